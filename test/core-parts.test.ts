@@ -199,6 +199,41 @@ describe('a task that is divided', () => {
     expect(outcome(await merge(work, parent, parts)), 'once').toBe('NOTHING_DUE')
   })
 
+  test('whose result needs a verdict waits for it when its parts are merged', async () => {
+    for (const [review, state] of [
+      ['human', 'awaiting_human'],
+      ['verifier', 'verifying'],
+      ['baton', 'verifying'],
+    ] as const) {
+      const { work } = manualClock()
+      const parent = await work.create({ review })
+      const parts = await work.createAll(partsOf(parent, 2))
+      for (const part of parts) await complete(work, part)
+      expect(outcome(await merge(work, parent, parts))).toBe('MERGED')
+      expect(await stateOf(work, parent), review).toBe(state)
+      expect(await work.results(parent)).toMatchObject([{ accepted: null, session: 'baton:merge' }])
+      expect(outcome(await merge(work, parent, parts)), 'once').toBe('NOTHING_DUE')
+      await work.approve(parent)
+      expect(await stateOf(work, parent)).toBe('completed')
+      expect(await work.results(parent)).toMatchObject([{ accepted: true }])
+    }
+  })
+
+  test('fails when what was merged is rejected: the same parts would give the same result', async () => {
+    const { work } = manualClock()
+    const parent = await work.create({ review: 'human' })
+    const parts = await work.createAll(partsOf(parent, 2))
+    for (const part of parts) await complete(work, part)
+    await merge(work, parent, parts)
+    await work.command(parent, { kind: 'reject', comment: 'No.' })
+    expect(await stateOf(work, parent)).toBe('failed')
+    expect((await work.eventsOf(parent)).at(-1)).toMatchObject({
+      payload: { reason: 'rejected', error: 'No.' },
+    })
+    await work.command(parent, { kind: 'retry', reason: null })
+    expect(await stateOf(work, parent), 'for its parts').toBe('pending')
+  })
+
   test('is not merged before all parts are done', async () => {
     const { work, parent, parts } = await divided()
     await complete(work, parts[0]!)

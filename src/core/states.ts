@@ -56,9 +56,10 @@ export const TASK_TRANSITIONS = {
   task_released: { from: HELD, to: 'queued', by: 'holder' },
   task_requeued: { from: HELD, to: 'queued', by: 'flow' },
   task_completed: { from: SUBMITTABLE, to: 'completed', by: 'holder' },
-  task_output_submitted: { from: SUBMITTABLE, to: 'verifying', by: 'holder' },
+  /** From pending: the results of its parts were merged. */
+  task_output_submitted: { from: [...SUBMITTABLE, 'pending'], to: 'verifying', by: 'holder' },
   task_human_review_requested: {
-    from: [...SUBMITTABLE, 'verifying'],
+    from: [...SUBMITTABLE, 'verifying', 'pending'],
     to: 'awaiting_human',
     by: 'holder',
   },

@@ -118,7 +118,11 @@ async function endsWhenCounted(
     )
     if (!reply.ok) return false
     const { record } = reply
-    if (!record.blocked || isTerminal(record.state)) return isTerminal(record.state)
+    if (!record.blocked || isTerminal(record.state)) {
+      // What was merged may need a verdict. Not awaited: the dependents that follow from it wait for these here.
+      if (concernsAVerdict(record) && record.state === 'verifying') void kernel.judge(workspaceId, [record])
+      return isTerminal(record.state)
+    }
     const isOfVersion = command.version !== undefined
     const isOutdated = isOfVersion && command.version !== record.version
     if (isOutdated && tries === TRIES)

@@ -212,7 +212,8 @@ function retryOrFail(
   context: RuleContext,
 ): void {
   const { record } = draft
-  const exhausted = whatRanOut(record, context)
+  // What was merged would be the same again: its parts are to be done again, by a person's choice.
+  const exhausted = record.merge === 'object' ? 'rejected' : whatRanOut(record, context)
   const payload = { ...why, attempt: record.attempt }
   // For the next attempt; or, without one, for whoever looks at the failure.
   const error = (why.comment ?? why.verdict ?? null) as string | null

@@ -7,6 +7,7 @@ import { CLAIM_ENDS } from '../states.ts'
 import { plus } from '../upstream.ts'
 import { fail } from './attempts.ts'
 import { closeForLateResults } from './fence.ts'
+import { REVIEW_REQUIRED, verdictDueAt } from './result.ts'
 import { moveByUpstream } from './upstream.ts'
 
 type Command<K extends TaskCommand['kind']> = Extract<TaskCommand, { kind: K }>
@@ -75,7 +76,7 @@ export function merge(draft: TaskDraft, command: Command<'merge'>, context: Rule
     generation: record.generation,
     session,
     agent,
-    accepted: true,
+    accepted: record.review === 'none' ? true : null,
     rejection: null,
     ref,
     hash: submission.hash,
@@ -83,6 +84,12 @@ export function merge(draft: TaskDraft, command: Command<'merge'>, context: Rule
     summary: submission.summary,
     at,
   })
-  draft.move('task_merged', 'system', { parts: command.parts.length, workProductRef: ref })
+  // What is merged needs the same verdict as what an agent submits.
+  record.dueAt = verdictDueAt(record, context)
+  if (record.review === 'none')
+    draft.move('task_merged', 'system', { parts: command.parts.length, workProductRef: ref })
+  else if (record.review === 'human')
+    draft.move('task_human_review_requested', 'system', { reason: REVIEW_REQUIRED, workProductRef: ref })
+  else draft.move('task_output_submitted', 'system', { agent, session, workProductRef: ref })
   return { ok: true, reason: 'MERGED', record }
 }

@@ -11,6 +11,8 @@ import { FIRST_LOOK_MS, verifyMsOf } from './watch.ts'
 
 type Submit = Extract<TaskCommand, { kind: 'submit' }>
 
+export const REVIEW_REQUIRED = 'The task requires review.'
+
 /** Submits a result. Coditect 6.2: the higher generation wins, then the session; completed and unclaimed tasks take none. */
 export function submit(draft: TaskDraft, command: Submit, context: RuleContext): TaskReply {
   const { record } = draft
@@ -110,7 +112,7 @@ function accept(
     draft.endClaim('SUBMITTED')
     if (record.review === 'human')
       draft.move('task_human_review_requested', actor, {
-        reason: 'The task requires review.',
+        reason: REVIEW_REQUIRED,
         workProductRef: ref,
         ...more,
       })
@@ -120,7 +122,7 @@ function accept(
 }
 
 /** When time moves on a task that has just got a result. */
-function verdictDueAt({ review, watch }: TaskRecord, { now, limits }: RuleContext): number | null {
+export function verdictDueAt({ review, watch }: TaskRecord, { now, limits }: RuleContext): number | null {
   if (review === 'verifier') return now + verifyMsOf(watch, limits)
   return review === 'baton' ? now + FIRST_LOOK_MS : null
 }
