@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest'
+import { MISSION_BUGS, type MissionBugName } from './simulation/missions/bugs.ts'
+import { reportOfMissions, runSeedOfMissions } from './simulation/missions/run.ts'
+
+/** The real flow of missions, plans and verdicts in memory, under a virtual clock, on nodes that die between any two commits. */
+
+const SEEDS = 100
+/** A bug that is not noticed within this many seeds counts as unnoticed. */
+const ENOUGH = 400
+
+/** What the seeds must reach, or they prove nothing about it. */
+const REACHED = [
+  ...['completed', 'failed', 'cancelled', 'node died', 'node died after commit', 'duplicate', 'lost reply'],
+  ...['mission_plan_ready from planning', 'mission_plan_failed from planning', 'mission_plan_changed'],
+  ...['mission_paused from running', 'mission_resumed from paused', 'mission_stopping from running'],
+  ...['mission_budget_exceeded from running', 'mission_reopened from failed', 'mission_retrying'],
+  ...['task_verification_passed from verifying', 'task_verification_failed from verifying'],
+  ...['task_human_review_requested from verifying', 'task_cancelled from verifying'],
+  ...['task_paused from assigned', 'task_unpaused from paused', 'task_skipped from pending'],
+  ...['task_human_approved from awaiting_human', 'task_divided from queued', 'task_reopened from skipped'],
+]
+
+test(`${SEEDS} seeds break no invariant, and they reach what they are to show`, async () => {
+  const seen = new Set<string>()
+  for (let seed = 1; seed <= SEEDS; seed++) {
+    const outcome = await runSeedOfMissions(seed)
+    expect(outcome.broken, reportOfMissions(outcome)).toBeNull()
+    const { transitions, notes, faults, endings } = outcome.world.coverage
+    for (const counts of [transitions, notes, faults, endings])
+      for (const what of counts.keys()) seen.add(what)
+  }
+  expect(REACHED.filter((what) => !seen.has(what))).toEqual([])
+}, 300_000)
+
+test('the same seed gives the same run', async () => {
+  for (const seed of [3, 4]) {
+    const [first, again] = [await runSeedOfMissions(seed), await runSeedOfMissions(seed)]
+    expect(again.hash).toBe(first.hash)
+  }
+})
+
+describe('a planted bug is noticed', () => {
+  test.each(Object.entries(MISSION_BUGS))(
+    '%s',
+    async (name, { foundBy }) => {
+      for (let seed = 1; seed <= ENOUGH; seed++) {
+        const outcome = await runSeedOfMissions(seed, { bug: name as MissionBugName })
+        if (!outcome.broken) continue
+        console.log(`${name.padEnd(28)} seed ${String(seed).padStart(3)}  ${outcome.broken.invariant}`)
+        expect(foundBy, outcome.broken.detail).toContain(outcome.broken.invariant)
+        return
+      }
+      expect.unreachable(`${name} was not noticed within ${ENOUGH} seeds`)
+    },
+    300_000,
+  )
+})

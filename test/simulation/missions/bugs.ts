@@ -1,0 +1,157 @@
+import type { Changes, View } from '../../../src/core/batch/requests.ts'
+import { isEnd } from '../../../src/core/kinds/mission/states.ts'
+import type { TaskRecord } from '../../../src/core/records.ts'
+import type { RunStore } from '../../../src/store/run-store.ts'
+
+/** A bug outside the real code, to check that the simulation notices it. */
+export interface MissionBug {
+  says: string
+  /** The invariants that may notice it first. */
+  foundBy: readonly string[]
+  /** What the rules see instead of what is there. */
+  view?: (view: View) => View
+  /** What is written instead of what was decided. */
+  changes?: (changes: Changes) => Changes
+  /** What is read outside of transactions. */
+  reads?: {
+    missions?: Partial<RunStore['missions']>
+    verifications?: Partial<RunStore['verifications']>
+    dueTasks?: RunStore['dueTasks']
+    missedTasks?: RunStore['missedTasks']
+  }
+}
+
+const seenAs = (view: View, change: (task: TaskRecord) => TaskRecord): View => ({
+  ...view,
+  records: new Map([...view.records].map(([id, task]) => [id, change(task)])),
+})
+
+/** Without the changes that end a mission, as if nobody had locked it. */
+function withoutEnds(changes: Changes): Changes {
+  const { written } = changes.kinds.mission
+  const ended = new Set(written.filter(({ phase }) => isEnd(phase)).map(({ uuid }) => uuid))
+  const isEndOf = (uuid: unknown) => ended.has(uuid as string)
+  return {
+    ...changes,
+    events: changes.events.filter(
+      ({ type, payload }) => !type.startsWith('mission_') || !isEndOf(payload.missionId),
+    ),
+    kinds: {
+      ...changes.kinds,
+      mission: { ...changes.kinds.mission, written: written.filter(({ uuid }) => !isEndOf(uuid)) },
+    },
+  }
+}
+
+const bugs = {
+  completionsAreCountedTwice: {
+    says: 'A task that is completed is counted twice.',
+    foundBy: ['countersAreRight'],
+    changes: (changes) => ({
+      ...changes,
+      missions: {
+        ...changes.missions,
+        deltas: new Map(
+          [...changes.missions.deltas].map(([id, delta]) => {
+            const completed = delta.byState.get('completed') ?? 0
+            const byState = new Map(delta.byState)
+            if (completed > 0) byState.set('completed', completed * 2)
+            return [id, { ...delta, byState }]
+          }),
+        ),
+      },
+    }),
+  },
+  gateIsNotChecked: {
+    says: 'A claim by id does not look at the gate.',
+    foundBy: ['gateIsKept'],
+    view: (view) => ({
+      ...view,
+      gates: new Map(
+        [...view.gates].map(([id, gate]) => [
+          id,
+          { ...gate, phase: 'running', closedBy: [], closedAt: null },
+        ]),
+      ),
+    }),
+  },
+  verdictsAreSkipped: {
+    says: 'A result that Baton should judge is accepted at once.',
+    foundBy: ['resultsHaveVerdicts'],
+    view: (view) =>
+      seenAs(view, (task) =>
+        task.review === 'baton' && task.claimState === 'active' ? { ...task, review: 'none' } : task,
+      ),
+  },
+  makersJudge: {
+    says: 'It is forgotten who may not judge a result.',
+    foundBy: ['makersDoNotJudge'],
+    view: (view) =>
+      seenAs(view, (task) => (task.serves ? { ...task, serves: { ...task.serves, notAgents: [] } } : task)),
+  },
+  lastTaskDoesNotEndIt: {
+    says: 'The end of the last task does not end its mission.',
+    foundBy: ['endsWithItsTasks'],
+    changes: (changes) => (changes.tasks.length > 0 ? withoutEnds(changes) : changes),
+  },
+  rulesAreIgnored: {
+    says: 'Whatever a task depends on counts as completed.',
+    foundBy: ['rulesHold', 'dependentsAreTold'],
+    view: (view) =>
+      seenAs(view, (task) =>
+        task.upstream
+          ? { ...task, upstream: { ...task.upstream, rule: 'all_done', waiting: task.upstream.waiting && 1 } }
+          : task,
+      ),
+  },
+  plansAreApprovedAgain: {
+    says: 'It is forgotten which plan was approved.',
+    // The plan that is followed is not found either.
+    foundBy: ['plansAreApprovedOnce', 'nothingFails'],
+    view: (view) => {
+      const { mission } = view.kinds
+      const seen = new Map(
+        [...mission.seen].map(([uuid, one]) => [uuid, { ...one, record: { ...one.record, approved: null } }]),
+      )
+      return { ...view, kinds: { ...view.kinds, mission: { ...mission, seen } } }
+    },
+  },
+  verificationsComeTwice: {
+    says: 'A verification has no key, so it is made again.',
+    foundBy: ['oneVerificationPerResult'],
+    view: (view) => ({
+      ...view,
+      storedReplies: new Map([...view.storedReplies].filter(([key]) => !key.startsWith('task verification'))),
+    }),
+  },
+  missionsAreForgotten: {
+    says: 'Upkeep does not look at missions.',
+    foundBy: [
+      'gatesAreFollowed',
+      'stoppedMissionsHaveEnded',
+      'retriesAreDone',
+      'missionsBegin',
+      'planningGoesOn',
+      'everythingEnds',
+    ],
+    reads: { missions: { toSettle: async () => [] } },
+  },
+  straysAreLeft: {
+    says: 'Verifications and planning that nothing waits for are left alone.',
+    foundBy: ['servantsHaveReasons'],
+    reads: { verifications: { strays: async () => [] } },
+  },
+  resultsAreForgotten: {
+    says: 'What is due is not found, so nobody looks after a result whose verification was lost.',
+    foundBy: ['resultsAreLookedAfter', 'everythingEnds', 'servantsHaveReasons'],
+    reads: { dueTasks: async () => [] },
+  },
+  dependentsAreForgotten: {
+    says: 'Dependents that were not told are not found.',
+    foundBy: ['dependentsAreTold', 'everythingEnds'],
+    reads: { missedTasks: async () => ({ tasks: [], followed: async () => undefined }) },
+  },
+} satisfies Record<string, MissionBug>
+
+export type MissionBugName = keyof typeof bugs
+export const MISSION_BUGS: Record<MissionBugName, MissionBug> = bugs

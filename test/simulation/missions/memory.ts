@@ -1,0 +1,32 @@
+import type { StoredPlanTask } from '../../../src/store/server-store.ts'
+import type { Random } from '../random.ts'
+import { PausingRunMemory } from '../runs/memory.ts'
+import type { Scheduler } from '../scheduler.ts'
+import type { Pauses } from '../transaction-pauses.ts'
+
+/** Beyond any task: the number of a mission must not be that of a task. */
+const FIRST_ID = 1_000_000
+
+/** The pausing memory store with what the flow of missions reads from Postgres besides. */
+export class MissionMemory extends PausingRunMemory {
+  #lastMission = FIRST_ID
+
+  constructor(scheduler: Scheduler, random: Random, pauses: Pauses) {
+    super(scheduler, random, pauses)
+    const planTasks = async (...of: [workspaceId: number, missionId: number]) => this.#planTasks(...of)
+    Object.assign(this.missions, { freshId: async () => ++this.#lastMission, planTasks })
+  }
+
+  #planTasks(workspaceId: number, missionId: number): StoredPlanTask[] {
+    const { tasks, details } = this.whole(workspaceId)
+    return [...tasks.values()]
+      .flatMap((task) => {
+        const { tempId, sequenceNumber } = details.get(task.id)!.plan ?? {}
+        if (task.missionId !== missionId || task.purpose !== 'work') return []
+        if (tempId == null || sequenceNumber == null) return []
+        const { id, uuid: taskId, state, generation } = task
+        return { id, taskId, tempId, sequenceNumber, state, generation }
+      })
+      .sort((a, b) => a.sequenceNumber - b.sequenceNumber)
+  }
+}

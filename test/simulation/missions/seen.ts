@@ -1,0 +1,68 @@
+import type { StoredEvent } from '../../../src/core/events.ts'
+import type { MissionRecord } from '../../../src/core/kinds/mission/record.ts'
+import type { TaskRecord } from '../../../src/core/records.ts'
+import { isTerminal, type TaskState } from '../../../src/core/states.ts'
+import type { Workspace } from '../../../src/store/memory/workspace.ts'
+
+/** A claim that the last commit granted. */
+export interface Granted {
+  readonly task: TaskRecord
+  readonly agent: string
+  /** Its place among the events of the commit. */
+  readonly at: number
+}
+
+/** What was there before the last commit, and what it added. The store replaces what it changes. */
+export class Seen {
+  missions: ReadonlyMap<string, MissionRecord> = new Map()
+  tasks: ReadonlyMap<number, TaskRecord> = new Map()
+  /** The events of the last commit. */
+  news: readonly StoredEvent[] = []
+  /** How each task has ended, at any time. */
+  readonly ends = new Map<number, Set<TaskState>>()
+  /** Tasks that a person put into the queue, whatever they depend on. */
+  readonly pushed = new Set<number>()
+  /** Plans that were approved, by mission and version. */
+  readonly approved = new Set<string>()
+  /** Whose verdict the result of a task needed when it was handed in. */
+  readonly reviews = new Map<number, TaskRecord['review']>()
+  #events = 0
+
+  see(now: Workspace): void {
+    this.news = now.events.slice(this.#events)
+    for (const { type, to, taskId, payload } of this.news) {
+      if (taskId === null) continue
+      if (to !== null && isTerminal(to as TaskState)) this.#endsOf(taskId).add(to as TaskState)
+      if (type === 'task_retried' || type === 'task_reset') this.pushed.add(taskId)
+      const isReady = type === 'task_queued' && payload.because === 'dependencies_met'
+      if (to === 'pending' || isReady) this.pushed.delete(taskId)
+    }
+  }
+
+  keep({ missions, tasks, events }: Workspace): void {
+    for (const { taskId, to } of this.news) {
+      if (taskId === null || to === null) continue
+      if (to !== 'verifying' && to !== 'awaiting_human') this.reviews.delete(taskId)
+      else if (!this.reviews.has(taskId)) this.reviews.set(taskId, tasks.get(taskId)!.review)
+    }
+    this.missions = new Map(missions)
+    this.tasks = new Map(tasks)
+    this.#events = events.length
+  }
+
+  #endsOf(taskId: number): Set<TaskState> {
+    const ends = this.ends.get(taskId) ?? new Set()
+    this.ends.set(taskId, ends)
+    return ends
+  }
+
+  granted({ tasks }: Workspace): Granted[] {
+    return this.news.flatMap(({ type, taskId, payload }, at) =>
+      type === 'task_assigned' ? { task: tasks.get(taskId!)!, agent: payload.agent as string, at } : [],
+    )
+  }
+
+  missionOf(missionId: number): MissionRecord | undefined {
+    return [...this.missions.values()].find(({ id }) => id === missionId)
+  }
+}

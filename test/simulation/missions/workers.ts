@@ -1,0 +1,159 @@
+import { hash } from 'node:crypto'
+import type { TaskCommand } from '../../../src/core/commands.ts'
+import { idCarriedBy } from '../../../src/core/ids.ts'
+import { PURPOSES, type TaskRecord } from '../../../src/core/records.ts'
+import { isTerminal } from '../../../src/core/states.ts'
+import { command } from '../../../src/flow/tasks.ts'
+import { system } from '../../../src/flow/unblock.ts'
+import { granted } from '../../../src/kernel/kernel.ts'
+import { attempted } from './network.ts'
+import { drawPlan, wrongPlan } from './plans.ts'
+import type { MissionWorld } from './world.ts'
+
+/** Agents that make things, judge them and plan, well and badly. */
+
+const LEASE_MS = 20_000
+
+interface Held {
+  id: number
+  uuid: string
+  agent: string
+  fence: { session: string; generation: number }
+}
+
+export async function workForever(world: MissionWorld, agent: string): Promise<void> {
+  const { random, scheduler } = world
+  for (let session = 1; ; session++) {
+    await scheduler.sleep(random.int(200, 4_000), `${agent} is free`)
+    if (world.season === 'still') continue
+    const held = await attempted(claim(world, agent, `${agent}/${session}`))
+    if (!held) continue
+    const isLong = world.season === 'storm' && random.chance(0.1)
+    await scheduler.sleep(random.int(0, isLong ? 2 * LEASE_MS : 3_000), `${agent} works`)
+    await end(world, held)
+  }
+}
+
+/** The next task of the queue, or one that it picked from a list. */
+async function claim(world: MissionWorld, agent: string, session: string): Promise<Held | null> {
+  const { random, network, workspace } = world
+  const caller = { ...system(workspace), actor: `key:${agent}` }
+  const capabilities = world.planners.includes(agent) ? ['planning'] : []
+  const open = [...world.memory.whole(workspace).tasks.values()].filter(({ state }) => !isTerminal(state))
+  const [picked] = open.length > 0 && random.chance(0.3) ? [random.pick(open)] : []
+  const claims = await network.call(`${agent} claims`, async (kernel) => {
+    const who = { agent, session, leaseMs: LEASE_MS }
+    if (picked) {
+      const { id: taskId, uuid } = picked
+      const one = { kind: 'claim', capabilities, ...who } as const
+      return [granted(await kernel.run(caller, { on: 'task', taskId, uuid, command: one })).claim]
+    }
+    const pick = { agent, capabilities, purposes: PURPOSES }
+    const reply = granted(
+      await kernel.run(caller, { on: 'next', pick, session, leaseMs: LEASE_MS, limit: 1 }),
+    )
+    return reply.claims.map((handed) => handed.claim)
+  })
+  const [got] = claims
+  if (!got) return null
+  const { taskId: uuid, generation } = got
+  return { id: idCarriedBy(uuid)!, uuid, agent, fence: { session, generation } }
+}
+
+type Answer =
+  | { result: unknown }
+  | { fails: 'quality' | 'invalid' }
+  | 'asks'
+  | 'releases'
+  | 'continues'
+  | null
+
+const OF_WORK = {
+  good: 8,
+  empty: 1,
+  fails: 1,
+  isInvalid: 0.6,
+  asks: 0.5,
+  releases: 0.4,
+  continues: 0.4,
+  dies: 0.6,
+}
+const OF_VERIFICATION = {
+  pass: 6,
+  low: 1,
+  fail: 1.5,
+  unsure: 1,
+  nonsense: 1,
+  tooGood: 0.5,
+  asks: 0.2,
+  dies: 0.6,
+}
+const OF_PLANNING = { plan: 5, wrong: 2.5, asks: 0.3, dies: 0.6 }
+
+const say = (verdict: string, score: number) => ({ result: { verdict, score, feedback: 'Looked at it.' } })
+
+function answerTo(world: MissionWorld, { purpose }: TaskRecord): Answer {
+  const { random, season, agents } = world
+  const isGood = season !== 'storm'
+  if (purpose === 'planning') {
+    const ending = isGood ? 'plan' : random.weighted(OF_PLANNING)
+    if (ending === 'plan') return { result: drawPlan(random, agents) }
+    return ending === 'wrong' ? { result: wrongPlan(random, agents) } : ending === 'asks' ? 'asks' : null
+  }
+  if (purpose === 'verification') {
+    const ending = isGood ? 'pass' : random.weighted(OF_VERIFICATION)
+    const answers: Record<keyof typeof OF_VERIFICATION, Answer> = {
+      pass: say('pass', 0.97),
+      low: say('pass', 0.3),
+      fail: say('fail', 0.2),
+      unsure: say('unsure', 0.5),
+      nonsense: { result: 'Looks good to me!' },
+      tooGood: say('pass', 1.7),
+      asks: 'asks',
+      dies: null,
+    }
+    return answers[ending]
+  }
+  const ending = isGood ? 'good' : random.weighted(OF_WORK)
+  const answers: Record<keyof typeof OF_WORK, Answer> = {
+    good: { result: { made: random.int(1, 5) } },
+    empty: { result: {} },
+    fails: { fails: 'quality' },
+    isInvalid: { fails: 'invalid' },
+    asks: 'asks',
+    releases: 'releases',
+    continues: 'continues',
+    dies: null,
+  }
+  return answers[ending]
+}
+
+async function end(world: MissionWorld, held: Held): Promise<void> {
+  const task = world.memory.whole(world.workspace).tasks.get(held.id)!
+  const answer = world.season === 'still' ? null : answerTo(world, task)
+  if (answer === null) return
+  const sent = commandOf(held, answer)
+  // Without an answer it says it again, which makes up for a node that died; some die with the node.
+  const most = world.season === 'storm' && world.random.chance(0.5) ? 1 : 3
+  for (let tries = 1; tries <= most && world.season !== 'still'; tries++) {
+    const { agent, uuid } = held
+    const caller = { ...system(world.workspace), actor: `key:${agent}` }
+    const saying = world.network.call(`${agent} says ${sent.kind} on ${held.id}`, (kernel) =>
+      command(kernel, caller, uuid, sent),
+    )
+    if (await attempted(saying)) return
+  }
+}
+
+function commandOf({ fence }: Held, answer: NonNullable<Answer>): TaskCommand {
+  if (answer === 'asks') return { kind: 'ask', fence, question: 'Which colour?', options: [] }
+  if (answer === 'releases') return { kind: 'release', fence, reason: 'enough' }
+  if (answer === 'continues') return { kind: 'continue', fence }
+  if ('fails' in answer) return { kind: 'fail', fence, failureClass: answer.fails, error: 'It did not work.' }
+  return { kind: 'submit', fence, submission: submissionOf(answer.result) }
+}
+
+export function submissionOf(result: unknown) {
+  const data = JSON.stringify(result)
+  return { data, bytes: data.length, hash: hash('sha256', data).slice(0, 32), summary: null }
+}
