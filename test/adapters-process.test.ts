@@ -219,6 +219,14 @@ describe('its reports during the run', () => {
     expect((await invoke(`${asking}; exit 1`)).result).toMatchObject({ outcome: 'failed' })
   })
 
+  test('of a task are handed on at once, and the last line says which tasks it goes on after', async () => {
+    const adding = printing({ baton: 'task', tempId: 'one', title: 'Find one' })
+    const { reported, result } = await invoke(`${adding}; ${printing({ continue: true, after: ['one'] })}`)
+    const what = { tempId: 'one', title: 'Find one' }
+    expect(reported.filter(({ type }) => type === 'task')).toMatchObject([{ hook: 'event', what }])
+    expect(result).toMatchObject({ outcome: 'succeeded', wantsMore: true, after: ['one'] })
+  })
+
   test.each([
     [{ baton: 'ask' }],
     [{ baton: 'ask', question: '' }],
@@ -240,6 +248,12 @@ describe('its reports during the run', () => {
     [{ baton: 'checkpoint' }],
     [{ baton: 'call', signature: {} }],
     [{ baton: 'session', sessionId: '' }],
+    [{ baton: 'task' }],
+    [{ baton: 'task', title: 5 }],
+    [{ continue: true, after: [] }],
+    [{ continue: true, after: 'one' }],
+    [{ continue: true, after: [1] }],
+    [{ continue: true, after: Array(101).fill('one') }],
     [{ baton: 'dance' }],
     [{ baton: null }],
     [{ usage: { inputTokens: 1e300 } }],

@@ -27,7 +27,8 @@ const post = async (act, body) => {
   })
   return { status: answer.status, body: await answer.json() }
 }
-if (!prompt.includes('Ask around')) say({ result: 'said by ' + BATON_TASK_ID })
+if (process.env.ADDS_BY === 'nobody') say({ continue: true, after: ['nonsense'] })
+else if (!prompt.includes('Ask around')) say({ result: 'said by ' + BATON_TASK_ID })
 else if (!existsSync('notes.txt')) {
   writeFileSync('notes.txt', 'half done')
   say({ baton: 'session', sessionId: 'session-of-' + BATON_TASK_ID })
@@ -49,6 +50,45 @@ else if (!existsSync('notes.txt')) {
     isTold: prompt.includes('Find one') && prompt.includes('Find two') && prompt.includes('said by') } })
 }
 `
+
+/** A mission of one task, and the one agent that does everything. */
+async function begin(addsBy: string) {
+  const cluster = await nodes.cluster()
+  await cluster.serve()
+  const w = await cluster.workspace()
+  const repository = join(cluster.home, 'repository')
+  makeRepository(repository)
+  await w.hire('divider', {
+    adapterType: 'process',
+    maxConcurrentTasks: 1,
+    adapterConfig: {
+      command: process.execPath,
+      args: ['--input-type=module', '--eval', DIVIDES],
+      cwd: repository,
+      workspace: 'git_worktree',
+      env: { ADDS_BY: addsBy },
+      graceSec: 1,
+    },
+  })
+  const { body: mission } = await w.post('/missions', {
+    goal: 'Find everything',
+    plan: planOf({ tempId: 'a', title: 'Ask around', maxRetries: 0 }),
+    config: { autonomy: 'full_auto' },
+  })
+  const ends = (state: string) =>
+    eventually(async () => (await w.call('GET', `/missions/${mission.id}`)).body.state === state)
+  return { w, mission, ends }
+}
+
+test.runIf(isGitHere)('an agent that goes on after tasks that do not exist has failed', MINUTES, async () => {
+  const { w, mission, ends } = await begin('nobody')
+  await ends('failed')
+  const [task] = (await w.call('GET', `/missions/${mission.id}/tasks`)).body.items
+  expect(task).toMatchObject({
+    failureClass: 'quality',
+    error: expect.stringContaining('cannot go on after'),
+  })
+})
 
 test.runIf(isGitHere).each(['line', 'token'])(
   'an agent with room for one task adds tasks by a %s, does them, and goes on: same session, same worktree, with their results',
