@@ -21,7 +21,7 @@ export interface Invariant {
   broken: (now: Workspace, seen: Seen) => Broken
 }
 
-export const workOf = ({ tasks }: Workspace, { id }: MissionRecord): TaskRecord[] =>
+const workOf = ({ tasks }: Workspace, { id }: MissionRecord): TaskRecord[] =>
   [...tasks.values()].filter(({ missionId, purpose }) => missionId === id && purpose === 'work')
 
 /** What a gate lets through, in words of its own: the rules must not be their own judge. */

@@ -3,7 +3,7 @@ import type { Random } from '../random.ts'
 
 /** Plans as people and planners write them. */
 
-export interface PlanTask {
+interface PlanTask {
   tempId: string
   title: string
   dependsOn: { on: string; kind: 'data' | 'order' }[]
