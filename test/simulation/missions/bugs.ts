@@ -1,4 +1,5 @@
 import type { Changes, View } from '../../../src/core/batch/requests.ts'
+import type { MissionRecord } from '../../../src/core/kinds/mission/record.ts'
 import { isEnd } from '../../../src/core/kinds/mission/states.ts'
 import type { TaskRecord } from '../../../src/core/records.ts'
 import type { RunStore } from '../../../src/store/run-store.ts'
@@ -24,6 +25,12 @@ export interface MissionBug {
 const seenAs = (view: View, change: (task: TaskRecord) => TaskRecord): View => ({
   ...view,
   records: new Map([...view.records].map(([id, task]) => [id, change(task)])),
+})
+
+/** The approved version of its plan, hidden (below zero) or not. */
+const withApproved = (record: MissionRecord, sign: 1 | -1): MissionRecord => ({
+  ...record,
+  approved: record.approved && { ...record.approved, version: sign * Math.abs(record.approved.version) },
 })
 
 /** Without the changes that end a mission, as if nobody had locked it. */
@@ -105,15 +112,19 @@ const bugs = {
       ),
   },
   plansAreApprovedAgain: {
-    says: 'It is forgotten which plan was approved.',
-    // The plan that is followed is not found either.
-    foundBy: ['plansAreApprovedOnce', 'nothingFails'],
+    says: 'It is forgotten which plan was approved, until it is written again.',
+    foundBy: ['plansAreApprovedOnce'],
     view: (view) => {
       const { mission } = view.kinds
       const seen = new Map(
-        [...mission.seen].map(([uuid, one]) => [uuid, { ...one, record: { ...one.record, approved: null } }]),
+        [...mission.seen].map(([uuid, one]) => [uuid, { ...one, record: withApproved(one.record, -1) }]),
       )
       return { ...view, kinds: { ...view.kinds, mission: { ...mission, seen } } }
+    },
+    changes: (changes) => {
+      const { mission } = changes.kinds
+      const written = mission.written.map((record) => withApproved(record, 1))
+      return { ...changes, kinds: { ...changes.kinds, mission: { ...mission, written } } }
     },
   },
   verificationsComeTwice: {
