@@ -13,6 +13,7 @@ import {
   planOf,
 } from './support/missions.ts'
 import { storeKinds, useNodes } from './support/nodes.ts'
+import { partsOf } from './support/parts.ts'
 import { handedOut, holder, outcome, type Work } from './support/tasks.ts'
 
 /** A newer plan, while the mission runs. */
@@ -129,6 +130,18 @@ describe.each(kinds)('on %s, a newer plan', (kind) => {
     expect(after.a!.record).toMatchObject({ state: 'pending', blocked: true })
     const events = (await work.events()).map(({ type }) => type)
     expect(events).toContain('task_held_back')
+  })
+
+  test('leaves a task that was divided waiting for its parts', async () => {
+    const work = await nodes.work()
+    const mission = missionIn(await createMission(work, (id) => [missionTask(id, { title: 'a' })]))
+    const { a } = await tasksOf(work)
+    const [part] = await work.createAll(partsOf(a!.record, 1, { missionId: mission.id }))
+    const none: Edges = { rule: 'all_success', on: [], onNew: [] }
+    missionIn(await approve(work, mission, [], [replanned(a!.record, 'aa', none)]))
+    const { aa } = await tasksOf(work)
+    expect(aa!.record).toMatchObject({ state: 'pending', blocked: true, merge: 'object' })
+    expect(aa!.details.dependsOn).toEqual([part!.uuid])
   })
 
   test('is not approved at all when one of its tasks was begun or ended meanwhile', async () => {

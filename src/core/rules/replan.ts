@@ -22,7 +22,8 @@ export function replan(draft: TaskDraft, command: Replan, context: RuleContext):
   if (Object.keys(record.watch!).length === 0) record.watch = null
   draft.touch()
   draft.note('task_updated', context.actor, { fields: [...changed] })
-  if (edges) dependOn(draft, edges, context)
+  // A task that was divided has begun, in its parts: it goes on waiting for them.
+  if (edges && record.merge === 'none') dependOn(draft, edges, context)
   return { ok: true, reason: 'DONE', record }
 }
 
