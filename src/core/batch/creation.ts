@@ -3,7 +3,6 @@ import { type Refusal, refuse, refuseField } from '../errors.ts'
 import { describeCycle } from '../graph.ts'
 import { uuidCarrying } from '../ids.ts'
 import { closedMsBy, type SeenMission } from '../kinds/mission/gate.ts'
-import { isEnd, stateOf } from '../kinds/mission/states.ts'
 import type { Actor, TaskRecord } from '../records.ts'
 import { isRecordGranted, type NewGranted, type Reply, type TaskReply } from '../replies.ts'
 import { depthOf, whyNotAdded } from '../rules/children.ts'
@@ -11,6 +10,7 @@ import { createTask } from '../rules/create.ts'
 import { isTerminal, type TriggerRule } from '../states.ts'
 import { countOf, outcomeOf } from '../upstream.ts'
 import { inOrderOfDependence } from './creation-order.ts'
+import { whyEnded, whyNotJoined } from './joining.ts'
 import { type Changes, keyName, type NewWork, type StoredReply, uniqueName, type View } from './requests.ts'
 
 /** What creation needs from its batch. */
@@ -355,22 +355,6 @@ function whyNotChanged(
   const upstream = command.kind === 'replan' ? (command.edges?.on ?? []) : []
   const missing = upstream.find((on) => recordOf(on.id)?.uuid !== on.uuid)
   return missing ? refuse('VALIDATION_FAILED', `There is no task ${missing.uuid} in this workspace.`) : null
-}
-
-function whyEnded(mission: SeenMission | undefined, field: string): Refusal | null {
-  if (!mission || !isEnd(mission.phase)) return null
-  return refuseField('WRONG_STATE', field, `names a mission that is ${mission.phase}`)
-}
-
-/** Before its plan is approved a mission has no tasks, and one that is stopped gets no more. */
-function whyNotJoined(mission: SeenMission | undefined, uuid: string, field: string): Refusal | null {
-  if (mission?.uuid !== uuid)
-    return refuseField('VALIDATION_FAILED', field, 'names no mission of this workspace')
-  if (mission.phase !== 'running')
-    return refuseField('WRONG_STATE', field, `names a mission that is ${stateOf(mission)}`)
-  return mission.closedBy.includes('cancelling')
-    ? refuseField('WRONG_STATE', field, 'names a mission that is being stopped')
-    : null
 }
 
 const countsOf = (rule: TriggerRule, upstream: readonly TaskRecord[]) =>
