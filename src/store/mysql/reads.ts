@@ -47,6 +47,8 @@ const SELECT_DETAILS = names(
   ].map((name) => `d.${name}`),
 )
 
+const READS_OF_A_GAP = 10
+
 /** Each statement names the workspace, and sees what is committed when it begins. */
 export class MysqlReader implements Reader {
   readonly #pool: Pool
@@ -211,7 +213,18 @@ export class MysqlReader implements Reader {
     return (row?.[0] as number) ?? 0
   }
 
+  /**
+   * MariaDB does not take a snapshot at one moment: it may show a transaction, and not one that committed before it. Read again,
+   * it is there. The log has no gaps, so one that stays is not of that kind.
+   */
   async events(workspaceId: number, after: number, limit: number): Promise<StoredEvent[]> {
+    for (let tries = 1; ; tries++) {
+      const page = await this.#eventPage(workspaceId, after, limit)
+      if (tries === READS_OF_A_GAP || page.every(({ seq }, i) => seq === after + 1 + i)) return page
+    }
+  }
+
+  async #eventPage(workspaceId: number, after: number, limit: number): Promise<StoredEvent[]> {
     const rows = await this.#pool.rows(
       sql`select seq, type, task_id, generation, from_state, to_state, actor, payload, at from baton_events
            where workspace_id = ${workspaceId} and seq > ${after} order by seq limit ${limit}`,
