@@ -120,7 +120,10 @@ async function askAgent(
     makers,
   )
   if (notAgents === null)
-    return { ok: false, why: `${named ?? `nobody but ${record.agent}`} cannot judge this result` }
+    return {
+      ok: false,
+      why: named === null ? 'nobody else is there to judge it' : `${named} cannot judge it`,
+    }
   return create(kernel, caller, verificationOf(task, named, notAgents))
 }
 
