@@ -4,6 +4,7 @@ import type { TaskReply } from '../replies.ts'
 import { queueRank } from '../retry.ts'
 import { isTerminal } from '../states.ts'
 import { countOf, type DependencyKind, outcomeOf, readinessOf, type UpstreamReport } from '../upstream.ts'
+import { dropPreference } from '../waiting.ts'
 import { closeForLateResults } from './fence.ts'
 import { moveByUpstream } from './upstream.ts'
 
@@ -18,6 +19,8 @@ export function replan(draft: TaskDraft, command: Replan, context: RuleContext):
   draft.effects.details.push({ taskId: record.id, set: details })
   // The time already waited stays, as when a person changes the priority.
   if (record.rank !== null) record.rank = queueRank(record.rank, fields.priority - record.priority)
+  // Whoever it is reserved for by its plan comes before the agent that held it last.
+  dropPreference(record)
   Object.assign(record, fields, { watch: { ...record.watch, ...fields.watch } })
   if (Object.keys(record.watch!).length === 0) record.watch = null
   draft.touch()
