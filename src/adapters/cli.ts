@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
+import { wholeJson } from '../core/json-in-text.ts'
 import { failureOf } from './child/failure.ts'
 import { type ChildEnd, runChild } from './child/run-child.ts'
 import {
@@ -226,15 +227,5 @@ const LONGEST_SUMMARY = 10_000
 function madeOf({ text, structured, wantsMore }: Extract<Verdict, { kind: 'done' }>) {
   const summary = text?.slice(0, LONGEST_SUMMARY).toWellFormed() ?? null
   if (wantsMore) return { summary, wantsMore }
-  return { summary, wantsMore: false, result: structured ?? jsonIn(text ?? '') ?? { text: text ?? '' } }
-}
-
-/** The value of a text that consists of one JSON object or list. */
-function jsonIn(text: string): unknown {
-  if (!/^\s*[[{]/.test(text)) return undefined
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  return { summary, wantsMore: false, result: structured ?? wholeJson(text ?? '') ?? { text: text ?? '' } }
 }

@@ -24,6 +24,17 @@ export function throwIfNotLeader<G extends Granted>(reply: G | Refusal): G | Ref
   return reply
 }
 
+/** Why an act of Baton's own was refused; null when it was done. */
+export async function refusalOf(act: () => Promise<{ ok: true } | Refusal>): Promise<Refusal | null> {
+  try {
+    const reply = await act()
+    return reply.ok ? null : reply
+  } catch (error) {
+    if (error instanceof Refused && error.code !== 'NOT_LEADER') return error.refusal
+    throw error
+  }
+}
+
 /** Tasks have ended, or were opened again: their dependents count it, and so do those of dependents that end in turn. */
 export const unblockDownstream = (kernel: Kernel, workspaceId: number, ended: readonly number[]) =>
   kernel.ended.ask(workspaceId, ended)

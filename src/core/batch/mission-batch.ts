@@ -1,6 +1,6 @@
-import { heldTasks, MissionDeltas, withDelta } from '../kinds/mission/counts.ts'
+import { MissionDeltas, withDelta } from '../kinds/mission/counts.ts'
 import { afterCounting } from '../kinds/mission/decide.ts'
-import type { SeenGate, SeenMission } from '../kinds/mission/gate.ts'
+import { gateOf, type SeenGate, type SeenMission } from '../kinds/mission/gate.ts'
 import type { MissionTypes } from '../kinds/mission/kind.ts'
 import { type MissionRecord, NO_COUNTS } from '../kinds/mission/record.ts'
 import type { Effects, TaskRecord } from '../records.ts'
@@ -55,18 +55,7 @@ export class MissionBatch {
   /** A mission as claims see it: locked in this batch, or read without a lock. */
   gate = (missionId: number): SeenGate | undefined => {
     const locked = this.#locked(missionId)
-    if (locked) {
-      const { uuid, phase, closedBy, closedMs, closedAt, config } = locked
-      return {
-        ...{ closedMs, closedAt },
-        uuid,
-        phase,
-        closedBy,
-        closedAt,
-        maxParallel: config.maxParallel ?? null,
-        held: heldTasks(this.#countsOf(locked)),
-      }
-    }
+    if (locked) return gateOf(locked, this.#countsOf(locked))
     const seen = this.#view.gates.get(missionId)
     const delta = this.#deltas.byMission.get(missionId)
     if (!seen || !delta) return seen

@@ -10,6 +10,7 @@ import { switchModel, withOwnModel } from './fallback.ts'
 import { closeForLateResults } from './fence.ts'
 import { withoutMissionPause } from './pause-grace.ts'
 import { whyStale } from './question.ts'
+import { dropPendingResult, judgeResult } from './result-writes.ts'
 import { moveByUpstream } from './upstream.ts'
 
 type Command<K extends TaskCommand['kind']> = Extract<TaskCommand, { kind: K }>
@@ -162,7 +163,7 @@ const ACTS: { [K in StateAct]: Act<K> } = {
   approve(draft, { comment }, { actor }) {
     if (draft.record.resultHash === null)
       return refuse('WRONG_STATE', 'There is no result to approve; retry the task instead.')
-    judge(draft, true, null)
+    judgeResult(draft, true, null)
     draft.move('task_human_approved', actor, { comment })
     return null
   },
@@ -185,7 +186,7 @@ const ACTS: { [K in StateAct]: Act<K> } = {
       const reason = note ?? 'The verifier is unsure.'
       draft.move('task_human_review_requested', context.actor, { reason, ...given })
     } else if (verdict === 'passed') {
-      judge(draft, true, null)
+      judgeResult(draft, true, null)
       draft.move('task_verification_passed', context.actor, { verdict: note, ...given })
     } else {
       dropPendingResult(draft, 'VERIFICATION_FAILED')
@@ -226,17 +227,6 @@ function retryOrFail(
     switchModel(draft, 'quality')
     draft.move(name, context.actor, payload)
   }
-}
-
-function judge(draft: TaskDraft, accepted: boolean, rejection: string | null): void {
-  const { id, epoch } = draft.record
-  draft.effects.results.push({ kind: 'judged', taskId: id, epoch, accepted, rejection })
-}
-
-function dropPendingResult(draft: TaskDraft, rejection: string): void {
-  if (draft.record.resultHash === null) return
-  judge(draft, false, rejection)
-  draft.record.resultHash = null
 }
 
 function changeFields(

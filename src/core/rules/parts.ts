@@ -3,11 +3,11 @@ import { refuse } from '../errors.ts'
 import { workProductRef } from '../keys.ts'
 import type { TaskDraft } from '../records.ts'
 import type { TaskReply } from '../replies.ts'
-import { CLAIM_ENDS } from '../states.ts'
 import { plus } from '../upstream.ts'
 import { fail } from './attempts.ts'
 import { closeForLateResults } from './fence.ts'
 import { REVIEW_REQUIRED, verdictDueAt } from './result.ts'
+import { claimAtOnce, storeResult } from './result-writes.ts'
 import { moveByUpstream } from './upstream.ts'
 
 type Command<K extends TaskCommand['kind']> = Extract<TaskCommand, { kind: K }>
@@ -34,7 +34,7 @@ export function divide(draft: TaskDraft, command: Command<'divide'>, context: Ru
   return { ok: true, reason: 'DIVIDED', record }
 }
 
-/** Baton itself holds a merge: a generation of its own keeps "one accepted result, one claim" true. */
+/** Baton itself holds a merge. */
 const MERGER = { agent: 'baton', session: 'baton:merge' }
 
 /** The parts are done: their results, in order, are the result of the whole. */
@@ -56,40 +56,16 @@ export function merge(draft: TaskDraft, command: Command<'merge'>, context: Rule
     fail(draft, 'system', { failureClass: 'invalid', error, attempt: record.attempt }, 'result too large')
     return { ok: true, reason: 'MOVED', record }
   }
-  record.generation += 1
-  record.claimState = CLAIM_ENDS.MERGED
-  const at = context.now
-  Object.assign(record, MERGER, { acquiredAt: at, leaseMs: 0, leaseExpiresAt: null })
+  const by = claimAtOnce(draft, MERGER, 'MERGED')
   record.resultHash = submission.hash
-  record.startedAt ??= at
-  const { agent, session } = MERGER
-  const claim = { taskId: record.id, generation: record.generation, agent, session, at }
-  draft.effects.claims.push(
-    { kind: 'opened', ...claim, leaseExpiresAt: at },
-    { kind: 'ended', ...claim, state: CLAIM_ENDS.MERGED, reason: 'MERGED', acquiredAt: at },
-  )
   const ref = workProductRef(record.key ?? record.uuid, record.generation, submission.hash)
-  draft.effects.results.push({
-    kind: 'written',
-    taskId: record.id,
-    epoch: record.epoch,
-    generation: record.generation,
-    session,
-    agent,
-    accepted: record.review === 'none' ? true : null,
-    rejection: null,
-    ref,
-    hash: submission.hash,
-    data: submission.data,
-    summary: submission.summary,
-    at,
-  })
+  storeResult(draft, submission, ref, by, record.review === 'none' ? true : null)
   // What is merged needs the same verdict as what an agent submits.
   record.dueAt = verdictDueAt(record, context)
   if (record.review === 'none')
     draft.move('task_merged', 'system', { parts: command.parts.length, workProductRef: ref })
   else if (record.review === 'human')
     draft.move('task_human_review_requested', 'system', { reason: REVIEW_REQUIRED, workProductRef: ref })
-  else draft.move('task_output_submitted', 'system', { agent, session, workProductRef: ref })
+  else draft.move('task_output_submitted', 'system', { ...MERGER, workProductRef: ref })
   return { ok: true, reason: 'MERGED', record }
 }

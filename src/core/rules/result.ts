@@ -7,6 +7,7 @@ import { CLAIM_ENDS } from '../states.ts'
 import { expireLease } from './attempts.ts'
 import { closeForLateResults, isOpenForLateResults, judgeFence, leaseRanOut } from './fence.ts'
 import { isInGrace, withoutMissionPause } from './pause-grace.ts'
+import { storeResult } from './result-writes.ts'
 import { FIRST_LOOK_MS, verifyMsOf } from './watch.ts'
 
 type Submit = Extract<TaskCommand, { kind: 'submit' }>
@@ -89,21 +90,8 @@ function accept(
   // The errors of earlier attempts no longer apply.
   if (record.generation > 1)
     draft.effects.details.push({ taskId: record.id, set: { error: null, failureClass: null } })
-  draft.effects.results.push({
-    kind: 'written',
-    taskId: record.id,
-    epoch: record.epoch,
-    generation: record.generation,
-    session: record.session!,
-    agent: record.agent,
-    accepted: record.review === 'none' ? true : null,
-    rejection: null,
-    ref,
-    hash: submission.hash,
-    data: submission.data,
-    summary: submission.summary,
-    at: context.now,
-  })
+  const by = { generation: record.generation, session: record.session!, agent: record.agent }
+  storeResult(draft, submission, ref, by, record.review === 'none' ? true : null)
   record.dueAt = verdictDueAt(record, context)
   if (record.review === 'none') {
     draft.endClaim('COMPLETED')
@@ -146,21 +134,8 @@ function reject(
   // Late work of a real holder is stored. A session that never held this generation did no work for it.
   const workLost = heldOnce(record, fence, context)
   if (workLost) {
-    draft.effects.results.push({
-      kind: 'written',
-      taskId: record.id,
-      epoch: record.epoch,
-      generation: fence.generation,
-      session: fence.session,
-      agent: fence.generation === record.generation ? record.agent : null,
-      accepted: false,
-      rejection: refusal.code,
-      ref,
-      hash: submission.hash,
-      data: submission.data,
-      summary: submission.summary,
-      at: context.now,
-    })
+    const agent = fence.generation === record.generation ? record.agent : null
+    storeResult(draft, submission, ref, { ...fence, agent }, false, refusal.code)
   }
   draft.note('task_result_rejected', context.actor, {
     code: refusal.code,

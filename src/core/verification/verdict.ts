@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { answerIn, jsonIn } from './json-in-text.ts'
+import { answerIn, jsonIn } from '../json-in-text.ts'
 
 /** What a verifier answers, and what follows from it. */
 

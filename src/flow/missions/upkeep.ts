@@ -1,13 +1,11 @@
 import type { TaskCommand } from '../../core/commands.ts'
-import { type Refusal, Refused } from '../../core/errors.ts'
 import type { MissionCommand } from '../../core/kinds/mission/command.ts'
 import { tasksToReopen } from '../../core/kinds/mission/retry.ts'
-import type { Granted } from '../../core/replies.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { RunKernel } from '../../kernel/server-kernel.ts'
 import type { MissionToSettle, TaskChore } from '../../store/run-store.ts'
 import { planningEnded } from '../planning/judge-plan.ts'
-import { system, throwIfNotLeader, unblockAfter } from '../unblock.ts'
+import { refusalOf, system, throwIfNotLeader, unblockAfter } from '../unblock.ts'
 import { startCommand } from './missions.ts'
 
 /** What follows for the tasks of a mission when its gate closes or opens, and for the mission when its tasks have ended. */
@@ -108,14 +106,4 @@ async function startMission(kernel: RunKernel, caller: Caller, uuid: string): Pr
     commandMission(kernel, caller, uuid, await startCommand(kernel, caller, uuid)),
   )
   if (refusal) await commandMission(kernel, caller, uuid, { kind: 'planFailed', reason: refusal.detail })
-}
-
-async function refusalOf(act: () => Promise<Granted | Refusal>): Promise<Refusal | null> {
-  try {
-    const reply = await act()
-    return reply.ok ? null : reply
-  } catch (error) {
-    if (error instanceof Refused && error.code !== 'NOT_LEADER') return error.refusal
-    throw error
-  }
 }

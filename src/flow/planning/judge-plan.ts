@@ -1,15 +1,15 @@
-import { type Refusal, Refused } from '../../core/errors.ts'
+import type { Refusal } from '../../core/errors.ts'
+import { answerIn, lastFenceIn } from '../../core/json-in-text.ts'
 import type { MissionRecord } from '../../core/kinds/mission/record.ts'
 import type { MissionPlan, MissionTask } from '../../core/plans/mission-plan.ts'
 import { isProblemList, type PlanProblem } from '../../core/plans/problems.ts'
 import { refusedPlan } from '../../core/plans/refusal.ts'
 import type { TaskRecord } from '../../core/records.ts'
-import { answerIn, lastFenceIn } from '../../core/verification/json-in-text.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { RunKernel } from '../../kernel/server-kernel.ts'
 import { proposed } from '../missions/missions.ts'
 import { missionPlan } from '../missions/plan-tasks.ts'
-import { throwIfNotLeader } from '../unblock.ts'
+import { refusalOf, throwIfNotLeader } from '../unblock.ts'
 import { cancelTasks } from '../verification/verdicts.ts'
 import { giveVerdict, waitingResult } from '../verification/verify.ts'
 
@@ -97,16 +97,6 @@ function objections(
   if (command !== undefined && !commands.includes(command))
     found.push(['verification.command', 'is not among the commands that plans by agents may use'])
   return found
-}
-
-async function refusalOf(act: () => Promise<{ ok: true } | Refusal>): Promise<Refusal | null> {
-  try {
-    const reply = await act()
-    return reply.ok ? null : reply
-  } catch (error) {
-    if (error instanceof Refused && error.code !== 'NOT_LEADER') return error.refusal
-    throw error
-  }
 }
 
 const MOST_PROBLEMS = 100

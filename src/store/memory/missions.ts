@@ -1,8 +1,8 @@
 import type { Changes, ReadSet } from '../../core/batch/requests.ts'
 import type { SeenOf } from '../../core/kinds/kinds.ts'
 import type { CostOfTask } from '../../core/kinds/mission/command.ts'
-import { heldTasks, mayChangePhase, openTasks, withDelta } from '../../core/kinds/mission/counts.ts'
-import { letsThrough, openFor, type SeenGate } from '../../core/kinds/mission/gate.ts'
+import { mayChangePhase, openTasks, withDelta } from '../../core/kinds/mission/counts.ts'
+import { gateOf, letsThrough, openFor, type SeenGate } from '../../core/kinds/mission/gate.ts'
 import { type MissionRecord, NO_COUNTS } from '../../core/kinds/mission/record.ts'
 import type { SkippedTask } from '../../core/kinds/mission/retry.ts'
 import { isSnapshotDue, isSpent } from '../../core/kinds/mission/spending.ts'
@@ -29,21 +29,11 @@ export function lockedMissions(
   return new Map(found.map((record) => [record.uuid, { record: { ...record }, holding: [] }]))
 }
 
-const gateOf = ({ uuid, phase, closedBy, closedMs, closedAt, config, counts }: MissionRecord): SeenGate => ({
-  ...{ closedMs, closedAt },
-  uuid,
-  phase,
-  closedBy,
-  closedAt,
-  maxParallel: config.maxParallel ?? null,
-  held: heldTasks(counts),
-})
-
 export function gatesOf(workspace: Workspace, records: Iterable<TaskRecord>): Map<number, SeenGate> {
   const gates = new Map<number, SeenGate>()
   for (const { missionId } of records) {
     const mission = missionId === null ? undefined : byId(workspace, missionId)
-    if (mission) gates.set(mission.id, gateOf(mission))
+    if (mission) gates.set(mission.id, gateOf(mission, mission.counts))
   }
   return gates
 }

@@ -1,5 +1,7 @@
 import { type Refusal, refuse } from '../../errors.ts'
 import type { Purpose, TaskRecord } from '../../records.ts'
+import { heldTasks } from './counts.ts'
+import type { MissionCounts, MissionRecord } from './record.ts'
 import { isEnd, type MissionProgress, stateOf } from './states.ts'
 
 /** What a mission's gate lets through: which of its tasks may be handed out. */
@@ -47,6 +49,15 @@ export function closedTimes(
   if (!isOpen) return { closedMs: before.closedMs, closedAt: before.closedAt ?? now }
   return { closedMs: closedMsBy(before, now), closedAt: null }
 }
+
+export const gateOf = (
+  { uuid, phase, closedBy, closedMs, closedAt, config }: MissionRecord,
+  counts: MissionCounts,
+): SeenGate => ({
+  ...{ uuid, phase, closedBy, closedMs, closedAt },
+  maxParallel: config.maxParallel ?? null,
+  held: heldTasks(counts),
+})
 
 export const letsThrough = (gate: Readonly<MissionProgress>, purpose: Purpose) => {
   const open = openFor(gate)

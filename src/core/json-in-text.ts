@@ -17,13 +17,15 @@ export function jsonIn(text: string): unknown {
   const last = text.lastIndexOf('}')
   const candidates = [text, lastFenceIn(text), first < last ? text.slice(first, last + 1) : null]
   for (const candidate of candidates) {
-    const value = candidate === null ? undefined : parsed(candidate)
+    const value = candidate === null ? undefined : wholeJson(candidate)
     if (value !== undefined) return value
   }
   return undefined
 }
 
-function parsed(text: string): unknown {
+/** The value of a text that consists of one JSON object or list. */
+export function wholeJson(text: string): unknown {
+  if (!/^\s*[[{]/.test(text)) return undefined
   try {
     return JSON.parse(text)
   } catch {
