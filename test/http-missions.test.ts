@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { actOn, FULL_AUTO, makeMission, showMission, workOff } from './support/http-missions.ts'
 import { expectRefusal, fence, type Json, useServer, type Workspace } from './support/http-workspace.ts'
 import { superuser, until } from './support/nodes.ts'
 
@@ -22,42 +23,10 @@ const DIAMOND = {
     },
   ],
 }
-const FULL_AUTO = { autonomy: 'full_auto' }
-
-const make = async (w: Workspace, body: Json = {}): Promise<Json> => {
-  const answer = await w.post('/missions', {
-    goal: 'Make it work',
-    plan: DIAMOND,
-    config: FULL_AUTO,
-    ...body,
-  })
-  expect(answer).toMatchObject({ status: 201 })
-  return answer.body
-}
-const show = async (w: Workspace, { id }: Json) => (await w.call('GET', `/missions/${id}`)).body
-const act = (w: Workspace, { id }: Json, name: string, body: Json = {}) =>
-  w.post(`/missions/${id}/${name}`, body)
+const make = (w: Workspace, body: Json = {}) => makeMission(w, [], { plan: DIAMOND, ...body })
 const tasksOf = async (w: Workspace, { id }: Json): Promise<Json[]> =>
   (await w.call('GET', `/missions/${id}/tasks?limit=100`)).body.items
 const graphOf = async (w: Workspace, { id }: Json) => (await w.call('GET', `/missions/${id}/graph`)).body
-
-/** Takes and finishes tasks until nothing is left that may be taken. */
-async function workOff(w: Workspace): Promise<string[]> {
-  const done: string[] = []
-  for (let waitMs = 0; ; ) {
-    const { body } = await w.post('/claims/next', { agent: 'alpha', session: 's-alpha', waitMs })
-    const [claim] = body.claims
-    if (!claim) {
-      const { items } = (await w.call('GET', '/tasks?state=queued,pending&limit=1')).body
-      if (items.length === 0) return done
-    }
-    waitMs = claim ? 0 : 20_000
-    if (!claim) continue
-    done.push(claim.task.title)
-    const sent = { ...fence('s-alpha', claim.generation), result: { ok: true } }
-    expect(await w.post(`/tasks/${claim.taskId}/submit`, sent)).toMatchObject({ status: 200 })
-  }
-}
 
 describe('a mission with a plan', () => {
   test('runs its tasks in the order of its graph, and ends with the last one', async () => {
@@ -78,7 +47,7 @@ describe('a mission with a plan', () => {
     expect(done[0]).toBe('Look around')
     expect([...done.slice(1, 3)].sort()).toEqual(['Build one half', 'Build the other half'])
     expect(done[3]).toBe('Join them')
-    expect(await show(w, mission)).toMatchObject({
+    expect(await showMission(w, mission)).toMatchObject({
       state: 'completed',
       tasksCompleted: 4,
       tasksFailed: 0,
@@ -100,11 +69,11 @@ describe('a mission with a plan', () => {
     ])
     expect(planned.edges).toContainEqual({ from: 'c', to: 'd', kind: 'order' })
     expect(await tasksOf(w, mission)).toEqual([])
-    const stale = await act(w, mission, 'approve', { planVersion: 1, digest: 'another' })
+    const stale = await actOn(w, mission, 'approve', { planVersion: 1, digest: 'another' })
     expectRefusal(stale, 409, 'CHANGED_SINCE', { planVersion: 1, digest: mission.planDigest })
-    const approved = await act(w, mission, 'approve', { planVersion: 1, digest: mission.planDigest })
+    const approved = await actOn(w, mission, 'approve', { planVersion: 1, digest: mission.planDigest })
     expect(approved).toMatchObject({ status: 200, body: { state: 'running', taskCount: 4 } })
-    expectRefusal(await act(w, mission, 'approve'), 409, 'WRONG_STATE')
+    expectRefusal(await actOn(w, mission, 'approve'), 409, 'WRONG_STATE')
     const { nodes } = await graphOf(w, mission)
     expect(nodes.map(({ title, layer, number }: Json) => [number, title, layer])).toEqual([
       [1, 'Look around', 0],
@@ -154,13 +123,13 @@ describe('a mission with a plan', () => {
     for (const path of ['', '/tasks', '/graph', '/events', '/plans'])
       expectRefusal(await other.call('GET', `/missions/${mission.id}${path}`), 404, 'NOT_FOUND')
     for (const name of ['approve', 'reject', 'pause', 'resume', 'cancel', 'clone'])
-      expectRefusal(await act(other, mission, name), 404, 'NOT_FOUND')
+      expectRefusal(await actOn(other, mission, name), 404, 'NOT_FOUND')
   })
 
   test('is cloned with its goal, plan and settings', async () => {
     const w = await workspace()
     const mission = await make(w, { config: { maxParallel: 2 }, tags: ['t'] })
-    const clone = (await act(w, mission, 'clone')).body
+    const clone = (await actOn(w, mission, 'clone')).body
     expect(clone).toMatchObject({
       goal: mission.goal,
       config: mission.config,
@@ -176,7 +145,7 @@ describe('pausing a mission', () => {
     const w = await workspace()
     const mission = await make(w)
     const { claims } = (await w.post('/claims/next', { agent: 'alpha', session: 's-alpha' })).body
-    expect((await act(w, mission, 'pause', { reason: 'lunch' })).body).toMatchObject({
+    expect((await actOn(w, mission, 'pause', { reason: 'lunch' })).body).toMatchObject({
       state: 'paused',
       closedBy: ['paused'],
     })
@@ -184,10 +153,10 @@ describe('pausing a mission', () => {
     const stateOf = async () => (await w.call('GET', task)).body.state
     await until(async () => (await stateOf()) === 'paused')
     expect((await w.post('/claims/next', { agent: 'beta', session: 's-beta' })).body.claims).toEqual([])
-    await act(w, mission, 'resume')
+    await actOn(w, mission, 'resume')
     await until(async () => (await stateOf()) === 'queued')
     expect(await workOff(w)).toHaveLength(4)
-    expect((await show(w, mission)).state).toBe('completed')
+    expect((await showMission(w, mission)).state).toBe('completed')
   })
 
   test('does not resume a task that a person paused', async () => {
@@ -195,8 +164,8 @@ describe('pausing a mission', () => {
     const mission = await make(w)
     const [task] = (await tasksOf(w, mission)).filter(({ state }) => state === 'queued')
     await w.post(`/tasks/${task!.id}/pause`, {})
-    await act(w, mission, 'pause')
-    await act(w, mission, 'resume')
+    await actOn(w, mission, 'pause')
+    await actOn(w, mission, 'resume')
     await w.happens('mission_resumed', 1)
     expect((await w.call('GET', `/tasks/${task!.id}`)).body.state).toBe('paused')
   })
@@ -205,9 +174,9 @@ describe('pausing a mission', () => {
 test('cancelling a mission cancels all its tasks and ends it', async () => {
   const w = await workspace()
   const mission = await make(w)
-  await act(w, mission, 'cancel', { reason: 'no longer needed' })
-  await until(async () => (await show(w, mission)).state === 'cancelled')
-  expect(await show(w, mission)).toMatchObject({
+  await actOn(w, mission, 'cancel', { reason: 'no longer needed' })
+  await until(async () => (await showMission(w, mission)).state === 'cancelled')
+  expect(await showMission(w, mission)).toMatchObject({
     tasksByState: { cancelled: 4 },
     errorMessage: 'no longer needed',
     closedBy: [],
@@ -223,7 +192,7 @@ test('with onFailure stop, a failed task cancels the rest and fails the mission'
     failureClass: 'invalid',
     error: 'no',
   })
-  await until(async () => (await show(w, mission)).state === 'failed')
+  await until(async () => (await showMission(w, mission)).state === 'failed')
 })
 
 describe('a mission of agents that Baton runs', () => {
@@ -245,9 +214,9 @@ describe('a mission of agents that Baton runs', () => {
       ],
     }
     const mission = await make(w, { plan, config: { ...FULL_AUTO, budget: { maxTokens: 100 } } })
-    await until(async () => (await show(w, mission)).state === 'budget_exceeded')
-    await until(async () => (await show(w, mission)).tasksByState.queued === 1)
-    expect(await show(w, mission)).toMatchObject({ closedBy: ['budget'], totalTokens: 110 })
+    await until(async () => (await showMission(w, mission)).state === 'budget_exceeded')
+    await until(async () => (await showMission(w, mission)).tasksByState.queued === 1)
+    expect(await showMission(w, mission)).toMatchObject({ closedBy: ['budget'], totalTokens: 110 })
     const beta = { agent: 'beta', session: 's-beta' }
     expect((await w.post('/claims/next', beta)).body.claims).toEqual([])
     const waiting = w.post('/claims/next', { ...beta, waitMs: 20_000 })
@@ -255,7 +224,7 @@ describe('a mission of agents that Baton runs', () => {
     expect(more.body).toMatchObject({ state: 'running', closedBy: [] })
     const [claim] = (await waiting).body.claims
     await w.post(`/tasks/${claim.taskId}/submit`, { ...fence('s-beta', 1), result: 1 })
-    expect(await show(w, mission)).toMatchObject({ state: 'completed', totalTokens: 110 })
+    expect(await showMission(w, mission)).toMatchObject({ state: 'completed', totalTokens: 110 })
   })
 
   test('whose last task ended without it is ended by recovery', async () => {
@@ -274,14 +243,14 @@ describe('a mission of agents that Baton runs', () => {
       status: 200,
       body: { did: { missionsSettled: 1 } },
     })
-    expect(await show(w, mission)).toMatchObject({ state: 'completed' })
+    expect(await showMission(w, mission)).toMatchObject({ state: 'completed' })
   })
 
   test('that starts later waits for its time, and then begins by itself', async () => {
     const w = await workspace()
     const mission = await make(w, { startAt: new Date(Date.now() + 1_500).toISOString() })
     expect(mission).toMatchObject({ state: 'pending', planVersion: 1, taskCount: 0 })
-    await until(async () => (await show(w, mission)).state === 'running')
+    await until(async () => (await showMission(w, mission)).state === 'running')
     expect(await workOff(w)).toHaveLength(4)
   })
 
@@ -299,9 +268,9 @@ describe('a mission of agents that Baton runs', () => {
         [unreadable.id],
       ),
     )
-    await until(async () => (await show(w, good)).state === 'running')
+    await until(async () => (await showMission(w, good)).state === 'running')
     for (const mission of [refused, unreadable]) {
-      await until(async () => (await show(w, mission)).state === 'awaiting_approval')
+      await until(async () => (await showMission(w, mission)).state === 'awaiting_approval')
       const { items } = (await w.call('GET', `/missions/${mission.id}/events`)).body
       const failed = items.find(({ type }: Json) => type === 'mission_plan_failed')
       expect(failed).toMatchObject({ payload: { reason: expect.stringMatching(/no task|not in the plan/) } })
@@ -391,7 +360,7 @@ describe('the plan of a mission', () => {
       'content-type': 'application/yaml',
     })
     expect(changed.body).toMatchObject({ planVersion: 2, state: 'awaiting_approval' })
-    expectRefusal(await act(w, mission, 'approve', { planVersion: 1 }), 409, 'CHANGED_SINCE', {
+    expectRefusal(await actOn(w, mission, 'approve', { planVersion: 1 }), 409, 'CHANGED_SINCE', {
       planVersion: 2,
     })
     const second = (await w.call('GET', `/missions/${mission.id}/plan?version=2&since=1`)).body
@@ -402,7 +371,7 @@ describe('the plan of a mission', () => {
       ],
     })
     expectRefusal(await w.call('GET', `/missions/${mission.id}/plan?version=3`), 404, 'NOT_FOUND')
-    await act(w, mission, 'approve')
+    await actOn(w, mission, 'approve')
     expect(await tasksOf(w, mission)).toHaveLength(2)
     const late = await w.call('PUT', `/missions/${mission.id}/plan`, yaml, {
       'content-type': 'application/yaml',

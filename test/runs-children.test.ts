@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { isGitHere, makeRepository } from './support/git.ts'
 import { planOf } from './support/http-missions.ts'
+import type { Json } from './support/http-workspace.ts'
 import { eventually } from './support/recovery.ts'
 import { useRunNodes } from './support/run-nodes.ts'
 
@@ -52,7 +53,7 @@ else if (!existsSync('notes.txt')) {
 `
 
 /** A mission of one task, and the one agent that does everything. */
-async function begin(addsBy: string) {
+async function begin(addsBy: string, task: Json = {}) {
   const cluster = await nodes.cluster()
   await cluster.serve()
   const w = await cluster.workspace()
@@ -72,7 +73,7 @@ async function begin(addsBy: string) {
   })
   const { body: mission } = await w.post('/missions', {
     goal: 'Find everything',
-    plan: planOf({ tempId: 'a', title: 'Ask around', maxRetries: 0 }),
+    plan: planOf({ tempId: 'a', title: 'Ask around', ...task }),
     config: { autonomy: 'full_auto' },
   })
   const ends = (state: string) =>
@@ -81,7 +82,7 @@ async function begin(addsBy: string) {
 }
 
 test.runIf(isGitHere)('an agent that goes on after tasks that do not exist has failed', MINUTES, async () => {
-  const { w, mission, ends } = await begin('nobody')
+  const { w, mission, ends } = await begin('nobody', { maxRetries: 0 })
   await ends('failed')
   const [task] = (await w.call('GET', `/missions/${mission.id}/tasks`)).body.items
   expect(task).toMatchObject({
@@ -94,31 +95,8 @@ test.runIf(isGitHere).each(['line', 'token'])(
   'an agent with room for one task adds tasks by a %s, does them, and goes on: same session, same worktree, with their results',
   MINUTES,
   async (addsBy) => {
-    const cluster = await nodes.cluster()
-    await cluster.serve()
-    const w = await cluster.workspace()
-    const repository = join(cluster.home, 'repository')
-    makeRepository(repository)
-    await w.hire('divider', {
-      adapterType: 'process',
-      maxConcurrentTasks: 1,
-      adapterConfig: {
-        command: process.execPath,
-        args: ['--input-type=module', '--eval', DIVIDES],
-        cwd: repository,
-        workspace: 'git_worktree',
-        env: { ADDS_BY: addsBy },
-        graceSec: 1,
-      },
-    })
-    const mission = (
-      await w.post('/missions', {
-        goal: 'Find everything',
-        plan: planOf({ tempId: 'a', title: 'Ask around' }),
-        config: { autonomy: 'full_auto' },
-      })
-    ).body
-    await eventually(async () => (await w.call('GET', `/missions/${mission.id}`)).body.state === 'completed')
+    const { w, mission, ends } = await begin(addsBy)
+    await ends('completed')
     const { items: tasks } = (await w.call('GET', `/missions/${mission.id}/tasks`)).body
     const titles = tasks.map(({ title, state }: { title: string; state: string }) => [title, state]).sort()
     expect(titles).toEqual([

@@ -1,6 +1,7 @@
-import { describe, expect, test } from 'vitest'
-import { MISSION_BUGS, type MissionBugName } from './simulation/missions/bugs.ts'
+import { expect, test } from 'vitest'
+import { MISSION_BUGS } from './simulation/missions/bugs.ts'
 import { reportOfMissions, runSeedOfMissions } from './simulation/missions/run.ts'
+import { describePlantedBugs } from './simulation/planted-bugs.ts'
 
 /** The real flow of missions, plans and verdicts in memory, under a virtual clock, on nodes that die between any two commits. */
 
@@ -39,19 +40,4 @@ test('the same seed gives the same run', async () => {
   }
 })
 
-describe('a planted bug is noticed', () => {
-  test.each(Object.entries(MISSION_BUGS))(
-    '%s',
-    async (name, { foundBy }) => {
-      for (let seed = 1; seed <= ENOUGH; seed++) {
-        const outcome = await runSeedOfMissions(seed, { bug: name as MissionBugName })
-        if (!outcome.broken) continue
-        console.log(`${name.padEnd(28)} seed ${String(seed).padStart(3)}  ${outcome.broken.invariant}`)
-        expect(foundBy, outcome.broken.detail).toContain(outcome.broken.invariant)
-        return
-      }
-      expect.unreachable(`${name} was not noticed within ${ENOUGH} seeds`)
-    },
-    300_000,
-  )
-})
+describePlantedBugs(MISSION_BUGS, runSeedOfMissions, ENOUGH)

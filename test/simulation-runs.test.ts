@@ -1,8 +1,9 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { DEFAULT_LIMITS } from '../src/core/limits.ts'
 import type { RunRecord } from '../src/core/runs/records.ts'
 import { emptyWorkspace } from '../src/store/memory/workspace.ts'
-import { RUN_BUGS, type RunBugName } from './simulation/runs/bugs.ts'
+import { describePlantedBugs } from './simulation/planted-bugs.ts'
+import { RUN_BUGS } from './simulation/runs/bugs.ts'
 import { ALWAYS, Memory } from './simulation/runs/invariants.ts'
 import { reportOfRuns, runSeedOfRuns } from './simulation/runs/run.ts'
 
@@ -57,19 +58,4 @@ test('two live runs of one claim, which stores refuse to write, would be noticed
   expect(broken(run('a', 1, 'running'), run('b', 1, 'failed'), run('c', 2, 'running'))).toBeUndefined()
 })
 
-describe('a planted bug is noticed', () => {
-  test.each(Object.entries(RUN_BUGS))(
-    '%s',
-    async (name, { foundBy }) => {
-      for (let seed = 1; seed <= ENOUGH; seed++) {
-        const outcome = await runSeedOfRuns(seed, { bug: name as RunBugName })
-        if (!outcome.broken) continue
-        console.log(`${name.padEnd(28)} seed ${String(seed).padStart(3)}  ${outcome.broken.invariant}`)
-        expect(foundBy, outcome.broken.detail).toContain(outcome.broken.invariant)
-        return
-      }
-      expect.unreachable(`${name} was not noticed within ${ENOUGH} seeds`)
-    },
-    300_000,
-  )
-})
+describePlantedBugs(RUN_BUGS, runSeedOfRuns, ENOUGH)

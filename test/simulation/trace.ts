@@ -13,6 +13,7 @@ export const hashOf = (text: string) => digits(mixed(NOTHING, text))
 export class Trace {
   readonly #keep: number
   readonly #last: string[] = []
+  readonly #names = new Map<string, string>()
   #hash = NOTHING
   lines = 0
 
@@ -20,10 +21,21 @@ export class Trace {
     this.#keep = keep
   }
 
-  add(trackQueue: string): void {
+  /** Ids that are drawn outside of the seed get names, in the order of their mention. */
+  note(text: string): void {
+    this.add(
+      `  ${text.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, (id) => {
+        const name = this.#names.get(id) ?? `#${this.#names.size + 1}`
+        this.#names.set(id, name)
+        return name
+      })}`,
+    )
+  }
+
+  add(line: string): void {
     this.lines += 1
-    this.#hash = mixed(this.#hash, trackQueue)
-    this.#last.push(trackQueue)
+    this.#hash = mixed(this.#hash, line)
+    this.#last.push(line)
     if (this.#last.length > this.#keep) this.#last.shift()
   }
 

@@ -75,14 +75,34 @@ export const failForGood = (w: Workspace, { taskId, generation }: Json, agent = 
     error: 'no',
   })
 
-/** Takes and finishes tasks until nothing is left that may be taken; their titles. */
-export async function workOff(w: Workspace, agent = 'alpha', waitMs = 2_000): Promise<string[]> {
+/** Takes the next task and finishes it; its title, or nothing when none may be taken within this time. */
+async function finishNext(w: Workspace, agent: string, waitMs: number): Promise<string | undefined> {
+  const { body } = await w.post('/claims/next', { ...holder(agent), waitMs })
+  const [claim] = body.claims
+  if (!claim) return
+  expect(await submit(w, claim, agent)).toMatchObject({ status: 200 })
+  return claim.task.title
+}
+
+const LONG_MS = 20_000
+
+/** Finishes this many tasks, also such as are made or released only while this waits; their titles. */
+export async function finish(w: Workspace, count: number, agent = 'alpha'): Promise<(string | undefined)[]> {
+  const done = []
+  for (let n = 0; n < count; n++) done.push(await finishNext(w, agent, LONG_MS))
+  return done
+}
+
+/** Finishes tasks until none is open, or none may be taken within this time; their titles. */
+export async function workOff(w: Workspace, agent = 'alpha', longestWaitMs = LONG_MS): Promise<string[]> {
   const done: string[] = []
   for (;;) {
-    const { body } = await w.post('/claims/next', { ...holder(agent), waitMs })
-    const [claim] = body.claims
-    if (!claim) return done
-    done.push(claim.task.title)
-    expect(await submit(w, claim, agent)).toMatchObject({ status: 200 })
+    const title =
+      (await finishNext(w, agent, 0)) ?? ((await isOpen(w)) && (await finishNext(w, agent, longestWaitMs)))
+    if (!title) return done
+    done.push(title)
   }
 }
+
+const isOpen = async (w: Workspace) =>
+  (await w.call('GET', '/tasks?state=queued,pending,awaiting_retry&limit=1')).body.items.length > 0

@@ -34,7 +34,6 @@ export class MissionWorld {
   readonly stormMs: number
   readonly #bug: Partial<MissionBug>
   readonly #storm: Faults
-  readonly #names = new Map<string, string>()
   season: Season = 'storm'
   broken: { invariant: string; detail: string } | null = null
   #started = 0
@@ -120,15 +119,8 @@ export class MissionWorld {
     })
   }
 
-  /** Ids of missions are drawn outside of the seed, so they get names in the order of their mention. */
   note(text: string): void {
-    this.trace.add(
-      `  ${text.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, (id) => {
-        const name = this.#names.get(id) ?? `#${this.#names.size + 1}`
-        this.#names.set(id, name)
-        return name
-      })}`,
-    )
+    this.trace.note(text)
   }
 
   breaks(invariant: string, detail: string): void {

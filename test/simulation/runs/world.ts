@@ -36,7 +36,6 @@ export class RunWorld {
   readonly stormMs: number
   readonly #bug: Partial<RunBug>
   readonly #faults: Faults
-  readonly #names = new Map<string, string>()
   calm = false
   broken: { invariant: string; detail: string } | null = null
   #uuids = 0
@@ -135,15 +134,8 @@ export class RunWorld {
     return uuidCarrying(++this.#uuids, this.scheduler.now, this.random.int(0, 2 ** 22 - 1))
   }
 
-  /** Ids of wakeups and runs are drawn outside of the seed, so they get names in the order of their mention. */
   note(text: string): void {
-    this.trace.add(
-      `  ${text.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, (id) => {
-        const name = this.#names.get(id) ?? `#${this.#names.size + 1}`
-        this.#names.set(id, name)
-        return name
-      })}`,
-    )
+    this.trace.note(text)
   }
 
   breaks(invariant: string, detail: string): void {
