@@ -88,7 +88,7 @@ export async function openLoop(
   return latencies.map((list, kind) => measured(list.subarray(0, sent[kind]), took, used))
 }
 
-/** The same while something else goes on, until it is done. */
+/** The same while something else runs, until it is done. */
 export async function openLoopDuring<T>(
   act: () => Promise<T>,
   perSecond: number,

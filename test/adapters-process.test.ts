@@ -219,7 +219,7 @@ describe('its reports during the run', () => {
     expect((await invoke(`${asking}; exit 1`)).result).toMatchObject({ outcome: 'failed' })
   })
 
-  test('of a task are handed on at once, and the last line says which tasks it goes on after', async () => {
+  test('of a task are handed on at once, and the last line says which tasks it continues after', async () => {
     const adding = printing({ baton: 'task', tempId: 'one', title: 'Find one' })
     const { reported, result } = await invoke(`${adding}; ${printing({ continue: true, after: ['one'] })}`)
     const what = { tempId: 'one', title: 'Find one' }

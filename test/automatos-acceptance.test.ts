@@ -262,7 +262,7 @@ describe('states', () => {
     })
   })
 
-  test('AC-21: of two changes at once that are based on the same version one is told what it is now', async () => {
+  test('AC-21: of two changes at once that are based on the same version one is refused with what it is now', async () => {
     const w = await workspace()
     const task = await w.make()
     const change = (title: string) =>

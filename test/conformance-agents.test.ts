@@ -192,7 +192,7 @@ describe.each(kinds)('on %s', (kind) => {
       }
     })
 
-    test('it is told to leave: it is assigned nothing after that, and is not terminated while it holds tasks', async () => {
+    test('is drained: it is assigned nothing after that, and is not terminated while it holds tasks', async () => {
       for (let round = 0; round < ROUNDS; round++) {
         const { work, events } = await racing((node) => terminate(node, 'alpha', true))
         const left = events.findIndex(({ type }) => type === 'agent_leaving' || type === 'agent_terminated')

@@ -154,7 +154,7 @@ describe.each(kinds)('on %s', (kind) => {
     })
   })
 
-  describe('a holder goes on after other tasks', () => {
+  describe('a holder continues after other tasks', () => {
     test('nobody holds it until they have ended, and its agent may take them', async () => {
       const { work, parent } = await begin()
       const children = [made(await addTo(work, parent)), made(await addTo(work, parent))] as const

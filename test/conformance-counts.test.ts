@@ -197,7 +197,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     expect(await work.record(task)).toMatchObject({ state: 'queued', upstream: counts('all_success', 0, 2) })
   })
 
-  test('of one success among old and new dependencies a task goes on', async () => {
+  test('of one success among old and new dependencies a task continues', async () => {
     const work = await nodes.work(roomy)
     const triggerRule = 'one_success'
     const [open, failed, done] = await work.createAll([newTask(), newTask(), newTask()])

@@ -77,7 +77,7 @@ describe.each(kinds)('on %s, while a mission is paused', (kind) => {
       return task!.record
     }
 
-    test('stands still: it does not expire, and has as long as before when the mission goes on', async () => {
+    test('stands still: it does not expire, and has as long as before when the mission continues', async () => {
       const { work, mission } = await begin({ expiresAt: Date.now() + HOUR_MS })
       await pause(work, mission)
       const late = later(work, 3 * HOUR_MS)
@@ -120,7 +120,7 @@ describe.each(kinds)('on %s, while a mission is paused', (kind) => {
       expect((await first(work)).state).toBe('awaiting_human')
     })
 
-    test('that starts a task or a retry goes on: the task queues behind the gate', async () => {
+    test('that starts a task or a retry continues: the task queues behind the gate', async () => {
       const { work, mission } = await begin({ runAt: Date.now() + HOUR_MS })
       await pause(work, mission)
       await elapse(later(work, 2 * HOUR_MS), await first(work))
@@ -129,7 +129,7 @@ describe.each(kinds)('on %s, while a mission is paused', (kind) => {
     })
   })
 
-  test('a task that was paused with it goes on with it, and takes no result of before', async () => {
+  test('a task that was paused with it continues with it, and takes no result of before', async () => {
     const { work, mission } = await begin()
     const [task] = handedOut(await work.next(alpha))
     await pause(work, mission)

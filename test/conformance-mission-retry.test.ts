@@ -126,7 +126,7 @@ describe.each(kinds)('on %s, retrying a mission', (kind) => {
     expect((await missionNow(work, mission)).phase).toBe('failed')
   })
 
-  test('goes on where a crash interrupted it', async () => {
+  test('continues where a crash interrupted it', async () => {
     const work = await nodes.work()
     const wide = graph(...Array.from({ length: 4 }, (_, i): [string, number[]] => [`r${i}`, []]), [
       ...(['z', [0, 1, 2, 3]] as [string, number[]]),

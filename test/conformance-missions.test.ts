@@ -337,7 +337,7 @@ describe.each(kinds)('on %s', (kind) => {
       })
     })
 
-    test('with more tasks than one transaction changes goes on at once, not with the next tick', async () => {
+    test('with more tasks than one transaction changes continues at once, not with the next tick', async () => {
       const work = await nodes.work()
       const mission = missionIn(await createMission(work, many(501)))
       await commandMission(work, mission.uuid, { kind: 'cancel', reason: null })

@@ -98,15 +98,15 @@ describe.each(kinds)('on %s', (kind) => {
 
   test('a verification that nothing waits for is found, and one that is needed is not', async () => {
     const work = await nodes.work()
-    const strays = async () => (await readsOf(work).strays(100, work.workspace)).map(({ id }) => id)
+    const orphans = async () => (await readsOf(work).orphans(100, work.workspace)).map(({ id }) => id)
     const { task, generation } = await submitted(work)
     await make(work, serving(task, generation))
-    expect(await strays()).toEqual([])
+    expect(await orphans()).toEqual([])
     await work.command(task, { kind: 'verdict', verdict: 'passed', note: null })
     const [left] = await readsOf(work).of(work.workspace, task.id)
-    expect(await strays()).toEqual([left!.id])
+    expect(await orphans()).toEqual([left!.id])
     await work.command(left!, { kind: 'cancel', reason: null })
-    expect(await strays()).toEqual([])
+    expect(await orphans()).toEqual([])
   })
 
   test('planning of a mission that is planned by now is found', async () => {
@@ -115,12 +115,12 @@ describe.each(kinds)('on %s', (kind) => {
     const planning = missionTask(id, { purpose: 'planning', review: 'baton' })
     await commandMission(work, uuid, { ...creation(id, {}), proposed: null, planning })
     const reads = readsOf(work)
-    expect(await reads.strays(100, work.workspace)).toEqual([])
+    expect(await reads.orphans(100, work.workspace)).toEqual([])
     const missions = (work.store as unknown as RunStore).missions
     const taskId = await missions.newestPlanning(work.workspace, id)
     expect(taskId).not.toBeNull()
     await commandMission(work, uuid, { kind: 'cancel', reason: null })
-    expect((await reads.strays(100, work.workspace)).map((one) => one.id)).toEqual([taskId])
+    expect((await reads.orphans(100, work.workspace)).map((one) => one.id)).toEqual([taskId])
   })
 
   test('a plan comes once, however many nodes judge it, and never in place of a newer one', async () => {

@@ -54,7 +54,7 @@ describe('for any history of a task, decide', () => {
       { seed: 7 },
     )
     const neverSeen = Object.keys(EVENTS).filter((type) => /^(task|claim)_/.test(type) && !seen.has(type))
-    // To go on later, it needs other tasks of its mission: conformance-children.
+    // To continue later, it needs other tasks of its mission: conformance-children.
     expect(neverSeen, 'the histories are varied enough to show the others').toEqual([
       'task_created',
       'task_continues_later',

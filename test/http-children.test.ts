@@ -12,7 +12,7 @@ import {
 } from './support/http-missions.ts'
 import { expectRefusal, fence, type Json, useServer, type Workspace } from './support/http-workspace.ts'
 
-/** Holders add tasks to their missions, and go on after them. */
+/** Holders add tasks to their missions, and continue after them. */
 
 const { workspace } = useServer()
 

@@ -3,7 +3,7 @@ import { get, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
-import { LOOK_AGAIN_MS } from '../src/http/key-ring.ts'
+import { CHECK_AGAIN_MS } from '../src/http/key-ring.ts'
 import { Opening } from '../src/http/live/opening.ts'
 import { CommitWaiters } from '../src/kernel/commit-waiters.ts'
 import { Notices } from '../src/store/postgres/connection/notices.ts'
@@ -25,7 +25,7 @@ beforeAll(async () => {
   const set = globalThis.setInterval
   const timers = vi.spyOn(globalThis, 'setInterval')
   timers.mockImplementation(((act: () => void, ms: number) =>
-    set(act, ms === LOOK_AGAIN_MS ? NEVER_MS : ms)) as never)
+    set(act, ms === CHECK_AGAIN_MS ? NEVER_MS : ms)) as never)
   here = await startServer({ BATON_NODE_NAME: 'here' })
   deaf.mockRestore()
   there = await startAnother(here)

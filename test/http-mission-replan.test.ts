@@ -40,7 +40,7 @@ const B = { tempId: 'b', dependsOn: ['a'] }
 const C = { tempId: 'c', dependsOn: ['b'] }
 
 describe('a newer plan for a mission that runs', () => {
-  test('is a proposal: the mission goes on with the approved one, and shows what would change', async () => {
+  test('is a proposal: the mission continues with the approved one, and shows what would change', async () => {
     const w = await workspace()
     const mission = await makeMission(w, [A, B, C])
     await submit(w, await take(w))

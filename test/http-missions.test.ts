@@ -141,7 +141,7 @@ describe('a mission with a plan', () => {
 })
 
 describe('pausing a mission', () => {
-  test('pauses what agents hold, and it goes on where it was when the mission does', async () => {
+  test('pauses what agents hold, and it continues where it was when the mission does', async () => {
     const w = await workspace()
     const mission = await make(w)
     const { claims } = (await w.post('/claims/next', { agent: 'alpha', session: 's-alpha' })).body
@@ -203,7 +203,7 @@ describe('a mission of agents that Baton runs', () => {
     maxConcurrentTasks: 1,
   })
 
-  test('is closed when its runs have spent its budget, and goes on with a larger one', async () => {
+  test('is closed when its runs have spent its budget, and continues with a larger one', async () => {
     const w = await workspace()
     const steps = [{ usage: { inputTokens: 80, outputTokens: 30 } }, { result: { done: true } }]
     expect(await w.call('PUT', '/agents/sim-1', simulated(steps))).toMatchObject({ status: 201 })

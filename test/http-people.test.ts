@@ -176,7 +176,7 @@ describe('a verdict', () => {
 })
 
 describe('a person', () => {
-  test('completes a task with a result of its own, and its dependents go on', async () => {
+  test('completes a task with a result of its own, and its dependents continue', async () => {
     const w = await workspace()
     const task = await w.held()
     const dependent = await w.make({ dependsOn: [task.id] })

@@ -44,7 +44,7 @@ const eventOf = async (w: Workspace, { id }: Json, type: string) =>
   )
 
 describe('a mission without a plan', () => {
-  test('is planned by its planner, who is told goal, roster, limits and the shape of a plan', async () => {
+  test('is planned by its planner, who gets goal, roster, limits and the shape of a plan', async () => {
     const w = await workspace()
     await w.call('PUT', '/agents/dev-1', { name: 'Dev', capabilities: ['go'], model: 'claude-opus-4-5' })
     await meet(w, 'planner')
@@ -153,7 +153,7 @@ describe('a mission without a plan', () => {
     await until(async () => (await w.call('GET', `/tasks/${claim.taskId}`)).body.state === 'cancelled')
   })
 
-  test('that is paused pauses its planning, and goes on with it', async () => {
+  test('that is paused pauses its planning, and continues with it', async () => {
     const w = await workspace()
     await meet(w, 'planner')
     const mission = await make(w)

@@ -122,7 +122,7 @@ describe('an invalid plan', () => {
     })
   })
 
-  test('that is prose, or nothing, is told what a plan is', async () => {
+  test('that is prose, or nothing, is refused with what a plan is', async () => {
     for (const [plan, found] of [
       ['First I would look around.', '"First I would look around."'],
       ['', 'nothing'],

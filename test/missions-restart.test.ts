@@ -79,7 +79,7 @@ test(
       if (next === null) break
       killedAt = step
       step = next
-      // Before the node is back: it goes on at once.
+      // Before the node is back: it continues at once.
       point = await cluster.faultPoint('events', 'insert', next)
       await cluster.serve()
       if (next !== APPROVED && killedAt !== APPROVED) continue

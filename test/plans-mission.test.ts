@@ -135,7 +135,7 @@ describe("a mission's plan is read", () => {
 })
 
 describe('the kind of a plan', () => {
-  test('is told by its tracks or its tasks', () => {
+  test('is recognised by its tracks or its tasks', () => {
     expect(checkPlan(tasks({ id: 'a' }))).toMatchObject({ ok: true, kind: 'mission' })
     expect(readPlan('project: p\ntracks: {A: [{id: A-001-x}]}')).toMatchObject({ ok: true, kind: 'project' })
     const said = (plan: unknown) => {

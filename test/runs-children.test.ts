@@ -6,13 +6,13 @@ import type { Json } from './support/http-workspace.ts'
 import { eventually } from './support/recovery.ts'
 import { useRunNodes } from './support/run-nodes.ts'
 
-/** An agent that Baton runs adds tasks to its mission, and goes on when they have ended. */
+/** An agent that Baton runs adds tasks to its mission, and continues when they have ended. */
 
 const MINUTES = { timeout: 200_000 }
 const nodes = useRunNodes()
 
 /**
- * The planned task adds two others, by lines or with its token, and goes on after them. It leaves a file that is not committed. The
+ * The planned task adds two others, by lines or with its token, and continues after them. It leaves a file that is not committed. The
  * others say their title.
  */
 const DIVIDES = `
@@ -43,7 +43,7 @@ else if (!existsSync('notes.txt')) {
     for (const task of [...wanted, wanted[0]]) added.push((await post('children', task)).body.id)
     const tooMuch = await post('children', { title: 'Too important', priority: 10 })
     const later = await post('continue', { after: added.slice(0, 2) })
-    console.log('refused: ' + tooMuch.status + ', goes on later: ' + later.status)
+    console.log('refused: ' + tooMuch.status + ', continues later: ' + later.status)
   }
 } else {
   const { BATON_AGENT_SESSION: session, BATON_ATTEMPT: attempt, BATON_GENERATION: generation } = process.env
@@ -81,18 +81,22 @@ async function begin(addsBy: string, task: Json = {}) {
   return { w, mission, ends }
 }
 
-test.runIf(isGitHere)('an agent that goes on after tasks that do not exist has failed', MINUTES, async () => {
-  const { w, mission, ends } = await begin('nobody', { maxRetries: 0 })
-  await ends('failed')
-  const [task] = (await w.call('GET', `/missions/${mission.id}/tasks`)).body.items
-  expect(task).toMatchObject({
-    failureClass: 'quality',
-    error: expect.stringContaining('cannot go on after'),
-  })
-})
+test.runIf(isGitHere)(
+  'an agent that continues after tasks that do not exist has failed',
+  MINUTES,
+  async () => {
+    const { w, mission, ends } = await begin('nobody', { maxRetries: 0 })
+    await ends('failed')
+    const [task] = (await w.call('GET', `/missions/${mission.id}/tasks`)).body.items
+    expect(task).toMatchObject({
+      failureClass: 'quality',
+      error: expect.stringContaining('cannot continue after'),
+    })
+  },
+)
 
 test.runIf(isGitHere).each(['line', 'token'])(
-  'an agent with room for one task adds tasks by a %s, does them, and goes on: same session, same worktree, with their results',
+  'an agent with room for one task adds tasks by a %s, does them, and continues: same session, same worktree, with their results',
   MINUTES,
   async (addsBy) => {
     const { w, mission, ends } = await begin(addsBy)

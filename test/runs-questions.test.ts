@@ -5,7 +5,7 @@ import { isGitHere, makeRepository } from './support/git.ts'
 import { eventually } from './support/recovery.ts'
 import { useRunNodes } from './support/run-nodes.ts'
 
-/** An agent that Baton runs asks a person, and goes on with the answer where it stopped. */
+/** An agent that Baton runs asks a person, and continues with the answer where it stopped. */
 
 const MINUTES = { timeout: 200_000 }
 const nodes = useRunNodes()
@@ -50,7 +50,7 @@ const config = (repository: string, asksBy: string) => ({
 })
 
 test.runIf(isGitHere).each(['line', 'token'])(
-  'an agent that asks by a %s goes on after a restart of the server: same session, same worktree, with the answer',
+  'an agent that asks by a %s continues after a restart of the server: same session, same worktree, with the answer',
   MINUTES,
   async (asksBy) => {
     const cluster = await nodes.cluster()

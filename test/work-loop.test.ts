@@ -112,7 +112,7 @@ describe('a work loop', () => {
     await loop.stop()
   })
 
-  test('registers again when its worker is gone, and goes on', async () => {
+  test('registers again when its worker is gone, and continues', async () => {
     const { queue, asked } = queueOf('a', 'b')
     const nextMany = queue.nextMany
     let isGone = true

@@ -15,7 +15,7 @@ import { type Bed, makeBed } from '../setup.ts'
 export interface MissionBed extends Bed {
   kernel: ServerKernel
   caller: Caller
-  /** The upkeep of a server, while this goes on. */
+  /** The upkeep of a server, while this runs. */
   coordinated<T>(act: () => Promise<T>): Promise<T>
   /** The tasks of a mission, by id. */
   tasksOf(mission: string): Promise<Task[]>

@@ -46,7 +46,7 @@ interface Final {
   usage: TokenUsage | null
   costUsd: string | null
   wantsMore: boolean
-  /** Tasks that must have ended before it goes on; null: none. */
+  /** Tasks that must have ended before it continues; null: none. */
   after: string[] | null
 }
 

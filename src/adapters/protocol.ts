@@ -86,7 +86,7 @@ export interface AdapterInvokeResult {
   wantsMore?: boolean
   /** With `wantsMore`: not before these tasks have ended, by their ids, or by their tempIds if this run added them. */
   after?: readonly string[] | null
-  /** It succeeded and asks a person: the task waits for the answer, and then goes on. */
+  /** It succeeded and asks a person: the task waits for the answer, and then continues. */
   question?: { question: string; options: readonly string[] } | null
   /** With `rate_limited`: when to retry (ISO time), if known. */
   retryAt?: string | null

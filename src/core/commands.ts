@@ -189,7 +189,7 @@ export type TaskCommand =
   | { kind: 'complete'; submission: Submission; comment: string | null; generation?: number | undefined }
   | ({ kind: 'skip'; reason: string } & SeenTask)
   | ({ kind: 'cancel'; reason: string | null } & SeenTask)
-  /** `byMission`: its mission was closed; it goes on when the mission does. */
+  /** `byMission`: its mission was closed; it continues when the mission does. */
   | { kind: 'pause'; reason: string | null; byMission?: boolean | undefined }
   | { kind: 'resume'; generation?: number | undefined }
   | { kind: 'retry'; reason: string | null; generation?: number | undefined }

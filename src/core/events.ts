@@ -155,7 +155,7 @@ export const EVENTS = {
     workProductRef: text,
     resultBytes: z.int(),
   }),
-  /** Upkeep found something that does not go on; what it does about it is in the next event. */
+  /** Upkeep found something that makes no progress; what it does about it is in the next event. */
   stall_detected: z.object({
     entityType: z.enum(['task', 'mission']),
     entityId: text,
@@ -246,7 +246,7 @@ export const EVENTS = {
   mission_completed: z.object({ ...mission, ...ended }),
   mission_failed: z.object({ ...mission, ...ended }),
   mission_cancelled: z.object({ ...mission, ...ended }),
-  /** Another plan, while the tasks of the approved one go on. */
+  /** Another plan, while the tasks of the approved one continue. */
   mission_plan_proposed: z.object({ ...mission, ...planned }),
   /** A newer plan is approved while the mission runs. */
   mission_plan_changed: z.object({

@@ -202,7 +202,7 @@ const SENTENCES: { [T in EventType]: (payload: Payload<T>) => string } = {
   task_continuing: ({ agent, continuations }) =>
     `${agent} requested a continuation (number ${continuations}).`,
   task_continues_later: ({ agent, after }) =>
-    `${agent} goes on with the task after ${count(after.length, 'other task')}.`,
+    `${agent} continues with the task after ${count(after.length, 'other task')}.`,
   task_resumed: ({ agent, continuations }) => `${agent} resumed the task (continuation ${continuations}).`,
   task_released: ({ agent, reason }) => `${agent} released the task${why(reason)}.`,
   task_requeued: ({ because }) => `The task went back to the queue${why(because)}.`,

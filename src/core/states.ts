@@ -50,7 +50,7 @@ export const TASK_TRANSITIONS = {
   task_assigned: { from: ['queued', 'awaiting_retry'], to: 'assigned', by: 'holder' },
   task_started: { from: ['assigned'], to: 'running', by: 'holder' },
   task_continuing: { from: ['assigned', 'running'], to: 'continuing', by: 'holder' },
-  /** It goes on when other tasks have ended; nobody holds it until then. */
+  /** It continues when other tasks have ended; nobody holds it until then. */
   task_continues_later: { from: HELD, to: 'pending', by: 'holder' },
   task_resumed: { from: ['continuing'], to: 'running', by: 'holder' },
   task_released: { from: HELD, to: 'queued', by: 'holder' },

@@ -30,7 +30,7 @@ export interface TaskWatch extends Deadline, WaitingWatch {
   /** After work that was not good enough, another agent goes first: not this one. */
   readonly otherAgentOnRetry?: boolean | undefined
   readonly avoidedAgent?: string | undefined
-  /** It is paused because its mission is closed, and goes on with it. */
+  /** It is paused because its mission is closed, and continues with it. */
   readonly pausedByMission?: boolean | undefined
   /** Since when. */
   readonly pausedAt?: number | undefined

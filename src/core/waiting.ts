@@ -1,7 +1,7 @@
 import { sooner } from './retry.ts'
 import { isHeld, type TaskState } from './states.ts'
 
-/** What waits for a person, and how a task goes on after it. */
+/** What waits for a person, and how a task continues after it. */
 
 /** A question of a holder, as it stands while it is not answered. */
 interface OpenQuestion {
@@ -28,7 +28,7 @@ export interface WaitingWatch {
   readonly asks?: OpenQuestion | undefined
   /** This generation takes over the folder of an earlier one. */
   readonly goesOn?: { readonly generation: number; readonly folder: number } | undefined
-  /** It goes on when these tasks have ended, whatever else it once depended on. */
+  /** It continues when these tasks have ended, whatever else it once depended on. */
   readonly goesOnAfter?: readonly number[] | undefined
   /** Until then it is reserved for the agent that knows it, and for nobody after. */
   readonly preferredUntil?: number | undefined

@@ -22,7 +22,7 @@ export interface Held {
   session: string
   attempt: number
   leaseMs: number
-  /** The generation whose folder it works in: its own, unless it goes on where an earlier one stood. */
+  /** The generation whose folder it works in: its own, unless it continues where an earlier one stood. */
   folder: number
   missionId?: number | null
 }
@@ -137,7 +137,7 @@ async function isSettled(
   return resultHash !== null || state === 'awaiting_human' || watch?.goesOn?.generation === generation + 1
 }
 
-/** Whether its folder stays as it is, because the task goes on there. */
+/** Whether its folder stays as it is, because the task continues there. */
 export async function goesOnThere(
   { kernel }: Pick<ExecutorContext, 'kernel'>,
   workspaceId: number,
@@ -153,12 +153,12 @@ export async function goesOnThere(
 
 const NOT_AFTER: readonly ErrorCode[] = ['VALIDATION_FAILED', 'WRONG_STATE', 'DEPENDENCY_CYCLE']
 
-/** The run wants to go on as it may not: that is a failure of its agent. Null: it was refused for another reason. */
+/** The run wants to continue as it may not: that is a failure of its agent. Null: it was refused for another reason. */
 function whyNotContinued(step: TaskOutcome, { code, message }: Refused): string | null {
   if (code === 'CONTINUATION_LIMIT')
     return 'The task reached its limit of continuations and the agent still wants more.'
   const isRefusedAfter = step.kind === 'continue' && step.after !== undefined && NOT_AFTER.includes(code)
-  return isRefusedAfter ? `The agent cannot go on after the tasks that it named: ${message}` : null
+  return isRefusedAfter ? `The agent cannot continue after the tasks that it named: ${message}` : null
 }
 
 /** Applies the outcome of the run to its task. Returns the code of the refusal, if it was refused. */

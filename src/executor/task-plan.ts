@@ -32,7 +32,7 @@ const hasModelSetting = ({ configSchema }: AgentRunAdapter) =>
   Object.hasOwn((configSchema?.properties ?? {}) as object, 'model')
 
 /**
- * The settings of the agent with the model of its task. What is wrong then is the fault of the task: its agent can go on
+ * The settings of the agent with the model of its task. What is wrong then is the fault of the task: its agent can continue
  * with others.
  */
 export function withModel(

@@ -79,7 +79,8 @@ export function recordView(record: TaskRecord): Brief {
     archivedAt: instant(record.archivedAt),
     purpose: record.purpose,
     optional: record.optional,
-    serves: record.serves && { taskId: record.serves.uuid, generation: record.serves.generation },
+    servesTask: record.serves?.uuid ?? null,
+    servesGeneration: record.serves?.generation ?? null,
     resultDigest: record.resultHash,
   }
 }

@@ -14,7 +14,7 @@ import { callerOfRun, isRunToken } from './run-tokens.ts'
 const KNOWN_FOR_MS = 1_000
 const MOST_KNOWN = 10_000
 /** Without a notification, the keys of all open requests are checked this often. */
-export const LOOK_AGAIN_MS = 15_000
+export const CHECK_AGAIN_MS = 15_000
 /** Requests open under a revoked key have this long to end; then the revocation is answered anyway. */
 const ENDS_WITHIN_MS = 2_000
 const MOST_REVOKED = 100_000
@@ -44,7 +44,7 @@ export class KeyRing {
   readonly #timer: NodeJS.Timeout
   #checking: Promise<void> | null = null
 
-  constructor(store: ServerStore, streamsPerKey: number, checkAgainMs = LOOK_AGAIN_MS) {
+  constructor(store: ServerStore, streamsPerKey: number, checkAgainMs = CHECK_AGAIN_MS) {
     this.#store = store
     this.#streamsPerKey = streamsPerKey
     this.#stopListening = store.onRevoked((keyIds) => {

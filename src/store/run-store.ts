@@ -32,7 +32,7 @@ export interface RunStore extends Store<KindName>, RunsTransactor {
     /** The tasks that judged, or judge, results of a task; newest first. */
     of(workspaceId: number, taskId: number): Promise<TaskRecord[]>
     /** Open tasks that serve nothing: what they judge has moved on, or their mission is not being planned. */
-    strays(limit: number, only?: number): Promise<{ workspaceId: number; id: number; uuid: string }[]>
+    orphans(limit: number, only?: number): Promise<{ workspaceId: number; id: number; uuid: string }[]>
   }
   readonly cluster: { nodesWithRuns(): Promise<NodeWithRuns[]> }
   readonly workspaces: { read(workspaceId: number): Promise<{ uuid: string; name: string }> }

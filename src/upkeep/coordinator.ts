@@ -260,7 +260,7 @@ const nothing = (): PassReport => ({
   tasksMoved: 0,
   tasksUnblocked: 0,
   missionsSettled: 0,
-  straysCancelled: 0,
+  orphansCancelled: 0,
   tasksAssigned: 0,
   agentsWoken: 0,
   countersCorrected: 0,

@@ -4,7 +4,7 @@ import type { Assignment } from '../flow/assignment.ts'
 import type { PassReport } from '../flow/coordination.ts'
 import { settleMissions } from '../flow/missions/upkeep.ts'
 import { system } from '../flow/unblock.ts'
-import { cancelStrays } from '../flow/verification/judge.ts'
+import { cancelOrphans } from '../flow/verification/judge.ts'
 import { wakeByClock, wakeForWork } from '../flow/wakeups.ts'
 import type { ServerStore } from '../store/server-store.ts'
 import {
@@ -65,7 +65,7 @@ export async function assignIn(
 const settle = ({ kernel, term, only }: CoordinatorContext) => settleMissions(kernel, BATCH, { term, only })
 
 /** Verifications and planning that nothing waits for any more. */
-const clean = ({ kernel, term, only }: CoordinatorContext) => cancelStrays(kernel, BATCH, { term, only })
+const clean = ({ kernel, term, only }: CoordinatorContext) => cancelOrphans(kernel, BATCH, { term, only })
 
 /** Wakeups for assigned work without one, and for due timers. */
 async function wake({ kernel, only }: CoordinatorContext): Promise<number> {
@@ -106,7 +106,7 @@ export const STEPS: readonly UpkeepStep[] = [
   { name: 'tasksMoved', run: settleDueTasks, everyMs: 0 },
   { name: 'tasksUnblocked', run: unblockMissed, everyMs: 0 },
   { name: 'missionsSettled', run: settle, everyMs: 0 },
-  { name: 'straysCancelled', run: clean, everyMs: 5_000 },
+  { name: 'orphansCancelled', run: clean, everyMs: 5_000 },
   { name: 'tasksAssigned', run: assign, everyMs: 0 },
   { name: 'agentsWoken', run: wake, everyMs: 500 },
   { name: 'countersCorrected', run: reconcile, everyMs: 10_000 },

@@ -328,7 +328,7 @@ export class Creation {
         `names a task that is ${record.state}, which cannot be divided`,
       )
     if (record.watch?.goesOnAfter)
-      return refuseField('WRONG_STATE', field, 'names a task that has begun, and goes on after others')
+      return refuseField('WRONG_STATE', field, 'names a task that has begun, and continues after others')
     return null
   }
 }

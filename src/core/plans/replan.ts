@@ -20,7 +20,7 @@ export interface PlanPreview {
     tempId: string
     taskId: string
     fields: string[]
-    /** Work that was begun goes on: its next attempt gets the new words. */
+    /** Work that was begun continues: its next attempt gets the new words. */
     when: 'now' | 'next_attempt'
   }[]
   cancelled: { tempId: string; taskId: string }[]

@@ -25,7 +25,7 @@ When only a person can decide how to continue, ask and end; "options" may be lef
       -H "Authorization: Bearer $BATON_API_KEY" -H "Content-Type: application/json" \\
       -d '{"session":"'"$BATON_SESSION"'","generation":'"$BATON_GENERATION"',"question":"Which of the two databases is the right one?","options":["Frankfurt","Dublin"]}'
 
-When your task belongs to a mission and is too much for one, add tasks to the mission; the answer has the "id" of the new task. The same "tempId" never adds a second one. Then go on after them: send their ids and end. You are started again with their results:
+When your task belongs to a mission and is too much for one, add tasks to the mission; the answer has the "id" of the new task. The same "tempId" never adds a second one. Then continue after them: send their ids and end. You are started again with their results:
 
     curl -sS -X POST "$BATON_URL/api/v1/tasks/$BATON_TASK_ID/children" \\
       -H "Authorization: Bearer $BATON_API_KEY" -H "Content-Type: application/json" \\

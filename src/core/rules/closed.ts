@@ -10,7 +10,7 @@ import { expiryOf } from '../waiting.ts'
  */
 
 /** How often a stopped clock is looked at. */
-const LOOK_AGAIN_MS = 30_000
+const CHECK_AGAIN_MS = 30_000
 
 /** When the time is over for which it may be in this state; null: it has no such clock. */
 const endsAt = (record: TaskRecord): number | null =>
@@ -26,7 +26,7 @@ export function stopsItsClock(draft: TaskDraft, { missionOf, now }: RuleContext)
   const closedAt = mission && isClosed(mission) ? mission.closedAt : null
   if (closedAt !== null) {
     record.watch = { ...watch, clockMs: watch?.clockMs ?? Math.max(0, at - closedAt) }
-    record.dueAt = now + LOOK_AGAIN_MS
+    record.dueAt = now + CHECK_AGAIN_MS
   } else if (watch?.clockMs !== undefined) goesOn(record, now + watch.clockMs)
   else return false
   draft.mark()

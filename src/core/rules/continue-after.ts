@@ -12,8 +12,8 @@ type Continue = Extract<TaskCommand, { kind: 'continue' }>
 type After = NonNullable<Continue['after']>
 
 /**
- * The holder goes on when other tasks of its mission have ended. Its fence was checked. The claim ends, so that its agent has room
- * for those tasks, and no attempt is spent. However they end, it then goes on where it stood.
+ * The holder continues when other tasks of its mission have ended. Its fence was checked. The claim ends, so that its agent has room
+ * for those tasks, and no attempt is spent. However they end, it then continues where it stood.
  */
 export function continueAfter(
   draft: TaskDraft,
@@ -53,7 +53,7 @@ export function continueAfter(
 
 function whyNot(record: TaskRecord, { tasks, cycle }: After, { recordOf }: RuleContext): Refusal | null {
   if (record.missionId === null)
-    return refuse('WRONG_STATE', 'The task belongs to no mission, whose tasks it could go on after.')
+    return refuse('WRONG_STATE', 'The task belongs to no mission, whose tasks it could continue after.')
   for (const [place, { id, uuid }] of tasks.entries()) {
     const other = recordOf?.(id)
     const isOfMission = other?.uuid === uuid && other.missionId === record.missionId

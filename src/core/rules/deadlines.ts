@@ -8,7 +8,7 @@ import { fail, whatRanOut } from './attempts.ts'
 /** The end of one attempt, and the end of all of them. */
 
 /** While the gate of its mission is closed, the clock of a task stands: it is looked at again only now and then. */
-const LOOK_AGAIN_MS = 60_000
+const CHECK_AGAIN_MS = 60_000
 
 const isTimed = ({ state }: TaskRecord) => state === 'queued' || state === 'awaiting_retry' || isHeld(state)
 
@@ -39,7 +39,7 @@ export function postponeDeadline(
   const { deadlineAt: at = null } = record.watch ?? {}
   const isStanding =
     record.missionId !== null && (context.missionOf?.(record.missionId)?.closedAt ?? null) !== null
-  record.dueAt = sooner(otherwiseDueAt, at !== null && isStanding ? Math.max(at, now + LOOK_AGAIN_MS) : at)
+  record.dueAt = sooner(otherwiseDueAt, at !== null && isStanding ? Math.max(at, now + CHECK_AGAIN_MS) : at)
 }
 
 /** The attempt took too long: the next one, if one is left. */

@@ -126,7 +126,7 @@ const ACTS: { [K in StateAct]: Act<K> } = {
       moveByUpstream(draft, context)
     } else {
       record.dueAt = null
-      // What had begun goes on where it stood.
+      // What had begun continues where it stood.
       const hadBegun = record.state === 'budget_exceeded' || isHeld(record.pausedFrom!)
       if (hadBegun) goOn(record)
       draft.move('task_unpaused', actor)

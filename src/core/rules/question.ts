@@ -30,7 +30,7 @@ export function ask(draft: TaskDraft, command: Command<'ask'>, context: RuleCont
   return { ok: true, reason: 'ASKED', record }
 }
 
-/** A person answers: the task is queued again, and goes on with the answer. */
+/** A person answers: the task is queued again, and continues with the answer. */
 export function answer(draft: TaskDraft, command: Command<'answer'>, context: RuleContext): TaskReply {
   const { record } = draft
   const asks = record.watch?.asks

@@ -11,7 +11,7 @@ import { moveByUpstream } from './upstream.ts'
 type Replan = Extract<TaskCommand, { kind: 'replan' }>
 type Edge = UpstreamReport & { kind: DependencyKind }
 
-/** A newer plan of its mission says something else about it. What it has begun goes on: its next attempt gets the new words. */
+/** A newer plan of its mission says something else about it. What it has begun continues: its next attempt gets the new words. */
 export function replan(draft: TaskDraft, command: Replan, context: RuleContext): TaskReply {
   const { record } = draft
   if (isTerminal(record.state)) return { ok: true, reason: 'NOTHING_DUE', record }
@@ -25,7 +25,7 @@ export function replan(draft: TaskDraft, command: Replan, context: RuleContext):
   if (Object.keys(record.watch!).length === 0) record.watch = null
   draft.touch()
   draft.note('task_updated', context.actor, { fields: [...changed] })
-  // A task that was divided has begun, in its parts: it goes on waiting for them.
+  // A task that was divided has begun, in its parts: it continues waiting for them.
   if (edges && record.merge === 'none') dependOn(draft, edges, context)
   return { ok: true, reason: 'DONE', record }
 }

@@ -8,7 +8,7 @@ import { expireLease } from './attempts.ts'
 import { closeForLateResults, isOpenForLateResults, judgeFence, leaseRanOut } from './fence.ts'
 import { isInGrace, withoutMissionPause } from './pause-grace.ts'
 import { storeResult } from './result-writes.ts'
-import { FIRST_LOOK_MS, verifyMsOf } from './watch.ts'
+import { FIRST_CHECK_MS, verifyMsOf } from './watch.ts'
 
 type Submit = Extract<TaskCommand, { kind: 'submit' }>
 
@@ -112,7 +112,7 @@ function accept(
 /** When time moves on a task that has just got a result. */
 export function verdictDueAt({ review, watch }: TaskRecord, { now, limits }: RuleContext): number | null {
   if (review === 'verifier') return now + verifyMsOf(watch, limits)
-  return review === 'baton' ? now + FIRST_LOOK_MS : null
+  return review === 'baton' ? now + FIRST_CHECK_MS : null
 }
 
 const accepted = (record: TaskRecord, ref: string): TaskReply => ({

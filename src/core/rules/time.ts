@@ -9,7 +9,7 @@ import { hasExpired, stopsItsClock } from './closed.ts'
 import { failAtDeadline, isPastDeadline, postponeDeadline } from './deadlines.ts'
 import { leaseRanOut } from './fence.ts'
 import { checkHolder } from './stall.ts'
-import { NEXT_LOOK_MS } from './watch.ts'
+import { NEXT_CHECK_MS } from './watch.ts'
 
 type Elapse = Extract<TaskCommand, { kind: 'elapse' }>
 
@@ -40,7 +40,7 @@ export function elapse(draft: TaskDraft, command: Elapse, context: RuleContext):
       else postponeDeadline(draft, context, sooner(expiryOf(record), record.watch?.preferredUntil ?? null))
     } else if (record.state === 'verifying' && record.review === 'baton') {
       // What is to be done about its result is not for a rule: whoever sent this looks after it.
-      record.dueAt = context.now + NEXT_LOOK_MS
+      record.dueAt = context.now + NEXT_CHECK_MS
       draft.mark()
     } else if (record.state === 'verifying') {
       record.dueAt = null

@@ -76,7 +76,7 @@ function fromTheBeginning(
   return counts
 }
 
-/** A task that goes on after others waits for them alone: it was ready before, whatever has become of what it depended on. */
+/** A task that continues after others waits for them alone: it was ready before, whatever has become of what it depended on. */
 const isCounted = ({ record: { watch } }: TaskDraft, { dependsOn }: UpstreamReport) =>
   watch?.goesOnAfter === undefined || watch.goesOnAfter.includes(dependsOn)
 
@@ -138,6 +138,6 @@ function unblock(
   record.dueAt = null
   const unblockedBy = news.findLast(({ outcome }) => outcome !== null)?.uuid
   draft.move('task_queued', 'system', { because: 'dependencies_met', unblockedBy })
-  // It goes on where it stood, and the agent that stood there knows it best.
+  // It continues where it stood, and the agent that stood there knows it best.
   if (record.watch?.goesOn?.generation === record.generation + 1) preferLastAgent(record, context.now)
 }

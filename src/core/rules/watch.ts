@@ -36,8 +36,8 @@ export function assignMsOf(watch: TaskWatch | null, byCoordinator: boolean, limi
  * Baton looks after a verdict right after the commit. If that was lost with its node, time does: a moment later first, then
  * now and then.
  */
-export const FIRST_LOOK_MS = 5 * SECOND_MS
-export const NEXT_LOOK_MS = 60 * SECOND_MS
+export const FIRST_CHECK_MS = 5 * SECOND_MS
+export const NEXT_CHECK_MS = 60 * SECOND_MS
 
 /** Whether a claim that has not been started is due for that, and not only for the end of all attempts. */
 export const mustStartInTime = ({ watch }: Pick<TaskRecord, 'watch'>, limits: Limits) =>

@@ -10,9 +10,9 @@ export interface Answer {
   errorCode?: RunErrorCode | null | undefined
   errorMessage?: string | null | undefined
   wantsMore?: boolean | undefined
-  /** It goes on when these tasks have ended. */
+  /** It continues when these tasks have ended. */
   after?: readonly string[] | null | undefined
-  /** It succeeded, and a person has to answer before it goes on. */
+  /** It succeeded, and a person has to answer before it continues. */
   question?: { question: string; options: readonly string[] } | null | undefined
   retryAt?: string | null | undefined
 }

@@ -18,7 +18,7 @@ export const parkCredential = ({
   credential: string
   agents: readonly string[]
   told: number | undefined
-  /** Only this model is limited: the agents go on with others. */
+  /** Only this model is limited: the agents continue with others. */
   model?: string | null | undefined
 }): RunsStep<number> => ({
   ask: { ...NOTHING_ASKED, agents: [...agents].sort() },

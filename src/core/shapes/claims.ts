@@ -43,7 +43,7 @@ export const ContinueBody = z.strictObject({
     .min(1)
     .max(100)
     .optional()
-    .describe('Tasks of the same mission: the claim ends, and the task goes on when they have ended'),
+    .describe('Tasks of the same mission: the claim ends, and the task continues when they have ended'),
 })
 export const ReleaseBody = z.strictObject({ ...fence, reason: ShortText.default('VOLUNTARY') })
 export const ProgressBody = z.strictObject({

@@ -10,7 +10,7 @@ export const PassReport = z.object({
   tasksMoved: z.int(),
   tasksUnblocked: z.int(),
   missionsSettled: z.int(),
-  straysCancelled: z.int().describe('Verifications and planning that nothing waited for'),
+  orphansCancelled: z.int().describe('Verifications and planning that nothing waited for'),
   tasksAssigned: z.int(),
   agentsWoken: z.int(),
   countersCorrected: z.int(),

@@ -175,10 +175,8 @@ export const BriefTask = z.object({
   archivedAt: z.string().nullable(),
   purpose: z.enum(PURPOSES),
   optional: z.boolean(),
-  serves: z
-    .object({ taskId: Uuid, generation: z.int() })
-    .nullable()
-    .describe('The result that a verification judges'),
+  servesTask: Uuid.nullable().describe('The task whose result a verification judges'),
+  servesGeneration: z.int().nullable().describe('The generation that made this result'),
   resultDigest: z
     .string()
     .nullable()

@@ -54,7 +54,7 @@ function asTempId(error: unknown): never {
   throw Refused.field('ALREADY_EXISTS', 'tempId', 'names another task that this one added')
 }
 
-/** The holder goes on when these tasks of its mission have ended. */
+/** The holder continues when these tasks of its mission have ended. */
 export async function continueAfter(
   kernel: RunKernel,
   caller: Caller,

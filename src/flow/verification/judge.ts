@@ -39,13 +39,13 @@ async function judge(kernel: RunKernel, caller: Caller, task: TaskRecord): Promi
 }
 
 /** Tasks that serve nothing any more, because whatever should have ended them was lost. */
-export async function cancelStrays(
+export async function cancelOrphans(
   kernel: RunKernel,
   limit: number,
   { term, only }: { term?: number | undefined; only?: number | undefined },
 ): Promise<number> {
-  const strays = await kernel.store.verifications.strays(limit, only)
-  for (const { workspaceId, id, uuid } of strays)
+  const orphans = await kernel.store.verifications.orphans(limit, only)
+  for (const { workspaceId, id, uuid } of orphans)
     await cancelTasks(kernel, system(workspaceId, term), [{ id, uuid }])
-  return strays.length
+  return orphans.length
 }

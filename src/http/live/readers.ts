@@ -7,7 +7,7 @@ import type { Opening } from './opening.ts'
 /** What readers of the log have in common, over whatever they read it. */
 
 const HEARTBEAT_MS = 15_000
-/** How often a reader is told how far the log was read for it while nothing of it is in its filter. */
+/** How often a reader learns how far the log was read for it while nothing of it is in its filter. */
 const TOLD_EVERY_MS = 1_000
 
 /** A stream stays open until the client disconnects, the server stops or its key ends. */
@@ -31,7 +31,7 @@ function untilEnd({ key, caller: { run } }: FastifyRequest, events: readonly Eve
 }
 
 /**
- * How far the log was read for one reader. Without a filter its events say so, since no number is missing; with one it is told,
+ * How far the log was read for one reader. Without a filter its events say so, since no number is missing; with one it gets a message,
  * so that it can resume there and not read the same stretch again.
  */
 export class Progress {
@@ -46,7 +46,7 @@ export class Progress {
     this.#toldUpTo = streamFrom
   }
 
-  /** What of a stretch of the log is sent: events, and how far it was read if the reader is told that now. */
+  /** What of a stretch of the log is sent: events, and how far it was read if that is sent now. */
   take(request: FastifyRequest, { events, upTo }: Stretch) {
     const { said, isEnd } = untilEnd(request, events)
     const filter = this.#filter

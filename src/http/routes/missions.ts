@@ -55,7 +55,7 @@ function missionActs(app: FastifyInstance, kernel: ServerKernel): void {
   app.patch<Params & { Body: z.output<typeof MissionPatchBody> }>(
     '/missions/:id',
     route({
-      summary: 'Change a mission; a larger budget lets one that has spent its budget go on',
+      summary: 'Change a mission; a larger budget lets one that has spent its budget continue',
       tag,
       needs: 'operate',
       params: MissionParams,

@@ -10,7 +10,7 @@ import { byId, costliest, missionsToSettle, skippedIn, tasksFor } from './missio
 import { seeRuns, writeRuns } from './run-changes.ts'
 import * as reads from './run-reads.ts'
 import { MemoryStore } from './store.ts'
-import { newestPlanning, strayTasks, verificationsOf } from './verifications.ts'
+import { newestPlanning, orphanTasks, verificationsOf } from './verifications.ts'
 import { copyOf, type Workspace } from './workspace.ts'
 
 /** A node, as it registered itself. */
@@ -79,7 +79,7 @@ export class MemoryRunStore extends MemoryStore implements RunStore {
   readonly verifications: RunStore['verifications'] = {
     of: async (workspaceId, taskId) =>
       verificationsOf(this.inside(workspaceId), taskId).map((task) => ({ ...task })),
-    strays: async (limit, only) => this.those(only).flatMap(strayTasks).slice(0, limit),
+    orphans: async (limit, only) => this.those(only).flatMap(orphanTasks).slice(0, limit),
   }
 
   readonly runs: RunStore['runs'] = {

@@ -9,12 +9,12 @@ export const verificationsOf = ({ tasks }: Workspace, taskId: number): TaskRecor
   [...tasks.values()].filter(({ serves }) => serves?.taskId === taskId).sort((a, b) => b.id - a.id)
 
 /** As in Postgres (upkeep/verifications.ts). */
-export const strayTasks = (workspace: Workspace) =>
+export const orphanTasks = (workspace: Workspace) =>
   [...workspace.tasks.values()]
-    .filter((task) => !isTerminal(task.state) && isStray(workspace, task))
+    .filter((task) => !isTerminal(task.state) && isOrphan(workspace, task))
     .map(({ id, uuid }) => ({ workspaceId: workspace.id, id, uuid }))
 
-function isStray(workspace: Workspace, { purpose, serves, missionId }: TaskRecord): boolean {
+function isOrphan(workspace: Workspace, { purpose, serves, missionId }: TaskRecord): boolean {
   if (purpose === 'planning') return byId(workspace, missionId!)?.phase !== 'planning'
   const judged = serves && workspace.tasks.get(serves.taskId)
   return (

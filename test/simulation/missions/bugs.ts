@@ -147,10 +147,10 @@ const bugs = {
     ],
     reads: { missions: { toSettle: async () => [] } },
   },
-  straysAreLeft: {
+  orphansAreLeft: {
     says: 'Verifications and planning that nothing waits for are left alone.',
     foundBy: ['servantsHaveReasons'],
-    reads: { verifications: { strays: async () => [] } },
+    reads: { verifications: { orphans: async () => [] } },
   },
   resultsAreForgotten: {
     says: 'What is due is not found, so nobody looks after a result whose verification was lost.',

@@ -219,7 +219,7 @@ function onTask(world: MissionWorld): Promise<unknown> {
   return tell(world, random.pick(tasks), commands[kind])
 }
 
-/** When the world is calm, people let everything go on that waits for them. */
+/** When the world is calm, people let everything continue that waits for them. */
 export async function help(world: MissionWorld): Promise<void> {
   for (;;) {
     for (const mission of missionsOf(world)) await helpMission(world, mission)

@@ -105,7 +105,7 @@ export class RunNode implements StoreUser {
     })
   }
 
-  /** As `kill -9` does it: its programs go on. */
+  /** As `kill -9` does it: its programs keep running. */
   kill(): void {
     if (!this.#alive) return
     this.#alive = false

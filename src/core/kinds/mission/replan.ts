@@ -6,7 +6,7 @@ import { planVersion } from './plans.ts'
 import type { MissionRecord, PlanVersion } from './record.ts'
 
 /**
- * Another plan for a mission that runs. It is a proposal: the tasks of the approved one go on. Its approval changes, adds and
+ * Another plan for a mission that runs. It is a proposal: the tasks of the approved one continue. Its approval changes, adds and
  * cancels tasks by their tempIds, in one transaction.
  */
 

@@ -19,7 +19,7 @@ export interface EventPage {
   events: EventWithTask[]
   /** Up to here nothing is missing: all other events up to this number are outside of the filter. */
   upTo: number
-  /** Whether the log went on beyond that. */
+  /** Whether the log has more beyond that. */
   isMore: boolean
 }
 

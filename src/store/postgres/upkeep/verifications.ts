@@ -22,7 +22,7 @@ export async function verificationsOf(
 }
 
 // By their own index: of all open tasks, few serve others. $1 limit.
-const STRAYS = `select t.workspace_id as "workspaceId", t.id, t.uuid from tasks t
+const ORPHANS = `select t.workspace_id as "workspaceId", t.id, t.uuid from tasks t
    where t.purpose <> 'work' and t.completed_at is null and case t.purpose
      when 'verification' then not exists (select from tasks j where j.workspace_id = t.workspace_id
        and j.id = (t.serves ->> 'taskId')::bigint and j.state = 'verifying' and j.generation = (t.serves ->> 'generation')::int)
@@ -32,8 +32,8 @@ const STRAYS = `select t.workspace_id as "workspaceId", t.id, t.uuid from tasks 
    order by t.id limit $1`
 
 /** Open tasks that serve nothing any more. */
-export const strayTasks = (pool: pg.Pool, limit: number, only?: number) =>
-  inScope<{ workspaceId: number; id: number; uuid: string }>(pool, only, STRAYS, [limit])
+export const orphanTasks = (pool: pg.Pool, limit: number, only?: number) =>
+  inScope<{ workspaceId: number; id: number; uuid: string }>(pool, only, ORPHANS, [limit])
 
 /** The newest task that plans, or planned, a mission. */
 export async function newestPlanning(
