@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { AgentCommand } from '../src/core/commands.ts'
-import { type AgentDecision, decideAgent, shownState, whyNoWorkFor } from '../src/core/kinds/agent/decide.ts'
+import type { AgentCommand } from '../src/core/kinds/agent/command.ts'
+import { decideAgent, shownState, whyNoWorkFor } from '../src/core/kinds/agent/decide.ts'
+import type { AgentDecision } from '../src/core/kinds/agent/decision.ts'
 import { DEFAULT_LIMITS } from '../src/core/limits.ts'
 import type { AgentRecord, TaskRecord } from '../src/core/records.ts'
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { AgentCommand } from '../src/core/commands.ts'
+import type { AgentCommand } from '../src/core/kinds/agent/command.ts'
 import { decideAgent } from '../src/core/kinds/agent/decide.ts'
 import { DEFAULT_LIMITS } from '../src/core/limits.ts'
 import type { AgentRecord } from '../src/core/records.ts'

@@ -90,7 +90,8 @@ describe('for any agents and any waiting work', () => {
       held: fc.nat(4),
       capacity: fc.constantFrom(null, 1, 2, 3, 7),
       isDegraded: fc.boolean(),
-      takes: fc.constantFrom('all' as const, 'work' as const, 'reserved' as const),
+      takes: fc.constantFrom('all' as const, 'work' as const),
+      isReservedOnly: fc.boolean(),
     }),
     { selector: ({ slug }) => slug },
   )
@@ -105,9 +106,8 @@ describe('for any agents and any waiting work', () => {
   const roomOf = ({ capacity, held }: Candidate) => Math.max(0, (capacity ?? ENOUGH) - held)
   const loadOf = ({ capacity, isDegraded }: Candidate, held: number) =>
     held / (capacity ?? ENOUGH) + (isDegraded ? 1 : 0)
-  const canDo = ({ capabilities: own, takes }: Candidate, kind: WaitingKind) =>
-    (takes === 'all' || (kind.isWork && takes === 'work')) &&
-    kind.capabilities.every((one) => own.includes(one))
+  const canDo = ({ capabilities: own, takes, isReservedOnly }: Candidate, kind: WaitingKind) =>
+    !isReservedOnly && (takes === 'all' || kind.isWork) && kind.capabilities.every((one) => own.includes(one))
   const times = (offers: readonly string[], slug: string) => offers.filter((one) => one === slug).length
   const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0)
 
@@ -148,7 +148,7 @@ describe('for any agents and any waiting work', () => {
   test('work that all can do goes to the least loaded agent each time, until it or the room is used up', () => {
     fc.assert(
       fc.property(candidates, fc.nat(20), most, (all, count, limit) => {
-        const agents = all.filter(({ takes }) => takes !== 'reserved')
+        const agents = all.filter(({ isReservedOnly }) => !isReservedOnly)
         const offers = offersFor(all, waiting([[count]]), limit)
         expect(offers.length).toBe(Math.min(count, limit, sum(agents.map(roomOf))))
         const held = new Map(agents.map((agent) => [agent.slug, agent.held]))

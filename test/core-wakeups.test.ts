@@ -37,6 +37,7 @@ const agent = (more: Partial<AgentRecord> = {}, heartbeat: Record<string, unknow
   stateReason: null,
   leaving: false,
   registered: true,
+  ...{ kind: 'roster', template: null, missionId: null, mission: null },
   version: 1,
   createdAt: 0,
   updatedAt: 0,

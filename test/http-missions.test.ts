@@ -298,18 +298,6 @@ describe('bad input', () => {
     expect((await w.call('GET', '/missions')).body.items).toEqual([])
   })
 
-  test('a check or a limit that missions do not have yet is refused, not ignored', async () => {
-    const w = await workspace()
-    const tasks = [
-      { tempId: 'a', title: 'A', budget: { limitTokens: 5 } },
-      { tempId: 'b', title: 'B', contractor: { template: 'dev' } },
-      { tempId: 'c', title: 'C', verification: { kind: 'human' } },
-    ]
-    const answer = await w.post('/missions', { goal: 'x', plan: { tasks } })
-    expectRefusal(answer, 422, 'PLAN_INVALID')
-    expect(answer.body.problems.map(({ at }: Json) => at)).toEqual(['/tasks/1/contractor'])
-  })
-
   test('a command is refused to keys that may not configure agents, in plans and in settings', async () => {
     const w = await workspace()
     const member = await w.post('/keys', { name: 'member', role: 'member' })

@@ -23,6 +23,8 @@ const check = (plan: string | Json) =>
 
 describe('a valid plan', () => {
   test('of a mission is summed up, the same from JSON and YAML, and nothing is made of it', async () => {
+    // The template of a contractor.
+    await w.call('PUT', '/agents/dev', {})
     await nothingIsWrittenBy(server, async () => {
       const plan = {
         tasks: [

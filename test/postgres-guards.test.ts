@@ -237,6 +237,36 @@ const GUARDS: Guard[] = [
     ({ workspace }) => update('agents', "leaving = true, state = 'terminated'", workspace),
   ],
   [
+    'an agent is of the roster or a contractor',
+    'agents',
+    'kind = ANY',
+    ({ workspace }) => update('agents', "kind = 'guest'", workspace),
+  ],
+  [
+    'a contractor has a template and a mission, and nobody else has',
+    'agents',
+    'num_nulls(template, mission_id, mission)',
+    ({ workspace }) => update('agents', "template = 'dev'", workspace),
+  ],
+  [
+    'the slug of a contractor says that it is one',
+    'agents',
+    'slug ~ ',
+    ({ workspace }) =>
+      update(
+        'agents',
+        `kind = 'contractor', template = 'dev', mission = gen_random_uuid(),
+         mission_id = (select min(m.mission_id) from missions m where m.workspace_id = ${workspace})`,
+        workspace,
+      ),
+  ],
+  [
+    'a mission has twenty contractors at most',
+    'missions',
+    'cardinality(contractors) <= 20',
+    mission("contractors = array_fill('x'::text, array[21])"),
+  ],
+  [
     'an agent is healthy or degraded',
     'agent_health',
     'status = ANY',
@@ -1206,12 +1236,26 @@ describe('no row points across workspaces', () => {
     expect(await waitsFor(a.workspace)).toBeNull()
   })
 
+  test('a contractor works for a mission of its own workspace only', async () => {
+    const { a, b } = database
+    const worksFor = (of: number) =>
+      attempt(
+        `insert into agents (workspace_id, agent_id, slug, name, kind, template, mission, mission_id)
+         select $1, gen_random_uuid(), 'dev@mission-0123456789ab', 'Dev', 'contractor', 'dev', m.uuid, m.mission_id
+           from missions m where m.workspace_id = $2 limit 1`,
+        [a.workspace, of],
+      )
+    expect(await worksFor(b.workspace)).toMatchObject({ code: '23503' })
+    expect(await worksFor(a.workspace)).toBeNull()
+  })
+
   test('a row of one workspace cannot be copied to another, or to none', async () => {
     const { a, b } = database
     const keys = (await foreignKeys()).filter(({ table }) => !CLUSTER_TABLES.includes(table))
     const pointing = new Set([...HELD_BY_TRIGGER, ...keys.map(({ table }) => table)])
-    // Most missions wait for no other one.
-    const inside = keys.filter(({ table, target }) => table !== 'missions' && !target.endsWith('workspaces'))
+    // Most missions wait for no other one, and most agents are made for none.
+    const isRare = (table: string) => table === 'missions' || table === 'agents'
+    const inside = keys.filter(({ table, target }) => !isRare(table) && !target.endsWith('workspaces'))
     const pointsInside = new Set([...HELD_BY_TRIGGER, ...inside.map(({ table }) => table)])
     for (const table of pointing) {
       const fresh = JSON.stringify(UNIQUE_EVERYWHERE[table] ?? {})

@@ -5,8 +5,17 @@ import { dueAgents } from '../src/store/postgres/upkeep/due.ts'
 import { Coordinator } from '../src/upkeep/coordinator.ts'
 import { Leadership } from '../src/upkeep/leadership.ts'
 import { heartbeat, register, terminate } from './support/agents.ts'
-import { commandMission, createMission, missionIn, missionTask } from './support/missions.ts'
-import { granted, holder, newTask } from './support/tasks.ts'
+import { contractorTask } from './support/contractors.ts'
+import {
+  commandMission,
+  createMission,
+  creation,
+  freshMission,
+  missionIn,
+  missionTask,
+  planOf,
+} from './support/missions.ts'
+import { granted, handedOut, holder, newTask } from './support/tasks.ts'
 import { ago } from './support/times.ts'
 import { useCluster, type WakeupWorkspace } from './support/wakeups.ts'
 
@@ -61,6 +70,14 @@ async function neglect(h: WakeupWorkspace): Promise<void> {
   // Its task is left to be cancelled.
   const mission = missionIn(await createMission(h.work, (id) => [missionTask(id)]))
   await commandMission(h.work, mission.uuid, { kind: 'cancel', reason: null })
+  // Its contractor is left to be terminated.
+  const brief = freshMission()
+  const alone = contractorTask(brief, { template: 'timed' })
+  const command = { ...creation(brief.id, { autonomy: 'full_auto' }), planning: null }
+  await commandMission(h.work, brief.uuid, { ...command, proposed: planOf([alone]) })
+  const contractor = holder(alone.onlyAgent!)
+  const [task] = handedOut(await h.work.next(contractor))
+  await h.work.submit(task!, { ...contractor, generation: 1 })
   // Its verification is needed no more.
   const judged = await h.work.create({ review: 'baton' })
   const { generation } = granted(await h.work.claim(judged, alpha))

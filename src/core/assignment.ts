@@ -8,11 +8,10 @@ export interface Candidate {
   /** How many tasks it may hold; null: any number. */
   capacity: number | null
   isDegraded: boolean
-  /**
-   * `all`: Baton runs it, with prompts for every purpose. `work`: it asks for anything else itself. `reserved`: Baton's own, which gets only
-   * what is made for it.
-   */
-  takes: 'all' | 'work' | 'reserved'
+  /** `all`: Baton runs it, with prompts for every purpose. `work`: it asks for anything else itself. */
+  takes: 'all' | 'work'
+  /** Baton's own, and contractors: they get only what is made for them. */
+  isReservedOnly?: boolean | undefined
 }
 
 /** Waiting tasks with the same requirements. */
@@ -51,8 +50,8 @@ export function offersFor(
 ): string[] {
   const left = kinds.map(({ waiting, isWork, capabilities }) => ({ waiting, isWork, capabilities }))
   const fitting = new Map<string, { waiting: number }[]>()
-  const kindsFor = ({ capabilities, takes }: Candidate) => {
-    if (takes === 'reserved') return []
+  const kindsFor = ({ capabilities, takes, isReservedOnly }: Candidate) => {
+    if (isReservedOnly) return []
     const name = `${takes}\n${capabilities.join('\n')}`
     const known = fitting.get(name)
     if (known) return known

@@ -1,17 +1,9 @@
+import type { NewContractor } from './contractors.ts'
 import type { SeenGate } from './kinds/mission/gate.ts'
 import type { Limits } from './limits.ts'
 import type { LogEntry } from './log.ts'
 import type { VerificationRule } from './plans/mission-plan.ts'
-import type {
-  Actor,
-  AgentHealth,
-  AgentProfile,
-  AgentRecord,
-  DetailsChanged,
-  Purpose,
-  SessionRecord,
-  TaskRecord,
-} from './records.ts'
+import type { Actor, AgentRecord, DetailsChanged, Purpose, SessionRecord, TaskRecord } from './records.ts'
 import type { FailureClass } from './retry.ts'
 import type { Serves } from './reviews.ts'
 import type { TaskState, TriggerRule } from './states.ts'
@@ -41,6 +33,8 @@ export interface NewTask {
   maxRetries: number
   maxContinuations: number
   onlyAgent: string | null
+  /** The agent it is reserved for, if that is to be made with it. */
+  contractor?: NewContractor | undefined
   capabilities: readonly string[]
   review: TaskRecord['review']
   runAt: number | null
@@ -242,6 +236,8 @@ export type TaskCommand =
         NewTask,
         'priority' | 'maxRetries' | 'maxContinuations' | 'onlyAgent' | 'capabilities' | 'review' | 'optional'
       > & { watch: TaskRecord['watch'] }
+      /** As in a new task. */
+      contractor?: NewContractor | undefined
       /** The names of what differs. */
       changed: readonly string[]
       /** All that it depends on from now on; null: what it depends on stays. */
@@ -329,30 +325,6 @@ export type SessionCommand =
    * before that does not count, because no node was running.
    */
   | { kind: 'elapse'; silentMs?: number | undefined; listeningSince?: number | undefined }
-
-/** What an agent reports about itself. */
-export type Heartbeat = Omit<AgentHealth, 'lastSeenAt' | 'hasHeartbeat' | 'dueAt'>
-
-export type AgentCommand =
-  /** Registered explicitly; settings of an existing agent that are left out stay unchanged. */
-  | { kind: 'register'; profile: Partial<AgentProfile>; ifVersion: number | null }
-  /** Alive, and so are its claims: leases that are due for renewal are renewed. */
-  | { kind: 'heartbeat'; heartbeat: Heartbeat }
-  /** It takes no new work. */
-  | { kind: 'pause'; reason: string | null }
-  | { kind: 'resume' }
-  /** It ends: at once, with its tasks requeued, or when it has finished them. */
-  | { kind: 'terminate'; graceful: boolean; reason: string }
-  | { kind: 'remove' }
-  /** It cannot work on any task; it gets no work until the fault is cleared. */
-  | { kind: 'fault'; reason: string }
-  /** The fault is repaired. */
-  | { kind: 'clearFault' }
-  /**
-   * Time passed: checks its silence, and whether it has finished its last tasks. `listeningSince`: silence before that does
-   * not count, because no node was running.
-   */
-  | { kind: 'elapse'; listeningSince?: number | undefined }
 
 export interface TaskPatch {
   title?: string | undefined

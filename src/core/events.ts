@@ -16,6 +16,13 @@ const woken = {
   reason: text.nullable(),
   taskId: text.nullable(),
 }
+/** All but the agent are of contractors alone. */
+const ofAgent = {
+  agent: text,
+  kind: z.literal('contractor').optional(),
+  template: text.optional(),
+  missionId: text.optional(),
+}
 const run = { runId: text, agent: text, taskId: text.nullable() }
 const mission = { missionId: text }
 const planned = {
@@ -171,16 +178,16 @@ export const EVENTS = {
   key_created: z.object({ keyId: text, name: text, role: text }),
   key_revoked: z.object({ keyId: text, name: text, endedWith: text.nullable() }),
   limits_changed: z.object({ changed: z.record(text, z.unknown()) }),
-  agent_registered: z.object({ agent: text, by: text }),
+  agent_registered: z.object({ ...ofAgent, by: text }),
   agent_updated: z.object({ agent: text, fields: z.array(text) }),
-  agent_paused: z.object({ agent: text, reason: text.nullable() }),
-  agent_resumed: z.object({ agent: text }),
-  agent_leaving: z.object({ agent: text, reason: text, claims: z.int() }),
-  agent_terminated: z.object({ agent: text, reason: text, claims: z.int() }),
-  agent_removed: z.object({ agent: text }),
-  agent_stale: z.object({ agent: text, silentMs: z.number(), claims: z.int() }),
-  agent_recovered: z.object({ agent: text, after: text }),
-  agent_faulted: z.object({ agent: text, reason: text }),
+  agent_paused: z.object({ ...ofAgent, reason: text.nullable() }),
+  agent_resumed: z.object(ofAgent),
+  agent_leaving: z.object({ ...ofAgent, reason: text, claims: z.int() }),
+  agent_terminated: z.object({ ...ofAgent, reason: text, claims: z.int() }),
+  agent_removed: z.object(ofAgent),
+  agent_stale: z.object({ ...ofAgent, silentMs: z.number(), claims: z.int() }),
+  agent_recovered: z.object({ ...ofAgent, after: text }),
+  agent_faulted: z.object({ ...ofAgent, reason: text }),
   dependency_cycle_found: z.object({ cycle: z.array(text) }),
   recovery_forced: z.object({ did: z.record(text, z.int()) }),
   session_started: z.object({ session: text }),

@@ -204,7 +204,20 @@ export interface AgentHealth {
   dueAt: number | null
 }
 
-export interface AgentRecord extends AgentProfile {
+export const AGENT_KINDS = ['roster', 'contractor'] as const
+
+/** How an agent came to be. It never changes. */
+export interface AgentOrigin {
+  /** A contractor is made for a mission; all others are the roster. */
+  readonly kind: (typeof AGENT_KINDS)[number]
+  /** The slug of the agent that a contractor was made from. */
+  readonly template: string | null
+  /** The mission of a contractor, by number and by outside id. */
+  readonly missionId: number | null
+  readonly mission: string | null
+}
+
+export interface AgentRecord extends AgentProfile, AgentOrigin {
   readonly slug: string
   readonly uuid: string
   state: Exclude<AgentState, 'running'>

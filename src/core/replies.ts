@@ -1,5 +1,6 @@
-import type { AgentCommand, TaskCommand, TaskDetails } from './commands.ts'
+import type { TaskCommand, TaskDetails } from './commands.ts'
 import type { Refusal } from './errors.ts'
+import type { AgentCommand } from './kinds/agent/command.ts'
 import type { MissionRecord } from './kinds/mission/record.ts'
 import type { AgentRecord, SessionRecord, TaskRecord } from './records.ts'
 import type { ClaimEnd, ClaimState } from './states.ts'

@@ -38,7 +38,7 @@ export async function withCheck(
   const folder = made?.folder as MadeIn | null | undefined
   if (!made || !folder)
     throw new Unfit('invalid_working_directory', 'The folder in which the result was made is not known.')
-  const [maker] = (await kernel.store.agents.list(workspaceId, {}, 10_000)).filter(
+  const [maker] = (await kernel.store.agents.list(workspaceId, { withEnded: true }, 10_000)).filter(
     ({ record }) => record.slug === made.agent,
   )
   const { cwd } = (maker?.record.adapterConfig ?? {}) as { cwd?: string }

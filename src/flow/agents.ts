@@ -1,8 +1,8 @@
 import type { z } from 'zod'
 import { configuringIn, maskedConfig, unmasked, withoutConfiguring } from '../core/agent-config.ts'
-import type { AgentCommand, Heartbeat } from '../core/commands.ts'
 import { type ErrorCode, Refused, refuse } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
+import type { AgentCommand, Heartbeat } from '../core/kinds/agent/command.ts'
 import { shownState } from '../core/kinds/agent/decide.ts'
 import type { AgentProfile, AgentRecord, TaskRecord } from '../core/records.ts'
 import type { AgentGranted } from '../core/replies.ts'
@@ -315,6 +315,9 @@ function agentView(
     staleThresholdSeconds: record.staleMs / 1000,
     coordinatorEnabled: record.coordinatorEnabled,
     batchSize: record.batchSize,
+    kind: record.kind,
+    missionId: record.mission,
+    template: record.template,
     state,
     status: state,
     stateReason: record.stateReason,

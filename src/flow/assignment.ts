@@ -78,7 +78,8 @@ async function offer(kernel: RunKernel, caller: Caller, agent: Assignable): Prom
   const leaseMs = await leaseMsOf(kernel, caller, undefined)
   await kernel.sessionIsKnown(caller, session, slug)
   const purposes = agent.takes === 'work' ? undefined : PURPOSES
-  const pick = { agent: slug, capabilities, purposes, isReservedOnly: agent.takes === 'reserved' }
+  const { isReservedOnly } = agent
+  const pick = { agent: slug, capabilities, purposes, isReservedOnly }
   const reply = await kernel.run(caller, {
     on: 'next',
     pick,
@@ -89,6 +90,8 @@ async function offer(kernel: RunKernel, caller: Caller, agent: Assignable): Prom
   })
   const [first] = reply.ok ? reply.claims : []
   if (!first) return 0
+  // What is similar is for any agent.
+  if (isReservedOnly) return 1
   const room = Math.min(agent.batchSize, (agent.capacity ?? Number.POSITIVE_INFINITY) - agent.held) - 1
   return room <= 0 ? 1 : 1 + (await offerSimilar(kernel, caller, agent, first.record, room))
 }

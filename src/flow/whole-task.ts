@@ -1,3 +1,4 @@
+import { isContractorSlug } from '../core/contractors.ts'
 import type { AnswerOf } from '../core/shapes/common.ts'
 import { NEIGHBOURS, type TaskInGraph } from '../core/shapes/tasks.ts'
 import { isTerminal } from '../core/states.ts'
@@ -29,7 +30,7 @@ export async function showTask(
   return Object.assign(taskView(task), planFieldsView(details.plan), around, verified, result, {
     sequenceNumber: details.plan?.sequenceNumber ?? null,
     lastAgent: record.agent,
-    agentType: record.agent === null ? null : ('roster' as const),
+    agentType: record.agent && (isContractorSlug(record.agent) ? 'contractor' : 'roster'),
     tokensUsed: (inputTokens ?? 0) + (cachedInputTokens ?? 0) + (outputTokens ?? 0),
     cost: costUsd,
     durationMs: durationMs(record),

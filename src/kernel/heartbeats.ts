@@ -1,5 +1,5 @@
-import type { Heartbeat } from '../core/commands.ts'
 import { Refused } from '../core/errors.ts'
+import type { Heartbeat } from '../core/kinds/agent/command.ts'
 
 /** The shortest interval between writes of one agent's heartbeats. */
 const INTERVAL_MS = 200

@@ -1,3 +1,4 @@
+import { isContractorSlug } from '../core/contractors.ts'
 import { Refused } from '../core/errors.ts'
 import type { Origin } from '../core/events.ts'
 import { idCarriedBy, isUuid } from '../core/ids.ts'
@@ -22,8 +23,9 @@ export const serverDirectory = ({ agents, keys, projects }: ServerStore): Direct
     claimantOf: async (workspaceId, claiming) => (await claimants.ask(workspaceId, [claiming]))[0]!,
     async agentOf(caller, name) {
       const { workspaceId } = caller
-      const slug = isUuid(name) ? (await agents.find(workspaceId, name))?.record.slug : name
-      // A UUID is always an id: an agent with such a slug could not be found again.
+      // A UUID is always an id: an agent with such a slug could not be found again. A contractor is made by its mission alone.
+      const isKnown = isUuid(name) || isContractorSlug(name)
+      const slug = isKnown ? (await agents.find(workspaceId, name))?.record.slug : name
       if (slug === undefined) throw new Refused('NOT_FOUND', `There is no agent "${name}" in this workspace.`)
       return { slug, capabilities: (await capabilitiesOf.ask(workspaceId, [{ slug, by: caller }]))[0]! }
     },

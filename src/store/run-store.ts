@@ -17,7 +17,14 @@ export interface RunStore extends Store<KindName>, RunsTransactor {
   readonly runs: RunReads & RunAppends
   readonly runtime: RuntimeReads
   readonly agents: {
-    list(workspaceId: number, filter: object, limit: number): Promise<{ record: AgentRecord }[]>
+    /** Contractors that have ended are left out, unless they are asked for. */
+    list(
+      workspaceId: number,
+      filter: { withEnded?: boolean | undefined },
+      limit: number,
+    ): Promise<{ record: AgentRecord }[]>
+    /** Contractors that are to be terminated with their mission, and those whose mission is open again. */
+    contractorsToSettle(limit: number, only?: number): Promise<ContractorToSettle[]>
     /** Agents to check for missed heartbeats, and those that leave and hold nothing. */
     due(limit: number, only?: number): Promise<{ workspaceId: number; slug: string }[]>
   }
@@ -48,6 +55,12 @@ export interface NextDue extends NextUpkeep {
   wakeupAt: number | null
   /** Whether a claim waits for the wakeup that continues it. */
   areClaimsWaiting: boolean
+}
+
+export interface ContractorToSettle {
+  workspaceId: number
+  slug: string
+  missionId: number
 }
 
 /** What a mission has to do: the mission itself, or for its tasks. */

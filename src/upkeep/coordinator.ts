@@ -260,6 +260,7 @@ const nothing = (): PassReport => ({
   tasksMoved: 0,
   tasksUnblocked: 0,
   missionsSettled: 0,
+  contractorsSettled: 0,
   orphansCancelled: 0,
   tasksAssigned: 0,
   agentsWoken: 0,

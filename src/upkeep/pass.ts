@@ -2,7 +2,7 @@ import { Refused } from '../core/errors.ts'
 import { commandAgent } from '../flow/agents.ts'
 import type { Assignment } from '../flow/assignment.ts'
 import type { PassReport } from '../flow/coordination.ts'
-import { settleMissions } from '../flow/missions/upkeep.ts'
+import { settleContractors, settleMissions } from '../flow/missions/upkeep.ts'
 import { system } from '../flow/unblock.ts'
 import { cancelOrphans } from '../flow/verification/judge.ts'
 import { wakeByClock, wakeForWork } from '../flow/wakeups.ts'
@@ -64,6 +64,10 @@ export async function assignIn(
 /** Missions whose gate closed or opened, and missions whose tasks have all ended. */
 const settle = ({ kernel, term, only }: CoordinatorContext) => settleMissions(kernel, BATCH, { term, only })
 
+/** Before assignment: a contractor whose mission is open again gets its tasks in the same pass. */
+const settleContracts = ({ kernel, term, only }: CoordinatorContext) =>
+  settleContractors(kernel, BATCH, { term, only })
+
 /** Verifications and planning that nothing waits for any more. */
 const clean = ({ kernel, term, only }: CoordinatorContext) => cancelOrphans(kernel, BATCH, { term, only })
 
@@ -106,6 +110,7 @@ export const STEPS: readonly UpkeepStep[] = [
   { name: 'tasksMoved', run: settleDueTasks, everyMs: 0 },
   { name: 'tasksUnblocked', run: unblockMissed, everyMs: 0 },
   { name: 'missionsSettled', run: settle, everyMs: 0 },
+  { name: 'contractorsSettled', run: settleContracts, everyMs: 0 },
   { name: 'orphansCancelled', run: clean, everyMs: 5_000 },
   { name: 'tasksAssigned', run: assign, everyMs: 0 },
   { name: 'agentsWoken', run: wake, everyMs: 500 },

@@ -1,4 +1,4 @@
-import type { AgentCommand } from '../../src/core/commands.ts'
+import type { AgentCommand } from '../../src/core/kinds/agent/command.ts'
 import type { AgentRecord } from '../../src/core/records.ts'
 import { insist } from './operator.ts'
 import type { World } from './world.ts'

@@ -1,5 +1,5 @@
 import type { Request } from '../../src/core/batch/requests.ts'
-import type { AgentCommand, Heartbeat } from '../../src/core/commands.ts'
+import type { AgentCommand, Heartbeat } from '../../src/core/kinds/agent/command.ts'
 import type { TaskRecord } from '../../src/core/records.ts'
 import type { Reply } from '../support/replies.ts'
 import type { Holding, Life } from './client.ts'

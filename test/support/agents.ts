@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { AgentCommand, Heartbeat } from '../../src/core/commands.ts'
+import type { AgentCommand, Heartbeat } from '../../src/core/kinds/agent/command.ts'
 import type { AgentProfile, AgentRecord, TaskRecord } from '../../src/core/records.ts'
 import type { Reply } from './replies.ts'
 import type { Work } from './tasks.ts'

@@ -1,4 +1,5 @@
 import type { NewTask, OnTask, TaskCommand } from '../commands.ts'
+import { contractorsIn } from '../contractors-of-tasks.ts'
 import { type Refusal, refuse, refuseField } from '../errors.ts'
 import { describeCycle } from '../graph.ts'
 import { uuidCarrying } from '../ids.ts'
@@ -9,6 +10,7 @@ import { depthOf, whyNotAdded } from '../rules/children.ts'
 import { createTask } from '../rules/create.ts'
 import { isTerminal, type TriggerRule } from '../states.ts'
 import { countOf, outcomeOf } from '../upstream.ts'
+import type { Contracting } from './contracting.ts'
 import { inOrderOfDependence } from './creation-order.ts'
 import { whyEnded, whyNotJoined } from './joining.ts'
 import { type Changes, keyName, type NewWork, type StoredReply, uniqueName, type View } from './requests.ts'
@@ -27,6 +29,7 @@ interface CreationContext {
   /** How many tasks agents have added to it so far. */
   children: (missionId: number) => number
   made: (record: TaskRecord) => void
+  contracting: Contracting
   firstAnswer: (key: string) => StoredReply | undefined
   storeReply: (key: string, bodyHash: string, reply: Reply) => void
 }
@@ -57,11 +60,13 @@ export class Creation {
   ): NewGranted | Refusal {
     const known = wanted.map((task) => this.#madeBefore(task))
     const { order, cycle } = inOrderOfDependence(wanted)
-    const refusal = this.#whyNot(wanted, known, cycle, changes)
+    const contractors = contractorsIn(wanted, changes)
+    const refusal = this.#whyNot(wanted, known, cycle, changes) ?? this.#in.contracting.whyNot(contractors)
     if (refusal) return refusal
     const unlocked = this.#unlockedAmong(wanted, known).filter((id) => !alsoLock.includes(id))
     if (unlocked.length > 0) return { ok: true, reason: 'NOT_LOCKED', records: [], existing: [], unlocked }
     first()
+    this.#in.contracting.make(contractors, actor)
     const { now, fresh } = this.#in.view
     // In the order of the request: among equals, that is the order of the queue.
     const identities = wanted.map((_, i) => {

@@ -9,11 +9,12 @@ import { type Actor, type Effects, noEffects, type TaskRecord } from '../records
 import type { Handed, NextGranted, Reply, TaskReply } from '../replies.ts'
 import { REFUSED_FOR_ANY_TASK } from '../rules/claim.ts'
 import type { CountedDependency } from '../upstream.ts'
+import { Contracting } from './contracting.ts'
 import { Creation } from './creation.ts'
 import { asOfNow } from './first-answer.ts'
 import { batchesOf, changesIn, type KindBatch, type KindBatches } from './kind-batch.ts'
 import { MissionBatch } from './mission-batch.ts'
-import { fits, ReadyQueue } from './ready-queue.ts'
+import { fits, ReadyQueue, takesOnlyReserved } from './ready-queue.ts'
 import {
   type Changes,
   dependencyName,
@@ -118,6 +119,7 @@ class Batch {
       mission: this.#missions.progress,
       children: this.#missions.children,
       made: (record) => this.#missions.count(null, record),
+      contracting: new Contracting(view, this.#kinds.agent, this.#effects),
       firstAnswer: (key) => this.#firstAnswer(key),
       storeReply: (key, bodyHash, reply) => this.#firstAnswers.set(key, { key, bodyHash, reply }),
     })
@@ -305,7 +307,7 @@ class Batch {
     const command = { kind: 'claim', agent, capabilities, session, leaseMs, byCoordinator } as const
     const claims: Handed[] = []
     const own = this.#reservedFor(pick)
-    const queue = pick.isReservedOnly
+    const queue = takesOnlyReserved(pick)
       ? new ReadyQueue([], this.#record)
       : this.#readyQueues.get(queryName(pick))!
     const offers = queue.of(own, this.#fairness)
@@ -345,7 +347,8 @@ class Batch {
     const before = on === 'mission' ? this.#missions.get(key) : records.get(key)
     const holding = this.#heldBy(records, key)
     const { now, limits } = this.#view
-    const context = { now, limits, actor, holding, counted: records.counted }
+    const missionOf = this.#missions.progress
+    const context = { now, limits, actor, holding, counted: records.counted, missionOf }
     const decision = records.kind.decide(before, { key, uuid }, command, context)
     if (decision.refusal) return decision.refusal
     const apply = () => {

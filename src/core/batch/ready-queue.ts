@@ -1,3 +1,4 @@
+import { isContractorSlug } from '../contractors.ts'
 import type { ProjectFairness } from '../fairness.ts'
 import { trackOfQueue } from '../keys.ts'
 import type { TaskRecord } from '../records.ts'
@@ -97,3 +98,7 @@ export const fits = (record: TaskRecord, { agent, projectId, tracks, purposes }:
   record.rank !== null &&
   (projectId === undefined || record.projectId === projectId) &&
   (tracks === undefined || tracks.includes(trackOfQueue(record.trackQueue)))
+
+/** Baton's own agent, and contractors: they get nothing that any agent may have. */
+export const takesOnlyReserved = ({ agent, isReservedOnly }: Pick) =>
+  isReservedOnly || isContractorSlug(agent)

@@ -1,4 +1,5 @@
 import type { KnownAgent, NewTask, OnTask, Worker } from '../commands.ts'
+import { contractorsIn } from '../contractors-of-tasks.ts'
 import type { EventType } from '../events.ts'
 import { trackQueuesOf } from '../keys.ts'
 import type { Kind, KindShape } from '../kinds/kind.ts'
@@ -15,7 +16,7 @@ import type { CountsDelta } from '../kinds/mission/counts.ts'
 import type { SeenGate } from '../kinds/mission/gate.ts'
 import type { PlanVersion } from '../kinds/mission/record.ts'
 import type { Limits } from '../limits.ts'
-import type { Actor, Effects, Purpose, TaskRecord } from '../records.ts'
+import type { Actor, AgentRecord, Effects, Purpose, TaskRecord } from '../records.ts'
 import type { Handed, Reply } from '../replies.ts'
 import type { CountedDependency } from '../upstream.ts'
 
@@ -133,6 +134,8 @@ export interface ReadSet<K extends KindName = KindName> {
   kinds: Record<K, string[]>
   /** Agents that claim: those that have a limit or may not claim now are locked and read. */
   claimingAgents: string[]
+  /** Agents to read without a lock: contractors that may be there already, and their templates. */
+  agents: string[]
   /** Leader terms of the requests: whether they are current is read and locked until the commit. */
   terms: number[]
   /** Missions to lock, by their number: those that get tasks, and those that end, or open again, with this batch. */
@@ -179,6 +182,8 @@ export interface View<K extends KindName = KindName> {
   kinds: KindViews<K>
   /** Those of `ReadSet.claimingAgents` that have a limit or may not claim now. */
   claimingAgents: ReadonlyMap<string, KnownAgent>
+  /** Those of `ReadSet.agents` that are there. */
+  agents: ReadonlyMap<string, AgentRecord>
   /** Those of `ReadSet.terms` that are current. */
   terms: ReadonlySet<number>
   /**
@@ -194,8 +199,9 @@ export interface View<K extends KindName = KindName> {
 }
 
 /** For stores without agents, leader leases and missions: queues used as a library have only workers. */
-export const NO_AGENTS: { [K in 'claimingAgents' | 'terms' | 'gates']: View[K] } = {
+export const NO_AGENTS: { [K in 'claimingAgents' | 'agents' | 'terms' | 'gates']: View[K] } = {
   claimingAgents: new Map(),
+  agents: new Map(),
   terms: new Set(),
   gates: new Map(),
 }
@@ -260,7 +266,8 @@ class ReadSetBuilder {
   readonly #claimingAgents = new Set<string>()
   readonly #kinds = new Map<KindName, Set<string>>()
   readonly #terms = new Set<number>()
-  readonly #newIn = new Set<number>()
+  readonly #missions = new Set<number>()
+  readonly #agents = new Set<string>()
   #isTimed = false
   #wanted = 0
   #newTasks = 0
@@ -280,6 +287,8 @@ class ReadSetBuilder {
 
   #record(request: OnRecord): void {
     this.#kindKeys(request.on).add(request.key)
+    if (request.on === 'agent' && request.command.kind === 'followMission')
+      this.#missions.add(request.command.missionId)
     const work = workOf(request)
     if (work) this.#new(work)
   }
@@ -321,13 +330,14 @@ class ReadSetBuilder {
   }
 
   #new({ tasks, changes = [], alsoLock = [] }: NewWork): void {
+    for (const { slug, template } of contractorsIn(tasks, changes)) this.#agents.add(slug).add(template)
     this.#newTasks += tasks.length
     for (const id of alsoLock) this.#taskIds.add(id)
     for (const task of tasks) {
       // Locked too: a dependency that completes meanwhile is either seen as completed or sees the new task waiting.
       for (const id of task.dependsOn) this.#taskIds.add(id)
       if (task.parent && 'id' in task.parent) this.#taskIds.add(task.parent.id)
-      if (task.missionId !== null) this.#newIn.add(task.missionId)
+      if (task.missionId !== null) this.#missions.add(task.missionId)
       if (task.addedBy) this.#taskIds.add(task.addedBy.id)
       if (task.serves) this.#taskIds.add(task.serves.taskId)
       if (task.key !== null)
@@ -362,8 +372,9 @@ class ReadSetBuilder {
       claimants: [...this.#claimants],
       kinds: byKind((kind) => [...(this.#kinds.get(kind) ?? [])]),
       claimingAgents: [...this.#claimingAgents],
+      agents: [...this.#agents],
       terms: [...this.#terms],
-      missions: [...this.#newIn],
+      missions: [...this.#missions],
       isTimed: this.#isTimed,
     }
   }

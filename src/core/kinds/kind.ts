@@ -4,6 +4,7 @@ import type { EventDraft } from '../events.ts'
 import type { Limits } from '../limits.ts'
 import type { Actor, TaskRecord } from '../records.ts'
 import type { Granted, SettledClaim } from '../replies.ts'
+import type { SeenMission } from './mission/gate.ts'
 
 /**
  * A kind of record beside tasks: what requests on it need, and how they are decided. A kind knows nothing of batches and
@@ -41,6 +42,8 @@ interface KindContext {
   holding: readonly TaskRecord[]
   /** How many records of this kind count against the limit of the workspace. */
   counted: number
+  /** A mission that was locked for the command. */
+  missionOf: (missionId: number) => SeenMission | undefined
 }
 
 interface KindDecision<T extends KindShape> {

@@ -1,3 +1,4 @@
+import { MOST_CONTRACTORS } from '../contractors.ts'
 import { LARGEST_PLAN_TASKS } from '../plans/plan.ts'
 import { planSchema } from '../plans/schema.ts'
 import type { MissionConfig } from '../shapes/missions.ts'
@@ -31,12 +32,15 @@ export function planningText(request: PlanningRequest): string {
     description,
     previous && previousText(previous),
     `## Who can work on it\n\n${roster.length === 0 ? 'No agent is registered yet.' : roster.map(entryText).join('\n')}`,
+    roster.length === 0 ? null : CONTRACTORS,
     `## Limits\n\n${limitsOf(config).join('\n')}`,
     `## The shape of a plan\n\nTasks without dependencies run at the same time. A task gets the results of the tasks it depends on. Give each task all it needs to know, and success criteria that somebody else can check.\n\n${JSON.stringify(planSchema())}`,
     '## Your answer\n\nEnd with the plan as one JSON object, and nothing after it. Problems in it are sent back to you.',
   ]
   return sections.filter((section) => section !== null && section !== '').join('\n\n')
 }
+
+const CONTRACTORS = `A task may name a contractor instead of an agent: {"contractor": {"template": "<one of these>", "name": "<any name>"}}. It is a copy of that agent, made for this mission, and works on nothing but the tasks that name it. Tasks with the same template and name share one. Use it where work must not wait for what an agent does elsewhere.`
 
 const previousText = ({ plan, comment }: NonNullable<PlanningRequest['previous']>) =>
   `## The plan before\n\nA person sent it back${comment === null ? '' : `: ${comment}`}\n\n${JSON.stringify(plan)}`
@@ -55,7 +59,7 @@ function entryText({ slug, role, capabilities, model, price }: RosterEntry): str
 function limitsOf({ budget, maxParallel, commands }: MissionConfig): string[] {
   const { maxUsd, maxTokens } = budget ?? {}
   return [
-    `- At most ${LARGEST_PLAN_TASKS} tasks.`,
+    `- At most ${LARGEST_PLAN_TASKS} tasks, and ${MOST_CONTRACTORS} contractors.`,
     ...(maxUsd === undefined ? [] : [`- The whole mission may cost at most $${maxUsd}.`]),
     ...(maxTokens === undefined ? [] : [`- The whole mission may use at most ${maxTokens} tokens.`]),
     ...(maxParallel === undefined ? [] : [`- At most ${maxParallel} tasks run at once.`]),

@@ -1,4 +1,5 @@
 import type { RuleContext, TaskCommand, Worker } from '../commands.ts'
+import { isContractorSlug } from '../contractors.ts'
 import { type ErrorCode, type Refusal, refuse } from '../errors.ts'
 import { whyNoWorkFor } from '../kinds/agent/decide.ts'
 import { whyKeptBack } from '../kinds/mission/gate.ts'
@@ -143,6 +144,8 @@ function whyNotClaimable(
     })
   if (record.onlyAgent !== null && record.onlyAgent !== command.agent)
     return refuse('WRONG_AGENT', `The task is reserved for ${record.onlyAgent}.`)
+  if (record.onlyAgent === null && isContractorSlug(command.agent))
+    return refuse('WRONG_AGENT', `${command.agent} is a contractor: it takes only what is reserved for it.`)
   if (record.serves?.notAgents.includes(command.agent))
     return refuse('WRONG_AGENT', `${command.agent} may not judge this result: it had a part in it.`)
   const mission = record.missionId === null ? undefined : context.missionOf?.(record.missionId)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { AGENT_KINDS } from '../records.ts'
 import { AGENT_STATES, taskStates } from '../states.ts'
 import { RenewedClaim } from './claims.ts'
 import { Instant, Name, ShortText, Slug, Tag, Uuid } from './common.ts'
@@ -84,6 +85,9 @@ export const AgentView = z.object({
   staleThresholdSeconds: z.number(),
   coordinatorEnabled: z.boolean(),
   batchSize: z.int(),
+  kind: z.enum(AGENT_KINDS).describe('A contractor is made for a mission'),
+  missionId: Uuid.nullable().describe('The mission of a contractor'),
+  template: z.string().nullable().describe('The agent that a contractor was made from'),
   state: z.enum(AGENT_STATES),
   status: z.enum(AGENT_STATES).describe('The same as state'),
   stateReason: z.string().nullable(),

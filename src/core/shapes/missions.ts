@@ -132,6 +132,7 @@ export const MissionView = z.object({
   tasksFailed: z.int(),
   totalTokens: z.int(),
   totalCost: z.string(),
+  contractors: z.array(z.string()).describe('Slugs of all contractors that were made for it'),
   createdBy: z.string(),
   resultSummary: z.string().nullable().describe('How it ended, in a sentence; null before its end'),
   errorMessage: z.string().nullable(),

@@ -2,7 +2,7 @@ import type { AgentRecord } from '../records.ts'
 
 /** Who may judge a result. */
 
-type Candidate = Pick<AgentRecord, 'slug' | 'state' | 'leaving' | 'model' | 'adapterType'>
+type Candidate = Pick<AgentRecord, 'slug' | 'state' | 'leaving' | 'model' | 'adapterType' | 'kind'>
 
 /** Those who made the result, or parts of it. */
 export interface Makers {
@@ -26,10 +26,12 @@ export function excludedJudges(
       slug !== producer && state !== 'terminated' && !leaving && adapterType !== 'command',
   )
   if (named !== null) return able.some(({ slug }) => slug === named) ? [producer] : null
-  if (able.length === 0) return null
+  // Contractors take only what is reserved for them.
+  const roster = able.filter(({ kind }) => kind === 'roster')
+  if (roster.length === 0) return null
   const model = agents.find(({ slug }) => slug === producer)?.model ?? null
   const isClose = (agent: Candidate) =>
     others.includes(agent.slug) || (model !== null && agent.model === model)
-  const close = able.filter(isClose).map(({ slug }) => slug)
-  return close.length < able.length ? [producer, ...close] : [producer]
+  const close = roster.filter(isClose).map(({ slug }) => slug)
+  return close.length < roster.length ? [producer, ...close] : [producer]
 }

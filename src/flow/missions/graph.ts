@@ -1,9 +1,11 @@
+import type { MissionRecord } from '../../core/kinds/mission/record.ts'
 import { graphOfMission, layersOf } from '../../core/plans/layers.ts'
 import { outsideId } from '../../core/plans/mission-plan.ts'
 import type { AnswerOf } from '../../core/shapes/common.ts'
 import type { MissionColumns, MissionGraph } from '../../core/shapes/missions.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
+import { contractorsOf } from './contractors.ts'
 import { requireMission } from './missions.ts'
 import { missionPlan } from './plan-tasks.ts'
 
@@ -18,7 +20,7 @@ export async function missionGraph(kernel: ServerKernel, caller: Caller, uuid: s
   const mission = await requireMission(kernel, caller, uuid)
   if (mission.approved === null && mission.plan) {
     const stored = await kernel.store.missions.plan(workspaceId, mission.id, mission.plan.version)
-    return { ...graphOfPlan(JSON.parse(stored!.body!)), seq: lastSeq }
+    return { ...graphOfPlan(JSON.parse(stored!.body!), mission), seq: lastSeq }
   }
   const { nodes, edges, seq } = await kernel.store.missions.graph(workspaceId, mission.id)
   const placeOf = new Map(nodes.map(({ id }, place) => [id, place]))
@@ -32,19 +34,20 @@ export async function missionGraph(kernel: ServerKernel, caller: Caller, uuid: s
 }
 
 /** Before approval there are no tasks: their ids are those of the plan. */
-function graphOfPlan(body: unknown): Pick<Graph, 'nodes' | 'edges'> {
+function graphOfPlan(body: unknown, mission: MissionRecord): Pick<Graph, 'nodes' | 'edges'> {
   const plan = missionPlan(body)
+  const contractorOf = contractorsOf(mission)
   const { tasks } = plan
   const layers = layersOf(graphOfMission(plan))
   return {
-    nodes: tasks.map(({ tempId, title, agent }, place) => ({
+    nodes: tasks.map(({ tempId, title, agent, contractor }, place) => ({
       id: tempId,
       number: place + 1,
       title,
       state: null,
       layer: layers[place]!,
       purpose: 'work',
-      agent,
+      agent: contractorOf(contractor)?.slug ?? agent,
       attempt: 0,
       costUsd: null,
     })),

@@ -26,6 +26,7 @@ import { planDigest } from '../plan-digest.ts'
 import { planningTask } from '../planning/planning-task.ts'
 import { namedProject } from '../projects.ts'
 import { unblockDownstream } from '../unblock.ts'
+import { refuseContractors } from './contractors.ts'
 import { serveOthers } from './large-plans.ts'
 import { missionPlan, modelOf, refuseCancelling, refuseCommands, tasksOf } from './plan-tasks.ts'
 import { type Replanning, replanningOf } from './replan.ts'
@@ -55,7 +56,10 @@ export async function createMission(
 ): Promise<Answer> {
   const plan = body.plan === undefined ? null : missionPlan(body.plan)
   refuseCommands(caller, commandsIn(plan, body.config.commands))
-  if (plan) refuseCancelling(plan)
+  if (plan) {
+    refuseCancelling(plan)
+    await refuseContractors(kernel, caller.workspaceId, plan, null)
+  }
   const slug = body.project ?? plan?.project ?? undefined
   const projectId = (await namedProject(kernel, caller, slug)) ?? 0
   const id = await kernel.store.missions.freshId(caller.workspaceId)
@@ -65,8 +69,11 @@ export async function createMission(
   const title = body.title ?? plan?.title ?? defaultTitle('Mission', goal)
   const description = body.description ?? null
   const project = slug ?? null
+  // The time in the id is only for people who sort by it: it is this node's.
+  const uuid = uuidCarrying(id, Date.now(), randomInt(2 ** 22))
   const mission = {
     id,
+    uuid,
     goal,
     title,
     description,
@@ -83,8 +90,6 @@ export async function createMission(
     proposed: plan && proposed(plan, mission),
     planning: plan ? null : await planningTask(kernel, caller.workspaceId, mission),
   }
-  // The time in the id is only for people who sort by it: it is this node's.
-  const uuid = uuidCarrying(id, Date.now(), randomInt(2 ** 22))
   return act(kernel, caller, uuid, command)
 }
 
@@ -190,6 +195,7 @@ export async function approveMission(
 ): Promise<Answer> {
   const mission = await requireMission(kernel, caller, uuid)
   const { version, plan, tasks } = await newestPlan(kernel, caller, mission)
+  await refuseContractors(kernel, caller.workspaceId, plan, mission)
   // By the version that was read: if there is a newer one by now, its tasks are not these.
   const seen = { planVersion: planVersion ?? version, digest }
   const named = { kind: 'approve', comment: comment ?? null, ...seen } as const
@@ -242,6 +248,7 @@ export async function proposePlan(
 ): Promise<Answer> {
   refuseCommands(caller, commandsIn(plan))
   const mission = await requireMission(kernel, caller, uuid)
+  await refuseContractors(kernel, caller.workspaceId, plan, mission)
   const given = proposed(plan, mission)
   if (mission.phase !== 'running') {
     refuseCancelling(plan)

@@ -1,4 +1,5 @@
 import type { NewTask } from '../../core/commands.ts'
+import type { NewContractor } from '../../core/contractors.ts'
 import { Refused } from '../../core/errors.ts'
 import { idCarriedBy } from '../../core/ids.ts'
 import {
@@ -8,19 +9,20 @@ import {
   outsideId,
   type VerificationRule,
 } from '../../core/plans/mission-plan.ts'
-import type { PlanProblem } from '../../core/plans/problems.ts'
 import { checkPlan, readPlan } from '../../core/plans/read.ts'
 import { refusedPlan } from '../../core/plans/refusal.ts'
 import { DEFAULT_MAX_CONTINUATIONS } from '../../core/retry.ts'
 import type { MissionConfig } from '../../core/shapes/missions.ts'
 import type { TaskWatch } from '../../core/task-watch.ts'
 import type { Caller } from '../../kernel/kernel.ts'
+import { contractorsOf } from './contractors.ts'
 
 /** The tasks that a mission's plan stands for. */
 
 /** What all tasks of a mission share. */
 export interface MissionOfTasks {
   id: number
+  uuid: string
   priority: number
   projectId: number
   /** Slug of the project. */
@@ -35,21 +37,7 @@ const DEFAULT_MAX_RETRIES = 3
 export function missionPlan(given: unknown): MissionPlan {
   const reading = typeof given === 'string' ? readPlan(given, 'mission') : checkPlan(given, 'mission')
   if (!reading.ok) throw refusedPlan(reading.problems)
-  const problems = reading.plan.tasks.flatMap(notYetIn)
-  if (problems.length > 0) throw refusedPlan(problems)
   return reading.plan
-}
-
-/** What the language has and missions do not do yet. Refused: a check or a limit that is ignored is worse than none. */
-function notYetIn({ contractor }: MissionTask, place: number): PlanProblem[] {
-  const asked = {
-    contractor: contractor !== null,
-  }
-  const fields = Object.entries(asked).filter(([, isAsked]) => isAsked)
-  return fields.map(([field]) => ({
-    ...{ line: 0, column: 0, path: `tasks[${place}].${field}`, at: `/tasks/${place}/${field}` },
-    message: 'is not available in missions yet',
-  }))
 }
 
 /** Only a mission that runs has tasks that a plan could cancel. */
@@ -73,7 +61,10 @@ export function refuseCommands({ rights }: Pick<Caller, 'rights'>, fields: reado
 
 export function tasksOf(plan: MissionPlan, mission: MissionOfTasks): NewTask[] {
   const placeOf = new Map(plan.tasks.map(({ tempId }, place) => [tempId, place]))
-  return plan.tasks.map((task, place) => newTask(task, place, placeOf, mission))
+  const contractorOf = contractorsOf(mission)
+  return plan.tasks.map((task, place) =>
+    newTask(task, place, placeOf, mission, contractorOf(task.contractor)),
+  )
 }
 
 /** An id that is none of ours names no task. */
@@ -94,6 +85,7 @@ function newTask(
   place: number,
   placeOf: ReadonlyMap<string, number>,
   mission: MissionOfTasks,
+  contractor: NewContractor | undefined,
 ): NewTask {
   const outside = task.dependsOn.map(outsideId).filter((uuid) => uuid !== null)
   const { config } = mission
@@ -105,7 +97,8 @@ function newTask(
     priority: task.priority ?? mission.priority,
     maxRetries: task.maxRetries ?? (config.retry ? config.retry.maxAttempts - 1 : DEFAULT_MAX_RETRIES),
     maxContinuations: task.maxContinuations ?? DEFAULT_MAX_CONTINUATIONS,
-    onlyAgent: task.agent,
+    onlyAgent: contractor?.slug ?? task.agent,
+    contractor,
     capabilities: [...new Set(task.capabilities)].sort(),
     review: reviewOf(task.verification),
     runAt: null,

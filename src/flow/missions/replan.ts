@@ -151,6 +151,7 @@ function replanOf(
     details: { title, description, taskType, tags, input: input ?? null, plan },
     fields: { priority, maxRetries, maxContinuations, onlyAgent, capabilities, review, optional, watch },
     changed,
+    contractor: task.contractor,
     edges: hasNewEdges ? { rule: task.triggerRule, ...edgesOf(task, places) } : null,
   }
 }

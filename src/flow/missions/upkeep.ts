@@ -1,9 +1,11 @@
 import type { TaskCommand } from '../../core/commands.ts'
+import { Refused } from '../../core/errors.ts'
 import type { MissionCommand } from '../../core/kinds/mission/command.ts'
 import { tasksToReopen } from '../../core/kinds/mission/retry.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { RunKernel } from '../../kernel/server-kernel.ts'
 import type { MissionToSettle, TaskChore } from '../../store/run-store.ts'
+import { commandAgent } from '../agents.ts'
 import { planningEnded } from '../planning/judge-plan.ts'
 import { refusalOf, system, throwIfNotLeader, unblockAfter } from '../unblock.ts'
 import { startCommand } from './missions.ts'
@@ -106,4 +108,24 @@ async function startMission(kernel: RunKernel, caller: Caller, uuid: string): Pr
     commandMission(kernel, caller, uuid, await startCommand(kernel, caller, uuid)),
   )
   if (refusal) await commandMission(kernel, caller, uuid, { kind: 'planFailed', reason: refusal.detail })
+}
+
+/** Terminates contractors whose mission has ended, and lets those work again whose mission is open again. */
+export async function settleContractors(
+  kernel: RunKernel,
+  limit: number,
+  { term, only }: { term?: number | undefined; only?: number | undefined },
+): Promise<number> {
+  const due = await kernel.store.agents.contractorsToSettle(limit, only)
+  await Promise.all(
+    due.map(({ workspaceId, slug, missionId }) =>
+      commandAgent(kernel, system(workspaceId, term), slug, { kind: 'followMission', missionId }).catch(
+        (error) => {
+          // A person deleted it meanwhile.
+          if (!(error instanceof Refused) || error.code !== 'NOT_FOUND') throw error
+        },
+      ),
+    ),
+  )
+  return due.length
 }

@@ -46,6 +46,7 @@ export function missionView(record: MissionRecord): AnswerOf<typeof MissionView>
     tasksFailed: counts.byState.failed ?? 0,
     totalTokens: counts.tokens,
     totalCost: counts.usd,
+    contractors: record.contractors,
     createdBy: record.createdBy,
     resultSummary: completedAt === null ? null : summaryOf(counts),
     errorMessage: record.error,

@@ -7,6 +7,7 @@ import { refusedPlan } from '../../core/plans/refusal.ts'
 import type { TaskRecord } from '../../core/records.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { RunKernel } from '../../kernel/server-kernel.ts'
+import { contractorProblems } from '../missions/contractors.ts'
 import { proposed } from '../missions/missions.ts'
 import { missionPlan } from '../missions/plan-tasks.ts'
 import { refusalOf, throwIfNotLeader } from '../unblock.ts'
@@ -71,17 +72,20 @@ function planIn(result: unknown): MissionPlan {
 async function objectionsTo(
   kernel: RunKernel,
   workspaceId: number,
-  { tasks }: MissionPlan,
-  { config }: MissionRecord,
+  plan: MissionPlan,
+  mission: MissionRecord,
 ): Promise<PlanProblem[]> {
   const listed = await kernel.store.agents.list(workspaceId, {}, 10_000)
-  const slugs = new Set(listed.flatMap(({ record }) => (record.state === 'terminated' ? [] : [record.slug])))
-  return tasks.flatMap((task, place) =>
-    objections(task, slugs, config.commands ?? []).map(([field, message]) => ({
+  const isThere = ({ record }: (typeof listed)[number]) =>
+    record.kind === 'roster' && record.state !== 'terminated'
+  const slugs = new Set(listed.filter(isThere).map(({ record }) => record.slug))
+  const named = plan.tasks.flatMap((task, place) =>
+    objections(task, slugs, mission.config.commands ?? []).map(([field, message]) => ({
       ...{ line: 0, column: 0, path: `tasks[${place}].${field}`, message },
       at: `/tasks/${place}/${field.replace('.', '/')}`,
     })),
   )
+  return [...named, ...(await contractorProblems(kernel, workspaceId, plan, mission))]
 }
 
 function objections(

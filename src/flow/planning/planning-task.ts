@@ -32,9 +32,10 @@ export async function planningTask(
   const planner = mission.config.planner?.agent ?? null
   const isThere = ({ slug, capabilities }: AgentRecord) =>
     planner === null ? capabilities.includes(PLANNING) : slug === planner
-  if (!agents.some(isThere)) throw noPlanner(planner)
+  const roster = agents.filter(({ kind }) => kind === 'roster')
+  if (!(planner === null ? roster : agents).some(isThere)) throw noPlanner(planner)
   const { goal, description, config, title } = mission
-  const text = planningText({ goal, description, config, roster: agents.map(rosterEntry), previous })
+  const text = planningText({ goal, description, config, roster: roster.map(rosterEntry), previous })
   return {
     ...{ key: null, parent: null, merge: 'none', runAt: null, expiresAt: null, watch: null, unique: null },
     projectId: mission.projectId,

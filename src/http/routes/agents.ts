@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import type { AgentCommand } from '../../core/commands.ts'
 import { Refused } from '../../core/errors.ts'
+import type { AgentCommand } from '../../core/kinds/agent/command.ts'
+import { AGENT_KINDS } from '../../core/records.ts'
 import {
   AgentBody,
   AgentParams,
@@ -106,6 +107,10 @@ const ListQuery = z.strictObject({
   status: Name.optional().describe('The same as state'),
   coordinatorEnabled: z.enum(['true', 'false']).optional(),
   capability: Tag.optional(),
+  kind: z
+    .enum(AGENT_KINDS)
+    .optional()
+    .describe('Contractors that have ended are listed only with a filter by kind or state'),
 })
 const TasksQuery = z.strictObject({ ...TaskPage, state: Name.optional() })
 
@@ -120,11 +125,12 @@ function lists(app: FastifyInstance, kernel: ServerKernel, execution: Execution)
       answer: listOf(AgentView),
     }),
     async ({ query, caller }) => {
-      const { coordinatorEnabled, capability, cursor } = query
+      const { coordinatorEnabled, capability, cursor, kind } = query
       const filter = {
         states: agentStatesIn('state', query.state) ?? agentStatesIn('status', query.status),
         coordinatorEnabled: coordinatorEnabled === undefined ? undefined : coordinatorEnabled === 'true',
         capability,
+        kind,
         after: cursor === undefined ? undefined : slugIn(cursor),
       }
       return agentPage(kernel, execution, caller, filter, pageSize(query.limit))

@@ -73,7 +73,7 @@ export function planRoutes(app: FastifyInstance, kernel: ServerKernel): void {
       bodyLimit: LARGEST_PLAN_BYTES,
       answer: PlanCheckAnswer,
     }),
-    async ({ body }) => checkedPlan(body?.text ?? ''),
+    async ({ body, caller }) => checkedPlan(kernel, caller, body?.text ?? ''),
   )
   exportRoute(app, kernel)
 }

@@ -1,6 +1,8 @@
+import { awaitsItsMission } from '../../core/kinds/agent/contractor.ts'
+import { isEnd } from '../../core/kinds/mission/states.ts'
 import type { AgentRecord } from '../../core/records.ts'
 import { policyOf } from '../../core/runs/policy.ts'
-import type { Assignable } from '../run-store.ts'
+import type { Assignable, ContractorToSettle } from '../run-store.ts'
 import { heldTasks, type Workspace } from './workspace.ts'
 
 /** What the coordinator reads to assign work. */
@@ -27,11 +29,12 @@ export function assignmentIn(workspace: Workspace, now: number) {
     return enabled && wakeOnAssignment && (workspace.runtime.get(slug)?.parkedUntil ?? 0) <= now
   }
   const agents = [...workspace.agents.values()].filter(mayTake).map(
-    ({ slug, capabilities, maxConcurrentTasks, batchSize, health, adapterType }): Assignable => ({
+    ({ slug, capabilities, maxConcurrentTasks, batchSize, health, adapterType, kind }): Assignable => ({
       ...{ slug, capabilities, capacity: maxConcurrentTasks, batchSize, held: held(slug) },
       session: adapterType === 'external' ? health!.session : null,
       isDegraded: health!.status === 'degraded',
-      takes: adapterType === 'external' ? 'work' : adapterType === 'command' ? 'reserved' : 'all',
+      takes: adapterType === 'external' ? 'work' : 'all',
+      isReservedOnly: adapterType === 'command' || kind === 'contractor',
     }),
   )
   const reserved = new Map<string, number>()
@@ -73,3 +76,20 @@ export const dueAgents = (workspace: Workspace, now: number) =>
       return isSilent || (leaving && !heldTasks(workspace).some(({ agent }) => agent === slug))
     })
     .map(({ slug }) => ({ workspaceId: workspace.id, slug }))
+
+/** As in Postgres (upkeep/contractors.ts). */
+export function contractorsToSettle(workspace: Workspace): ContractorToSettle[] {
+  const isBusy = (slug: string) =>
+    heldTasks(workspace).some(({ agent }) => agent === slug) ||
+    [...workspace.runs.open.values()].some(({ agent }) => agent === slug)
+  return [...workspace.agents.values()].flatMap((agent) => {
+    const { slug, missionId, mission, state } = agent
+    if (missionId === null) return []
+    const hasEnded = isEnd(workspace.missions.get(mission!)!.phase)
+    const isDue = hasEnded ? state !== 'terminated' && !isBusy(slug) : awaitsItsMission(agent)
+    return isDue ? [{ workspaceId: workspace.id, slug, missionId }] : []
+  })
+}
+
+/** Contractors that have ended stay readable, and are no part of the roster. */
+export const isListed = ({ kind, state }: AgentRecord) => kind === 'roster' || state !== 'terminated'

@@ -5,7 +5,14 @@ import { isStarted } from '../../core/runs/states.ts'
 import type { RunsAsk, RunsChanges, RunsView } from '../../core/runs/step.ts'
 import { roundRobin } from '../round-robin.ts'
 import type { NodeWithRuns, RunStore } from '../run-store.ts'
-import { assignmentIn, dueAgents, similarTo, workspaceToAssignIn } from './assignment.ts'
+import {
+  assignmentIn,
+  contractorsToSettle,
+  dueAgents,
+  isListed,
+  similarTo,
+  workspaceToAssignIn,
+} from './assignment.ts'
 import { byId, costliest, missionsToSettle, skippedIn, tasksFor } from './missions.ts'
 import { seeRuns, writeRuns } from './run-changes.ts'
 import * as reads from './run-reads.ts'
@@ -199,8 +206,9 @@ export class MemoryRunStore extends MemoryStore implements RunStore {
   }
 
   readonly agents: RunStore['agents'] = {
-    list: async (workspaceId, _filter, limit) =>
+    list: async (workspaceId, { withEnded }, limit) =>
       [...this.inside(workspaceId).agents.values()]
+        .filter((agent) => withEnded || isListed(agent))
         .slice(0, limit)
         .map((record) => ({ record: copyOf(record) })),
     due: async (limit, only) =>
@@ -208,6 +216,8 @@ export class MemoryRunStore extends MemoryStore implements RunStore {
         this.those(only).flatMap((one) => dueAgents(one, this.now())),
         limit,
       ),
+    contractorsToSettle: async (limit, only) =>
+      roundRobin(this.those(only).flatMap(contractorsToSettle), limit),
   }
 
   readonly assignment: RunStore['assignment'] = {

@@ -42,6 +42,7 @@ import {
   emptyWorkspace,
   firstWaiting,
   heldTasks,
+  namedAgents,
   tracksOf,
   type Workspace,
   write,
@@ -382,6 +383,7 @@ export class MemoryStore implements Store<KindName> {
       },
       gates: gatesOf(workspace, records.values()),
       claimingAgents: claimingAgents(workspace, readSet),
+      agents: namedAgents(workspace, readSet),
       terms: this.leaderLease.lasting(readSet.terms),
       tracks: tracksOf(workspace, records.values()),
     }

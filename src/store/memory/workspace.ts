@@ -143,6 +143,14 @@ export function claimingAgents(workspace: Workspace, readSet: ReadSet): Map<stri
   return agents
 }
 
+export const namedAgents = ({ agents }: Workspace, readSet: ReadSet): Map<string, AgentRecord> =>
+  new Map(
+    readSet.agents.flatMap((slug) => {
+      const record = agents.get(slug)
+      return record ? [[slug, record]] : []
+    }),
+  )
+
 export const activeSessions = ({ sessions }: Workspace) =>
   [...sessions.values()].filter(countsAsActive).length
 

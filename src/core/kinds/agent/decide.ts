@@ -1,12 +1,20 @@
-import type { AgentCommand, Heartbeat } from '../../commands.ts'
-import { type Refusal, refuse } from '../../errors.ts'
-import { type EventDraft, workspaceEvent } from '../../events.ts'
-import type { Limits } from '../../limits.ts'
-import type { Actor, AgentHealth, AgentProfile, AgentRecord, TaskRecord } from '../../records.ts'
+import { refuse } from '../../errors.ts'
+import { workspaceEvent } from '../../events.ts'
+import type { AgentHealth, AgentOrigin, AgentProfile, AgentRecord, TaskRecord } from '../../records.ts'
 import type { AgentState } from '../../states.ts'
-
-/** Run by Baton, which knows by itself whether it is alive: it need not send heartbeats. */
-const isManaged = ({ adapterType }: Pick<AgentProfile, 'adapterType'>) => adapterType !== 'external'
+import type { AgentCommand, Heartbeat } from './command.ts'
+import { followMission, whyNotRegistered } from './contractor.ts'
+import {
+  type AgentContext,
+  type AgentDecision,
+  agentEvent,
+  changed,
+  ended,
+  IDLE,
+  refused,
+  unchanged,
+} from './decision.ts'
+import { heardOf, isManaged, registeredHealth } from './health.ts'
 
 /** The defaults of a registered agent (Mosaic's). */
 const DEFAULT_PROFILE: Omit<AgentProfile, 'name'> = {
@@ -22,27 +30,10 @@ const DEFAULT_PROFILE: Omit<AgentProfile, 'name'> = {
   batchSize: 1,
 }
 
+const ROSTER: AgentOrigin = { kind: 'roster', template: null, missionId: null, mission: null }
+
 /** How far a sender's clock may be ahead of ours. */
 const CLOCK_SKEW_MS = 60_000
-
-export interface AgentContext {
-  now: number
-  limits: Limits
-  actor: Actor
-  /** The tasks it holds. */
-  holding: readonly TaskRecord[]
-}
-
-/** What happens to the tasks an agent holds. */
-export type AgentFate = 'kept' | 'renewed' | 'lost' | 'revoked'
-
-export interface AgentDecision {
-  refusal: Refusal | null
-  /** The record after the decision, the very same object when nothing changed; null when it is removed. */
-  record: AgentRecord | null
-  events: EventDraft[]
-  fate: AgentFate
-}
 
 /** The state as people read it. */
 export const shownState = ({ state }: AgentRecord, holds: number): AgentState =>
@@ -91,36 +82,10 @@ export function decideAgent(
       return clearFault(record, context)
     case 'elapse':
       return elapse(record, command.listeningSince ?? 0, context)
+    case 'followMission':
+      return followMission(record, command.missionId, context)
   }
 }
-
-const refused = (record: AgentRecord | null, refusal: Refusal): AgentDecision => ({
-  refusal,
-  record,
-  events: [],
-  fate: 'kept',
-})
-
-const unchanged = (record: AgentRecord): AgentDecision => ({
-  refusal: null,
-  record,
-  events: [],
-  fate: 'kept',
-})
-
-/** A change made by people or relevant to them: a new version, with an event. */
-const changed = (
-  record: AgentRecord,
-  change: Partial<AgentRecord>,
-  events: EventDraft[],
-  { now }: AgentContext,
-  fate: AgentFate = 'kept',
-): AgentDecision => ({
-  refusal: null,
-  record: { ...record, ...change, version: record.version + 1, updatedAt: now },
-  events,
-  fate,
-})
 
 function register(
   record: AgentRecord | null,
@@ -129,6 +94,8 @@ function register(
   context: AgentContext,
 ): AgentDecision {
   const { now, actor } = context
+  const refusal = whyNotRegistered(slug, record)
+  if (refusal) return refused(record, refusal)
   if (ifVersion !== null && ifVersion !== (record?.version ?? 0))
     return refused(
       record,
@@ -151,6 +118,7 @@ function register(
   if (!record) {
     const fresh: AgentRecord = {
       ...whole,
+      ...ROSTER,
       slug,
       uuid,
       state: 'idle',
@@ -194,33 +162,11 @@ function scaled(base: AgentProfile, { heartbeatMs, staleMs }: Partial<AgentProfi
   return base
 }
 
-/** It registered, which is a sign of life; its silence counts from its first heartbeat on. */
-const registeredHealth = (now: number, staleMs: number): AgentHealth => ({
-  lastSeenAt: now,
-  hasHeartbeat: false,
-  sentAt: null,
-  status: 'healthy',
-  session: null,
-  currentTask: null,
-  progressPercent: null,
-  step: null,
-  memoryMb: null,
-  cpuPercent: null,
-  metadata: null,
-  dueAt: now + staleMs,
-})
-
-/** The silence of agents that Baton runs is not checked. */
-const heardOf = (profile: AgentProfile, health: AgentHealth | null) =>
-  health && isManaged(profile) ? { ...health, dueAt: null } : health
-
 /** A lowered threshold also applies to the present silence. */
 function judgedSooner({ health }: AgentRecord, staleMs: number, now: number): AgentHealth | null {
   if (!health || health.dueAt === null) return health
   return { ...health, dueAt: Math.max(now, health.lastSeenAt + staleMs) }
 }
-
-const IDLE = { state: 'idle', stateReason: null } as const
 
 const IS_UNREACHABLE: ReadonlySet<AgentRecord['state']> = new Set(['error', 'offline'])
 
@@ -256,15 +202,15 @@ function heartbeat(record: AgentRecord, said: Heartbeat, context: AgentContext):
     dueAt: isManaged(record) ? null : (health?.dueAt ?? now + staleMs),
   }
   if (!isBack) return { refusal: null, record: { ...record, health: heard }, events: [], fate: 'renewed' }
-  const events = [workspaceEvent('agent_recovered', { agent: slug, after: state }, context)]
+  const events = [agentEvent('agent_recovered', record, { after: state }, context)]
   return changed(record, { state: 'idle', stateReason: null, health: heard }, events, context, 'renewed')
 }
 
 function pause(record: AgentRecord, reason: string | null, context: AgentContext): AgentDecision {
-  const { slug, state } = record
+  const { state } = record
   if (state === 'terminated' || record.leaving) return refused(record, isOver(record))
   if (state === 'paused') return unchanged(record)
-  const events = [workspaceEvent('agent_paused', { agent: slug, reason }, context)]
+  const events = [agentEvent('agent_paused', record, { reason }, context)]
   return changed(record, { state: 'paused', stateReason: reason }, events, context)
 }
 
@@ -275,7 +221,7 @@ function resume(record: AgentRecord, context: AgentContext): AgentDecision {
     return refused(record, refuse('WRONG_STATE', `${record.slug} is ${record.state}, not paused.`))
   const { health, staleMs } = record
   // Silent for too long while it was paused, it cannot get work: it stays offline until its next heartbeat.
-  const events = [workspaceEvent('agent_resumed', { agent: record.slug }, context)]
+  const events = [agentEvent('agent_resumed', record, {}, context)]
   if (isManaged(record)) return changed(record, IDLE, events, context)
   const missedAt = health && health.lastSeenAt + staleMs
   if (missedAt !== null && missedAt <= context.now)
@@ -287,41 +233,35 @@ function resume(record: AgentRecord, context: AgentContext): AgentDecision {
 
 function fault(record: AgentRecord, reason: string, context: AgentContext): AgentDecision {
   if (record.state !== 'idle') return unchanged(record)
-  const events = [workspaceEvent('agent_faulted', { agent: record.slug, reason }, context)]
+  const events = [agentEvent('agent_faulted', record, { reason }, context)]
   return changed(record, { state: 'error', stateReason: reason }, events, context)
 }
 
 function clearFault(record: AgentRecord, context: AgentContext): AgentDecision {
   if (!isManaged(record) || record.state !== 'error') return unchanged(record)
-  const events = [workspaceEvent('agent_recovered', { agent: record.slug, after: 'error' }, context)]
+  const events = [agentEvent('agent_recovered', record, { after: 'error' }, context)]
   return changed(record, IDLE, events, context)
 }
 
-const isOver = ({ slug, stateReason }: AgentRecord) =>
-  refuse('AGENT_TERMINATED', `${slug} is terminated (${stateReason}); register it again to use it.`)
+const isOver = ({ slug, stateReason, kind }: AgentRecord) => {
+  const then = kind === 'contractor' ? '' : '; register it again to use it'
+  return refuse('AGENT_TERMINATED', `${slug} is terminated (${stateReason})${then}.`)
+}
 
 function terminate(
   record: AgentRecord,
   { graceful, reason }: Extract<AgentCommand, { kind: 'terminate' }>,
   context: AgentContext,
 ): AgentDecision {
-  const { slug, state } = record
+  const { state } = record
   const claims = context.holding.length
   // Repeating the request changes nothing; a graceful termination can become an immediate one.
   if (state === 'terminated' || (record.leaving && graceful)) return unchanged(record)
   if (graceful && claims > 0) {
-    const events = [workspaceEvent('agent_leaving', { agent: slug, reason, claims }, context)]
+    const events = [agentEvent('agent_leaving', record, { reason, claims }, context)]
     return changed(record, { leaving: true, stateReason: reason }, events, context)
   }
   return ended(record, reason, context, 'revoked')
-}
-
-function ended(record: AgentRecord, reason: string, context: AgentContext, fate: AgentFate): AgentDecision {
-  const claims = context.holding.length
-  const events = [workspaceEvent('agent_terminated', { agent: record.slug, reason, claims }, context)]
-  const health = record.health && { ...record.health, dueAt: null }
-  const change = { state: 'terminated', stateReason: reason, leaving: false, health } as const
-  return changed(record, change, events, context, fate)
 }
 
 function remove(record: AgentRecord, context: AgentContext): AgentDecision {
@@ -330,13 +270,13 @@ function remove(record: AgentRecord, context: AgentContext): AgentDecision {
       record,
       refuse('WRONG_STATE', `${record.slug} holds ${context.holding.length} tasks; terminate it first.`),
     )
-  const events = [workspaceEvent('agent_removed', { agent: record.slug }, context)]
+  const events = [agentEvent('agent_removed', record, {}, context)]
   return { refusal: null, record: null, events, fate: 'kept' }
 }
 
 function elapse(record: AgentRecord, listeningSince: number, context: AgentContext): AgentDecision {
   const { now, holding } = context
-  const { slug, health, staleMs } = record
+  const { health, staleMs } = record
   if (record.leaving && holding.length === 0)
     return ended(record, record.stateReason ?? 'terminated', context, 'kept')
   if (health === null || health.dueAt === null || health.dueAt > now) return unchanged(record)
@@ -355,7 +295,7 @@ function elapse(record: AgentRecord, listeningSince: number, context: AgentConte
     return { ...unchanged(record), record: { ...record, health: { ...health, dueAt: now + staleMs } } }
   }
   const silent = { ...health, dueAt: null }
-  const events = [workspaceEvent('agent_stale', { agent: slug, silentMs, claims }, context)]
+  const events = [agentEvent('agent_stale', record, { silentMs, claims }, context)]
   const state = claims > 0 ? 'error' : 'offline'
   const change: Partial<AgentRecord> =
     record.state === 'paused' ? { health: silent } : { health: silent, state, stateReason: 'silent' }

@@ -1,7 +1,7 @@
-import type { AgentCommand } from '../../commands.ts'
 import type { AgentRecord } from '../../records.ts'
 import type { AgentGranted } from '../../replies.ts'
 import type { Kind } from '../kind.ts'
+import type { AgentCommand } from './command.ts'
 import { decideAgent } from './decide.ts'
 import { settle } from './settle.ts'
 

@@ -1,9 +1,10 @@
-import type { AgentCommand, TaskCommand } from '../../commands.ts'
+import type { TaskCommand } from '../../commands.ts'
 import type { Limits } from '../../limits.ts'
 import type { AgentRecord, TaskRecord } from '../../records.ts'
 import { RENEW_FROM } from '../../retry.ts'
 import { stallsAt } from '../../rules/watch.ts'
-import type { AgentContext, AgentFate } from './decide.ts'
+import type { AgentCommand } from './command.ts'
+import type { AgentContext, AgentFate } from './decision.ts'
 
 interface Decided {
   record: AgentRecord

@@ -56,6 +56,7 @@ function create(uuid: string, command: Command<'create'>, context: MissionContex
     plan: null,
     approved: null,
     counts: NO_COUNTS,
+    contractors: [],
     snapshot: null,
     createdBy: actor,
     version: 1,

@@ -1,4 +1,6 @@
 import type { NewTask } from '../../commands.ts'
+import type { NewContractor } from '../../contractors.ts'
+import { contractorsIn } from '../../contractors-of-tasks.ts'
 import { type Refusal, refuse } from '../../errors.ts'
 import type { Actor } from '../../records.ts'
 import { nanosOf } from '../../runs/dollars.ts'
@@ -61,7 +63,14 @@ export function approve(
   record.startedAt ??= now
   draft.move('mission_approved', { approvedBy, version, digest, taskCount, comment, proposedBy })
   draft.creates = tasks
+  contract(record, contractorsIn(tasks))
   if (tasks.length === 0) settle(draft, now)
+}
+
+/** It remembers who works for it alone. */
+export function contract(record: MissionRecord, contractors: readonly NewContractor[]): void {
+  const slugs = contractors.map(({ slug }) => slug)
+  record.contractors = [...new Set([...record.contractors, ...slugs])]
 }
 
 /** The newest plan, or why the caller must look again. */

@@ -33,6 +33,8 @@ export interface MissionRecord {
   readonly afterId: number | null
   readonly after: string | null
   counts: MissionCounts
+  /** Slugs of all contractors that were made for it. */
+  contractors: readonly string[]
   /** What it had spent at its last cost_snapshot; null: there was none. */
   snapshot: Pick<MissionCounts, 'usd' | 'tokens'> | null
   readonly createdBy: string

@@ -1,8 +1,10 @@
-import type { Refusal } from '../../errors.ts'
+import { MOST_CONTRACTORS } from '../../contractors.ts'
+import { contractorsIn } from '../../contractors-of-tasks.ts'
+import { type Refusal, refuse } from '../../errors.ts'
 import type { Actor } from '../../records.ts'
 import type { ProposedPlan } from './command.ts'
 import { type Command, type MissionContext, type MissionDraft, wrongState } from './draft.ts'
-import { planVersion } from './plans.ts'
+import { contract, planVersion } from './plans.ts'
 import type { MissionRecord, PlanVersion } from './record.ts'
 
 /**
@@ -38,6 +40,11 @@ export function approveChanges(
 ): Refusal | null {
   const { record } = draft
   if (record.closedBy.includes('cancelling')) return wrongState(draft, 'approve')
+  contract(record, contractorsIn(tasks, changes))
+  if (record.contractors.length > MOST_CONTRACTORS)
+    return refuse('LIMIT_REACHED', `A mission has at most ${MOST_CONTRACTORS} contractors.`, {
+      limit: 'contractors',
+    })
   record.approved = { version, digest }
   const cancelled = changes.filter(({ command }) => command.kind === 'cancel').length
   draft.note('mission_plan_changed', {

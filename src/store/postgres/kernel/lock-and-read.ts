@@ -15,6 +15,7 @@ import type { TaskRecord } from '../../../core/records.ts'
 import type { CountedDependency } from '../../../core/upstream.ts'
 import { pastGenerations, TrackUses } from '../../assemble-view.ts'
 import { RECORD_WIDTH, readRecord } from './columns.ts'
+import { askForAgents } from './kinds/agent.ts'
 import { askForKinds, readKinds } from './kinds/stored-kinds.ts'
 import { NOTHING, Questions, type Rows } from './questions.ts'
 import { arrayLiteral } from './rows.ts'
@@ -44,6 +45,7 @@ export async function lockAndRead(
       0 || restricted.has(workspaceId)
   const callers = isLocking ? askForKinds(questions, readSet) : null
   const rest = askForTheRest(questions, readSet)
+  const agents = askForAgents(questions, readSet)
   const terms =
     readSet.terms.length > 0 ? questions.ask(sql.keepTerms, [arrayLiteral(readSet.terms)]) : NOTHING
   const workspaceState =
@@ -77,6 +79,7 @@ export async function lockAndRead(
     pastHolders: await pastHoldersOf(client, workspaceId, readSet, records),
     ...readRest(rest),
     ...limiting,
+    agents: agents(),
     terms: new Set(terms().flatMap(([term, until]) => ((until as number) > now ? [term as number] : []))),
     tracks: tracks?.uses ?? new Map(),
     gates: await gatesOf(client, workspaceId, readSet, records),

@@ -36,6 +36,7 @@ const FIELDS = {
   snapshot: ['snapshot', 'json'],
   retry_at: ['retryAt', 'instant'],
   after_mission: ['afterId', 'bigint'],
+  contractors: ['contractors', 'texts'],
 } as const satisfies Record<string, [keyof Stored, Column['type']]>
 
 const OWN: Column[] = Object.entries(FIELDS).map(([name, [, type]]) => ({ name, type }))

@@ -1,3 +1,4 @@
+import { MISSION_ENDED } from '../../../core/kinds/agent/contractor.ts'
 import { OPEN_LANES } from '../kernel/lanes.ts'
 import { statement } from '../kernel/statements.ts'
 
@@ -28,10 +29,14 @@ const firstOf = (condition: string, order: string) => `(
 /** Nobody has these capabilities: no agent, and no worker. */
 const NOBODY_CAN = `cardinality(l.capabilities) > 0
    and not exists (select from agents a where a.workspace_id = $1 and a.state <> 'terminated' and not a.leaving
-     and a.capabilities @> l.capabilities)
+     and a.kind = 'roster' and a.capabilities @> l.capabilities)
    and not exists (select from sessions s where s.workspace_id = $1 and s.capacity is not null and s.ended_at is null
      and s.capabilities @> l.capabilities)`
-const IS_GONE = `not exists (select from agents a where a.workspace_id = $1 and a.slug = r.agent and a.state <> 'terminated')`
+/** A contractor whose mission is open again works again in a moment. */
+const WORKS_AGAIN = `(a.state_reason = '${MISSION_ENDED}' and exists (select from missions m
+     where m.workspace_id = $1 and m.mission_id = a.mission_id and m.completed_at is null))`
+const IS_GONE = `not exists (select from agents a where a.workspace_id = $1 and a.slug = r.agent
+   and (a.state <> 'terminated' or ${WORKS_AGAIN}))`
 
 const OTHERS = `${OPEN_LANES},
    ${reservedFor('reserved', PLAIN)},

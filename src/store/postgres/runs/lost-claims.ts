@@ -8,7 +8,7 @@ import { isLive, isNotStarted } from './state-lists.ts'
 const CLAIMS_LEFT = `select t.workspace_id as "workspaceId", t.agent, t.uuid as "taskId", t.id as "innerId", t.generation, t.session
     from agents a
     cross join lateral (select * from tasks t where t.workspace_id = a.workspace_id and t.agent = a.slug and t.claim_state = 'active' offset 0) t
-   where a.adapter_type <> 'external' and t.session = 'agent:' || a.slug
+   where a.adapter_type <> 'external' and a.state <> 'terminated' and t.session = 'agent:' || a.slug
      and (t.state = 'running' or t.state = 'assigned' and t.watch ->> 'isOffered' is distinct from 'true')
      and not exists (select from runs r where r.workspace_id = a.workspace_id and r.agent = a.slug and ${isLive('r.status')}
        and (${isNotStarted('r.status')} or r.task_id = t.id and r.generation = t.generation))

@@ -70,7 +70,7 @@ export const workWithoutWakeup = (pool: pg.Pool, workspaceId: number | null, lim
             where r.workspace_id = t.workspace_id and r.task_id = t.id and r.generation = t.generation) as depth
         from agents a
         cross join lateral (select * from tasks t where t.workspace_id = a.workspace_id and t.agent = a.slug and t.claim_state = 'active' offset 0) t
-       where a.adapter_type <> 'external' and ($1::int is null or a.workspace_id = $1)
+       where a.adapter_type <> 'external' and a.state <> 'terminated' and ($1::int is null or a.workspace_id = $1)
          and (t.state = 'assigned' and t.watch ->> 'isOffered' = 'true' or t.state = 'continuing') and t.session = 'agent:' || a.slug
          and not exists (select from wakeups w where w.workspace_id = a.workspace_id and w.agent = a.slug and w.task_id = t.id
                and ${isQueued('w.status')} and w.generation = t.generation)

@@ -22,6 +22,8 @@ export const workspacesToAssignIn = (pool: pg.Pool, only?: number) =>
 
 // Agents that Baton runs get tasks of every purpose; others only work, and claim anything else by themselves.
 const IS_FOR = (purpose: string) => `(${purpose} = 'work' or a.adapter_type <> 'external')`
+// Baton's own agent, and contractors.
+const RESERVED_ONLY = `(a.adapter_type = 'command' or a.kind = 'contractor')`
 const LANES = `with recursive ${OPEN_LANES}`
 
 // Whether an assignment wakes an agent that Baton runs (core/runs/policy.ts) now, and its credential is not parked.
@@ -34,13 +36,13 @@ const MAY_BE_WOKEN = `coalesce(a.runtime_config -> 'heartbeat' ->> 'enabled', 't
 // statistics is read whole for every agent.
 const FREE_AGENTS = `${LANES} select * from (
     select a.slug, a.capabilities, a.max_concurrent_tasks as capacity, a.batch_size, 
-           case a.adapter_type when 'external' then 'work' when 'command' then 'reserved' else 'all' end as takes,
+           case a.adapter_type when 'external' then 'work' else 'all' end as takes, ${RESERVED_ONLY} as reserved_only,
            case when a.adapter_type = 'external' then h.session end as session, h.status = 'degraded' as degraded,
            (select count(*) from tasks t where t.workspace_id = a.workspace_id and t.agent = a.slug and t.claim_state = 'active') as held
       from agents a cross join lateral (
         select * from agent_health h where h.workspace_id = a.workspace_id and h.slug = a.slug offset 0) h
      where a.workspace_id = $1 and a.coordinator_enabled and a.state = 'idle' and not a.leaving
-       and (exists (select from lanes l where a.adapter_type <> 'command' and l.capabilities <@ a.capabilities and ${IS_FOR('l.purpose')}) or exists (
+       and (exists (select from lanes l where not ${RESERVED_ONLY} and l.capabilities <@ a.capabilities and ${IS_FOR('l.purpose')}) or exists (
          select from tasks t where t.workspace_id = $1 and t.only_agent = a.slug and t.rank is not null and ${IS_FOR('t.purpose')}))
        and case when a.adapter_type = 'external'
              then h.has_heartbeat and h.last_seen_at + a.stale_ms * interval '1 millisecond' > clock_timestamp()
@@ -69,16 +71,11 @@ export async function assignmentIn(
     [FREE_AGENTS, KINDS, RESERVED].map((text) => ({ text, values, rowMode: 'array' })),
   )) as [unknown[][], unknown[][], unknown[][]]
   return {
-    agents: agents.map(([slug, capabilities, capacity, batchSize, takes, session, isDegraded, held]) => ({
-      slug,
-      capabilities,
-      capacity,
-      batchSize,
-      takes,
-      session,
-      isDegraded,
-      held,
-    })) as Assignable[],
+    agents: agents.map(
+      ([slug, capabilities, capacity, batchSize, takes, isReservedOnly, session, isDegraded, held]) => ({
+        ...{ slug, capabilities, capacity, batchSize, takes, isReservedOnly, session, isDegraded, held },
+      }),
+    ) as Assignable[],
     waiting: {
       kinds: kinds.map(([capabilities, isWork, waiting]) => ({
         capabilities,

@@ -87,6 +87,9 @@ export interface AgentFilter {
   states?: readonly AgentState[] | undefined
   coordinatorEnabled?: boolean | undefined
   capability?: string | undefined
+  kind?: AgentRecord['kind'] | undefined
+  /** Also contractors that have ended; a filter by state or kind finds them, too. */
+  withEnded?: boolean | undefined
   /** Slugs after this one: ordered by slug, page by page. */
   after?: string | undefined
 }
@@ -95,18 +98,29 @@ const HOLDS = `exists (select from tasks t where t.workspace_id = a.workspace_id
 
 const RUNS = `exists (select from runs r where r.workspace_id = a.workspace_id and r.agent = a.slug and ${isLive('r.status')})`
 
+/** In the words of the index agents_listed. */
+const LISTED = `(a.kind = 'roster' or a.state <> 'terminated')`
+
 const WANTED = `a.workspace_id = $1
        and ($2::text[] is null or case when a.state = 'idle' and (${HOLDS} or ${RUNS}) then 'running' else a.state end = any($2))
        and ($3::boolean is null or a.coordinator_enabled = $3)
        and ($4::text is null or a.capabilities @> array[$4])
-       and ($5::text is null or a.slug > $5)`
+       and ($5::text is null or a.slug > $5)
+       and ($6::text is null or a.kind = $6)`
 
-const wanted = (workspaceId: number, { states, coordinatorEnabled, capability, after }: AgentFilter) => [
+const conditionOf = ({ states, kind, withEnded }: AgentFilter) =>
+  states || kind || withEnded ? WANTED : `${WANTED} and ${LISTED}`
+
+const wanted = (
+  workspaceId: number,
+  { states, coordinatorEnabled, capability, after, kind }: AgentFilter,
+) => [
   workspaceId,
   states ?? null,
   coordinatorEnabled ?? null,
   capability ?? null,
   after ?? null,
+  kind ?? null,
 ]
 
 export async function listAgents(
@@ -115,7 +129,7 @@ export async function listAgents(
   filter: AgentFilter,
   limit: number,
 ): Promise<AgentSeen[]> {
-  const text = `${SELECT_AGENTS} where ${WANTED} order by a.slug limit $6`
+  const text = `${SELECT_AGENTS} where ${conditionOf(filter)} order by a.slug limit $7`
   const rows = await rowsOf(pool, workspaceId, text, [...wanted(workspaceId, filter), limit])
   return rows.map(readSeen)
 }
@@ -128,7 +142,7 @@ export async function pageOfAgents(
   limit: number,
 ): Promise<PageOf<AgentSeen>> {
   const page = fittingPage({
-    keys: `select row_number() over (order by a.slug) as n, a.slug from agents a where ${WANTED} order by a.slug limit ${limit + 1}`,
+    keys: `select row_number() over (order by a.slug) as n, a.slug from agents a where ${conditionOf(filter)} order by a.slug limit ${limit + 1}`,
     columns: ['slug'],
     bytes: `select 2000 + ${bytesOfJson('a.adapter_config')} + ${bytesOfJson('a.runtime_config')} + pg_column_size(a.capabilities)
               from agents a where a.workspace_id = $1 and a.slug = l.slug`,

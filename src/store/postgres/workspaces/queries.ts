@@ -1,6 +1,7 @@
 import { bind, type Connections } from '../kernel/connections.ts'
 import { tasksOfProject, triggerRulesOf } from '../reads/plan-tasks.ts'
 import { tallyOf } from '../reads/tally.ts'
+import { contractorsToSettle } from '../upkeep/contractors.ts'
 import { dueAgents } from '../upkeep/due.ts'
 import { findAgent, listAgents, pageOfAgents, registerByClaim, tasksAssignedTo } from './agents.ts'
 import { findClaimants } from './claimants.ts'
@@ -26,6 +27,7 @@ export function workspaceQueries(connections: Connections) {
       ...bind(readers, {
         assignedTo: tasksAssignedTo,
         claimants: findClaimants,
+        contractorsToSettle,
         due: dueAgents,
         find: findAgent,
         list: listAgents,

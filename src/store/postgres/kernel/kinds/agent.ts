@@ -10,7 +10,7 @@ import {
   healthValues,
   readAgent,
 } from '../agent-rows.ts'
-import { NOTHING } from '../questions.ts'
+import { NOTHING, type Questions } from '../questions.ts'
 import { arrayLiteral } from '../rows.ts'
 import { type Bound, boundAmong, insertInto, statement } from '../statements.ts'
 import type { StoredKind } from './stored-kind.ts'
@@ -37,6 +37,18 @@ const healthOf = statement(
   'health_of_agents',
   `select h.slug, ${healthColumns('h')} from agent_health h where h.workspace_id = $1 and h.slug = any($2::text[])`,
 )
+
+// Templates of contractors, and contractors that may be there already: without a lock, since approval takes nothing from them
+// and changes nothing about them. $1 workspace, $2 agents.
+const readNamed = statement(
+  'read_agents',
+  `select ${agentColumns('a')} from agents a where a.workspace_id = $1 and a.slug = any($2::text[])`,
+)
+
+export function askForAgents(questions: Questions, { agents }: ReadSet): () => View['agents'] {
+  const rows = agents.length > 0 ? questions.askIn(readNamed, [arrayLiteral(agents)]) : NOTHING
+  return () => new Map(rows().map((row) => [row[0] as string, readAgent(row, null)]))
+}
 
 const newAgents = insertInto('agents', AGENT_COLUMNS)
 // These rows exist and are locked.

@@ -1,0 +1,17 @@
+import { randomUUID } from 'node:crypto'
+import type { NewTask } from '../../src/core/commands.ts'
+import type { MissionRecord } from '../../src/core/kinds/mission/record.ts'
+import { contractorSlugOf } from '../../src/flow/missions/contractors.ts'
+import { missionTask } from './missions.ts'
+import type { Overrides } from './tasks.ts'
+
+/** A task that is reserved for the contractor of this template and name. */
+export function contractorTask(
+  { id, uuid }: Pick<MissionRecord, 'id' | 'uuid'>,
+  more: Overrides & { template?: string; name?: string } = {},
+): NewTask {
+  const { template = 'dev', name, ...rest } = more
+  const slug = contractorSlugOf(uuid, { template, ...(name !== undefined && { name }) })
+  const contractor = { slug, uuid: randomUUID(), template, name: name ?? null, missionId: id, mission: uuid }
+  return missionTask(id, { onlyAgent: slug, contractor, ...rest })
+}
