@@ -173,11 +173,16 @@ describe.each(kinds)('on %s, a contractor', (kind) => {
     const { mission, slug } = await withContractor(work)
     await work.createAll([newTask(), newTask({ capabilities: ['go'] })])
     const kernel = kernelOf(work)
+    const { agents } = await kernel.store.assignment.read(work.workspace)
+    expect(agents.find((agent) => agent.slug === slug)).toMatchObject({ isReservedOnly: true })
     const caller = { ...system(work.workspace), actor: 'coordinator' }
     expect(await new Assignment().assign(kernel, caller)).toBe(1)
     const tasks = await work.store.tasks(work.workspace, {}, 10)
     const held = tasks.filter(({ record }) => record.state === 'assigned')
     expect(held.map(({ record }) => [record.agent, record.missionId])).toEqual([[slug, mission.id]])
+    // It has room left, and nothing is offered to it.
+    const offered = (await kernel.store.assignment.read(work.workspace)).agents
+    expect(offered.filter((agent) => agent.slug === slug && !agent.isReservedOnly)).toEqual([])
   })
 
   test('keeps its tasks from others', async () => {
