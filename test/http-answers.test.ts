@@ -266,6 +266,8 @@ describe('all other answers match their declared schemas', () => {
     await all(['POST', '/projects', { slug: 'shop' }], ['PUT', '/projects/shop/plan', plan])
     await all(['PUT', '/projects/shop/tracks/A', { maxAgents: 3 }])
     await get('/projects', '/projects/shop', '/projects/shop/plan')
+    // The template of a contractor.
+    await all(['PUT', '/agents/dev', {}])
     await all(['POST', '/plans/check', plan], ['POST', '/plans/check', RICH_MISSION])
     const yaml = await fetch(`${server.api}/projects/shop/plan?format=yaml`, {
       headers: { authorization: `Bearer ${w.ownerKey}` },

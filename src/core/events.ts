@@ -19,7 +19,7 @@ const woken = {
 /** All but the agent are of contractors alone. */
 const ofAgent = {
   agent: text,
-  kind: z.literal('contractor').optional(),
+  kind: text.optional(),
   template: text.optional(),
   missionId: text.optional(),
 }
