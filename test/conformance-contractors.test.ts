@@ -4,6 +4,7 @@ import type { AgentRecord, Purpose } from '../src/core/records.ts'
 import { Assignment } from '../src/flow/assignment.ts'
 import { settleContractors } from '../src/flow/missions/upkeep.ts'
 import { system } from '../src/flow/unblock.ts'
+import type { PostgresStore } from '../src/store/postgres/store.ts'
 import type { RunStore } from '../src/store/run-store.ts'
 import { agentEvents, commandAgent, pause, recordIn, register, remove, terminate } from './support/agents.ts'
 import { assign } from './support/assign.ts'
@@ -374,5 +375,35 @@ describe.each(kinds)('on %s, a contractor', (kind) => {
     expect(await list(work)).toHaveLength(2)
     expect((await approve(named(19))).ok).toBe(true)
     expect((await missionNow(work, mission)).contractors).toHaveLength(20)
+  })
+})
+
+describe('on postgres, what waits for a contractor', () => {
+  const nodes = useNodes('postgres')
+  const alerts = async (work: Work) => {
+    const filter = { kinds: ['alert'], missionId: null, sort: 'oldest', after: null } as const
+    return (await (work.store as PostgresStore).inbox.read(work.workspace, filter, 10)).counts.alert
+  }
+
+  test('waits for no person while its mission is open again, unless a person ended the contractor', async () => {
+    const work = await nodes.work()
+    const { slug, by } = await withContractor(work)
+    const task = await finish(work, by)
+    await passOfContractors(work)
+    await work.reset(task)
+    expect((await agentNow(work, slug))!.state).toBe('terminated')
+    expect(await alerts(work)).toBe(0)
+    await passOfContractors(work)
+    await terminate(work, slug, false)
+    expect(await alerts(work)).toBe(1)
+  })
+
+  test('waits for a person when it belongs to nothing that is open', async () => {
+    const work = await nodes.work()
+    const { slug, by } = await withContractor(work)
+    await finish(work, by)
+    await passOfContractors(work)
+    await work.createAll([newTask({ onlyAgent: slug })])
+    expect(await alerts(work)).toBe(1)
   })
 })

@@ -38,9 +38,8 @@ export async function withCheck(
   const folder = made?.folder as MadeIn | null | undefined
   if (!made || !folder)
     throw new Unfit('invalid_working_directory', 'The folder in which the result was made is not known.')
-  const [maker] = (await kernel.store.agents.list(workspaceId, { withEnded: true }, 10_000)).filter(
-    ({ record }) => record.slug === made.agent,
-  )
+  const ofMaker = { slugs: [made.agent], withEnded: true }
+  const [maker] = await kernel.store.agents.list(workspaceId, ofMaker, 1)
   const { cwd } = (maker?.record.adapterConfig ?? {}) as { cwd?: string }
   const inWorktree = folder.worktree && cwd !== undefined
   const where = inWorktree

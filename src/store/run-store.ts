@@ -20,7 +20,7 @@ export interface RunStore extends Store<KindName>, RunsTransactor {
     /** Contractors that have ended are left out, unless they are asked for. */
     list(
       workspaceId: number,
-      filter: { withEnded?: boolean | undefined },
+      filter: { slugs?: readonly string[] | undefined; withEnded?: boolean | undefined },
       limit: number,
     ): Promise<{ record: AgentRecord }[]>
     /** Contractors that are to be terminated with their mission, and those whose mission is open again. */

@@ -49,8 +49,9 @@ export async function contractorProblems(
   { tasks }: MissionPlan,
   mission: Contracting | null,
 ): Promise<PlanProblem[]> {
-  if (tasks.every(({ contractor }) => contractor === null)) return []
-  const listed = await kernel.store.agents.list(workspaceId, {}, 10_000)
+  const named = [...new Set(tasks.flatMap(({ contractor }) => contractor?.template ?? []))]
+  if (named.length === 0) return []
+  const listed = await kernel.store.agents.list(workspaceId, { slugs: named }, named.length)
   const templates = new Set(
     listed.filter(({ record }) => isTemplate(record)).map(({ record }) => record.slug),
   )

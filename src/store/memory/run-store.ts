@@ -206,9 +206,9 @@ export class MemoryRunStore extends MemoryStore implements RunStore {
   }
 
   readonly agents: RunStore['agents'] = {
-    list: async (workspaceId, { withEnded }, limit) =>
+    list: async (workspaceId, { slugs, withEnded }, limit) =>
       [...this.inside(workspaceId).agents.values()]
-        .filter((agent) => withEnded || isListed(agent))
+        .filter((agent) => (withEnded || isListed(agent)) && (!slugs || slugs.includes(agent.slug)))
         .slice(0, limit)
         .map((record) => ({ record: copyOf(record) })),
     due: async (limit, only) =>

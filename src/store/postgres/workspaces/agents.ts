@@ -88,6 +88,7 @@ export interface AgentFilter {
   coordinatorEnabled?: boolean | undefined
   capability?: string | undefined
   kind?: AgentRecord['kind'] | undefined
+  slugs?: readonly string[] | undefined
   /** Also contractors that have ended; a filter by state or kind finds them, too. */
   withEnded?: boolean | undefined
   /** Slugs after this one: ordered by slug, page by page. */
@@ -106,21 +107,20 @@ const WANTED = `a.workspace_id = $1
        and ($3::boolean is null or a.coordinator_enabled = $3)
        and ($4::text is null or a.capabilities @> array[$4])
        and ($5::text is null or a.slug > $5)
-       and ($6::text is null or a.kind = $6)`
+       and ($6::text is null or a.kind = $6)
+       and ($7::text[] is null or a.slug = any($7))`
 
 const conditionOf = ({ states, kind, withEnded }: AgentFilter) =>
   states || kind || withEnded ? WANTED : `${WANTED} and ${LISTED}`
 
-const wanted = (
-  workspaceId: number,
-  { states, coordinatorEnabled, capability, after, kind }: AgentFilter,
-) => [
+const wanted = (workspaceId: number, filter: AgentFilter) => [
   workspaceId,
-  states ?? null,
-  coordinatorEnabled ?? null,
-  capability ?? null,
-  after ?? null,
-  kind ?? null,
+  filter.states ?? null,
+  filter.coordinatorEnabled ?? null,
+  filter.capability ?? null,
+  filter.after ?? null,
+  filter.kind ?? null,
+  filter.slugs ?? null,
 ]
 
 export async function listAgents(
@@ -129,7 +129,7 @@ export async function listAgents(
   filter: AgentFilter,
   limit: number,
 ): Promise<AgentSeen[]> {
-  const text = `${SELECT_AGENTS} where ${conditionOf(filter)} order by a.slug limit $7`
+  const text = `${SELECT_AGENTS} where ${conditionOf(filter)} order by a.slug limit $8`
   const rows = await rowsOf(pool, workspaceId, text, [...wanted(workspaceId, filter), limit])
   return rows.map(readSeen)
 }
