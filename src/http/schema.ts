@@ -46,7 +46,16 @@ const Problem = {
   },
 }
 
-interface RouteShape {
+interface AnswerShape {
+  /** The status of a successful answer (200), or each of them. */
+  status?: number | readonly number[]
+  /** The body of a successful answer; null: no body. */
+  answer: z.ZodType | null
+  /** Its media types; default: JSON. */
+  mediaTypes?: readonly string[]
+}
+
+interface RouteShape extends AnswerShape {
   summary: string
   description?: string
   tag: string
@@ -56,28 +65,43 @@ interface RouteShape {
   body?: z.ZodType
   /** The request may have no body. */
   bodyIsOptional?: boolean
-  /** The status of a successful answer (200), or each of them. */
-  status?: number | readonly number[]
-  /** The body of a successful answer; null: no body. */
-  answer: z.ZodType | null
-  /** Its media types; default: JSON. */
-  mediaTypes?: readonly string[]
   bodyLimit?: number
 }
 
 /** The answers of a route, by status. The schemas are documentation: answers are not validated at run time. */
-function answersOf({ status = 200, answer, mediaTypes }: RouteShape): Record<string, unknown> {
+function answersOf({ status = 200, answer, mediaTypes }: AnswerShape): Record<string, unknown> {
   // Unions of objects do not say that they are objects.
   const schema = answer ? { type: 'object', ...jsonSchema(answer, 'output') } : { type: 'null' }
   const body = mediaTypes
     ? { content: Object.fromEntries(mediaTypes.map((type) => [type, { schema }])) }
     : schema
-  return Object.fromEntries([status].flat().map((one) => [one, { description: 'Success', ...body }]))
+  return {
+    ...Object.fromEntries([status].flat().map((one) => [one, { description: 'Success', ...body }])),
+    '4xx': { description: 'Refused', content: { 'application/problem+json': { schema: Problem } } },
+  }
 }
+
+/** Adds the answers to the API document. They are made when somebody asks for it: at every start they would take long. */
+export function withAnswers<S>({ schema, url, route }: Documented<S>): { schema: S; url: string } {
+  const answers = route.config?.answers
+  return { schema: answers ? { ...schema, response: answersOf(answers) } : schema, url }
+}
+
+interface Documented<S> {
+  schema: S
+  url: string
+  route: { config?: { answers?: AnswerShape } }
+}
+
+const NO_QUERY = z.strictObject({})
 
 export function route(shape: RouteShape): RouteShorthandOptions {
   return {
-    config: { needs: shape.needs, ...(shape.bodyIsOptional ? { bodyIsOptional: true } : {}) },
+    config: {
+      needs: shape.needs,
+      answers: shape,
+      ...(shape.bodyIsOptional ? { bodyIsOptional: true } : {}),
+    },
     ...(shape.bodyLimit ? { bodyLimit: shape.bodyLimit } : {}),
     schema: {
       summary: shape.summary,
@@ -85,12 +109,8 @@ export function route(shape: RouteShape): RouteShorthandOptions {
       tags: [shape.tag],
       ...(shape.needs === 'nothing' ? { security: [] } : {}),
       ...(shape.params ? { params: jsonSchema(shape.params, 'input') } : {}),
-      querystring: jsonSchema(shape.query ?? z.strictObject({}), 'input'),
+      querystring: jsonSchema(shape.query ?? NO_QUERY, 'input'),
       ...(shape.body ? { body: jsonSchema(shape.body, 'input') } : {}),
-      response: {
-        ...answersOf(shape),
-        '4xx': { description: 'Refused', content: { 'application/problem+json': { schema: Problem } } },
-      },
     } as RouteShorthandOptions['schema'] & object,
   }
 }
@@ -98,6 +118,8 @@ export function route(shape: RouteShape): RouteShorthandOptions {
 declare module 'fastify' {
   interface FastifyContextConfig {
     bodyIsOptional?: boolean
+    /** For the API document. */
+    answers?: AnswerShape
   }
 }
 

@@ -39,6 +39,8 @@ import { sessionRoutes } from './routes/sessions.ts'
 import { taskRoutes } from './routes/tasks.ts'
 import { workerRoutes } from './routes/workers.ts'
 import { installSafeHeaders } from './safe-headers.ts'
+import { withAnswers } from './schema.ts'
+import { compilers } from './validators.ts'
 import { WrongKeys } from './wrong-keys.ts'
 
 export interface ServerOptions {
@@ -75,6 +77,7 @@ export async function buildServer({
     bodyLimit: 1024 * 1024,
     // "1" is not a number and 1 is not text: values of the wrong type are refused, never coerced.
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, discriminator: true } },
+    schemaController: { compilersFactory: compilers() },
     routerOptions: { maxParamLength: 300 },
     forceCloseConnections: 'idle',
     frameworkErrors: onError,
@@ -82,8 +85,6 @@ export async function buildServer({
   })
   limitConnections(app.server, limits.most, logger)
   installSafeHeaders(app)
-  // Answers are serialized as they are: compiled from their schemas they would lose fields and gain nothing (decision 0028).
-  app.setSerializerCompiler(() => JSON.stringify)
   app.setErrorHandler(onError)
   app.setNotFoundHandler((request, reply) =>
     sendProblem(reply, 'NOT_FOUND', `There is no route ${request.method} ${request.url.split('?')[0]}.`),
@@ -103,7 +104,7 @@ export async function buildServer({
     done()
   })
 
-  await app.register(swagger, { openapi: OPENAPI })
+  await app.register(swagger, { openapi: OPENAPI, transform: withAnswers })
   await app.register(websocket, { options: { maxPayload: 64 * 1024 } })
   const feed = new EventFeed(kernel)
   // Requests that wait for events or work would keep the server from closing.
