@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { BUGS, type BugName } from './bugs.ts'
 import { runSeed } from './run.ts'
+import { type ShowsAt, seedsFrom } from './seeds-from.ts'
 
 export const BUG_NAMES = Object.keys(BUGS) as BugName[]
 
@@ -14,12 +15,25 @@ export const RARE_BUGS: readonly BugName[] = [
   'sweepsByOldLease',
 ]
 
+const SHOWS_AT: ShowsAt<BugName> = {
+  acceptsTwice: 91,
+  promotesBeside: 89,
+  leavingAgentsGetWork: 28,
+  renewsTheExpired: 25,
+  cyclesAreLeftAlone: 12,
+  countsTwice: 12,
+  continuesThoughBlocked: 12,
+  capacityCountedOnceABatch: 12,
+  pausedAgentsGetWork: 11,
+  noFence: 11,
+}
+
 /** The rarest shows in one run of two hundred. */
 const WITHIN = 1_000
 
 /** Runs seeds with this bug planted until an invariant that should notice it does. */
 export async function notice(name: BugName): Promise<void> {
-  for (let seed = 1; seed <= WITHIN; seed++) {
+  for (const seed of seedsFrom(SHOWS_AT[name] ?? 1, WITHIN)) {
     const { broken } = await runSeed(seed, { bug: name })
     if (!broken) continue
     console.log(`${name.padEnd(28)} seed ${String(seed).padStart(3)}  ${broken.invariant}`)
