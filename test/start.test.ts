@@ -9,8 +9,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
+import { readConfig } from '../src/config.ts'
+import { StartRefused } from '../src/core/refusal.ts'
 import { canEnter } from '../src/embedded-postgres/account.ts'
 import { commandLineOf } from '../src/embedded-postgres/process-identity.ts'
+import { start } from '../src/start.ts'
 import { emptyDatabase } from './support/database.ts'
 import {
   allGone,
@@ -96,6 +99,21 @@ async function stopped(baton: Launched, signal: NodeJS.Signals = 'SIGTERM'): Pro
   expect(await baton.ended, baton.stderr()).toEqual({ code: 0, signal: null })
 }
 
+/** Without a process of its own, where only the reason of a refusal is tested: what main does with every refusal is not. */
+const startHere = (env: Record<string, string>) =>
+  start(readConfig({ BATON_PORT: '0', BATON_LOG_LEVEL: 'silent', ...env }))
+
+async function refusedHere(env: Record<string, string>): Promise<string> {
+  const error = await startHere(env).then(
+    (baton) => baton.stop().then(() => new Error('It started.')),
+    (refused: Error) => refused,
+  )
+  expect(error).toBeInstanceOf(StartRefused)
+  expect(error.message).toMatch(/^[A-Z][^\n]*\.$/)
+  expect(error.message).not.toMatch(/[.!?] [A-Z]/)
+  return error.message
+}
+
 /** Names, sizes and times of everything in a folder; null when it does not exist. */
 async function listing(folder: string): Promise<string[] | null> {
   if (!existsSync(folder)) return null
@@ -160,7 +178,7 @@ describe('a start is refused in one sentence and changes nothing', () => {
     const data = join(await scratchFolder(), 'data')
     const port = await unusedPort()
     const url = `postgres://baton:hunter2@127.0.0.1:${port}/baton`
-    const said = await refusal({ DATABASE_URL: url, BATON_DATA: data })
+    const said = await refusedHere({ DATABASE_URL: url, BATON_DATA: data })
     expect(said).toBe(
       `The database cannot be used (postgres://127.0.0.1:${port}/baton): connect ECONNREFUSED 127.0.0.1:${port}.`,
     )
@@ -184,7 +202,7 @@ describe('a start is refused in one sentence and changes nothing', () => {
     const data = join(await scratchFolder(), 'data')
     const database = await emptyDatabase()
     await database.drop()
-    const said = await refusal({ DATABASE_URL: database.url, BATON_DATA: data })
+    const said = await refusedHere({ DATABASE_URL: database.url, BATON_DATA: data })
     expect(said).toMatch(/^The database cannot be used .*database "test_\w+" does not exist\.$/)
     expect(said).not.toContain(new URL(database.url).password)
     expect(await listing(data)).toBeNull()
@@ -195,7 +213,7 @@ describe('a start is refused in one sentence and changes nothing', () => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
     const { port } = other.address() as { port: number }
-    expect(await refusal({ BATON_PORT: String(port), BATON_DATA: data })).toBe(
+    expect(await refusedHere({ BATON_PORT: String(port), BATON_DATA: data })).toBe(
       `Port ${port} is in use by another program; stop it or set BATON_PORT.`,
     )
     expect(await listing(data)).toBeNull()
@@ -206,7 +224,7 @@ describe('a start is refused in one sentence and changes nothing', () => {
     const file = join(await scratchFolder(), 'file')
     await writeFile(file, 'precious')
     for (const data of [file, join(file, 'below'), join(file, 'far', 'below')])
-      expect(await refusal({ BATON_DATA: data })).toMatch(`The data folder ${data} is not writable (E`)
+      expect(await refusedHere({ BATON_DATA: data })).toMatch(`The data folder ${data} is not writable (E`)
     expect(readFileSync(file, 'utf8')).toBe('precious')
   })
 
@@ -221,7 +239,7 @@ describe('a start is refused in one sentence and changes nothing', () => {
       .map(([, folder]) => folder!)
     for (const folder of ['/sys', ...readOnly.slice(0, 2)]) {
       const data = join(folder, 'baton')
-      expect(await refusal({ BATON_DATA: data })).toMatch(`The data folder ${data} is not writable (E`)
+      expect(await refusedHere({ BATON_DATA: data })).toMatch(`The data folder ${data} is not writable (E`)
     }
   })
 
@@ -241,22 +259,21 @@ describe('a start is refused in one sentence and changes nothing', () => {
   test('a database that is newer than the code, or was set up differently', async () => {
     const data = join(await scratchFolder(), 'data')
     const database = await emptyDatabase()
-    const first = startBaton({ DATABASE_URL: database.url, BATON_DATA: data })
-    await first.ready
-    await stopped(first)
+    const first = await startHere({ DATABASE_URL: database.url, BATON_DATA: data })
+    await first.stop()
     await ask(
       database.url,
       `insert into baton.schema_migrations (version, name, checksum) values (9999, '9999_future.sql', 'x')`,
     )
     const before = [await listing(data), await contentOf(database.url)]
-    expect(await refusal({ DATABASE_URL: database.url, BATON_DATA: data })).toBe(
+    expect(await refusedHere({ DATABASE_URL: database.url, BATON_DATA: data })).toBe(
       'The database is newer than this Baton: it has 9999_future.sql, which this version does not know; start a newer Baton, or restore a backup from before the upgrade.',
     )
     expect([await listing(data), await contentOf(database.url)]).toEqual(before)
 
     await ask(database.url, `delete from baton.schema_migrations where version = 9999`)
     await ask(database.url, `update baton.schema_migrations set checksum = 'x' where version = 1`)
-    expect(await refusal({ DATABASE_URL: database.url, BATON_DATA: data })).toMatch(
+    expect(await refusedHere({ DATABASE_URL: database.url, BATON_DATA: data })).toMatch(
       /^The database was set up with another 0001_\w+\.sql than this Baton has\.$/,
     )
     await database.drop()
@@ -266,7 +283,7 @@ describe('a start is refused in one sentence and changes nothing', () => {
     const data = join(await scratchFolder(), 'data')
     const database = await emptyDatabase()
     const env = { DATABASE_URL: database.url, BATON_DATA: data }
-    expect(await refusal({ ...env, BATON_DATABASE_ROLE: 'postgres' })).toMatch(
+    expect(await refusedHere({ ...env, BATON_DATABASE_ROLE: 'postgres' })).toMatch(
       /^Baton does not run as the database role "postgres": it is a superuser/,
     )
     expect(await contentOf(database.url)).toEqual([])
@@ -277,7 +294,7 @@ describe('a start is refused in one sentence and changes nothing', () => {
   test('a database that cannot hold all text, which is left untouched', async () => {
     const data = join(await scratchFolder(), 'data')
     const database = await emptyDatabase(`encoding 'SQL_ASCII' locale 'C' template template0`)
-    expect(await refusal({ DATABASE_URL: database.url, BATON_DATA: data })).toMatch(
+    expect(await refusedHere({ DATABASE_URL: database.url, BATON_DATA: data })).toMatch(
       /^The database is encoded in SQL_ASCII, which cannot store all text; /,
     )
     expect(await contentOf(database.url)).toEqual([])
@@ -369,12 +386,11 @@ describe('the first start', () => {
     await mkdir(data)
     await writeFile(join(data, 'owner-key.new'), 'baton_half')
     await writeFile(join(data, 'owner-key'), 'baton_half', { mode: 0o600 })
-    const baton = startBaton({ BATON_DATA: data, DATABASE_URL: database.url })
-    const url = await baton.ready
+    const baton = await startHere({ BATON_DATA: data, DATABASE_URL: database.url })
     expect(ownerKeyIn(data)).toMatch(/^baton_[\w-]{43}$/)
     expect(statSync(join(data, 'owner-key')).mode & 0o777).toBe(0o600)
-    expect((await get(url, '/keys', ownerKeyIn(data))).status).toBe(200)
-    await stopped(baton)
+    expect((await get(baton.url, '/keys', ownerKeyIn(data))).status).toBe(200)
+    await baton.stop()
     await database.drop()
   })
 
