@@ -78,11 +78,14 @@ export function counting(store: Transactor): Transactor & { transactions: number
   return counted
 }
 
-/** Polls until the answer is yes. The test's own time limit is the limit. */
+/**
+ * Polls until the answer is yes, the longer it takes the less often: most answers come within milliseconds, and those that do
+ * not would take the machine from what is asked about. The test's own time limit is the limit.
+ */
 export async function until<T>(ask: () => Promise<T | null | undefined | false>): Promise<T> {
-  for (;;) {
+  for (let waitMs = 5; ; waitMs = Math.min(waitMs * 1.3, 50)) {
     const answer = await ask()
     if (answer) return answer
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    await new Promise((resolve) => setTimeout(resolve, waitMs))
   }
 }
