@@ -8,8 +8,8 @@ async function test() {
   const { runChecks, runTests } = await import('./launch/checks.mjs')
   const args = process.argv.slice(2)
   await ensureInstalled()
-  await ensureBuilt()
-  process.exitCode = (args.length === 0 && (await runChecks())) || (await runTests(args))
+  const failed = args.length === 0 ? await runChecks() : await ensureBuilt().then(() => 0)
+  process.exitCode = failed || (await runTests(args))
 }
 
 test()

@@ -18,22 +18,21 @@ const FOLDERS = ['src', 'bench', 'test/simulation', 'test/support', 'scripts']
 const FILES = ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json']
 const stampFile = inRoot('dist', '.built')
 
-/** Compiles to dist/ unless that is already the present source. */
-export async function ensureBuilt() {
-  if (!isBuilt(fingerprint())) await alone(buildUnlessDone)
+/**
+ * Compiles to dist/ unless that is already the present source: what programs need, or with another project more than that.
+ * Returns whether it had to.
+ */
+export async function ensureBuilt(project = 'tsconfig.build.json') {
+  return !isBuilt(fingerprint()) && (await alone(() => buildUnlessDone(project)))
 }
 
-async function buildUnlessDone() {
+async function buildUnlessDone(project) {
   // Taken before the compiler reads: a file that is saved meanwhile makes the next start build again.
   const stamp = fingerprint()
-  if (isBuilt(stamp)) return
+  if (isBuilt(stamp)) return false
   const next = inRoot('dist', '.next')
   rmSync(next, { recursive: true, force: true })
-  const code = await runTool(
-    'tsc',
-    ['-p', 'tsconfig.build.json', '--outDir', next, '--tsBuildInfoFile', join(next, '.tsbuildinfo')],
-    'typescript',
-  )
+  const code = await runTool('tsc', ['-p', project, '--outDir', next, '--sourceMap'], 'typescript')
   if (code !== 0) {
     console.error('The build failed (tsc, above).')
     process.exit(code)
@@ -41,6 +40,7 @@ async function buildUnlessDone() {
   for (const folder of FOLDERS) copyWhatIsNotCompiled(folder, next)
   replace(next)
   writeFileSync(stampFile, stamp)
+  return true
 }
 
 // SQL and the like are read at run time from next to the code.
