@@ -11,6 +11,9 @@ const inEveryHistory = (visit: (moment: Moment) => void, numRuns = 200, options:
     { numRuns, ...options },
   )
 
+/** With nothing more in their payload than the catalogue says. */
+const STRICT = Object.fromEntries(Object.entries(EVENTS).map(([type, shape]) => [type, shape.strict()]))
+
 describe('for any history of a task, decide', () => {
   test('never changes its input record, and returns the very same one when nothing changed', () => {
     inEveryHistory(({ before, command, context, decision }) => {
@@ -41,12 +44,13 @@ describe('for any history of a task, decide', () => {
       ({ context, decision }) => {
         for (const { type, payload, at, actor, taskId } of decision.effects.events) {
           seen.add(type)
-          const parsed = EVENTS[type].strict().safeParse(payload)
-          expect(parsed.error?.message, `${type} ${JSON.stringify(payload)}`).toBeUndefined()
+          const { error } = STRICT[type]!.safeParse(payload)
           // That its result is being verified is noted with the task that is judged.
           const about = type === 'task_verification_started' ? JUDGED.taskId : 7
-          expect({ at, taskId }).toEqual({ at: context.now, taskId: about })
-          expect(actor).not.toBe('')
+          // So many events that only what is wrong is worded.
+          if (!error && at === context.now && taskId === about && actor !== '') continue
+          const wrong = { payload, error: error?.message, at, now: context.now, taskId, actor }
+          expect.fail(`${type} ${JSON.stringify(wrong)}`)
         }
         // Always the same histories: whether they show the rare events must not be left to chance.
       },
