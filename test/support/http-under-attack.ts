@@ -97,11 +97,12 @@ async function runIn(workspace: Workspace, agent: string): Promise<string> {
 /** What the server writes all the time by itself: its heartbeat, its leader lease, its position in the log. */
 const CLUSTER_TABLES = ['nodes', 'leader_leases', 'log_cursors']
 
-/** A fingerprint of every row of every other table, as only a superuser sees them. */
-export async function everythingIn(database: pg.Client): Promise<Record<string, string>> {
-  // What is due is about to be changed by the coordinator.
-  const due = "select from baton.tasks where due_at <= now() and state <> 'paused'"
-  await until(async () => (await database.query(due)).rowCount === 0)
+const statements = new WeakMap<pg.Client, string>()
+
+/** One statement for the rows of all tables; which those are does not change. */
+async function statementFor(database: pg.Client): Promise<string> {
+  const known = statements.get(database)
+  if (known) return known
   const tables = await database.query(
     `select table_name as name from information_schema.tables
       where table_schema = 'baton' and table_name <> all($1) order by 1`,
@@ -109,7 +110,17 @@ export async function everythingIn(database: pg.Client): Promise<Record<string, 
   )
   const printOf = ({ name }: { name: string }) =>
     `select '${name}' as name, count(*) || ' ' || coalesce(md5(string_agg(t::text, '|' order by t::text)), '') as print from baton.${name} t`
-  const { rows } = await database.query(tables.rows.map(printOf).join(' union all '))
+  const statement = tables.rows.map(printOf).join(' union all ')
+  statements.set(database, statement)
+  return statement
+}
+
+/** A fingerprint of every row of every other table, as only a superuser sees them. */
+export async function everythingIn(database: pg.Client): Promise<Record<string, string>> {
+  // What is due is about to be changed by the coordinator.
+  const due = "select from baton.tasks where due_at <= now() and state <> 'paused'"
+  await until(async () => (await database.query(due)).rowCount === 0)
+  const { rows } = await database.query(await statementFor(database))
   const prints = Object.fromEntries(rows.map(({ name, print }) => [name, print as string]))
   expect(Number.parseInt(prints.tasks!, 10)).toBeGreaterThan(0)
   return prints
