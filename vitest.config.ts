@@ -1,5 +1,6 @@
 import { configDefaults, defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { COMPILED, compiledSources } from './test/support/compiled-sources.ts'
 
 /**
  * Files that start no process and no server: rules, parsers, documents. They do not need isolation, so they share the
@@ -21,7 +22,7 @@ const ALONE = ['test/postgres-{distribution,refusals}.test.ts']
 
 /** Short files that take long. They start first, so that the run does not wait for them at the end. */
 const SLOW =
-  /\/(crash|recovery-load|simulation-stores|leadership-processes|simulation(-runs|-missions)?|postgres-distribution)\.test\.ts$/
+  /\/(crash|(missions|runs|recovery)-restart|recovery-(load|leaders|database)|runs-(shutdown|questions|crash)|simulation-stores|leadership-processes|simulation(-runs|-missions)?|postgres-distribution)\.test\.ts$/
 
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -35,7 +36,9 @@ const COMMON = {
   hookTimeout: 120_000,
   // On a busy machine awaited events come late, but they come.
   expect: { poll: { timeout: 30_000 } },
+  server: { deps: { external: [COMPILED] } },
 }
+const plugins = [compiledSources()]
 
 export default defineConfig({
   test: {
@@ -45,8 +48,9 @@ export default defineConfig({
     maxWorkers: 3,
     sequence: { sequencer: SlowFirst },
     projects: [
-      { test: { ...COMMON, name: 'pure', include: PURE, pool: 'threads', isolate: false } },
+      { plugins, test: { ...COMMON, name: 'pure', include: PURE, pool: 'threads', isolate: false } },
       {
+        plugins,
         test: {
           ...COMMON,
           name: 'real',
@@ -59,7 +63,7 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
-      { test: { ...COMMON, name: 'alone', include: ALONE, pool: 'forks' } },
+      { plugins, test: { ...COMMON, name: 'alone', include: ALONE, pool: 'forks' } },
     ],
   },
 })

@@ -30,7 +30,8 @@ async function buildUnlessDone(project) {
   // Taken before the compiler reads: a file that is saved meanwhile makes the next start build again.
   const stamp = fingerprint()
   if (isBuilt(stamp)) return false
-  const next = inRoot('dist', '.next')
+  // Beside dist/, not in it: the source maps name the sources relative to themselves.
+  const next = inRoot('dist.next')
   rmSync(next, { recursive: true, force: true })
   const code = await runTool('tsc', ['-p', project, '--outDir', next, '--sourceMap'], 'typescript')
   if (code !== 0) {
