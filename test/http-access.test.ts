@@ -100,6 +100,7 @@ describe('a key may do what its role and scopes say', () => {
     projects: ['read', 'operate'],
     missions: ['read', 'operate'],
     inbox: ['read', 'operate'],
+    board: ['read', 'operate'],
     events: ['read', 'none'],
     logs: ['read', 'work'],
     limits: ['read', 'admin'],
@@ -113,6 +114,7 @@ describe('a key may do what its role and scopes say', () => {
   const NEEDS_OTHER: Record<string, string> = {
     // Only reads; the ids of so many tasks would be too long for a URL.
     'POST /tasks/states': 'read',
+    'POST /tasks/cards': 'read',
     // A dry run, of what the request itself contains.
     'POST /plans/check': 'read',
     // Revokes tasks from holders that may still be alive: no agent should do that to others.

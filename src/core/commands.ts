@@ -184,10 +184,10 @@ export type TaskCommand =
   | ({ kind: 'skip'; reason: string } & SeenTask)
   | ({ kind: 'cancel'; reason: string | null } & SeenTask)
   /** `byMission`: its mission was closed; it continues when the mission does. */
-  | { kind: 'pause'; reason: string | null; byMission?: boolean | undefined }
+  | ({ kind: 'pause'; reason: string | null; byMission?: boolean | undefined } & SeenTask)
   | { kind: 'resume'; generation?: number | undefined }
   | { kind: 'retry'; reason: string | null; generation?: number | undefined }
-  | { kind: 'reset'; reason: string | null }
+  | { kind: 'reset'; reason: string | null; generation?: number | undefined }
   /** It was skipped because of tasks that are to be done again. */
   | { kind: 'waitAgain'; because: string }
   /** Verdicts may name the generation whose result they judge; for another generation they are refused. */
@@ -227,7 +227,7 @@ export type TaskCommand =
   | { kind: 'stall'; silentMs: number }
   | { kind: 'promote'; generation: number; session: string; hash: string; ref: string; reason: string | null }
   | { kind: 'update'; ifVersion: number | null; patch: TaskPatch }
-  | { kind: 'archive' }
+  | { kind: 'archive'; generation?: number | undefined }
   /** A newer plan of its mission says something else about it. */
   | {
       kind: 'replan'

@@ -35,7 +35,7 @@ export interface WaitingWatch {
 }
 
 export const WAIT_KINDS = ['question', 'review', 'budget', 'dead_letter'] as const
-type WaitKind = (typeof WAIT_KINDS)[number]
+export type WaitKind = (typeof WAIT_KINDS)[number]
 
 /** What else waits for people: plans, agents in error, and tasks that nobody can take. */
 export const INBOX_KINDS = ['plan', ...WAIT_KINDS, 'agent', 'alert'] as const

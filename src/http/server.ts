@@ -19,6 +19,7 @@ import { EventFeed } from './live/feed.ts'
 import { onError, sendProblem } from './problems.ts'
 import { administrationRoutes } from './routes/administration.ts'
 import { agentRoutes } from './routes/agents.ts'
+import { boardRoutes } from './routes/board.ts'
 import { childRoutes } from './routes/children.ts'
 import { claimRoutes } from './routes/claims.ts'
 import { coordinatorRoutes } from './routes/coordinator.ts'
@@ -146,6 +147,7 @@ async function routes(
   missionRoutes(api, kernel)
   peopleRoutes(api, kernel)
   childRoutes(api, kernel)
+  boardRoutes(api, kernel)
   inboxRoutes(api, kernel, execution)
   await api.register(async (plans) => planRoutes(plans, kernel))
   sessionRoutes(api, kernel)

@@ -84,7 +84,15 @@ async function reconcile(context: CoordinatorContext): Promise<number> {
   const { missionCounters } = kernel.store
   const missions = await missionCounters.drifted(only)
   for (const mission of missions) await missionCounters.correct(mission, term)
-  return drifted.length + missions.length
+  // On request. By itself it is a chore, since it reads all tasks.
+  const recounted = only === undefined ? 0 : await recountTasks(context)
+  return drifted.length + missions.length + recounted
+}
+
+async function recountTasks({ kernel, term, only }: CoordinatorContext): Promise<number> {
+  const drifted = await kernel.store.taskCounts.drifted(only)
+  for (const { workspaceId } of drifted) await kernel.store.taskCounts.correct(workspaceId, term)
+  return drifted.length
 }
 
 async function deleteOldNodes({ kernel }: CoordinatorContext): Promise<number> {
@@ -120,6 +128,7 @@ export const STEPS: readonly UpkeepStep[] = [
 /** Steps that need not run in every pass. */
 export const CHORES: readonly Pick<UpkeepStep, 'run' | 'everyMs'>[] = [
   { run: applyRetention, everyMs: 600_000 },
+  { run: recountTasks, everyMs: 3_600_000 },
   { run: deleteOldNodes, everyMs: 3_600_000 },
   { run: deleteOldWakeups, everyMs: 3_600_000 },
 ]

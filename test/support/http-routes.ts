@@ -197,6 +197,8 @@ export function sampleOf(schema: Schema, things: Things, name = ''): unknown {
 const NAMING: Record<string, keyof Things> = {
   taskId: 'task',
   taskIds: 'task',
+  ids: 'task',
+  id: 'task',
   dependsOn: 'task',
   parentId: 'waiting',
   currentTaskId: 'task',

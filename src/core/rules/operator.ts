@@ -234,11 +234,13 @@ function changeFields(
   command: Command<'update' | 'archive'>,
   context: RuleContext,
 ): Refusal | null {
-  return command.kind === 'update' ? update(draft, command, context) : archive(draft, context)
+  return command.kind === 'update' ? update(draft, command, context) : archive(draft, command, context)
 }
 
-function archive(draft: TaskDraft, { actor, now }: RuleContext): Refusal | null {
+function archive(draft: TaskDraft, command: Command<'archive'>, { actor, now }: RuleContext): Refusal | null {
   const { record } = draft
+  const stale = whyStale(record, command.generation)
+  if (stale) return stale
   if (!isTerminal(record.state))
     return refuse('WRONG_STATE', `Only finished tasks are archived; this one is ${record.state}.`)
   if (record.archivedAt === null) {

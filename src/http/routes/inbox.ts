@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { Refused } from '../../core/errors.ts'
 import { idCarriedBy } from '../../core/ids.ts'
 import { Uuid } from '../../core/shapes/common.ts'
 import { InboxAnswer, InboxDetail, InboxList, InboxOutcome } from '../../core/shapes/inbox.ts'
@@ -10,6 +9,7 @@ import { answerInboxItem } from '../../flow/inbox/answer.ts'
 import { inboxPage, showInboxItem } from '../../flow/inbox/read.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import type { InboxPlace } from '../../store/server-store.ts'
+import { cursorWith, LATEST_MS, valuesIn } from '../cursor.ts'
 import { IdParams, Page, pageSize, route } from '../schema.ts'
 
 /** What waits for a person. */
@@ -74,11 +74,8 @@ export function inboxRoutes(app: FastifyInstance, kernel: ServerKernel, executio
 }
 
 const cursorAt = ({ since, kind, num, ref, blocks }: InboxPlace, sort: string): string =>
-  Buffer.from(JSON.stringify([since, kind, num, ref, ...(sort === 'blocks' ? [blocks] : [])])).toString(
-    'base64url',
-  )
+  cursorWith([since, kind, num, ref, ...(sort === 'blocks' ? [blocks] : [])])
 
-const LATEST_MS = 8_640_000_000_000_000
 const Place = z.tuple([
   z.number().min(0).max(LATEST_MS),
   z.enum(INBOX_KINDS),
@@ -91,15 +88,9 @@ const Place = z.tuple([
 const Blocking = z.tuple([...Place.def.items, z.int().min(0).max(2_147_483_647)])
 
 function placeIn(cursor: string, sort: string): InboxPlace {
-  const refused = () => Refused.field('VALIDATION_FAILED', 'cursor', 'is not a cursor of this list')
-  let value: unknown
-  try {
-    value = JSON.parse(Buffer.from(cursor, 'base64url').toString())
-  } catch {
-    throw refused()
-  }
-  const read = (sort === 'blocks' ? Blocking : Place).safeParse(value)
-  if (!read.success) throw refused()
-  const [since, kind, num, ref, blocks] = read.data as z.output<typeof Blocking>
+  const [since, kind, num, ref, blocks] = valuesIn<unknown[]>(
+    cursor,
+    sort === 'blocks' ? Blocking : Place,
+  ) as z.output<typeof Blocking>
   return { since, kind, num, ref, blocks }
 }

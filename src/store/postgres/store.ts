@@ -64,6 +64,8 @@ export class PostgresStore
   readonly cluster: ServerQueries['cluster']
   readonly followers: LogFollowers
   readonly counters: ServerQueries['counters']
+  readonly taskCounts: ServerQueries['taskCounts']
+  readonly board: ServerQueries['board']
   readonly missionCounters: ServerQueries['missionCounters']
   readonly keys: ServerQueries['keys']
   readonly logs: ServerQueries['logs']
@@ -100,6 +102,8 @@ export class PostgresStore
     this.assignment = queries.assignment
     this.cluster = queries.cluster
     this.counters = queries.counters
+    this.taskCounts = queries.taskCounts
+    this.board = queries.board
     this.missionCounters = queries.missionCounters
     this.keys = queries.keys
     this.logs = queries.logs

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { EventWithOrigin } from '../../../core/events.ts'
+import { NO_COUNT_CHANGES } from '../../../core/task-counts.ts'
 import { type Committed, StoreUnavailable } from '../../store.ts'
 import { arrayLiteral } from './rows.ts'
 import { send } from './send.ts'
@@ -13,6 +14,8 @@ interface LastWrites {
   checks?: readonly Bound[]
   /** By how much the number of active claims changes, and how many there may be. */
   claims?: { delta: number; most: number }
+  /** By how much the numbers of tasks change, in the order of `taskStates`. */
+  counts?: readonly number[]
   /** Agents whose claims were unrestricted when they were read, as an array literal: still so when the counter is locked. */
   unbound?: string | null
   /** Whether callers that wait for a task may get one now. */
@@ -49,10 +52,10 @@ export class EventWriter {
 
 function appended(
   workspaceId: number,
-  { events, claims = { delta: 0, most: 0 }, unbound = null }: LastWrites,
+  { events, claims = { delta: 0, most: 0 }, counts = NO_COUNT_CHANGES, unbound = null }: LastWrites,
 ): Bound[] {
   if (events.length === 0) return []
-  const first = [workspaceId, events.length, claims.delta, claims.most]
+  const first = [workspaceId, events.length, claims.delta, claims.most, ...counts]
   const statement = unbound === null ? sql.appendEvents : sql.appendEventsOfClaims
   const append = statement(unbound === null ? first : [...first, unbound], [
     events.map(({ payload }) => JSON.stringify(payload)),

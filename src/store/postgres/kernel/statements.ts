@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { taskStates } from '../../../core/states.ts'
 import { type Column, taskColumns } from './columns.ts'
 import { OPEN_LANES, OWN_LANES } from './lanes.ts'
 import { asRows, type Rows } from './rows.ts'
@@ -293,6 +294,11 @@ const EVENT = columnsOf({
   actor: 'text',
   at: 'instant',
 })
+const FIRST_COUNT = 5
+const COUNTED = taskStates
+  .map((state, place) => `${state} = ${state} + $${FIRST_COUNT + place}::int`)
+  .join(', ')
+const AFTER_COUNTS = FIRST_COUNT + taskStates.length
 const eventsAppended = (name: string, before: number, check: string) =>
   overRows(
     name,
@@ -302,17 +308,18 @@ const eventsAppended = (name: string, before: number, check: string) =>
       `with counter as (
        update workspace_counters set last_seq = last_seq + $2::int, active_claims = case
            when $3::int > 0 and active_claims + $3::int > $4::int then refuse_claims_over_limit()
-           else active_claims + $3::int end
+           else active_claims + $3::int end, ${COUNTED}
         where workspace_id = $1 returning last_seq - $2::int as base${check})
      insert into events (workspace_id, seq, ${EVENT.map(({ name }) => name).join(', ')})
      select $1, counter.base + u.ord, ${EVENT.map(({ name }) => of[name]).join(', ')} from counter, ${from}`,
   )
 // The events, numbered without gaps. Last of all: the counter's row is locked from here to commit, and no longer.
-// $1 workspace, $2 how many, $3 change in active claims, $4 the maximum number of claims, then the columns.
-export const appendEvents = eventsAppended('append_events', 4, '')
-// The same, once it is checked under the counter's lock that nothing restricts these agents by now. $5 agents.
+// $1 workspace, $2 how many, $3 change in active claims, $4 the maximum number of claims, then the changes in the numbers of
+// tasks by state, then the columns.
+export const appendEvents = eventsAppended('append_events', AFTER_COUNTS - 1, '')
+// The same, once it is checked under the counter's lock that nothing restricts these agents by now: the last before the columns.
 export const appendEventsOfClaims = eventsAppended(
   'append_events_of_claims',
-  5,
-  ', refuse_claims_of_bound_agents($1, $5::text[])',
+  AFTER_COUNTS,
+  `, refuse_claims_of_bound_agents($1, $${AFTER_COUNTS}::text[])`,
 )

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { type Changes, mayLetCallersProceed, type ReadSet, type View } from '../../../core/batch/requests.ts'
 import type { KindName } from '../../../core/kinds/kinds.ts'
+import { countChanges } from '../../../core/task-counts.ts'
 import { StoreUnavailable, type Transactor } from '../../store.ts'
 import { isTransient } from '../connection/connect.ts'
 import { questionsForHanded } from './details.ts'
@@ -60,11 +61,13 @@ export class PostgresTransactor implements Transactor<KindName> {
       const writes = writesOf(workspaceId, view, changes, details.statements)
       const checks = kindChecks(workspaceId, view, changes)
       const { events, activeClaimsDelta } = changes
+      const created = changes.created.map(({ record }) => record)
       if (writes.length + events.length + checks.length === 0) await send(client, [[sql.rollback, []]])
       else {
         const results = await this.#log.commit(client, workspaceId, {
           ...{ writes, events, checks },
           claims: { delta: activeClaimsDelta, most: view.limits.maxConcurrentClaims },
+          counts: countChanges(changes.tasks, created, (id) => view.records.get(id)!),
           unbound: unboundAgents(view, changes),
           tasksWaiting: mayLetCallersProceed(changes),
         })

@@ -12,6 +12,7 @@ import {
   HOT,
   LANE,
   RARE,
+  STATE_SINCE,
 } from './columns.ts'
 import { kindWrites, kindWritesBeforeTasks } from './kinds/stored-kinds.ts'
 import { arrayLiteral } from './rows.ts'
@@ -49,7 +50,7 @@ export function writesOf(
   return writes
 }
 
-const NEW_TASK = [...ALL, LANE]
+const NEW_TASK = [...ALL, LANE, STATE_SINCE]
 const insertTasks = sql.insertTasks(NEW_TASK)
 
 const updateOf = (name: string, columns: Parameters<typeof fieldsOf>[0]) => {
@@ -61,8 +62,17 @@ const updateHot = updateOf('update_tasks', HOT)
 const updateWhole = updateOf('update_tasks_whole', [...HOT, ...RARE])
 /** What only a newer plan changes; the lane follows from it. */
 const updateFixed = updateOf('update_tasks_replanned', [...FIXED, LANE])
-const updateClaimed = updateOf('update_tasks_claimed', [...HOT, CHECK_AT])
-const updateWholeClaimed = updateOf('update_tasks_whole_claimed', [...HOT, ...RARE, CHECK_AT])
+const updateMoved = updateOf('update_tasks_moved', [...HOT, STATE_SINCE])
+const updateWholeMoved = updateOf('update_tasks_whole_moved', [...HOT, ...RARE, STATE_SINCE])
+const updateClaimed = updateOf('update_tasks_claimed', [...HOT, STATE_SINCE, CHECK_AT])
+const updateWholeClaimed = updateOf('update_tasks_whole_claimed', [...HOT, ...RARE, STATE_SINCE, CHECK_AT])
+
+/** By whether rare columns change, and by what happened: it was claimed, moved to another state, or neither. */
+const UPDATES = {
+  claimed: { hot: updateClaimed, whole: updateWholeClaimed },
+  moved: { hot: updateMoved, whole: updateWholeMoved },
+  stayed: { hot: updateHot, whole: updateWhole },
+}
 
 function taskWrites(workspaceId: number, view: View, changes: Changes): Bound[] {
   const writes: Bound[] = []
@@ -72,15 +82,13 @@ function taskWrites(workspaceId: number, view: View, changes: Changes): Bound[] 
   const groups = new Map<string, { update: typeof updateHot; tasks: TaskRecord[] }>()
   for (const task of changes.tasks) {
     const before = view.records.get(task.id)!
-    const isWhole = changesRareColumns(before, task)
+    const width = changesRareColumns(before, task) ? 'whole' : 'hot'
     const isClaimed = task.claimState === 'active' && task.generation !== before.generation
-    const name = `${task.state} ${isWhole} ${isClaimed}`
+    const happened = isClaimed ? 'claimed' : task.state === before.state ? 'stayed' : 'moved'
+    const name = `${task.state} ${width} ${happened}`
     const group = groups.get(name)
     if (group) group.tasks.push(task)
-    else {
-      const [whole, hot] = isClaimed ? [updateWholeClaimed, updateClaimed] : [updateWhole, updateHot]
-      groups.set(name, { update: isWhole ? whole : hot, tasks: [task] })
-    }
+    else groups.set(name, { update: UPDATES[happened][width], tasks: [task] })
   }
   for (const { update, tasks } of groups.values()) writes.push(update(workspaceId, tasks))
   const replanned = changes.tasks.filter((task) => changesFixedColumns(view.records.get(task.id)!, task))

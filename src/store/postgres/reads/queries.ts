@@ -1,6 +1,8 @@
 import { bind, type Connections } from '../kernel/connections.ts'
 import { costliestTasks, missionsToSettle, skippedInMission, tasksForChore } from '../upkeep/missions.ts'
 import { newestPlanning } from '../upkeep/verifications.ts'
+import { readBoard } from './board.ts'
+import { cardsOfTasks } from './cards.ts'
 import { eventPage } from './event-pages.ts'
 import { readInbox, readInboxItem } from './inbox.ts'
 import { logOfTask, logOfWorkspace } from './logs.ts'
@@ -41,6 +43,7 @@ export function readQueries({ readers }: Connections) {
       ofTask: resultsOfTask,
       rejected: rejectedResults,
     }),
+    board: bind(readers, { read: readBoard, cards: cardsOfTasks }),
     inbox: bind(readers, { read: readInbox, item: readInboxItem }),
     taskGraph: bind(readers, { around: tasksAround }),
     sessionMemory: bind(readers, { find: findSession, read: readSessionMemory, usersOf }),

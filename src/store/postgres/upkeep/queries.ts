@@ -1,7 +1,7 @@
 import { bind, type Connections } from '../kernel/connections.ts'
 import { verificationRows } from '../reads/verifications.ts'
 import { assignmentIn, similarTo, workspacesToAssignIn } from './assignment.ts'
-import { correctCounters, driftedCounters } from './counters.ts'
+import { correctCounters, correctTaskCounts, driftedCounters, driftedTaskCounts } from './counters.ts'
 import { MissionCounters } from './mission-counters.ts'
 import { orphanTasks, verificationsOf } from './verifications.ts'
 
@@ -15,6 +15,10 @@ export function upkeepQueries(connections: Connections) {
     counters: {
       ...bind(readers, { drifted: driftedCounters }),
       ...bind(connections, { correct: correctCounters }),
+    },
+    taskCounts: {
+      ...bind(readers, { drifted: driftedTaskCounts }),
+      ...bind(connections, { correct: correctTaskCounts }),
     },
   }
 }

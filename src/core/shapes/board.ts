@@ -1,0 +1,106 @@
+import { z } from 'zod'
+import { BOARD_COLUMNS, COLUMN_ORDER } from '../board.ts'
+import { PURPOSES } from '../records.ts'
+import { taskStates } from '../states.ts'
+import { Generation, ShortText, Uuid } from './common.ts'
+
+/** Tasks as a board shows them. */
+
+export const Card = z.object({
+  id: Uuid,
+  number: z.int().nullable().describe('Its place in the plan of its mission, from 1'),
+  key: z.string().nullable(),
+  title: z.string(),
+  taskType: z.string(),
+  purpose: z.enum(PURPOSES),
+  state: z.enum(taskStates),
+  stateSince: z.string(),
+  board: z.enum(BOARD_COLUMNS),
+  priority: z.int(),
+  project: z.string().nullable(),
+  agent: z.string().nullable().describe('The only agent that may do it'),
+  holder: z.object({ agent: z.string(), leaseExpiresAt: z.string() }).nullable(),
+  generation: z.int(),
+  version: z.int(),
+  attempt: z.int(),
+  maxRetries: z.int(),
+  step: z.string().nullable(),
+  percent: z.number().nullable(),
+  reason: z.string().nullable().describe('Why it waits for a person, or what its last attempt failed with'),
+  awaits: z
+    .enum(['result', 'question', 'budget', 'person'])
+    .nullable()
+    .describe('What a person has to decide about'),
+  resultDigest: z.string().nullable(),
+  dueAt: z.string().nullable(),
+  waitsFor: z.array(Uuid).describe('Tasks that it waits for; the first five'),
+  openDeps: z.int().describe('How many it waits for, up to 1000'),
+  missionId: Uuid.nullable(),
+  verification: z.enum(['human', 'verifier', 'baton']).nullable(),
+  tags: z.array(z.string()),
+  costUsd: z.string().nullable().describe('Of all its runs'),
+  tokens: z.int().nullable().describe('Of all its runs'),
+  runId: Uuid.nullable().describe('Its last run'),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+  completedAt: z.string().nullable(),
+})
+
+const Column = z.object({
+  count: z.int(),
+  items: z.array(Card),
+  sort: z.enum(Object.values(COLUMN_ORDER)),
+  nextCursor: z.string().nullable(),
+})
+
+const seq = z.int().describe('The last event that this answer contains')
+
+export const Board = z.object({
+  columns: z
+    .partialRecord(z.enum(BOARD_COLUMNS), Column)
+    .describe('All of them, or the one that was asked for'),
+  counts: z.partialRecord(z.enum(taskStates), z.int()).describe('By state'),
+  isDoneBounded: z
+    .boolean()
+    .describe(
+      'With tag or q, finished tasks are looked for among the newest 10,000 only; true: there are more',
+    ),
+  seq,
+})
+
+/** Most tasks that one request reads or acts on. */
+export const MOST_TASKS = 200
+
+export const CardsBody = z.strictObject({ ids: z.array(Uuid).min(1).max(MOST_TASKS) })
+export const CardsAnswer = z.object({ items: z.array(Card), seq })
+
+export const TASK_ACTS = ['cancel', 'pause', 'resume', 'retry', 'reset', 'archive'] as const
+
+export const ActBody = z.strictObject({
+  act: z.enum(TASK_ACTS),
+  ids: z.array(Uuid).min(1).max(MOST_TASKS).optional(),
+  items: z
+    .array(z.strictObject({ id: Uuid, generation: Generation.optional() }))
+    .min(1)
+    .max(MOST_TASKS)
+    .optional()
+    .describe('Like ids; each is refused if its generation is another one by now'),
+  reason: ShortText.optional(),
+})
+
+export const ActAnswer = z.object({
+  items: z
+    .array(
+      z.object({
+        id: Uuid,
+        done: z.boolean(),
+        state: z.enum(taskStates).nullable().describe('Of the task by now; null: there is no such task'),
+        generation: z.int().nullable(),
+        version: z.int().nullable(),
+        code: z.string().nullable().describe('Why it was refused'),
+        detail: z.string().nullable(),
+      }),
+    )
+    .describe('In the order of the request'),
+  done: z.int().describe('For how many it was done'),
+})

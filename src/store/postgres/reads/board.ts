@@ -1,0 +1,180 @@
+import type pg from 'pg'
+import { type BoardColumn, statesIn } from '../../../core/board.ts'
+import { type TaskState, taskStates } from '../../../core/states.ts'
+import { scopedQuery } from '../kernel/scoped-query.ts'
+import { type CardRow, cardsOf, readCards } from './cards.ts'
+
+/** The tasks of a workspace by column of the board. */
+
+export interface BoardFilter {
+  missionId?: number | undefined
+  projectId?: number | undefined
+  /** It holds the task, or the task is for it alone. */
+  agent?: string | undefined
+  tag?: string | undefined
+  /** In its title. */
+  text?: string | undefined
+}
+
+export interface BoardPage {
+  /** All columns, or one. */
+  columns: readonly BoardColumn[]
+  /** The place of the last task of the page before, in that one column. */
+  after: readonly number[] | null
+  /** In each column; 0: only counts are read. */
+  limit: number
+}
+
+export interface BoardRead {
+  seq: number
+  /** How many tasks are in each state. */
+  counts: Partial<Record<TaskState, number>>
+  /** In no order. */
+  cards: CardRow[]
+  /** Not all finished tasks were looked through. */
+  isDoneBounded: boolean
+}
+
+/** Finished tasks that are looked through for a tag or a text: the newest ones. */
+const MOST_DONE_SEARCHED = 10_000
+
+/**
+ * Tasks that have not ended, by the indexes that have them: each task is in exactly one of these sets. On its way through the
+ * queue a task enters no index for the board's sake.
+ */
+const OPEN_SETS = [
+  't.rank is not null and t.only_agent is null',
+  `t.rank is not null and t.only_agent is not null and t.lane < '~'`,
+  `t.rank is not null and t.only_agent is not null and t.lane >= '~'`,
+  `t.blocked and t.state = 'pending'`,
+  `t.claim_state = 'active' and t.agent is not null`,
+  `(t.state in ('awaiting_retry', 'verifying', 'awaiting_human', 'paused', 'budget_exceeded') or (t.state = 'pending' and not t.blocked))`,
+]
+
+/** Conditions on a task t, and their values. */
+class Conditions {
+  readonly values: unknown[]
+  readonly #texts: string[] = []
+
+  constructor(workspaceId: number) {
+    this.values = [workspaceId]
+  }
+
+  value(value: unknown): string {
+    return `$${this.values.push(value)}`
+  }
+
+  add(text: string): void {
+    this.#texts.push(text)
+  }
+
+  get text(): string {
+    return this.#texts.map((text) => ` and ${text}`).join('')
+  }
+}
+
+function conditionsOf(workspaceId: number, filter: BoardFilter): Conditions {
+  const all = new Conditions(workspaceId)
+  const { missionId, projectId, agent, tag, text } = filter
+  if (missionId !== undefined) all.add(`t.mission_id = ${all.value(missionId)}::bigint`)
+  if (projectId !== undefined) all.add(`t.project_id = ${all.value(projectId)}::int`)
+  if (agent !== undefined) {
+    const name = `${all.value(agent)}::text`
+    all.add(`(t.only_agent = ${name} or (t.claim_state = 'active' and t.agent = ${name}))`)
+  }
+  const details = []
+  if (tag !== undefined) details.push(`d.tags @> array[${all.value(tag)}::text]`)
+  if (text !== undefined) details.push(`position(lower(${all.value(text)}::text) in lower(d.title)) > 0`)
+  if (details.length > 0)
+    all.add(
+      `exists (select from task_details d where d.workspace_id = $1 and d.task_id = t.id and ${details.join(' and ')})`,
+    )
+  return all
+}
+
+const ROW = `t.id, t.state, t.priority, t.created_at, coalesce(t.state_since, t.updated_at) as since`
+const WORK = `t.workspace_id = $1 and t.purpose = 'work'`
+
+const openTasks = ({ missionId }: BoardFilter, where: string) => {
+  const sets = missionId === undefined ? OPEN_SETS : ['t.completed_at is null']
+  return sets.map((set) => `select ${ROW} from tasks t where ${WORK} and ${set}${where}`).join(' union all ')
+}
+
+/** Those that ended, newest first. What needs their details is looked for among the newest alone. */
+function doneTasks({ tag, text }: BoardFilter, where: string): string {
+  const done = `${WORK} and t.completed_at is not null and t.archived_at is null`
+  if (tag === undefined && text === undefined)
+    return `select t.id, t.state, t.completed_at from tasks t where ${done}${where}`
+  return `select t.id, t.state, t.completed_at from (select * from tasks t where ${done}
+      order by t.completed_at desc, t.id desc limit ${MOST_DONE_SEARCHED}) t where true${where}`
+}
+
+const among = (column: BoardColumn) =>
+  `in (${statesIn(column)
+    .map((state) => `'${state}'`)
+    .join(', ')})`
+const instant = (value: string) => `to_timestamp(${value}::double precision / 1000)`
+
+/** The ids of the tasks of a page of a column. */
+function pageOf(column: BoardColumn, { after, limit }: BoardPage, value: (value: unknown) => string): string {
+  const [a, b, c] = (after ?? []).map((part) => value(Math.abs(part)))
+  const until = `limit ${limit}`
+  if (column === 'inbox') {
+    const rest = after
+      ? ` and (-o.priority, o.created_at, o.id) > (-${a}::int, ${instant(b!)}, ${c}::bigint)`
+      : ''
+    return `select o.id from open o where o.state ${among(column)}${rest} order by o.priority desc, o.created_at, o.id ${until}`
+  }
+  if (column === 'done') {
+    const rest = after ? ` where (o.completed_at, o.id) < (${instant(a!)}, ${b}::bigint)` : ''
+    return `select o.id from done o${rest} order by o.completed_at desc, o.id desc ${until}`
+  }
+  const rest = after ? ` and (o.since, o.id) > (${instant(a!)}, ${b}::bigint)` : ''
+  return `select o.id from open o where o.state ${among(column)}${rest} order by o.since, o.id ${until}`
+}
+
+/** Whether there are more finished tasks than are looked through. */
+const isBounded = ({ tag, text }: BoardFilter) =>
+  tag === undefined && text === undefined
+    ? 'false'
+    : `(select ${statesIn('done')
+        .map((state) => `k.${state}`)
+        .join(' + ')} > ${MOST_DONE_SEARCHED} from workspace_counters k where k.workspace_id = $1)`
+
+const isEmpty = (filter: BoardFilter) => Object.values(filter).every((value) => value === undefined)
+const STORED_COUNTS = `select json_build_object(${taskStates.map((state) => `'${state}', k.${state}`).join(', ')})
+  from workspace_counters k where k.workspace_id = $1`
+const COUNTED = `select json_object_agg(c.state, c.tasks) from (
+  select o.state, count(*) as tasks from (select state from open union all select state from done) o group by o.state) c`
+
+/** Exactly as of one event: one statement sees one moment. */
+export async function readBoard(
+  pool: pg.Pool,
+  workspaceId: number,
+  filter: BoardFilter,
+  page: BoardPage,
+): Promise<BoardRead> {
+  const all = conditionsOf(workspaceId, filter)
+  const open = openTasks(filter, all.text)
+  const done = doneTasks(filter, all.text)
+  const counts = isEmpty(filter) ? STORED_COUNTS : COUNTED
+  const pages = page.columns.map((column) => `(${pageOf(column, page, (value) => all.value(value))})`)
+  const cards = page.limit === 0 ? 'null::json' : `(${cardsOf('array(select p.id from page p)', 't.id')})`
+  const [row] = await scopedQuery<{
+    seq: number
+    counts: BoardRead['counts'] | null
+    cards: unknown[][] | null
+    bounded: boolean
+  }>(pool, 'baton.workspace_id', String(workspaceId), {
+    text: `with open as (${open}), done as not materialized (${done}), page as (${pages.join(' union all ')})
+        select (select last_seq from workspace_counters where workspace_id = $1) as seq, (${counts}) as counts, ${cards} as cards,
+          ${isBounded(filter)} as bounded`,
+    values: all.values,
+  })
+  return {
+    seq: row!.seq,
+    counts: row!.counts ?? {},
+    cards: readCards(row!.cards),
+    isDoneBounded: row!.bounded,
+  }
+}
