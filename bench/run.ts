@@ -16,6 +16,7 @@ import { migration } from './missions/migration.ts'
 import { missionFigures } from './missions/missions.ts'
 import { migrationVerdicts, missionVerdicts } from './missions/verdicts.ts'
 import { oneAtATime } from './one-at-a-time.ts'
+import { pageFigures, pageVerdicts } from './pages/board.ts'
 import { TIMES } from './peers/compare.ts'
 import { compareQueues, nextAmong, wakeUps } from './queue.ts'
 import * as report from './report.ts'
@@ -41,6 +42,7 @@ const PARTS = [
   'graph',
   'missions',
   'migration',
+  'board',
 ] as const
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
@@ -162,6 +164,7 @@ if (anywhere) {
 
 const graph = wants('graph') ? await graphFigures(quick ? [200, 2_000] : [500, 5_000], 10_000, say) : null
 const missions = wants('missions') ? await missionFigures({ tasks: 10_000, times: quick ? 3 : 7 }, say) : null
+const pages = wants('board') ? await pageFigures(MANY, say) : null
 const migrated = wants('migration') ? await migration(MANY, say) : null
 
 const tables: Tables = {
@@ -179,13 +182,25 @@ if (wants('coordinator')) console.log(report.coordinatorVerdicts(results))
 if (runs) console.log(report.runVerdicts(runs))
 if (graph) console.log(report.graphVerdicts(graph))
 if (missions) console.log(missionVerdicts(missions))
+if (pages) console.log(pageVerdicts(pages))
 if (migrated) console.log(migrationVerdicts(migrated))
 if (anywhere?.distribution) console.log(report.anyPostgresVerdicts(anywhere.embedded, anywhere.distribution))
 const how = `Median of ${TIMES} (least–most), measured in turn${quick ? ' with --quick' : ''}: ${machine()}.`
 if (options.docs) writeFigures(tables, how)
 mkdirSync('bench/results', { recursive: true })
 const file = `bench/results/${new Date().toISOString().replace(/[:.]/g, '-')}.json`
-const kept = { machine: machine(), quick, before, results, ...figures, runs, graph, missions, migrated }
+const kept = {
+  machine: machine(),
+  quick,
+  before,
+  results,
+  ...figures,
+  runs,
+  graph,
+  missions,
+  migrated,
+  pages,
+}
 writeFileSync(file, JSON.stringify(kept, null, 2))
 console.log(`written to ${file}`)
 process.exit(0)

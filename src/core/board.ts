@@ -34,6 +34,6 @@ export function placeIn(column: BoardColumn, task: Placed): number[] {
 }
 
 export function comparePlaces(a: readonly number[], b: readonly number[]): number {
-  for (const [i, value] of a.entries()) if (value !== b[i]) return value - b[i]!
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return a[i]! - b[i]!
   return 0
 }

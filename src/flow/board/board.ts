@@ -11,7 +11,7 @@ import type { AnswerOf } from '../../core/shapes/common.ts'
 import { TASK_STATES } from '../../core/states.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
-import type { BoardFilter } from '../../store/server-store.ts'
+import type { BoardFilter, CardRow } from '../../store/server-store.ts'
 import { cardView } from './cards.ts'
 
 /** The board of a workspace. */
@@ -38,11 +38,13 @@ export async function readBoard(
     // One more shows whether there is another page.
     limit: limit === 0 ? 0 : limit + 1,
   })
+  const placedIn = new Map(columns.map((name) => [name, [] as { card: CardRow; place: number[] }[]]))
+  for (const card of read.cards) {
+    const name = TASK_STATES[card.state].board
+    placedIn.get(name)?.push({ card, place: placeIn(name, card) })
+  }
   const columnView = (name: BoardColumn) => {
-    const placed = read.cards
-      .filter(({ state }) => TASK_STATES[state].board === name)
-      .map((card) => ({ card, place: placeIn(name, card) }))
-      .sort((a, b) => comparePlaces(a.place, b.place))
+    const placed = placedIn.get(name)!.sort((a, b) => comparePlaces(a.place, b.place))
     const shown = placed.slice(0, limit)
     return {
       count: statesIn(name).reduce((sum, state) => sum + (read.counts[state] ?? 0), 0),
