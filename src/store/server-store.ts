@@ -4,7 +4,7 @@
  */
 export { HEARTBEAT_EVERY_MS, type ListedNode, type NodeIdentity } from './postgres/cluster/nodes.ts'
 export type { LargeDetail } from './postgres/kernel/details.ts'
-export type { BoardFilter, BoardPage } from './postgres/reads/board.ts'
+export type { BoardFilter } from './postgres/reads/board.ts'
 export type { CardRow } from './postgres/reads/cards.ts'
 export type { InboxFilter, InboxPlace, InboxRow } from './postgres/reads/inbox.ts'
 export type { LogFilter, LogPage } from './postgres/reads/logs.ts'

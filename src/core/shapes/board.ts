@@ -69,7 +69,7 @@ export const Board = z.object({
 })
 
 /** Most tasks that one request reads or acts on. */
-export const MOST_TASKS = 200
+const MOST_TASKS = 200
 
 export const CardsBody = z.strictObject({ ids: z.array(Uuid).min(1).max(MOST_TASKS) })
 export const CardsAnswer = z.object({ items: z.array(Card), seq })

@@ -16,7 +16,7 @@ export interface BoardFilter {
   text?: string | undefined
 }
 
-export interface BoardPage {
+interface BoardPage {
   /** All columns, or one. */
   columns: readonly BoardColumn[]
   /** The place of the last task of the page before, in that one column. */
