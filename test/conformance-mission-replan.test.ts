@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { OnTask } from '../src/core/commands.ts'
-import type { MissionRecord } from '../src/core/kinds/mission/record.ts'
+import type { MissionRecord, PlanVersion } from '../src/core/kinds/mission/record.ts'
 import type { TaskRecord } from '../src/core/records.ts'
 import type { RunStore } from '../src/store/run-store.ts'
 import { settleAll } from './support/mission-upkeep.ts'
@@ -110,6 +110,29 @@ describe.each(kinds)('on %s, a newer plan', (kind) => {
       [3, 'third'],
     ] as const)
       expect(await missions.plan(work.workspace, id, version)).toMatchObject({ version, digest })
+  })
+
+  test('that is rejected is dropped: the mission follows the plan it has, and the next version has another number', async () => {
+    const work = await nodes.work()
+    const { id, uuid } = missionIn(await createMission(work, (own) => [missionTask(own)]))
+    const { missions } = work.store as unknown as RunStore
+    const propose = (digest: string) =>
+      commandMission(work, uuid, { kind: 'propose', proposed: planOf([], { digest }) })
+    const reject = (followed: PlanVersion | null, outcome: 'fail' | 'replan' = 'fail') =>
+      commandMission(work, uuid, { kind: 'reject', outcome, planning: null, comment: null, followed })
+    const first = await missions.plan(work.workspace, id, 1)
+    await propose('second')
+    expect(outcome(await reject(first, 'replan'))).toBe('WRONG_STATE')
+    // Read before another version was approved.
+    expect(outcome(await reject({ ...first!, version: 7 }))).toBe('CHANGED_SINCE')
+    expect(missionIn(await reject(first))).toMatchObject({
+      ...{ phase: 'running', plan: { version: 1 }, approved: { version: 1 }, rejected: [2] },
+    })
+    expect(outcome(await reject(first))).toBe('WRONG_STATE')
+    expect(missionIn(await propose('third')).plan).toMatchObject({ version: 3, digest: 'third' })
+    await reject(first)
+    expect(await missions.find(work.workspace, id)).toMatchObject({ plan: { version: 1 }, rejected: [2, 3] })
+    expect(await missions.plan(work.workspace, id, 2)).toMatchObject({ digest: 'second' })
   })
 
   test('holds back a queued task, and lets one go that waits for nothing any more', async () => {

@@ -152,6 +152,20 @@ describe.each(kinds)('on %s', (kind) => {
       expect((await missionNow(work, mission)).counts.byState).toEqual({ queued: 1 })
     })
 
+    test('that was sent back may be approved after all when no other one was made', async () => {
+      const work = await nodes.work()
+      const mission = missionIn(await createMission(work, many(1), approveAll))
+      const { id, uuid } = mission
+      const planning = missionTask(id, { purpose: 'planning', review: 'baton' })
+      const back = { kind: 'reject', outcome: 'replan', planning, comment: null } as const
+      expect(missionIn(await commandMission(work, uuid, back))).toMatchObject({ rejected: [1] })
+      await commandMission(work, uuid, { kind: 'planFailed', reason: 'no idea' })
+      const approval = { kind: 'approve', tasks: [missionTask(id)], changes: [], comment: null } as const
+      expect(missionIn(await commandMission(work, uuid, approval))).toMatchObject({
+        ...{ phase: 'running', approved: { version: 1 }, rejected: [] },
+      })
+    })
+
     test('that is rejected ends the mission', async () => {
       const work = await nodes.work()
       const mission = missionIn(await createMission(work, many(1), approveAll))

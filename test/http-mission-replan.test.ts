@@ -181,3 +181,74 @@ describe('a newer plan for a mission that runs', () => {
     expectRefusal(await w.post('/missions', { goal: 'x', plan }), 422, 'PLAN_INVALID')
   })
 })
+
+describe('a newer plan for a mission that runs, rejected', () => {
+  const items = async (w: Workspace) => (await w.call('GET', '/inbox')).body.items
+  const plans = async (w: Workspace, { id }: Json) =>
+    (await w.call('GET', `/missions/${id}/plans`)).body.items.map(
+      ({ version, isApproved, isRejected }: Json) => [version, isApproved, isRejected],
+    )
+
+  test('is dropped: the mission continues with the plan it has, and the version stays readable', async () => {
+    const w = await workspace()
+    const mission = await makeMission(w, [A, B])
+    await propose(w, mission, A, { tempId: 'z' })
+    const [item] = await items(w)
+    expect(item).toMatchObject({ id: `plan:${mission.id}:2`, actions: ['approve', 'reject', 'cancel'] })
+    const answer = await actOn(w, mission, 'reject', { planVersion: 2, comment: 'no need' })
+    expect(answer).toMatchObject({
+      status: 200,
+      body: { state: 'running', planVersion: 1, approvedVersion: 1, proposedVersion: null },
+    })
+    expect(answer.body.planDigest).toBe(mission.planDigest)
+    expect(answer.body).not.toHaveProperty('preview')
+    expect(await items(w)).toEqual([])
+    expect(await plans(w, mission)).toEqual([
+      [2, false, true],
+      [1, true, false],
+    ])
+    const kept = (await w.call('GET', `/missions/${mission.id}/plan?version=2`)).body
+    expect(kept.plan.tasks.map(({ tempId }: Json) => tempId)).toEqual(['a', 'z'])
+    const events = (await w.call('GET', `/missions/${mission.id}/events`)).body.items
+    expect(events.find(({ type }: Json) => type === 'mission_plan_rejected')).toMatchObject({
+      payload: { version: 2, comment: 'no need', follows: 1 },
+    })
+    expect(await workOff(w)).toEqual(['a', 'b'])
+  })
+
+  test('is not approved any more, and the next proposal is another version', async () => {
+    const w = await workspace()
+    const mission = await makeMission(w, [A])
+    await propose(w, mission, A, { tempId: 'z' })
+    await actOn(w, mission, 'reject')
+    expectRefusal(await actOn(w, mission, 'approve', { planVersion: 2 }), 409, 'WRONG_STATE')
+    expectRefusal(await actOn(w, mission, 'reject'), 409, 'WRONG_STATE')
+    const { body } = await propose(w, mission, A, { tempId: 'y' })
+    expect(body).toMatchObject({ planVersion: 3, proposedVersion: 3 })
+    expectRefusal(await actOn(w, mission, 'reject', { planVersion: 2 }), 409, 'CHANGED_SINCE')
+    expect(await actOn(w, mission, 'approve', { planVersion: 3 })).toMatchObject({ status: 200 })
+    expect(await plans(w, mission)).toEqual([
+      [3, true, false],
+      [2, false, true],
+      [1, false, false],
+    ])
+    expect(await statesByTitle(w, mission)).toEqual({ a: 'queued', y: 'queued' })
+  })
+
+  test('is not sent back to the planner: a sentence says what to do instead', async () => {
+    const w = await workspace()
+    await w.call('PUT', '/agents/planner', { capabilities: ['planning'] })
+    const mission = await makeMission(w, [A])
+    await propose(w, mission, A, { tempId: 'z' })
+    // biome-ignore lint/suspicious/noThenProperty: a field of a request
+    const refused = await actOn(w, mission, 'reject', { then: 'replan' })
+    expectRefusal(refused, 409, 'WRONG_STATE')
+    expect(refused.body.detail).toContain('propose another plan')
+    const [item] = await items(w)
+    const asked = await w.post(`/inbox/${item.id}/answer`, { decision: 'replan' })
+    expectRefusal(asked, 400, 'VALIDATION_FAILED')
+    const answer = await w.post(`/inbox/${item.id}/answer`, { decision: 'reject' })
+    expect(answer).toMatchObject({ status: 200, body: { state: 'running' } })
+    expect(await showMission(w, mission)).toMatchObject({ proposedVersion: null, planVersion: 1 })
+  })
+})

@@ -1020,6 +1020,12 @@ const GUARDS: Guard[] = [
   ],
   ['what a gate lets through follows, too', 'missions', '((open_for =', mission("open_for = 'all'")],
   ['only a running mission is retried', 'missions', 'retry_at IS NULL', mission('retry_at = now()')],
+  [
+    'no mission follows a plan that was rejected',
+    'missions',
+    'ANY (rejected_versions)',
+    mission('plan_version = 1, approved_version = 1, rejected_versions = array[1]'),
+  ],
   ['a mission may have a task under way', 'missions', 'max_parallel >= 1', mission('max_parallel = 0')],
   ['plans count from 1', 'missions', 'plan_version >= 1', mission('plan_version = 0')],
   [

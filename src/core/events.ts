@@ -232,7 +232,13 @@ export const EVENTS = {
   }),
   mission_planning_started: z.object({ ...mission, agent: text.nullable() }),
   mission_plan_ready: z.object({ ...mission, ...planned }),
-  mission_plan_rejected: z.object({ ...mission, version: z.int(), comment: text.nullable() }),
+  mission_plan_rejected: z.object({
+    ...mission,
+    version: z.int(),
+    comment: text.nullable(),
+    /** Of a mission that runs: the version that it continues with. */
+    follows: z.int().optional(),
+  }),
   mission_plan_failed: z.object({ ...mission, reason: text }),
   mission_approved: z.object({
     ...mission,

@@ -329,8 +329,8 @@ const SENTENCES: { [T in EventType]: (payload: Payload<T>) => string } = {
     `The mission is being planned${agent === null ? '' : ` by ${agent}`}.`,
   mission_plan_ready: ({ version, taskCount }) =>
     `Plan ${version} of the mission is ready: ${count(taskCount, 'task')}.`,
-  mission_plan_rejected: ({ version, comment }) =>
-    `Plan ${version} was rejected; another one is made${why(comment)}.`,
+  mission_plan_rejected: ({ version, comment, follows }) =>
+    `Plan ${version} was rejected; ${follows === undefined ? 'another one is made' : `the mission continues with plan ${follows}`}${why(comment)}.`,
   mission_plan_failed: ({ reason }) =>
     `The mission has no valid plan; a person has to propose one${why(reason)}.`,
   mission_approved: ({ version, approvedBy, taskCount }) =>

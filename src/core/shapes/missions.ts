@@ -119,7 +119,10 @@ export const MissionView = z.object({
   state: z.enum(missionStates),
   stateType: z.enum(['pending', 'running', 'paused', 'terminal']),
   closedBy: z.array(z.enum(GATE_REASONS)),
-  planVersion: z.int().nullable().describe('The newest one'),
+  planVersion: z
+    .int()
+    .nullable()
+    .describe('The newest one; after a proposal was rejected, again the approved one'),
   planDigest: z.string().nullable(),
   approvedVersion: z.int().nullable(),
   proposedVersion: z.int().nullable().describe('A newer plan that waits for approval while the mission runs'),
@@ -153,6 +156,7 @@ export const PlanVersionView = z.object({
   strategy: z.string().nullable(),
   estimate: z.object({ tokens: z.int(), usd: z.string().nullable() }),
   isApproved: z.boolean(),
+  isRejected: z.boolean(),
   proposedBy: z.string(),
   proposedAt: z.string(),
   plan: z.unknown().describe('Only where one version is read'),
@@ -224,7 +228,12 @@ export const ApproveBody = z.strictObject({
 })
 export const RejectBody = z.strictObject({
   // biome-ignore lint/suspicious/noThenProperty: the name that clients use, on a shape that is never awaited
-  then: z.enum(['fail', 'replan']).default('fail').describe('replan: the planner makes another plan'),
+  then: z
+    .enum(['fail', 'replan'])
+    .default('fail')
+    .describe(
+      'fail: the mission ends, unless it runs: then it continues with its plan; replan: the planner makes another plan',
+    ),
   comment: ShortText.optional(),
   planVersion: z.int().min(1).optional(),
   digest: z.string().max(128).optional(),

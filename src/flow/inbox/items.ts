@@ -52,7 +52,14 @@ export function idOf({ kind, ref, taskId, missionId, generation }: InboxRow): st
 }
 
 /** The decisions that are possible. */
-export function actionsFor({ kind, ref, digest, adapterType, onlyAgent }: InboxRow): Decision[] {
+export function actionsFor({
+  kind,
+  ref,
+  digest,
+  adapterType,
+  onlyAgent,
+  missionPhase,
+}: InboxRow): Decision[] {
   switch (kind) {
     case 'question':
       return ['answer', 'skip', 'cancel']
@@ -63,7 +70,11 @@ export function actionsFor({ kind, ref, digest, adapterType, onlyAgent }: InboxR
     case 'dead_letter':
       return ['retry', 'archive']
     case 'plan':
-      return digest === null ? ['cancel'] : ['approve', 'reject', 'replan', 'cancel']
+      if (digest === null) return ['cancel']
+      // A mission that runs is not planned again by its planner.
+      return missionPhase === 'running'
+        ? ['approve', 'reject', 'cancel']
+        : ['approve', 'reject', 'replan', 'cancel']
     case 'agent':
       // An agent that claims by itself comes back with its next heartbeat.
       return adapterType === 'external' ? ['pause', 'terminate'] : ['resume', 'pause', 'terminate']

@@ -76,10 +76,10 @@ async function ofMission(
   { missionId }: InboxRow,
 ): Promise<Partial<Detail>> {
   const mission = await requireMission(kernel, caller, missionId!)
-  const { plan, approved, config, counts } = mission
+  const { plan, config, counts } = mission
   return {
     mission: missionView(mission),
-    plan: plan && planVersionView({ ...plan, body: null }, approved?.version ?? null),
+    plan: plan && planVersionView({ ...plan, body: null }, mission),
     budget: {
       maxUsd: config.budget?.maxUsd ?? null,
       maxTokens: config.budget?.maxTokens ?? null,

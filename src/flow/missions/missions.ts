@@ -220,9 +220,14 @@ export async function rejectMission(
   { then: outcome, comment, planVersion, digest }: z.output<typeof RejectBody>,
 ): Promise<Answer> {
   const mission = await requireMission(kernel, caller, uuid)
-  const seen = { planVersion, digest }
-  const planning = outcome === 'replan' ? await replanning(kernel, caller, mission, comment) : null
-  return act(kernel, caller, uuid, { kind: 'reject', outcome, planning, comment: comment ?? null, ...seen })
+  const seen = { planVersion, digest, comment: comment ?? null }
+  // One that runs is not planned again, whatever it is by the time of the decision.
+  const isPlanned = mission.phase !== 'running' && outcome === 'replan'
+  const planning = isPlanned ? await replanning(kernel, caller, mission, comment) : null
+  const { approved } = mission
+  const followed =
+    approved && (await kernel.store.missions.plan(caller.workspaceId, mission.id, approved.version))
+  return act(kernel, caller, uuid, { kind: 'reject', outcome, planning, followed, ...seen })
 }
 
 /** The task of making another plan than the newest one. */
@@ -304,7 +309,7 @@ export async function showPlan(
     return found
   }
   const plan = await versionOf(Number(asked.version ?? mission.plan?.version ?? 1))
-  const shown = planVersionView(plan, mission.approved?.version ?? null)
+  const shown = planVersionView(plan, mission)
   if (asked.since === undefined) return shown
   const planOf = ({ body }: PlanVersion) => missionPlan(JSON.parse(body!))
   return { ...shown, changes: comparePlans(planOf(await versionOf(Number(asked.since))), planOf(plan)) }

@@ -63,14 +63,15 @@ export function missionView(record: MissionRecord): AnswerOf<typeof MissionView>
 
 export const planVersionView = (
   plan: PlanVersion,
-  approvedVersion: number | null,
+  { approved, rejected }: Pick<MissionRecord, 'approved' | 'rejected'>,
 ): AnswerOf<typeof PlanVersionView> => ({
   version: plan.version,
   digest: plan.digest,
   taskCount: plan.taskCount,
   strategy: plan.strategy,
   estimate: { tokens: plan.estimatedTokens, usd: plan.estimatedUsd },
-  isApproved: plan.version === approvedVersion,
+  isApproved: plan.version === approved?.version,
+  isRejected: rejected.includes(plan.version),
   proposedBy: plan.proposedBy,
   proposedAt: instant(plan.at),
   plan: plan.body === null ? null : JSON.parse(plan.body),

@@ -92,8 +92,7 @@ function planReads(app: FastifyInstance, kernel: ServerKernel): void {
     async ({ params, caller }) => {
       const mission = await requireMission(kernel, caller, params.id)
       const plans = await kernel.store.missions.plans(caller.workspaceId, mission.id)
-      const approved = mission.approved?.version ?? null
-      return { items: plans.map((plan) => planVersionView(plan, approved)), nextCursor: null }
+      return { items: plans.map((plan) => planVersionView(plan, mission)), nextCursor: null }
     },
   )
 

@@ -103,8 +103,11 @@ function stateActs(app: FastifyInstance, kernel: ServerKernel): void {
   act('approve', 'Approve its newest plan: its tasks are created', ApproveBody, (caller, id, body) =>
     approveMission(kernel, caller, id, body),
   )
-  act('reject', 'Reject its plan: the mission fails', RejectBody, (caller, id, body) =>
-    rejectMission(kernel, caller, id, body),
+  act(
+    'reject',
+    'Reject its plan: the mission fails, or continues if it runs',
+    RejectBody,
+    (caller, id, body) => rejectMission(kernel, caller, id, body),
   )
   act(
     'pause',

@@ -58,6 +58,8 @@ export type MissionCommand =
       kind: 'reject'
       outcome: 'fail' | 'replan'
       planning: NewTask | null
+      /** Of a mission that runs: the plan that it follows, as the caller read it. */
+      followed?: PlanVersion | null | undefined
       comment: string | null
     } & SeenPlan)
   | { kind: 'pause'; reason: string | null }

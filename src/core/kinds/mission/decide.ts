@@ -12,7 +12,7 @@ import {
 import { finish, settle, stop } from './ends.ts'
 import { approve, isRefusal, planAsSeen, planIsReady, planVersion, start, startPlanning } from './plans.ts'
 import { type MissionRecord, NO_COUNTS } from './record.ts'
-import { approveChanges, proposeChanges } from './replan.ts'
+import { approveChanges, proposeChanges, rejectChanges } from './replan.ts'
 import { retried, retry } from './retry.ts'
 import { isSnapshotDue, isSpent, percentUsed } from './spending.ts'
 import { isEnd, type MissionPhase, stateOf } from './states.ts'
@@ -55,6 +55,7 @@ function create(uuid: string, command: Command<'create'>, context: MissionContex
     ...{ closedBy: [], closedMs: 0, closedAt: now },
     plan: null,
     approved: null,
+    rejected: [],
     counts: NO_COUNTS,
     contractors: [],
     snapshot: null,
@@ -124,9 +125,12 @@ const ACTS: { [K in Exclude<MissionCommand['kind'], 'create'>]: Act<K> } = {
 
   reject(draft, command, { now }) {
     const { record } = draft
-    if (record.phase !== 'awaiting_approval') return wrongState(draft, 'reject')
+    const isRunning = record.phase === 'running'
+    if (!isRunning && record.phase !== 'awaiting_approval') return wrongState(draft, 'reject')
     const plan = planAsSeen(record, command)
     if (isRefusal(plan)) return plan
+    if (isRunning) return rejectChanges(draft, plan, command)
+    record.rejected = [...record.rejected, plan.version]
     if (command.outcome === 'replan') {
       draft.note('mission_plan_rejected', { version: plan.version, comment: command.comment })
       startPlanning(draft, command.planning!)

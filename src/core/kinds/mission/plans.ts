@@ -29,10 +29,16 @@ export function startPlanning(draft: MissionDraft, planning: NewTask): void {
 }
 
 export const planVersion = (
-  { plan: last }: MissionRecord,
+  { plan: last, rejected }: MissionRecord,
   plan: ProposedPlan['plan'],
   { now, actor }: MissionContext,
-): PlanVersion => ({ ...plan, version: (last?.version ?? 0) + 1, proposedBy: actor, at: now })
+): PlanVersion => ({
+  ...plan,
+  // A version that was rejected stays what it was.
+  version: Math.max(last?.version ?? 0, ...rejected) + 1,
+  proposedBy: actor,
+  at: now,
+})
 
 /** Its newest plan waits for approval, unless this mission may begin without. */
 export function planIsReady(draft: MissionDraft, tasks: readonly NewTask[], context: MissionContext): void {
@@ -60,6 +66,8 @@ export function approve(
 ): void {
   const { record } = draft
   record.approved = { version, digest }
+  // Sent back to a planner that then made no other one: whoever approves it has changed their mind.
+  record.rejected = record.rejected.filter((one) => one !== version)
   record.startedAt ??= now
   draft.move('mission_approved', { approvedBy, version, digest, taskCount, comment, proposedBy })
   draft.creates = tasks

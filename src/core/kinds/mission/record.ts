@@ -23,10 +23,12 @@ export interface MissionRecord {
   /** How long its gate was closed before, and since when it is. */
   closedMs: number
   closedAt: number | null
-  /** The newest plan; null before there is one. */
+  /** The newest plan, or again the approved one after a newer one was rejected; null before there is one. */
   plan: PlanVersion | null
   /** The plan that its tasks follow; null before the first approval. */
   approved: { version: number; digest: string } | null
+  /** The versions that a person rejected. */
+  rejected: readonly number[]
   /** Before this time it does not begin. */
   startAt: number | null
   /** The mission that must have ended before it begins, by number and by outside id. */

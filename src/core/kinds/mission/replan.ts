@@ -6,6 +6,7 @@ import type { ProposedPlan } from './command.ts'
 import { type Command, type MissionContext, type MissionDraft, wrongState } from './draft.ts'
 import { contract, planVersion } from './plans.ts'
 import type { MissionRecord, PlanVersion } from './record.ts'
+import { stateOf } from './states.ts'
 
 /**
  * Another plan for a mission that runs. It is a proposal: the tasks of the approved one continue. Its approval changes, adds and
@@ -52,5 +53,26 @@ export function approveChanges(
     ...{ added: tasks.length, changed: changes.length - cancelled, cancelled },
   })
   draft.creates = tasks
+  return null
+}
+
+/** The mission continues with the plan that it follows. */
+export function rejectChanges(
+  draft: MissionDraft,
+  { version }: PlanVersion,
+  { outcome, comment, followed }: Pick<Command<'reject'>, 'outcome' | 'comment' | 'followed'>,
+): Refusal | null {
+  const { record } = draft
+  if (outcome === 'replan')
+    return refuse(
+      'WRONG_STATE',
+      'A mission that runs is not planned again by its planner: propose another plan, or reject this one without "replan".',
+      { missionState: stateOf(record) },
+    )
+  if (followed?.version !== record.approved?.version)
+    return refuse('CHANGED_SINCE', `The mission follows version ${record.approved?.version} of its plan now.`)
+  record.plan = { ...followed!, body: null }
+  record.rejected = [...record.rejected, version]
+  draft.note('mission_plan_rejected', { version, comment, follows: followed!.version })
   return null
 }

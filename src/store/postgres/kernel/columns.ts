@@ -13,6 +13,7 @@ export interface Column {
     | 'boolean'
     | 'instant'
     | 'texts'
+    | 'ints'
     | 'uuid'
     | 'json'
     | 'double precision'

@@ -37,6 +37,7 @@ const FIELDS = {
   retry_at: ['retryAt', 'instant'],
   after_mission: ['afterId', 'bigint'],
   contractors: ['contractors', 'texts'],
+  rejected_versions: ['rejected', 'ints'],
 } as const satisfies Record<string, [keyof Stored, Column['type']]>
 
 const OWN: Column[] = Object.entries(FIELDS).map(([name, [, type]]) => ({ name, type }))

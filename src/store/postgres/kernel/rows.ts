@@ -15,7 +15,12 @@ export interface Rows {
   values: unknown[]
 }
 
-const SQL_TYPES: Partial<Record<Column['type'], string>> = { instant: 'double precision', texts: 'text[]' }
+const SQL_TYPES: Partial<Record<Column['type'], string>> = {
+  instant: 'double precision',
+  texts: 'text[]',
+  ints: 'int[]',
+}
+const isList = (type: Column['type']) => type === 'texts' || type === 'ints'
 const sqlType = (type: Column['type']) => SQL_TYPES[type] ?? type
 
 /** JSON never contains this character unescaped, so JSON texts can be joined with it and need no quoting. */
@@ -44,7 +49,10 @@ export function asRows(
     } else {
       unnested.push(asArray(column, place))
       names.push(column.name)
-      of[column.name] = fromParameter(column, `u.${column.name}${column.type === 'texts' ? '::text[]' : ''}`)
+      of[column.name] = fromParameter(
+        column,
+        `u.${column.name}${isList(column.type) ? `::${sqlType(column.type)}` : ''}`,
+      )
       parameters.push(column.type === 'json' ? joined(list) : arrayLiteral(list))
     }
   })
@@ -63,8 +71,8 @@ const fromParameter = ({ type }: Column, expression: string) =>
 
 function asArray({ type }: Column, place: string): string {
   if (type === 'json') return `string_to_array(${place}, E'\\x1f', E'\\x1e')::json[]`
-  // A nested array would have to be rectangular; lists of texts are sent as texts.
-  return `${place}::${type === 'texts' ? 'text' : sqlType(type)}[]`
+  // A nested array would have to be rectangular; lists are sent as texts.
+  return `${place}::${isList(type) ? 'text' : sqlType(type)}[]`
 }
 
 const joined = (list: readonly unknown[]) => list.map((value) => value ?? NULL_MARK).join(SEPARATOR)

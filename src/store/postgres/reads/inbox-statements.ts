@@ -137,7 +137,7 @@ const ONE = `page as materialized (
 
 const ITEMS = `select i.kind, ms(i.since) as since, i.num, i.ref, coalesce(i.blocks, (${blocks(DIRECT)})::int) as blocks,
      coalesce(t.title, m.title, a.name) as title, t.uuid as "taskId", coalesce(m.uuid, t.mission) as "missionId",
-     t."runId", coalesce(t.agent, a.slug) as agent, t.state as "taskState",
+     t."runId", coalesce(t.agent, a.slug) as agent, t.state as "taskState", m.phase as "missionPhase",
      coalesce(t.generation, case i.kind when 'plan' then m.plan_version else coalesce(m.version, a.version) end) as generation,
      coalesce(t.result_hash, case i.kind when 'plan' then m.digest end) as digest,
      case when i.kind = 'alert' then t.lacking else coalesce(t.waits_because, m.error, a.state_reason) end as reason,

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import type { MissionPhase } from '../../../core/kinds/mission/states.ts'
 import type { TaskState } from '../../../core/states.ts'
 import { INBOX_KINDS, type InboxKind } from '../../../core/waiting.ts'
 import { BY_KEYS, scopedQueries } from '../kernel/scoped-query.ts'
@@ -23,6 +24,7 @@ export interface InboxRow extends Required<InboxPlace> {
   runId: string | null
   agent: string | null
   taskState: TaskState | null
+  missionPhase: MissionPhase | null
   generation: number | null
   digest: string | null
   reason: string | null
