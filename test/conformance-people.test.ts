@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { TaskBudget } from '../src/core/runs/budget.ts'
 import { Combiner } from '../src/kernel/combiner.ts'
 import { earlier, storeKinds, useNodes } from './support/nodes.ts'
 import {
@@ -369,6 +370,55 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect((await work.record(dependent)).state).toBe('skipped')
       expect(outcome(await work.submit(task, hold))).toBe('NO_CLAIM')
       expect(outcome(await work.command(task, { kind: 'skip', reason: 'again' }))).toBe('WRONG_STATE')
+    })
+  })
+
+  // On MySQL, tasks have no plans.
+  describe.skipIf(kind === 'mysql')('another budget for a task', () => {
+    const spent = { inputTokens: 900, cachedInputTokens: null, outputTokens: 100, costUsd: '0.5' }
+    const change = (budget: TaskBudget | null, version: number) => ({
+      budget: { budget, plan: { budget }, spent, version },
+    })
+
+    test('that is more than was spent lets it continue where it stood; one that is not is refused', async () => {
+      const work = await nodes.work()
+      const task = await work.create()
+      await work.fail(task, granted(await work.claim(task, alpha)), 'budget', 'no money left')
+      const { version } = await work.record(task)
+      for (const used of [
+        { limitTokens: 1_000 },
+        { limitUsd: '0.5' },
+        { limitTokens: 2_000, limitUsd: '0.1' },
+      ])
+        expect(outcome(await work.update(task, change(used, version)))).toBe('VALIDATION_FAILED')
+      expect(await work.record(task)).toMatchObject({ state: 'budget_exceeded', version })
+      const budget = { limitTokens: 1_001, limitUsd: '0.51' }
+      expect(outcome(await work.update(task, change(budget, version)))).toBe('DONE')
+      expect(await work.record(task)).toMatchObject({
+        ...{
+          state: 'queued',
+          onlyAgent: 'alpha',
+          attempt: 0,
+          watch: { goesOn: { generation: 2, folder: 1 } },
+        },
+      })
+      expect(await work.details(task)).toMatchObject({ plan: { budget }, waitsKind: null })
+      const events = (await work.eventsOf(task)).slice(-2)
+      expect(events).toMatchObject([
+        { type: 'task_updated', payload: { fields: ['budget'] } },
+        { type: 'task_unpaused', from: 'budget_exceeded' },
+      ])
+    })
+
+    test('is refused when the task has changed since what its plan says was read', async () => {
+      const work = await nodes.work()
+      const task = await work.create()
+      const { version } = await work.record(task)
+      await work.update(task, { title: 'another' })
+      const reply = await work.update(task, change(null, version))
+      expect(reply).toMatchObject({ code: 'VERSION_MISMATCH', shouldRetry: true })
+      expect(outcome(await work.update(task, change(null, version + 1)))).toBe('DONE')
+      expect((await work.record(task)).state).toBe('queued')
     })
   })
 

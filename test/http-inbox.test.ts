@@ -92,7 +92,7 @@ describe('the inbox', () => {
         digest: (await w.read(review)).resultDigest,
         actions: ['approve', 'reject', 'fail', 'skip', 'cancel'],
       },
-      { kind: 'budget', about: { taskId: budget.id }, actions: ['resume', 'skip', 'cancel'] },
+      { kind: 'budget', about: { taskId: budget.id }, actions: ['raise', 'resume', 'skip', 'cancel'] },
       { kind: 'dead_letter', about: { taskId: letter.id }, reason: 'wrong', actions: ['retry', 'archive'] },
       {
         id: `plan:${mission.id}:1`,
@@ -296,6 +296,25 @@ describe('a decision', () => {
       body: { state: 'failed' },
     })
     expect((await inbox(w)).items).toEqual([])
+  })
+
+  test('raises the budget of a task that has spent it', async () => {
+    const w = await workspace()
+    const task = await w.held({ budget: { limitTokens: 500 } })
+    await w.on(task, 'fail', { ...first, failureClass: 'budget', error: 'no money left' })
+    const item = await only(w)
+    expect((await w.call('GET', `/inbox/${item.id}`)).body.budget).toEqual({
+      ...{ maxUsd: null, maxTokens: 500, totalCost: '0', totalTokens: 0 },
+    })
+    expectRefusal(await decide(w, item, 'raise'), 400, 'VALIDATION_FAILED')
+    const ofMission = await decide(w, item, 'raise', { budget: { maxTokens: 1_000 } })
+    expectRefusal(ofMission, 400, 'VALIDATION_FAILED', {
+      errors: [{ field: 'budget.maxTokens', message: 'is not one of: limitUsd, limitTokens' }],
+    })
+    const budget = { limitTokens: 1_000 }
+    expect(await decide(w, item, 'raise', { budget })).toMatchObject({ body: { state: 'queued' } })
+    expect(await w.read(task)).toMatchObject({ state: 'queued', awaits: null, plan: { budget } })
+    expectRefusal(await decide(w, item, 'raise', { budget }), 409, 'CHANGED_SINCE', { state: 'queued' })
   })
 
   test('approves and rejects plans by the version that the item names', async () => {

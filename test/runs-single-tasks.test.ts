@@ -1,11 +1,15 @@
+import { randomUUID } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { isGitHere, makeRepository } from './support/git.ts'
 import { claimOne, makeMission, submit } from './support/http-missions.ts'
 import { expectRefusal, fence, type Json } from './support/http-workspace.ts'
 import { type Fleet, type Seen, useFleets } from './support/runs.ts'
 
 /** Tasks that are created one by one: how their results are judged, what they may cost, and how to wait for their end. */
 
-const { served, fleet } = useFleets()
+const { served, fleet, folder } = useFleets()
 
 const says = (result: unknown) => `console.log(JSON.stringify({ result: ${JSON.stringify(result)} }))`
 const eventsOf = async (w: Fleet, task: Seen): Promise<Seen[]> =>
@@ -132,6 +136,75 @@ describe('what a single task costs', () => {
     expect((await w.over('dev'))[0]).toMatchObject({ errorCode: 'budget_blocked' })
     const { items } = (await w.call('GET', '/inbox?kind=budget')).body
     expect(items).toMatchObject([{ about: { taskId: task.id } }])
+  })
+
+  /** Spends 1,000 tokens and waits to be stopped; the next one finds what it left. */
+  const SPENDS = `
+    import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+    const say = (line) => console.log(JSON.stringify(line))
+    const { BATON_AGENT_SESSION: session, BATON_ATTEMPT: attempt } = process.env
+    if (existsSync('notes.txt'))
+      say({ result: { session, attempt, cwd: process.cwd(), notes: readFileSync('notes.txt', 'utf8') } })
+    else {
+      writeFileSync('notes.txt', 'half done')
+      say({ baton: 'session', sessionId: 'the-same' })
+      say({ baton: 'usage', usage: { inputTokens: 1000, outputTokens: 0 } })
+      setInterval(() => {}, 60_000)
+    }`
+
+  test.runIf(isGitHere)(
+    'may be raised above what was spent: the task continues in the same session and worktree',
+    async () => {
+      const w = await fleet()
+      const repository = join(folder(), `repository-${randomUUID()}`)
+      makeRepository(repository)
+      await w.script('dev', SPENDS, { config: { cwd: repository, workspace: 'git_worktree' } })
+      const task = await w.assign('dev', { budget: { limitTokens: 900 } })
+      await w.taskIn(task, 'budget_exceeded')
+      await w.over('dev')
+      const change = (budget: Json | null) => w.call('PATCH', `/tasks/${task.id}`, { budget })
+      const low = await change({ limitTokens: 1_000 })
+      expectRefusal(low, 400, 'VALIDATION_FAILED')
+      expect(low.body.errors).toEqual([
+        { field: 'budget', message: expect.stringContaining('has used 1000 of its 1000 tokens') },
+      ])
+      expect((await w.read(task)).state).toBe('budget_exceeded')
+      expect(await change({ limitTokens: 1_001 })).toMatchObject({
+        status: 200,
+        body: { state: 'queued', plan: { budget: { limitTokens: 1_001 } } },
+      })
+      await w.taskIn(task, 'completed')
+      const [result] = (await w.read(task, '/results')).items
+      expect(result).toMatchObject({
+        generation: 2,
+        result: { session: 'the-same', attempt: '1', notes: 'half done' },
+      })
+      expect(result.result.cwd).toMatch(/gen-1$/)
+    },
+  )
+
+  test('is raised for the run that is in progress, too', async () => {
+    const w = await fleet()
+    const steps = `
+      const { existsSync, writeFileSync } = await import('node:fs')
+      const say = (line) => console.log(JSON.stringify(line))
+      const used = (inputTokens) => say({ baton: 'usage', usage: { inputTokens, outputTokens: 0 } })
+      used(800)
+      const waiting = setInterval(() => {
+        if (!existsSync(process.env.GO)) return
+        clearInterval(waiting)
+        used(1000)
+        setTimeout(() => say({ result: 'done' }), 500)
+      }, 50)`
+    const go = join(folder(), `go-${randomUUID()}`)
+    await w.script('dev', steps, { env: { GO: go } })
+    const task = await w.assign('dev', { budget: { limitTokens: 900 } })
+    await w.taskIn(task, 'running')
+    const raised = await w.call('PATCH', `/tasks/${task.id}`, { budget: { limitTokens: 2_000 } })
+    expect(raised).toMatchObject({ status: 200, body: { state: 'running' } })
+    await writeFile(go, '')
+    await w.taskIn(task, 'completed')
+    expect(await w.over('dev')).toMatchObject([{ status: 'succeeded', usage: { inputTokens: 1_000 } }])
   })
 })
 

@@ -6,6 +6,7 @@ import type { VerificationRule } from './plans/mission-plan.ts'
 import type { Actor, AgentRecord, DetailsChanged, Purpose, SessionRecord, TaskRecord } from './records.ts'
 import type { FailureClass } from './retry.ts'
 import type { Serves } from './reviews.ts'
+import type { BudgetChange, TaskBudget } from './runs/budget.ts'
 import type { TaskState, TriggerRule } from './states.ts'
 import type { CountedDependency, DependencyKind, UpstreamOutcome, UpstreamReport } from './upstream.ts'
 import type { WaitingDetails } from './waiting.ts'
@@ -104,7 +105,7 @@ export interface TaskPlan {
   outputSchema: Record<string, unknown> | null
   toolsRequested: readonly string[]
   systemPrompt: string | null
-  budget: { limitTokens?: number | undefined; limitUsd?: string | undefined } | null
+  budget: TaskBudget | null
   verification: VerificationRule | null
   /** Outside id of the task whose holder added it. */
   childOf?: string | undefined
@@ -218,7 +219,12 @@ export type TaskCommand =
       outcomes?: readonly (UpstreamOutcome | null)[] | undefined
     }
   /** All parts are done. The read is identified by the version of the whole and each part's generation and fingerprint. */
-  | { kind: 'merge'; version: number; parts: readonly MergedPart[]; submission: Submission }
+  | {
+      kind: 'merge'
+      version: number
+      parts: readonly { id: number; generation: number; hash: string }[]
+      submission: Submission
+    }
   /** The worker or the agent that holds it went silent. */
   | { kind: 'lose'; fence: Fence; silentMs: number; who: 'worker' | 'agent' }
   /** The agent that holds it was terminated. */
@@ -296,12 +302,6 @@ interface VerdictGiven {
   verification: string | null
 }
 
-interface MergedPart {
-  id: number
-  generation: number
-  hash: string
-}
-
 export interface SessionOpening {
   agent: string | null
   userId: string | null
@@ -334,6 +334,7 @@ export interface TaskPatch {
   maxRetries?: number | undefined
   maxContinuations?: number | undefined
   onlyAgent?: string | null | undefined
+  budget?: BudgetChange | undefined
 }
 
 /** The context of a decision: the database's time, the workspace's limits and how many claims may still be granted. */

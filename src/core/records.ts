@@ -270,6 +270,8 @@ export class TaskDraft {
   readonly order: Limits['queueOrder']
   /** How long the gate of its mission has been closed by now. */
   readonly closedMs: number
+  /** Its version before this decision. */
+  readonly versionBefore: number
   changed = false
   /** Only its counts of upstream tasks changed. */
   counted = false
@@ -282,6 +284,7 @@ export class TaskDraft {
     closedMs = 0,
   ) {
     this.closedMs = closedMs
+    this.versionBefore = record.version
     this.record = { ...record }
     this.now = now
     this.effects = effects

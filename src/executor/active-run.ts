@@ -36,7 +36,7 @@ export class ActiveRun {
   #watch: WatchdogState | null = null
   #report: RunReport | null = null
   #stop: Stop | null = null
-  #whyOverBudget: ((usage: TokenUsage) => string | null) | null = null
+  #whyOverBudget: ((usage: TokenUsage) => Promise<string | null>) | null = null
 
   constructor(context: ExecutorContext, run: { runId: string; workspaceId: number; agent: string }) {
     this.#context = context
@@ -68,7 +68,7 @@ export class ActiveRun {
   }
 
   /** Stops the run when what it has used is too much. */
-  watchBudget(whyOver: ((usage: TokenUsage) => string | null) | null): void {
+  watchBudget(whyOver: ((usage: TokenUsage) => Promise<string | null>) | null): void {
     this.#whyOverBudget = whyOver
   }
 
@@ -169,7 +169,7 @@ export class ActiveRun {
         const usage = plainUsage(reported)
         if (!usage) return
         report.used(usage)
-        const reason = this.#whyOverBudget?.(usage)
+        const reason = await this.#whyOverBudget?.(usage)
         if (reason) this.stop({ code: 'budget_blocked', reason, byPerson: false })
       },
       event: async (type, reported) => {

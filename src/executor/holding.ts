@@ -144,6 +144,7 @@ export async function goesOnThere(
   held: Held | null,
   step: TaskOutcome,
 ): Promise<boolean> {
+  if (step.kind === 'fail') return step.failureClass === 'budget'
   if (step.kind !== 'submit') return step.kind === 'continue' || step.kind === 'ask'
   if (!held) return false
   // The agent itself may have asked a person, with the token of its run.

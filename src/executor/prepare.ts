@@ -45,7 +45,7 @@ export interface Prepared {
   /** Its model, and those that may stand in for it. */
   choice: ModelChoice
   /** Whether what the run has used is too much for its task; null: it has no budget. */
-  overBudget: ((usage: TokenUsage) => string | null) | null
+  overBudget: ((usage: TokenUsage) => Promise<string | null>) | null
   /** Why the attempt before failed. */
   failureClass: string | null
   /** Where the program finds the requests to it, if the run has a program and a task. */

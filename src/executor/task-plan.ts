@@ -2,7 +2,7 @@ import { atItsHead } from '../adapters/cli-task.ts'
 import type { AdapterInvokeInput, AgentRunAdapter } from '../adapters/protocol.ts'
 import type { TaskPlan } from '../core/commands.ts'
 import type { TaskRecord } from '../core/records.ts'
-import { whyOverBudget } from '../core/runs/budget.ts'
+import { type TaskBudget, whyOverBudget } from '../core/runs/budget.ts'
 import type { TokenUsage } from '../core/runs/usage.ts'
 import type { RunKernel } from '../kernel/server-kernel.ts'
 import type { Held } from './holding.ts'
@@ -68,17 +68,29 @@ export function askedBy(
 export const promptWith = ({ takes = [] }: AgentRunAdapter, plan: TaskPlan | null, prompt: string) =>
   plan?.systemPrompt && !takes.includes('systemPrompt') ? atItsHead(prompt, plan.systemPrompt) : prompt
 
-/** Refuses the run when earlier ones have used up the budget of the task. Otherwise judges what this one uses. */
+/**
+ * Refuses the run when earlier ones have used up the budget of the task. Otherwise judges what this one uses: at the limit it
+ * is read again, because a person may have raised it meanwhile.
+ */
 export async function budgetOf(
   kernel: RunKernel,
   workspaceId: number,
   task: PlannedTask | null,
   model: string | null,
-): Promise<((usage: TokenUsage) => string | null) | null> {
-  const budget = task?.plan?.budget
-  if (!task || !budget) return null
-  const spent = await kernel.store.runs.usageOfTask(workspaceId, task.record.id)
-  const why = whyOverBudget(budget, spent, null, model)
+): Promise<((usage: TokenUsage) => Promise<string | null>) | null> {
+  const given = task?.plan?.budget
+  if (!task || !given) return null
+  const { id } = task.record
+  const spent = await kernel.store.runs.usageOfTask(workspaceId, id)
+  const why = whyOverBudget(given, spent, null, model)
   if (why) throw new Unfit('budget_blocked', why)
-  return (usage) => whyOverBudget(budget, spent, usage, model)
+  let budget: TaskBudget = given
+  return async (usage) => {
+    const over = whyOverBudget(budget, spent, usage, model)
+    if (over === null) return null
+    const [now] = await kernel.store.tasksById(workspaceId, [id]).catch(() => [])
+    if (!now) return over
+    budget = now.details.plan?.budget ?? {}
+    return whyOverBudget(budget, spent, usage, model)
+  }
 }

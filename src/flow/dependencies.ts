@@ -4,11 +4,11 @@ import { Refused } from '../core/errors.ts'
 import { type CyclicTasks, cycleClosedBy, cyclesAmong } from '../core/graph.ts'
 import type { TaskRecord } from '../core/records.ts'
 import type { AnswerOf } from '../core/shapes/common.ts'
-import type { DependenciesBody, TaskPatchBody, TaskView } from '../core/shapes/tasks.ts'
+import type { DependenciesBody, TaskView } from '../core/shapes/tasks.ts'
 import type { TriggerRule } from '../core/states.ts'
 import { type Caller, granted, type Kernel } from '../kernel/kernel.ts'
 import { type DueVersion, StoreUnavailable, type TaskThatWaits, type Walked } from '../store/store.ts'
-import { namedDependencies, operate, readTask } from './tasks.ts'
+import { namedDependencies, readTask } from './tasks.ts'
 import { system, unblockAfter, unblockDownstream } from './unblock.ts'
 import { taskView } from './views.ts'
 
@@ -66,19 +66,6 @@ export async function addDependencies(
     void unblockAfter(kernel, caller.workspaceId, [after])
     return taskView(await readTask(kernel, caller, uuid))
   }
-}
-
-export async function updateTask(
-  kernel: Kernel,
-  caller: Caller,
-  uuid: string,
-  body: z.output<typeof TaskPatchBody>,
-  ifVersion: number | null,
-): Promise<AnswerOf<typeof TaskView>> {
-  const { agent, dependsOn = [], ...rest } = body
-  const patch = agent === undefined ? rest : { ...rest, onlyAgent: agent }
-  if (dependsOn.length > 0) return addDependencies(kernel, caller, uuid, { dependsOn }, { ifVersion, patch })
-  return operate(kernel, caller, uuid, { kind: 'update', ifVersion, patch })
 }
 
 type AddDependencies = Extract<TaskCommand, { kind: 'addDependencies' }>

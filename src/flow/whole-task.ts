@@ -1,4 +1,5 @@
 import { isContractorSlug } from '../core/contractors.ts'
+import { tokensIn } from '../core/runs/budget.ts'
 import type { AnswerOf } from '../core/shapes/common.ts'
 import { NEIGHBOURS, type TaskInGraph } from '../core/shapes/tasks.ts'
 import { isTerminal } from '../core/states.ts'
@@ -26,13 +27,12 @@ export async function showTask(
     standingResult(kernel, caller, record),
     kernel.store.runs.usageOfTask(workspaceId, record.id),
   ])
-  const { inputTokens, cachedInputTokens, outputTokens, costUsd } = spent
   return Object.assign(taskView(task), planFieldsView(details.plan), around, verified, result, {
     sequenceNumber: details.plan?.sequenceNumber ?? null,
     lastAgent: record.agent,
     agentType: record.agent && (isContractorSlug(record.agent) ? 'contractor' : 'roster'),
-    tokensUsed: (inputTokens ?? 0) + (cachedInputTokens ?? 0) + (outputTokens ?? 0),
-    cost: costUsd,
+    tokensUsed: tokensIn(spent),
+    cost: spent.costUsd,
     durationMs: durationMs(record),
   })
 }

@@ -11,6 +11,7 @@ import { closeForLateResults } from './fence.ts'
 import { withoutMissionPause } from './pause-grace.ts'
 import { whyStale } from './question.ts'
 import { dropPendingResult, judgeResult } from './result-writes.ts'
+import { changeBudget } from './task-budget.ts'
 import { moveByUpstream } from './upstream.ts'
 
 type Command<K extends TaskCommand['kind']> = Extract<TaskCommand, { kind: K }>
@@ -259,7 +260,10 @@ function update(draft: TaskDraft, command: Command<'update'>, context: RuleConte
     return refuse('VERSION_MISMATCH', `The task is at version ${record.version}.`, {
       currentVersion: record.version,
     })
-  const { priority, maxRetries, maxContinuations, onlyAgent, title, description, tags } = command.patch
+  const { priority, maxRetries, maxContinuations, onlyAgent, title, description, tags, budget } =
+    command.patch
+  const unaffordable = budget && changeBudget(draft, budget)
+  if (unaffordable) return unaffordable
   draft.effects.details.push({ taskId: record.id, set: { title, description, tags } })
   if (maxRetries !== undefined) record.maxRetries = maxRetries
   if (maxContinuations !== undefined) record.maxContinuations = maxContinuations
@@ -271,6 +275,8 @@ function update(draft: TaskDraft, command: Command<'update'>, context: RuleConte
   draft.touch()
   draft.note('task_updated', actor, { fields: Object.keys(command.patch) })
   if (onlyAgent !== undefined) reserveFor(draft, onlyAgent, context)
+  // It has what it waited for.
+  if (budget && record.state === 'budget_exceeded') ACTS.resume(draft, { kind: 'resume' }, context)
   return null
 }
 

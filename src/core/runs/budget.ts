@@ -17,6 +17,15 @@ export interface Spent {
   costUsd: string | null
 }
 
+/** Another budget for a task. */
+export interface BudgetChange {
+  budget: TaskBudget | null
+  /** What the plan of the task says with it: read, like what was spent, at this version of the task. */
+  plan: unknown
+  spent: Spent
+  version: number
+}
+
 /**
  * Why the budget is used up by what was spent before and what this run has used; null while it is not. What a run costs on the
  * way follows from list prices: without a price, its dollars count when it is over.
@@ -36,7 +45,7 @@ export function whyOverBudget(
 }
 
 /** As they are counted for missions, too. */
-const tokensIn = ({ inputTokens, cachedInputTokens, outputTokens }: Spent | TokenUsage) =>
+export const tokensIn = ({ inputTokens, cachedInputTokens, outputTokens }: Spent | TokenUsage) =>
   (inputTokens ?? 0) + (cachedInputTokens ?? 0) + (outputTokens ?? 0)
 
 function costOnTheWay(usage: TokenUsage | null, model: string | null): string | null {

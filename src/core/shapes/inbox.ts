@@ -5,6 +5,7 @@ import { Generation, listOf, ShortText, Uuid } from './common.ts'
 import { MissionPatchBody, MissionView, PlanVersionView } from './missions.ts'
 import { Answer, Digest } from './people.ts'
 import { ResultView } from './results.ts'
+import { TaskBudget } from './task-plan.ts'
 import { TaskView } from './tasks.ts'
 
 /** What waits for a person. */
@@ -85,7 +86,12 @@ export const InboxAnswer = z.strictObject({
   decision: z.enum(DECISIONS).describe('One of the actions of the item'),
   comment: ShortText.optional(),
   answer: Answer.optional().describe('With the decision "answer"'),
-  budget: MissionPatchBody.shape.budget.describe('With the decision "raise"'),
+  budget: z
+    .union([MissionPatchBody.shape.budget.unwrap(), TaskBudget])
+    .optional()
+    .describe(
+      'With the decision "raise": of a mission maxUsd and maxTokens, of a task limitUsd and limitTokens',
+    ),
   generation: Generation.optional().describe('The generation of the item; refused when it is another one'),
   digest: Digest.optional().describe('The digest of the item; refused when it is another one'),
 })

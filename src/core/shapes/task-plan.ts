@@ -32,6 +32,14 @@ export const TaskVerification = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('auto') }),
 ])
 
+export const TaskBudget = z.strictObject({
+  limitTokens: z.int().min(1).max(Number.MAX_SAFE_INTEGER).optional(),
+  limitUsd: z
+    .string()
+    .regex(/^(0|[1-9][0-9]{0,8})(\.[0-9]{1,9})?$/)
+    .optional(),
+})
+
 const TaskBudgetView = z.object({ limitTokens: z.int().optional(), limitUsd: z.string().optional() })
 
 export const TaskPlanView = z.object({

@@ -6,7 +6,14 @@ import { TRIGGER_RULES, taskStates } from '../states.ts'
 import { DEPENDENCY_KINDS } from '../upstream.ts'
 import { Generation, Instant, Name, ShortText, Slug, Tag, Text, Title, Uuid } from './common.ts'
 import { AwaitsView, QuestionView } from './people.ts'
-import { planFields, planFieldViews, TaskPlanView, TaskVerification, ToolsRequested } from './task-plan.ts'
+import {
+  planFields,
+  planFieldViews,
+  TaskBudget,
+  TaskPlanView,
+  TaskVerification,
+  ToolsRequested,
+} from './task-plan.ts'
 
 export const TASK_KEY_PATTERN = '^[A-Z]{1,8}-(?!000)[0-9]{3}-[a-zA-Z0-9_-]{1,50}(::[1-9][0-9]{0,5})?$'
 
@@ -102,16 +109,7 @@ export const TaskCreate = z.strictObject({
   optional: z.boolean().default(false).describe('Its failure does not fail its mission'),
   ...planFields,
   toolsRequested: ToolsRequested.default([]),
-  budget: z
-    .strictObject({
-      limitTokens: z.int().min(1).max(Number.MAX_SAFE_INTEGER).optional(),
-      limitUsd: z
-        .string()
-        .regex(/^(0|[1-9][0-9]{0,8})(\.[0-9]{1,9})?$/)
-        .optional(),
-    })
-    .optional()
-    .describe('For all its runs together; when it is used up, a person is asked'),
+  budget: TaskBudget.optional().describe('For all its runs together; when it is used up, a person is asked'),
 })
 export type TaskCreate = z.input<typeof TaskCreate>
 
@@ -126,6 +124,11 @@ export const TaskPatchBody = z.strictObject({
   maxContinuations: MaxContinuations.optional(),
   agent: Slug.nullable().optional(),
   dependsOn: Dependencies.optional().describe('Dependencies to add'),
+  budget: TaskBudget.nullable()
+    .optional()
+    .describe(
+      'More than its runs have used. A task that waits because it had spent the one before continues',
+    ),
 })
 
 export const DependenciesBody = z.strictObject({

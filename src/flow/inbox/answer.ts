@@ -1,16 +1,19 @@
 import type { z } from 'zod'
 import type { TaskCommand } from '../../core/commands.ts'
 import { Refused } from '../../core/errors.ts'
+import type { TaskRecord } from '../../core/records.ts'
+import type { TaskBudget } from '../../core/runs/budget.ts'
 import type { AnswerOf } from '../../core/shapes/common.ts'
 import type { Decision, InboxAnswer, InboxOutcome } from '../../core/shapes/inbox.ts'
+import type { MissionConfig } from '../../core/shapes/missions.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import type { InboxRow } from '../../store/server-store.ts'
 import { operateAgent } from '../agents.ts'
-import { updateTask } from '../dependencies.ts'
 import type { Execution } from '../execution.ts'
 import { approveMission, operateMission, rejectMission } from '../missions/missions.ts'
 import { operate } from '../tasks.ts'
+import { raiseBudget, updateTask } from '../update-task.ts'
 import { actionsFor, idOf, namedIn, placeOf } from './items.ts'
 import { changedSince } from './read.ts'
 
@@ -91,18 +94,39 @@ function onMission(
   if (decision === 'replan') return rejectMission(kernel, caller, id, { ...seen, then: 'replan' })
   if (decision === 'cancel')
     return operateMission(kernel, caller, id, { kind: 'cancel', reason: comment ?? null })
-  if (budget === undefined) throw Refused.field('VALIDATION_FAILED', 'budget', 'is missing')
+  const raised: MissionConfig['budget'] = budgetOf(budget, ['maxUsd', 'maxTokens'])
   const ifVersion = kind === 'budget' ? generation : null
-  return operateMission(kernel, caller, id, { kind: 'update', ifVersion, patch: { budget } })
+  return operateMission(kernel, caller, id, { kind: 'update', ifVersion, patch: { budget: raised } })
 }
 
 async function onTask(kernel: ServerKernel, caller: Caller, row: InboxRow, given: Given): Promise<Outcome> {
   const { decision, answer } = given
   const id = row.taskId!
   if (decision === 'release') return updateTask(kernel, caller, id, { agent: null }, null)
+  if (decision === 'raise') return raise(kernel, caller, row, given)
   if (decision === 'answer' && answer === undefined)
     throw Refused.field('VALIDATION_FAILED', 'answer', 'is missing')
   return operate(kernel, caller, id, commandFor(row, given))
+}
+
+/** Missions and tasks have budgets of different shapes. */
+function budgetOf(given: Given['budget'], limits: readonly string[]): object {
+  if (given === undefined) throw Refused.field('VALIDATION_FAILED', 'budget', 'is missing')
+  const other = Object.keys(given).find((name) => !limits.includes(name))
+  if (other !== undefined)
+    throw Refused.field('VALIDATION_FAILED', `budget.${other}`, `is not one of: ${limits.join(', ')}`)
+  return given
+}
+
+function raise(
+  kernel: ServerKernel,
+  caller: Caller,
+  { taskId, taskState, generation: seen }: InboxRow,
+  { budget }: Given,
+): Promise<Outcome> {
+  const raised: TaskBudget = budgetOf(budget, ['limitUsd', 'limitTokens'])
+  const isAsSeen = ({ state, generation }: TaskRecord) => state === taskState && generation === seen
+  return raiseBudget(kernel, caller, taskId!, raised, isAsSeen)
 }
 
 type OfTask = Exclude<Decision, 'replan' | 'raise' | 'release' | 'pause' | 'terminate'>

@@ -66,7 +66,7 @@ export function actionsFor({
     case 'review':
       return digest === null ? ['retry', 'skip', 'cancel'] : ['approve', 'reject', 'fail', 'skip', 'cancel']
     case 'budget':
-      return ref === 'mission' ? ['raise', 'cancel'] : ['resume', 'skip', 'cancel']
+      return ref === 'mission' ? ['raise', 'cancel'] : ['raise', 'resume', 'skip', 'cancel']
     case 'dead_letter':
       return ['retry', 'archive']
     case 'plan':

@@ -1,10 +1,12 @@
 import { Refused } from '../../core/errors.ts'
 import { stateOf } from '../../core/kinds/mission/states.ts'
+import { tokensIn } from '../../core/runs/budget.ts'
 import type { AnswerOf } from '../../core/shapes/common.ts'
 import type { InboxDetail, InboxList } from '../../core/shapes/inbox.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import type { InboxFilter, InboxPlace, InboxRow } from '../../store/server-store.ts'
+import type { StoredTask } from '../../store/store.ts'
 import { requireAgent, showAgent } from '../agents.ts'
 import type { Execution } from '../execution.ts'
 import { requireMission } from '../missions/missions.ts'
@@ -62,12 +64,29 @@ export async function showInboxItem(
 
 async function ofTask(kernel: ServerKernel, caller: Caller, row: InboxRow): Promise<Partial<Detail>> {
   const task = await readTask(kernel, caller, row.taskId!)
-  const [result, heads] = await Promise.all([
+  const [result, heads, budget] = await Promise.all([
     standingResult(kernel, caller, task.record),
     kernel.store.resultPages.heads(caller.workspaceId, task.record.id),
+    row.kind === 'budget' ? budgetOf(kernel, caller, task) : null,
   ])
   const needs = row.kind === 'alert' ? { agent: row.onlyAgent, capabilities: row.capabilities ?? [] } : null
-  return { task: taskView(task), ...result, results: heads.map(listedResultView), needs }
+  return { task: taskView(task), ...result, results: heads.map(listedResultView), needs, budget }
+}
+
+/** What the runs of a task may cost, and what they have. */
+async function budgetOf(
+  kernel: ServerKernel,
+  { workspaceId }: Caller,
+  { record, details }: StoredTask,
+): Promise<Detail['budget']> {
+  const { limitUsd = null, limitTokens = null } = details.plan?.budget ?? {}
+  const spent = await kernel.store.runs.usageOfTask(workspaceId, record.id)
+  return {
+    maxUsd: limitUsd,
+    maxTokens: limitTokens,
+    totalCost: spent.costUsd ?? '0',
+    totalTokens: tokensIn(spent),
+  }
 }
 
 async function ofMission(

@@ -16,10 +16,10 @@ import {
   TaskPatchBody,
   TaskView,
 } from '../../core/shapes/tasks.ts'
-import { updateTask } from '../../flow/dependencies.ts'
 import { givePriorities, missionsNamed } from '../../flow/missions/joining.ts'
 import { namedProject } from '../../flow/projects.ts'
 import { createTasks, operate, readStates, requireRecord } from '../../flow/tasks.ts'
+import { updateTask } from '../../flow/update-task.ts'
 import { claimRowView } from '../../flow/views.ts'
 import { endedWithin, showTask } from '../../flow/whole-task.ts'
 import type { Caller } from '../../kernel/kernel.ts'

@@ -1,0 +1,24 @@
+import { type Refusal, refuse, refuseField } from '../errors.ts'
+import type { TaskDraft } from '../records.ts'
+import { type BudgetChange, whyOverBudget } from '../runs/budget.ts'
+
+/** A task gets another budget of its own. One that its runs have used up already would only stop the next of them. */
+export function changeBudget(
+  { record, effects, versionBefore }: TaskDraft,
+  { budget, plan, spent, version }: BudgetChange,
+): Refusal | null {
+  // Its plan may have changed in the meantime: the caller must read again.
+  if (version !== versionBefore)
+    return refuse('VERSION_MISMATCH', `The task is at version ${versionBefore}.`, {
+      ...{ currentVersion: versionBefore, shouldRetry: true },
+    })
+  const why = budget && whyOverBudget(budget, spent, null, null)
+  if (why)
+    return refuseField(
+      'VALIDATION_FAILED',
+      'budget',
+      `must be more than was spent: ${why.replace(/\.$/, '')}`,
+    )
+  effects.details.push({ taskId: record.id, set: { plan } })
+  return null
+}
