@@ -444,3 +444,53 @@ describe('a decision', () => {
     for (const { status, body } of answers) if (status === 409) expect(body.code).toBe('CHANGED_SINCE')
   })
 })
+
+describe('a decision that is sent again under its idempotency key', () => {
+  const again = (w: Workspace, { id }: Seen, decision: string, more: Json = {}) =>
+    w.post(`/inbox/${id}/answer`, { decision, ...more }, { 'idempotency-key': `${decision}-again` })
+
+  test('about a task gets the first answer, whatever has become of the task', async () => {
+    const w = await workspace()
+    const task = await asking(w)
+    const item = await only(w)
+    const first = await again(w, item, 'answer', { answer: 'this' })
+    expect(first).toMatchObject({ status: 200, body: { state: 'queued', about: { taskId: task.id } } })
+    await w.claim(task)
+    await w.on(task, 'submit', { ...fence('s-alpha', 2), result: 1 })
+    const second = await again(w, item, 'answer', { answer: 'this' })
+    expect([second.status, second.body]).toEqual([200, first.body])
+    expect((await w.events()).filter(({ type }: Seen) => type === 'task_answered')).toHaveLength(1)
+    // Without the key, or under it for something else, it is another decision.
+    expectRefusal(await decide(w, item, 'answer', { answer: 'this' }), 409, 'CHANGED_SINCE')
+    const other = await again(w, item, 'answer', { answer: 'that' })
+    expectRefusal(other, 422, 'IDEMPOTENCY_KEY_REUSED')
+  })
+
+  test('about the budget of a task, a plan and an agent gets it, too', async () => {
+    const w = await workspace()
+    await overBudget(w)
+    const budget = { limitTokens: 1_000 }
+    const raised = await again(w, await only(w), 'raise', { budget })
+    expect(raised).toMatchObject({ status: 200, body: { state: 'queued' } })
+    expect((await again(w, { id: raised.body.id }, 'raise', { budget })).body).toEqual(raised.body)
+    const mission = await planned(w)
+    const approved = await again(w, { id: `plan:${mission.id}:1` }, 'approve')
+    expect(approved).toMatchObject({ status: 200, body: { state: 'running' } })
+    expect((await again(w, approved.body, 'approve')).body).toEqual(approved.body)
+    expect((await w.call('GET', `/missions/${mission.id}`)).body.taskCount).toBe(2)
+    await broken(w)
+    const paused = await again(w, { id: 'agent:broken' }, 'pause')
+    expect(paused).toMatchObject({ status: 200, body: { state: 'paused' } })
+    expect((await again(w, paused.body, 'pause')).body).toEqual(paused.body)
+    await w.post('/agents/broken/resume')
+    expectRefusal(await again(w, paused.body, 'pause'), 409, 'CHANGED_SINCE')
+  })
+
+  test('is refused as before when the first one was', async () => {
+    const w = await workspace()
+    const task = await asking(w)
+    const item = await only(w)
+    await w.on(task, 'cancel')
+    for (let i = 0; i < 2; i++) expectRefusal(await again(w, item, 'skip'), 409, 'CHANGED_SINCE')
+  })
+})

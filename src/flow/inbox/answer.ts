@@ -12,8 +12,9 @@ import type { InboxRow } from '../../store/server-store.ts'
 import { operateAgent } from '../agents.ts'
 import type { Execution } from '../execution.ts'
 import { approveMission, operateMission, rejectMission } from '../missions/missions.ts'
-import { operate } from '../tasks.ts'
+import { command } from '../tasks.ts'
 import { raiseBudget, updateTask } from '../update-task.ts'
+import { firstAnswer } from './first-answer.ts'
 import { actionsFor, idOf, namedIn, placeOf } from './items.ts'
 import { changedSince } from './read.ts'
 
@@ -39,7 +40,11 @@ export async function answerInboxItem(
     idOf(row) === id &&
     (given.generation === undefined || given.generation === row.generation) &&
     (given.digest === undefined || given.digest === row.digest)
-  if (!isAsSeen) throw await changedSince(kernel, caller, named, row)
+  if (!isAsSeen) {
+    const first = await firstAnswer(kernel, caller, named, given.decision)
+    if (first) return first
+    throw await changedSince(kernel, caller, named, row)
+  }
   const actions = actionsFor(row)
   if (!actions.includes(given.decision))
     throw Refused.field('VALIDATION_FAILED', 'decision', `must be one of: ${actions.join(', ')}`)
@@ -106,7 +111,8 @@ async function onTask(kernel: ServerKernel, caller: Caller, row: InboxRow, given
   if (decision === 'raise') return raise(kernel, caller, row, given)
   if (decision === 'answer' && answer === undefined)
     throw Refused.field('VALIDATION_FAILED', 'answer', 'is missing')
-  return operate(kernel, caller, id, commandFor(row, given))
+  const { record } = await command(kernel, caller, id, commandFor(row, given))
+  return { state: record.state }
 }
 
 /** Missions and tasks have budgets of different shapes. */
@@ -131,11 +137,13 @@ function raise(
 
 type OfTask = Exclude<Decision, 'replan' | 'raise' | 'release' | 'pause' | 'terminate'>
 
-function commandFor({ generation: seen, digest, taskState }: InboxRow, given: Given): TaskCommand {
+type OnItem = Extract<TaskCommand, { kind: Exclude<OfTask, 'fail'> }>
+
+function commandFor({ generation: seen, digest, taskState }: InboxRow, given: Given): OnItem {
   const comment = given.comment ?? null
   const generation = seen!
   const bound = { generation, digest: digest ?? undefined }
-  const commands: Record<OfTask, TaskCommand> = {
+  const commands: Record<OfTask, OnItem> = {
     approve: { kind: 'approve', comment, ...bound },
     reject: { kind: 'reject', comment, ...bound },
     fail: { kind: 'reject', comment, ...bound, forGood: true },
