@@ -13,7 +13,16 @@ import {
   planOf,
 } from './support/missions.ts'
 import { storeKinds, useNodes } from './support/nodes.ts'
-import { granted, handedOut, holder, newTask, outcome, type Task, type Work } from './support/tasks.ts'
+import {
+  granted,
+  handedOut,
+  holder,
+  newTask,
+  type Overrides,
+  outcome,
+  type Task,
+  type Work,
+} from './support/tasks.ts'
 import { later } from './support/times.ts'
 
 /** Results that Baton gets a verdict on, and the tasks that give it. */
@@ -26,8 +35,11 @@ const PURPOSES = { purposes: ['verification'] } as const
 const readsOf = (work: Work) => (work.store as unknown as RunStore).verifications
 
 /** A task whose result waits for its verdict. */
-async function submitted(work: Work): Promise<{ task: TaskRecord; generation: number }> {
-  const task = await work.create({ review: 'baton' })
+async function submitted(
+  work: Work,
+  more: Overrides = {},
+): Promise<{ task: TaskRecord; generation: number }> {
+  const task = await work.create({ ...more, review: 'baton' })
   const { generation } = granted(await work.claim(task, maker))
   await work.submit(task, { ...maker, generation })
   return { task: await work.record(task), generation }
@@ -83,6 +95,25 @@ describe.each(kinds)('on %s', (kind) => {
       mine.task.id,
     ])
     expect(handedOut(await work.next(holder('other')))).toEqual([])
+  })
+
+  test('verifications are handed out before work that has waited longer, by the priority of what they judge', async () => {
+    const work = await nodes.work()
+    const urgent = await work.create({ priority: 10 })
+    const made: TaskRecord[] = []
+    for (const priority of [3, 7]) {
+      const { task, generation } = await submitted(work, { priority })
+      const serves = serving(task, generation)
+      const [one] = await work.createAll([{ ...verification(serves), priority }])
+      made.push(one!)
+    }
+    const next = async () =>
+      handedOut(await work.next(judge, { purposes: ['work', 'verification'] })).map(({ id }) => id)
+    expect([await next(), await next(), await next()]).toEqual([[made[1]!.id], [made[0]!.id], [urgent.id]])
+    // Also when it comes back.
+    const other = await work.create({ priority: 10 })
+    await work.release(made[1]!, { ...judge, generation: 1 })
+    expect([await next(), await next()]).toEqual([[made[1]!.id], [other.id]])
   })
 
   test('verifications of a task are found, the newest first', async () => {

@@ -64,6 +64,25 @@ async function submitted(w: Workspace, rule: Rule = { kind: 'agent' }, config?: 
 }
 
 describe('a result that another agent judges', () => {
+  test('has its time from the start of the verification on: waiting for its verifier does not use it up', async () => {
+    const w = await workspace()
+    await meet(w, 'maker', 'judge')
+    await start(w, one({ kind: 'agent' }, { timeouts: { verifySeconds: 1 } }))
+    const work = await taken(w, 'maker')
+    await submit(w, 'maker', work, { rows: 3 })
+    const waiting = await until(async () => (await taskOf(w, work.taskId)).verifications[0])
+    expect(await taskOf(w, waiting.taskId)).toMatchObject({
+      ...{ state: 'queued', timeouts: { attemptSeconds: 1 }, dueAt: null },
+    })
+    const judging = await taken(w, 'judge', VERIFY)
+    await w.post(`/tasks/${judging.taskId}/start`, fence('s-judge', judging.generation))
+    await until(async () => (await eventsOf(w, judging.taskId)).some(({ type }) => type === 'task_retrying'))
+    expect((await eventsOf(w, judging.taskId)).at(-1)).toMatchObject({
+      payload: { failureClass: 'timeout', error: expect.stringContaining('within 1 s') },
+    })
+    expect((await taskOf(w, work.taskId)).state).toBe('verifying')
+  })
+
   test('is completed by a verdict that passes, with its score and its verifier', async () => {
     const w = await workspace()
     const work = await submitted(w)

@@ -336,8 +336,8 @@ export class TaskDraft {
   }
 
   #place(): number {
-    const { priority, watch } = this.record
-    return placeInQueue(this.order, this.now, priority, watch?.estimateMs)
+    const { priority, watch, purpose } = this.record
+    return placeInQueue(this.order, this.now, priority, watch?.estimateMs, purpose)
   }
 
   /** An event that changes no state. */

@@ -70,13 +70,25 @@ export const queueRank = (queuedAt: number, priority: number) => queuedAt - prio
 /** The estimate of a task that has none. */
 const USUAL_ESTIMATE_MS = 1_800_000
 
+/** Earlier than any work was queued. */
+const BEFORE_ALL_WORK_MS = 100 * 365 * 86_400_000
+
+/**
+ * A verdict comes before work: what is done is finished before more is begun. Work does not starve, because each verdict
+ * follows from a result of work. Among themselves verifications have the priorities of what they judge.
+ */
+const headStartMs = (purpose: string) => (purpose === 'verification' ? BEFORE_ALL_WORK_MS : 0)
+
 /** With shortest first, the estimate is added to the rank: short work goes first, and long work ages past newer work. */
 export const placeInQueue = (
   order: Limits['queueOrder'],
   queuedAt: number,
   priority: number,
   estimateMs: number | undefined,
-) => queueRank(queuedAt, priority) + (order === 'shortest_first' ? (estimateMs ?? USUAL_ESTIMATE_MS) : 0)
+  purpose = 'work',
+) =>
+  queueRank(queuedAt - headStartMs(purpose), priority) +
+  (order === 'shortest_first' ? (estimateMs ?? USUAL_ESTIMATE_MS) : 0)
 
 export const CONTINUATION_DELAY_MS = 1_000
 /** Automatos 3.5: the limit of a task that sets none. */

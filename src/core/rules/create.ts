@@ -47,7 +47,7 @@ export function createTask(
     maxRetries: task.maxRetries,
     continuations: 0,
     maxContinuations: task.maxContinuations,
-    rank: state === 'queued' ? placeInQueue(order, now, task.priority, task.watch?.estimateMs) : null,
+    rank: state === 'queued' ? rankOf(task, order, now) : null,
     dueAt,
     expiresAt: task.expiresAt,
     blocked: readiness === 'wait',
@@ -77,6 +77,9 @@ export function createTask(
   }
   return { record, event: createdEvent(task, record, identity.dependsOn, actor, now) }
 }
+
+const rankOf = ({ priority, watch, purpose }: NewTask, order: Limits['queueOrder'], now: number) =>
+  placeInQueue(order, now, priority, watch?.estimateMs, purpose)
 
 function createdEvent(
   { details: { title, taskType }, priority, triggerRule, addedBy }: NewTask,

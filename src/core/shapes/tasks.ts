@@ -23,7 +23,9 @@ const Timeout = z.int().min(1).max(DAY_SECONDS)
 export const Timeouts = z.strictObject({
   assignSeconds: Timeout.optional().describe('How long it may wait to be started after it was claimed'),
   stallSeconds: Timeout.optional().describe('The longest silence of its holder'),
-  verifySeconds: Timeout.optional().describe('How long a verdict may take before a person is asked'),
+  verifySeconds: Timeout.optional().describe(
+    'How long an attempt at its verification may take, from its start',
+  ),
   hangGraceSeconds: z
     .int()
     .min(0)

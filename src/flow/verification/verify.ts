@@ -167,6 +167,7 @@ function verificationOf(
 ): NewTask {
   const { id: taskId, uuid, generation, epoch, missionId, projectId, priority } = record
   const { successCriteria = null, outputSchema = null } = details.plan ?? {}
+  const { verifyMs } = record.watch ?? {}
   const { title, description, input } = details
   const judged = { uuid, title, description, input, successCriteria, outputSchema }
   const work = { summary: result.summary, result: result.data, workProductRef: result.ref }
@@ -181,7 +182,8 @@ function verificationOf(
     purpose: 'verification',
     optional: true,
     serves: { taskId, uuid, generation, notAgents },
-    watch: null,
+    // From its start: waiting for a verifier that is busy does not use it up.
+    watch: verifyMs === undefined ? null : { attemptMs: verifyMs },
     dependsOn: [],
     dependsOnNew: [],
     unique: { key: `verification ${uuid}/${epoch}/${generation}`, bodyHash: hash('sha256', result.hash) },
