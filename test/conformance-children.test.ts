@@ -5,7 +5,7 @@ import { continueAfter } from '../src/flow/missions/children.ts'
 import { settleDueTasks } from '../src/upkeep/steps.ts'
 import { kernelOf, settleAll, tellDependents } from './support/mission-upkeep.ts'
 import { createMission, missionIn, missionNow, missionTask } from './support/missions.ts'
-import { NO_COMPANY, storeKinds, useNodes } from './support/nodes.ts'
+import { databaseUrlOf, NO_COMPANY, storeKinds, superuser, useNodes } from './support/nodes.ts'
 import type { Reply } from './support/replies.ts'
 import { granted, handedOut, holder, newTask, type Overrides, outcome, type Work } from './support/tasks.ts'
 
@@ -90,6 +90,24 @@ describe.each(kinds)('on %s', (kind) => {
       expect(made(again).uuid).toBe(first.uuid)
       expect((await missionNow(work, mission)).counts.children).toBe(1)
       expect(outcome(await addTo(work, parent, {}, 'b'))).toBe('NO_CLAIM')
+    })
+
+    test('once for each name, also when other first answers are long forgotten', async () => {
+      const { work, parent } = await begin()
+      const first = made(await addTo(work, parent, {}, 'a'))
+      const other = { ...newTask(), unique: { key: 'key:test once', bodyHash: 'b' } }
+      const forgotten = made(await work.tryCreate([other]))
+      // The memory store forgets nothing.
+      if (kind === 'postgres')
+        await superuser(databaseUrlOf(work.store), (client) =>
+          client.query(
+            `update baton.idempotency_keys set created_at = now() - interval '2 days' where workspace_id = $1`,
+            [work.workspace],
+          ),
+        )
+      await work.store.applyRetention()
+      expect(made(await addTo(work, parent, {}, 'a')).uuid).toBe(first.uuid)
+      if (kind === 'postgres') expect(made(await work.tryCreate([other])).uuid).not.toBe(forgotten.uuid)
     })
 
     test('only under its claim', async () => {

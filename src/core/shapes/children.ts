@@ -12,7 +12,7 @@ export const ChildFields = TaskCreate.omit({
   idempotencyKey: true,
 }).extend({
   tempId: Tag.optional().describe(
-    'Names it among those that this task adds; a repeated request within a day gets the first one',
+    'Names it among those that this task adds; a repeated request gets the first one',
   ),
   priority: TaskCreate.shape.priority
     .unwrap()

@@ -160,10 +160,12 @@ export const heldUntouchedSince = (pool: pg.Pool, workspaceId: number, before: n
     values: [workspaceId, before, limit],
   })
 
+// All but the names under which agents added tasks (flow/missions/children.ts): those are used once, for ever. The condition is
+// that of the index.
 const forgetOldReplies = (pool: pg.Pool) =>
   everywhere(
     pool,
-    `delete from idempotency_keys where created_at < clock_timestamp() - interval '24 hours'`,
+    `delete from idempotency_keys where created_at < clock_timestamp() - interval '24 hours' and key not like 'task child-of:%'`,
     [],
   )
 
