@@ -248,6 +248,57 @@ describe.each(kinds)('on %s', (kind) => {
       expect((await work.record(parent.record)).state).toBe('queued')
     })
 
+    const addDependency = async (work: Work, task: TaskRecord, on: TaskRecord) => {
+      const dependsOn = [{ id: on.id, uuid: on.uuid, place: 0 }]
+      const { version } = await work.record(task)
+      const patch = { ifVersion: null, patch: null, cycle: null }
+      await work.command(task, {
+        ...{ kind: 'addDependencies', dependsOn, triggerRule: 'all_success', version, ...patch },
+      })
+    }
+    const failForGood = async (work: Work, task: TaskRecord) => {
+      const by = await hold(work, task)
+      await work.fail(task, { ...alpha, generation: by.generation }, 'invalid')
+      await tellDependents(work, [await work.record(task)])
+    }
+
+    test.each(['before it is claimed again', 'when it was claimed, and came back'])(
+      'a dependency that is added afterwards, %s, is waited for alone: what failed before does not matter',
+      async (when) => {
+        const { work, parent } = await begin()
+        const child = made(await addTo(work, parent))
+        await goOnAfter(work, parent, [child])
+        await failForGood(work, child)
+        if (when !== 'before it is claimed again') {
+          const { generation } = await hold(work, parent.record)
+          await work.release(parent.record, { ...alpha, generation })
+        }
+        const { missionId } = parent.record
+        const [good, bad] = [await work.create({ missionId }), await work.create({ missionId })]
+        await addDependency(work, parent.record, good)
+        await settleAll(work)
+        expect((await work.record(parent.record)).state).toBe('pending')
+        await finish(work, good)
+        expect((await work.record(parent.record)).state).toBe('queued')
+        expect((await work.record(parent.record)).watch?.goesOnAfter).toBeUndefined()
+        // What is added counts under its rule.
+        await addDependency(work, parent.record, bad)
+        await failForGood(work, bad)
+        expect((await work.record(parent.record)).state).toBe('skipped')
+      },
+    )
+
+    test('it is not divided afterwards, either: its parts would be judged together with what failed before', async () => {
+      const { work, parent } = await begin()
+      const child = made(await addTo(work, parent))
+      await goOnAfter(work, parent, [child])
+      await failForGood(work, child)
+      const { id, uuid, missionId } = await work.record(parent.record)
+      const part = { ...newTask({ missionId }), parent: { id, uuid }, merge: 'object' as const }
+      expect(outcome(await work.tryCreate([part]))).toBe('WRONG_STATE')
+      expect((await work.record(parent.record)).state).toBe('queued')
+    })
+
     test('an end that nobody told it of is found by upkeep', async () => {
       const { work, parent } = await begin()
       const child = made(await addTo(work, parent))

@@ -30,6 +30,8 @@ export interface WaitingWatch {
   readonly goesOn?: { readonly generation: number; readonly folder: number } | undefined
   /** It continues when these tasks have ended, whatever else it once depended on. */
   readonly goesOnAfter?: readonly number[] | undefined
+  /** It has done so: what it depended on by then holds it back no more, whatever becomes of it. */
+  readonly wentOnAfter?: true | undefined
   /** Until then it is reserved for the agent that knows it, and for nobody after. */
   readonly preferredUntil?: number | undefined
 }

@@ -332,7 +332,7 @@ export class Creation {
         field,
         `names a task that is ${record.state}, which cannot be divided`,
       )
-    if (record.watch?.goesOnAfter)
+    if (record.watch?.wentOnAfter)
       return refuseField('WRONG_STATE', field, 'names a task that has begun, and continues after others')
     return null
   }

@@ -34,7 +34,8 @@ export function continueAfter(
   }
   const reports = dependOn(draft, after, context)
   goOn(record)
-  record.watch = { ...record.watch, goesOnAfter: reports.map(({ dependsOn }) => dependsOn) }
+  const goesOnAfter = reports.map(({ dependsOn }) => dependsOn)
+  record.watch = { ...record.watch, goesOnAfter, wentOnAfter: true }
   record.blocked = true
   record.upstream = countOf(
     'all_done',

@@ -1,7 +1,7 @@
 import type { RuleContext, TaskCommand } from '../commands.ts'
 import { type Refusal, refuse, refuseField } from '../errors.ts'
 import { describeCycle } from '../graph.ts'
-import type { TaskDraft } from '../records.ts'
+import type { TaskDraft, TaskRecord } from '../records.ts'
 import type { TaskReply } from '../replies.ts'
 import {
   countOf,
@@ -74,6 +74,7 @@ function refuseDependencies(
 
 function blockOn(draft: TaskDraft, command: AddDependencies, context: RuleContext): void {
   const { record } = draft
+  const isWaiting = record.blocked
   const added = addedBy(draft, command, context)
   const readiness = readinessAfter(draft, command, added.counts)
   if (readiness === 'ready') {
@@ -82,6 +83,7 @@ function blockOn(draft: TaskDraft, command: AddDependencies, context: RuleContex
     moveByUpstream(draft, context, added.reports)
     return
   }
+  if (hasGoneOn(record) && !isWaiting) waitForThese(record, added.reports)
   closeForLateResults(record)
   const scheduledAt = record.state === 'pending' && !isPast(record.dueAt, context.now) ? record.dueAt : null
   record.blocked = true
@@ -123,14 +125,22 @@ function addedBy(draft: TaskDraft, { dependsOn, triggerRule }: AddDependencies, 
   return { reports, counts: countOf(triggerRule, outcomes) }
 }
 
+/** It was ready once, and continued: only what is added from then on counts. */
+const hasGoneOn = ({ watch }: TaskRecord) => watch?.wentOnAfter === true
+
+function waitForThese(record: TaskRecord, added: readonly UpstreamReport[]): void {
+  record.watch = { ...record.watch, goesOnAfter: added.map(({ dependsOn }) => dependsOn) }
+}
+
 /** Counts the new dependencies, and judges them; earlier ones are evaluated when they end. */
 function readinessAfter({ record }: TaskDraft, { areFirst }: AddDependencies, added: Upstream): Readiness {
   const { upstream: before, blocked: wasBlocked } = record
-  const whole = areFirst ? added : before && sumOf(before, added)
+  const isAlone = areFirst || (hasGoneOn(record) && !wasBlocked)
+  const whole = isAlone ? added : before && sumOf(before, added)
   const alone = readinessOf(added)
   const readiness = added.rule === 'one_success' ? withOneSuccess(alone, whole) : alone
   // While it did not wait, nobody counted: it is counted anew. A task that continues without waiting keeps what was counted.
-  record.upstream = wasBlocked || areFirst || readiness === 'ready' ? whole : null
+  record.upstream = wasBlocked || isAlone || readiness === 'ready' ? whole : null
   return readiness
 }
 
