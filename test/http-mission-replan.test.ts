@@ -114,6 +114,20 @@ describe('a newer plan for a mission that runs', () => {
     expect(await submit(w, held)).toMatchObject({ status: 200 })
   })
 
+  test('has the result of what is held judged as it says, and leaves one that is being judged to its judge', async () => {
+    const w = await workspace()
+    const human = { verification: { kind: 'human' } }
+    const mission = await makeMission(w, [A, { tempId: 'z', ...human }])
+    const [a, z] = [await take(w), await take(w)]
+    await submit(w, z)
+    await propose(w, mission, { ...A, ...human }, { tempId: 'z' })
+    expect(await actOn(w, mission, 'approve')).toMatchObject({ status: 200 })
+    expect(await submit(w, a)).toMatchObject({ status: 200 })
+    expect(await statesByTitle(w, mission)).toEqual({ a: 'awaiting_human', z: 'awaiting_human' })
+    for (const { taskId } of [a, z]) await w.post(`/tasks/${taskId}/approve`)
+    expect((await showMission(w, mission)).state).toBe('completed')
+  })
+
   test('cancels what was begun only when the plan or its approval says so', async () => {
     const w = await workspace()
     const mission = await makeMission(w, [A, { tempId: 'z' }, { tempId: 'k' }])
