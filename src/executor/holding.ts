@@ -122,6 +122,14 @@ export async function renewWaitingClaims({
   )
 }
 
+/** How a claim ends that the program of a run ended with its token. */
+const ENDED_BY_ITSELF: readonly (string | null)[] = [
+  'COMPLETED',
+  'SUBMITTED',
+  'NEEDS_HUMAN',
+  'CONTINUES_LATER',
+]
+
 /**
  * Whether the agent itself, with the token of its run, has submitted its result or asked a person. The final output of its
  * program then repeats that, and is not lost work.
@@ -132,7 +140,12 @@ async function isSettled(
   { innerId, generation }: Held,
 ): Promise<boolean> {
   const [found] = await kernel.store.tasksById(workspaceId, [innerId])
-  if (found?.record.generation !== generation) return false
+  if (found?.record.generation !== generation) {
+    // What it continued after, or was answered, came at once, and the next generation has begun.
+    const claims = await kernel.store.claims(workspaceId, innerId)
+    const own = claims.find((claim) => claim.generation === generation)
+    return ENDED_BY_ITSELF.includes(own?.endReason ?? null)
+  }
   const { resultHash, state, watch } = found.record
   return resultHash !== null || state === 'awaiting_human' || watch?.goesOn?.generation === generation + 1
 }
