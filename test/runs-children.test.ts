@@ -4,11 +4,12 @@ import { isGitHere, makeRepository } from './support/git.ts'
 import { planOf } from './support/http-missions.ts'
 import type { Json } from './support/http-workspace.ts'
 import { eventually } from './support/recovery.ts'
-import { useRunNodes } from './support/run-nodes.ts'
+import { type Cluster, useRunNodes } from './support/run-nodes.ts'
 
 /** An agent that Baton runs adds tasks to its mission, and continues when they have ended. */
 
 const MINUTES = { timeout: 200_000 }
+const isLinux = process.platform === 'linux'
 const nodes = useRunNodes()
 
 /**
@@ -53,7 +54,7 @@ else if (!existsSync('notes.txt')) {
 `
 
 /** A mission of one task, and the one agent that does everything. */
-async function begin(addsBy: string, task: Json = {}) {
+async function begin<T>(addsBy: string, task: Json = {}, prepare?: (cluster: Cluster) => Promise<T>) {
   const cluster = await nodes.cluster()
   await cluster.serve()
   const w = await cluster.workspace()
@@ -71,6 +72,7 @@ async function begin(addsBy: string, task: Json = {}) {
       graceSec: 1,
     },
   })
+  const before = await prepare?.(cluster)
   const { body: mission } = await w.post('/missions', {
     goal: 'Find everything',
     plan: planOf({ tempId: 'a', title: 'Ask around', ...task }),
@@ -78,7 +80,7 @@ async function begin(addsBy: string, task: Json = {}) {
   })
   const ends = (state: string) =>
     eventually(async () => (await w.call('GET', `/missions/${mission.id}`)).body.state === state)
-  return { w, mission, ends }
+  return { cluster, w, mission, ends, before }
 }
 
 test.runIf(isGitHere)(
@@ -131,5 +133,42 @@ test.runIf(isGitHere).each(['line', 'token'])(
     })
     expect(runs.map(({ status }) => status)).toEqual(['succeeded', 'succeeded', 'succeeded', 'succeeded'])
     expect(runs.filter(({ taskId }) => taskId === parent.id)).toHaveLength(2)
+  },
+)
+
+test.runIf(isGitHere && isLinux).each(['line', 'token'])(
+  'a node that is killed when an agent has added tasks by a %s, and not yet continued, leaves them: the next attempt finds them by name',
+  MINUTES,
+  async (addsBy) => {
+    const { cluster, w, mission, ends, before } = await begin(addsBy, {}, (cluster) =>
+      cluster.faultPoint('events', 'insert', "new.type = 'task_continues_later'"),
+    )
+    await before!.reached()
+    await cluster.kill(cluster.serving)
+    await before!.lift()
+    await cluster.serve()
+    await ends('completed')
+    const { items: tasks } = (await w.call('GET', `/missions/${mission.id}/tasks`)).body
+    expect(tasks.map(({ title, state }: Json) => [title, state]).sort()).toEqual([
+      ['Ask around', 'completed'],
+      ['Find one', 'completed'],
+      ['Find two', 'completed'],
+    ])
+    const parent = tasks.find(({ title }: Json) => title === 'Ask around')
+    for (const child of tasks.filter((one: Json) => one !== parent))
+      expect(child).toMatchObject({ plan: { childOf: parent.id }, attempt: 1 })
+    const { items: claims } = await w.read(parent, '/claims')
+    // What was killed, what continued later, and what made the result.
+    expect(claims).toHaveLength(3)
+    expect(claims[1]).toMatchObject({ generation: 2, releaseReason: 'CONTINUES_LATER' })
+    const { items: results } = await w.read(parent, '/results')
+    expect(results).toMatchObject([
+      { generation: 3, accepted: true, result: { notes: 'half done', isTold: true } },
+    ])
+    const made = await cluster.rows<{ count: number }>(
+      `select count(*)::int from events where type = 'task_created'`,
+    )
+    expect(made).toEqual([{ count: 3 }])
+    await cluster.expectInOrder()
   },
 )
