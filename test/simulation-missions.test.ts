@@ -19,6 +19,7 @@ const REACHED = [
   ...['task_human_review_requested from verifying', 'task_cancelled from verifying'],
   ...['task_paused from assigned', 'task_unpaused from paused', 'task_skipped from pending'],
   ...['task_human_approved from awaiting_human', 'task_divided from queued', 'task_reopened from skipped'],
+  ...['task_continues_later from assigned', 'mission_plan_rejected', 'mission_plan_ready from pending'],
 ]
 
 test(`${SEEDS} seeds break no invariant, and they reach what they are to show`, async () => {

@@ -103,7 +103,7 @@ const bugs = {
   },
   rulesAreIgnored: {
     says: 'Whatever a task depends on counts as completed.',
-    foundBy: ['rulesHold', 'dependentsAreTold'],
+    foundBy: ['rulesHold', 'dependentsAreTold', 'continuesAfterTheirEnd'],
     view: (view) =>
       seenAs(view, (task) =>
         task.upstream
@@ -134,6 +134,37 @@ const bugs = {
       ...view,
       storedReplies: new Map([...view.storedReplies].filter(([key]) => !key.startsWith('task verification'))),
     }),
+  },
+  firstEndIsEnough: {
+    says: 'A task that continues after others does so when the first of them has ended.',
+    foundBy: ['continuesAfterTheirEnd'],
+    view: (view) =>
+      seenAs(view, (task) =>
+        task.upstream && task.watch?.goesOnAfter
+          ? { ...task, upstream: { ...task.upstream, waiting: task.upstream.waiting && 1 } }
+          : task,
+      ),
+  },
+  namesAreForgotten: {
+    says: 'The names under which agents added tasks are forgotten.',
+    foundBy: ['namesAreUsedOnce'],
+    view: (view) => ({
+      ...view,
+      storedReplies: new Map([...view.storedReplies].filter(([key]) => !key.startsWith('task child-of'))),
+    }),
+  },
+  missionsDoNotWait: {
+    says: 'A mission that is to begin after another is due at once.',
+    foundBy: ['missionsBeginAfterOthers'],
+    changes: (changes) => {
+      const { mission } = changes.kinds
+      const written = mission.written.map((record) =>
+        record.phase === 'pending' && record.afterId !== null
+          ? { ...record, dueAt: record.createdAt }
+          : record,
+      )
+      return { ...changes, kinds: { ...changes.kinds, mission: { ...mission, written } } }
+    },
   },
   missionsAreForgotten: {
     says: 'Upkeep does not look at missions.',

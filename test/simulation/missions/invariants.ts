@@ -12,6 +12,7 @@ import type { Purpose, TaskRecord } from '../../../src/core/records.ts'
 import { isHeld, isTerminal, type TriggerRule } from '../../../src/core/states.ts'
 import type { UpstreamOutcome } from '../../../src/core/upstream.ts'
 import type { Workspace } from '../../../src/store/memory/workspace.ts'
+import { childrenInvariants } from './children-invariants.ts'
 import type { Seen } from './seen.ts'
 import { verdictInvariants } from './verdict-invariants.ts'
 
@@ -135,6 +136,8 @@ export const ALWAYS: Record<string, Invariant> = {
       for (const { task } of seen.granted(now)) {
         const edges = [...(now.dependencies.get(task.id) ?? [])]
         if (edges.length === 0 || seen.pushed.has(task.id)) continue
+        // It was ready before it continued after others.
+        if (task.watch?.wentOnAfter) continue
         const outcomes = edges.map(([, { outcome }]) => outcome)
         const rule = task.merge === 'none' ? edges[0]![1].rule : 'all_success'
         if (!holds(rule, outcomes)) return `task ${task.id} was claimed: ${rule} of ${outcomes}`
@@ -158,18 +161,22 @@ export const ALWAYS: Record<string, Invariant> = {
     },
   },
   plansAreKept: {
-    says: 'Versions of a plan are numbered without a gap, and the mission has the newest one.',
+    says: 'Versions of a plan are numbered without a gap, and the mission has the newest one; or the one it follows, when the newest was rejected.',
     broken: (now) => {
-      for (const { uuid, id, plan } of now.missions.values()) {
+      for (const { uuid, id, plan, approved, rejected } of now.missions.values()) {
         const versions = (now.missionPlans.get(uuid) ?? []).map(({ version }) => version)
         const isGapless = versions.every((version, i) => version === i + 1)
-        if (!isGapless || (plan?.version ?? 0) !== versions.length)
+        if (approved && rejected.includes(approved.version)) return `mission ${id} follows a rejected plan`
+        const last = versions.at(-1)
+        const newest = approved && rejected.includes(last!) ? approved.version : last
+        if (!isGapless || plan?.version !== newest)
           return `mission ${id} has plan ${plan?.version}; kept are ${versions}`
       }
       return null
     },
   },
   ...verdictInvariants,
+  ...childrenInvariants,
   eventsFit: {
     says: 'The payload of every event fits the catalogue.',
     broken: (_, seen) => {

@@ -94,11 +94,12 @@ export const AFTER_QUIET: Record<string, { says: string; broken: (now: Workspace
   dependentsAreTold: {
     says: 'A task waits only for tasks that have not ended.',
     broken: ({ tasks, dependencies }) => {
-      for (const { id, state, blocked, merge } of tasks.values()) {
+      for (const { id, state, blocked, merge, watch } of tasks.values()) {
         if (!blocked || state !== 'pending') continue
-        const edges = [...(dependencies.get(id) ?? [])]
+        const after = watch?.goesOnAfter
+        const edges = [...(dependencies.get(id) ?? [])].filter(([on]) => !after || after.includes(on))
         const outcomes = edges.map(([on]) => outcomeOf(tasks.get(on)!.state))
-        const rule = merge === 'none' ? edges[0]![1].rule : 'all_success'
+        const rule = after ? 'all_done' : merge === 'none' ? edges[0]![1].rule : 'all_success'
         if (holds(rule, outcomes) || !outcomes.includes(null))
           return `task ${id} waits: ${rule} of ${outcomes}`
       }

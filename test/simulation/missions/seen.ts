@@ -3,6 +3,7 @@ import type { MissionRecord } from '../../../src/core/kinds/mission/record.ts'
 import type { TaskRecord } from '../../../src/core/records.ts'
 import { isTerminal, type TaskState } from '../../../src/core/states.ts'
 import type { Workspace } from '../../../src/store/memory/workspace.ts'
+import { hasEnded } from './children-invariants.ts'
 
 /** A claim that the last commit granted. */
 export interface Granted {
@@ -26,12 +27,18 @@ export class Seen {
   readonly approved = new Set<string>()
   /** Whose verdict the result of a task needed when it was handed in. */
   readonly reviews = new Map<number, TaskRecord['review']>()
+  /** What tasks continue after, and since which event. */
+  readonly later = new Map<number, { after: readonly string[]; seq: number }>()
+  /** Missions that have ended, at any time. */
+  readonly endedMissions = new Set<number>()
   #events = 0
 
   see(now: Workspace): void {
     this.news = now.events.slice(this.#events)
-    for (const { type, to, taskId, payload } of this.news) {
+    for (const { type, to, taskId, payload, seq, missionId } of this.news) {
+      if (taskId === null && hasEnded(to)) this.endedMissions.add(missionId!)
       if (taskId === null) continue
+      if (type === 'task_continues_later') this.later.set(taskId, { after: payload.after as string[], seq })
       if (to !== null && isTerminal(to as TaskState)) this.#endsOf(taskId).add(to as TaskState)
       if (type === 'task_retried' || type === 'task_reset') this.pushed.add(taskId)
       const isReady = type === 'task_queued' && payload.because === 'dependencies_met'
@@ -40,8 +47,9 @@ export class Seen {
   }
 
   keep({ missions, tasks, events }: Workspace): void {
-    for (const { taskId, to } of this.news) {
+    for (const { taskId, to, seq } of this.news) {
       if (taskId === null || to === null) continue
+      if (to === 'assigned' && (this.later.get(taskId)?.seq ?? seq) < seq) this.later.delete(taskId)
       if (to !== 'verifying' && to !== 'awaiting_human') this.reviews.delete(taskId)
       else if (!this.reviews.has(taskId)) this.reviews.set(taskId, tasks.get(taskId)!.review)
     }

@@ -90,7 +90,7 @@ export const verdictInvariants: Record<string, Invariant> = {
     broken: (now, seen) => {
       for (const { id, uuid, plan } of now.missions.values()) {
         const before = seen.missions.get(uuid)?.plan?.version ?? 0
-        if (!plan?.proposedBy.startsWith('agent:') || plan.version === before) continue
+        if (!plan?.proposedBy.startsWith('agent:') || plan.version <= before) continue
         const isAccepted = seen.news.some(({ type, taskId }) => {
           const task = taskId === null ? undefined : now.tasks.get(taskId)
           return type === 'task_verification_passed' && task?.purpose === 'planning' && task.missionId === id

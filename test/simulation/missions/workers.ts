@@ -2,7 +2,9 @@ import { hash } from 'node:crypto'
 import type { TaskCommand } from '../../../src/core/commands.ts'
 import { idCarriedBy } from '../../../src/core/ids.ts'
 import { PURPOSES, type TaskRecord } from '../../../src/core/records.ts'
+import { ChildFields } from '../../../src/core/shapes/children.ts'
 import { isTerminal } from '../../../src/core/states.ts'
+import { addChild, continueAfter } from '../../../src/flow/missions/children.ts'
 import { command } from '../../../src/flow/tasks.ts'
 import { system } from '../../../src/flow/unblock.ts'
 import { granted } from '../../../src/kernel/kernel.ts'
@@ -66,6 +68,7 @@ type Answer =
   | 'asks'
   | 'releases'
   | 'continues'
+  | 'adds'
   | null
 
 const OF_WORK = {
@@ -76,6 +79,7 @@ const OF_WORK = {
   asks: 0.5,
   releases: 0.4,
   continues: 0.4,
+  adds: 2,
   dies: 0.6,
 }
 const OF_VERIFICATION = {
@@ -123,6 +127,7 @@ function answerTo(world: MissionWorld, { purpose }: TaskRecord): Answer {
     asks: 'asks',
     releases: 'releases',
     continues: 'continues',
+    adds: 'adds',
     dies: null,
   }
   return answers[ending]
@@ -132,6 +137,7 @@ async function end(world: MissionWorld, held: Held): Promise<void> {
   const task = world.memory.whole(world.workspace).tasks.get(held.id)!
   const answer = world.season === 'still' ? null : answerTo(world, task)
   if (answer === null) return
+  if (answer === 'adds') return addAndContinue(world, held)
   const sent = commandOf(held, answer)
   // Without an answer it says it again, which makes up for a node that died; some die with the node.
   const most = world.season === 'storm' && world.random.chance(0.5) ? 1 : 3
@@ -145,7 +151,37 @@ async function end(world: MissionWorld, held: Held): Promise<void> {
   }
 }
 
-function commandOf({ fence }: Held, answer: NonNullable<Answer>): TaskCommand {
+/** Adds tasks to its mission, under names that a later attempt uses again; continues after them, or goes away. */
+async function addAndContinue(world: MissionWorld, { uuid, agent, fence }: Held): Promise<void> {
+  const { random, network, workspace } = world
+  const caller = { ...system(workspace), actor: `key:${agent}` }
+  const ids: string[] = []
+  for (let n = 1; n <= random.int(1, 3); n++) {
+    const child = drawChild(`c${n}`)
+    const adding = network.call(`${agent} adds ${child.tempId}`, (kernel) =>
+      addChild(kernel, caller, uuid, child, fence),
+    )
+    const added = await attempted(adding)
+    if (added) ids.push(added.id)
+  }
+  const others = [...world.memory.whole(workspace).tasks.values()]
+  if (random.chance(0.2)) ids.push(random.pick(others).uuid)
+  if (random.chance(0.15)) return
+  await attempted(
+    network.call(`${agent} continues after ${ids.length}`, (kernel) =>
+      continueAfter(kernel, caller, uuid, fence, [...new Set(ids)]),
+    ),
+  )
+}
+
+/** The same for each name: a repetition must be one. */
+const drawChild = (tempId: string) =>
+  ChildFields.parse({
+    ...{ tempId, title: `Child ${tempId}`, maxRetries: 1, optional: tempId !== 'c1' },
+    ...(tempId === 'c2' && { verification: { kind: 'auto' } }),
+  })
+
+function commandOf({ fence }: Held, answer: Exclude<Answer, null | 'adds'>): TaskCommand {
   if (answer === 'asks') return { kind: 'ask', fence, question: 'Which colour?', options: [] }
   if (answer === 'releases') return { kind: 'release', fence, reason: 'enough' }
   if (answer === 'continues') return { kind: 'continue', fence }
