@@ -3,10 +3,12 @@ import type { ErrorCode } from '../../src/core/errors.ts'
 import { type EventType, eventTypes } from '../../src/core/events.ts'
 import { BUGS } from '../simulation/bugs.ts'
 import { Coverage } from '../simulation/coverage.ts'
+import { reportOfMissions, runSeedOfMissions } from '../simulation/missions/run.ts'
 import { notice, RARE_BUGS } from '../simulation/noticed.ts'
 import { report, runSeed } from '../simulation/run.ts'
 
 const SEEDS = 2_000
+const MISSION_SEEDS = 4_000
 const LONG = 600_000
 
 /** Transitions of the table that no run takes, and why. */
@@ -65,6 +67,16 @@ describe('whatever goes wrong', () => {
       if (outcome.broken) expect.fail(report(outcome))
     }
     console.log(String(coverage))
+  })
+
+  test(`and so it is in ${MISSION_SEEDS} runs with missions, where people answer, skip and complete`, {
+    timeout: LONG,
+  }, async () => {
+    for (let seed = 1; seed <= MISSION_SEEDS; seed++) {
+      const outcome = await runSeedOfMissions(seed)
+      if (outcome.broken) expect.fail(reportOfMissions(outcome))
+      coverage.addTransitions(outcome.world.coverage)
+    }
   })
 
   test('the runs took every transition of the table', () => {

@@ -36,6 +36,12 @@ export class Coverage {
     raise(this.endings, state)
   }
 
+  /** What another simulation took of the same table. */
+  addTransitions({ transitions }: Coverage): void {
+    for (const [name, count] of transitions)
+      this.transitions.set(name, (this.transitions.get(name) ?? 0) + count)
+  }
+
   /** Transitions of the table that no run has taken. */
   get missedTransitions(): string[] {
     return allTransitions().filter((name) => !this.transitions.has(name))

@@ -62,7 +62,7 @@ const call = <T>(world: MissionWorld, what: string, act: Act<T>) =>
 
 const ACTS = {
   ...{ approve: 5, reject: 0.7, propose: 3, add: 2.5, divide: 1, pause: 2, resume: 3, cancel: 0.5, retry: 2 },
-  ...{ budget: 0.7, raise: 1, decide: 6, onTask: 2, look: 0.5 },
+  ...{ budget: 0.7, raise: 1, decide: 6, onTask: 3, look: 0.5 },
 }
 
 export async function interfere(world: MissionWorld): Promise<void> {
@@ -193,16 +193,18 @@ const ON_TASKS = {
   resume: 2,
   retry: 2,
   reset: 1,
-  skip: 1,
-  complete: 1,
+  skip: 3,
+  complete: 3,
   approve: 1,
-  reject: 1,
+  reject: 2,
 }
 
 /** Something about any task, whether it is possible or not. */
 function onTask(world: MissionWorld): Promise<unknown> {
   const { random } = world
-  const tasks = tasksOf(world)
+  const all = tasksOf(world)
+  const open = all.filter(({ state }) => !isTerminal(state))
+  const tasks = open.length > 0 && random.chance(0.7) ? open : all
   if (tasks.length === 0) return Promise.resolve(null)
   const kind = random.weighted(ON_TASKS)
   const commands: Record<keyof typeof ON_TASKS, TaskCommand> = {
@@ -247,5 +249,6 @@ async function helpMission(world: MissionWorld, mission: MissionRecord): Promise
 async function helpTask(world: MissionWorld, task: TaskRecord): Promise<void> {
   if (isTerminal(task.state)) return
   if (task.state === 'awaiting_human') await tell(world, task, decisionOn(task, true, false))
+  if (task.state === 'budget_exceeded') await tell(world, task, { kind: 'resume' })
   if (task.state === 'paused' && !task.watch?.pausedByMission) await tell(world, task, { kind: 'resume' })
 }

@@ -30,6 +30,7 @@ export async function workForever(world: MissionWorld, agent: string): Promise<v
     if (world.season === 'still') continue
     const held = await attempted(claim(world, agent, `${agent}/${session}`))
     if (!held) continue
+    if (random.chance(0.5)) await begin(world, held)
     const isLong = world.season === 'storm' && random.chance(0.1)
     await scheduler.sleep(random.int(0, isLong ? 2 * LEASE_MS : 3_000), `${agent} works`)
     await end(world, held)
@@ -62,9 +63,22 @@ async function claim(world: MissionWorld, agent: string, session: string): Promi
   return { id: idCarriedBy(uuid)!, uuid, agent, fence: { session, generation } }
 }
 
+/** It says that it has begun; most of these continue once before they end. */
+async function begin(world: MissionWorld, { id, uuid, agent, fence }: Held): Promise<void> {
+  const caller = { ...system(world.workspace), actor: `key:${agent}` }
+  const say = (kind: 'start' | 'continue') =>
+    attempted(
+      world.network.call(`${agent} says ${kind} on ${id}`, (kernel) =>
+        command(kernel, caller, uuid, { kind, fence }),
+      ),
+    )
+  await say('start')
+  if (world.random.chance(0.3)) await say('continue')
+}
+
 type Answer =
   | { result: unknown }
-  | { fails: 'quality' | 'invalid' }
+  | { fails: 'quality' | 'invalid' | 'budget' }
   | 'asks'
   | 'releases'
   | 'continues'
@@ -76,6 +90,7 @@ const OF_WORK = {
   empty: 1,
   fails: 1,
   isInvalid: 0.6,
+  hasSpent: 0.6,
   asks: 0.5,
   releases: 0.4,
   continues: 0.4,
@@ -124,6 +139,7 @@ function answerTo(world: MissionWorld, { purpose }: TaskRecord): Answer {
     empty: { result: {} },
     fails: { fails: 'quality' },
     isInvalid: { fails: 'invalid' },
+    hasSpent: { fails: 'budget' },
     asks: 'asks',
     releases: 'releases',
     continues: 'continues',
