@@ -101,10 +101,9 @@ const failsAtItsDeadline: TaskInvariant = {
   says: 'A task fails at its deadline only when it had all its time since it was first queued.',
   broken: ({ news, events, record: { watch } }) => {
     const failed = news.find(({ type, payload }) => type === 'task_failed' && payload.reason === 'deadline')
-    const begun = events.findLast(
-      ({ from, to }) =>
-        to === 'queued' && (from === null || from === 'pending' || isTerminal(from as TaskState)),
-    )
+    // While it is held back by a dependency that was added, its clock stands; then the rest of its time is left.
+    const opened = events.findLastIndex(({ from }) => from !== null && isTerminal(from as TaskState))
+    const begun = events.find(({ to }, i) => i >= opened && to === 'queued')
     if (!failed || !begun || watch?.deadlineMs === undefined) return null
     const tookMs = failed.at - begun.at
     return tookMs < watch.deadlineMs && `failed after ${tookMs} of ${watch.deadlineMs} ms`
