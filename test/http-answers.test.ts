@@ -87,6 +87,17 @@ describe('answers about work match their declared schemas', () => {
     await all(['POST', `/inbox/alert:${lonely.id}/answer`, { decision: 'cancel' }])
   })
 
+  test('comments', async () => {
+    const task = await w.make()
+    const mission = (await w.post('/missions', { goal: 'Talk', plan: { tasks: [{ tempId: 'a' }] } })).body
+    for (const path of [`/tasks/${task.id}/comments`, `/missions/${mission.id}/comments`]) {
+      const { body } = await w.post(path, { text: 'one' })
+      await all(['POST', path, { text: 'two', replyTo: body.id }])
+      await get(path, `${path}?limit=1`, `${path}?after=${body.id}`)
+    }
+    await get(`/tasks/${task.id}`, `/tasks/${task.id}/events`)
+  })
+
   test('writes of holders, single and in batches', async () => {
     const task = await w.held({ timeouts: { hangGraceSeconds: 0 }, estimatedDurationMinutes: 0.0001 })
     const progress = { ...held, percent: 10, step: 'one', checkpointData: { at: 1 } }

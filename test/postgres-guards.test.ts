@@ -66,6 +66,11 @@ const planned =
   ({ workspace }: Seeded) =>
     update('mission_plans', set, workspace)
 
+const commented =
+  (set: string) =>
+  ({ workspace }: Seeded) =>
+    `${update('comments', set, workspace)} and task_id is not null`
+
 /**
  * What the database refuses from everyone: the claim, the table, words of the constraint's definition, a way to break it.
  */
@@ -1086,6 +1091,29 @@ const GUARDS: Guard[] = [
     'usd >= ',
     ({ workspace }) => update('mission_counters', 'usd = -1', workspace),
   ],
+  [
+    'a comment is about a task or a mission, not both',
+    'comments',
+    'num_nonnulls(task_id, mission_id) = 1',
+    commented(
+      'mission_id = (select max(mission_id) from missions m where m.workspace_id = comments.workspace_id)',
+    ),
+  ],
+  ['a comment says something', 'comments', 'char_length(text)', commented("text = ''")],
+  ['a comment is not too long', 'comments', 'char_length(text)', commented("text = repeat('x', 10001)")],
+  ['a comment has an author', 'comments', "author <> ''", commented("author = ''")],
+  [
+    'a comment answers an earlier one',
+    'comments',
+    'reply_to < comment_id',
+    commented('reply_to = comment_id'),
+  ],
+  [
+    'a comment has an id of its own',
+    'comments',
+    'UNIQUE (workspace_id, uuid)',
+    ({ workspace }) => update('comments', 'uuid = (select max(uuid::text)::uuid from comments)', workspace),
+  ],
   ['versions of plans count from 1', 'mission_plans', 'version >= 1', planned('version = 0')],
   ['a plan has tasks or none', 'mission_plans', 'task_count >= 0', planned('task_count = -1')],
   ['an estimate is not negative', 'mission_plans', 'estimated_tokens >= 0', planned('estimated_tokens = -1')],
@@ -1231,6 +1259,23 @@ describe('no row points across workspaces', () => {
     runs: { token_hash: null },
   }
 
+  test('a comment answers one of its own thread only', async () => {
+    const { a, b } = database
+    const reply = (task: number, to: string) =>
+      attempt(
+        `insert into comments (workspace_id, uuid, thread, task_id, reply_to, author, text, created_at)
+         select $1, gen_random_uuid(), $2, $2, comment_id, 'key:test', 'a reply', now() from comments where ${to}`,
+        [a.workspace, task],
+      )
+    const own = `workspace_id = ${a.workspace} and task_id = ${a.queued}`
+    expect(await reply(a.queued, own)).toBeNull()
+    expect(await reply(a.held, own)).toMatchObject({ code: '23503' })
+    const ofMission = `workspace_id = ${a.workspace} and mission_id is not null`
+    expect(await reply(a.queued, ofMission)).toMatchObject({ code: '23503' })
+    const foreign = `workspace_id = ${b.workspace} and task_id = ${b.queued}`
+    expect(await reply(a.queued, foreign)).toMatchObject({ code: '23503' })
+  })
+
   test('a mission waits for one of its own workspace only', async () => {
     const { a, b } = database
     const waitsFor = (of: number) =>
@@ -1277,6 +1322,7 @@ describe('no row points across workspaces', () => {
       'agent_task_sessions',
       'api_keys',
       'attempts',
+      'comments',
       'event_origins',
       'mission_counters',
       'mission_plans',

@@ -1,3 +1,4 @@
+import type { NewComment } from './comments.ts'
 import type { NewContractor } from './contractors.ts'
 import type { SeenGate } from './kinds/mission/gate.ts'
 import type { Limits } from './limits.ts'
@@ -9,6 +10,7 @@ import type { Serves } from './reviews.ts'
 import type { BudgetChange, TaskBudget } from './runs/budget.ts'
 import type { TaskState, TriggerRule } from './states.ts'
 import type { CountedDependency, DependencyKind, UpstreamOutcome, UpstreamReport } from './upstream.ts'
+import type { VerdictGiven } from './verification/given.ts'
 import type { WaitingDetails } from './waiting.ts'
 
 /** What a holder sends with every write: the claim it believes to hold. */
@@ -88,6 +90,8 @@ export interface TaskDetails extends Partial<WaitingDetails> {
   progressPercent?: number | null
   progressStep?: string | null
   checkpoint?: unknown
+  /** Comments on the task itself. */
+  commentCount?: number | undefined
 }
 
 /** What a plan says about a task beside what the claim path needs. */
@@ -234,6 +238,7 @@ export type TaskCommand =
   | { kind: 'promote'; generation: number; session: string; hash: string; ref: string; reason: string | null }
   | { kind: 'update'; ifVersion: number | null; patch: TaskPatch }
   | { kind: 'archive'; generation?: number | undefined }
+  | { kind: 'comment'; comment: NewComment }
   /** A newer plan of its mission says something else about it. */
   | {
       kind: 'replan'
@@ -290,16 +295,8 @@ export interface OnTask<C extends TaskCommand = TaskCommand> {
   command: C
   /** Together with others: if this does not hold, none of them is changed. */
   expects?: 'open' | 'never_claimed' | 'awaits_verdict' | undefined
-}
-
-/** What is recorded with a verdict. The evidence stays with the verification. */
-interface VerdictGiven {
-  /** The agent; `baton` for its own checks. */
-  verifier: string
-  /** From 0 to 1. */
-  score: number | null
-  /** The id of the verification. */
-  verification: string | null
+  /** What is said with it: a comment of the task, if the command changes it. */
+  said?: NewComment | undefined
 }
 
 export interface SessionOpening {

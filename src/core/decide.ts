@@ -1,8 +1,10 @@
 import type { RuleContext, TaskCommand } from './commands.ts'
+import type { NewComment } from './comments.ts'
 import { closedMsBy } from './kinds/mission/gate.ts'
 import { type Effects, noEffects, TaskDraft, type TaskRecord } from './records.ts'
 import type { TaskReply } from './replies.ts'
 import { claim } from './rules/claim.ts'
+import { comment, say } from './rules/comment.ts'
 import { complete } from './rules/complete.ts'
 import { addDependencies, failCycle } from './rules/dependencies.ts'
 import { holderWrite } from './rules/holder.ts'
@@ -33,11 +35,14 @@ export function decide<C extends TaskCommand>(
   command: C,
   context: RuleContext,
   effects: Effects = noEffects(),
+  said?: NewComment,
 ): Decision<C['kind']> {
   const { now, limits } = context
   const draft = new TaskDraft(record, now, effects, limits.queueOrder, closedMsOf(record, context))
   // Each rule replies as replies.ts declares for its command; the compiler cannot infer that from a switch.
   const reply = ruleFor(draft, command, context) as TaskReply<C['kind']>
+  // An act that is repeated and changes nothing is not commented on twice.
+  if (said && reply.ok && draft.changed) say(draft, said, context)
   return { reply, record: draft.changed || draft.counted ? draft.record : record, effects: draft.effects }
 }
 
@@ -86,6 +91,8 @@ function ruleFor(draft: TaskDraft, command: TaskCommand, context: RuleContext): 
       return addDependencies(draft, command, context)
     case 'failCycle':
       return failCycle(draft, command, context)
+    case 'comment':
+      return comment(draft, command, context)
     case 'complete':
       return complete(draft, command, context)
     case 'answer':

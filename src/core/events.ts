@@ -282,6 +282,16 @@ export const EVENTS = {
   }),
   /** Its failed tasks are to be done again, and what was skipped because of them. */
   mission_retrying: z.object({ ...mission, reason: text.nullable(), tasks: z.int() }),
+
+  /** On a task or on a mission. The whole text is in the thread. */
+  comment_added: z.object({
+    missionId: text.optional(),
+    commentId: text,
+    author: text,
+    preview: text,
+    isWhole: z.boolean(),
+    replyTo: text.nullable(),
+  }),
 } as const satisfies Record<TransitionName | MissionTransition, z.ZodType> & Record<string, z.ZodType>
 
 export type EventType = keyof typeof EVENTS

@@ -1,3 +1,4 @@
+import type { CommentAdded } from './comments.ts'
 import type { EventDraft } from './events.ts'
 import type { Limits } from './limits.ts'
 import type { ResultJudged, ResultPromoted, ResultWritten } from './result-changes.ts'
@@ -243,6 +244,7 @@ export interface Effects {
   /** Tasks whose earlier dependencies are gone. */
   replaced: number[]
   recounted: DependencyRecounted[]
+  comments: CommentAdded[]
   events: EventDraft[]
 }
 
@@ -253,6 +255,7 @@ export const noEffects = (): Effects => ({
   dependencies: [],
   replaced: [],
   recounted: [],
+  comments: [],
   events: [],
 })
 

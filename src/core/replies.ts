@@ -1,4 +1,5 @@
 import type { TaskCommand, TaskDetails } from './commands.ts'
+import type { CommentAdded } from './comments.ts'
 import type { Refusal } from './errors.ts'
 import type { AgentCommand } from './kinds/agent/command.ts'
 import type { MissionRecord } from './kinds/mission/record.ts'
@@ -60,6 +61,10 @@ type ContinueGranted = RecordGranted<'CONTINUING'> & {
   readonly resumeAfterMs: number
 }
 
+type CommentGranted = Granted<'COMMENTED'> & {
+  readonly comment: CommentAdded
+}
+
 type GrantedByCommand = {
   claim: ClaimGranted
   renew: RenewGranted
@@ -74,6 +79,7 @@ type GrantedByCommand = {
   promote: ResultGranted<'PROMOTED'>
   complete: ResultGranted<'COMPLETED'>
   retry: RecordGranted<'DONE'>
+  comment: CommentGranted
 }
 
 export type TaskGranted<K extends TaskCommand['kind']> = K extends keyof GrantedByCommand
@@ -153,6 +159,8 @@ export type AgentGranted<K extends AgentCommand['kind'] = AgentCommand['kind']> 
 export type MissionGranted = Granted & {
   readonly record: MissionRecord
   readonly isNew: boolean
+  /** What was said with the command. */
+  readonly comment?: CommentAdded | undefined
 }
 
 export type AnyGranted =

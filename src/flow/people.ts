@@ -6,6 +6,7 @@ import type { AskBody, CompleteBody } from '../core/shapes/people.ts'
 import type { TaskView } from '../core/shapes/tasks.ts'
 import type { Caller, Kernel } from '../kernel/kernel.ts'
 import { submissionOf } from './results.ts'
+import { saidIn } from './said.ts'
 import { briefView, command, operate } from './tasks.ts'
 
 /** What holders ask of people, and what people do in place of holders. */
@@ -34,5 +35,5 @@ export async function completeTask(
 ): Promise<AnswerOf<typeof TaskView>> {
   const submission = await submissionOf(kernel, caller, work)
   const act: TaskCommand = { kind: 'complete', submission, comment: comment ?? null, generation }
-  return operate(kernel, caller, uuid, act)
+  return operate(kernel, caller, uuid, act, saidIn(comment))
 }

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { z } from 'zod'
 import type { NewTask, TaskCommand } from '../core/commands.ts'
+import type { NewComment } from '../core/comments.ts'
 import { Refused } from '../core/errors.ts'
 import { idCarriedBy } from '../core/ids.ts'
 import { parentKey } from '../core/keys.ts'
@@ -262,8 +263,9 @@ export async function command<C extends TaskCommand>(
   caller: Caller,
   uuid: string,
   command: C,
+  said?: NewComment,
 ) {
-  const request = { on: 'task', taskId: taskIdOf(uuid), uuid, command } as const
+  const request = { on: 'task', taskId: taskIdOf(uuid), uuid, command, said } as const
   const reply = granted<TaskGranted<C['kind']>>(await kernel.run(caller, request))
   // Not awaited: its own transaction, so that a failed unblock cannot undo finished work. Upkeep catches what is missed.
   if ('record' in reply) void unblockAfter(kernel, caller.workspaceId, [reply.record], command.kind)
@@ -275,8 +277,9 @@ export async function operate(
   caller: Caller,
   uuid: string,
   act: TaskCommand,
+  said?: NewComment,
 ): Promise<AnswerOf<typeof TaskView>> {
-  await command(kernel, caller, uuid, act)
+  await command(kernel, caller, uuid, act, said)
   return taskView(await readTask(kernel, caller, uuid))
 }
 

@@ -166,6 +166,7 @@ export function taskView({ record, details }: StoredTask): Task {
     checkpointData: checkpoint ?? null,
     question: details.question ? questionView(details.question) : null,
     awaits: awaitsView(details),
+    commentCount: details.commentCount ?? 0,
   } satisfies Omit<Task, keyof Brief>)
 }
 

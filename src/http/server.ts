@@ -22,6 +22,7 @@ import { agentRoutes } from './routes/agents.ts'
 import { boardRoutes } from './routes/board.ts'
 import { childRoutes } from './routes/children.ts'
 import { claimRoutes } from './routes/claims.ts'
+import { commentRoutes } from './routes/comments.ts'
 import { coordinatorRoutes } from './routes/coordinator.ts'
 import { deadLetterRoutes } from './routes/dead-letters.ts'
 import { dependencyRoutes } from './routes/dependencies.ts'
@@ -146,6 +147,7 @@ async function routes(
   projectRoutes(api, kernel)
   missionRoutes(api, kernel)
   peopleRoutes(api, kernel)
+  commentRoutes(api, kernel)
   childRoutes(api, kernel)
   boardRoutes(api, kernel)
   inboxRoutes(api, kernel, execution)

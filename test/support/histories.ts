@@ -238,6 +238,12 @@ const COMMANDS: Record<TaskCommand['kind'], fc.Arbitrary<Step['say']>> = {
       patch,
     })),
   archive: plain(fc.record({ kind: kind('archive') })),
+  comment: plain(
+    fc.record({
+      kind: kind('comment'),
+      comment: fc.record({ uuid: fc.uuid(), text: fc.string({ minLength: 1 }), replyTo: fc.constant(null) }),
+    }),
+  ),
   elapse: plain(fc.record({ kind: kind('elapse') })),
   countUpstream: fc
     .tuple(

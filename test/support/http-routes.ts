@@ -211,6 +211,8 @@ const NAMING: Record<string, keyof Things> = {
 
 const DAY_SECONDS = 86_400
 const KNOWN: Record<string, unknown> = {
+  // A comment of the same thread: there is none.
+  replyTo: undefined,
   // Goes with other fields than the sample's.
   instanceAdmin: false,
   session: 's-alpha',

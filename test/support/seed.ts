@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { TaskRecord } from '../../src/core/records.ts'
+import { freshUuid } from '../../src/kernel/fresh-uuid.ts'
 import { updateLeaderLease } from '../../src/store/postgres/cluster/leader-lease.ts'
 import { registerNode } from '../../src/store/postgres/cluster/nodes.ts'
 import { PostgresStore } from '../../src/store/postgres/store.ts'
 import { createWorkspace } from '../../src/store/postgres/workspaces/workspaces.ts'
 import { freshDatabase } from './database.ts'
-import { createMission } from './missions.ts'
+import { commandMission, createMission, missionIn } from './missions.ts'
 import { superuser } from './nodes.ts'
 import { partsOf } from './parts.ts'
 import { granted, holder, Work } from './tasks.ts'
@@ -80,7 +81,10 @@ async function seed(store: PostgresStore, url: string): Promise<Seeded> {
   const [part] = await work.createAll(partsOf(whole, 1))
   await work.register('a-worker', 1)
   // With a plan that waits for approval.
-  await createMission(work, () => [], { autonomy: 'approve' })
+  const mission = missionIn(await createMission(work, () => [], { autonomy: 'approve' }))
+  const comment = { uuid: freshUuid(), text: 'Keep the old endpoint.', replyTo: null }
+  await work.command(queued, { kind: 'comment', comment })
+  await commandMission(work, mission.uuid, { kind: 'comment', comment: { ...comment, uuid: freshUuid() } })
   await superuser(url, async (client) => {
     await client.query('set search_path = baton')
     await client.query(

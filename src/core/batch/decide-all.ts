@@ -190,11 +190,12 @@ class Batch {
   #isAsSeen = ({ taskId, command }: OnTask): boolean =>
     'version' in command && command.version === this.#record(taskId)?.version
 
-  #apply<C extends TaskCommand>({ taskId, uuid, command }: OnTask<C>, actor: Actor): TaskReply<C['kind']> {
+  #apply<C extends TaskCommand>(item: OnTask<C>, actor: Actor): TaskReply<C['kind']> {
+    const { taskId, uuid, command, said } = item
     const record = this.#record(taskId)
     if (!record || record.uuid !== uuid)
       return refuse('NOT_FOUND', `There is no task ${uuid} in this workspace.`)
-    const decision = decide(record, command, this.#contextFor(command, actor), this.#effects)
+    const decision = decide(record, command, this.#contextFor(command, actor), this.#effects, said)
     if (decision.record !== record) {
       this.#changed.set(taskId, decision.record)
       this.#missions.count(record, decision.record)
@@ -355,6 +356,7 @@ class Batch {
       records.set(key, decision.record)
       if (on === 'mission') this.#missions.keepPlan(decision.record as MissionRecord)
       this.#effects.events.push(...decision.events)
+      this.#effects.comments.push(...(decision.comments ?? []))
     }
     const { tasks, changes } = decision.creates ?? NO_TASKS
     const made =
@@ -373,6 +375,7 @@ class Batch {
       holds: () => this.#heldBy(records, key),
       settled,
       seen: records.seen(key),
+      comments: decision.comments ?? [],
     }) as Reply
   }
 

@@ -1,4 +1,5 @@
 import type { NewTask, OnTask, TaskCommand } from '../commands.ts'
+import type { CommentAdded } from '../comments.ts'
 import type { Refusal } from '../errors.ts'
 import type { EventDraft } from '../events.ts'
 import type { Limits } from '../limits.ts'
@@ -51,6 +52,7 @@ interface KindDecision<T extends KindShape> {
   /** The record after the decision, the very same object when nothing changed; null when it is removed. */
   record: T['record'] | null
   events: EventDraft[]
+  comments?: readonly CommentAdded[] | undefined
   /** What happens to a task it holds. */
   settle: (task: TaskRecord) => TaskCommand | null
   /** New tasks, and changes of others, in the same transaction. If they are refused, so is the command. */
@@ -73,6 +75,7 @@ interface Settled<T extends KindShape> {
   holds: () => readonly TaskRecord[]
   settled: readonly SettledClaim[]
   seen: Seen<T> | undefined
+  comments: readonly CommentAdded[]
 }
 
 export interface Kind<T extends KindShape> {

@@ -96,6 +96,9 @@ export interface RunRecord {
   usageBasis: string | null
   provider: string | null
   model: string | null
+  /** The last comments that its prompt contained: of its task, and of the mission. They are read when the run succeeds. */
+  toldTaskComment: number | null
+  toldMissionComment: number | null
   sessionIdBefore: string | null
   sessionIdAfter: string | null
   statusMessage: string | null
@@ -118,7 +121,9 @@ export interface RunRecord {
 }
 
 /** A run as people read it, and as its node monitors it. */
-export type Run = Omit<RunRecord, 'depth' | 'tokenHash'> & { workspaceId: number }
+export type Run = Omit<RunRecord, 'depth' | 'tokenHash' | 'toldTaskComment' | 'toldMissionComment'> & {
+  workspaceId: number
+}
 
 /** The state of an agent that is kept between runs. */
 export interface RuntimeState {
@@ -167,6 +172,8 @@ export interface RunStart {
   task: RunTask | null
   log: { store: string; logRef: string } | null
   sessionIdBefore: string | null
+  /** The last comments that its prompt contains. */
+  toldComments?: { task: number | null; mission: number | null } | undefined
   folder: unknown
 }
 

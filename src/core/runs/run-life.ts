@@ -29,6 +29,8 @@ export const beginRun = (start: RunStart): RunsStep<boolean> => ({
       logStore: log?.store ?? null,
       logRef: log?.logRef ?? null,
       sessionIdBefore: start.sessionIdBefore,
+      toldTaskComment: start.toldComments?.task ?? null,
+      toldMissionComment: start.toldComments?.mission ?? null,
       folder: start.folder ?? null,
     }
     const { attempt = null, generation = null, uuid: taskId = null } = task ?? {}

@@ -89,6 +89,8 @@ export const isStarted = (state: RunState) =>
   (RUN_TRANSITIONS.run_started.to as readonly RunState[]).includes(state)
 /** A live run that has not begun. */
 export const isNotStarted = (state: RunState) => isLive(state) && !isStarted(state)
+/** Its agent has ended by itself, with an outcome: it has read its prompt. */
+export const hasReadItsPrompt = (state: RunState) => state === 'succeeded'
 /** A pending wakeup waits for its run, or has one that is live. */
 export const isPending = (state: WakeupState) => PENDING.has(state)
 /** It waits for its run. */
@@ -99,6 +101,7 @@ export const isSkipped = (state: WakeupState) =>
 /** Requests that were coalesced or skipped did not wake the agent. */
 export const wokeItsAgent = (state: WakeupState) => state !== 'coalesced' && state !== 'skipped'
 
+export const RUN_STATES_AFTER_READING = RUN_STATES.filter(hasReadItsPrompt)
 export const LIVE_RUN_STATES = RUN_STATES.filter(isLive)
 export const RUN_END_STATES: readonly RunEndState[] = RUN_TRANSITIONS.run_finished.to
 export const PENDING_WAKEUP_STATES = WAKEUP_STATES.filter(isPending)

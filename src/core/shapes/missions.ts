@@ -246,3 +246,6 @@ export const MissionPatchBody = z.strictObject({
   maxParallel: z.int().min(1).max(100_000).nullable().optional(),
 })
 export const MissionAct = z.strictObject({ reason: ShortText.optional() })
+export const MissionRetry = MissionAct.extend({
+  comment: Text.optional().describe('Added to its thread, in the same transaction'),
+})

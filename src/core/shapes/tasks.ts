@@ -140,7 +140,7 @@ export const DependenciesBody = z.strictObject({
 
 export const OperatorAct = z.strictObject({
   reason: ShortText.optional(),
-  comment: ShortText.optional(),
+  comment: Text.optional().describe('Added to the thread of the task, in the same transaction'),
   generation: Generation.optional().describe(
     'The generation whose result is judged; refused when it is another one',
   ),
@@ -215,6 +215,7 @@ export const TaskView = BriefTask.extend({
   checkpointData: z.unknown(),
   question: QuestionView.nullable().describe('The last question of a holder, and its answer'),
   awaits: AwaitsView.nullable().describe('What it waits for a person with'),
+  commentCount: z.int().describe('Comments on the task itself; those of its mission are not counted'),
 })
 
 const Neighbour = z.object({

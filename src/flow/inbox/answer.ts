@@ -12,6 +12,7 @@ import type { InboxRow } from '../../store/server-store.ts'
 import { operateAgent } from '../agents.ts'
 import type { Execution } from '../execution.ts'
 import { approveMission, operateMission, rejectMission } from '../missions/missions.ts'
+import { saidIn } from '../said.ts'
 import { command } from '../tasks.ts'
 import { raiseBudget, updateTask } from '../update-task.ts'
 import { firstAnswer } from './first-answer.ts'
@@ -111,7 +112,7 @@ async function onTask(kernel: ServerKernel, caller: Caller, row: InboxRow, given
   if (decision === 'raise') return raise(kernel, caller, row, given)
   if (decision === 'answer' && answer === undefined)
     throw Refused.field('VALIDATION_FAILED', 'answer', 'is missing')
-  const { record } = await command(kernel, caller, id, commandFor(row, given))
+  const { record } = await command(kernel, caller, id, commandFor(row, given), saidIn(given.comment))
   return { state: record.state }
 }
 

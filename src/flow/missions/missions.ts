@@ -25,6 +25,7 @@ import type { RunKernel, ServerKernel } from '../../kernel/server-kernel.ts'
 import { planDigest } from '../plan-digest.ts'
 import { planningTask } from '../planning/planning-task.ts'
 import { namedProject } from '../projects.ts'
+import { saidIn } from '../said.ts'
 import { unblockDownstream } from '../unblock.ts'
 import { refuseContractors } from './contractors.ts'
 import { serveOthers } from './large-plans.ts'
@@ -198,7 +199,7 @@ export async function approveMission(
   await refuseContractors(kernel, caller.workspaceId, plan, mission)
   // By the version that was read: if there is a newer one by now, its tasks are not these.
   const seen = { planVersion: planVersion ?? version, digest }
-  const named = { kind: 'approve', comment: comment ?? null, ...seen } as const
+  const named = { kind: 'approve', comment: comment ?? null, said: saidIn(comment), ...seen } as const
   if (!hasProposal(mission)) return act(kernel, caller, uuid, { ...named, tasks, changes: [] })
   const replanning = await replanningOf(kernel, caller, mission, plan, cancel)
   if (preview !== undefined) await refuseIfChanged(kernel, caller, mission, plan, preview)
@@ -220,7 +221,7 @@ export async function rejectMission(
   { then: outcome, comment, planVersion, digest }: z.output<typeof RejectBody>,
 ): Promise<Answer> {
   const mission = await requireMission(kernel, caller, uuid)
-  const seen = { planVersion, digest, comment: comment ?? null }
+  const seen = { planVersion, digest, comment: comment ?? null, said: saidIn(comment) }
   // One that runs is not planned again, whatever it is by the time of the decision.
   const isPlanned = mission.phase !== 'running' && outcome === 'replan'
   const planning = isPlanned ? await replanning(kernel, caller, mission, comment) : null

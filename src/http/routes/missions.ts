@@ -6,6 +6,7 @@ import {
   MissionCreate,
   MissionParams,
   MissionPatchBody,
+  MissionRetry,
   MissionView,
   RejectBody,
 } from '../../core/shapes/missions.ts'
@@ -17,6 +18,7 @@ import {
   rejectMission,
   type showMission,
 } from '../../flow/missions/missions.ts'
+import { saidIn } from '../../flow/said.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import { route } from '../schema.ts'
 import { etag, versionIn } from '../versions.ts'
@@ -124,8 +126,9 @@ function stateActs(app: FastifyInstance, kernel: ServerKernel): void {
   act(
     'retry',
     'Queue its failed tasks again; what was skipped because of them waits again',
-    MissionAct,
-    (caller, id, { reason = null }) => operateMission(kernel, caller, id, { kind: 'retry', reason }),
+    MissionRetry,
+    (caller, id, { reason = null, comment }) =>
+      operateMission(kernel, caller, id, { kind: 'retry', reason, said: saidIn(comment) }),
   )
   act(
     'clone',

@@ -12,6 +12,7 @@ import {
 } from '../../core/shapes/people.ts'
 import { TaskView } from '../../core/shapes/tasks.ts'
 import { askPerson, completeTask } from '../../flow/people.ts'
+import { saidIn } from '../../flow/said.ts'
 import { operate } from '../../flow/tasks.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import { IdParams, route } from '../schema.ts'
@@ -62,7 +63,7 @@ function judgeRoutes(app: FastifyInstance, kernel: ServerKernel): void {
       async ({ params, body, caller }) => {
         const given = (body ?? {}) as Partial<z.output<B>>
         const comment = given.comment ?? given.reason ?? null
-        return operate(kernel, caller, params.id, commandOf(given, comment))
+        return operate(kernel, caller, params.id, commandOf(given, comment), saidIn(comment))
       },
     )
   judge('approve', 'Approve the result of a task', ApproveTask, ({ generation, digest }, comment) => ({

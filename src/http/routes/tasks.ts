@@ -18,6 +18,7 @@ import {
 } from '../../core/shapes/tasks.ts'
 import { givePriorities, missionsNamed } from '../../flow/missions/joining.ts'
 import { namedProject } from '../../flow/projects.ts'
+import { saidIn } from '../../flow/said.ts'
 import { createTasks, operate, readStates, requireRecord } from '../../flow/tasks.ts'
 import { updateTask } from '../../flow/update-task.ts'
 import { claimRowView } from '../../flow/views.ts'
@@ -256,7 +257,8 @@ function operatorRoutes(app: FastifyInstance, kernel: ServerKernel): void {
         bodyIsOptional: true,
         answer: TaskView,
       }),
-      async ({ params, body, caller }) => operate(kernel, caller, params.id, command(body)),
+      async ({ params, body, caller }) =>
+        operate(kernel, caller, params.id, command(body), saidIn(body?.comment)),
     )
   }
 }

@@ -13,6 +13,7 @@ import {
   similarTo,
   workspaceToAssignIn,
 } from './assignment.ts'
+import { findComment, listComments, unreadComments } from './comments.ts'
 import { byId, costliest, missionsToSettle, skippedIn, tasksFor } from './missions.ts'
 import { seeRuns, writeRuns } from './run-changes.ts'
 import * as reads from './run-reads.ts'
@@ -62,6 +63,12 @@ export class MemoryRunStore extends MemoryStore implements RunStore {
     workWithout: async (only, limit = ENOUGH_WAITING) =>
       roundRobin(this.those(only ?? undefined).flatMap(reads.workWithoutWakeup), limit),
     dueTimers: async (limit, only) => reads.dueTimers(this.those(only), limit, this.now()),
+  }
+
+  readonly comments: RunStore['comments'] = {
+    list: async (workspaceId, ...asked) => listComments(this.inside(workspaceId), ...asked),
+    find: async (workspaceId, ...asked) => findComment(this.inside(workspaceId), ...asked),
+    unread: async (workspaceId, ...asked) => unreadComments(this.inside(workspaceId), ...asked),
   }
 
   readonly missions: RunStore['missions'] = {

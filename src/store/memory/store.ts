@@ -29,6 +29,7 @@ import type {
   Walked,
 } from '../store.ts'
 import { blockedFrom, dependenciesOf, downstreamOf, missedIn } from './blocked.ts'
+import { writeComments } from './comments.ts'
 import { MemoryEventWriter } from './event-writer.ts'
 import { MemoryLeaderLease } from './leader-lease.ts'
 import { MemoryFollowers } from './log-followers.ts'
@@ -135,6 +136,7 @@ export class MemoryStore implements Store<KindName> {
           const writeAll = () => {
             write(workspace, changes)
             writeMissions(workspace, changes)
+            writeComments(workspace, changes)
           }
           return { answer, events: changes.events, tasksWaiting, write: writeAll }
         }

@@ -12,7 +12,7 @@ import type { RunRecord, RuntimeState, TaskSession, WakeupRecord } from '../../c
 import { isLive, isPending } from '../../core/runs/states.ts'
 import type { CountedDependency, DependencyKind } from '../../core/upstream.ts'
 import { foldDetails } from '../fold-changes.ts'
-import type { NewRunEvent } from '../run-store.ts'
+import type { NewRunEvent, StoredComment } from '../run-store.ts'
 import type { StoredClaim, StoredResult } from '../store.ts'
 
 /** Rows by id. Those that are not over are kept apart as well: the others become many, and few ask for them. */
@@ -63,6 +63,8 @@ export interface Workspace {
   missions: Map<string, MissionRecord>
   /** All versions of their plans, by mission. */
   missionPlans: Map<string, PlanVersion[]>
+  /** In the order in which they were written. */
+  comments: (StoredComment & { of: number })[]
   storedReplies: Map<string, StoredReply>
   projects: Map<string, number>
   /** Declared tracks, by `trackName`: how many agents each may have. */
@@ -94,6 +96,7 @@ export const emptyWorkspace = (id: number, limits: Limits): Workspace => ({
   agents: new Map(),
   missions: new Map(),
   missionPlans: new Map(),
+  comments: [],
   storedReplies: new Map(),
   projects: new Map(),
   tracks: new Map(),

@@ -62,6 +62,7 @@ export class PostgresStore
   readonly agents: ServerQueries['agents']
   readonly assignment: ServerQueries['assignment']
   readonly cluster: ServerQueries['cluster']
+  readonly comments: ServerQueries['comments']
   readonly followers: LogFollowers
   readonly counters: ServerQueries['counters']
   readonly taskCounts: ServerQueries['taskCounts']
@@ -101,6 +102,7 @@ export class PostgresStore
     this.agents = queries.agents
     this.assignment = queries.assignment
     this.cluster = queries.cluster
+    this.comments = queries.comments
     this.counters = queries.counters
     this.taskCounts = queries.taskCounts
     this.board = queries.board

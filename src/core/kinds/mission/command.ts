@@ -1,4 +1,5 @@
 import type { NewTask, OnTask } from '../../commands.ts'
+import type { NewComment } from '../../comments.ts'
 import type { Actor } from '../../records.ts'
 import type { MissionConfig } from '../../shapes/missions.ts'
 import type { PlanVersion } from './record.ts'
@@ -13,6 +14,11 @@ export interface ProposedPlan {
 interface SeenPlan {
   planVersion?: number | undefined
   digest?: string | undefined
+}
+
+/** What is said with a command: a comment of the mission. */
+interface WithComment {
+  said?: NewComment | undefined
 }
 
 export type MissionCommand =
@@ -53,7 +59,8 @@ export type MissionCommand =
       tasks: readonly NewTask[]
       changes: readonly OnTask[]
       comment: string | null
-    } & SeenPlan)
+    } & SeenPlan &
+      WithComment)
   | ({
       kind: 'reject'
       outcome: 'fail' | 'replan'
@@ -61,12 +68,14 @@ export type MissionCommand =
       /** Of a mission that runs: the plan that it follows, as the caller read it. */
       followed?: PlanVersion | null | undefined
       comment: string | null
-    } & SeenPlan)
+    } & SeenPlan &
+      WithComment)
   | { kind: 'pause'; reason: string | null }
   | { kind: 'resume' }
   | { kind: 'cancel'; reason: string | null }
   /** Its failed tasks are to be done again. */
-  | { kind: 'retry'; reason: string | null }
+  | ({ kind: 'retry'; reason: string | null } & WithComment)
+  | { kind: 'comment'; comment: NewComment }
   /** All that was asked for at this time is under way. */
   | { kind: 'retried'; retryAt: number }
   /** Settings of a mission that has not ended; a larger budget opens the gate that a smaller one closed. */

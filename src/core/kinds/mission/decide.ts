@@ -32,13 +32,16 @@ export function decideMission(
   const draft = new MissionDraft(before, context)
   const act = ACTS[command.kind] as Act<typeof command.kind>
   const refusal = act(draft, command, context)
-  return refusal ? refused(before, refusal) : draft.decision()
+  if (refusal) return refused(before, refusal)
+  if ('said' in command && command.said) draft.say(command.said)
+  return draft.decision()
 }
 
 const refused = (record: MissionRecord | null, refusal: Refusal): MissionDecision => ({
   refusal,
   record,
   events: [],
+  comments: [],
   creates: [],
 })
 
@@ -169,6 +172,11 @@ const ACTS: { [K in Exclude<MissionCommand['kind'], 'create'>]: Act<K> } = {
 
   retry,
   retried,
+
+  comment(draft, { comment }) {
+    draft.say(comment)
+    return null
+  },
 
   update(draft, { ifVersion, patch }) {
     const { record } = draft

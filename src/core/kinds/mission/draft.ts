@@ -1,4 +1,5 @@
 import type { NewTask } from '../../commands.ts'
+import { type CommentAdded, type NewComment, saidOnMission } from '../../comments.ts'
 import { type Refusal, refuse } from '../../errors.ts'
 import { type EventDraft, type EventType, missionEvent } from '../../events.ts'
 import type { Actor } from '../../records.ts'
@@ -16,6 +17,7 @@ export interface MissionDecision {
   refusal: Refusal | null
   record: MissionRecord | null
   events: EventDraft[]
+  comments: readonly CommentAdded[]
   /** New tasks of the mission, in the same transaction. */
   creates: readonly NewTask[]
 }
@@ -35,6 +37,7 @@ export class MissionDraft {
   readonly #before: MissionRecord | null
   readonly #context: MissionContext
   readonly #events: EventDraft[] = []
+  readonly #comments: CommentAdded[] = []
   #isChanged = false
   creates: readonly NewTask[] = []
   #isSetQuietly = false
@@ -77,6 +80,13 @@ export class MissionDraft {
     this.#events.push(missionEvent(type, { id, uuid }, payload, this.#context, from, to))
   }
 
+  /** A comment is no change of it either. */
+  say(said: NewComment): void {
+    const { comment, event } = saidOnMission(this.record, said, this.#context)
+    this.#comments.push(comment)
+    this.#events.push(event)
+  }
+
   /** What nobody reads but upkeep: no event, and no new version. */
   setQuietly(fields: Partial<Pick<MissionRecord, 'retryAt' | 'dueAt'>>): void {
     Object.assign(this.record, fields)
@@ -85,12 +95,13 @@ export class MissionDraft {
 
   decision(): MissionDecision {
     const events = this.#events
+    const comments = this.#comments
     if (this.#isSetQuietly && events.length === 0)
-      return { refusal: null, record: this.record, events, creates: [] }
+      return { refusal: null, record: this.record, events, comments, creates: [] }
     if (this.#before && events.length === 0)
-      return { refusal: null, record: this.#before, events, creates: [] }
+      return { refusal: null, record: this.#before, events, comments, creates: [] }
     if (this.#before && this.#isChanged) this.record.version = this.#before.version + 1
-    return { refusal: null, record: this.record, events, creates: this.creates }
+    return { refusal: null, record: this.record, events, comments, creates: this.creates }
   }
 }
 

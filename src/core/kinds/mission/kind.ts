@@ -24,11 +24,12 @@ export const missionKind: Kind<MissionTypes> = {
     return { ...decision, settle: () => null, creates: { tasks: creates, changes } }
   },
   // Without the plan itself, which may be large: replies are stored under their idempotency keys.
-  granted: ({ record, isNew }) => ({
+  granted: ({ record, isNew, comments: [comment] }) => ({
     ok: true,
     reason: 'DONE',
     record: { ...record!, plan: record!.plan && { ...record!.plan, body: null } },
     isNew,
+    ...(comment && { comment }),
   }),
   tasksIn,
 }

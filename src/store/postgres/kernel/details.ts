@@ -16,7 +16,7 @@ export const ownDetails = (include: ReadonlySet<LargeDetail>) => {
   const [input, checkpoint] = LARGE_DETAILS.map((name) => (include.has(name) ? `d.${name}` : 'null::json'))
   return `d.title, d.task_type, d.description, ${input}, d.tags, d.progress_percent, d.progress_step, ${checkpoint},
    d.user_ref, d.error, d.failure_class, d.exhausted, d.metadata, d.created_by, d.plan,
-   d.question, d.waits_kind, ms(d.waits_since), d.waits_because`
+   d.question, d.waits_kind, ms(d.waits_since), d.waits_because, d.comment_count`
 }
 
 /** The UUIDs of the tasks that a task depends on. */
@@ -25,7 +25,7 @@ export const dependsOn = (workspace: string, task: string) =>
       order by x.depends_on), '{}') from task_dependencies x where x.workspace_id = ${workspace} and x.task_id = ${task})`
 
 /** How many values `readDetails` reads. */
-export const DETAILS_WIDTH = 23
+export const DETAILS_WIDTH = 24
 
 /** In the order they are selected. Written out: building it field by field would cost several times as much. */
 export const readDetails = (values: readonly unknown[]) =>
@@ -49,10 +49,11 @@ export const readDetails = (values: readonly unknown[]) =>
     waitsKind: values[16],
     waitsSince: values[17],
     waitsBecause: values[18],
-    project: values[19],
-    parent: values[20],
-    mission: values[21],
-    dependsOn: values[22],
+    commentCount: values[19],
+    project: values[20],
+    parent: values[21],
+    mission: values[22],
+    dependsOn: values[23],
   }) as TaskDetails
 
 // $1 workspace, $2 tasks.

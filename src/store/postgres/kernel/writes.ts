@@ -14,6 +14,7 @@ import {
   RARE,
   STATE_SINCE,
 } from './columns.ts'
+import { commentWrites } from './comments.ts'
 import { kindWrites, kindWritesBeforeTasks } from './kinds/stored-kinds.ts'
 import { arrayLiteral } from './rows.ts'
 import type { Bound } from './statements.ts'
@@ -34,6 +35,7 @@ export function writesOf(
     ...attemptWrites(workspaceId, changes),
     ...trackWrites(workspaceId, changes),
     ...kindWrites(workspaceId, view, changes),
+    ...commentWrites(workspaceId, changes),
     ...reads,
   ]
   const { newReplies } = changes

@@ -3,6 +3,7 @@ import { costliestTasks, missionsToSettle, skippedInMission, tasksForChore } fro
 import { newestPlanning } from '../upkeep/verifications.ts'
 import { readBoard } from './board.ts'
 import { cardsOfTasks } from './cards.ts'
+import { findComment, listComments, unreadComments } from './comments.ts'
 import { eventPage } from './event-pages.ts'
 import { readInbox, readInboxItem } from './inbox.ts'
 import { logOfTask, logOfWorkspace } from './logs.ts'
@@ -36,6 +37,7 @@ export function readQueries({ readers }: Connections) {
       skipped: skippedInMission,
       toSettle: missionsToSettle,
     }),
+    comments: bind(readers, { list: listComments, find: findComment, unread: unreadComments }),
     logs: bind(readers, { ofTask: logOfTask, ofWorkspace: logOfWorkspace, page: eventPage }),
     resultPages: bind(readers, {
       data: resultData,

@@ -66,6 +66,8 @@ export const RUN: Fields<RunRecord> = {
   usageBasis: ['usage_basis', 'text'],
   provider: ['provider', 'text'],
   model: ['model', 'text'],
+  toldTaskComment: ['told_task_comment', 'bigint'],
+  toldMissionComment: ['told_mission_comment', 'bigint'],
   sessionIdBefore: ['session_id_before', 'text'],
   sessionIdAfter: ['session_id_after', 'text'],
   statusMessage: ['status_message', 'text'],

@@ -9,7 +9,7 @@ import { isLive, isNotStarted, isRunning } from './state-lists.ts'
 
 /** Runs as people read them, and as their node monitors them. */
 
-const INTERNAL: (keyof RunRecord)[] = ['depth', 'tokenHash']
+const INTERNAL: (keyof RunRecord)[] = ['depth', 'tokenHash', 'toldTaskComment', 'toldMissionComment']
 const RUN_COLUMNS = `r.workspace_id as "workspaceId", ${selected(RUN, 'r', INTERNAL)}`
 const WITHOUT_RESULT = `r.workspace_id as "workspaceId", ${selected(RUN, 'r', [...INTERNAL, 'result'])}, null::json as result`
 

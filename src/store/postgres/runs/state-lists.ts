@@ -1,4 +1,10 @@
-import { LIVE_RUN_STATES, type RunState, WAKING_STATES, type WakeupState } from '../../../core/runs/states.ts'
+import {
+  LIVE_RUN_STATES,
+  RUN_STATES_AFTER_READING,
+  type RunState,
+  WAKING_STATES,
+  type WakeupState,
+} from '../../../core/runs/states.ts'
 
 /** States of runs and wakeups in SQL, taken from the tables of the core. Partial indexes have the same conditions. */
 
@@ -11,6 +17,8 @@ const RUNNING: RunState = 'running'
 /** `status`, or with an alias `w.status`: a run that may have a process. */
 export const isLive = (status: string) => `${status} in ${listOf(LIVE_RUN_STATES)}`
 export const isRunning = (status: string) => `${status} = '${RUNNING}'`
+/** A run whose agent has read its prompt. */
+export const hasReadItsPrompt = (status: string) => `${status} in ${listOf(RUN_STATES_AFTER_READING)}`
 export const isNotStarted = (status: string) => `${status} = '${QUEUED_RUN}'`
 
 /** A wakeup that waits for its run. */

@@ -181,6 +181,7 @@ const GRANTS: Record<string, string> = {
   missions: 'select, insert, update',
   mission_counters: 'select, insert, update',
   mission_plans: 'select, insert',
+  comments: 'select, insert',
   tasks: 'select, insert, update',
   task_details: 'select, insert, update',
   task_dependencies: 'select, insert, update, delete',

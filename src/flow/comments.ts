@@ -1,0 +1,128 @@
+import type { z } from 'zod'
+import type { CommentAdded, NewComment } from '../core/comments.ts'
+import { Refused } from '../core/errors.ts'
+import { actorIn } from '../core/event-entities.ts'
+import type { CommentBody, CommentList, CommentView } from '../core/shapes/comments.ts'
+import type { AnswerOf } from '../core/shapes/common.ts'
+import { freshUuid } from '../kernel/fresh-uuid.ts'
+import { type Caller, granted } from '../kernel/kernel.ts'
+import type { ServerKernel } from '../kernel/server-kernel.ts'
+import type { StoredComment, Thread } from '../store/run-store.ts'
+import { requireMission } from './missions/missions.ts'
+import { textOf } from './said.ts'
+import { command, readTask, requireRecord } from './tasks.ts'
+import { instant } from './views.ts'
+
+/** Comments on tasks and missions. */
+
+type Body = z.output<typeof CommentBody>
+type View = AnswerOf<typeof CommentView>
+
+export async function commentOnTask(
+  kernel: ServerKernel,
+  caller: Caller,
+  uuid: string,
+  body: Body,
+): Promise<View> {
+  const { id } = await requireRecord(kernel, caller, uuid)
+  const comment = await commentIn(kernel, caller, { on: 'task', id }, body)
+  const reply = await command(kernel, caller, uuid, { kind: 'comment', comment })
+  return addedView(kernel, caller, reply.comment, { taskId: uuid, missionId: null })
+}
+
+export async function commentOnMission(
+  kernel: ServerKernel,
+  caller: Caller,
+  uuid: string,
+  body: Body,
+): Promise<View> {
+  await mustBeMissionOfRun(kernel, caller, uuid)
+  const { id } = await requireMission(kernel, caller, uuid)
+  const comment = await commentIn(kernel, caller, { on: 'mission', id }, body)
+  const request = { on: 'mission', key: uuid, uuid, command: { kind: 'comment', comment } } as const
+  const reply = granted(await kernel.run(caller, request))
+  return addedView(kernel, caller, reply.comment!, { taskId: null, missionId: uuid })
+}
+
+/** A run comments on the mission of its own task only. */
+async function mustBeMissionOfRun(kernel: ServerKernel, caller: Caller, uuid: string): Promise<void> {
+  const { run } = caller
+  if (!run) return
+  const task = run.taskId === null ? null : await readTask(kernel, caller, run.taskId)
+  if (task?.details.mission !== uuid)
+    throw new Refused('FORBIDDEN', 'A run token allows comments only on the mission of the task of the run.')
+}
+
+/** Comments are never removed alone: what it replies to is still there when it is written. */
+async function commentIn(
+  kernel: ServerKernel,
+  { workspaceId }: Caller,
+  thread: Thread,
+  { text, replyTo }: Body,
+): Promise<NewComment> {
+  const comment = { uuid: freshUuid(), text: textOf(text, 'text') }
+  if (replyTo === undefined) return { ...comment, replyTo: null }
+  const id = await kernel.store.comments.find(workspaceId, thread, replyTo)
+  if (id === null)
+    throw Refused.field('VALIDATION_FAILED', 'replyTo', `names no comment of this ${thread.on}`)
+  return { ...comment, replyTo: { id, uuid: replyTo } }
+}
+
+export interface CommentPage {
+  after?: string | undefined
+  limit: number
+}
+
+export async function commentsOfTask(kernel: ServerKernel, caller: Caller, uuid: string, page: CommentPage) {
+  const { id } = await requireRecord(kernel, caller, uuid)
+  return commentsIn(kernel, caller, { on: 'task', id }, page, { taskId: uuid, missionId: null })
+}
+
+export async function commentsOfMission(
+  kernel: ServerKernel,
+  caller: Caller,
+  uuid: string,
+  page: CommentPage,
+) {
+  const { id } = await requireMission(kernel, caller, uuid)
+  return commentsIn(kernel, caller, { on: 'mission', id }, page, { taskId: null, missionId: uuid })
+}
+
+type Place = Pick<View, 'taskId' | 'missionId'>
+
+async function commentsIn(
+  kernel: ServerKernel,
+  { workspaceId }: Caller,
+  thread: Thread,
+  { after, limit }: CommentPage,
+  place: Place,
+): Promise<AnswerOf<typeof CommentList>> {
+  const from = after === undefined ? 0 : await kernel.store.comments.find(workspaceId, thread, after)
+  if (from === null)
+    throw Refused.field('VALIDATION_FAILED', 'after', `names no comment of this ${thread.on}`)
+  const found = await kernel.store.comments.list(workspaceId, thread, from, limit + 1)
+  const shown = found.slice(0, limit)
+  const authors = shown.map(({ author }) => author)
+  const nameOf = await kernel.actorNames.of(workspaceId, authors)
+  return {
+    items: shown.map((one) => commentView(one, nameOf(one.author), place)),
+    nextCursor: found.length > limit ? shown.at(-1)!.uuid : null,
+  }
+}
+
+async function addedView(
+  kernel: ServerKernel,
+  { workspaceId }: Caller,
+  added: CommentAdded,
+  place: Place,
+): Promise<View> {
+  const nameOf = await kernel.actorNames.of(workspaceId, [added.author])
+  const stored = { ...added, replyTo: added.replyTo?.uuid ?? null }
+  return commentView(stored, nameOf(added.author), place)
+}
+
+const commentView = (
+  { uuid, replyTo, text, author, at }: Pick<StoredComment, 'uuid' | 'replyTo' | 'text' | 'author' | 'at'>,
+  authorName: string | null,
+  place: Place,
+): View => ({ id: uuid, ...place, replyTo, text, author: actorIn(author, authorName), at: instant(at) })
