@@ -11,6 +11,7 @@ import { timeoutSecAfter } from '../core/runs/timeout.ts'
 import type { TokenUsage } from '../core/runs/usage.ts'
 import { operatorsObjections } from './allowed.ts'
 import { withCheck } from './check.ts'
+import { type ToldComments, unreadComments } from './comments.ts'
 import type { ExecutorContext } from './context.ts'
 import { environmentOf, secretsOf } from './environment.ts'
 import { answerOf, type Git, gitWith } from './folders/git.ts'
@@ -53,6 +54,8 @@ export interface Prepared {
   /** The key under which its session is stored. */
   taskKey: string
   sessionIdBefore: string | null
+  /** The last comments that its prompt contains. */
+  toldComments: ToldComments['upTo']
 }
 
 /** The adapter of an agent, after checks of its settings and of the policy of this node. */
@@ -99,7 +102,7 @@ interface About {
 /** What is read for a run. */
 async function gather({ kernel }: ExecutorContext, about: About, baseUrl: string) {
   const { workspaceId, agent, wakeup, runId, token, held } = about
-  const [[session], values, timeouts, task] = await Promise.all([
+  const [[session], values, timeouts, task, told] = await Promise.all([
     kernel.store.runtime.taskSessions(workspaceId, agent.slug, {
       adapterType: agent.adapterType,
       taskKey: held?.taskId ?? '',
@@ -107,8 +110,9 @@ async function gather({ kernel }: ExecutorContext, about: About, baseUrl: string
     promptValues(kernel, workspaceId, { agent, runId, wakeup, held, baseUrl, token }),
     held && held.generation > 1 ? kernel.store.runs.timeoutsBefore(workspaceId, held) : 0,
     plannedTask(kernel, workspaceId, held),
+    unreadComments(kernel, workspaceId, held),
   ])
-  return { session, values, timeouts, task }
+  return { session, values: { ...values, 'task.comments': told.comments }, timeouts, task, told }
 }
 
 export async function prepare(context: ExecutorContext, about: About): Promise<Prepared> {
@@ -117,7 +121,7 @@ export async function prepare(context: ExecutorContext, about: About): Promise<P
   const agent = await withCheck(context, workspaceId, about.agent, held)
   const adapter = adapterOf(context, workspaceId, agent)
   const baseUrl = context.baseUrl()
-  const { session, values, timeouts, task } = await gather(context, { ...about, agent }, baseUrl)
+  const { session, values, timeouts, task, told } = await gather(context, { ...about, agent }, baseUrl)
   const plan = task?.plan ?? null
   const credential = credentialOf(context, adapter, agent)
   const choice = await modelOf(context, workspaceId, agent, task, credential)
@@ -166,6 +170,7 @@ export async function prepare(context: ExecutorContext, about: About): Promise<P
     failureClass: task?.failureClass ?? null,
     taskKey: held?.taskId ?? '',
     sessionIdBefore: session?.sessionDisplayId ?? null,
+    toldComments: told.upTo,
   }
 }
 

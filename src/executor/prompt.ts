@@ -21,8 +21,18 @@ export function promptOf(agent: AgentRecord, values: PromptValues): string {
     throw new Unfit('invalid_configuration', `promptTemplate, line ${line}, column ${column}: ${message}.`)
   }
   const prompt = renderTemplate(parsed.template, values)
-  const isTold = usesVariable(parsed.template.nodes, 'task.answer')
-  return isTold ? prompt : `${prompt}${answerAsText(values)}`
+  const without = (path: PromptPath, text: string) => (usesVariable(parsed.template.nodes, path) ? '' : text)
+  return [
+    prompt,
+    without('task.answer', answerAsText(values)),
+    without('task.comments', commentsAsText(values)),
+  ].join('')
+}
+
+/** Nor what was said since the agent was last told. */
+function commentsAsText(values: PromptValues): string {
+  const comments = values['task.comments']
+  return comments == null ? '' : `\n\nComments on the task and its mission:\n\n${JSON.stringify(comments)}\n`
 }
 
 /** A template that does not mention the answer must not keep it from the agent that waited for it. */

@@ -159,6 +159,7 @@ async function perform(
     task: taskOf(held),
     log: handle,
     sessionIdBefore: prepared.sessionIdBefore,
+    toldComments: prepared.toldComments,
     folder: prepared.folder,
   }
   const hasBegun = await context.storeRetry.whileUnavailable(() =>

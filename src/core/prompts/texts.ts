@@ -25,6 +25,12 @@ When only a person can decide how to continue, ask and end; "options" may be lef
       -H "Authorization: Bearer $BATON_API_KEY" -H "Content-Type: application/json" \\
       -d '{"session":"'"$BATON_SESSION"'","generation":'"$BATON_GENERATION"',"question":"Which of the two databases is the right one?","options":["Frankfurt","Dublin"]}'
 
+To tell people something that is not the result, comment on the task, and continue; nobody has to answer:
+
+    curl -sS -X POST "$BATON_URL/api/v1/tasks/$BATON_TASK_ID/comments" \\
+      -H "Authorization: Bearer $BATON_API_KEY" -H "Content-Type: application/json" \\
+      -d '{"text":"The tests of the old endpoint fail without my change, too."}'
+
 When your task belongs to a mission and is too much for one, add tasks to the mission; the answer has the "id" of the new task. The same "tempId" never adds a second one. Then continue after them: send their ids and end. You are started again with their results:
 
     curl -sS -X POST "$BATON_URL/api/v1/tasks/$BATON_TASK_ID/children" \\
@@ -104,6 +110,14 @@ The answer: {{task.answer}}
 Go on from where the work stopped.
 
 {{/task.answer}}
+{{#task.comments}}
+## Comments
+
+Written since the agent of this task was last told, oldest first. Take those of people into account:
+
+{{task.comments}}
+
+{{/task.comments}}
 {{#verdict.previous}}
 ## What was wrong with the previous attempt
 
@@ -134,6 +148,14 @@ export const SERVICE_TEMPLATE = `You are {{agent.name}}, working for {{workspace
 
 {{task.description}}
 
+{{#task.comments}}
+## Comments
+
+Written since the agent of this task was last told, oldest first. Take those of people into account:
+
+{{task.comments}}
+
+{{/task.comments}}
 {{#verdict.previous}}
 ## Your previous answer was not accepted
 

@@ -176,6 +176,13 @@ export const PROMPT_VARIABLES = [
     example: 'The one in Frankfurt.',
   },
   {
+    path: 'task.comments',
+    description:
+      'Comments on the task and its mission that its agent has not been told, as JSON, oldest first',
+    sensitive: false,
+    example: '[{"by":"anna","at":"2026-01-31T12:00:00.000Z","on":"task","text":"Keep the old endpoint."}]',
+  },
+  {
     path: 'verdict.previous',
     description: 'The comment of a reviewer on the previous attempt',
     sensitive: false,
