@@ -39,6 +39,8 @@ export function unreadComments(
   task: { id: number; missionId: number | null },
   limit: number,
 ): UnreadComments {
+  // A simulation has many runs, and nobody comments there.
+  if (comments.length === 0) return { comments: [], total: 0, upTo: { task: null, mission: null } }
   const told = { task: 0, mission: 0 }
   for (const { innerTaskId, status, toldTaskComment, toldMissionComment } of runs.values()) {
     if (innerTaskId !== task.id || !hasReadItsPrompt(status)) continue
