@@ -126,3 +126,26 @@ test('an agent comments on its own task and mission with its token, and on no ot
   }
   expectRefusal(await w.post(`/tasks/${task.id}/comments`, { text: ' ' }), 400, 'VALIDATION_FAILED')
 })
+
+test(
+  '"comment and run again" leaves both or neither when the server is killed in between',
+  MINUTES,
+  async () => {
+    const { cluster, first, w, home, results } = await started()
+    const task = await w.make({ title: 'Read', agent: 'reader', maxRetries: 0 })
+    await w.reaches(task, 'failed')
+    writeFileSync(join(home, 'works'), '')
+    const point = await cluster.faultPoint('comments', 'insert', 'true')
+    const retry = w.on(task, 'retry', { comment: 'Comment one.' }).catch(() => 'cut off')
+    await point.reached()
+    await cluster.kill(first)
+    await point.lift()
+    expect(await retry).toBe('cut off')
+    await cluster.serve()
+    expect(await w.read(task)).toMatchObject({ state: 'failed', commentCount: 0 })
+    expect(await w.count('task_retried')).toBe(0)
+    await w.on(task, 'retry', { comment: 'Comment two.' })
+    await w.reaches(task, 'completed')
+    expect(await results(task)).toEqual([{ texts: ['two'], isNamed: true }])
+  },
+)
