@@ -56,7 +56,7 @@ const payloadOf = (type: EventType, all: boolean, text = 'some words') =>
   sampleOf(z.toJSONSchema(EVENTS[type]) as Shape, all, text) as Record<string, unknown>
 
 /** Free text of people and agents. */
-const PROSE = ['title', 'name', 'reason', 'because', 'error', 'comment', 'verdict', 'step']
+const PROSE = ['title', 'name', 'reason', 'because', 'error', 'comment', 'verdict', 'step', 'preview']
 
 describe('every event', () => {
   test.each(eventTypes)('%s has a level and a sentence', (type) => {

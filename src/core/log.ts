@@ -356,7 +356,7 @@ const SENTENCES: { [T in EventType]: (payload: Payload<T>) => string } = {
     `The mission follows version ${version} of its plan: ${added} added, ${changed} changed, ${cancelled} cancelled.`,
   mission_retrying: ({ reason, tasks }) =>
     `The mission does ${count(tasks, 'failed task')} again${why(reason)}.`,
-  comment_added: ({ author, preview }) => `${author} commented: ${brief(preview)}`,
+  comment_added: ({ author, preview }) => `${author} commented${why(preview)}.`,
   mission_reopened: ({ tasks }) => `The mission is open again: ${count(tasks, 'task')} to do.`,
   cost_snapshot: ({ totalCost, percentUsed }) =>
     `The mission has spent $${totalCost}${percentUsed === null ? '' : ` (${percentUsed} % of its budget)`}.`,
