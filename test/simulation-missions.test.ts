@@ -7,7 +7,7 @@ import { describePlantedBugs } from './simulation/planted-bugs.ts'
 
 const SEEDS = 100
 /** A bug that is not noticed within this many seeds counts as unnoticed. */
-const ENOUGH = 400
+const ENOUGH = 600
 
 /** What the seeds must reach, or they prove nothing about it. */
 const REACHED = [
