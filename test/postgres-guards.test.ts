@@ -71,6 +71,11 @@ const commented =
   ({ workspace }: Seeded) =>
     `${update('comments', set, workspace)} and task_id is not null`
 
+const reported =
+  (set: string) =>
+  ({ workspace }: Seeded) =>
+    `${update('reports', set, workspace)} and version = 1`
+
 /**
  * What the database refuses from everyone: the claim, the table, words of the constraint's definition, a way to break it.
  */
@@ -1114,6 +1119,34 @@ const GUARDS: Guard[] = [
     'UNIQUE (workspace_id, uuid)',
     ({ workspace }) => update('comments', 'uuid = (select max(uuid::text)::uuid from comments)', workspace),
   ],
+  ['versions of reports count from 1', 'reports', 'version >= 1', reported('version = 0')],
+  ['a report has one of six types', 'reports', 'type = ANY', reported("type = 'novel'")],
+  ['a report comes from somewhere known', 'reports', 'source = ANY', reported("source = 'rumour'")],
+  ['a report has an author', 'reports', "author <> ''", reported("author = ''")],
+  ['a report says something', 'reports', 'octet_length(markdown)', reported("markdown = ''")],
+  [
+    'a report is not too long',
+    'reports',
+    'octet_length(markdown)',
+    reported("markdown = repeat('x', 1048577)"),
+  ],
+  [
+    'what is not handed in tells of an end',
+    'reports',
+    "(source = 'submitted') = (ended_seq IS NULL)",
+    reported('ended_seq = null'),
+  ],
+  ['a version of a report exists once', 'reports', 'bigint), version)', reported('version = 2')],
+  ['an end is reported on once', 'reports', 'bigint), ended_seq)', reported('ended_seq = 2')],
+  [
+    'a report has an id of its own',
+    'reports',
+    'UNIQUE (workspace_id, uuid)',
+    reported(
+      'uuid = (select uuid from reports r where r.workspace_id = reports.workspace_id and r.version = 2)',
+    ),
+  ],
+  ['a mission has no fewer reports than none', 'missions', 'report_count >= 0', mission('report_count = -1')],
   ['versions of plans count from 1', 'mission_plans', 'version >= 1', planned('version = 0')],
   ['a plan has tasks or none', 'mission_plans', 'task_count >= 0', planned('task_count = -1')],
   ['an estimate is not negative', 'mission_plans', 'estimated_tokens >= 0', planned('estimated_tokens = -1')],
@@ -1327,6 +1360,7 @@ describe('no row points across workspaces', () => {
       'mission_counters',
       'mission_plans',
       'rejected_results',
+      'reports',
       'run_events',
       'runs',
       'task_dependencies',

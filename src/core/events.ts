@@ -292,6 +292,16 @@ export const EVENTS = {
     isWhole: z.boolean(),
     replyTo: text.nullable(),
   }),
+  /** On a mission or on one of its tasks; `kind` is its type. */
+  report_written: z.object({
+    ...mission,
+    taskId: text.optional(),
+    reportId: text,
+    version: z.int(),
+    kind: text,
+    source: text,
+    author: text,
+  }),
 } as const satisfies Record<TransitionName | MissionTransition, z.ZodType> & Record<string, z.ZodType>
 
 export type EventType = keyof typeof EVENTS

@@ -129,6 +129,7 @@ const LEVELS = {
   mission_plan_changed: 'INFO',
   mission_retrying: 'INFO',
   comment_added: 'INFO',
+  report_written: 'INFO',
 } as const satisfies Record<EventType, LogLevel>
 
 type LoggedEvent = Pick<StoredEvent, 'type' | 'payload'>
@@ -357,6 +358,8 @@ const SENTENCES: { [T in EventType]: (payload: Payload<T>) => string } = {
   mission_retrying: ({ reason, tasks }) =>
     `The mission does ${count(tasks, 'failed task')} again${why(reason)}.`,
   comment_added: ({ author, preview }) => `${author} commented${why(preview)}.`,
+  report_written: ({ taskId, version, author }) =>
+    `Version ${version} of the report on the ${taskId === undefined ? 'mission' : 'task'} was written by ${author}.`,
   mission_reopened: ({ tasks }) => `The mission is open again: ${count(tasks, 'task')} to do.`,
   cost_snapshot: ({ totalCost, percentUsed }) =>
     `The mission has spent $${totalCost}${percentUsed === null ? '' : ` (${percentUsed} % of its budget)`}.`,

@@ -1,6 +1,7 @@
 import type { CommentAdded } from './comments.ts'
 import type { EventDraft } from './events.ts'
 import type { Limits } from './limits.ts'
+import type { ReportAdded } from './reports/report.ts'
 import type { ResultJudged, ResultPromoted, ResultWritten } from './result-changes.ts'
 import { placeInQueue, sooner } from './retry.ts'
 import type { Review, Serves } from './reviews.ts'
@@ -245,6 +246,7 @@ export interface Effects {
   replaced: number[]
   recounted: DependencyRecounted[]
   comments: CommentAdded[]
+  reports: ReportAdded[]
   events: EventDraft[]
 }
 
@@ -256,6 +258,7 @@ export const noEffects = (): Effects => ({
   replaced: [],
   recounted: [],
   comments: [],
+  reports: [],
   events: [],
 })
 

@@ -4,6 +4,7 @@ import type { Refusal } from './errors.ts'
 import type { AgentCommand } from './kinds/agent/command.ts'
 import type { MissionRecord } from './kinds/mission/record.ts'
 import type { AgentRecord, SessionRecord, TaskRecord } from './records.ts'
+import type { ReportKept } from './reports/report.ts'
 import type { ClaimEnd, ClaimState } from './states.ts'
 
 /**
@@ -161,6 +162,8 @@ export type MissionGranted = Granted & {
   readonly isNew: boolean
   /** What was said with the command. */
   readonly comment?: CommentAdded | undefined
+  /** The reports that it wrote. */
+  readonly reports?: readonly ReportKept[] | undefined
 }
 
 export type AnyGranted =

@@ -7,6 +7,9 @@
 /** Unblocks tasks whose dependencies have ended. It follows every workspace from its first event. */
 export const DEPENDENTS = 'dependents'
 
+/** Writes reports on tasks and missions that ended. It follows workspaces from their first mission on. */
+export const REPORTS = 'reports'
+
 /** The events after `after` up to `upTo`, leased to the caller of `next`. */
 export interface LogRange {
   workspaceId: number
@@ -25,6 +28,8 @@ export interface NextRanges {
   /** At most so many events of each. */
   events: number
   leaseMs: number
+  /** Of this workspace alone. */
+  only?: number | undefined
 }
 
 export interface LogFollowers {

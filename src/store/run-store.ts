@@ -4,8 +4,11 @@ import type { CostOfTask } from '../core/kinds/mission/command.ts'
 import type { MissionRecord, PlanVersion } from '../core/kinds/mission/record.ts'
 import type { SkippedTask } from '../core/kinds/mission/retry.ts'
 import type { AgentRecord, TaskRecord } from '../core/records.ts'
+import type { MissionMaterial, TaskMaterial } from '../core/reports/material.ts'
+import type { ReportAdded } from '../core/reports/report.ts'
 import type { Spent } from '../core/runs/budget.ts'
 import type { Run, RuntimeState, TaskSession, Usage } from '../core/runs/records.ts'
+import type { LogFollowers } from './log-followers.ts'
 import type { NextUpkeep, RunsTransactor, Store } from './store.ts'
 
 /**
@@ -42,6 +45,8 @@ export interface RunStore extends Store<KindName>, RunsTransactor {
     orphans(limit: number, only?: number): Promise<{ workspaceId: number; id: number; uuid: string }[]>
   }
   readonly comments: CommentReads
+  readonly reports: ReportReads
+  readonly followers: LogFollowers
   readonly cluster: { nodesWithRuns(): Promise<NodeWithRuns[]> }
   readonly workspaces: { read(workspaceId: number): Promise<{ uuid: string; name: string }> }
   nextDue(): Promise<NextDue>
@@ -100,6 +105,57 @@ interface CommentReads {
     task: { id: number; missionId: number | null },
     limit: number,
   ): Promise<UnreadComments>
+}
+
+/** What a report is about: a mission, or one of its tasks. */
+export interface ReportSubject {
+  missionId: number
+  taskId: number | null
+}
+
+export interface StoredReport extends ReportSubject, Omit<ReportAdded, 'task' | 'missionId'> {
+  id: number
+  /** The outside ids of both. */
+  mission: string
+  task: string | null
+}
+
+/** The end of a task, or without a task of its mission, as the log has it. */
+export interface EndInLog {
+  seq: number
+  missionId: number
+  taskId: number | null
+  type: string
+  actor: string
+  at: number
+  /** The run that led to it is not over: its cost is not known yet. After half a minute nobody waits for that. */
+  isSettling: boolean
+}
+
+/** How many reports there are on a task by its number, or (0) on the mission, and the last end that one of them tells of. */
+export interface Reported {
+  subject: number
+  version: number
+  endedSeq: number | null
+}
+
+interface ReportReads {
+  /** The ends of tasks and missions in a part of the log; of each the last. */
+  endsIn(workspaceId: number, range: { after: number; upTo: number }): Promise<EndInLog[]>
+  /** Of those that have reports. */
+  reported(workspaceId: number, missionId: number, subjects: readonly number[]): Promise<Reported[]>
+  materialOfTasks(workspaceId: number, taskIds: readonly number[]): Promise<TaskMaterial[]>
+  materialOfMission(
+    workspaceId: number,
+    missionId: number,
+    limit: number,
+  ): Promise<Omit<MissionMaterial, 'mission'>>
+  /** The accepted answer of a task. */
+  acceptedAnswer(workspaceId: number, taskId: number): Promise<{ data: unknown } | null>
+  /** Workspaces with missions whose ends nobody follows. */
+  unfollowed(): Promise<{ workspaceId: number }[]>
+  /** The newest version, or this one. */
+  newest(workspaceId: number, subject: ReportSubject, version?: number): Promise<StoredReport | null>
 }
 
 /** What a mission has to do: the mission itself, or for its tasks. */

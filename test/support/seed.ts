@@ -85,6 +85,9 @@ async function seed(store: PostgresStore, url: string): Promise<Seeded> {
   const comment = { uuid: freshUuid(), text: 'Keep the old endpoint.', replyTo: null }
   await work.command(queued, { kind: 'comment', comment })
   await commandMission(work, mission.uuid, { kind: 'comment', comment: { ...comment, uuid: freshUuid() } })
+  const told = { type: 'summary', source: 'rule', markdown: '# So far', author: 'system' } as const
+  const report = (version: number) => ({ ...told, uuid: freshUuid(), task: null, version, endedSeq: version })
+  await commandMission(work, mission.uuid, { kind: 'report', seen: 0, reports: [report(1), report(2)] })
   await superuser(url, async (client) => {
     await client.query('set search_path = baton')
     await client.query(

@@ -352,11 +352,13 @@ class Batch {
     const context = { now, limits, actor, holding, counted: records.counted, missionOf }
     const decision = records.kind.decide(before, { key, uuid }, command, context)
     if (decision.refusal) return decision.refusal
+    const { comments = [], reports = [] } = decision
     const apply = () => {
       records.set(key, decision.record)
       if (on === 'mission') this.#missions.keepPlan(decision.record as MissionRecord)
       this.#effects.events.push(...decision.events)
-      this.#effects.comments.push(...(decision.comments ?? []))
+      this.#effects.comments.push(...comments)
+      this.#effects.reports.push(...reports)
     }
     const { tasks, changes } = decision.creates ?? NO_TASKS
     const made =
@@ -369,13 +371,9 @@ class Batch {
       return { taskId, generation, reply: this.#apply({ taskId: id, uuid: taskId, command: then }, actor) }
     })
     return records.kind.granted({
-      record: decision.record,
-      isNew: before === null,
-      holding,
+      ...{ record: decision.record, isNew: before === null, holding, settled, comments, reports },
       holds: () => this.#heldBy(records, key),
-      settled,
       seen: records.seen(key),
-      comments: decision.comments ?? [],
     }) as Reply
   }
 

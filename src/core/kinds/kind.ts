@@ -5,6 +5,7 @@ import type { EventDraft } from '../events.ts'
 import type { Limits } from '../limits.ts'
 import type { Actor, TaskRecord } from '../records.ts'
 import type { Granted, SettledClaim } from '../replies.ts'
+import type { ReportAdded } from '../reports/report.ts'
 import type { SeenMission } from './mission/gate.ts'
 
 /**
@@ -53,6 +54,7 @@ interface KindDecision<T extends KindShape> {
   record: T['record'] | null
   events: EventDraft[]
   comments?: readonly CommentAdded[] | undefined
+  reports?: readonly ReportAdded[] | undefined
   /** What happens to a task it holds. */
   settle: (task: TaskRecord) => TaskCommand | null
   /** New tasks, and changes of others, in the same transaction. If they are refused, so is the command. */
@@ -76,6 +78,7 @@ interface Settled<T extends KindShape> {
   settled: readonly SettledClaim[]
   seen: Seen<T> | undefined
   comments: readonly CommentAdded[]
+  reports: readonly ReportAdded[]
 }
 
 export interface Kind<T extends KindShape> {

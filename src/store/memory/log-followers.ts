@@ -32,10 +32,10 @@ export class MemoryFollowers implements LogFollowers {
     this.#cursors.get(workspaceId)?.delete(follower)
   }
 
-  async next(follower: string, { workspaces, events, leaseMs }: NextRanges): Promise<LogRange[]> {
+  async next(follower: string, { workspaces, events, leaseMs, only }: NextRanges): Promise<LogRange[]> {
     const now = this.#now()
     const found = [...this.#cursors].flatMap(([workspaceId, cursors]) => {
-      const cursor = cursors.get(follower)
+      const cursor = only === undefined || only === workspaceId ? cursors.get(follower) : undefined
       const isFree = cursor && cursor.freeAt <= now && cursor.seq < this.#lastSeq(workspaceId)
       return isFree ? [{ workspaceId, cursor }] : []
     })

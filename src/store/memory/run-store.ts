@@ -15,6 +15,7 @@ import {
 } from './assignment.ts'
 import { findComment, listComments, unreadComments } from './comments.ts'
 import { byId, costliest, missionsToSettle, skippedIn, tasksFor } from './missions.ts'
+import * as reports from './reports.ts'
 import { seeRuns, writeRuns } from './run-changes.ts'
 import * as reads from './run-reads.ts'
 import { MemoryStore } from './store.ts'
@@ -69,6 +70,18 @@ export class MemoryRunStore extends MemoryStore implements RunStore {
     list: async (workspaceId, ...asked) => listComments(this.inside(workspaceId), ...asked),
     find: async (workspaceId, ...asked) => findComment(this.inside(workspaceId), ...asked),
     unread: async (workspaceId, ...asked) => unreadComments(this.inside(workspaceId), ...asked),
+  }
+
+  readonly reports: RunStore['reports'] = {
+    newest: async (workspaceId, ...asked) => reports.newestReport(this.inside(workspaceId), ...asked),
+    endsIn: async (workspaceId, range) => reports.endsInLog(this.inside(workspaceId), range, this.now()),
+    reported: async (workspaceId, ...asked) => reports.reportedEnds(this.inside(workspaceId), ...asked),
+    materialOfTasks: async (workspaceId, ids) => reports.materialOfTasks(this.inside(workspaceId), ids),
+    materialOfMission: async (workspaceId, ...asked) =>
+      reports.materialOfMission(this.inside(workspaceId), ...asked),
+    acceptedAnswer: async (workspaceId, id) => reports.acceptedAnswer(this.inside(workspaceId), id),
+    // Nothing here is older than the process.
+    unfollowed: async () => [],
   }
 
   readonly missions: RunStore['missions'] = {

@@ -34,6 +34,7 @@ import { MemoryEventWriter } from './event-writer.ts'
 import { MemoryLeaderLease } from './leader-lease.ts'
 import { MemoryFollowers } from './log-followers.ts'
 import { gatesOf, isLetThrough, lockedMissions, missionsToLock, writeMissions } from './missions.ts'
+import { writeReports } from './reports.ts'
 import { dependenciesIn, pastHolders, sessionIn, takenKeys, workerIn } from './view-parts.ts'
 import {
   activeSessions,
@@ -137,6 +138,7 @@ export class MemoryStore implements Store<KindName> {
             write(workspace, changes)
             writeMissions(workspace, changes)
             writeComments(workspace, changes)
+            writeReports(workspace, changes)
           }
           return { answer, events: changes.events, tasksWaiting, write: writeAll }
         }

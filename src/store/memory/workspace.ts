@@ -12,7 +12,7 @@ import type { RunRecord, RuntimeState, TaskSession, WakeupRecord } from '../../c
 import { isLive, isPending } from '../../core/runs/states.ts'
 import type { CountedDependency, DependencyKind } from '../../core/upstream.ts'
 import { foldDetails } from '../fold-changes.ts'
-import type { NewRunEvent, StoredComment } from '../run-store.ts'
+import type { NewRunEvent, StoredComment, StoredReport } from '../run-store.ts'
 import type { StoredClaim, StoredResult } from '../store.ts'
 
 /** Rows by id. Those that are not over are kept apart as well: the others become many, and few ask for them. */
@@ -65,6 +65,7 @@ export interface Workspace {
   missionPlans: Map<string, PlanVersion[]>
   /** In the order in which they were written. */
   comments: (StoredComment & { of: number })[]
+  reports: StoredReport[]
   storedReplies: Map<string, StoredReply>
   projects: Map<string, number>
   /** Declared tracks, by `trackName`: how many agents each may have. */
@@ -97,6 +98,7 @@ export const emptyWorkspace = (id: number, limits: Limits): Workspace => ({
   missions: new Map(),
   missionPlans: new Map(),
   comments: [],
+  reports: [],
   storedReplies: new Map(),
   projects: new Map(),
   tracks: new Map(),

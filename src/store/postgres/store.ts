@@ -63,6 +63,7 @@ export class PostgresStore
   readonly assignment: ServerQueries['assignment']
   readonly cluster: ServerQueries['cluster']
   readonly comments: ServerQueries['comments']
+  readonly reports: ServerQueries['reports']
   readonly followers: LogFollowers
   readonly counters: ServerQueries['counters']
   readonly taskCounts: ServerQueries['taskCounts']
@@ -103,6 +104,7 @@ export class PostgresStore
     this.assignment = queries.assignment
     this.cluster = queries.cluster
     this.comments = queries.comments
+    this.reports = queries.reports
     this.counters = queries.counters
     this.taskCounts = queries.taskCounts
     this.board = queries.board

@@ -1,6 +1,7 @@
 import type { NewTask, OnTask } from '../../commands.ts'
 import type { NewComment } from '../../comments.ts'
 import type { Actor } from '../../records.ts'
+import type { NewReport } from '../../reports/report.ts'
 import type { MissionConfig } from '../../shapes/missions.ts'
 import type { PlanVersion } from './record.ts'
 
@@ -76,6 +77,8 @@ export type MissionCommand =
   /** Its failed tasks are to be done again. */
   | ({ kind: 'retry'; reason: string | null } & WithComment)
   | { kind: 'comment'; comment: NewComment }
+  /** Reports on it and on its tasks; `seen` is how many there were when their versions were read. */
+  | { kind: 'report'; seen: number; reports: readonly NewReport[] }
   /** All that was asked for at this time is under way. */
   | { kind: 'retried'; retryAt: number }
   /** Settings of a mission that has not ended; a larger budget opens the gate that a smaller one closed. */

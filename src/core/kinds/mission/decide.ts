@@ -13,6 +13,7 @@ import { finish, settle, stop } from './ends.ts'
 import { approve, isRefusal, planAsSeen, planIsReady, planVersion, start, startPlanning } from './plans.ts'
 import { type MissionRecord, NO_COUNTS } from './record.ts'
 import { approveChanges, proposeChanges, rejectChanges } from './replan.ts'
+import { report } from './reports.ts'
 import { retried, retry } from './retry.ts'
 import { isSnapshotDue, isSpent, percentUsed } from './spending.ts'
 import { isEnd, type MissionPhase, stateOf } from './states.ts'
@@ -42,6 +43,7 @@ const refused = (record: MissionRecord | null, refusal: Refusal): MissionDecisio
   record,
   events: [],
   comments: [],
+  reports: [],
   creates: [],
 })
 
@@ -61,6 +63,7 @@ function create(uuid: string, command: Command<'create'>, context: MissionContex
     rejected: [],
     counts: NO_COUNTS,
     contractors: [],
+    reportCount: 0,
     snapshot: null,
     createdBy: actor,
     version: 1,
@@ -172,6 +175,7 @@ const ACTS: { [K in Exclude<MissionCommand['kind'], 'create'>]: Act<K> } = {
 
   retry,
   retried,
+  report,
 
   comment(draft, { comment }) {
     draft.say(comment)

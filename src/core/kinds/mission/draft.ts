@@ -3,6 +3,7 @@ import { type CommentAdded, type NewComment, saidOnMission } from '../../comment
 import { type Refusal, refuse } from '../../errors.ts'
 import { type EventDraft, type EventType, missionEvent } from '../../events.ts'
 import type { Actor } from '../../records.ts'
+import type { NewReport, ReportAdded } from '../../reports/report.ts'
 import type { MissionCommand } from './command.ts'
 import { closedTimes } from './gate.ts'
 import type { MissionRecord } from './record.ts'
@@ -18,6 +19,7 @@ export interface MissionDecision {
   record: MissionRecord | null
   events: EventDraft[]
   comments: readonly CommentAdded[]
+  reports: readonly ReportAdded[]
   /** New tasks of the mission, in the same transaction. */
   creates: readonly NewTask[]
 }
@@ -38,6 +40,7 @@ export class MissionDraft {
   readonly #context: MissionContext
   readonly #events: EventDraft[] = []
   readonly #comments: CommentAdded[] = []
+  readonly #reports: ReportAdded[] = []
   #isChanged = false
   creates: readonly NewTask[] = []
   #isSetQuietly = false
@@ -87,6 +90,21 @@ export class MissionDraft {
     this.#events.push(event)
   }
 
+  /** Nor is a report. */
+  report({ author, ...report }: NewReport): void {
+    const { id, uuid } = this.record
+    const { now, actor } = this.#context
+    const { task, type: kind, version, source } = report
+    this.#reports.push({ ...report, missionId: id, author: author ?? actor, at: now })
+    this.record.reportCount += 1
+    const payload = {
+      ...{ reportId: report.uuid, version, kind, source, author: author ?? actor },
+      ...(task && { taskId: task.uuid }),
+    }
+    const event = missionEvent('report_written', { id, uuid }, payload, this.#context)
+    this.#events.push(task ? { ...event, taskId: task.id, generation: task.generation } : event)
+  }
+
   /** What nobody reads but upkeep: no event, and no new version. */
   setQuietly(fields: Partial<Pick<MissionRecord, 'retryAt' | 'dueAt'>>): void {
     Object.assign(this.record, fields)
@@ -95,13 +113,11 @@ export class MissionDraft {
 
   decision(): MissionDecision {
     const events = this.#events
-    const comments = this.#comments
-    if (this.#isSetQuietly && events.length === 0)
-      return { refusal: null, record: this.record, events, comments, creates: [] }
-    if (this.#before && events.length === 0)
-      return { refusal: null, record: this.#before, events, comments, creates: [] }
+    const written = { refusal: null, events, comments: this.#comments, reports: this.#reports }
+    if (this.#isSetQuietly && events.length === 0) return { ...written, record: this.record, creates: [] }
+    if (this.#before && events.length === 0) return { ...written, record: this.#before, creates: [] }
     if (this.#before && this.#isChanged) this.record.version = this.#before.version + 1
-    return { refusal: null, record: this.record, events, comments, creates: this.creates }
+    return { ...written, record: this.record, creates: this.creates }
   }
 }
 

@@ -24,12 +24,13 @@ export const missionKind: Kind<MissionTypes> = {
     return { ...decision, settle: () => null, creates: { tasks: creates, changes } }
   },
   // Without the plan itself, which may be large: replies are stored under their idempotency keys.
-  granted: ({ record, isNew, comments: [comment] }) => ({
+  granted: ({ record, isNew, comments: [comment], reports }) => ({
     ok: true,
     reason: 'DONE',
     record: { ...record!, plan: record!.plan && { ...record!.plan, body: null } },
     isNew,
     ...(comment && { comment }),
+    ...(reports.length > 0 && { reports: reports.map(({ uuid, version }) => ({ uuid, version })) }),
   }),
   tasksIn,
 }

@@ -37,6 +37,8 @@ export interface MissionRecord {
   counts: MissionCounts
   /** Slugs of all contractors that were made for it. */
   contractors: readonly string[]
+  /** How many reports were written about it and its tasks. */
+  reportCount: number
   /** What it had spent at its last cost_snapshot; null: there was none. */
   snapshot: Pick<MissionCounts, 'usd' | 'tokens'> | null
   readonly createdBy: string

@@ -38,6 +38,7 @@ const FIELDS = {
   after_mission: ['afterId', 'bigint'],
   contractors: ['contractors', 'texts'],
   rejected_versions: ['rejected', 'ints'],
+  report_count: ['reportCount', 'int'],
 } as const satisfies Record<string, [keyof Stored, Column['type']]>
 
 const OWN: Column[] = Object.entries(FIELDS).map(([name, [, type]]) => ({ name, type }))

@@ -16,6 +16,7 @@ import {
 } from './columns.ts'
 import { commentWrites } from './comments.ts'
 import { kindWrites, kindWritesBeforeTasks } from './kinds/stored-kinds.ts'
+import { reportWrites } from './reports.ts'
 import { arrayLiteral } from './rows.ts'
 import type { Bound } from './statements.ts'
 import * as sql from './statements.ts'
@@ -36,6 +37,7 @@ export function writesOf(
     ...trackWrites(workspaceId, changes),
     ...kindWrites(workspaceId, view, changes),
     ...commentWrites(workspaceId, changes),
+    ...reportWrites(workspaceId, changes),
     ...reads,
   ]
   const { newReplies } = changes

@@ -1,5 +1,12 @@
 import { bind, type Connections } from '../kernel/connections.ts'
 import { costliestTasks, missionsToSettle, skippedInMission, tasksForChore } from '../upkeep/missions.ts'
+import {
+  acceptedAnswer,
+  endsInLog,
+  materialOfMission,
+  materialOfTasks,
+  workspacesWithoutReports,
+} from '../upkeep/report-material.ts'
 import { newestPlanning } from '../upkeep/verifications.ts'
 import { readBoard } from './board.ts'
 import { cardsOfTasks } from './cards.ts'
@@ -16,6 +23,7 @@ import {
   plansOfMission,
   planTasksOf,
 } from './missions.ts'
+import { listReports, newestReport, reportById, reportedEnds } from './reports.ts'
 import { rejectedResults, resultData, resultHeads, resultsOfTask } from './result-pages.ts'
 import { findSession, readSessionMemory, usersOf } from './session-memory.ts'
 import { tasksAround } from './task-graph.ts'
@@ -38,6 +46,17 @@ export function readQueries({ readers }: Connections) {
       toSettle: missionsToSettle,
     }),
     comments: bind(readers, { list: listComments, find: findComment, unread: unreadComments }),
+    reports: bind(readers, {
+      acceptedAnswer,
+      endsIn: endsInLog,
+      find: reportById,
+      list: listReports,
+      materialOfMission,
+      materialOfTasks,
+      newest: newestReport,
+      reported: reportedEnds,
+      unfollowed: workspacesWithoutReports,
+    }),
     logs: bind(readers, { ofTask: logOfTask, ofWorkspace: logOfWorkspace, page: eventPage }),
     resultPages: bind(readers, {
       data: resultData,

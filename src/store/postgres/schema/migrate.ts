@@ -182,6 +182,7 @@ const GRANTS: Record<string, string> = {
   mission_counters: 'select, insert, update',
   mission_plans: 'select, insert',
   comments: 'select, insert',
+  reports: 'select, insert',
   tasks: 'select, insert, update',
   task_details: 'select, insert, update',
   task_dependencies: 'select, insert, update, delete',

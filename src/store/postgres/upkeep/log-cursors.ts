@@ -11,10 +11,11 @@ const IS_FREE = `(f.lease_until is null or f.lease_until <= clock_timestamp())
 const END_OF_LEASE = (ms: string) => `clock_timestamp() + ${ms}::float8 * interval '1 millisecond'`
 
 // Workspaces with events that this follower has not seen. Random ones: if the same ones always came first, they could starve
-// the others. $1 follower, $2 limit.
+// the others. $1 follower, $2 limit, $3 the only workspace to read, or null.
 const WITH_MORE = `select f.workspace_id as "workspaceId" from log_cursors f
     cross join lateral (select c.last_seq from workspace_counters c where c.workspace_id = f.workspace_id offset 0) c
    where f.follower = $1 and c.last_seq > f.seq and ${IS_FREE}
+     and ($3::int is null or f.workspace_id = $3)
    order by random() limit $2`
 
 const LAST_SEQ = '(select c.last_seq from workspace_counters c where c.workspace_id = $1)'
@@ -63,11 +64,11 @@ export class PostgresFollowers implements LogFollowers {
   }
 
   /** Read for all workspaces at once; each lease is a transaction of its own, in its workspace. */
-  async next(follower: string, { workspaces, events, leaseMs }: NextRanges): Promise<LogRange[]> {
+  async next(follower: string, { workspaces, events, leaseMs, only }: NextRanges): Promise<LogRange[]> {
     const found = await scopedQuery<{ workspaceId: number }>(this.#readers, 'baton.scope', 'upkeep', {
       name: 'log_cursors_with_more',
       text: WITH_MORE,
-      values: [follower, workspaces],
+      values: [follower, workspaces, only ?? null],
     })
     const taken = await Promise.all(
       found.map(async ({ workspaceId }): Promise<LogRange | null> => {
