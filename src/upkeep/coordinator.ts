@@ -263,6 +263,7 @@ const nothing = (): PassReport => ({
   contractorsSettled: 0,
   orphansCancelled: 0,
   tasksAssigned: 0,
+  reportsWritten: 0,
   agentsWoken: 0,
   countersCorrected: 0,
 })

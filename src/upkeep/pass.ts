@@ -3,6 +3,7 @@ import { commandAgent } from '../flow/agents.ts'
 import type { Assignment } from '../flow/assignment.ts'
 import type { PassReport } from '../flow/coordination.ts'
 import { settleContractors, settleMissions } from '../flow/missions/upkeep.ts'
+import { followMissions, writeReports } from '../flow/reports/write.ts'
 import { system } from '../flow/unblock.ts'
 import { cancelOrphans } from '../flow/verification/judge.ts'
 import { wakeByClock, wakeForWork } from '../flow/wakeups.ts'
@@ -71,6 +72,9 @@ const settleContracts = ({ kernel, term, only }: CoordinatorContext) =>
 /** Verifications and planning that nothing waits for any more. */
 const clean = ({ kernel, term, only }: CoordinatorContext) => cancelOrphans(kernel, BATCH, { term, only })
 
+/** Last of those that follow commits: nobody waits for it. */
+const report = ({ kernel, term, only }: CoordinatorContext) => writeReports(kernel, BATCH, { term, only })
+
 /** Wakeups for assigned work without one, and for due timers. */
 async function wake({ kernel, only }: CoordinatorContext): Promise<number> {
   return (await wakeForWork(kernel, only ?? null)) + (await wakeByClock(kernel, only, BATCH))
@@ -93,6 +97,11 @@ async function recountTasks({ kernel, term, only }: CoordinatorContext): Promise
   const drifted = await kernel.store.taskCounts.drifted(only)
   for (const { workspaceId } of drifted) await kernel.store.taskCounts.correct(workspaceId, term)
   return drifted.length
+}
+
+async function followLogs({ kernel }: CoordinatorContext): Promise<number> {
+  await followMissions(kernel)
+  return 0
 }
 
 async function deleteOldNodes({ kernel }: CoordinatorContext): Promise<number> {
@@ -122,6 +131,7 @@ export const STEPS: readonly UpkeepStep[] = [
   { name: 'orphansCancelled', run: clean, everyMs: 5_000 },
   { name: 'tasksAssigned', run: assign, everyMs: 0 },
   { name: 'agentsWoken', run: wake, everyMs: 500 },
+  { name: 'reportsWritten', run: report, everyMs: 0 },
   { name: 'countersCorrected', run: reconcile, everyMs: 10_000 },
 ]
 
@@ -129,6 +139,7 @@ export const STEPS: readonly UpkeepStep[] = [
 export const CHORES: readonly Pick<UpkeepStep, 'run' | 'everyMs'>[] = [
   { run: applyRetention, everyMs: 600_000 },
   { run: recountTasks, everyMs: 3_600_000 },
+  { run: followLogs, everyMs: 3_600_000 },
   { run: deleteOldNodes, everyMs: 3_600_000 },
   { run: deleteOldWakeups, everyMs: 3_600_000 },
 ]

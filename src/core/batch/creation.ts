@@ -276,8 +276,9 @@ export class Creation {
   }
 
   /** The tasks of a plan are made with the approval of it: their mission may not be there yet. */
-  #whyNotIn({ missionId, details }: NewTask, field: string): Refusal | null {
-    if (missionId === null) return null
+  #whyNotIn({ missionId, details, purpose }: NewTask, field: string): Refusal | null {
+    // A mission is reported on when it has ended.
+    if (missionId === null || purpose === 'report') return null
     const mission = this.#in.mission(missionId)
     return details.mission == null ? whyEnded(mission, field) : whyNotJoined(mission, details.mission, field)
   }

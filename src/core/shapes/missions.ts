@@ -56,6 +56,9 @@ const MissionSettings = z.strictObject({
     .default('continue')
     .describe('Whether a failed task that is not optional ends the mission at once'),
   maxParallel: z.int().min(1).max(100_000).optional(),
+  reportAgent: Slug.optional().describe(
+    'The agent that reports on the mission when it has ended. Baton writes a report in any case',
+  ),
   commands: z
     .array(ShortText.min(1))
     .max(100)

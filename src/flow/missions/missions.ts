@@ -22,6 +22,7 @@ import {
 } from '../../core/shapes/missions.ts'
 import { type Caller, granted } from '../../kernel/kernel.ts'
 import type { RunKernel, ServerKernel } from '../../kernel/server-kernel.ts'
+import { REPORTS } from '../../store/log-followers.ts'
 import { planDigest } from '../plan-digest.ts'
 import { planningTask } from '../planning/planning-task.ts'
 import { namedProject } from '../projects.ts'
@@ -63,6 +64,9 @@ export async function createMission(
   }
   const slug = body.project ?? plan?.project ?? undefined
   const projectId = (await namedProject(kernel, caller, slug)) ?? 0
+  await refuseReporter(kernel, caller.workspaceId, body.config.reportAgent)
+  // Before the mission: its end must not be missed.
+  await kernel.store.followers.follow(caller.workspaceId, REPORTS, 'now')
   const id = await kernel.store.missions.freshId(caller.workspaceId)
   const { goal, tags, priority } = body
   // Requests are checked by the schema of its shape; here it gets the form in which it is stored.
@@ -92,6 +96,17 @@ export async function createMission(
     planning: plan ? null : await planningTask(kernel, caller.workspaceId, mission),
   }
   return act(kernel, caller, uuid, command)
+}
+
+async function refuseReporter(kernel: ServerKernel, workspaceId: number, slug: string | undefined) {
+  if (slug === undefined) return
+  const [found] = await kernel.store.agents.list(workspaceId, { slugs: [slug] }, 1)
+  if (!found || found.record.state === 'terminated')
+    throw Refused.field(
+      'VALIDATION_FAILED',
+      'config.reportAgent',
+      `is "${slug}", which is no agent of this workspace`,
+    )
 }
 
 /** Where a plan, or the configuration of a mission, names commands. */
