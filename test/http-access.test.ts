@@ -102,6 +102,7 @@ describe('a key may do what its role and scopes say', () => {
     inbox: ['read', 'operate'],
     board: ['read', 'operate'],
     comments: ['read', 'work'],
+    reports: ['read', 'work'],
     events: ['read', 'none'],
     logs: ['read', 'work'],
     limits: ['read', 'admin'],

@@ -98,6 +98,19 @@ describe('answers about work match their declared schemas', () => {
     await get(`/tasks/${task.id}`, `/tasks/${task.id}/events`)
   })
 
+  test('reports', async () => {
+    const plan = { tasks: [{ tempId: 'a' }] }
+    const mission = (await w.post('/missions', { goal: 'Tell', plan, config: { autonomy: 'full_auto' } }))
+      .body
+    const [task] = (await w.call('GET', `/missions/${mission.id}/tasks`)).body.items
+    for (const path of [`/missions/${mission.id}/report`, `/tasks/${task.id}/report`]) {
+      const { body } = await w.post(path, { markdown: '# One' })
+      await all(['POST', path, { markdown: '# Two', type: 'audit' }])
+      await get(path, `${path}?version=1`, `/reports/${body.id}`)
+    }
+    await get(`/missions/${mission.id}/reports`, `/missions/${mission.id}/reports?limit=1&type=audit`)
+  })
+
   test('writes of holders, single and in batches', async () => {
     const task = await w.held({ timeouts: { hangGraceSeconds: 0 }, estimatedDurationMinutes: 0.0001 })
     const progress = { ...held, percent: 10, step: 'one', checkpointData: { at: 1 } }

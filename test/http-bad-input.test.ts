@@ -143,6 +143,7 @@ const REFUSED: Record<string, number> = {
   // The task belongs to no mission.
   'POST /tasks/{id}/children': 409,
   'POST /tasks/{id}/continue': 409,
+  'POST /tasks/{id}/report': 409,
   // Another version than that of the plan.
   'POST /inbox/{id}/answer': 409,
   'POST /missions/{id}/retry': 409,

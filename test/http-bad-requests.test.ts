@@ -203,6 +203,7 @@ describe('queries', () => {
     '/projects': [encoded([...NUMBERED, 't2147483648', 't9999999999999999']), encoded(['t0', 't2147483647'])],
     '/agents': [encoded(['', '-x', 'a b', '\u0000', 'x'.repeat(101)]), encoded(['a', 'zzz'])],
     '/missions': [encoded(NUMBERED), encoded(['t0', 't4503599627370495'])],
+    '/missions/{id}/reports': [encoded(NUMBERED), encoded(['t0', 't4503599627370495'])],
     '/missions/{id}/tasks': [encoded(NUMBERED), encoded(['t0', 't4503599627370495'])],
     '/agents/{id}/tasks': [encoded(NUMBERED), encoded(['t0', 't4503599627370495'])],
     '/runs': UUIDS,

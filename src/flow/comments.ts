@@ -36,7 +36,7 @@ export async function commentOnMission(
   uuid: string,
   body: Body,
 ): Promise<View> {
-  await mustBeMissionOfRun(kernel, caller, uuid)
+  await mustBeMissionOfRun(kernel, caller, uuid, 'comments')
   const { id } = await requireMission(kernel, caller, uuid)
   const comment = await commentIn(kernel, caller, { on: 'mission', id }, body)
   const request = { on: 'mission', key: uuid, uuid, command: { kind: 'comment', comment } } as const
@@ -44,13 +44,18 @@ export async function commentOnMission(
   return addedView(kernel, caller, reply.comment!, { taskId: null, missionId: uuid })
 }
 
-/** A run comments on the mission of its own task only. */
-async function mustBeMissionOfRun(kernel: ServerKernel, caller: Caller, uuid: string): Promise<void> {
+/** A run comments and reports on the mission of its own task only. */
+export async function mustBeMissionOfRun(
+  kernel: ServerKernel,
+  caller: Caller,
+  uuid: string,
+  what: 'comments' | 'reports',
+): Promise<void> {
   const { run } = caller
   if (!run) return
   const task = run.taskId === null ? null : await readTask(kernel, caller, run.taskId)
   if (task?.details.mission !== uuid)
-    throw new Refused('FORBIDDEN', 'A run token allows comments only on the mission of the task of the run.')
+    throw new Refused('FORBIDDEN', `A run token allows ${what} only on the mission of the task of the run.`)
 }
 
 /** Comments are never removed alone: what it replies to is still there when it is written. */

@@ -20,7 +20,7 @@ export async function callerOfRun({ runs }: ServerStore, token: string): Promise
 const WAKING = /\/agents\/:id\/(wakeup|heartbeat\/invoke)$/
 const HOLDER = /\/tasks\/:id\/(start|renew|release|progress|continue|children|submit|fail|ask|logs)$/
 
-/** A run may change its own task under its own claim, comment on it, change its agent's health, and wake other agents. */
+/** A run may change its own task under its own claim, comment and report on it, change its agent's health, and wake other agents. */
 export function mustBeOfItsRun(request: FastifyRequest): void {
   const { run } = request.caller ?? {}
   if (!run || request.method === 'GET' || request.method === 'HEAD') return
@@ -32,9 +32,9 @@ export function mustBeOfItsRun(request: FastifyRequest): void {
     (HOLDER.test(url) && id === run.taskId && generation === run.generation && next === undefined) ||
     (url.endsWith('/agents/:id/heartbeat') && (id === run.agent || id === run.agentId)) ||
     (url.endsWith('/runs/:id/callback') && id === run.runId) ||
-    (url.endsWith('/tasks/:id/comments') && id === run.taskId) ||
+    (/\/tasks\/:id\/(comments|report)$/.test(url) && id === run.taskId) ||
     // Of its own mission: flow/comments.ts looks which that is.
-    url.endsWith('/missions/:id/comments') ||
+    /\/missions\/:id\/(comments|report)$/.test(url) ||
     WAKING.test(url)
   if (!isAllowed)
     throw new Refused('FORBIDDEN', 'A run token allows changes only to the task of the run, under its claim.')

@@ -35,6 +35,7 @@ import { peopleRoutes } from './routes/people.ts'
 import { planRoutes } from './routes/plans.ts'
 import { projectRoutes } from './routes/projects.ts'
 import { promptRoutes } from './routes/prompts.ts'
+import { reportRoutes } from './routes/reports.ts'
 import { resultRoutes } from './routes/results.ts'
 import { runRoutes } from './routes/runs.ts'
 import { sessionRoutes } from './routes/sessions.ts'
@@ -148,6 +149,7 @@ async function routes(
   missionRoutes(api, kernel)
   peopleRoutes(api, kernel)
   commentRoutes(api, kernel)
+  reportRoutes(api, kernel)
   childRoutes(api, kernel)
   boardRoutes(api, kernel)
   inboxRoutes(api, kernel, execution)

@@ -86,6 +86,8 @@ export interface Things {
   run: string
   /** Its plan waits for approval. */
   mission: string
+  /** A report on that mission. */
+  report: string
   /** That plan in the inbox. */
   item: string
   /** One that tasks may join, in the project. */
@@ -105,6 +107,7 @@ const STANDS_FOR: Record<string, keyof Things> = {
   '/projects/{slug}/tracks/{track}': 'track',
   '/missions/{id}': 'mission',
   '/inbox/{id}': 'item',
+  '/reports/{id}': 'report',
 }
 
 /** The things a path names, in order. */
@@ -135,6 +138,7 @@ export const allOf = (id: string): Things => ({
   track: id,
   run: id,
   mission: id,
+  report: id,
   item: id,
   runningMission: id,
 })
@@ -213,6 +217,8 @@ const DAY_SECONDS = 86_400
 const KNOWN: Record<string, unknown> = {
   // A comment of the same thread: there is none.
   replyTo: undefined,
+  // One that is registered.
+  reportAgent: undefined,
   // Goes with other fields than the sample's.
   instanceAdmin: false,
   session: 's-alpha',

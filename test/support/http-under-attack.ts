@@ -74,10 +74,11 @@ export async function thingsIn(workspace: Workspace, needsRun = true): Promise<T
   const [{ id: home }] = (await workspace.call('GET', '/workspaces')).body.items
   const plan = { tasks: [{ tempId: 'a' }] }
   const mission = (await workspace.post('/missions', { goal: 'Make it work', plan })).body.id
+  const report = (await workspace.post(`/missions/${mission}/report`, { markdown: 'So far.' })).body.id
   const config = { autonomy: 'full_auto' }
   const running = (await workspace.post('/missions', { goal: 'Go on', plan, project, config })).body.id
   const names = {
-    ...{ worker, agent, project, track, workspace: home, mission, runningMission: running },
+    ...{ worker, agent, project, track, workspace: home, mission, report, runningMission: running },
     item: `plan:${mission}:1`,
   }
   return { task: task.id, waiting: waiting.id, session: session.id, ref, key, run, ...names }
