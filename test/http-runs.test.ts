@@ -45,6 +45,8 @@ describe('a run', () => {
       source: 'assignment',
       reason: 'assigned',
       taskId: task.id,
+      taskKey: null,
+      taskTitle: task.title,
       generation: 1,
       attempt: 1,
       status: 'succeeded',

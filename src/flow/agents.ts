@@ -7,6 +7,7 @@ import { shownState } from '../core/kinds/agent/decide.ts'
 import type { AgentProfile, AgentRecord, TaskRecord } from '../core/records.ts'
 import type { AgentGranted } from '../core/replies.ts'
 import type {
+  AgentAtWork,
   AgentBody,
   AgentView,
   AssignmentsAnswer,
@@ -136,8 +137,36 @@ function refuseFaults(code: ErrorCode, errors: { field: string; message: string 
   if (first) throw Refused.because(refuse(code, `${first.field}: ${first.message}`, { errors }))
 }
 
-export const showAgent = async (kernel: ServerKernel, execution: Execution, caller: Caller, name: string) =>
-  agentView(execution, caller, await requireAgent(kernel, caller, name))
+export async function showAgent(
+  kernel: ServerKernel,
+  execution: Execution,
+  caller: Caller,
+  name: string,
+): Promise<AnswerOf<typeof AgentAtWork>> {
+  const agent = await requireAgent(kernel, caller, name)
+  const [shown] = await agentsAtWork(kernel, execution, caller, [agent])
+  return shown!
+}
+
+/** Agents with what they do, in the same order: one read for all of them. */
+async function agentsAtWork(
+  kernel: ServerKernel,
+  execution: Execution,
+  caller: Caller,
+  agents: readonly AgentSeen[],
+): Promise<AnswerOf<typeof AgentAtWork>[]> {
+  const slugs = agents.map(({ record }) => record.slug)
+  const work = await kernel.store.agents.work(caller.workspaceId, slugs)
+  return agents.map((agent) => {
+    const { holds, lastRun, today } = work.get(agent.record.slug)!
+    return {
+      ...agentView(execution, caller, agent),
+      holds,
+      lastRun: lastRun && { ...lastRun, finishedAt: instant(lastRun.finishedAt) },
+      today,
+    }
+  })
+}
 
 export async function agentPage(
   kernel: ServerKernel,
@@ -145,10 +174,10 @@ export async function agentPage(
   caller: Caller,
   filter: AgentFilter,
   limit: number,
-): Promise<ListAnswer<AnswerOf<typeof AgentView>>> {
+): Promise<ListAnswer<AnswerOf<typeof AgentAtWork>>> {
   const { rows, more } = await kernel.store.agents.page(caller.workspaceId, filter, limit)
   return {
-    items: rows.map((agent) => agentView(execution, caller, agent)),
+    items: await agentsAtWork(kernel, execution, caller, rows),
     nextCursor: more ? Buffer.from(rows.at(-1)!.record.slug).toString('base64url') : null,
   }
 }

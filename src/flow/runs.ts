@@ -8,7 +8,7 @@ import type { AnswerOf, ListAnswer } from '../core/shapes/common.ts'
 import type * as shapes from '../core/shapes/runs.ts'
 import type { Caller } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
-import type { RunFilter } from '../store/server-store.ts'
+import type { NamedRun, RunFilter } from '../store/server-store.ts'
 import { slugOf } from './agents.ts'
 import type { Execution } from './execution.ts'
 import { runStep } from './run-steps.ts'
@@ -17,7 +17,11 @@ import { instant } from './views.ts'
 
 /** Views of runs, and operations on them. */
 
-export async function requireRun(kernel: ServerKernel, { workspaceId }: Caller, runId: string): Promise<Run> {
+export async function requireRun(
+  kernel: ServerKernel,
+  { workspaceId }: Caller,
+  runId: string,
+): Promise<NamedRun> {
   const run = await kernel.store.runs.find(workspaceId, runId)
   if (!run) throw new Refused('NOT_FOUND', `There is no run ${runId} in this workspace.`)
   return run
@@ -101,7 +105,7 @@ export async function overWithin(
   caller: Caller,
   runId: string,
   waitMs: number,
-): Promise<Run> {
+): Promise<NamedRun> {
   const until = performance.now() + waitMs
   for (;;) {
     const left = until - performance.now()
@@ -211,7 +215,7 @@ export async function deleteSessions(
   return { agent, cleared }
 }
 
-function runView(run: Run): AnswerOf<typeof shapes.RunView> {
+function runView(run: NamedRun): AnswerOf<typeof shapes.RunView> {
   const { inputTokens, outputTokens, startedAt, finishedAt } = run
   return {
     id: run.id,
@@ -226,6 +230,8 @@ function runView(run: Run): AnswerOf<typeof shapes.RunView> {
     statusMessage: run.statusMessage,
     statusColor: run.statusColor,
     taskId: run.taskId,
+    taskKey: run.taskKey,
+    taskTitle: run.taskTitle,
     generation: run.generation,
     attempt: run.attempt,
     errorCode: run.errorCode,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { AGENT_KINDS } from '../records.ts'
+import { RUN_STATES } from '../runs/states.ts'
 import { AGENT_STATES, taskStates } from '../states.ts'
 import { RenewedClaim } from './claims.ts'
 import { Instant, Name, ShortText, Slug, Tag, Uuid } from './common.ts'
@@ -98,6 +99,30 @@ export const AgentView = z.object({
   version: z.int(),
   createdAt: z.string(),
   updatedAt: z.string(),
+})
+
+/** An agent, and what it does. */
+export const AgentAtWork = AgentView.extend({
+  holds: z
+    .array(
+      z.object({
+        taskId: Uuid,
+        key: z.string().nullable(),
+        title: z.string(),
+        state: z.enum(taskStates),
+        percent: z.number().nullable(),
+      }),
+    )
+    .describe('The tasks that it holds, longest first; at most 20'),
+  lastRun: z.object({ id: Uuid, status: z.enum(RUN_STATES), finishedAt: z.string().nullable() }).nullable(),
+  today: z
+    .object({
+      runs: z.int(),
+      succeeded: z.int(),
+      failed: z.int().describe('Also those that timed out'),
+      costUsd: z.string().nullable().describe('Null: unknown'),
+    })
+    .describe('Runs since midnight, UTC'),
 })
 
 export const HealthView = z.object({

@@ -75,6 +75,8 @@ export const RunView = z.object({
   statusMessage: z.string().nullable(),
   statusColor: z.string().nullable(),
   taskId: Uuid.nullable(),
+  taskKey: z.string().nullable(),
+  taskTitle: z.string().nullable(),
   generation: z.int().nullable(),
   attempt: z.int().nullable(),
   errorCode: z.string().nullable(),

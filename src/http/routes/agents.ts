@@ -4,6 +4,7 @@ import { Refused } from '../../core/errors.ts'
 import type { AgentCommand } from '../../core/kinds/agent/command.ts'
 import { AGENT_KINDS } from '../../core/records.ts'
 import {
+  AgentAtWork,
   AgentBody,
   AgentParams,
   AgentView,
@@ -79,7 +80,7 @@ function registry(app: FastifyInstance, kernel: ServerKernel, execution: Executi
   )
   app.get<OnAgent>(
     '/agents/:id',
-    route({ ...onAgent, summary: 'Read an agent', needs: 'read', answer: AgentView }),
+    route({ ...onAgent, summary: 'Read an agent', needs: 'read', answer: AgentAtWork }),
     async ({ params, caller }, reply) => {
       const agent = await showAgent(kernel, execution, caller, params.id)
       return reply.header('etag', etag(agent.version)).send(agent)
@@ -122,7 +123,7 @@ function lists(app: FastifyInstance, kernel: ServerKernel, execution: Execution)
       tag,
       needs: 'read',
       query: ListQuery,
-      answer: listOf(AgentView),
+      answer: listOf(AgentAtWork),
     }),
     async ({ query, caller }) => {
       const { coordinatorEnabled, capability, cursor, kind } = query

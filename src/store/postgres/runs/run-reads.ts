@@ -13,12 +13,21 @@ const INTERNAL: (keyof RunRecord)[] = ['depth', 'tokenHash', 'toldTaskComment', 
 const RUN_COLUMNS = `r.workspace_id as "workspaceId", ${selected(RUN, 'r', INTERNAL)}`
 const WITHOUT_RESULT = `r.workspace_id as "workspaceId", ${selected(RUN, 'r', [...INTERNAL, 'result'])}, null::json as result`
 
+/** A run with the names of its task. */
+export interface NamedRun extends Run {
+  taskKey: string | null
+  taskTitle: string | null
+}
+
+const NAMES = `(select t.key from tasks t where t.workspace_id = r.workspace_id and t.id = r.task_id) as "taskKey",
+  (select d.title from task_details d where d.workspace_id = r.workspace_id and d.task_id = r.task_id) as "taskTitle"`
+
 const overAll = <T extends pg.QueryResultRow>(pool: pg.Pool, text: string, values: unknown[] = []) =>
   scopedQuery<T>(pool, 'baton.scope', 'upkeep', { text, values })
 
-export async function findRun(pool: pg.Pool, workspaceId: number, runId: string): Promise<Run | null> {
-  const text = `select ${RUN_COLUMNS} from runs r where r.workspace_id = $1 and r.run_id = $2`
-  return (await inside<Run & pg.QueryResultRow>(pool, workspaceId, text, [runId]))[0] ?? null
+export async function findRun(pool: pg.Pool, workspaceId: number, runId: string): Promise<NamedRun | null> {
+  const text = `select ${RUN_COLUMNS}, ${NAMES} from runs r where r.workspace_id = $1 and r.run_id = $2`
+  return (await inside<NamedRun & pg.QueryResultRow>(pool, workspaceId, text, [runId]))[0] ?? null
 }
 
 export interface RunFilter {
@@ -36,7 +45,7 @@ export async function listRuns(
   workspaceId: number,
   { agent, task, statuses, before }: RunFilter,
   { limit, withResult }: { limit: number; withResult: boolean },
-): Promise<PageOf<Run>> {
+): Promise<PageOf<NamedRun>> {
   const page = fittingPage({
     keys: `select row_number() over (order by r.run_id desc) as n, r.run_id from runs r
             where r.workspace_id = $1 and ($2::text is null or r.agent = $2)
@@ -49,14 +58,14 @@ export async function listRuns(
               from runs r where r.workspace_id = $1 and r.run_id = l.run_id`,
     limit,
   })
-  const found = await inside<Run & { more: boolean } & pg.QueryResultRow>(
+  const found = await inside<NamedRun & { more: boolean } & pg.QueryResultRow>(
     pool,
     workspaceId,
-    `${page} select ${withResult ? RUN_COLUMNS : WITHOUT_RESULT}, ${MORE} as more from runs r
+    `${page} select ${withResult ? RUN_COLUMNS : WITHOUT_RESULT}, ${NAMES}, ${MORE} as more from runs r
       where r.workspace_id = $1 and r.run_id = ${fittingKeys('run_id')} order by r.run_id desc`,
     [agent ?? null, task ?? null, statuses ?? null, before ?? null],
   )
-  return { rows: found.map(({ more: _more, ...run }) => run as Run), more: found[0]?.more ?? false }
+  return { rows: found.map(({ more: _more, ...run }) => run as NamedRun), more: found[0]?.more ?? false }
 }
 
 /** The total usage of all runs of a task. */

@@ -99,11 +99,14 @@ const HOLDS = `exists (select from tasks t where t.workspace_id = a.workspace_id
 
 const RUNS = `exists (select from runs r where r.workspace_id = a.workspace_id and r.agent = a.slug and ${isLive('r.status')})`
 
+/** What people read: an idle agent that holds a task or has a run is running. */
+export const SHOWN_STATE = `case when a.state = 'idle' and (${HOLDS} or ${RUNS}) then 'running' else a.state end`
+
 /** In the words of the index agents_listed. */
-const LISTED = `(a.kind = 'roster' or a.state <> 'terminated')`
+export const LISTED = `(a.kind = 'roster' or a.state <> 'terminated')`
 
 const WANTED = `a.workspace_id = $1
-       and ($2::text[] is null or case when a.state = 'idle' and (${HOLDS} or ${RUNS}) then 'running' else a.state end = any($2))
+       and ($2::text[] is null or ${SHOWN_STATE} = any($2))
        and ($3::boolean is null or a.coordinator_enabled = $3)
        and ($4::text is null or a.capabilities @> array[$4])
        and ($5::text is null or a.slug > $5)

@@ -3,6 +3,7 @@ import { tasksOfProject, triggerRulesOf } from '../reads/plan-tasks.ts'
 import { tallyOf } from '../reads/tally.ts'
 import { contractorsToSettle } from '../upkeep/contractors.ts'
 import { dueAgents } from '../upkeep/due.ts'
+import { workOfAgents } from './agent-work.ts'
 import { findAgent, listAgents, pageOfAgents, registerByClaim, tasksAssignedTo } from './agents.ts'
 import { findClaimants } from './claimants.ts'
 import { createKey, findKey, listKeys, namesOfKeys, revokeKey } from './keys.ts'
@@ -32,6 +33,7 @@ export function workspaceQueries(connections: Connections) {
         find: findAgent,
         list: listAgents,
         page: pageOfAgents,
+        work: workOfAgents,
       }),
       ...bind(connections, { registerByClaim }),
     },
