@@ -101,6 +101,7 @@ describe('a key may do what its role and scopes say', () => {
     missions: ['read', 'operate'],
     inbox: ['read', 'operate'],
     board: ['read', 'operate'],
+    insight: ['read', 'none'],
     comments: ['read', 'work'],
     reports: ['read', 'work'],
     events: ['read', 'none'],

@@ -49,7 +49,7 @@ describe('answers about work match their declared schemas', () => {
     await all(['POST', '/tasks/states', { taskIds: [whole.id, UNKNOWN] }])
     await all(['POST', '/tasks/cards', { ids: [whole.id, UNKNOWN] }])
     await all(['POST', '/tasks/act', { act: 'retry', ids: [whole.id, UNKNOWN] }])
-    await get('/board', '/board?counts=1', '/board?column=inbox&limit=1')
+    await get('/board', '/board?counts=1', '/board?column=inbox&limit=1', '/search', '/search?q=a')
     await all(['POST', `/tasks/${part.id}/dependencies`, { dependsOn: [(await w.make()).id] }])
     await all(['PATCH', `/tasks/${part.id}`, { title: 'Another', agent: 'beta' }])
     await get('/tasks', '/tasks?include=input,checkpointData', '/tasks?archived=true')
@@ -65,6 +65,20 @@ describe('answers about work match their declared schemas', () => {
       await on(judged, 'submit', { ...held, result: 1 })
       await on(judged, verdict, { comment: 'read' })
     }
+  })
+
+  test('failures, durations, retries, bottlenecks and telemetry', async () => {
+    const upstream = await w.held()
+    await w.make({ dependsOn: [upstream.id] })
+    await on(upstream, 'fail', { ...held, failureClass: 'infrastructure', error: 'no' })
+    await on(upstream, 'retry')
+    await w.claim(upstream)
+    await on(upstream, 'submit', { session: 's-alpha', generation: 2, result: 1 })
+    for (const list of ['failures', 'durations', 'retries', 'bottlenecks']) {
+      const { body } = await w.call('GET', `/insight/${list}`)
+      expect(body.items.length, list).toBeGreaterThan(0)
+    }
+    await get('/insight/durations?by=agent', '/telemetry')
   })
 
   test('questions, results by people, and what waits for them', async () => {
@@ -324,6 +338,7 @@ describe('all other answers match their declared schemas', () => {
     await get(`${mission}/plan?version=2&since=1`)
     await all(['POST', `${mission}/approve`], ['POST', `${mission}/pause`], ['POST', `${mission}/resume`])
     await get(`${mission}/graph`, `${mission}/tasks`, `${mission}/events`)
+    await get(`${mission}/timeline`, `${mission}/timeline?format=columns`)
     const { items } = (await w.call('GET', `${mission}/tasks`)).body
     const first = `/tasks/${items.find(({ title }: { title: string }) => title === 'a').id}`
     await w.post(`${first}/claim`, { agent: 'careful', session: 's-careful' })

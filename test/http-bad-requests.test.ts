@@ -104,7 +104,8 @@ describe('ids', () => {
 describe('queries', () => {
   const SLUG = /^[A-Za-z0-9][A-Za-z0-9._@-]*$/
   const known = closed.flatMap((route) => route.query.map((name) => ({ ...route, name })))
-  const isText = ({ name }: { name: string }) => /^(q|tag|agent|userId|reason|capability)$/.test(name)
+  const isText = ({ name }: { name: string }) =>
+    /^(q|tag|agent|taskType|userId|reason|capability)$/.test(name)
   /** Holders choose their own names for the lines they add to a task's log. */
   const isNameOfLine = ({ path, name }: { path: string; name: string }, value: string) =>
     path === '/tasks/{id}/logs' && name === 'event' && /^[a-z]/.test(value)
@@ -143,6 +144,10 @@ describe('queries', () => {
   )
 
   const NO_CARDS = /^\{"columns":(?!.*"items":\[\{)/
+  const emptyOf = ({ path, tag }: { path: string; tag: string }) => {
+    if (path === '/board') return NO_CARDS
+    return tag === 'insight' ? /^\{"items":\[\],/ : /^\{"items":\[\],"nextCursor":null(,"upTo":\d+)?\}$/
+  }
   const TEXTS = ['%25', "'%3B--", '__proto__', '%F0%9F%98%80', '%5C', '{}']
   // Streams do not end: their filters are in http-event-filters.
   const isList = ({ path, method }: { path: string; method: string }) =>
@@ -153,9 +158,7 @@ describe('queries', () => {
       for (const value of TEXTS)
         expect(await post(route, { query: `?${route.name}=${value}` })).toMatchObject({
           status: 200,
-          text: expect.stringMatching(
-            route.path === '/board' ? NO_CARDS : /^\{"items":\[\],"nextCursor":null(,"upTo":\d+)?\}$/,
-          ),
+          text: expect.stringMatching(emptyOf(route)),
         })
     },
   )
@@ -196,6 +199,7 @@ describe('queries', () => {
     ]),
     encoded(['[0,"plan",0,""]', '[8640000000000000,"review",9007199254740991,"zzz"]']),
   ] as [string[], string[]]
+  const WEIGHTED = encoded(['', '[]', '[1]', '[1,-1]', '[1.5,1]', '["1",1]', '{}'])
   /** For each list: cursors that are not its own, and those at both ends of its range. */
   const CURSORS: Record<string, [wrong: string[], right: string[]]> = {
     '/tasks': [encoded(NUMBERED), encoded(['t0', 't4503599627370495'])],
@@ -213,6 +217,10 @@ describe('queries', () => {
     '/inbox': INBOX_PLACES,
     // Its own need the column that they continue: http-board.
     '/board': [encoded(['', 'x', '[]', '["inbox",-1,0,0]']), []],
+    '/insight/failures': [encoded(NUMBERED), encoded(['t0', 't4503599627370495'])],
+    '/insight/durations': [encoded(['', '[]', '[1]', '["\\u0000"]']), encoded(['["a"]', '["zzz"]'])],
+    '/insight/retries': [WEIGHTED, encoded(['[0,0]', '[9007199254740991,9007199254740991]'])],
+    '/insight/bottlenecks': [WEIGHTED, encoded(['[-1,0]', '[9007199254740991,9007199254740991]'])],
     '/results': PLACES,
     '/tasks/{id}/results': PLACES,
   }

@@ -26,3 +26,13 @@ export function idCarriedBy(uuid: string): number | null {
   if (!UUID7.test(uuid)) return null
   return Number.parseInt(uuid.slice(22, 23) + uuid.slice(24), 16)
 }
+
+const HEX_DIGITS = 32
+const asUuid = (hex: string) => hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+
+/** The first and the last UUID that begin like this, with or without hyphens; null when none can. */
+export function uuidsFrom(text: string): [first: string, last: string] | null {
+  const hex = text.toLowerCase().replaceAll('-', '')
+  if (!/^[0-9a-f]{1,32}$/.test(hex)) return null
+  return [asUuid(hex.padEnd(HEX_DIGITS, '0')), asUuid(hex.padEnd(HEX_DIGITS, 'f'))]
+}

@@ -29,6 +29,7 @@ import { dependencyRoutes } from './routes/dependencies.ts'
 import { eventRoutes } from './routes/events.ts'
 import { healthRoutes } from './routes/health.ts'
 import { inboxRoutes } from './routes/inbox.ts'
+import { insightRoutes } from './routes/insight.ts'
 import { logRoutes } from './routes/logs.ts'
 import { missionRoutes } from './routes/missions.ts'
 import { peopleRoutes } from './routes/people.ts'
@@ -153,6 +154,7 @@ async function routes(
   childRoutes(api, kernel)
   boardRoutes(api, kernel)
   inboxRoutes(api, kernel, execution)
+  insightRoutes(api, kernel)
   await api.register(async (plans) => planRoutes(plans, kernel))
   sessionRoutes(api, kernel)
   eventRoutes(api, kernel, { ...streams, live: execution.live })

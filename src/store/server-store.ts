@@ -3,6 +3,9 @@
  * from here, so that only the entry point knows the files behind it.
  */
 export { HEARTBEAT_EVERY_MS, type ListedNode, type NodeIdentity } from './postgres/cluster/nodes.ts'
+export type { Bottleneck, FinishedTask } from './postgres/insight/finished.ts'
+export type { Found } from './postgres/insight/search.ts'
+export type { Asked } from './postgres/insight/window.ts'
 export type { LargeDetail } from './postgres/kernel/details.ts'
 export type { BoardFilter } from './postgres/reads/board.ts'
 export type { CardRow } from './postgres/reads/cards.ts'

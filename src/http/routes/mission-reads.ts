@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { MISSION_STATES, type MissionState, missionStates } from '../../core/kinds/mission/states.ts'
 import { listOf, Name, Tag } from '../../core/shapes/common.ts'
+import { MissionTimeline, TimelineColumns } from '../../core/shapes/insight.ts'
 import {
   MissionColumns,
   MissionGraph,
@@ -12,6 +13,7 @@ import {
 import { ListedTask } from '../../core/shapes/tasks.ts'
 import { inColumns, missionGraph } from '../../flow/missions/graph.ts'
 import { requireMission, showMission, showPlan } from '../../flow/missions/missions.ts'
+import { missionTimeline, timelineInColumns } from '../../flow/missions/timeline.ts'
 import { missionView, planVersionView } from '../../flow/missions/views.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import { sendCompressed } from '../compressed.ts'
@@ -110,7 +112,7 @@ function planReads(app: FastifyInstance, kernel: ServerKernel): void {
   )
 }
 
-/** Its tasks and its graph. */
+/** Its tasks, its graph and its timeline. */
 function partsOfMissions(app: FastifyInstance, kernel: ServerKernel): void {
   const TaskQuery = z.strictObject({ ...TaskPage, ...TaskFilterQuery })
   app.get<Params & { Querystring: z.output<typeof TaskQuery> }>(
@@ -129,13 +131,13 @@ function partsOfMissions(app: FastifyInstance, kernel: ServerKernel): void {
     },
   )
 
-  const GraphQuery = z.strictObject({
+  const FormatQuery = z.strictObject({
     format: z
       .enum(['rows', 'columns'])
       .default('rows')
-      .describe('"columns": lists in one order, for large graphs'),
+      .describe('"columns": lists in one order, for large missions'),
   })
-  app.get<Params & { Querystring: z.output<typeof GraphQuery> }>(
+  app.get<Params & { Querystring: z.output<typeof FormatQuery> }>(
     '/missions/:id/graph',
     route({
       summary:
@@ -143,13 +145,30 @@ function partsOfMissions(app: FastifyInstance, kernel: ServerKernel): void {
       tag,
       needs: 'read',
       params: MissionParams,
-      query: GraphQuery,
+      query: FormatQuery,
       answer: z.union([MissionGraph, MissionColumns]),
     }),
     async (request, reply) => {
       const graph = await missionGraph(kernel, request.caller, request.params.id)
       const isColumns = request.query.format === 'columns'
       return sendCompressed(request, reply, isColumns ? inColumns(graph) : graph)
+    },
+  )
+
+  app.get<Params & { Querystring: z.output<typeof FormatQuery> }>(
+    '/missions/:id/timeline',
+    route({
+      summary: 'Read what the tasks of a mission did when: attempts, waits and verifications',
+      tag,
+      needs: 'read',
+      params: MissionParams,
+      query: FormatQuery,
+      answer: z.union([MissionTimeline, TimelineColumns]),
+    }),
+    async (request, reply) => {
+      const { caller, params, query } = request
+      const read = query.format === 'columns' ? timelineInColumns : missionTimeline
+      return sendCompressed(request, reply, await read(kernel, caller, params.id))
     },
   )
 }

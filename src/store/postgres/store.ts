@@ -68,6 +68,7 @@ export class PostgresStore
   readonly counters: ServerQueries['counters']
   readonly taskCounts: ServerQueries['taskCounts']
   readonly board: ServerQueries['board']
+  readonly insight: ServerQueries['insight']
   readonly missionCounters: ServerQueries['missionCounters']
   readonly keys: ServerQueries['keys']
   readonly logs: ServerQueries['logs']
@@ -108,6 +109,7 @@ export class PostgresStore
     this.counters = queries.counters
     this.taskCounts = queries.taskCounts
     this.board = queries.board
+    this.insight = queries.insight
     this.missionCounters = queries.missionCounters
     this.keys = queries.keys
     this.logs = queries.logs

@@ -42,7 +42,7 @@ const MOST_DONE_SEARCHED = 10_000
  * Tasks that have not ended, by the indexes that have them: each task is in exactly one of these sets. On its way through the
  * queue a task enters no index for the board's sake.
  */
-const OPEN_SETS = [
+export const OPEN_SETS = [
   't.rank is not null and t.only_agent is null',
   `t.rank is not null and t.only_agent is not null and t.lane < '~'`,
   `t.rank is not null and t.only_agent is not null and t.lane >= '~'`,

@@ -1,3 +1,8 @@
+import { failuresIn } from '../insight/failures.ts'
+import { bottlenecksIn, durationsIn, retriesIn } from '../insight/finished.ts'
+import { searchWorkspace } from '../insight/search.ts'
+import { telemetryOf } from '../insight/telemetry.ts'
+import { timelineOf } from '../insight/timeline.ts'
 import { bind, type Connections } from '../kernel/connections.ts'
 import { costliestTasks, missionsToSettle, skippedInMission, tasksForChore } from '../upkeep/missions.ts'
 import {
@@ -42,6 +47,7 @@ export function readQueries({ readers }: Connections) {
       plans: plansOfMission,
       planTasks: planTasksOf,
       tasksFor: tasksForChore,
+      timeline: timelineOf,
       skipped: skippedInMission,
       toSettle: missionsToSettle,
     }),
@@ -65,6 +71,14 @@ export function readQueries({ readers }: Connections) {
       rejected: rejectedResults,
     }),
     board: bind(readers, { read: readBoard, cards: cardsOfTasks }),
+    insight: bind(readers, {
+      bottlenecks: bottlenecksIn,
+      durations: durationsIn,
+      failures: failuresIn,
+      retries: retriesIn,
+      search: searchWorkspace,
+      telemetry: telemetryOf,
+    }),
     inbox: bind(readers, { read: readInbox, item: readInboxItem }),
     taskGraph: bind(readers, { around: tasksAround }),
     sessionMemory: bind(readers, { find: findSession, read: readSessionMemory, usersOf }),

@@ -1,0 +1,147 @@
+import type pg from 'pg'
+import { inside } from '../kernel/scoped-query.ts'
+import {
+  ABOUT,
+  type About,
+  ASKED_TASKS,
+  type Asked,
+  BEGAN,
+  ENDED,
+  finishedTasks,
+  MOST_LOOKED_AT,
+  NUMBERS,
+  newestOf,
+  PERIOD,
+  valuesOf,
+} from './window.ts'
+
+/** How well agents, models, retries, verifiers and estimates did within a period. */
+
+export interface TelemetryRead extends About {
+  agents: {
+    agent: string
+    taskType: string
+    tasks: number
+    completed: number
+    failed: number
+    attempts: number
+  }[]
+  models: {
+    model: string | null
+    runs: number
+    succeeded: number
+    tokens: number | null
+    costUsd: string | null
+  }[]
+  /** By what the attempt before had failed with. */
+  retries: { failureClass: string | null; retries: number; tasks: number; completed: number }[]
+  verdicts: Verdicts
+  estimates: {
+    missions: number
+    estimatedUsd: string | null
+    actualUsd: string | null
+    estimatedTokens: number | null
+    actualTokens: number | null
+  }
+  isBounded: boolean
+}
+
+interface Verdicts {
+  passed: number
+  passedOverruled: number
+  failed: number
+  failedOverruled: number
+  unsure: number
+  unsureApproved: number
+  unsureRejected: number
+}
+
+const MOST_VERDICTS = 5_000
+const MOST_MISSIONS = 1_000
+const listed = (rows: string) => `(select coalesce(json_agg(to_json(l)), '[]') from (${rows}) l)`
+
+const AGENTS = `select a.agent, a.task_type as "taskType", count(*) as tasks, count(*) filter (where a.state = 'completed') as completed,
+    count(*) filter (where a.state = 'failed') as failed, round(avg(a.attempt), 2) as attempts
+  from asked a where a.agent is not null group by a.agent, a.task_type order by a.agent, a.task_type`
+
+// Ids of runs begin with the time at which a node made them: those of a period follow each other in the index, and an hour more on
+// both sides makes up for clocks that differ.
+const uuidAt = (at: string) => `(lpad(to_hex(greatest(ms(${at}), 0)), 12, '0') || repeat('0', 20))::uuid`
+const STARTED = `started as materialized (select r.model, r.status, r.cost_usd,
+      case when r.input_tokens is not null then r.input_tokens + coalesce(r.cached_input_tokens, 0) + r.output_tokens end as tokens
+    from runs r where r.workspace_id = $1 and r.run_id >= ${uuidAt(`${BEGAN} - interval '1 hour'`)}
+     and r.run_id < ${uuidAt(`${ENDED} + interval '1 hour'`)} and r.created_at >= ${BEGAN} and r.created_at < ${ENDED}
+   order by r.run_id desc limit ${MOST_LOOKED_AT})`
+const MODELS = `select r.model, count(*) as runs, count(*) filter (where r.status = 'succeeded') as succeeded,
+    sum(r.tokens) as tokens, trim_scale(sum(r.cost_usd))::text as "costUsd" from started r group by r.model order by r.model`
+
+const eventsOf = (types: readonly string[], most: number) => `
+  select e.seq, e.type, e.task_id, e.generation, e.from_state, e.payload, t.state
+    from (select array(${newestOf(types, most)}) as seqs) l
+    cross join lateral (select * from events x where x.workspace_id = $1 and x.seq = any(l.seqs)) e
+    cross join lateral (select x.state, x.purpose from tasks x where x.workspace_id = $1 and x.id = e.task_id offset 0) t
+   where e.at >= ${BEGAN} and e.at < ${ENDED} and t.purpose = 'work'`
+const RETRIES = `select e.payload ->> 'failureClass' as "failureClass", count(*) as retries, count(distinct e.task_id) as tasks,
+    count(distinct e.task_id) filter (where e.state = 'completed') as completed
+  from retrying e group by e.payload ->> 'failureClass' order by e.payload ->> 'failureClass'`
+
+// A verdict that leaves no attempt fails the task for good; so does a person who rejects the result of the last attempt.
+const VERDICT = `case v.type when 'task_verification_passed' then 'passed' when 'task_human_review_requested' then 'unsure' else 'failed' end`
+const DECISION = `case p.type when 'task_failed' then 'task_human_rejected' else p.type end`
+const decidedAfter = (types: string, sameResult = true) => `exists (select from decided p
+   where p.task_id = v.task_id and p.seq > v.seq and ${DECISION} in (${types})
+     and (p.type <> 'task_failed' or p.from_state = 'awaiting_human')
+     ${sameResult ? 'and p.generation is not distinct from v.generation' : ''})`
+const counted = (verdict: string, decision?: string) =>
+  `count(*) filter (where v.verdict = '${verdict}'${decision ? ` and ${decision}` : ''})`
+const VERDICTS = `select json_build_object(
+    'passed', ${counted('passed')}, 'passedOverruled', ${counted('passed', decidedAfter(`'task_reset'`))},
+    'failed', ${counted('failed')},
+    'failedOverruled', ${counted('failed', decidedAfter(`'task_result_promoted', 'task_completed_by_person'`, false))},
+    'unsure', ${counted('unsure')}, 'unsureApproved', ${counted('unsure', decidedAfter(`'task_human_approved'`))},
+    'unsureRejected', ${counted('unsure', decidedAfter(`'task_human_rejected'`))})
+  from (select v.*, ${VERDICT} as verdict from judged v where v.payload ->> 'verifier' is not null) v`
+
+const ESTIMATES = `select json_build_object('missions', count(*), 'estimatedUsd', trim_scale(sum(p.estimated_usd))::text,
+    'actualUsd', trim_scale(sum(c.usd))::text, 'estimatedTokens', sum(p.estimated_tokens), 'actualTokens', sum(c.tokens))
+  from (select m.mission_id, m.approved_version from missions m where m.workspace_id = $1 and m.completed_at >= ${BEGAN}
+           and m.completed_at < ${ENDED} and m.approved_version is not null order by m.mission_id desc limit ${MOST_MISSIONS}) m
+  join mission_plans p on p.workspace_id = $1 and p.mission_id = m.mission_id and p.version = m.approved_version
+  join mission_counters c on c.workspace_id = $1 and c.mission_id = m.mission_id`
+
+const JUDGED = [
+  'task_verification_passed',
+  'task_verification_failed',
+  'task_human_review_requested',
+  'task_failed',
+]
+const DECIDED = [
+  'task_human_approved',
+  'task_human_rejected',
+  'task_failed',
+  'task_completed_by_person',
+  'task_result_promoted',
+  'task_reset',
+]
+
+const TELEMETRY = `with ${PERIOD}, ${NUMBERS}, ${finishedTasks({ from: null, to: null })}, ${ASKED_TASKS}, ${STARTED},
+    retrying as materialized (${eventsOf(['task_retrying'], MOST_LOOKED_AT)}),
+    judged as materialized (${eventsOf(JUDGED, MOST_VERDICTS)}), decided as materialized (${eventsOf(DECIDED, MOST_VERDICTS)})
+  select ${ABOUT}, ${listed(AGENTS)} as agents, ${listed(MODELS)} as models, ${listed(RETRIES)} as retries, (${VERDICTS}) as verdicts,
+    (${ESTIMATES}) as estimates, (select count(*) = ${MOST_LOOKED_AT} from finished) or (select count(*) = ${MOST_LOOKED_AT} from started)
+      or (select count(*) = ${MOST_LOOKED_AT} from retrying) or (select count(*) = ${MOST_VERDICTS} from judged) as "isBounded"`
+
+/** As of one event: one statement sees one moment. */
+export async function telemetryOf(
+  pool: pg.Pool,
+  workspaceId: number,
+  { from, to }: Pick<Asked, 'from' | 'to'>,
+): Promise<TelemetryRead> {
+  const [row] = await inside<TelemetryRead & pg.QueryResultRow>(
+    pool,
+    workspaceId,
+    TELEMETRY,
+    valuesOf({ from, to }),
+  )
+  return row!
+}
