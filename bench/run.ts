@@ -17,6 +17,7 @@ import { missionFigures } from './missions/missions.ts'
 import { migrationVerdicts, missionVerdicts } from './missions/verdicts.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 import { pageFigures, pageVerdicts } from './pages/board.ts'
+import { insightFigures, insightVerdicts } from './pages/insight.ts'
 import { TIMES } from './peers/compare.ts'
 import { compareQueues, nextAmong, wakeUps } from './queue.ts'
 import * as report from './report.ts'
@@ -43,6 +44,7 @@ const PARTS = [
   'missions',
   'migration',
   'board',
+  'pages',
 ] as const
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
@@ -165,6 +167,7 @@ if (anywhere) {
 const graph = wants('graph') ? await graphFigures(quick ? [200, 2_000] : [500, 5_000], 10_000, say) : null
 const missions = wants('missions') ? await missionFigures({ tasks: 10_000, times: quick ? 3 : 7 }, say) : null
 const pages = wants('board') ? await pageFigures(MANY, say) : null
+const insight = wants('pages') ? await insightFigures(MANY, say) : null
 const migrated = wants('migration') ? await migration(MANY, say) : null
 
 const tables: Tables = {
@@ -183,6 +186,7 @@ if (runs) console.log(report.runVerdicts(runs))
 if (graph) console.log(report.graphVerdicts(graph))
 if (missions) console.log(missionVerdicts(missions))
 if (pages) console.log(pageVerdicts(pages))
+if (insight) console.log(insightVerdicts(insight))
 if (migrated) console.log(migrationVerdicts(migrated))
 if (anywhere?.distribution) console.log(report.anyPostgresVerdicts(anywhere.embedded, anywhere.distribution))
 const how = `Median of ${TIMES} (least–most), measured in turn${quick ? ' with --quick' : ''}: ${machine()}.`
@@ -200,6 +204,7 @@ const kept = {
   missions,
   migrated,
   pages,
+  insight,
 }
 writeFileSync(file, JSON.stringify(kept, null, 2))
 console.log(`written to ${file}`)

@@ -3,7 +3,8 @@ import { readBoard } from '../../src/flow/board/board.ts'
 import type { Caller } from '../../src/kernel/kernel.ts'
 import { type MissionBed, makeMissionBed } from '../missions/bed.ts'
 import { type Goal, worded } from '../report.ts'
-import { type Spread, spreadOf } from '../rounds.ts'
+import type { Spread } from '../rounds.ts'
+import { timed } from './timed.ts'
 
 /** What pages for people take beside a million finished tasks. */
 export interface PageFigures {
@@ -16,7 +17,6 @@ export interface PageFigures {
 }
 
 const CARDS = 1_000
-const TIMES = 15
 
 export async function pageFigures(done: number, say: (what: string) => void): Promise<PageFigures> {
   const bed = await makeMissionBed()
@@ -38,17 +38,6 @@ export async function pageFigures(done: number, say: (what: string) => void): Pr
   } finally {
     await bed.close()
   }
-}
-
-async function timed(act: () => Promise<unknown>): Promise<Spread> {
-  const took: number[] = []
-  for (let time = 0; time <= TIMES; time++) {
-    const began = performance.now()
-    await act()
-    // The first one warms caches up.
-    if (time > 0) took.push(performance.now() - began)
-  }
-  return spreadOf(took)
 }
 
 /** Finished tasks, and 1,000 in each other column. */

@@ -1,5 +1,6 @@
 import { messageOf } from '../../core/log.ts'
 import type { DurationGroup } from '../../core/outcomes.ts'
+import { countVerdicts } from '../../core/overruled.ts'
 import type { AnswerOf } from '../../core/shapes/common.ts'
 import type { Bottlenecks, Durations, Failures, Retries, Telemetry } from '../../core/shapes/insight.ts'
 import type { Caller } from '../../kernel/kernel.ts'
@@ -114,13 +115,13 @@ export async function telemetry(
   asked: Pick<Asked, 'from' | 'to'>,
 ): Promise<AnswerOf<typeof Telemetry>> {
   const read = await kernel.store.insight.telemetry(workspaceId, asked)
-  const { agents, models, retries, verdicts, estimates, isBounded } = read
+  const { agents, models, retries, judged, decided, estimates, isBounded } = read
   return {
     ...period(read),
     agents: agents.map((one) => ({ ...one, successRate: rateOf(one.completed, one.tasks) })),
     models,
     retries: retries.map((one) => ({ ...one, successRate: rateOf(one.completed, one.tasks) })),
-    verdicts,
+    verdicts: countVerdicts(judged, decided),
     estimates,
     isBounded,
   }

@@ -152,7 +152,7 @@ export interface Bottleneck extends FinishedTask {
 }
 
 /** Fewer than elsewhere: of each, the tasks around it are read. */
-const MOST_AWAITED = 10_000
+const MOST_AWAITED = 5_000
 const MOST_BLOCKED = 1_000
 
 // A task could begin when it was made and when all that it depends on had ended. What it took from then on, others waited.

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import type { Decided, Judged } from '../../../core/overruled.ts'
 import { inside } from '../kernel/scoped-query.ts'
 import {
   ABOUT,
@@ -35,7 +36,8 @@ export interface TelemetryRead extends About {
   }[]
   /** By what the attempt before had failed with. */
   retries: { failureClass: string | null; retries: number; tasks: number; completed: number }[]
-  verdicts: Verdicts
+  judged: Judged[]
+  decided: Decided[]
   estimates: {
     missions: number
     estimatedUsd: string | null
@@ -44,16 +46,6 @@ export interface TelemetryRead extends About {
     actualTokens: number | null
   }
   isBounded: boolean
-}
-
-interface Verdicts {
-  passed: number
-  passedOverruled: number
-  failed: number
-  failedOverruled: number
-  unsure: number
-  unsureApproved: number
-  unsureRejected: number
 }
 
 const MOST_VERDICTS = 5_000
@@ -85,22 +77,29 @@ const RETRIES = `select e.payload ->> 'failureClass' as "failureClass", count(*)
     count(distinct e.task_id) filter (where e.state = 'completed') as completed
   from retrying e group by e.payload ->> 'failureClass' order by e.payload ->> 'failureClass'`
 
-// A verdict that leaves no attempt fails the task for good; so does a person who rejects the result of the last attempt.
-const VERDICT = `case v.type when 'task_verification_passed' then 'passed' when 'task_human_review_requested' then 'unsure' else 'failed' end`
-const DECISION = `case p.type when 'task_failed' then 'task_human_rejected' else p.type end`
-const decidedAfter = (types: string, sameResult = true) => `exists (select from decided p
-   where p.task_id = v.task_id and p.seq > v.seq and ${DECISION} in (${types})
-     and (p.type <> 'task_failed' or p.from_state = 'awaiting_human')
-     ${sameResult ? 'and p.generation is not distinct from v.generation' : ''})`
-const counted = (verdict: string, decision?: string) =>
-  `count(*) filter (where v.verdict = '${verdict}'${decision ? ` and ${decision}` : ''})`
-const VERDICTS = `select json_build_object(
-    'passed', ${counted('passed')}, 'passedOverruled', ${counted('passed', decidedAfter(`'task_reset'`))},
-    'failed', ${counted('failed')},
-    'failedOverruled', ${counted('failed', decidedAfter(`'task_result_promoted', 'task_completed_by_person'`, false))},
-    'unsure', ${counted('unsure')}, 'unsureApproved', ${counted('unsure', decidedAfter(`'task_human_approved'`))},
-    'unsureRejected', ${counted('unsure', decidedAfter(`'task_human_rejected'`))})
-  from (select v.*, ${VERDICT} as verdict from judged v where v.payload ->> 'verifier' is not null) v`
+// A verdict that leaves no attempt fails the task for good; so does a person who rejects the result of the last attempt. Which
+// decision follows which verdict is found outside: the planner takes these parts for small and would compare each with each.
+const row = (name: string, kind: string) =>
+  `json_build_object('seq', v.seq, 'task', v.task_id, 'generation', v.generation, '${name}', ${kind})`
+const all = (rows: string, value: string, where: string) =>
+  `(select coalesce(json_agg(${value}), '[]') from ${rows} v where ${where})`
+const JUDGEMENTS = all(
+  'judged',
+  row(
+    'verdict',
+    `case v.type when 'task_verification_passed' then 'passed' when 'task_human_review_requested' then 'unsure' else 'failed' end`,
+  ),
+  `v.payload ->> 'verifier' is not null`,
+)
+const DECISIONS = all(
+  'decided',
+  row(
+    'decision',
+    `case v.type when 'task_human_approved' then 'approved' when 'task_reset' then 'reset'
+       when 'task_completed_by_person' then 'replaced' when 'task_result_promoted' then 'replaced' else 'rejected' end`,
+  ),
+  `v.type <> 'task_failed' or v.from_state = 'awaiting_human'`,
+)
 
 const ESTIMATES = `select json_build_object('missions', count(*), 'estimatedUsd', trim_scale(sum(p.estimated_usd))::text,
     'actualUsd', trim_scale(sum(c.usd))::text, 'estimatedTokens', sum(p.estimated_tokens), 'actualTokens', sum(c.tokens))
@@ -127,7 +126,7 @@ const DECIDED = [
 const TELEMETRY = `with ${PERIOD}, ${NUMBERS}, ${finishedTasks({ from: null, to: null })}, ${ASKED_TASKS}, ${STARTED},
     retrying as materialized (${eventsOf(['task_retrying'], MOST_LOOKED_AT)}),
     judged as materialized (${eventsOf(JUDGED, MOST_VERDICTS)}), decided as materialized (${eventsOf(DECIDED, MOST_VERDICTS)})
-  select ${ABOUT}, ${listed(AGENTS)} as agents, ${listed(MODELS)} as models, ${listed(RETRIES)} as retries, (${VERDICTS}) as verdicts,
+  select ${ABOUT}, ${listed(AGENTS)} as agents, ${listed(MODELS)} as models, ${listed(RETRIES)} as retries, ${JUDGEMENTS} as judged, ${DECISIONS} as decided,
     (${ESTIMATES}) as estimates, (select count(*) = ${MOST_LOOKED_AT} from finished) or (select count(*) = ${MOST_LOOKED_AT} from started)
       or (select count(*) = ${MOST_LOOKED_AT} from retrying) or (select count(*) = ${MOST_VERDICTS} from judged) as "isBounded"`
 

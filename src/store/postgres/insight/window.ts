@@ -14,7 +14,7 @@ export interface Asked {
 }
 
 /** How many tasks, events or runs are looked through, the newest ones. */
-export const MOST_LOOKED_AT = 20_000
+export const MOST_LOOKED_AT = 10_000
 
 /** The values of the statements here: $1 is the workspace. */
 export const valuesOf = ({ from, to, agent, taskType, missionId }: Asked) => [
