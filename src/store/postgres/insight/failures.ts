@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { FAILURE_EVENTS, type FailureEvent } from '../../../core/outcomes.ts'
-import { inside } from '../kernel/scoped-query.ts'
+import { insideByKeys } from '../kernel/scoped-query.ts'
 import {
   ABOUT,
   type About,
@@ -68,7 +68,7 @@ export async function failuresIn(
   limit: number,
 ): Promise<FailurePage> {
   const values = [...valuesOf(asked), before ?? Number.MAX_SAFE_INTEGER, limit + 1]
-  const found = await inside<Failure & { looked: number; least: number | null } & About>(
+  const found = await insideByKeys<Failure & { looked: number; least: number | null } & About>(
     pool,
     workspaceId,
     FAILURES,

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { DurationGroup } from '../../../core/outcomes.ts'
 import type { TaskState } from '../../../core/states.ts'
-import { inside } from '../kernel/scoped-query.ts'
+import { insideByKeys } from '../kernel/scoped-query.ts'
 import {
   ABOUT,
   type About,
@@ -28,7 +28,7 @@ async function read<T extends object, B extends object = object>(
   text: string,
   values: unknown[],
 ): Promise<FinishedRead<T> & B> {
-  const found = await inside<T & B & About & { isBounded: boolean; isRow: boolean | null }>(
+  const found = await insideByKeys<T & B & About & { isBounded: boolean; isRow: boolean | null }>(
     pool,
     workspaceId,
     text,

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { TASK_STATES, taskStates } from '../../../core/states.ts'
-import { inside } from '../kernel/scoped-query.ts'
+import { insideByKeys } from '../kernel/scoped-query.ts'
 import { OPEN_SETS } from '../reads/board.ts'
 import { LISTED, SHOWN_STATE } from '../workspaces/agents.ts'
 
@@ -97,7 +97,12 @@ export async function searchWorkspace(
 ): Promise<SearchRead> {
   const [first, last] = range ?? [null, null]
   const values = [text, id, first, last, limit]
-  const rows = await inside<Found & { seq: number; bounded: boolean }>(pool, workspaceId, SEARCH, values)
+  const rows = await insideByKeys<Found & { seq: number; bounded: boolean }>(
+    pool,
+    workspaceId,
+    SEARCH,
+    values,
+  )
   return {
     found: rows
       .filter(({ kind }) => kind !== null)

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { Decided, Judged } from '../../../core/overruled.ts'
-import { inside } from '../kernel/scoped-query.ts'
+import { insideByKeys } from '../kernel/scoped-query.ts'
 import {
   ABOUT,
   type About,
@@ -48,7 +48,8 @@ export interface TelemetryRead extends About {
   isBounded: boolean
 }
 
-const MOST_VERDICTS = 5_000
+const MOST_VERDICTS = 2_000
+const MOST_RETRIES = 5_000
 const MOST_MISSIONS = 1_000
 const listed = (rows: string) => `(select coalesce(json_agg(to_json(l)), '[]') from (${rows}) l)`
 
@@ -124,11 +125,11 @@ const DECIDED = [
 ]
 
 const TELEMETRY = `with ${PERIOD}, ${NUMBERS}, ${finishedTasks({ from: null, to: null })}, ${ASKED_TASKS}, ${STARTED},
-    retrying as materialized (${eventsOf(['task_retrying'], MOST_LOOKED_AT)}),
+    retrying as materialized (${eventsOf(['task_retrying'], MOST_RETRIES)}),
     judged as materialized (${eventsOf(JUDGED, MOST_VERDICTS)}), decided as materialized (${eventsOf(DECIDED, MOST_VERDICTS)})
   select ${ABOUT}, ${listed(AGENTS)} as agents, ${listed(MODELS)} as models, ${listed(RETRIES)} as retries, ${JUDGEMENTS} as judged, ${DECISIONS} as decided,
     (${ESTIMATES}) as estimates, (select count(*) = ${MOST_LOOKED_AT} from finished) or (select count(*) = ${MOST_LOOKED_AT} from started)
-      or (select count(*) = ${MOST_LOOKED_AT} from retrying) or (select count(*) = ${MOST_VERDICTS} from judged) as "isBounded"`
+      or (select count(*) = ${MOST_RETRIES} from retrying) or (select count(*) = ${MOST_VERDICTS} from judged) as "isBounded"`
 
 /** As of one event: one statement sees one moment. */
 export async function telemetryOf(
@@ -136,7 +137,7 @@ export async function telemetryOf(
   workspaceId: number,
   { from, to }: Pick<Asked, 'from' | 'to'>,
 ): Promise<TelemetryRead> {
-  const [row] = await inside<TelemetryRead & pg.QueryResultRow>(
+  const [row] = await insideByKeys<TelemetryRead & pg.QueryResultRow>(
     pool,
     workspaceId,
     TELEMETRY,

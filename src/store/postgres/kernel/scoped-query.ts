@@ -77,3 +77,18 @@ export const inside = <T extends pg.QueryResultRow>(
   values: unknown[] = [],
 ) =>
   scopedQuery<T>(pool, 'baton.workspace_id', String(workspaceId), { text, values: [workspaceId, ...values] })
+
+/** The same by indexes alone: a limit makes the planner hope to find rows early in the whole table. */
+export async function insideByKeys<T extends pg.QueryResultRow>(
+  pool: pg.Pool,
+  workspaceId: number,
+  text: string,
+  values: unknown[],
+): Promise<T[]> {
+  const statement = { text, values: [workspaceId, ...values] }
+  const [, rows] = await scopedQueries<T>(pool, 'baton.workspace_id', String(workspaceId), [
+    BY_KEYS,
+    statement,
+  ])
+  return rows!
+}
