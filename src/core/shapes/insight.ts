@@ -23,7 +23,7 @@ export const SearchAnswer = z.object({
   isBounded: z
     .boolean()
     .describe(
-      'Titles are looked for in 5,000 open tasks, the newest 5,000 finished ones and the newest 5,000 missions; true: there are more',
+      'Titles are looked for in 5,000 open tasks, the newest 3,000 finished ones and the newest 5,000 missions; true: there are more',
     ),
   seq,
 })

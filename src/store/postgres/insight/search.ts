@@ -27,7 +27,7 @@ export interface SearchRead {
 
 /** How many are looked through for a part of their title: of the open tasks, of the finished ones and of the rest. */
 const MOST_OPEN = 5_000
-const MOST_DONE = 5_000
+const MOST_DONE = 3_000
 const MOST_OTHERS = 5_000
 const MOST_PROJECTS = 1_000
 

@@ -49,7 +49,7 @@ export interface TelemetryRead extends About {
 }
 
 const MOST_VERDICTS = 2_000
-const MOST_RETRIES = 5_000
+const MOST_RETRIES = 3_000
 const MOST_MISSIONS = 1_000
 const listed = (rows: string) => `(select coalesce(json_agg(to_json(l)), '[]') from (${rows}) l)`
 
