@@ -76,6 +76,11 @@ const reported =
   ({ workspace }: Seeded) =>
     `${update('reports', set, workspace)} and version = 1`
 
+const ofRoutine =
+  (set: string) =>
+  ({ workspace }: Seeded) =>
+    update('routines', set, workspace)
+
 /**
  * What the database refuses from everyone: the claim, the table, words of the constraint's definition, a way to break it.
  */
@@ -1096,6 +1101,30 @@ const GUARDS: Guard[] = [
     'usd >= ',
     ({ workspace }) => update('mission_counters', 'usd = -1', workspace),
   ],
+  ['a routine has a name', 'routines', "name <> ''", ofRoutine("name = ''")],
+  ['a routine has a goal', 'routines', "goal <> ''", ofRoutine("goal = ''")],
+  ['the missions of a routine have a title', 'routines', "title <> ''", ofRoutine("title = ''")],
+  ['the priority of a routine is from 1 to 10', 'routines', 'priority >= 1', ofRoutine('priority = 11')],
+  ['a routine is in a project or none', 'routines', 'project_id >= 0', ofRoutine('project_id = -1')],
+  ['the plan of a routine has tasks or none', 'routines', 'task_count >= 0', ofRoutine('task_count = -1')],
+  ['skipped times are counted from 0', 'routines', 'skipped_in_row >= 0', ofRoutine('skipped_in_row = -1')],
+  ['only a schedule fires', 'routines', 'next_at IS NULL', ofRoutine('schedule = null')],
+  ['a disabled routine does not fire', 'routines', 'next_at IS NULL', ofRoutine('is_enabled = false')],
+  ['a removed routine does not fire', 'routines', 'next_at IS NULL', ofRoutine('removed_at = now()')],
+  ['what waits is listed', 'routines', 'json_array_length', ofRoutine("waiting = '[1]'")],
+  ['only what waits replaces', 'routines', 'is_replacing', ofRoutine('is_replacing = true')],
+  [
+    'a scheduled time becomes one mission',
+    'routine_fires',
+    'UNIQUE (workspace_id, routine_id, scheduled_for)',
+    ({ workspace }) =>
+      `with fired as (select r.routine_id, m.mission_id from routines r join missions m using (workspace_id)
+         where workspace_id = ${workspace} and not exists (select from routine_fires f
+           where f.workspace_id = ${workspace} and f.mission_id = m.mission_id) limit 1),
+       twice as (update routine_fires set scheduled_for = '2026-01-01' where workspace_id = ${workspace})
+       insert into routine_fires (workspace_id, routine_id, mission_id, scheduled_for)
+         select ${workspace}, routine_id, mission_id, '2026-01-01' from fired`,
+  ],
   [
     'a comment is about a task or a mission, not both',
     'comments',
@@ -1337,8 +1366,8 @@ describe('no row points across workspaces', () => {
     const { a, b } = database
     const keys = (await foreignKeys()).filter(({ table }) => !CLUSTER_TABLES.includes(table))
     const pointing = new Set([...HELD_BY_TRIGGER, ...keys.map(({ table }) => table)])
-    // Most missions wait for no other one, and most agents are made for none.
-    const isRare = (table: string) => table === 'missions' || table === 'agents'
+    // Most missions wait for no other one, most agents are made for none, and most routines are made from none.
+    const isRare = (table: string) => ['missions', 'agents', 'routines'].includes(table)
     const inside = keys.filter(({ table, target }) => !isRare(table) && !target.endsWith('workspaces'))
     const pointsInside = new Set([...HELD_BY_TRIGGER, ...inside.map(({ table }) => table)])
     for (const table of pointing) {
@@ -1361,6 +1390,7 @@ describe('no row points across workspaces', () => {
       'mission_plans',
       'rejected_results',
       'reports',
+      'routine_fires',
       'run_events',
       'runs',
       'task_dependencies',

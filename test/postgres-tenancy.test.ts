@@ -296,6 +296,8 @@ describe('the server’s role', () => {
       'log_cursors',
       'mission_counters',
       'missions',
+      'routine_fires',
+      'routines',
       'runs',
       'sessions',
       'task_dependencies',

@@ -5,6 +5,7 @@ import { type EventType, eventTypes } from './events.ts'
 export const ENTITY_TYPES = [
   'task',
   'mission',
+  'routine',
   'run',
   'wakeup',
   'agent',
@@ -20,6 +21,7 @@ const BY_BEGINNING: readonly (readonly [beginning: string, EntityType])[] = [
   ['task_', 'task'],
   ['claim_', 'task'],
   ['mission_', 'mission'],
+  ['routine_', 'routine'],
   ['run_', 'run'],
   ['wakeup_', 'wakeup'],
   ['agent_', 'agent'],
@@ -37,6 +39,7 @@ const BY_BEGINNING: readonly (readonly [beginning: string, EntityType])[] = [
 
 /** The field of the payload that names it. Tasks and missions are named by the event itself. */
 export const NAMED_IN: Partial<Record<EntityType, string>> = {
+  routine: 'routineId',
   run: 'runId',
   wakeup: 'wakeupId',
   agent: 'agent',

@@ -25,6 +25,7 @@ const ofAgent = {
 }
 const run = { runId: text, agent: text, taskId: text.nullable() }
 const mission = { missionId: text }
+const routine = { routineId: text }
 const planned = {
   version: z.int(),
   digest: text,
@@ -282,6 +283,18 @@ export const EVENTS = {
   }),
   /** Its failed tasks are to be done again, and what was skipped because of them. */
   mission_retrying: z.object({ ...mission, reason: text.nullable(), tasks: z.int() }),
+
+  routine_created: z.object({ ...routine, name: text, origin: text.nullable() }),
+  routine_updated: z.object({ ...routine, fields: z.array(text) }),
+  routine_removed: z.object(routine),
+  /** By hand, or at its scheduled time. */
+  routine_started: z.object({ ...routine, missionId: text, scheduledFor: text.nullable() }),
+  /** The mission before has not ended. */
+  routine_skipped: z.object({ ...routine, scheduledFor: text, inRow: z.int() }),
+  routine_waiting: z.object({ ...routine, scheduledFor: text, because: text, times: z.int() }),
+  /** Scheduled times that nobody noticed, and that are not caught up. */
+  routine_missed: z.object({ ...routine, since: text, until: text }),
+  routine_failed: z.object({ ...routine, scheduledFor: text, reason: text }),
 
   /** On a task or on a mission. The whole text is in the thread. */
   comment_added: z.object({

@@ -128,6 +128,14 @@ const LEVELS = {
   mission_plan_proposed: 'INFO',
   mission_plan_changed: 'INFO',
   mission_retrying: 'INFO',
+  routine_created: 'INFO',
+  routine_updated: 'INFO',
+  routine_removed: 'INFO',
+  routine_started: 'INFO',
+  routine_skipped: 'WARN',
+  routine_waiting: 'INFO',
+  routine_missed: 'WARN',
+  routine_failed: 'ERROR',
   comment_added: 'INFO',
   report_written: 'INFO',
 } as const satisfies Record<EventType, LogLevel>
@@ -357,6 +365,16 @@ const SENTENCES: { [T in EventType]: (payload: Payload<T>) => string } = {
     `The mission follows version ${version} of its plan: ${added} added, ${changed} changed, ${cancelled} cancelled.`,
   mission_retrying: ({ reason, tasks }) =>
     `The mission does ${count(tasks, 'failed task')} again${why(reason)}.`,
+  routine_created: ({ name }) => `The routine "${brief(name)}" was saved.`,
+  routine_updated: ({ fields }) => `The routine was updated: ${list(fields)}.`,
+  routine_removed: () => 'The routine was removed.',
+  routine_started: ({ scheduledFor }) =>
+    `The routine started a mission ${scheduledFor === null ? 'by hand' : `for ${scheduledFor}`}.`,
+  routine_skipped: ({ scheduledFor }) =>
+    `The routine was skipped at ${scheduledFor}: its last mission has not ended.`,
+  routine_waiting: ({ scheduledFor }) => `The routine waits to start a mission for ${scheduledFor}.`,
+  routine_missed: ({ since, until }) => `Scheduled times of the routine were missed, ${since} to ${until}.`,
+  routine_failed: ({ reason }) => `The routine could not start a mission${why(reason)}.`,
   comment_added: ({ author, preview }) => `${author} commented${why(preview)}.`,
   report_written: ({ taskId, version, author }) =>
     `Version ${version} of the report on the ${taskId === undefined ? 'mission' : 'task'} was written by ${author}.`,

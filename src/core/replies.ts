@@ -3,6 +3,7 @@ import type { CommentAdded } from './comments.ts'
 import type { Refusal } from './errors.ts'
 import type { AgentCommand } from './kinds/agent/command.ts'
 import type { MissionRecord } from './kinds/mission/record.ts'
+import type { RoutineRecord } from './kinds/routine/record.ts'
 import type { AgentRecord, SessionRecord, TaskRecord } from './records.ts'
 import type { ReportKept } from './reports/report.ts'
 import type { ClaimEnd, ClaimState } from './states.ts'
@@ -166,6 +167,13 @@ export type MissionGranted = Granted & {
   readonly reports?: readonly ReportKept[] | undefined
 }
 
+export type RoutineGranted = Granted & {
+  readonly record: RoutineRecord
+  readonly isNew: boolean
+  /** The mission that started with it. */
+  readonly missionId: string | null
+}
+
 export type AnyGranted =
   | TaskGranted<TaskCommand['kind']>
   | ManyGranted
@@ -175,6 +183,7 @@ export type AnyGranted =
   | SessionGranted
   | AgentGranted
   | MissionGranted
+  | RoutineGranted
 
 export type Reply = AnyGranted | Refusal
 
@@ -201,4 +210,6 @@ export type ReplyTo<R> =
                   ? AgentGranted<C['kind']>
                   : R extends { on: 'mission' }
                     ? MissionGranted
-                    : never)
+                    : R extends { on: 'routine' }
+                      ? RoutineGranted
+                      : never)

@@ -3,6 +3,7 @@ import type { KindName } from '../core/kinds/kinds.ts'
 import type { CostOfTask } from '../core/kinds/mission/command.ts'
 import type { MissionRecord, PlanVersion } from '../core/kinds/mission/record.ts'
 import type { SkippedTask } from '../core/kinds/mission/retry.ts'
+import type { RoutineRecord } from '../core/kinds/routine/record.ts'
 import type { AgentRecord, TaskRecord } from '../core/records.ts'
 import type { MissionMaterial, TaskMaterial } from '../core/reports/material.ts'
 import type { ReportAdded } from '../core/reports/report.ts'
@@ -38,6 +39,7 @@ export interface RunStore extends Store<KindName>, RunsTransactor {
     similarTo(workspaceId: number, taskId: number, limit: number): Promise<{ id: number; uuid: string }[]>
   }
   readonly missions: MissionReads
+  readonly routines: RoutineReads
   readonly verifications: {
     /** The tasks that judged, or judge, results of a task; newest first. */
     of(workspaceId: number, taskId: number): Promise<TaskRecord[]>
@@ -187,6 +189,22 @@ interface MissionReads {
   newestPlanning(workspaceId: number, missionId: number): Promise<number | null>
   /** One version of its plan, with the plan itself. */
   plan(workspaceId: number, missionId: number, version: number): Promise<PlanVersion | null>
+}
+
+export interface RoutineDue {
+  workspaceId: number
+  uuid: string
+  /** Its time has come, or the mission before has ended; or that one is to be cancelled for the next. */
+  chore: 'elapse' | 'replace'
+}
+
+/** What upkeep reads of routines. */
+interface RoutineReads {
+  due(limit: number, only?: number): Promise<RoutineDue[]>
+  /** With its plan. */
+  find(workspaceId: number, routineId: number): Promise<RoutineRecord | null>
+  /** Its missions that have not ended, and are not being cancelled. */
+  underWay(workspaceId: number, routineId: number): Promise<string[]>
 }
 
 export interface DueWakeup {

@@ -27,7 +27,7 @@ const NOTHING: Changes = {
   tasks: [],
   created: [],
   dependencies: [],
-  kinds: { session: NO_CHANGES, agent: NO_CHANGES, mission: NO_CHANGES },
+  kinds: { session: NO_CHANGES, agent: NO_CHANGES, mission: NO_CHANGES, routine: NO_CHANGES },
   handedOut: [],
   newReplies: [],
   missions: { deltas: new Map(), claimedFrom: [], plans: [] },

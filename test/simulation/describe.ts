@@ -8,7 +8,12 @@ export function nameOf({ request, from }: { request: Request; from: string }, ca
   if (request.on === 'new') return `${from} creates ${request.tasks.length}`
   if (request.on === 'next') return `${from} claims next (${request.session})`
   if (request.on === 'many') return `${from} does ${request.items.length} things`
-  if (request.on === 'session' || request.on === 'agent' || request.on === 'mission')
+  if (
+    request.on === 'session' ||
+    request.on === 'agent' ||
+    request.on === 'mission' ||
+    request.on === 'routine'
+  )
     return `${from} ${request.command.kind} ${request.key}`
   if (request.on === 'taskThenNext')
     return `${nameOf({ request: { ...request, ...request.item, on: 'task' }, from }, called)}, then claims next`

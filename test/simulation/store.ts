@@ -68,7 +68,10 @@ export class RunStore {
   #allIds = () => [...this.#taskIds].sort((a, b) => a - b)
 
   async agents(): Promise<SeenOf<'agent'>[]> {
-    const ask = { ...readSetOf([]), kinds: { session: [], agent: [...this.#slugs], mission: [] } }
+    const ask = {
+      ...readSetOf([]),
+      kinds: { session: [], agent: [...this.#slugs], mission: [], routine: [] },
+    }
     return [...(await this.#in.waitFor(this.#in.read(this.#workspaceId, ask))).kinds.agent.seen.values()]
   }
 
@@ -78,7 +81,7 @@ export class RunStore {
     return this.#in.read(this.#workspaceId, {
       ...readSetOf([]),
       taskIds: this.#allIds(),
-      kinds: { session: sessions, agent: [...this.#slugs], mission: [] },
+      kinds: { session: sessions, agent: [...this.#slugs], mission: [], routine: [] },
       claimants: sessions,
       claimingAgents: [...this.#slugs],
       waiting: [

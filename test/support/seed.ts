@@ -9,6 +9,7 @@ import { freshDatabase } from './database.ts'
 import { commandMission, createMission, missionIn } from './missions.ts'
 import { superuser } from './nodes.ts'
 import { partsOf } from './parts.ts'
+import { commandRoutine, createRoutine, missionFor, routineIn } from './routines.ts'
 import { granted, holder, Work } from './tasks.ts'
 
 /** A workspace with rows in every table: tasks of each kind, and all that goes with them. */
@@ -82,6 +83,9 @@ async function seed(store: PostgresStore, url: string): Promise<Seeded> {
   await work.register('a-worker', 1)
   // With a plan that waits for approval.
   const mission = missionIn(await createMission(work, () => [], { autonomy: 'approve' }))
+  const routine = routineIn(await createRoutine(work, { cron: '0 2 * * *' }))
+  const run = { kind: 'run', version: 1, mission: missionFor(routine, () => []) } as const
+  await commandRoutine(work, routine.uuid, run)
   const comment = { uuid: freshUuid(), text: 'Keep the old endpoint.', replyTo: null }
   await work.command(queued, { kind: 'comment', comment })
   await commandMission(work, mission.uuid, { kind: 'comment', comment: { ...comment, uuid: freshUuid() } })

@@ -348,11 +348,14 @@ class Batch {
     const before = on === 'mission' ? this.#missions.get(key) : records.get(key)
     const holding = this.#heldBy(records, key)
     const { now, limits } = this.#view
-    const missionOf = this.#missions.progress
-    const context = { now, limits, actor, holding, counted: records.counted, missionOf }
+    const seen = records.seen(key)
+    const read = { now, limits, seen, missionOf: this.#missions.progress }
+    const context = { ...read, actor, holding, counted: records.counted }
     const decision = records.kind.decide(before, { key, uuid }, command, context)
     if (decision.refusal) return decision.refusal
-    const { comments = [], reports = [] } = decision
+    const { comments = [], reports = [], mission = null } = decision
+    const made = mission && this.#onRecord({ on: 'mission', key: mission.uuid, ...mission, actor })
+    if (made && !made.ok) return made
     const apply = () => {
       records.set(key, decision.record)
       if (on === 'mission') this.#missions.keepPlan(decision.record as MissionRecord)
@@ -361,9 +364,9 @@ class Batch {
       this.#effects.reports.push(...reports)
     }
     const { tasks, changes } = decision.creates ?? NO_TASKS
-    const made =
-      tasks.length + changes.length > 0 ? this.#creation.create({ tasks, changes }, actor, apply) : apply()
-    if (made && !made.ok) return made
+    const isWork = tasks.length + changes.length > 0
+    const worked = isWork ? this.#creation.create({ tasks, changes }, actor, apply) : apply()
+    if (worked && !worked.ok) return worked
     const settled = holding.flatMap((task) => {
       const then = decision.settle(task)
       if (!then) return []
@@ -371,9 +374,9 @@ class Batch {
       return { taskId, generation, reply: this.#apply({ taskId: id, uuid: taskId, command: then }, actor) }
     })
     return records.kind.granted({
-      ...{ record: decision.record, isNew: before === null, holding, settled, comments, reports },
+      ...{ record: decision.record, isNew: before === null, holding, settled, comments, reports, mission },
       holds: () => this.#heldBy(records, key),
-      seen: records.seen(key),
+      seen,
     }) as Reply
   }
 

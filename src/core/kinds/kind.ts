@@ -6,6 +6,7 @@ import type { Limits } from '../limits.ts'
 import type { Actor, TaskRecord } from '../records.ts'
 import type { Granted, SettledClaim } from '../replies.ts'
 import type { ReportAdded } from '../reports/report.ts'
+import type { MissionCommand } from './mission/command.ts'
 import type { SeenMission } from './mission/gate.ts'
 
 /**
@@ -36,7 +37,7 @@ export interface KindView<T extends KindShape> {
   counted: number
 }
 
-interface KindContext {
+interface KindContext<T extends KindShape> {
   now: number
   limits: Limits
   actor: Actor
@@ -46,6 +47,8 @@ interface KindContext {
   counted: number
   /** A mission that was locked for the command. */
   missionOf: (missionId: number) => SeenMission | undefined
+  /** The record and what was read with it; undefined: it is new. */
+  seen: Seen<T> | undefined
 }
 
 interface KindDecision<T extends KindShape> {
@@ -59,6 +62,13 @@ interface KindDecision<T extends KindShape> {
   settle: (task: TaskRecord) => TaskCommand | null
   /** New tasks, and changes of others, in the same transaction. If they are refused, so is the command. */
   creates?: TaskWork | undefined
+  /** A mission to create in the same transaction. If it is refused, so is the command. */
+  mission?: NewRecord | null | undefined
+}
+
+interface NewRecord {
+  uuid: string
+  command: MissionCommand
 }
 
 /** Tasks that a command on a record creates and changes. */
@@ -79,6 +89,7 @@ interface Settled<T extends KindShape> {
   seen: Seen<T> | undefined
   comments: readonly CommentAdded[]
   reports: readonly ReportAdded[]
+  mission: NewRecord | null
 }
 
 export interface Kind<T extends KindShape> {
@@ -94,7 +105,7 @@ export interface Kind<T extends KindShape> {
     before: T['record'] | null,
     identity: { key: string; uuid: string },
     command: T['command'],
-    context: KindContext,
+    context: KindContext<T>,
   ) => KindDecision<T>
   granted: (after: Settled<T>) => T['granted']
   /** The tasks that a command may create and change: what they need is locked and read with the record. */

@@ -1,15 +1,22 @@
 import { type AgentTypes, agentKind } from './agent/kind.ts'
 import type { KindShape, KindView, Seen } from './kind.ts'
 import { type MissionTypes, missionKind } from './mission/kind.ts'
+import { type RoutineTypes, routineKind } from './routine/kind.ts'
 import { type SessionTypes, sessionKind } from './session/kind.ts'
 
 /** All kinds of records beside tasks. A new kind is added here, in a folder of its own, and in the stores that hold it. */
-export const KINDS = { session: sessionKind, agent: agentKind, mission: missionKind } as const
+export const KINDS = {
+  session: sessionKind,
+  agent: agentKind,
+  mission: missionKind,
+  routine: routineKind,
+} as const
 
 export interface KindTypes {
   session: SessionTypes
   agent: AgentTypes
   mission: MissionTypes
+  routine: RoutineTypes
 }
 
 export type KindName = keyof typeof KINDS
@@ -30,4 +37,9 @@ export const byKind = <T>(value: (kind: KindName) => T) =>
 
 const nothing = { seen: new Map(), counted: 0 }
 /** For stores that do not hold a kind. */
-export const NO_RECORDS: KindViews<KindName> = { session: nothing, agent: nothing, mission: nothing }
+export const NO_RECORDS: KindViews<KindName> = {
+  session: nothing,
+  agent: nothing,
+  mission: nothing,
+  routine: nothing,
+}

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { GATE_REASONS, missionStates } from '../kinds/mission/states.ts'
 import { PURPOSES } from '../records.ts'
+import { VariableValues } from '../routines/variables.ts'
 import { taskStates } from '../states.ts'
 import { Instant, Name, ShortText, Slug, Tag, Text, Title, Uuid } from './common.ts'
 import { Timeouts } from './tasks.ts'
@@ -13,12 +14,12 @@ const Dollars = z
   .regex(/^(0|[1-9][0-9]{0,8})(\.[0-9]{1,9})?$/)
   .describe('Such as "2.50"')
 
-const AUTONOMIES = ['approve', 'autonomous', 'full_auto'] as const
+export const AUTONOMIES = ['approve', 'autonomous', 'full_auto'] as const
 
 /** The version of the stored form. A stored configuration of another version is refused, not guessed at. */
 const CONFIG_VERSION = 1
 
-const MissionSettings = z.strictObject({
+export const MissionSettings = z.strictObject({
   autonomy: z
     .enum(AUTONOMIES)
     .default('approve')
@@ -69,6 +70,10 @@ const Planner = z.strictObject({ agent: Slug.optional() })
 /** As it is stored. */
 export const MissionConfig = MissionSettings.extend({
   planner: Planner.optional(),
+  routine: z
+    .strictObject({ id: Uuid, scheduledFor: z.string().nullable(), variables: VariableValues })
+    .optional()
+    .describe('The routine that started it, the scheduled time, and the values of its variables'),
   version: z.literal(CONFIG_VERSION).default(CONFIG_VERSION),
 })
 export type MissionConfig = z.output<typeof MissionConfig>

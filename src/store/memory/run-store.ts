@@ -16,6 +16,7 @@ import {
 import { findComment, listComments, unreadComments } from './comments.ts'
 import { byId, costliest, missionsToSettle, skippedIn, tasksFor } from './missions.ts'
 import * as reports from './reports.ts'
+import { findRoutine, routinesDue, underWay } from './routines.ts'
 import { seeRuns, writeRuns } from './run-changes.ts'
 import * as reads from './run-reads.ts'
 import { MemoryStore } from './store.ts'
@@ -82,6 +83,16 @@ export class MemoryRunStore extends MemoryStore implements RunStore {
     acceptedAnswer: async (workspaceId, id) => reports.acceptedAnswer(this.inside(workspaceId), id),
     // Nothing here is older than the process.
     unfollowed: async () => [],
+  }
+
+  readonly routines: RunStore['routines'] = {
+    due: async (limit, only) =>
+      roundRobin(
+        this.those(only).flatMap((one) => routinesDue(one, this.now())),
+        limit,
+      ),
+    find: async (workspaceId, id) => findRoutine(this.inside(workspaceId), id),
+    underWay: async (workspaceId, id) => underWay(this.inside(workspaceId), id),
   }
 
   readonly missions: RunStore['missions'] = {

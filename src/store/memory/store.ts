@@ -35,6 +35,7 @@ import { MemoryLeaderLease } from './leader-lease.ts'
 import { MemoryFollowers } from './log-followers.ts'
 import { gatesOf, isLetThrough, lockedMissions, missionsToLock, writeMissions } from './missions.ts'
 import { writeReports } from './reports.ts'
+import { lockedRoutines, writeRoutines } from './routines.ts'
 import { dependenciesIn, pastHolders, sessionIn, takenKeys, workerIn } from './view-parts.ts'
 import {
   activeSessions,
@@ -67,7 +68,7 @@ export interface MemoryDecision<T> {
 
 /** Everything in maps, nothing persisted: for tests, the simulation and trials. The rules are the same as elsewhere. */
 export class MemoryStore implements Store<KindName> {
-  readonly kinds = { session: true, agent: true, mission: true } as const
+  readonly kinds = { session: true, agent: true, mission: true, routine: true } as const
   readonly #workspaces = new Map<number, Workspace>()
   readonly #names = new Map<string, number>()
   protected readonly now: () => number
@@ -139,6 +140,7 @@ export class MemoryStore implements Store<KindName> {
             writeMissions(workspace, changes)
             writeComments(workspace, changes)
             writeReports(workspace, changes)
+            writeRoutines(workspace, changes)
           }
           return { answer, events: changes.events, tasksWaiting, write: writeAll }
         }
@@ -384,6 +386,7 @@ export class MemoryStore implements Store<KindName> {
         },
         agent: { seen: agentsOf(workspace, readSet.kinds.agent, show), counted: 0 },
         mission: { seen: lockedMissions(workspace, readSet), counted: 0 },
+        routine: { seen: lockedRoutines(workspace, readSet), counted: 0 },
       },
       gates: gatesOf(workspace, records.values()),
       claimingAgents: claimingAgents(workspace, readSet),

@@ -4,6 +4,7 @@ import type { KnownAgent, TaskDetails } from '../../core/commands.ts'
 import type { StoredEvent } from '../../core/events.ts'
 import type { SeenOf } from '../../core/kinds/kinds.ts'
 import type { MissionRecord, PlanVersion } from '../../core/kinds/mission/record.ts'
+import type { RoutineRecord } from '../../core/kinds/routine/record.ts'
 import { countsAsActive } from '../../core/kinds/session/decide.ts'
 import type { Limits } from '../../core/limits.ts'
 import type { AgentRecord, SessionRecord, TaskRecord } from '../../core/records.ts'
@@ -63,6 +64,7 @@ export interface Workspace {
   missions: Map<string, MissionRecord>
   /** All versions of their plans, by mission. */
   missionPlans: Map<string, PlanVersion[]>
+  routines: Map<string, RoutineRecord>
   /** In the order in which they were written. */
   comments: (StoredComment & { of: number })[]
   reports: StoredReport[]
@@ -97,6 +99,7 @@ export const emptyWorkspace = (id: number, limits: Limits): Workspace => ({
   agents: new Map(),
   missions: new Map(),
   missionPlans: new Map(),
+  routines: new Map(),
   comments: [],
   reports: [],
   storedReplies: new Map(),

@@ -53,7 +53,7 @@ export class PostgresStore
   extends PostgresReader
   implements Store<KindName>, RunStore, Connections, ServerQueries
 {
-  readonly kinds = { session: true, agent: true, mission: true } as const
+  readonly kinds = { session: true, agent: true, mission: true, routine: true } as const
   /** One line about the database, for people. */
   readonly found: string
   readonly writers: pg.Pool
@@ -73,6 +73,7 @@ export class PostgresStore
   readonly keys: ServerQueries['keys']
   readonly logs: ServerQueries['logs']
   readonly missions: ServerQueries['missions']
+  readonly routines: ServerQueries['routines']
   readonly projects: ServerQueries['projects']
   readonly resultPages: ServerQueries['resultPages']
   readonly runs: ServerQueries['runs']
@@ -114,6 +115,7 @@ export class PostgresStore
     this.keys = queries.keys
     this.logs = queries.logs
     this.missions = queries.missions
+    this.routines = queries.routines
     this.projects = queries.projects
     this.resultPages = queries.resultPages
     this.runs = queries.runs

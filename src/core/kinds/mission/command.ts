@@ -41,6 +41,8 @@ export type MissionCommand =
       proposed: ProposedPlan | null
       /** The task that makes the plan; null when a plan is given. */
       planning: NewTask | null
+      /** Who approved the plan when it was saved as a routine. */
+      approvedBy?: Actor | null | undefined
     }
   /** Its time has come: with the tasks of its plan, or the one that makes it. */
   | { kind: 'start'; tasks: readonly NewTask[]; planning: NewTask | null }

@@ -80,7 +80,7 @@ function create(uuid: string, command: Command<'create'>, context: MissionContex
   draft.move('mission_created', { goal, title, autonomy: config.autonomy, config })
   const { proposed, planning } = command
   if (proposed) draft.record.plan = planVersion(record, proposed.plan, context)
-  if (!isLater) start(draft, proposed?.tasks ?? [], planning, context)
+  if (!isLater) start(draft, proposed?.tasks ?? [], planning, context, command.approvedBy)
   return draft.decision()
 }
 

@@ -20,7 +20,7 @@ export const missionKind: Kind<MissionTypes> = {
   counts: () => false,
   decide(before, { key }, command, context) {
     const { creates, ...decision } = decideMission(before, key, command, context)
-    const changes = tasksIn(command)?.changes ?? []
+    const changes = missionTasks(command)?.changes ?? []
     return { ...decision, settle: () => null, creates: { tasks: creates, changes } }
   },
   // Without the plan itself, which may be large: replies are stored under their idempotency keys.
@@ -32,11 +32,11 @@ export const missionKind: Kind<MissionTypes> = {
     ...(comment && { comment }),
     ...(reports.length > 0 && { reports: reports.map(({ uuid, version }) => ({ uuid, version })) }),
   }),
-  tasksIn,
+  tasksIn: missionTasks,
 }
 
 /** All that may be created: what the decision leaves out costs a few unused ids. */
-function tasksIn(command: MissionCommand): TaskWork | null {
+export function missionTasks(command: MissionCommand): TaskWork | null {
   switch (command.kind) {
     case 'create':
       return { tasks: [...(command.proposed?.tasks ?? []), ...listOf(command.planning)], changes: [] }

@@ -17,9 +17,10 @@ export function start(
   tasks: readonly NewTask[],
   planning: NewTask | null,
   context: MissionContext,
+  approvedBy: Actor | null = null,
 ): void {
   draft.record.dueAt = null
-  if (draft.record.plan) planIsReady(draft, tasks, context)
+  if (draft.record.plan) planIsReady(draft, tasks, context, approvedBy)
   else startPlanning(draft, planning!)
 }
 
@@ -40,13 +41,19 @@ export const planVersion = (
   at: now,
 })
 
-/** Its newest plan waits for approval, unless this mission may begin without. */
-export function planIsReady(draft: MissionDraft, tasks: readonly NewTask[], context: MissionContext): void {
+/** Its newest plan waits for approval, unless it was approved before, or this mission may begin without. */
+export function planIsReady(
+  draft: MissionDraft,
+  tasks: readonly NewTask[],
+  context: MissionContext,
+  approvedBy: Actor | null = null,
+): void {
   const plan = draft.record.plan!
   const { version, digest, taskCount, strategy, estimatedTokens, estimatedUsd } = plan
   const payload = { version, digest, taskCount, strategy, estimatedTokens, estimatedUsd }
   draft.move('mission_plan_ready', payload)
-  if (mayBeginByItself(draft.record, plan)) approve(draft, plan, tasks, 'system', null, context)
+  if (approvedBy !== null || mayBeginByItself(draft.record, plan))
+    approve(draft, plan, tasks, approvedBy ?? 'system', null, context)
 }
 
 /** A plan whose price is unknown is never approved by its price. */

@@ -41,6 +41,7 @@ export async function lockAndRead(
     readSet.kinds.session.length +
       readSet.kinds.agent.length +
       readSet.kinds.mission.length +
+      readSet.kinds.routine.length +
       readSet.missions.length >
       0 || restricted.has(workspaceId)
   const callers = isLocking ? askForKinds(questions, readSet) : null

@@ -30,6 +30,15 @@ import {
 } from './missions.ts'
 import { listReports, newestReport, reportById, reportedEnds } from './reports.ts'
 import { rejectedResults, resultData, resultHeads, resultsOfTask } from './result-pages.ts'
+import {
+  figuresOfMission,
+  findRoutine,
+  freshRoutineId,
+  listRoutines,
+  routinesDue,
+  routinesMissions,
+  runsOfRoutine,
+} from './routines.ts'
 import { findSession, readSessionMemory, usersOf } from './session-memory.ts'
 import { tasksAround } from './task-graph.ts'
 
@@ -50,6 +59,15 @@ export function readQueries({ readers }: Connections) {
       timeline: timelineOf,
       skipped: skippedInMission,
       toSettle: missionsToSettle,
+    }),
+    routines: bind(readers, {
+      due: routinesDue,
+      figures: figuresOfMission,
+      find: findRoutine,
+      freshId: freshRoutineId,
+      list: listRoutines,
+      runs: runsOfRoutine,
+      underWay: routinesMissions,
     }),
     comments: bind(readers, { list: listComments, find: findComment, unread: unreadComments }),
     reports: bind(readers, {

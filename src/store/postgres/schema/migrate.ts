@@ -181,6 +181,8 @@ const GRANTS: Record<string, string> = {
   missions: 'select, insert, update',
   mission_counters: 'select, insert, update',
   mission_plans: 'select, insert',
+  routines: 'select, insert, update',
+  routine_fires: 'select, insert',
   comments: 'select, insert',
   reports: 'select, insert',
   tasks: 'select, insert, update',

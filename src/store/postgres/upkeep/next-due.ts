@@ -14,6 +14,7 @@ const NEXT_DUE = `select
       (${EARLIEST_DUE_TASK}),
       (${EARLIEST_LEASE_CHECK}),
       (select min(m.due_at) from missions m where m.due_at is not null and cardinality(m.closed_by) = 0),
+      (select min(r.next_at) from routines r where r.next_at is not null),
       (select min(s.parked_until) from agent_runtime_state s where s.parked_until > (select clock_timestamp())),
       (select min(s.next_timer_at) from agents a
          cross join lateral (select r.next_timer_at from agent_runtime_state r

@@ -5,6 +5,7 @@ import type { Questions } from '../questions.ts'
 import type { Bound } from '../statements.ts'
 import { storedAgents } from './agent.ts'
 import { storedMissions } from './mission.ts'
+import { storedRoutines } from './routine.ts'
 import { storedSessions } from './session.ts'
 
 /** All kinds that Postgres holds, in the order in which they are locked. A new kind is added here and in a file of its own. */
@@ -13,6 +14,7 @@ export const askForKinds = (questions: Questions, readSet: ReadSet) => ({
   session: storedSessions.ask(questions, readSet),
   agent: storedAgents.ask(questions, readSet),
   mission: storedMissions.ask(questions, readSet),
+  routine: storedRoutines.ask(questions, readSet),
 })
 
 /** Null: nothing was asked for, since nothing is to change and nothing limits those that claim. */
@@ -21,9 +23,10 @@ export function readKinds(
   records: ReadonlyMap<number, TaskRecord>,
 ): Pick<View, 'kinds' | 'workers' | 'claimingAgents'> {
   if (!asked) return { kinds: NO_RECORDS, workers: new Map(), claimingAgents: new Map() }
-  const [session, agent, mission] = [asked.session(records), asked.agent(records), asked.mission(records)]
+  const [session, agent] = [asked.session(records), asked.agent(records)]
+  const [mission, routine] = [asked.mission(records), asked.routine(records)]
   return {
-    kinds: { session: session.view, agent: agent.view, mission: mission.view },
+    kinds: { session: session.view, agent: agent.view, mission: mission.view, routine: routine.view },
     workers: session.claiming,
     claimingAgents: agent.claiming,
   }
@@ -36,6 +39,7 @@ export const kindWrites = (workspaceId: number, view: View, changes: Changes): B
   ...storedSessions.write(workspaceId, view, changes),
   ...storedAgents.write(workspaceId, view, changes),
   ...storedMissions.write(workspaceId, view, changes),
+  ...storedRoutines.write(workspaceId, view, changes),
 ]
 
 export const kindChecks = (workspaceId: number, view: View, changes: Changes): Bound[] => [
