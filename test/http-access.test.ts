@@ -104,6 +104,7 @@ describe('a key may do what its role and scopes say', () => {
     insight: ['read', 'none'],
     comments: ['read', 'work'],
     reports: ['read', 'work'],
+    routines: ['read', 'operate'],
     events: ['read', 'none'],
     logs: ['read', 'work'],
     limits: ['read', 'admin'],

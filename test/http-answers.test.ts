@@ -101,6 +101,17 @@ describe('answers about work match their declared schemas', () => {
     await all(['POST', `/inbox/alert:${lonely.id}/answer`, { decision: 'cancel' }])
   })
 
+  test('routines', async () => {
+    const variables = { properties: { what: { type: 'string', default: 'it' } } }
+    const plan = { tasks: [{ tempId: 'a', title: 'Do {{what}}' }] }
+    const schedule = { cron: '0 2 * * *', timeZone: 'Europe/Berlin' }
+    const routine = (await w.post('/routines', { name: 'Nightly', plan, variables, schedule })).body
+    await all(['POST', '/routines', { name: 'Other', plan: { tasks: [] } }])
+    await all(['POST', `/routines/${routine.id}/run`, { variables: { what: 'that' } }])
+    await get('/routines', `/routines/${routine.id}`, `/routines/${routine.id}/runs`)
+    await all(['PATCH', `/routines/${routine.id}`, { enabled: false }], ['DELETE', `/routines/${routine.id}`])
+  })
+
   test('comments', async () => {
     const task = await w.make()
     const mission = (await w.post('/missions', { goal: 'Talk', plan: { tasks: [{ tempId: 'a' }] } })).body

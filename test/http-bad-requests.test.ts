@@ -208,6 +208,8 @@ describe('queries', () => {
     '/agents': [encoded(['', '-x', 'a b', '\u0000', 'x'.repeat(101)]), encoded(['a', 'zzz'])],
     '/missions': [encoded(NUMBERED), encoded(['t0', 't4503599627370495'])],
     '/missions/{id}/reports': [encoded(NUMBERED), encoded(['t0', 't4503599627370495'])],
+    '/routines': [encoded(NUMBERED), encoded(['t0', 't4503599627370495'])],
+    '/routines/{id}/runs': [encoded(NUMBERED), encoded(['t0', 't4503599627370495'])],
     '/missions/{id}/tasks': [encoded(NUMBERED), encoded(['t0', 't4503599627370495'])],
     '/agents/{id}/tasks': [encoded(NUMBERED), encoded(['t0', 't4503599627370495'])],
     '/runs': UUIDS,

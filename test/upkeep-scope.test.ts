@@ -16,6 +16,7 @@ import {
   missionTask,
   planOf,
 } from './support/missions.ts'
+import { createRoutine } from './support/routines.ts'
 import { granted, handedOut, holder, newTask } from './support/tasks.ts'
 import { ago } from './support/times.ts'
 import { useCluster, type WakeupWorkspace } from './support/wakeups.ts'
@@ -73,6 +74,8 @@ async function neglect(h: WakeupWorkspace): Promise<void> {
   // Its task is left to be cancelled.
   const mission = missionIn(await createMission(h.work, (id) => [missionTask(id)]))
   await commandMission(h.work, mission.uuid, { kind: 'cancel', reason: null })
+  // Its time came long ago.
+  await createRoutine(then, { cron: '0 * * * *' })
   // Its contractor is left to be terminated.
   const brief = freshMission()
   const alone = contractorTask(brief, { template: 'timed' })

@@ -12,6 +12,7 @@ import { Unfit } from './unfit.ts'
 /** What a verification by command is given, by flow/verification/verify.ts. */
 interface CheckInput {
   command: string
+  environment?: Record<string, string>
   innerTaskId: number
   generation: number
 }
@@ -22,16 +23,28 @@ interface MadeIn {
   work?: { commit: string | null } | null
 }
 
+const inputOf = async ({ kernel }: ExecutorContext, workspaceId: number, held: Held | null) =>
+  (held && (await kernel.store.task(workspaceId, held.innerId)))?.details.input as CheckInput | undefined
+
+/** What its command finds in its environment beside what all programs do. */
+export const environmentOfCheck = async (
+  context: ExecutorContext,
+  workspaceId: number,
+  { adapterType }: AgentRecord,
+  held: Held | null,
+): Promise<Record<string, string>> =>
+  adapterType === COMMAND ? ((await inputOf(context, workspaceId, held))?.environment ?? {}) : {}
+
 /** The agent with the settings of this run: those of Baton's own come from the task. */
 export async function withCheck(
-  { kernel }: ExecutorContext,
+  context: ExecutorContext,
   workspaceId: number,
   agent: AgentRecord,
   held: Held | null,
 ): Promise<AgentRecord> {
   if (agent.adapterType !== COMMAND) return agent
-  const task = held && (await kernel.store.task(workspaceId, held.innerId))
-  const input = task?.details.input as CheckInput | undefined
+  const { kernel } = context
+  const input = await inputOf(context, workspaceId, held)
   if (!input)
     throw new Unfit('invalid_configuration', 'There is no command to run: only verifications have one.')
   const made = await kernel.store.runs.madeIn(workspaceId, input.innerTaskId, input.generation)

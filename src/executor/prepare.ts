@@ -10,7 +10,7 @@ import type { Wakeup } from '../core/runs/records.ts'
 import { timeoutSecAfter } from '../core/runs/timeout.ts'
 import type { TokenUsage } from '../core/runs/usage.ts'
 import { operatorsObjections } from './allowed.ts'
-import { withCheck } from './check.ts'
+import { environmentOfCheck, withCheck } from './check.ts'
 import { type ToldComments, unreadComments } from './comments.ts'
 import type { ExecutorContext } from './context.ts'
 import { environmentOf, secretsOf } from './environment.ts'
@@ -135,6 +135,7 @@ export async function prepare(context: ExecutorContext, about: About): Promise<P
   // The last step that can fail, so the file is removed with what was prepared.
   const requests = held && adapter.usesFolder !== false ? await RequestsFile.make() : null
   const baton = {
+    ...(await environmentOfCheck(context, workspaceId, agent, held)),
     ...{ BATON_URL: baseUrl, BATON_API_KEY: token, BATON_RUN_ID: runId },
     ...variablesOf(agent, String(values['workspace.id']), held),
     ...(requests && { BATON_REQUESTS_FILE: requests.path }),

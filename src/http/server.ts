@@ -38,6 +38,7 @@ import { projectRoutes } from './routes/projects.ts'
 import { promptRoutes } from './routes/prompts.ts'
 import { reportRoutes } from './routes/reports.ts'
 import { resultRoutes } from './routes/results.ts'
+import { routineRoutes } from './routes/routines.ts'
 import { runRoutes } from './routes/runs.ts'
 import { sessionRoutes } from './routes/sessions.ts'
 import { taskRoutes } from './routes/tasks.ts'
@@ -151,6 +152,7 @@ async function routes(
   peopleRoutes(api, kernel)
   commentRoutes(api, kernel)
   reportRoutes(api, kernel)
+  routineRoutes(api, kernel)
   childRoutes(api, kernel)
   boardRoutes(api, kernel)
   inboxRoutes(api, kernel, execution)

@@ -261,6 +261,7 @@ const nothing = (): PassReport => ({
   tasksUnblocked: 0,
   missionsSettled: 0,
   contractorsSettled: 0,
+  routinesSettled: 0,
   orphansCancelled: 0,
   tasksAssigned: 0,
   reportsWritten: 0,

@@ -4,6 +4,7 @@ import type { Assignment } from '../flow/assignment.ts'
 import type { PassReport } from '../flow/coordination.ts'
 import { settleContractors, settleMissions } from '../flow/missions/upkeep.ts'
 import { followMissions, writeReports } from '../flow/reports/write.ts'
+import { settleRoutines } from '../flow/routines/upkeep.ts'
 import { system } from '../flow/unblock.ts'
 import { cancelOrphans } from '../flow/verification/judge.ts'
 import { wakeByClock, wakeForWork } from '../flow/wakeups.ts'
@@ -64,6 +65,10 @@ export async function assignIn(
 
 /** Missions whose gate closed or opened, and missions whose tasks have all ended. */
 const settle = ({ kernel, term, only }: CoordinatorContext) => settleMissions(kernel, BATCH, { term, only })
+
+/** Routines whose time has come. After missions: one that has just ended makes room for the next. */
+const fireRoutines = ({ kernel, term, only }: CoordinatorContext) =>
+  settleRoutines(kernel, BATCH, { term, only })
 
 /** Before assignment: a contractor whose mission is open again gets its tasks in the same pass. */
 const settleContracts = ({ kernel, term, only }: CoordinatorContext) =>
@@ -127,6 +132,7 @@ export const STEPS: readonly UpkeepStep[] = [
   { name: 'tasksMoved', run: settleDueTasks, everyMs: 0 },
   { name: 'tasksUnblocked', run: unblockMissed, everyMs: 0 },
   { name: 'missionsSettled', run: settle, everyMs: 0 },
+  { name: 'routinesSettled', run: fireRoutines, everyMs: 0 },
   { name: 'contractorsSettled', run: settleContracts, everyMs: 0 },
   { name: 'orphansCancelled', run: clean, everyMs: 5_000 },
   { name: 'tasksAssigned', run: assign, everyMs: 0 },

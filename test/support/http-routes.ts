@@ -92,6 +92,7 @@ export interface Things {
   item: string
   /** One that tasks may join, in the project. */
   runningMission: string
+  routine: string
 }
 
 /** What each placeholder stands for, by the path up to it. A new one must be added here before its routes are tested. */
@@ -108,6 +109,7 @@ const STANDS_FOR: Record<string, keyof Things> = {
   '/missions/{id}': 'mission',
   '/inbox/{id}': 'item',
   '/reports/{id}': 'report',
+  '/routines/{id}': 'routine',
 }
 
 /** The things a path names, in order. */
@@ -141,6 +143,7 @@ export const allOf = (id: string): Things => ({
   report: id,
   item: id,
   runningMission: id,
+  routine: id,
 })
 
 /** A plan is text that the API document has no schema for: the one body that is not generated. */
@@ -184,7 +187,8 @@ export function sampleOf(schema: Schema, things: Things, name = ''): unknown {
         ]),
       )
     case 'array':
-      return [sampleOf(schema.items!, things, name)]
+      // Of a JSON Schema: it would name what is not there.
+      return name === 'required' ? [] : [sampleOf(schema.items!, things, name)]
     case 'integer':
     case 'number':
       return schema.minimum ?? 1
@@ -243,6 +247,10 @@ const KNOWN: Record<string, unknown> = {
   expiresAt: inOneHour(),
   startAt: inOneHour(),
   plan: MISSION_PLAN,
+  cron: '0 2 * * *',
+  timeZone: 'Europe/Berlin',
+  // Instead of a plan.
+  fromMission: undefined,
   maxUsd: '5.00',
   approveBelowUsd: '1.00',
   limitUsd: '2.50',

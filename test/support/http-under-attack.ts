@@ -77,8 +77,9 @@ export async function thingsIn(workspace: Workspace, needsRun = true): Promise<T
   const report = (await workspace.post(`/missions/${mission}/report`, { markdown: 'So far.' })).body.id
   const config = { autonomy: 'full_auto' }
   const running = (await workspace.post('/missions', { goal: 'Go on', plan, project, config })).body.id
+  const routine = (await workspace.post('/routines', { name: 'Nightly', plan })).body.id
   const names = {
-    ...{ worker, agent, project, track, workspace: home, mission, report, runningMission: running },
+    ...{ worker, agent, project, track, workspace: home, mission, report, routine, runningMission: running },
     item: `plan:${mission}:1`,
   }
   return { task: task.id, waiting: waiting.id, session: session.id, ref, key, run, ...names }

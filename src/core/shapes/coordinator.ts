@@ -10,6 +10,7 @@ export const PassReport = z.object({
   tasksMoved: z.int(),
   tasksUnblocked: z.int(),
   missionsSettled: z.int(),
+  routinesSettled: z.int().describe('Routines whose time had come, or whose last mission had ended'),
   contractorsSettled: z.int().describe('Contractors that ended with their missions, or work again'),
   orphansCancelled: z.int().describe('Verifications and planning that nothing waited for'),
   tasksAssigned: z.int(),

@@ -105,7 +105,7 @@ export const RoutineView = z.object({
   plan: z.unknown().describe('Only where one routine is read'),
   planDigest: z.string(),
   taskCount: z.int(),
-  variables: VariablesSchema,
+  variables: z.unknown().describe('JSON Schema, as it was saved'),
   schedule: Schedule.nullable(),
   enabled: z.boolean(),
   nextAt: z.string().nullable().describe('When it starts a mission next, as things are'),

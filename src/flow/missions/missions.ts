@@ -110,7 +110,7 @@ async function refuseReporter(kernel: ServerKernel, workspaceId: number, slug: s
 }
 
 /** Where a plan, or the configuration of a mission, names commands. */
-const commandsIn = (plan: MissionPlan | null, allowed: readonly string[] = []): string[] => [
+export const commandsIn = (plan: MissionPlan | null, allowed: readonly string[] = []): string[] => [
   ...(plan?.tasks ?? []).flatMap(({ verification }, place) =>
     verification?.kind === 'command' ? [`plan.tasks[${place}].verification.command`] : [],
   ),
@@ -295,7 +295,7 @@ export async function operateMission(
   return act(kernel, caller, uuid, command)
 }
 
-const withoutVersion = ({ version: _version, planner: _planner, ...settings }: MissionConfig) => settings
+const withoutVersion = ({ version: _v, planner: _p, routine: _r, ...settings }: MissionConfig) => settings
 
 /** The same goal, plan and settings, as a new mission. */
 export async function cloneMission(kernel: ServerKernel, caller: Caller, uuid: string): Promise<Answer> {

@@ -4,6 +4,7 @@ import { idCarriedBy } from '../../core/ids.ts'
 import { verificationText } from '../../core/prompts/verification.ts'
 import type { TaskRecord } from '../../core/records.ts'
 import { DEFAULT_MAX_CONTINUATIONS } from '../../core/retry.ts'
+import { environmentOf } from '../../core/routines/variables.ts'
 import { isTerminal } from '../../core/states.ts'
 import { autoVerdict } from '../../core/verification/auto.ts'
 import { excludedJudges } from '../../core/verification/judges.ts'
@@ -148,8 +149,16 @@ async function runCommand(kernel: RunKernel, caller: Caller, task: Waiting, comm
     profile: { ...profile, maxConcurrentTasks: CHECKS_AT_ONCE },
   })
   const verification = verificationOf(task, CHECKER, [])
-  const input = { ...(verification.details.input as object), command, innerTaskId, node: made.node }
+  const environment = await variablesFor(kernel, caller.workspaceId, task.record)
+  const given = { command, environment, innerTaskId, node: made.node }
+  const input = { ...(verification.details.input as object), ...given }
   return create(kernel, caller, { ...verification, details: { ...verification.details, input } })
+}
+
+/** The variables of the routine that started its mission: a command never contains them. */
+async function variablesFor(kernel: RunKernel, workspaceId: number, { missionId }: TaskRecord) {
+  const mission = missionId === null ? null : await kernel.store.missions.find(workspaceId, missionId)
+  return environmentOf(mission?.config.routine?.variables ?? {})
 }
 
 async function makersOfParts(kernel: RunKernel, workspaceId: number, { id, merge }: TaskRecord) {

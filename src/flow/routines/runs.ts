@@ -1,0 +1,89 @@
+import { randomInt } from 'node:crypto'
+import { Refused } from '../../core/errors.ts'
+import { uuidCarrying } from '../../core/ids.ts'
+import type { NewMission } from '../../core/kinds/routine/command.ts'
+import type { RoutineRecord } from '../../core/kinds/routine/record.ts'
+import { planAsWritten } from '../../core/plans/write.ts'
+import { type VariableValues, valuesOf, withValues } from '../../core/routines/variables.ts'
+import { MissionConfig } from '../../core/shapes/missions.ts'
+import type { Caller } from '../../kernel/kernel.ts'
+import type { ServerKernel } from '../../kernel/server-kernel.ts'
+import { refuseContractors } from '../missions/contractors.ts'
+import { serveOthers } from '../missions/large-plans.ts'
+import { proposed } from '../missions/missions.ts'
+import { missionPlan } from '../missions/plan-tasks.ts'
+
+/** The missions that a routine starts. */
+
+/** One with these values, ready to be created. Refused when they do not fit. */
+export async function missionOf(
+  kernel: ServerKernel,
+  caller: Caller,
+  routine: RoutineRecord,
+  given: VariableValues,
+): Promise<NewMission> {
+  const { workspaceId } = caller
+  const found = valuesOf(routine.variables, given)
+  if ('problems' in found) throw refusedValues(found.problems)
+  const { values } = found
+  const { goal, title, description } = routine
+  // Replaced after the plan was read: what a value contains is never read as a part of the plan.
+  const filled = withValues(
+    { goal, title, description, plan: missionPlan(JSON.parse(routine.plan!)) },
+    values,
+  )
+  const plan = missionPlan(planAsWritten(filled.plan))
+  refuseTexts(filled)
+  await refuseContractors(kernel, workspaceId, plan, null)
+  await serveOthers(plan.tasks.length)
+  const id = await kernel.store.missions.freshId(workspaceId)
+  // The time in the id is only for people who sort by it: it is this node's.
+  const uuid = uuidCarrying(id, Date.now(), randomInt(2 ** 22))
+  const { tags, priority, projectId, project } = routine
+  const { autonomy = 'autonomous', ...settings } = routine.config
+  const config = MissionConfig.parse({
+    ...settings,
+    autonomy,
+    routine: { id: routine.uuid, scheduledFor: null, variables: values },
+  })
+  const mission = { id, uuid, priority, projectId, project, config, createdBy: caller.actor }
+  return {
+    uuid,
+    command: {
+      ...{ kind: 'create', id, goal: filled.goal, title: filled.title, description: filled.description },
+      ...{ tags, priority, projectId, project, config, startAt: null, planning: null },
+      proposed: proposed(plan, mission),
+      approvedBy: autonomy === 'approve' ? null : routine.approvedBy,
+    },
+  }
+}
+
+const refusedValues = (problems: readonly { at: string; message: string }[]): Refused => {
+  const [first] = problems
+  return new Refused('VALIDATION_FAILED', `variables.${first!.at} ${first!.message}.`, {
+    errors: problems.map(({ at, message }) => ({ field: `variables.${at}`, message })),
+  })
+}
+
+const LONGEST_TITLE = 500
+const LONGEST_TEXT = 100_000
+
+/** With the values in them they may have become too long, or empty. */
+function refuseTexts({
+  goal,
+  title,
+  description,
+}: {
+  goal: string
+  title: string
+  description: string | null
+}) {
+  const refused = (what: string, how: string) =>
+    Refused.field('VALIDATION_FAILED', 'variables', `make the ${what} of the mission ${how}`)
+  if (title === '') throw refused('title', 'empty')
+  if (goal === '') throw refused('goal', 'empty')
+  if (title.length > LONGEST_TITLE) throw refused('title', `longer than ${LONGEST_TITLE} characters`)
+  if (goal.length > LONGEST_TEXT) throw refused('goal', `longer than ${LONGEST_TEXT} characters`)
+  if ((description?.length ?? 0) > LONGEST_TEXT)
+    throw refused('description', `longer than ${LONGEST_TEXT} characters`)
+}
