@@ -6,8 +6,8 @@ import { AUTONOMIES, MissionSettings } from './missions.ts'
 
 /** Routines: plans that are run again and again, by hand or by the clock. */
 
-export const OVERLAPS = ['skip', 'queue', 'replace'] as const
-export const CATCH_UPS = ['none', 'last', 'all'] as const
+const OVERLAPS = ['skip', 'queue', 'replace'] as const
+const CATCH_UPS = ['none', 'last', 'all'] as const
 
 /** As it is stored. */
 export const Schedule = z.strictObject({

@@ -6,10 +6,10 @@ import type { Schedule } from '../../shapes/routines.ts'
 /** What time asks of a routine. */
 
 /** A time that is noticed later than this was missed: nobody looked when it came. */
-export const LATE_MS = MINUTE_MS
+const LATE_MS = MINUTE_MS
 /** As many missed times are caught up at most, and none that is older. */
-export const MOST_CAUGHT_UP = 100
-export const OLDEST_CAUGHT_UP_MS = DAY_MS
+const MOST_CAUGHT_UP = 100
+const OLDEST_CAUGHT_UP_MS = DAY_MS
 
 function cronOf({ cron }: Schedule): Cron {
   const read = readCron(cron)
