@@ -29,9 +29,13 @@ try {
   process.on('SIGTERM', stop)
   process.on('SIGHUP', stop)
   if (process.env.npm_lifecycle_event !== undefined) stopWithParent(stop)
-  const { url, database } = await starting
+  const { url, database, demo } = await starting
   if (database) console.error(database)
   if (!stopping) console.log(`baton ready on ${url}`)
+  if (!stopping && process.argv.includes('--demo')) {
+    await demo()
+    console.log('the demonstration has begun; it waits for you in the inbox')
+  }
 } catch (error) {
   if (!(error instanceof StartRefused)) throw error
   console.error(error.message)

@@ -13,13 +13,16 @@ import { Executor } from './executor/executor.ts'
 import { recoverAtStart } from './executor/recovery.ts'
 import { secretsOfNode } from './executor/secrets.ts'
 import { ensureOwnerKey } from './first-start.ts'
+import { startDemo } from './flow/demo/demo.ts'
 import { openKernel } from './flow/open-kernel.ts'
+import { system } from './flow/unblock.ts'
 import { buildServer, type ServerOptions } from './http/server.ts'
 import { serverDirectory } from './kernel/server-directory.ts'
 import { USUAL_LIMITS } from './logs/limits.ts'
 import { parseLogSettings } from './logs/settings.ts'
 import { refuseUnsafeData } from './private-files.ts'
 import { PostgresStore } from './store/postgres/store.ts'
+import { FIRST_WORKSPACE } from './store/server-store.ts'
 import { Coordinator } from './upkeep/coordinator.ts'
 import { Leadership } from './upkeep/leadership.ts'
 import { Node } from './upkeep/node.ts'
@@ -40,6 +43,8 @@ export interface Baton {
   url: string
   /** One line about an external database; null: the embedded one. */
   database: string | null
+  /** Starts the demonstration in the first workspace. */
+  demo(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -97,7 +102,10 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
     stops.push(() => Promise.all([chores.stop(), executor.stop()]))
     // The coordinator stops first: tasks that stopping agents release are for the remaining nodes.
     stops.push(() => coordinator.stop())
-    return { url, database: config.databaseUrl === null ? null : store.found, stop }
+    const demo = async () => {
+      await startDemo(kernel, { ...system(FIRST_WORKSPACE), actor: 'demo' })
+    }
+    return { url, database: config.databaseUrl === null ? null : store.found, demo, stop }
   } catch (error) {
     await stop()
     // A refused start leaves nothing behind; a folder with something in it stays.

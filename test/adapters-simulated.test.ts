@@ -86,6 +86,41 @@ describe('a script', () => {
     expect(events('rate_limit')).toEqual([{ until: result.retryAt }])
   })
 
+  test('asks a person once, and goes past the question when it is played again', async () => {
+    const steps = [{ ask: 'Which?', options: ['this', 'that'] }, { result: 1 }]
+    const first = await play({ steps })
+    expect(first.result).toMatchObject({
+      outcome: 'succeeded',
+      question: { question: 'Which?', options: ['this', 'that'] },
+    })
+    expect(first.result.result).toBeUndefined()
+    const again = await play({ steps }, { runtimeState: first.result.runtimeStatePatch! })
+    expect(again.result).toMatchObject({
+      outcome: 'succeeded',
+      result: 1,
+      runtimeStatePatch: { continued: 0 },
+    })
+    expect(again.result.question).toBeUndefined()
+  })
+
+  test('plays a step only in the attempt that it is for', async () => {
+    const steps = [
+      { attempt: 1, fail: { code: 'nonzero_exit' } },
+      { attempt: 3, result: 3 },
+      { result: 'other' },
+    ]
+    const at = async (attempt: number) =>
+      (
+        await play(
+          { steps: steps.slice(0, attempt === 3 ? 2 : 3) },
+          { task: { id: 't', generation: attempt, attempt } },
+        )
+      ).result
+    expect(await at(1)).toMatchObject({ outcome: 'failed', errorCode: 'nonzero_exit' })
+    expect(await at(2)).toMatchObject({ outcome: 'succeeded', result: 'other' })
+    expect(await at(3)).toMatchObject({ outcome: 'succeeded', result: 3 })
+  })
+
   test('may want more, as often as it says', async () => {
     const config = { steps: [{ say: 'on' }, { wantsMore: true, times: 2 }, { result: 'at last' }] }
     const first = await play(config)

@@ -330,6 +330,12 @@ describe('all other answers match their declared schemas', () => {
       await all(['POST', '/prompts/preview', { promptTemplate }])
   })
 
+  test('the demonstration', async () => {
+    // Not where its tasks would be taken by the agents of other tests.
+    const elsewhere = await openWorkspace(server)
+    expect((await elsewhere.post('/demo')).status).toBe(201)
+  })
+
   test('missions', async () => {
     const plan = {
       tasks: [

@@ -156,7 +156,8 @@ describe('bodies', () => {
   })
 
   // Each in a workspace of its own.
-  test.each([...withBody, ...plans])(
+  // The demonstration would go on writing while others look whether anything is written: demo.test.ts has it.
+  test.each([...withBody, ...plans].filter(({ path }) => path !== '/demo'))(
     '$method $path accepts the sample that the others are made from',
     async (route) => {
       const elsewhere = await openWorkspace(server)

@@ -26,6 +26,25 @@ const SAID = {
   outputSchema: { type: 'object', required: ['ok'] },
 }
 
+test('the mission says how long a failed task waits for its next attempt, and that doubles', async () => {
+  const w = await workspace()
+  const retry = { baseSeconds: 2, maxAttempts: 3 }
+  await makeMission(w, [{ tempId: 'a' }], { config: { autonomy: 'full_auto', retry } })
+  const failing = { session: 's-alpha', failureClass: 'infrastructure', error: 'down' }
+  const held = await take(w)
+  await w.post(`/tasks/${held.taskId}/fail`, { ...failing, generation: 1 })
+  const again = await take(w, 'alpha', 20_000)
+  await w.post(`/tasks/${again.taskId}/fail`, { ...failing, generation: 2 })
+  const waits = (await w.happens('task_retrying', 2)).map(({ payload }) => payload.waitMs)
+  expect(waits).toEqual([2_000, 4_000])
+  const bad = await w.post('/missions', {
+    goal: 'x',
+    plan: { tasks: [] },
+    config: { retry: { baseSeconds: 0 } },
+  })
+  expectRefusal(bad, 400, 'VALIDATION_FAILED')
+})
+
 describe('a task that joins a mission', () => {
   test('has its priority, is counted, and the mission ends only with it', async () => {
     const w = await workspace()

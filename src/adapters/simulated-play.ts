@@ -24,6 +24,7 @@ export class Play {
   /** How many times the task was continued so far. */
   readonly #continued: number
   readonly #seed: string
+  readonly #attempt: number
   #drawn = 0
   #usage: TokenUsage | null = null
   #made: Pick<AdapterInvokeResult, 'result' | 'summary'> = {}
@@ -35,6 +36,7 @@ export class Play {
     this.#sessionId = sessionIn(runtimeState.sessionId) ?? `simulated-${runId}`
     const { continued } = runtimeState
     this.#continued = Number.isSafeInteger(continued) ? (continued as number) : 0
+    this.#attempt = task?.attempt ?? 1
     // Another attempt may go differently; the same attempt, repeated, goes the same way.
     this.#seed = [seed, task?.id, task?.attempt, this.#continued].join(' ')
   }
@@ -46,6 +48,7 @@ export class Play {
       await yieldToEventLoop()
       for (const step of steps) {
         if (this.#deadline.stopped) return this.#end(this.#whyStopped())
+        if (step.attempt !== undefined && step.attempt !== this.#attempt) continue
         if (step.chance !== undefined && this.#draw() >= step.chance) continue
         const end = await this.#play(step)
         if (end) return this.#end(end)
@@ -70,7 +73,11 @@ export class Play {
     else if ('call' in step) await event('call', { signature: step.call, isError: step.isError ?? false })
     else if ('waitMs' in step) await this.#wait(step.waitMs)
     else if ('result' in step) this.#made = { result: step.result, summary: step.summary ?? null }
-    else if ('wantsMore' in step) {
+    else if ('ask' in step) {
+      const { ask: question, options = [] } = step
+      if (this.#continued === 0)
+        return { outcome: 'succeeded', exitCode: 0, question: { question, options }, ...this.#made }
+    } else if ('wantsMore' in step) {
       if (step.times === undefined || this.#continued < step.times)
         return { outcome: 'succeeded', exitCode: 0, wantsMore: true, ...this.#made }
     } else return this.#fail(step.fail)
@@ -123,7 +130,7 @@ export class Play {
   }
 
   #end(end: AdapterInvokeResult): AdapterInvokeResult {
-    const continued = end.wantsMore ? this.#continued + 1 : 0
+    const continued = end.wantsMore || end.question ? this.#continued + 1 : 0
     return {
       ...end,
       sessionId: this.#sessionId,

@@ -4,8 +4,11 @@ import { runErrorCodes } from '../core/runs/outcomes.ts'
 const Count = z.int().min(0).max(Number.MAX_SAFE_INTEGER)
 const Text = z.string().max(10_000)
 const WaitMs = z.int().min(0).max(86_400_000)
-/** Any step may be random; the seed decides when it happens. */
-const sometimes = { chance: z.number().min(0).max(1).optional() }
+/** Any step may be random; the seed decides when it happens. Or it is only for one attempt at the task, the first being 1. */
+const sometimes = {
+  chance: z.number().min(0).max(1).optional(),
+  attempt: z.int().min(1).max(1_000).optional(),
+}
 
 /** One step of a simulated agent's script. */
 export const PlayStep = z.union([
@@ -35,6 +38,12 @@ export const PlayStep = z.union([
     }),
   }),
   z.strictObject({ ...sometimes, result: z.json(), summary: Text.optional() }),
+  /** The run ends here with a question to a person. Once it was answered, the script goes past this step. */
+  z.strictObject({
+    ...sometimes,
+    ask: Text.min(1).max(2_000),
+    options: z.array(Text.min(1).max(200)).max(20).optional(),
+  }),
   /** The run ends here and wants to continue, at most `times` times; after that the script goes past this step. */
   z.strictObject({ ...sometimes, wantsMore: z.literal(true), times: Count.optional() }),
 ])

@@ -19,19 +19,24 @@ export type FailureClass = (typeof FAILURE_CLASSES)[number]
 const FIRST_BACKOFF_MS = 10_000
 const LONGEST_BACKOFF_MS = 300_000
 
-/** min(10 s · 2^(attempt−1), 5 min); attempts count from 1. */
-export function backoffMs(attempt: number): number {
+/** min(10 s · 2^(attempt−1), 5 min), or from another first wait; attempts count from 1. */
+export function backoffMs(attempt: number, firstMs = FIRST_BACKOFF_MS): number {
   // The exponent is bounded before the power is taken: 2^1100 is Infinity, which is not a date.
   const doublings = Math.min(Math.max(attempt, 1) - 1, 10)
-  return Math.min(FIRST_BACKOFF_MS * 2 ** doublings, LONGEST_BACKOFF_MS)
+  return Math.min(firstMs * 2 ** doublings, LONGEST_BACKOFF_MS)
 }
 
 /**
  * The wait after a lost holder: the backoff ±25 %, so that a thousand tasks lost at once do not come back at once. The
  * spread is not random: it follows from the task and its generation.
  */
-export function spreadBackoffMs(attempt: number, taskId: number, generation: number): number {
-  const usualMs = backoffMs(attempt)
+export function spreadBackoffMs(
+  attempt: number,
+  taskId: number,
+  generation: number,
+  firstMs?: number,
+): number {
+  const usualMs = backoffMs(attempt, firstMs)
   const shortestMs = usualMs * 0.75
   // Not cut off at the maximum, or half of all long waits would end together.
   const longestMs = Math.min(usualMs * 1.25, LONGEST_BACKOFF_MS)

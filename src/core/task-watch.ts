@@ -12,6 +12,8 @@ export interface TaskWatch extends Deadline, WaitingWatch {
   /** How far it may exceed `doneBy` before it is suspected to hang, and how long without progress from then on. */
   readonly hangGraceMs?: number | undefined
   readonly hangAbortMs?: number | undefined
+  /** The wait before its second attempt; each further one is twice as long. */
+  readonly retryBaseMs?: number | undefined
   /** How long one attempt may take, from its start. */
   readonly attemptMs?: number | undefined
   /** When the present attempt must be over. */

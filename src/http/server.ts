@@ -25,6 +25,7 @@ import { claimRoutes } from './routes/claims.ts'
 import { commentRoutes } from './routes/comments.ts'
 import { coordinatorRoutes } from './routes/coordinator.ts'
 import { deadLetterRoutes } from './routes/dead-letters.ts'
+import { demoRoutes } from './routes/demo.ts'
 import { dependencyRoutes } from './routes/dependencies.ts'
 import { eventRoutes } from './routes/events.ts'
 import { healthRoutes } from './routes/health.ts'
@@ -155,6 +156,7 @@ async function routes(
   routineRoutes(api, kernel)
   childRoutes(api, kernel)
   boardRoutes(api, kernel)
+  demoRoutes(api, kernel)
   inboxRoutes(api, kernel, execution)
   insightRoutes(api, kernel)
   await api.register(async (plans) => planRoutes(plans, kernel))

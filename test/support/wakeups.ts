@@ -154,8 +154,8 @@ export class WakeupWorkspace {
     )
 
   /** What a node could run now, in the order it would. */
-  due = async (limit = 100, node = HERE) =>
-    (await dueWakeups(this.store.readers, node, limit)).filter(({ workspaceId }) => workspaceId === this.id)
+  due = async (limit = 100, node = HERE, readers = this.store.readers) =>
+    (await dueWakeups(readers, node, limit)).filter(({ workspaceId }) => workspaceId === this.id)
 
   /** Starts a run of the agent's first wakeup. */
   async take({ agent }: { agent: string }, store = this.store) {

@@ -55,7 +55,7 @@ export function endAttemptInTime(draft: TaskDraft, context: RuleContext): void {
     return
   }
   draft.effects.details.push({ taskId: record.id, set: { failureClass: 'timeout', error, exhausted: null } })
-  const waitMs = backoffMs(attempt)
+  const waitMs = backoffMs(attempt, record.watch!.retryBaseMs)
   record.dueAt = context.now + waitMs
   draft.move('task_retrying', 'system', { ...failure, dueAt: record.dueAt, waitMs })
 }

@@ -264,7 +264,8 @@ function retryLater(draft: TaskDraft, command: Command<'fail'>, context: RuleCon
   const { failureClass, error } = command
   draft.effects.details.push({ taskId: record.id, set: { failureClass, error, exhausted: null } })
   switchModel(draft, failureClass)
-  record.dueAt = Math.max(command.retryAt ?? context.now + backoffMs(failure.attempt), context.now)
+  const waitMs = backoffMs(failure.attempt, record.watch?.retryBaseMs)
+  record.dueAt = Math.max(command.retryAt ?? context.now + waitMs, context.now)
   draft.move('task_retrying', byAgent(draft), {
     ...failure,
     dueAt: record.dueAt,

@@ -223,7 +223,8 @@ function retryOrFail(
     fail(draft, context.actor, { ...payload, failureClass: 'quality', error }, exhausted)
   } else {
     // An answer that is given back needs no rest; work that was rejected may depend on what others do meanwhile.
-    record.dueAt = context.now + (record.purpose === 'work' ? backoffMs(record.attempt) : 0)
+    const restMs = backoffMs(record.attempt, record.watch?.retryBaseMs)
+    record.dueAt = context.now + (record.purpose === 'work' ? restMs : 0)
     draft.effects.details.push({ taskId: record.id, set: { failureClass: 'quality', error } })
     switchModel(draft, 'quality')
     draft.move(name, context.actor, payload)

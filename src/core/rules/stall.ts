@@ -8,7 +8,8 @@ import { endAttemptInTime, postponeDeadline } from './deadlines.ts'
 import { leaseRanOut } from './fence.ts'
 import { abortsAt, firstDeadline, mustStartInTime, stallsAt, suspectedFrom } from './watch.ts'
 
-const waitMsOf = ({ attempt, id, generation }: TaskRecord) => spreadBackoffMs(attempt, id, generation)
+const waitMsOf = ({ attempt, id, generation, watch }: TaskRecord) =>
+  spreadBackoffMs(attempt, id, generation, watch?.retryBaseMs)
 
 type Lose = Extract<TaskCommand, { kind: 'lose' }>
 

@@ -50,7 +50,19 @@ export const MissionSettings = z.strictObject({
     .boolean()
     .optional()
     .describe('After a result that was not good enough, another agent goes first, if one can do it'),
-  retry: z.strictObject({ maxAttempts: z.int().min(1).max(101) }).optional(),
+  retry: z
+    .strictObject({
+      maxAttempts: z.int().min(1).max(101).optional(),
+      baseSeconds: z
+        .int()
+        .min(1)
+        .max(300)
+        .optional()
+        .describe(
+          'The wait before the second attempt of a task; it doubles with each further one. Default: 10',
+        ),
+    })
+    .optional(),
   timeouts: Timeouts.optional(),
   onFailure: z
     .enum(['continue', 'stop'])

@@ -95,7 +95,7 @@ function newTask(
     parent: null,
     merge: 'none',
     priority: task.priority ?? mission.priority,
-    maxRetries: task.maxRetries ?? (config.retry ? config.retry.maxAttempts - 1 : DEFAULT_MAX_RETRIES),
+    maxRetries: task.maxRetries ?? (config.retry?.maxAttempts ?? DEFAULT_MAX_RETRIES + 1) - 1,
     maxContinuations: task.maxContinuations ?? DEFAULT_MAX_CONTINUATIONS,
     onlyAgent: contractor?.slug ?? task.agent,
     contractor,
@@ -167,6 +167,7 @@ function watchOf({ timeouts }: MissionTask, config: MissionConfig): TaskWatch | 
     verifyMs: inMs(times.verifySeconds),
     hangGraceMs: inMs(times.hangGraceSeconds),
     hangAbortMs: inMs(times.hangAbortSeconds),
+    retryBaseMs: inMs(config.retry?.baseSeconds),
     attemptMs: inMs(times.attemptSeconds),
     deadlineMs: inMs(times.deadlineSeconds),
   }
