@@ -30,7 +30,7 @@ export const SEGMENT_KINDS = [
   'paused',
   'budget',
 ] as const
-export type SegmentKind = (typeof SEGMENT_KINDS)[number]
+type SegmentKind = (typeof SEGMENT_KINDS)[number]
 
 /** A task got a new state. */
 export interface StateChange {

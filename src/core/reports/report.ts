@@ -22,7 +22,7 @@ export const typeOfTaskReport = (taskType: string, hasFailed: boolean): ReportTy
 
 /** How a report came to be: Baton wrote it, the agent did that the mission names for it, or somebody handed it in. */
 export const REPORT_SOURCES = ['rule', 'agent', 'submitted'] as const
-export type ReportSource = (typeof REPORT_SOURCES)[number]
+type ReportSource = (typeof REPORT_SOURCES)[number]
 
 export interface NewReport {
   readonly uuid: string

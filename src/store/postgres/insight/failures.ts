@@ -16,7 +16,7 @@ import {
 
 /** Attempts that failed, and tasks that failed for good, newest first. */
 
-export interface Failure {
+interface Failure {
   number: number
   at: number
   type: FailureEvent
