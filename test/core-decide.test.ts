@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decide } from '../src/core/decide.ts'
-import { EVENTS, replay } from '../src/core/events.ts'
+import { EVENTS } from '../src/core/events.ts'
 import { CLAIM_ENDS, isHeld, isTerminal, type TaskState } from '../src/core/states.ts'
 import { history, JUDGED, type Moment, replayHistory } from './support/histories.ts'
+import { replay } from './support/replay.ts'
 
 const inEveryHistory = (visit: (moment: Moment) => void, numRuns = 200, options: { seed?: number } = {}) =>
   fc.assert(

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type EventType, replay, type StoredEvent } from '../src/core/events.ts'
+import type { EventType, StoredEvent } from '../src/core/events.ts'
 import { idCarriedBy, uuidCarrying } from '../src/core/ids.ts'
 import { formatTaskKey, parentKey, parseTaskKey, workProductRef } from '../src/core/keys.ts'
 import {
@@ -14,6 +14,7 @@ import {
 import { isTaskKey, TASK_KEY_PATTERN } from '../src/core/shapes/tasks.ts'
 import { TASK_STATES, TASK_TRANSITIONS, type TaskState, taskStates } from '../src/core/states.ts'
 import { countOf, outcomeOf, readinessOf } from '../src/core/upstream.ts'
+import { replay } from './support/replay.ts'
 
 describe('retries', () => {
   test.each([

@@ -1,8 +1,9 @@
 import pg from 'pg'
-import { EVENTS, type EventType, replay, type StoredEvent } from '../../src/core/events.ts'
+import { EVENTS, type EventType, type StoredEvent } from '../../src/core/events.ts'
 import { workProductRef } from '../../src/core/keys.ts'
 import { TASK_TRANSITIONS, type TaskState, type TransitionName } from '../../src/core/states.ts'
 import { CLAIMS, RESULTS } from '../support/relations.ts'
+import { replay } from '../support/replay.ts'
 import { describeEvent } from './clients.ts'
 import { grantsIn, Ledger, tasksIn, titlesIn } from './ledger.ts'
 

@@ -1,5 +1,4 @@
 import { expect, vi } from 'vitest'
-import { replay } from '../../src/core/events.ts'
 import {
   ACCEPTED,
   accepted,
@@ -17,6 +16,7 @@ import {
   takenOver,
 } from './coditect-driver.ts'
 import { until } from './nodes.ts'
+import { replay } from './replay.ts'
 import { atGeneration } from './tasks.ts'
 
 const a = atGeneration(agentA, 1)

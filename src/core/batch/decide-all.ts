@@ -348,8 +348,7 @@ class Batch {
     const before = on === 'mission' ? this.#missions.get(key) : records.get(key)
     const holding = this.#heldBy(records, key)
     const { now, limits } = this.#view
-    const seen = records.seen(key)
-    const read = { now, limits, seen, missionOf: this.#missions.progress }
+    const read = { now, limits, seen: records.seen(key), missionOf: this.#missions.progress }
     const context = { ...read, actor, holding, counted: records.counted }
     const decision = records.kind.decide(before, { key, uuid }, command, context)
     if (decision.refusal) return decision.refusal
@@ -376,7 +375,7 @@ class Batch {
     return records.kind.granted({
       ...{ record: decision.record, isNew: before === null, holding, settled, comments, reports, mission },
       holds: () => this.#heldBy(records, key),
-      seen,
+      seen: read.seen,
     }) as Reply
   }
 

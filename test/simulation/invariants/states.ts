@@ -1,4 +1,4 @@
-import { EVENTS, replay } from '../../../src/core/events.ts'
+import { EVENTS } from '../../../src/core/events.ts'
 import { sooner } from '../../../src/core/retry.ts'
 import {
   isHeld,
@@ -7,6 +7,7 @@ import {
   type TaskState,
   type TransitionName,
 } from '../../../src/core/states.ts'
+import { replay } from '../../support/replay.ts'
 import { isSame } from '../observer.ts'
 import type { TaskInvariant } from './invariant.ts'
 
