@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { Decided, Judged } from '../../../core/overruled.ts'
 import { insideByKeys } from '../kernel/scoped-query.ts'
+import { hasSucceeded } from '../runs/state-lists.ts'
 import {
   ABOUT,
   type About,
@@ -65,7 +66,7 @@ const STARTED = `started as materialized (select r.model, r.status, r.cost_usd,
     from runs r where r.workspace_id = $1 and r.run_id >= ${uuidAt(`${BEGAN} - interval '1 hour'`)}
      and r.run_id < ${uuidAt(`${ENDED} + interval '1 hour'`)} and r.created_at >= ${BEGAN} and r.created_at < ${ENDED}
    order by r.run_id desc limit ${MOST_LOOKED_AT})`
-const MODELS = `select r.model, count(*) as runs, count(*) filter (where r.status = 'succeeded') as succeeded,
+const MODELS = `select r.model, count(*) as runs, count(*) filter (where ${hasSucceeded('r.status')}) as succeeded,
     sum(r.tokens) as tokens, trim_scale(sum(r.cost_usd))::text as "costUsd" from started r group by r.model order by r.model`
 
 const eventsOf = (types: readonly string[], most: number) => `

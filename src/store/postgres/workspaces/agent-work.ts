@@ -2,6 +2,7 @@ import type pg from 'pg'
 import type { RunState } from '../../../core/runs/states.ts'
 import type { TaskState } from '../../../core/states.ts'
 import { inside } from '../kernel/scoped-query.ts'
+import { hasFailed, hasSucceeded } from '../runs/state-lists.ts'
 
 /** What agents do, for lists of them. */
 
@@ -26,8 +27,8 @@ const LAST_RUN = `select json_build_object('id', r.run_id, 'status', r.status, '
 
 // Ids of runs begin with the time at which a node made them: those of today follow each other in the index, and the hour before
 // makes up for clocks that differ.
-const TODAY = `select json_build_object('runs', count(*), 'succeeded', count(*) filter (where r.status = 'succeeded'),
-    'failed', count(*) filter (where r.status in ('failed', 'timed_out')), 'costUsd', trim_scale(sum(r.cost_usd))::text) from runs r
+const TODAY = `select json_build_object('runs', count(*), 'succeeded', count(*) filter (where ${hasSucceeded('r.status')}),
+    'failed', count(*) filter (where ${hasFailed('r.status')}), 'costUsd', trim_scale(sum(r.cost_usd))::text) from runs r
   where r.workspace_id = $1 and r.agent = a.slug and r.created_at >= day.began
     and r.run_id >= (lpad(to_hex(ms(day.began) - 3600000), 12, '0') || repeat('0', 20))::uuid`
 
