@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -19,12 +20,15 @@ test.skipIf(process.platform !== 'linux')(
       npm_lifecycle_event: 'start',
     }
     const npm = spawn(process.execPath, ['-e', code], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+    // When the output has no writer left, Baton itself has ended, too.
+    const ended = once(npm, 'close')
     try {
       await new Promise<void>((ready) =>
         npm.stdout.on('data', (chunk) => String(chunk).includes('baton ready') && ready()),
       )
       expect(existsSync(join(folder, 'data/postgres/cluster/postmaster.pid'))).toBe(true)
       npm.kill('SIGTERM')
+      await ended
       await allGone(folder)
       expect(existsSync(join(folder, 'data/postgres/cluster/postmaster.pid'))).toBe(false)
     } finally {
