@@ -29,8 +29,7 @@ test('a counter that differs from the rows is corrected, and an alert is raised'
   const w = await openWorkspace(server, {})
   await w.claim(await w.make(), 'alpha')
   await asSuperuser('update baton.workspace_counters set active_claims = 7 where active_claims = 1')
-  const { body } = await w.call('POST', '/coordinator/recover')
-  expect(body.did).toMatchObject({ countersCorrected: 1 })
+  await w.call('POST', '/coordinator/recover')
   expect((await w.call('GET', '/limits')).body.usage.activeClaims).toBe(1)
   const [alert] = (await w.call('GET', '/coordinator/logs?level=CRITICAL')).body.items
   expect(alert).toMatchObject({ event: 'alert_raised', details: { alert: 'COUNTER_DRIFT' } })

@@ -194,8 +194,7 @@ describe('the board', () => {
         [id],
       ),
     )
-    expect((await board(w, '?counts=1')).counts).toMatchObject({ queued: 7, failed: 1 })
-    expect((await w.post('/coordinator/recover')).body.did.countersCorrected).toBe(1)
+    await w.post('/coordinator/recover')
     expect((await board(w, '?counts=1')).counts).toMatchObject({ queued: 2, failed: 0 })
     const [alert] = await w.happens('alert_raised')
     expect(alert!.payload).toMatchObject({

@@ -239,11 +239,10 @@ describe('a mission of agents that Baton runs', () => {
         [mission.id],
       ),
     )
-    expect(await w.post('/coordinator/recover')).toMatchObject({
-      status: 200,
-      body: { did: { missionsSettled: 1 } },
-    })
+    expect((await w.post('/coordinator/recover')).status).toBe(200)
     expect(await showMission(w, mission)).toMatchObject({ state: 'completed' })
+    // Written by recovery alone. The coordinator's own pass may have come first.
+    expect(await w.count('stall_detected')).toBe(1)
   })
 
   test('that starts later waits for its time, and then begins by itself', async () => {
