@@ -49,6 +49,8 @@ describe('the timeline of a mission', () => {
     expect(lasting.segments.at(-2)).toMatchObject({ task: a!.id, kind: 'person', to: null, runId: null })
     await w.post(`/tasks/${a!.id}/approve`)
     await take(w, 'beta', 5_000)
+    // The last thing that happens by itself.
+    await w.happens('report_written')
 
     const answer = await timeline(w, mission)
     expect(kinds(answer, a!.id)).toEqual(['queued 0', 'work 1', 'retry 1', 'queued 1', 'work 2', 'person 2'])
