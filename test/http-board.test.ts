@@ -267,7 +267,9 @@ describe('an act on several tasks', () => {
       const { body } = await w.post('/tasks/act', { act, items: [{ id: a.id, generation: 2 }] })
       expect(body.items).toMatchObject([{ done: false, code: 'STALE_GENERATION', generation: 1 }])
     }
+    expectRefusal(await w.post(`/tasks/${a.id}/pause`, { generation: 2 }), 409, 'STALE_GENERATION')
     await w.post('/tasks/act', { act: 'cancel', items: [{ id: a.id, generation: 1 }] })
+    expectRefusal(await w.post(`/tasks/${a.id}/archive`, { generation: 2 }), 409, 'STALE_GENERATION')
     const stale = await w.post('/tasks/act', { act: 'archive', items: [{ id: a.id, generation: 2 }] })
     expect(stale.body.items).toMatchObject([{ done: false, code: 'STALE_GENERATION', state: 'cancelled' }])
   })

@@ -1,6 +1,7 @@
 import type { RouteShorthandOptions } from 'fastify'
 import { z } from 'zod'
 import { Refused } from '../core/errors.ts'
+import { idCarriedBy } from '../core/ids.ts'
 import type { Right } from '../core/shapes/administration.ts'
 import { Name } from '../core/shapes/common.ts'
 
@@ -129,6 +130,10 @@ export const IdParams = z.object({ id: Name })
 export const Digits = z.string().regex(/^\d{1,15}$/)
 export const numberOr = (text: string | undefined, otherwise: number) =>
   text === undefined ? otherwise : Number(text)
+
+/** The inside id that a list is filtered by. Nothing has the id 0: a foreign id finds nothing. */
+export const wantedId = (uuid: string | undefined) =>
+  uuid === undefined ? undefined : (idCarriedBy(uuid) ?? 0)
 
 /** `?include=`: large fields that lists leave out by default. */
 export const include = (...names: string[]) =>

@@ -141,9 +141,7 @@ export const DependenciesBody = z.strictObject({
 export const OperatorAct = z.strictObject({
   reason: ShortText.optional(),
   comment: Text.optional().describe('Added to the thread of the task, in the same transaction'),
-  generation: Generation.optional().describe(
-    'The generation whose result is judged; refused when it is another one',
-  ),
+  generation: Generation.optional().describe('Refused when the task has another generation'),
 })
 
 /** What the narrow row alone holds of a task: answers to holders show this, not what people wrote. */

@@ -1,23 +1,17 @@
 import type { z } from 'zod'
 import type { TaskCommand } from '../../core/commands.ts'
 import { Refused } from '../../core/errors.ts'
-import type { ActAnswer, ActBody, TASK_ACTS } from '../../core/shapes/board.ts'
+import type { ActAnswer, ActBody } from '../../core/shapes/board.ts'
 import type { AnswerOf } from '../../core/shapes/common.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
+import { commandOfAct } from '../task-acts.ts'
 import { command, readStates } from '../tasks.ts'
 
 /** One act on many tasks: each is decided for itself. */
 
 type Body = z.output<typeof ActBody>
 type Outcome = AnswerOf<typeof ActAnswer>['items'][number]
-
-const commandOf = (
-  act: (typeof TASK_ACTS)[number],
-  reason: string | null,
-  generation: number | undefined,
-): TaskCommand =>
-  act === 'resume' || act === 'archive' ? { kind: act, generation } : { kind: act, reason, generation }
 
 export async function actOnTasks(
   kernel: ServerKernel,
@@ -29,7 +23,7 @@ export async function actOnTasks(
   const asked = [...(ids ?? []).map((id) => ({ id, generation: undefined })), ...(items ?? [])]
   const outcomes = await Promise.all(
     asked.map(({ id, generation }) =>
-      actOn(kernel, forOne(caller, id), id, commandOf(act, reason ?? null, generation)),
+      actOn(kernel, forOne(caller, id), id, commandOfAct(act, { reason, generation })),
     ),
   )
   const now = new Map(

@@ -2,7 +2,6 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { BOARD_COLUMNS, type BoardColumn } from '../../core/board.ts'
 import { Refused } from '../../core/errors.ts'
-import { idCarriedBy } from '../../core/ids.ts'
 import { ActAnswer, ActBody, Board, CardsAnswer, CardsBody } from '../../core/shapes/board.ts'
 import { Name, Slug, Tag, Uuid } from '../../core/shapes/common.ts'
 import { actOnTasks } from '../../flow/board/act.ts'
@@ -12,7 +11,7 @@ import { namedProject } from '../../flow/projects.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import { sendCompressed } from '../compressed.ts'
 import { cursorWith, LATEST_MS, valuesIn } from '../cursor.ts'
-import { Digits, numberOr, route } from '../schema.ts'
+import { Digits, numberOr, route, wantedId } from '../schema.ts'
 
 /** Tasks by column, as a board shows them, and acts on many of them. */
 
@@ -44,7 +43,7 @@ export function boardRoutes(app: FastifyInstance, kernel: ServerKernel): void {
     async (request, reply) => {
       const { query, caller } = request
       const filter = {
-        missionId: query.mission === undefined ? undefined : (idCarriedBy(query.mission) ?? 0),
+        missionId: wantedId(query.mission),
         projectId: await namedProject(kernel, caller, query.project),
         agent: query.agent,
         tag: query.tag,

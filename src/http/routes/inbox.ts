@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { idCarriedBy } from '../../core/ids.ts'
 import { Uuid } from '../../core/shapes/common.ts'
 import { InboxAnswer, InboxDetail, InboxList, InboxOutcome } from '../../core/shapes/inbox.ts'
 import { INBOX_KINDS } from '../../core/waiting.ts'
@@ -10,7 +9,7 @@ import { inboxPage, showInboxItem } from '../../flow/inbox/read.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import type { InboxPlace } from '../../store/server-store.ts'
 import { cursorWith, LATEST_MS, valuesIn } from '../cursor.ts'
-import { IdParams, Page, pageSize, route } from '../schema.ts'
+import { IdParams, Page, pageSize, route, wantedId } from '../schema.ts'
 
 /** What waits for a person. */
 
@@ -38,7 +37,7 @@ export function inboxRoutes(app: FastifyInstance, kernel: ServerKernel, executio
       const sort = query.sort ?? 'oldest'
       const filter = {
         kinds: query.kind === undefined ? INBOX_KINDS : [query.kind],
-        missionId: query.mission === undefined ? null : (idCarriedBy(query.mission) ?? 0),
+        missionId: wantedId(query.mission) ?? null,
         sort,
         after: query.cursor === undefined ? null : placeIn(query.cursor, sort),
       }

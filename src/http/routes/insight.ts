@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { Refused } from '../../core/errors.ts'
-import { idCarriedBy } from '../../core/ids.ts'
 import { DURATION_GROUPS } from '../../core/outcomes.ts'
 import { Instant, Name, Uuid } from '../../core/shapes/common.ts'
 import {
@@ -17,7 +16,7 @@ import { search } from '../../flow/insight/search.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import type { Asked } from '../../store/server-store.ts'
 import { cursorOf, cursorWith, readCursor, valuesIn } from '../cursor.ts'
-import { Digits, numberOr, Page, pageSize, route } from '../schema.ts'
+import { Digits, numberOr, Page, pageSize, route, wantedId } from '../schema.ts'
 
 /** What people ask of a whole workspace. */
 
@@ -58,7 +57,7 @@ const askedIn = (query: AskedValues): Asked => ({
   agent: query.agent,
   taskType: query.taskType,
   // No mission has this number.
-  missionId: query.mission === undefined ? undefined : (idCarriedBy(query.mission) ?? 0),
+  missionId: wantedId(query.mission),
 })
 
 export function insightRoutes(app: FastifyInstance, kernel: ServerKernel): void {

@@ -1,8 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import type { TaskCommand } from '../../core/commands.ts'
 import { Refused } from '../../core/errors.ts'
-import { idCarriedBy } from '../../core/ids.ts'
+import { TASK_ACTS } from '../../core/shapes/board.ts'
 import { ClaimHistoryView } from '../../core/shapes/claims.ts'
 import { type AnswerOf, type ListAnswer, listOf, Name, Slug, Uuid } from '../../core/shapes/common.ts'
 import {
@@ -19,6 +18,7 @@ import {
 import { givePriorities, missionsNamed } from '../../flow/missions/joining.ts'
 import { namedProject } from '../../flow/projects.ts'
 import { saidIn } from '../../flow/said.ts'
+import { commandOfAct, type TaskAct } from '../../flow/task-acts.ts'
 import { createTasks, operate, readStates, requireRecord } from '../../flow/tasks.ts'
 import { updateTask } from '../../flow/update-task.ts'
 import { claimRowView } from '../../flow/views.ts'
@@ -27,7 +27,7 @@ import type { Caller } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import type { KeyRing } from '../key-ring.ts'
 import { whileAdmitted } from '../live/waiting.ts'
-import { Digits, IdParams, numberOr, route } from '../schema.ts'
+import { Digits, IdParams, numberOr, route, wantedId } from '../schema.ts'
 import { searchOf, TaskFilterQuery, TaskPage, taskPage } from '../task-list.ts'
 import { etag, versionIn } from '../versions.ts'
 
@@ -132,8 +132,8 @@ function taskLists(app: FastifyInstance, kernel: ServerKernel, keys: KeyRing): v
         ...searchOf(query),
         userId: query.userId,
         projectId: await namedProject(kernel, caller, query.project),
-        parentId: query.parentId === undefined ? undefined : (idCarriedBy(query.parentId) ?? 0),
-        missionId: query.mission === undefined ? undefined : (idCarriedBy(query.mission) ?? 0),
+        parentId: wantedId(query.parentId),
+        missionId: wantedId(query.mission),
       }
       return taskPage(kernel, caller, search, query)
     },
@@ -229,27 +229,21 @@ function taskReads(app: FastifyInstance, kernel: ServerKernel): void {
 
 type ActBody = z.output<typeof OperatorAct> | undefined
 
-const ACTS: Record<string, { summary: string; command: (body: ActBody) => TaskCommand }> = {
-  cancel: { summary: 'Cancel a task', command: (body) => ({ kind: 'cancel', reason: body?.reason ?? null }) },
-  pause: { summary: 'Pause a task', command: (body) => ({ kind: 'pause', reason: body?.reason ?? null }) },
-  resume: { summary: 'Resume a paused task', command: () => ({ kind: 'resume' }) },
-  retry: {
-    summary: 'Retry a failed task',
-    command: (body) => ({ kind: 'retry', reason: body?.reason ?? null }),
-  },
-  reset: {
-    summary: 'Reset a finished task, which opens a new epoch',
-    command: (body) => ({ kind: 'reset', reason: body?.reason ?? null }),
-  },
-  archive: { summary: 'Archive a finished task', command: () => ({ kind: 'archive' }) },
+const ACTS: Record<TaskAct, string> = {
+  cancel: 'Cancel a task',
+  pause: 'Pause a task',
+  resume: 'Resume a paused task',
+  retry: 'Retry a failed task',
+  reset: 'Reset a finished task, which opens a new epoch',
+  archive: 'Archive a finished task',
 }
 
 function operatorRoutes(app: FastifyInstance, kernel: ServerKernel): void {
-  for (const [name, { summary, command }] of Object.entries(ACTS)) {
+  for (const act of TASK_ACTS) {
     app.post<{ Params: { id: string }; Body: ActBody }>(
-      `/tasks/:id/${name}`,
+      `/tasks/:id/${act}`,
       route({
-        summary,
+        summary: ACTS[act],
         tag: 'tasks',
         needs: 'operate',
         params: IdParams,
@@ -258,7 +252,7 @@ function operatorRoutes(app: FastifyInstance, kernel: ServerKernel): void {
         answer: TaskView,
       }),
       async ({ params, body, caller }) =>
-        operate(kernel, caller, params.id, command(body), saidIn(body?.comment)),
+        operate(kernel, caller, params.id, commandOfAct(act, body ?? {}), saidIn(body?.comment)),
     )
   }
 }
