@@ -9,8 +9,9 @@ import { type Caller, granted } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
 import type { StoredComment, Thread } from '../store/run-store.ts'
 import { requireMission } from './missions/missions.ts'
+import { mustBeMissionOfRun } from './missions/of-run.ts'
 import { textOf } from './said.ts'
-import { command, readTask, requireRecord } from './tasks.ts'
+import { command, requireRecord } from './tasks.ts'
 import { instant } from './views.ts'
 
 /** Comments on tasks and missions. */
@@ -42,20 +43,6 @@ export async function commentOnMission(
   const request = { on: 'mission', key: uuid, uuid, command: { kind: 'comment', comment } } as const
   const reply = granted(await kernel.run(caller, request))
   return addedView(kernel, caller, reply.comment!, { taskId: null, missionId: uuid })
-}
-
-/** A run comments and reports on the mission of its own task only. */
-export async function mustBeMissionOfRun(
-  kernel: ServerKernel,
-  caller: Caller,
-  uuid: string,
-  what: 'comments' | 'reports',
-): Promise<void> {
-  const { run } = caller
-  if (!run) return
-  const task = run.taskId === null ? null : await readTask(kernel, caller, run.taskId)
-  if (task?.details.mission !== uuid)
-    throw new Refused('FORBIDDEN', `A run token allows ${what} only on the mission of the task of the run.`)
 }
 
 /** Comments are never removed alone: what it replies to is still there when it is written. */

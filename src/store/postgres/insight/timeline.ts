@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { TaskState } from '../../../core/states.ts'
 import type { StateChange } from '../../../core/timeline.ts'
+import { LAST_SEQ } from '../kernel/log-head.ts'
 import { inside } from '../kernel/scoped-query.ts'
 
 /** What the tasks of a mission did when. */
@@ -25,7 +26,7 @@ const RUNS = `select json_agg(json_build_array(coalesce((t.serves ->> 'taskId'):
   from tasks t cross join lateral (
     select x.run_id, x.generation from runs x where x.workspace_id = $1 and x.task_id = t.id offset 0) r
  where t.workspace_id = $1 and t.mission_id = $2 and t.purpose in ('work', 'verification')`
-const TIMELINE = `select (select last_seq from workspace_counters where workspace_id = $1) as seq, (${TASKS}) as tasks,
+const TIMELINE = `select ${LAST_SEQ} as seq, (${TASKS}) as tasks,
   (${CHANGES}) as changes, (${RUNS}) as runs`
 
 type Arrays<T> = T[] | null

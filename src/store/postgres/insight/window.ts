@@ -1,4 +1,5 @@
 import { OUTCOME_EVENTS } from '../../../core/outcomes.ts'
+import { LAST_SEQ } from '../kernel/log-head.ts'
 import { OF_THE_WORKSPACE } from '../reads/logs.ts'
 
 /** A part of the past of a workspace, and which of its tasks are meant. */
@@ -105,7 +106,7 @@ export const missionOf = (number: string) =>
   `(select m.uuid from missions m where m.workspace_id = $1 and m.mission_id = ${number})`
 
 /** What every answer says about itself. */
-export const ABOUT = `(select k.last_seq from workspace_counters k where k.workspace_id = $1) as seq,
+export const ABOUT = `${LAST_SEQ} as seq,
   ms(${BEGAN}) as began, ms(${ENDED}) as ended`
 
 export interface About {

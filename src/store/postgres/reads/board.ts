@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { type BoardColumn, statesIn } from '../../../core/board.ts'
 import { type TaskState, taskStates } from '../../../core/states.ts'
+import { LAST_SEQ } from '../kernel/log-head.ts'
 import { scopedQuery } from '../kernel/scoped-query.ts'
 import { type CardRow, cardsOf, readCards } from './cards.ts'
 
@@ -167,7 +168,7 @@ export async function readBoard(
     bounded: boolean
   }>(pool, 'baton.workspace_id', String(workspaceId), {
     text: `with open as (${open}), done as not materialized (${done}), page as (${pages.join(' union all ')})
-        select (select last_seq from workspace_counters where workspace_id = $1) as seq, (${counts}) as counts, ${cards} as cards,
+        select ${LAST_SEQ} as seq, (${counts}) as counts, ${cards} as cards,
           ${isBounded(filter)} as bounded`,
     values: all.values,
   })

@@ -3,6 +3,7 @@ import type { Purpose } from '../../../core/records.ts'
 import type { Review } from '../../../core/reviews.ts'
 import type { TaskState } from '../../../core/states.ts'
 import type { WaitKind } from '../../../core/waiting.ts'
+import { LAST_SEQ } from '../kernel/log-head.ts'
 import { scopedQuery } from '../kernel/scoped-query.ts'
 
 /** A task as a board shows it: narrow, with names instead of ids. */
@@ -124,7 +125,7 @@ export async function cardsOfTasks(
     String(workspaceId),
     {
       name: 'cards_of_tasks',
-      text: `select (select last_seq from workspace_counters where workspace_id = $1) as seq,
+      text: `select ${LAST_SEQ} as seq,
         (${cardsOf('$2::bigint[]', 't.id')}) as cards`,
       values: [workspaceId, taskIds],
     },

@@ -1,5 +1,6 @@
 import { MISSION_ENDED } from '../../../core/kinds/agent/contractor.ts'
 import { OPEN_LANES } from '../kernel/lanes.ts'
+import { LAST_SEQ } from '../kernel/log-head.ts'
 import { statement } from '../kernel/statements.ts'
 
 /**
@@ -165,7 +166,6 @@ const COUNTS = `select c.kind, sum(c.count)::int as count from (
 
 const asJson = (rows: string, order = '') =>
   `(select coalesce(json_agg(to_json(x)${order}), '[]') from (${rows}) x)`
-const LAST_SEQ = '(select w.last_seq from workspace_counters w where w.workspace_id = $1)'
 
 const listOf = (page: string, order: string) => `with recursive ${OTHERS}, ${OTHERS_OF_MISSION}, ${page}
    select ${asJson(ITEMS, ` order by ${order}`)} as items, ${asJson(COUNTS)} as counts, ${LAST_SEQ} as seq`

@@ -4,6 +4,7 @@ import type { MissionState } from '../../../core/kinds/mission/states.ts'
 import type { Purpose } from '../../../core/records.ts'
 import { storedDollars } from '../../../core/runs/dollars.ts'
 import type { TaskState } from '../../../core/states.ts'
+import { LAST_SEQ } from '../kernel/log-head.ts'
 import { MISSIONS, missionColumns, readMission } from '../kernel/mission-rows.ts'
 import { scopedQuery } from '../kernel/scoped-query.ts'
 
@@ -130,7 +131,6 @@ const EDGES = `select json_agg(json_build_array(u.uuid, t.uuid, x.kind) order by
     join task_dependencies x on x.workspace_id = t.workspace_id and x.task_id = t.id
     join tasks u on u.workspace_id = x.workspace_id and u.id = x.depends_on
   where t.workspace_id = $1 and t.mission_id = $2`
-const LAST_SEQ = 'select last_seq from workspace_counters where workspace_id = $1'
 
 interface GraphNode {
   id: string
@@ -151,7 +151,7 @@ export interface MissionEdges {
 
 /** Its tasks and the edges between them, exactly as of one event: one statement sees one moment. */
 export async function graphOfMission(pool: pg.Pool, workspaceId: number, id: number): Promise<MissionEdges> {
-  const text = `select (${LAST_SEQ}), (${NODES}), (${EDGES})`
+  const text = `select ${LAST_SEQ}, (${NODES}), (${EDGES})`
   const [row] = await inWorkspace(pool, workspaceId, text, [id])
   const [seq, nodes, edges] = row as [number, unknown[][] | null, unknown[][] | null]
   return {

@@ -16,6 +16,7 @@ import {
   questionsFor,
   readDetails,
 } from '../kernel/details.ts'
+import { LAST_SEQ } from '../kernel/log-head.ts'
 import { arrayLiteral } from '../kernel/rows.ts'
 import { scopedQueries, scopedQuery } from '../kernel/scoped-query.ts'
 import { readLimitsOf } from '../workspaces/workspaces.ts'
@@ -241,11 +242,7 @@ export class PostgresReader implements Reader {
   }
 
   async lastSeq(workspaceId: number): Promise<number> {
-    const rows = await this.query(
-      workspaceId,
-      'select last_seq from workspace_counters where workspace_id = $1',
-      [workspaceId],
-    )
+    const rows = await this.query(workspaceId, `select ${LAST_SEQ}`, [workspaceId])
     return (rows[0]?.[0] as number) ?? 0
   }
 

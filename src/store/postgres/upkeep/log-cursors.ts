@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import type { LogFollowers, LogRange, NextRanges } from '../../log-followers.ts'
+import { LAST_SEQ } from '../kernel/log-head.ts'
 import { inside, scopedQuery } from '../kernel/scoped-query.ts'
 
 /** Followers of the log, as rows of log_cursors. */
@@ -17,8 +18,6 @@ const WITH_MORE = `select f.workspace_id as "workspaceId" from log_cursors f
    where f.follower = $1 and c.last_seq > f.seq and ${IS_FREE}
      and ($3::int is null or f.workspace_id = $3)
    order by random() limit $2`
-
-const LAST_SEQ = '(select c.last_seq from workspace_counters c where c.workspace_id = $1)'
 
 // Takes the lease if nobody has it. $1 workspace, $2 follower, $3 the new holder, $4 how long in ms, $5 how many events.
 const TAKE = `update log_cursors f set holder = $3, lease_until = ${END_OF_LEASE('$4')}, retry_at = null
