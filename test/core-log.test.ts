@@ -106,6 +106,10 @@ test('sentences say what happened', () => {
   expect(reported('task_progress', { ...held, percent: 40, step: 'tests', checkpoint: true })).toBe(
     'alpha reports 40 % with a checkpoint: tests.',
   )
+  const asked = { agent: 'alpha', author: 'alpha', preview: 'Which colour?' }
+  expect(reported('comment_added', { ...payloadOf('comment_added', true), ...asked })).toBe(
+    'alpha commented: Which colour?',
+  )
   expect(reported('agent_stale', { agent: 'alpha', silentMs: 180_400, claims: 1 })).toBe(
     'The agent alpha has been silent for 180 s, holding 1 task.',
   )

@@ -387,5 +387,6 @@ const SENTENCES: { [T in EventType]: (payload: Payload<T>) => string } = {
 export function messageOf({ type, payload }: LoggedEvent): string {
   const parsed = EVENTS[type].safeParse(payload)
   if (!parsed.success) return `${type.replaceAll('_', ' ').replace(/^./, (letter) => letter.toUpperCase())}.`
-  return (SENTENCES[type] as (payload: unknown) => string)(parsed.data)
+  // A question that ends a sentence ends it.
+  return (SENTENCES[type] as (payload: unknown) => string)(parsed.data).replace(/([?!])\.$/, '$1')
 }

@@ -4,8 +4,8 @@ import type { MissionRecord } from '../../core/kinds/mission/record.ts'
 import { priceOf } from '../../core/prices/cost.ts'
 import { type PlanningRequest, planningText, type RosterEntry } from '../../core/prompts/planning.ts'
 import type { AgentRecord } from '../../core/records.ts'
-import { DEFAULT_MAX_CONTINUATIONS } from '../../core/retry.ts'
 import type { RunKernel } from '../../kernel/server-kernel.ts'
+import { ownTask } from '../own-task.ts'
 
 /** The task of planning a mission. */
 
@@ -36,34 +36,24 @@ export async function planningTask(
   if (!(planner === null ? roster : agents).some(isThere)) throw noPlanner(planner)
   const { goal, description, config, title } = mission
   const text = planningText({ goal, description, config, roster: roster.map(rosterEntry), previous })
-  return {
-    ...{ key: null, parent: null, merge: 'none', runAt: null, expiresAt: null, watch: null, unique: null },
+  return ownTask({
     projectId: mission.projectId,
     priority: mission.priority,
     missionId: mission.id,
     maxRetries: TURNS - 1,
-    maxContinuations: DEFAULT_MAX_CONTINUATIONS,
     onlyAgent: planner,
     capabilities: planner === null ? [PLANNING] : [],
     review: 'baton',
     purpose: 'planning',
-    optional: true,
-    dependsOn: [],
-    dependsOnNew: [],
-    triggerRule: 'all_success',
     details: {
-      title: `Plan: ${title}`.slice(0, 500),
+      title: `Plan: ${title}`,
       taskType: PLANNING,
       description: text,
       input: { goal },
-      tags: [],
-      dependsOn: [],
-      userId: null,
       project: mission.project,
-      parent: null,
       createdBy: mission.createdBy,
     },
-  }
+  })
 }
 
 const noPlanner = (planner: string | null) =>

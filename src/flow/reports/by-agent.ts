@@ -4,9 +4,9 @@ import { answerIn } from '../../core/json-in-text.ts'
 import type { MissionMaterial, TaskMaterial } from '../../core/reports/material.ts'
 import { reportingText } from '../../core/reports/mission-report.ts'
 import { LARGEST_REPORT_BYTES } from '../../core/reports/report.ts'
-import { DEFAULT_MAX_CONTINUATIONS } from '../../core/retry.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { RunKernel } from '../../kernel/server-kernel.ts'
+import { ownTask } from '../own-task.ts'
 import { throwIfNotLeader } from '../unblock.ts'
 import type { Draft } from './keep.ts'
 
@@ -35,35 +35,24 @@ export async function askReporter(
 function reportTask(material: MissionMaterial, agent: string, endedSeq: number): NewTask {
   const { mission } = material
   const key = `report ${mission.uuid}/${endedSeq}`
-  return {
-    ...{ key: null, parent: null, merge: 'none', runAt: null, expiresAt: null, watch: null },
+  return ownTask({
     projectId: mission.projectId,
     priority: mission.priority,
     missionId: mission.id,
     maxRetries: RETRIES,
-    maxContinuations: DEFAULT_MAX_CONTINUATIONS,
     onlyAgent: agent,
-    capabilities: [],
     review: 'none',
     purpose: 'report',
-    optional: true,
-    dependsOn: [],
-    dependsOnNew: [],
-    triggerRule: 'all_success',
     unique: { key, bodyHash: hash('sha256', key) },
     details: {
-      title: `Report: ${mission.title}`.slice(0, 500),
+      title: `Report: ${mission.title}`,
       taskType: 'report',
       description: reportingText(material).slice(0, LONGEST_DESCRIPTION).toWellFormed(),
       input: { goal: mission.goal },
-      tags: [],
-      dependsOn: [],
-      userId: null,
       project: mission.project,
-      parent: null,
       createdBy: mission.createdBy,
     },
-  }
+  })
 }
 
 /** Its answer is the next version of the report on the mission. */

@@ -3,7 +3,6 @@ import type { NewTask, TaskCommand } from '../../core/commands.ts'
 import { idCarriedBy } from '../../core/ids.ts'
 import { verificationText } from '../../core/prompts/verification.ts'
 import type { TaskRecord } from '../../core/records.ts'
-import { DEFAULT_MAX_CONTINUATIONS } from '../../core/retry.ts'
 import { environmentOf } from '../../core/routines/variables.ts'
 import { isTerminal } from '../../core/states.ts'
 import { autoVerdict } from '../../core/verification/auto.ts'
@@ -13,6 +12,7 @@ import type { Caller } from '../../kernel/kernel.ts'
 import type { RunKernel } from '../../kernel/server-kernel.ts'
 import type { StoredResult, StoredTask } from '../../store/store.ts'
 import { commandAgent } from '../agents.ts'
+import { ownTask } from '../own-task.ts'
 import { throwIfNotLeader, unblockAfter } from '../unblock.ts'
 
 /** Gets the verdict on a result: by a check of Baton's own, or by a task that judges it. */
@@ -180,35 +180,23 @@ function verificationOf(
   const { title, description, input } = details
   const judged = { uuid, title, description, input, successCriteria, outputSchema }
   const work = { summary: result.summary, result: result.data, workProductRef: result.ref }
-  return {
-    ...{ key: null, projectId, parent: null, merge: 'none', priority, missionId, onlyAgent: named },
+  return ownTask({
+    ...{ projectId, priority, missionId, onlyAgent: named },
     maxRetries: RETRIES,
-    maxContinuations: DEFAULT_MAX_CONTINUATIONS,
-    capabilities: [],
     review: 'baton',
-    runAt: null,
-    expiresAt: null,
     purpose: 'verification',
-    optional: true,
     serves: { taskId, uuid, generation, notAgents },
     // From its start: waiting for a verifier that is busy does not use it up.
     watch: verifyMs === undefined ? null : { attemptMs: verifyMs },
-    dependsOn: [],
-    dependsOnNew: [],
     unique: { key: `verification ${uuid}/${epoch}/${generation}`, bodyHash: hash('sha256', result.hash) },
-    triggerRule: 'all_success',
     details: {
-      title: `Verify: ${title}`.slice(0, 500),
+      title: `Verify: ${title}`,
       taskType: 'verification',
       description: verificationText({ ...judged, ...work }),
       input: { taskId: uuid, generation, workProductRef: result.ref },
-      tags: [],
-      dependsOn: [],
-      userId: null,
       project: details.project,
-      parent: null,
       createdBy: 'system',
       mission: details.mission ?? null,
     },
-  }
+  })
 }

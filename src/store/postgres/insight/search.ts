@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { TASK_STATES, taskStates } from '../../../core/states.ts'
 import { insideByKeys } from '../kernel/scoped-query.ts'
-import { OPEN_SETS } from '../reads/board.ts'
+import { DONE_WORK, OPEN_SETS, WORK } from '../reads/board.ts'
 import { LISTED, SHOWN_STATE } from '../workspaces/agents.ts'
 
 /** Tasks, missions, agents and runs that a few letters find. */
@@ -39,10 +39,10 @@ const TASK = 't.id as n, t.uuid, t.key, t.state, t.updated_at'
 const OPEN = [...OPEN_SETS]
   // Those that are held or wait for people before those that wait in the queue.
   .reverse()
-  .map((set) => `select ${TASK} from tasks t where t.workspace_id = $1 and t.purpose = 'work' and ${set}`)
+  .map((set) => `select ${TASK} from tasks t where ${WORK} and ${set}`)
   .join(' union all ')
 const DONE = `select ${TASK} from tasks t
-  where t.workspace_id = $1 and t.purpose = 'work' and t.completed_at is not null and t.archived_at is null
+  where ${DONE_WORK}
   order by t.completed_at desc, t.id desc limit ${MOST_DONE}`
 
 const titled = (tasks: string, isExact: boolean, where = 'true') => `

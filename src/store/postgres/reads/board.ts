@@ -94,7 +94,8 @@ function conditionsOf(workspaceId: number, filter: BoardFilter): Conditions {
 }
 
 const ROW = `t.id, t.state, t.priority, t.created_at, coalesce(t.state_since, t.updated_at) as since`
-const WORK = `t.workspace_id = $1 and t.purpose = 'work'`
+export const WORK = `t.workspace_id = $1 and t.purpose = 'work'`
+export const DONE_WORK = `${WORK} and t.completed_at is not null and t.archived_at is null`
 
 const openTasks = ({ missionId }: BoardFilter, where: string) => {
   const sets = missionId === undefined ? OPEN_SETS : ['t.completed_at is null']
@@ -103,10 +104,9 @@ const openTasks = ({ missionId }: BoardFilter, where: string) => {
 
 /** Those that ended, newest first. What needs their details is looked for among the newest alone. */
 function doneTasks({ tag, text }: BoardFilter, where: string): string {
-  const done = `${WORK} and t.completed_at is not null and t.archived_at is null`
   if (tag === undefined && text === undefined)
-    return `select t.id, t.state, t.completed_at from tasks t where ${done}${where}`
-  return `select t.id, t.state, t.completed_at from (select * from tasks t where ${done}
+    return `select t.id, t.state, t.completed_at from tasks t where ${DONE_WORK}${where}`
+  return `select t.id, t.state, t.completed_at from (select * from tasks t where ${DONE_WORK}
       order by t.completed_at desc, t.id desc limit ${MOST_DONE_SEARCHED}) t where true${where}`
 }
 
