@@ -41,9 +41,8 @@ const NOTHING_RUNS: Execution = {
   probe: async () => [],
   preview: async () => ({ prompt: '', sensitive: [] }),
   readLog: async () => null,
-  redact: (_runId, said) => said,
-  requestsOf: () => [],
-  deliver: () => 'unknown_run',
+  redact: async (_run, _token, said) => said,
+  deliver: async () => 'unknown_run',
 }
 
 export interface HttpBed {

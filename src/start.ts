@@ -10,7 +10,7 @@ import { startEmbeddedPostgres } from './embedded-postgres/start.ts'
 import { type ChorePace, Chores } from './executor/chores.ts'
 import { composeAdapters, composeExecutor } from './executor/compose.ts'
 import { Executor } from './executor/executor.ts'
-import { recoverAtStart } from './executor/recovery.ts'
+import { recoverAtStart, recoverRuns } from './executor/recovery.ts'
 import { secretsOfNode } from './executor/secrets.ts'
 import { ensureOwnerKey } from './first-start.ts'
 import { startDemo } from './flow/demo/demo.ts'
@@ -98,6 +98,8 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
     const keepLogsMs = config.keepLogsDays === null ? null : config.keepLogsDays * DAY_MS
     // Last to start and first to stop: agents need all the rest.
     const executor = new Executor(context).start()
+    // What agents that answer later have to say is waited for again.
+    await recoverRuns(context, thisMachine(), (run) => executor.adopt(run))
     const chores = new Chores(context, { executor, host: thisMachine(), bucket, keepLogsMs, pace }).start()
     stops.push(() => Promise.all([chores.stop(), executor.stop()]))
     // The coordinator stops first: tasks that stopping agents release are for the remaining nodes.

@@ -1,11 +1,11 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll } from 'vitest'
-import { Callbacks } from '../src/adapters/callbacks.ts'
 import { httpAdapter } from '../src/adapters/http.ts'
 import { processAdapter } from '../src/adapters/process.ts'
 import { simulatedAdapter } from '../src/adapters/simulated.ts'
 import { adapterConformance } from './support/adapter-conformance.ts'
+import { CallbacksInMemory } from './support/callbacks.ts'
 
 const shell = (script: string) => ({ adapterConfig: { command: 'sh', args: ['-c', script], graceSec: 5 } })
 const LAST_LINE = '{"result":{"made":1},"usage":{"inputTokens":5,"outputTokens":6}}'
@@ -84,7 +84,7 @@ const at = (path: string) => ({
 let askedBefore = 0
 
 adapterConformance('http', {
-  adapter: httpAdapter(new Callbacks()),
+  adapter: httpAdapter(new CallbacksInMemory()),
   succeeds: () => at('/well'),
   fails: () => at('/badly'),
   lasts: () => {

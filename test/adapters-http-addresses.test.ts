@@ -1,10 +1,10 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo, LookupFunction } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { Callbacks } from '../src/adapters/callbacks.ts'
 import { httpAdapter } from '../src/adapters/http.ts'
 import { exchange } from '../src/adapters/http-exchange.ts'
 import { inputFor, never, recordingHooks } from './support/adapter-runs.ts'
+import { CallbacksInMemory } from './support/callbacks.ts'
 
 /** Baton calls no link-local address and no metadata service for an agent, whatever resolves or redirects there. */
 
@@ -41,7 +41,7 @@ function names(...answers: string[][]): { lookup: LookupFunction; times: () => n
 }
 
 const run = (url: string, lookup?: LookupFunction) =>
-  httpAdapter(new Callbacks(), lookup).invoke(
+  httpAdapter(new CallbacksInMemory(), lookup).invoke(
     inputFor({ adapterConfig: { url }, timeoutSec: 5 }),
     recordingHooks().hooks,
     never,
@@ -69,7 +69,7 @@ describe('a forbidden address of an agent', () => {
     'http://192.0.0.192/',
     'http://168.63.129.16/',
   ])('%s is refused when it is configured, and when it would be called', async (url) => {
-    expect(httpAdapter(new Callbacks()).validateConfig({ url })).toEqual({
+    expect(httpAdapter(new CallbacksInMemory()).validateConfig({ url })).toEqual({
       ok: false,
       errors: ['url must not be a link-local address or a metadata service.'],
     })
@@ -93,7 +93,7 @@ describe('a forbidden address of an agent', () => {
     'http://100.100.100.201',
     'https://agents.example.com/run',
   ])('does not include %s', (url) => {
-    expect(httpAdapter(new Callbacks()).validateConfig({ url })).toEqual({ ok: true })
+    expect(httpAdapter(new CallbacksInMemory()).validateConfig({ url })).toEqual({ ok: true })
   })
 })
 

@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { Callbacks } from '../src/adapters/callbacks.ts'
 import { httpAdapter } from '../src/adapters/http.ts'
 import type { AdapterInvokeInput } from '../src/adapters/protocol.ts'
 import { CallbackMessage } from '../src/core/shapes/callbacks.ts'
 import { inputFor, never, recordingHooks } from './support/adapter-runs.ts'
+import { CallbacksInMemory } from './support/callbacks.ts'
 import { until } from './support/nodes.ts'
 
 /** Agents behind a URL, on a real server. */
@@ -22,7 +22,7 @@ let server: Server
 let url: string
 let asked: ReceivedRequest[]
 let answer: (response: ServerResponse, asked: ReceivedRequest) => void
-const callbacks = new Callbacks()
+const callbacks = new CallbacksInMemory()
 const adapter = httpAdapter(callbacks)
 
 beforeAll(async () => {
@@ -264,7 +264,6 @@ describe('an agent that answers later', () => {
       { hook: 'event', type: 'session', what: { sessionId: 's-2' } },
     ])
     expect(callbacks.deliver(input.runId, { kind: 'result', result: [1], summary: 'Done' })).toBe('taken')
-    expect(callbacks.deliver(input.runId, { kind: 'result', result: [2] })).toBe('over')
     expect(await over).toMatchObject({
       outcome: 'succeeded',
       result: [1],
@@ -382,24 +381,6 @@ describe('an agent that answers later', () => {
 })
 
 describe('callbacks', () => {
-  test('of unknown runs are rejected', () => {
-    const some = new Callbacks()
-    expect(some.deliver('run-1', { kind: 'heartbeat' })).toBe('unknown_run')
-    const expected = some.expect('run-1')
-    expect(some.deliver('run-1', { kind: 'heartbeat' })).toBe('taken')
-    expected.close()
-    expect(some.deliver('run-1', { kind: 'heartbeat' })).toBe('unknown_run')
-  })
-
-  test('do not pile up, and a result is always accepted', () => {
-    const some = new Callbacks()
-    some.expect('run-1')
-    const deliveries = Array.from({ length: 150 }, () => some.deliver('run-1', { kind: 'heartbeat' }))
-    expect(deliveries.filter((delivery) => delivery === 'taken')).toHaveLength(100)
-    expect(deliveries.at(-1)).toBe('busy')
-    expect(some.deliver('run-1', { kind: 'result' })).toBe('taken')
-  })
-
   test.each([
     [{ kind: 'dance' }],
     [{ kind: 'heartbeat', percent: 5 }],

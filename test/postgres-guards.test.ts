@@ -968,6 +968,24 @@ const GUARDS: Guard[] = [
       || jsonb_build_object('run_id', gen_random_uuid(), 'token_hash', null))).* from runs r where run_id = '${running}'`,
   ],
   [
+    'only a live run waits for messages of its agent',
+    'runs',
+    'awaiting IS NULL',
+    ({ over }) => run(over, "awaiting = '{}'"),
+  ],
+  [
+    'an agent that answers by a time is waited for',
+    'runs',
+    'answer_due_at IS NULL',
+    ({ running }) => run(running, 'answer_due_at = now()'),
+  ],
+  [
+    'the messages of an agent count from 1',
+    'run_messages',
+    'number >= 1',
+    ({ workspace }) => update('run_messages', 'number = 0', workspace),
+  ],
+  [
     'what happens in a run counts from 1',
     'run_events',
     'seq >= 1',
@@ -1308,10 +1326,10 @@ describe('no row points across workspaces', () => {
   /** Written with every task: a trigger checks them, once for all rows of a statement. */
   const HELD_BY_TRIGGER = ['attempts', 'rejected_results', 'task_details']
 
-  test('every table references a workspace, except the log and those that a trigger checks', async () => {
+  test('every table references a workspace, except the log, what lives for seconds and those that a trigger checks', async () => {
     const hanging = new Set((await foreignKeys()).map(({ table }) => table))
     const loose = (await workspaceTables(database.url)).filter((table) => !hanging.has(table))
-    expect(loose).toEqual([...HELD_BY_TRIGGER, 'events', 'workspaces'].sort())
+    expect(loose).toEqual([...HELD_BY_TRIGGER, 'events', 'run_log_tail', 'workspaces'].sort())
   })
 
   /** What must differ for a copied row to reach its foreign keys. */
@@ -1392,6 +1410,7 @@ describe('no row points across workspaces', () => {
       'reports',
       'routine_fires',
       'run_events',
+      'run_messages',
       'runs',
       'task_dependencies',
       'task_details',

@@ -183,6 +183,8 @@ describe('the server’s role', () => {
     wakeups: 'wakeups are kept for a week',
     log_cursors: 'retention does not wait for a follower that is gone',
     run_log_chunks: 'a log is kept for as long as the settings say',
+    run_messages: 'a message is kept until its run has dealt with it',
+    run_log_tail: 'output for other nodes is kept for seconds',
   }
   test.each(Object.entries(DELETABLE))('deletes from %s, since %s, and only its own rows', async (table) => {
     const { a, b } = database
@@ -298,6 +300,7 @@ describe('the server’s role', () => {
       'missions',
       'routine_fires',
       'routines',
+      'run_log_tail',
       'runs',
       'sessions',
       'task_dependencies',
@@ -308,10 +311,10 @@ describe('the server’s role', () => {
     ])
   })
 
-  test('in upkeep deletes old answers and attempts without a result of every workspace, and nothing else', async () => {
+  test('in upkeep deletes old answers, attempts without a result and output for other nodes of every workspace, and nothing else', async () => {
     for (const table of tables) {
       const forgotten = await asServer(null, `delete from ${table}`, [], upkeep)
-      if (table === 'attempts' || table === 'idempotency_keys')
+      if (['attempts', 'idempotency_keys', 'run_log_tail'].includes(table))
         expect((forgotten as pg.QueryResult).rowCount, table).toBeGreaterThan(1)
       else if (table in DELETABLE) expect(forgotten, table).toMatchObject({ rowCount: 0 })
       else expect(forgotten, table).toMatchObject(NOT_ALLOWED)

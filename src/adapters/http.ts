@@ -1,5 +1,6 @@
 import type { LookupFunction } from 'node:net'
 import { z } from 'zod'
+import { REDACTED } from '../core/redaction.ts'
 import type { CallbackMessage } from '../core/shapes/callbacks.ts'
 import type { Callbacks, Expected } from './callbacks.ts'
 import { commonSettings, configOf, failed } from './config.ts'
@@ -13,10 +14,11 @@ import type {
   AdapterInvokeInput,
   AdapterInvokeResult,
   AgentRunAdapter,
+  BeforeResume,
   TokenUsage,
 } from './protocol.ts'
 import { PROTOCOL_VERSION } from './protocol.ts'
-import { dollarsIn, sessionIn } from './reported.ts'
+import { dollarsIn, sessionIn, textIn } from './reported.ts'
 
 /** Agents behind a URL: they answer at once (200), or accept the work (202) and report by callbacks. */
 
@@ -70,6 +72,23 @@ const LONGEST_STOP_REQUEST_MS = 5_000
 
 /** `lookup` resolves names instead of the system. */
 export function httpAdapter(callbacks: Callbacks, lookup?: LookupFunction): AgentRunAdapter {
+  async function run(
+    [input, hooks, signal]: Parameters<AgentRunAdapter['invoke']>,
+    before: BeforeResume | null,
+    act: (run: HttpRun, expected: Expected) => Promise<AdapterInvokeResult>,
+  ): Promise<AdapterInvokeResult> {
+    const read = config.read(input.adapterConfig)
+    if (!read.ok) return read.result
+    // Before the request: the result may arrive before the 202.
+    const expected = await callbacks.expect(input.runId)
+    const deadline = new Deadline(signal, input.timeoutSec * 1_000)
+    try {
+      return await act(new HttpRun(input, read.settings, hooks, deadline, lookup, before), expected)
+    } finally {
+      deadline.close()
+      expected.close()
+    }
+  }
   return {
     type: 'http',
     protocolVersion: PROTOCOL_VERSION,
@@ -78,19 +97,9 @@ export function httpAdapter(callbacks: Callbacks, lookup?: LookupFunction): Agen
     capabilities: { resumableSession: true, statusUpdates: true, logStreaming: true, tokenUsage: true },
     configSchema: config.schema,
     validateConfig: config.validate,
-    async invoke(input, hooks, signal) {
-      const read = config.read(input.adapterConfig)
-      if (!read.ok) return read.result
-      // Before the request: the result may arrive before the 202.
-      const expected = callbacks.expect(input.runId)
-      const deadline = new Deadline(signal, input.timeoutSec * 1_000)
-      try {
-        return await new HttpRun(input, read.settings, hooks, deadline, lookup).execute(expected)
-      } finally {
-        deadline.close()
-        expected.close()
-      }
-    },
+    invoke: (...asked) => run(asked, null, (begun, expected) => begun.execute(expected)),
+    resume: (input, hooks, signal, before) =>
+      run([input, hooks, signal], before, (begun, expected) => begun.await(expected)),
   }
 }
 
@@ -103,8 +112,10 @@ class HttpRun {
   readonly #url: URL
   readonly #lookup: LookupFunction | undefined
   /** Reported by heartbeats. */
-  #usage: TokenUsage | null = null
+  #usage: TokenUsage | null
   #sessionId: string | null
+  /** Where it can be asked to stop. */
+  #location: string | null
 
   constructor(
     input: AdapterInvokeInput,
@@ -112,6 +123,7 @@ class HttpRun {
     hooks: AdapterHooks,
     deadline: Deadline,
     lookup: LookupFunction | undefined,
+    before: BeforeResume | null,
   ) {
     this.#input = input
     this.#settings = settings
@@ -119,7 +131,11 @@ class HttpRun {
     this.#deadline = deadline
     this.#url = new URL(settings.url)
     this.#lookup = lookup
-    this.#sessionId = sessionIn(input.runtimeState.sessionId)
+    this.#sessionId = before?.sessionId ?? sessionIn(input.runtimeState.sessionId)
+    this.#usage = before?.usage ?? null
+    const location = textIn(before?.state?.location) ?? null
+    // Where a secret was left out, there is nothing to ask.
+    this.#location = location?.includes(REDACTED) ? null : location
   }
 
   async execute(expected: Expected): Promise<AdapterInvokeResult> {
@@ -139,7 +155,7 @@ class HttpRun {
       await this.#hooks.log({ stream: 'stdout', chunk: `${answer.body}\n` })
     const failure = failureIn(answer, Date.now())
     if (failure || answer.kind !== 'answer') return this.#with(failure!)
-    if (answer.status === 202) return this.#later(expected, answer.headers.location)
+    if (answer.status === 202) return this.#later(expected, answer.headers.location ?? null)
     const result = answerIn(answer.status === 204 ? '{}' : answer.body)
     if (!result)
       return this.#with(
@@ -148,18 +164,27 @@ class HttpRun {
     return this.#done(result)
   }
 
-  async #later(expected: Expected, location: string | undefined): Promise<AdapterInvokeResult> {
+  async #later(expected: Expected, location: string | null): Promise<AdapterInvokeResult> {
     if (!this.#input.callback)
       return this.#with(failed('adapter_error', 'The agent answers later, but the run has no callback URL.'))
-    const { heartbeatTimeoutSec } = this.#settings
+    this.#location = location
+    // From here on another node can wait for it.
+    await this.#hooks.event('accepted', { state: { location } })
     await this.#log('The agent accepted the work and will report by callbacks.')
+    return this.await(expected)
+  }
+
+  /** Waits for an agent that has accepted the work. */
+  async await(expected: Expected): Promise<AdapterInvokeResult> {
+    const { heartbeatTimeoutSec } = this.#settings
     for (;;) {
       const message = await expected.next(heartbeatTimeoutSec * 1_000, this.#deadline.signal)
       if (message?.kind === 'heartbeat') await this.#heartbeat(message)
       else if (message?.kind === 'result') return this.#done(answerOf(message))
       else if (message?.kind === 'failure') return this.#failed(message)
+      else if (message?.kind === 'left') return this.#stopped('aborted')
       else {
-        await this.#requestStop(location)
+        await this.#requestStop()
         if (this.#deadline.stopped) return this.#stopped(this.#deadline.stopped)
         const silence = `The agent accepted the work and was silent for ${heartbeatTimeoutSec} seconds.`
         return this.#with(failed('timeout', silence))
@@ -228,8 +253,8 @@ class HttpRun {
   }
 
   /** Only to the origin of the agent: the headers hold secrets that no other server may get. */
-  async #requestStop(location: string | undefined): Promise<void> {
-    const url = location === undefined ? null : urlOf(location, this.#url)
+  async #requestStop(): Promise<void> {
+    const url = this.#location === null ? null : urlOf(this.#location, this.#url)
     if (url?.origin !== this.#url.origin) return
     const { headers, graceSec } = this.#settings
     const deadline = new Deadline(NEVER, Math.min(graceSec * 1_000, LONGEST_STOP_REQUEST_MS) || 1)

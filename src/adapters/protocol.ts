@@ -59,6 +59,11 @@ export interface KnownEvents {
   activity: Record<string, never>
   /** A task for the mission of its task, as POST /tasks/:id/children takes it. */
   task: Record<string, unknown>
+  /**
+   * The agent has the work and answers by callbacks: the run no longer depends on a process of this node. `state` is passed to
+   * `resume` on whatever node waits for the answer later.
+   */
+  accepted: { state: Record<string, unknown> }
   /** The model accepts no requests before `until` (ISO time), as reported by the program in a structured event. */
   rate_limit: { until: string | null }
 }
@@ -123,6 +128,14 @@ export type ReadFromLog = Pick<
   'usage' | 'usageBasis' | 'costUsd' | 'sessionId' | 'runtimeStatePatch' | 'model'
 >
 
+/** What is known of a run that another node began. */
+export interface BeforeResume {
+  /** As reported by `accepted`; null: the node was lost before that. */
+  state: Record<string, unknown> | null
+  usage: TokenUsage | null
+  sessionId: string | null
+}
+
 export interface AgentRunAdapter {
   type: string
   protocolVersion: typeof PROTOCOL_VERSION
@@ -142,6 +155,16 @@ export interface AgentRunAdapter {
   inheritsEnv?: readonly string[]
   validateConfig(config: unknown): Validation
   invoke(input: AdapterInvokeInput, hooks: AdapterHooks, signal: AbortSignal): Promise<AdapterInvokeResult>
+  /**
+   * Waits for an agent that has `accepted` its work, after the node that began the run was lost. `timeoutSec` is the time that is
+   * left.
+   */
+  resume?(
+    input: AdapterInvokeInput,
+    hooks: AdapterHooks,
+    signal: AbortSignal,
+    before: BeforeResume,
+  ): Promise<AdapterInvokeResult>
   /** Identifies the account: agents with the same text share rate limits. */
   credentialOf?(input: ProbeInput): string
   /** Whether it could run here: whether its program exists, its version, whether it is logged in. */

@@ -83,7 +83,7 @@ function faultOf(value: unknown): string | null {
     return `the capabilities of "${type}" must set ${CAPABILITIES.join(', ')} to true or false`
   for (const method of ['validateConfig', 'invoke'])
     if (typeof value[method] !== 'function') return `"${type}" has no function ${method}`
-  for (const method of ['credentialOf', 'probe', 'readLines', 'readLineStream'])
+  for (const method of ['resume', 'credentialOf', 'probe', 'readLines', 'readLineStream'])
     if (value[method] !== undefined && typeof value[method] !== 'function')
       return `${method} of "${type}" is not a function`
   if (configSchema !== undefined && !isObject(configSchema))

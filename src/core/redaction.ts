@@ -7,7 +7,7 @@ import { canBeHidden } from './secret-forms.ts'
  * The search is Aho–Corasick: each character is read once, however many secrets there are.
  */
 
-const REDACTED = '[redacted]'
+export const REDACTED = '[redacted]'
 
 export type Secrets = readonly string[] | KnownSecrets
 

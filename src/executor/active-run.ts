@@ -4,14 +4,16 @@ import { type KnownSecrets, redactDeep, redactText } from '../core/redaction.ts'
 import type { HolderRequest } from '../core/replies.ts'
 import { renewAfterMs } from '../core/retry.ts'
 import { plainJson, plainText, plainUsage } from '../core/runs/answers.ts'
+import { acceptWork } from '../core/runs/callbacks.ts'
 import type { Stop } from '../core/runs/ending.ts'
 import type { TokenUsage } from '../core/runs/usage.ts'
 import { elapsed, type Heard, heard, type WatchdogReport, type WatchdogState } from '../core/runs/watchdog.ts'
 import { renewTask, reportProgress } from '../flow/claims.ts'
+import { runStep } from '../flow/run-steps.ts'
 import type { ProcessIdentity } from '../store/run-store.ts'
 import { AddedTasks } from './added-tasks.ts'
 import type { ExecutorContext } from './context.ts'
-import { asAgent, type Held } from './holding.ts'
+import { asAgent, type Held, lengthenLease } from './holding.ts'
 import type { RunOutput } from './output.ts'
 import type { RunReport } from './report.ts'
 import type { RequestsFile } from './requests-file.ts'
@@ -37,6 +39,9 @@ export class ActiveRun {
   #report: RunReport | null = null
   #stop: Stop | null = null
   #whyOverBudget: ((usage: TokenUsage) => Promise<string | null>) | null = null
+  #timesOutAt = Number.POSITIVE_INFINITY
+  #isAccepted = false
+  #isLeft = false
 
   constructor(context: ExecutorContext, run: { runId: string; workspaceId: number; agent: string }) {
     this.#context = context
@@ -52,6 +57,21 @@ export class ActiveRun {
 
   get stopped(): Stop | null {
     return this.#stop
+  }
+
+  /** Its agent has the work and answers by callbacks: the run can go on with another node. */
+  get isAccepted(): boolean {
+    return this.#isAccepted
+  }
+
+  /** It goes on with another node: this one must not end it. */
+  get isLeft(): boolean {
+    return this.#isLeft
+  }
+
+  leave(): void {
+    this.#isLeft = true
+    this.#context.callbacks.leave(this.runId)
   }
 
   /** Only the first reason counts. */
@@ -77,10 +97,21 @@ export class ActiveRun {
     this.#renewAt = this.#context.timers.now() + renewAfterMs(held.leaseMs, this.#context.timers.random())
   }
 
+  /** The claim was last renewed by another node. */
+  takeOver(held: Held | null): void {
+    this.#isAccepted = true
+    if (!held) return
+    this.setClaim(held)
+    this.#renewSoon()
+  }
+
+  timesOutIn(ms: number): void {
+    this.#timesOutAt = this.#context.timers.now() + ms
+  }
+
   /** The run is over, and so are the requests to its agent. */
   async close(): Promise<void> {
     this.#isClosed = true
-    this.#context.requests.delete(this.runId)
     await this.#requestsFile?.remove()
   }
 
@@ -111,12 +142,11 @@ export class ActiveRun {
     if (this.#renewAt !== Number.POSITIVE_INFINITY) this.#renewAt = this.#context.timers.now()
   }
 
-  /** Forwards requests to the agent: in the replies to callbacks, and in a file for programs. */
+  /** Forwards requests to the agent, in a file for programs. Replies to callbacks have them, too. */
   async #forwardRequests(requests: readonly HolderRequest[]): Promise<void> {
     const serialized = JSON.stringify(requests)
     if (serialized === this.#requests || this.#isClosed) return
     this.#requests = serialized
-    this.#context.requests.set(this.runId, requests)
     for (const { type, ...payload } of requests)
       this.#report?.event({ type: 'structured', level: 'warn', message: `request: ${type}`, payload })
     await this.#requestsFile?.write(requests).catch((error) => {
@@ -189,6 +219,8 @@ export class ActiveRun {
         )
         report.event({ type: 'lifecycle', level: 'info', message: 'spawned', payload })
         return
+      case 'accepted':
+        return this.#accept(payload.state as Record<string, unknown>, report)
       case 'session':
         if (typeof payload.sessionId === 'string') await report.session(payload.sessionId)
         return
@@ -218,6 +250,17 @@ export class ActiveRun {
   }
 
   /** What the agent reports becomes the progress of its task, if it has one. An invalid report is refused, nothing more. */
+  /** On record before anything else: from here on the run survives this node. */
+  async #accept(state: Record<string, unknown>, report: RunReport): Promise<void> {
+    const { kernel, timers } = this.#context
+    const withinMs = Math.max(0, this.#timesOutAt - timers.now())
+    const accepted = acceptWork(this.runId, { state, withinMs })
+    this.#isAccepted = await runStep(kernel.store, this.workspaceId, accepted)
+    report.event({ type: 'lifecycle', level: 'info', message: 'accepted' })
+    // The claim must last while no node renews it.
+    if (this.#held) this.setClaim(await lengthenLease(kernel, this.workspaceId, this.#held, withinMs))
+  }
+
   async #progress(reported: {
     percent?: number | undefined
     step?: string | undefined

@@ -61,7 +61,7 @@ export class Chores {
   start(): this {
     this.#running = Promise.all([
       this.#every(this.#pace.recoverEveryMs, async () => {
-        await recoverRuns(this.#context, this.#host)
+        await recoverRuns(this.#context, this.#host, (run) => this.#executor.adopt(run))
         await recoverForgotten(this.#context, (runId) => this.#executor.runs(runId), {
           missingSince: this.#missingSince,
           afterMs: this.#pace.forgottenAfterMs,

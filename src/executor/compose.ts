@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { Callbacks } from '../adapters/callbacks.ts'
 import { claudeAdapter } from '../adapters/claude/adapter.ts'
 import { codexAdapter } from '../adapters/codex/adapter.ts'
 import { commandAdapter } from '../adapters/command.ts'
@@ -21,6 +20,7 @@ import type { LogStoreType, RunLogStore } from '../logs/protocol.ts'
 import { s3Bucket } from '../logs/s3-bucket.ts'
 import type { LogSettings } from '../logs/settings.ts'
 import type { ServerStore } from '../store/server-store.ts'
+import { LaterCallbacks, RunCallbacks } from './callbacks.ts'
 import type { ExecutorContext } from './context.ts'
 import { NodeExecution } from './execution.ts'
 import { StoreRetry } from './store-retry.ts'
@@ -28,7 +28,7 @@ import { realProcesses, realTimers } from './timers.ts'
 
 /** All adapters: the built-in ones and those in third-party modules. Every adapter the policy names must exist. */
 export async function composeAdapters(adapterPaths: readonly string[], { adapters }: AgentPolicy) {
-  const callbacks = new Callbacks()
+  const callbacks = new LaterCallbacks()
   const registry = new AdapterRegistry()
   const builtIn = [
     claudeAdapter,
@@ -80,19 +80,29 @@ export async function composeExecutor(
   const { logs } = settings
   const { registry, callbacks } = settings.kinds
   const { stores, bucket, close } = await openStores(base.kernel.store, base.dataFolder, settings)
+  const storeRetry = new StoreRetry(realTimers)
+  const runCallbacks = new RunCallbacks(base.kernel.store, {
+    ...{ nodeId: base.node.id, timers: realTimers, storeRetry },
+  })
+  callbacks.connect(runCallbacks)
   const context = {
     ...base,
     registry,
     live: new LiveOutput(),
+    callbacks: runCallbacks,
     secrets: new Map(),
-    requests: new Map(),
-    storeRetry: new StoreRetry(realTimers),
+    storeRetry,
     timers: realTimers,
     processes: realProcesses,
     logs: stores.get(logs.store)!,
     logStores: stores,
   }
-  return { context, execution: new NodeExecution(context, callbacks), bucket, close }
+  const execution = new NodeExecution(context, base.kernel.store)
+  const closeAll = () => {
+    execution.close()
+    close()
+  }
+  return { context, execution, bucket, close: closeAll }
 }
 
 /** New logs go to one store; logs from before a change of settings are read from the store they are in. */

@@ -2,10 +2,10 @@ import type { Logger } from 'pino'
 import type { AdapterRegistry } from '../adapters/registry.ts'
 import type { AgentPolicy } from '../core/agent-policy.ts'
 import type { KnownSecrets } from '../core/redaction.ts'
-import type { HolderRequest } from '../core/replies.ts'
 import type { LiveOutput } from '../kernel/live-output.ts'
 import type { RunKernel } from '../kernel/server-kernel.ts'
 import type { LogStoreType, RunLogStore } from '../logs/protocol.ts'
+import type { RunCallbacks } from './callbacks.ts'
 import type { Environment } from './environment.ts'
 import type { StoreRetry } from './store-retry.ts'
 import type { Processes, Timers } from './timers.ts'
@@ -19,10 +19,9 @@ export interface ExecutorContext {
   logs: RunLogStore
   logStores: ReadonlyMap<LogStoreType, RunLogStore>
   live: LiveOutput
+  callbacks: RunCallbacks
   /** Secrets to redact, by run in progress on this node. */
   secrets: Map<string, KnownSecrets>
-  /** Pending requests to the agents of those runs, from the last renewals of their claims. */
-  requests: Map<string, readonly HolderRequest[]>
   /** Baton's own environment; agents inherit only the listed variables. */
   own: Environment
   dataFolder: string

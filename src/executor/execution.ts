@@ -1,4 +1,3 @@
-import type { Callbacks } from '../adapters/callbacks.ts'
 import { sentencesOf } from '../adapters/config.ts'
 import { tooManySecrets } from '../core/agent-config.ts'
 import { Refused, refuse } from '../core/errors.ts'
@@ -6,26 +5,43 @@ import { previewTemplate } from '../core/prompts/render.ts'
 import { parseTemplate, type TemplateProblem } from '../core/prompts/template.ts'
 import { DEFAULT_TEMPLATE } from '../core/prompts/texts.ts'
 import type { AgentRecord } from '../core/records.ts'
-import { redactDeep } from '../core/redaction.ts'
+import { type KnownSecrets, redactDeep } from '../core/redaction.ts'
+import { takeCallback } from '../core/runs/callbacks.ts'
 import { RuntimeConfig } from '../core/runs/policy.ts'
 import type { Run } from '../core/runs/records.ts'
+import type { CallbackMessage } from '../core/shapes/callbacks.ts'
 import type { Check, Execution, LogRange } from '../flow/execution.ts'
+import { runStep } from '../flow/run-steps.ts'
+import { TtlCache } from '../kernel/ttl-cache.ts'
 import { type LogStoreType, LogUnavailable } from '../logs/protocol.ts'
+import type { ServerStore } from '../store/server-store.ts'
 import { allObjections, isAllowed } from './allowed.ts'
 import type { ExecutorContext } from './context.ts'
+import { secretsOf } from './environment.ts'
+import { configOf } from './prepare.ts'
 import { probe } from './probe.ts'
 import { exampleValues } from './prompt.ts'
+import { OutputRelay } from './relay.ts'
+import { prepareSecrets } from './secrets.ts'
 
 type AgentSettings = Pick<AgentRecord, 'adapterType' | 'adapterConfig' | 'runtimeConfig'>
 
 /** The interface of the executor for the rest of Baton. */
 export class NodeExecution implements Execution {
   readonly #context: ExecutorContext
-  readonly #callbacks: Callbacks
+  readonly #store: ServerStore
+  readonly #relay: OutputRelay
+  readonly #secrets: TtlCache<KnownSecrets>
 
-  constructor(context: ExecutorContext, callbacks: Callbacks) {
+  constructor(context: ExecutorContext, store: ServerStore) {
     this.#context = context
-    this.#callbacks = callbacks
+    this.#store = store
+    this.#relay = new OutputRelay({
+      ...{ store, live: context.live, timers: context.timers, log: context.log },
+      readHere: (workspaceId, runId, range) => this.#readHere(workspaceId, runId, range),
+      onCallback: (runId) => context.callbacks.wake(runId),
+    }).start()
+    this.#secrets = new TtlCache(SECRETS_KNOWN_MS, MOST_SECRETS)
   }
 
   get live() {
@@ -83,7 +99,28 @@ export class NodeExecution implements Execution {
     return { prompt: previewTemplate(parsed.template, values), sensitive }
   }
 
+  close(): void {
+    this.#relay.stop()
+  }
+
+  /** From its store, or from the node that has it. */
   async readLog(run: Run, range: LogRange) {
+    const page = await this.#pageOf(run, range)
+    return page ?? ((await this.#hasOthers()) ? this.#relay.read(run.workspaceId, run.id, range) : null)
+  }
+
+  async #hasOthers(): Promise<boolean> {
+    const nodes = await this.#store.cluster.nodes()
+    return nodes.some(({ nodeId, state }) => nodeId !== this.#context.node.id && state === 'alive')
+  }
+
+  /** For another node, which cannot read it. */
+  async #readHere(workspaceId: number, runId: string, range: LogRange) {
+    const run = await this.#store.runs.find(workspaceId, runId)
+    return run && this.#pageOf(run, range)
+  }
+
+  async #pageOf(run: Run, range: LogRange) {
     const store = this.#context.logStores.get(run.logStore as LogStoreType)
     if (!store || run.logRef === null) return null
     try {
@@ -94,18 +131,45 @@ export class NodeExecution implements Execution {
     }
   }
 
-  redact<T>(runId: string, reported: T): T {
-    const secrets = this.#context.secrets.get(runId)
-    return secrets ? redactDeep(reported, secrets) : reported
+  async redact<T>(run: TokenRun, token: string, reported: T): Promise<T> {
+    const { runId } = run
+    const secrets =
+      this.#context.secrets.get(runId) ??
+      (await this.#secrets.get(runId, () => secretsWithToken(this.#context, run, token)))
+    return redactDeep(reported, secrets)
   }
 
-  requestsOf(runId: string) {
-    return this.#context.requests.get(runId) ?? []
+  async deliver(workspaceId: number, runId: string, message: CallbackMessage) {
+    const delivery = await runStep(this.#store, workspaceId, takeCallback(runId, message))
+    if (delivery === 'taken') {
+      this.#context.callbacks.wake(runId)
+      this.#store.tellNodes({ callback: { workspaceId, runId } })
+    }
+    return delivery
   }
+}
 
-  deliver(runId: string, message: Parameters<Callbacks['deliver']>[1]) {
-    return this.#callbacks.deliver(runId, message)
-  }
+const SECRETS_KNOWN_MS = 60_000
+const MOST_SECRETS = 1_000
+
+interface TokenRun {
+  workspaceId: number
+  runId: string
+  agent: string
+}
+
+/** The secrets of a run of another node, which are those of its agent's settings, and the token. */
+async function secretsWithToken(
+  context: ExecutorContext,
+  { workspaceId, agent: slug }: TokenRun,
+  token: string,
+) {
+  const { kernel, registry, nodeSecrets, own } = context
+  const [found] = await kernel.store.agents.list(workspaceId, { slugs: [slug], withEnded: true }, 1)
+  const agent = found?.record
+  const adapter = agent && registry.get(agent.adapterType)
+  const ofAgent = adapter ? secretsOf(adapter, own, configOf(agent), token) : [token]
+  return prepareSecrets([...nodeSecrets, ...ofAgent])
 }
 
 /** External agents may store anything under this name. */

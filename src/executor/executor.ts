@@ -1,8 +1,11 @@
 import type { Stop } from '../core/runs/ending.ts'
+import type { Run } from '../core/runs/records.ts'
 import type { DueWakeup, RunToCheck } from '../store/run-store.ts'
 import { StoreUnavailable } from '../store/store.ts'
 import { ActiveRun } from './active-run.ts'
+import { adopt, resume } from './adopt.ts'
 import type { ExecutorContext } from './context.ts'
+import type { Dispatched } from './dispatched.ts'
 import { renewWaitingClaims } from './holding.ts'
 import { dispatch, run } from './run.ts'
 import { sleep } from './timers.ts'
@@ -70,7 +73,7 @@ export class Executor {
     this.#stopTicking()
     this.#cancelSoon?.()
     await Promise.all([this.#polling, this.#renewing])
-    for (const active of this.#active.values()) active.stop(SHUTDOWN)
+    for (const active of this.#active.values()) stopOrLeave(active)
     this.#context.storeRetry.shutDown()
     // Leases must not expire during the grace period.
     const stopTicking = this.#context.timers.every(TICK_MS, () => this.#tickAll())
@@ -166,17 +169,39 @@ export class Executor {
   async #runOf(due: DueWakeup): Promise<void> {
     const dispatched = await dispatch(this.#context, due)
     if (!dispatched) return
-    const { runId, workspaceId, agent } = dispatched
+    this.#starting.delete(due.id)
+    await this.#inProgress(dispatched, (active) => {
+      if (this.#isStopping) active.stop(SHUTDOWN)
+      return run(this.#context, dispatched, active)
+    })
+  }
+
+  async #inProgress(
+    { runId, workspaceId, agent }: Dispatched,
+    act: (active: ActiveRun) => Promise<void>,
+  ): Promise<void> {
     const active = new ActiveRun(this.#context, { runId, workspaceId, agent: agent.slug })
     this.#active.set(runId, active)
-    this.#starting.delete(due.id)
-    if (this.#isStopping) active.stop(SHUTDOWN)
     try {
-      await run(this.#context, dispatched, active)
+      await act(active)
     } finally {
       this.#active.delete(runId)
       await active.close()
     }
+  }
+
+  /** Goes on with a run of a lost node whose agent has accepted its work. False: this node cannot. */
+  async adopt(run: Run): Promise<boolean> {
+    if (this.#isStopping || this.#active.has(run.id)) return true
+    const adopted = await adopt(this.#context, run)
+    if (adopted === 'impossible' || adopted === 'elsewhere') return adopted === 'elsewhere'
+    // A stop that came while it was adopted: the next node takes it.
+    if (this.#isStopping) return true
+    const finished = this.#inProgress(adopted.dispatched, (active) => resume(this.#context, adopted, active))
+      .catch((error) => void this.#logFailure(error, 'a run failed inside Baton'))
+      .finally(() => this.#ending.delete(finished))
+    this.#ending.add(finished)
+    return true
   }
 
   /** Reads which runs must stop, and stops them. */
@@ -211,6 +236,12 @@ export class Executor {
     if (!(error instanceof StoreUnavailable)) this.#context.log.error({ err: error }, what)
     return false
   }
+}
+
+/** A run that no process of this node works on goes on with the next node. */
+function stopOrLeave(active: ActiveRun): void {
+  if (active.isAccepted && !active.stopped) active.leave()
+  else active.stop(SHUTDOWN)
 }
 
 const SHUTDOWN: Stop = { code: 'control_plane_restart', reason: 'Baton is shutting down.', byPerson: false }

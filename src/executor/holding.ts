@@ -85,6 +85,22 @@ async function fitLease(
   return fitted
 }
 
+/** A lease that lasts this long, as far as the workspace allows: its agent works on while no node renews it. */
+export async function lengthenLease(
+  kernel: RunKernel,
+  workspaceId: number,
+  held: Held,
+  forMs: number,
+): Promise<Held> {
+  const { maxLeaseSeconds } = await kernel.limits(workspaceId)
+  const leaseMs = fittedLeaseMs(held.leaseMs, forMs, maxLeaseSeconds * 1000)
+  if (leaseMs <= held.leaseMs) return held
+  const fence = { session: held.session, generation: held.generation }
+  const caller = asAgent(workspaceId, held.session.slice('agent:'.length))
+  await command(kernel, caller, held.taskId, { kind: 'renew', fence, leaseMs })
+  return { ...held, leaseMs }
+}
+
 async function claimOf(
   kernel: RunKernel,
   caller: Caller,

@@ -12,6 +12,17 @@ const JOIN_UP_TO = 16 * 1024
 /** Beyond this, the writer has to wait. */
 const MOST_WAITING_BYTES = 64 * 1024
 
+export const newExcerpts = () => ({ stdout: new Excerpt(), stderr: new Excerpt() })
+
+/** A log that another node began. */
+export interface LoggedBefore {
+  bytes: number
+  isFinal: boolean
+  /** It is not here. */
+  isLost: boolean
+  excerpts: { stdout: Excerpt; stderr: Excerpt }
+}
+
 /**
  * Everything an agent writes, on its way to the log, the excerpts and the live readers: redacted, batched, and with a small
  * limit on what is in memory.
@@ -21,7 +32,7 @@ export class RunOutput {
   readonly #handle: RunLogHandle
   readonly #live: (chunk: { stream: LogStream; chunk: string; offset: number }) => void
   readonly #redactors: Record<LogStream, Redactor>
-  readonly #excerpts = { stdout: new Excerpt(), stderr: new Excerpt(), system: new Excerpt() }
+  readonly #excerpts: Record<LogStream, Excerpt>
   readonly #warn: (error: unknown) => void
   #waiting: LogEntry[] = []
   #waitingBytes = 0
@@ -30,7 +41,9 @@ export class RunOutput {
   #cancelFlush: (() => void) | null = null
   #writing: Promise<void> = Promise.resolve()
   /** Something could not be written. The store may not know, since it was unreachable. */
-  #hasLost = false
+  #hasLost: boolean
+  /** The log was finished already: nothing can be added. */
+  readonly #isClosed: boolean
 
   constructor(options: {
     store: RunLogStore
@@ -40,12 +53,18 @@ export class RunOutput {
     run: { workspaceId: number; runId: string; agent: string }
     warn: (error: unknown) => void
     timers: Timers
+    /** What another node has logged of the run already. */
+    before?: LoggedBefore
   }) {
     this.#timers = options.timers
     this.#store = options.store
     this.#handle = options.handle
     this.#warn = options.warn
     this.#live = (chunk) => options.live.publish({ ...options.run, ...chunk })
+    this.#offset = options.before?.bytes ?? 0
+    this.#hasLost = options.before?.isLost ?? false
+    this.#isClosed = options.before?.isFinal ?? false
+    this.#excerpts = { ...newExcerpts(), system: new Excerpt(), ...options.before?.excerpts }
     const redactor = () => new Redactor(options.secrets)
     this.#redactors = { stdout: redactor(), stderr: redactor(), system: redactor() }
   }
@@ -66,12 +85,17 @@ export class RunOutput {
     return this.#excerpts[stream].text()
   }
 
-  /** No more output will come. Null: the log could not be finalized; what was written stays in its store. */
-  async end(): Promise<LogSummary | null> {
+  /** Everything so far is in the log, which another node continues. */
+  async pause(): Promise<void> {
     for (const stream of ['stdout', 'stderr', 'system'] as const)
       this.#add(stream, this.#redactors[stream].end())
     this.#flush()
     await this.#writing
+  }
+
+  /** No more output will come. Null: the log could not be finalized; what was written stays in its store. */
+  async end(): Promise<LogSummary | null> {
+    await this.pause()
     try {
       const summary = await this.#store.finalize(this.#handle)
       return { ...summary, truncated: summary.truncated || this.#hasLost }
@@ -82,7 +106,7 @@ export class RunOutput {
   }
 
   #add(stream: LogStream, text: string): void {
-    if (text === '') return
+    if (text === '' || this.#isClosed) return
     const bytes = Buffer.byteLength(text)
     this.#excerpts[stream].take(text)
     const last = this.#waiting.at(-1)

@@ -1,10 +1,12 @@
 import type { AdapterInvokeResult } from '../adapters/protocol.ts'
 import { isUuid } from '../core/ids.ts'
 import type { TaskRecord } from '../core/records.ts'
+import { isAwaited } from '../core/runs/callbacks.ts'
 import { endingOf, type Stop, taskOutcomeOf } from '../core/runs/ending.ts'
 import { RUN_ERRORS } from '../core/runs/outcomes.ts'
 import type { Run, RunEnd } from '../core/runs/records.ts'
 import { finishRun } from '../core/runs/run-life.ts'
+import { isStarted } from '../core/runs/states.ts'
 import { runStep } from '../flow/run-steps.ts'
 import type { LogStoreType } from '../logs/protocol.ts'
 import type { LostClaim } from '../store/run-store.ts'
@@ -88,20 +90,30 @@ async function endLeftovers({ kernel, processes, log }: ExecutorContext): Promis
   )
 }
 
-export async function recoverRuns(context: ExecutorContext, host: string): Promise<number> {
+/** Goes on with a run whose agent answers later; false: it cannot. */
+type Adopt = (run: Run) => Promise<boolean>
+
+/** Without `adopt`, runs that another node can go on with are left as they are. */
+export async function recoverRuns(
+  context: ExecutorContext,
+  host: string,
+  adopt: Adopt = async () => true,
+): Promise<number> {
   const { kernel, processes, log } = context
   const bootId = processes.bootId()
   const nodes = await kernel.store.cluster.nodesWithRuns()
   const lost = nodes.filter((node) => {
     if (node.nodeId === context.node.id) return false
-    if (node.host !== host) return node.isSilentForLong
+    if (node.host !== host || node.isStopped) return node.isSilentForLong
     // A node that is alive but cannot reach the database takes care of its runs itself.
     const isAlive = node.bootId === bootId && processes.startTimeOf(node.pid) === node.pidStarted
     return bootId === null ? node.isSilentForLong : !isAlive
   })
   if (lost.length === 0) return 0
   const isHere = new Map(lost.map(({ nodeId, host: at }) => [nodeId, at === host]))
-  const runs = await kernel.store.runs.ofNodes([...isHere.keys()])
+  const left = await kernel.store.runs.ofNodes([...isHere.keys()])
+  const runs: Run[] = []
+  for (const run of left) if (!(await isAdopted(context, run, adopt))) runs.push(run)
   await Promise.all(runs.map((run) => (isHere.get(run.nodeId) ? endOrphans(context, run) : undefined)))
   for (const run of runs)
     await recover(context, run).catch((error) =>
@@ -109,6 +121,21 @@ export async function recoverRuns(context: ExecutorContext, host: string): Promi
     )
   if (runs.length > 0) log.warn({ runs: runs.length }, 'runs of lost nodes were ended')
   return runs.length
+}
+
+/** How long after its deadline a run is left to nodes that can wait for its agent. */
+const LEFT_TO_OTHERS_MS = 60_000
+
+/** Whether the run goes on: its agent has accepted the work, and this node, or another one, waits for the answer. */
+async function isAdopted({ registry, log }: ExecutorContext, run: Run, adopt: Adopt): Promise<boolean> {
+  if (!isStarted(run.status) || !isAwaited(run)) return false
+  const isForOthers = run.answerDueAt !== null && run.answerDueAt + LEFT_TO_OTHERS_MS > Date.now()
+  if (!registry.get(run.adapterType)?.resume) return isForOthers
+  return adopt(run).catch((error) => {
+    log.error({ err: error, runId: run.id }, 'a run of a lost node could not be taken over')
+    // The next round tries again.
+    return true
+  })
 }
 
 const endOrphans = (context: ExecutorContext, { id, pid, pidStarted, bootId: boot }: Run) =>

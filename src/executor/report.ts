@@ -22,7 +22,7 @@ export class RunReport {
   #status: { message: string; color: string } | null = null
   #flags: Flag[] = []
   #events: NewRunEvent[] = []
-  #seq = 1
+  #seq: number
   #isChanged = false
   readonly #timers: Timers
   #cancelWrite: (() => void) | null = null
@@ -33,7 +33,12 @@ export class RunReport {
     run: { workspaceId: number; runId: string; agent: string; taskId: string | null },
     warn: (error: unknown) => void,
     timers: Timers,
+    /** What another node has reported of the run already. */
+    before: { lastSeq: number; usage: TokenUsage | null; sessionId: string | null } | null = null,
   ) {
+    this.#seq = (before?.lastSeq ?? 0) + 1
+    this.#usage = before?.usage ?? null
+    this.#sessionId = before?.sessionId ?? null
     this.#timers = timers
     this.#store = store
     this.#run = run

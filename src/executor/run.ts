@@ -1,4 +1,4 @@
-import type { AdapterInvokeResult } from '../adapters/protocol.ts'
+import type { AdapterInvokeResult, BeforeResume } from '../adapters/protocol.ts'
 import { watchSettingsOf } from '../core/runs/policy.ts'
 import type { Wakeup } from '../core/runs/records.ts'
 import { beginRun } from '../core/runs/run-life.ts'
@@ -110,8 +110,26 @@ export async function run(
   }
   // The program has ended. Its requests are removed before the end of the run is recorded.
   await active.close()
-  if (done) await settle(context, dispatched, held, done.parts, done.answer, active.stopped)
+  if (await goesOnElsewhere(context, active)) await leave(done?.parts ?? null)
+  else if (done) await settle(context, dispatched, held, done.parts, done.answer, active.stopped)
   context.secrets.delete(runId)
+}
+
+/** Whether the run was left, or another node took this one for lost and has adopted it. */
+export async function goesOnElsewhere(
+  { kernel, node, storeRetry }: ExecutorContext,
+  { isLeft, isAccepted, workspaceId, runId }: ActiveRun,
+): Promise<boolean> {
+  if (isLeft || !isAccepted) return isLeft
+  const run = await storeRetry.whileUnavailable(() => kernel.store.runs.find(workspaceId, runId))
+  return run?.nodeId !== node.id
+}
+
+/** Another node goes on with the run: what it has left to say is written, and nothing is ended. */
+export async function leave(parts: Parts | null): Promise<void> {
+  parts?.report.event({ type: 'lifecycle', level: 'info', message: 'left to another node' })
+  await parts?.report.write()
+  await parts?.output.pause()
 }
 
 /** Another run may have found this credential rate limited already. */
@@ -191,17 +209,24 @@ async function perform(
   const watch = watching(watchSettingsOf(agent.runtimeConfig), context.timers.now())
   const hooks = active.hooks(output, report, secrets, watch)
   context.secrets.set(runId, secrets)
-  const answer = active.added.withIds(await invoke(context, prepared, hooks, active))
-  return { parts: { prepared, output, report }, answer }
+  const close = context.callbacks.open(runId, workspaceId, () => active.leave())
+  try {
+    const answer = active.added.withIds(await invoke(context, prepared, hooks, active))
+    return { parts: { prepared, output, report }, answer }
+  } finally {
+    close()
+  }
 }
 
 /** The adapter's result, or one in its place when the adapter fails or does not return. */
-async function invoke(
+export async function invoke(
   { timers, processes }: ExecutorContext,
   { adapter, input, graceMs }: Prepared,
   hooks: Parameters<Prepared['adapter']['invoke']>[1],
   active: ActiveRun,
+  resumed: BeforeResume | null = null,
 ): Promise<AdapterInvokeResult> {
+  active.timesOutIn(input.timeoutSec * 1000)
   let cancelAbandon = () => {}
   const abandoned = new Promise<AdapterInvokeResult>((resolve) => {
     const startGracePeriod = () => {
@@ -220,10 +245,12 @@ async function invoke(
   let cancelLate = () => {}
   const work = async () => {
     const context = { input, hooks, graceMs }
-    const failure = await runBefore(context, active.signal)
+    const failure = resumed ? null : await runBefore(context, active.signal)
     if (failure) return failure
     cancelLate = timers.after(input.timeoutSec * 1000 + graceMs + ABANDON_AFTER_MS, tooLate)
-    const answer = await adapter.invoke(input, hooks, active.signal)
+    const answer = resumed
+      ? await adapter.resume!(input, hooks, active.signal, resumed)
+      : await adapter.invoke(input, hooks, active.signal)
     cancelLate()
     await runAfter(context, answer, active.signal.aborted)
     return answer

@@ -1,5 +1,5 @@
 import type { AgentRecord } from '../core/records.ts'
-import type { HolderRequest } from '../core/replies.ts'
+import type { Delivery } from '../core/runs/callbacks.ts'
 import type { Run } from '../core/runs/records.ts'
 import type { CallbackMessage } from '../core/shapes/callbacks.ts'
 import type { LiveOutput } from '../kernel/live-output.ts'
@@ -32,9 +32,6 @@ interface AdapterInfo {
   allowed: boolean
 }
 
-/** `unknown_run`: not waiting on this node. `over`: it already has its result. `busy`: too many unread messages. */
-type Delivery = 'taken' | 'unknown_run' | 'over' | 'busy'
-
 export interface Execution {
   readonly live: LiveOutput
   adapters(workspaceId: number): AdapterInfo[]
@@ -55,10 +52,8 @@ export interface Execution {
   preview(workspaceId: number, agent: AgentRecord): Promise<{ prompt: string; sensitive: string[] }>
   /** Null: the log was deleted, or cannot be read on this node. */
   readLog(run: Run, range: LogRange): Promise<LogPage | null>
-  /** What an agent sends, without the secrets it was given. */
-  redact<T>(runId: string, said: T): T
-  /** Pending requests (cancel, pause) to the agent of a run on this node. */
-  requestsOf(runId: string): readonly HolderRequest[]
+  /** What an agent sends with the token of its run, without the secrets it was given; whatever node has the run. */
+  redact<T>(run: { workspaceId: number; runId: string; agent: string }, token: string, said: T): Promise<T>
   /** Delivers a message of an agent that answers asynchronously. */
-  deliver(runId: string, message: CallbackMessage): Delivery
+  deliver(workspaceId: number, runId: string, message: CallbackMessage): Promise<Delivery>
 }

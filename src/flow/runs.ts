@@ -1,5 +1,7 @@
 import { Refused } from '../core/errors.ts'
 import { originOf } from '../core/events.ts'
+import type { HolderRequest } from '../core/replies.ts'
+import { requestsTo } from '../core/rules/holder.ts'
 import type { Run } from '../core/runs/records.ts'
 import { requestCancel } from '../core/runs/run-life.ts'
 import { resetSessions } from '../core/runs/runtime-state.ts'
@@ -118,6 +120,17 @@ export async function overWithin(
     }
     await change
   }
+}
+
+/** What is asked of the agent of a run: any node answers its heartbeats. */
+export async function requestsOfRun(
+  kernel: ServerKernel,
+  { workspaceId, innerTaskId, generation }: Run,
+): Promise<HolderRequest[]> {
+  if (innerTaskId === null) return []
+  const [found] = await kernel.store.tasksById(workspaceId, [innerTaskId])
+  if (found?.record.generation !== generation) return []
+  return requestsTo(found.record, await kernel.limits(workspaceId))
 }
 
 export async function readRunLog(

@@ -14,7 +14,7 @@ import {
   serverTimes,
 } from './connections.ts'
 import { type AllowedSources, installGate } from './gate.ts'
-import { KeyRing } from './key-ring.ts'
+import { KeyRing, keyIn } from './key-ring.ts'
 import { EventFeed } from './live/feed.ts'
 import { onError, sendProblem } from './problems.ts'
 import { administrationRoutes } from './routes/administration.ts'
@@ -100,10 +100,13 @@ export async function buildServer({
   const keys = new KeyRing(kernel.store, streamsPerKey)
   installGate(app, allowed, keys, new WrongKeys(wrongKeysPerMinute))
   app.addHook('preHandler', (request, _reply, done) => {
-    const run = request.caller?.run
+    const { run, workspaceId } = request.caller ?? {}
+    if (!run || !request.body) return done()
     // An agent may send secrets that it was given.
-    if (run && request.body) request.body = execution.redact(run.runId, request.body)
-    done()
+    execution.redact({ ...run, workspaceId }, keyIn(request)!, request.body).then((body) => {
+      request.body = body
+      done()
+    }, done)
   })
   app.addHook('preValidation', (request, _reply, done) => {
     if (request.body === undefined && request.routeOptions.config.bodyIsOptional) request.body = {}

@@ -9,6 +9,7 @@ import type { MissionMaterial, TaskMaterial } from '../core/reports/material.ts'
 import type { ReportAdded } from '../core/reports/report.ts'
 import type { Spent } from '../core/runs/budget.ts'
 import type { Run, RuntimeState, TaskSession, Usage } from '../core/runs/records.ts'
+import type { CallbackMessage } from '../core/shapes/callbacks.ts'
 import type { LogFollowers } from './log-followers.ts'
 import type { NextUpkeep, RunsTransactor, Store } from './store.ts'
 
@@ -277,6 +278,11 @@ export interface LostClaim {
   session: string
 }
 
+export interface RunMessage {
+  number: number
+  message: CallbackMessage
+}
+
 interface RunReads {
   find(workspaceId: number, runId: string): Promise<Run | null>
   toCheck(nodeId: string): Promise<RunToCheck[]>
@@ -284,6 +290,14 @@ interface RunReads {
   ofNodes(nodeIds: readonly string[]): Promise<Run[]>
   /** The finished ones among these runs. */
   finishedAmong(runIds: readonly string[]): Promise<{ id: string }[]>
+  /** The messages of an agent that answers later, and which node has its run now; null: there is no such run. */
+  messages(
+    workspaceId: number,
+    runId: string,
+    after: number,
+  ): Promise<{ nodeId: string | null; messages: RunMessage[] }>
+  /** The number of the last event in the timeline of a run; 0: there is none. */
+  lastEventSeq(workspaceId: number, runId: string): Promise<number>
   /** Claims of an agent that Baton runs which have no run: their node died before it could record what it had claimed. */
   claimsWithout(
     workspaceId: number,
@@ -374,4 +388,6 @@ export interface NodeWithRuns {
   bootId: string | null
   pidStarted: string | null
   isSilentForLong: boolean
+  /** It has stopped by itself: whatever it ran has ended, or is for others. */
+  isStopped: boolean
 }

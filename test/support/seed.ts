@@ -172,6 +172,14 @@ async function seedRuns(
        values ($1, $2, 0, 3, 'stdout', now(), 'yes')`,
       [workspace, over],
     )
+    await client.query(
+      `insert into run_messages (workspace_id, run_id, number, message) values ($1, $2, 1, '{"kind":"heartbeat"}')`,
+      [workspace, running],
+    )
+    await client.query(`insert into run_log_tail (workspace_id, run_id, body) values ($1, $2, '{}')`, [
+      workspace,
+      running,
+    ])
   })
   return { running, over, claimed, coalesced }
 }

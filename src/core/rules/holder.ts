@@ -1,6 +1,7 @@
 import type { RuleContext, TaskCommand } from '../commands.ts'
 import { type Refusal, refuse, refuseField } from '../errors.ts'
-import type { TaskDraft } from '../records.ts'
+import type { Limits } from '../limits.ts'
+import type { TaskDraft, TaskRecord } from '../records.ts'
 import type { HolderRequest, TaskReply } from '../replies.ts'
 import { backoffMs, CONTINUATION_DELAY_MS } from '../retry.ts'
 import { expireLease, fail as failForGood, whatRanOut } from './attempts.ts'
@@ -78,13 +79,13 @@ function renew(draft: TaskDraft, command: Command<'renew'>, context: RuleContext
     reason: 'RENEWED',
     leaseExpiresAt: new Date(record.leaseExpiresAt).toISOString(),
     ttlMs: record.leaseExpiresAt - context.now,
-    requests: whatIsAsked(draft, context),
+    requests: requestsTo(record, context.limits),
     budget: null,
   }
 }
 
 /** Requests to the holder, sent with each answer to a sign of life. */
-function whatIsAsked({ record }: TaskDraft, { limits }: RuleContext): HolderRequest[] {
+export function requestsTo(record: TaskRecord, limits: Limits): HolderRequest[] {
   const abortAt = abortsAt(record, limits)
   if (abortAt === null) return []
   const since = record.watch!.suspectedAt!

@@ -60,6 +60,17 @@ interface RunTask {
   missionId?: number | null | undefined
 }
 
+/** What is known of an agent that may answer later. */
+export interface Awaiting {
+  /** How many messages were taken, and how many of them the node of the run has dealt with. */
+  taken: number
+  read: number
+  /** Its answer is among them: a result or a failure. */
+  isAnswered: boolean
+  /** What the adapter needs to wait for the rest on another node. */
+  state: Record<string, unknown> | null
+}
+
 export interface RunRecord {
   id: string
   agent: string
@@ -99,6 +110,10 @@ export interface RunRecord {
   /** The last comments that its prompt contained: of its task, and of the mission. They are read when the run succeeds. */
   toldTaskComment: number | null
   toldMissionComment: number | null
+  /** Messages of an agent that may answer later; null: none are expected. */
+  awaiting: Awaiting | null
+  /** Its agent has accepted the work and answers by then: until then the run outlives its node. */
+  answerDueAt: number | null
   sessionIdBefore: string | null
   sessionIdAfter: string | null
   statusMessage: string | null

@@ -1,4 +1,5 @@
 import { type EventWithOrigin, type Origin, workspaceEvent } from '../events.ts'
+import { endOfCallbacks } from './callbacks.ts'
 import { addDollars, storedDollars } from './dollars.ts'
 import type { RunEnd, RunRecord, RunStart, RuntimeState, TaskSession, WakeupRecord } from './records.ts'
 import { isOver, isPending, movedRun, movedWakeup, WAKEUP_END_OF } from './states.ts'
@@ -59,7 +60,8 @@ export const finishRun = (end: RunEnd): RunsStep<boolean> => ({
     const { now, runs, wakeups, agents, runtime } = view
     const before = runs.get(end.runId)
     if (!before || isOver(before.status)) return unchanged(false)
-    const set = endOf(before, end, now)
+    const { set: noMore, readMessages } = endOfCallbacks(before)
+    const set = { ...endOf(before, end, now), ...noMore }
     const run = { ...before, ...set }
     const kept = runtime.get(end.agent)
     const wakeup = before.wakeupId === null ? undefined : wakeups.get(before.wakeupId)
@@ -71,6 +73,7 @@ export const finishRun = (end: RunEnd): RunsStep<boolean> => ({
       // An agent that was removed meanwhile keeps no session.
       sessions: end.taskSession && agents.has(end.agent) ? [sessionAfter(end, now)] : [],
       wakeups: wakeup && isPending(wakeup.status) ? [endOfWakeup(wakeup, end, now)] : [],
+      readMessages,
       spent: spentBy(run),
       events: eventsOf(view, run, end, totals?.runs),
     }

@@ -1,5 +1,6 @@
 import type { EventWithOrigin } from '../events.ts'
 import type { AgentRecord, TaskRecord } from '../records.ts'
+import type { CallbackMessage } from '../shapes/callbacks.ts'
 import type { RunRecord, RuntimeState, TaskSession, WakeupRecord } from './records.ts'
 import { RUNTIME_CHANGES } from './states.ts'
 
@@ -97,6 +98,9 @@ export interface RunsChanges {
   deletedSessions: readonly { agent: string; taskKey: string | null }[]
   /** A credential stays parked until the latest of these times. */
   parked: readonly { credential: string; until: number }[]
+  /** Messages of agents that answer later, numbered by run; and up to which they are no longer needed. */
+  messages: readonly { runId: string; number: number; message: CallbackMessage }[]
+  readMessages: readonly { runId: string; upTo: number }[]
   /** What a task cost: added to the totals of its mission, if it has one. */
   spent: readonly { taskId: number; tokens: number; usd: string | null }[]
   events: readonly EventWithOrigin[]
@@ -111,6 +115,8 @@ export const NOTHING_CHANGED: RunsChanges = {
   sessions: [],
   deletedSessions: [],
   parked: [],
+  messages: [],
+  readMessages: [],
   spent: [],
   events: [],
 }

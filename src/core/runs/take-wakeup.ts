@@ -127,7 +127,7 @@ const newRun = (
   ...{ taskId: null, innerTaskId: null, generation: null, attempt: null, session: null },
   ...{ bootId: null, pid: null, pidStarted: null, provider: null, model: null },
   ...{ inputTokens: null, cachedInputTokens: null, outputTokens: null, costUsd: null, usageBasis: null },
-  ...{ toldTaskComment: null, toldMissionComment: null },
+  ...{ toldTaskComment: null, toldMissionComment: null, awaiting: null, answerDueAt: null },
   ...{ sessionIdBefore: null, sessionIdAfter: null, statusMessage: null, statusColor: null },
   ...{ summary: null, result: null, folder: null, stdoutExcerpt: null, stderrExcerpt: null },
   ...{ logStore: null, logRef: null, logBytes: null, logSha256: null },

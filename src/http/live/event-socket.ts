@@ -3,7 +3,13 @@ import type { FastifyRequest } from 'fastify'
 import type { RawData, WebSocket } from 'ws'
 import type { AnswerOf } from '../../core/shapes/common.ts'
 import { type EventFrame, FollowOutput } from '../../core/shapes/events.ts'
-import type { LiveOutput, OutputChunk } from '../../kernel/live-output.ts'
+import {
+  type Followed,
+  type Follower,
+  isFollowed,
+  type LiveOutput,
+  type OutputChunk,
+} from '../../kernel/live-output.ts'
 import type { EventFeed } from './feed.ts'
 import type { Opening } from './opening.ts'
 import { lifeOf, Progress } from './readers.ts'
@@ -13,9 +19,6 @@ import { lifeOf, Progress } from './readers.ts'
 const CLOSE_TIMEOUT_MS = 1_000
 /** Sending pauses for a reader this far behind; no more is buffered for it. */
 const MOST_UNSENT_BYTES = 1024 * 1024
-
-/** Of which runs the output is sent. */
-type Followed = 'all' | readonly string[]
 
 interface Sources {
   feed: EventFeed
@@ -47,7 +50,8 @@ export async function serveSocket(
   })
   socket.on('close', end)
   socket.on('error', end)
-  const output = new OutputTo(socket, caller.workspaceId, over, followed)
+  const follower = live.follow(caller.workspaceId, followed)
+  const output = new OutputTo(socket, { workspaceId: caller.workspaceId, over, followed, follower })
   const stopWatching = live.onOutput((chunk) => output.take(chunk))
   socket.on('message', (data) => output.follow(data))
   try {
@@ -63,6 +67,7 @@ export async function serveSocket(
     if (!over.aborted) request.log.warn({ err: error }, 'an event WebSocket failed')
   } finally {
     stopWatching()
+    follower.close()
     end()
     socket.close(1001)
     // Terminate a client that does not answer the close frame.
@@ -75,19 +80,23 @@ class OutputTo {
   readonly #socket: WebSocket
   readonly #workspaceId: number
   readonly #over: AbortSignal
+  readonly #follower: Follower
   #followed: Followed
 
-  constructor(socket: WebSocket, workspaceId: number, over: AbortSignal, followed: Followed) {
+  constructor(
+    socket: WebSocket,
+    options: { workspaceId: number; over: AbortSignal; followed: Followed; follower: Follower },
+  ) {
     this.#socket = socket
-    this.#workspaceId = workspaceId
-    this.#over = over
-    this.#followed = followed
+    this.#workspaceId = options.workspaceId
+    this.#over = options.over
+    this.#follower = options.follower
+    this.#followed = options.followed
   }
 
   take({ workspaceId, ...output }: OutputChunk): void {
-    const followed = this.#followed
     if (this.#over.aborted || workspaceId !== this.#workspaceId) return
-    if (followed !== 'all' && !followed.includes(output.runId)) return
+    if (!isFollowed(this.#followed, output.runId)) return
     if (this.#socket.bufferedAmount <= MOST_UNSENT_BYTES) say(this.#socket, { output })
   }
 
@@ -96,7 +105,10 @@ class OutputTo {
     const asked = asJson(data)
     if (this.#over.aborted || typeof asked !== 'object' || asked === null || !('output' in asked)) return
     const { success, data: wanted } = FollowOutput.safeParse(asked)
-    if (success) this.#followed = wanted.output
+    if (success) {
+      this.#followed = wanted.output
+      this.#follower.change(wanted.output)
+    }
     say(
       this.#socket,
       success

@@ -33,6 +33,7 @@ import {
   deleteSessions,
   overWithin,
   readRunLog,
+  requestsOfRun,
   requireRun,
   runPage,
   runsOfTask,
@@ -199,19 +200,19 @@ function callback(app: FastifyInstance, kernel: ServerKernel, execution: Executi
       answer: CallbackAnswer,
     }),
     async ({ params, body, caller }): Promise<AnswerOf<typeof CallbackAnswer>> => {
-      await requireRun(kernel, caller, params.id)
+      const run = await requireRun(kernel, caller, params.id)
       if (caller.run?.runId !== params.id)
         throw new Refused(
           'FORBIDDEN',
           'Only the agent of a run may answer for it: send the token of the run.',
         )
-      const delivery = execution.deliver(params.id, body)
+      const delivery = await execution.deliver(caller.workspaceId, params.id, body)
       if (delivery === 'unknown_run')
-        throw new Refused('RUN_NOT_HERE', 'No run with this id waits for an answer on this node.')
+        throw new Refused('RUN_NOT_HERE', 'No run with this id waits for an answer.')
       if (delivery === 'busy')
         throw new Refused('TOO_MANY_MESSAGES', 'The run has not processed the earlier messages yet.')
       if (delivery === 'over') throw new Refused('WRONG_STATE', 'The run already has its answer.')
-      if (body.kind === 'heartbeat') return { taken: true, requests: execution.requestsOf(params.id) }
+      if (body.kind === 'heartbeat') return { taken: true, requests: await requestsOfRun(kernel, run) }
       const { status } = await overWithin(kernel, caller, params.id, RESULT_WAIT_MS)
       return { taken: true, status }
     },

@@ -132,6 +132,13 @@ export function writeRuns(workspace: Workspace, changes: RunsChanges): void {
   }
   for (const { credential, until } of changes.parked)
     parked.set(credential, Math.max(until, parked.get(credential) ?? 0))
+  for (const { runId, ...message } of changes.messages)
+    workspace.messages.set(runId, [...(workspace.messages.get(runId) ?? []), message])
+  for (const { runId, upTo } of changes.readMessages)
+    workspace.messages.set(
+      runId,
+      (workspace.messages.get(runId) ?? []).filter(({ number }) => number > upTo),
+    )
   for (const one of changes.spent) spend(workspace, one)
 }
 

@@ -24,7 +24,10 @@ import { newestPlanning, orphanTasks, verificationsOf } from './verifications.ts
 import { copyOf, type Workspace } from './workspace.ts'
 
 /** A node, as it registered itself. */
-export type KnownNode = Omit<NodeWithRuns, 'isSilentForLong'> & { lastSeenAt: number; stopped: boolean }
+export type KnownNode = Omit<NodeWithRuns, 'isSilentForLong' | 'isStopped'> & {
+  lastSeenAt: number
+  stopped: boolean
+}
 
 /** After this silence, a node is considered dead. */
 const GIVEN_UP_AFTER_MS = 30_000
@@ -131,6 +134,12 @@ export class MemoryRunStore extends MemoryStore implements RunStore {
       this.those(undefined).flatMap(({ runs }) =>
         runIds.flatMap((id) => (runs.get(id)?.finishedAt == null ? [] : [{ id }])),
       ),
+    messages: async (workspaceId, runId, after) => {
+      const { runs, messages } = this.inside(workspaceId)
+      const found = (messages.get(runId) ?? []).filter(({ number }) => number > after)
+      return { nodeId: runs.get(runId)?.nodeId ?? null, messages: found.map(copyOf) }
+    },
+    lastEventSeq: async (workspaceId, runId) => this.inside(workspaceId).runEvents.get(runId)?.length ?? 0,
     claimsWithout: async (workspaceId, agent) => reads.claimsWithoutRun(this.inside(workspaceId), agent),
     claimsLeft: async () =>
       this.those(undefined).flatMap((workspace) =>
@@ -262,9 +271,11 @@ export class MemoryRunStore extends MemoryStore implements RunStore {
       const busy = new Set(this.#live(() => true).map(({ nodeId }) => nodeId))
       return [...busy].map((nodeId): NodeWithRuns => {
         const node = this.#nodes.get(nodeId)
-        if (!node) return { nodeId, pid: 0, host: '', bootId: null, pidStarted: null, isSilentForLong: true }
+        const unknown = { pid: 0, host: '', bootId: null, pidStarted: null }
+        if (!node) return { nodeId, ...unknown, isSilentForLong: true, isStopped: false }
         const { lastSeenAt, stopped, ...known } = node
-        return { ...known, isSilentForLong: stopped || lastSeenAt < this.now() - GIVEN_UP_AFTER_MS }
+        const isSilentForLong = stopped || lastSeenAt < this.now() - GIVEN_UP_AFTER_MS
+        return { ...known, isSilentForLong, isStopped: stopped }
       })
     },
     /** A new node, a heartbeat of a known one, or its last word. */

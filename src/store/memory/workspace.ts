@@ -11,6 +11,7 @@ import type { AgentRecord, SessionRecord, TaskRecord } from '../../core/records.
 import type { ResultWritten } from '../../core/result-changes.ts'
 import type { RunRecord, RuntimeState, TaskSession, WakeupRecord } from '../../core/runs/records.ts'
 import { isLive, isPending } from '../../core/runs/states.ts'
+import type { CallbackMessage } from '../../core/shapes/callbacks.ts'
 import type { CountedDependency, DependencyKind } from '../../core/upstream.ts'
 import { foldDetails } from '../fold-changes.ts'
 import type { NewRunEvent, StoredComment, StoredReport } from '../run-store.ts'
@@ -75,6 +76,8 @@ export interface Workspace {
   activeClaims: number
   wakeups: OpenedRows<WakeupRecord>
   runs: OpenedRows<RunRecord>
+  /** Messages of agents that answer later, by run. */
+  messages: Map<string, { number: number; message: CallbackMessage }[]>
   /** The timelines of runs. */
   runEvents: Map<string, NewRunEvent[]>
   /** What agents keep between runs, by agent. */
@@ -108,6 +111,7 @@ export const emptyWorkspace = (id: number, limits: Limits): Workspace => ({
   activeClaims: 0,
   wakeups: new OpenedRows(({ status }) => isPending(status)),
   runs: new OpenedRows(({ status }) => isLive(status)),
+  messages: new Map(),
   runEvents: new Map(),
   runtime: new Map(),
   taskSessions: new Map(),

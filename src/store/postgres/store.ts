@@ -5,6 +5,7 @@ import type { KindName } from '../../core/kinds/kinds.ts'
 import type { Limits } from '../../core/limits.ts'
 import type { RunsAsk, RunsChanges, RunsView } from '../../core/runs/step.ts'
 import type { LogFollowers } from '../log-followers.ts'
+import type { NodeMessage, Told } from '../node-messages.ts'
 import type { NextDue, RunStore } from '../run-store.ts'
 import type {
   BlockedTask,
@@ -24,6 +25,7 @@ import { EventWriter } from './kernel/event-writer.ts'
 import { PostgresTransactor } from './kernel/transact.ts'
 import { inWorkspace, type WorkspaceTransaction } from './kernel/workspace-transaction.ts'
 import { PostgresReader } from './reads/reader.ts'
+import { LogTailRows } from './runs/log-tail.ts'
 import { transactRuns } from './runs/transact-runs.ts'
 import { assertSafeToServe, migrate } from './schema/migrate.ts'
 import { type ServerQueries, serverQueries } from './server-queries.ts'
@@ -85,12 +87,14 @@ export class PostgresStore
   readonly wakeups: ServerQueries['wakeups']
   readonly workspaces: ServerQueries['workspaces']
   readonly runLogs: ServerQueries['runLogs']
+  readonly logTail: LogTailRows
   readonly #log = new EventWriter((workspaceId, what) => this.#committed(workspaceId, what))
   readonly #transactor: PostgresTransactor
   readonly #notices: Notices
   readonly #following: Following
   readonly #listeners = new Set<Committed>()
   readonly #revocationListeners = new Set<Revoked>()
+  readonly #nodeListeners = new Set<Told>()
   #followAgainAt = 0
   #due: { askedAt: number; answer: Promise<NextDue> } | null = null
 
@@ -129,9 +133,12 @@ export class PostgresStore
     this.runLogs = queries.runLogs
     this.#following = new Following(readers, this.writers)
     this.followers = new PostgresFollowers(readers, this.writers)
-    this.#notices = new Notices(database, readers, this.#tell, (keyIds) => {
-      for (const listener of this.#revocationListeners) listener(keyIds)
+    this.#notices = new Notices(database, readers, {
+      heard: this.#tell,
+      revoked: (keyIds) => this.#revocationListeners.forEach((listener) => void listener(keyIds)),
+      told: (...told) => this.#nodeListeners.forEach((listener) => void listener(...told)),
     })
+    this.logTail = new LogTailRows(readers, this.#notices)
     this.#transactor = new PostgresTransactor(this.writers, this.#log)
   }
 
@@ -267,6 +274,16 @@ export class PostgresStore
   onRevoked(listener: Revoked): () => void {
     this.#revocationListeners.add(listener)
     return () => this.#revocationListeners.delete(listener)
+  }
+
+  tellNodes(message: NodeMessage): void {
+    this.#notices.tell(message)
+  }
+
+  /** What other nodes tell. */
+  onTold(listener: Told): () => void {
+    this.#nodeListeners.add(listener)
+    return () => this.#nodeListeners.delete(listener)
   }
 
   #committed: Committed = (workspaceId, what) => {

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import { AdapterRegistry } from '../../../src/adapters/registry.ts'
 import { Refused } from '../../../src/core/errors.ts'
+import { RunCallbacks } from '../../../src/executor/callbacks.ts'
 import type { ExecutorContext } from '../../../src/executor/context.ts'
 import { Executor } from '../../../src/executor/executor.ts'
 import {
@@ -19,6 +20,7 @@ import type { RunKernel } from '../../../src/kernel/server-kernel.ts'
 import { type CoordinatorContext, STEPS } from '../../../src/upkeep/pass.ts'
 import type { Transaction } from '../transaction-pauses.ts'
 import { simulatedAgents } from './adapter.ts'
+import { laterAgents } from './later.ts'
 import type { Machine } from './machine.ts'
 import { type StoreUser, storeOf } from './memory.ts'
 import type { RunWorld } from './world.ts'
@@ -53,13 +55,16 @@ export class RunNode implements StoreUser {
     const store = world.bugged(storeOf(world.memory, this, world.scheduler))
     this.kernel = openKernel(store, directoryOf(world), (error, what) => world.fault(error, what))
     const registry = new AdapterRegistry()
+    const storeRetry = new StoreRetry(this.timers)
+    const callbacks = new RunCallbacks(store, { nodeId: this.id, timers: this.timers, storeRetry })
     registry.register(simulatedAgents(world, machine, this.timers))
+    registry.register(laterAgents(world, callbacks, this.timers))
     this.context = {
       ...{ kernel: this.kernel, node: { id: this.id, name }, registry, live: new LiveOutput() },
       ...{ logs: world.logs, logStores: new Map([[world.logs.type, world.logs]]) },
-      ...{ secrets: new Map(), requests: new Map(), own: {}, dataFolder: '/', agentRoots: [] },
+      ...{ callbacks, storeRetry, secrets: new Map(), own: {}, dataFolder: '/', agentRoots: [] },
       ...{ policy: { adapters: ['*'], commands: null, env: [] }, nodeSecrets: [] },
-      ...{ baseUrl: () => 'http://127.0.0.1:1', mostRuns: 8, storeRetry: new StoreRetry(this.timers) },
+      ...{ baseUrl: () => 'http://127.0.0.1:1', mostRuns: 8 },
       ...{ timers: this.timers, processes: this.#processes, log: this.#log },
     }
     this.executor = new Executor(this.context)
@@ -87,10 +92,12 @@ export class RunNode implements StoreUser {
     void recoverAtStart(this.context, this.machine.host)
       .catch((error) => this.#world.fault(error, 'recovery at start'))
       .then(() => this.executor.start())
+      .then(() => (this.#world.answersLater ? this.#recover() : undefined))
+      .catch((error) => this.#world.fault(error, 'runs of lost nodes'))
     const missingSince = new Map<string, number>()
     const unworkedSince = new Map<string, number>()
     this.#loop(RECOVER_MS, async () => {
-      await recoverRuns(this.context, this.machine.host)
+      await this.#recover()
       const isInProgress = (runId: string) => this.executor.runs(runId)
       const afterMs = FORGOTTEN_AFTER_MS
       await recoverForgotten(this.context, isInProgress, { missingSince, afterMs })
@@ -104,6 +111,8 @@ export class RunNode implements StoreUser {
         if (name !== UNCOUNTED) await run(about as unknown as CoordinatorContext)
     })
   }
+
+  #recover = () => recoverRuns(this.context, this.machine.host, (run) => this.executor.adopt(run))
 
   /** As `kill -9` does it: its programs keep running. */
   kill(): void {

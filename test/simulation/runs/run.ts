@@ -25,9 +25,9 @@ export interface RunOutcome {
 /** The real executor, recovery and upkeep on nodes that die, under a virtual clock. */
 export async function runSeedOfRuns(
   seed: number,
-  { bug, lines = 40 }: { bug?: RunBugName | undefined; lines?: number } = {},
+  { bug, lines = 40, later = false }: { bug?: RunBugName | undefined; lines?: number; later?: boolean } = {},
 ): Promise<RunOutcome> {
-  const world = new RunWorld(seed, bug ? RUN_BUGS[bug] : {}, lines)
+  const world = new RunWorld(seed, { bug: bug ? RUN_BUGS[bug] : {}, lines, later })
   const { scheduler, pauses, trace, memory } = world
   const before = new Memory()
   const act = (acting: Promise<unknown>) => acting.catch((error) => world.fault(error, 'an actor'))

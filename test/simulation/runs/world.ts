@@ -13,6 +13,7 @@ import { Scheduler } from '../scheduler.ts'
 import { Trace } from '../trace.ts'
 import { Pauses } from '../transaction-pauses.ts'
 import type { RunBug } from './bugs.ts'
+import { LaterAgents } from './later.ts'
 import { Machine, memoryLogs } from './machine.ts'
 import { PausingRunMemory, storeOf } from './memory.ts'
 import { RunNode } from './node.ts'
@@ -34,6 +35,9 @@ export class RunWorld {
   readonly slugs: readonly string[]
   readonly tasks: { id: number; uuid: string }[] = []
   readonly stormMs: number
+  /** Whether its agents accept their work and answer later. */
+  readonly answersLater: boolean
+  readonly later = new LaterAgents(this)
   readonly #bug: Partial<RunBug>
   readonly #faults: Faults
   calm = false
@@ -41,8 +45,9 @@ export class RunWorld {
   #uuids = 0
   #started = 0
 
-  constructor(seed: number, bug: Partial<RunBug>, lines: number) {
+  constructor(seed: number, { bug, lines, later }: { bug: Partial<RunBug>; lines: number; later: boolean }) {
     this.#bug = bug
+    this.answersLater = later
     this.random = new Random(seed)
     this.trace = new Trace(lines)
     const { random } = this
@@ -71,7 +76,7 @@ export class RunWorld {
     const { random } = this
     for (const slug of this.slugs) {
       const profile: Partial<AgentProfile> = {
-        adapterType: 'scripted',
+        adapterType: this.answersLater ? 'later' : 'scripted',
         adapterConfig: { timeoutSec: random.pick([5, 60]), graceSec: random.pick([0, 2]) },
         runtimeConfig: {
           heartbeat: {

@@ -89,7 +89,8 @@ export async function nodesWithRuns(control: pg.Pool, readers: pg.Pool): Promise
   const known = await inClusterScope<NodeWithRuns & pg.QueryResultRow>(
     control,
     `select n.node_id as "nodeId", n.pid, n.host, n.boot_id as "bootId", n.pid_started as "pidStarted",
-            n.stopped_at is not null or n.last_seen_at < clock_timestamp() - $2 * interval '1 millisecond' as "isSilentForLong"
+            n.stopped_at is not null or n.last_seen_at < clock_timestamp() - $2 * interval '1 millisecond' as "isSilentForLong",
+            n.stopped_at is not null as "isStopped"
        from nodes n where n.workspace_id = 0 and n.node_id = any($1::uuid[])`,
     [busy.map(({ nodeId }) => nodeId), GIVEN_UP_AFTER_MS],
   )
@@ -97,7 +98,15 @@ export async function nodesWithRuns(control: pg.Pool, readers: pg.Pool): Promise
   return [
     ...known,
     ...forgotten.map(({ nodeId }) => ({
-      ...{ nodeId, pid: 0, host: '', bootId: null, pidStarted: null, isSilentForLong: true },
+      ...{
+        nodeId,
+        pid: 0,
+        host: '',
+        bootId: null,
+        pidStarted: null,
+        isSilentForLong: true,
+        isStopped: false,
+      },
     })),
   ]
 }

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
+import type { NodeMessage, Told } from '../../node-messages.ts'
 import type { Committed } from '../../store.ts'
 import type { WorkspaceTransaction } from '../kernel/workspace-transaction.ts'
 import { type ConnectionTarget, openClient } from './connect.ts'
 
 const CHANNEL = 'baton_commits'
 const KEYS_CHANNEL = 'baton_revoked_keys'
+const NODES_CHANNEL = 'baton_nodes'
 /** A payload is limited to 8,000 bytes. */
 const KEYS_A_NOTICE = 100
 /** The minimum time between two notices, so that a busy node sends one for many commits. */
@@ -32,17 +34,23 @@ export class Notices {
   readonly #sender: pg.Pool
   readonly #heard: Committed
   readonly #revoked: Revoked
+  readonly #told: Told
   readonly #node = randomUUID()
   readonly #unsaid = new Map<number, { events: number; tasksWaiting: boolean }>()
   #listening: pg.Client | null = null
   #timer: NodeJS.Timeout | null = null
   #closed = false
 
-  constructor(way: ConnectionTarget, sender: pg.Pool, heard: Committed, revoked: Revoked) {
+  constructor(
+    way: ConnectionTarget,
+    sender: pg.Pool,
+    { heard, revoked, told }: { heard: Committed; revoked: Revoked; told: Told },
+  ) {
     this.#way = way
     this.#sender = sender
     this.#heard = heard
     this.#revoked = revoked
+    this.#told = told
   }
 
   /** Resolves when notices are received, or when the connection is being retried in the background. */
@@ -55,13 +63,15 @@ export class Notices {
       this.#listening = client
       client.on('error', again)
       client.on('end', again)
-      client.on('notification', ({ channel, payload = '' }) =>
-        channel === KEYS_CHANNEL ? this.#revoked(JSON.parse(payload)) : this.#hear(payload),
-      )
-      await client.query(`listen ${CHANNEL}`)
-      await client.query(`listen ${KEYS_CHANNEL}`)
+      client.on('notification', ({ channel, payload = '' }) => {
+        if (channel === KEYS_CHANNEL) this.#revoked(JSON.parse(payload))
+        else if (channel === NODES_CHANNEL) this.#hearNode(payload)
+        else this.#hear(payload)
+      })
+      for (const channel of [CHANNEL, KEYS_CHANNEL, NODES_CHANNEL]) await client.query(`listen ${channel}`)
       // Notices sent while we did not listen are lost.
       this.#revoked(null)
+      this.#told(null)
       // Closed meanwhile: `close` found no client to end.
       if (this.#closed) await client.end()
     } catch {
@@ -90,6 +100,19 @@ export class Notices {
     this.#timer.unref()
   }
 
+  /** Tells the other nodes at once. Best effort: whoever needs the message asks again. */
+  tell(message: NodeMessage): void {
+    if (this.#closed) return
+    const { text, values } = this.telling(message)
+    this.#sender.query(text, values).catch(() => undefined)
+  }
+
+  /** The same as a statement, for a transaction that writes what the message is about. */
+  telling(message: NodeMessage): { text: string; values: string[] } {
+    const payload = JSON.stringify([this.#node, message])
+    return { text: 'select pg_notify($1, $2)', values: [NODES_CHANNEL, payload] }
+  }
+
   async close(): Promise<void> {
     this.#closed = true
     if (this.#timer) clearTimeout(this.#timer)
@@ -108,6 +131,11 @@ export class Notices {
       const payload = JSON.stringify([this.#node, ...said.slice(i, i + 100)])
       this.#sender.query('select pg_notify($1, $2)', [CHANNEL, payload]).catch(() => undefined)
     }
+  }
+
+  #hearNode(payload: string): void {
+    const [node, message] = JSON.parse(payload) as [string, NodeMessage]
+    if (node !== this.#node) this.#told(message, node)
   }
 
   #hear(payload: string): void {

@@ -2,6 +2,7 @@ import { bind, type Connections } from '../kernel/connections.ts'
 import { appendRunEvents, logIsGone, recordProcess, reportRun } from './appends.ts'
 import { dueWakeups, waitingClaims } from './dispatch.ts'
 import { claimsLeft } from './lost-claims.ts'
+import { lastEventSeq, messagesOfRun } from './messages.ts'
 import { RunLogRows } from './run-logs.ts'
 import {
   claimsWithoutRun,
@@ -32,7 +33,9 @@ export function runQueries(connections: Connections) {
         find: findRun,
         findByToken: findRunByToken,
         finishedAmong: runsThatAreOver,
+        lastEventSeq,
         list: listRuns,
+        messages: messagesOfRun,
         ofNodes: runsOfNodes,
         oldLogs,
         madeIn,

@@ -68,6 +68,8 @@ export const RUN: Fields<RunRecord> = {
   model: ['model', 'text'],
   toldTaskComment: ['told_task_comment', 'bigint'],
   toldMissionComment: ['told_mission_comment', 'bigint'],
+  awaiting: ['awaiting', 'json'],
+  answerDueAt: ['answer_due_at', 'instant'],
   sessionIdBefore: ['session_id_before', 'text'],
   sessionIdAfter: ['session_id_after', 'text'],
   statusMessage: ['status_message', 'text'],

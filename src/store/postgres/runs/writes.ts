@@ -16,6 +16,13 @@ export const writesOf = (workspaceId: number, changes: RunsChanges): Bound[] => 
   ),
   ...changes.sessions.map((session): Bound => [storeSession, [workspaceId, ...valuesOf(SESSION, session)]]),
   ...changes.parked.map(({ credential, until }): Bound => [park, [workspaceId, credential, until]]),
+  ...changes.messages.map(
+    ({ runId, number, message }): Bound => [
+      addMessage,
+      [workspaceId, runId, number, JSON.stringify(message)],
+    ],
+  ),
+  ...changes.readMessages.map(({ runId, upTo }): Bound => [dropMessages, [workspaceId, runId, upTo]]),
   ...changes.spent.map(({ taskId, tokens, usd }): Bound => [spend, [workspaceId, taskId, tokens, usd]]),
 ]
 
@@ -74,6 +81,18 @@ const park = statement(
   'park_credential',
   `insert into parked_credentials (workspace_id, credential, until) values ($1, $2, to_timestamp($3::float8 / 1000))
    on conflict (workspace_id, credential) do update set until = greatest(parked_credentials.until, excluded.until)`,
+)
+
+// A message of an agent that answers later. $2 run, $3 number, $4 message.
+const addMessage = statement(
+  'add_run_message',
+  'insert into run_messages (workspace_id, run_id, number, message) values ($1, $2, $3, $4)',
+)
+
+// Messages that are no longer needed. $2 run, $3 up to which.
+const dropMessages = statement(
+  'drop_run_messages',
+  'delete from run_messages where workspace_id = $1 and run_id = $2 and number <= $3',
 )
 
 // What a task cost, added to the totals of its mission. $2 task, $3 tokens, $4 dollars.

@@ -178,6 +178,8 @@ const GRANTS: Record<string, string> = {
   runs: 'select, insert, update',
   run_events: 'select, insert',
   run_log_chunks: 'select, insert, delete',
+  run_messages: 'select, insert, delete',
+  run_log_tail: 'select, insert, delete',
   missions: 'select, insert, update',
   mission_counters: 'select, insert, update',
   mission_plans: 'select, insert',

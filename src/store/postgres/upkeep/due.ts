@@ -2,6 +2,7 @@ import type pg from 'pg'
 import { oldestOrShares } from '../../round-robin.ts'
 import type { DueTask, DueVersion } from '../../store.ts'
 import { scopedQueries, scopedQuery } from '../kernel/scoped-query.ts'
+import { forgetOldTails } from '../runs/log-tail.ts'
 import { firstUnseenAt } from './log-cursors.ts'
 
 /**
@@ -202,4 +203,5 @@ async function forgetOldClaims(pool: pg.Pool): Promise<void> {
 export async function applyRetention(pool: pg.Pool): Promise<void> {
   await forgetOldReplies(pool)
   await forgetOldClaims(pool)
+  await forgetOldTails(pool)
 }

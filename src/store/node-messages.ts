@@ -1,0 +1,17 @@
+/** What the nodes of a database tell each other. All are hints: whoever needs an answer asks again, or reads for itself. */
+export type NodeMessage =
+  /** An agent that answers later has sent a message for this run. */
+  | { callback: { workspaceId: number; runId: string } }
+  /** The sender has readers of the output of these runs; null: of all in the workspace. For a while, or until told otherwise. */
+  | { follows: { workspaceId: number; runs: readonly string[] | null } }
+  /** Who follows what? The sender has just begun to listen. */
+  | { whoFollows: true }
+  /** There is output of these runs in the tail. */
+  | { output: { workspaceId: number; runs: readonly string[] } }
+  /** The sender needs a page of a log that it cannot read. */
+  | { asks: { id: string; workspaceId: number; runId: string; offset: number; limitBytes: number } }
+  /** The page that was asked for is in the tail. */
+  | { answers: { id: string } }
+
+/** Null: messages may have been missed. */
+export type Told = (message: NodeMessage | null, from?: string) => void
