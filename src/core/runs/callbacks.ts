@@ -11,7 +11,7 @@ import { NOTHING_ASKED, NOTHING_CHANGED, type RunsChanges, type RunsStep, unchan
 /** `unknown_run`: none is expected. `over`: it has its answer. `busy`: too many are unread. */
 export type Delivery = 'taken' | 'unknown_run' | 'over' | 'busy'
 
-export const MOST_UNREAD = 100
+const MOST_UNREAD = 100
 
 const NOTHING_TAKEN: Awaiting = { taken: 0, read: 0, isAnswered: false, state: null }
 
