@@ -277,6 +277,23 @@ onLinux('an agent that answers later', () => {
     await cluster.expectInOrder()
   })
 
+  test('is left alone by a node that was only cut off, when another has its run', MINUTES, async () => {
+    const cluster = await nodes.cluster()
+    const node = await cluster.serve()
+    const w = await cluster.workspace()
+    const { run, ask, agent } = await accepted(w)
+    // A node that nobody knows: it counts as lost, and the run is adopted from it in turn.
+    await cluster.rows('update runs set node_id = gen_random_uuid()')
+    const told = async () =>
+      (await w.call('GET', `/runs/${run.id}/events`)).body.items.map(({ message }: Seen) => message)
+    await eventually(async () => (await told()).includes('left to another node'))
+    expect(agent.stopped).toEqual([])
+    expect((await w.call('GET', `/runs/${run.id}`)).body.status).toBe('running')
+    expect((await say(node, ask, { kind: 'result', result: 1 })).body).toMatchObject({ status: 'succeeded' })
+    expect(await told()).toContain('taken over')
+    await cluster.expectInOrder()
+  })
+
   test('whose claim was lost meanwhile does not get it back', MINUTES, async () => {
     const cluster = await nodes.cluster()
     const first = await cluster.serve()

@@ -107,8 +107,7 @@ class StoredMessages implements Expected {
   async next(waitMs: number, signal: AbortSignal): Promise<Heard | null> {
     const { waiting, timers } = this.#reader
     const until = timers.now() + waitMs
-    while (!signal.aborted) {
-      if (waiting.isLeft) return { kind: 'left' }
+    while (!signal.aborted && !waiting.isLeft) {
       const hinted = this.#hint(signal)
       const isRead = this.#unread.length > 0 || (await this.#read())
       const [first] = this.#unread.splice(0, 1)
@@ -116,6 +115,7 @@ class StoredMessages implements Expected {
         this.#last = first.number
         return first.message
       }
+      if (waiting.isLeft) break
       // A silence counts only if it was listened to: the database may have been unreachable.
       if (isRead && timers.now() >= until) return null
       await hinted(isRead ? Math.min(POLL_MS, Math.max(1, until - timers.now())) : POLL_MS)
