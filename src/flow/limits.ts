@@ -15,11 +15,12 @@ export async function changeLimits(
   return limits
 }
 
-/** The limits and their current usage. */
+/** The limits and their current usage. Not from the cache: an answer contains every change that its `Baton-Seq` names. */
 export async function limitsInUse(
   kernel: ServerKernel,
   { workspaceId }: Caller,
 ): Promise<{ limits: Limits; usage: z.output<typeof LimitsInUse>['usage'] }> {
-  const [limits, usage] = await Promise.all([kernel.limits(workspaceId), kernel.store.counts(workspaceId)])
+  const { store } = kernel
+  const [limits, usage] = await Promise.all([store.limits(workspaceId), store.counts(workspaceId)])
   return { limits, usage }
 }

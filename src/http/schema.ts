@@ -4,6 +4,7 @@ import { Refused } from '../core/errors.ts'
 import { idCarriedBy } from '../core/ids.ts'
 import type { Right } from '../core/shapes/administration.ts'
 import { Name } from '../core/shapes/common.ts'
+import { isRead } from './log-head.ts'
 
 /** zod shapes as JSON Schema: Fastify validates requests with them, and OpenAPI shows them. */
 function jsonSchema(shape: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {
@@ -70,28 +71,41 @@ interface RouteShape extends AnswerShape {
 }
 
 /** The answers of a route, by status. The schemas are documentation: answers are not validated at run time. */
-function answersOf({ status = 200, answer, mediaTypes }: AnswerShape): Record<string, unknown> {
+function answersOf(
+  { status = 200, answer, mediaTypes }: AnswerShape,
+  headers: object,
+): Record<string, unknown> {
   // Unions of objects do not say that they are objects.
   const schema = answer ? { type: 'object', ...jsonSchema(answer, 'output') } : { type: 'null' }
   const body = mediaTypes
     ? { content: Object.fromEntries(mediaTypes.map((type) => [type, { schema }])) }
     : schema
   return {
-    ...Object.fromEntries([status].flat().map((one) => [one, { description: 'Success', ...body }])),
+    ...Object.fromEntries(
+      [status].flat().map((one) => [one, { description: 'Success', ...headers, ...body }]),
+    ),
     '4xx': { description: 'Refused', content: { 'application/problem+json': { schema: Problem } } },
   }
 }
 
 /** Adds the answers to the API document. They are made when somebody asks for it: at every start they would take long. */
 export function withAnswers<S>({ schema, url, route }: Documented<S>): { schema: S; url: string } {
-  const answers = route.config?.answers
-  return { schema: answers ? { ...schema, response: answersOf(answers) } : schema, url }
+  const { answers, needs } = route.config ?? {}
+  const headers = isRead(String(route.method), needs) ? { headers: SEQ_OF_ANSWER } : {}
+  return { schema: answers ? { ...schema, response: answersOf(answers, headers) } : schema, url }
 }
 
 interface Documented<S> {
   schema: S
   url: string
-  route: { config?: { answers?: AnswerShape } }
+  route: { method: string | string[]; config?: { answers?: AnswerShape; needs?: string } }
+}
+
+const SEQ_OF_ANSWER = {
+  'Baton-Seq': {
+    type: 'integer',
+    description: 'All events up to this number are in the answer; continue with those after it',
+  },
 }
 
 const NO_QUERY = z.strictObject({})

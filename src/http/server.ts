@@ -16,6 +16,7 @@ import {
 import { type AllowedSources, installGate } from './gate.ts'
 import { KeyRing, keyIn } from './key-ring.ts'
 import { EventFeed } from './live/feed.ts'
+import { installLogHead } from './log-head.ts'
 import { onError, sendProblem } from './problems.ts'
 import { administrationRoutes } from './routes/administration.ts'
 import { agentRoutes } from './routes/agents.ts'
@@ -113,6 +114,7 @@ export async function buildServer({
     done()
   })
 
+  installLogHead(app, kernel)
   await app.register(swagger, { openapi: OPENAPI, transform: withAnswers })
   await app.register(websocket, { options: { maxPayload: 64 * 1024 } })
   const feed = new EventFeed(kernel)

@@ -196,7 +196,15 @@ export interface NextUpkeep {
 }
 
 /** What was committed, for those who wait for it: a hint, not the source of truth. */
-export type Committed = (workspaceId: number, what: { events: number; tasksWaiting: boolean }) => void
+export type Committed = (
+  workspaceId: number,
+  what: {
+    events: number
+    tasksWaiting: boolean
+    /** The number of its last event, where that is known. */
+    seq?: number | undefined
+  },
+) => void
 
 export interface Store<K extends KindName = PortableKind> extends Transactor<K>, Reader, Upkeep {
   /** The kinds of records it holds beside tasks. */

@@ -9,13 +9,15 @@ interface Declared {
   method: string
   path: RegExp
   placeholders: number
-  answers: Record<string, { content?: Record<string, { schema: Schema }> }>
+  answers: Record<string, { content?: Record<string, { schema: Schema }>; headers?: Record<string, unknown> }>
 }
 
 interface Seen {
   status: number
   /** Its content-type header. */
   type: string | null
+  /** All of them, where they are compared, too. */
+  headers?: Headers
   body: unknown
 }
 
@@ -26,7 +28,7 @@ export async function watchAnswers(server: ServerUnderTest) {
   const faults = new Set<string>()
 
   /** `path` is that of the address, from its first slash. */
-  function see(method: string, path: string, { status, type, body }: Seen): void {
+  function see(method: string, path: string, { status, type, headers, body }: Seen): void {
     if (status >= 400) return
     const [address] = path.split('?')
     const route = declared.find((one) => one.method === method && one.path.test(address!))
@@ -35,6 +37,8 @@ export async function watchAnswers(server: ServerUnderTest) {
     const answer = route.answers[status]
     const where = `${route.name} ${status}`
     if (!answer) return void faults.add(`${where} is not declared`)
+    for (const name of Object.keys(answer.headers ?? {}))
+      if (headers?.has(name) === false) faults.add(`${where} lacks the header ${name}`)
     if (!answer.content) {
       if (body !== null) faults.add(`${where} has a body, and declares none`)
       return

@@ -27,6 +27,7 @@ import type { Caller } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import type { KeyRing } from '../key-ring.ts'
 import { whileAdmitted } from '../live/waiting.ts'
+import { tellHead } from '../log-head.ts'
 import { Digits, IdParams, numberOr, route, wantedId } from '../schema.ts'
 import { searchOf, TaskFilterQuery, TaskPage, taskPage } from '../task-list.ts'
 import { etag, versionIn } from '../versions.ts'
@@ -155,7 +156,7 @@ function taskLists(app: FastifyInstance, kernel: ServerKernel, keys: KeyRing): v
       if (waitMs > 0)
         await whileAdmitted(keys, request, reply, waitMs, (waiter) =>
           endedWithin(kernel, caller, params.id, waitMs, waiter),
-        )
+        ).then(() => tellHead(kernel, request, reply))
       const task = await showTask(kernel, caller, params.id)
       return reply.header('etag', etag(task.version)).send(task)
     },

@@ -19,6 +19,7 @@ import type {
 } from '../store.ts'
 import { isTransient, serverPool } from './connection/connect.ts'
 import { type Database, findDatabase } from './connection/database.ts'
+import { LogHeads } from './connection/log-heads.ts'
 import { Notices, type Revoked } from './connection/notices.ts'
 import type { Connections } from './kernel/connections.ts'
 import { EventWriter } from './kernel/event-writer.ts'
@@ -88,6 +89,8 @@ export class PostgresStore
   readonly workspaces: ServerQueries['workspaces']
   readonly runLogs: ServerQueries['runLogs']
   readonly logTail: LogTailRows
+  /** How far each log is known to be: a lower bound of what a read from now on contains. */
+  readonly heads = new LogHeads((workspaceId) => this.lastSeq(workspaceId))
   readonly #log = new EventWriter((workspaceId, what) => this.#committed(workspaceId, what))
   readonly #transactor: PostgresTransactor
   readonly #notices: Notices
@@ -293,6 +296,7 @@ export class PostgresStore
 
   #tell: Committed = (workspaceId, what) => {
     this.#due = null
+    if (what.seq !== undefined) this.heads.learn(workspaceId, what.seq)
     for (const listener of this.#listeners) listener(workspaceId, what)
   }
 

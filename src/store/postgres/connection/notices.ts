@@ -14,6 +14,8 @@ const KEYS_A_NOTICE = 100
 const PAUSE_MS = 10
 const RECONNECT_MS = 1_000
 
+type Said = Parameters<Committed>[1]
+
 /** Ids of revoked keys; null when notices of revocations may have been missed. */
 export type Revoked = (keyIds: readonly string[] | null) => void
 
@@ -36,7 +38,7 @@ export class Notices {
   readonly #revoked: Revoked
   readonly #told: Told
   readonly #node = randomUUID()
-  readonly #unsaid = new Map<number, { events: number; tasksWaiting: boolean }>()
+  readonly #unsaid = new Map<number, Said>()
   #listening: pg.Client | null = null
   #timer: NodeJS.Timeout | null = null
   #closed = false
@@ -86,11 +88,12 @@ export class Notices {
     if (!this.#closed) setTimeout(() => void this.listen(), RECONNECT_MS).unref()
   }
 
-  say(workspaceId: number, what: { events: number; tasksWaiting: boolean }): void {
+  say(workspaceId: number, what: Said): void {
     const said = this.#unsaid.get(workspaceId)
     this.#unsaid.set(workspaceId, {
       events: (said?.events ?? 0) + what.events,
       tasksWaiting: what.tasksWaiting || (said?.tasksWaiting ?? false),
+      seq: Math.max(what.seq ?? 0, said?.seq ?? 0),
     })
     if (this.#timer || this.#closed) return
     this.#timer = setTimeout(() => {
@@ -120,10 +123,11 @@ export class Notices {
   }
 
   #send(): void {
-    const said = [...this.#unsaid].map(([workspaceId, { events, tasksWaiting }]) => [
+    const said = [...this.#unsaid].map(([workspaceId, { events, tasksWaiting, seq }]) => [
       workspaceId,
       events,
       tasksWaiting ? 1 : 0,
+      seq,
     ])
     this.#unsaid.clear()
     // Payloads are limited to 8,000 bytes; a hundred workspaces fit easily.
@@ -139,9 +143,10 @@ export class Notices {
   }
 
   #hear(payload: string): void {
-    const [node, ...said] = JSON.parse(payload) as [string, ...[number, number, number][]]
+    const [node, ...said] = JSON.parse(payload) as [string, ...[number, number, number, number?][]]
     if (node === this.#node) return
-    for (const [workspaceId, events, tasksWaiting] of said)
-      this.#heard(workspaceId, { events, tasksWaiting: tasksWaiting === 1 })
+    // Nodes of earlier versions name no number.
+    for (const [workspaceId, events, tasksWaiting, seq] of said)
+      this.#heard(workspaceId, { events, tasksWaiting: tasksWaiting === 1, seq: seq || undefined })
   }
 }

@@ -36,16 +36,13 @@ export class EventWriter {
   /** The results of the writes, in their order. */
   async commit(client: pg.PoolClient, workspaceId: number, last: LastWrites): Promise<pg.QueryArrayResult[]> {
     const { writes = [], events, checks = [], tasksWaiting = false } = last
-    const results = await send(client, [
-      ...writes,
-      ...appended(workspaceId, last),
-      ...checks,
-      [sql.commit, []],
-    ])
+    const log = appended(workspaceId, last)
+    const results = await send(client, [...writes, ...log, ...checks, [sql.commit, []]])
     // After a failed statement, a commit rolls everything back.
     if (results.at(-1)!.command !== 'COMMIT') throw new StoreUnavailable('The transaction was not committed.')
+    const seq = log.length > 0 ? (results[writes.length]!.rows[0]![0] as number) : undefined
     if (writes.length + events.length > 0)
-      this.#committed(workspaceId, { events: events.length, tasksWaiting })
+      this.#committed(workspaceId, { events: events.length, tasksWaiting, seq })
     return results.slice(0, writes.length)
   }
 }

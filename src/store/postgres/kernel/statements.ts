@@ -309,11 +309,13 @@ const eventsAppended = (name: string, before: number, check: string) =>
        update workspace_counters set last_seq = last_seq + $2::int, active_claims = case
            when $3::int > 0 and active_claims + $3::int > $4::int then refuse_claims_over_limit()
            else active_claims + $3::int end, ${COUNTED}
-        where workspace_id = $1 returning last_seq - $2::int as base${check})
-     insert into events (workspace_id, seq, ${EVENT.map(({ name }) => name).join(', ')})
-     select $1, counter.base + u.ord, ${EVENT.map(({ name }) => of[name]).join(', ')} from counter, ${from}`,
+        where workspace_id = $1 returning last_seq, last_seq - $2::int as base${check}),
+     appended as (
+       insert into events (workspace_id, seq, ${EVENT.map(({ name }) => name).join(', ')})
+       select $1, counter.base + u.ord, ${EVENT.map(({ name }) => of[name]).join(', ')} from counter, ${from})
+     select last_seq from counter`,
   )
-// The events, numbered without gaps. Last of all: the counter's row is locked from here to commit, and no longer.
+// The events, numbered without gaps, and the number of the last one. Last of all: the counter's row is locked from here to commit, and no longer.
 // $1 workspace, $2 how many, $3 change in active claims, $4 the maximum number of claims, then the changes in the numbers of
 // tasks by state, then the columns.
 export const appendEvents = eventsAppended('append_events', AFTER_COUNTS - 1, '')
