@@ -319,6 +319,36 @@ describe.each(kinds)('on %s', (kind) => {
       expect(await here.wake({ idempotencyKey: 'k' })).toMatchObject({ status: 'queued' })
     })
 
+    test('tells what all runs of its task used, on its way and at its end', async () => {
+      const here = await withAgent()
+      const task = await here.work.create()
+      const { generation } = granted(await here.work.claim(task, own))
+      const held = { ...task, generation }
+      const usage = { inputTokens: 10, cachedInputTokens: null, outputTokens: 3 }
+      const who = { workspaceId: here.work.workspace, agent: AGENT, taskId: task.uuid }
+      for (const [taskTokens, taskCostUsd] of [
+        [13, '0.1'],
+        [26, '0.2'],
+      ]) {
+        const runId = await here.begun()
+        await here.begin(runId, held)
+        const report = { usage, status: null, sessionId: null, flags: [] }
+        await here.store.runs.report({ ...who, runId }, report)
+        await here.store.runs.report({ ...who, runId }, { ...report, isUsageTold: true })
+        expect(await here.last('run_usage')).toMatchObject({
+          runId,
+          taskId: task.uuid,
+          inputTokens: 10,
+          taskTokens,
+        })
+        await here.finish(runId, { usage, costUsd: '0.1' })
+        expect(await here.last('run_finished')).toMatchObject({ runId, taskTokens, taskCostUsd })
+      }
+      // What a run costs is known when it has ended.
+      expect(await here.last('run_usage')).toMatchObject({ taskCostUsd: '0.1' })
+      expect((await here.types()).filter((type) => type === 'run_usage')).toHaveLength(2)
+    })
+
     test('ends its wakeup as it ends itself', async () => {
       const here = await withAgent()
       const ends = [

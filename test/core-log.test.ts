@@ -1,14 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { EVENTS, type EventType, eventTypes } from '../src/core/events.ts'
-import {
-  COORDINATOR_EVENTS,
-  isNameOfBaton,
-  LOG_LEVELS,
-  levelOf,
-  messageOf,
-  typesAt,
-} from '../src/core/log.ts'
+import { COORDINATOR_EVENTS, isNameOfBaton, levelOf, messageOf, typesAt } from '../src/core/log.ts'
+import { LOG_LEVELS } from '../src/core/log-levels.ts'
 
 /** The log for people: a level and a sentence for every event. */
 

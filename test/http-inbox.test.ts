@@ -13,7 +13,23 @@ type Seen = any
 const inbox = async (w: Workspace, query = ''): Promise<Seen> => {
   const answer = await w.call('GET', `/inbox${query}`)
   expect(answer).toMatchObject({ status: 200 })
+  if (query === '') await isAsTold(w, answer.body)
   return answer.body
+}
+
+/** What the log has told of the inbox is what is in it. Alerts are found by looking: they have no events. */
+async function isAsTold(w: Workspace, { items, seq }: Seen): Promise<void> {
+  const told = new Map<string, Seen>()
+  for (const event of (await w.events()) as Seen[]) {
+    const { type, payload } = event
+    if (event.seq > seq) break
+    if (type === 'inbox_added') told.set(payload.item.id, payload.item)
+    if (type === 'inbox_closed') expect(told.delete(payload.id), `${payload.id} was told`).toBe(true)
+  }
+  const listed = items.filter(({ kind }: Seen) => kind !== 'alert')
+  const known = ({ id, kind, reason, generation, digest }: Seen) => ({ id, kind, reason, generation, digest })
+  const byId = (a: Seen, b: Seen) => a.id.localeCompare(b.id)
+  expect([...told.values()].map(known).sort(byId)).toEqual(listed.map(known).sort(byId))
 }
 const kinds = ({ items }: Seen) => items.map(({ kind }: Seen) => kind)
 const decide = (w: Workspace, { id }: Seen, decision: string, more: Json = {}) =>

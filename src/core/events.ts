@@ -1,69 +1,32 @@
 import { z } from 'zod'
+import {
+  afterClaim,
+  ended,
+  failure,
+  fence,
+  held,
+  judged,
+  mission,
+  ofAgent,
+  planned,
+  retried,
+  routine,
+  run,
+  spent,
+  spentByRun,
+  spentOnTask,
+  submitted,
+  text,
+  woken,
+} from './event-payloads.ts'
 import type { MissionState, MissionTransition } from './kinds/mission/states.ts'
 import type { TaskState, TransitionName } from './states.ts'
+import { INBOX_KINDS } from './waiting.ts'
 
 /**
  * The event catalogue: a schema for the payload of each type. State changes are named as in states.ts; the rest
  * are notes that leave the state alone.
  */
-const text = z.string()
-const held = { agent: text, session: text }
-const fence = { command: text, code: text, givenGeneration: z.int(), givenSession: text }
-const woken = {
-  agent: text,
-  wakeupId: text,
-  source: text,
-  reason: text.nullable(),
-  taskId: text.nullable(),
-}
-/** All but the agent are of contractors alone. */
-const ofAgent = {
-  agent: text,
-  kind: text.optional(),
-  template: text.optional(),
-  missionId: text.optional(),
-}
-const run = { runId: text, agent: text, taskId: text.nullable() }
-const mission = { missionId: text }
-const routine = { routineId: text }
-const planned = {
-  version: z.int(),
-  digest: text,
-  taskCount: z.int(),
-  strategy: text.nullable(),
-  estimatedTokens: z.int(),
-  estimatedUsd: text.nullable(),
-}
-const spent = { totalCost: text, totalTokens: z.int(), budget: z.unknown() }
-const ended = {
-  totalTokens: z.int(),
-  totalCost: text,
-  durationMs: z.int().nullable(),
-  tasksCompleted: z.int(),
-  tasksFailed: z.int(),
-  reason: text.optional(),
-}
-const judged = {
-  verifier: text.optional(),
-  score: z.number().nullable().optional(),
-  verification: text.nullable().optional(),
-}
-/** What the run of an agent used that led to this. Only agents that Baton runs have it. */
-const spentByRun = {
-  runId: text.optional(),
-  model: text.nullable().optional(),
-  tokens: z.int().optional(),
-  costUsd: text.nullable().optional(),
-}
-const failure = {
-  failureClass: text.optional(),
-  error: text.nullable().optional(),
-  attempt: z.int(),
-  stack: text.optional(),
-}
-
-const submitted = { summaryLength: z.int().optional(), ...spentByRun }
-
 export const EVENTS = {
   task_created: z.object({
     title: text,
@@ -75,16 +38,16 @@ export const EVENTS = {
   }),
   task_divided: z.object({ parts: z.int(), merge: text }),
   task_queued: z.object({ because: z.enum(['due', 'dependencies_met']), unblockedBy: text.optional() }),
-  task_skipped: z.object({ because: text, failedDependency: text.optional() }),
+  task_skipped: z.object({ because: text, failedDependency: text.optional(), ...afterClaim }),
   task_assigned: z.object({ ...held, leaseMs: z.int(), attempt: z.int(), previousState: text.nullable() }),
   task_started: z.object({ ...held, attempt: z.int() }),
   task_continuing: z.object({ ...held, continuations: z.int(), ...spentByRun }),
-  task_continues_later: z.object({ ...held, after: z.array(text), ...spentByRun }),
+  task_continues_later: z.object({ ...afterClaim, ...held, after: z.array(text), ...spentByRun }),
   task_resumed: z.object({ ...held, continuations: z.int() }),
-  task_released: z.object({ ...held, reason: text }),
-  task_requeued: z.object({ because: text }),
-  task_completed: z.object({ ...held, workProductRef: text, late: z.boolean(), ...submitted }),
-  task_output_submitted: z.object({ ...held, workProductRef: text, ...submitted }),
+  task_released: z.object({ ...afterClaim, ...held, reason: text }),
+  task_requeued: z.object({ because: text, ...afterClaim }),
+  task_completed: z.object({ ...afterClaim, ...held, workProductRef: text, late: z.boolean(), ...submitted }),
+  task_output_submitted: z.object({ ...afterClaim, ...held, workProductRef: text, ...submitted }),
   task_human_review_requested: z.object({
     reason: text,
     workProductRef: text.optional(),
@@ -92,19 +55,33 @@ export const EVENTS = {
     options: z.array(text).optional(),
     ...judged,
     ...submitted,
+    ...afterClaim,
   }),
-  task_completed_by_person: z.object({ workProductRef: text, comment: text.nullable() }),
+  task_completed_by_person: z.object({ workProductRef: text, comment: text.nullable(), ...afterClaim }),
   task_answered: z.object({ question: text, answer: text }),
   task_verification_passed: z.object({ verdict: text.nullable(), ...judged }),
-  task_verification_failed: z.object({ verdict: text.nullable(), attempt: z.int(), ...judged }),
+  task_verification_failed: z.object({ verdict: text.nullable(), attempt: z.int(), ...judged, ...retried }),
   task_human_approved: z.object({ comment: text.nullable() }),
-  task_human_rejected: z.object({ comment: text.nullable(), attempt: z.int() }),
-  task_retrying: z.object({ ...failure, dueAt: z.number(), waitMs: z.number(), ...spentByRun }),
-  task_lease_expired: z.object({ ...held, attempt: z.int(), leaseExpiredAt: z.number() }),
-  task_worker_lost: z.object({ ...held, attempt: z.int(), silentMs: z.number() }),
-  task_agent_lost: z.object({ ...held, attempt: z.int(), silentMs: z.number() }),
-  task_stalled: z.object({ ...held, attempt: z.int(), silentMs: z.number() }),
-  task_hung: z.object({ ...held, attempt: z.int(), withoutProgressMs: z.number(), priority: z.int() }),
+  task_human_rejected: z.object({ comment: text.nullable(), attempt: z.int(), ...retried }),
+  task_retrying: z.object({
+    ...afterClaim,
+    ...retried,
+    ...failure,
+    dueAt: z.number(),
+    waitMs: z.number(),
+    ...spentByRun,
+  }),
+  task_lease_expired: z.object({ ...held, ...retried, attempt: z.int(), leaseExpiredAt: z.number() }),
+  task_worker_lost: z.object({ ...held, ...retried, attempt: z.int(), silentMs: z.number() }),
+  task_agent_lost: z.object({ ...held, ...retried, attempt: z.int(), silentMs: z.number() }),
+  task_stalled: z.object({ ...held, ...retried, attempt: z.int(), silentMs: z.number() }),
+  task_hung: z.object({
+    ...held,
+    ...retried,
+    attempt: z.int(),
+    withoutProgressMs: z.number(),
+    priority: z.int(),
+  }),
   task_held_back: z.object({ dependsOn: z.array(text) }),
   task_expired: z.object({ expiresAt: z.number() }),
   task_merged: z.object({ parts: z.int(), workProductRef: text }),
@@ -114,8 +91,10 @@ export const EVENTS = {
     workProductRef: text,
     replaced: z.boolean(),
     reason: text.nullable(),
+    ...afterClaim,
   }),
   task_failed: z.object({
+    ...afterClaim,
     ...failure,
     reason: text,
     failedDependency: text.optional(),
@@ -124,16 +103,16 @@ export const EVENTS = {
     ...judged,
     ...spentByRun,
   }),
-  task_budget_exceeded: z.object({ error: text.nullable().optional(), ...spentByRun }),
-  task_paused: z.object({ reason: text.nullable() }),
+  task_budget_exceeded: z.object({ error: text.nullable().optional(), ...spentByRun, ...afterClaim }),
+  task_paused: z.object({ reason: text.nullable(), ...afterClaim }),
   task_unpaused: z.object({}),
   task_unpaused_to_wait: z.object({}),
-  task_retried: z.object({ reason: text.nullable() }),
-  task_retried_to_wait: z.object({ reason: text.nullable() }),
-  task_reopened: z.object({ because: text }),
-  task_reset_to_wait: z.object({ reason: text.nullable(), epoch: z.int() }),
-  task_reset: z.object({ reason: text.nullable(), epoch: z.int() }),
-  task_cancelled: z.object({ reason: text.nullable() }),
+  task_retried: z.object({ reason: text.nullable(), ...afterClaim }),
+  task_retried_to_wait: z.object({ reason: text.nullable(), ...afterClaim }),
+  task_reopened: z.object({ because: text, ...afterClaim }),
+  task_reset_to_wait: z.object({ reason: text.nullable(), epoch: z.int(), ...afterClaim }),
+  task_reset: z.object({ reason: text.nullable(), epoch: z.int(), ...afterClaim }),
+  task_cancelled: z.object({ reason: text.nullable(), ...afterClaim }),
 
   task_updated: z.object({ fields: z.array(text) }),
   task_archived: z.object({}),
@@ -219,6 +198,15 @@ export const EVENTS = {
     logTruncated: z.boolean(),
     model: text.nullable().optional(),
     provider: text.nullable().optional(),
+    ...spentOnTask,
+  }),
+  /** While it runs, every five seconds at most. */
+  run_usage: z.object({
+    ...run,
+    inputTokens: z.int().nullable(),
+    cachedInputTokens: z.int().nullable(),
+    outputTokens: z.int().nullable(),
+    ...spentOnTask,
   }),
   runtime_state_updated: z.object({ agent: text, runs: z.int(), lastRunId: text, lastRunStatus: text }),
   runtime_state_reset: z.object({ agent: text, sessions: z.int() }),
@@ -296,6 +284,21 @@ export const EVENTS = {
   routine_missed: z.object({ ...routine, since: text, until: text }),
   routine_failed: z.object({ ...routine, scheduledFor: text, reason: text }),
 
+  /** Something waits for a person. Its title, and how much it blocks, are read with the inbox. */
+  inbox_added: z.object({
+    item: z.object({
+      id: text,
+      kind: z.enum(INBOX_KINDS),
+      agent: text.nullable(),
+      reason: text.nullable(),
+      since: z.number(),
+      generation: z.int().nullable(),
+      digest: text.nullable(),
+    }),
+  }),
+  /** It waits no more, because of the event of this type. */
+  inbox_closed: z.object({ id: text, because: text }),
+
   /** On a task or on a mission. The whole text is in the thread. */
   comment_added: z.object({
     missionId: text.optional(),
@@ -327,6 +330,8 @@ export interface EventDraft {
   /** The mission it is about, or the task's. */
   readonly missionId?: number | null | undefined
   readonly generation: number | null
+  /** Of the task, after this event. */
+  readonly version?: number | null | undefined
   readonly from: TaskState | MissionState | null
   readonly to: TaskState | MissionState | null
   readonly actor: string

@@ -1,5 +1,7 @@
+import { alsoTold } from './also-told.ts'
 import type { CommentAdded } from './comments.ts'
 import type { EventDraft } from './events.ts'
+import { isItem, taskItemsChanged } from './inbox-events.ts'
 import type { Limits } from './limits.ts'
 import type { ReportAdded } from './reports/report.ts'
 import type { ResultJudged, ResultPromoted, ResultWritten } from './result-changes.ts'
@@ -276,8 +278,8 @@ export class TaskDraft {
   readonly order: Limits['queueOrder']
   /** How long the gate of its mission has been closed by now. */
   readonly closedMs: number
-  /** Its version before this decision. */
-  readonly versionBefore: number
+  /** As it was before this decision. */
+  readonly before: Readonly<TaskRecord>
   changed = false
   /** Only its counts of upstream tasks changed. */
   counted = false
@@ -290,7 +292,7 @@ export class TaskDraft {
     closedMs = 0,
   ) {
     this.closedMs = closedMs
-    this.versionBefore = record.version
+    this.before = record
     this.record = { ...record }
     this.now = now
     this.effects = effects
@@ -317,6 +319,7 @@ export class TaskDraft {
   move(name: TransitionName, actor: Actor, payload: Record<string, unknown> = {}): void {
     const { from, to } = TASK_TRANSITIONS[name]
     const was = this.record.state
+    const wasItem = isItem(this.record)
     if (!(from as readonly TaskState[]).includes(was)) throw new Error(`${name} is not possible from ${was}`)
     this.touch()
     this.record.state = to
@@ -327,8 +330,13 @@ export class TaskDraft {
     this.record.completedAt = isTerminal(to) ? this.now : null
     if (isTerminal(to)) this.record.dueAt = null
     afterLeaving(this.record, was)
-    this.effects.details.push(...waitsAfter(this.record, was, payload, this.now))
-    this.note(name, actor, payload, was, to)
+    const waits = waitsAfter(this.record, was, payload, this.now)
+    this.effects.details.push(...waits)
+    // Before the move itself, which stays the last event of a decision.
+    for (const { set } of waits)
+      for (const [type, told] of taskItemsChanged(wasItem ? this.before : null, this.record, set, name))
+        this.note(type, actor, told)
+    this.note(name, actor, alsoTold(this.before, this.record, payload), was, to)
   }
 
   /** A deadline counts only while the task waits for an agent or has one. */
@@ -359,6 +367,7 @@ export class TaskDraft {
       taskId: this.record.id,
       missionId: this.record.missionId ?? undefined,
       generation: this.record.generation,
+      version: this.record.version,
       from,
       to,
       actor,

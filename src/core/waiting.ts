@@ -34,6 +34,8 @@ export interface WaitingWatch {
   readonly wentOnAfter?: true | undefined
   /** Until then it is reserved for the agent that knows it, and for nobody after. */
   readonly preferredUntil?: number | undefined
+  /** It failed because its attempts or generations ran out, and nobody has decided about that. */
+  readonly isDeadLetter?: true | undefined
 }
 
 export const WAIT_KINDS = ['question', 'review', 'budget', 'dead_letter'] as const
@@ -115,12 +117,20 @@ const orNull = (watch: WaitingWatch): WaitingWatch | null => (Object.keys(watch)
 /** A task left a state: what held only there is over. */
 export function afterLeaving(record: Waiting, was: TaskState): void {
   if (was === 'queued') dropPreference(record)
+  if (was === 'failed') decidedAbout(record)
   if (record.watch?.goesOnAfter && record.state !== 'pending' && record.state !== 'paused') {
     const { goesOnAfter: _ended, ...rest } = record.watch
     record.watch = orNull(rest)
   }
   if (was !== 'awaiting_human' || !record.watch?.asks) return
   const { asks: _asked, ...rest } = record.watch
+  record.watch = orNull(rest)
+}
+
+/** It is no dead letter any more. */
+export function decidedAbout(record: Waiting): void {
+  if (!record.watch?.isDeadLetter) return
+  const { isDeadLetter: _over, ...rest } = record.watch
   record.watch = orNull(rest)
 }
 
@@ -138,6 +148,7 @@ export function waitsAfter(
 ): { taskId: number; set: WaitsNow }[] {
   const waitsKind = waitKindOf(record, payload)
   if (waitsKind === null && !MAY_WAIT.includes(was)) return []
+  if (waitsKind === 'dead_letter') record.watch = { ...record.watch, isDeadLetter: true }
   const because = payload.error ?? payload.reason
   const waitsBecause = typeof because === 'string' ? because : null
   const set = waitsKind ? { waitsKind, waitsSince: now, waitsBecause } : WAITS_NO_MORE

@@ -3,6 +3,7 @@ import type { NewRunEvent, RunStore } from '../store/run-store.ts'
 import type { Timers } from './timers.ts'
 
 const WRITE_EVERY_MS = 500
+const TELL_USAGE_EVERY_MS = 5_000
 /** Beyond this, further events of the run are dropped. */
 const MOST_EVENTS = 10_000
 const MOST_WAITING = 500
@@ -24,6 +25,8 @@ export class RunReport {
   #events: NewRunEvent[] = []
   #seq: number
   #isChanged = false
+  #isUsageUntold = false
+  #usageToldAt = Number.NEGATIVE_INFINITY
   readonly #timers: Timers
   #cancelWrite: (() => void) | null = null
   #writing: Promise<void> = Promise.resolve()
@@ -66,6 +69,7 @@ export class RunReport {
 
   used(usage: TokenUsage): void {
     this.#usage = usage
+    this.#isUsageUntold = true
     this.#changed()
   }
 
@@ -102,6 +106,15 @@ export class RunReport {
     this.#cancelWrite ??= this.#timers.after(WRITE_EVERY_MS, () => void this.write())
   }
 
+  /** Not more often: an agent may report after every word. What comes later is told with the end of the run. */
+  #tellsUsage(): boolean {
+    const now = this.#timers.now()
+    if (!this.#isUsageUntold || now - this.#usageToldAt < TELL_USAGE_EVERY_MS) return false
+    this.#isUsageUntold = false
+    this.#usageToldAt = now
+    return true
+  }
+
   async #send(): Promise<void> {
     const { workspaceId, runId } = this.#run
     const events = this.#events
@@ -121,6 +134,7 @@ export class RunReport {
           outputTokens: usage.outputTokens,
           cachedInputTokens: usage.cachedInputTokens ?? null,
         },
+        isUsageTold: this.#tellsUsage(),
         status,
         sessionId: this.#sessionId,
         flags,

@@ -330,6 +330,8 @@ export interface ProcessIdentity {
 
 export interface RunReported {
   usage: Usage | null
+  /** Its usage is told to those who follow the log. */
+  isUsageTold?: boolean | undefined
   status: { message: string; color: string } | null
   sessionId: string | null
   flags: readonly { code: string; detail: string }[]

@@ -83,7 +83,7 @@ const rankOf = ({ priority, watch, purpose }: NewTask, order: Limits['queueOrder
 
 function createdEvent(
   { details: { title, taskType }, priority, triggerRule, addedBy }: NewTask,
-  { id, missionId, state }: TaskRecord,
+  { id, missionId, state, version }: TaskRecord,
   dependsOn: readonly string[],
   actor: string,
   now: number,
@@ -93,6 +93,7 @@ function createdEvent(
     taskId: id,
     missionId: missionId ?? undefined,
     generation: 0,
+    version,
     from: null,
     to: state,
     actor,

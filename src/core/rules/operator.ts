@@ -1,10 +1,11 @@
 import type { RuleContext, TaskCommand } from '../commands.ts'
 import { type Refusal, refuse } from '../errors.ts'
+import { closed, isItem, taskItemId } from '../inbox-events.ts'
 import type { TaskDraft, TaskRecord } from '../records.ts'
 import type { TaskReply } from '../replies.ts'
 import { backoffMs, queueRank } from '../retry.ts'
 import { isHeld, isTerminal, TASK_TRANSITIONS, type TaskState, type TransitionName } from '../states.ts'
-import { dropPreference, goOn, preferLastAgent, WAITS_NO_MORE } from '../waiting.ts'
+import { decidedAbout, dropPreference, goOn, preferLastAgent, WAITS_NO_MORE } from '../waiting.ts'
 import { fail, requeue, whatRanOut } from './attempts.ts'
 import { switchModel, withOwnModel } from './fallback.ts'
 import { closeForLateResults } from './fence.ts'
@@ -249,7 +250,10 @@ function archive(draft: TaskDraft, command: Command<'archive'>, { actor, now }: 
     draft.touch()
     record.archivedAt = now
     draft.effects.details.push({ taskId: record.id, set: WAITS_NO_MORE })
+    const [type, told] = closed(taskItemId(record), 'task_archived')
+    if (isItem(record)) draft.note(type, actor, told)
     draft.note('task_archived', actor, {})
+    decidedAbout(record)
   }
   return null
 }

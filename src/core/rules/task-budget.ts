@@ -4,13 +4,13 @@ import { type BudgetChange, whyOverBudget } from '../runs/budget.ts'
 
 /** A task gets another budget of its own. One that its runs have used up already would only stop the next of them. */
 export function changeBudget(
-  { record, effects, versionBefore }: TaskDraft,
+  { record, effects, before }: TaskDraft,
   { budget, plan, spent, version }: BudgetChange,
 ): Refusal | null {
   // Its plan may have changed in the meantime: the caller must read again.
-  if (version !== versionBefore)
-    return refuse('VERSION_MISMATCH', `The task is at version ${versionBefore}.`, {
-      ...{ currentVersion: versionBefore, shouldRetry: true },
+  if (version !== before.version)
+    return refuse('VERSION_MISMATCH', `The task is at version ${before.version}.`, {
+      ...{ currentVersion: before.version, shouldRetry: true },
     })
   const why = budget && whyOverBudget(budget, spent, null, null)
   if (why)

@@ -1,5 +1,6 @@
 import { type EventWithOrigin, type Origin, workspaceEvent } from '../events.ts'
 import { endOfCallbacks } from './callbacks.ts'
+import { tokensIn } from './budget.ts'
 import { addDollars, storedDollars } from './dollars.ts'
 import type { RunEnd, RunRecord, RunStart, RuntimeState, TaskSession, WakeupRecord } from './records.ts'
 import { isOver, isPending, movedRun, movedWakeup, WAKEUP_END_OF } from './states.ts'
@@ -10,6 +11,7 @@ import {
   NOTHING_CHANGED,
   type RunsStep,
   type RunsView,
+  type UsedByRuns,
   unchanged,
 } from './step.ts'
 
@@ -55,7 +57,12 @@ const ofTask = (task: RunStart['task']) => ({
 
 /** Ends a run, once: its figures are added to the totals in the same transaction. False: it had already ended. */
 export const finishRun = (end: RunEnd): RunsStep<boolean> => ({
-  ask: { ...NOTHING_ASKED, agents: [end.agent], runs: [end.runId] },
+  ask: {
+    ...NOTHING_ASKED,
+    agents: [end.agent],
+    runs: [end.runId],
+    othersOf: [{ runId: end.runId, taskId: end.task?.id ?? null }],
+  },
   decide(view) {
     const { now, runs, wakeups, agents, runtime } = view
     const before = runs.get(end.runId)
@@ -128,8 +135,9 @@ const totalsAfter = (kept: RuntimeState, run: RunRecord, end: RunEnd, now: numbe
   updatedAt: now,
 })
 
-function spentBy({ innerTaskId, inputTokens, cachedInputTokens, outputTokens, costUsd }: RunRecord) {
-  const tokens = (inputTokens ?? 0) + (cachedInputTokens ?? 0) + (outputTokens ?? 0)
+function spentBy(run: RunRecord) {
+  const { innerTaskId, costUsd } = run
+  const tokens = tokensIn(run)
   const isAny = tokens > 0 || costUsd !== null
   return innerTaskId === null || !isAny ? [] : [{ taskId: innerTaskId, tokens, usd: costUsd }]
 }
@@ -155,7 +163,7 @@ const endOfWakeup = ({ id, status }: WakeupRecord, end: RunEnd, now: number): Fi
   },
 })
 
-function eventsOf({ now }: RunsView, run: RunRecord, end: RunEnd, runs: number | undefined) {
+function eventsOf({ now, others }: RunsView, run: RunRecord, end: RunEnd, runs: number | undefined) {
   const { runId, agent, status } = end
   const finished = {
     ...{ runId, agent, taskId: run.taskId, status, errorCode: end.errorCode },
@@ -163,12 +171,25 @@ function eventsOf({ now }: RunsView, run: RunRecord, end: RunEnd, runs: number |
     ...{ cachedInputTokens: run.cachedInputTokens, costUsd: end.costUsd },
     logTruncated: end.log?.truncated ?? false,
     ...{ model: end.model, provider: end.provider },
+    ...(run.innerTaskId !== null && spentOnTask(run, others.get(runId))),
   }
   const event = workspaceEvent('run_finished', finished, { actor: `agent:${agent}`, now })
   const said = inMission(end.task, event)
   if (runs === undefined) return [said]
   const state = { agent, runs, lastRunId: runId, lastRunStatus: status }
   return [said, workspaceEvent('runtime_state_updated', state, { actor: 'system', now })]
+}
+
+/** All runs of its task together, for the events of one of them. */
+export function spentOnTask(
+  run: Pick<RunRecord, 'inputTokens' | 'cachedInputTokens' | 'outputTokens' | 'costUsd'>,
+  others: UsedByRuns = { tokens: 0, costUsd: null },
+) {
+  const { costUsd } = others
+  return {
+    taskTokens: others.tokens + tokensIn(run),
+    taskCostUsd: costUsd === null ? run.costUsd : addDollars(costUsd, run.costUsd),
+  }
 }
 
 /** Requests a cancellation; its node sees the event and stops the run. False: it has ended. */

@@ -25,6 +25,8 @@ export interface RunsAsk {
   keys: readonly { agent: string; key: string }[]
   /** Which adapter sessions these agents have. */
   sessionsOf: readonly string[]
+  /** Runs whose task is asked for what its other runs used; the task that a run was meant for, if it has not begun. */
+  othersOf: readonly { runId: string; taskId: number | null }[]
 }
 
 export const NOTHING_ASKED: RunsAsk = {
@@ -33,6 +35,7 @@ export const NOTHING_ASKED: RunsAsk = {
   wakeups: { about: [], firstDueOf: [] },
   keys: [],
   sessionsOf: [],
+  othersOf: [],
 }
 
 /** What a rule sees of the task of a wakeup. */
@@ -74,6 +77,13 @@ export interface RunsView {
   /** By `keyedName`. */
   keyed: ReadonlyMap<string, WakeupRecord>
   sessions: readonly SessionKey[]
+  /** What all other runs of its task used, by run. Nobody else changes it until this is written. */
+  others: ReadonlyMap<string, UsedByRuns>
+}
+
+export interface UsedByRuns {
+  tokens: number
+  costUsd: string | null
 }
 
 export const aboutName = (agent: string, taskId: number) => `${agent}/${taskId}`

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { ACTOR_KINDS, ENTITY_TYPES } from '../event-entities.ts'
 import { type EventType, eventTypes } from '../events.ts'
 import { missionStates } from '../kinds/mission/states.ts'
+import { PURPOSES } from '../records.ts'
 import { taskStates } from '../states.ts'
 import { listOf, Name, Uuid } from './common.ts'
 
@@ -17,6 +18,12 @@ export const EventView = z.object({
   missionId: Uuid.nullable(),
   runId: Uuid.nullable(),
   generation: z.int().nullable(),
+  version: z
+    .int()
+    .nullable()
+    .describe('Of the task, after the event; null in events of earlier versions of Baton'),
+  number: z.int().nullable().describe('The place of the task in the plan of its mission'),
+  purpose: z.enum(PURPOSES).nullable().describe('Of the task'),
   from: EventState.nullable(),
   to: EventState.nullable(),
   actor: z.string(),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { LOG_LEVELS } from '../log.ts'
+import { LOG_LEVELS } from '../log-levels.ts'
 import { fence } from './common.ts'
 
 /** One word, so that several can be listed between commas. */

@@ -1,3 +1,5 @@
+import { tokensIn } from '../../core/runs/budget.ts'
+import { addDollars } from '../../core/runs/dollars.ts'
 import type { RunRecord, RuntimeState, TaskSession, WakeupRecord } from '../../core/runs/records.ts'
 import { isLive, isQueued, wokeItsAgent } from '../../core/runs/states.ts'
 import {
@@ -8,6 +10,7 @@ import {
   type RunsAsk,
   type RunsChanges,
   type RunsView,
+  type UsedByRuns,
 } from '../../core/runs/step.ts'
 import { spend } from './missions.ts'
 import { copyOf, type Workspace } from './workspace.ts'
@@ -60,6 +63,20 @@ export function seeRuns(workspace: Workspace, ask: RunsAsk, now: number): RunsVi
       }),
     ),
     sessions: [...workspace.taskSessions.values()].filter(({ agent }) => ask.sessionsOf.includes(agent)),
+    others: new Map(ask.othersOf.map(({ runId, taskId }) => [runId, usedByOthers(workspace, runId, taskId)])),
+  }
+}
+
+/** What all other runs of its task used. */
+export function usedByOthers({ runs }: Workspace, runId: string, meantFor: number | null): UsedByRuns {
+  const taskId = runs.get(runId)?.innerTaskId ?? meantFor
+  const others = [...runs.values()].filter(
+    ({ id, innerTaskId }) => taskId !== null && innerTaskId === taskId && id !== runId,
+  )
+  const costs = others.flatMap(({ costUsd }) => costUsd ?? [])
+  return {
+    tokens: others.reduce((sum, run) => sum + tokensIn(run), 0),
+    costUsd: costs.length === 0 ? null : costs.reduce((sum, cost) => addDollars(sum, cost), '0'),
   }
 }
 

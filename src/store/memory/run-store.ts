@@ -1,6 +1,7 @@
 import { workspaceEvent } from '../../core/events.ts'
 import { addDollars } from '../../core/runs/dollars.ts'
 import type { RunRecord } from '../../core/runs/records.ts'
+import { spentOnTask } from '../../core/runs/run-life.ts'
 import { isStarted } from '../../core/runs/states.ts'
 import type { RunsAsk, RunsChanges, RunsView } from '../../core/runs/step.ts'
 import { roundRobin } from '../round-robin.ts'
@@ -17,7 +18,7 @@ import { findComment, listComments, unreadComments } from './comments.ts'
 import { byId, costliest, missionsToSettle, skippedIn, tasksFor } from './missions.ts'
 import * as reports from './reports.ts'
 import { findRoutine, routinesDue, underWay } from './routines.ts'
-import { seeRuns, writeRuns } from './run-changes.ts'
+import { seeRuns, usedByOthers, writeRuns } from './run-changes.ts'
 import * as reads from './run-reads.ts'
 import { MemoryStore } from './store.ts'
 import { newestPlanning, orphanTasks, verificationsOf } from './verifications.ts'
@@ -191,7 +192,7 @@ export class MemoryRunStore extends MemoryStore implements RunStore {
         .slice(0, limit),
     recordProcess: (workspaceId, runId, { pid, startTime, bootId }) =>
       this.#appended(workspaceId, runId, { pid, pidStarted: startTime, bootId }),
-    report: ({ workspaceId, runId, agent, taskId }, { usage, status, sessionId, flags }) => {
+    report: ({ workspaceId, runId, agent, taskId }, { usage, isUsageTold, status, sessionId, flags }) => {
       const who = { runId, agent, taskId }
       const now = this.now()
       const said = [
@@ -209,6 +210,15 @@ export class MemoryRunStore extends MemoryStore implements RunStore {
         ...(usage?.cachedInputTokens != null && { cachedInputTokens: usage.cachedInputTokens }),
         ...(status && { statusMessage: status.message, statusColor: status.color }),
         ...(sessionId !== null && { sessionIdAfter: sessionId }),
+      }
+      const workspace = this.inside(workspaceId)
+      const run = workspace.runs.get(runId)
+      if (isUsageTold && run && taskId !== null) {
+        const used = { ...run, ...set }
+        const { inputTokens, cachedInputTokens, outputTokens } = used
+        const onTask = spentOnTask(used, usedByOthers(workspace, runId, null))
+        const told = { ...who, inputTokens, cachedInputTokens, outputTokens, ...onTask }
+        said.unshift(workspaceEvent('run_usage', told, { actor: `agent:${agent}`, now }))
       }
       return this.#appended(workspaceId, runId, set, said)
     },

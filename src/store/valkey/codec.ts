@@ -88,11 +88,23 @@ export const writeEvent = ({
   actor,
   payload,
   at,
-}: Omit<StoredEvent, 'seq'>) => JSON.stringify([type, taskId, generation, from, to, actor, payload, at])
+  version,
+}: Omit<StoredEvent, 'seq'>) =>
+  JSON.stringify([
+    type,
+    taskId,
+    generation,
+    from,
+    to,
+    actor,
+    payload,
+    at,
+    ...(version == null ? [] : [version]),
+  ])
 
 export function readEvent(text: string, seq: number): StoredEvent {
-  const [type, taskId, generation, from, to, actor, payload, at] = JSON.parse(text)
-  return { seq, type, taskId, generation, from, to, actor, payload, at }
+  const [type, taskId, generation, from, to, actor, payload, at, version] = JSON.parse(text)
+  return { seq, type, taskId, generation, ...(version && { version }), from, to, actor, payload, at }
 }
 
 /** The last claim of a task: most of it is in the record. */

@@ -3,6 +3,7 @@ import type { AgentGranted } from '../../replies.ts'
 import type { Kind } from '../kind.ts'
 import type { AgentCommand } from './command.ts'
 import { decideAgent } from './decide.ts'
+import { withInbox } from './inbox.ts'
 import { settle } from './settle.ts'
 
 export interface AgentTypes {
@@ -23,7 +24,8 @@ export const agentKind: Kind<AgentTypes> = {
     const decision = decideAgent(before, { slug, uuid }, command, context)
     const { record, fate } = decision
     const decided = { record: record ?? before!, fate, command }
-    return { ...decision, settle: (task) => settle(decided, task, context) }
+    const events = withInbox(before, decision, context)
+    return { ...decision, events, settle: (task) => settle(decided, task, context) }
   },
   granted: ({ record, isNew, holds, settled }) => ({
     ok: true,

@@ -6,6 +6,7 @@ import type { Actor } from '../../records.ts'
 import type { NewReport, ReportAdded } from '../../reports/report.ts'
 import type { MissionCommand } from './command.ts'
 import { closedTimes } from './gate.ts'
+import { missionItemsChanged } from './inbox.ts'
 import type { MissionRecord } from './record.ts'
 import { type MissionState, type MissionTransition, moved, NEW, stateOf } from './states.ts'
 
@@ -117,6 +118,12 @@ export class MissionDraft {
     if (this.#isSetQuietly && events.length === 0) return { ...written, record: this.record, creates: [] }
     if (this.#before && events.length === 0) return { ...written, record: this.#before, creates: [] }
     if (this.#before && this.#isChanged) this.record.version = this.#before.version + 1
+    const { id, uuid } = this.record
+    const items = missionItemsChanged(this.#before, this.record, events[0]!.type).map(([type, told]) =>
+      missionEvent(type, { id, uuid }, told, this.#context),
+    )
+    // What happened stays the last event of a decision.
+    events.splice(-1, 0, ...items)
     return { ...written, record: this.record, creates: this.creates }
   }
 }

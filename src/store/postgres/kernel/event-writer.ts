@@ -60,6 +60,7 @@ function appended(
     events.map((event) => event.taskId),
     events.map((event) => event.missionId ?? null),
     events.map((event) => event.generation),
+    events.map((event) => event.version ?? null),
     events.map((event) => event.from),
     events.map((event) => event.to),
     events.map((event) => event.actor),

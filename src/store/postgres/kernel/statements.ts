@@ -289,6 +289,7 @@ const EVENT = columnsOf({
   task_id: 'bigint',
   mission_id: 'bigint',
   generation: 'int',
+  task_version: 'int',
   from_state: 'text',
   to_state: 'text',
   actor: 'text',

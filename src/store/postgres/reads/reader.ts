@@ -3,7 +3,7 @@ import { keyName, type NewKey } from '../../../core/batch/requests.ts'
 import type { TaskDetails } from '../../../core/commands.ts'
 import type { StoredEvent } from '../../../core/events.ts'
 import type { Limits } from '../../../core/limits.ts'
-import type { SessionRecord, TaskRecord } from '../../../core/records.ts'
+import type { Purpose, SessionRecord, TaskRecord } from '../../../core/records.ts'
 import type { Reader, StoredClaim, StoredDependency, StoredResult, StoredTask } from '../../store.ts'
 import { readRecord, readSession, sessionColumns, taskColumns } from '../kernel/columns.ts'
 import {
@@ -26,13 +26,21 @@ import { conditionOf, TASKS_WITH_DETAILS, type TaskSearch } from './task-search.
 
 type Row = unknown[]
 
-export const EVENT_COLUMNS = `e.seq, e.type, e.task_id, e.generation, e.from_state, e.to_state, e.actor, e.payload, ms(e.at),
-  (select t.uuid from tasks t where t.workspace_id = e.workspace_id and t.id = e.task_id),
+const UUID_LENGTH = 36
+
+/** What never changes of a task is not in its events. UUID and purpose are one text: its row is looked up once. */
+export const EVENT_COLUMNS = `e.seq, e.type, e.task_id, e.generation, e.task_version, e.from_state, e.to_state, e.actor, e.payload, ms(e.at),
+  (select t.uuid::text || t.purpose from tasks t where t.workspace_id = e.workspace_id and t.id = e.task_id),
+  case when e.mission_id is not null then (select (d.plan ->> 'sequenceNumber')::int from task_details d
+    where d.workspace_id = e.workspace_id and d.task_id = e.task_id) end,
   e.mission_id, (select m.uuid from missions m where m.workspace_id = e.workspace_id and m.mission_id = e.mission_id)`
 
 export interface EventWithTask extends StoredEvent {
   /** The UUID of its task. */
   taskUuid: string | null
+  /** What its task is for, and its place in the plan of its mission. */
+  purpose: Purpose | null
+  number: number | null
   /** The UUID of its mission. */
   missionUuid: string | null
 }
@@ -283,9 +291,13 @@ function readTask(row: Row): StoredTask {
 }
 
 export function readEvent(row: Row): EventWithTask {
-  const [seq, type, taskId, generation, from, to, actor, payload, at, taskUuid, missionId, missionUuid] = row
+  const [seq, type, taskId, generation, version, from, to, actor, payload, at, task, number, ...mission] = row
+  const [missionId, missionUuid] = mission
+  const known = task as string | null
   return {
-    ...{ seq, type, taskId, missionId, generation, from, to, actor, payload, at },
-    ...{ taskUuid, missionUuid },
+    ...{ seq, type, taskId, missionId, generation, version, from, to, actor, payload, at },
+    taskUuid: known?.slice(0, UUID_LENGTH) ?? null,
+    purpose: known?.slice(UUID_LENGTH) ?? null,
+    ...{ number, missionUuid },
   } as EventWithTask
 }

@@ -9,6 +9,7 @@ import {
   type RunsAsk,
   type RunsView,
   type SessionKey,
+  type UsedByRuns,
 } from '../../../core/runs/step.ts'
 import { arrayLiteral } from '../kernel/rows.ts'
 import { send } from '../kernel/send.ts'
@@ -35,7 +36,8 @@ export async function lockAndReadRuns(
     const place = statements.push([statement, [workspaceId, ...lists.map(arrayLiteral)]]) - 1
     return () => answers[place]!.rows
   }
-  const { agents, runs, wakeups, keys, sessionsOf } = ask
+  const { agents, runs, wakeups, keys, sessionsOf, othersOf } = ask
+  const spending = [othersOf.map(({ runId }) => runId), othersOf.map(({ taskId }) => taskId)] as const
   const about = [wakeups.about.map(({ agent }) => agent), wakeups.about.map(({ taskId }) => taskId)] as const
   rowsOf(sql.keepAgents, agents)
   rowsOf(sql.addRuntime, agents)
@@ -53,6 +55,8 @@ export async function lockAndReadRuns(
   )
   const sessions = rowsOf(sql.sessionsOfAgents, sessionsOf)
   const records = rowsOf(sql.readAgents, agents)
+  rowsOf(sql.lockSpending, ...spending)
+  const others = rowsOf(sql.usedByOthers, ...spending)
   const clockAt = statements.push([sql.clock, []]) - 1
   answers = await send(client, statements)
   return {
@@ -71,6 +75,9 @@ export async function lockAndReadRuns(
     ),
     sessions: sessions().map(
       ([agent, adapterType, taskKey]) => ({ agent, adapterType, taskKey }) as SessionKey,
+    ),
+    others: new Map(
+      others().map(([runId, tokens, costUsd]) => [runId as string, { tokens, costUsd } as UsedByRuns]),
     ),
   }
 }

@@ -117,5 +117,24 @@ export const sessionsOfAgents = statement(
   `select agent, adapter_type, task_key from agent_task_sessions where workspace_id = $1 and agent = any($2::text[])`,
 )
 
+// Those who add up what a task cost do so one after the other: each sees what the others have committed. $2 runs, $3 the tasks
+// that they were meant for.
+export const lockSpending = statement(
+  'lock_spending',
+  `select count(pg_advisory_xact_lock($1, hashtext(k.task_id::text))) from (
+     select coalesce(r.task_id, a.task_id) as task_id from unnest($2::uuid[], $3::bigint[]) as a(run_id, task_id)
+       join runs r on r.workspace_id = $1 and r.run_id = a.run_id order by 1) k where k.task_id is not null`,
+)
+// What all other runs of their tasks used. As before.
+export const usedByOthers = statement(
+  'used_by_others',
+  `select a.run_id, coalesce(sum(coalesce(o.input_tokens, 0) + coalesce(o.cached_input_tokens, 0) + coalesce(o.output_tokens, 0)), 0)::bigint,
+          trim_scale(sum(o.cost_usd))::text
+     from unnest($2::uuid[], $3::bigint[]) as a(run_id, task_id)
+     join runs r on r.workspace_id = $1 and r.run_id = a.run_id
+     left join runs o on o.workspace_id = $1 and o.task_id = coalesce(r.task_id, a.task_id) and o.run_id <> r.run_id
+    group by a.run_id`,
+)
+
 // Last of all, after the locks.
 export const clock = statement('clock_of_runs', 'select ms(clock_timestamp())')

@@ -1,0 +1,30 @@
+import type { ClaimState } from './states.ts'
+
+interface Told {
+  readonly claimState: ClaimState | null
+  readonly agent: string | null
+  readonly attempt: number
+  readonly dueAt: number | null
+  readonly state: string
+}
+
+/**
+ * The payload of a move, with what else it changed that readers of the log show: whose claim ended, how many attempts are spent
+ * by now, when it is tried again. Only where the payload does not say so already: most moves need nothing more.
+ */
+export function alsoTold(
+  before: Told,
+  after: Told,
+  payload: Record<string, unknown>,
+): Record<string, unknown> {
+  const isClaimOver = before.claimState === 'active' && after.claimState !== 'active'
+  const isRetried = after.state === 'awaiting_retry'
+  const more: Record<string, unknown> = {}
+  if (isClaimOver && !('agent' in payload)) more.agent = before.agent
+  if (!('attempt' in payload)) {
+    if (after.attempt !== before.attempt) more.attempt = after.attempt
+  } else if (payload.attempt !== after.attempt) more.attemptsSpent = after.attempt
+  if (isRetried) more.retryAt = after.dueAt
+  for (const _any in more) return { ...payload, ...more }
+  return payload
+}

@@ -1,0 +1,75 @@
+import { z } from 'zod'
+
+/** Fields that several types of events have in their payloads. */
+
+export const text = z.string()
+export const held = { agent: text, session: text }
+export const fence = { command: text, code: text, givenGeneration: z.int(), givenSession: text }
+export const woken = {
+  agent: text,
+  wakeupId: text,
+  source: text,
+  reason: text.nullable(),
+  taskId: text.nullable(),
+}
+/** All but the agent are of contractors alone. */
+export const ofAgent = {
+  agent: text,
+  kind: text.optional(),
+  template: text.optional(),
+  missionId: text.optional(),
+}
+export const run = { runId: text, agent: text, taskId: text.nullable() }
+export const mission = { missionId: text }
+export const routine = { routineId: text }
+export const planned = {
+  version: z.int(),
+  digest: text,
+  taskCount: z.int(),
+  strategy: text.nullable(),
+  estimatedTokens: z.int(),
+  estimatedUsd: text.nullable(),
+}
+export const spent = { totalCost: text, totalTokens: z.int(), budget: z.unknown() }
+export const ended = {
+  totalTokens: z.int(),
+  totalCost: text,
+  durationMs: z.int().nullable(),
+  tasksCompleted: z.int(),
+  tasksFailed: z.int(),
+  reason: text.optional(),
+}
+export const judged = {
+  verifier: text.optional(),
+  score: z.number().nullable().optional(),
+  verification: text.nullable().optional(),
+}
+/** What the run of an agent used that led to this. Only agents that Baton runs have it. */
+export const spentByRun = {
+  runId: text.optional(),
+  model: text.nullable().optional(),
+  tokens: z.int().optional(),
+  costUsd: text.nullable().optional(),
+}
+export const failure = {
+  failureClass: text.optional(),
+  error: text.nullable().optional(),
+  attempt: z.int(),
+  stack: text.optional(),
+}
+
+export const submitted = { summaryLength: z.int().optional(), ...spentByRun }
+
+/**
+ * Of a move that ended a claim: whose. And how many attempts are spent by now, if the move changed that; `attemptsSpent`: where
+ * `attempt` is the one that failed, and did not count.
+ */
+export const afterClaim = {
+  agent: text.optional(),
+  attempt: z.int().optional(),
+  attemptsSpent: z.int().optional(),
+}
+/** Of a move to awaiting_retry: when it is tried again. */
+export const retried = { retryAt: z.number().optional() }
+/** All runs of the task together, after this one; null where it is not known. Without a task, nothing. */
+export const spentOnTask = { taskTokens: z.int().optional(), taskCostUsd: text.nullable().optional() }

@@ -1,0 +1,63 @@
+import type { EventType } from './events.ts'
+import type { TaskState } from './states.ts'
+import type { InboxKind, WaitKind } from './waiting.ts'
+
+/** Events that say what waits for people. They are written with what makes an item wait, and with what ends that. */
+
+/** What is known of an item where it begins to wait. */
+interface NewItem {
+  id: string
+  kind: InboxKind
+  agent: string | null
+  reason: string | null
+  since: number
+  /** Of the task; of a plan its version; of a mission or an agent its version. */
+  generation: number | null
+  digest: string | null
+}
+
+type Told = readonly [EventType, Record<string, unknown>]
+
+export const added = (item: NewItem): Told => ['inbox_added', { item }]
+export const closed = (id: string, because: string): Told => ['inbox_closed', { id, because }]
+
+/** What differs between the items of one thing before and after a change. */
+export function itemsChanged(before: readonly NewItem[], after: readonly NewItem[], because: string): Told[] {
+  const isAmong = (items: readonly NewItem[], { id, kind }: NewItem) =>
+    items.some((one) => one.id === id && one.kind === kind)
+  return [
+    ...before.filter((item) => !isAmong(after, item)).map(({ id }) => closed(id, because)),
+    ...after.filter((item) => !isAmong(before, item)).map(added),
+  ]
+}
+
+interface WaitingTask {
+  readonly uuid: string
+  readonly generation: number
+  readonly state: TaskState
+  readonly agent: string | null
+  readonly resultHash: string | null
+  readonly watch: { readonly isDeadLetter?: true | undefined } | null
+}
+
+export const taskItemId = ({ uuid, generation }: Pick<WaitingTask, 'uuid' | 'generation'>) =>
+  `task:${uuid}:${generation}`
+
+/** Whether a task is an item of the inbox. A task that failed is one only as a dead letter. */
+export const isItem = ({ state, watch }: Pick<WaitingTask, 'state' | 'watch'>) =>
+  state === 'awaiting_human' || state === 'budget_exceeded' || watch?.isDeadLetter === true
+
+/** A task moved: `before` is the item that it was, `waits` what it waits for now. */
+export function taskItemsChanged(
+  before: Pick<WaitingTask, 'uuid' | 'generation'> | null,
+  after: WaitingTask,
+  waits: { waitsKind: WaitKind | null; waitsSince: number | null; waitsBecause: string | null },
+  because: string,
+): Told[] {
+  const told = before ? [closed(taskItemId(before), because)] : []
+  const { waitsKind: kind, waitsSince, waitsBecause: reason } = waits
+  if (kind === null) return told
+  const { agent, generation, resultHash: digest } = after
+  const item = { id: taskItemId(after), kind, agent, reason, since: waitsSince!, generation, digest }
+  return [...told, added(item)]
+}
