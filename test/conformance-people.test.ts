@@ -403,9 +403,10 @@ describe.each(storeKinds)('on %s', (kind) => {
         },
       })
       expect(await work.details(task)).toMatchObject({ plan: { budget }, waitsKind: null })
-      const events = (await work.eventsOf(task)).slice(-2)
+      const events = (await work.eventsOf(task)).slice(-3)
       expect(events).toMatchObject([
         { type: 'task_updated', payload: { fields: ['budget'] } },
+        { type: 'inbox_closed', payload: { id: `task:${task.uuid}:1`, because: 'task_unpaused' } },
         { type: 'task_unpaused', from: 'budget_exceeded' },
       ])
     })

@@ -88,6 +88,8 @@ describe('answers about work match their declared schemas', () => {
     await get('/inbox', '/inbox?sort=blocks', `/inbox/task:${one.id}:1`, `/tasks/${one.id}`)
     await on(one, 'answer', { answer: 'this' })
     await all(['POST', `/inbox/task:${other.id}:1/answer`, { decision: 'answer', answer: 'that' }])
+    const items = [{ id: `task:${one.id}:1` }, { id: `task:${UNKNOWN}:1` }]
+    await all(['POST', '/inbox/answer', { items, decision: 'answer', answer: 'this' }])
     await get(`/tasks/${one.id}`)
     await on(one, 'complete', { result: { by: 'hand' }, summary: 'by hand' })
     await on(other, 'skip', { reason: 'not needed' })

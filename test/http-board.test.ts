@@ -125,6 +125,23 @@ describe('the board', () => {
     expect(columns.inbox!.items).toMatchObject([{ id: b!.id, waitsFor: [a!.id], openDeps: 1, number: 2 }])
   })
 
+  test('counts the comments on a task, also those that are said with an act on many', async () => {
+    const w = await workspace()
+    const [a, b] = [await make(w, 'a'), await make(w, 'b')]
+    await w.post(`/tasks/${a.id}/comments`, { text: 'Look.' })
+    const act = { act: 'pause', ids: [a.id, b.id], reason: 'lunch', comment: 'Back at two.' }
+    expect((await w.post('/tasks/act', act)).body).toMatchObject({ done: 2 })
+    const { items } = (await w.post('/tasks/cards', { ids: [a.id, b.id] })).body
+    expect(items).toMatchObject([
+      { id: a.id, commentCount: 2 },
+      { id: b.id, commentCount: 1 },
+    ])
+    await w.post('/tasks/act', { ...act, act: 'retry' })
+    expect((await w.post('/tasks/cards', { ids: [b.id] })).body.items).toMatchObject([{ commentCount: 1 }])
+    const { items: said } = (await w.call('GET', `/tasks/${b.id}/comments`)).body
+    expect(said).toMatchObject([{ text: 'Back at two.' }])
+  })
+
   test('says since when a task is in its state, and a renewal or an edit changes nothing about that', async () => {
     const w = await workspace()
     const { id } = await make(w, 'edited')

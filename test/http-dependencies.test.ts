@@ -27,8 +27,11 @@ describe('POST /tasks/:id/dependencies', () => {
     expect(new Set(waits.body.dependsOn)).toEqual(new Set([first.id, second.id]))
     expect(waits.headers.get('etag')).toBe(`"${waits.body.version}"`)
     const { items } = await w.read(task, '/dependencies')
-    const dependency = { taskId: first.id, state: 'queued', triggerRule: 'all_success', kind: 'data' }
+    const named = { key: null, title: 'Fix login', kind: 'data' }
+    const dependency = { ...named, taskId: first.id, state: 'queued', triggerRule: 'all_success' }
     expect(items).toContainEqual(dependency)
+    const { blocks } = await w.read(first, '/dependencies')
+    expect(blocks).toEqual([{ ...named, taskId: task.id, state: 'pending' }])
     for (const one of [first, second]) {
       expectRefusal(await w.claim(task), 409, 'NOT_READY')
       await w.claim(one)

@@ -98,6 +98,9 @@ describe('the inbox', () => {
         title: 'Fix login',
         about: { taskId: question.id, missionId: null, agent: 'alpha' },
         reason: 'question',
+        askedBy: 'alpha',
+        preview: 'Which?',
+        expiresAt: null,
         generation: 1,
         digest: null,
         actions: ['answer', 'skip', 'cancel'],
@@ -105,6 +108,7 @@ describe('the inbox', () => {
       {
         id: `task:${review.id}:1`,
         kind: 'review',
+        preview: 'Login works',
         digest: (await w.read(review)).resultDigest,
         actions: ['approve', 'reject', 'fail', 'skip', 'cancel'],
       },
@@ -312,6 +316,36 @@ describe('a decision', () => {
       body: { state: 'failed' },
     })
     expect((await inbox(w)).items).toEqual([])
+  })
+
+  test('answers several items at once, each bound to what was seen of it', async () => {
+    const w = await workspace()
+    const [one, other, third] = [await reviewed(w), await reviewed(w), await asking(w)]
+    const { items } = await inbox(w)
+    const seen = items.map(({ id, generation, digest }: Seen) => ({
+      ...{ id, generation },
+      ...(digest && { digest }),
+    }))
+    seen[1].digest = 'f'.repeat(64)
+    const body = { items: [...seen, { id: 'nonsense' }], decision: 'approve', comment: 'Well done.' }
+    const key = { 'idempotency-key': randomUUID() }
+    const answer = await w.post('/inbox/answer', body, key)
+    expect(answer).toMatchObject({ status: 200, body: { done: 1 } })
+    expect(answer.body.items).toMatchObject([
+      { id: `task:${one.id}:1`, done: true, state: 'completed', code: null },
+      { id: `task:${other.id}:1`, done: false, state: null, code: 'CHANGED_SINCE' },
+      { id: `task:${third.id}:1`, done: false, code: 'VALIDATION_FAILED' },
+      { id: 'nonsense', done: false, code: 'NOT_FOUND' },
+    ])
+    expect((await w.post('/inbox/answer', body, key)).body.items[0]).toMatchObject({ done: true })
+    const { items: said } = (await w.call('GET', `/tasks/${one.id}/comments`)).body
+    expect(said).toMatchObject([{ text: 'Well done.' }])
+    expect((await inbox(w)).items.map(({ id }: Seen) => id)).toEqual([
+      `task:${other.id}:1`,
+      `task:${third.id}:1`,
+    ])
+    const twice = { items: [{ id: 'a' }, { id: 'a' }], decision: 'approve' }
+    expectRefusal(await w.post('/inbox/answer', twice), 400, 'VALIDATION_FAILED')
   })
 
   test('raises the budget of a task that has spent it', async () => {

@@ -240,6 +240,19 @@ describe('a run by hand', () => {
     ])
   })
 
+  test('leaves a mark in the list: the last ten, newest first', async () => {
+    const w = await workspace()
+    const { body: routine } = await save(w, { plan: { tasks: [] } })
+    const run = async () => (await w.post(`/routines/${routine.id}/run`, {})).body.missionId
+    const marks = async () => (await w.call('GET', '/routines')).body.items[0].lastRuns
+    expect(await marks()).toEqual([])
+    const started: string[] = []
+    for (let n = 0; n < 11; n++) started.unshift(await run())
+    const last = await marks()
+    expect(last.map(({ missionId }: Json) => missionId)).toEqual(started.slice(0, 10))
+    expect(last[0]).toMatchObject({ state: 'completed', startedAt: expect.any(String) })
+  })
+
   test('asks for approval where its settings say so', async () => {
     const w = await workspace()
     const routine = await saved(w, { config: { autonomy: 'approve' } })

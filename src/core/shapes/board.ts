@@ -41,6 +41,7 @@ export const Card = z.object({
   costUsd: z.string().nullable().describe('Of all its runs'),
   tokens: z.int().nullable().describe('Of all its runs'),
   runId: Uuid.nullable().describe('Its last run'),
+  commentCount: z.int(),
   createdAt: z.string(),
   updatedAt: z.string(),
   completedAt: z.string().nullable(),
@@ -86,6 +87,7 @@ export const ActBody = z.strictObject({
     .optional()
     .describe('Like ids; each is refused if its generation is another one by now'),
   reason: ShortText.optional(),
+  comment: ShortText.optional().describe('Said on each task for which it is done, in the same transaction'),
 })
 
 export const ActAnswer = z.object({

@@ -47,6 +47,9 @@ export const InboxItem = z.object({
       'How many tasks wait for it, up to 1000: those that directly depend on the task, those of the mission, those for the agent',
     ),
   since: z.string(),
+  askedBy: z.string().nullable().describe('The agent that asks, or whose result waits'),
+  preview: z.string().nullable().describe('The beginning of the question, or of the summary of the result'),
+  expiresAt: z.string().nullable().describe('When time decides instead; null: it waits for ever'),
   generation: z
     .int()
     .nullable()
@@ -94,6 +97,38 @@ export const InboxAnswer = z.strictObject({
     ),
   generation: Generation.optional().describe('The generation of the item; refused when it is another one'),
   digest: Digest.optional().describe('The digest of the item; refused when it is another one'),
+})
+
+/** One decision about several items. */
+const MOST_ITEMS = 100
+const { decision, comment, answer } = InboxAnswer.shape
+export const InboxAnswers = z.strictObject({
+  ...{ decision, comment, answer },
+  items: z
+    .array(
+      z.strictObject({
+        id: z.string().min(1).max(200),
+        generation: InboxAnswer.shape.generation,
+        digest: InboxAnswer.shape.digest,
+      }),
+    )
+    .min(1)
+    .max(MOST_ITEMS),
+})
+
+export const InboxOutcomes = z.object({
+  items: z
+    .array(
+      z.object({
+        id: z.string(),
+        done: z.boolean(),
+        state: z.string().nullable().describe('After the decision; null: it was refused'),
+        code: z.string().nullable().describe('Why it was refused'),
+        detail: z.string().nullable(),
+      }),
+    )
+    .describe('In the order of the request'),
+  done: z.int().describe('For how many it was done'),
 })
 
 export const InboxOutcome = z.object({

@@ -117,6 +117,10 @@ export const RoutineView = z.object({
     .optional()
     .describe('Of the mission it was made from; where one routine is read'),
   drift: Drift.nullable().optional(),
+  lastRuns: z
+    .array(z.object({ missionId: Uuid, state: z.enum(missionStates), startedAt: z.string() }))
+    .optional()
+    .describe('Its last ten missions, newest first; in lists'),
   approvedBy: z.string(),
   createdBy: z.string(),
   version: z.int(),

@@ -4,7 +4,7 @@ import { PURPOSES } from '../records.ts'
 import { DEFAULT_MAX_CONTINUATIONS } from '../retry.ts'
 import { TRIGGER_RULES, taskStates } from '../states.ts'
 import { DEPENDENCY_KINDS } from '../upstream.ts'
-import { Generation, Instant, Name, ShortText, Slug, Tag, Text, Title, Uuid } from './common.ts'
+import { Generation, Instant, listOf, Name, ShortText, Slug, Tag, Text, Title, Uuid } from './common.ts'
 import { AwaitsView, QuestionView } from './people.ts'
 import {
   planFields,
@@ -273,9 +273,15 @@ export const ListedTask = TaskView.extend({
 
 export const DependencyView = z.object({
   taskId: Uuid,
+  key: z.string().nullable(),
+  title: z.string(),
   state: z.enum(taskStates),
   triggerRule: z.enum(TRIGGER_RULES),
   kind: z.enum(DEPENDENCY_KINDS),
+})
+
+export const DependencyList = listOf(DependencyView).extend({
+  blocks: z.array(Neighbour).describe(`What depends on it; the first ${NEIGHBOURS}`),
 })
 
 export const isTaskKey = (text: string) => parseTaskKey(text) !== null

@@ -42,6 +42,7 @@ export const cardView = (row: CardRow): AnswerOf<typeof Card> => ({
   costUsd: row.costUsd,
   tokens: row.tokens,
   runId: row.runId,
+  commentCount: row.commentCount,
   createdAt: instant(row.createdAt),
   updatedAt: instant(row.updatedAt),
   completedAt: instant(row.completedAt),

@@ -2,7 +2,7 @@ import type { RoutineRecord } from '../../core/kinds/routine/record.ts'
 import { nextOf } from '../../core/kinds/routine/schedule.ts'
 import type { AnswerOf } from '../../core/shapes/common.ts'
 import type { RoutineRunView, RoutineView } from '../../core/shapes/routines.ts'
-import type { MissionFigures, RoutineMission } from '../../store/server-store.ts'
+import type { ListedRoutine, MissionFigures, RoutineMission } from '../../store/server-store.ts'
 import { instant } from '../views.ts'
 
 /** Routines as API answers. */
@@ -26,6 +26,12 @@ export function routineView(routine: RoutineRecord, isWhole = false): AnswerOf<t
     updatedAt: instant(rest.updatedAt),
   }
 }
+
+/** In a list: with a mark for each of its last missions. */
+export const listedRoutine = ({ routine, last }: ListedRoutine): AnswerOf<typeof RoutineView> => ({
+  ...routineView(routine),
+  lastRuns: last.map(({ startedAt, ...mark }) => ({ ...mark, startedAt: instant(startedAt) })),
+})
 
 function nextTimes({ schedule, nextAt }: RoutineRecord, most: number): string[] {
   const times: string[] = []

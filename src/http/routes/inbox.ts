@@ -1,10 +1,18 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { Uuid } from '../../core/shapes/common.ts'
-import { InboxAnswer, InboxDetail, InboxList, InboxOutcome } from '../../core/shapes/inbox.ts'
+import {
+  InboxAnswer,
+  InboxAnswers,
+  InboxDetail,
+  InboxList,
+  InboxOutcome,
+  InboxOutcomes,
+} from '../../core/shapes/inbox.ts'
 import { INBOX_KINDS } from '../../core/waiting.ts'
 import type { Execution } from '../../flow/execution.ts'
 import { answerInboxItem } from '../../flow/inbox/answer.ts'
+import { answerInboxItems } from '../../flow/inbox/answer-many.ts'
 import { inboxPage, showInboxItem } from '../../flow/inbox/read.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import type { InboxPlace } from '../../store/server-store.ts'
@@ -56,6 +64,18 @@ export function inboxRoutes(app: FastifyInstance, kernel: ServerKernel, executio
       answer: InboxDetail,
     }),
     ({ params, caller }) => showInboxItem(kernel, execution, caller, params.id),
+  )
+
+  app.post<{ Body: z.output<typeof InboxAnswers> }>(
+    '/inbox/answer',
+    route({
+      summary: 'Decide the same about several items; each is decided for itself',
+      tag,
+      needs: 'operate',
+      body: InboxAnswers,
+      answer: InboxOutcomes,
+    }),
+    ({ body, caller }) => answerInboxItems(kernel, execution, caller, body),
   )
 
   app.post<OnItem & { Body: z.output<typeof InboxAnswer> }>(

@@ -18,7 +18,7 @@ import {
   showRoutine,
   updateRoutine,
 } from '../../flow/routines/routines.ts'
-import { routineView, runView } from '../../flow/routines/views.ts'
+import { listedRoutine, runView } from '../../flow/routines/views.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import { pageOf, readCursor } from '../cursor.ts'
 import { Page, pageSize, route } from '../schema.ts'
@@ -118,7 +118,7 @@ function routineReads(app: FastifyInstance, kernel: ServerKernel): void {
       const limit = pageSize(query.limit)
       const before = query.cursor === undefined ? undefined : readCursor(query.cursor)
       const routines = await kernel.store.routines.list(caller.workspaceId, before, limit + 1)
-      return pageOf(routines, limit, { view: (routine) => routineView(routine), idOf: ({ id }) => id })
+      return pageOf(routines, limit, { view: listedRoutine, idOf: ({ routine }) => routine.id })
     },
   )
 

@@ -6,7 +6,7 @@ import { ClaimHistoryView } from '../../core/shapes/claims.ts'
 import { type AnswerOf, type ListAnswer, listOf, Name, Slug, Uuid } from '../../core/shapes/common.ts'
 import {
   BriefTask,
-  DependencyView,
+  DependencyList,
   ListedTask,
   OperatorAct,
   TaskCreate,
@@ -16,6 +16,7 @@ import {
   TaskView,
 } from '../../core/shapes/tasks.ts'
 import { givePriorities, missionsNamed } from '../../flow/missions/joining.ts'
+import { listDependencies } from '../../flow/neighbours.ts'
 import { namedProject } from '../../flow/projects.ts'
 import { saidIn } from '../../flow/said.ts'
 import { commandOfAct, type TaskAct } from '../../flow/task-acts.ts'
@@ -211,20 +212,14 @@ function taskReads(app: FastifyInstance, kernel: ServerKernel): void {
 
   app.get<{ Params: { id: string } }>(
     '/tasks/:id/dependencies',
-    options('List the dependencies of a task', DependencyView),
-    async ({ params, caller }): Promise<ListAnswer<AnswerOf<typeof DependencyView>>> => {
-      const { id } = await requireRecord(kernel, caller, params.id)
-      const items = await kernel.store.dependencies(caller.workspaceId, id)
-      return {
-        items: items.map(({ uuid, state, triggerRule, kind }) => ({
-          taskId: uuid,
-          state,
-          triggerRule,
-          kind,
-        })),
-        nextCursor: null,
-      }
-    },
+    route({
+      summary: 'List the dependencies of a task, and what depends on it',
+      tag: 'tasks',
+      needs: 'read',
+      params: IdParams,
+      answer: DependencyList,
+    }),
+    ({ params, caller }) => listDependencies(kernel, caller, params.id),
   )
 }
 

@@ -5,7 +5,7 @@ import { isEnd } from './states.ts'
 /** What a mission has in the inbox: the plan that waits for approval, and the budget that is spent. The query says the same. */
 function itemsOf({ uuid, phase, closedBy, plan, approved, version, updatedAt, error }: MissionRecord) {
   if (isEnd(phase)) return []
-  const isNewer = approved !== null && plan !== null && approved.version < plan.version
+  const isNewer = approved && plan && approved.version < plan.version
   const common = { agent: null, reason: error, since: updatedAt }
   const generation = plan?.version ?? null
   const digest = approved?.version === plan?.version ? null : (plan?.digest ?? null)

@@ -39,6 +39,7 @@ export interface CardRow {
   costUsd: string | null
   tokens: number | null
   runId: string | null
+  commentCount: number
   createdAt: number
   updatedAt: number
   completedAt: number | null
@@ -86,6 +87,7 @@ const SQL_OF: Record<keyof CardRow, string> = {
   costUsd: 'r.cost',
   tokens: 'r.tokens',
   runId: 'r.last',
+  commentCount: 'd.comment_count',
   createdAt: 'ms(t.created_at)',
   updatedAt: 'ms(t.updated_at)',
   completedAt: 'ms(t.completed_at)',

@@ -136,16 +136,20 @@ const ONE = `page as materialized (
    union all
    select o.kind, o.num, o.since, o.ref, null from others o where o.kind = $2 and o.num = $3 and o.ref = $4::text)`
 
+// Of tasks t with details d: what is to be decided, in short.
+const PREVIEW = `left(case i.kind when 'question' then d.question ->> 'question' when 'review' then (
+       select a.summary from attempts a where a.workspace_id = $1 and a.task_id = t.id and a.generation = t.generation and a.promoted_in = 0) end, 300)`
+
 const ITEMS = `select i.kind, ms(i.since) as since, i.num, i.ref, coalesce(i.blocks, (${blocks(DIRECT)})::int) as blocks,
      coalesce(t.title, m.title, a.name) as title, t.uuid as "taskId", coalesce(m.uuid, t.mission) as "missionId",
      t."runId", coalesce(t.agent, a.slug) as agent, t.state as "taskState", m.phase as "missionPhase",
      coalesce(t.generation, case i.kind when 'plan' then m.plan_version else coalesce(m.version, a.version) end) as generation,
      coalesce(t.result_hash, case i.kind when 'plan' then m.digest end) as digest,
      case when i.kind = 'alert' then t.lacking else coalesce(t.waits_because, m.error, a.state_reason) end as reason,
-     a.adapter_type as "adapterType", t.only_agent as "onlyAgent", t.capabilities
+     t.preview, case when i.kind <> 'alert' then ms(t.due_at) end as "dueAt", a.adapter_type as "adapterType", t.only_agent as "onlyAgent", t.capabilities
    from page i
    left join lateral (
-     select t.*, d.title, d.waits_because, (select x.uuid from missions x where x.workspace_id = $1 and x.mission_id = t.mission_id) as mission,
+     select t.*, d.title, d.waits_because, ${PREVIEW} as preview, (select x.uuid from missions x where x.workspace_id = $1 and x.mission_id = t.mission_id) as mission,
             (select r.run_id from runs r where r.workspace_id = $1 and r.task_id = t.id order by r.run_id desc limit 1) as "runId",
             case when t.only_agent is null then 'no agent has ' || array_to_string(t.capabilities, ', ')
               else t.only_agent || ' is not there' end as lacking

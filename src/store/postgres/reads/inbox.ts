@@ -28,6 +28,8 @@ export interface InboxRow extends Required<InboxPlace> {
   generation: number | null
   digest: string | null
   reason: string | null
+  preview: string | null
+  dueAt: number | null
   adapterType: string | null
   onlyAgent: string | null
   capabilities: string[] | null

@@ -35,17 +35,38 @@ export async function findRoutine(
   return row ? readRoutine(row) : null
 }
 
-/** Newest first, without their plans. */
+const MOST_MARKS = 10
+// Of routines r: its last missions, newest first.
+const MARKS = `(select coalesce(json_agg(json_build_object('missionId', m.uuid, 'state', m.state, 'startedAt', ms(m.created_at))
+      order by f.mission_id desc), '[]')
+    from (select f.mission_id from routine_fires f where f.workspace_id = r.workspace_id and f.routine_id = r.routine_id
+        and f.mission_id is not null order by f.mission_id desc limit ${MOST_MARKS}) f
+    join missions m on m.workspace_id = r.workspace_id and m.mission_id = f.mission_id)`
+
+/** One of the last missions of a routine, for its mark in a list. */
+interface RoutineMark {
+  missionId: string
+  state: MissionState
+  startedAt: number
+}
+
+export interface ListedRoutine {
+  routine: RoutineRecord
+  last: RoutineMark[]
+}
+
+/** Newest first, without their plans, each with its last missions. */
 export async function listRoutines(
   pool: pg.Pool,
   workspaceId: number,
   before: number | undefined,
   limit: number,
-): Promise<RoutineRecord[]> {
-  const text = `select ${routineColumns} from routines r
+): Promise<ListedRoutine[]> {
+  const text = `select ${MARKS}, ${routineColumns} from routines r
     where r.workspace_id = $1 and r.removed_at is null and ($2::bigint is null or r.routine_id < $2)
     order by r.routine_id desc limit $3`
-  return (await inWorkspace(pool, workspaceId, text, [before ?? null, limit])).map(readRoutine)
+  const rows = await inWorkspace(pool, workspaceId, text, [before ?? null, limit])
+  return rows.map(([last, ...row]) => ({ routine: readRoutine(row), last: last as RoutineMark[] }))
 }
 
 /** What a mission cost, how long it took, and how good its results were. */
