@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { LogHeads } from '../src/store/postgres/connection/log-heads.ts'
 import { makeMission } from './support/http-missions.ts'
 import { fence, type Json, useServer, type Workspace } from './support/http-workspace.ts'
+import { until } from './support/nodes.ts'
+import { startAnother, startServer } from './support/server.ts'
 
 /** `Baton-Seq`: an answer and the events after its number are all that a reader needs. */
 
@@ -45,6 +47,21 @@ describe('a read', () => {
       expect(seqOf(await w.call('GET', path)), path).toBe(seq)
     expect(seqOf(await w.post('/tasks/cards', { ids: [task.id] }))).toBe(seq)
     expect(seqOf(await w.post('/tasks/states', { taskIds: [task.id] }))).toBe(seq)
+  })
+
+  test('on another node names what was committed here as soon as that is heard of', async () => {
+    const here = await startServer()
+    const there = await startAnother(here)
+    try {
+      for (let n = 0; n < 3; n++) {
+        await here.call('POST', '/tasks', { title: 'a' })
+        const { items } = (await here.call('GET', '/events?limit=200')).body
+        await until(async () => seqOf(await there.call('GET', '/tasks')) >= items.at(-1).seq)
+      }
+    } finally {
+      await there.close()
+      await here.close()
+    }
   })
 
   test('that waited for the end of a task names that end', async () => {

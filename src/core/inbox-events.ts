@@ -18,7 +18,7 @@ interface NewItem {
 
 type Told = readonly [EventType, Record<string, unknown>]
 
-export const added = (item: NewItem): Told => ['inbox_added', { item }]
+const added = (item: NewItem): Told => ['inbox_added', { item }]
 export const closed = (id: string, because: string): Told => ['inbox_closed', { id, because }]
 
 /** What differs between the items of one thing before and after a change. */

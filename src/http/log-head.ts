@@ -5,7 +5,7 @@ import type { ServerKernel } from '../kernel/server-kernel.ts'
  * How far the log was when an answer was read, so that a client can continue with the events after it. Learned before anything is
  * read for the answer: an event up to it is never missing there, a later one may be in it already.
  */
-export const SEQ_HEADER = 'baton-seq'
+const SEQ_HEADER = 'baton-seq'
 
 /** Whether the answers of a route show what is, and change nothing. */
 export const isRead = (method: string, needs: string | undefined) =>
