@@ -2,6 +2,7 @@ import pg from 'pg'
 import { EVENTS, type EventType, type StoredEvent } from '../../src/core/events.ts'
 import { workProductRef } from '../../src/core/keys.ts'
 import { TASK_TRANSITIONS, type TaskState, type TransitionName } from '../../src/core/states.ts'
+import { readPayload } from '../../src/store/postgres/kernel/event-payloads.ts'
 import { CLAIMS, RESULTS } from '../support/relations.ts'
 import { replay } from '../support/replay.ts'
 import { describeEvent } from './clients.ts'
@@ -248,14 +249,15 @@ async function holderWrites(ask: Query, ledger: Ledger): Promise<string[]> {
 async function contradictingEvents(ask: Query, ledger: Ledger): Promise<string[]> {
   const rows = await ask(
     `select e.seq::int, e.type, e.task_id::int as "taskId", t.uuid, e.generation, e.from_state as "from",
-            e.to_state as "to", e.actor, e.payload, t.state, t.generation as now
+            e.to_state as "to", e.actor, e.payload, t.key, t.state, t.generation as now
        from events e left join tasks t on t.workspace_id = e.workspace_id and t.id = e.task_id
       where e.workspace_id = 1 order by e.seq`,
   )
   const wrong: string[] = []
   const stories = new Map<number, { events: StoredEvent[]; state: unknown; now: unknown }>()
   for (const row of rows) {
-    const event = row as unknown as StoredEvent & { uuid: string }
+    const stored = row as unknown as StoredEvent & { uuid: string; key: string | null }
+    const event = { ...stored, payload: readPayload(stored, stored.payload, stored.key ?? stored.uuid) }
     const seen = ledger.readEvents.get(event.seq)
     if (seen !== undefined && seen !== describeEvent({ ...event, taskId: event.uuid }))
       wrong.push(`event ${event.seq} was read as "${seen}" and is now ${JSON.stringify(event)}`)

@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, expect } from 'vitest'
+import type { EventType } from '../../src/core/events.ts'
+import { readPayload } from '../../src/store/postgres/kernel/event-payloads.ts'
 import { type AgentProcess, type AgentSettings, launchAgents } from './agent-process.ts'
 import { freshDatabase } from './database.ts'
 import { type Json, openWorkspace, type Workspace } from './http-workspace.ts'
@@ -19,7 +21,7 @@ export interface Served extends Launched {
 
 export interface Event {
   seq: number
-  type: string
+  type: EventType
   task: string | null
   generation: number | null
   actor: string
@@ -133,13 +135,20 @@ type Rows = <T>(sql: string, values?: unknown[]) => Promise<T[]>
 
 /** What is stored of a workspace, read from the tables themselves. */
 export function recordsOf(workspaceId: number, rows: Rows) {
-  const recorded = (...types: string[]) =>
-    rows<Event>(
-      `select e.seq::int, e.type, t.uuid as task, e.generation, e.actor, e.payload, ms(e.at)::float8 as at
+  const recorded = async (...types: string[]) => {
+    const stored = await rows<Event & { key: string | null }>(
+      `select e.seq::int, e.type, t.uuid as task, t.key, e.generation, e.actor, e.payload, ms(e.at)::float8 as at
          from events e left join tasks t on t.workspace_id = e.workspace_id and t.id = e.task_id
         where e.workspace_id = $1 and e.type = any($2::text[]) order by e.seq`,
       [workspaceId, types],
     )
+    return stored.map(
+      ({ key, ...event }): Event => ({
+        ...event,
+        payload: readPayload(event, event.payload, key ?? event.task),
+      }),
+    )
+  }
   return {
     recorded,
     /** Waits for so many events of a type. */

@@ -2,6 +2,7 @@ import type pg from 'pg'
 import type { EventWithOrigin } from '../../../core/events.ts'
 import { NO_COUNT_CHANGES } from '../../../core/task-counts.ts'
 import { type Committed, StoreUnavailable } from '../../store.ts'
+import { storedPayload } from './event-payloads.ts'
 import { arrayLiteral } from './rows.ts'
 import { send } from './send.ts'
 import type { Bound } from './statements.ts'
@@ -55,7 +56,7 @@ function appended(
   const first = [workspaceId, events.length, claims.delta, claims.most, ...counts]
   const statement = unbound === null ? sql.appendEvents : sql.appendEventsOfClaims
   const append = statement(unbound === null ? first : [...first, unbound], [
-    events.map(({ payload }) => JSON.stringify(payload)),
+    events.map((event) => JSON.stringify(storedPayload(event))),
     events.map((event) => event.type),
     events.map((event) => event.taskId),
     events.map((event) => event.missionId ?? null),

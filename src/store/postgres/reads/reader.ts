@@ -16,6 +16,7 @@ import {
   questionsFor,
   readDetails,
 } from '../kernel/details.ts'
+import { readPayload } from '../kernel/event-payloads.ts'
 import { LAST_SEQ } from '../kernel/log-head.ts'
 import { arrayLiteral } from '../kernel/rows.ts'
 import { scopedQueries, scopedQuery } from '../kernel/scoped-query.ts'
@@ -33,7 +34,8 @@ export const EVENT_COLUMNS = `e.seq, e.type, e.task_id, e.generation, e.task_ver
   (select t.uuid::text || t.purpose from tasks t where t.workspace_id = e.workspace_id and t.id = e.task_id),
   case when e.mission_id is not null then (select (d.plan ->> 'sequenceNumber')::int from task_details d
     where d.workspace_id = e.workspace_id and d.task_id = e.task_id) end,
-  e.mission_id, (select m.uuid from missions m where m.workspace_id = e.workspace_id and m.mission_id = e.mission_id)`
+  e.mission_id, (select m.uuid from missions m where m.workspace_id = e.workspace_id and m.mission_id = e.mission_id),
+  case when e.type = 'task_completed' then (select t.key from tasks t where t.workspace_id = e.workspace_id and t.id = e.task_id) end`
 
 export interface EventWithTask extends StoredEvent {
   /** The UUID of its task. */
@@ -291,12 +293,15 @@ function readTask(row: Row): StoredTask {
 }
 
 export function readEvent(row: Row): EventWithTask {
-  const [seq, type, taskId, generation, version, from, to, actor, payload, at, task, number, ...mission] = row
-  const [missionId, missionUuid] = mission
+  const [seq, type, taskId, generation, version, from, to, actor, stored, at, task, number, ...others] = row
+  const [missionId, missionUuid, key] = others
   const known = task as string | null
+  const taskUuid = known?.slice(0, UUID_LENGTH) ?? null
+  const event = { seq, type, taskId, missionId, generation, version, from, to, actor, at } as EventWithTask
   return {
-    ...{ seq, type, taskId, missionId, generation, version, from, to, actor, payload, at },
-    taskUuid: known?.slice(0, UUID_LENGTH) ?? null,
+    ...event,
+    payload: readPayload(event, stored as StoredEvent['payload'], (key as string | null) ?? taskUuid),
+    taskUuid,
     purpose: known?.slice(UUID_LENGTH) ?? null,
     ...{ number, missionUuid },
   } as EventWithTask

@@ -1,8 +1,10 @@
 import type pg from 'pg'
+import type { EventType } from '../../../core/events.ts'
 import { parseTaskKey } from '../../../core/keys.ts'
 import type { SessionRecord } from '../../../core/records.ts'
 import type { ClaimEnd } from '../../../core/states.ts'
 import { readSession, sessionColumns } from '../kernel/columns.ts'
+import { readPayload } from '../kernel/event-payloads.ts'
 import { scopedQuery } from '../kernel/scoped-query.ts'
 import { findProject, trackAssignments, trackProgress } from '../workspaces/projects.ts'
 
@@ -92,6 +94,9 @@ const ONE_BY_ONE = (row: string) =>
 interface LogRow {
   type: string
   at: number
+  /** The type of the event that the payload is of; null: of none. */
+  told: EventType | null
+  actor: string | null
   payload: Record<string, unknown>
   generation: number
   agent: string
@@ -120,23 +125,23 @@ async function readLog(pool: pg.Pool, workspaceId: number, session: string): Pro
          from events e
         where e.workspace_id = $1 and e.task_id = any(array(select distinct task_id from own))),
      log as (
-       select 'acquired' as type, o.acquired_at as at, '{}'::json as payload, o.generation, o.agent, o.task_id, 0 as place
+       select 'acquired' as type, o.acquired_at as at, null as told, null as actor, '{}'::json as payload, o.generation, o.agent, o.task_id, 0 as place
          from own o
        union all
-       select o.end_reason, o.ended_at, coalesce(e.payload, '{}'), o.generation, o.agent, o.task_id, 2 from own o
+       select o.end_reason, o.ended_at, e.type, e.actor, coalesce(e.payload, '{}'), o.generation, o.agent, o.task_id, 2 from own o
          left join told e on e.task_id = o.task_id and e.generation = o.generation and e.at = o.ended_at
           and e.from_state in ('assigned', 'running', 'continuing')
           and e.to_state not in ('assigned', 'running', 'continuing')
         where o.end_reason is not null
        union all
-       select e.type, e.at, e.payload, o.generation, o.agent, o.task_id, 1 from told e
+       select e.type, e.at, e.type, e.actor, e.payload, o.generation, o.agent, o.task_id, 1 from told e
          join own o on o.task_id = e.task_id and o.generation = e.of_generation
         where e.type = any($3::text[]) and e.of_session = $2
           and (e.type <> 'task_human_review_requested' or e.payload->>'workProductRef' is not null)),
      newest as materialized (
        select * from log l where l.type = any($4::text[])
         order by l.at desc, l.place desc, l.task_id desc limit ${MOST_ENTRIES})
-     select n.type, ms(n.at) as at, n.payload, n.generation, n.agent, t.uuid, t.key
+     select n.type, ms(n.at) as at, n.told, n.actor, n.payload, n.generation, n.agent, t.uuid, t.key
        from newest n cross join lateral (${ONE_BY_ONE('n')}) t
       order by n.at desc, n.place desc, n.task_id desc`,
     [session, Object.keys(TOLD_BY_EVENTS), Object.keys(TOLD_AS)],
@@ -180,7 +185,7 @@ const TOLD_AS: Record<string, Told> = {
   ...Object.fromEntries(Object.entries(ENDS).map(([reason, event]) => [reason, [event, null] as Told])),
 }
 
-function asEntry({ type, at, payload, generation, agent, uuid, key }: LogRow): TaskLogEntry {
+function asEntry({ type, at, told, actor, payload, generation, agent, uuid, key }: LogRow): TaskLogEntry {
   const [event, outcome] = TOLD_AS[type]!
   const {
     workProductRef = null,
@@ -188,7 +193,7 @@ function asEntry({ type, at, payload, generation, agent, uuid, key }: LogRow): T
     session: _session,
     givenSession: _given,
     ...details
-  } = payload
+  } = told === null ? payload : readPayload({ type: told, actor: actor!, generation }, payload, key ?? uuid)
   const parsed = key === null ? null : parseTaskKey(key)
   return {
     timestamp: at,
