@@ -148,6 +148,7 @@ describe('the board', () => {
     const since = async (column: string) => ((await board(w)).columns[column]!.items as Json[])[0]!.stateSince
     const before = await since('inbox')
     await w.call('PATCH', `/tasks/${id}`, { priority: 9 })
+    await w.call('PATCH', `/tasks/${id}`, { priority: 8 })
     expect(await since('inbox')).toBe(before)
     const { generation } = await take(w)
     const claimed = await since('assigned')

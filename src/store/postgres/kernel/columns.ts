@@ -69,13 +69,6 @@ export const CHECK_AT = {
   of: (records: readonly TaskRecord[]) => records.map(({ leaseExpiresAt }) => leaseExpiresAt),
 } as const
 
-/** Written with each new state and never read back: a move sets the time of the last change, too. */
-export const STATE_SINCE = {
-  name: 'state_since',
-  type: 'instant',
-  of: (records: readonly TaskRecord[]) => records.map(({ updatedAt }) => updatedAt),
-} as const
-
 export const ALL = [...columnsThat('never'), ...HOT, ...RARE]
 
 export const RECORD_WIDTH = ALL.length

@@ -186,12 +186,12 @@ export function insertInto(table: string, columns: readonly Column[], after = ''
   return (workspaceId: number, values: Values) => insert([workspaceId], values)
 }
 
-// Changed tasks: ids, then these columns. The ids are given twice, so that the rows are found by id whatever the planner
-// estimates.
-export function updateTasks(name: string, columns: readonly Column[]) {
+// Changed tasks: ids, then these columns, and what follows from the row as it was. The ids are given twice, so that the rows are
+// found by id whatever the planner estimates.
+export function updateTasks(name: string, columns: readonly Column[], derived: readonly string[] = []) {
   const update = overRows(name, [{ name: 'id', type: 'bigint' }, ...columns], 1, ({ of, from }) => {
     const sets = columns.map((column) => `${column.name} = ${of[column.name]}`)
-    return `update tasks t set ${sets.join(', ')} from ${from}
+    return `update tasks t set ${[...sets, ...derived].join(', ')} from ${from}
       where t.workspace_id = $1 and t.id = any($2::bigint[]) and t.id = u.id`
   })
   return (workspaceId: number, values: Values) => update([workspaceId], values)

@@ -12,7 +12,6 @@ import {
   HOT,
   LANE,
   RARE,
-  STATE_SINCE,
 } from './columns.ts'
 import { commentWrites } from './comments.ts'
 import { kindWrites, kindWritesBeforeTasks } from './kinds/stored-kinds.ts'
@@ -54,22 +53,28 @@ export function writesOf(
   return writes
 }
 
-const NEW_TASK = [...ALL, LANE, STATE_SINCE]
+const NEW_TASK = [...ALL, LANE]
 const insertTasks = sql.insertTasks(NEW_TASK)
 
-const updateOf = (name: string, columns: Parameters<typeof fieldsOf>[0]) => {
-  const update = sql.updateTasks(name, columns)
+const updateOf = (name: string, columns: Parameters<typeof fieldsOf>[0], derived: readonly string[] = []) => {
+  const update = sql.updateTasks(name, columns, derived)
   return (workspaceId: number, tasks: readonly TaskRecord[]) =>
     update(workspaceId, [tasks.map(({ id }) => id), ...fieldsOf(columns, tasks)])
 }
-const updateHot = updateOf('update_tasks', HOT)
-const updateWhole = updateOf('update_tasks_whole', [...HOT, ...RARE])
+/**
+ * Since when a task is in its state: since its last change, unless the column says otherwise. So most tasks never have a value
+ * there: the first change that leaves the state alone keeps the time of the change before it.
+ */
+const MOVED = ['state_since = null']
+const STAYED = ['state_since = coalesce(t.state_since, t.updated_at)']
+const updateHot = updateOf('update_tasks', HOT, STAYED)
+const updateWhole = updateOf('update_tasks_whole', [...HOT, ...RARE], STAYED)
 /** What only a newer plan changes; the lane follows from it. */
 const updateFixed = updateOf('update_tasks_replanned', [...FIXED, LANE])
-const updateMoved = updateOf('update_tasks_moved', [...HOT, STATE_SINCE])
-const updateWholeMoved = updateOf('update_tasks_whole_moved', [...HOT, ...RARE, STATE_SINCE])
-const updateClaimed = updateOf('update_tasks_claimed', [...HOT, STATE_SINCE, CHECK_AT])
-const updateWholeClaimed = updateOf('update_tasks_whole_claimed', [...HOT, ...RARE, STATE_SINCE, CHECK_AT])
+const updateMoved = updateOf('update_tasks_moved', HOT, MOVED)
+const updateWholeMoved = updateOf('update_tasks_whole_moved', [...HOT, ...RARE], MOVED)
+const updateClaimed = updateOf('update_tasks_claimed', [...HOT, CHECK_AT], MOVED)
+const updateWholeClaimed = updateOf('update_tasks_whole_claimed', [...HOT, ...RARE, CHECK_AT], MOVED)
 
 /** By whether rare columns change, and by what happened: it was claimed, moved to another state, or neither. */
 const UPDATES = {
