@@ -63,6 +63,8 @@ export function serverPool(way: ConnectionTarget, role: string, size: number, fo
     max: size,
     pipeline: true,
     idleTimeoutMillis: 30_000,
+    // What an idle server does once a minute should find a connection open: a new one costs both sides some milliseconds.
+    min: 2,
   } as pg.PoolConfig)
   // A broken connection is replaced at its next use, and the caller gets the error from its query. Without a listener the
   // event would end the process.

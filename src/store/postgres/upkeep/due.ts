@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type pg from 'pg'
 import { oldestOrShares } from '../../round-robin.ts'
 import type { DueTask, DueVersion } from '../../store.ts'
@@ -10,8 +11,17 @@ import { firstUnseenAt } from './log-cursors.ts'
  * `transact`.
  */
 
+/** There are few statements, and each is repeated for as long as the server runs: parsed once, and planned a few times. */
 const everywhere = <T extends pg.QueryResultRow>(pool: pg.Pool, text: string, values: unknown[]) =>
-  scopedQuery<T>(pool, 'baton.scope', 'upkeep', { text, values })
+  scopedQuery<T>(pool, 'baton.scope', 'upkeep', { name: nameOf(text), text, values })
+
+const names = new Map<string, string>()
+
+function nameOf(text: string): string {
+  const name = names.get(text) ?? `upkeep_${hash('md5', text)}`
+  names.set(text, name)
+  return name
+}
 
 /** The same statement for both: a transaction that names a workspace does not see the rows of others. */
 export const inScope = <T extends pg.QueryResultRow>(
