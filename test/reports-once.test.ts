@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test, vi } from 'vitest'
+import { RoutineCreate } from '../src/core/shapes/routines.ts'
 import { followMissions, writeReports } from '../src/flow/reports/write.ts'
+import { createRoutine, runRoutine } from '../src/flow/routines/routines.ts'
+import { system } from '../src/flow/unblock.ts'
 import { REPORTS } from '../src/store/log-followers.ts'
 import { createMission, missionIn, missionTask } from './support/missions.ts'
 import { granted, holder } from './support/tasks.ts'
@@ -124,6 +127,21 @@ test('many ends at once are written in a few transactions, each mission by itsel
   commits.mockRestore()
   expect(await reports(h)).toHaveLength(111)
   expect(length).toBe(2)
+})
+
+test('the first mission of a workspace is reported on, also when a routine started it', async () => {
+  const h = await cluster.workspace()
+  const caller = { ...system(h.id), actor: 'key:person' }
+  const body = RoutineCreate.parse({ name: 'Nightly', plan: { tasks: [{ tempId: 'a' }] } })
+  const routine = await createRoutine(cluster.kernel(), caller, body)
+  await runRoutine(cluster.kernel(), caller, routine.id, {})
+  const [task] = await cluster.rows<{ id: number; uuid: string }>(
+    'select id::int, uuid from tasks where workspace_id = $1',
+    [h.id],
+  )
+  await h.work.submit(task!, granted(await h.work.claim(task!, alpha)))
+  await write(h)
+  expect(await reports(h)).toMatchObject([{ task: task!.id }, { task: null }])
 })
 
 test('missions that are older than reports are followed from the next look on', async () => {

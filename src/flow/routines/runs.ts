@@ -8,6 +8,7 @@ import { type VariableValues, valuesOf, withValues } from '../../core/routines/v
 import { MissionConfig } from '../../core/shapes/missions.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
+import { REPORTS } from '../../store/log-followers.ts'
 import { refuseContractors } from '../missions/contractors.ts'
 import { serveOthers } from '../missions/large-plans.ts'
 import { proposed } from '../missions/missions.ts'
@@ -36,6 +37,8 @@ export async function missionOf(
   refuseTexts(filled)
   await refuseContractors(kernel, workspaceId, plan, null)
   await serveOthers(plan.tasks.length)
+  // Before the mission: its end must not be missed, also when no other mission was there before.
+  await kernel.store.followers.follow(workspaceId, REPORTS, 'now')
   const id = await kernel.store.missions.freshId(workspaceId)
   // The time in the id is only for people who sort by it: it is this node's.
   const uuid = uuidCarrying(id, Date.now(), randomInt(2 ** 22))
