@@ -134,6 +134,41 @@ describe('a routine with a schedule', () => {
     clock.act({ kind: 'fail', version: 1, reason: 'gone' })
     expect(clock.events).toEqual([])
   })
+
+  test.each(['last', 'all'])(
+    'tells of all times that could not be started, with one alert: %s',
+    (catchUp) => {
+      const clock = new Clock({ catchUp })
+      clock.now = at('05:00:01')
+      clock.act({ kind: 'fail', version: 1, reason: 'gone' })
+      expect(clock.last.events).toMatchObject([
+        { type: 'routine_missed', payload: { since: time('01:00') } },
+        { type: 'routine_failed', payload: { scheduledFor: time('05:00') } },
+        { type: 'alert_raised' },
+      ])
+      expect([clock.nextAt, clock.waiting]).toEqual([time('06:00'), []])
+    },
+  )
+
+  test('fails for no time that would not have started', () => {
+    const clock = new Clock({ catchUp: 'none' })
+    clock.now = at('05:30:00')
+    clock.act({ kind: 'fail', version: 1, reason: 'gone' })
+    expect(clock.events).toEqual(['routine_missed'])
+    expect(clock.nextAt).toBe(time('06:00'))
+  })
+
+  test('keeps what waits when a later time fails, and drops it when it fails itself', () => {
+    const clock = new Clock({ overlap: 'replace' })
+    clock.look('01:00', true)
+    clock.now = at('02:00:01')
+    clock.act({ kind: 'fail', version: 1, reason: 'gone' })
+    expect(clock.last.events[0]).toMatchObject({ payload: { scheduledFor: time('02:00') } })
+    expect(clock.waiting).toEqual([time('01:00')])
+    clock.act({ kind: 'fail', version: 1, reason: 'gone' })
+    expect(clock.last.events[0]).toMatchObject({ payload: { scheduledFor: time('01:00') } })
+    expect([clock.waiting, clock.record!.isReplacing]).toEqual([[], false])
+  })
 })
 
 describe('while its last mission has not ended, a routine', () => {
@@ -168,6 +203,10 @@ describe('while its last mission has not ended, a routine', () => {
     expect(clock.record!.isReplacing).toBe(true)
     clock.look('02:00')
     expect(clock.waiting).toEqual([time('02:00')])
+    expect(clock.last.events, 'what gives way is told').toMatchObject([
+      { type: 'routine_missed', payload: { since: time('01:00'), until: time('01:00') } },
+      { type: 'routine_waiting' },
+    ])
     expect(clock.look('02:10', true)).toBeUndefined()
     expect(clock.look('02:20', false)).toBe(time('02:00'))
     expect(clock.record!.isReplacing).toBe(false)

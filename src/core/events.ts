@@ -280,7 +280,7 @@ export const EVENTS = {
   /** The mission before has not ended. */
   routine_skipped: z.object({ ...routine, scheduledFor: text, inRow: z.int() }),
   routine_waiting: z.object({ ...routine, scheduledFor: text, because: text, times: z.int() }),
-  /** Scheduled times that nobody noticed, and that are not caught up. */
+  /** Scheduled times that nobody noticed, and that are not caught up; or that waited, and gave way to a newer one. */
   routine_missed: z.object({ ...routine, since: text, until: text }),
   routine_failed: z.object({ ...routine, scheduledFor: text, reason: text }),
 

@@ -179,10 +179,11 @@ function update(
   return null
 }
 
+const isDue = ({ nextAt }: RoutineRecord, now: number) => nextAt !== null && nextAt <= now
+
 function elapse(draft: RoutineDraft, mission: NewMission, { now, isBusy }: RoutineContext): void {
   const { record } = draft
-  const { nextAt } = record
-  if (nextAt !== null && nextAt <= now) fire(draft, mission, nextAt, now, isBusy)
+  if (isDue(record, now)) fire(draft, mission, record.nextAt!, now, isBusy)
   const [next, ...rest] = record.waiting
   if (next === undefined || isBusy || draft.hasStarted) return
   record.waiting = rest
@@ -220,6 +221,9 @@ function overlap(draft: RoutineDraft, scheduledFor: number): void {
   const policy = record.schedule!.overlap
   const when = { scheduledFor: instant(scheduledFor) }
   if (policy === 'replace') {
+    const [oldest] = record.waiting
+    if (oldest !== undefined)
+      draft.tell('routine_missed', { since: instant(oldest), until: instant(record.waiting.at(-1)!) })
     record.waiting = [scheduledFor]
     record.isReplacing = true
     draft.tell('routine_waiting', { ...when, because: 'replace', times: 1 })
@@ -240,10 +244,26 @@ function overlap(draft: RoutineDraft, scheduledFor: number): void {
 /** The next scheduled time is another attempt. */
 function fail(draft: RoutineDraft, reason: string, { now }: RoutineContext): void {
   const { record } = draft
-  const scheduledFor = record.waiting[0] ?? record.nextAt
-  if (scheduledFor === null || (record.waiting.length === 0 && scheduledFor > now)) return
-  record.waiting = record.waiting.slice(1)
-  if (record.nextAt !== null && record.nextAt <= now) record.nextAt = nextOf(record.schedule!, now)
+  const scheduledFor = isDue(record, now) ? dropDue(draft, now) : dropWaiting(record)
+  if (scheduledFor === null) return
   draft.tell('routine_failed', { scheduledFor: instant(scheduledFor), reason })
   draft.alert('routine_failed', `The routine "${record.name}" could not start a mission: ${reason}`)
+}
+
+/** The time that should have started now, if any. Those before it would fail for the same reason, so they are missed. */
+function dropDue(draft: RoutineDraft, now: number): number | null {
+  const { record } = draft
+  const from = record.nextAt!
+  const { current, missed } = dueOf(record.schedule!, from, now)
+  const failed = current ?? missed.at(-1) ?? null
+  record.nextAt = nextOf(record.schedule!, now)
+  if (failed !== from) draft.tell('routine_missed', { since: instant(from), until: instant(now) })
+  return failed
+}
+
+function dropWaiting(record: RoutineRecord): number | null {
+  const [failed = null, ...rest] = record.waiting
+  record.waiting = rest
+  if (rest.length === 0) record.isReplacing = false
+  return failed
 }
