@@ -288,6 +288,25 @@ describe('a run by hand', () => {
   })
 })
 
+describe('a value that is named often', () => {
+  const input = Array.from({ length: 50 }, () => '{{what}}'.repeat(10_000))
+  const plan = planOf({ tempId: 'a', input })
+  const errors = [{ field: 'variables', message: expect.stringContaining('longer than 33554432 characters') }]
+
+  test('is refused before it fills the memory', async () => {
+    const w = await workspace()
+    const routine = await saved(w, { plan, variables: WHAT })
+    const refused = await run(w, routine, { what: 'x'.repeat(100_000) })
+    expectRefusal(refused, 400, 'VALIDATION_FAILED', { errors })
+  })
+
+  test('is refused as a default, too', async () => {
+    const w = await workspace()
+    const variables = { properties: { what: { type: 'string', default: 'x'.repeat(100_000) } } }
+    expectRefusal(await save(w, { plan, variables }), 400, 'VALIDATION_FAILED', { errors })
+  })
+})
+
 describe('a schedule', () => {
   test.each([
     [{ cron: 'every day' }, 'schedule.cron'],

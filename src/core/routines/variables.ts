@@ -188,6 +188,18 @@ function inValue(value: unknown, replace: Replace): unknown {
 export const withValues = <T extends Templated>(templated: T, values: VariableValues): T =>
   replaceIn(templated, filledIn(values))
 
+/** How many characters all texts have with these values, without putting them in. */
+export function lengthWith(templated: Templated, values: VariableValues): number {
+  let length = 0
+  replaceIn(templated, (text) => {
+    length += text.length
+    for (const [whole, name] of text.matchAll(PLACEHOLDER))
+      if (has(values, name!)) length += String(values[name!]).length - whole.length
+    return text
+  })
+  return length
+}
+
 /** Names in the text fields that are no variables: most likely misspelt. */
 export function unknownNames(templated: Templated, { properties }: VariablesSchema): string[] {
   const unknown = new Set<string>()

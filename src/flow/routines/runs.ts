@@ -4,7 +4,7 @@ import { uuidCarrying } from '../../core/ids.ts'
 import type { NewMission } from '../../core/kinds/routine/command.ts'
 import type { RoutineRecord } from '../../core/kinds/routine/record.ts'
 import { planAsWritten } from '../../core/plans/write.ts'
-import { type VariableValues, valuesOf, withValues } from '../../core/routines/variables.ts'
+import { type VariableValues, valuesOf } from '../../core/routines/variables.ts'
 import { MissionConfig } from '../../core/shapes/missions.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
@@ -13,6 +13,7 @@ import { refuseContractors } from '../missions/contractors.ts'
 import { serveOthers } from '../missions/large-plans.ts'
 import { proposed } from '../missions/missions.ts'
 import { missionPlan } from '../missions/plan-tasks.ts'
+import { fillIn } from './fill-in.ts'
 
 /** The missions that a routine starts. */
 
@@ -29,10 +30,7 @@ export async function missionOf(
   const { values } = found
   const { goal, title, description } = routine
   // Replaced after the plan was read: what a value contains is never read as a part of the plan.
-  const filled = withValues(
-    { goal, title, description, plan: missionPlan(JSON.parse(routine.plan!)) },
-    values,
-  )
+  const filled = fillIn({ goal, title, description, plan: missionPlan(JSON.parse(routine.plan!)) }, values)
   const plan = missionPlan(planAsWritten(filled.plan))
   refuseTexts(filled)
   await refuseContractors(kernel, workspaceId, plan, null)

@@ -13,7 +13,6 @@ import {
   unknownNames,
   type VariablesSchema,
   valuesOf,
-  withValues,
 } from '../../core/routines/variables.ts'
 import { RoutineConfig, type RoutineCreate, type Schedule } from '../../core/shapes/routines.ts'
 import type { Caller } from '../../kernel/kernel.ts'
@@ -22,6 +21,7 @@ import { refuseContractors } from '../missions/contractors.ts'
 import { requireMission } from '../missions/missions.ts'
 import { missionPlan, refuseCancelling } from '../missions/plan-tasks.ts'
 import { planDigest } from '../plan-digest.ts'
+import { fillIn } from './fill-in.ts'
 
 /** What a routine may be: checked whole when it is saved, so that its missions start without anybody there. */
 
@@ -89,7 +89,7 @@ export async function checkedSettings(
   if (schedule) refuseSchedule(schedule, variables)
   const values = valuesOf(variables, {})
   // As a scheduled run would have it.
-  if ('values' in values) missionPlan(planAsWritten(withValues(settings, values.values).plan))
+  if ('values' in values) missionPlan(planAsWritten(fillIn(settings, values.values).plan))
   await refuseContractors(kernel, workspaceId, plan, null)
   return {
     ...settings,
