@@ -22,7 +22,7 @@ const ALONE = ['test/postgres-{distribution,refusals}.test.ts']
 
 /** Short files that take long. They start first, so that the run does not wait for them at the end. */
 const SLOW =
-  /\/(crash|demo|(missions|routines|runs|recovery)-restart|recovery-(load|leaders|database)|runs-(shutdown|questions|crash)|simulation-stores|leadership-processes|simulation(-runs|-missions|-later)?|postgres-distribution)\.test\.ts$/
+  /\/(crash|demo|((around-)?missions|routines|runs|recovery)-restart|recovery-(load|leaders|database)|runs-(shutdown|questions|crash)|simulation-stores|leadership-processes|simulation(-runs|-missions|-later)?|postgres-distribution)\.test\.ts$/
 
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
