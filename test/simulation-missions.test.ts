@@ -20,6 +20,15 @@ const REACHED = [
   ...['task_paused from assigned', 'task_unpaused from paused', 'task_skipped from pending'],
   ...['task_human_approved from awaiting_human', 'task_divided from queued', 'task_reopened from skipped'],
   ...['task_continues_later from assigned', 'mission_plan_rejected', 'mission_plan_ready from pending'],
+  ...[
+    'outage',
+    'agent_terminated',
+    'report_written',
+    'routine_started',
+    'routine_skipped',
+    'routine_waiting',
+  ],
+  ...['routine_missed', 'routine_failed', 'routine_updated'],
 ]
 
 test(`${SEEDS} seeds break no invariant, and they reach what they are to show`, async () => {
@@ -42,7 +51,8 @@ test('the same seed gives the same run', async () => {
 })
 
 describePlantedBugs(MISSION_BUGS, runSeedOfMissions, ENOUGH, {
-  dependentsAreForgotten: 39,
-  resultsAreForgotten: 17,
-  verificationsComeTwice: 472,
+  dependentsAreForgotten: 44,
+  orphansAreLeft: 18,
+  resultsAreForgotten: 70,
+  verificationsComeTwice: 542,
 })

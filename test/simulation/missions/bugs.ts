@@ -3,6 +3,7 @@ import type { MissionRecord } from '../../../src/core/kinds/mission/record.ts'
 import { isEnd } from '../../../src/core/kinds/mission/states.ts'
 import type { TaskRecord } from '../../../src/core/records.ts'
 import type { RunStore } from '../../../src/store/run-store.ts'
+import { BUGS_AROUND_MISSIONS } from './bugs-around-missions.ts'
 
 /** A bug outside the real code, to check that the simulation notices it. */
 export interface MissionBug {
@@ -17,6 +18,10 @@ export interface MissionBug {
   reads?: {
     missions?: Partial<RunStore['missions']>
     verifications?: Partial<RunStore['verifications']>
+    reports?: Partial<RunStore['reports']>
+    routines?: Partial<RunStore['routines']>
+    agents?: Partial<RunStore['agents']>
+    followers?: Partial<RunStore['followers']>
     dueTasks?: RunStore['dueTasks']
     missedTasks?: RunStore['missedTasks']
   }
@@ -193,6 +198,7 @@ const bugs = {
     foundBy: ['dependentsAreTold', 'everythingEnds'],
     reads: { missedTasks: async () => ({ tasks: [], followed: async () => undefined }) },
   },
+  ...BUGS_AROUND_MISSIONS,
 } satisfies Record<string, MissionBug>
 
 export type MissionBugName = keyof typeof bugs

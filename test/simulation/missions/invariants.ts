@@ -13,6 +13,9 @@ import { isHeld, isTerminal, type TriggerRule } from '../../../src/core/states.t
 import type { UpstreamOutcome } from '../../../src/core/upstream.ts'
 import type { Workspace } from '../../../src/store/memory/workspace.ts'
 import { childrenInvariants } from './children-invariants.ts'
+import { contractorInvariants } from './contractor-invariants.ts'
+import { reportInvariants } from './report-invariants.ts'
+import { routineInvariants } from './routine-invariants.ts'
 import type { Seen } from './seen.ts'
 import { verdictInvariants } from './verdict-invariants.ts'
 
@@ -177,6 +180,9 @@ export const ALWAYS: Record<string, Invariant> = {
   },
   ...verdictInvariants,
   ...childrenInvariants,
+  ...contractorInvariants,
+  ...reportInvariants,
+  ...routineInvariants,
   eventsFit: {
     says: 'The payload of every event fits the catalogue.',
     broken: (_, seen) => {

@@ -4,17 +4,19 @@ import { PausingRunMemory } from '../runs/memory.ts'
 import type { Scheduler } from '../scheduler.ts'
 import type { Pauses } from '../transaction-pauses.ts'
 
-/** Beyond any task: the number of a mission must not be that of a task. */
+/** Beyond any task: the number of a mission or a routine must not be that of a task. */
 const FIRST_ID = 1_000_000
 
 /** The pausing memory store with what the flow of missions reads from Postgres besides. */
 export class MissionMemory extends PausingRunMemory {
-  #lastMission = FIRST_ID
+  #lastId = FIRST_ID
 
   constructor(scheduler: Scheduler, random: Random, pauses: Pauses) {
     super(scheduler, random, pauses)
     const planTasks = async (...of: [workspaceId: number, missionId: number]) => this.#planTasks(...of)
-    Object.assign(this.missions, { freshId: async () => ++this.#lastMission, planTasks })
+    const freshId = async () => ++this.#lastId
+    Object.assign(this.missions, { freshId, planTasks })
+    Object.assign(this.routines, { freshId, figures: async () => null, runs: async () => [] })
   }
 
   #planTasks(workspaceId: number, missionId: number): StoredPlanTask[] {

@@ -19,6 +19,7 @@ import { missionPlan } from '../../../src/flow/missions/plan-tasks.ts'
 import { command, createTasks } from '../../../src/flow/tasks.ts'
 import { type Act, attempted } from './network.ts'
 import { changedPlan, drawPlan, type PlanStored } from './plans.ts'
+import { onRoutine, settleDown } from './routines.ts'
 import { submissionOf } from './workers.ts'
 import type { MissionWorld } from './world.ts'
 
@@ -50,6 +51,7 @@ function drawMission(world: MissionWorld) {
       ...(random.chance(0.3) && { maxParallel: random.int(1, 2) }),
       ...(random.chance(0.2) && { timeouts: { deadlineSeconds: random.pick([20, 90]) } }),
       ...(random.chance(0.2) && { anotherModelOnRetry: true }),
+      ...(random.chance(0.25) && { reportAgent: random.pick(agents) }),
     },
   })
 }
@@ -61,8 +63,8 @@ const call = <T>(world: MissionWorld, what: string, act: Act<T>) =>
   attempted(world.network.call(`a person: ${what}`, act))
 
 const ACTS = {
-  ...{ approve: 5, reject: 0.7, propose: 3, add: 2.5, divide: 1, pause: 2, resume: 3, cancel: 0.5, retry: 2 },
-  ...{ budget: 0.7, raise: 1, decide: 6, onTask: 3, look: 0.5 },
+  ...{ approve: 5, reject: 1.2, propose: 3, add: 2.5, divide: 1, pause: 2, resume: 3, cancel: 0.5, retry: 2 },
+  ...{ budget: 0.7, raise: 1, decide: 6, onTask: 3, onRoutine: 2, look: 0.5 },
 }
 
 export async function interfere(world: MissionWorld): Promise<void> {
@@ -76,6 +78,7 @@ export async function interfere(world: MissionWorld): Promise<void> {
 
 async function act(world: MissionWorld, kind: keyof typeof ACTS): Promise<unknown> {
   const { random, person } = world
+  if (kind === 'onRoutine') return onRoutine(world)
   const missions = missionsOf(world)
   if (missions.length === 0) return null
   const mission = random.pick(missions)
@@ -224,6 +227,7 @@ function onTask(world: MissionWorld): Promise<unknown> {
 /** When the world is calm, people let everything continue that waits for them. */
 export async function help(world: MissionWorld): Promise<void> {
   for (;;) {
+    await settleDown(world)
     for (const mission of missionsOf(world)) await helpMission(world, mission)
     for (const task of tasksOf(world)) await helpTask(world, task)
     await world.scheduler.sleep(10_000, 'somebody helps')

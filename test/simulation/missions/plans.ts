@@ -3,6 +3,9 @@ import type { Random } from '../random.ts'
 
 /** Plans as people and planners write them. */
 
+/** An agent that comes and goes. */
+export const TEMPLATE = 'spare'
+
 interface PlanTask {
   tempId: string
   title: string
@@ -10,6 +13,7 @@ interface PlanTask {
   triggerRule: (typeof TRIGGER_RULES)[number]
   verification?: { kind: string; agent?: string; command?: string; threshold?: number }
   agent?: string
+  contractor?: { template: string; name?: string }
   optional: boolean
   cancel?: boolean
   maxRetries: number
@@ -43,10 +47,17 @@ function drawTask(random: Random, agents: readonly string[], tempId: string, bef
     ...{ tempId, title: `Task ${tempId}`, dependsOn },
     triggerRule: random.chance(0.5) ? 'all_success' : random.pick(TRIGGER_RULES),
     ...drawVerification(random, agents),
-    ...(random.chance(0.15) ? { agent: random.pick(agents) } : {}),
+    ...drawWorker(random, agents),
     optional: random.chance(0.2),
     maxRetries: random.int(0, 2),
   } satisfies PlanTask
+}
+
+function drawWorker(random: Random, agents: readonly string[]): Pick<PlanTask, 'agent' | 'contractor'> {
+  if (random.chance(0.15)) return { agent: random.pick(agents) }
+  if (!random.chance(0.15)) return {}
+  const template = random.pick([agents[0]!, TEMPLATE])
+  return { contractor: { template, ...(random.chance(0.3) ? { name: 'Ada' } : {}) } }
 }
 
 /** Tasks that depend on earlier ones. */

@@ -2,13 +2,16 @@ import { isEnd } from '../../../src/core/kinds/mission/states.ts'
 import { isHeld, isTerminal } from '../../../src/core/states.ts'
 import { outcomeOf } from '../../../src/core/upstream.ts'
 import type { Workspace } from '../../../src/store/memory/workspace.ts'
+import { contractorsAfterQuiet } from './contractor-invariants.ts'
 import { type Broken, holds, maybeHandedOut } from './invariants.ts'
+import { reportsAfterQuiet } from './report-invariants.ts'
+import { routinesAfterQuiet } from './routine-invariants.ts'
 
 const missionOf = ({ missions }: Workspace, missionId: number | null) =>
   [...missions.values()].find(({ id }) => id === missionId)
 
 /** When nobody has acted for longer than upkeep needs to repair what was lost. */
-export const AFTER_QUIET: Record<string, { says: string; broken: (now: Workspace) => Broken }> = {
+export const AFTER_QUIET: Record<string, { says: string; broken: (now: Workspace, at: number) => Broken }> = {
   stoppedMissionsHaveEnded: {
     says: 'A mission that was cancelled or stopped has ended.',
     broken: ({ missions }) => {
@@ -91,6 +94,9 @@ export const AFTER_QUIET: Record<string, { says: string; broken: (now: Workspace
       return null
     },
   },
+  ...contractorsAfterQuiet,
+  ...reportsAfterQuiet,
+  ...routinesAfterQuiet,
   dependentsAreTold: {
     says: 'A task waits only for tasks that have not ended.',
     broken: ({ tasks, dependencies }) => {

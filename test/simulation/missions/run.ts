@@ -5,12 +5,16 @@ import { MISSION_BUGS, type MissionBugName } from './bugs.ts'
 import { ALWAYS } from './invariants.ts'
 import { createMissions, help, interfere } from './people.ts'
 import { AFTER_QUIET, LAST } from './quiet-invariants.ts'
+import { createRoutines } from './routines.ts'
 import { Seen } from './seen.ts'
 import { workForever } from './workers.ts'
 import { MissionWorld } from './world.ts'
 
 /** Longer than upkeep needs: leases end after 20 s, and a result that nobody judges is looked at every minute. */
 const STILL_MS = 180_000
+/** Routines fire at full minutes; this long before one, what came of the last is done. */
+const AFTER_FIRES_MS = 3_000
+const MINUTE_MS = 60_000
 const LONGEST_CALM_MS = 3_600_000
 
 export interface MissionOutcome {
@@ -36,11 +40,12 @@ export async function runSeedOfMissions(
     await world.begin()
     for (const agent of world.agents) act(workForever(world, agent))
     act(createMissions(world))
+    act(createRoutines(world))
     act(interfere(world))
   }
   act(begin())
   const stillSince = START + world.stormMs
-  const calmSince = stillSince + STILL_MS
+  const calmSince = Math.ceil((stillSince + STILL_MS) / MINUTE_MS) * MINUTE_MS - AFTER_FIRES_MS
   let steps = 0
   for (let commits = 0; !world.broken; steps++) {
     await scheduler.step()
@@ -78,7 +83,7 @@ function check(world: MissionWorld, seen: Seen): void {
 
 function checkAfterQuiet(world: MissionWorld): void {
   for (const [name, { broken }] of Object.entries(AFTER_QUIET)) {
-    const detail = broken(world.memory.whole(world.workspace))
+    const detail = broken(world.memory.whole(world.workspace), world.scheduler.now)
     if (detail) world.breaks(name, detail)
   }
 }

@@ -1,5 +1,6 @@
 import type { StoredEvent } from '../../../src/core/events.ts'
 import type { MissionRecord } from '../../../src/core/kinds/mission/record.ts'
+import type { RoutineRecord } from '../../../src/core/kinds/routine/record.ts'
 import type { TaskRecord } from '../../../src/core/records.ts'
 import { isTerminal, type TaskState } from '../../../src/core/states.ts'
 import type { Workspace } from '../../../src/store/memory/workspace.ts'
@@ -17,6 +18,9 @@ export interface Granted {
 export class Seen {
   missions: ReadonlyMap<string, MissionRecord> = new Map()
   tasks: ReadonlyMap<number, TaskRecord> = new Map()
+  routines: ReadonlyMap<string, RoutineRecord> = new Map()
+  /** How many there were. */
+  reports = 0
   /** The events of the last commit. */
   news: readonly StoredEvent[] = []
   /** How each task has ended, at any time. */
@@ -46,7 +50,7 @@ export class Seen {
     }
   }
 
-  keep({ missions, tasks, events }: Workspace): void {
+  keep({ missions, tasks, routines, reports, events }: Workspace): void {
     for (const { taskId, to, seq } of this.news) {
       if (taskId === null || to === null) continue
       if (to === 'assigned' && (this.later.get(taskId)?.seq ?? seq) < seq) this.later.delete(taskId)
@@ -55,6 +59,8 @@ export class Seen {
     }
     this.missions = new Map(missions)
     this.tasks = new Map(tasks)
+    this.routines = new Map(routines)
+    this.reports = reports.length
     this.#events = events.length
   }
 

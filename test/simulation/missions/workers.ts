@@ -20,6 +20,8 @@ interface Held {
   id: number
   uuid: string
   agent: string
+  /** In the trace: slugs of contractors are drawn outside of the seed. */
+  name: string
   fence: { session: string; generation: number }
 }
 
@@ -28,7 +30,7 @@ export async function workForever(world: MissionWorld, agent: string): Promise<v
   for (let session = 1; ; session++) {
     await scheduler.sleep(random.int(200, 4_000), `${agent} is free`)
     if (world.season === 'still') continue
-    const held = await attempted(claim(world, agent, `${agent}/${session}`))
+    const held = await attempted(claim(world, agent, session))
     if (!held) continue
     if (random.chance(0.5)) await begin(world, held)
     const isLong = world.season === 'storm' && random.chance(0.1)
@@ -38,37 +40,48 @@ export async function workForever(world: MissionWorld, agent: string): Promise<v
 }
 
 /** The next task of the queue, or one that it picked from a list. */
-async function claim(world: MissionWorld, agent: string, session: string): Promise<Held | null> {
+async function claim(world: MissionWorld, name: string, nth: number): Promise<Held | null> {
   const { random, network, workspace } = world
+  const agent = whoClaims(world, name)
+  const session = `${agent}/${name}/${nth}`
   const caller = { ...system(workspace), actor: `key:${agent}` }
   const capabilities = world.planners.includes(agent) ? ['planning'] : []
   const open = [...world.memory.whole(workspace).tasks.values()].filter(({ state }) => !isTerminal(state))
   const [picked] = open.length > 0 && random.chance(0.3) ? [random.pick(open)] : []
-  const claims = await network.call(`${agent} claims`, async (kernel) => {
-    const who = { agent, session, leaseMs: LEASE_MS }
-    if (picked) {
-      const { id: taskId, uuid } = picked
-      const one = { kind: 'claim', capabilities, ...who } as const
-      return [granted(await kernel.run(caller, { on: 'task', taskId, uuid, command: one })).claim]
-    }
-    const pick = { agent, capabilities, purposes: PURPOSES }
-    const reply = granted(
-      await kernel.run(caller, { on: 'next', pick, session, leaseMs: LEASE_MS, limit: 1 }),
-    )
-    return reply.claims.map((handed) => handed.claim)
-  })
+  const claims = await network.call(
+    `${name} claims${agent === name ? '' : ' as another'}`,
+    async (kernel) => {
+      const who = { agent, session, leaseMs: LEASE_MS }
+      if (picked) {
+        const { id: taskId, uuid } = picked
+        const one = { kind: 'claim', capabilities, ...who } as const
+        return [granted(await kernel.run(caller, { on: 'task', taskId, uuid, command: one })).claim]
+      }
+      const pick = { agent, capabilities, purposes: PURPOSES }
+      const reply = granted(
+        await kernel.run(caller, { on: 'next', pick, session, leaseMs: LEASE_MS, limit: 1 }),
+      )
+      return reply.claims.map((handed) => handed.claim)
+    },
+  )
   const [got] = claims
   if (!got) return null
   const { taskId: uuid, generation } = got
-  return { id: idCarriedBy(uuid)!, uuid, agent, fence: { session, generation } }
+  return { id: idCarriedBy(uuid)!, uuid, agent, name, fence: { session, generation } }
+}
+
+/** Itself, or one that nobody here stands for: what is reserved for a contractor, no other can do. Some have ended and are refused. */
+function whoClaims({ random, memory, workspace, agents }: MissionWorld, name: string): string {
+  const others = [...memory.whole(workspace).agents.keys()].filter((slug) => !agents.includes(slug))
+  return others.length > 0 && random.chance(0.4) ? random.pick(others) : name
 }
 
 /** It says that it has begun; most of these continue once before they end. */
-async function begin(world: MissionWorld, { id, uuid, agent, fence }: Held): Promise<void> {
+async function begin(world: MissionWorld, { id, uuid, agent, name, fence }: Held): Promise<void> {
   const caller = { ...system(world.workspace), actor: `key:${agent}` }
   const say = (kind: 'start' | 'continue') =>
     attempted(
-      world.network.call(`${agent} says ${kind} on ${id}`, (kernel) =>
+      world.network.call(`${name} says ${kind} on ${id}`, (kernel) =>
         command(kernel, caller, uuid, { kind, fence }),
       ),
     )
@@ -107,6 +120,7 @@ const OF_VERIFICATION = {
   asks: 0.2,
   dies: 0.6,
 }
+const OF_REPORT = { good: 5, nothing: 1, fails: 1, dies: 0.6 }
 const OF_PLANNING = { plan: 5, wrong: 2.5, asks: 0.3, dies: 0.6 }
 
 const say = (verdict: string, score: number) => ({ result: { verdict, score, feedback: 'Looked at it.' } })
@@ -133,6 +147,11 @@ function answerTo(world: MissionWorld, { purpose }: TaskRecord): Answer {
     }
     return answers[ending]
   }
+  if (purpose === 'report') {
+    const ending = isGood ? 'good' : random.weighted(OF_REPORT)
+    if (ending === 'dies') return null
+    return ending === 'fails' ? { fails: 'quality' } : { result: ending === 'good' ? '# It went well' : '' }
+  }
   const ending = isGood ? 'good' : random.weighted(OF_WORK)
   const answers: Record<keyof typeof OF_WORK, Answer> = {
     good: { result: { made: random.int(1, 5) } },
@@ -158,9 +177,9 @@ async function end(world: MissionWorld, held: Held): Promise<void> {
   // Without an answer it says it again, which makes up for a node that died; some die with the node.
   const most = world.season === 'storm' && world.random.chance(0.5) ? 1 : 3
   for (let tries = 1; tries <= most && world.season !== 'still'; tries++) {
-    const { agent, uuid } = held
+    const { agent, name, uuid } = held
     const caller = { ...system(world.workspace), actor: `key:${agent}` }
-    const saying = world.network.call(`${agent} says ${sent.kind} on ${held.id}`, (kernel) =>
+    const saying = world.network.call(`${name} says ${sent.kind} on ${held.id}`, (kernel) =>
       command(kernel, caller, uuid, sent),
     )
     if (await attempted(saying)) return
@@ -168,13 +187,13 @@ async function end(world: MissionWorld, held: Held): Promise<void> {
 }
 
 /** Adds tasks to its mission, under names that a later attempt uses again; continues after them, or goes away. */
-async function addAndContinue(world: MissionWorld, { uuid, agent, fence }: Held): Promise<void> {
+async function addAndContinue(world: MissionWorld, { uuid, agent, name, fence }: Held): Promise<void> {
   const { random, network, workspace } = world
   const caller = { ...system(workspace), actor: `key:${agent}` }
   const ids: string[] = []
   for (let n = 1; n <= random.int(1, 3); n++) {
     const child = drawChild(`c${n}`)
-    const adding = network.call(`${agent} adds ${child.tempId}`, (kernel) =>
+    const adding = network.call(`${name} adds ${child.tempId}`, (kernel) =>
       addChild(kernel, caller, uuid, child, fence),
     )
     const added = await attempted(adding)
@@ -184,7 +203,7 @@ async function addAndContinue(world: MissionWorld, { uuid, agent, fence }: Held)
   if (random.chance(0.2)) ids.push(random.pick(others).uuid)
   if (random.chance(0.15)) return
   await attempted(
-    network.call(`${agent} continues after ${ids.length}`, (kernel) =>
+    network.call(`${name} continues after ${ids.length}`, (kernel) =>
       continueAfter(kernel, caller, uuid, fence, [...new Set(ids)]),
     ),
   )

@@ -13,6 +13,7 @@ import type { MissionBug } from './bugs.ts'
 import { MissionMemory } from './memory.ts'
 import { MissionNetwork } from './network.ts'
 import { MissionNode } from './node.ts'
+import { TEMPLATE } from './plans.ts'
 
 /** People and agents act, and things go wrong; then nobody acts, and upkeep has to repair; then everybody does what helps. */
 export type Season = 'storm' | 'still' | 'calm'
@@ -29,6 +30,8 @@ export class MissionWorld {
   readonly workspace = 1
   readonly nodes: MissionNode[] = []
   readonly agents: readonly string[]
+  /** Contractors are made from it while it is there. */
+  readonly template = TEMPLATE
   /** Those that may plan. */
   readonly planners: readonly string[]
   readonly stormMs: number
@@ -36,6 +39,8 @@ export class MissionWorld {
   readonly #storm: Faults
   season: Season = 'storm'
   broken: { invariant: string; detail: string } | null = null
+  /** Until then no node is started. */
+  #darkUntil = 0
   #started = 0
 
   constructor(seed: number, bug: Partial<MissionBug>, lines: number) {
@@ -51,7 +56,7 @@ export class MissionWorld {
     this.network = new MissionNetwork(this)
     this.agents = Array.from({ length: random.int(2, 4) }, (_, i) => `a${i + 1}`)
     this.planners = this.agents.slice(0, random.int(1, 2))
-    this.stormMs = random.pick([30_000, 60_000, 120_000])
+    this.stormMs = random.pick([30_000, 60_000, 120_000, 300_000])
   }
 
   get faults(): Faults {
@@ -74,7 +79,8 @@ export class MissionWorld {
 
   async begin(): Promise<void> {
     for (let i = 0; i < this.random.int(1, 2); i++) this.startNode()
-    for (const slug of this.agents) {
+    if (this.stormMs > 200_000) this.#planOutage()
+    for (const slug of [...this.agents, this.template]) {
       const profile = { capabilities: this.planners.includes(slug) ? ['planning'] : [] }
       await commandAgent(this.nodes[0]!.kernel, this.person, slug, {
         ...{ kind: 'register', profile, ifVersion: null },
@@ -90,7 +96,19 @@ export class MissionWorld {
 
   died(): void {
     this.coverage.fault('node died')
-    this.scheduler.after(this.random.int(100, 10_000), 'another node starts', () => this.startNode())
+    const darkMs = Math.max(0, this.#darkUntil - this.scheduler.now)
+    this.scheduler.after(darkMs + this.random.int(100, 10_000), 'another node starts', () => this.startNode())
+  }
+
+  /** For minutes no node runs: what is due in that time is missed. */
+  #planOutage(): void {
+    const { random, scheduler, stormMs } = this
+    const lastsMs = random.int(50_000, 200_000)
+    scheduler.after(random.int(20_000, stormMs - lastsMs - 20_000), 'an outage', () => {
+      this.coverage.fault('outage')
+      this.#darkUntil = scheduler.now + lastsMs
+      for (const node of this.alive) node.kill()
+    })
   }
 
   get alive(): MissionNode[] {
@@ -111,11 +129,15 @@ export class MissionWorld {
       })
     const over = (part: object, more: object | undefined) =>
       more ? Object.assign(Object.create(part), more) : part
-    const { missions, verifications, ...whole } = reads ?? {}
+    const { missions, verifications, reports, routines, agents, followers, ...whole } = reads ?? {}
     return Object.assign(Object.create(store), whole, {
       transact,
       missions: over(store.missions, missions),
       verifications: over(store.verifications, verifications),
+      reports: over(store.reports, reports),
+      routines: over(store.routines, routines),
+      agents: over(store.agents, agents),
+      followers: over(store.followers, followers),
     })
   }
 
