@@ -11,30 +11,15 @@ import {
   take,
   tasksByTitle,
 } from './support/http-missions.ts'
+import { run, runsOf, save, saved, show } from './support/http-routines.ts'
 import { expectRefusal, type Json, useServer, type Workspace } from './support/http-workspace.ts'
-import { superuser } from './support/nodes.ts'
+import { superuser, until } from './support/nodes.ts'
 
 /** Routines over HTTP: saved from a plan or from a mission, run by hand and by the clock. */
 
 const { served, workspace } = useServer()
 
 const WHAT = { properties: { what: { type: 'string', default: 'rust' } } }
-const save = (w: Workspace, body: Json) => w.post('/routines', { name: 'Nightly', ...body })
-const saved = async (w: Workspace, body: Json = {}) => {
-  const answer = await save(w, { plan: planOf({ tempId: 'a' }), ...body })
-  expect(answer, JSON.stringify(answer.body)).toMatchObject({ status: 201 })
-  return answer.body
-}
-const show = async (w: Workspace, { id }: Json) => (await w.call('GET', `/routines/${id}`)).body
-const run = (w: Workspace, { id }: Json, variables?: Json) =>
-  w.post(`/routines/${id}/run`, variables && { variables })
-const runsOf = async (w: Workspace, { id }: Json, query = '') =>
-  (await w.call('GET', `/routines/${id}/runs${query}`)).body
-/** Its time came that long ago. */
-const neglect = ({ id }: Json, interval = '3 hours') =>
-  superuser(served().databaseUrl, (client) =>
-    client.query(`update baton.routines set next_at = now() - $2::interval where uuid = $1`, [id, interval]),
-  )
 /** A mission of these tasks that has ended. */
 async function ended(w: Workspace, tasks: PlannedTask[], body: Json = {}) {
   const mission = await makeMission(w, tasks, body)
@@ -215,6 +200,26 @@ describe('a routine from a mission', () => {
     ])
     expect((await runsOf(w, routine, '?limit=2')).nextCursor).toEqual(expect.any(String))
   })
+
+  test('shows how the scores of its missions differ from those of the origin', async () => {
+    const w = await workspace()
+    await w.call('PUT', '/agents/judge', { adapterType: 'external' })
+    /** Does the only task of a mission, and judges it. */
+    const finished = async (mission: Json, score: number) => {
+      await submit(w, await take(w))
+      const asked = { agent: 'judge', session: 's-judge', purposes: ['verification'], waitMs: 20_000 }
+      const [claim] = (await w.post('/claims/next', asked)).body.claims
+      await submit(w, claim, 'judge', { verdict: 'pass', score, feedback: '', evidence: [] })
+      await until(async () => (await showMission(w, mission)).state === 'completed')
+    }
+    const mission = await makeMission(w, [{ tempId: 'a', verification: { kind: 'agent', agent: 'judge' } }])
+    await finished(mission, 0.8)
+    const routine = (await save(w, { fromMission: mission.id })).body
+    expect(routine).toMatchObject({ origin: { score: 0.8 }, drift: null })
+    for (const score of [0.9, 1]) await finished({ id: (await run(w, routine)).body.missionId }, score)
+    expect((await show(w, routine)).drift).toMatchObject({ runs: 2, score: 0.15 })
+    expect((await runsOf(w, routine)).items.map(({ score }: Json) => score)).toEqual([1, 0.9])
+  })
 })
 
 describe('a run by hand', () => {
@@ -304,71 +309,5 @@ describe('a value that is named often', () => {
     const w = await workspace()
     const variables = { properties: { what: { type: 'string', default: 'x'.repeat(100_000) } } }
     expectRefusal(await save(w, { plan, variables }), 400, 'VALIDATION_FAILED', { errors })
-  })
-})
-
-describe('a schedule', () => {
-  test.each([
-    [{ cron: 'every day' }, 'schedule.cron'],
-    [{ cron: '61 * * * *' }, 'schedule.cron'],
-    [{ cron: '0 0 31 2 *' }, 'schedule.cron'],
-    [{ cron: '* * * * * *' }, 'schedule.cron'],
-    [{ cron: '0 0 * * *', timeZone: 'Mars/Olympus' }, 'schedule.timeZone'],
-    [{ cron: '0 0 * * *', timeZone: '+02:00' }, 'schedule.timeZone'],
-    [{ cron: '0 0 * * *', overlap: 'maybe' }, 'schedule.overlap'],
-    [{ cron: '0 0 * * *', catchUp: 'some' }, 'schedule.catchUp'],
-  ])('that is nonsense is refused: %j', async (schedule, field) => {
-    const w = await workspace()
-    const refused = await save(w, { plan: planOf({ tempId: 'a' }), schedule })
-    expectRefusal(refused, 400, 'VALIDATION_FAILED', { errors: [{ field }] })
-  })
-
-  test('needs defaults for all variables, and texts only names those that there are', async () => {
-    const w = await workspace()
-    const schedule = { cron: '0 0 * * *' }
-    const variables = { properties: { what: { type: 'string' } } }
-    const plan = planOf({ tempId: 'a', title: '{{what}}' })
-    expectRefusal(await save(w, { plan, variables, schedule }), 400, 'VALIDATION_FAILED', {
-      errors: [{ field: 'schedule' }],
-    })
-    expectRefusal(await save(w, { plan }), 400, 'VALIDATION_FAILED', { errors: [{ field: 'variables' }] })
-  })
-
-  test('starts a mission when its time has come, for that time, and once', async () => {
-    const w = await workspace()
-    const routine = await saved(w, { schedule: { cron: '0 * * * *' } })
-    await neglect(routine)
-    const [event] = await w.happens('routine_started')
-    const { items } = await runsOf(w, routine)
-    expect(items).toMatchObject([{ missionId: event!.payload.missionId, state: 'running' }])
-    expect(items[0].scheduledFor).toMatch(/:00:00\.000Z$/)
-    expect(Date.parse((await show(w, routine)).nextAt)).toBeGreaterThan(Date.now())
-    expect(event).toMatchObject({ actor: 'system' })
-  })
-
-  test('that finds its mission still under way replaces it after it has ended', async () => {
-    const w = await workspace()
-    const routine = await saved(w, { schedule: { cron: '0 * * * *', overlap: 'replace' } })
-    const { missionId } = (await run(w, routine)).body
-    await neglect(routine)
-    const started = await w.happens('routine_started', 2)
-    expect(await showMission(w, { id: missionId })).toMatchObject({ state: 'cancelled' })
-    expect(await showMission(w, { id: started[1]!.payload.missionId as string })).toMatchObject({
-      state: 'running',
-    })
-  })
-
-  test('that cannot start a mission says so, and goes on with its next time', async () => {
-    const w = await workspace()
-    await w.call('PUT', '/agents/dev', { adapterType: 'external' })
-    const plan = planOf({ tempId: 'a', contractor: { template: 'dev' } })
-    const routine = await saved(w, { plan, schedule: { cron: '0 * * * *' } })
-    await w.call('DELETE', '/agents/dev')
-    await neglect(routine)
-    expect(await w.happens('routine_failed')).toMatchObject([
-      { payload: { routineId: routine.id, reason: expect.stringContaining('dev') } },
-    ])
-    expect(Date.parse((await show(w, routine)).nextAt)).toBeGreaterThan(Date.now())
-    expect((await runsOf(w, routine)).items).toEqual([])
   })
 })
