@@ -5,7 +5,7 @@ import { all, label, problemIn, serverUnderAttack } from './support/http-under-a
 
 /** What a hostile client may put anywhere but into a body: ids, queries, headers, methods. */
 
-const { server, routes, w, own, foreign, post, nothingIsWrittenBy, close } = await serverUnderAttack()
+const { server, routes, w, own, other, foreign, post, nothingIsWrittenBy, close } = await serverUnderAttack()
 afterAll(close)
 const withId = routes.filter(({ path }) => path.includes('{'))
 const closed = routes.filter(({ isOpen }) => !isOpen)
@@ -236,6 +236,44 @@ describe('queries', () => {
       }
       for (const cursor of right)
         expect((await post(route, { query: `?cursor=${cursor}` })).status, cursor).toBe(200)
+    },
+  )
+
+  /** Nothing of the other workspace is in it. */
+  const expectNothingForeign = ({ text }: { text: string }, except: string[] = []) => {
+    const { task, waiting, mission, runningMission, routine, report, run, session, ref } = foreign
+    const things = [task, waiting, mission, runningMission, routine, report, run, session, ref]
+    expect(things.filter((id) => !except.includes(id) && text.includes(id))).toEqual([])
+  }
+
+  test.each(known.filter(({ name, method }) => name === 'cursor' && method === 'GET'))(
+    '$path shows nothing of another workspace, also with a cursor of that',
+    async (route) => {
+      const { body } = await other.call('GET', `${pathTo(route, foreign)}?limit=1`)
+      const columns = Object.values((body.columns ?? {}) as Record<string, { nextCursor: string | null }>)
+      for (const { nextCursor } of [body as { nextCursor: string | null }, ...columns]) {
+        if (!nextCursor) continue
+        const reply = await post(route, { query: `?cursor=${nextCursor}` })
+        expect([200, 400]).toContain(reply.status)
+        expectNothingForeign(reply)
+      }
+    },
+  )
+
+  const NAMED = {
+    mission: foreign.mission,
+    task: foreign.task,
+    project: foreign.project,
+    agent: foreign.agent,
+  }
+  test.each(known.filter((route) => route.name in NAMED && isList(route)))(
+    '$path?$name= of another workspace is unknown, or has nothing',
+    async (route) => {
+      const id = NAMED[route.name as keyof typeof NAMED]
+      const reply = await post(route, { query: `?${route.name}=${id}` })
+      expect([200, 400, 404]).toContain(reply.status)
+      expectNothingForeign(reply, [id])
+      if (reply.status === 200) expect(reply.text).toMatch(/"items":\[\]/)
     },
   )
 })

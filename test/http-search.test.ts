@@ -112,6 +112,15 @@ describe('a search', () => {
     expectRefusal(await w.call('GET', '/search?q=a&limit=x'), 400, 'VALIDATION_FAILED')
   })
 
+  test('for one letter that thousands of tasks have is bounded, and says so', async () => {
+    const w = await workspace()
+    const tasks = Array.from({ length: 1_000 }, (_, n) => ({ title: `e ${n}` }))
+    for (let n = 0; n < 6; n++) expect((await w.post('/tasks/batch', { tasks })).status).toBe(201)
+    const { items, isBounded } = await search(w, 'e')
+    expect([items.length, isBounded]).toEqual([20, true])
+    expect(await search(w, 'z')).toMatchObject({ items: [], isBounded: true })
+  })
+
   test('says when there is more than it looked through', async () => {
     const w = await workspace()
     const { id } = await w.make({ title: 'one' })

@@ -14,7 +14,8 @@ export async function serverUnderAttack() {
   const routes = await routesOf(server)
   const w = await openWorkspace(server)
   const own = await thingsIn(w)
-  const foreign = await thingsIn(await openWorkspace(server))
+  const other = await openWorkspace(server)
+  const foreign = await thingsIn(other)
   const keyFor = ({ tag }: Route) => (tag === 'workspaces' ? server.ownerKey : w.ownerKey)
 
   return {
@@ -22,6 +23,7 @@ export async function serverUnderAttack() {
     routes,
     w,
     own,
+    other,
     foreign,
     /** A request that is valid except for what is given. */
     post(route: Route, { query = '', things = own, ...given }: Overrides = {}): Promise<Reply> {
