@@ -12,8 +12,8 @@ import { MissionWorld } from './world.ts'
 
 /** Longer than upkeep needs: leases end after 20 s, and a result that nobody judges is looked at every minute. */
 const STILL_MS = 180_000
-/** Routines fire at full minutes; this long before one, what came of the last is done. */
-const AFTER_FIRES_MS = 3_000
+/** Routines fire at full minutes; this long before one, what came of the last is done. Something happens every few seconds. */
+const AFTER_FIRES_MS = 10_000
 const MINUTE_MS = 60_000
 const LONGEST_CALM_MS = 3_600_000
 
