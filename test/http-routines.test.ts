@@ -89,6 +89,18 @@ describe('a routine', () => {
     expect((await other.call('GET', '/routines')).body.items).toEqual([])
   })
 
+  test('that names nobody as its reporter is refused, when it is saved and when it is changed', async () => {
+    const w = await workspace()
+    const config = { reportAgent: 'nobody' }
+    const errors = [{ field: 'config.reportAgent' }]
+    const refused = await save(w, { plan: planOf({ tempId: 'a' }), config })
+    expectRefusal(refused, 400, 'VALIDATION_FAILED', { errors })
+    const { id } = await saved(w)
+    expectRefusal(await w.call('PATCH', `/routines/${id}`, { config }), 400, 'VALIDATION_FAILED', { errors })
+    await w.call('PUT', '/agents/nobody', { adapterType: 'external' })
+    expect((await w.call('PATCH', `/routines/${id}`, { config })).body).toMatchObject({ config })
+  })
+
   test('that names commands needs the right to configure agents', async () => {
     const w = await workspace()
     const { key } = (await w.post('/keys', { name: 'member', role: 'member' })).body

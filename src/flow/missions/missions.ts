@@ -98,7 +98,7 @@ export async function createMission(
   return act(kernel, caller, uuid, command)
 }
 
-async function refuseReporter(kernel: ServerKernel, workspaceId: number, slug: string | undefined) {
+export async function refuseReporter(kernel: ServerKernel, workspaceId: number, slug: string | undefined) {
   if (slug === undefined) return
   const [found] = await kernel.store.agents.list(workspaceId, { slugs: [slug] }, 1)
   if (!found || found.record.state === 'terminated')

@@ -14,7 +14,7 @@ import {
 } from '../../core/shapes/routines.ts'
 import { type Caller, granted } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
-import { commandsIn } from '../missions/missions.ts'
+import { commandsIn, refuseReporter } from '../missions/missions.ts'
 import { missionPlan, refuseCommands } from '../missions/plan-tasks.ts'
 import { namedProject } from '../projects.ts'
 import { missionOf } from './runs.ts'
@@ -52,6 +52,8 @@ export async function createRoutine(
     made?.given.plan ?? missionPlan(body.plan),
   )
   refuseCommands(caller, commandsIn(own.plan, own.config.commands))
+  // Not that of the mission it is made from: that agent may be gone, and the report by rule is enough then.
+  await refuseReporter(kernel, caller.workspaceId, body.config?.reportAgent)
   const settings = await checkedSettings(kernel, caller, {
     ...own,
     projectId: (await namedProject(kernel, caller, own.project ?? undefined)) ?? 0,
@@ -98,6 +100,7 @@ export async function updateRoutine(
   const { plan: given, enabled, ...fields } = body
   const plan = missionPlan(given ?? JSON.parse(routine.plan!))
   if (given !== undefined || body.config) refuseCommands(caller, commandsIn(plan, body.config?.commands))
+  await refuseReporter(kernel, caller.workspaceId, body.config?.reportAgent)
   const changed: Partial<Checked> = Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== undefined),
   )
