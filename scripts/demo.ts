@@ -67,14 +67,20 @@ const QUIET = new Set([
 const waitingSince = new Map<string, number>()
 async function answerForPerson(mission: string): Promise<void> {
   const { items } = (await call(`/inbox?mission=${mission}`)) as { items: Json[] }
-  for (const { id, kind, title, generation, digest } of items) {
+  for (const { id, title, generation, digest, actions } of items) {
+    const given = answerTo(actions as string[])
     const since = waitingSince.get(String(id)) ?? performance.now()
     waitingSince.set(String(id), since)
-    if (performance.now() - since < ANSWER_AFTER_MS) continue
-    const decision = kind === 'question' ? { decision: 'answer', answer: 'green' } : { decision: 'approve' }
-    await call(`/inbox/${id}/answer`, { ...decision, generation, ...(digest ? { digest } : {}) })
-    show(`${title}: answered for you (${kind === 'question' ? 'green' : 'approved'}).`)
+    if (!given || performance.now() - since < ANSWER_AFTER_MS) continue
+    await call(`/inbox/${id}/answer`, { ...given, generation, ...(digest ? { digest } : {}) })
+    show(`${title}: answered for you (${given.answer ?? 'approved'}).`)
   }
+}
+
+/** Null: it is no question and no approval. On a busy machine an alert may come, and go by itself. */
+function answerTo(actions: readonly string[]): { decision: string; answer?: string } | null {
+  if (actions.includes('answer')) return { decision: 'answer', answer: 'green' }
+  return actions.includes('approve') ? { decision: 'approve' } : null
 }
 
 async function play(): Promise<number> {

@@ -43,9 +43,9 @@ export const DEMO_AGENTS: Record<string, Partial<AgentProfile>> = {
   ),
   'demo-hasty': scripted('Demo developer in a hurry', [
     ...work('writing code', [300, 600]),
+    // The last result counts: in the first attempt the one without tests.
+    done('Written, with twelve tests.', { files: 5, tests: 12 }),
     { attempt: 1, ...done('Written; the tests can wait.', { files: 4 }) },
-    { attempt: 2, ...done('Written, with twelve tests.', { files: 5, tests: 12 }) },
-    { attempt: 3, ...done('Written, with twelve tests.', { files: 5, tests: 12 }) },
   ]),
   'demo-designer': scripted('Demo designer', [
     ...work('drawing pages', [300, 600]),
