@@ -1,6 +1,6 @@
 import { type EventWithOrigin, type Origin, workspaceEvent } from '../events.ts'
-import { endOfCallbacks } from './callbacks.ts'
 import { tokensIn } from './budget.ts'
+import { endOfCallbacks } from './callbacks.ts'
 import { addDollars, storedDollars } from './dollars.ts'
 import type { RunEnd, RunRecord, RunStart, RuntimeState, TaskSession, WakeupRecord } from './records.ts'
 import { isOver, isPending, movedRun, movedWakeup, WAKEUP_END_OF } from './states.ts'
