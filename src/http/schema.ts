@@ -1,9 +1,9 @@
 import type { RouteShorthandOptions } from 'fastify'
 import { z } from 'zod'
+import type { Endpoint } from '../core/api/endpoint.ts'
 import { Refused } from '../core/errors.ts'
 import { idCarriedBy } from '../core/ids.ts'
-import type { Right } from '../core/shapes/administration.ts'
-import { Name } from '../core/shapes/common.ts'
+import { Digits, Name } from '../core/shapes/common.ts'
 import { isRead } from './log-head.ts'
 
 /** zod shapes as JSON Schema: Fastify validates requests with them, and OpenAPI shows them. */
@@ -48,27 +48,7 @@ const Problem = {
   },
 }
 
-interface AnswerShape {
-  /** The status of a successful answer (200), or each of them. */
-  status?: number | readonly number[]
-  /** The body of a successful answer; null: no body. */
-  answer: z.ZodType | null
-  /** Its media types; default: JSON. */
-  mediaTypes?: readonly string[]
-}
-
-interface RouteShape extends AnswerShape {
-  summary: string
-  description?: string
-  tag: string
-  needs: Right | 'nothing'
-  params?: z.ZodType
-  query?: z.ZodType
-  body?: z.ZodType
-  /** The request may have no body. */
-  bodyIsOptional?: boolean
-  bodyLimit?: number
-}
+type AnswerShape = Pick<Endpoint, 'status' | 'answer' | 'mediaTypes'>
 
 /** The answers of a route, by status. The schemas are documentation: answers are not validated at run time. */
 function answersOf(
@@ -110,7 +90,7 @@ const SEQ_OF_ANSWER = {
 
 const NO_QUERY = z.strictObject({})
 
-export function route(shape: RouteShape): RouteShorthandOptions {
+export function route(shape: Omit<Endpoint, 'method' | 'path'>): RouteShorthandOptions {
   return {
     config: {
       needs: shape.needs,
@@ -140,8 +120,6 @@ declare module 'fastify' {
 
 export const IdParams = z.object({ id: Name })
 
-/** Query values are strings of digits. */
-export const Digits = z.string().regex(/^\d{1,15}$/)
 export const numberOr = (text: string | undefined, otherwise: number) =>
   text === undefined ? otherwise : Number(text)
 

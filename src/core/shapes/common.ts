@@ -18,6 +18,8 @@ export const Track = z.string().regex(/^[A-Z]{1,8}$/)
 export const Text = z.string().max(100_000)
 export const ShortText = z.string().max(2_000)
 export const Uuid = z.string().regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+/** Query values are strings of digits. */
+export const Digits = z.string().regex(/^\d{1,15}$/)
 export const Instant = z.iso.datetime({ offset: true })
 export const LeaseSeconds = z.int().min(1).max(86_400)
 export const Generation = z.int().min(0).max(2_147_483_647)

@@ -15,7 +15,7 @@ import {
   PauseBody,
   TerminateBody,
 } from '../../core/shapes/agents.ts'
-import { listOf, Name, Slug, Tag } from '../../core/shapes/common.ts'
+import { Digits, listOf, Name, Slug, Tag } from '../../core/shapes/common.ts'
 import { ListedTask } from '../../core/shapes/tasks.ts'
 import { AGENT_STATES, type AgentState, isHeld } from '../../core/states.ts'
 import {
@@ -34,7 +34,7 @@ import type { Execution } from '../../flow/execution.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import type { KeyRing } from '../key-ring.ts'
 import { whileAdmitted } from '../live/waiting.ts'
-import { Digits, numberOr, Page, pageSize, route } from '../schema.ts'
+import { numberOr, Page, pageSize, route } from '../schema.ts'
 import { statesIn, TaskPage, taskPage } from '../task-list.ts'
 import { etag, versionIn } from '../versions.ts'
 

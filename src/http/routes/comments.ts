@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { CommentBody, CommentList, CommentView } from '../../core/shapes/comments.ts'
-import { Uuid } from '../../core/shapes/common.ts'
+import { Digits, Uuid } from '../../core/shapes/common.ts'
 import { MissionParams } from '../../core/shapes/missions.ts'
 import { commentOnMission, commentOnTask, commentsOfMission, commentsOfTask } from '../../flow/comments.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
-import { Digits, IdParams, pageSize, route } from '../schema.ts'
+import { IdParams, pageSize, route } from '../schema.ts'
 
 /** Threads of tasks and missions. */
 

@@ -1,12 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { AnswerOf } from '../../core/shapes/common.ts'
+import { Digits } from '../../core/shapes/common.ts'
 import { EventFilterQuery, EventList } from '../../core/shapes/events.ts'
 import { MissionParams } from '../../core/shapes/missions.ts'
 import { eventFilter } from '../../flow/event-filters.ts'
 import { listEvents } from '../../flow/event-views.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
-import { Digits, IdParams, numberOr, pageSize, route } from '../schema.ts'
+import { IdParams, numberOr, pageSize, route } from '../schema.ts'
 
 /** The log page by page: the whole of it, and what is about one task or one mission. */
 

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { Refused } from '../../core/errors.ts'
 import { DURATION_GROUPS } from '../../core/outcomes.ts'
-import { Instant, Name, Uuid } from '../../core/shapes/common.ts'
+import { Digits, Instant, Name, Uuid } from '../../core/shapes/common.ts'
 import {
   Bottlenecks,
   Durations,
@@ -16,7 +16,7 @@ import { search } from '../../flow/insight/search.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import type { Asked } from '../../store/server-store.ts'
 import { cursorOf, cursorWith, readCursor, valuesIn } from '../cursor.ts'
-import { Digits, numberOr, Page, pageSize, route, wantedId } from '../schema.ts'
+import { numberOr, Page, pageSize, route, wantedId } from '../schema.ts'
 
 /** What people ask of a whole workspace. */
 

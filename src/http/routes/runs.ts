@@ -5,7 +5,7 @@ import { isUuid } from '../../core/ids.ts'
 import { RUN_STATES, type RunState } from '../../core/runs/states.ts'
 import { AgentParams } from '../../core/shapes/agents.ts'
 import { CallbackMessage } from '../../core/shapes/callbacks.ts'
-import { type AnswerOf, type ListAnswer, listOf, Name } from '../../core/shapes/common.ts'
+import { type AnswerOf, Digits, type ListAnswer, listOf, Name } from '../../core/shapes/common.ts'
 import { PromptPreview } from '../../core/shapes/prompts.ts'
 import {
   AdapterView,
@@ -44,7 +44,7 @@ import {
 } from '../../flow/runs.ts'
 import { WakeupRequests, wakeAgent, wakeupPage } from '../../flow/wakeups.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
-import { Digits, include, included, numberOr, Page, pageSize, route } from '../schema.ts'
+import { include, included, numberOr, Page, pageSize, route } from '../schema.ts'
 
 const tag = 'runs'
 const onRun = { tag, params: RunParams }

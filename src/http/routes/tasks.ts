@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { Refused } from '../../core/errors.ts'
 import { TASK_ACTS } from '../../core/shapes/board.ts'
 import { ClaimHistoryView } from '../../core/shapes/claims.ts'
-import { type AnswerOf, type ListAnswer, listOf, Name, Slug, Uuid } from '../../core/shapes/common.ts'
+import { type AnswerOf, Digits, type ListAnswer, listOf, Name, Slug, Uuid } from '../../core/shapes/common.ts'
 import {
   BriefTask,
   DependencyList,
@@ -29,7 +29,7 @@ import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import type { KeyRing } from '../key-ring.ts'
 import { whileAdmitted } from '../live/waiting.ts'
 import { tellHead } from '../log-head.ts'
-import { Digits, IdParams, numberOr, route, wantedId } from '../schema.ts'
+import { IdParams, numberOr, route, wantedId } from '../schema.ts'
 import { searchOf, TaskFilterQuery, TaskPage, taskPage } from '../task-list.ts'
 import { etag, versionIn } from '../versions.ts'
 
