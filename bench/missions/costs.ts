@@ -24,7 +24,7 @@ interface Round {
   cpuMs: number
 }
 
-/** In turn, a mission, as many tasks outside, and a mission that is not counted in each round. */
+/** In turn, a mission, as many tasks outside, and two missions of which one is not counted in each round. */
 export async function costsOfMissions(
   bed: MissionBed,
   callers: number,
@@ -33,9 +33,11 @@ export async function costsOfMissions(
 ): Promise<CostFigures> {
   const inside: Task[][] = []
   const outside: Task[][] = []
+  const counted: Task[][] = []
   const uncounted: Task[][] = []
   for (let round = 0; round <= times; round++) {
     inside.push(await bed.tasksOf(await newMission(bed, loose(count), 'full_auto')))
+    counted.push(await bed.tasksOf(await newMission(bed, loose(count), 'full_auto')))
     uncounted.push(await bed.tasksOf(await newMission(bed, loose(count), 'full_auto')))
     outside.push(await tasksOutside(bed, count))
   }
@@ -43,18 +45,19 @@ export async function costsOfMissions(
   const lines = [
     () => completed(bed, inside.pop()!, callers),
     () => completed(bed, outside.pop()!, callers),
-    () => claimedUncounted(bed, uncounted.pop()!, callers),
+    () => claimed(bed, counted.pop()!, callers, 'counted'),
+    () => claimed(bed, uncounted.pop()!, callers, 'uncounted'),
   ]
   // Warms caches and plans up.
   for (const line of lines) await line()
-  const [within, without, unchecked] = await interleaved(times, lines)
+  const [within, without, withCounters, withoutCounters] = await interleaved(times, lines)
   const ratios = (of: (one: Round) => number) => spreadOf(within!.map((one, i) => of(one) / of(without![i]!)))
-  const rates = (others: readonly Round[]) =>
-    spreadOf(within!.map(({ claimMs }, i) => others[i]!.claimMs / claimMs))
+  const rates = (of: readonly Round[], others: readonly Round[]) =>
+    spreadOf(of.map(({ claimMs }, i) => others[i]!.claimMs / claimMs))
   return {
     callers,
-    claims: rates(without!),
-    claimsCounted: rates(unchecked!),
+    claims: rates(within!, without!),
+    claimsCounted: rates(withCounters!, withoutCounters!),
     completionWall: ratios(({ wallMs }) => wallMs),
     completionCpu: ratios(({ cpuMs }) => cpuMs),
   }
@@ -89,17 +92,19 @@ async function completed(
   return { claimMs, wallMs, cpuMs: (user + system) / 1000 + cpuMsOfProcessTree(pid) - server }
 }
 
-/** The same claims, except that nothing is added to the counters of their mission. */
-async function claimedUncounted(
+/** Claims by a combiner of their own, with what they add to the counters of their mission or without it. */
+async function claimed(
   { store, workspaceId, caller: { actor } }: MissionBed,
   tasks: readonly Task[],
   callers: number,
+  counters: 'counted' | 'uncounted',
 ): Promise<Round> {
   const combiner = new Combiner({
     transact: (workspaceId, readSet, decide) =>
       store.transact(workspaceId, readSet, (view) => {
         const { answer, changes } = decide(view)
-        return { answer, changes: { ...changes, missions: { ...changes.missions, deltas: new Map() } } }
+        const deltas = counters === 'counted' ? changes.missions.deltas : new Map()
+        return { answer, changes: { ...changes, missions: { ...changes.missions, deltas } } }
       }),
   })
   const claimMs = await timeOf(callers, tasks, async ({ id: taskId, uuid }) => {

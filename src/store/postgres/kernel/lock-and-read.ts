@@ -22,16 +22,25 @@ import { arrayLiteral } from './rows.ts'
 import { send } from './send.ts'
 import * as sql from './statements.ts'
 
+/** What the last batches of each workspace needed: it is read at once, and only what else turns out to matter costs a round trip. */
+export class LastNeeded {
+  /** Workspaces where something limited the last callers that claimed. */
+  readonly restricted = new Set<number>()
+  /** The missions of the tasks that were claimed last. */
+  readonly missions = new Map<number, readonly number[]>()
+}
+
 /**
  * Begins the transaction, locks and reads what the read set names: one round trip, unless tracks, past generations or, for the
- * first time in a while, limits of those that claim matter. `restricted` keeps where such limits were found.
+ * first time in a while, limits of those that claim or other missions matter.
  */
 export async function lockAndRead(
   client: pg.PoolClient,
   workspaceId: number,
   readSet: ReadSet,
-  restricted: Set<number>,
+  last: LastNeeded,
 ): Promise<View> {
+  const { restricted } = last
   const questions = new Questions(workspaceId)
   questions.ask(sql.begin, [])
   questions.ask(sql.nameWorkspace, [String(workspaceId)])
@@ -45,6 +54,7 @@ export async function lockAndRead(
       readSet.missions.length >
       0 || restricted.has(workspaceId)
   const callers = isLocking ? askForKinds(questions, readSet) : null
+  const gates = askForGates(questions, readSet, last.missions.get(workspaceId) ?? [])
   const rest = askForTheRest(questions, readSet)
   const agents = askForAgents(questions, readSet)
   const terms =
@@ -83,7 +93,7 @@ export async function lockAndRead(
     agents: agents(),
     terms: new Set(terms().flatMap(([term, until]) => ((until as number) > now ? [term as number] : []))),
     tracks: tracks?.uses ?? new Map(),
-    gates: await gatesOf(client, workspaceId, readSet, records),
+    gates: await gatesOf(client, workspaceId, { readSet, records, gates, last }),
   }
 }
 
@@ -227,26 +237,52 @@ async function lockTracks(
   return { uses: uses.byName, now, activeClaims }
 }
 
+const needsGates = ({ claimants, isTimed }: ReadSet) => claimants.length > 0 || isTimed
+
+const askForGates = (questions: Questions, readSet: ReadSet, missions: readonly number[]) =>
+  needsGates(readSet) && missions.length > 0
+    ? questions.askIn(sql.gatesOf, [arrayLiteral(missions)])
+    : NOTHING
+
+interface GatesWanted {
+  readSet: ReadSet
+  records: ReadonlyMap<number, TaskRecord>
+  /** Those that were read with the tasks. */
+  gates: () => Rows
+  last: LastNeeded
+}
+
 /** The missions of tasks that may be claimed, that time moves on, or that have a deadline. Read without a lock: `missionChecks` looks again. */
 async function gatesOf(
   client: pg.PoolClient,
   workspaceId: number,
-  { claimants, isTimed }: ReadSet,
-  records: ReadonlyMap<number, TaskRecord>,
+  { readSet, records, gates, last }: GatesWanted,
 ): Promise<Map<number, SeenGate>> {
-  const isForAll = claimants.length > 0 || isTimed
+  const isForAll = needsGates(readSet)
   const ids = new Set<number>()
   for (const { missionId, watch } of records.values())
     if (missionId !== null && (isForAll || watch?.deadlineMs !== undefined)) ids.add(missionId)
-  if (ids.size === 0) return new Map()
-  const [found] = await send(client, [[sql.gatesOf, [workspaceId, arrayLiteral([...ids])]]])
-  return new Map(
-    found!.rows.map(([id, uuid, phase, closedBy, maxParallel, held, closedMs, closedAt]) => [
-      id as number,
-      { uuid, phase, closedBy, maxParallel, held, closedMs, closedAt } as SeenGate,
-    ]),
-  )
+  if (isForAll) rememberMissions(last, workspaceId, ids)
+  const seen = new Map(gates().map(gateIn))
+  const unseen = [...ids].filter((id) => !seen.has(id))
+  if (unseen.length === 0) return seen
+  const [found] = await send(client, [[sql.gatesOf, [workspaceId, arrayLiteral(unseen)]]])
+  for (const row of found!.rows) seen.set(...gateIn(row))
+  return seen
 }
+
+/** Reading the gates of more missions than this costs more than a second round trip for those that matter. */
+const MOST_REMEMBERED = 50
+
+function rememberMissions({ missions }: LastNeeded, workspaceId: number, ids: ReadonlySet<number>): void {
+  if (ids.size > 0) missions.set(workspaceId, [...ids].slice(0, MOST_REMEMBERED))
+  else missions.delete(workspaceId)
+}
+
+const gateIn = ([id, uuid, phase, closedBy, maxParallel, held, closedMs, closedAt]: unknown[]): [
+  number,
+  SeenGate,
+] => [id as number, { uuid, phase, closedBy, maxParallel, held, closedMs, closedAt } as SeenGate]
 
 /** Read only for a result of a past generation, which is rare. */
 async function pastHoldersOf(

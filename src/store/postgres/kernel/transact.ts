@@ -9,7 +9,7 @@ import type { EventWriter } from './event-writer.ts'
 import { unboundAgents } from './kinds/agent.ts'
 import { ChangedMeanwhile } from './kinds/stored-kind.ts'
 import { kindChecks } from './kinds/stored-kinds.ts'
-import { lockAndRead } from './lock-and-read.ts'
+import { LastNeeded, lockAndRead } from './lock-and-read.ts'
 import { onConnection } from './on-connection.ts'
 import { send } from './send.ts'
 import * as sql from './statements.ts'
@@ -20,8 +20,7 @@ const TRIES = 5
 export class PostgresTransactor implements Transactor<KindName> {
   readonly #pool: pg.Pool
   readonly #log: EventWriter
-  /** Workspaces where something limited the last callers that claimed: it is locked and read at once there. */
-  readonly #restricted = new Set<number>()
+  readonly #last = new LastNeeded()
 
   constructor(pool: pg.Pool, log: EventWriter) {
     this.#pool = pool
@@ -55,7 +54,7 @@ export class PostgresTransactor implements Transactor<KindName> {
     decide: (view: View) => { answer: T; changes: Changes },
   ): Promise<T> {
     return onConnection(this.#pool, async (client) => {
-      const view = await lockAndRead(client, workspaceId, readSet, this.#restricted)
+      const view = await lockAndRead(client, workspaceId, readSet, this.#last)
       const { answer, changes } = decide(view)
       const details = questionsForHanded(workspaceId, changes.handedOut)
       const writes = writesOf(workspaceId, view, changes, details.statements)
