@@ -3,7 +3,6 @@ import { z } from 'zod'
 import type { Endpoint } from '../core/api/endpoint.ts'
 import { Refused } from '../core/errors.ts'
 import { idCarriedBy } from '../core/ids.ts'
-import { Digits, Name } from '../core/shapes/common.ts'
 import { isRead } from './log-head.ts'
 
 /** zod shapes as JSON Schema: Fastify validates requests with them, and OpenAPI shows them. */
@@ -118,23 +117,12 @@ declare module 'fastify' {
   }
 }
 
-export const IdParams = z.object({ id: Name })
-
 export const numberOr = (text: string | undefined, otherwise: number) =>
   text === undefined ? otherwise : Number(text)
 
 /** The inside id that a list is filtered by. Nothing has the id 0: a foreign id finds nothing. */
 export const wantedId = (uuid: string | undefined) =>
   uuid === undefined ? undefined : (idCarriedBy(uuid) ?? 0)
-
-/** `?include=`: large fields that lists leave out by default. */
-export const include = (...names: string[]) =>
-  z
-    .string()
-    .min(1)
-    .max(200)
-    .optional()
-    .describe(`Large fields to include, separated by commas: ${names.join(', ')}`)
 
 /** The fields that the request includes. */
 export function included<N extends string>(text: string | undefined, ...names: N[]): ReadonlySet<N> {
@@ -149,7 +137,6 @@ export function included<N extends string>(text: string | undefined, ...names: N
   return new Set(asked as N[])
 }
 
-export const Page = { cursor: Name.optional(), limit: Digits.optional() }
 export const LARGEST_PAGE = 200
 export const pageSize = (limit: string | undefined) =>
   Math.min(Math.max(numberOr(limit, 50), 1), LARGEST_PAGE)

@@ -1,7 +1,7 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import { Refused } from '../core/errors.ts'
-import { PURPOSES } from '../core/records.ts'
-import { type AnswerOf, type ListAnswer, Name, Tag, Track } from '../core/shapes/common.ts'
+import type { AnswerOf, ListAnswer } from '../core/shapes/common.ts'
+import type { TaskFilters } from '../core/shapes/task-lists.ts'
 import type { ListedTask } from '../core/shapes/tasks.ts'
 import { TASK_STATES, type TaskState, taskStates } from '../core/states.ts'
 import { listedTaskView } from '../flow/views.ts'
@@ -9,29 +9,9 @@ import type { Caller } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
 import type { LargeDetail, TaskSearch } from '../store/server-store.ts'
 import { cursorOf, readCursor } from './cursor.ts'
-import { include, included, Page, pageSize } from './schema.ts'
+import { included, pageSize } from './schema.ts'
 
-/** Query parameters shared by all lists of tasks. */
-export const TaskPage = { ...Page, include: include('input', 'checkpointData') }
-
-/** Which tasks: in all lists that are not of one kind of task already. */
-export const TaskFilterQuery = {
-  state: Name.optional(),
-  stateType: z.enum(['pending', 'running', 'paused', 'terminal']).optional(),
-  tag: Tag.optional(),
-  agent: Name.optional(),
-  track: Track.optional(),
-  purpose: z.enum(PURPOSES).optional().describe('Default: work'),
-  priorityMin: z
-    .string()
-    .regex(/^([1-9]|10)$/)
-    .optional(),
-  q: Name.optional(),
-  archived: z.enum(['true', 'false']).optional(),
-}
-const Filters = z.object(TaskFilterQuery)
-
-export const searchOf = (query: z.output<typeof Filters>) => ({
+export const searchOf = (query: z.output<typeof TaskFilters>) => ({
   states: statesIn(query.state, query.stateType),
   tag: query.tag,
   agent: query.agent,

@@ -20,6 +20,8 @@ export interface Endpoint {
   readonly body?: z.ZodType
   /** The request may have no body. */
   readonly bodyIsOptional?: boolean
+  /** The body is a plan, as YAML or JSON. It has no shape: its route reads the text, to report problems by line. */
+  readonly takesPlan?: true
   readonly bodyLimit?: number
   /** The status of a successful answer (200), or each of them. */
   readonly status?: number | readonly number[]
@@ -35,7 +37,11 @@ export const endpoint = <const E extends Endpoint>(one: E): E => one
 export interface RouteOf<E extends Endpoint> {
   Params: E['params'] extends z.ZodType ? z.output<E['params']> : unknown
   Querystring: E['query'] extends z.ZodType ? z.output<E['query']> : unknown
-  Body: E['body'] extends z.ZodType ? z.output<E['body']> : unknown
+  Body: E['body'] extends z.ZodType
+    ? z.output<E['body']>
+    : E extends { takesPlan: true }
+      ? { text: string } | undefined
+      : unknown
 }
 
 /** What it answers. */

@@ -24,6 +24,20 @@ export const Instant = z.iso.datetime({ offset: true })
 export const LeaseSeconds = z.int().min(1).max(86_400)
 export const Generation = z.int().min(0).max(2_147_483_647)
 
+export const IdParams = z.object({ id: Name })
+
+/** Query parameters of lists. */
+export const Page = { cursor: Name.optional(), limit: Digits.optional() }
+
+/** `?include=`: large fields that lists leave out by default. */
+export const include = (...names: string[]) =>
+  z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe(`Large fields to include, separated by commas: ${names.join(', ')}`)
+
 /** What a holder sends with every write. */
 export const fence = { session: Name, generation: Generation }
 

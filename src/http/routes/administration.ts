@@ -1,25 +1,17 @@
 import { hash } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { z } from 'zod'
+import * as api from '../../core/api/administration.ts'
 import { Refused } from '../../core/errors.ts'
 import { originOf } from '../../core/events.ts'
-import { type Limits, LimitsInUse, LimitsSchema } from '../../core/limits.ts'
-import {
-  KeyBody,
-  KeyMade,
-  KeyView,
-  LimitsPatch,
-  WorkspaceBody,
-  WorkspaceMade,
-  WorkspaceView,
-} from '../../core/shapes/administration.ts'
-import { type AnswerOf, type ListAnswer, listOf } from '../../core/shapes/common.ts'
+import type { Limits, LimitsInUse } from '../../core/limits.ts'
+import type { KeyMade, KeyView, WorkspaceMade } from '../../core/shapes/administration.ts'
+import type { AnswerOf } from '../../core/shapes/common.ts'
 import { changeLimits, limitsInUse } from '../../flow/limits.ts'
 import { instant } from '../../flow/views.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import type { ApiKey, KeyHolder } from '../../store/server-store.ts'
+import { serve } from '../endpoint.ts'
 import type { KeyRing } from '../key-ring.ts'
-import { IdParams, route } from '../schema.ts'
 
 const keyView = (key: ApiKey): AnswerOf<typeof KeyView> => ({
   id: key.keyId,
@@ -52,130 +44,60 @@ export function administrationRoutes(app: FastifyInstance, kernel: ServerKernel,
 }
 
 function limitRoutes(app: FastifyInstance, kernel: ServerKernel): void {
-  app.get(
-    '/limits',
-    route({
-      summary: 'Read the limits of this workspace and their usage',
-      tag: 'limits',
-      needs: 'read',
-      answer: LimitsInUse,
-    }),
-    async ({ caller }, reply) => {
-      const { limits, usage } = await limitsInUse(kernel, caller)
-      const answer: AnswerOf<typeof LimitsInUse> = { ...limits, usage }
-      return reply.header('etag', etagOf(limits)).send(answer)
-    },
-  )
-  app.patch<{ Body: z.output<typeof LimitsPatch> }>(
-    '/limits',
-    route({
-      summary: 'Change limits',
-      tag: 'limits',
-      needs: 'admin',
-      body: LimitsPatch,
-      answer: LimitsSchema,
-    }),
-    async ({ body, caller, headers }, reply) => {
-      const expected = headers['if-match']
-      const limits = await changeLimits(kernel, caller, body, (present) => {
-        if (expected !== undefined && expected !== '*' && expected !== etagOf(present))
-          throw new Refused('VERSION_MISMATCH', 'The limits were changed since they were read.')
-      })
-      return reply.header('etag', etagOf(limits)).send(limits)
-    },
-  )
+  serve(app, api.readLimits, async ({ caller }, reply) => {
+    const { limits, usage } = await limitsInUse(kernel, caller)
+    const answer: AnswerOf<typeof LimitsInUse> = { ...limits, usage }
+    return reply.header('etag', etagOf(limits)).send(answer)
+  })
+  serve(app, api.changeLimits, async ({ body, caller, headers }, reply) => {
+    const expected = headers['if-match']
+    const limits = await changeLimits(kernel, caller, body, (present) => {
+      if (expected !== undefined && expected !== '*' && expected !== etagOf(present))
+        throw new Refused('VERSION_MISMATCH', 'The limits were changed since they were read.')
+    })
+    return reply.header('etag', etagOf(limits)).send(limits)
+  })
 }
 
 function workspaceRoutes(app: FastifyInstance, kernel: ServerKernel): void {
   const { workspaces } = kernel.store
-  app.get(
-    '/workspaces',
-    route({
-      summary: 'List the workspaces of this key',
-      tag: 'workspaces',
-      needs: 'read',
-      answer: listOf(WorkspaceView),
-    }),
-    async ({ caller }): Promise<ListAnswer<AnswerOf<typeof WorkspaceView>>> => {
-      const { uuid, name } = await workspaces.read(caller.workspaceId)
-      return { items: [{ id: uuid, name }], nextCursor: null }
-    },
-  )
-  app.post<{ Body: z.output<typeof WorkspaceBody> }>(
-    '/workspaces',
-    route({
-      summary: 'Create a workspace with its first key',
-      tag: 'workspaces',
-      needs: 'instance',
-      body: WorkspaceBody,
-      status: 201,
-      answer: WorkspaceMade,
-    }),
-    async ({ body, caller }, reply) => {
-      const by = originOf(caller)
-      const workspace = await workspaces.create(body.name, by)
-      // Created by a key of another workspace: the new key stays valid whatever happens to that one.
-      const first = { name: 'owner', role: 'owner' } as const
-      const owner = await kernel.store.keys.create(workspace.workspaceId, first, by)
-      const answer: AnswerOf<typeof WorkspaceMade> = {
-        id: workspace.uuid,
-        name: workspace.name,
-        ownerKey: owner.key,
-      }
-      return reply.code(201).header('cache-control', 'no-store').send(answer)
-    },
-  )
+  serve(app, api.listWorkspaces, async ({ caller }) => {
+    const { uuid, name } = await workspaces.read(caller.workspaceId)
+    return { items: [{ id: uuid, name }], nextCursor: null }
+  })
+  serve(app, api.createWorkspace, async ({ body, caller }, reply) => {
+    const by = originOf(caller)
+    const workspace = await workspaces.create(body.name, by)
+    // Created by a key of another workspace: the new key stays valid whatever happens to that one.
+    const first = { name: 'owner', role: 'owner' } as const
+    const owner = await kernel.store.keys.create(workspace.workspaceId, first, by)
+    const answer: AnswerOf<typeof WorkspaceMade> = {
+      id: workspace.uuid,
+      name: workspace.name,
+      ownerKey: owner.key,
+    }
+    return reply.code(201).header('cache-control', 'no-store').send(answer)
+  })
 }
 
 function keyRoutes(app: FastifyInstance, kernel: ServerKernel, keys: KeyRing): void {
-  app.get(
-    '/keys',
-    route({
-      summary: 'List the keys of this workspace',
-      tag: 'keys',
-      needs: 'admin',
-      answer: listOf(KeyView),
-    }),
-    async ({ caller }) => ({
-      items: (await kernel.store.keys.list(caller.workspaceId)).map(keyView),
-      nextCursor: null,
-    }),
-  )
-  app.post<{ Body: z.output<typeof KeyBody> }>(
-    '/keys',
-    route({
-      summary: 'Create a key; it is shown only once',
-      tag: 'keys',
-      needs: 'admin',
-      body: KeyBody,
-      status: 201,
-      answer: KeyMade,
-    }),
-    async (request, reply) => {
-      const { body, caller } = request
-      const expiresAt = body.expiresAt === undefined ? undefined : Date.parse(body.expiresAt)
-      const wanted = { ...body, expiresAt }
-      const made = await kernel.store.keys.create(caller.workspaceId, wanted, holderOf(request))
-      const view: AnswerOf<typeof KeyMade> = { ...keyView(made), key: made.key }
-      return reply.code(201).header('cache-control', 'no-store').send(view)
-    },
-  )
-  app.delete<{ Params: { id: string } }>(
-    '/keys/:id',
-    route({
-      summary: 'Revoke a key',
-      tag: 'keys',
-      needs: 'admin',
-      params: IdParams,
-      status: 204,
-      answer: null,
-    }),
-    async (request, reply) => {
-      const { params, caller } = request
-      const revoked = await kernel.store.keys.revoke(caller.workspaceId, params.id, holderOf(request))
-      // The answer guarantees that the key is revoked: everything opened with it has ended.
-      await keys.revoked(revoked)
-      return reply.code(204).send()
-    },
-  )
+  serve(app, api.listKeys, async ({ caller }) => ({
+    items: (await kernel.store.keys.list(caller.workspaceId)).map(keyView),
+    nextCursor: null,
+  }))
+  serve(app, api.createKey, async (request, reply) => {
+    const { body, caller } = request
+    const expiresAt = body.expiresAt === undefined ? undefined : Date.parse(body.expiresAt)
+    const wanted = { ...body, expiresAt }
+    const made = await kernel.store.keys.create(caller.workspaceId, wanted, holderOf(request))
+    const view: AnswerOf<typeof KeyMade> = { ...keyView(made), key: made.key }
+    return reply.code(201).header('cache-control', 'no-store').send(view)
+  })
+  serve(app, api.revokeKey, async (request, reply) => {
+    const { params, caller } = request
+    const revoked = await kernel.store.keys.revoke(caller.workspaceId, params.id, holderOf(request))
+    // The answer guarantees that the key is revoked: everything opened with it has ended.
+    await keys.revoked(revoked)
+    return reply.code(204).send()
+  })
 }

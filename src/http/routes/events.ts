@@ -1,10 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { WebSocket } from 'ws'
-import { z } from 'zod'
+import type { RouteOf } from '../../core/api/endpoint.ts'
+import { openEventSocket, streamEvents } from '../../core/api/events.ts'
 import { Refused } from '../../core/errors.ts'
 import type { EventFilter } from '../../core/event-filter.ts'
-import { Digits } from '../../core/shapes/common.ts'
-import { EventFilterQuery, EventFrame, EventView } from '../../core/shapes/events.ts'
 import { eventFilter } from '../../flow/event-filters.ts'
 import type { LiveOutput } from '../../kernel/live-output.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
@@ -17,16 +16,8 @@ import { sendProblem } from '../problems.ts'
 import { route } from '../schema.ts'
 import { eventLists } from './event-lists.ts'
 
-const StreamQuery = z.strictObject({ after: Digits.optional(), ...EventFilterQuery })
-const SocketQuery = StreamQuery.extend({
-  output: z
-    .string()
-    .regex(/^(all|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/)
-    .optional()
-    .describe('Live output of agents: of "all" runs, or of the run with this id'),
-})
-type Socketing = { Querystring: z.output<typeof SocketQuery> }
-type Streaming = { Querystring: z.output<typeof StreamQuery> }
+type Streaming = RouteOf<typeof streamEvents>
+type Socketing = RouteOf<typeof openEventSocket>
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -45,8 +36,6 @@ interface Streams {
   live: LiveOutput
 }
 
-const tag = 'events'
-
 export function eventRoutes(app: FastifyInstance, kernel: ServerKernel, streams: Streams): void {
   eventLists(app, kernel)
   streamRoutes(app, kernel, streams)
@@ -63,16 +52,9 @@ function streamRoutes(app: FastifyInstance, kernel: ServerKernel, { feed, keys, 
   app.decorateRequest('streamFilter', null)
 
   app.get<Streaming>(
-    '/events/stream',
+    streamEvents.path,
     {
-      ...route({
-        summary: 'Stream events as server-sent events; resumes after Last-Event-ID',
-        tag,
-        needs: 'read',
-        query: StreamQuery,
-        answer: EventView,
-        mediaTypes: ['text/event-stream'],
-      }),
+      ...route(streamEvents),
       preHandler: begin,
     },
     async (request, reply) => {
@@ -83,19 +65,9 @@ function streamRoutes(app: FastifyInstance, kernel: ServerKernel, { feed, keys, 
   )
 
   app.route<Socketing>({
-    method: 'GET',
-    url: '/events/ws',
-    ...route({
-      summary:
-        'Stream events over a WebSocket, from ?after= on; with ?output= also the live output of agents',
-      description:
-        'A client may send {"output":[run ids]}, {"output":"all"} or {"output":[]} to change whose output it gets.',
-      tag,
-      needs: 'read',
-      query: SocketQuery,
-      status: 101,
-      answer: EventFrame,
-    }),
+    method: openEventSocket.method,
+    url: openEventSocket.path,
+    ...route(openEventSocket),
     preHandler: begin,
     handler: (_request, reply) => sendProblem(reply, 'UPGRADE_REQUIRED', 'Open this as a WebSocket.'),
     wsHandler: async (socket, request) => {

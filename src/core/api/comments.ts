@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import { CommentBody, CommentList, CommentView } from '../shapes/comments.ts'
+import { Digits, IdParams, Uuid } from '../shapes/common.ts'
+import { MissionParams } from '../shapes/missions.ts'
+import { endpoint } from './endpoint.ts'
+
+/** Threads of tasks and missions. Those who work may comment, too: an agent, on its own task and its mission. */
+
+const tag = 'comments'
+
+const adding = { tag, needs: 'work', body: CommentBody, status: 201, answer: CommentView } as const
+
+export const commentOnTask = endpoint({
+  method: 'POST',
+  path: '/tasks/:id/comments',
+  summary: 'Comment on a task: the agent that works on it next is told',
+  params: IdParams,
+  ...adding,
+})
+
+export const commentOnMission = endpoint({
+  method: 'POST',
+  path: '/missions/:id/comments',
+  summary: 'Comment on a mission: the agent that works on it next is told',
+  params: MissionParams,
+  ...adding,
+})
+
+const CommentQuery = z.strictObject({
+  after: Uuid.optional().describe('The id of a comment: those that were written after it'),
+  limit: Digits.optional(),
+})
+const listing = { tag, needs: 'read', query: CommentQuery, answer: CommentList } as const
+
+export const listCommentsOfTask = endpoint({
+  method: 'GET',
+  path: '/tasks/:id/comments',
+  summary: 'List the comments on a task, oldest first',
+  params: IdParams,
+  ...listing,
+})
+
+export const listCommentsOfMission = endpoint({
+  method: 'GET',
+  path: '/missions/:id/comments',
+  summary: 'List the comments on a mission, oldest first',
+  params: MissionParams,
+  ...listing,
+})

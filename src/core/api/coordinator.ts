@@ -1,0 +1,36 @@
+import { listOf } from '../shapes/common.ts'
+import { CoordinatorStatus, NodeView, RecoverAnswer, RecoverBody } from '../shapes/coordinator.ts'
+import { endpoint } from './endpoint.ts'
+
+/** The coordinator and the nodes. */
+
+const tag = 'coordinator'
+
+export const readCoordinatorStatus = endpoint({
+  method: 'GET',
+  path: '/coordinator/status',
+  summary: 'Read the status of the coordinator and of this workspace',
+  tag,
+  needs: 'admin',
+  answer: CoordinatorStatus,
+})
+
+export const listNodes = endpoint({
+  method: 'GET',
+  path: '/nodes',
+  summary: 'List the nodes on this database',
+  tag,
+  needs: 'admin',
+  answer: listOf(NodeView),
+})
+
+export const recoverNow = endpoint({
+  method: 'POST',
+  path: '/coordinator/recover',
+  summary: 'Run all upkeep steps for this workspace now',
+  tag,
+  needs: 'admin',
+  body: RecoverBody,
+  bodyIsOptional: true,
+  answer: RecoverAnswer,
+})

@@ -1,0 +1,16 @@
+import { IdParams } from '../shapes/common.ts'
+import { DependenciesBody, TaskView } from '../shapes/tasks.ts'
+import { endpoint } from './endpoint.ts'
+
+/** Dependencies of tasks. */
+
+export const addDependencies = endpoint({
+  method: 'POST',
+  path: '/tasks/:id/dependencies',
+  summary: 'Add dependencies to a task',
+  tag: 'tasks',
+  needs: 'operate',
+  params: IdParams,
+  body: DependenciesBody,
+  answer: TaskView,
+})

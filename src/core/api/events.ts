@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import { Digits, IdParams } from '../shapes/common.ts'
+import { EventFilterQuery, EventFrame, EventList, EventView } from '../shapes/events.ts'
+import { MissionParams } from '../shapes/missions.ts'
+import { endpoint } from './endpoint.ts'
+
+/** The log: page by page, and as it is written. */
+
+const { task: _task, mission: _mission, ...WithinOne } = EventFilterQuery
+const position = { after: Digits.optional(), limit: Digits.optional() }
+const Query = z.strictObject({ ...position, ...EventFilterQuery })
+const QueryWithinOne = z.strictObject({ ...position, ...WithinOne })
+
+export const listEvents = endpoint({
+  method: 'GET',
+  path: '/events',
+  summary: 'List events, oldest first: all of them, or those that match',
+  tag: 'events',
+  needs: 'read',
+  query: Query,
+  answer: EventList,
+})
+
+export const listEventsOfTask = endpoint({
+  method: 'GET',
+  path: '/tasks/:id/events',
+  summary: 'List the events of a task',
+  tag: 'tasks',
+  needs: 'read',
+  params: IdParams,
+  query: QueryWithinOne,
+  answer: EventList,
+})
+
+export const listEventsOfMission = endpoint({
+  method: 'GET',
+  path: '/missions/:id/events',
+  summary: 'List the events of a mission and of its tasks, oldest first',
+  tag: 'missions',
+  needs: 'read',
+  params: MissionParams,
+  query: QueryWithinOne,
+  answer: EventList,
+})
+
+const StreamQuery = z.strictObject({ after: Digits.optional(), ...EventFilterQuery })
+
+export const streamEvents = endpoint({
+  method: 'GET',
+  path: '/events/stream',
+  summary: 'Stream events as server-sent events; resumes after Last-Event-ID',
+  tag: 'events',
+  needs: 'read',
+  query: StreamQuery,
+  answer: EventView,
+  mediaTypes: ['text/event-stream'],
+})
+
+/** Clients send FollowOutput. */
+export const openEventSocket = endpoint({
+  method: 'GET',
+  path: '/events/ws',
+  summary: 'Stream events over a WebSocket, from ?after= on; with ?output= also the live output of agents',
+  description:
+    'A client may send {"output":[run ids]}, {"output":"all"} or {"output":[]} to change whose output it gets.',
+  tag: 'events',
+  needs: 'read',
+  query: StreamQuery.extend({
+    output: z
+      .string()
+      .regex(/^(all|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/)
+      .optional()
+      .describe('Live output of agents: of "all" runs, or of the run with this id'),
+  }),
+  status: 101,
+  answer: EventFrame,
+})

@@ -1,0 +1,32 @@
+import { CoordinatorHealth, HealthAnswer } from '../shapes/coordinator.ts'
+import { endpoint } from './endpoint.ts'
+
+/** Checks that need no key. */
+
+export const checkLive = endpoint({
+  method: 'GET',
+  path: '/health/live',
+  summary: 'Check that the process is running',
+  tag: 'health',
+  needs: 'nothing',
+  answer: HealthAnswer,
+})
+
+export const checkReady = endpoint({
+  method: 'GET',
+  path: '/health/ready',
+  summary: 'Check that the database responds',
+  tag: 'health',
+  needs: 'nothing',
+  answer: HealthAnswer,
+})
+
+export const checkCoordinator = endpoint({
+  method: 'GET',
+  path: '/health/coordinator',
+  summary: 'Check that a node coordinates',
+  tag: 'health',
+  needs: 'nothing',
+  status: [200, 503],
+  answer: CoordinatorHealth,
+})

@@ -1,0 +1,63 @@
+import { z } from 'zod'
+import { IdParams, Page, Uuid } from '../shapes/common.ts'
+import {
+  InboxAnswer,
+  InboxAnswers,
+  InboxDetail,
+  InboxList,
+  InboxOutcome,
+  InboxOutcomes,
+} from '../shapes/inbox.ts'
+import { INBOX_KINDS } from '../waiting.ts'
+import { endpoint } from './endpoint.ts'
+
+/** What waits for a person. */
+
+const tag = 'inbox'
+const ListQuery = z.strictObject({
+  ...Page,
+  kind: z.enum(INBOX_KINDS).optional(),
+  mission: Uuid.optional(),
+  sort: z.enum(['oldest', 'blocks']).optional().describe('Default: oldest'),
+})
+
+export const listInbox = endpoint({
+  method: 'GET',
+  path: '/inbox',
+  summary: 'List what waits for a person, oldest first or by how much it blocks',
+  tag,
+  needs: 'read',
+  query: ListQuery,
+  answer: InboxList,
+})
+
+export const readInboxItem = endpoint({
+  method: 'GET',
+  path: '/inbox/:id',
+  summary: 'Read an item with everything that is needed to decide',
+  tag,
+  needs: 'read',
+  params: IdParams,
+  answer: InboxDetail,
+})
+
+export const answerInboxItems = endpoint({
+  method: 'POST',
+  path: '/inbox/answer',
+  summary: 'Decide the same about several items; each is decided for itself',
+  tag,
+  needs: 'operate',
+  body: InboxAnswers,
+  answer: InboxOutcomes,
+})
+
+export const answerInboxItem = endpoint({
+  method: 'POST',
+  path: '/inbox/:id/answer',
+  summary: 'Decide about an item: the act that it stands for is done',
+  tag,
+  needs: 'operate',
+  params: IdParams,
+  body: InboxAnswer,
+  answer: InboxOutcome,
+})

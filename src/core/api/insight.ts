@@ -1,0 +1,92 @@
+import { z } from 'zod'
+import { DURATION_GROUPS } from '../outcomes.ts'
+import { Digits, Instant, Name, Page, Uuid } from '../shapes/common.ts'
+import { Bottlenecks, Durations, Failures, Retries, SearchAnswer, Telemetry } from '../shapes/insight.ts'
+import { endpoint } from './endpoint.ts'
+
+/** What people ask of a whole workspace. */
+
+const tag = 'insight'
+export const MOST_FOUND = 20
+
+const SearchQuery = z.strictObject({
+  q: Name.optional().describe('A key or its beginning, an id or its beginning, part of a title or a name'),
+  limit: Digits.optional().describe(`At most ${MOST_FOUND}`),
+})
+
+const Period = {
+  from: Instant.optional().describe('Without it, a day before the end'),
+  to: Instant.optional().describe('Without it, now'),
+}
+export const PeriodQuery = z.strictObject(Period)
+export const AskedQuery = z.strictObject({
+  ...Period,
+  ...Page,
+  agent: Name.optional().describe('It held the task last'),
+  taskType: Name.optional(),
+  mission: Uuid.optional(),
+})
+const DurationQuery = AskedQuery.extend({
+  by: z.enum(DURATION_GROUPS).default('taskType').describe('What the groups have in common'),
+})
+
+export const search = endpoint({
+  method: 'GET',
+  path: '/search',
+  summary: 'Find tasks, missions, agents and runs by a few letters',
+  tag,
+  needs: 'read',
+  query: SearchQuery,
+  answer: SearchAnswer,
+})
+
+export const listFailures = endpoint({
+  method: 'GET',
+  path: '/insight/failures',
+  summary: 'List what failed within a period, newest first',
+  tag,
+  needs: 'read',
+  query: AskedQuery,
+  answer: Failures,
+})
+
+export const listDurations = endpoint({
+  method: 'GET',
+  path: '/insight/durations',
+  summary: 'Read how long tasks waited and took that ended within a period, by group',
+  tag,
+  needs: 'read',
+  query: DurationQuery,
+  answer: Durations,
+})
+
+export const listRetries = endpoint({
+  method: 'GET',
+  path: '/insight/retries',
+  summary:
+    'List tasks that ended within a period and were tried more than once, and how many of them succeeded',
+  tag,
+  needs: 'read',
+  query: AskedQuery,
+  answer: Retries,
+})
+
+export const listBottlenecks = endpoint({
+  method: 'GET',
+  path: '/insight/bottlenecks',
+  summary: 'List tasks that ended within a period and kept others waiting longest',
+  tag,
+  needs: 'read',
+  query: AskedQuery,
+  answer: Bottlenecks,
+})
+
+export const readTelemetry = endpoint({
+  method: 'GET',
+  path: '/telemetry',
+  summary: 'Read how well agents, models, retries, verifiers and estimates did within a period',
+  tag,
+  needs: 'read',
+  query: PeriodQuery,
+  answer: Telemetry,
+})

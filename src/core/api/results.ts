@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import { IdParams, include, listOf, Name, Page, ShortText } from '../shapes/common.ts'
+import { PromoteAnswer, RejectedResult, ResultDiff, ResultOfTask, ResultView } from '../shapes/results.ts'
+import { endpoint } from './endpoint.ts'
+
+/** Results of tasks, accepted and rejected. */
+
+const ListQuery = z.strictObject({
+  ...Page,
+  include: include('result'),
+  accepted: z.literal('false').optional(),
+})
+/** All results, unless they are too large for one answer. */
+const OfTaskQuery = z.strictObject(Page)
+const ResultParams = z.object({ id: Name, ref: Name })
+const PromoteBody = z.strictObject({ reason: ShortText.optional() })
+
+const tag = 'results'
+const onResult = { tag, params: ResultParams }
+
+export const listRejectedResults = endpoint({
+  method: 'GET',
+  path: '/results',
+  summary: 'List rejected results, newest first',
+  tag,
+  needs: 'read',
+  query: ListQuery,
+  answer: listOf(RejectedResult),
+})
+
+export const listResultsOfTask = endpoint({
+  method: 'GET',
+  path: '/tasks/:id/results',
+  summary: 'List the results of a task, accepted and rejected',
+  tag: 'tasks',
+  needs: 'read',
+  params: IdParams,
+  query: OfTaskQuery,
+  answer: listOf(ResultView),
+})
+
+export const readResult = endpoint({
+  method: 'GET',
+  path: '/tasks/:id/results/:ref',
+  ...onResult,
+  summary: 'Read a result',
+  needs: 'read',
+  answer: ResultOfTask,
+})
+
+export const compareResult = endpoint({
+  method: 'GET',
+  path: '/tasks/:id/results/:ref/diff',
+  ...onResult,
+  summary: 'Compare a result with the accepted one (JSON Patch)',
+  needs: 'read',
+  answer: ResultDiff,
+})
+
+export const promoteResult = endpoint({
+  method: 'POST',
+  path: '/tasks/:id/results/:ref/promote',
+  ...onResult,
+  summary: 'Promote a rejected result',
+  needs: 'operate',
+  body: PromoteBody,
+  bodyIsOptional: true,
+  answer: PromoteAnswer,
+})
