@@ -1,0 +1,38 @@
+import type { Endpoint } from './endpoint.ts'
+
+/** Every file of endpoints. A new one is a line here. */
+type Files =
+  | typeof import('./administration.ts')
+  | typeof import('./agents.ts')
+  | typeof import('./board.ts')
+  | typeof import('./children.ts')
+  | typeof import('./claims.ts')
+  | typeof import('./comments.ts')
+  | typeof import('./coordinator.ts')
+  | typeof import('./dead-letters.ts')
+  | typeof import('./demo.ts')
+  | typeof import('./dependencies.ts')
+  | typeof import('./events.ts')
+  | typeof import('./health.ts')
+  | typeof import('./inbox.ts')
+  | typeof import('./insight.ts')
+  | typeof import('./logs.ts')
+  | typeof import('./mission-reads.ts')
+  | typeof import('./missions.ts')
+  | typeof import('./people.ts')
+  | typeof import('./plans.ts')
+  | typeof import('./projects.ts')
+  | typeof import('./prompts.ts')
+  | typeof import('./reports.ts')
+  | typeof import('./results.ts')
+  | typeof import('./routines.ts')
+  | typeof import('./runs.ts')
+  | typeof import('./sessions.ts')
+  | typeof import('./tasks.ts')
+  | typeof import('./workers.ts')
+
+type EndpointsIn<File> = File extends unknown ? Extract<File[keyof File], Endpoint> : never
+type AnyEndpoint = EndpointsIn<Files>
+
+/** All endpoints by method and path, as in `Api['GET /tasks/:id']`. Types alone: a client that imports them loads no shapes. */
+export type Api = { readonly [E in AnyEndpoint as `${E['method']} ${E['path']}`]: E }
