@@ -1,9 +1,9 @@
+import { isLawful } from '../acts.ts'
 import type { RuleContext, TaskCommand } from '../commands.ts'
 import { refuse } from '../errors.ts'
 import { workProductRef } from '../keys.ts'
 import type { TaskDraft } from '../records.ts'
 import type { TaskReply } from '../replies.ts'
-import { isTerminal } from '../states.ts'
 import { closeForLateResults } from './fence.ts'
 import { whyStale } from './question.ts'
 import { claimAtOnce, dropPendingResult, storeResult } from './result-writes.ts'
@@ -14,7 +14,7 @@ type Complete = Extract<TaskCommand, { kind: 'complete' }>
 export function complete(draft: TaskDraft, command: Complete, context: RuleContext): TaskReply {
   const { record } = draft
   const { submission, comment } = command
-  if (isTerminal(record.state))
+  if (!isLawful('complete', record.state))
     return refuse('WRONG_STATE', `A task that is ${record.state} cannot be completed; reset it first.`, {
       taskState: record.state,
     })

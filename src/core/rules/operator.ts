@@ -1,10 +1,11 @@
+import { isLawful, transitionOf } from '../acts.ts'
 import type { RuleContext, TaskCommand } from '../commands.ts'
 import { type Refusal, refuse } from '../errors.ts'
 import { closed, isItem, taskItemId } from '../inbox-events.ts'
 import type { TaskDraft, TaskRecord } from '../records.ts'
 import type { TaskReply } from '../replies.ts'
 import { backoffMs, queueRank } from '../retry.ts'
-import { isHeld, isTerminal, TASK_TRANSITIONS, type TaskState, type TransitionName } from '../states.ts'
+import { isHeld, TASK_TRANSITIONS, type TaskState, type TransitionName } from '../states.ts'
 import { decidedAbout, dropPreference, goOn, preferLastAgent, WAITS_NO_MORE } from '../waiting.ts'
 import { fail, requeue, whatRanOut } from './attempts.ts'
 import { switchModel, withOwnModel } from './fallback.ts'
@@ -22,20 +23,16 @@ type Act<K extends TaskCommand['kind']> = (
   context: RuleContext,
 ) => Refusal | null
 
-/** The transition of each act: from other states it is refused. */
-const STANDS_FOR = {
-  cancel: 'task_cancelled',
-  pause: 'task_paused',
-  resume: 'task_unpaused',
-  retry: 'task_retried',
-  reset: 'task_reset',
-  approve: 'task_human_approved',
-  reject: 'task_human_rejected',
-  verdict: 'task_verification_passed',
-  skip: 'task_skipped',
-} as const satisfies Partial<Record<TaskCommand['kind'], TransitionName>>
-
-type StateAct = keyof typeof STANDS_FOR
+type StateAct =
+  | 'cancel'
+  | 'pause'
+  | 'resume'
+  | 'retry'
+  | 'reset'
+  | 'approve'
+  | 'reject'
+  | 'verdict'
+  | 'skip'
 const JUDGES: readonly StateAct[] = ['approve', 'reject', 'verdict']
 type OperatorCommand = Command<StateAct | 'update' | 'archive'>
 
@@ -47,11 +44,15 @@ export function operate(draft: TaskDraft, command: OperatorCommand, context: Rul
   return refusal ?? { ok: true, reason: 'DONE', record: draft.record }
 }
 
-const isStateAct = (command: OperatorCommand): command is Command<StateAct> => command.kind in STANDS_FOR
+const isStateAct = (command: OperatorCommand): command is Command<StateAct> => command.kind in ACTS
+
+/** From other states an act is refused. */
+const changeBy = (act: StateAct) =>
+  act === 'verdict' ? TASK_TRANSITIONS.task_verification_passed : transitionOf(act)
 
 function changeState(draft: TaskDraft, command: Command<StateAct>, context: RuleContext): Refusal | null {
   const { state } = draft.record
-  const { from, to } = TASK_TRANSITIONS[STANDS_FOR[command.kind]]
+  const { from, to } = changeBy(command.kind)
   // Cancelling or pausing twice is one request, repeated.
   if (state === to && (command.kind === 'cancel' || command.kind === 'pause')) return null
   const digest = 'digest' in command ? command.digest : undefined
@@ -244,7 +245,7 @@ function archive(draft: TaskDraft, command: Command<'archive'>, { actor, now }: 
   const { record } = draft
   const stale = whyStale(record, command.generation)
   if (stale) return stale
-  if (!isTerminal(record.state))
+  if (!isLawful('archive', record.state))
     return refuse('WRONG_STATE', `Only finished tasks are archived; this one is ${record.state}.`)
   if (record.archivedAt === null) {
     draft.touch()

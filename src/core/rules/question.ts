@@ -1,3 +1,4 @@
+import { isLawful } from '../acts.ts'
 import type { RuleContext, TaskCommand } from '../commands.ts'
 import { type Refusal, refuse, refuseField } from '../errors.ts'
 import type { TaskDraft, TaskRecord } from '../records.ts'
@@ -34,7 +35,7 @@ export function ask(draft: TaskDraft, command: Command<'ask'>, context: RuleCont
 export function answer(draft: TaskDraft, command: Command<'answer'>, context: RuleContext): TaskReply {
   const { record } = draft
   const asks = record.watch?.asks
-  if (record.state !== 'awaiting_human' || !asks)
+  if (!isLawful('answer', record.state) || !asks)
     return refuse('WRONG_STATE', 'The task has no question that waits for an answer.', {
       taskState: record.state,
     })
