@@ -1,0 +1,40 @@
+import { createContext, useCallback, useContext, useSyncExternalStore } from 'react'
+
+/** How far the server's clock is ahead of this machine's: times are the server's, and a wrong clock must not show. */
+export const ClockOffset = createContext(0)
+
+const tickers = new Map<number, { listeners: Set<() => void>; tick: number; stop: () => void }>()
+
+/** All that shows the time at one pace shares one timer, and changes in one frame. */
+function subscribe(everyMs: number, listener: () => void): () => void {
+  let ticker = tickers.get(everyMs)
+  if (!ticker) {
+    const made = { listeners: new Set<() => void>(), tick: Date.now(), stop: () => {} }
+    const timer = setInterval(() => {
+      made.tick = Date.now()
+      for (const one of made.listeners) one()
+    }, everyMs)
+    made.stop = () => clearInterval(timer)
+    tickers.set(everyMs, made)
+    ticker = made
+  }
+  const { listeners, stop } = ticker
+  listeners.add(listener)
+  return () => {
+    listeners.delete(listener)
+    if (listeners.size > 0) return
+    stop()
+    tickers.delete(everyMs)
+  }
+}
+
+/** The present moment on the server's clock, renewed at this pace. */
+export function useClock(everyMs: number): number {
+  const offset = useContext(ClockOffset)
+  const follow = useCallback((listener: () => void) => subscribe(everyMs, listener), [everyMs])
+  const local = useSyncExternalStore(follow, () => tickers.get(everyMs)?.tick ?? roundedNow(everyMs))
+  return local + offset
+}
+
+// Before the timer runs: the same for all reads of one render, or React would render again without end.
+const roundedNow = (everyMs: number) => Math.floor(Date.now() / everyMs) * everyMs

@@ -1,0 +1,44 @@
+import { Dialog as Radix } from 'radix-ui'
+import type { ReactNode } from 'react'
+import { IconButton } from './icon-button.tsx'
+
+const WIDTHS = { small: 'sm:max-w-104', usual: 'sm:max-w-144', wide: 'sm:max-w-220' }
+
+/** A dialog in the middle; a sheet from below on a phone. Esc and a click outside close it. */
+export function Dialog(props: {
+  open: boolean
+  onClose: () => void
+  title: ReactNode
+  /** One sentence below the title. */
+  text?: ReactNode
+  width?: keyof typeof WIDTHS
+  /** The row of buttons at the end. */
+  actions?: ReactNode
+  children?: ReactNode
+}) {
+  const { open, onClose, title, text, width = 'usual', actions, children } = props
+  return (
+    <Radix.Root onOpenChange={(isOpen) => !isOpen && onClose()} open={open}>
+      <Radix.Portal>
+        <Radix.Overlay className="fixed inset-0 z-40 grid animate-fade place-items-center overflow-y-auto bg-scrim p-4 max-sm:place-items-end max-sm:p-0">
+          <Radix.Content
+            {...(text ? {} : { 'aria-describedby': undefined })}
+            className={`w-full animate-rise rounded-dialog bg-raised p-6 shadow-float outline-none max-sm:rounded-b-none max-sm:p-4 ${WIDTHS[width]}`}
+          >
+            <header className="flex items-start gap-4">
+              <div className="min-w-0 flex-1">
+                <Radix.Title className="text-title font-semibold break-words">{title}</Radix.Title>
+                {text && <Radix.Description className="mt-1 text-body text-muted">{text}</Radix.Description>}
+              </div>
+              <Radix.Close asChild>
+                <IconButton className="-mt-1.5 -mr-2" icon="close" label="Close" shortcut="Esc" />
+              </Radix.Close>
+            </header>
+            {children && <div className="mt-4">{children}</div>}
+            {actions && <footer className="mt-6 flex flex-wrap justify-end gap-2">{actions}</footer>}
+          </Radix.Content>
+        </Radix.Overlay>
+      </Radix.Portal>
+    </Radix.Root>
+  )
+}

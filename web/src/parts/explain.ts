@@ -1,0 +1,45 @@
+/** A failure in words: what, why, and whether the same request may succeed later. */
+export interface Explanation {
+  title: string
+  detail: string
+  /** Small print, for those who report it. */
+  code: string | null
+  canRetry: boolean
+}
+
+/** What the client's Problem carries; any other error has a message only. */
+interface Told {
+  status?: number
+  code?: string
+  title?: string
+  detail?: string
+  message?: string
+  name?: string
+}
+
+export function explain(error: unknown): Explanation {
+  const { status, code, title, detail, message, name }: Told =
+    typeof error === 'object' && error !== null ? error : { message: String(error) }
+  if (name === 'NoAnswer')
+    return {
+      title: 'The server does not answer',
+      detail: 'The connection was lost, or the server is starting again.',
+      code: null,
+      canRetry: true,
+    }
+  if (status === 404)
+    return {
+      title: 'Not in this workspace',
+      detail: detail ?? 'It does not exist here, or it was removed.',
+      code: code ?? null,
+      canRetry: false,
+    }
+  if (status !== undefined)
+    return {
+      title: title ?? 'The request was refused',
+      detail: detail ?? '',
+      code: code ?? null,
+      canRetry: status === 429 || status >= 500,
+    }
+  return { title: 'This page made a mistake', detail: message ?? String(error), code: null, canRetry: true }
+}
