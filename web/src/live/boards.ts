@@ -1,0 +1,201 @@
+import { BOARD_COLUMNS, type BoardColumn } from '../../../src/core/board.ts'
+import type { CardFilter } from '../../../src/core/board-filter.ts'
+import type { Board } from '../../../src/core/shapes/board.ts'
+import type { AnswerOf } from '../../../src/core/shapes/common.ts'
+import type { Applied } from './apply.ts'
+import { type Card, cardFrom, type LiveEvent } from './card.ts'
+import type { Clock } from './clock.ts'
+import { keyOf, OpenBoard } from './open-board.ts'
+import type { ShownCard } from './pending-acts.ts'
+import type { Reading } from './recent-events.ts'
+
+/** All boards that are open: reads them, and keeps them by events. */
+
+type BoardAnswer = AnswerOf<typeof Board>
+export interface BoardQuery extends CardFilter {
+  column?: BoardColumn
+  cursor?: string
+  limit?: string
+  counts?: '1'
+}
+
+interface Surroundings {
+  clock: Clock
+  readBoard: (query: BoardQuery) => Promise<BoardAnswer>
+  beginReading: () => Reading
+  /** Keeps a card that was read, unless a newer one is known. */
+  keep: (card: Card, seq: number) => void
+  shown: (id: string) => ShownCard | undefined
+  /** Applies events that arrived during a read to what was read. */
+  replay: (events: readonly LiveEvent[]) => void
+  flush: () => void
+}
+
+const FIRST_PAGE = 50
+const NEXT_PAGE = 100
+const MOST_IN_PAGE = 1_000
+/** Counts that events do not tell are read this often at most. */
+const COUNTS_EVERY_MS = 1_000
+
+export class Boards {
+  readonly #around: Surroundings
+  readonly #open = new Map<string, OpenBoard>()
+  readonly #loads = new Map<OpenBoard, number>()
+  readonly #countTimers = new Map<OpenBoard, unknown>()
+
+  constructor(around: Surroundings) {
+    this.#around = around
+  }
+
+  /** Before anybody looks at it, it may be asked for more than once: a page is drawn before it is shown. */
+  board(filter: CardFilter): OpenBoard {
+    const key = keyOf(filter)
+    const board = this.#open.get(key) ?? new OpenBoard(filter)
+    this.#open.set(key, board)
+    return board
+  }
+
+  watch(board: OpenBoard): () => void {
+    const key = keyOf(board.filter)
+    this.#open.set(key, board)
+    board.watchers += 1
+    if (board.watchers === 1) void this.load(board)
+    return () => {
+      board.watchers -= 1
+      if (board.watchers > 0) return
+      this.#loads.delete(board)
+      this.#stopCounting(board)
+      if (this.#open.get(key) === board) this.#open.delete(key)
+    }
+  }
+
+  *#watched(): Iterable<OpenBoard> {
+    for (const board of this.#open.values()) if (board.watchers > 0) yield board
+  }
+
+  /** Whether one of them shows this task. */
+  has(id: string): boolean {
+    for (const board of this.#watched()) if (board.list.has(id)) return true
+    return false
+  }
+
+  /** True: an open board may show the task, whose card is not known. */
+  applied(event: LiveEvent, applied: Applied, shown: ShownCard | undefined): boolean {
+    let wantsCard = false
+    for (const board of this.#watched()) {
+      const { card, counts } = board.applied(event, applied, shown)
+      if (counts) this.#countSoon(board)
+      wantsCard ||= card
+    }
+    return wantsCard
+  }
+
+  cardRead(before: Card | undefined, shown: ShownCard, isAskedFor: boolean): void {
+    for (const board of this.#watched()) if (board.read(before, shown, isAskedFor)) this.#countSoon(board)
+  }
+
+  /** An act moved a card before its answer, or it goes back. */
+  replace(shown: ShownCard): void {
+    for (const board of this.#watched()) if (board.list.has(shown.id)) board.list.place(shown)
+  }
+
+  flush(): string[] {
+    return [...this.#watched()].flatMap((board) => board.flush())
+  }
+
+  /** Nothing that is shown can be continued from: all of it is read again, and stays on the screen until then. */
+  readAgain(): void {
+    for (const board of this.#watched()) {
+      board.countedUpTo = Number.POSITIVE_INFINITY
+      void this.load(board)
+    }
+  }
+
+  async load(board: OpenBoard): Promise<void> {
+    const { readBoard, replay } = this.#around
+    const turn = (this.#loads.get(board) ?? 0) + 1
+    this.#loads.set(board, turn)
+    const loaded = Math.max(FIRST_PAGE, ...BOARD_COLUMNS.map((name) => board.list.loadedIn(name)))
+    const limit = String(Math.min(loaded, MOST_IN_PAGE))
+    const reading = this.#around.beginReading()
+    try {
+      const answer = await readBoard({ ...board.filter, limit })
+      // Another read of it has begun since.
+      if (this.#loads.get(board) !== turn) return
+      for (const name of BOARD_COLUMNS) this.#take(board, name, answer, true)
+      board.list.setCounts(answer.counts)
+      board.countedUpTo = answer.seq
+      board.status = 'ready'
+      board.error = null
+      replay(reading.after(answer.seq))
+      this.#around.flush()
+      board.tell()
+    } catch (error) {
+      if (this.#loads.get(board) === turn) board.setStatus('failed', error)
+    } finally {
+      reading.end()
+    }
+  }
+
+  async loadMore(board: OpenBoard, column: BoardColumn): Promise<void> {
+    const cursor = board.list.cursorOf(column)
+    // Without a cursor its end was dropped from memory: it is read from the beginning.
+    const limit =
+      cursor === null ? Math.min(board.list.loadedIn(column) + NEXT_PAGE, MOST_IN_PAGE) : NEXT_PAGE
+    const query = { ...board.filter, column, limit: String(limit), ...(cursor !== null && { cursor }) }
+    const turn = this.#loads.get(board)
+    const reading = this.#around.beginReading()
+    try {
+      const answer = await this.#around.readBoard(query)
+      if (this.#loads.get(board) !== turn) return
+      this.#take(board, column, answer, cursor === null)
+      this.#around.replay(reading.after(answer.seq))
+      this.#around.flush()
+    } finally {
+      reading.end()
+    }
+  }
+
+  #take(board: OpenBoard, name: BoardColumn, { columns, seq }: BoardAnswer, isFirst: boolean): void {
+    const page = columns[name]
+    if (!page) return
+    const cards = page.items.map(cardFrom)
+    for (const card of cards) this.#around.keep(card, seq)
+    board.list.load(name, { items: cards, nextCursor: page.nextCursor }, isFirst)
+    // What is newer than the answer, or is acted on, stands elsewhere.
+    for (const card of cards) {
+      const shown = this.#around.shown(card.id)
+      if (shown && shown !== card) board.list.place(shown)
+    }
+  }
+
+  #countSoon(board: OpenBoard): void {
+    if (this.#countTimers.has(board)) return
+    const timer = this.#around.clock.setTimeout(() => void this.#readCounts(board), COUNTS_EVERY_MS)
+    this.#countTimers.set(board, timer)
+  }
+
+  #stopCounting(board: OpenBoard): void {
+    this.#around.clock.clearTimeout(this.#countTimers.get(board))
+    this.#countTimers.delete(board)
+  }
+
+  async #readCounts(board: OpenBoard): Promise<void> {
+    const turn = this.#loads.get(board)
+    const reading = this.#around.beginReading()
+    try {
+      const { counts, seq } = await this.#around.readBoard({ ...board.filter, counts: '1' })
+      this.#countTimers.delete(board)
+      if (this.#loads.get(board) !== turn) return
+      board.list.setCounts(counts)
+      board.countedUpTo = seq
+      this.#around.replay(reading.after(seq))
+      this.#around.flush()
+    } catch {
+      this.#countTimers.delete(board)
+      if (board.watchers > 0) this.#countSoon(board)
+    } finally {
+      reading.end()
+    }
+  }
+}

@@ -1,0 +1,128 @@
+import { isHeld, isTerminal, type TaskState } from '../../../src/core/states.ts'
+import { type Card, type LiveEvent, told } from './card.ts'
+
+/** What events make of a card. Values in events are those after the event: nothing is added up but comments. */
+
+const stamped = (card: Card, event: LiveEvent): Card => ({
+  ...card,
+  version: event.version ?? card.version,
+  updatedAt: Date.parse(event.at),
+})
+
+/** Any change of state. */
+export function moved(card: Card, event: LiveEvent): Card {
+  const to = event.to as TaskState
+  const at = Date.parse(event.at)
+  const isFirst = card.state !== to || event.type === 'task_assigned'
+  return {
+    ...stamped(card, event),
+    state: to,
+    stateSince: isFirst ? at : card.stateSince,
+    generation: event.generation ?? card.generation,
+    attempt: told(event, 'attemptsSpent', 'number') ?? told(event, 'attempt', 'number') ?? card.attempt,
+    holder: holderAfter(card, event, to, at),
+    dueAt: to === 'awaiting_retry' ? (told(event, 'retryAt', 'number') ?? null) : null,
+    completedAt: isTerminal(to) ? at : null,
+    // A task that waits for others is pending or paused; its card is read again then.
+    ...(to !== 'pending' && to !== 'paused' && { waitsFor: [], openDeps: 0 }),
+    priority: (event.type === 'task_hung' && told(event, 'priority', 'number')) || card.priority,
+    ...waitsAfter(card, event, to),
+  }
+}
+
+function holderAfter(card: Card, event: LiveEvent, to: TaskState, at: number): Card['holder'] {
+  if (!isHeld(to)) return null
+  const agent = told(event, 'agent', 'string') ?? card.holder?.agent
+  if (agent === undefined) return null
+  const leaseMs = told(event, 'leaseMs', 'number')
+  const leaseExpiresAt = leaseMs === undefined ? (card.holder?.leaseExpiresAt ?? at) : at + leaseMs
+  return { agent, leaseExpiresAt }
+}
+
+const MAY_WAIT: readonly TaskState[] = ['awaiting_human', 'budget_exceeded', 'failed']
+type Waits = Pick<Card, 'reason' | 'awaits'>
+
+/** Why it waits, or failed. What waits for a person was told by `inbox_added`, right before the move. */
+function waitsAfter(card: Card, event: LiveEvent, to: TaskState): Waits {
+  const { type, payload } = event
+  const stillWaits = MAY_WAIT.includes(to) && card.state === to
+  if (type === 'task_failed' || type === 'task_retrying') {
+    const awaits = to === 'failed' ? waitsBy(event) : null
+    const reason = typeof payload.error === 'string' ? payload.error : card.reason
+    return { awaits, reason: awaits === null ? reason : becauseOf(event) }
+  }
+  if (to === 'awaiting_human' || to === 'budget_exceeded')
+    return { awaits: stillWaits ? card.awaits : waitsBy(event), reason: becauseOf(event) }
+  if (type === 'task_human_rejected' || type === 'task_verification_failed') {
+    const said = payload.comment ?? payload.verdict
+    return { awaits: null, reason: typeof said === 'string' ? said : null }
+  }
+  return { awaits: null, reason: to === 'completed' ? null : card.reason }
+}
+
+const becauseOf = ({ payload: { error, reason } }: LiveEvent) => {
+  const because = error ?? reason
+  return typeof because === 'string' ? because : null
+}
+
+function waitsBy({ to, payload: { question, reason } }: LiveEvent): Card['awaits'] {
+  if (to === 'budget_exceeded') return 'budget'
+  if (to === 'awaiting_human') return typeof question === 'string' ? 'question' : 'result'
+  return reason === 'attempts' || reason === 'generations' ? 'person' : null
+}
+
+/** A result, or a question: `item` tells its digest, which an approval is bound to. */
+export function waitingForPerson(card: Card, { payload: { item } }: LiveEvent): Card {
+  const { digest } = (item ?? {}) as { digest?: unknown }
+  return typeof digest === 'string' ? { ...card, resultDigest: digest } : card
+}
+
+export const progressed = (card: Card, event: LiveEvent): Card => ({
+  ...stamped(card, event),
+  percent: told(event, 'percent', 'number') ?? card.percent,
+  step: told(event, 'step', 'string') ?? card.step,
+})
+
+export function renewed(card: Card, event: LiveEvent): Card {
+  const leaseExpiresAt = told(event, 'leaseExpiresAt', 'number')
+  const holder = card.holder && leaseExpiresAt ? { ...card.holder, leaseExpiresAt } : card.holder
+  return { ...stamped(card, event), holder }
+}
+
+/** Notes raise no version, but some are written with a change that does. */
+export const noted = (card: Card, { version }: LiveEvent): Card =>
+  version === null || version === card.version ? card : { ...card, version }
+
+export const commented = (card: Card, event: LiveEvent): Card => ({
+  ...noted(card, event),
+  commentCount: card.commentCount + 1,
+})
+
+export const ranBy = (card: Card, { runId }: LiveEvent): Card =>
+  runId === null || runId === card.runId ? card : { ...card, runId }
+
+/** All runs of the task together, and the last of them. */
+export function spent(card: Card, event: LiveEvent): Card {
+  const tokens = told(event, 'taskTokens', 'number') ?? card.tokens
+  const cost = event.payload.taskCostUsd
+  const costUsd = typeof cost === 'string' || cost === null ? cost : card.costUsd
+  return tokens === card.tokens && costUsd === card.costUsd ? card : { ...card, tokens, costUsd }
+}
+
+/**
+ * Whether an event changes what it does not tell, so that the card must be read: what it waits for, whom it is reserved for, the reason
+ * below another reason.
+ */
+export function mustBeRead(card: Card, { type, to }: LiveEvent): boolean {
+  if (ALWAYS_READ.has(type)) return true
+  if (to === null) return false
+  if (to === 'pending' || (to === 'paused' && card.state === 'pending')) return true
+  // A task that had begun may be reserved for its last agent while it is queued, and no event says so.
+  const mayBePreferred = card.generation > 0 && (to === 'queued' || card.state === 'queued')
+  if (mayBePreferred && (card.agent !== null || RESERVING.has(type))) return true
+  return (card.awaits !== null || card.state === 'failed') && !MAY_WAIT.includes(to as TaskState)
+}
+
+const ALWAYS_READ = new Set(['task_updated', 'task_divided', 'task_result_promoted'])
+/** After these the last agent is asked first. */
+const RESERVING = new Set(['task_answered', 'task_unpaused', 'task_queued'])

@@ -1,0 +1,44 @@
+import type { Card as CardShape } from '../../../src/core/shapes/board.ts'
+import type { AnswerOf } from '../../../src/core/shapes/common.ts'
+import type { EventView } from '../../../src/core/shapes/events.ts'
+
+/** A card as the store keeps it: events tell times in milliseconds, answers as text, and two forms of one time would be compared wrongly. */
+
+export type LiveEvent = AnswerOf<typeof EventView>
+export type AnsweredCard = AnswerOf<typeof CardShape>
+
+type Times = 'stateSince' | 'createdAt' | 'updatedAt'
+type MaybeTimes = 'dueAt' | 'completedAt'
+
+export interface Card extends Omit<AnsweredCard, Times | MaybeTimes | 'holder' | 'board'> {
+  readonly stateSince: number
+  readonly createdAt: number
+  readonly updatedAt: number
+  readonly dueAt: number | null
+  readonly completedAt: number | null
+  readonly holder: { readonly agent: string; readonly leaseExpiresAt: number } | null
+}
+
+const momentOf = (text: string | null) => (text === null ? null : Date.parse(text))
+
+export function cardFrom({ board: _column, ...card }: AnsweredCard): Card {
+  const { holder } = card
+  return {
+    ...card,
+    stateSince: Date.parse(card.stateSince),
+    createdAt: Date.parse(card.createdAt),
+    updatedAt: Date.parse(card.updatedAt),
+    dueAt: momentOf(card.dueAt),
+    completedAt: momentOf(card.completedAt),
+    holder: holder && { agent: holder.agent, leaseExpiresAt: Date.parse(holder.leaseExpiresAt) },
+  }
+}
+
+/** A field of an event's payload, if it has the type that is expected of it. */
+export function told(event: LiveEvent, field: string, type: 'string'): string | undefined
+export function told(event: LiveEvent, field: string, type: 'number'): number | undefined
+export function told(event: LiveEvent, field: string, type: 'string' | 'number') {
+  const value = event.payload[field]
+  // biome-ignore lint/suspicious/useValidTypeof: the two overloads are the two types
+  return typeof value === type ? (value as never) : undefined
+}

@@ -1,0 +1,24 @@
+import type { AnswerOf } from '../../../src/core/shapes/common.ts'
+import type { EventFrame } from '../../../src/core/shapes/events.ts'
+
+/** What the socket says. */
+
+type Told = AnswerOf<typeof EventFrame>
+/** Where the log ends, the server's time, and which database it is: first, and every 15 seconds. */
+interface HeadFrame {
+  head: number
+  now: number
+  instance?: string
+}
+export type Frame = Told | HeadFrame
+export type OutputChunk = Extract<Told, { output: unknown }>['output']
+
+/** Null: not a frame. A message that nobody understands must not break the page. */
+export function frameIn(data: unknown): Frame | null {
+  try {
+    const frame: unknown = JSON.parse(String(data))
+    return typeof frame === 'object' && frame !== null ? (frame as Frame) : null
+  } catch {
+    return null
+  }
+}

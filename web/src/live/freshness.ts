@@ -1,0 +1,52 @@
+/** How far what is shown is behind the server: the screen always says. */
+
+export type Freshness =
+  | { kind: 'live' }
+  | { kind: 'catching_up'; behind: number }
+  /** The connection is lost; it is tried again at this time. */
+  | { kind: 'again'; at: number }
+  | { kind: 'offline'; since: number }
+  /** The socket is blocked: the log is asked for every two seconds. */
+  | { kind: 'polling' }
+  | { kind: 'signed_out' }
+
+export interface Shown {
+  readonly freshness: Freshness
+  /** The moment, in the server's time, that the screen shows. */
+  readonly asOf: number | null
+}
+
+type Listener = () => void
+
+export class FreshnessStore {
+  #shown: Shown = { freshness: { kind: 'catching_up', behind: 0 }, asOf: null }
+  /** What to add to the clock of this machine for the server's time. */
+  offsetMs = 0
+  readonly #listeners = new Set<Listener>()
+
+  get = (): Shown => this.#shown
+
+  subscribe = (listener: Listener): (() => void) => {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  set(freshness: Freshness): void {
+    if (JSON.stringify(freshness) === JSON.stringify(this.#shown.freshness)) return
+    this.#change({ ...this.#shown, freshness })
+  }
+
+  /** The server's time, heard now. While all is well nothing is drawn for it. */
+  heard(serverNow: number, here: number): void {
+    this.offsetMs = serverNow - here
+    this.#shown = { ...this.#shown, asOf: serverNow }
+  }
+
+  #change(shown: Shown): void {
+    this.#shown = shown
+    for (const listener of [...this.#listeners]) listener()
+  }
+}
+
+export const isConnected = ({ kind }: Freshness) =>
+  kind === 'live' || kind === 'catching_up' || kind === 'polling'

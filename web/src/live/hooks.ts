@@ -1,0 +1,96 @@
+import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
+import type { BoardColumn } from '../../../src/core/board.ts'
+import type { CardFilter } from '../../../src/core/board-filter.ts'
+import type { ColumnView } from './board-list.ts'
+import type { Kind, Kinds } from './entities.ts'
+import type { OutputChunk } from './frames.ts'
+import type { Shown } from './freshness.ts'
+import { type BoardStatus, keyOf } from './open-board.ts'
+import type { ShownCard } from './pending-acts.ts'
+import { useLive } from './provider.tsx'
+
+/** What pages use of the live layer. Each hook listens to as little as it shows. */
+
+/** The card of a task, with an act that is not answered yet. Undefined: not known yet, or not on the board any more. */
+export function useCard(id: string): ShownCard | undefined {
+  const { world } = useLive()
+  const subscribe = useCallback(
+    (listener: () => void) => {
+      world.wantCard(id)
+      return world.entities.subscribe('card', id, listener)
+    },
+    [world, id],
+  )
+  return useSyncExternalStore(subscribe, () => world.shown(id))
+}
+
+/** What events told of a run, an agent, a mission or an item of the inbox; undefined when they told nothing. */
+export function useEntity<K extends Kind>(kind: K, id: string): Kinds[K] | undefined {
+  const { entities } = useLive().world
+  const subscribe = useCallback(
+    (listener: () => void) => entities.subscribe(kind, id, listener),
+    [entities, kind, id],
+  )
+  return useSyncExternalStore(subscribe, () => entities.get(kind, id))
+}
+
+export interface BoardOnScreen {
+  status: BoardStatus
+  error: unknown
+  column: (name: BoardColumn) => ColumnView
+  loadMore: (name: BoardColumn) => Promise<void>
+  retry: () => void
+}
+
+/** The board of a filter: ids by column, counts, and the next page of a column. */
+export function useBoard(filter: CardFilter): BoardOnScreen {
+  const { world } = useLive()
+  const key = keyOf(filter)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key is the filter's value
+  const board = useMemo(() => world.boards.board(filter), [world, key])
+  useEffect(() => world.boards.watch(board), [world, board])
+  const [, redraw] = useState(0)
+  useEffect(() => board.subscribe(() => redraw((n) => n + 1)), [board])
+  return {
+    status: board.status,
+    error: board.error,
+    column: (name) => board.column(name),
+    loadMore: (name) => world.boards.loadMore(board, name),
+    retry: () => void world.boards.load(board),
+  }
+}
+
+export function useFreshness(): Shown {
+  const { freshness } = useLive()
+  return useSyncExternalStore(freshness.subscribe, freshness.get)
+}
+
+export function useInboxCount(): number {
+  const { inboxCount } = useLive()
+  return useSyncExternalStore(inboxCount.subscribe, inboxCount.get)
+}
+
+/** The server's time, again every so often. A clock of this machine that is wrong by an hour counts down rightly. */
+export function useNow(everyMs = 1_000): number {
+  const live = useLive()
+  const [now, setNow] = useState(() => live.now())
+  useEffect(() => {
+    const timer = setInterval(() => setNow(live.now()), everyMs)
+    return () => clearInterval(timer)
+  }, [live, everyMs])
+  return now
+}
+
+/** Follows the output of these runs, sixteen at most. A chunk says where in the log of its run it begins: holes are read from there. */
+export function useOutput(runIds: readonly string[], onChunk: (chunk: OutputChunk) => void): void {
+  const { output } = useLive()
+  const latest = useRef(onChunk)
+  useEffect(() => {
+    latest.current = onChunk
+  })
+  const key = runIds.join()
+  useEffect(
+    () => output.follow(key === '' ? [] : key.split(','), (chunk) => latest.current(chunk)),
+    [output, key],
+  )
+}

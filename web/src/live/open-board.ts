@@ -1,0 +1,123 @@
+import type { BoardColumn } from '../../../src/core/board.ts'
+import { type CardFilter, matches } from '../../../src/core/board-filter.ts'
+import { isTerminal, TASK_STATES, type TaskState } from '../../../src/core/states.ts'
+import type { Applied } from './apply.ts'
+import { BoardList, type ColumnView } from './board-list.ts'
+import { type Card, type LiveEvent, told } from './card.ts'
+import type { ShownCard } from './pending-acts.ts'
+
+/** A board that somebody looks at: its columns, and its counts as of one event. */
+
+export type BoardStatus = 'loading' | 'ready' | 'failed'
+type Listener = () => void
+
+/** What an event leaves to be read. */
+export interface StillToRead {
+  card: boolean
+  counts: boolean
+}
+const NOTHING: StillToRead = { card: false, counts: false }
+
+export class OpenBoard {
+  readonly list: BoardList
+  readonly filter: CardFilter
+  /** The event that the counts contain. */
+  countedUpTo = Number.POSITIVE_INFINITY
+  status: BoardStatus = 'loading'
+  error: unknown = null
+  watchers = 0
+  readonly #listeners = new Set<Listener>()
+
+  constructor(filter: CardFilter) {
+    this.filter = filter
+    this.list = new BoardList(filter)
+  }
+
+  column(name: BoardColumn): ColumnView {
+    return this.list.view(name)
+  }
+
+  subscribe(listener: Listener): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  setStatus(status: BoardStatus, error: unknown = null): void {
+    this.status = status
+    this.error = error
+    this.tell()
+  }
+
+  tell(): void {
+    for (const listener of [...this.#listeners]) listener()
+  }
+
+  /** Ids that this board does not keep any more. */
+  flush(): string[] {
+    const { changed, dropped } = this.list.flush()
+    if (changed.length > 0) this.tell()
+    return dropped
+  }
+
+  applied(event: LiveEvent, applied: Applied, shown: ShownCard | undefined): StillToRead {
+    if (event.taskId === null || event.purpose !== 'work') return NOTHING
+    const { isArchived } = applied
+    if (event.to === null && !isArchived) return NOTHING
+    const isNews = event.seq > this.countedUpTo
+    if (isNews) this.countedUpTo = event.seq
+    const counts = isNews && !this.#count(event, applied)
+    if (isArchived) this.list.drop(event.taskId)
+    else if (shown) this.list.place(shown)
+    return { card: !isArchived && !shown && this.#mayShow(event), counts }
+  }
+
+  /** A card was read: its place is known, and perhaps that it belongs here. True: the counts have to be read again. */
+  read(before: Card | undefined, shown: ShownCard, isAskedFor: boolean): boolean {
+    if (isAskedFor || this.list.has(shown.id)) this.list.place(shown)
+    return before !== undefined && matches(before, this.filter) !== matches(shown, this.filter)
+  }
+
+  /** Counts by what the event says. False: it does not say enough. */
+  #count(event: LiveEvent, { before, after, isKnown, isArchived }: Applied): boolean {
+    const { filter } = this
+    if (filter.mission !== undefined && event.missionId !== filter.mission) return true
+    const [from, to] = [event.from as TaskState | null, event.to as TaskState | null]
+    // Whether a task that is done again was archived, and so not counted, only its card tells.
+    const mayBeArchived = !before && from !== null && isTerminal(from)
+    if (isArchived ? !before || isKnown : mayBeArchived) return false
+    const [wasIn, isIn] = this.#membership(before, after, isKnown)
+    if (wasIn === null || isIn === null) return false
+    const left = isArchived ? before!.state : from
+    if (left !== null && wasIn) this.list.count(left, -1)
+    if (to !== null && isIn) this.list.count(to, 1)
+    return true
+  }
+
+  /** Whether the task belongs to this board before and after the event; null: not known. */
+  #membership(before: Card | undefined, after: Card | undefined, isKnown: boolean) {
+    const { project, agent, tag, q } = this.filter
+    const isVolatile = agent !== undefined || tag !== undefined || q !== undefined
+    // The mission is the event's own.
+    if (project === undefined && !isVolatile) return [true, true] as const
+    if (!before || !after || (isKnown && isVolatile)) return [null, null] as const
+    return [matches(before, this.filter), matches(after, this.filter)] as const
+  }
+
+  #mayShow(event: LiveEvent): boolean {
+    const { mission } = this.filter
+    if (event.to === null || (mission !== undefined && event.missionId !== mission)) return false
+    const at = Date.parse(event.at)
+    const isNew = event.type === 'task_created'
+    const known = { id: event.taskId!, at, ...(isNew && { createdAt: at, ...priorityIn(event) }) }
+    return this.list.mayShow(TASK_STATES[event.to as TaskState].board, known)
+  }
+}
+
+const priorityIn = (event: LiveEvent) => {
+  const priority = told(event, 'priority', 'number')
+  return priority === undefined ? {} : { priority }
+}
+
+/** One board for each filter, whoever looks at it. */
+export const keyOf = ({ mission, project, agent, tag, q }: CardFilter) =>
+  JSON.stringify([mission, project, agent, tag, q].map((part) => part ?? null))

@@ -1,0 +1,94 @@
+import type { LiveEvent } from './card.ts'
+import type { Clock } from './clock.ts'
+import type { LogReader } from './live.ts'
+
+/** One answer of the server at its number, and the events after it. */
+
+export interface Snapshot<T> {
+  readonly body: T
+  /** The event that it contains. */
+  readonly seq: number
+}
+
+export interface SnapshotRules<T> {
+  /** What an event makes of the value. Pure; the same value when it changes nothing. */
+  apply?: ((value: T, event: LiveEvent) => T) | undefined
+  /** Whether an event changes what it does not tell, so that the answer is read again. */
+  refetchOn?: ((event: LiveEvent) => boolean) | undefined
+}
+
+/** The answer with the events after it. */
+export function advanced<T>(
+  snapshot: Snapshot<T>,
+  events: readonly LiveEvent[],
+  apply: SnapshotRules<T>['apply'],
+): Snapshot<T> {
+  let { body, seq } = snapshot
+  for (const event of events) {
+    if (event.seq <= seq) continue
+    seq = event.seq
+    if (apply) body = apply(body, event)
+  }
+  return seq === snapshot.seq ? snapshot : { body, seq }
+}
+
+/** It is read again this often at most. */
+const REFETCH_EVERY_MS = 2_000
+
+interface Handlers<T> {
+  rules: () => SnapshotRules<T>
+  current: () => Snapshot<T> | undefined
+  set: (snapshot: Snapshot<T>) => void
+  refetch: () => void
+}
+
+/** Keeps one snapshot by the log: changes it once per slice of events, and has it read again where events do not say enough. */
+export class SnapshotKeeper<T> implements LogReader {
+  readonly #clock: Clock
+  readonly #handlers: Handlers<T>
+  #events: LiveEvent[] = []
+  #refetchedAt = Number.NEGATIVE_INFINITY
+  #timer: unknown = null
+
+  constructor(clock: Clock, handlers: Handlers<T>) {
+    this.#clock = clock
+    this.#handlers = handlers
+  }
+
+  event(event: LiveEvent): void {
+    this.#events.push(event)
+  }
+
+  flush(): void {
+    const events = this.#events
+    this.#events = []
+    const { rules, current, set } = this.#handlers
+    const snapshot = current()
+    if (!snapshot) return
+    const { apply, refetchOn } = rules()
+    const news = events.filter(({ seq }) => seq > snapshot.seq)
+    if (news.length === 0) return
+    const next = advanced(snapshot, news, apply)
+    if (next.body !== snapshot.body) set(next)
+    if (refetchOn && news.some(refetchOn)) this.#refetchSoon()
+  }
+
+  resync(): void {
+    this.#events = []
+    this.#handlers.refetch()
+  }
+
+  close(): void {
+    this.#clock.clearTimeout(this.#timer)
+  }
+
+  #refetchSoon(): void {
+    if (this.#timer !== null) return
+    const waitMs = Math.max(0, this.#refetchedAt + REFETCH_EVERY_MS - this.#clock.now())
+    this.#timer = this.#clock.setTimeout(() => {
+      this.#timer = null
+      this.#refetchedAt = this.#clock.now()
+      this.#handlers.refetch()
+    }, waitMs)
+  }
+}

@@ -1,0 +1,57 @@
+import { type QueryKey, type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useRef } from 'react'
+import { browserClock } from './clock.ts'
+import { useLive } from './provider.tsx'
+import { advanced, type Snapshot, SnapshotKeeper, type SnapshotRules } from './snapshot.ts'
+
+/**
+ * What a page reads with one request, kept by the events after it. `read` is a call of the client that says its number:
+ * `({ signal }) => api().read('/runs', { query, signal })`. Events that arrive while it is read are applied to the answer.
+ */
+export function useSnapshot<T>(
+  queryKey: QueryKey,
+  read: (options: { signal: AbortSignal }) => Promise<Snapshot<T>>,
+  rules: SnapshotRules<T> & { enabled?: boolean } = {},
+): Omit<UseQueryResult<Snapshot<T>>, 'data'> & { data: T | undefined } {
+  const live = useLive()
+  const queries = useQueryClient()
+  const latest = useRef(rules)
+  useEffect(() => {
+    latest.current = rules
+  })
+  const query = useQuery<Snapshot<T>>({
+    queryKey,
+    enabled: rules.enabled ?? true,
+    // Events say what changed: nothing is read again only because time passed or a window was shown.
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchOnWindowFocus: false,
+    refetchOnReconnect: false,
+    // Without anybody who keeps it by events it is not true any more.
+    gcTime: 0,
+    queryFn: async ({ signal }) => {
+      const reading = live.world.recent.begin()
+      try {
+        const { body, seq } = await read({ signal })
+        return advanced({ body, seq }, reading.after(seq), latest.current.apply)
+      } finally {
+        reading.end()
+      }
+    },
+  })
+  const key = JSON.stringify(queryKey)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key is compared by its value
+  useEffect(() => {
+    const keeper = new SnapshotKeeper<T>(browserClock, {
+      rules: () => latest.current,
+      current: () => queries.getQueryData<Snapshot<T>>(queryKey),
+      set: (snapshot) => queries.setQueryData(queryKey, snapshot),
+      refetch: () => void queries.invalidateQueries({ queryKey, exact: true }),
+    })
+    const unfollow = live.follow(keeper)
+    return () => {
+      unfollow()
+      keeper.close()
+    }
+  }, [live, queries, key])
+  return { ...query, data: query.data?.body }
+}

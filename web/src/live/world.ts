@@ -1,0 +1,198 @@
+import { isTerminal, type TaskState } from '../../../src/core/states.ts'
+import { apply } from './apply.ts'
+import { type BoardQuery, Boards } from './boards.ts'
+import type { AnsweredCard, Card, LiveEvent } from './card.ts'
+import { cardFrom } from './card.ts'
+import type { Clock } from './clock.ts'
+import { Entities } from './entities.ts'
+import { PendingActs, type ShownCard } from './pending-acts.ts'
+import { RecentEvents } from './recent-events.ts'
+import { WantedCards } from './wanted-cards.ts'
+
+/** Everything that is known of a workspace, and how one event changes it. It knows nothing of sockets. */
+
+export interface WorldRequests {
+  readBoard: (query: BoardQuery) => ReturnType<ConstructorParameters<typeof Boards>[0]['readBoard']>
+  readCards: (ids: readonly string[]) => Promise<{ items: readonly AnsweredCard[]; seq: number }>
+}
+
+/** Finished runs, and items that wait no more, are kept up to this many. */
+const MOST_OVER = 1_000
+
+export class World {
+  readonly entities = new Entities()
+  readonly recent = new RecentEvents()
+  readonly pending = new PendingActs()
+  readonly boards: Boards
+  readonly #wanted: WantedCards
+  readonly #requests: WorldRequests
+  readonly #archived = new Set<string>()
+  /** By task: the cards that wait for it, as far as they name it. */
+  readonly #waiting = new Map<string, Set<string>>()
+  /** Cards that wait for more tasks than they name. */
+  readonly #waitingForMore = new Set<string>()
+  /** Asked for because a board may show it, not because somebody looks at this very card. */
+  readonly #forBoards = new Set<string>()
+
+  constructor(requests: WorldRequests, clock: Clock) {
+    this.#requests = requests
+    this.#wanted = new WantedCards(clock, {
+      read: (ids) => this.#readCards(ids),
+      tooMany: () => {
+        this.#forBoards.clear()
+        this.boards.readAgain()
+      },
+    })
+    this.boards = new Boards({
+      clock,
+      readBoard: requests.readBoard,
+      beginReading: () => this.recent.begin(),
+      keep: (card, seq) => this.#keep(card, seq),
+      shown: (id) => this.shown(id),
+      replay: (events) => {
+        for (const event of events) this.#apply(event)
+      },
+      flush: () => this.flush(),
+    })
+    this.entities.onStaleShown = (kind, id) => {
+      if (kind === 'card') this.#wanted.want(id)
+    }
+  }
+
+  /** A card with what is about to become of it. */
+  shown(id: string): ShownCard | undefined {
+    const card = this.entities.get('card', id)
+    return card && this.pending.shown(card)
+  }
+
+  /** Somebody looks at the card of a task that no board has read. */
+  wantCard(id: string): void {
+    if (!this.entities.get('card', id)) this.#wanted.want(id)
+  }
+
+  readCardAgain(id: string): void {
+    this.#wanted.want(id)
+  }
+
+  take(event: LiveEvent): void {
+    this.recent.note(event)
+    this.#apply(event)
+  }
+
+  flush(): void {
+    for (const id of this.boards.flush()) if (!this.boards.has(id)) this.#forget(id)
+    this.entities.flush()
+    this.#dropWhatIsOver()
+  }
+
+  /** After this nothing is continued from what is known: it is read again. */
+  resync(): void {
+    this.recent.forget()
+    this.#wanted.clear()
+    this.entities.forgetSeqs()
+    this.boards.readAgain()
+  }
+
+  /** The card looks different because of an act: at once, without an event. */
+  redraw(id: string): void {
+    const shown = this.shown(id)
+    if (shown) this.boards.replace(shown)
+    this.entities.touch('card', id)
+    this.flush()
+  }
+
+  close(): void {
+    this.#wanted.clear()
+  }
+
+  #apply(event: LiveEvent): void {
+    const applied = apply(this.entities, event)
+    const { taskId, to } = event
+    if (taskId === null) return
+    if (to !== null) this.#archived.delete(taskId)
+    const { after, isArchived, mustBeRead } = applied
+    if (event.to !== null || isArchived) this.#settle(taskId, after)
+    const wantsCard = this.boards.applied(event, applied, after && this.pending.shown(after))
+    if (wantsCard) this.#forBoards.add(taskId)
+    if (isArchived) this.#archive(taskId)
+    else if (wantsCard || (mustBeRead && this.#isLookedAt(taskId))) this.#wanted.want(taskId)
+    if (to !== null && isTerminal(to as TaskState)) this.#ended(taskId, event.missionId)
+  }
+
+  /** Off the screen, a card is read when it is drawn. */
+  #isLookedAt(id: string): boolean {
+    return this.entities.markStale('card', id) || this.boards.has(id)
+  }
+
+  #settle(id: string, card: Card | undefined): void {
+    if (this.pending.has(id) && this.pending.end(id) && card) this.entities.touch('card', id)
+  }
+
+  #archive(id: string): void {
+    this.#archived.add(id)
+    this.#wanted.forget(id)
+    this.#forget(id)
+  }
+
+  #forget(id: string): void {
+    this.#forBoards.delete(id)
+    this.#waitingForMore.delete(id)
+    this.entities.remove('card', id)
+  }
+
+  #ended(id: string, missionId: string | null): void {
+    for (const waiting of this.#waiting.get(id) ?? []) this.#readIfWaiting(waiting)
+    this.#waiting.delete(id)
+    for (const waiting of this.#waitingForMore)
+      if (this.entities.get('card', waiting)?.missionId === missionId) this.#readIfWaiting(waiting)
+  }
+
+  #readIfWaiting(id: string): void {
+    const card = this.entities.get('card', id)
+    if (card && card.openDeps > 0 && this.#isLookedAt(id)) this.#wanted.want(id)
+  }
+
+  #keep(card: Card, seq: number): void {
+    if (!this.entities.put('card', card.id, card, seq)) return
+    for (const upstream of card.waitsFor) {
+      const waiting = this.#waiting.get(upstream) ?? new Set()
+      this.#waiting.set(upstream, waiting.add(card.id))
+    }
+    if (card.openDeps > card.waitsFor.length) this.#waitingForMore.add(card.id)
+    else this.#waitingForMore.delete(card.id)
+    this.pending.settled(card.id, card)
+  }
+
+  async #readCards(ids: readonly string[]): Promise<void> {
+    const reading = this.recent.begin()
+    try {
+      const { items, seq } = await this.#requests.readCards(ids)
+      for (const item of items) {
+        if (this.#archived.has(item.id)) continue
+        const before = this.entities.get('card', item.id)
+        this.#keep(cardFrom(item), seq)
+        this.boards.cardRead(before, this.shown(item.id)!, this.#forBoards.delete(item.id))
+      }
+      // Those that are not in the answer do not exist, or not for us.
+      for (const id of ids) this.#forBoards.delete(id)
+      for (const event of reading.after(seq)) this.#apply(event)
+      this.flush()
+    } finally {
+      reading.end()
+    }
+  }
+
+  #dropWhatIsOver(): void {
+    for (const kind of ['run', 'inbox'] as const) {
+      if (this.entities.sizeOf(kind) <= 2 * MOST_OVER) continue
+      const isOver = (id: string) =>
+        kind === 'run'
+          ? this.entities.get('run', id)!.finishedAt !== null
+          : this.entities.get('inbox', id)!.closed !== null
+      const over = [...this.entities.idsOf(kind)].filter(
+        (id) => isOver(id) && !this.entities.isShown(kind, id),
+      )
+      for (const id of over.slice(0, -MOST_OVER)) this.entities.remove(kind, id)
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import type { Act } from '../../../src/core/acts.ts'
+import { idCarriedBy } from '../../../src/core/ids.ts'
+import type { TaskState } from '../../../src/core/states.ts'
+import type { Card } from '../live/card.ts'
+
+/** Acts and what became of them, in words. */
+
+export const ACT_NAMES = {
+  pause: 'Pause',
+  resume: 'Resume',
+  cancel: 'Cancel',
+  retry: 'Retry',
+  reset: 'Put back in the queue',
+  archive: 'Archive',
+  approve: 'Approve',
+  reject: 'Reject',
+  answer: 'Answer',
+  complete: 'Complete by hand',
+  skip: 'Skip',
+  promote: 'Promote a result',
+  priority: 'Change priority',
+  agent: 'Change agent',
+} as const satisfies Record<Act, string>
+
+const DONE = {
+  pause: 'paused',
+  resume: 'resumed',
+  cancel: 'cancelled',
+  retry: 'queued to be tried again',
+  reset: 'put back in the queue',
+  archive: 'archived',
+  approve: 'approved',
+  reject: 'rejected',
+  answer: 'answered',
+  complete: 'completed',
+  skip: 'skipped',
+  promote: 'promoted',
+  priority: 'changed',
+  agent: 'changed',
+} as const satisfies Record<Act, string>
+
+const STATES = {
+  pending: 'waiting',
+  queued: 'queued',
+  awaiting_retry: 'waiting for its retry',
+  assigned: 'assigned',
+  running: 'running',
+  continuing: 'continuing',
+  verifying: 'being verified',
+  awaiting_human: 'waiting for a person',
+  paused: 'paused',
+  budget_exceeded: 'out of budget',
+  completed: 'done',
+  failed: 'failed',
+  cancelled: 'cancelled',
+  skipped: 'skipped',
+} as const satisfies Record<TaskState, string>
+
+/** A task as people name it: its key, or the number that its id carries. */
+export const nameOfTask = (id: string, card: Card | undefined) => card?.key ?? `#${idCarriedBy(id) ?? id}`
+
+export const doneWords = (act: Act, names: readonly string[]) =>
+  names.length === 1 ? `${names[0]} ${DONE[act]}` : `${names.length} tasks ${DONE[act]}`
+
+/** How a task stands that an act was refused for. */
+export function standing(name: string, card: Card, now: number): string {
+  const seconds = Math.max(0, Math.round((now - card.stateSince) / 1_000))
+  const ago = seconds < 60 ? `${seconds} s` : seconds < 3_600 ? `${Math.round(seconds / 60)} min` : null
+  const holder = card.holder ? `, held by ${card.holder.agent}` : ''
+  const since = ago === null ? '' : ` since ${ago}`
+  return `${name} is ${STATES[card.state]}${since}${holder}, generation ${card.generation}.`
+}
+
+export const OFFLINE =
+  'Nothing was sent: there is no connection, and what you see may be old. Try again when it is live.'
+
+export const unknownWords = (act: Act, names: readonly string[]) =>
+  `${ACT_NAMES[act]}: it is not known whether it was done for ${names.length === 1 ? names[0] : `${names.length} tasks`}. No answer came.`
