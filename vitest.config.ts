@@ -63,6 +63,11 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
+      // The web app without a browser.
+      {
+        plugins,
+        test: { ...COMMON, name: 'web', include: ['web/test/*.test.ts'], pool: 'threads', isolate: false },
+      },
       { plugins, test: { ...COMMON, name: 'alone', include: ALONE, pool: 'forks' } },
     ],
   },

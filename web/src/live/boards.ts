@@ -94,6 +94,13 @@ export class Boards {
     for (const board of this.#watched()) if (board.read(before, shown, isAskedFor)) this.#countSoon(board)
   }
 
+  /** Boards on which this card would be new are read again; on the others it gets its place. */
+  readAgainIfNew(shown: ShownCard): void {
+    for (const board of this.#watched())
+      if (board.list.has(shown.id)) board.list.place(shown)
+      else if (board.belongs(shown)) void this.load(board)
+  }
+
   /** An act moved a card before its answer, or it goes back. */
   replace(shown: ShownCard): void {
     for (const board of this.#watched()) if (board.list.has(shown.id)) board.list.place(shown)

@@ -37,8 +37,7 @@ export function cardFrom({ board: _column, ...card }: AnsweredCard): Card {
 /** A field of an event's payload, if it has the type that is expected of it. */
 export function told(event: LiveEvent, field: string, type: 'string'): string | undefined
 export function told(event: LiveEvent, field: string, type: 'number'): number | undefined
-export function told(event: LiveEvent, field: string, type: 'string' | 'number') {
-  const value = event.payload[field]
-  // biome-ignore lint/suspicious/useValidTypeof: the two overloads are the two types
-  return typeof value === type ? (value as never) : undefined
+export function told({ payload }: LiveEvent, field: string, type: 'string' | 'number'): unknown {
+  const value = payload[field]
+  return typeof value === type ? value : undefined
 }

@@ -17,6 +17,8 @@ interface Entry<T> {
   value: T
   /** The event that it contains; those up to it change nothing. */
   seq: number
+  /** The number of the answer that it comes from. */
+  readAt: number
   /** It changed in a way that no event tells, and is read again as soon as somebody looks at it. */
   isStale: boolean
 }
@@ -49,11 +51,14 @@ export class Entities {
     return this.#entries[kind].size
   }
 
-  /** As it was read at `seq`. False: what is here is newer. */
+  /**
+   * As it was read at `seq`; events after that are applied to it again, since they may not have told all. False: what is here was read
+   * later.
+   */
   put<K extends Kind>(kind: K, id: string, value: Kinds[K], seq: number): boolean {
     const entry = this.#entry(kind, id)
-    if (entry && entry.seq > seq) return false
-    this.#entries[kind].set(id, { value, seq, isStale: false })
+    if (entry && entry.readAt > seq) return false
+    this.#entries[kind].set(id, { value, seq, readAt: seq, isStale: false })
     this.touch(kind, id)
     return true
   }
@@ -82,11 +87,16 @@ export class Entities {
     return this.isShown(kind, id)
   }
 
+  isStale(kind: Kind, id: string): boolean {
+    return this.#entry(kind, id)?.isStale ?? false
+  }
+
   /** The numbers of the log begin anew: values stay on the screen until they are read again. */
   forgetSeqs(): void {
     for (const kind of KINDS)
       for (const entry of this.#entries[kind].values()) {
         entry.seq = Number.NEGATIVE_INFINITY
+        entry.readAt = Number.NEGATIVE_INFINITY
         entry.isStale = true
       }
   }

@@ -62,6 +62,7 @@ export class OpenBoard {
   applied(event: LiveEvent, applied: Applied, shown: ShownCard | undefined): StillToRead {
     if (event.taskId === null || event.purpose !== 'work') return NOTHING
     const { isArchived } = applied
+    if (event.type === 'task_updated') return this.#updated(event, applied)
     if (event.to === null && !isArchived) return NOTHING
     const isNews = event.seq > this.countedUpTo
     if (isNews) this.countedUpTo = event.seq
@@ -71,10 +72,27 @@ export class OpenBoard {
     return { card: !isArchived && !shown && this.#mayShow(event), counts }
   }
 
+  belongs(card: ShownCard): boolean {
+    return matches(card, this.filter)
+  }
+
   /** A card was read: its place is known, and perhaps that it belongs here. True: the counts have to be read again. */
   read(before: Card | undefined, shown: ShownCard, isAskedFor: boolean): boolean {
     if (isAskedFor || this.list.has(shown.id)) this.list.place(shown)
     return before !== undefined && matches(before, this.filter) !== matches(shown, this.filter)
+  }
+
+  /** A field changed, and the event does not say to what: the task may belong here now, or stand further up. */
+  #updated({ missionId, payload }: LiveEvent, { before }: Applied): StillToRead {
+    const { mission, agent, tag, q } = this.filter
+    if (mission !== undefined && missionId !== mission) return NOTHING
+    const fields: readonly unknown[] = Array.isArray(payload.fields) ? payload.fields : []
+    const mayEnter =
+      (agent !== undefined && (fields.includes('agent') || fields.includes('onlyAgent'))) ||
+      (tag !== undefined && fields.includes('tags')) ||
+      (q !== undefined && fields.includes('title'))
+    const mayRise = fields.includes('priority') && this.list.view('inbox').hasMore
+    return { card: mayEnter || mayRise, counts: mayEnter && !before }
   }
 
   /** Counts by what the event says. False: it does not say enough. */
@@ -82,9 +100,8 @@ export class OpenBoard {
     const { filter } = this
     if (filter.mission !== undefined && event.missionId !== filter.mission) return true
     const [from, to] = [event.from as TaskState | null, event.to as TaskState | null]
-    // Whether a task that is done again was archived, and so not counted, only its card tells.
-    const mayBeArchived = !before && from !== null && isTerminal(from)
-    if (isArchived ? !before || isKnown : mayBeArchived) return false
+    // Whether a task that is done again was archived, and so not counted, only its card before that tells.
+    if ((isArchived || (from !== null && isTerminal(from))) && (!before || isKnown)) return false
     const [wasIn, isIn] = this.#membership(before, after, isKnown)
     if (wasIn === null || isIn === null) return false
     const left = isArchived ? before!.state : from

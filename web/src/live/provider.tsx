@@ -1,6 +1,7 @@
 import { createContext, type ReactNode, use, useEffect, useState } from 'react'
 import { browserClock } from './clock.ts'
 import { type Beginning, Live, type LiveRequests } from './live.ts'
+import type { WebSocketLike } from './socket.ts'
 
 /** The live workspace of the pages below. */
 
@@ -34,7 +35,8 @@ export function LiveProvider({ requests, begin, onSignedOut, children }: Props):
       new Live({
         requests,
         begin,
-        open: (ticket, after) => new WebSocket(socketUrl(ticket, after)),
+        // Its handlers take whole events; the live layer reads two fields of them.
+        open: (ticket, after) => new WebSocket(socketUrl(ticket, after)) as unknown as WebSocketLike,
         clock: browserClock,
         isOnline: () => navigator.onLine,
         signedOut: onSignedOut,

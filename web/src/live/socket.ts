@@ -7,7 +7,6 @@ import { isRefused, isSignedOut } from './outcomes.ts'
 /** The one connection of a page to the log of a workspace: opens, notices that it is dead, opens again. */
 
 export interface WebSocketLike {
-  onopen: (() => void) | null
   onmessage: ((message: { data: unknown }) => void) | null
   onclose: ((close: { code: number }) => void) | null
   send(text: string): void

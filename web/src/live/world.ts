@@ -27,12 +27,14 @@ export class World {
   readonly #wanted: WantedCards
   readonly #requests: WorldRequests
   readonly #archived = new Set<string>()
+  /** Finished tasks that no board has shown: whether they are archived is not known. */
+  readonly #perhapsArchived = new Set<string>()
   /** By task: the cards that wait for it, as far as they name it. */
   readonly #waiting = new Map<string, Set<string>>()
   /** Cards that wait for more tasks than they name. */
   readonly #waitingForMore = new Set<string>()
   /** Asked for because a board may show it, not because somebody looks at this very card. */
-  readonly #forBoards = new Set<string>()
+  readonly #forBoards = new Map<string, 'moved' | 'updated'>()
 
   constructor(requests: WorldRequests, clock: Clock) {
     this.#requests = requests
@@ -47,7 +49,10 @@ export class World {
       clock,
       readBoard: requests.readBoard,
       beginReading: () => this.recent.begin(),
-      keep: (card, seq) => this.#keep(card, seq),
+      keep: (card, seq) => {
+        this.#perhapsArchived.delete(card.id)
+        this.#keep(card, seq)
+      },
       shown: (id) => this.shown(id),
       replay: (events) => {
         for (const event of events) this.#apply(event)
@@ -109,19 +114,31 @@ export class World {
     const applied = apply(this.entities, event)
     const { taskId, to } = event
     if (taskId === null) return
-    if (to !== null) this.#archived.delete(taskId)
+    // As if its card were not known: by it alone nobody can say whether the task was counted.
+    if (this.#perhapsArchived.has(taskId)) applied.before = undefined
+    if (to !== null) {
+      this.#archived.delete(taskId)
+      this.#perhapsArchived.delete(taskId)
+    }
     const { after, isArchived, mustBeRead } = applied
     if (event.to !== null || isArchived) this.#settle(taskId, after)
     const wantsCard = this.boards.applied(event, applied, after && this.pending.shown(after))
-    if (wantsCard) this.#forBoards.add(taskId)
+    if (wantsCard && this.#forBoards.get(taskId) !== 'moved')
+      this.#forBoards.set(taskId, to === null ? 'updated' : 'moved')
     if (isArchived) this.#archive(taskId)
-    else if (wantsCard || (mustBeRead && this.#isLookedAt(taskId))) this.#wanted.want(taskId)
+    else if ((mustBeRead && this.#isLookedAt(taskId)) || wantsCard || this.#enteredStale(event))
+      this.#wanted.want(taskId)
     if (to !== null && isTerminal(to as TaskState)) this.#ended(taskId, event.missionId)
   }
 
   /** Off the screen, a card is read when it is drawn. */
   #isLookedAt(id: string): boolean {
     return this.entities.markStale('card', id) || this.boards.has(id)
+  }
+
+  /** It came into view, and what is known of it is old: even its place may be wrong. */
+  #enteredStale({ taskId, to }: LiveEvent): boolean {
+    return to !== null && this.entities.isStale('card', taskId!) && this.boards.has(taskId!)
   }
 
   #settle(id: string, card: Card | undefined): void {
@@ -137,6 +154,7 @@ export class World {
   #forget(id: string): void {
     this.#forBoards.delete(id)
     this.#waitingForMore.delete(id)
+    this.#perhapsArchived.delete(id)
     this.entities.remove('card', id)
   }
 
@@ -171,7 +189,7 @@ export class World {
         if (this.#archived.has(item.id)) continue
         const before = this.entities.get('card', item.id)
         this.#keep(cardFrom(item), seq)
-        this.boards.cardRead(before, this.shown(item.id)!, this.#forBoards.delete(item.id))
+        this.#show(before, this.shown(item.id)!)
       }
       // Those that are not in the answer do not exist, or not for us.
       for (const id of ids) this.#forBoards.delete(id)
@@ -180,6 +198,14 @@ export class World {
     } finally {
       reading.end()
     }
+  }
+
+  #show(before: Card | undefined, shown: ShownCard): void {
+    const because = this.#forBoards.get(shown.id)
+    // A finished task that was only edited may be archived, which its card does not say; a board does.
+    if (because === 'updated' && isTerminal(shown.state)) this.boards.readAgainIfNew(shown)
+    else this.boards.cardRead(before, shown, because !== undefined)
+    if (isTerminal(shown.state) && !this.boards.has(shown.id)) this.#perhapsArchived.add(shown.id)
   }
 
   #dropWhatIsOver(): void {

@@ -11,7 +11,7 @@ export const liveRequests = (client: Client): LiveRequests => ({
   ticket: async () => (await client.post('/session/ticket')).ticket,
   events: (after) => client.get('/events', { query: { after: String(after), limit: MOST_EVENTS } }),
   readBoard: (query) => client.get('/board', { query }),
-  readCards: (ids) => client.post('/tasks/cards', { body: { ids: [...ids] } }),
+  readCards: async (ids) => (await client.readPost('/tasks/cards', { body: { ids: [...ids] } })).body,
 })
 
 export const actRequests = (client: Client): ActRequests => ({

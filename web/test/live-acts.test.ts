@@ -1,0 +1,188 @@
+import { describe, expect, test } from 'vitest'
+import { type ActRequests, TaskActs } from '../src/requests/acts.ts'
+import { LivePage, Refused } from './support/live-page.ts'
+import { seeded } from './support/manual-clock.ts'
+import { ModelServer } from './support/model-server.ts'
+
+/** Acts show at once. The answer, or the event, settles them. */
+
+async function withTask(answer: Partial<ActRequests> = {}) {
+  const server = new ModelServer(seeded(1))
+  const task = server.create({ purpose: 'work', priority: 5, key: 'B-014', agent: null })
+  const page = new LivePage(server)
+  await page.start()
+  const board = page.board()
+  await page.clock.pass(10)
+  const keys: string[] = []
+  const requests: ActRequests = {
+    actOnMany: async ({ act, items }, key) => {
+      keys.push(key)
+      if (act === 'pause') server.move(task, 'task_paused')
+      const { state, generation, version } = task
+      return {
+        items: items!.map(({ id }) => ({
+          id,
+          done: true,
+          state,
+          generation,
+          version,
+          code: null,
+          detail: null,
+        })),
+      }
+    },
+    judge: async () => ({ version: task.version }),
+    update: async (_id, patch) => {
+      Object.assign(task, patch, { version: task.version + 1 })
+      return { version: task.version }
+    },
+    ...answer,
+  }
+  const acts = new TaskActs(page.live, requests)
+  const shown = () => page.live.world.shown(task.id)!
+  const columnOf = () =>
+    (['inbox', 'assigned', 'in_progress', 'review', 'done'] as const).find((name) =>
+      board.column(name).ids.includes(task.id),
+    )
+  return { server, task, page, board, acts, keys, shown, columnOf }
+}
+
+const never = () => new Promise<never>(() => undefined)
+const refusedItem = (id: string, detail: string) => ({
+  ...{ id, done: false, state: 'completed' as const, generation: 4, version: 9, code: 'WRONG_STATE', detail },
+})
+
+describe('an act on a task', () => {
+  test('moves its card at once, marked as not certain, until the event of it comes', async () => {
+    const { server, task, page, acts, shown, columnOf } = await withTask({ actOnMany: never })
+    void acts.run({ act: 'cancel' }, [task.id])
+    expect(shown()).toMatchObject({ state: 'cancelled', pending: { act: 'cancel', column: 'done' } })
+    expect(columnOf()).toBe('done')
+    const last = server.seq
+    server.move(task, 'task_cancelled')
+    page.deliver(last)
+    await page.clock.pass(500)
+    expect(shown().pending).toBeUndefined()
+    expect(columnOf()).toBe('done')
+  })
+
+  test('that was answered stays marked until the event comes, or the card is read', async () => {
+    const { task, page, acts, shown } = await withTask()
+    const outcome = await acts.run({ act: 'pause' }, [task.id])
+    expect(outcome).toMatchObject({ kind: 'done', words: 'B-014 paused', offer: { words: 'Undo' } })
+    expect(shown().pending?.act).toBe('pause')
+    await page.clock.pass(3_000)
+    expect(shown()).toMatchObject({ state: 'paused' })
+    expect(shown().pending).toBeUndefined()
+  })
+
+  test('that is refused goes back, with a sentence and what can be done now', async () => {
+    const { task, page, acts, columnOf, shown } = await withTask({
+      actOnMany: async ({ items }) => ({ items: [refusedItem(items![0]!.id, 'It is done.')] }),
+    })
+    const outcome = await acts.run({ act: 'pause' }, [task.id])
+    expect(outcome).toMatchObject({
+      kind: 'refused',
+      refused: [{ id: task.id, lawful: expect.arrayContaining(['cancel']) }],
+    })
+    expect(outcome.words).toMatch(/^It is done\. B-014 is queued since \d+ (s|min), generation 0\.$/)
+    expect(shown().pending).toBeUndefined()
+    expect(columnOf()).toBe('inbox')
+    const reads = page.calls.filter((call) => call === 'cards').length
+    await page.clock.pass(500)
+    expect(page.calls.filter((call) => call === 'cards').length).toBe(reads + 1)
+  })
+
+  test('without an answer is not known to be done, and is asked again only by hand, under the same key', async () => {
+    let failing: Error | null = new Refused(503)
+    const keys: string[] = []
+    const { task, acts, shown, columnOf } = await withTask({
+      actOnMany: async ({ items }, key) => {
+        keys.push(key)
+        if (failing) throw failing
+        const done = {
+          done: true,
+          state: 'cancelled' as const,
+          generation: 0,
+          version: 1,
+          code: null,
+          detail: null,
+        }
+        return { items: items!.map(({ id }) => ({ id, ...done })) }
+      },
+    })
+    const outcome = await acts.run({ act: 'cancel' }, [task.id])
+    expect(outcome).toMatchObject({
+      kind: 'unknown',
+      words: expect.stringContaining('not known whether it was done'),
+    })
+    expect(shown().pending).toMatchObject({ act: 'cancel', column: null, isUnknown: true })
+    expect(columnOf()).toBe('inbox')
+    failing = null
+    if (outcome.kind !== 'unknown') throw new Error(outcome.kind)
+    expect(await outcome.askAgain()).toMatchObject({
+      kind: 'done',
+      offer: { words: 'Put back in the queue' },
+    })
+    expect(keys).toEqual([keys[0], keys[0]])
+  })
+
+  test('while there is no connection is refused in words, and nothing is sent', async () => {
+    const { task, page, acts, keys, shown } = await withTask()
+    page.isOnline = false
+    page.live.online(false)
+    expect(await acts.run({ act: 'pause' }, [task.id])).toMatchObject({
+      kind: 'offline',
+      words: expect.stringContaining('Nothing was sent'),
+    })
+    expect(keys).toEqual([])
+    expect(shown().pending).toBeUndefined()
+  })
+
+  test('that changes the priority shows it at once, and undo gives back what was there', async () => {
+    const { task, page, acts, shown } = await withTask()
+    const done = await acts.run({ act: 'priority', priority: 9 }, [task.id])
+    expect(shown()).toMatchObject({ priority: 9, pending: { act: 'priority' } })
+    await page.clock.pass(3_000)
+    expect(shown().priority).toBe(9)
+    expect(shown().pending).toBeUndefined()
+    if (done.kind !== 'done') throw new Error(done.kind)
+    await done.offer!.run()
+    await page.clock.pass(3_000)
+    expect(shown().priority).toBe(5)
+  })
+
+  test('is bound to the generation that was seen', async () => {
+    let seen: unknown
+    const { task, acts } = await withTask({
+      actOnMany: async ({ items }) => {
+        seen = items
+        return { items: [] }
+      },
+    })
+    await acts.run({ act: 'cancel' }, [task.id])
+    expect(seen).toEqual([{ id: task.id, generation: 0 }])
+  })
+})
+
+test('an act on many tells what became of each', async () => {
+  const { server, task, page, acts } = await withTask({
+    actOnMany: async ({ items }) => ({
+      items: items!.map(({ id }, n) =>
+        n === 0
+          ? { ...refusedItem(id, 'No.'), done: true, detail: null, code: null }
+          : refusedItem(id, 'No.'),
+      ),
+    }),
+  })
+  const last = server.seq
+  const other = server.create({ purpose: 'work' })
+  page.deliver(last)
+  await page.clock.pass(500)
+  const outcome = await acts.run({ act: 'retry' }, [task.id, other.id])
+  expect(outcome).toMatchObject({
+    kind: 'done',
+    words: 'B-014 queued to be tried again',
+    refused: [{ id: other.id }],
+  })
+})

@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest'
+import { LivePage, onScreen, onServer } from './support/live-page.ts'
+import { ManualClock, seeded } from './support/manual-clock.ts'
+import { ModelServer } from './support/model-server.ts'
+
+/** Whatever happens in whatever order answers and events arrive, the screen shows what the server has. */
+
+const FILTERS = (server: ModelServer) => [
+  {},
+  { mission: server.missions[0] },
+  { project: 'shop' },
+  { agent: 'alpha' },
+  { tag: 'red' },
+  { q: 'BLUE' },
+  { mission: server.missions[1], agent: 'beta' },
+]
+
+async function follows(seed: number, events: number): Promise<number> {
+  const random = seeded(seed)
+  const server = new ModelServer(random)
+  for (let n = 0; n < 150; n++) server.act()
+  const page = new LivePage(server, new ManualClock(random))
+  await page.start()
+  const boards = FILTERS(server).map((filter) => page.board(filter))
+  await page.clock.pass(100)
+  let delivered = page.socket.after
+  let compared = 0
+  page.delayMs = () => Math.floor(random() * 80)
+  for (const begin = server.seq; server.seq < begin + events; ) {
+    for (let n = random() * 12; n > 0; n--) server.act()
+    // Frames are late, and come in pieces.
+    if (random() < 0.7) {
+      const events = server.log.slice(delivered, delivered + Math.ceil(random() * 30))
+      if (events.length > 0) page.socket.say({ events, upTo: events.at(-1)!.seq })
+      delivered += events.length
+    }
+    if (random() < 0.02)
+      void page.live.world.boards.loadMore(server.pick(boards), server.pick(['inbox', 'done']))
+    await page.clock.pass(Math.floor(random() * 60))
+    if (random() > 0.02) continue
+    page.deliver(delivered)
+    delivered = server.seq
+    // Until nothing is on its way any more.
+    await page.clock.pass(5_000)
+    for (const board of boards)
+      expect(onScreen(page, board), `seed ${seed}, ${JSON.stringify(board.filter)}`).toEqual(
+        onServer(server, board),
+      )
+    compared += 1
+  }
+  page.live.stop()
+  return compared
+}
+
+describe('a store that follows the log', () => {
+  test('shows what a fresh snapshot shows, through ten thousand random events', async () => {
+    let compared = 0
+    for (let seed = 1; seed <= 10; seed++) compared += await follows(seed, 1_000)
+    expect(compared).toBeGreaterThan(20)
+  })
+})
