@@ -4,9 +4,10 @@ requireNode()
 
 async function build() {
   const { ensureInstalled } = await import('./launch/install.mjs')
-  const { ensureBuilt } = await import('./launch/build.mjs')
+  const { ensureAllBuilt, ensureBuilt } = await import('./launch/build.mjs')
   await ensureInstalled()
-  await ensureBuilt()
+  // The development server builds the app itself.
+  await (process.argv.includes('--server') ? ensureBuilt() : ensureAllBuilt())
 }
 
 build()

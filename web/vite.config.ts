@@ -27,6 +27,12 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     // Fonts and pictures stay files that are fetched once and kept.
     assetsInlineLimit: 0,
+    // React changes seldom: a new version of the app leaves it in the browser's cache.
+    rolldownOptions: {
+      output: {
+        codeSplitting: { groups: [{ name: 'react', test: /node_modules\/(react|react-dom|scheduler)\// }] },
+      },
+    },
     // Sizes are told by a test.
     reportCompressedSize: false,
   },
@@ -49,8 +55,6 @@ function placeholders(): Plugin {
 }
 
 const COMPRESSIBLE = /\.(js|css|svg|json)$/
-// A smaller file does not become smaller by what a packet carries anyway.
-const LEAST_BYTES = 1_000
 
 /** Writes .br and .gz beside each text: compressed once and well, not with each answer. */
 function precompressed(): Plugin {
@@ -70,7 +74,6 @@ function precompressed(): Plugin {
 
 async function compress(path: string): Promise<void> {
   const bytes = await readFile(path)
-  if (bytes.length < LEAST_BYTES) return
   const best = { params: { [constants.BROTLI_PARAM_QUALITY]: 10 } }
   await Promise.all([
     promisify(brotliCompress)(bytes, best).then((packed) => writeFile(`${path}.br`, packed)),

@@ -1,2 +1,2 @@
-/** Compiles to dist/ unless that is already the present source, and returns whether it had to. */
 export function ensureBuilt(project?: string): Promise<boolean>
+export function ensureAppBuilt(): Promise<boolean>

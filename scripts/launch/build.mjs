@@ -1,47 +1,89 @@
-import { createHash } from 'node:crypto'
-import {
-  cpSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fingerprintOf } from './fingerprint.mjs'
 import { alone } from './lock.mjs'
 import { inRoot } from './root.mjs'
 import { runTool } from './run-tool.mjs'
 
 const FOLDERS = ['src', 'bench', 'test/simulation', 'test/support', 'scripts']
-const FILES = ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json']
-const stampFile = inRoot('dist', '.built')
+
+/** What is built, from what, and where that is recorded. Neither is built again because the other changed. */
+const SERVER = {
+  stampFile: inRoot('dist', '.built'),
+  fingerprint: () => fingerprintOf([...FOLDERS, 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json']),
+}
+const APP = {
+  stampFile: inRoot('dist', '.built-web'),
+  fingerprint: () =>
+    fingerprintOf([
+      'web/index.html',
+      'web/src',
+      'web/vite.config.ts',
+      'src/client',
+      'src/core',
+      'src/transcript',
+      'package.json',
+      'package-lock.json',
+    ]),
+}
+const APP_FOLDER = 'web'
 
 /**
- * Compiles to dist/ unless that is already the present source: what programs need, or with another project more than that.
- * Returns whether it had to.
+ * Compiles the server to dist/ unless that is already the present source: what programs need, or with another project more than
+ * that. Returns whether it had to.
  */
 export async function ensureBuilt(project = 'tsconfig.build.json') {
-  return !isBuilt(fingerprint()) && (await alone(() => buildUnlessDone(project)))
+  return !isBuilt(SERVER) && (await alone(() => buildUnlessDone(SERVER, () => compile(project))))
 }
 
-async function buildUnlessDone(project) {
+/** Builds the web app to dist/web unless it is there already. Returns whether it had to. */
+export async function ensureAppBuilt() {
+  return !isBuilt(APP) && (await alone(() => buildUnlessDone(APP, bundle)))
+}
+
+/** Server and app, side by side. */
+export async function ensureAllBuilt() {
+  if (isBuilt(SERVER) && isBuilt(APP)) return
+  await alone(() =>
+    Promise.all([
+      buildUnlessDone(SERVER, () => compile('tsconfig.build.json')),
+      buildUnlessDone(APP, bundle),
+    ]),
+  )
+}
+
+async function buildUnlessDone(what, build) {
   // Taken before the compiler reads: a file that is saved meanwhile makes the next start build again.
-  const stamp = fingerprint()
-  if (isBuilt(stamp)) return false
+  const stamp = what.fingerprint()
+  if (isBuilt(what, stamp)) return false
+  await build()
+  writeFileSync(what.stampFile, stamp)
+  return true
+}
+
+async function compile(project) {
   // Beside dist/, not in it: the source maps name the sources relative to themselves.
   const next = inRoot('dist.next')
   rmSync(next, { recursive: true, force: true })
   const code = await runTool('tsc', ['-p', project, '--outDir', next, '--sourceMap'], 'typescript')
-  if (code !== 0) {
-    console.error('The build failed (tsc, above).')
-    process.exit(code)
-  }
+  if (code !== 0) fail(code, 'The build failed (tsc, above).')
   for (const folder of FOLDERS) copyWhatIsNotCompiled(folder, next)
   replace(next)
-  writeFileSync(stampFile, stamp)
-  return true
+}
+
+async function bundle() {
+  const next = inRoot('dist', '.web.next')
+  const code = await runTool('vite', ['build', 'web', '--outDir', next, '--logLevel', 'error'])
+  if (code !== 0) fail(code, 'The web app could not be built (vite, above).')
+  // A page that is open meanwhile asks for files of the old app; the new one is there in a moment, whole.
+  rmSync(APP.stampFile, { force: true })
+  rmSync(inRoot('dist', APP_FOLDER), { recursive: true, force: true })
+  renameSync(next, inRoot('dist', APP_FOLDER))
+}
+
+function fail(code, sentence) {
+  console.error(sentence)
+  process.exit(code)
 }
 
 // SQL and the like are read at run time from next to the code.
@@ -55,33 +97,14 @@ function copyWhatIsNotCompiled(folder, next) {
 
 // Whole folders are replaced, so that a removed source leaves no compiled file behind.
 function replace(next) {
-  rmSync(stampFile, { force: true })
-  const visible = (folder) => readdirSync(folder).filter((name) => !name.startsWith('.'))
+  rmSync(SERVER.stampFile, { force: true })
+  const visible = (folder) =>
+    readdirSync(folder).filter((name) => !name.startsWith('.') && name !== APP_FOLDER)
   for (const name of visible(inRoot('dist'))) rmSync(inRoot('dist', name), { recursive: true })
   for (const name of visible(next)) renameSync(join(next, name), inRoot('dist', name))
   rmSync(next, { recursive: true })
 }
 
-function isBuilt(stamp) {
+function isBuilt({ stampFile, fingerprint }, stamp = fingerprint()) {
   return existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp
-}
-
-/** Names, sizes and times of all sources: quicker than their content, and as good on one machine. */
-function fingerprint() {
-  const hash = createHash('sha256')
-  for (const path of [...FOLDERS.flatMap(filesBelow), ...FILES]) {
-    const { size, mtimeMs } = statSync(inRoot(path))
-    hash.update(`${path} ${size} ${mtimeMs}\n`)
-  }
-  return hash.digest('hex')
-}
-
-function filesBelow(folder) {
-  if (!existsSync(inRoot(folder))) return []
-  return readdirSync(inRoot(folder), { withFileTypes: true }).flatMap((entry) => {
-    // What the bench compares with is installed below it on demand, and is no source of ours.
-    if (entry.name === 'node_modules') return []
-    const path = `${folder}/${entry.name}`
-    return entry.isDirectory() ? filesBelow(path) : [path]
-  })
 }

@@ -6,10 +6,16 @@ import { runTool } from './run-tool.mjs'
 
 /** Style, types and dead code, side by side. Returns the exit code of the first check that fails, or 0. */
 export async function runChecks() {
-  const others = [runTool('biome', ['check', '.'], '@biomejs/biome'), runTool('knip', [])]
+  const typesOf = (project) => runTool('tsc', ['-p', project, '--noEmit'], 'typescript')
+  const others = [
+    runTool('biome', ['check', '.'], '@biomejs/biome'),
+    runTool('knip', []),
+    typesOf('web/tsconfig.json'),
+    typesOf('web/test/tsconfig.json'),
+  ]
   // To compile everything checks the types of everything: twice would take ten seconds more.
   const isChecked = await ensureBuilt('tsconfig.json')
-  const types = isChecked ? 0 : await runTool('tsc', ['-p', 'tsconfig.json', '--noEmit'], 'typescript')
+  const types = isChecked ? 0 : await typesOf('tsconfig.json')
   return [...(await Promise.all(others)), types].find((code) => code !== 0) ?? 0
 }
 
