@@ -5,7 +5,7 @@ import { Kbd } from './kbd.tsx'
 import { Tooltip } from './tooltip.tsx'
 
 export type ButtonKind = 'primary' | 'plain' | 'danger' | 'quiet'
-export type ButtonSize = 'small' | 'usual'
+type ButtonSize = 'small' | 'usual'
 
 // Primary is ink: a blue button would look like "running".
 const KINDS: Record<ButtonKind, string> = {

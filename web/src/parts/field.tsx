@@ -39,7 +39,7 @@ export function Field(props: {
         </p>
       )}
       {problem && (
-        <p className="flex gap-1 text-label font-medium text-bad" id={`${id}-problem`}>
+        <p className="flex gap-1 text-label font-medium text-bad" id={`${id}-problem`} role="alert">
           <Icon className="mt-0.5" name="warning" size={12} />
           {problem}
         </p>

@@ -1,8 +1,11 @@
-import type { Nodes, Parents } from 'mdast'
 import { fromMarkdown } from 'mdast-util-from-markdown'
 import { gfmFromMarkdown } from 'mdast-util-gfm'
 import { gfm } from 'micromark-extension-gfm'
 import { Fragment, type ReactNode, useMemo } from 'react'
+
+type Root = ReturnType<typeof fromMarkdown>
+type Nodes = Root['children'][number]
+type Parents = Extract<Nodes, { children: unknown[] }> | Root
 
 // Deeper nesting is an attack, not a text.
 const DEEPEST = 40

@@ -43,7 +43,7 @@ export function toast(one: Toast): string {
   return id
 }
 
-export const closeToast = (id: string) => show(shown.filter((one) => one.id !== id))
+const closeToast = (id: string) => show(shown.filter((one) => one.id !== id))
 
 const subscribe = (listener: () => void) => {
   listeners.add(listener)

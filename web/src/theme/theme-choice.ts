@@ -1,7 +1,14 @@
 import { useSyncExternalStore } from 'react'
+import type { IconName } from './icons.ts'
 
 export const THEMES = ['system', 'light', 'dark'] as const
-export type Theme = (typeof THEMES)[number]
+type Theme = (typeof THEMES)[number]
+
+export const THEME_WORDS: Record<Theme, { words: string; icon: IconName }> = {
+  system: { words: 'Like the system', icon: 'monitor' },
+  light: { words: 'Light', icon: 'sun' },
+  dark: { words: 'Dark', icon: 'moon' },
+}
 
 const NAME = 'baton-theme'
 const YEAR_SECONDS = 31_536_000

@@ -1,0 +1,40 @@
+import { Dialog } from '../parts/dialog.tsx'
+import { Kbd } from '../parts/kbd.tsx'
+import { isSingleKey } from './keystrokes.ts'
+import { useBoundShortcuts } from './shortcuts.ts'
+import { useSingleKeys } from './single-keys.ts'
+
+/** All keys that act on this page, by where they belong. */
+export function ShortcutHelp({ open, onClose }: { open: boolean; onClose: () => void }) {
+  const layers = useBoundShortcuts()
+  const areSingleOn = useSingleKeys()
+  const text = areSingleOn
+    ? 'Single keys never act inside fields. They can be switched off in Settings.'
+    : 'Single keys are switched off in Settings: only those with Ctrl work.'
+  return (
+    <Dialog onClose={onClose} open={open} text={text} title="Keys on this page" width="wide">
+      <div className="grid gap-x-8 gap-y-6 sm:grid-cols-2">
+        {layers.map(({ where, shortcuts }) => (
+          <section key={where}>
+            <h3 className="mb-1 text-label font-semibold text-muted">{where}</h3>
+            <dl>
+              {Object.entries(shortcuts)
+                .filter(([, { isOff }]) => !isOff)
+                .map(([keys, { words }]) => (
+                  <div
+                    className={`flex min-h-7 items-center justify-between gap-4 text-row ${!areSingleOn && isSingleKey(keys) ? 'opacity-50' : ''}`}
+                    key={keys}
+                  >
+                    <dt>{words}</dt>
+                    <dd>
+                      <Kbd keys={keys} />
+                    </dd>
+                  </div>
+                ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,151 @@
+import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { Button } from '../../parts/button.tsx'
+import { Copyable } from '../../parts/copyable.tsx'
+import { useDocumentTitle } from '../../parts/document-title.ts'
+import { explain } from '../../parts/explain.ts'
+import { Field } from '../../parts/field.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { Skeleton } from '../../parts/skeleton.tsx'
+import { TextInput } from '../../parts/text-input.tsx'
+import { Wordmark } from '../../parts/wordmark.tsx'
+import { signIn } from '../../requests/session.ts'
+import { allSignedIn } from '../../requests/signed-in.ts'
+import { tokenIn, wayBack } from './address.ts'
+
+/** The token is used once, and does not stay in the address or in the browser's history. */
+function takeToken(): string | null {
+  const token = tokenIn(location.hash)
+  if (token !== null) history.replaceState(null, '', location.pathname + location.search)
+  return token
+}
+
+function enter(given: { token: string } | { key: string }): Promise<void> {
+  const back = new URLSearchParams(location.search).get('back')
+  return signIn(given).then((workspace) => location.replace(wayBack(back, workspace)))
+}
+
+export function SignIn() {
+  useDocumentTitle('Sign in')
+  const token = useRef<string | null>(undefined)
+  const [isTrying, setIsTrying] = useState(() => tokenIn(location.hash) !== null)
+  const [refusal, setRefusal] = useState<unknown>(null)
+  useEffect(() => {
+    // Once, also where React runs effects twice: a second use would be refused.
+    if (token.current !== undefined) return
+    token.current = takeToken()
+    if (token.current === null) return
+    enter({ token: token.current }).catch((error: unknown) => {
+      setRefusal(error)
+      setIsTrying(false)
+    })
+  }, [])
+  return (
+    <main className="mx-auto flex min-h-dvh w-full max-w-104 flex-col justify-center gap-6 px-4 py-12">
+      <Wordmark />
+      {isTrying ? (
+        <>
+          <h1 className="text-page font-semibold">Signing in</h1>
+          <Skeleton label="Signing in" rows={3} />
+        </>
+      ) : (
+        <Ways refusal={refusal} />
+      )}
+    </main>
+  )
+}
+
+function Ways({ refusal }: { refusal: unknown }) {
+  const signedIn = allSignedIn()
+  return (
+    <>
+      <div>
+        <h1 className="text-page font-semibold">Sign in</h1>
+        <p className="mt-1 text-body text-muted">
+          Baton has no passwords. A link signs this browser in, once.
+        </p>
+      </div>
+      {refusal != null && <Refusal error={refusal} />}
+      <section>
+        <h2 className="mb-2 text-row font-medium">Get a link</h2>
+        <Copyable isBlock text="npm run link" />
+        <p className="mt-2 text-label text-muted">
+          Run it where the server runs, in Baton's folder. It prints a link that works for ten minutes. The
+          server printed one when it was first started.
+        </p>
+      </section>
+      <KeyForm />
+      {signedIn.length > 0 && (
+        <section>
+          <h2 className="mb-2 text-row font-medium">This browser is signed in to</h2>
+          <ul className="flex flex-col gap-1">
+            {signedIn.map(({ id, name }) => (
+              <li key={id}>
+                <a
+                  className="inline-flex items-center gap-1 font-medium text-accent hover:underline"
+                  href={`/w/${id}`}
+                >
+                  {name}
+                  <Icon name="arrow-right" size={14} />
+                </a>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </>
+  )
+}
+
+function Refusal({ error }: { error: unknown }) {
+  const { title, detail, code, canRetry } = explain(error)
+  const isRefused = !canRetry
+  return (
+    <div className="flex gap-3 rounded-card border border-line bg-bad-tint p-3 text-bad" role="alert">
+      <Icon className="mt-0.5" name="warning" />
+      <div className="min-w-0 text-row">
+        <p className="font-medium">{isRefused ? 'This link does not work any more' : title}</p>
+        <p className="mt-0.5">
+          {isRefused ? 'A link works once, for ten minutes. Get a new one with the command below.' : detail}
+        </p>
+        {code && <p className="mt-1 font-mono text-label">{code}</p>}
+      </div>
+    </div>
+  )
+}
+
+function KeyForm() {
+  const [key, setKey] = useState('')
+  const [isBusy, setIsBusy] = useState(false)
+  const [problem, setProblem] = useState<string | null>(null)
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (key.trim() === '' || isBusy) return
+    setIsBusy(true)
+    setProblem(null)
+    enter({ key: key.trim() }).catch((error: unknown) => {
+      const { title, detail } = explain(error)
+      setProblem([title, detail].filter(Boolean).join('. '))
+      setIsBusy(false)
+    })
+  }
+  return (
+    <form className="flex flex-col gap-3 border-t border-line pt-6" onSubmit={submit}>
+      <Field
+        hint="It is sent once and not kept in this browser."
+        label="Or paste an API key"
+        problem={problem}
+      >
+        <TextInput
+          autoComplete="off"
+          onChange={(event) => setKey(event.target.value)}
+          spellCheck={false}
+          type="password"
+          value={key}
+        />
+      </Field>
+      <Button busy={isBusy} className="self-start" kind="primary" type="submit">
+        Sign in
+      </Button>
+    </form>
+  )
+}

@@ -1,0 +1,11 @@
+import { queryOptions } from '@tanstack/react-query'
+import { api } from './api.ts'
+
+/** Tasks, missions, agents and runs by a few letters. Short-lived: titles change. */
+export const searchQuery = (q: string) =>
+  queryOptions({
+    queryKey: ['search', q],
+    queryFn: ({ signal }) => api().get('/search', { query: { q }, signal }),
+    staleTime: 10_000,
+    gcTime: 60_000,
+  })

@@ -1,0 +1,65 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from '@tanstack/react-router'
+import { searchBy } from './page-route.ts'
+import { NotFound } from './pages/not-found/page.tsx'
+import { parseSearch, type SearchTable, writeSearch } from './search-params.ts'
+import { Frame } from './shell/frame.tsx'
+import { NAVIGATION } from './shell/navigation.ts'
+import { PageFailed } from './shell/page-failed.tsx'
+
+/**
+ * The route table. A page is one line: its path, what of the address it understands, and its component, loaded when it is first
+ * opened. All paths are below /w/:workspace, which is the router's base path. The navigation shows the pages that are here.
+ */
+
+const root = createRootRoute({ component: Frame, notFoundComponent: NotFound })
+
+const page = <const Path extends string, const Table extends SearchTable>(
+  path: Path,
+  search: Table,
+  component: ReturnType<typeof lazyRouteComponent>,
+) => createRoute({ getParentRoute: () => root, path, validateSearch: searchBy(search), component })
+
+const pages = [
+  page(
+    '/settings/$section',
+    {},
+    lazyRouteComponent(() => import('./pages/settings/page.tsx'), 'Settings'),
+  ),
+] as const
+
+const home = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  // Until there is an overview, the first page of the navigation is the first that people see.
+  beforeLoad: () => {
+    const built = new Set<string>(pages.map(({ fullPath }) => fullPath))
+    throw redirect({ to: NAVIGATION.find(({ route }) => built.has(route))!.to as '/' })
+  },
+})
+
+const routeTree = root.addChildren([home, ...pages])
+
+export const makeRouter = (workspace: string) =>
+  createRouter({
+    routeTree,
+    basepath: `/w/${workspace}`,
+    parseSearch,
+    stringifySearch: writeSearch,
+    search: { strict: true },
+    scrollRestoration: true,
+    defaultErrorComponent: PageFailed,
+    defaultNotFoundComponent: NotFound,
+    defaultPendingMs: 150,
+  })
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof makeRouter>
+  }
+}

@@ -1,0 +1,102 @@
+import { Outlet, useRouterState } from '@tanstack/react-router'
+import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { ShortcutHelp } from '../keys/shortcut-help.tsx'
+import { type Shortcuts, useShortcuts } from '../keys/shortcuts.ts'
+import { useGo } from '../links.tsx'
+import { copyText } from '../parts/copyable.tsx'
+import { setWaitingInTitle } from '../parts/document-title.ts'
+import { Skeleton } from '../parts/skeleton.tsx'
+import { toast } from '../parts/toasts.tsx'
+import { useSession } from '../requests/session.ts'
+import { BottomBar } from './bottom-bar.tsx'
+import { useFavicon } from './favicon.ts'
+import { useFreshness } from './freshness.ts'
+import { useNavigation } from './navigation.ts'
+import { NewVersion } from './new-version.tsx'
+import { Rail } from './rail.tsx'
+import { TopBar } from './top-bar.tsx'
+
+const Palette = lazy(() => import('./palette.tsx').then(({ Palette }) => ({ default: Palette })))
+
+/** What stays while pages change: top bar, rail, palette, keys. */
+export function Frame() {
+  const [layer, setLayer] = useState<'palette' | 'help' | null>(null)
+  const close = () => setLayer(null)
+  useGlobalKeys(setLayer)
+  useTabSigns()
+  useFocusOnNewPage()
+  return (
+    <div className="flex h-dvh min-h-0 flex-col">
+      <button
+        className="fixed top-1 left-1 z-50 -translate-y-16 rounded-card bg-ink px-3 py-2 font-medium text-bg focus:translate-y-0"
+        onClick={() => document.getElementById('content')?.focus()}
+        type="button"
+      >
+        Skip to the content
+      </button>
+      <TopBar onHelp={() => setLayer('help')} onPalette={() => setLayer('palette')} />
+      <NewVersion />
+      <div className="flex min-h-0 flex-1">
+        <Rail />
+        <main className="flex min-h-0 min-w-0 flex-1 outline-none" id="content" tabIndex={-1}>
+          <Suspense fallback={<PageSkeleton />}>
+            <Outlet />
+          </Suspense>
+        </main>
+      </div>
+      <BottomBar />
+      <ShortcutHelp onClose={close} open={layer === 'help'} />
+      {layer === 'palette' && (
+        <Suspense>
+          <Palette onClose={close} />
+        </Suspense>
+      )}
+    </div>
+  )
+}
+
+const PageSkeleton = () => (
+  <div className="w-full p-6">
+    <Skeleton rows={8} />
+  </div>
+)
+
+function useGlobalKeys(open: (layer: 'palette' | 'help') => void): void {
+  const go = useGo()
+  const shortcuts: Shortcuts = {
+    'Mod+k': { words: 'Find or do anything', run: () => open('palette') },
+    '?': { words: 'Keys of this page', run: () => open('help') },
+    y: {
+      words: 'Copy the link to this page',
+      run: async () => {
+        if (await copyText(location.href)) toast({ kind: 'done', title: 'Link copied.' })
+      },
+    },
+  }
+  useShortcuts('Everywhere', shortcuts)
+  const places = useNavigation().filter(({ key }) => key)
+  useShortcuts(
+    'Go to',
+    Object.fromEntries(places.map(({ key, words, to }) => [`g ${key}`, { words, run: () => go(to) }])),
+  )
+}
+
+/** The tab tells what waits, and whether what it shows may be old. */
+function useTabSigns(): void {
+  const { inboxCount } = useSession()
+  const { isOffline } = useFreshness()
+  useFavicon(inboxCount > 0, isOffline)
+  useEffect(() => setWaitingInTitle(inboxCount), [inboxCount])
+}
+
+/** A screen reader hears the new page's heading, and the next Tab begins there. Filters and tabs do not move the focus. */
+function useFocusOnNewPage(): void {
+  const path = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname })
+  const before = useRef(path)
+  useEffect(() => {
+    const isFirst = before.current === undefined
+    before.current = path
+    if (isFirst || path === undefined) return
+    document.querySelector<HTMLElement>('[data-page-heading]')?.focus({ preventScroll: true })
+  }, [path])
+}
