@@ -1212,6 +1212,12 @@ const GUARDS: Guard[] = [
   ],
 
   ['a node belongs to the cluster', 'nodes', 'workspace_id = 0', () => 'update nodes set workspace_id = 1'],
+  [
+    'the id of the database belongs to the cluster',
+    'instance',
+    'workspace_id = 0',
+    () => 'update instance set workspace_id = 1',
+  ],
   ['a node has a name', 'nodes', "name <> ''", () => `update nodes set name = ''`],
   [
     'a leader term belongs to the cluster',

@@ -357,6 +357,7 @@ describe('the server’s role', () => {
 
 describe('the tables of the cluster', () => {
   const cluster = { 'baton.scope': 'cluster' }
+  const changing = CLUSTER_TABLES.filter((table) => table !== 'instance')
   const seen = async (workspace: number | null, table: string, settings: Record<string, string> = {}) =>
     (await asServer(workspace, `select * from ${table}`, [], settings)) as pg.QueryResult
 
@@ -376,7 +377,7 @@ describe('the tables of the cluster', () => {
   })
 
   test('are read and changed in the name of the cluster, which sees no workspace', async () => {
-    for (const table of CLUSTER_TABLES) {
+    for (const table of changing) {
       expect((await seen(null, table, cluster)).rowCount, table).toBe(1)
       const changed = await asServer(null, `update ${table} set node_id = node_id`, [], cluster)
       expect(changed, table).toMatchObject({ rowCount: 1 })
@@ -397,13 +398,20 @@ describe('the tables of the cluster', () => {
     expect(kept).toMatchObject({ rowCount: 1 })
   })
 
+  test('give a database one id, which nobody changes', async () => {
+    const { rows } = await seen(null, 'instance', cluster)
+    expect(rows).toEqual([{ workspace_id: 0, instance_id: expect.stringMatching(/^[0-9a-f-]{36}$/) }])
+    for (const change of ['update instance set instance_id = gen_random_uuid()', 'delete from instance'])
+      expect(await asServer(null, change, [], cluster)).toMatchObject(NOT_ALLOWED)
+  })
+
   const others: [string, () => number | null, Record<string, string>][] = [
     ['a workspace', () => database.a.workspace, {}],
     ['upkeep', () => null, { 'baton.scope': 'upkeep' }],
     ['nobody', () => null, {}],
   ]
   test.each(others)('are not changed by %s', async (_, workspace, settings) => {
-    for (const table of CLUSTER_TABLES) {
+    for (const table of changing) {
       const as = (sql: string, values: unknown[] = []) => asServer(workspace(), sql, values, settings)
       const row = await rowOf(table, 0)
       expect(await as(copyInto(table), [row]), table).toMatchObject(NOT_ITS_ROW)

@@ -185,7 +185,7 @@ async function seedRuns(
 }
 
 /** What belongs to no workspace but to the cluster. */
-export const CLUSTER_TABLES = ['leader_leases', 'nodes']
+export const CLUSTER_TABLES = ['instance', 'leader_leases', 'nodes']
 
 /** Every table of the schema that belongs to workspaces, present and future. */
 export async function workspaceTables(url: string): Promise<string[]> {

@@ -17,6 +17,7 @@ import type {
   Store,
   Walked,
 } from '../store.ts'
+import { readInstanceId } from './cluster/instance.ts'
 import { isTransient, serverPool } from './connection/connect.ts'
 import { type Database, findDatabase } from './connection/database.ts'
 import { LogHeads } from './connection/log-heads.ts'
@@ -59,6 +60,7 @@ export class PostgresStore
   readonly kinds = { session: true, agent: true, mission: true, routine: true } as const
   /** One line about the database, for people. */
   readonly found: string
+  #instance = ''
   readonly writers: pg.Pool
   readonly readers: pg.Pool
   readonly control: pg.Pool
@@ -151,12 +153,18 @@ export class PostgresStore
     const store = new PostgresStore(database, role)
     try {
       await store.ready()
+      store.#instance = await readInstanceId(store.readers)
       await store.#notices.listen()
     } catch (error) {
       await store.close()
       throw error
     }
     return store
+  }
+
+  /** The id of the database, read when it was opened. */
+  get instance(): string {
+    return this.#instance
   }
 
   ready(): Promise<void> {

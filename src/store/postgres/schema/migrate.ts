@@ -168,6 +168,7 @@ const GRANTS: Record<string, string> = {
   agents: 'select, insert, update, delete',
   agent_health: 'select, insert, update, delete',
   log_cursors: 'select, insert, update, delete',
+  instance: 'select',
   nodes: 'select, insert, update, delete',
   leader_leases: 'select, insert, update, delete',
   sessions: 'select, insert, update',
