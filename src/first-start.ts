@@ -2,7 +2,7 @@ import { open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StartRefused } from './core/refusal.ts'
 import type { PostgresStore } from './store/postgres/store.ts'
-import { createKey, listKeys, newSecret } from './store/postgres/workspaces/keys.ts'
+import { createKey, findKey, listKeys, newSecret } from './store/postgres/workspaces/keys.ts'
 import { ensureFirstWorkspace, FIRST_WORKSPACE } from './store/postgres/workspaces/workspaces.ts'
 
 /**
@@ -17,6 +17,12 @@ export async function ensureOwnerKey(store: PostgresStore, dataFolder: string): 
   const secret = (await readKey(file)) ?? (await writeKey(file, newSecret()))
   const owner = { name: 'owner', role: 'owner', instanceAdmin: true, secret } as const
   await createKey(store, FIRST_WORKSPACE, owner, { actor: 'system' })
+}
+
+/** The owner key, if the file in the data folder has one that is valid in this database. */
+export async function ownerKeyOf(store: PostgresStore, dataFolder: string) {
+  const secret = await readKey(join(dataFolder, 'owner-key'))
+  return secret === null ? null : findKey(store.readers, secret)
 }
 
 async function readKey(file: string): Promise<string | null> {

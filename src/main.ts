@@ -2,7 +2,10 @@ import { readConfig } from './config.ts'
 import { StartRefused } from './core/refusal.ts'
 import { start } from './start.ts'
 
-/** The entry point: prints one line when ready, or one sentence why not; on stderr a line about an external database. */
+/**
+ * The entry point: prints one line when ready, and one with a link to sign in for a person who sees it or has never signed in; or
+ * one sentence why not. On stderr a line about an external database.
+ */
 try {
   const starting = start(readConfig(process.env))
   let stopping = false
@@ -29,9 +32,16 @@ try {
   process.on('SIGTERM', stop)
   process.on('SIGHUP', stop)
   if (process.env.npm_lifecycle_event !== undefined) stopWithParent(stop)
-  const { url, database, demo } = await starting
+  const { url, database, demo, signInLink, hasBeenSignedInTo } = await starting
   if (database) console.error(database)
-  if (!stopping) console.log(`baton ready on ${url}`)
+  // Not to a log file, except before anybody has signed in: whoever reads it within ten minutes could use it.
+  const wantsLink = async () => process.stdout.isTTY || !(await hasBeenSignedInTo())
+  // A database that does not answer in this moment makes no link; Baton is ready all the same.
+  const link = await wantsLink().then(
+    (isWanted) => (isWanted ? signInLink() : null),
+    () => null,
+  )
+  if (!stopping) console.log([`baton ready on ${url}`, ...(link ? [`sign in: ${link}`] : [])].join('\n'))
   if (!stopping && process.argv.includes('--demo')) {
     await demo()
     console.log('the demonstration has begun; it waits for you in the inbox')

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { access, constants, mkdir, rmdir } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import { bootId, startTimeOf, thisMachine } from './adapters/child/identity.ts'
 import type { Config } from './config.ts'
@@ -12,9 +13,10 @@ import { composeAdapters, composeExecutor } from './executor/compose.ts'
 import { Executor } from './executor/executor.ts'
 import { recoverAtStart, recoverRuns } from './executor/recovery.ts'
 import { secretsOfNode } from './executor/secrets.ts'
-import { ensureOwnerKey } from './first-start.ts'
+import { ensureOwnerKey, ownerKeyOf } from './first-start.ts'
 import { startDemo } from './flow/demo/demo.ts'
 import { openKernel } from './flow/open-kernel.ts'
+import { makeLink } from './flow/sign-in.ts'
 import { system } from './flow/unblock.ts'
 import { buildServer, type ServerOptions } from './http/server.ts'
 import { serverDirectory } from './kernel/server-directory.ts'
@@ -30,11 +32,9 @@ import { Node } from './upkeep/node.ts'
 const DAY_MS = 86_400_000
 
 /** Compiled code is one folder deeper. */
-const PACKAGE = new URL(
-  import.meta.url.includes('/dist/src/') ? '../../package.json' : '../package.json',
-  import.meta.url,
-)
-const VERSION = JSON.parse(readFileSync(PACKAGE, 'utf8')).version as string
+const ROOT = new URL(import.meta.url.includes('/dist/src/') ? '../../' : '../', import.meta.url)
+const VERSION = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')).version as string
+const WEB_APP = { folder: fileURLToPath(new URL('dist/web', ROOT)) }
 
 /** Stop functions, in the order in which the parts started. */
 type Stops = (() => Promise<unknown>)[]
@@ -45,6 +45,10 @@ export interface Baton {
   database: string | null
   /** Starts the demonstration in the first workspace. */
   demo(): Promise<void>
+  /** A one-time link that signs in as the owner; null: the owner's key is not in the data folder. */
+  signInLink(): Promise<string | null>
+  /** Whether somebody has ever signed in to the first workspace. */
+  hasBeenSignedInTo(): Promise<boolean>
   stop(): Promise<void>
 }
 
@@ -107,7 +111,13 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
     const demo = async () => {
       await startDemo(kernel, { ...system(FIRST_WORKSPACE), actor: 'demo' })
     }
-    return { url, database: config.databaseUrl === null ? null : store.found, demo, stop }
+    const signInLink = async () => {
+      const owner = await ownerKeyOf(store, config.dataFolder)
+      return owner && (await makeLink(kernel, owner, config.publicUrl ?? reachable(url))).url
+    }
+    const hasBeenSignedInTo = () => store.signInLinks.haveBeenUsed(FIRST_WORKSPACE)
+    const database = config.databaseUrl === null ? null : store.found
+    return { url, database, demo, signInLink, hasBeenSignedInTo, stop }
   } catch (error) {
     await stop()
     // A refused start leaves nothing behind; a folder with something in it stays.
@@ -124,7 +134,10 @@ async function serve(
 ): Promise<string> {
   const allowed = { hosts: config.hosts, origins: config.origins }
   const connections = { most: config.mostConnections }
-  const app = await buildServer({ ...parts, allowed, connections, bounds: config })
+  const app = await buildServer({
+    ...{ ...parts, allowed, connections, bounds: config },
+    ...{ version: VERSION, publicUrl: config.publicUrl, webApp: WEB_APP },
+  })
   stops.push(async () => {
     // Connections whose last request ends during the close would stay open until their keep-alive timeout.
     const sweep = setInterval(() => app.server.closeIdleConnections(), 50)

@@ -4,16 +4,17 @@ import { Refused } from '../core/errors.ts'
 import { idCarriedBy } from '../core/ids.ts'
 import type { Right } from '../core/shapes/administration.ts'
 import { type Caller, principalOf } from '../kernel/kernel.ts'
+import { isSocket, type Presented, presentedBy } from './browser-sessions.ts'
 import { type KeyRing, type KnownKey, keyEnded, keyIn } from './key-ring.ts'
 import { isRunToken, mustBeOfItsRun } from './run-tokens.ts'
 import type { WrongKeys } from './wrong-keys.ts'
 
-/** Admits requests: allowed hosts and origins first, then valid keys with the right that the route needs. */
+/** Admits requests: allowed hosts and origins first, then valid keys or browser sessions with the right that the route needs. */
 
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller
-    /** The key of the request; null when it carries a run token. */
+    /** The key of the request, or of its browser session; null when it carries a run token. */
     key: KnownKey | null
   }
   interface FastifyContextConfig {
@@ -73,10 +74,23 @@ function admit(request: FastifyRequest, keys: KeyRing, wrongKeys: WrongKeys): Pr
       if (!caller) throw unknown(request, wrongKeys, 'This token belongs to no active run.')
       admitRun(request, needs, caller)
     })
-  const found = presented === undefined ? null : keys.find(presented)
-  if (found instanceof Promise) return found.then((key) => admitKey(request, needs, key, wrongKeys))
-  admitKey(request, needs, found, wrongKeys)
+  // With an Authorization header, cookies count for nothing.
+  const session = request.headers.authorization === undefined ? presentedBy(request) : null
+  const found = session ? keys.ofSession(session) : presented === undefined ? null : keys.find(presented)
+  const judge = (key: KnownKey | null) => {
+    if (key === null && session) throw noSession(request, wrongKeys, session)
+    admitKey(request, needs, key, wrongKeys)
+  }
+  if (found instanceof Promise) return found.then(judge)
+  judge(found)
   return null
+}
+
+/** What lacks a part was looked for nowhere, and counts as no attempt to guess one. */
+function noSession({ ip }: FastifyRequest, wrongKeys: WrongKeys, presented: Presented): Refused {
+  if ('lacks' in presented) return new Refused('UNAUTHENTICATED', presented.lacks)
+  wrongKeys.count(ip)
+  return new Refused('UNAUTHENTICATED', 'This session is over; sign in again.')
 }
 
 function admitKey(request: FastifyRequest, needs: Right, key: KnownKey | null, wrongKeys: WrongKeys): void {
@@ -84,13 +98,16 @@ function admitKey(request: FastifyRequest, needs: Right, key: KnownKey | null, w
   if (!key.rights.has(needs))
     throw new Refused('FORBIDDEN', `This needs the right "${needs}", which the key "${key.name}" lacks.`)
   // A key belongs to one workspace; a request that names another must not silently use this one.
-  const named = request.headers['x-workspace-id']
+  const named = request.headers['x-workspace-id'] ?? workspaceOfSocket(request)
   if (named !== undefined && (typeof named !== 'string' || idCarriedBy(named) !== key.workspaceId))
     throw new Refused('NOT_FOUND', 'This key has no access to that workspace.')
   request.key = key
   const { workspaceId, keyId, rights } = key
   request.caller = { workspaceId, actor: `key:${keyId}`, keyId, address: request.ip, rights }
 }
+
+const workspaceOfSocket = (request: FastifyRequest) =>
+  isSocket(request) ? (request.query as { workspace?: unknown }).workspace : undefined
 
 /** A request without a key is not counted as an attempt to guess one. */
 function unknown({ headers, ip }: FastifyRequest, wrongKeys: WrongKeys, detail: string): Refused {

@@ -6,7 +6,8 @@ import { allRightsOf } from '../core/rules/api-key.ts'
 import type { Right } from '../core/shapes/administration.ts'
 import type { Caller } from '../kernel/kernel.ts'
 import { TtlCache } from '../kernel/ttl-cache.ts'
-import type { ApiKey, ServerStore } from '../store/server-store.ts'
+import type { ApiKey, ServerStore, SessionKey } from '../store/server-store.ts'
+import type { Presented } from './browser-sessions.ts'
 import { Opening } from './live/opening.ts'
 import { callerOfRun, isRunToken } from './run-tokens.ts'
 
@@ -23,6 +24,8 @@ export type KnownKey = ApiKey & {
   rights: ReadonlySet<Right>
   /** When it expires, by the monotonic clock of this process. */
   endsAt: number
+  /** The browser session that it is used in; it ends no later than the key. */
+  session: { id: string; expiresAt: number } | null
 }
 
 export const keyEnded = () => new Refused('UNAUTHENTICATED', 'This key has been revoked or has expired.')
@@ -37,7 +40,7 @@ export class KeyRing {
   readonly #known = new TtlCache<KnownKey | null>(KNOWN_FOR_MS, MOST_KNOWN)
   /** A separate cache: a flood of wrong keys must not evict the valid ones. */
   readonly #wrong = new TtlCache<true>(KNOWN_FOR_MS, MOST_KNOWN)
-  /** Ids of revoked keys. A revoked key never becomes valid again, so this overrides everything cached. */
+  /** Ids of revoked keys and of ended sessions. They never become valid again, so this overrides everything cached. */
   readonly #revoked = new Set<string>()
   readonly #openings = new Map<string, Set<Opening>>()
   readonly #stopListening: () => void
@@ -58,22 +61,52 @@ export class KeyRing {
 
   /** Synchronous when cached; null when the key is not valid. */
   find(key: string): KnownKey | null | Promise<KnownKey | null> {
+    return this.#cached(key, () => this.#lookUp(() => this.#store.keys.find(key)))
+  }
+
+  /** The key of a browser session. A ticket is used up by that; a session is cached like a key. */
+  ofSession(presented: Presented): KnownKey | null | Promise<KnownKey | null> {
+    if ('lacks' in presented) return null
+    if ('ticket' in presented) return this.#takeTicket(presented.ticket)
+    const { workspaceId, cookie, pageValue } = presented
+    return this.#cached(`${workspaceId} ${cookie} ${pageValue}`, () =>
+      this.#lookUp(() => this.#store.browserSessions.findByCookie(workspaceId, cookie, pageValue)),
+    )
+  }
+
+  async #takeTicket(ticket: string): Promise<KnownKey | null> {
+    const taken = await this.#store.signInLinks.takeTicket(ticket)
+    const found = taken && (await this.#sessionById(taken.workspaceId, taken.sessionId))
+    return found && !this.hasEnded(found) ? found : null
+  }
+
+  #sessionById(workspaceId: number, sessionId: string): Promise<KnownKey | null> {
+    return this.#lookUp(() => this.#store.browserSessions.findById(workspaceId, sessionId))
+  }
+
+  #cached(
+    secret: string,
+    lookUp: () => Promise<KnownKey | null>,
+  ): KnownKey | null | Promise<KnownKey | null> {
     // By hash: a memory dump should not be a list of keys.
-    const name = hash('sha256', key)
+    const name = hash('sha256', secret)
     if (this.#wrong.has(name)) return null
-    const found = this.#known.get(name, () => this.#lookUp(key))
+    const found = this.#known.get(name, lookUp)
     return found instanceof Promise ? found.then((one) => this.#judged(name, one)) : this.#judged(name, found)
   }
 
-  async #lookUp(key: string): Promise<KnownKey | null> {
+  async #lookUp(
+    read: () => Promise<(ApiKey & { leftMs: number | null }) | SessionKey | null>,
+  ): Promise<KnownKey | null> {
     // The database's clock decides when a key expires; the time left counts from before the query.
     const asked = performance.now()
-    const found = await this.#store.keys.find(key)
+    const found = await read()
     return (
       found && {
         ...found,
         rights: allRightsOf(found),
         endsAt: found.leftMs === null ? Number.POSITIVE_INFINITY : asked + found.leftMs,
+        session: 'sessionId' in found ? { id: found.sessionId, expiresAt: found.sessionEndsAt } : null,
       }
     )
   }
@@ -85,8 +118,9 @@ export class KeyRing {
     return null
   }
 
-  hasEnded({ keyId, endsAt }: KnownKey): boolean {
-    return this.#revoked.has(keyId) || endsAt <= performance.now()
+  hasEnded({ keyId, session, endsAt }: KnownKey): boolean {
+    const isRevoked = this.#revoked.has(keyId) || (session !== null && this.#revoked.has(session.id))
+    return isRevoked || endsAt <= performance.now()
   }
 
   /** The caller behind a run token. */
@@ -94,13 +128,16 @@ export class KeyRing {
     return callerOfRun(this.#store, token)
   }
 
-  /** Ends everything opened with these revoked keys. Resolves when it has ended, or after a timeout. */
-  async revoked(keyIds: readonly string[]): Promise<void> {
-    for (const keyId of keyIds) {
-      this.#revoked.add(keyId)
+  /** Ends everything opened with these revoked keys or ended sessions. Resolves when it has ended, or after a timeout. */
+  async revoked(ids: readonly string[]): Promise<void> {
+    for (const id of ids) {
+      this.#revoked.add(id)
       if (this.#revoked.size > MOST_REVOKED) this.#revoked.delete(this.#revoked.keys().next().value!)
     }
-    const ending = keyIds.flatMap((keyId) => [...(this.#openings.get(keyId) ?? [])])
+    const over = new Set(ids)
+    const ending = [...this.#openings].flatMap(([holder, openings]) =>
+      over.has(holder) ? [...openings] : [...openings].filter(({ sessionId }) => over.has(sessionId ?? '')),
+    )
     for (const opening of ending) opening.end(keyEnded())
     if (ending.length === 0) return
     const closed = Promise.all(ending.map((one) => new Promise<void>((resolve) => one.onClosed(resolve))))
@@ -124,6 +161,7 @@ export class KeyRing {
     const { key } = request
     const leftMs = key ? key.endsAt - performance.now() : Number.POSITIVE_INFINITY
     const opening = new Opening(() => this.#confirm(request), isStream, leftMs, keyEnded)
+    opening.sessionId = key?.session?.id ?? null
     const openings = this.#openings.get(holder) ?? new Set()
     this.#openings.set(holder, openings.add(opening))
     opening.onClosed(() => {
@@ -136,9 +174,15 @@ export class KeyRing {
   }
 
   async #confirm(request: FastifyRequest): Promise<void> {
+    if (!(await this.#stillHolds(request))) throw keyEnded()
+  }
+
+  #stillHolds(request: FastifyRequest): Promise<unknown> | unknown {
+    const { session, workspaceId } = request.key ?? {}
+    // A ticket is used up: the session that it stood for is looked for.
+    if (session) return this.#sessionById(workspaceId!, session.id)
     const presented = keyIn(request)!
-    const holds = isRunToken(presented) ? await this.run(presented) : await this.find(presented)
-    if (!holds) throw keyEnded()
+    return isRunToken(presented) ? this.run(presented) : this.find(presented)
   }
 
   /** One check at a time, key after key, for revocations whose notification was lost. */
@@ -150,17 +194,24 @@ export class KeyRing {
   }
 
   async #checkAll(): Promise<void> {
-    for (const [holder, openings] of [...this.#openings]) {
-      const [first] = openings
-      const refusal = await first?.confirm().catch((error) => error)
-      // While the store is unreachable the key cannot be checked.
-      if (!(refusal instanceof Refused)) continue
-      // Readers see the end of their run in the event log. Only those still open at the next check have missed it.
-      const mayBeLate = isOfRun(holder)
-      for (const opening of openings)
-        if (!mayBeLate || opening.isOverdue) opening.end(refusal)
-        else opening.isOverdue = true
-    }
+    // A session may be over while its key is valid.
+    for (const [holder, openings] of [...this.#openings])
+      for (const sessionId of new Set([...openings].map((opening) => opening.sessionId)))
+        await this.#check(
+          holder,
+          [...openings].filter((opening) => opening.sessionId === sessionId),
+        )
+  }
+
+  async #check(holder: string, openings: readonly Opening[]): Promise<void> {
+    const refusal = await openings[0]?.confirm().catch((error) => error)
+    // While the store is unreachable the key cannot be checked.
+    if (!(refusal instanceof Refused)) return
+    // Readers see the end of their run in the event log. Only those still open at the next check have missed it.
+    const mayBeLate = isOfRun(holder)
+    for (const opening of openings)
+      if (!mayBeLate || opening.isOverdue) opening.end(refusal)
+      else opening.isOverdue = true
   }
 
   close(): void {

@@ -17,7 +17,7 @@ import { type AllowedSources, installGate } from './gate.ts'
 import { KeyRing, keyIn } from './key-ring.ts'
 import { EventFeed } from './live/feed.ts'
 import { installLogHead } from './log-head.ts'
-import { onError, sendProblem } from './problems.ts'
+import { onError } from './problems.ts'
 import { administrationRoutes } from './routes/administration.ts'
 import { agentRoutes } from './routes/agents.ts'
 import { boardRoutes } from './routes/board.ts'
@@ -42,12 +42,14 @@ import { reportRoutes } from './routes/reports.ts'
 import { resultRoutes } from './routes/results.ts'
 import { routineRoutes } from './routes/routines.ts'
 import { runRoutes } from './routes/runs.ts'
+import { browserSessionRoutes } from './routes/session.ts'
 import { sessionRoutes } from './routes/sessions.ts'
 import { taskRoutes } from './routes/tasks.ts'
 import { workerRoutes } from './routes/workers.ts'
 import { installSafeHeaders } from './safe-headers.ts'
 import { withAnswers } from './schema.ts'
 import { compilers } from './validators.ts'
+import { type BuiltWebApp, serveWebApp } from './web-app.ts'
 import { WrongKeys } from './wrong-keys.ts'
 
 export interface ServerOptions {
@@ -59,6 +61,11 @@ export interface ServerOptions {
   connections?: Partial<ConnectionLimits>
   /** Wrong keys per minute and address, and open streams per key. */
   bounds?: Partial<typeof USUAL_BOUNDS> | undefined
+  /** Of Baton. */
+  version: string
+  /** The address that people use, if it is another than that of their request. */
+  publicUrl?: string | undefined
+  webApp: BuiltWebApp
 }
 
 const USUAL_BOUNDS = { wrongKeysPerMinute: 50, streamsPerKey: 50 }
@@ -75,6 +82,9 @@ export async function buildServer({
   logger,
   connections,
   bounds,
+  version,
+  publicUrl,
+  webApp,
 }: ServerOptions): Promise<FastifyInstance> {
   const limits = { ...CONNECTION_LIMITS, ...connections }
   const app = Fastify({
@@ -93,13 +103,11 @@ export async function buildServer({
   limitConnections(app.server, limits.most, logger)
   installSafeHeaders(app)
   app.setErrorHandler(onError)
-  app.setNotFoundHandler((request, reply) =>
-    sendProblem(reply, 'NOT_FOUND', `There is no route ${request.method} ${request.url.split('?')[0]}.`),
-  )
   installJsonParser(app)
   const { wrongKeysPerMinute, streamsPerKey } = { ...USUAL_BOUNDS, ...bounds }
   const keys = new KeyRing(kernel.store, streamsPerKey)
-  installGate(app, allowed, keys, new WrongKeys(wrongKeysPerMinute))
+  const wrongKeys = new WrongKeys(wrongKeysPerMinute)
+  installGate(app, allowed, keys, wrongKeys)
   app.addHook('preHandler', (request, _reply, done) => {
     const { run, workspaceId } = request.caller ?? {}
     if (!run || !request.body) return done()
@@ -128,13 +136,18 @@ export async function buildServer({
     setTimeout(() => app.server.closeAllConnections(), GRACE_MS).unref()
   })
 
-  await app.register((api) => routes(api, { kernel, coordinator, execution }, { feed, keys }), {
-    prefix: PREFIX,
-  })
+  await app.register(
+    (api) => {
+      browserSessionRoutes(api, kernel, { keys, wrongKeys, version, publicUrl })
+      return routes(api, { kernel, coordinator, execution }, { feed, keys })
+    },
+    { prefix: PREFIX },
+  )
   healthRoutes(app, kernel, coordinator)
   app.get('/openapi.json', { config: { needs: 'nothing' }, schema: { hide: true } }, async () =>
     app.swagger(),
   )
+  await serveWebApp(app, webApp)
   return app
 }
 

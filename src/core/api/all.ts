@@ -27,6 +27,7 @@ type Files =
   | typeof import('./results.ts')
   | typeof import('./routines.ts')
   | typeof import('./runs.ts')
+  | typeof import('./session.ts')
   | typeof import('./sessions.ts')
   | typeof import('./tasks.ts')
   | typeof import('./workers.ts')

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
 import type { RawData, WebSocket } from 'ws'
+import { Refused } from '../../core/errors.ts'
 import type { AnswerOf } from '../../core/shapes/common.ts'
 import { type EventFrame, FollowOutput } from '../../core/shapes/events.ts'
 import {
@@ -17,6 +18,10 @@ import { lifeOf, Progress } from './readers.ts'
 /** The log, and the live output of agents, over a WebSocket. */
 
 const CLOSE_TIMEOUT_MS = 1_000
+/** The server stops, or the run of the reader has ended. */
+const GOING_AWAY = 1001
+/** The key or the browser session is over: a client must sign in, not connect again. */
+const SESSION_OVER = 4401
 /** Sending pauses for a reader this far behind; no more is buffered for it. */
 const MOST_UNSENT_BYTES = 1024 * 1024
 
@@ -50,6 +55,7 @@ export async function serveSocket(
   })
   socket.on('close', end)
   socket.on('error', end)
+  let sawItsEnd = false
   const follower = live.follow(caller.workspaceId, followed)
   const output = new OutputTo(socket, { workspaceId: caller.workspaceId, over, followed, follower })
   const stopWatching = live.onOutput((chunk) => output.take(chunk))
@@ -61,6 +67,7 @@ export async function serveSocket(
       const { shown, isEnd, upTo } = progress.take(request, stretch)
       if (shown.length > 0 || upTo !== null) say(socket, { events: shown, upTo: upTo ?? shown.at(-1)!.seq })
       while (socket.bufferedAmount > MOST_UNSENT_BYTES && !over.aborted) await sleep(20)
+      sawItsEnd = isEnd
       if (isEnd) break
     }
   } catch (error) {
@@ -68,8 +75,9 @@ export async function serveSocket(
   } finally {
     stopWatching()
     follower.close()
+    const isOver = request.key !== null && (sawItsEnd || opening.over.reason instanceof Refused)
     end()
-    socket.close(1001)
+    socket.close(isOver ? SESSION_OVER : GOING_AWAY)
     // Terminate a client that does not answer the close frame.
     setTimeout(() => socket.terminate(), CLOSE_TIMEOUT_MS).unref()
   }

@@ -4,6 +4,8 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1
 /** A long-lived request (a stream, or a request that waits) opened with a key or run token. It ends with its key or run. */
 export class Opening {
   readonly isStream: boolean
+  /** The browser session that it was opened in. */
+  sessionId: string | null = null
   /** Whether a check found that its run has ended. */
   isOverdue = false
   /** Throws a refusal when its key is no longer valid. */

@@ -73,6 +73,7 @@ export class PostgresStore
   readonly counters: ServerQueries['counters']
   readonly taskCounts: ServerQueries['taskCounts']
   readonly board: ServerQueries['board']
+  readonly browserSessions: ServerQueries['browserSessions']
   readonly insight: ServerQueries['insight']
   readonly missionCounters: ServerQueries['missionCounters']
   readonly keys: ServerQueries['keys']
@@ -84,6 +85,7 @@ export class PostgresStore
   readonly runs: ServerQueries['runs']
   readonly runtime: ServerQueries['runtime']
   readonly sessionMemory: ServerQueries['sessionMemory']
+  readonly signInLinks: ServerQueries['signInLinks']
   readonly inbox: ServerQueries['inbox']
   readonly taskGraph: ServerQueries['taskGraph']
   readonly verifications: ServerQueries['verifications']
@@ -119,6 +121,7 @@ export class PostgresStore
     this.counters = queries.counters
     this.taskCounts = queries.taskCounts
     this.board = queries.board
+    this.browserSessions = queries.browserSessions
     this.insight = queries.insight
     this.missionCounters = queries.missionCounters
     this.keys = queries.keys
@@ -130,6 +133,7 @@ export class PostgresStore
     this.runs = queries.runs
     this.runtime = queries.runtime
     this.sessionMemory = queries.sessionMemory
+    this.signInLinks = queries.signInLinks
     this.inbox = queries.inbox
     this.taskGraph = queries.taskGraph
     this.verifications = queries.verifications

@@ -4,6 +4,7 @@ import { oldestOrShares } from '../../round-robin.ts'
 import type { DueTask, DueVersion } from '../../store.ts'
 import { scopedQueries, scopedQuery } from '../kernel/scoped-query.ts'
 import { forgetOldTails } from '../runs/log-tail.ts'
+import { forgetOldSignIns } from '../workspaces/browser-sessions.ts'
 import { firstUnseenAt } from './log-cursors.ts'
 
 /**
@@ -214,4 +215,5 @@ export async function applyRetention(pool: pg.Pool): Promise<void> {
   await forgetOldReplies(pool)
   await forgetOldClaims(pool)
   await forgetOldTails(pool)
+  await forgetOldSignIns(pool)
 }

@@ -48,9 +48,9 @@ export interface KeyHolder extends Origin {
 
 export const newSecret = () => `baton_${randomBytes(32).toString('base64url')}`
 
-const hashOf = (key: string) => createHash('sha256').update(key).digest()
+export const hashOf = (key: string) => createHash('sha256').update(key).digest()
 
-const KEY_COLUMNS = `k.key_id as "keyId", k.name, k.prefix, k.role, k.scopes, k.instance_admin as "instanceAdmin",
+export const KEY_COLUMNS = `k.key_id as "keyId", k.name, k.prefix, k.role, k.scopes, k.instance_admin as "instanceAdmin",
   k.created_by as "createdBy", ms(k.created_at) as "createdAt", ms(k.expires_at) as "expiresAt", ms(k.revoked_at) as "revokedAt",
   k.workspace_id as "workspaceId"`
 

@@ -5,6 +5,7 @@ import { contractorsToSettle } from '../upkeep/contractors.ts'
 import { dueAgents } from '../upkeep/due.ts'
 import { workOfAgents } from './agent-work.ts'
 import { findAgent, listAgents, pageOfAgents, registerByClaim, tasksAssignedTo } from './agents.ts'
+import { beginSession, endSession, findByCookie, findById, listSessions } from './browser-sessions.ts'
 import { findClaimants } from './claimants.ts'
 import { createKey, findKey, listKeys, namesOfKeys, revokeKey } from './keys.ts'
 import {
@@ -18,6 +19,7 @@ import {
   trackAssignments,
   trackProgress,
 } from './projects.ts'
+import { createLink, createTicket, hasBeenSignedInTo, takeTicket, useLink } from './sign-in-links.ts'
 import { changeLimits, createWorkspace, readWorkspace, recordEvent } from './workspaces.ts'
 
 /** Workspaces, their keys, agents and projects. */
@@ -36,6 +38,14 @@ export function workspaceQueries(connections: Connections) {
         work: workOfAgents,
       }),
       ...bind(connections, { registerByClaim }),
+    },
+    browserSessions: {
+      ...bind(readers, { findByCookie, findById, list: listSessions }),
+      ...bind(connections, { begin: beginSession, end: endSession }),
+    },
+    signInLinks: {
+      ...bind(readers, { create: createLink, createTicket, haveBeenUsed: hasBeenSignedInTo, takeTicket }),
+      ...bind(connections, { use: useLink }),
     },
     keys: {
       ...bind(readers, { find: findKey, list: listKeys, names: namesOfKeys }),

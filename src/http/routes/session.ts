@@ -1,0 +1,101 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import * as api from '../../core/api/session.ts'
+import { Refused } from '../../core/errors.ts'
+import type { SignInBody } from '../../core/shapes/browser-sessions.ts'
+import type { AnswerOf } from '../../core/shapes/common.ts'
+import { endSession, listSessions, makeLink, showSession, signIn } from '../../flow/sign-in.ts'
+import { instant } from '../../flow/views.ts'
+import type { ServerKernel } from '../../kernel/server-kernel.ts'
+import { browserOf, dropCookie, giveCookie, isSecure, refuseOtherSites } from '../browser-sessions.ts'
+import { serve } from '../endpoint.ts'
+import type { KeyRing, KnownKey } from '../key-ring.ts'
+import { isRunToken } from '../run-tokens.ts'
+import type { WrongKeys } from '../wrong-keys.ts'
+
+export interface SignInOptions {
+  keys: KeyRing
+  wrongKeys: WrongKeys
+  /** Of the server. */
+  version: string
+  publicUrl: string | undefined
+}
+
+export function browserSessionRoutes(
+  app: FastifyInstance,
+  kernel: ServerKernel,
+  { keys, wrongKeys, version, publicUrl }: SignInOptions,
+): void {
+  serve(app, api.signIn, async (request, reply) => {
+    refuseOtherSites(request)
+    const { answer, cookie } = await presentedKey(keys, request.body)
+      .then((by) => signIn(kernel, by, browserOf(request), version))
+      .catch((error) => {
+        if (error instanceof Refused && error.refusal.code === 'UNAUTHENTICATED') wrongKeys.count(request.ip)
+        throw error
+      })
+    const of = { workspace: answer.workspace, isSecure: isSecure(request, publicUrl) }
+    giveCookie(reply, of, { cookie, expiresAt: answer.expiresAt })
+    return reply.code(201).send(answer)
+  })
+
+  serve(app, api.readSession, (request) => {
+    const key = keyOf(request)
+    return showSession(kernel, key, key.session, version)
+  })
+
+  serve(app, api.signOut, async (request, reply) => {
+    const id = sessionOf(request)
+    await endSession(kernel, request.caller, id)
+    await keys.revoked([id])
+    const { uuid } = await kernel.store.workspaces.read(request.caller.workspaceId)
+    dropCookie(reply, { workspace: { id: uuid }, isSecure: isSecure(request, publicUrl) })
+    return reply.code(204).send()
+  })
+
+  serve(app, api.listBrowserSessions, (request) =>
+    listSessions(kernel, request.caller, keyOf(request).session?.id ?? null),
+  )
+
+  serve(app, api.endBrowserSession, async (request, reply) => {
+    await endSession(kernel, request.caller, request.params.id)
+    // The answer guarantees that it is over: everything opened with it has ended.
+    await keys.revoked([request.params.id])
+    return reply.code(204).send()
+  })
+
+  serve(app, api.makeTicket, async (request, reply) => {
+    const { workspaceId } = request.caller
+    const made = await kernel.store.signInLinks.createTicket(workspaceId, sessionOf(request))
+    return reply.code(201).send({ ticket: made.ticket, expiresAt: instant(made.expiresAt) })
+  })
+
+  serve(app, api.makeLink, async (request, reply) => {
+    const baseUrl = publicUrl ?? `${request.protocol}://${request.headers.host}`
+    return reply.code(201).send(await makeLink(kernel, keyOf(request), baseUrl))
+  })
+}
+
+/** The token, or the key if it is valid. */
+async function presentedKey(
+  keys: KeyRing,
+  { token, key }: AnswerOf<typeof SignInBody>,
+): Promise<string | KnownKey> {
+  if (token !== undefined && key !== undefined)
+    throw Refused.field('VALIDATION_FAILED', 'key', 'must not be sent with a token')
+  if (token !== undefined) return token
+  if (key === undefined) throw Refused.field('VALIDATION_FAILED', 'token', 'or a key must be sent')
+  const found = isRunToken(key) ? null : await keys.find(key)
+  if (!found) throw new Refused('UNAUTHENTICATED', 'This key is not valid here.')
+  return found
+}
+
+function keyOf({ key }: FastifyRequest): KnownKey {
+  if (!key) throw new Refused('FORBIDDEN', 'A run token has no session; this needs a key.')
+  return key
+}
+
+function sessionOf(request: FastifyRequest): string {
+  const { session } = keyOf(request)
+  if (!session) throw new Refused('NOT_FOUND', 'This request carries a key, and has no browser session.')
+  return session.id
+}
