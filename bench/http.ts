@@ -61,6 +61,8 @@ export async function makeHttpBed(bed: Bed): Promise<HttpBed> {
     execution: NOTHING_RUNS,
     allowed,
     logger: pino({ level: 'silent' }),
+    version: 'bench',
+    webApp: { folder: '/nowhere' },
   })
   app.post(
     '/api/v1/tasks/:id/echo',

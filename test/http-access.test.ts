@@ -110,6 +110,7 @@ describe('a key may do what its role and scopes say', () => {
     limits: ['read', 'admin'],
     workspaces: ['read', 'instance'],
     keys: ['admin', 'admin'],
+    'sign-in': ['read', 'read'],
     runs: ['read', 'operate'],
     // Only read, and tried on what the request itself contains.
     prompts: ['read', 'read'],
@@ -133,6 +134,8 @@ describe('a key may do what its role and scopes say', () => {
     'POST /runs/{id}/callback': 'work',
     // The prompt of an agent is a part of its settings.
     'GET /agents/{id}/prompt-preview': 'configure_agents',
+    // Begins sessions.
+    'POST /session/link': 'admin',
     // Starts the program of the agent.
     'POST /agents/{id}/test': 'configure_agents',
   }

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { faultsIn, watchAnswers } from './support/answers.ts'
+import { cookieIn, sendAs } from './support/browser.ts'
 import { thingsIn } from './support/http-under-attack.ts'
 import { fence, type Json, openWorkspace, type Task, type Workspace } from './support/http-workspace.ts'
 import { RICH_MISSION } from './support/mission-plans.ts'
@@ -375,6 +376,29 @@ describe('all other answers match their declared schemas', () => {
     await get('/limits', '/workspaces', '/keys')
     const { body: key } = await w.post('/keys', { name: 'ci', scopes: ['read'] })
     await all(['DELETE', `/keys/${key.id}`])
+  })
+
+  test('browser sessions', async () => {
+    const seen = async (method: string, path: string, headers: Record<string, string>, body?: Json) => {
+      const answer = await sendAs(server, method, `/api/v1${path}`, headers, body)
+      const type = (answer.headers['content-type'] as string | undefined) ?? null
+      const shown = answer.status === 204 ? null : answer.body
+      server.see(method, `/api/v1${path}`, { status: answer.status, type, body: shown })
+      return answer
+    }
+    await all(['POST', '/session/link'])
+    await get('/session', '/session/all')
+    const signIn = () => seen('POST', '/session', {}, { key: w.ownerKey })
+    const [one, other] = [await signIn(), await signIn()]
+    const headers = { cookie: cookieIn(one), 'baton-session': one.body.pageValue }
+    for (const [method, path] of [
+      ['GET', '/session'],
+      ['POST', '/session/ticket'],
+      ['GET', '/session/all'],
+      ['DELETE', `/session/all/${other.body.id}`],
+      ['DELETE', '/session'],
+    ] as const)
+      expect((await seen(method, path, headers)).status, path).toBeLessThan(300)
   })
 
   test('the coordinator, the nodes and their health', async () => {

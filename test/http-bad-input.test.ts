@@ -147,6 +147,9 @@ const REFUSED: Record<string, number> = {
   // Another version than that of the plan.
   'POST /inbox/{id}/answer': 409,
   'POST /missions/{id}/retry': 409,
+  // With a token or with a key, and not with both; and a key has no browser session.
+  'POST /session': 400,
+  'POST /session/ticket': 404,
 }
 
 describe('bodies', () => {

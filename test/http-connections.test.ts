@@ -29,6 +29,8 @@ async function serve(connections: Partial<ConnectionLimits> = {}): Promise<Fasti
     allowed: { hosts: ['127.0.0.1'], origins: [] },
     logger: pino({ level: 'silent' }),
     connections,
+    version: 'test',
+    webApp: { folder: '/nowhere' },
   })
   // One that reads a body and needs no key.
   app.post('/open', { config: { needs: 'nothing' } }, async () => 'read')

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
@@ -18,6 +19,7 @@ import { emptyDatabase } from './support/database.ts'
 import {
   allGone,
   allPids,
+  compiledFile,
   killProcess,
   type Launched,
   type LaunchOptions,
@@ -332,11 +334,15 @@ async function unusedPort(): Promise<number> {
   return port
 }
 
+/** What is printed until somebody has signed in. */
+const readyWithLink = (url: string) =>
+  expect.stringMatching(new RegExp(`^baton ready on ${url}\nsign in: ${url}/sign-in#[A-Za-z0-9_-]{43}\n$`))
+
 describe('the first start', () => {
-  test('creates the owner key for its owner alone, and prints one line', () => {
+  test('creates the owner key for its owner alone, and prints its address and a link to sign in', () => {
     const { url, left: _left, ...said } = first
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
-    expect(said).toEqual({ stdout: `baton ready on ${url}\n`, stderr: '', keyStatus: 200 })
+    expect(said).toEqual({ stdout: readyWithLink(url), stderr: '', keyStatus: 200 })
     const file = statSync(join(usedData(), 'owner-key'))
     expect(file.mode & 0o777).toBe(0o600)
     expect(file.uid).toBe(process.geteuid?.())
@@ -357,7 +363,30 @@ describe('the first start', () => {
     const { items } = (await (await get(url, '/keys', key)).json()) as { items: unknown[] }
     expect(items).toHaveLength(1)
     await stopped(third)
-    expect(third.stdout()).toBe(`baton ready on ${url}\n`)
+    expect(third.stdout()).toEqual(readyWithLink(url))
+  })
+
+  test('prints a link that signs in, and later starts print none once somebody has signed in', async () => {
+    const second = startBaton({ BATON_DATA: usedData() })
+    const url = await second.ready
+    const [, token] = /\/sign-in#(\S+)$/m.exec(second.stdout())!
+    const signIn = () =>
+      fetch(`${url}/api/v1/session`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ token }),
+      })
+    expect((await signIn()).status).toBe(201)
+    expect((await signIn()).status).toBe(401)
+    await stopped(second)
+    const third = startBaton({ BATON_DATA: usedData() })
+    const address = await third.ready
+    const env = { PATH: process.env.PATH!, BATON_DATA: usedData(), BATON_URL: address }
+    const asked = spawn(process.execPath, [compiledFile('scripts/link.ts')], { env })
+    const [printed] = await Promise.all([text(asked.stdout), once(asked, 'close')])
+    expect(printed).toMatch(new RegExp(`^sign in: ${address}/sign-in#[A-Za-z0-9_-]{43}\n$`))
+    await stopped(third)
+    expect([third.stdout(), third.stderr()]).toEqual([`baton ready on ${address}\n`, ''])
   })
 
   test('on an external database uses a key that was written before a crash, but not yet stored, and prints in one line what was found', async () => {
@@ -377,7 +406,7 @@ describe('the first start', () => {
       /^The database \([^)]+\): PostgreSQL \d+\.\d+, UTF8, collation \S+, no standby\.\n$/,
     )
     expect(baton.stderr()).toContain(`postgres://${host}${pathname}`)
-    expect(baton.stdout()).toBe(`baton ready on ${await baton.ready}\n`)
+    expect(baton.stdout()).toEqual(readyWithLink(await baton.ready))
   })
 
   test('does not use half a key', async () => {

@@ -93,6 +93,7 @@ export interface Things {
   /** One that tasks may join, in the project. */
   runningMission: string
   routine: string
+  browserSession: string
 }
 
 /** What each placeholder stands for, by the path up to it. A new one must be added here before its routes are tested. */
@@ -110,6 +111,7 @@ const STANDS_FOR: Record<string, keyof Things> = {
   '/inbox/{id}': 'item',
   '/reports/{id}': 'report',
   '/routines/{id}': 'routine',
+  '/session/all/{id}': 'browserSession',
 }
 
 /** The things a path names, in order. */
@@ -144,6 +146,7 @@ export const allOf = (id: string): Things => ({
   item: id,
   runningMission: id,
   routine: id,
+  browserSession: id,
 })
 
 /** A plan is text that the API document has no schema for: the one body that is not generated. */

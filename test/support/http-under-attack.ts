@@ -80,9 +80,11 @@ export async function thingsIn(workspace: Workspace, needsRun = true): Promise<T
   const config = { autonomy: 'full_auto' }
   const running = (await workspace.post('/missions', { goal: 'Go on', plan, project, config })).body.id
   const routine = (await workspace.post('/routines', { name: 'Nightly', plan })).body.id
+  const browserSession = (await workspace.post('/session', { key: workspace.ownerKey })).body.id
   const names = {
     ...{ worker, agent, project, track, workspace: home, mission, report, routine, runningMission: running },
     item: `plan:${mission}:1`,
+    browserSession,
   }
   return { task: task.id, waiting: waiting.id, session: session.id, ref, key, run, ...names }
 }

@@ -99,6 +99,22 @@ async function seed(store: PostgresStore, url: string): Promise<Seeded> {
        values ($1, $2::uuid, 'ci', sha256($2::uuid::text::bytea), 'bt_', 'member')`,
       [workspace, randomUUID()],
     )
+    const session = randomUUID()
+    await client.query(
+      `insert into browser_sessions (workspace_id, session_id, key_id, cookie_hash, page_hash, expires_at)
+       select $1, $2::uuid, key_id, sha256($2::uuid::text::bytea), sha256('page'), now() + interval '1 day' from api_keys where workspace_id = $1`,
+      [workspace, session],
+    )
+    await client.query(
+      `insert into sign_in_links (workspace_id, link_hash, key_id, expires_at)
+       select $1, sha256($2::uuid::text::bytea), key_id, now() + interval '1 day' from api_keys where workspace_id = $1`,
+      [workspace, session],
+    )
+    await client.query(
+      `insert into socket_tickets (workspace_id, ticket_hash, session_id, expires_at)
+       values ($1, sha256($2::uuid::text::bytea), $2::uuid, now() + interval '1 day')`,
+      [workspace, session],
+    )
     const agent = 'insert into agents (workspace_id, agent_id, slug, name) values ($1, $2, $3, $3)'
     await client.query(agent, [workspace, randomUUID(), alpha.agent])
     // Of a name that no other workspace has.
