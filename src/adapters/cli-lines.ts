@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
+import { isObject, text } from '../transcript/json.ts'
+import type { Tokens } from '../transcript/usage.ts'
 import type { AdapterInvokeResult, RunErrorCode, StatusColor } from './protocol.ts'
-import { isObject, type Json } from './reported.ts'
 
 /**
  * Shared by the parsers of agent programs' output. A reader takes one line at a time and can report the facts so far at any
@@ -39,15 +40,6 @@ export interface OutputReader {
   facts(): Facts
   end(exit: Exit): Verdict
 }
-
-export const record = (value: unknown): Json => (isObject(value) ? value : {})
-export const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
-export const text = (value: unknown): string | null =>
-  typeof value === 'string' && value !== '' ? value.toWellFormed() : null
-
-/** Token counts are integers from zero; anything else counts as zero. */
-export const count = (value: unknown): number =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0
 
 const SESSION_ID = /^[A-Za-z0-9._:/@][A-Za-z0-9._:/@-]{0,199}$/
 /** A session id that is safe as an argument: a program cannot take it for a flag. */
@@ -92,13 +84,6 @@ export class OpenCalls {
   }
 }
 
-/** ISO time from seconds or milliseconds since the epoch. */
-export function timeOf(epoch: unknown): string | null {
-  if (typeof epoch !== 'number' || !Number.isFinite(epoch) || epoch <= 0) return null
-  const time = new Date(epoch > 100_000_000_000 ? epoch : epoch * 1_000)
-  return Number.isNaN(time.getTime()) ? null : time.toISOString()
-}
-
 const PICO_DIGITS = 12
 const MOST_DOLLARS = 1_000_000_000
 
@@ -114,8 +99,7 @@ export function dollarText(pico: bigint): string {
   return cents === '' ? digits.slice(0, -PICO_DIGITS) : `${digits.slice(0, -PICO_DIGITS)}.${cents}`
 }
 
-export const NONE_USED = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 }
-export type Tokens = typeof NONE_USED
+export const NONE_USED: Tokens = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 }
 
 /** The sum, or with sign -1 the difference. */
 export const plus = (a: Tokens, b: Tokens, sign: 1 | -1 = 1): Tokens => ({

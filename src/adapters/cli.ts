@@ -1,15 +1,10 @@
+import type { Json } from '../transcript/json.ts'
+import type { Tokens } from '../transcript/usage.ts'
 import { createHash, randomUUID } from 'node:crypto'
 import { wholeJson } from '../core/json-in-text.ts'
 import { failureOf } from './child/failure.ts'
 import { type ChildEnd, runChild } from './child/run-child.ts'
-import {
-  type OutputReader,
-  type ReaderEvent,
-  sameTokens,
-  sessionIdIn,
-  type Tokens,
-  type Verdict,
-} from './cli-lines.ts'
+import { type OutputReader, type ReaderEvent, sameTokens, sessionIdIn, type Verdict } from './cli-lines.ts'
 import { type ProbeOf, probeCli } from './cli-probe.ts'
 import { askedOf, type TaskFlags } from './cli-task.ts'
 import type { Config } from './config.ts'
@@ -21,7 +16,6 @@ import {
   type AgentRunAdapter,
   PROTOCOL_VERSION,
 } from './protocol.ts'
-import type { Json } from './reported.ts'
 
 /** Shared by the adapters of agent programs: one run of a program, and one fresh start when its session no longer exists. */
 

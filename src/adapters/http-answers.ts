@@ -1,7 +1,8 @@
+import { objectIn } from '../transcript/json.ts'
 import { failed } from './config.ts'
 import type { Exchange } from './http-exchange.ts'
 import type { AdapterInvokeResult, TokenUsage } from './protocol.ts'
-import { dollarsIn, objectIn, sessionIn, textIn, usageIn } from './reported.ts'
+import { dollarsIn, sessionIn, textIn, usageIn } from './reported.ts'
 
 /** What HTTP answers mean for a run. Pure. */
 

@@ -1,22 +1,7 @@
+import { isObject } from '../transcript/json.ts'
 import type { StatusColor, TokenUsage } from './protocol.ts'
 
 /** Validates the JSON that agents report: no value is trusted because of its name. */
-
-export type Json = Record<string, unknown>
-
-export const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-/** The value of a text that consists of one JSON object. */
-export function objectIn(text: string): Json | null {
-  if (!text.trimStart().startsWith('{')) return null
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : null
-  } catch {
-    return null
-  }
-}
 
 const COUNTERS = ['inputTokens', 'outputTokens', 'cachedInputTokens', 'cachedOutputTokens'] as const
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0

@@ -1,3 +1,4 @@
+import { objectIn } from '../../transcript/json.ts'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { cliAdapter } from '../cli.ts'
@@ -5,7 +6,6 @@ import { exists, keyCheck, type ProbeContext, type RunCommand } from '../cli-pro
 import { cliSettings } from '../cli-settings.ts'
 import { configOf, PlainText } from '../config.ts'
 import type { ProbeCheck } from '../protocol.ts'
-import { objectIn } from '../reported.ts'
 import { ClaudeReader } from './reader.ts'
 import { isOlderThan, type Version } from './version.ts'
 

@@ -1,5 +1,5 @@
-import { count, dollarText, picoDollars, record } from '../cli-lines.ts'
-import type { Json } from '../reported.ts'
+import { type Json, count, record } from '../../transcript/json.ts'
+import { dollarText, picoDollars } from '../cli-lines.ts'
 import { isOlderThan, type Version } from './version.ts'
 
 /**

@@ -1,27 +1,7 @@
-import {
-  count,
-  type Exit,
-  endedWith,
-  exitedWithError,
-  type Facts,
-  failureOfStatus,
-  list,
-  NONE_USED,
-  OpenCalls,
-  type OutputReader,
-  plus,
-  type ReaderEvent,
-  record,
-  sameTokens,
-  sessionIdIn,
-  signatureOf,
-  type Tokens,
-  text,
-  timeOf,
-  type Verdict,
-} from '../cli-lines.ts'
+import { claudeUsage, type Tokens } from '../../transcript/usage.ts'
+import { type Json, count, list, objectIn, record, text, timeOf } from '../../transcript/json.ts'
+import { type Exit, endedWith, exitedWithError, type Facts, failureOfStatus, NONE_USED, OpenCalls, type OutputReader, plus, type ReaderEvent, sameTokens, sessionIdIn, signatureOf, type Verdict } from '../cli-lines.ts'
 import type { RunErrorCode } from '../protocol.ts'
-import { type Json, objectIn } from '../reported.ts'
 import { type Counted, costOf, countedBy, countedIn } from './cost.ts'
 
 /** Parses the output of `claude --print --output-format stream-json --verbose`. */
@@ -103,7 +83,7 @@ export class ClaudeReader implements OutputReader {
   #used({ id, usage }: Json): ReaderEvent[] {
     const key = text(id)
     if (key === null) return []
-    const [before, now] = [this.#messages.get(key) ?? NONE_USED, usageIn(record(usage))]
+    const [before, now] = [this.#messages.get(key) ?? NONE_USED, claudeUsage(record(usage))]
     this.#messages.set(key, now)
     if (sameTokens(before, now)) return []
     this.#sumOfMessages = plus(plus(this.#sumOfMessages, before, -1), now)
@@ -171,7 +151,7 @@ export class ClaudeReader implements OutputReader {
 
   /** The usage of this run. Null when the program lost count: it reports none, but its messages have some. */
   #reportedUsage(): Tokens | null {
-    const each = this.#results.map((result) => usageIn(record(result.usage)))
+    const each = this.#results.map((result) => claudeUsage(record(result.usage)))
     const sum = each.reduce((all, one) => plus(all, one), NONE_USED)
     // A process may report several results, separate or cumulative. The total of all models is at least that of the run.
     const usage = each.length > 1 && !isWithin(sum, this.#results.at(-1)!) ? each.at(-1)! : sum
@@ -211,13 +191,6 @@ export class ClaudeReader implements OutputReader {
     return { kind: 'failed', code: 'nonzero_exit', message }
   }
 }
-
-/** `input_tokens` leaves out the cache; what was written to it was sent uncached. */
-const usageIn = (usage: Json): Tokens => ({
-  inputTokens: count(usage.input_tokens) + count(usage.cache_creation_input_tokens),
-  outputTokens: count(usage.output_tokens),
-  cachedInputTokens: count(usage.cache_read_input_tokens),
-})
 
 function isWithin(usage: Tokens, result: Json): boolean {
   const all = Object.values(record(result.modelUsage)).map(record)

@@ -1,21 +1,7 @@
-import {
-  count,
-  type Exit,
-  endedWith,
-  exitedWithError,
-  type Facts,
-  failureOfStatus,
-  type OutputReader,
-  type ReaderEvent,
-  record,
-  sessionIdIn,
-  signatureOf,
-  type Tokens,
-  text,
-  type Verdict,
-} from '../cli-lines.ts'
+import type { Tokens } from '../../transcript/usage.ts'
+import { type Json, count, objectIn, record, text } from '../../transcript/json.ts'
+import { type Exit, endedWith, exitedWithError, type Facts, failureOfStatus, type OutputReader, type ReaderEvent, sessionIdIn, signatureOf, type Verdict } from '../cli-lines.ts'
 import type { RunErrorCode } from '../protocol.ts'
-import { type Json, objectIn } from '../reported.ts'
 
 /** Parses the output of `codex exec --json`. */
 

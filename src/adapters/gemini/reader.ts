@@ -1,20 +1,6 @@
-import {
-  count,
-  type Exit,
-  endedWith,
-  type Facts,
-  failureOfStatus,
-  OpenCalls,
-  type OutputReader,
-  type ReaderEvent,
-  record,
-  sessionIdIn,
-  signatureOf,
-  type Tokens,
-  text,
-  type Verdict,
-} from '../cli-lines.ts'
-import { type Json, objectIn } from '../reported.ts'
+import { geminiUsage } from '../../transcript/usage.ts'
+import { type Json, count, objectIn, record, text } from '../../transcript/json.ts'
+import { type Exit, endedWith, type Facts, failureOfStatus, OpenCalls, type OutputReader, type ReaderEvent, sessionIdIn, signatureOf, type Verdict } from '../cli-lines.ts'
 
 /** Parses the output of `gemini --output-format stream-json`. */
 
@@ -83,13 +69,13 @@ export class GeminiReader implements OutputReader {
 
   #ended(event: Json): ReaderEvent[] {
     this.#result = event
-    const usage = usageIn(record(event.stats))
+    const usage = geminiUsage(record(event.stats))
     return usage ? [{ kind: 'usage', usage }] : []
   }
 
   facts(): Facts {
     const stats = record(this.#result?.stats)
-    const usage = usageIn(stats)
+    const usage = geminiUsage(stats)
     const models = Object.keys(record(stats.models))
     return {
       usage,
@@ -125,16 +111,5 @@ export class GeminiReader implements OutputReader {
       return { kind: 'failed', code: 'output_parse_error', message: 'The program ended without a result.' }
     if (this.#result.status !== 'success') return { kind: 'failed', code: 'api_error', message }
     return { kind: 'done', text: text(this.#text) }
-  }
-}
-
-/** What the total has beyond input and answer are thinking tokens, billed as output. */
-function usageIn(stats: Json): Tokens | null {
-  if (!('input_tokens' in stats)) return null
-  const [input, answer, cached] = [count(stats.input_tokens), count(stats.output_tokens), count(stats.cached)]
-  return {
-    inputTokens: Math.max(0, input - cached),
-    outputTokens: Math.max(answer, count(stats.total_tokens) - input),
-    cachedInputTokens: cached,
   }
 }

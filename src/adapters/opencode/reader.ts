@@ -1,25 +1,7 @@
-import {
-  count,
-  dollarText,
-  type Exit,
-  endedWith,
-  type Facts,
-  failureOfStatus,
-  NONE_USED,
-  type OutputReader,
-  picoDollars,
-  plus,
-  type ReaderEvent,
-  record,
-  sessionIdIn,
-  signatureOf,
-  type Tokens,
-  text,
-  timeOf,
-  type Verdict,
-} from '../cli-lines.ts'
+import { opencodeUsage, type Tokens } from '../../transcript/usage.ts'
+import { type Json, count, objectIn, record, text, timeOf } from '../../transcript/json.ts'
+import { dollarText, type Exit, endedWith, type Facts, failureOfStatus, NONE_USED, type OutputReader, picoDollars, plus, type ReaderEvent, sessionIdIn, signatureOf, type Verdict } from '../cli-lines.ts'
 import type { RunErrorCode } from '../protocol.ts'
-import { type Json, objectIn } from '../reported.ts'
 
 /** Parses the output of `opencode run --format json`. */
 
@@ -76,7 +58,7 @@ export class OpencodeReader implements OutputReader {
   #finished(part: Json): ReaderEvent[] {
     const key = text(part.id) ?? `step ${this.#steps.size}`
     const before = this.#steps.get(key)?.tokens ?? NONE_USED
-    const tokens = tokensIn(record(part.tokens))
+    const tokens = opencodeUsage(record(part.tokens))
     this.#steps.set(key, { tokens, cost: picoDollars(part.cost) })
     this.#usage = plus(plus(this.#usage, before, -1), tokens)
     this.#lastReason = text(part.reason)
@@ -150,13 +132,3 @@ function retryIn(data: Json, timestamp: unknown): string | null {
 
 const limitIn = ({ code, retryAt }: Failure): ReaderEvent[] =>
   code === 'rate_limited' ? [{ kind: 'rate_limit', until: retryAt }] : []
-
-/** Tokens written to the cache were sent uncached; reasoning tokens are billed as output. */
-function tokensIn(tokens: Json): Tokens {
-  const cache = record(tokens.cache)
-  return {
-    inputTokens: count(tokens.input) + count(cache.write),
-    outputTokens: count(tokens.output) + count(tokens.reasoning),
-    cachedInputTokens: count(cache.read),
-  }
-}
