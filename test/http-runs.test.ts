@@ -371,7 +371,7 @@ describe('the log of a run', () => {
       status: 'writing',
       content: 'first\n',
       nextOffset: 6,
-      bytes: null,
+      bytes: 6,
       sha256: null,
     })
     expect(await w.log(id, '?offset=6')).toMatchObject({ content: '', nextOffset: 6 })

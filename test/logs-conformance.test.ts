@@ -23,6 +23,8 @@ const textOf = (entries: readonly LogEntry[]) => entries.map(({ chunk }) => chun
 
 const WRITER = compiledFile('test/support/processes/log-writer.ts')
 
+const EMPTY = { content: '', offset: 0, bytes: 0, nextOffset: null, spans: [] }
+
 const kinds = ['local_file', 'object_store', 'postgres'] as const
 
 describe.each(kinds)('logs in %s', (kind) => {
@@ -35,7 +37,7 @@ describe.each(kinds)('logs in %s', (kind) => {
   test('what is appended is read in order, while the run is active and after', async () => {
     const handle = await beginLog(it)
     expect(handle.store).toBe(kind)
-    expect(await it.logs.read(handle)).toEqual({ content: '', nextOffset: 0, spans: [] })
+    expect(await it.logs.read(handle)).toEqual({ ...EMPTY, nextOffset: 0 })
     const appends = Array.from({ length: 40 }, (_, i) => [entry(`line ${i}\n`)])
     // Not waiting for each other: the order of the calls is the order of the text.
     await Promise.all(appends.map((entries) => it.logs.append(handle, entries)))
@@ -97,14 +99,15 @@ describe.each(kinds)('logs in %s', (kind) => {
     const handle = await beginLog(it)
     await it.logs.append(handle, [entry('🙂ab')])
     for (const offset of [1, 2, 3, 4])
-      expect(await it.logs.read(handle, { offset })).toMatchObject({ content: 'ab', nextOffset: 6 })
+      expect(await it.logs.read(handle, { offset })).toMatchObject({ content: 'ab', offset: 4, bytes: 6, nextOffset: 6 })
     expect(await it.logs.read(handle, { offset: 2, limitBytes: 1 })).toMatchObject({
       content: 'a',
       nextOffset: 5,
     })
-    expect(await it.logs.read(handle, { offset: 99 })).toEqual({ content: '', nextOffset: 6, spans: [] })
+    const beyond = { ...EMPTY, offset: 6, bytes: 6 }
+    expect(await it.logs.read(handle, { offset: 99 })).toEqual({ ...beyond, nextOffset: 6 })
     await it.logs.finalize(handle)
-    expect(await it.logs.read(handle, { offset: 99 })).toEqual({ content: '', nextOffset: null, spans: [] })
+    expect(await it.logs.read(handle, { offset: 99 })).toEqual(beyond)
   })
 
   test('an invalid range is refused in one sentence', async () => {
@@ -198,7 +201,7 @@ describe.each(kinds)('logs in %s', (kind) => {
   test('an empty log is a log', async () => {
     const handle = await beginLog(it)
     expect(await it.logs.finalize(handle)).toMatchObject({ bytes: 0, sha256: sha256(''), truncated: false })
-    expect(await it.logs.read(handle)).toEqual({ content: '', nextOffset: null, spans: [] })
+    expect(await it.logs.read(handle)).toEqual(EMPTY)
     expect(await streamed(it.logs, handle, 'stdout')).toBe('')
   })
 

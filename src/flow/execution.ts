@@ -11,8 +11,12 @@ export interface LogRange {
   limitBytes: number
 }
 
-interface LogPage {
+export interface LogPage {
   content: string
+  /** Where the content begins: at the first whole character from the offset that was asked for. */
+  offset: number
+  /** The size of the log now. */
+  bytes: number
   nextOffset: number | null
   spans: { offset: number; bytes: number; stream: string; ts: string }[]
 }

@@ -138,14 +138,14 @@ export async function readRunLog(
   execution: Execution,
   caller: Caller,
   runId: string,
-  range: { offset: number; limitBytes: number },
+  range: { offset: number | 'tail'; limitBytes: number },
 ): Promise<AnswerOf<typeof shapes.LogView>> {
   const run = await requireRun(kernel, caller, runId)
-  const page = run.logRef === null || run.logGoneAt !== null ? null : await execution.readLog(run, range)
+  const page = run.logRef === null || run.logGoneAt !== null ? null : await pageOf(execution, run, range)
   const about = {
     runId,
     store: run.logStore,
-    offset: range.offset,
+    offset: range.offset === 'tail' ? 0 : range.offset,
     bytes: run.logBytes,
     sha256: run.logSha256,
     truncated: run.logTruncated,
@@ -163,6 +163,17 @@ export async function readRunLog(
           : 'The log was deleted, or cannot be read on this node.',
     }
   return { ...about, status: isOver(run.status) ? 'available' : 'writing', ...page }
+}
+
+/** The last bytes of a log are found by its size, which any page has. */
+async function pageOf(
+  execution: Execution,
+  run: Run,
+  { offset, limitBytes }: { offset: number | 'tail'; limitBytes: number },
+) {
+  if (offset !== 'tail') return execution.readLog(run, { offset, limitBytes })
+  const end = await execution.readLog(run, { offset: Number.MAX_SAFE_INTEGER, limitBytes: 1 })
+  return end && execution.readLog(run, { offset: Math.max(0, end.bytes - limitBytes), limitBytes })
 }
 
 export async function showRuntimeState(

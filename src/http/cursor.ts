@@ -15,8 +15,8 @@ export const cursorWith = (values: readonly unknown[]) =>
   Buffer.from(JSON.stringify(values)).toString('base64url')
 
 /** The values of such a cursor, if they have the shape that the list expects. */
-export function valuesIn<T>(cursor: string, shape: z.ZodType<T>): T {
-  const refused = () => Refused.field('VALIDATION_FAILED', 'cursor', 'is not a cursor of this list')
+export function valuesIn<T>(cursor: string, shape: z.ZodType<T>, field = 'cursor'): T {
+  const refused = () => Refused.field('VALIDATION_FAILED', field, 'is not a cursor of this list')
   let value: unknown
   try {
     value = JSON.parse(Buffer.from(cursor, 'base64url').toString())

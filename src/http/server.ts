@@ -41,6 +41,7 @@ import { promptRoutes } from './routes/prompts.ts'
 import { reportRoutes } from './routes/reports.ts'
 import { resultRoutes } from './routes/results.ts'
 import { routineRoutes } from './routes/routines.ts'
+import { runLogRoutes } from './routes/run-logs.ts'
 import { runRoutes } from './routes/runs.ts'
 import { browserSessionRoutes } from './routes/session.ts'
 import { sessionRoutes } from './routes/sessions.ts'
@@ -165,6 +166,7 @@ async function routes(
   workerRoutes(api, kernel)
   agentRoutes(api, kernel, execution, streams.keys)
   runRoutes(api, kernel, execution)
+  runLogRoutes(api, kernel, execution)
   promptRoutes(api)
   projectRoutes(api, kernel)
   missionRoutes(api, kernel)

@@ -43,6 +43,8 @@ export async function pageOf(
   const next = from + Math.max(end, skipped)
   return {
     content: text.toString('utf8', skipped, end),
+    offset: from + skipped,
+    bytes: log.bytes,
     nextOffset: log.isFinal && next >= log.bytes ? null : next,
     spans: end > skipped ? await spansWithin(log, from + skipped, next) : [],
   }

@@ -38,6 +38,10 @@ export interface LogSpan {
 
 export interface LogPage {
   content: string
+  /** Where the content begins: at the first whole character from the offset that was asked for. */
+  offset: number
+  /** The size of the log now. */
+  bytes: number
   /** The start of the next page; null at the end of a finished log. */
   nextOffset: number | null
   spans: LogSpan[]

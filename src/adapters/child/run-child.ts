@@ -6,6 +6,7 @@ import type { AdapterHooks } from '../protocol.ts'
 import { bootId, RUN_MARKER, startTimeOf } from './identity.ts'
 import { Lines, LONGEST_LINE } from './lines.ts'
 import { Output } from './output.ts'
+import { lowerPriority } from './priority.ts'
 import { type SpawnError, spawnErrorOf } from './spawn-error.ts'
 import { endTree, type TreeRoot } from './tree.ts'
 
@@ -82,7 +83,10 @@ async function spawnOf({ command, args, cwd, env, runId }: ChildSpec): Promise<C
       // A process group of its own, so that the whole group can be ended.
       detached: true,
     })
-    if (child.pid !== undefined) return child.on('error', () => undefined)
+    if (child.pid !== undefined) {
+      lowerPriority(child.pid)
+      return child.on('error', () => undefined)
+    }
     return await new Promise((resolve) => {
       child.once('error', (error) => resolve(spawnErrorOf(error, command, cwd, env.PATH)))
     })

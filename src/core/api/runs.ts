@@ -67,7 +67,11 @@ export const listRunsOfTask = endpoint({
 })
 
 const EventsQuery = z.strictObject({ afterSeq: Digits.optional(), limit: Digits.optional() })
-const LogQuery = z.strictObject({ offset: Digits.optional(), limitBytes: Digits.optional() })
+const LogQuery = z.strictObject({
+  offset: Digits.optional(),
+  limitBytes: Digits.optional(),
+  tail: Digits.optional().describe('The last bytes instead of those at an offset'),
+})
 
 export const readRun = endpoint({
   method: 'GET',

@@ -71,6 +71,13 @@ const OutputView = z.object({
 
 /** A message of the WebSocket. */
 export const EventFrame = z.union([
+  z
+    .object({
+      head: z.int().describe('The number of the last event'),
+      now: z.int().describe('The time of the server, in milliseconds'),
+      instance: Uuid.describe('The id of the database'),
+    })
+    .describe('The first message, and one every 15 seconds'),
   z.object({ events: z.array(EventView), upTo: UpTo }),
   z.object({ output: OutputView }),
   z.object({

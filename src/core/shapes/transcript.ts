@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Uuid } from './common.ts'
+import { LogStatus } from './run-logs.ts'
 
 /** What an agent did in a run, step by step, read from its log. */
 
@@ -60,14 +61,13 @@ export type TranscriptState = z.infer<typeof TranscriptState>
 export const TranscriptView = z.object({
   runId: Uuid,
   adapterType: z.string(),
-  status: z.enum(['writing', 'available', 'log_unavailable']),
+  status: LogStatus,
   steps: z.array(Step),
   total: z.int().describe('How many steps the log has, as far as it was read'),
   readBytes: z.int().describe('How far the log was read'),
-  bytes: z.int().nullable().describe('The size of the log now'),
+  bytes: z.int().describe('The size of the log now'),
   isComplete: z.boolean().describe('Whether all of it was read; if not, the same request goes on'),
   resume: TranscriptState.nullable().describe(
     'With the last steps of a log that is being written: a reader that gets it goes on with the live output',
   ),
-  detail: z.string().optional(),
 })

@@ -11,6 +11,7 @@ import {
   type LiveOutput,
   type OutputChunk,
 } from '../../kernel/live-output.ts'
+import type { ServerStore } from '../../store/server-store.ts'
 import type { EventFeed } from './feed.ts'
 import type { Opening } from './opening.ts'
 import { lifeOf, Progress } from './readers.ts'
@@ -27,6 +28,7 @@ const MOST_UNSENT_BYTES = 1024 * 1024
 
 interface Sources {
   feed: EventFeed
+  store: ServerStore
   live: LiveOutput
   followed: Followed
 }
@@ -38,7 +40,7 @@ export async function serveSocket(
   socket: WebSocket,
   request: FastifyRequest,
   opening: Opening,
-  { feed, live, followed }: Sources,
+  { feed, store, live, followed }: Sources,
 ): Promise<void> {
   const { caller, streamFrom, streamFilter } = request
   const progress = new Progress(request)
@@ -49,6 +51,8 @@ export async function serveSocket(
     socket.ping()
     const upTo = progress.told()
     if (upTo !== null) say(socket, { events: [], upTo })
+    // If the database does not answer, the next heartbeat says it.
+    sayHead(socket, store, caller.workspaceId).catch(() => undefined)
   })
   socket.on('pong', () => {
     isAlive = true
@@ -61,6 +65,7 @@ export async function serveSocket(
   const stopWatching = live.onOutput((chunk) => output.take(chunk))
   socket.on('message', (data) => output.follow(data))
   try {
+    await sayHead(socket, store, caller.workspaceId)
     for await (const stretch of feed.watch(caller.workspaceId, streamFrom, over, streamFilter)) {
       // The key may have ended since the stretch was read.
       if (over.aborted) break
@@ -81,6 +86,12 @@ export async function serveSocket(
     // Terminate a client that does not answer the close frame.
     setTimeout(() => socket.terminate(), CLOSE_TIMEOUT_MS).unref()
   }
+}
+
+/** Read anew: a number that is behind would look like a database that was restored. */
+async function sayHead(socket: WebSocket, store: ServerStore, workspaceId: number): Promise<void> {
+  const head = await store.lastSeq(workspaceId)
+  say(socket, { head, now: Date.now(), instance: store.instance })
 }
 
 /** Live output of agents. A slow reader misses chunks: it has the offset and can read the rest from the log. */

@@ -75,7 +75,7 @@ function streamRoutes(app: FastifyInstance, kernel: ServerKernel, { feed, keys, 
       if (!opening) return
       const { output } = request.query as Socketing['Querystring']
       const followed = output === undefined ? [] : output === 'all' ? output : [output]
-      const served = serveSocket(socket, request, opening, { feed, live, followed })
+      const served = serveSocket(socket, request, opening, { feed, store: kernel.store, live, followed })
       await served.finally(() => opening.close())
     },
   })

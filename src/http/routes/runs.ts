@@ -82,12 +82,15 @@ function single(app: FastifyInstance, kernel: ServerKernel, execution: Execution
   serve(app, api.listEventsOfRun, ({ params, query, caller }) =>
     runTimeline(kernel, caller, params.id, numberOr(query.afterSeq, 0), pageSize(query.limit)),
   )
-  serve(app, api.readRunLog, ({ params, query, caller }) =>
-    readRunLog(kernel, execution, caller, params.id, {
-      offset: numberOr(query.offset, 0),
-      limitBytes: Math.min(Math.max(numberOr(query.limitBytes, USUAL_LOG_BYTES), 1), MOST_LOG_BYTES),
-    }),
-  )
+  serve(app, api.readRunLog, ({ params, query, caller }) => {
+    const bytes = query.tail ?? query.limitBytes
+    if (query.tail !== undefined && (query.offset !== undefined || query.limitBytes !== undefined))
+      throw Refused.field('VALIDATION_FAILED', 'tail', 'goes without offset and limitBytes')
+    return readRunLog(kernel, execution, caller, params.id, {
+      offset: query.tail === undefined ? numberOr(query.offset, 0) : 'tail',
+      limitBytes: Math.min(Math.max(numberOr(bytes, USUAL_LOG_BYTES), 1), MOST_LOG_BYTES),
+    })
+  })
   serve(app, api.cancelRun, ({ params, body, caller }) => cancelRun(kernel, caller, params.id, body.reason))
   callback(app, kernel, execution)
 }

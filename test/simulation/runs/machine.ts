@@ -39,7 +39,10 @@ export function memoryLogs(): RunLogStore {
     finalize: async ({ logRef }) => ({
       ...{ bytes: textOf(logRef).length, sha256: '', compressed: false, truncated: false },
     }),
-    read: async ({ logRef }) => ({ content: textOf(logRef), nextOffset: null, spans: [] }),
+    read: async ({ logRef }) => {
+      const content = textOf(logRef)
+      return { content, offset: 0, bytes: Buffer.byteLength(content), nextOffset: null, spans: [] }
+    },
     async *stream({ logRef }, stream) {
       yield textOf(logRef, stream)
     },

@@ -1,0 +1,45 @@
+import { z } from 'zod'
+import { Digits, Name } from '../shapes/common.ts'
+import { LogOutline, LogSearchView } from '../shapes/run-logs.ts'
+import { RunParams } from '../shapes/runs.ts'
+import { endpoint } from './endpoint.ts'
+
+/** The log of a run: searched, outlined and as it is. */
+
+const ofRun = { tag: 'runs', needs: 'read', params: RunParams } as const
+
+export const searchRunLog = endpoint({
+  ...ofRun,
+  method: 'GET',
+  path: '/runs/:id/log/search',
+  summary: 'Search the log of a run for a text, and count all places where it is',
+  description:
+    'A request takes about a second at most. Of a large log it may read a part: then isComplete is false, and nextCursor goes on.',
+  query: z.strictObject({
+    q: Name.describe('The text, literally'),
+    case: z.enum(['sensitive', 'insensitive']).optional().describe('insensitive, unless given'),
+    after: z.string().min(1).max(200).optional().describe('nextCursor of the answer before'),
+    limit: Digits.optional().describe('Hits in the answer, at most 1,000; 100, unless given'),
+  }),
+  answer: LogSearchView,
+})
+
+export const outlineRunLog = endpoint({
+  ...ofRun,
+  method: 'GET',
+  path: '/runs/:id/log/outline',
+  summary: 'Outline the log of a run: lines, steps, errors and output on stderr, by offset',
+  description:
+    'A request takes about a second at most. Of a large log it may have read a part: then isComplete is false, and the same request goes on.',
+  answer: LogOutline,
+})
+
+export const readRawRunLog = endpoint({
+  ...ofRun,
+  method: 'GET',
+  path: '/runs/:id/log/raw',
+  summary: 'Download the log of a run as text; a Range header takes part of it',
+  status: [200, 206],
+  answer: z.string(),
+  mediaTypes: ['text/plain'],
+})

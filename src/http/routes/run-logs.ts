@@ -1,0 +1,85 @@
+import { Readable } from 'node:stream'
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { outlineRunLog, readRawRunLog, searchRunLog } from '../../core/api/run-logs.ts'
+import { readTranscript } from '../../core/api/transcript.ts'
+import type { Execution } from '../../flow/execution.ts'
+import { bytesOf, rangeIn, sizeOf } from '../../flow/run-logs/raw.ts'
+import { openRunLog } from '../../flow/run-logs/run-log.ts'
+import { LogScans } from '../../flow/run-logs/scan.ts'
+import { searchLog } from '../../flow/run-logs/search.ts'
+import { showTranscript } from '../../flow/run-logs/transcript.ts'
+import type { Caller } from '../../kernel/kernel.ts'
+import type { ServerKernel } from '../../kernel/server-kernel.ts'
+import { cursorWith, valuesIn } from '../cursor.ts'
+import { serve } from '../endpoint.ts'
+import { numberOr } from '../schema.ts'
+
+/** Of a large log a request reads as much as it can in this time; the next one goes on. */
+const READ_FOR_MS = 1_000
+const USUAL_HITS = 100
+const MOST_HITS = 1_000
+const USUAL_STEPS = 100
+const MOST_STEPS = 500
+
+const timeLimit = () => {
+  const until = performance.now() + READ_FOR_MS
+  return () => performance.now() >= until
+}
+
+const Place = z.int().min(0)
+const Cursor = z
+  .tuple([Place, Place, Place])
+  .transform(([listFrom, counted, countedTo]) => ({ listFrom, counted, countedTo }))
+
+export function runLogRoutes(app: FastifyInstance, kernel: ServerKernel, execution: Execution): void {
+  const scans = new LogScans()
+  const open = (caller: Caller, runId: string) => openRunLog(kernel, execution, caller, runId)
+
+  serve(app, searchRunLog, async ({ params, query, caller }) => {
+    const { next, ...found } = await searchLog(
+      await open(caller, params.id),
+      {
+        q: query.q,
+        isCaseSensitive: query.case === 'sensitive',
+        limit: Math.min(Math.max(numberOr(query.limit, USUAL_HITS), 1), MOST_HITS),
+        cursor: query.after === undefined ? null : valuesIn(query.after, Cursor, 'after'),
+      },
+      timeLimit(),
+    )
+    return { ...found, nextCursor: next && cursorWith([next.listFrom, next.counted, next.countedTo]) }
+  })
+
+  serve(app, outlineRunLog, async ({ params, caller }) => {
+    const log = await open(caller, params.id)
+    const scan = scans.of(log)
+    await scan.advance(log, timeLimit())
+    return scan.outline(log)
+  })
+
+  serve(app, readTranscript, async ({ params, query, caller }) => {
+    const log = await open(caller, params.id)
+    const scan = scans.of(log)
+    await scan.advance(log, timeLimit())
+    return showTranscript(log, scan, {
+      after: query.after === undefined ? null : Number(query.after),
+      before: query.before === undefined ? null : Number(query.before),
+      limit: Math.min(Math.max(numberOr(query.limit, USUAL_STEPS), 1), MOST_STEPS),
+    })
+  })
+
+  serve(app, readRawRunLog, async ({ params, headers, caller }, reply) => {
+    const log = await open(caller, params.id)
+    const bytes = await sizeOf(log)
+    reply.header('accept-ranges', 'bytes').header('content-range', `bytes */${bytes}`)
+    const range = rangeIn(headers.range, bytes)
+    if (range) reply.code(206).header('content-range', `bytes ${range.first}-${range.last}/${bytes}`)
+    else reply.removeHeader('content-range')
+    const { first, last } = range ?? { first: 0, last: bytes - 1 }
+    return reply
+      .header('content-disposition', `attachment; filename="run-${params.id}.log"`)
+      .header('content-length', last - first + 1)
+      .type('text/plain; charset=utf-8')
+      .send(Readable.from(bytesOf(log, { first, last })))
+  })
+}
