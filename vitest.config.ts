@@ -14,6 +14,7 @@ const PURE = [
   'test/{bench-report,docs,documents,event-payloads,tidy,ttl-cache}.test.ts',
   'test/logs-settings.test.ts',
   'test/plans-*.test.ts',
+  'test/{transcript-*,run-log-search}.test.ts',
   'test/simulation{,-runs,-missions,-later}.test.ts',
 ]
 

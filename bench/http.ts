@@ -42,6 +42,7 @@ const NOTHING_RUNS: Execution = {
   probe: async () => [],
   preview: async () => ({ prompt: '', sensitive: [] }),
   readLog: async () => null,
+  changesOf: () => Promise.reject(new Error('no repository')),
   redact: async (_run, _token, said) => said,
   deliver: async () => 'unknown_run',
 }

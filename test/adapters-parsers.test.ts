@@ -1,4 +1,3 @@
-import { timeOf } from '../src/transcript/json.ts'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -9,6 +8,7 @@ import { dollarText, picoDollars, sessionIdIn, signatureOf } from '../src/adapte
 import { CodexReader } from '../src/adapters/codex/reader.ts'
 import { GeminiReader } from '../src/adapters/gemini/reader.ts'
 import { OpencodeReader } from '../src/adapters/opencode/reader.ts'
+import { timeOf } from '../src/transcript/json.ts'
 
 const folder = join(import.meta.dirname, 'contracts')
 const part = (name: string, kind: string) => readFileSync(join(folder, `${name}.${kind}`), 'utf8')

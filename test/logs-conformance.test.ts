@@ -99,7 +99,12 @@ describe.each(kinds)('logs in %s', (kind) => {
     const handle = await beginLog(it)
     await it.logs.append(handle, [entry('🙂ab')])
     for (const offset of [1, 2, 3, 4])
-      expect(await it.logs.read(handle, { offset })).toMatchObject({ content: 'ab', offset: 4, bytes: 6, nextOffset: 6 })
+      expect(await it.logs.read(handle, { offset })).toMatchObject({
+        content: 'ab',
+        offset: 4,
+        bytes: 6,
+        nextOffset: 6,
+      })
     expect(await it.logs.read(handle, { offset: 2, limitBytes: 1 })).toMatchObject({
       content: 'a',
       nextOffset: 5,

@@ -1,6 +1,16 @@
 import { type Json, objectIn } from '../transcript/json.ts'
 import type { AdapterInvokeResult, KnownEvents, StatusColor, TokenUsage } from './protocol.ts'
-import { colorIn, dollarsIn, namesIn, percentIn, questionIn, sessionIn, textIn, timeIn, usageIn } from './reported.ts'
+import {
+  colorIn,
+  dollarsIn,
+  namesIn,
+  percentIn,
+  questionIn,
+  sessionIn,
+  textIn,
+  timeIn,
+  usageIn,
+} from './reported.ts'
 
 /**
  * What any program reports to Baton on its stdout. Lines {"baton": "progress", …} report while it runs; the last JSON line

@@ -1,8 +1,8 @@
-import { isObject } from '../transcript/json.ts'
 import { existsSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { StartRefused } from '../core/refusal.ts'
+import { isObject } from '../transcript/json.ts'
 import { COMMAND } from './command.ts'
 import { type AgentRunAdapter, PROTOCOL_VERSION } from './protocol.ts'
 

@@ -1,4 +1,4 @@
-import { isObject } from '../transcript/json.ts'
+import { isObject, type Json } from '../transcript/json.ts'
 import type { StatusColor, TokenUsage } from './protocol.ts'
 
 /** Validates the JSON that agents report: no value is trusted because of its name. */

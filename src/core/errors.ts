@@ -41,6 +41,7 @@ export const ERRORS = {
   CONTINUATION_LIMIT: { status: 409, title: 'The task has used up its continuations' },
   WRONG_STATE: { status: 409, title: 'The current state does not allow this' },
   RUN_NOT_HERE: { status: 409, title: 'The run is not waiting for a callback' },
+  CHANGES_UNAVAILABLE: { status: 409, title: 'The changes of the run cannot be read here' },
   TOO_MANY_MESSAGES: { status: 429, title: 'Too many messages' },
   TOO_MANY_WRONG_KEYS: { status: 429, title: 'Too many requests with wrong keys from this address' },
   TOO_MANY_STREAMS: { status: 429, title: 'The key has reached its limit of open streams' },

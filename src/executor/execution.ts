@@ -18,7 +18,8 @@ import type { ServerStore } from '../store/server-store.ts'
 import { allObjections, isAllowed } from './allowed.ts'
 import type { ExecutorContext } from './context.ts'
 import { secretsOf } from './environment.ts'
-import { configOf } from './prepare.ts'
+import { changesOf } from './folders/changes.ts'
+import { configOf, gitOf } from './prepare.ts'
 import { probe } from './probe.ts'
 import { exampleValues } from './prompt.ts'
 import { OutputRelay } from './relay.ts'
@@ -129,6 +130,10 @@ export class NodeExecution implements Execution {
       if (error instanceof LogUnavailable) return null
       throw error
     }
+  }
+
+  changesOf(run: Run, path: string | null) {
+    return changesOf(gitOf(this.#context.own), run, path)
   }
 
   async redact<T>(run: TokenRun, token: string, reported: T): Promise<T> {

@@ -2,9 +2,14 @@ import type { AgentRecord } from '../core/records.ts'
 import type { Delivery } from '../core/runs/callbacks.ts'
 import type { Run } from '../core/runs/records.ts'
 import type { CallbackMessage } from '../core/shapes/callbacks.ts'
+import type { ChangesView } from '../core/shapes/changes.ts'
+import type { AnswerOf } from '../core/shapes/common.ts'
 import type { LiveOutput } from '../kernel/live-output.ts'
 
 /** The executor as the API sees it. */
+
+/** What a run and the others of its generation did to a repository. */
+export type Changes = Omit<AnswerOf<typeof ChangesView>, 'runId'>
 
 export interface LogRange {
   offset: number
@@ -56,6 +61,8 @@ export interface Execution {
   preview(workspaceId: number, agent: AgentRecord): Promise<{ prompt: string; sensitive: string[] }>
   /** Null: the log was deleted, or cannot be read on this node. */
   readLog(run: Run, range: LogRange): Promise<LogPage | null>
+  /** Refused where the repository is not. `path`: one of the files, with its diff. */
+  changesOf(run: Run, path: string | null): Promise<Changes>
   /** What an agent sends with the token of its run, without the secrets it was given; whatever node has the run. */
   redact<T>(run: { workspaceId: number; runId: string; agent: string }, token: string, said: T): Promise<T>
   /** Delivers a message of an agent that answers asynchronously. */

@@ -21,6 +21,7 @@ import { onError } from './problems.ts'
 import { administrationRoutes } from './routes/administration.ts'
 import { agentRoutes } from './routes/agents.ts'
 import { boardRoutes } from './routes/board.ts'
+import { changeRoutes } from './routes/changes.ts'
 import { childRoutes } from './routes/children.ts'
 import { claimRoutes } from './routes/claims.ts'
 import { commentRoutes } from './routes/comments.ts'
@@ -167,6 +168,7 @@ async function routes(
   agentRoutes(api, kernel, execution, streams.keys)
   runRoutes(api, kernel, execution)
   runLogRoutes(api, kernel, execution)
+  changeRoutes(api, kernel, execution)
   promptRoutes(api)
   projectRoutes(api, kernel)
   missionRoutes(api, kernel)

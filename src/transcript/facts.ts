@@ -36,7 +36,10 @@ const CONTROL = /[\u0000-\u001f\u007f]+/g
 /** The first line that says something, without colours. */
 export function titleOf(text: string): string {
   const start = text.slice(0, 4 * LONGEST_TITLE).trimStart()
-  const [line = ''] = start.replace(ESCAPES, '').trimStart().split(/[\r\n]/, 1)
+  const [line = ''] = start
+    .replace(ESCAPES, '')
+    .trimStart()
+    .split(/[\r\n]/, 1)
   const title = line.replace(CONTROL, ' ').trim()
   return title.length > LONGEST_TITLE ? `${title.slice(0, LONGEST_TITLE - 1).toWellFormed()}…` : title
 }

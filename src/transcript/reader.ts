@@ -86,9 +86,7 @@ export class TranscriptReader {
   #facts(line: string, { stream }: Place): Fact[] {
     const json = stream === 'stdout' ? objectIn(line) : null
     if (!json)
-      return [
-        { kind: 'log', title: titleOf(line), text: line, isError: looksLikeError(line), isPiece: true },
-      ]
+      return [{ kind: 'log', title: titleOf(line), text: line, isError: looksLikeError(line), isPiece: true }]
     return this.#read(json, this.#notes) ?? [unknownLine(json, line)]
   }
 }

@@ -1,6 +1,6 @@
-import { objectIn } from '../../transcript/json.ts'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { objectIn } from '../../transcript/json.ts'
 import { cliAdapter } from '../cli.ts'
 import { exists, keyCheck, type ProbeContext, type RunCommand } from '../cli-probe.ts'
 import { cliSettings } from '../cli-settings.ts'

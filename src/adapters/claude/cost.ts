@@ -1,4 +1,4 @@
-import { type Json, count, record } from '../../transcript/json.ts'
+import { count, type Json, record } from '../../transcript/json.ts'
 import { dollarText, picoDollars } from '../cli-lines.ts'
 import { isOlderThan, type Version } from './version.ts'
 

@@ -1,6 +1,21 @@
+import { count, type Json, list, objectIn, record, text, timeOf } from '../../transcript/json.ts'
 import { claudeUsage, type Tokens } from '../../transcript/usage.ts'
-import { type Json, count, list, objectIn, record, text, timeOf } from '../../transcript/json.ts'
-import { type Exit, endedWith, exitedWithError, type Facts, failureOfStatus, NONE_USED, OpenCalls, type OutputReader, plus, type ReaderEvent, sameTokens, sessionIdIn, signatureOf, type Verdict } from '../cli-lines.ts'
+import {
+  type Exit,
+  endedWith,
+  exitedWithError,
+  type Facts,
+  failureOfStatus,
+  NONE_USED,
+  OpenCalls,
+  type OutputReader,
+  plus,
+  type ReaderEvent,
+  sameTokens,
+  sessionIdIn,
+  signatureOf,
+  type Verdict,
+} from '../cli-lines.ts'
 import type { RunErrorCode } from '../protocol.ts'
 import { type Counted, costOf, countedBy, countedIn } from './cost.ts'
 

@@ -1,6 +1,17 @@
+import { count, type Json, objectIn, record, text } from '../../transcript/json.ts'
 import type { Tokens } from '../../transcript/usage.ts'
-import { type Json, count, objectIn, record, text } from '../../transcript/json.ts'
-import { type Exit, endedWith, exitedWithError, type Facts, failureOfStatus, type OutputReader, type ReaderEvent, sessionIdIn, signatureOf, type Verdict } from '../cli-lines.ts'
+import {
+  type Exit,
+  endedWith,
+  exitedWithError,
+  type Facts,
+  failureOfStatus,
+  type OutputReader,
+  type ReaderEvent,
+  sessionIdIn,
+  signatureOf,
+  type Verdict,
+} from '../cli-lines.ts'
 import type { RunErrorCode } from '../protocol.ts'
 
 /** Parses the output of `codex exec --json`. */

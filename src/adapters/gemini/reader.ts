@@ -1,6 +1,17 @@
+import { type Json, objectIn, record, text } from '../../transcript/json.ts'
 import { geminiUsage } from '../../transcript/usage.ts'
-import { type Json, count, objectIn, record, text } from '../../transcript/json.ts'
-import { type Exit, endedWith, type Facts, failureOfStatus, OpenCalls, type OutputReader, type ReaderEvent, sessionIdIn, signatureOf, type Verdict } from '../cli-lines.ts'
+import {
+  type Exit,
+  endedWith,
+  type Facts,
+  failureOfStatus,
+  OpenCalls,
+  type OutputReader,
+  type ReaderEvent,
+  sessionIdIn,
+  signatureOf,
+  type Verdict,
+} from '../cli-lines.ts'
 
 /** Parses the output of `gemini --output-format stream-json`. */
 

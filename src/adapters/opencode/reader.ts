@@ -1,6 +1,20 @@
+import { count, type Json, objectIn, record, text, timeOf } from '../../transcript/json.ts'
 import { opencodeUsage, type Tokens } from '../../transcript/usage.ts'
-import { type Json, count, objectIn, record, text, timeOf } from '../../transcript/json.ts'
-import { dollarText, type Exit, endedWith, type Facts, failureOfStatus, NONE_USED, type OutputReader, picoDollars, plus, type ReaderEvent, sessionIdIn, signatureOf, type Verdict } from '../cli-lines.ts'
+import {
+  dollarText,
+  type Exit,
+  endedWith,
+  type Facts,
+  failureOfStatus,
+  NONE_USED,
+  type OutputReader,
+  picoDollars,
+  plus,
+  type ReaderEvent,
+  sessionIdIn,
+  signatureOf,
+  type Verdict,
+} from '../cli-lines.ts'
 import type { RunErrorCode } from '../protocol.ts'
 
 /** Parses the output of `opencode run --format json`. */

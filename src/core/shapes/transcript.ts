@@ -32,7 +32,9 @@ export const Step = z.object({
   stream: z.enum(['stdout', 'stderr', 'system']),
   offset: z.int().describe('Where in the log it begins'),
   bytes: z.int(),
-  text: z.string().describe('At most 4,000 characters: what was said, the input of a call, an edit as a diff'),
+  text: z
+    .string()
+    .describe('At most 4,000 characters: what was said, the input of a call, an edit as a diff'),
   output: z.string().nullable().describe('At most 4,000 characters: what a call returned'),
   outputOffset: z.int().nullable(),
   outputBytes: z.int().nullable(),

@@ -1,4 +1,5 @@
 import { answerOf, type Git } from './git.ts'
+import { SAFE_FLAGS } from './safe-diff.ts'
 import type { Folder } from './worktree.ts'
 import { repositoryOf } from './worktree-status.ts'
 
@@ -49,15 +50,7 @@ export async function recordFolder(git: Git, { worktree }: Folder): Promise<Fold
 
 /** Between two commits, or between one and the current files. Runs no program that the repository names. */
 async function changesIn(git: Git, root: string, commits: readonly string[]): Promise<Changes> {
-  // Of a submodule only its commit: to find changes inside it, git would run with the submodule's own settings.
-  const flags = [
-    '--shortstat',
-    '--no-ext-diff',
-    '--no-textconv',
-    '--ignore-submodules=dirty',
-    '--submodule=short',
-  ]
-  const stat = (await answerOf(git, root, ['diff', ...flags, ...commits, '--'])) ?? ''
+  const stat = (await answerOf(git, root, ['diff', '--shortstat', ...SAFE_FLAGS, ...commits, '--'])) ?? ''
   const figure = (pattern: RegExp) => Number(stat.match(pattern)?.[1] ?? 0)
   return {
     filesChanged: figure(/(\d+) files? changed/),

@@ -1,5 +1,5 @@
-import type { LogSearchView } from '../../core/shapes/run-logs.ts'
 import type { AnswerOf } from '../../core/shapes/common.ts'
+import type { LogSearchView } from '../../core/shapes/run-logs.ts'
 import type { LogPage } from '../execution.ts'
 
 type Hit = AnswerOf<typeof LogSearchView>['hits'][number]
@@ -18,11 +18,7 @@ export const patternFor = (text: string, isCaseSensitive: boolean): RegExp =>
  * The hits of a page that begin at `from` or later, and where to go on. A page that is not the last leaves what is near its
  * end to the next one.
  */
-export function hitsIn(
-  page: LogPage,
-  pattern: RegExp,
-  from: number,
-): { hits: Hit[]; next: number } {
+export function hitsIn(page: LogPage, pattern: RegExp, from: number): { hits: Hit[]; next: number } {
   const { content, offset, spans } = page
   const text = Buffer.from(content)
   const isEnd = offset + text.length >= page.bytes
