@@ -5,6 +5,7 @@ type Files =
   | typeof import('./administration.ts')
   | typeof import('./agents.ts')
   | typeof import('./board.ts')
+  | typeof import('./changes.ts')
   | typeof import('./children.ts')
   | typeof import('./claims.ts')
   | typeof import('./comments.ts')
@@ -26,10 +27,12 @@ type Files =
   | typeof import('./reports.ts')
   | typeof import('./results.ts')
   | typeof import('./routines.ts')
+  | typeof import('./run-logs.ts')
   | typeof import('./runs.ts')
   | typeof import('./session.ts')
   | typeof import('./sessions.ts')
   | typeof import('./tasks.ts')
+  | typeof import('./transcript.ts')
   | typeof import('./workers.ts')
 
 type EndpointsIn<File> = File extends unknown ? Extract<File[keyof File], Endpoint> : never
