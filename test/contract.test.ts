@@ -88,13 +88,17 @@ describe('what clients rely on is still there', () => {
   })
 
   test('what the package exports', async () => {
-    const [queue, adapter] = await Promise.all([
+    const [queue, adapter, client] = await Promise.all([
       import('../src/queue/queue.ts'),
       import('../src/adapters/protocol.ts'),
+      import('../src/client/client.ts'),
     ])
-    expect(breaks(copyOf('exports'), { baton: Object.keys(queue), adapter: Object.keys(adapter) })).toEqual(
-      [],
-    )
+    const exported = {
+      baton: Object.keys(queue),
+      adapter: Object.keys(adapter),
+      client: Object.keys(client),
+    }
+    expect(breaks(copyOf('exports'), exported)).toEqual([])
   })
 })
 

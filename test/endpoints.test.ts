@@ -15,7 +15,7 @@ const isEndpoint = (value: unknown): value is Endpoint =>
   typeof value === 'object' && value !== null && 'method' in value && 'path' in value
 
 async function endpoints(): Promise<string[]> {
-  const modules = await Promise.all(files.map((name) => import(`../src/core/api/${name}`)))
+  const modules = await Promise.all(files.map((name) => import(/* @vite-ignore */ `../src/core/api/${name}`)))
   return modules
     .flatMap((module) => Object.values(module).filter(isEndpoint))
     .map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`)

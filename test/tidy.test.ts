@@ -77,6 +77,32 @@ describe('files do not import each other in cycles', () => {
   })
 })
 
+describe('clients load no shapes', () => {
+  test('in our sources', () => {
+    expect(Object.keys(files).filter((path) => path.startsWith('src/client/')).length).toBeGreaterThan(3)
+    expect(rules.noShapesInClients(files)).toEqual([])
+  })
+
+  test('and the rule finds violations', () => {
+    const shapes = {
+      ...source('src/core/shapes/a.ts', `import { z } from 'zod'`),
+      ...source('src/core/b.ts', `export { a } from './shapes/a.ts'`),
+      ...source('src/core/c.ts', `import type { a } from './shapes/a.ts'`),
+    }
+    const loads = (path: string, ...lines: string[]) =>
+      rules.noShapesInClients({ ...shapes, ...source(path, ...lines) })
+    bites(loads('src/client/d.ts', `import { a } from '../core/shapes/a.ts'`))
+    bites(loads('src/client/d.ts', `import { type A } from '../core/b.ts'`))
+    bites(loads('web/src/d.tsx', `import { z } from 'zod'`, `import { a } from '../../src/core/b.ts'`), 2)
+    bites(loads('web/src/d.ts', `const a = await import('../../src/core/b.ts')`))
+    bites(loads('web/src/d.ts', `import type { z } from 'zod'`, `import { c } from '../../src/core/c.ts'`), 0)
+    bites(loads('src/client/d.ts', `import type {`, `  A,`, `} from '../core/shapes/a.ts'`), 0)
+    bites(loads('src/client/d.ts', `export type * from '../core/b.ts'`), 0)
+    bites(loads('src/client/d.ts', `type A = typeof import('../core/b.ts')`), 0)
+    bites(loads('src/http/d.ts', `import { a } from '../core/shapes/a.ts'`), 0)
+  })
+})
+
 describe('states of runs and wakeups are named in the core only', () => {
   test('in our sources', () => expect(rules.statesFromTables(files)).toEqual([]))
 

@@ -1,7 +1,7 @@
 import { dirname, join, normalize } from 'node:path'
 import { shortestCycles } from '../../src/core/graph.ts'
 import { RUN_STATES, WAKEUP_STATES } from '../../src/core/runs/states.ts'
-import { dissect, functionsOf, importsOf, lineAt } from './source.ts'
+import { dissect, functionsOf, importsAtRunTime, importsOf, lineAt } from './source.ts'
 
 /** A file's path in the repository, with its text. */
 export type Files = Record<string, string>
@@ -27,9 +27,9 @@ const USES: Record<string, readonly string[]> = {
   transcript: ['core'],
   adapters: ['core', 'transcript'],
   logs: ['core'],
-  sdk: ['core'],
-  cli: ['sdk'],
-  mcp: ['sdk'],
+  client: ['core'],
+  cli: ['client'],
+  mcp: ['client'],
   'config.ts': ['core'],
   'first-start.ts': ['core', 'store'],
   'private-files.ts': ['core'],
@@ -82,9 +82,9 @@ const STORE = /^src\/store\/(postgres|mysql|valkey|memory)\//
 const MAY_OPEN_STORES = ['src/start.ts', 'src/first-start.ts', 'src/queue/open-store.ts']
 
 const targetsOf = (path: string, text: string) =>
-  importsOf(text)
-    .filter((name) => name.startsWith('.'))
-    .map((name) => normalize(join(dirname(path), name)))
+  importsOf(text).flatMap((name) => (name.startsWith('.') ? targetOf(path, name) : []))
+
+const targetOf = (path: string, name: string) => normalize(join(dirname(path), name))
 
 /** Everything but the start works with the interfaces of stores, not with one of them. */
 export const storesBehindInterfaces: Rule = (files) =>
@@ -105,6 +105,27 @@ export const noImportCycles: Rule = (files) => {
   return shortestCycles(graph).map(
     (cycle) => `These files import each other: ${cycle.map((place) => sources[place]).join(' → ')}.`,
   )
+}
+
+const CLIENTS = /^(src\/client|web)\/.*\.tsx?$/
+
+/** Clients take their types from the shapes, and load none of them: zod would be a tenth of what a browser loads. */
+export const noShapesInClients: Rule = (files) => {
+  const known = new Map<string, boolean>()
+  const bringsZod = (path: string): boolean => {
+    const answer = known.get(path) ?? loadedBy(path).some((name) => name === 'zod' || bringsZod(name))
+    known.set(path, answer)
+    return answer
+  }
+  const loadedBy = (path: string) =>
+    importsAtRunTime(files[path] ?? '').map((name) => (name.startsWith('.') ? targetOf(path, name) : name))
+  return Object.keys(files)
+    .filter((path) => CLIENTS.test(path))
+    .flatMap((path) =>
+      loadedBy(path)
+        .filter((target) => !CLIENTS.test(target) && (target === 'zod' || bringsZod(target)))
+        .map((target) => `${path} must not load ${target}, which brings zod: import its types only.`),
+    )
 }
 
 /** How many files a reader of ARCHITECTURE.md visits for each walk through the code. */

@@ -83,15 +83,27 @@ const beginsRegex = (before: string) =>
   /(^|[(,=:[!&|?{};+*%<>~^-]|\b(return|typeof|case|of|in))\s*$/.test(before)
 
 /** Every module a file imports or exports from. The name is read from the source, its place from the code. */
-export function importsOf(source: string): string[] {
+export const importsOf = (source: string): string[] => [...importsIn(source)].map(({ name }) => name)
+
+/** Those that remain when types are erased. */
+export const importsAtRunTime = (source: string): string[] =>
+  [...importsIn(source)].filter(({ before }) => !ONLY_TYPES.test(before)).map(({ name }) => name)
+
+const ONLY_TYPES = /\b(?:import|export) type (?:\w+|\{[^{}]*\}|\* as \w+|\*) $|\btypeof $/
+/** The names that one statement imports are shorter. */
+const LONGEST_STATEMENT = 3_000
+
+/** Each import, with the code before its `from` or `import(`. */
+function* importsIn(source: string): Generator<{ name: string; before: string }> {
   const { code } = dissect(source)
   const pattern = /\b(?:from|import)\s*\(?\s*(['"])/g
-  const found: string[] = []
   for (let match = pattern.exec(code); match; match = pattern.exec(code)) {
     const begin = match.index + match[0].length
-    found.push(source.slice(begin, code.indexOf(match[1]!, begin)))
+    yield {
+      name: source.slice(begin, code.indexOf(match[1]!, begin)),
+      before: code.slice(Math.max(match.index - LONGEST_STATEMENT, 0), match.index),
+    }
   }
-  return found
 }
 
 const CONTROL =
