@@ -31,4 +31,5 @@ export function matches(card: Filtered, { mission, project, agent, tag, q }: Car
 }
 
 /** Letter by letter, as the database does: of a whole word, a Σ at its end would become another letter than elsewhere. */
-const lower = (text: string) => Array.from(text, (letter) => letter.toLowerCase().slice(0, letter.length)).join('')
+const lower = (text: string) =>
+  Array.from(text, (letter) => letter.toLowerCase().slice(0, letter.length)).join('')

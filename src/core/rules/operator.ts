@@ -23,16 +23,7 @@ type Act<K extends TaskCommand['kind']> = (
   context: RuleContext,
 ) => Refusal | null
 
-type StateAct =
-  | 'cancel'
-  | 'pause'
-  | 'resume'
-  | 'retry'
-  | 'reset'
-  | 'approve'
-  | 'reject'
-  | 'verdict'
-  | 'skip'
+type StateAct = 'cancel' | 'pause' | 'resume' | 'retry' | 'reset' | 'approve' | 'reject' | 'verdict' | 'skip'
 const JUDGES: readonly StateAct[] = ['approve', 'reject', 'verdict']
 type OperatorCommand = Command<StateAct | 'update' | 'archive'>
 
