@@ -134,8 +134,11 @@ async function serve(
 ): Promise<string> {
   const allowed = { hosts: config.hosts, origins: config.origins }
   const connections = { most: config.mostConnections }
+  // From the begin of the process until it can be reached.
+  let startMs: number | null = null
+  const started = { isEmbedded: config.databaseUrl === null, startMs: () => startMs }
   const app = await buildServer({
-    ...{ ...parts, allowed, connections, bounds: config },
+    ...{ ...parts, started, allowed, connections, bounds: config },
     ...{ version: VERSION, publicUrl: config.publicUrl, webApp: WEB_APP },
   })
   stops.push(async () => {
@@ -146,6 +149,7 @@ async function serve(
   await app.listen({ host: config.host, port: config.port }).catch((error) => {
     throw unusablePort(config, error)
   })
+  startMs = Math.round(performance.now())
   return urlOf(config.host, app.server.address() as { port: number })
 }
 

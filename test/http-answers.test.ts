@@ -79,7 +79,7 @@ describe('answers about work match their declared schemas', () => {
       const { body } = await w.call('GET', `/insight/${list}`)
       expect(body.items.length, list).toBeGreaterThan(0)
     }
-    await get('/insight/durations?by=agent', '/telemetry')
+    await get('/insight/durations?by=agent', '/telemetry', '/overview', '/overview?window=7d')
   })
 
   test('questions, results by people, and what waits for them', async () => {
@@ -331,6 +331,11 @@ describe('all other answers match their declared schemas', () => {
     await get('/prompts/variables')
     for (const promptTemplate of ['{{task.title}} {{credentials.apiKey}}', '{{nothing}}'])
       await all(['POST', '/prompts/preview', { promptTemplate }])
+  })
+
+  test('the first use, and settings that are tried', async () => {
+    await get('/onboarding')
+    await all(['POST', '/adapters/simulated/test', { config: { steps: [] } }])
   })
 
   test('the demonstration', async () => {

@@ -26,6 +26,7 @@ async function serve(connections: Partial<ConnectionLimits> = {}): Promise<Fasti
     kernel: kernel as never,
     coordinator: {} as never,
     execution: {} as never,
+    started: {} as never,
     allowed: { hosts: ['127.0.0.1'], origins: [] },
     logger: pino({ level: 'silent' }),
     connections,

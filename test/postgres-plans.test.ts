@@ -210,6 +210,28 @@ describe('ordinary work reads no large part of a large table', () => {
   })
 })
 
+test('the overview reads what its period has, however much there was before', async () => {
+  const workspace = await withStore(async (_, work) => {
+    await aDay(work)
+    await grow(work.workspace)
+    return work.workspace
+  })
+  const before = `workspace_id = ${workspace} and id > ${workspace} * 1000000`
+  await ask(
+    `set session_replication_role = replica; update tasks set completed_at = now() - interval '30 days' where ${before}`,
+  )
+  await ask('analyze')
+  for (const buckets of [60, 96])
+    expect(
+      await readAtLength(() =>
+        withStore(async (store) => {
+          const read = await store.insight.overview(workspace, { bucketMs: 60_000, buckets })
+          expect(read.throughput.buckets).toMatchObject([{ completed: expect.any(Number) }])
+        }),
+      ),
+    ).toEqual([])
+})
+
 /** Very many of everything: finished tasks with all that belongs to them. */
 const grow = (workspace: number) =>
   superuser(database.url, async (client) => {

@@ -1,5 +1,7 @@
+import type { OverviewWindow } from '../../src/core/overview.ts'
 import { bottlenecks, durations, failures, retries, telemetry } from '../../src/flow/insight/queries.ts'
 import { search } from '../../src/flow/insight/search.ts'
+import { showOverview } from '../../src/flow/overview/overview.ts'
 import { type MissionBed, makeMissionBed } from '../missions/bed.ts'
 import { type Goal, worded } from '../report.ts'
 import { type Taken, timedOn } from './timed.ts'
@@ -11,6 +13,8 @@ export interface InsightFigures {
   /** By what was asked. */
   searchMs: Record<string, Taken>
   questionMs: Record<string, Taken>
+  /** By window. */
+  overviewMs: Record<OverviewWindow, Taken>
   /** The claims and the events of a task that was claimed a thousand times. */
   historyMs: Taken
 }
@@ -53,6 +57,11 @@ export async function insightFigures(tasks: number, say: (what: string) => void)
         retries: await took(() => retries(kernel, caller, asked, first, () => '')),
         bottlenecks: await took(() => bottlenecks(kernel, caller, asked, first, () => '')),
         telemetry: await took(() => telemetry(kernel, caller, asked)),
+      },
+      overviewMs: {
+        '1h': await took(() => showOverview(kernel, caller, '1h')),
+        '24h': await took(() => showOverview(kernel, caller, '24h')),
+        '7d': await took(() => showOverview(kernel, caller, '7d')),
       },
       historyMs: await took(history),
     }
@@ -106,7 +115,13 @@ async function fillPast({ admin, workspaceId, fill, calm }: MissionBed, tasks: n
   return lot
 }
 
-export function insightVerdicts({ searchMs, questionMs, historyMs, tasks }: InsightFigures): string {
+export function insightVerdicts({
+  searchMs,
+  questionMs,
+  overviewMs,
+  historyMs,
+  tasks,
+}: InsightFigures): string {
   const goal = (what: string, { ms, cpuMs }: Taken, most: number): Goal => [
     `${what} < ${most} ms (${cpuMs.toFixed(1)} ms of CPU)`,
     ms.median,
@@ -118,6 +133,9 @@ export function insightVerdicts({ searchMs, questionMs, historyMs, tasks }: Insi
     ),
     ...Object.entries(questionMs).map(([what, taken]) =>
       goal(`beside ${EVENTS} events, ${what}`, taken, 200),
+    ),
+    ...Object.entries(overviewMs).map(([window, taken]) =>
+      goal(`beside ${EVENTS} events, the overview of ${window}`, taken, 100),
     ),
     goal(`the history of ${GENERATIONS} claims`, historyMs, 200),
   ])

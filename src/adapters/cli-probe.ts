@@ -95,8 +95,8 @@ export function keyCheck(env: Record<string, string>, names: readonly string[]):
 
 /** Logged in by a file of the program. Programs have other places too, so a missing file proves nothing. */
 export async function fileCheck(path: string): Promise<ProbeCheck> {
-  const detail = (await exists(path))
-    ? `Logged in by ${path} (not tested).`
-    : 'It is unknown whether it is logged in: no key is set, and no login was found.'
-  return { name: 'login', ok: true, detail }
+  const name = 'login'
+  if (await exists(path)) return { name, ok: true, detail: `Logged in by ${path} (not tested).` }
+  const detail = 'It is unknown whether it is logged in: no key is set, and no login was found.'
+  return { name, ok: true, detail, isUnknown: true }
 }

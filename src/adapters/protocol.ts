@@ -115,6 +115,8 @@ export interface ProbeCheck {
   detail: string
   /** What to do about it. */
   hint?: string
+  /** It could not be found out; then it is taken for granted. */
+  isUnknown?: boolean
 }
 
 export interface ProbeInput {

@@ -4,7 +4,7 @@
  * Knowing a number grants nothing: every read is bound to a workspace.
  */
 
-const LARGEST_ID = 2 ** 52 - 1
+export const LARGEST_ID = 2 ** 52 - 1
 
 /** `random` is 22 random bits. */
 export function uuidCarrying(id: number, nowMs: number, random: number): string {

@@ -49,7 +49,7 @@ export async function allObjections(
 }
 
 /** From the schema of the settings; adapters declare it nowhere else. */
-function defaultCommandOf(adapter: AgentRunAdapter | undefined): string | undefined {
+export function defaultCommandOf(adapter: AgentRunAdapter | undefined): string | undefined {
   const properties = adapter?.configSchema?.properties as Record<string, { default?: unknown }> | undefined
   const command = properties?.command?.default
   return typeof command === 'string' ? command : undefined

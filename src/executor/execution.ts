@@ -10,12 +10,13 @@ import { takeCallback } from '../core/runs/callbacks.ts'
 import { RuntimeConfig } from '../core/runs/policy.ts'
 import type { Run } from '../core/runs/records.ts'
 import type { CallbackMessage } from '../core/shapes/callbacks.ts'
-import type { Check, Execution, LogRange } from '../flow/execution.ts'
+import type { Check, Execution, LogRange, ProbedAgent } from '../flow/execution.ts'
 import { runStep } from '../flow/run-steps.ts'
 import { TtlCache } from '../kernel/ttl-cache.ts'
 import { type LogStoreType, LogUnavailable } from '../logs/protocol.ts'
 import type { ServerStore } from '../store/server-store.ts'
 import { allObjections, isAllowed } from './allowed.ts'
+import { AgentClis } from './clis.ts'
 import type { ExecutorContext } from './context.ts'
 import { secretsOf } from './environment.ts'
 import { changesOf } from './folders/changes.ts'
@@ -33,6 +34,7 @@ export class NodeExecution implements Execution {
   readonly #store: ServerStore
   readonly #relay: OutputRelay
   readonly #secrets: TtlCache<KnownSecrets>
+  readonly #clis: AgentClis
 
   constructor(context: ExecutorContext, store: ServerStore) {
     this.#context = context
@@ -43,6 +45,7 @@ export class NodeExecution implements Execution {
       onCallback: (runId) => context.callbacks.wake(runId),
     }).start()
     this.#secrets = new TtlCache(SECRETS_KNOWN_MS, MOST_SECRETS)
+    this.#clis = new AgentClis(context)
   }
 
   get live() {
@@ -84,8 +87,12 @@ export class NodeExecution implements Execution {
     return parsed.ok ? faults : [...faults, ...parsed.problems.map(faultOfTemplate)]
   }
 
-  probe(workspaceId: number, agent: AgentRecord): Promise<Check[]> {
+  probe(workspaceId: number, agent: ProbedAgent): Promise<Check[]> {
     return probe(this.#context, workspaceId, agent)
+  }
+
+  clis(adapterTypes: readonly string[]) {
+    return this.#clis.find(adapterTypes)
   }
 
   async preview(workspaceId: number, agent: AgentRecord) {

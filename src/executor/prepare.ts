@@ -9,6 +9,7 @@ import type { ModelChoice } from '../core/runs/models.ts'
 import type { Wakeup } from '../core/runs/records.ts'
 import { timeoutSecAfter } from '../core/runs/timeout.ts'
 import type { TokenUsage } from '../core/runs/usage.ts'
+import type { ProbedAgent } from '../flow/execution.ts'
 import { operatorsObjections } from './allowed.ts'
 import { environmentOfCheck, withCheck } from './check.ts'
 import { type ToldComments, unreadComments } from './comments.ts'
@@ -62,7 +63,7 @@ export interface Prepared {
 export function adapterOf(
   context: ExecutorContext,
   workspaceId: number,
-  agent: AgentRecord,
+  agent: Pick<AgentRecord, 'adapterType' | 'adapterConfig'>,
 ): AgentRunAdapter {
   const adapter = context.registry.get(agent.adapterType)
   if (!adapter)
@@ -80,7 +81,8 @@ export function adapterOf(
   return adapter
 }
 
-export const configOf = ({ adapterConfig }: AgentRecord) => (adapterConfig ?? {}) as Record<string, unknown>
+export const configOf = ({ adapterConfig }: Pick<AgentRecord, 'adapterConfig'>) =>
+  (adapterConfig ?? {}) as Record<string, unknown>
 
 /** Agents with the same credential share rate limits. If the adapter does not know the account, the agent has its own. */
 export function credentialOf(context: ExecutorContext, adapter: AgentRunAdapter, agent: AgentRecord): string {
@@ -196,7 +198,7 @@ async function folderFor(
   context: ExecutorContext,
   git: Git,
   workspaceId: number,
-  agent: AgentRecord,
+  agent: Pick<AgentRecord, 'slug' | 'adapterConfig'>,
   held: Held | null,
 ): Promise<Folder> {
   const { cwd, workspace = 'cwd', baseBranch } = configOf(agent) as FolderSettings
@@ -230,15 +232,19 @@ function rootsFor({ dataFolder, agentRoots }: ExecutorContext, cwd: string | und
   return { dataFolder, allowedRoots: agentRoots.length === 0 && isRelative ? [home] : agentRoots }
 }
 
-/** The folder the agent would work in. Creates no worktree. */
+/** The folder the agent would work in; null: one of its own, which it gets with its name. Creates no worktree. */
 export async function tryFolder(
   context: ExecutorContext,
   workspaceId: number,
-  agent: AgentRecord,
-): Promise<string> {
+  agent: ProbedAgent,
+): Promise<string | null> {
+  const { slug, adapterConfig } = agent
   const { cwd, workspace } = configOf(agent) as FolderSettings
   const { dataFolder, allowedRoots } = rootsFor(context, cwd)
-  if (cwd === undefined) return (await folderFor(context, gitOf(context.own), workspaceId, agent, null)).path
+  if (cwd === undefined) {
+    if (slug === null) return null
+    return (await folderFor(context, gitOf(context.own), workspaceId, { slug, adapterConfig }, null)).path
+  }
   return orUnfit(async () => {
     const path = await namedFolder(cwd, { defaultRoot: rootBeside(dataFolder), dataFolder, allowedRoots })
     if (workspace !== 'git_worktree') return path

@@ -1,7 +1,6 @@
 import { parseTemplate } from '../core/prompts/template.ts'
 import { DEFAULT_TEMPLATE } from '../core/prompts/texts.ts'
-import type { AgentRecord } from '../core/records.ts'
-import type { Check } from '../flow/execution.ts'
+import type { Check, ProbedAgent } from '../flow/execution.ts'
 import type { ExecutorContext } from './context.ts'
 import { environmentOf } from './environment.ts'
 import { adapterOf, configOf, tryFolder } from './prepare.ts'
@@ -13,7 +12,7 @@ const PROBE_TIMEOUT_MS = 30_000
 export async function probe(
   context: ExecutorContext,
   workspaceId: number,
-  agent: AgentRecord,
+  agent: ProbedAgent,
 ): Promise<Check[]> {
   if (agent.adapterType === 'external')
     return [{ name: 'adapter', ok: true, detail: 'The agent is external; there is nothing to check here.' }]
@@ -51,7 +50,7 @@ export async function probe(
       'Create the folder, or set adapterConfig.cwd to one that Baton may write to.',
       async () => {
         cwd = await tryFolder(context, workspaceId, agent)
-        return `${cwd} can be used.`
+        return cwd === null ? 'The agent gets a folder of its own.' : `${cwd} can be used.`
       },
     )
   if (checks.some(({ ok }) => !ok) || !adapter.probe) return checks

@@ -79,7 +79,7 @@ export async function putAgent(
   const known = await kernel.store.agents.find(caller.workspaceId, name)
   if (!known && isUuid(name)) throw new Refused('NOT_FOUND', `There is no agent "${name}" in this workspace.`)
   const profile = mayConfigure(caller)
-    ? await configured(execution, caller, profileOf(body), known?.record)
+    ? await usableProfile(execution, caller, profileOf(body), known?.record)
     : unconfigured(profileOf(body), known?.record)
   const command: AgentCommand = { kind: 'register', profile, ifVersion }
   const { record, isNew, holding } = await commandAgent(kernel, caller, known?.record.slug ?? name, command)
@@ -101,7 +101,8 @@ function unconfigured(profile: Partial<AgentProfile>, known: AgentRecord | undef
   return withoutConfiguring(profile)
 }
 
-async function configured(
+/** The settings as they can be saved, with the values that masked ones stand for. */
+export async function usableProfile(
   execution: Execution,
   { workspaceId }: Caller,
   given: Partial<AgentProfile>,

@@ -31,7 +31,21 @@ export interface Check {
   ok: boolean
   detail: string
   hint?: string
+  isUnknown?: boolean
 }
+
+/** The program of an agent on this node, as it is without any settings. */
+export interface FoundCli {
+  adapterType: string
+  command: string
+  isFound: boolean
+  version: string | null
+  login: 'in' | 'out' | 'unknown' | null
+  hint: string | null
+}
+
+/** An agent, or settings that belong to none yet. */
+export type ProbedAgent = Pick<AgentRecord, 'adapterType' | 'adapterConfig'> & { slug: string | null }
 
 interface AdapterInfo {
   type: string
@@ -56,7 +70,9 @@ export interface Execution {
     agent: Pick<AgentRecord, 'adapterType' | 'adapterConfig'>,
   ): Promise<{ field: string; message: string }[]>
   /** Whether the agent could run on this node. */
-  probe(workspaceId: number, agent: AgentRecord): Promise<Check[]>
+  probe(workspaceId: number, agent: ProbedAgent): Promise<Check[]>
+  /** The programs of these adapters, those that have one. */
+  clis(adapterTypes: readonly string[]): Promise<FoundCli[]>
   /** The prompt of a run, with sensitive values removed. */
   preview(workspaceId: number, agent: AgentRecord): Promise<{ prompt: string; sensitive: string[] }>
   /** Null: the log was deleted, or cannot be read on this node. */

@@ -256,6 +256,7 @@ function runView(run: NamedRun): AnswerOf<typeof shapes.RunView> {
     taskId: run.taskId,
     taskKey: run.taskKey,
     taskTitle: run.taskTitle,
+    missionId: run.missionId,
     generation: run.generation,
     attempt: run.attempt,
     errorCode: run.errorCode,

@@ -4,6 +4,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import type { Logger } from 'pino'
 import type { Coordination } from '../flow/coordination.ts'
 import type { Execution } from '../flow/execution.ts'
+import type { NodeStart } from '../flow/onboarding/onboarding.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
 import { installJsonParser } from './bodies.ts'
 import {
@@ -35,6 +36,8 @@ import { inboxRoutes } from './routes/inbox.ts'
 import { insightRoutes } from './routes/insight.ts'
 import { logRoutes } from './routes/logs.ts'
 import { missionRoutes } from './routes/missions.ts'
+import { onboardingRoutes } from './routes/onboarding.ts'
+import { overviewRoutes } from './routes/overview.ts'
 import { peopleRoutes } from './routes/people.ts'
 import { planRoutes } from './routes/plans.ts'
 import { projectRoutes } from './routes/projects.ts'
@@ -50,6 +53,7 @@ import { taskRoutes } from './routes/tasks.ts'
 import { workerRoutes } from './routes/workers.ts'
 import { installSafeHeaders } from './safe-headers.ts'
 import { withAnswers } from './schema.ts'
+import { installTaskNames } from './task-names.ts'
 import { compilers } from './validators.ts'
 import { type BuiltWebApp, serveWebApp } from './web-app.ts'
 import { WrongKeys } from './wrong-keys.ts'
@@ -58,6 +62,7 @@ export interface ServerOptions {
   kernel: ServerKernel
   coordinator: Coordination
   execution: Execution
+  started: NodeStart
   allowed: AllowedSources
   logger: Logger
   connections?: Partial<ConnectionLimits>
@@ -80,6 +85,7 @@ export async function buildServer({
   kernel,
   coordinator,
   execution,
+  started,
   allowed,
   logger,
   connections,
@@ -110,20 +116,13 @@ export async function buildServer({
   const keys = new KeyRing(kernel.store, streamsPerKey)
   const wrongKeys = new WrongKeys(wrongKeysPerMinute)
   installGate(app, allowed, keys, wrongKeys)
-  app.addHook('preHandler', (request, _reply, done) => {
-    const { run, workspaceId } = request.caller ?? {}
-    if (!run || !request.body) return done()
-    // An agent may send secrets that it was given.
-    execution.redact({ ...run, workspaceId }, keyIn(request)!, request.body).then((body) => {
-      request.body = body
-      done()
-    }, done)
-  })
+  redactWhatAgentsSend(app, execution)
   app.addHook('preValidation', (request, _reply, done) => {
     if (request.body === undefined && request.routeOptions.config.bodyIsOptional) request.body = {}
     done()
   })
 
+  installTaskNames(app, kernel)
   installLogHead(app, kernel)
   await app.register(swagger, { openapi: OPENAPI, transform: withAnswers })
   await app.register(websocket, { options: { maxPayload: 64 * 1024 } })
@@ -141,7 +140,7 @@ export async function buildServer({
   await app.register(
     (api) => {
       browserSessionRoutes(api, kernel, { keys, wrongKeys, version, publicUrl })
-      return routes(api, { kernel, coordinator, execution }, { feed, keys })
+      return routes(api, { kernel, coordinator, execution, started }, { feed, keys })
     },
     { prefix: PREFIX },
   )
@@ -153,9 +152,26 @@ export async function buildServer({
   return app
 }
 
+/** An agent may send secrets that it was given. */
+function redactWhatAgentsSend(app: FastifyInstance, execution: Execution): void {
+  app.addHook('preHandler', (request, _reply, done) => {
+    const { run, workspaceId } = request.caller ?? {}
+    if (!run || !request.body) return done()
+    execution.redact({ ...run, workspaceId }, keyIn(request)!, request.body).then((body) => {
+      request.body = body
+      done()
+    }, done)
+  })
+}
+
 async function routes(
   api: FastifyInstance,
-  { kernel, coordinator, execution }: Pick<ServerOptions, 'kernel' | 'coordinator' | 'execution'>,
+  {
+    kernel,
+    coordinator,
+    execution,
+    started,
+  }: Pick<ServerOptions, 'kernel' | 'coordinator' | 'execution' | 'started'>,
   streams: { feed: EventFeed; keys: KeyRing },
 ): Promise<void> {
   taskRoutes(api, kernel, streams.keys)
@@ -181,6 +197,8 @@ async function routes(
   demoRoutes(api, kernel)
   inboxRoutes(api, kernel, execution)
   insightRoutes(api, kernel)
+  overviewRoutes(api, kernel)
+  onboardingRoutes(api, kernel, execution, started)
   await api.register(async (plans) => planRoutes(plans, kernel))
   sessionRoutes(api, kernel)
   eventRoutes(api, kernel, { ...streams, live: execution.live })

@@ -4,6 +4,7 @@
  */
 export { HEARTBEAT_EVERY_MS, type ListedNode, type NodeIdentity } from './postgres/cluster/nodes.ts'
 export type { Bottleneck, FinishedTask } from './postgres/insight/finished.ts'
+export type { OverviewRead } from './postgres/insight/overview.ts'
 export type { Found } from './postgres/insight/search.ts'
 export type { Asked } from './postgres/insight/window.ts'
 export type { LargeDetail } from './postgres/kernel/details.ts'

@@ -94,6 +94,8 @@ export interface Things {
   runningMission: string
   routine: string
   browserSession: string
+  /** Of the node: the same for all workspaces. */
+  adapter: string
 }
 
 /** What each placeholder stands for, by the path up to it. A new one must be added here before its routes are tested. */
@@ -112,6 +114,7 @@ const STANDS_FOR: Record<string, keyof Things> = {
   '/reports/{id}': 'report',
   '/routines/{id}': 'routine',
   '/session/all/{id}': 'browserSession',
+  '/adapters/{type}': 'adapter',
 }
 
 /** The things a path names, in order. */
@@ -147,6 +150,7 @@ export const allOf = (id: string): Things => ({
   runningMission: id,
   routine: id,
   browserSession: id,
+  adapter: id,
 })
 
 /** A plan is text that the API document has no schema for: the one body that is not generated. */

@@ -85,6 +85,7 @@ export async function thingsIn(workspace: Workspace, needsRun = true): Promise<T
     ...{ worker, agent, project, track, workspace: home, mission, report, routine, runningMission: running },
     item: `plan:${mission}:1`,
     browserSession,
+    adapter: 'claude_local',
   }
   return { task: task.id, waiting: waiting.id, session: session.id, ref, key, run, ...names }
 }

@@ -88,7 +88,12 @@ async function login(run: RunCommand, folder: string, version: string): Promise<
   if (await exists(join(folder, '.credentials.json')))
     return { name, ok: true, detail: `Logged in by ${folder} (not tested).` }
   if (!/\d\.\d/.test(version) || isOlderThan(version, KNOWS_AUTH_STATUS))
-    return { name, ok: true, detail: 'This version cannot report whether it is logged in.' }
+    return {
+      name,
+      ok: true,
+      detail: 'This version cannot report whether it is logged in.',
+      isUnknown: true,
+    }
   const answer = await run('auth', 'status')
   const isLoggedIn = objectIn(answer.stdoutTail)?.loggedIn ?? answer.exitCode === 0
   if (isLoggedIn === true) return { name, ok: true, detail: 'It reports that it is logged in.' }

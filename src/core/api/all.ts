@@ -20,6 +20,8 @@ type Files =
   | typeof import('./logs.ts')
   | typeof import('./mission-reads.ts')
   | typeof import('./missions.ts')
+  | typeof import('./onboarding.ts')
+  | typeof import('./overview.ts')
   | typeof import('./people.ts')
   | typeof import('./plans.ts')
   | typeof import('./projects.ts')

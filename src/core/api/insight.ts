@@ -10,7 +10,9 @@ const tag = 'insight'
 export const MOST_FOUND = 20
 
 const SearchQuery = z.strictObject({
-  q: Name.optional().describe('A key or its beginning, an id or its beginning, part of a title or a name'),
+  q: Name.optional().describe(
+    'A key or its beginning, a number, an id or its beginning, part of a title or a name',
+  ),
   limit: Digits.optional().describe(`At most ${MOST_FOUND}`),
 })
 

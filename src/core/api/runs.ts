@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { WAKEUP_SOURCES } from '../runs/wakeups.ts'
 import { AgentParams } from '../shapes/agents.ts'
 import { CallbackMessage } from '../shapes/callbacks.ts'
-import { Digits, include, listOf, Name, Page } from '../shapes/common.ts'
+import { Digits, include, listOf, Name, Page, Uuid } from '../shapes/common.ts'
 import { PromptPreview } from '../shapes/prompts.ts'
 import {
   AdapterView,
@@ -32,7 +33,13 @@ const onAgent = { tag, params: AgentParams }
 
 const RunPage = { ...Page, include: include('result') }
 const OwnRunsQuery = z.strictObject({ ...RunPage, status: Name.optional() })
-const RunsQuery = OwnRunsQuery.extend({ agent: Name.optional() })
+const RunsQuery = OwnRunsQuery.extend({
+  agent: Name.optional(),
+  task: Uuid.optional(),
+  mission: Uuid.optional(),
+  errorCode: Name.optional(),
+  source: z.enum(WAKEUP_SOURCES).optional().describe('Why the agent was woken'),
+})
 const TaskRunsQuery = z.strictObject(RunPage)
 const WakeupsQuery = z.strictObject({ ...Page, include: include('payload') })
 

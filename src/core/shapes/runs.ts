@@ -77,6 +77,7 @@ export const RunView = z.object({
   taskId: Uuid.nullable(),
   taskKey: z.string().nullable(),
   taskTitle: z.string().nullable(),
+  missionId: Uuid.nullable(),
   generation: z.int().nullable(),
   attempt: z.int().nullable(),
   errorCode: z.string().nullable(),
@@ -189,7 +190,13 @@ export const ProbeView = z.object({
   agent: z.string(),
   ok: z.boolean(),
   checks: z.array(
-    z.object({ name: z.string(), ok: z.boolean(), detail: z.string(), hint: z.string().optional() }),
+    z.object({
+      name: z.string(),
+      ok: z.boolean(),
+      detail: z.string(),
+      hint: z.string().optional(),
+      isUnknown: z.boolean().optional().describe('It could not be found out'),
+    }),
   ),
 })
 

@@ -50,6 +50,9 @@ const TASKS = [
   },
 ]
 
+/** Missions with this tag are demonstrations. */
+export const DEMO_TAG = 'demo'
+
 const GOAL = 'Open a small shop.\nA demonstration: its agents follow scripts, and cost nothing.'
 
 /** Its agents are registered again each time: whatever was changed about them, the demonstration goes the same way. */
@@ -64,7 +67,7 @@ export async function startDemo(
   const body = MissionCreate.parse({
     goal: GOAL,
     title,
-    tags: ['demo'],
+    tags: [DEMO_TAG],
     plan: { tasks: TASKS },
     config: { autonomy: 'full_auto', retry: { baseSeconds: 1 } },
   })

@@ -1,6 +1,7 @@
 import { idCarriedBy, uuidsFrom } from '../../core/ids.ts'
 import type { AnswerOf } from '../../core/shapes/common.ts'
 import type { SearchAnswer } from '../../core/shapes/insight.ts'
+import { parseTaskName } from '../../core/task-names.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import type { Found } from '../../store/server-store.ts'
@@ -22,7 +23,10 @@ export async function search(
   if (text === '') return { items: [], isBounded: false, seq: await kernel.store.lastSeq(workspaceId) }
   const range = text.length < SHORTEST_ID ? null : uuidsFrom(text)
   const id = idCarriedBy(text.toLowerCase())
-  const { found, isBounded, seq } = await kernel.store.insight.search(workspaceId, { text, id, range, limit })
+  const name = parseTaskName(text)
+  const number = name?.kind === 'number' ? name.number : null
+  const asking = { text, id, number, range, limit }
+  const { found, isBounded, seq } = await kernel.store.insight.search(workspaceId, asking)
   return { items: inTurn(withoutDoubles(found)).slice(0, limit).map(foundView), isBounded, seq }
 }
 

@@ -24,7 +24,7 @@ import {
 import { WakeupRequests, wakeAgent, wakeupPage } from '../../flow/wakeups.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import { serve } from '../endpoint.ts'
-import { included, numberOr, pageSize } from '../schema.ts'
+import { included, numberOr, pageSize, wantedId } from '../schema.ts'
 
 export function runRoutes(app: FastifyInstance, kernel: ServerKernel, execution: Execution): void {
   lists(app, kernel)
@@ -43,6 +43,10 @@ function lists(app: FastifyInstance, kernel: ServerKernel): void {
   serve(app, api.listRuns, async ({ query, caller }) => {
     const filter = {
       agent: query.agent,
+      task: wantedId(query.task),
+      mission: wantedId(query.mission),
+      errorCode: query.errorCode,
+      source: query.source,
       statuses: statusesIn(query.status),
       before: cursorIn(query.cursor),
     }

@@ -61,6 +61,8 @@ export class PostgresStore
   /** One line about the database, for people. */
   readonly found: string
   #instance = ''
+  /** Of Postgres. */
+  readonly version: string
   readonly writers: pg.Pool
   readonly readers: pg.Pool
   readonly control: pg.Pool
@@ -109,6 +111,7 @@ export class PostgresStore
     const readers = serverPool(database, role, READERS, false)
     super(readers)
     this.found = database.found
+    this.version = database.version
     this.readers = readers
     this.writers = serverPool(database, role, WRITERS, true)
     this.control = serverPool(database, role, CONTROL_CONNECTIONS, false)

@@ -7,6 +7,8 @@ import { EVERYWHERE, SINCE_17 } from './session-settings.ts'
 /** A database as found at start-up: how to connect to it, and one line for people about it. */
 export interface Database extends ConnectionTarget {
   found: string
+  /** Of Postgres. */
+  version: string
 }
 
 interface Facts {
@@ -53,7 +55,7 @@ export async function findDatabase(url: string): Promise<Database> {
     // Poolers invent the process id that a server reports at the start of a connection.
     const isPooled = way.isPooled || facts.backend !== (client as { processID?: number | null }).processID
     if (isPooled) await refuseSharedSessions({ ...way, settings, isPooled })
-    return { ...way, settings, isPooled, found: inOneLine(url, facts, isPooled) }
+    return { ...way, settings, isPooled, found: inOneLine(url, facts, isPooled), version: facts.versionText }
   } catch (error) {
     throw error instanceof StartRefused ? error : cannotBeUsed(url, error)
   } finally {

@@ -14,7 +14,7 @@ export interface Found {
   title: string
   state: string
   updatedAt: number
-  /** By its whole id, or by its key or the beginning of it. */
+  /** By its whole id or its number, or by its key or the beginning of it. */
   isExact: boolean
 }
 
@@ -31,7 +31,8 @@ const MOST_DONE = 3_000
 const MOST_OTHERS = 5_000
 const MOST_PROJECTS = 1_000
 
-// $1 workspace, $2 the text, $3 the task with that id, $4 and $5 the first and the last id that begin like it, $6 how many.
+// $1 workspace, $2 the text, $3 the task with that id, $4 and $5 the first and the last id that begin like it, $6 how many,
+// $7 the task with that number.
 const contains = (column: string) => `position(lower($2::text) in lower(${column})) > 0`
 const begins = (column: string) => `${column} between $4::uuid and $5::uuid`
 
@@ -58,6 +59,7 @@ const BY_KEY = `select k.* from (select 0 as project_id union all (select p.proj
       and t.key is not null and t.key >= $2::text and t.key < $2::text || chr(1114111) order by t.key limit $6) k
   order by k.key limit $6`
 const BY_ID = `select ${TASK} from tasks t where t.workspace_id = $1 and t.id = $3::bigint and ${begins('t.uuid')}`
+const BY_NUMBER = `select ${TASK} from tasks t where t.workspace_id = $1 and t.id = $7::bigint`
 const BY_TEXT = `(select * from (${OPEN}) o limit ${MOST_OPEN}) union all (${DONE})`
 
 const MISSIONS = `select 'mission' as kind, m.uuid::text as id, null as key, m.title, m.state, ms(m.updated_at), m.mission_id = $3::bigint
@@ -85,7 +87,7 @@ const STATE = `select k.last_seq as seq, ${counted(false)} > ${MOST_OPEN} or ${c
 
 // Each part ends with its first hits: what is common is found at once, and what is rare is looked for in so many rows at most.
 const SEARCH = `with
-    hits as (${[titled(BY_ID, true), titled(BY_KEY, true), titled(BY_TEXT, false, `${contains('d.title')} or ${begins('t.uuid')}`), MISSIONS, AGENTS, RUNS].map((part) => `(${part})`).join(' union all ')}),
+    hits as (${[titled(BY_ID, true), titled(BY_NUMBER, true), titled(BY_KEY, true), titled(BY_TEXT, false, `${contains('d.title')} or ${begins('t.uuid')}`), MISSIONS, AGENTS, RUNS].map((part) => `(${part})`).join(' union all ')}),
     state as (${STATE})
   select s.seq, s.bounded, h.* from state s left join hits h on true`
 
@@ -93,10 +95,10 @@ const SEARCH = `with
 export async function searchWorkspace(
   pool: pg.Pool,
   workspaceId: number,
-  { text, id, range, limit }: SearchText,
+  { text, id, number, range, limit }: SearchText,
 ): Promise<SearchRead> {
   const [first, last] = range ?? [null, null]
-  const values = [text, id, first, last, limit]
+  const values = [text, id, first, last, limit, number]
   const rows = await insideByKeys<Found & { seq: number; bounded: boolean }>(
     pool,
     workspaceId,
@@ -116,6 +118,8 @@ interface SearchText {
   text: string
   /** The number that the text carries, if it is a whole id. */
   id: number | null
+  /** The number that the text is, as people name a task. */
+  number: number | null
   /** The first and the last id that begin with the text. */
   range: readonly [string, string] | null
   limit: number

@@ -14,6 +14,7 @@ import {
   NUMBERS,
   newestOf,
   PERIOD,
+  uuidAt,
   valuesOf,
 } from './window.ts'
 
@@ -58,9 +59,6 @@ const AGENTS = `select a.agent, a.task_type as "taskType", count(*) as tasks, co
     count(*) filter (where a.state = 'failed') as failed, round(avg(a.attempt), 2) as attempts
   from asked a where a.agent is not null group by a.agent, a.task_type order by a.agent, a.task_type`
 
-// Ids of runs begin with the time at which a node made them: those of a period follow each other in the index, and an hour more on
-// both sides makes up for clocks that differ.
-const uuidAt = (at: string) => `(lpad(to_hex(greatest(ms(${at}), 0)), 12, '0') || repeat('0', 20))::uuid`
 const STARTED = `started as materialized (select r.model, r.status, r.cost_usd,
       case when r.input_tokens is not null then r.input_tokens + coalesce(r.cached_input_tokens, 0) + r.output_tokens end as tokens
     from runs r where r.workspace_id = $1 and r.run_id >= ${uuidAt(`${BEGAN} - interval '1 hour'`)}

@@ -39,7 +39,7 @@ export const ENDED = '(select p.ended from period p)'
  * The first number of the log that was written at this time or later, by halving: the log is in the order of time, and has no index
  * by it.
  */
-const seqAt = (at: string) => `(with recursive halved (low, high) as (
+export const seqAt = (at: string) => `(with recursive halved (low, high) as (
     select 0::bigint, (select k.last_seq + 1 from workspace_counters k where k.workspace_id = $1)
     union all
     select case when e.at < ${at} then h.middle else h.low end, case when e.at < ${at} then h.high else h.middle end
@@ -100,6 +100,13 @@ export const ASKED_TASKS = `asked as materialized (
     from finished f cross join lateral (
       select x.title, x.task_type from task_details x where x.workspace_id = $1 and x.task_id = f.id offset 0) d
    where ($4::text is null or f.agent = $4) and ($5::text is null or d.task_type = $5) and ($6::bigint is null or f.mission_id = $6))`
+
+/**
+ * The first id of runs that a node made at this time. Ids of runs begin with that time, by the clock of the node: those of a period follow
+ * each other in the index, and an hour more on both sides makes up for clocks that differ.
+ */
+export const uuidAt = (at: string) =>
+  `(lpad(to_hex(greatest(ms(${at}), 0)), 12, '0') || repeat('0', 20))::uuid`
 
 /** The outside id of a mission. */
 export const missionOf = (number: string) =>

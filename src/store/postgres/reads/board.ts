@@ -143,7 +143,8 @@ const isBounded = ({ tag, text }: BoardFilter) =>
         .join(' + ')} > ${MOST_DONE_SEARCHED} from workspace_counters k where k.workspace_id = $1)`
 
 const isEmpty = (filter: BoardFilter) => Object.values(filter).every((value) => value === undefined)
-const STORED_COUNTS = `select json_build_object(${taskStates.map((state) => `'${state}', k.${state}`).join(', ')})
+/** Of all work that is not archived, by state. */
+export const STORED_COUNTS = `select json_build_object(${taskStates.map((state) => `'${state}', k.${state}`).join(', ')})
   from workspace_counters k where k.workspace_id = $1`
 const COUNTED = `select json_object_agg(c.state, c.tasks) from (
   select o.state, count(*) as tasks from (select state from open union all select state from done) o group by o.state) c`

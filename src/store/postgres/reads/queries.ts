@@ -1,5 +1,6 @@
 import { failuresIn } from '../insight/failures.ts'
 import { bottlenecksIn, durationsIn, retriesIn } from '../insight/finished.ts'
+import { overviewOf } from '../insight/overview.ts'
 import { searchWorkspace } from '../insight/search.ts'
 import { telemetryOf } from '../insight/telemetry.ts'
 import { timelineOf } from '../insight/timeline.ts'
@@ -40,7 +41,7 @@ import {
   runsOfRoutine,
 } from './routines.ts'
 import { findSession, readSessionMemory, usersOf } from './session-memory.ts'
-import { tasksAround } from './task-graph.ts'
+import { tasksAround, tasksByKeys } from './task-graph.ts'
 
 /** Pages for people. */
 export function readQueries({ readers }: Connections) {
@@ -93,12 +94,13 @@ export function readQueries({ readers }: Connections) {
       bottlenecks: bottlenecksIn,
       durations: durationsIn,
       failures: failuresIn,
+      overview: overviewOf,
       retries: retriesIn,
       search: searchWorkspace,
       telemetry: telemetryOf,
     }),
     inbox: bind(readers, { read: readInbox, item: readInboxItem }),
-    taskGraph: bind(readers, { around: tasksAround }),
+    taskGraph: bind(readers, { around: tasksAround, byKey: tasksByKeys }),
     sessionMemory: bind(readers, { find: findSession, read: readSessionMemory, usersOf }),
   }
 }

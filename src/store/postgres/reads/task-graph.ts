@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { TaskState, TriggerRule } from '../../../core/states.ts'
 import type { DependencyKind } from '../../../core/upstream.ts'
-import { scopedQuery } from '../kernel/scoped-query.ts'
+import { insideByKeys, scopedQuery } from '../kernel/scoped-query.ts'
 
 interface Neighbour {
   taskId: string
@@ -48,4 +48,22 @@ export async function tasksAround(
     if (side === 'blockedBy') around.triggerRule = rule
   }
   return around
+}
+
+// By the key itself, or by its beginning, which parts of the task share. $1 workspace, $2 the first key, $3 the last one. 0 stands for no
+// project: each project has its own keys, in one range of the index.
+const BY_KEY = `select k.uuid from (select 0 as project_id union all select p.project_id from projects p where p.workspace_id = $1) p
+    cross join lateral (select t.uuid from tasks t where t.workspace_id = $1 and t.project_id = p.project_id and t.key is not null
+      and t.key >= $2::text and t.key <= $3::text and ($2::text = $3::text or position('::' in t.key) = 0) order by t.key limit 2) k
+  limit 2`
+
+/** The ids of at most two tasks with a key in this range. */
+export async function tasksByKeys(
+  pool: pg.Pool,
+  workspaceId: number,
+  first: string,
+  last: string,
+): Promise<string[]> {
+  const rows = await insideByKeys<{ uuid: string }>(pool, workspaceId, BY_KEY, [first, last])
+  return rows.map(({ uuid }) => uuid)
 }

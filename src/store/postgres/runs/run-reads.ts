@@ -17,10 +17,14 @@ const WITHOUT_RESULT = `r.workspace_id as "workspaceId", ${selected(RUN, 'r', [.
 export interface NamedRun extends Run {
   taskKey: string | null
   taskTitle: string | null
+  /** The outside id of the mission of its task. */
+  missionId: string | null
 }
 
 const NAMES = `(select t.key from tasks t where t.workspace_id = r.workspace_id and t.id = r.task_id) as "taskKey",
-  (select d.title from task_details d where d.workspace_id = r.workspace_id and d.task_id = r.task_id) as "taskTitle"`
+  (select d.title from task_details d where d.workspace_id = r.workspace_id and d.task_id = r.task_id) as "taskTitle",
+  (select m.uuid from tasks t join missions m on m.workspace_id = t.workspace_id and m.mission_id = t.mission_id
+    where t.workspace_id = r.workspace_id and t.id = r.task_id) as "missionId"`
 
 const overAll = <T extends pg.QueryResultRow>(pool: pg.Pool, text: string, values: unknown[] = []) =>
   scopedQuery<T>(pool, 'baton.scope', 'upkeep', { text, values })
@@ -34,6 +38,10 @@ export interface RunFilter {
   agent?: string | undefined
   /** Internal id. */
   task?: number | undefined
+  /** Internal id. */
+  mission?: number | undefined
+  errorCode?: string | undefined
+  source?: string | undefined
   statuses?: readonly RunState[] | undefined
   /** Runs older than this one. */
   before?: string | undefined
@@ -43,7 +51,7 @@ export interface RunFilter {
 export async function listRuns(
   pool: pg.Pool,
   workspaceId: number,
-  { agent, task, statuses, before }: RunFilter,
+  { agent, task, mission, errorCode, source, statuses, before }: RunFilter,
   { limit, withResult }: { limit: number; withResult: boolean },
 ): Promise<PageOf<NamedRun>> {
   const page = fittingPage({
@@ -51,6 +59,9 @@ export async function listRuns(
             where r.workspace_id = $1 and ($2::text is null or r.agent = $2)
               and ($3::bigint is null or r.task_id = $3) and ($4::text[] is null or r.status = any($4))
               and ($5::uuid is null or r.run_id < $5)
+              and ($6::text is null or r.error_code = $6) and ($7::text is null or r.source = $7)
+              and ($8::bigint is null or exists (
+                select from tasks t where t.workspace_id = $1 and t.id = r.task_id and t.mission_id = $8))
             order by r.run_id desc limit ${limit + 1}`,
     columns: ['run_id'],
     bytes: `select 2500 + ${bytesOfText('r.reason', 'r.error_message', 'r.summary', 'r.status_message', 'r.stdout_excerpt', 'r.stderr_excerpt')}
@@ -63,7 +74,10 @@ export async function listRuns(
     workspaceId,
     `${page} select ${withResult ? RUN_COLUMNS : WITHOUT_RESULT}, ${NAMES}, ${MORE} as more from runs r
       where r.workspace_id = $1 and r.run_id = ${fittingKeys('run_id')} order by r.run_id desc`,
-    [agent ?? null, task ?? null, statuses ?? null, before ?? null],
+    [
+      ...[agent ?? null, task ?? null, statuses ?? null, before ?? null],
+      ...[errorCode ?? null, source ?? null, mission ?? null],
+    ],
   )
   return { rows: found.map(({ more: _more, ...run }) => run as NamedRun), more: found[0]?.more ?? false }
 }

@@ -1,0 +1,55 @@
+import { stateOf } from '../../core/kinds/mission/states.ts'
+import type { AnswerOf } from '../../core/shapes/common.ts'
+import type { Onboarding } from '../../core/shapes/onboarding.ts'
+import type { Caller } from '../../kernel/kernel.ts'
+import type { ServerKernel } from '../../kernel/server-kernel.ts'
+import { DEMO_AGENTS } from '../demo/agents.ts'
+import { DEMO_TAG } from '../demo/demo.ts'
+import type { Execution } from '../execution.ts'
+
+/** What somebody needs to know who uses Baton for the first time. */
+
+type Answer = AnswerOf<typeof Onboarding>
+
+/** How this node was started. */
+export interface NodeStart {
+  isEmbedded: boolean
+  /** Null: it is still starting. */
+  startMs(): number | null
+}
+
+export async function showOnboarding(
+  kernel: ServerKernel,
+  execution: Execution,
+  started: NodeStart,
+  caller: Caller,
+): Promise<Answer> {
+  const { store } = kernel
+  const { workspaceId } = caller
+  const ofDemo = Object.keys(DEMO_AGENTS)
+  const [clis, tasks, agents, demos] = await Promise.all([
+    caller.rights.has('configure_agents') ? clisFor(execution, workspaceId) : null,
+    store.tasks(workspaceId, {}, 1),
+    store.agents.list(workspaceId, {}, ofDemo.length + 1),
+    store.missions.list(workspaceId, { tag: DEMO_TAG }, 1),
+  ])
+  const [demo] = demos
+  return {
+    database: { isEmbedded: started.isEmbedded, version: store.version },
+    startMs: started.startMs(),
+    clis,
+    hasTasks: tasks.length > 0,
+    hasAgents: agents.some(({ record }) => !ofDemo.includes(record.slug)),
+    demo: demo ? { missionId: demo.uuid, state: stateOf(demo) } : null,
+  }
+}
+
+async function clisFor(execution: Execution, workspaceId: number): Promise<Answer['clis']> {
+  const isAllowed = new Map(execution.adapters(workspaceId).map(({ type, allowed }) => [type, allowed]))
+  const found = await execution.clis([...isAllowed.keys()])
+  return found.map((cli) => ({
+    ...cli,
+    isAllowed: isAllowed.get(cli.adapterType)!,
+    run: /`([^`]+)`/.exec(cli.hint ?? '')?.[1] ?? null,
+  }))
+}

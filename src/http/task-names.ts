@@ -1,0 +1,26 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { taskIdNamed } from '../flow/task-names.ts'
+import type { ServerKernel } from '../kernel/server-kernel.ts'
+import { isRead } from './log-head.ts'
+
+/**
+ * Where a task is only read, its key or its number stands for its id. Changes take the id alone: whoever changes something has seen what
+ * it is.
+ */
+export function installTaskNames(app: FastifyInstance, kernel: ServerKernel): void {
+  // Before the validation, since some routes take nothing but ids.
+  app.addHook('preValidation', (request, _reply, done) => {
+    if (!readsTask(request)) return done()
+    const params = request.params as { id: string }
+    taskIdNamed(kernel, request.caller, params.id).then((id) => {
+      if (id !== null) params.id = id
+      done()
+    }, done)
+  })
+}
+
+const readsTask = ({ method, routeOptions, caller }: FastifyRequest) =>
+  method === 'GET' &&
+  Boolean(caller) &&
+  /\/tasks\/:id(\/|$)/.test(routeOptions.url ?? '') &&
+  isRead(method, routeOptions.config.needs)
