@@ -36,6 +36,7 @@ const NEXT_PAGE = 100
 const MOST_IN_PAGE = 1_000
 /** Counts that events do not tell are read this often at most. */
 const COUNTS_EVERY_MS = 1_000
+const AFTER_FAILURE_MS = 2_000
 
 export class Boards {
   readonly #around: Surroundings
@@ -59,7 +60,11 @@ export class Boards {
     const key = keyOf(board.filter)
     this.#open.set(key, board)
     board.watchers += 1
-    if (board.watchers === 1) void this.load(board)
+    if (board.watchers === 1) {
+      // Events passed by while nobody looked.
+      board.countedUpTo = Number.POSITIVE_INFINITY
+      void this.load(board)
+    }
     return () => {
       board.watchers -= 1
       if (board.watchers > 0) return
@@ -138,10 +143,19 @@ export class Boards {
       this.#around.flush()
       board.tell()
     } catch (error) {
-      if (this.#loads.get(board) === turn) board.setStatus('failed', error)
+      if (this.#loads.get(board) === turn) this.#failed(board, error)
     } finally {
       reading.end()
     }
+  }
+
+  /** What was read once stays on the screen, and is read again by itself. */
+  #failed(board: OpenBoard, error: unknown): void {
+    if (board.status !== 'ready') board.setStatus('failed', error)
+    else
+      this.#around.clock.setTimeout(() => {
+        if (board.watchers > 0) void this.load(board)
+      }, AFTER_FAILURE_MS)
   }
 
   async loadMore(board: OpenBoard, column: BoardColumn): Promise<void> {

@@ -11,7 +11,7 @@ export interface Kinds {
   inbox: InboxEntry
 }
 export type Kind = keyof Kinds
-export const KINDS: readonly Kind[] = ['card', 'run', 'agent', 'mission', 'inbox']
+const KINDS: readonly Kind[] = ['card', 'run', 'agent', 'mission', 'inbox']
 
 interface Entry<T> {
   value: T

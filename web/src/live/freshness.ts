@@ -1,5 +1,6 @@
 /** How far what is shown is behind the server: the screen always says. */
 
+/** Times are the server's. */
 export type Freshness =
   | { kind: 'live' }
   | { kind: 'catching_up'; behind: number }
@@ -14,12 +15,14 @@ export interface Shown {
   readonly freshness: Freshness
   /** The moment, in the server's time, that the screen shows. */
   readonly asOf: number | null
+  /** How long the last event took from the server to the screen. */
+  readonly lagMs: number | null
 }
 
 type Listener = () => void
 
 export class FreshnessStore {
-  #shown: Shown = { freshness: { kind: 'catching_up', behind: 0 }, asOf: null }
+  #shown: Shown = { freshness: { kind: 'catching_up', behind: 0 }, asOf: null, lagMs: null }
   /** What to add to the clock of this machine for the server's time. */
   offsetMs = 0
   readonly #listeners = new Set<Listener>()
@@ -40,6 +43,12 @@ export class FreshnessStore {
   heard(serverNow: number, here: number): void {
     this.offsetMs = serverNow - here
     this.#shown = { ...this.#shown, asOf: serverNow }
+  }
+
+  /** Events up to this moment are on the screen. */
+  showed(at: number, here: number): void {
+    const lagMs = Math.max(0, here + this.offsetMs - at)
+    this.#shown = { ...this.#shown, lagMs, asOf: Math.max(at, this.#shown.asOf ?? at) }
   }
 
   #change(shown: Shown): void {

@@ -49,8 +49,7 @@ export function useBoard(filter: CardFilter): BoardOnScreen {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key is the filter's value
   const board = useMemo(() => world.boards.board(filter), [world, key])
   useEffect(() => world.boards.watch(board), [world, board])
-  const [, redraw] = useState(0)
-  useEffect(() => board.subscribe(() => redraw((n) => n + 1)), [board])
+  useSyncExternalStore(board.subscribe, board.version)
   return {
     status: board.status,
     error: board.error,

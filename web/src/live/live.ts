@@ -54,6 +54,7 @@ export class Live {
   readonly #socket: EventSocket
   readonly #readers = new Set<LogReader>()
   #head: number
+  #lastAt: string | null = null
 
   constructor({ requests, begin, open, clock, isOnline, signedOut }: LiveParts) {
     this.#clock = clock
@@ -74,6 +75,7 @@ export class Live {
       head: (head, now, instance) => this.#heard(head, now, instance),
       output: (chunk) => this.output.take(chunk),
       freshness: (freshness) => this.freshness.set(freshness),
+      now: () => this.now(),
     })
     this.output = new Output((runIds) => this.#socket.follow(runIds))
   }
@@ -138,12 +140,14 @@ export class Live {
   #apply(event: LiveEvent): void {
     this.world.take(event)
     this.inboxCount.take(event)
+    this.#lastAt = event.at
     for (const reader of this.#readers) reader.event(event)
   }
 
   #flush(): void {
     this.world.flush()
     for (const reader of this.#readers) reader.flush()
+    if (this.#lastAt !== null) this.freshness.showed(Date.parse(this.#lastAt), this.#clock.now())
     this.#tellFreshness()
   }
 

@@ -27,6 +27,7 @@ export class OpenBoard {
   error: unknown = null
   watchers = 0
   readonly #listeners = new Set<Listener>()
+  #version = 0
 
   constructor(filter: CardFilter) {
     this.filter = filter
@@ -37,10 +38,13 @@ export class OpenBoard {
     return this.list.view(name)
   }
 
-  subscribe(listener: Listener): () => void {
+  subscribe = (listener: Listener): (() => void) => {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
+
+  /** Another one whenever something changed. */
+  version = (): number => this.#version
 
   setStatus(status: BoardStatus, error: unknown = null): void {
     this.status = status
@@ -49,6 +53,7 @@ export class OpenBoard {
   }
 
   tell(): void {
+    this.#version += 1
     for (const listener of [...this.#listeners]) listener()
   }
 

@@ -33,6 +33,8 @@ interface Surroundings {
   freshness: (freshness: Freshness) => void
   signedOut: () => void
   isOnline: () => boolean
+  /** The server's time. */
+  now: () => number
 }
 
 const SHORTEST_WAIT_MS = 250
@@ -95,7 +97,7 @@ export class EventSocket {
     this.#drop()
     this.#cancel('again')
     this.#cancel('poll')
-    this.#around.freshness({ kind: 'offline', since: this.#around.clock.now() })
+    this.#around.freshness({ kind: 'offline', since: this.#around.now() })
   }
 
   shown(isShown: boolean): void {
@@ -109,6 +111,7 @@ export class EventSocket {
       this.#drop()
       this.#cancel('again')
       this.#cancel('poll')
+      this.#around.freshness({ kind: 'catching_up', behind: 0 })
     })
   }
 
@@ -124,6 +127,8 @@ export class EventSocket {
   async #connect(): Promise<void> {
     const turn = ++this.#turn
     const { requests, open, last } = this.#around
+    // A request for a ticket may hang, too.
+    this.#awaitNext()
     let ticket: string
     try {
       ticket = await requests.ticket()
@@ -171,7 +176,7 @@ export class EventSocket {
     const turn = this.#turn
     // Browsers do not say why a socket was refused or broke: the session says whether it is worth another try.
     if (code === ABNORMAL || !hasSpoken) {
-      this.#around.freshness({ kind: 'again', at: this.#around.clock.now() })
+      this.#around.freshness({ kind: 'again', at: this.#around.now() })
       try {
         await this.#around.requests.session()
       } catch (error) {
@@ -207,7 +212,7 @@ export class EventSocket {
     this.#failures += 1
     // Not all pages of a server that was restarted come back in the same moment.
     const waitMs = longest * (0.5 + clock.random() / 2)
-    freshness({ kind: 'again', at: clock.now() + waitMs })
+    freshness({ kind: 'again', at: this.#around.now() + waitMs })
     this.#after('again', waitMs, () => void this.#connect())
   }
 

@@ -6,7 +6,7 @@ const EVERY_MS = 100
 const AFTER_FAILURE_MS = 2_000
 const MOST_AT_ONCE = 200
 /** Above this many it is quicker to read the board again. */
-export const MOST_WANTED = 500
+const MOST_WANTED = 500
 
 interface Handlers {
   read: (ids: readonly string[]) => Promise<void>

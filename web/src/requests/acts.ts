@@ -24,7 +24,7 @@ export interface ActRequests {
   judge: (
     id: string,
     decision: 'approve' | 'reject',
-    body: { reason?: string; comment?: string; generation: number; digest?: string },
+    body: { reason?: string; comment?: string; generation?: number; digest?: string },
     idempotencyKey: string,
   ) => Promise<{ version: number }>
   update: (id: string, patch: { priority: number } | { agent: string | null }) => Promise<{ version: number }>
@@ -226,7 +226,8 @@ export class TaskActs {
 
 /** Whoever judges names what was seen: another result is refused. */
 function boundTo(card: Card | undefined, { reason, comment }: { reason?: string; comment?: string }) {
-  const seen = { generation: card?.generation ?? 0, ...(card?.resultDigest && { digest: card.resultDigest }) }
+  const digest = card?.resultDigest
+  const seen = { ...(card && { generation: card.generation }), ...(digest && { digest }) }
   return { ...seen, ...(reason !== undefined && { reason }), ...(comment !== undefined && { comment }) }
 }
 
