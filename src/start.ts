@@ -20,11 +20,12 @@ import { makeLink } from './flow/sign-in.ts'
 import { system } from './flow/unblock.ts'
 import { buildServer, type ServerOptions } from './http/server.ts'
 import { serverDirectory } from './kernel/server-directory.ts'
+import type { ServerKernel } from './kernel/server-kernel.ts'
 import { USUAL_LIMITS } from './logs/limits.ts'
 import { parseLogSettings } from './logs/settings.ts'
 import { refuseUnsafeData } from './private-files.ts'
 import { PostgresStore } from './store/postgres/store.ts'
-import { FIRST_WORKSPACE } from './store/server-store.ts'
+import { type ApiKey, FIRST_WORKSPACE } from './store/server-store.ts'
 import { Coordinator } from './upkeep/coordinator.ts'
 import { Leadership } from './upkeep/leadership.ts'
 import { Node } from './upkeep/node.ts'
@@ -108,16 +109,12 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
     stops.push(() => Promise.all([chores.stop(), executor.stop()]))
     // The coordinator stops first: tasks that stopping agents release are for the remaining nodes.
     stops.push(() => coordinator.stop())
-    const demo = async () => {
-      await startDemo(kernel, { ...system(FIRST_WORKSPACE), actor: 'demo' })
-    }
-    const signInLink = async () => {
-      const owner = await ownerKeyOf(store, config.dataFolder)
-      return owner && (await makeLink(kernel, owner, config.publicUrl ?? reachable(url))).url
-    }
-    const hasBeenSignedInTo = () => store.signInLinks.haveBeenUsed(FIRST_WORKSPACE)
     const database = config.databaseUrl === null ? null : store.found
-    return { url, database, demo, signInLink, hasBeenSignedInTo, stop }
+    const owner = await ownerKeyOf(store, config.dataFolder)
+    return {
+      ...{ url, database, stop },
+      ...inFirstWorkspace(kernel, owner, config.publicUrl ?? reachable(url)),
+    }
   } catch (error) {
     await stop()
     // A refused start leaves nothing behind; a folder with something in it stays.
@@ -125,6 +122,19 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
     throw error
   }
 }
+
+/** What a start may do for the person who started it. */
+const inFirstWorkspace = (
+  kernel: ServerKernel,
+  owner: ApiKey | null,
+  baseUrl: string,
+): Pick<Baton, 'demo' | 'signInLink' | 'hasBeenSignedInTo'> => ({
+  async demo() {
+    await startDemo(kernel, { ...system(FIRST_WORKSPACE), actor: 'demo' })
+  },
+  signInLink: async () => owner && (await makeLink(kernel, owner, baseUrl)).url,
+  hasBeenSignedInTo: () => kernel.store.signInLinks.haveBeenUsed(FIRST_WORKSPACE),
+})
 
 /** Starts the HTTP server and returns its URL. */
 async function serve(

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { newLinkToken, sendAs, signedIn } from './support/browser.ts'
+import { newLinkToken, refusalOf, sendAs, signedIn } from './support/browser.ts'
 import { openWorkspace } from './support/http-workspace.ts'
 import { superuser } from './support/nodes.ts'
 import { type ServerUnderTest, startAnother, startServer } from './support/server.ts'
@@ -113,7 +113,7 @@ test('no link, cookie, value or ticket is ever in the log, whatever its level', 
     await use(token, loud)
     await call('POST', '/session/ticket', { nonsense: 1 })
     await sendAs(loud, 'GET', `/api/v1/events/ws?ticket=${ticket}&after=x`)
-    ;(await socket()).terminate()
+    await refusalOf(await socket())
     for (const secret of [token, cookie.split('=')[1]!, pageValue, ticket]) expect(log).not.toContain(secret)
     expect(log).not.toBe('')
   } finally {

@@ -24,12 +24,12 @@ afterAll(async () => {
 const browser = (key = w.ownerKey) => signedIn(here, { key })
 const ticketOf = async ({ call }: Browser): Promise<string> =>
   (await call('POST', '/session/ticket', {})).body.ticket
-async function opened(socket: WebSocket): Promise<{ heard: string[]; closed: Promise<number> }> {
+async function opened(socket: WebSocket) {
   const heard: string[] = []
   socket.on('message', (data) => heard.push(data.toString()))
   const closed = once(socket, 'close').then(([code]) => code as number)
   await once(socket, 'open')
-  return { heard, closed }
+  return { heard, closed, leave: () => socket.terminate() }
 }
 
 describe('a ticket', () => {
@@ -105,16 +105,17 @@ describe('the socket of a session closes with 4401', () => {
   test.each(ENDS)('when %s, on every node, and those of others stay open', async (_what, end) => {
     const { key } = (await w.post('/keys', { name: 'anna' })).body
     const [one, other] = [await browser(key), await browser()]
-    const sockets = [await one.socket('', here), await one.socket('', there), await other.socket('', there)]
-    const [first, second, third] = await Promise.all(sockets.map(opened))
+    const first = await opened(await one.socket('', here))
+    const second = await opened(await one.socket('', there))
+    const third = await opened(await other.socket('', there))
     const stream = sendAs(here, 'GET', '/api/v1/events/stream', one.headers)
     await end(one)
-    expect([await first!.closed, await second!.closed]).toEqual([4401, 4401])
-    // Both ended streams and those that came too late are over.
+    expect([await first.closed, await second.closed]).toEqual([4401, 4401])
+    // It has ended, or came too late.
     await stream
     await w.make({ title: 'For the others' })
-    await until(async () => third!.heard.join('').includes('task_created'))
-    sockets[2]!.terminate()
+    await until(async () => third.heard.join('').includes('task_created'))
+    third.leave()
   })
 
   test('when its key expires', async () => {

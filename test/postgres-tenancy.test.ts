@@ -185,6 +185,9 @@ describe('the server’s role', () => {
     run_log_chunks: 'a log is kept for as long as the settings say',
     run_messages: 'a message is kept until its run has dealt with it',
     run_log_tail: 'output for other nodes is kept for seconds',
+    browser_sessions: 'a person signs out',
+    sign_in_links: 'a link is valid for minutes',
+    socket_tickets: 'a ticket is used once',
   }
   test.each(Object.entries(DELETABLE))('deletes from %s, since %s, and only its own rows', async (table) => {
     const { a, b } = database
@@ -220,6 +223,22 @@ describe('the server’s role', () => {
     ]
     for (const sql of attempts)
       expect(await asServer(database.a.workspace, sql), sql).toMatchObject({ code: '42501' })
+  })
+
+  test.each([
+    ['a link', 'sign_in_links', 'link_hash'],
+    ['a ticket', 'socket_tickets', 'ticket_hash'],
+  ])('sees %s by its hash before it has a workspace, and no other', async (_what, table, column) => {
+    const { rows } = await superuser(database.url, (client) =>
+      client.query(`select encode(${column}, 'hex') as hash from baton.${table} where workspace_id = $1`, [
+        database.b.workspace,
+      ]),
+    )
+    const presented = { 'baton.key_hash': rows[0].hash }
+    const seen = await asServer(null, `select workspace_id from ${table}`, [], presented)
+    expect((seen as pg.QueryResult).rows).toEqual([{ workspace_id: database.b.workspace }])
+    const deleted = await asServer(null, `delete from ${table}`, [], presented)
+    expect((deleted as pg.QueryResult).rowCount).toBe(table === 'socket_tickets' ? 1 : 0)
   })
 
   test('sees a key by its hash before it has a workspace, and no other key', async () => {
@@ -292,6 +311,7 @@ describe('the server’s role', () => {
       'agent_runtime_state',
       'agents',
       'attempts',
+      'browser_sessions',
       'events',
       'idempotency_keys',
       'limits',
@@ -303,6 +323,8 @@ describe('the server’s role', () => {
       'run_log_tail',
       'runs',
       'sessions',
+      'sign_in_links',
+      'socket_tickets',
       'task_dependencies',
       'tasks',
       'wakeups',
@@ -311,11 +333,14 @@ describe('the server’s role', () => {
     ])
   })
 
-  test('in upkeep deletes old answers, attempts without a result and output for other nodes of every workspace, and nothing else', async () => {
+  const FORGOTTEN = [
+    ...['attempts', 'idempotency_keys', 'run_log_tail'],
+    ...['browser_sessions', 'sign_in_links', 'socket_tickets'],
+  ]
+  test('in upkeep deletes old answers, attempts without a result, output for other nodes and sign-ins of every workspace, and nothing else', async () => {
     for (const table of tables) {
       const forgotten = await asServer(null, `delete from ${table}`, [], upkeep)
-      if (['attempts', 'idempotency_keys', 'run_log_tail'].includes(table))
-        expect((forgotten as pg.QueryResult).rowCount, table).toBeGreaterThan(1)
+      if (FORGOTTEN.includes(table)) expect((forgotten as pg.QueryResult).rowCount, table).toBeGreaterThan(1)
       else if (table in DELETABLE) expect(forgotten, table).toMatchObject({ rowCount: 0 })
       else expect(forgotten, table).toMatchObject(NOT_ALLOWED)
     }

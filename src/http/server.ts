@@ -16,6 +16,7 @@ import {
 } from './connections.ts'
 import { type AllowedSources, installGate } from './gate.ts'
 import { KeyRing, keyIn } from './key-ring.ts'
+import { GOING_AWAY } from './live/event-socket.ts'
 import { EventFeed } from './live/feed.ts'
 import { installLogHead } from './log-head.ts'
 import { onError } from './problems.ts'
@@ -116,16 +117,11 @@ export async function buildServer({
   const keys = new KeyRing(kernel.store, streamsPerKey)
   const wrongKeys = new WrongKeys(wrongKeysPerMinute)
   installGate(app, allowed, keys, wrongKeys)
-  redactWhatAgentsSend(app, execution)
-  app.addHook('preValidation', (request, _reply, done) => {
-    if (request.body === undefined && request.routeOptions.config.bodyIsOptional) request.body = {}
-    done()
-  })
-
+  installBodyHooks(app, execution)
   installTaskNames(app, kernel)
   installLogHead(app, kernel)
   await app.register(swagger, { openapi: OPENAPI, transform: withAnswers })
-  await app.register(websocket, { options: { maxPayload: 64 * 1024 } })
+  await registerSockets(app)
   const feed = new EventFeed(kernel)
   // Requests that wait for events or work would keep the server from closing.
   app.addHook('preClose', async () => {
@@ -152,16 +148,28 @@ export async function buildServer({
   return app
 }
 
-/** An agent may send secrets that it was given. */
-function redactWhatAgentsSend(app: FastifyInstance, execution: Execution): void {
+function installBodyHooks(app: FastifyInstance, execution: Execution): void {
   app.addHook('preHandler', (request, _reply, done) => {
     const { run, workspaceId } = request.caller ?? {}
     if (!run || !request.body) return done()
+    // An agent may send secrets that it was given.
     execution.redact({ ...run, workspaceId }, keyIn(request)!, request.body).then((body) => {
       request.body = body
       done()
     }, done)
   })
+  app.addHook('preValidation', (request, _reply, done) => {
+    if (request.body === undefined && request.routeOptions.config.bodyIsOptional) request.body = {}
+    done()
+  })
+}
+
+async function registerSockets(app: FastifyInstance): Promise<void> {
+  // Before the hook of the plugin, which closes them without saying why.
+  app.addHook('preClose', async () => {
+    for (const socket of app.websocketServer.clients) socket.close(GOING_AWAY)
+  })
+  await app.register(websocket, { options: { maxPayload: 64 * 1024 } })
 }
 
 async function routes(

@@ -20,7 +20,7 @@ import { lifeOf, Progress } from './readers.ts'
 
 const CLOSE_TIMEOUT_MS = 1_000
 /** The server stops, or the run of the reader has ended. */
-const GOING_AWAY = 1001
+export const GOING_AWAY = 1001
 /** The key or the browser session is over: a client must sign in, not connect again. */
 const SESSION_OVER = 4401
 /** Sending pauses for a reader this far behind; no more is buffered for it. */
