@@ -1,6 +1,5 @@
-import type { z } from 'zod'
 import type { Api } from '../core/api/all.ts'
-import type { AnswerOfEndpoint, Endpoint } from '../core/api/endpoint.ts'
+import type { AnswerOfEndpoint, Endpoint, InputOf } from '../core/api/endpoint.ts'
 
 /** The types of calls, by method and path. */
 
@@ -9,17 +8,14 @@ export type Method = Endpoint['method']
 /** These do not answer and end; `events()` follows them. */
 type Streams = '/events/stream' | '/events/ws'
 
-type KeysOf<M extends Method> = Extract<keyof Api, `${M} ${string}`>
-type PathIn<Key> = Key extends `${Method} ${infer Path}` ? Exclude<Path, Streams> : never
-
-export type PathOf<M extends Method> = PathIn<KeysOf<M>>
+export type PathOf<M extends Method> = Exclude<keyof Api[M], Streams> & string
 
 /** Paths of requests that read with a body. */
 export type PathOfReadPost = {
-  [Key in KeysOf<'POST'>]: Api[Key]['needs'] extends 'read' ? PathIn<Key> : never
-}[KeysOf<'POST'>]
+  [P in PathOf<'POST'>]: Api['POST'][P]['needs'] extends 'read' ? P : never
+}[PathOf<'POST'>]
 
-type At<M extends Method, Path extends string> = Api[`${M} ${Path}` & keyof Api]
+type At<M extends Method, Path extends string> = Path extends keyof Api[M] ? Api[M][Path] : never
 
 type ParamNames<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
   ? Name | ParamNames<`/${Rest}`>
@@ -36,16 +32,16 @@ type Writable<Query> = {
   readonly [Name in keyof Query]: string extends Query[Name] ? Query[Name] | number : Query[Name]
 }
 
-type QueryPart<E> = E extends { query: infer Q extends z.ZodType }
-  ? { query?: Writable<z.input<Q>> }
+type QueryPart<E> = E extends { query: infer Q }
+  ? { query?: Writable<InputOf<Q>> }
   : { query?: undefined }
 
 type BodyPart<E> = E extends { takesPlan: true }
   ? { body: string }
-  : E extends { body: infer B extends z.ZodType }
+  : E extends { body: infer B }
     ? E extends { bodyIsOptional: true }
-      ? { body?: z.input<B> }
-      : { body: z.input<B> }
+      ? { body?: InputOf<B> }
+      : { body: InputOf<B> }
     : { body?: undefined }
 
 interface Common {
@@ -74,8 +70,7 @@ export type CallOptions<M extends Method, Path extends string> =
     ? [options?: OptionsOf<M, Path>]
     : [options: OptionsOf<M, Path>]
 
-export type AnswerTo<M extends Method, Path extends string> =
-  At<M, Path> extends infer E extends Endpoint ? AnswerOfEndpoint<E> : never
+export type AnswerTo<M extends Method, Path extends string> = AnswerOfEndpoint<At<M, Path>>
 
 /** An answer together with how far the log was: events after `seq` may change it. */
 export interface Read<Body> {

@@ -15,9 +15,9 @@ export type SocketFrame = AnswerOf<typeof EventFrame>
 /** What may be sent over it. */
 export type SocketMessage = z.input<typeof FollowOutput>
 /** Its query. */
-export type SocketQuery = z.input<Api['GET /events/ws']['query']>
+export type SocketQuery = z.input<Api['GET']['/events/ws']['query']>
 
-type Filter = Omit<z.input<Api['GET /events/stream']['query']>, 'after'>
+type Filter = Omit<z.input<Api['GET']['/events/stream']['query']>, 'after'>
 
 export interface EventOptions extends Filter {
   /** The number of the last event that is known; 0: from the first one on. */

@@ -1,13 +1,13 @@
 import type { RouteShorthandOptions } from 'fastify'
 import { z } from 'zod'
-import type { Endpoint } from '../core/api/endpoint.ts'
+import type { Endpoint, Shape } from '../core/api/endpoint.ts'
 import { Refused } from '../core/errors.ts'
 import { idCarriedBy } from '../core/ids.ts'
 import { isRead } from './log-head.ts'
 
 /** zod shapes as JSON Schema: Fastify validates requests with them, and OpenAPI shows them. */
-function jsonSchema(shape: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {
-  const { $schema: _draft, ...schema } = z.toJSONSchema(shape, {
+function jsonSchema(shape: Shape, io: 'input' | 'output'): Record<string, unknown> {
+  const { $schema: _draft, ...schema } = z.toJSONSchema(shape as z.ZodType, {
     target: 'draft-7',
     io,
     unrepresentable: 'any',

@@ -1,5 +1,3 @@
-import type { Endpoint } from './endpoint.ts'
-
 /** Every file of endpoints. A new one is a line here. */
 type Files =
   | typeof import('./administration.ts')
@@ -37,8 +35,18 @@ type Files =
   | typeof import('./transcript.ts')
   | typeof import('./workers.ts')
 
-type EndpointsIn<File> = File extends unknown ? Extract<File[keyof File], Endpoint> : never
+/** To ask of each export whether it is an `Endpoint` would compare all shapes. */
+interface LikeEndpoint {
+  method: string
+  path: string
+  needs: string
+}
+type EndpointsIn<File> = File extends unknown ? Extract<File[keyof File], LikeEndpoint> : never
 type AnyEndpoint = EndpointsIn<Files>
 
-/** All endpoints by method and path, as in `Api['GET /tasks/:id']`. Types alone: a client that imports them loads no shapes. */
-export type Api = { readonly [E in AnyEndpoint as `${E['method']} ${E['path']}`]: E }
+type Method = AnyEndpoint['method']
+
+/** All endpoints by method and path, as in `Api['GET']['/tasks/:id']`. Types alone: a client that imports them loads no shapes. */
+export type Api = {
+  readonly [M in Method]: { readonly [E in Extract<AnyEndpoint, { method: M }> as E['path']]: E }
+}

@@ -1,6 +1,13 @@
-import type { z } from 'zod'
 import type { Right } from '../shapes/administration.ts'
-import type { AnswerOf } from '../shapes/common.ts'
+import type { ReadonlyLists } from '../shapes/common.ts'
+
+/**
+ * A zod shape, by its own marks for what it is given and what it lets through: to compare every shape with the whole of `z.ZodType` takes
+ * the compiler ten times as long.
+ */
+export interface Shape {
+  readonly _zod: { readonly input: unknown; readonly output: unknown }
+}
 
 /**
  * One endpoint of the API as a value: the server registers its handler with it (src/http/endpoint.ts), /openapi.json shows it, and the
@@ -15,9 +22,9 @@ export interface Endpoint {
   readonly tag: string
   /** The right that a caller needs; 'nothing': no key needed. */
   readonly needs: Right | 'nothing'
-  readonly params?: z.ZodType
-  readonly query?: z.ZodType
-  readonly body?: z.ZodType
+  readonly params?: Shape
+  readonly query?: Shape
+  readonly body?: Shape
   /** The request may have no body. */
   readonly bodyIsOptional?: boolean
   /** The body is a plan, as YAML or JSON. It has no shape: its route reads the text, to report problems by line. */
@@ -26,25 +33,30 @@ export interface Endpoint {
   /** The status of a successful answer (200), or each of them. */
   readonly status?: number | readonly number[]
   /** The body of a successful answer; null: no body. */
-  readonly answer: z.ZodType | null
+  readonly answer: Shape | null
   /** Its media types; default: JSON. */
   readonly mediaTypes?: readonly string[]
 }
 
 export const endpoint = <const E extends Endpoint>(one: E): E => one
 
+type OutputOf<S> = S extends { _zod: { output: infer Output } } ? Output : unknown
+export type InputOf<S> = S extends { _zod: { input: infer Input } } ? Input : unknown
+
 /** What the handler of an endpoint gets, after validation. */
-export interface RouteOf<E extends Endpoint> {
-  Params: E['params'] extends z.ZodType ? z.output<E['params']> : unknown
-  Querystring: E['query'] extends z.ZodType ? z.output<E['query']> : unknown
-  Body: E['body'] extends z.ZodType
-    ? z.output<E['body']>
+export interface RouteOf<E> {
+  Params: E extends { params: infer S } ? OutputOf<S> : unknown
+  Querystring: E extends { query: infer S } ? OutputOf<S> : unknown
+  Body: E extends { body: infer S }
+    ? OutputOf<S>
     : E extends { takesPlan: true }
       ? { text: string } | undefined
       : unknown
 }
 
 /** What it answers. */
-export type AnswerOfEndpoint<E extends Endpoint> = E['answer'] extends z.ZodType
-  ? AnswerOf<E['answer']>
-  : undefined
+export type AnswerOfEndpoint<E> = E extends { answer: infer S }
+  ? S extends null
+    ? undefined
+    : ReadonlyLists<OutputOf<S>>
+  : never

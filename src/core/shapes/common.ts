@@ -52,7 +52,7 @@ export interface ListAnswer<T> {
 
 /** The type of an answer of this shape. Its lists are read-only: records are shown without copying theirs. */
 export type AnswerOf<S extends z.ZodType> = ReadonlyLists<z.output<S>>
-type ReadonlyLists<T> = T extends readonly (infer I)[]
+export type ReadonlyLists<T> = T extends readonly (infer I)[]
   ? readonly ReadonlyLists<I>[]
   : T extends object
     ? { [K in keyof T]: ReadonlyLists<T[K]> }
