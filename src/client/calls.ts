@@ -1,5 +1,6 @@
 import type { Api } from '../core/api/all.ts'
 import type { AnswerOfEndpoint, Endpoint, InputOf } from '../core/api/endpoint.ts'
+import type { ReadonlyLists } from '../core/shapes/common.ts'
 
 /** The types of calls, by method and path. */
 
@@ -40,8 +41,8 @@ type BodyPart<E> = E extends { takesPlan: true }
   ? { body: string }
   : E extends { body: infer B }
     ? E extends { bodyIsOptional: true }
-      ? { body?: InputOf<B> }
-      : { body: InputOf<B> }
+      ? { body?: ReadonlyLists<InputOf<B>> }
+      : { body: ReadonlyLists<InputOf<B>> }
     : { body?: undefined }
 
 interface Common {

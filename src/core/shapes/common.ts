@@ -52,6 +52,7 @@ export interface ListAnswer<T> {
 
 /** The type of an answer of this shape. Its lists are read-only: records are shown without copying theirs. */
 export type AnswerOf<S extends z.ZodType> = ReadonlyLists<z.output<S>>
+/** Also what clients send: they may have got it from an answer. */
 export type ReadonlyLists<T> = T extends readonly (infer I)[]
   ? readonly ReadonlyLists<I>[]
   : T extends object
