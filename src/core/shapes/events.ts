@@ -71,6 +71,12 @@ const OutputView = z.object({
 
 /** A message of the WebSocket. */
 export const EventFrame = z.union([
+  z.object({ events: z.array(EventView), upTo: UpTo }),
+  z.object({ output: OutputView }),
+  z.object({
+    following: z.union([z.literal('all'), z.array(Uuid)]).describe('Whose output is sent from now on'),
+  }),
+  z.object({ refused: z.string().describe('Why a message of the client changed nothing') }),
   z
     .object({
       head: z.int().describe('The number of the last event'),
@@ -78,12 +84,6 @@ export const EventFrame = z.union([
       instance: Uuid.describe('The id of the database'),
     })
     .describe('The first message, and one every 15 seconds'),
-  z.object({ events: z.array(EventView), upTo: UpTo }),
-  z.object({ output: OutputView }),
-  z.object({
-    following: z.union([z.literal('all'), z.array(Uuid)]).describe('Whose output is sent from now on'),
-  }),
-  z.object({ refused: z.string().describe('Why a message of the client changed nothing') }),
 ])
 
 /** What a client may send over the WebSocket: whose output it follows from now on. */
