@@ -282,7 +282,8 @@ describe('headers and methods', () => {
   test('every POST refuses an invalid Idempotency-Key', async () => {
     await nothingIsWrittenBy(() =>
       all(
-        routes.filter(({ method }) => method === 'POST'),
+        // Signing in has no caller whose key it could be.
+        closed.filter(({ method }) => method === 'POST'),
         async (route) => {
           for (const key of ['a b', 'é', '\u0080', 'x'.repeat(201)]) {
             const { errors } = problemIn(

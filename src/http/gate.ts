@@ -106,8 +106,11 @@ function admitKey(request: FastifyRequest, needs: Right, key: KnownKey | null, w
   request.caller = { workspaceId, actor: `key:${keyId}`, keyId, address: request.ip, rights }
 }
 
-const workspaceOfSocket = (request: FastifyRequest) =>
-  isSocket(request) ? (request.query as { workspace?: unknown }).workspace : undefined
+/** What has not the form of an id is refused as such, with the rest of the query. */
+function workspaceOfSocket(request: FastifyRequest): string | undefined {
+  const { workspace } = (isSocket(request) ? request.query : {}) as { workspace?: unknown }
+  return typeof workspace === 'string' && /^[0-9a-f-]{36}$/.test(workspace) ? workspace : undefined
+}
 
 /** A request without a key is not counted as an attempt to guess one. */
 function unknown({ headers, ip }: FastifyRequest, wrongKeys: WrongKeys, detail: string): Refused {

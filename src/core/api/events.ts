@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Digits, IdParams, Name } from '../shapes/common.ts'
+import { Digits, IdParams, Uuid } from '../shapes/common.ts'
 import { EventFilterQuery, EventFrame, EventList, EventView } from '../shapes/events.ts'
 import { MissionParams } from '../shapes/missions.ts'
 import { endpoint } from './endpoint.ts'
@@ -71,10 +71,12 @@ export const openEventSocket = endpoint({
       .regex(/^(all|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/)
       .optional()
       .describe('Live output of agents: of "all" runs, or of the run with this id'),
-    ticket: Name.optional().describe(
-      'From POST /session/ticket, instead of a key: browsers cannot send headers',
-    ),
-    workspace: Name.optional().describe('Like X-Workspace-Id'),
+    ticket: z
+      .string()
+      .regex(/^[A-Za-z0-9_-]{43}$/)
+      .optional()
+      .describe('From POST /session/ticket, instead of a key: browsers cannot send headers with a socket'),
+    workspace: Uuid.optional().describe('Like X-Workspace-Id'),
   }),
   status: 101,
   answer: EventFrame,
