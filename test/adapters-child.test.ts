@@ -8,12 +8,13 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { getPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { bootId, entryOf, startTimeOf } from '../src/adapters/child/identity.ts'
 import { Lines, LONGEST_LINE } from '../src/adapters/child/lines.ts'
+import { lowerPriority } from '../src/adapters/child/priority.ts'
 import { type ChildSpec, runChild } from '../src/adapters/child/run-child.ts'
 import { endTree, processesOf, processesWithMarkers } from '../src/adapters/child/tree.ts'
 import type { AdapterHooks } from '../src/adapters/protocol.ts'
@@ -73,6 +74,21 @@ const block = (ms: number) => void Atomics.wait(new Int32Array(new SharedArrayBu
 const blockUntilZombie = (pid: number) => {
   while (!entryOf(pid)!.isZombie) block(1)
 }
+
+test('a child and what it starts yield to the server: their priority is lower', async () => {
+  const says = 'console.log(require("node:os").getPriority())'
+  const { lines } = await run(
+    shell(`"$NODE" -e '${says}'; (sleep 0.05; "$NODE" -e '${says}') & wait`, {
+      env: { ...PLAIN_ENV, NODE: process.execPath },
+    }),
+  )
+  const lower = String(Math.min(getPriority() + 10, 19))
+  expect(lines).toEqual([lower, lower])
+})
+
+test('a child that has ended before its priority could be set is no error', () => {
+  expect(() => lowerPriority(2 ** 22 + 1)).not.toThrow()
+})
 
 describe('the output of a child', () => {
   test.runIf(process.platform === 'linux')(

@@ -84,6 +84,7 @@ async function socket(w: Workspace, query: string): Promise<Reader> {
   let told = 0
   ws.on('message', (data) => {
     const frame = JSON.parse(data.toString())
+    if (!frame.events) return
     events.push(...frame.events)
     expect(frame.upTo).toBeGreaterThan(told)
     told = frame.upTo

@@ -95,7 +95,7 @@ async function socket(w: Workspace, query = ''): Promise<Reader> {
     headers: { authorization: `Bearer ${w.ownerKey}` },
   })
   const events: Event[] = []
-  ws.on('message', (data) => events.push(...JSON.parse(data.toString()).events))
+  ws.on('message', (data) => events.push(...(JSON.parse(data.toString()).events ?? [])))
   await once(ws, 'open')
   return {
     events,
@@ -289,16 +289,36 @@ describe('over a socket', () => {
     await Promise.all([one, two, fromNow].map((reader) => reader.leave()))
   })
 
+  test('it begins with the head of the log, the time and the id of the database, which all connections share', async () => {
+    const w = await workspace()
+    await w.make()
+    const first = async (query: string) => {
+      const ws = new WebSocket(`${server.api.replace('http', 'ws')}/events/ws${query}`, {
+        headers: { authorization: `Bearer ${w.ownerKey}` },
+      })
+      const [data] = await once(ws, 'message')
+      ws.terminate()
+      return JSON.parse(data.toString())
+    }
+    const head = (await readPages(w)).events.length
+    const [one, two] = [await first('?after=0'), await first('')]
+    expect(one).toEqual({ head, now: expect.any(Number), instance: expect.stringMatching(/^[0-9a-f-]{36}$/) })
+    expect(two).toMatchObject({ head, instance: one.instance })
+    expect(Math.abs(one.now - Date.now())).toBeLessThan(3_600_000)
+  })
+
   test('what a client sends is ignored, and too much of it ends the connection', async () => {
     const w = await workspace()
     const ws = new WebSocket(`${server.api.replace('http', 'ws')}/events/ws?after=0`, {
       headers: { authorization: `Bearer ${w.ownerKey}` },
     })
-    await once(ws, 'message')
+    const frames: Json[] = []
+    ws.on('message', (data) => frames.push(JSON.parse(data.toString())))
+    await until(async () => frames.length === 2)
     for (const noise of ['{"after":0}', 'x', Buffer.alloc(1000)]) ws.send(noise)
     await w.make()
-    const [data] = await once(ws, 'message')
-    expect(JSON.parse(data.toString()).events).toMatchObject([{ type: 'task_created' }])
+    await until(async () => frames.length === 3)
+    expect(frames[2]!.events).toMatchObject([{ type: 'task_created' }])
     ws.send('x'.repeat(100_000))
     const [code] = await once(ws, 'close')
     expect(code, 'message too big').toBe(1009)

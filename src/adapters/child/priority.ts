@@ -9,8 +9,8 @@ const LOWEST = 19
  * them: pages and leases must not wait for compilers. Where that is not allowed, the program runs as it is.
  */
 export function lowerPriority(pid: number): void {
-  const priority = Math.min(getPriority() + LOWER_BY, LOWEST)
   try {
+    const priority = Math.min(getPriority() + LOWER_BY, LOWEST)
     setPriority(pid, priority)
     // Where Linux shares the processors by session first, the priority counts only between the processes of one.
     writeFileSync(`/proc/${pid}/autogroup`, String(priority))

@@ -42,9 +42,11 @@ export async function serveSocket(
   opening: Opening,
   { feed, store, live, followed }: Sources,
 ): Promise<void> {
-  const { caller, streamFrom, streamFilter } = request
+  const { caller, streamFrom, streamHead, streamFilter } = request
   const progress = new Progress(request)
   let isAlive = true
+  // Read anew each time: a number that is behind would look like a database that was restored.
+  const sayHead = (head: number) => say(socket, { head, now: Date.now(), instance: store.instance })
   const { over, end } = lifeOf(opening, feed, () => {
     if (!isAlive) return socket.terminate()
     isAlive = false
@@ -52,7 +54,7 @@ export async function serveSocket(
     const upTo = progress.told()
     if (upTo !== null) say(socket, { events: [], upTo })
     // If the database does not answer, the next heartbeat says it.
-    sayHead(socket, store, caller.workspaceId).catch(() => undefined)
+    store.lastSeq(caller.workspaceId).then(sayHead, () => undefined)
   })
   socket.on('pong', () => {
     isAlive = true
@@ -65,7 +67,7 @@ export async function serveSocket(
   const stopWatching = live.onOutput((chunk) => output.take(chunk))
   socket.on('message', (data) => output.follow(data))
   try {
-    await sayHead(socket, store, caller.workspaceId)
+    sayHead(streamHead)
     for await (const stretch of feed.watch(caller.workspaceId, streamFrom, over, streamFilter)) {
       // The key may have ended since the stretch was read.
       if (over.aborted) break
@@ -86,12 +88,6 @@ export async function serveSocket(
     // Terminate a client that does not answer the close frame.
     setTimeout(() => socket.terminate(), CLOSE_TIMEOUT_MS).unref()
   }
-}
-
-/** Read anew: a number that is behind would look like a database that was restored. */
-async function sayHead(socket: WebSocket, store: ServerStore, workspaceId: number): Promise<void> {
-  const head = await store.lastSeq(workspaceId)
-  say(socket, { head, now: Date.now(), instance: store.instance })
 }
 
 /** Live output of agents. A slow reader misses chunks: it has the offset and can read the rest from the log. */

@@ -23,6 +23,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The event seq after which a stream begins. */
     streamFrom: number
+    /** The last event when it was asked for. */
+    streamHead: number
     /** Which events it has; null: all. */
     streamFilter: EventFilter | null
   }
@@ -46,9 +48,11 @@ function streamRoutes(app: FastifyInstance, kernel: ServerKernel, { feed, keys, 
   const begin = async (request: FastifyRequest<Streaming | Socketing>) => {
     keys.refuseIfFull(request)
     request.streamFilter = await eventFilter(kernel, request.caller, request.query)
-    request.streamFrom = startOf(request) ?? (await kernel.store.lastSeq(request.caller.workspaceId))
+    request.streamHead = await kernel.store.lastSeq(request.caller.workspaceId)
+    request.streamFrom = startOf(request) ?? request.streamHead
   }
   app.decorateRequest('streamFrom', 0)
+  app.decorateRequest('streamHead', 0)
   app.decorateRequest('streamFilter', null)
 
   app.get<Streaming>(
