@@ -1,10 +1,14 @@
 import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { faultsIn, watchAnswers } from './support/answers.ts'
 import { cookieIn, sendAs } from './support/browser.ts'
+import { isGitHere, makeRepository } from './support/git.ts'
 import { thingsIn } from './support/http-under-attack.ts'
 import { fence, type Json, openWorkspace, type Task, type Workspace } from './support/http-workspace.ts'
 import { RICH_MISSION } from './support/mission-plans.ts'
@@ -260,6 +264,9 @@ describe('all other answers match their declared schemas', () => {
       async () => (await w.call('GET', '/runs?agent=sim&status=succeeded')).body.items[0],
     )
     await get(`/runs/${over.id}`, `/runs/${over.id}/events`, `/runs/${over.id}/log`, '/runs?include=result')
+    for (const what of ['log?tail=10', 'log/search?q=hello', 'log/outline', 'transcript'])
+      await get(`/runs/${over.id}/${what}`)
+    for (const headers of [{}, { range: 'bytes=0-1' }]) await raw(over.id, headers)
     await get(`/tasks/${task.id}/runs`, `/tasks/${task.id}/runs?include=result`)
     for (const what of [
       'runs',
@@ -282,6 +289,33 @@ describe('all other answers match their declared schemas', () => {
     )
     await get(`/runs/${running.id}/log`)
     await all(['POST', `/runs/${running.id}/cancel`])
+  })
+
+  /** The log as text. */
+  async function raw(runId: string, more: Record<string, string>): Promise<void> {
+    const path = `/runs/${runId}/log/raw`
+    const headers = { authorization: `Bearer ${w.ownerKey}`, ...more }
+    const answer = await fetch(`${server.api}${path}`, { headers })
+    const type = answer.headers.get('content-type')
+    server.see('GET', `/api/v1${path}`, { status: answer.status, type, body: await answer.text() })
+  }
+
+  test.runIf(isGitHere)('what a run did to a repository', async () => {
+    const repository = makeRepository(await mkdtemp(join(tmpdir(), 'baton-answers-')))
+    onTestFinished(() => rm(repository, { recursive: true, force: true }))
+    const adapterConfig = {
+      command: process.execPath,
+      args: ['--eval', `require('fs').writeFileSync('new.txt', 'one')`],
+      ...{ cwd: repository, workspace: 'git_worktree' },
+    }
+    await all(
+      ['PUT', '/agents/edits', { adapterType: 'process', adapterConfig }],
+      ['POST', '/agents/edits/wakeup'],
+    )
+    const over = await until(
+      async () => (await w.call('GET', '/runs?agent=edits&status=succeeded')).body.items[0],
+    )
+    await get(`/runs/${over.id}/changes`, `/runs/${over.id}/changes?path=new.txt`)
   })
 
   test('callbacks of agents that answer later', async () => {

@@ -53,7 +53,8 @@ async function comparedWithBase(
 ): Promise<Changes> {
   const { repository, branch, baseCommit, root } = worktree
   const isHere = (await stat(repository).catch(() => null))?.isDirectory() ?? false
-  const isKnown = isHere && (await answerOf(git, repository, ['cat-file', '-e', `${baseCommit}^{commit}`])) !== null
+  const isKnown =
+    isHere && (await answerOf(git, repository, ['cat-file', '-e', `${baseCommit}^{commit}`])) !== null
   if (!isKnown) throw unavailable('The repository of the run is not on this node: ask the node that ran it.')
   const isThere = (await repositoryOf(git, root).catch(() => null)) === repository
   const commit = isThere
@@ -99,7 +100,7 @@ async function diffOf(
   const isBinary = /^Binary files .* differ$/m.test(text) && !/^@@ /m.test(text)
   const bytes = Buffer.from(text)
   const isCut = bytes.length > MOST_DIFF_BYTES
-  const shown = isCut ? bytes.toString('utf8', 0, bytes.lastIndexOf(0x0a, MOST_DIFF_BYTES) + 1) : text
+  const shown = isCut ? bytes.toString('utf8', 0, bytes.lastIndexOf(0x0a, MOST_DIFF_BYTES - 1) + 1) : text
   return { path, text: isBinary ? '' : shown, isCut, isBinary }
 }
 
