@@ -15,6 +15,7 @@ const ADVICE: Record<number, string> = {
   412: 'Read the resource again, and repeat the change on the current version.',
   413: 'Send a smaller body.',
   415: 'Send JSON, with `Content-Type: application/json`.',
+  416: 'Ask for bytes below the size of the log, which `Content-Range` has.',
   422: 'Correct the plan: `problems` names every place. Or choose a new `Idempotency-Key`.',
   426: 'Open the path as a WebSocket.',
   429: 'Send fewer requests or messages, open fewer streams, or wait.',
