@@ -6,7 +6,8 @@ import type { Tokens } from './usage.ts'
 export interface Fact extends Partial<Tokens> {
   /** `usage`: what the step before has used. */
   kind: Step['kind'] | 'usage'
-  title: string
+  /** Unless given, the first line of the text. */
+  title?: string
   text?: string | null
   tool?: string | null
   isError?: boolean

@@ -54,7 +54,7 @@ function finished(part: Json): Fact[] {
   const reason = text(part.reason) ?? 'unknown'
   const { cost } = part
   const costUsd = typeof cost === 'number' && cost >= 0 ? dollars(cost) : null
-  const used: Fact = { kind: 'usage', title: '', costUsd, ...opencodeUsage(record(part.tokens)) }
+  const used: Fact = { kind: 'usage', costUsd, ...opencodeUsage(record(part.tokens)) }
   if (reason === 'tool-calls') return [used]
   const isError = reason !== 'stop'
   return [used, { kind: 'ended', title: isError ? titleOf(`Stopped: ${reason}`) : 'Done', isError }]

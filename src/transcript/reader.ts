@@ -85,8 +85,7 @@ export class TranscriptReader {
 
   #facts(line: string, { stream }: Place): Fact[] {
     const json = stream === 'stdout' ? objectIn(line) : null
-    if (!json)
-      return [{ kind: 'log', title: titleOf(line), text: line, isError: looksLikeError(line), isPiece: true }]
+    if (!json) return [{ kind: 'log', text: line, isError: looksLikeError(line), isPiece: true }]
     return this.#read(json, this.#notes) ?? [unknownLine(json, line)]
   }
 }

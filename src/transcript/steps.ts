@@ -1,5 +1,5 @@
 import type { Step, TranscriptState } from '../core/shapes/transcript.ts'
-import { cut, type Fact, LONGEST_TEXT } from './facts.ts'
+import { cut, type Fact, LONGEST_TEXT, titleOf } from './facts.ts'
 
 /** Where in the log a line is. */
 export interface Place {
@@ -46,7 +46,7 @@ export class Steps {
       n: this.n,
       at: fact.at ?? place.at,
       kind,
-      title: fact.title,
+      title: fact.title ?? titleOf(fact.text ?? ''),
       tool: fact.tool ?? null,
       isError: fact.isError ?? false,
       isOpen: fact.isOpen === true && fact.callId != null,
@@ -96,7 +96,7 @@ export class Steps {
     const text = `${last.text}${isSpeech ? '' : '\n'}${fact.text ?? ''}`
     if (text.length > LONGEST_TEXT && !isSpeech) return this.#added(last.kind, fact, place)
     const bytes = place.offset + place.bytes - last.offset
-    return this.#changed({ ...last, bytes, title: last.title || fact.title, text: cut(text) })
+    return this.#changed({ ...last, bytes, title: last.title || titleOf(text), text: cut(text) })
   }
 
   /** To the step before, and in sum if it has some already. */

@@ -59,7 +59,15 @@ export class StreamLines {
     this.#unfinished.delete(stream)
     if (!line) return []
     const { offset, at } = line
-    return [{ offset, at, stream, bytes: end - offset, text: line.text.replace(/\r$/, '') }]
+    return [
+      {
+        offset,
+        at,
+        stream,
+        bytes: end - offset,
+        text: line.text.endsWith('\r') ? line.text.slice(0, -1) : line.text,
+      },
+    ]
   }
 }
 
