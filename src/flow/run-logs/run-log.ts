@@ -9,6 +9,8 @@ import { requireRun } from '../runs.ts'
 
 /** As much of a log as is in memory for a request. */
 export const PAGE_BYTES = 1024 * 1024
+/** As much as is read as steps without a pause: other requests wait meanwhile, some milliseconds. */
+export const STEPS_AT_ONCE_BYTES = 256 * 1024
 
 /** The log of a run, read page by page, wherever it is stored or written. */
 export interface RunLog {

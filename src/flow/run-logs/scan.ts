@@ -4,16 +4,18 @@ import type { Step, TranscriptState } from '../../core/shapes/transcript.ts'
 import { transcriptReader } from '../../transcript/reader.ts'
 import type { LogPage } from '../execution.ts'
 import { Marks } from './marks.ts'
-import { endOf, PAGE_BYTES, partsOf, type RunLog } from './run-log.ts'
+import { endOf, partsOf, type RunLog, STEPS_AT_ONCE_BYTES } from './run-log.ts'
 
 const MOST_LINE_OFFSETS = 2_000
 const MOST_MARKS = 1_000
 /** States with more unfinished text are not kept: they would cost more memory than they save reading. */
 const LONGEST_UNFINISHED = 64 * 1024
+/** So much is read again, at most, to find a step. */
+const STATE_EVERY_BYTES = 1024 * 1024
 
 /**
  * One pass over a log, which goes on when the log grows or when the time for a request was too short: its outline, and the state
- * of the transcript's reader at the start of each page, so that any step is found without reading what is before it.
+ * of the transcript's reader at each megabyte, so that any step is found without reading what is before it.
  */
 export class LogScan {
   readonly #reader
@@ -44,7 +46,7 @@ export class LogScan {
   async #advance(log: RunLog, isTimeUp: () => boolean): Promise<void> {
     while (!this.#isEnded) {
       const { offset } = this.#reader.state()
-      const page = await log.pageAt(offset, PAGE_BYTES)
+      const page = await log.pageAt(offset, STEPS_AT_ONCE_BYTES)
       this.#bytes = page.bytes
       this.#take(page)
       if (page.nextOffset === null) this.#end()
@@ -55,7 +57,8 @@ export class LogScan {
   #take(page: LogPage): void {
     const state = this.#reader.state()
     const unfinished = Object.values(state.unfinished).reduce((sum, { text }) => sum + text.length, 0)
-    if (unfinished <= LONGEST_UNFINISHED && page.content !== '') this.#states.push(state)
+    const isDue = state.offset >= (this.#states.at(-1)?.offset ?? -STATE_EVERY_BYTES) + STATE_EVERY_BYTES
+    if (isDue && unfinished <= LONGEST_UNFINISHED) this.#states.push(state)
     this.#countLines(page)
     for (const { offset, stream, ts, text } of partsOf(page)) {
       if (stream === 'stderr' && this.#lastStream !== 'stderr') this.#stderr.add(offset)
