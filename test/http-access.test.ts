@@ -138,6 +138,7 @@ describe('a key may do what its role and scopes say', () => {
     'POST /session/link': 'admin',
     // Starts the program of the agent.
     'POST /agents/{id}/test': 'configure_agents',
+    'POST /adapters/{type}/test': 'configure_agents',
   }
   const SCOPES = [
     undefined,
