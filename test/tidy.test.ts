@@ -67,6 +67,37 @@ describe('only the start and the opener of queues import a store', () => {
   })
 })
 
+describe('rooms of the web app import each other in one direction', () => {
+  test('in our sources', () => {
+    expect(Object.keys(files).filter((path) => path.startsWith('web/src/')).length).toBeGreaterThan(40)
+    expect(rules.webArrows(files)).toEqual([])
+  })
+
+  test('and the rule finds violations', () => {
+    const web = (path: string, target: string) =>
+      rules.webArrows(source(`web/src/${path}`, `import { b } from '${target}'`))
+    bites(web('theme/a.ts', '../parts/b.tsx'))
+    bites(web('parts/a.tsx', '../pages/board/b.tsx'))
+    bites(web('live/a.ts', '../parts/b.tsx'))
+    bites(web('pages/board/a.tsx', '../../shell/b.tsx'))
+    bites(web('attic/a.ts', './b.ts'))
+    bites(web('live/a.ts', '../../../src/flow/b.ts'))
+    bites(web('live/a.ts', '../../../src/core/b.ts'), 0)
+    bites(web('pages/board/a.tsx', '../../parts/b.tsx'), 0)
+  })
+})
+
+describe('colours of the web app are tokens', () => {
+  test('in our sources', () => expect(rules.coloursAreTokens(files)).toEqual([]))
+
+  test('and the rule finds violations', () => {
+    const web = (line: string) => rules.coloursAreTokens(source('web/src/parts/a.tsx', line))
+    bites(web(`<p className="text-[#ff0000]">a</p>`))
+    bites(web(`const style = { color: 'rgb(0 0 0)' }`))
+    bites(web(`<p className="text-muted">#1042</p>`), 0)
+  })
+})
+
 describe('files do not import each other in cycles', () => {
   test('in our sources', () => expect(rules.noImportCycles(files)).toEqual([]))
 
@@ -299,6 +330,11 @@ describe('the parser of sources', () => {
     )
     expect(strings.map((string) => string.text)).toEqual(['x // y', 'p', 'q', '', 'r'])
     expect(strings.map((string) => string.line)).toEqual([1, 2, 2, 2, 2])
+  })
+
+  test('reads elements as code', () => {
+    const { code } = dissect(`const a = <b c="d">it's</b>\nconst e = f / g + <h />\nconst i = 'j'\n`)
+    expect(code).toBe(`const a = <b c=" ">it'      \nconst e = f / g + <h />\nconst i = ' '\n`)
   })
 
   test('finds imports of every kind, and none in comments', () => {

@@ -95,9 +95,69 @@ export const storesBehindInterfaces: Rule = (files) =>
       .map((target) => `${path} must not import ${target}: use src/store/store.ts or server-store.ts.`)
   })
 
+/** Which rooms of the web app a room may import, beside itself (theme ← parts ← logs, graphs, forms ← pages). */
+const DRAWN = ['theme', 'parts', 'keys', 'live', 'requests', 'links.tsx', 'search-params.ts']
+const WEB_USES: Record<string, readonly string[]> = {
+  theme: [],
+  parts: ['theme'],
+  keys: ['theme', 'parts'],
+  // What is asked and kept knows no components.
+  requests: ['live'],
+  live: ['requests'],
+  logs: DRAWN,
+  graphs: DRAWN,
+  forms: DRAWN,
+  shell: DRAWN,
+  pages: [...DRAWN, 'logs', 'graphs', 'forms'],
+  'links.tsx': [],
+  'search-params.ts': [],
+  'page-route.ts': ['parts', 'search-params.ts'],
+  'routes.tsx': ['pages', 'shell', 'page-route.ts', 'search-params.ts'],
+  'app.tsx': [...DRAWN, 'shell', 'routes.tsx'],
+  'main.tsx': [...DRAWN, 'pages', 'app.tsx'],
+  'globals.d.ts': [],
+}
+/** What of the server's sources the app may import. */
+const FOR_THE_APP = /^src\/(client|core|transcript)\//
+
+const overApp = (files: Files, check: (path: string, text: string) => string[]) =>
+  Object.entries(files)
+    .filter(([path]) => /^web\/src\/.*\.tsx?$/.test(path))
+    .flatMap(([path, text]) => check(path, text))
+
+/** Imports within the web app go in one direction, and reach only the pure part of the server. */
+export const webArrows: Rule = (files) =>
+  overApp(files, (path, text) => {
+    const roomIn = (one: string) => one.split('/')[2]!
+    const room = roomIn(path)
+    const uses = WEB_USES[room]
+    if (!uses)
+      return [`${path} is in no room that the tidy test knows: add to its table what ${room} may import.`]
+    const isAllowed = (target: string) =>
+      target.startsWith('web/src/') ? [room, ...uses].includes(roomIn(target)) : FOR_THE_APP.test(target)
+    return targetsOf(path, text)
+      .filter((target) => !isAllowed(target))
+      .map((target) => `${path} must not import ${target}: ${room} uses only ${[room, ...uses].join(', ')}.`)
+  })
+
+const RAW_COLOUR = /#[0-9a-f]{3,8}\b|\b(rgb|hsl|oklch)a?\(/i
+
+/** Colours are tokens, so that both themes have them. The browser's own tab has no theme of ours. */
+export const coloursAreTokens: Rule = (files) =>
+  overApp(files, (path, text) =>
+    path === 'web/src/shell/favicon.ts'
+      ? []
+      : dissect(text)
+          .strings.filter((string) => RAW_COLOUR.test(string.text))
+          .map(
+            ({ line, text: colour }) =>
+              `${path}:${line} has a colour of its own ("${colour.slice(0, 40)}"): use a token.`,
+          ),
+  )
+
 /** No file imports itself by way of others, not even for types. */
 export const noImportCycles: Rule = (files) => {
-  const sources = Object.keys(files).filter((path) => /^src\/.*\.ts$/.test(path))
+  const sources = Object.keys(files).filter((path) => /^(src|web\/src)\/.*\.tsx?$/.test(path))
   const placeOf = new Map(sources.map((path, place) => [path, place]))
   const graph = sources.map((path) =>
     targetsOf(path, files[path]!).flatMap((target) => placeOf.get(target) ?? []),
@@ -224,7 +284,7 @@ const LONGEST_FUNCTION = 70
 /** A long file holds more than one idea, a long function more than one step. */
 export const small: Rule = (files) =>
   Object.entries(files)
-    .filter(([path]) => /^(src|scripts)\/.*\.(ts|mjs)$/.test(path))
+    .filter(([path]) => /^(src|scripts|web\/src)\/.*\.(tsx?|mjs)$/.test(path))
     .flatMap(([path, text]) => {
       const lines = text.split('\n').length - 1
       return [

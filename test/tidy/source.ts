@@ -42,12 +42,13 @@ export function dissect(source: string): Dissected {
     else if (two === '/*') blank(indexOr(source, '*/', at) + 2)
     else if (one === "'" || one === '"') {
       keep(1)
-      string(endOf(source, at, /\\[\s\S]|['"]/g, [one]))
+      // In the text of JSX an apostrophe opens no string; at the end of its line the harm ends.
+      string(endOf(source, at, /\\[\s\S]|['"\n]/g, [one, '\n']))
       keep(1)
     } else if (one === '`') {
       keep(1)
       template()
-    } else if (one === '/' && beginsRegex(code)) {
+    } else if (one === '/' && !isOfTag(source, at) && beginsRegex(code)) {
       keep(1)
       blank(endOf(source, at, /\\[\s\S]|\[(?:\\[\s\S]|[^\]\\])*\]|\//g, ['/']))
       keep(1)
@@ -81,6 +82,9 @@ function endOf(source: string, from: number, pattern: RegExp, ends: readonly str
 
 const beginsRegex = (before: string) =>
   /(^|[(,=:[!&|?{};+*%<>~^-]|\b(return|typeof|case|of|in))\s*$/.test(before)
+
+/** The slash of `</a>` or `<a />`. */
+const isOfTag = (source: string, at: number) => source[at - 1] === '<' || source[at + 1] === '>'
 
 /** Every module a file imports or exports from. The name is read from the source, its place from the code. */
 export const importsOf = (source: string): string[] => [...importsIn(source)].map(({ name }) => name)
