@@ -334,7 +334,7 @@ describe('the parser of sources', () => {
 
   test('reads elements as code', () => {
     const { code } = dissect(`const a = <b c="d">it's</b>\nconst e = f / g + <h />\nconst i = 'j'\n`)
-    expect(code).toBe(`const a = <b c=" ">it'      \nconst e = f / g + <h />\nconst i = ' '\n`)
+    expect(code).toBe(`const a = <b c=" ">it'     \nconst e = f / g + <h />\nconst i = ' '\n`)
   })
 
   test('finds imports of every kind, and none in comments', () => {

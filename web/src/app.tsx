@@ -5,6 +5,7 @@ import { Toasts } from './parts/toasts.tsx'
 import { TooltipProvider } from './parts/tooltip.tsx'
 import { queryClient } from './requests/queries.ts'
 import { makeRouter } from './routes.tsx'
+import { LiveWorkspace } from './shell/live-workspace.tsx'
 import { SessionGate } from './shell/session-gate.tsx'
 
 export function App({ workspace }: { workspace: string }) {
@@ -13,7 +14,9 @@ export function App({ workspace }: { workspace: string }) {
     <QueryClientProvider client={queryClient}>
       <TooltipProvider>
         <SessionGate>
-          <RouterProvider router={router} />
+          <LiveWorkspace>
+            <RouterProvider router={router} />
+          </LiveWorkspace>
         </SessionGate>
         <Toasts />
       </TooltipProvider>

@@ -1,7 +1,7 @@
 import { createContext, useCallback, useContext, useSyncExternalStore } from 'react'
 
 /** How far the server's clock is ahead of this machine's: times are the server's, and a wrong clock must not show. */
-export const ClockOffset = createContext(0)
+export const ClockOffset = createContext<() => number>(() => 0)
 
 const tickers = new Map<number, { listeners: Set<() => void>; tick: number; stop: () => void }>()
 
@@ -33,7 +33,7 @@ export function useClock(everyMs: number): number {
   const offset = useContext(ClockOffset)
   const follow = useCallback((listener: () => void) => subscribe(everyMs, listener), [everyMs])
   const local = useSyncExternalStore(follow, () => tickers.get(everyMs)?.tick ?? roundedNow(everyMs))
-  return local + offset
+  return local + offset()
 }
 
 // Before the timer runs: the same for all reads of one render, or React would render again without end.

@@ -1,6 +1,6 @@
 import { parsePatch, type StructuredPatch, structuredPatch } from 'diff'
 import { type ReactNode, useMemo } from 'react'
-import type { DiffSource } from './diff.tsx'
+import type { DiffSource } from './diff-source.ts'
 
 // Two texts that have nothing in common would take minutes to compare.
 const MOST_EDITS = 4_000

@@ -1,9 +1,8 @@
 import { lazy, Suspense } from 'react'
+import type { DiffSource } from './diff-source.ts'
 import { Skeleton } from './skeleton.tsx'
 
 const DiffLines = lazy(() => import('./diff-lines.tsx').then(({ DiffLines }) => ({ default: DiffLines })))
-
-export type DiffSource = { before: string; after: string } | { patch: string }
 
 /** What changed, line by line: two texts, or a unified diff of one or more files. */
 export function Diff(props: DiffSource & { label?: string }) {

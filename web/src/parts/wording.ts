@@ -60,6 +60,14 @@ function dateText(at: number, now: number): string {
   })
 }
 
+/** A time of day in the reader's zone. */
+export const clockText = (at: number, exactTo: 'minute' | 'second' = 'second') =>
+  new Date(at).toLocaleTimeString('en-GB', {
+    hour: '2-digit',
+    minute: '2-digit',
+    ...(exactTo === 'second' ? { second: '2-digit' } : {}),
+  })
+
 /** The moment itself, to the second, in the reader's zone. */
 export function exactText(at: number): string {
   return new Date(at).toLocaleString('en-GB', {

@@ -3,14 +3,14 @@ import { lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { ShortcutHelp } from '../keys/shortcut-help.tsx'
 import { type Shortcuts, useShortcuts } from '../keys/shortcuts.ts'
 import { useGo } from '../links.tsx'
+import { isConnected } from '../live/freshness.ts'
+import { useFreshness, useInboxCount } from '../live/hooks.ts'
 import { copyText } from '../parts/copyable.tsx'
 import { setWaitingInTitle } from '../parts/document-title.ts'
 import { Skeleton } from '../parts/skeleton.tsx'
 import { toast } from '../parts/toasts.tsx'
-import { useSession } from '../requests/session.ts'
 import { BottomBar } from './bottom-bar.tsx'
 import { useFavicon } from './favicon.ts'
-import { useFreshness } from './freshness.ts'
 import { useNavigation } from './navigation.ts'
 import { NewVersion } from './new-version.tsx'
 import { Rail } from './rail.tsx'
@@ -83,9 +83,9 @@ function useGlobalKeys(open: (layer: 'palette' | 'help') => void): void {
 
 /** The tab tells what waits, and whether what it shows may be old. */
 function useTabSigns(): void {
-  const { inboxCount } = useSession()
-  const { isOffline } = useFreshness()
-  useFavicon(inboxCount > 0, isOffline)
+  const inboxCount = useInboxCount()
+  const { freshness } = useFreshness()
+  useFavicon(inboxCount > 0, !isConnected(freshness))
   useEffect(() => setWaitingInTitle(inboxCount), [inboxCount])
 }
 

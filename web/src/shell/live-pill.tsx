@@ -1,7 +1,79 @@
-import { useFreshness } from './freshness.ts'
+import type { ReactNode } from 'react'
+import type { Shown } from '../live/freshness.ts'
+import { useFreshness } from '../live/hooks.ts'
+import { Countdown } from '../parts/countdown.tsx'
+import { Tooltip } from '../parts/tooltip.tsx'
+import { clockText, countText, durationText } from '../parts/wording.ts'
+import { HUE_TEXT } from '../theme/hues.ts'
+import type { Hue } from '../theme/marks.ts'
 
+interface Look {
+  sign: string
+  hue: Hue
+  words: ReactNode
+  /** The whole sentence, on hover and for screen readers. */
+  says: string
+}
+
+function lookOf({ freshness, asOf, lagMs }: Shown): Look {
+  const seen = asOf === null ? '' : ` You see ${clockText(asOf)}.`
+  switch (freshness.kind) {
+    case 'live':
+      return { sign: '●', hue: 'done', words: lagMs === null ? 'live' : `live ${durationText(Math.max(lagMs, 100))}`, says: 'What you see is what is.' }
+    case 'polling':
+      return {
+        sign: '●',
+        hue: 'ask',
+        words: 'every 2 s',
+        says: 'The socket is blocked on the way. The log is asked for every two seconds instead.',
+      }
+    case 'catching_up':
+      return {
+        sign: '◔',
+        hue: 'go',
+        words: freshness.behind > 0 ? `catching up ${countText(freshness.behind)}` : 'connecting',
+        says: 'Events are being read; the page is right in a moment.',
+      }
+    case 'again':
+      return {
+        sign: '↻',
+        hue: 'ask',
+        words: (
+          <>
+            again in <Countdown to={freshness.at} />
+          </>
+        ),
+        says: `The connection is lost and is tried again.${seen}`,
+      }
+    case 'offline':
+      return {
+        sign: '○',
+        hue: 'wait',
+        words: `offline since ${clockText(freshness.since, 'minute')}`,
+        says: `This machine is offline. Reading goes on, acts are refused.${seen}`,
+      }
+    case 'signed_out':
+      return { sign: '○', hue: 'wait', words: 'signed out', says: 'The session is over.' }
+  }
+}
+
+/** How fresh the page is, always. */
 export function LivePill() {
-  const { isOffline } = useFreshness()
-  if (!isOffline) return null
-  return <span className="rounded-pill bg-wait-tint px-2 text-label font-medium text-wait">offline</span>
+  const shown = useFreshness()
+  const { sign, hue, words, says } = lookOf(shown)
+  return (
+    <Tooltip side="bottom" text={says}>
+      <button
+        className="touchable inline-flex h-7 items-center gap-1.5 rounded-pill px-2 text-label font-medium whitespace-nowrap text-muted hover:bg-hover"
+        type="button"
+      >
+        <span aria-hidden="true" className={HUE_TEXT[hue]}>
+          {sign}
+        </span>
+        <span className={shown.freshness.kind === 'live' ? 'max-sm:sr-only' : ''} role="status">
+          {words}
+        </span>
+      </button>
+    </Tooltip>
+  )
 }

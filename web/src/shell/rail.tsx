@@ -1,9 +1,9 @@
 import { PageLink } from '../links.tsx'
+import { useInboxCount } from '../live/hooks.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Kbd } from '../parts/kbd.tsx'
 import { useMedia } from '../parts/media.ts'
 import { Tooltip } from '../parts/tooltip.tsx'
-import { useSession } from '../requests/session.ts'
 import { type NavigationEntry, useCurrentEntry, useNavigation } from './navigation.ts'
 
 /** The pages, on the left. Between phone and desktop it shows icons with tooltips. */
@@ -59,7 +59,7 @@ function RailLink({ entry }: { entry: NavigationEntry }) {
 
 /** How many wait on a page. */
 export function useCountOf(to: string): number {
-  const { inboxCount } = useSession()
+  const inboxCount = useInboxCount()
   return to === '/inbox' ? inboxCount : 0
 }
 

@@ -14,9 +14,6 @@ import { Sample } from './sample.tsx'
 const KINDS: ButtonKind[] = ['primary', 'plain', 'danger', 'quiet']
 
 export function Controls() {
-  const [view, setView] = useState<'kanban' | 'list'>('kanban')
-  const [isOn, setIsOn] = useState(true)
-  const [agent, setAgent] = useState('dev-1')
   return (
     <>
       <Sample name="Buttons">
@@ -57,40 +54,49 @@ export function Controls() {
           />
         </div>
       </Sample>
-      <Sample name="Fields">
-        <div className="grid w-full gap-4 sm:grid-cols-2">
-          <Field hint="What should be true when it is done." label="Title">
-            <TextInput defaultValue="Fix the login form" />
-          </Field>
-          <Field label="Folder" problem="There is no such folder.">
-            <TextInput defaultValue="~/shopp" />
-          </Field>
-          <Field label="Agent">
-            <Select
-              onChange={setAgent}
-              options={['dev-1', 'dev-2', 'any'].map((value) => ({ value, words: value }))}
-              value={agent}
-            />
-          </Field>
-          <Field hint="Notify when something waits." label="Notifications">
-            <Switch checked={isOn} onChange={setIsOn} />
-          </Field>
-          <Field label="Description">
-            <TextInput placeholder="Say why, and what to look at" rows={3} />
-          </Field>
-          <div>
-            <Segmented
-              label="View"
-              onChange={setView}
-              options={[
-                { value: 'kanban', words: 'Kanban' },
-                { value: 'list', words: 'List' },
-              ]}
-              value={view}
-            />
-          </div>
-        </div>
-      </Sample>
+      <Fields />
     </>
+  )
+}
+
+function Fields() {
+  const [view, setView] = useState<'kanban' | 'list'>('kanban')
+  const [isOn, setIsOn] = useState(true)
+  const [agent, setAgent] = useState('dev-1')
+  return (
+    <Sample name="Fields">
+      <div className="grid w-full gap-4 sm:grid-cols-2">
+        <Field hint="What should be true when it is done." label="Title">
+          <TextInput defaultValue="Fix the login form" />
+        </Field>
+        <Field label="Folder" problem="There is no such folder.">
+          <TextInput defaultValue="~/shopp" />
+        </Field>
+        <Field label="Agent">
+          <Select
+            onChange={setAgent}
+            options={['dev-1', 'dev-2', 'any'].map((value) => ({ value, words: value }))}
+            value={agent}
+          />
+        </Field>
+        <Field hint="Notify when something waits." label="Notifications">
+          <Switch checked={isOn} onChange={setIsOn} />
+        </Field>
+        <Field label="Description">
+          <TextInput placeholder="Say why, and what to look at" rows={3} />
+        </Field>
+        <div>
+          <Segmented
+            label="View"
+            onChange={setView}
+            options={[
+              { value: 'kanban', words: 'Kanban' },
+              { value: 'list', words: 'List' },
+            ]}
+            value={view}
+          />
+        </div>
+      </div>
+    </Sample>
   )
 }

@@ -14,7 +14,6 @@ const nothing = () => {}
 
 export function Layers() {
   const [open, setOpen] = useState<'dialog' | 'confirm' | null>(null)
-  const [tab, setTab] = useState<'lineage' | 'runs'>('lineage')
   const close = () => setOpen(null)
   return (
     <>
@@ -48,6 +47,34 @@ export function Layers() {
           Refusal
         </Button>
       </Sample>
+      <Panels />
+      <Dialog
+        actions={<Button kind="primary">Make task</Button>}
+        onClose={close}
+        open={open === 'dialog'}
+        text="It is queued at once."
+        title="New task"
+      >
+        Content
+      </Dialog>
+      <ConfirmDialog
+        confirm="Cancel task"
+        isDangerous
+        onClose={close}
+        onConfirm={nothing}
+        open={open === 'confirm'}
+        reason="optional"
+        text="dev-1 is stopped. What it wrote so far stays in its branch."
+        title="Cancel B-014?"
+      />
+    </>
+  )
+}
+
+function Panels() {
+  const [tab, setTab] = useState<'lineage' | 'runs'>('lineage')
+  return (
+    <>
       <Sample name="Tabs">
         <Tabs
           className="w-full"
@@ -69,25 +96,6 @@ export function Layers() {
           </SidePanel>
         </div>
       </Sample>
-      <Dialog
-        actions={<Button kind="primary">Make task</Button>}
-        onClose={close}
-        open={open === 'dialog'}
-        text="It is queued at once."
-        title="New task"
-      >
-        Content
-      </Dialog>
-      <ConfirmDialog
-        confirm="Cancel task"
-        isDangerous
-        onClose={close}
-        onConfirm={nothing}
-        open={open === 'confirm'}
-        reason="optional"
-        text="dev-1 is stopped. What it wrote so far stays in its branch."
-        title="Cancel B-014?"
-      />
     </>
   )
 }

@@ -1,0 +1,28 @@
+import { type ReactNode, useCallback } from 'react'
+import { LiveProvider, useLive } from '../live/provider.tsx'
+import { ClockOffset } from '../parts/clock.ts'
+import { api } from '../requests/api.ts'
+import { liveRequests } from '../requests/live-requests.ts'
+import { useSession } from '../requests/session.ts'
+import { leaveToSignIn } from '../requests/signed-in.ts'
+
+/** The workspace, kept by its log, and the server's time, for all pages. */
+export function LiveWorkspace({ children }: { children: ReactNode }) {
+  const { workspace, head, instance, inboxCount } = useSession()
+  return (
+    <LiveProvider
+      begin={{ head, instance, inboxCount }}
+      key={workspace.id}
+      onSignedOut={leaveToSignIn}
+      requests={liveRequests(api())}
+    >
+      <ServerTime>{children}</ServerTime>
+    </LiveProvider>
+  )
+}
+
+function ServerTime({ children }: { children: ReactNode }) {
+  const { freshness } = useLive()
+  const offset = useCallback(() => freshness.offsetMs, [freshness])
+  return <ClockOffset value={offset}>{children}</ClockOffset>
+}
