@@ -4,6 +4,17 @@ import { IconButton } from './icon-button.tsx'
 
 const WIDTHS = { small: 'sm:max-w-104', usual: 'sm:max-w-144', wide: 'sm:max-w-220' }
 
+/**
+ * The first field, else the dialog itself. Not its close button, as it would be otherwise: the button's tooltip would open, and
+ * take the first Esc.
+ */
+function focusWhatIsAsked(event: Event): void {
+  event.preventDefault()
+  const dialog = event.target as HTMLElement
+  const field = dialog.querySelector<HTMLElement>('input, textarea, select')
+  ;(field ?? dialog).focus()
+}
+
 /** A dialog in the middle; a sheet from below on a phone. Esc and a click outside close it. */
 export function Dialog(props: {
   open: boolean
@@ -23,6 +34,7 @@ export function Dialog(props: {
         <Radix.Overlay className="fixed inset-0 z-40 grid animate-fade place-items-center overflow-y-auto bg-scrim p-4 max-sm:place-items-end max-sm:p-0">
           <Radix.Content
             {...(text ? {} : { 'aria-describedby': undefined })}
+            onOpenAutoFocus={focusWhatIsAsked}
             className={`w-full animate-rise rounded-dialog bg-raised p-6 shadow-float outline-none max-sm:rounded-b-none max-sm:p-4 ${WIDTHS[width]}`}
           >
             <header className="flex items-start gap-4">

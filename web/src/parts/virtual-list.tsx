@@ -77,14 +77,15 @@ export function VirtualList<Item>(props: Props<Item>) {
   const isAtEnd = list.isAtEnd()
   useEffect(() => onAtEnd?.(isAtEnd), [isAtEnd, onAtEnd])
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
-    <div className={`focus-inside min-h-0 flex-1 overflow-auto ${className}`} ref={scroller} tabIndex={0}>
-      <div
-        {...{ 'aria-label': label }}
-        className="relative w-full"
-        role={role}
-        style={{ height: list.getTotalSize() }}
-      >
+    // Named as a list or a table's rows, and reachable with the keyboard, since it scrolls.
+    <div
+      {...{ 'aria-label': label }}
+      className={`focus-inside min-h-0 flex-1 overflow-auto ${className}`}
+      ref={scroller}
+      role={role}
+      tabIndex={0}
+    >
+      <div className="relative w-full" role="presentation" style={{ height: list.getTotalSize() }}>
         {rows.map((row) => (
           <div
             {...placeIn(role, row.index, items.length)}

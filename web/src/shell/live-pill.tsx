@@ -19,7 +19,12 @@ function lookOf({ freshness, asOf, lagMs }: Shown): Look {
   const seen = asOf === null ? '' : ` You see ${clockText(asOf)}.`
   switch (freshness.kind) {
     case 'live':
-      return { sign: '●', hue: 'done', words: lagMs === null ? 'live' : `live ${durationText(Math.max(lagMs, 100))}`, says: 'What you see is what is.' }
+      return {
+        sign: '●',
+        hue: 'done',
+        words: lagMs === null ? 'live' : `live ${durationText(Math.max(lagMs, 100))}`,
+        says: 'What you see is what is.',
+      }
     case 'polling':
       return {
         sign: '●',

@@ -10,7 +10,7 @@ import { WorkspaceSwitcher } from './workspace-switcher.tsx'
 export function TopBar({ onPalette, onHelp }: { onPalette: () => void; onHelp: () => void }) {
   return (
     <header className="flex h-12 shrink-0 items-center gap-2 border-b border-line bg-bg px-3 max-sm:px-2">
-      <div className="flex min-w-0 flex-1 items-center gap-1">
+      <div className="flex flex-1 shrink-0 items-center gap-1 max-sm:min-w-0 max-sm:shrink">
         <PageLink aria-label="Baton, first page" className="shrink-0 rounded-card px-2 py-1" to="/">
           <span className="max-sm:hidden">
             <Wordmark />
@@ -25,7 +25,7 @@ export function TopBar({ onPalette, onHelp }: { onPalette: () => void; onHelp: (
         <WorkspaceSwitcher />
       </div>
       <button
-        className="flex h-8 w-full max-w-104 min-w-0 items-center gap-2 rounded-card border border-line bg-sunken px-2.5 text-row text-muted transition-colors hover:border-edge hover:text-ink max-sm:hidden"
+        className="flex h-8 w-104 min-w-40 shrink items-center gap-2 rounded-card border border-line bg-sunken px-2.5 text-row text-muted transition-colors hover:border-edge hover:text-ink max-sm:hidden"
         onClick={onPalette}
         type="button"
       >
