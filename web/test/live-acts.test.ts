@@ -20,7 +20,7 @@ async function withTask(answer: Partial<ActRequests> = {}) {
       if (act === 'pause') server.move(task, 'task_paused')
       const { state, generation, version } = task
       return {
-        items: items!.map(({ id }) => ({
+        items: items.map(({ id }) => ({
           id,
           done: true,
           state,
@@ -78,7 +78,7 @@ describe('an act on a task', () => {
 
   test('that is refused goes back, with a sentence and what can be done now', async () => {
     const { task, page, acts, columnOf, shown } = await withTask({
-      actOnMany: async ({ items }) => ({ items: [refusedItem(items![0]!.id, 'It is done.')] }),
+      actOnMany: async ({ items }) => ({ items: [refusedItem(items[0]!.id, 'It is done.')] }),
     })
     const outcome = await acts.run({ act: 'pause' }, [task.id])
     expect(outcome).toMatchObject({
@@ -108,7 +108,7 @@ describe('an act on a task', () => {
           code: null,
           detail: null,
         }
-        return { items: items!.map(({ id }) => ({ id, ...done })) }
+        return { items: items.map(({ id }) => ({ id, ...done })) }
       },
     })
     const outcome = await acts.run({ act: 'cancel' }, [task.id])
@@ -168,7 +168,7 @@ describe('an act on a task', () => {
 test('an act on many tells what became of each', async () => {
   const { server, task, page, acts } = await withTask({
     actOnMany: async ({ items }) => ({
-      items: items!.map(({ id }, n) =>
+      items: items.map(({ id }, n) =>
         n === 0
           ? { ...refusedItem(id, 'No.'), done: true, detail: null, code: null }
           : refusedItem(id, 'No.'),

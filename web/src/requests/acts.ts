@@ -1,5 +1,5 @@
 import { type Act, actsFor } from '../../../src/core/acts.ts'
-import type { ActAnswer, ActBody, TASK_ACTS } from '../../../src/core/shapes/board.ts'
+import type { ActAnswer, TASK_ACTS } from '../../../src/core/shapes/board.ts'
 import type { AnswerOf } from '../../../src/core/shapes/common.ts'
 import type { Card } from '../live/card.ts'
 import { isConnected } from '../live/freshness.ts'
@@ -9,7 +9,7 @@ import { doneWords, nameOfTask, OFFLINE, standing, unknownWords } from './act-wo
 
 /** Acts on tasks. They show at once; the answer or the event of it settles them. */
 
-export type ManyAct = (typeof TASK_ACTS)[number]
+type ManyAct = (typeof TASK_ACTS)[number]
 type Outcomes = AnswerOf<typeof ActAnswer>['items']
 
 /** What is asked of one or many tasks. */
@@ -20,7 +20,15 @@ export type Asked =
   | { act: 'agent'; agent: string | null }
 
 export interface ActRequests {
-  actOnMany: (body: AnswerOf<typeof ActBody>, idempotencyKey: string) => Promise<{ items: Outcomes }>
+  actOnMany: (
+    body: {
+      act: ManyAct
+      items: { id: string; generation?: number | undefined }[]
+      reason?: string | undefined
+      comment?: string | undefined
+    },
+    idempotencyKey: string,
+  ) => Promise<{ items: Outcomes }>
   judge: (
     id: string,
     decision: 'approve' | 'reject',
