@@ -18,6 +18,8 @@ const FILTERS = (server: ModelServer) => [
 async function follows(seed: number, events: number): Promise<number> {
   const random = seeded(seed)
   const server = new ModelServer(random)
+  // Half of the boards are longer than their first page.
+  for (let n = 0; n < (seed % 2) * 250; n++) server.create()
   for (let n = 0; n < 150; n++) server.act()
   const page = new LivePage(server, new ManualClock(random))
   await page.start()
@@ -57,5 +59,48 @@ describe('a store that follows the log', () => {
     let compared = 0
     for (let seed = 1; seed <= 10; seed++) compared += await follows(seed, 1_000)
     expect(compared).toBeGreaterThan(20)
+  })
+})
+
+/** A finished task that is archived, and a page whose board does not show it. */
+async function archived(archive: 'before' | 'after') {
+  const server = new ModelServer(seeded(5))
+  const task = server.create({ purpose: 'work' })
+  server.move(task, 'task_cancelled')
+  if (archive === 'before') server.archive(task)
+  const page = new LivePage(server)
+  await page.start()
+  const board = page.board()
+  await page.clock.pass(100)
+  const isTrue = () => expect(onScreen(page, board)).toEqual(onServer(server, board))
+  return { server, task, page, isTrue }
+}
+
+describe('a task that is archived', () => {
+  test('and done again is counted once, whenever its card was read', async () => {
+    for (const read of ['never', 'before', 'after'] as const) {
+      const { server, task, page, isTrue } = await archived('before')
+      const last = server.seq
+      if (read === 'before') page.live.world.wantCard(task.id)
+      await page.clock.pass(500)
+      server.move(task, 'task_reset')
+      if (read === 'after') page.live.world.wantCard(task.id)
+      await page.clock.pass(500)
+      page.deliver(last)
+      await page.clock.pass(3_000)
+      isTrue()
+    }
+  })
+
+  test('while its card is read does not come back with it', async () => {
+    const { server, task, page, isTrue } = await archived('after')
+    const last = server.seq
+    page.live.world.readCardAgain(task.id)
+    page.delayMs = () => 100
+    await page.clock.pass(150)
+    server.archive(task)
+    page.deliver(last)
+    await page.clock.pass(3_000)
+    isTrue()
   })
 })

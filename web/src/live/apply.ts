@@ -158,6 +158,8 @@ export interface Applied {
   after: Card | undefined
   /** The card contained the event already. */
   isKnown: boolean
+  /** The card is to be read again: what an earlier event changed is not in it. */
+  isStale: boolean
   isArchived: boolean
   /** No rule says all that this event changed: the card must be read. */
   mustBeRead: boolean
@@ -172,14 +174,15 @@ export function apply(entities: Entities, event: LiveEvent): Applied {
 
 function applyToCard(entities: Entities, event: LiveEvent, rule: Rule | undefined): Applied {
   const { seq } = event
-  const id = event.taskId ?? told(event, 'taskId', 'string') ?? null
-  const before = id === null ? undefined : entities.get('card', id)
+  const id = event.taskId ?? told(event, 'taskId', 'string') ?? ''
+  const before = entities.get('card', id)
   const isArchived = rule?.also === 'archives'
-  if (id === null || !before) return { before, after: before, isKnown: false, isArchived, mustBeRead: false }
+  const isStale = entities.isStale('card', id)
+  if (!before) return { before, after: before, isKnown: false, isStale, isArchived, mustBeRead: false }
   const isKnown = entities.seqOf('card', id) >= seq
   const isNews = !isKnown && entities.change('card', id, seq, (card) => rule?.card?.(card, event) ?? card)
   const mustBeRead = isNews && (rule === undefined || cards.mustBeRead(before, event))
-  return { before, after: entities.get('card', id), isKnown, isArchived, mustBeRead }
+  return { before, after: entities.get('card', id), isKnown, isStale, isArchived, mustBeRead }
 }
 
 function applyToThings(entities: Entities, event: LiveEvent, rule: Rule): void {

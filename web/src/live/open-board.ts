@@ -101,13 +101,13 @@ export class OpenBoard {
   }
 
   /** Counts by what the event says. False: it does not say enough. */
-  #count(event: LiveEvent, { before, after, isKnown, isArchived }: Applied): boolean {
+  #count(event: LiveEvent, { before, after, isKnown, isStale, isArchived }: Applied): boolean {
     const { filter } = this
     if (filter.mission !== undefined && event.missionId !== filter.mission) return true
     const [from, to] = [event.from as TaskState | null, event.to as TaskState | null]
     // Whether a task that is done again was archived, and so not counted, only its card before that tells.
     if ((isArchived || (from !== null && isTerminal(from))) && (!before || isKnown)) return false
-    const [wasIn, isIn] = this.#membership(before, after, isKnown)
+    const [wasIn, isIn] = this.#membership(before, after, isKnown || isStale)
     if (wasIn === null || isIn === null) return false
     const left = isArchived ? before!.state : from
     if (left !== null && wasIn) this.list.count(left, -1)
@@ -116,12 +116,12 @@ export class OpenBoard {
   }
 
   /** Whether the task belongs to this board before and after the event; null: not known. */
-  #membership(before: Card | undefined, after: Card | undefined, isKnown: boolean) {
+  #membership(before: Card | undefined, after: Card | undefined, isOfAnotherTime: boolean) {
     const { project, agent, tag, q } = this.filter
     const isVolatile = agent !== undefined || tag !== undefined || q !== undefined
     // The mission is the event's own.
     if (project === undefined && !isVolatile) return [true, true] as const
-    if (!before || !after || (isKnown && isVolatile)) return [null, null] as const
+    if (!before || !after || (isOfAnotherTime && isVolatile)) return [null, null] as const
     return [matches(before, this.filter), matches(after, this.filter)] as const
   }
 

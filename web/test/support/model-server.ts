@@ -66,7 +66,7 @@ export class ModelServer {
     else if (chance < 0.75) this.#moveSome(all)
     else if (chance < 0.85) this.#note(this.pick(all))
     else if (chance < 0.95) this.#update(this.pick(all))
-    else this.#archive(this.pick(all))
+    else this.archive(this.pick(all))
   }
 
   create(more: Partial<Task> = {}): Task {
@@ -164,7 +164,7 @@ export class ModelServer {
     this.#tell(task, 'task_updated', { fields: Object.keys(change) })
   }
 
-  #archive(task: Task): void {
+  archive(task: Task): void {
     if (!isTerminal(task.state) || task.isArchived) return
     Object.assign(task, { isArchived: true, version: task.version + 1 })
     this.#tell(task, 'task_archived', {})
