@@ -26,7 +26,6 @@ export class World {
   readonly boards: Boards
   readonly #wanted: WantedCards
   readonly #requests: WorldRequests
-  readonly #archived = new Set<string>()
   /** Finished tasks that no board has shown: whether they are archived is not known. */
   readonly #perhapsArchived = new Set<string>()
   /** By task: the cards that wait for it, as far as they name it. */
@@ -116,10 +115,7 @@ export class World {
     if (taskId === null) return
     // As if its card were not known: by it alone nobody can say whether the task was counted.
     if (this.#perhapsArchived.has(taskId)) applied.before = undefined
-    if (to !== null) {
-      this.#archived.delete(taskId)
-      this.#perhapsArchived.delete(taskId)
-    }
+    if (to !== null) this.#perhapsArchived.delete(taskId)
     const { after, isArchived, mustBeRead } = applied
     if (event.to !== null || isArchived) this.#settle(taskId, after)
     const wantsCard = this.boards.applied(event, applied, after && this.pending.shown(after))
@@ -146,7 +142,6 @@ export class World {
   }
 
   #archive(id: string): void {
-    this.#archived.add(id)
     this.#wanted.forget(id)
     this.#forget(id)
   }
@@ -186,7 +181,6 @@ export class World {
     try {
       const { items, seq } = await this.#requests.readCards(ids)
       for (const item of items) {
-        if (this.#archived.has(item.id)) continue
         const before = this.entities.get('card', item.id)
         this.#keep(cardFrom(item), seq)
         this.#show(before, this.shown(item.id)!)
