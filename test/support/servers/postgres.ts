@@ -2,10 +2,9 @@ import { chmodSync, chownSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import pg from 'pg'
 import { accountForPostgres } from '../../../src/embedded-postgres/account.ts'
-import { installFirstOf, type Packages } from './install.ts'
 import { find, type Machine, thisMachine } from './machine.ts'
-import { skip } from './obtain.ts'
 import { type PrivateServer, type Recipe, startPrivateServer } from './private-server.ts'
+import { obtainProgram, type WantedProgram } from './program.ts'
 
 /** Where Debian and Ubuntu keep the versions of PostgreSQL, a folder each. */
 const VERSIONS = '/usr/lib/postgresql'
@@ -47,23 +46,9 @@ const obtainPgbouncer = (machine: Machine) =>
     variable: 'PGBOUNCER',
   })
 
-interface Wanted {
-  name: string
-  wanted: string
-  packages: readonly Packages[]
-  locate(): string | undefined
-  variable: string
-}
-
-async function programsOf(machine: Machine, { name, wanted, packages, locate, variable }: Wanted) {
-  const found = locate()
-  if (found) return found
-  const whyNot = await installFirstOf(packages, machine)
-  const installed = locate()
-  if (installed) return installed
-  const why = `there is no ${wanted} here, and ${whyNot ?? 'the package does not bring it'}`
-  skip(machine, name, why, [variable])
-  return null
+async function programsOf(machine: Machine, wanted: WantedProgram): Promise<string | null> {
+  const found = await obtainProgram(machine, wanted)
+  return typeof found === 'string' ? found : null
 }
 
 export interface PostgresSettings {

@@ -1,0 +1,63 @@
+import { chromium } from 'playwright-core'
+import { find, type Machine, thisMachine } from './servers/machine.ts'
+import type { Skipped } from './servers/obtain.ts'
+import { obtainProgram } from './servers/program.ts'
+
+/** The real browser of the test run, of the screenshots and of the benchmark. */
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+/** Where macOS has them. */
+const APPLICATIONS = [
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+]
+
+/** The program that the environment names, or an installed one, or the package of Debian. */
+export async function obtainChromium(machine: Machine = thisMachine): Promise<string | Skipped> {
+  const { env, exists } = machine
+  if (env.BATON_CHROMIUM && !exists(env.BATON_CHROMIUM))
+    throw new Error(`BATON_CHROMIUM names ${env.BATON_CHROMIUM}, which does not exist.`)
+  return obtainProgram(machine, {
+    name: 'Chromium',
+    wanted: 'Chromium or Chrome',
+    // Ubuntu's package of this name is a snap, which starts in no container; there somebody installs Chrome.
+    packages: [{ names: ['chromium', 'fonts-liberation'] }],
+    locate: () =>
+      env.BATON_CHROMIUM ||
+      NAMES.map((name) => find(name, machine)).find(Boolean) ||
+      APPLICATIONS.find((path) => exists(path)),
+    variable: 'BATON_CHROMIUM',
+  })
+}
+
+const FLAGS = [
+  // A container's /dev/shm has 64 MB, and a page that does not fit is killed.
+  '--disable-dev-shm-usage',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  // Nothing but this machine has an address: no page can load anything from elsewhere.
+  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
+]
+
+/** With a new, empty profile each time. */
+const options = (program: string, { isRoot }: Machine) => ({
+  executablePath: program,
+  args: FLAGS,
+  // The sandbox does not start as root, and only there it is left out.
+  chromiumSandbox: !isRoot,
+})
+
+/** A browser for one program. */
+export async function launchChromium(machine: Machine = thisMachine) {
+  const program = await obtainChromium(machine)
+  if (typeof program !== 'string') throw new Error(program.skipped)
+  return chromium.launch(options(program, machine))
+}
+
+/** A browser for several processes, which connect to its endpoint. */
+export const serveChromium = (program: string, machine: Machine = thisMachine) =>
+  chromium.launchServer(options(program, machine))
