@@ -70,6 +70,21 @@ export default defineConfig({
         test: { ...COMMON, name: 'web', include: ['web/test/*.test.ts'], pool: 'threads', isolate: false },
       },
       { plugins, test: { ...COMMON, name: 'alone', include: ALONE, pool: 'forks' } },
+      {
+        plugins,
+        test: {
+          ...COMMON,
+          name: 'browser',
+          include: ['web/test/browser/*.test.ts'],
+          // Only a run with such tests builds the app and starts Chromium.
+          globalSetup: ['test/support/browser/setup.ts'],
+          pool: 'forks',
+          isolate: false,
+          // After all others, and one file less at a time: the browser itself keeps a core busy.
+          maxWorkers: 2,
+          sequence: { groupOrder: 2 },
+        },
+      },
     ],
   },
 })

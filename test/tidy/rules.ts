@@ -167,7 +167,7 @@ export const noImportCycles: Rule = (files) => {
   )
 }
 
-const CLIENTS = /^(src\/client|web)\/.*\.tsx?$/
+const CLIENTS = /^(src\/client|web\/src)\/.*\.tsx?$/
 
 /** Clients take their types from the shapes, and load none of them: zod would be a tenth of what a browser loads. */
 export const noShapesInClients: Rule = (files) => {

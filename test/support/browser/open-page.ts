@@ -1,0 +1,130 @@
+import type { Browser, BrowserContext, BrowserContextOptions, Page, Request } from 'playwright-core'
+import { signedIn } from './sign-in.ts'
+
+/** Opens pages of the app as a person does, and watches what they do meanwhile. */
+
+/** Where the app is served, and a key of the workspace to sign in with. */
+export interface Place {
+  url: string
+  key: string
+}
+
+export interface Look {
+  theme?: 'light' | 'dark'
+  phone?: boolean
+  /** Without it nothing moves by itself, so that pages are at rest soon. */
+  motion?: boolean
+}
+
+/** A part of opening the socket, which carries no data of the page. */
+const OPENS_SOCKET = 'POST /session/ticket'
+
+const DESK = { width: 1280, height: 800 }
+const PHONE = { width: 390, height: 844 }
+
+const contextOptions = ({ theme = 'light', phone, motion }: Look): BrowserContextOptions => ({
+  viewport: phone ? PHONE : DESK,
+  deviceScaleFactor: 1,
+  colorScheme: theme,
+  reducedMotion: motion ? 'no-preference' : 'reduce',
+  locale: 'en-GB',
+  timezoneId: 'UTC',
+  ...(phone ? { isMobile: true, hasTouch: true } : {}),
+})
+
+export class OpenedPage {
+  readonly page: Page
+  /** What the page asked of the API, such as `GET /board?limit=50`, in order; the socket aside. */
+  readonly calls: string[] = []
+  /** Faults that belong to the test: those that match. */
+  readonly expected: RegExp[] = []
+  readonly #faults: string[] = []
+  readonly #context: BrowserContext
+  readonly #url: string
+  readonly #base: string
+  readonly #unanswered = new Set<Request>()
+  #lastActivity = Date.now()
+
+  constructor(context: BrowserContext, page: Page, url: string, base: string) {
+    this.page = page
+    this.#context = context
+    this.#url = url
+    this.#base = base
+    this.#watch()
+  }
+
+  /** What no page may do: errors on the console, exceptions, breaches of its policy, requests to other hosts. */
+  get faults(): string[] {
+    return this.#faults.filter((fault) => !this.expected.some((pattern) => pattern.test(fault)))
+  }
+
+  #watch(): void {
+    this.page.on('console', (message) => {
+      if (message.type() === 'error')
+        this.#faults.push(`console: ${message.text()} ${message.location().url}`)
+    })
+    this.page.on('pageerror', (error) => this.#faults.push(`exception: ${error.message}`))
+    this.page.on('request', (request) => this.#began(request))
+    this.page.on('requestfinished', (request) => this.#ended(request))
+    this.page.on('requestfailed', (request) => this.#ended(request))
+    this.page.on('websocket', (socket) => this.#mustBeOurs(socket.url().replace(/^ws/, 'http')))
+  }
+
+  #began(request: Request): void {
+    const url = request.url()
+    if (/^(data|blob):/.test(url)) return
+    this.#mustBeOurs(url)
+    this.#lastActivity = Date.now()
+    this.#unanswered.add(request)
+    const api = `${this.#url}/api/v1`
+    if (!url.startsWith(api)) return
+    const call = `${request.method()} ${url.slice(api.length)}`
+    if (call !== OPENS_SOCKET) this.calls.push(call)
+  }
+
+  #ended(request: Request): void {
+    this.#unanswered.delete(request)
+    this.#lastActivity = Date.now()
+  }
+
+  #mustBeOurs(url: string): void {
+    if (new URL(url).origin !== this.#url) this.#faults.push(`request to another host: ${url}`)
+  }
+
+  /** Opens a path of the workspace, such as `/board`, and waits until the page is at rest. */
+  async goto(path: string): Promise<void> {
+    await this.page.goto(this.address(path))
+    await this.atRest()
+  }
+
+  address = (path: string) => `${this.#url}${this.#base}${path}`
+
+  /** Waits until the page has its heading, nothing loads, and it has asked nothing for a while. */
+  async atRest(quietMs = 500): Promise<void> {
+    await this.page.locator('h1').first().waitFor()
+    for (;;) {
+      const quietForMs = Date.now() - this.#lastActivity
+      const isBusy = this.#unanswered.size > 0 || (await this.page.locator('[aria-busy="true"]').count()) > 0
+      if (!isBusy && quietForMs >= quietMs) return
+      await new Promise((resolve) => setTimeout(resolve, isBusy ? 50 : quietMs - quietForMs + 1))
+    }
+  }
+
+  /** How many pixels the page, or the part of it that scrolls, is wider than what is shown of it. */
+  async overflow(): Promise<number> {
+    const parts = 'html, body, main, [data-scroll-restoration-id="page"]'
+    const wider = `[...document.querySelectorAll('${parts}')].map((one) => one.scrollWidth - one.clientWidth)`
+    return Math.max(...((await this.page.evaluate(wider)) as number[]))
+  }
+
+  close(): Promise<void> {
+    return this.#context.close()
+  }
+}
+
+/** A new context, signed in with the key of a workspace, with one page that is still empty. */
+export async function preparePage(browser: Browser, place: Place, look: Look = {}): Promise<OpenedPage> {
+  const { storageState, base } = await signedIn(browser, place)
+  const context = await browser.newContext({ ...contextOptions(look), storageState })
+  return new OpenedPage(context, await context.newPage(), place.url, base)
+}

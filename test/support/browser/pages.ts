@@ -1,0 +1,26 @@
+import type { Filled } from './fixture.ts'
+
+/** A page of the app, as the checks of all pages see it. */
+export interface PageUnderTest {
+  name: string
+  /** As the table of routes names it. */
+  route: string
+  /** Below the workspace. */
+  path(made: Filled): string
+  /** The accessible name of its most important act, which the keyboard must reach. Null: it only shows something. */
+  mainAct: RegExp | null
+  /** It shows one thing, which may be in another workspace. */
+  isOfOneThing?: true
+  /** It asks nothing of the server. */
+  isStatic?: true
+}
+
+export const PAGES: readonly PageUnderTest[] = [
+  {
+    name: 'settings',
+    route: '/settings/$section',
+    path: () => '/settings/appearance',
+    mainAct: /^Single keys act/,
+    isStatic: true,
+  },
+]

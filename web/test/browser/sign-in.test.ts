@@ -1,0 +1,72 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { axe } from '../../../test/support/browser/axe.ts'
+import { oneTimeLink } from '../../../test/support/browser/sign-in.ts'
+import { useBrowser } from '../../../test/support/browser/use-browser.ts'
+
+describe('a person signs in', () => {
+  const { browser, served, workspace, openPage } = useBrowser()
+
+  async function stranger() {
+    const context = await browser().newContext()
+    onTestFinished(() => context.close())
+    return context.newPage()
+  }
+
+  test('with a link, which works once and leaves no trace in the address', async () => {
+    const link = await oneTimeLink(served().url, (await workspace()).ownerKey)
+    const page = await stranger()
+    await page.goto(link)
+    await page.waitForURL(/\/w\//)
+    await page.locator('h1').waitFor()
+    expect(page.url()).not.toContain('#')
+    await page.goBack()
+    expect(page.url()).not.toContain(new URL(link).hash.slice(1))
+
+    const late = await stranger()
+    await late.goto(link)
+    await late.getByText('npm run link').first().waitFor()
+    expect(new URL(late.url()).pathname).toBe('/sign-in')
+    expect(await axe(late)).toEqual([])
+  })
+
+  test('with a key, and reads why another one is refused', async () => {
+    const page = await stranger()
+    await page.goto(`${served().url}/sign-in`)
+    expect(await axe(page)).toEqual([])
+    const field = page.getByLabel(/key/i)
+    await field.fill('baton_of-nobody')
+    await field.press('Enter')
+    await page.getByRole('alert').first().waitFor()
+    expect(await axe(page)).toEqual([])
+    await field.fill((await workspace()).ownerKey)
+    await field.press('Enter')
+    await page.waitForURL(/\/w\//)
+  })
+
+  test('is told how, wherever the address leads', async () => {
+    for (const path of ['/', '/w/01a2b3c4-0000-7000-8000-000000000000/board']) {
+      const page = await stranger()
+      await page.goto(served().url + path)
+      await page.getByText('npm run link').first().waitFor()
+    }
+  })
+
+  test('and is sent there again when the session is ended, and back to where it was', async () => {
+    const w = await workspace()
+    const { page, expected } = await openPage(w, '/settings/appearance')
+    // Requests that are refused because of it are on the console.
+    expected.push(/401|4401|WebSocket/)
+    const { items } = (await w.call('GET', '/session/all')).body
+    for (const { id } of items) expect((await w.call('DELETE', `/session/all/${id}`)).status).toBe(204)
+    await page.waitForURL(/\/sign-in\?back=/)
+    await page.getByLabel(/key/i).fill(w.ownerKey)
+    await page.getByLabel(/key/i).press('Enter')
+    await page.waitForURL(/\/settings\/appearance/)
+  })
+
+  test('and reads at an address that leads nowhere that it does, with a way on', async () => {
+    const { page } = await openPage(await workspace(), '/no-such-page')
+    expect(await page.getByRole('link').count()).toBeGreaterThan(0)
+    expect(await axe(page)).toEqual([])
+  })
+})
