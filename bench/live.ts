@@ -6,6 +6,7 @@ import { WebSocket } from 'ws'
 import { embeddedUrl, type Launched, launch, ownerKeyIn } from '../test/support/launched.ts'
 import { type Goal, worded } from './report.ts'
 import { type Spread, spreadOf } from './rounds.ts'
+import { NODE, runProgram } from './run-program.ts'
 import { cpuMsOfProcessTree } from './server-cpu.ts'
 
 /** Output of an agent, read on its own node and on another one; and what it costs whether somebody reads it or not. */
@@ -37,9 +38,6 @@ const TIMED = `let n = 0; const t = setInterval(() => { console.log('at ' + Date
 /** Bursts of ten lines of 80 characters. */
 const MANY = `let n = 0; const t = setInterval(() => { for (let i = 0; i < 10; i++) console.log(String(++n).padEnd(79, '.')); if (n >= Number(process.env.LINES)) clearInterval(t) }, 10)`
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked into as a client would
-type Answer = any
-
 interface LiveBed {
   here: string
   there: string
@@ -57,13 +55,13 @@ export async function liveFigures(lines: number, say: (what: string) => void): P
     return server.ready
   }
   try {
-    const here = await serve('here')
-    const url = embeddedUrl(join(folder, 'here'))
+    const here = await serve(NODE)
+    const url = embeddedUrl(join(folder, NODE))
     const there = await serve('there', { DATABASE_URL: url })
     const admin = new pg.Client({ connectionString: url })
     await admin.connect()
     const pids = servers.map(({ child }) => child.pid!)
-    const bed = { here, there, key: ownerKeyIn(join(folder, 'here')), pids, admin }
+    const bed = { here, there, key: ownerKeyIn(join(folder, NODE)), pids, admin }
     say(`v ${lines} lines of output, read on two nodes`)
     const [hereMs, thereMs] = await latencies(bed, Math.min(lines, 1_000))
     const costs = await lineCosts(bed, lines)
@@ -75,28 +73,6 @@ export async function liveFigures(lines: number, say: (what: string) => void): P
       await ended
     }
     rmSync(folder, { recursive: true, force: true })
-  }
-}
-
-async function call({ here, key }: LiveBed, method: string, path: string, body?: unknown): Promise<Answer> {
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-  const answer = await fetch(`${here}/api/v1${path}`, { method, headers, body: JSON.stringify(body) ?? null })
-  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
-  return answer.json()
-}
-
-/** Runs a program as an agent of the first node, to its end. */
-async function runOf(bed: LiveBed, program: string, lines: number): Promise<void> {
-  const adapterConfig = {
-    ...{ command: process.execPath, args: ['--eval', program], env: { LINES: String(lines) } },
-  }
-  const runtimeConfig = { node: 'here', watch: { silentSec: 0 } }
-  await call(bed, 'PUT', '/agents/dev', { adapterType: 'process', adapterConfig, runtimeConfig })
-  const { wakeup } = await call(bed, 'POST', '/agents/dev/wakeup', {})
-  for (;;) {
-    const { items } = await call(bed, 'GET', '/agents/dev/runs?limit=1')
-    if (items[0]?.wakeupId === wakeup.id && items[0].finishedAt !== null) return
-    await new Promise((resolve) => setTimeout(resolve, 100))
   }
 }
 
@@ -122,7 +98,7 @@ async function latencies(bed: LiveBed, lines: number): Promise<[Percentiles, Per
       }),
     ),
   )
-  await runOf(bed, TIMED, lines)
+  await runProgram({ url: bed.here, key: bed.key }, TIMED, lines)
   await new Promise((resolve) => setTimeout(resolve, 500))
   for (const ws of readers) ws.close()
   for (const [i, all] of took.entries())
@@ -177,7 +153,7 @@ async function costOf(bed: LiveBed, lines: number): Promise<Cost> {
   }
   await bed.admin.query('checkpoint')
   const before = await read()
-  await runOf(bed, MANY, lines)
+  await runProgram({ url: bed.here, key: bed.key }, MANY, lines)
   const after = await read()
   const of = (value: number) => (value * 1_000) / lines
   return { cpuMs: of(after.cpu - before.cpu), walBytes: of(after.wal - before.wal) }

@@ -25,6 +25,7 @@ import * as report from './report.ts'
 import { runFigures } from './runs.ts'
 import { type Bed, makeBed } from './setup.ts'
 import { aligned } from './text-table.ts'
+import { webFigures, webVerdicts } from './web/web.ts'
 
 /**
  * `npm run bench`: all figures in one run on one machine, since only their ratios mean something elsewhere.
@@ -47,6 +48,7 @@ const PARTS = [
   'board',
   'pages',
   'live',
+  'web',
 ] as const
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
@@ -171,6 +173,12 @@ const missions = wants('missions') ? await missionFigures({ tasks: 10_000, times
 const pages = wants('board') ? await pageFigures(MANY, say) : null
 const insight = wants('pages') ? await insightFigures(MANY, say) : null
 const live = wants('live') ? await liveFigures(quick ? 5_000 : 20_000, say) : null
+const web = wants('web')
+  ? await webFigures(
+      { cards: 5_000, eventsPerSecond: 3_000, seconds: quick ? 3 : 10, megabytes: quick ? 20 : 100 },
+      say,
+    )
+  : null
 const migrated = wants('migration') ? await migration(MANY, say) : null
 
 const tables: Tables = {
@@ -191,6 +199,7 @@ if (missions) console.log(missionVerdicts(missions))
 if (pages) console.log(pageVerdicts(pages))
 if (insight) console.log(insightVerdicts(insight))
 if (live) console.log(liveVerdicts(live))
+if (web) console.log(webVerdicts(web))
 if (migrated) console.log(migrationVerdicts(migrated))
 if (anywhere?.distribution) console.log(report.anyPostgresVerdicts(anywhere.embedded, anywhere.distribution))
 const how = `Median of ${TIMES} (least–most), measured in turn${quick ? ' with --quick' : ''}: ${machine()}.`
@@ -210,6 +219,7 @@ const kept = {
   pages,
   insight,
   live,
+  web,
 }
 writeFileSync(file, JSON.stringify(kept, null, 2))
 console.log(`written to ${file}`)
