@@ -19,6 +19,9 @@ export interface Look {
 /** A part of opening the socket, which carries no data of the page. */
 const OPENS_SOCKET = 'POST /session/ticket'
 
+/** On a busy machine pages come late, but they come. */
+const LONGEST_WAIT_MS = 50_000
+
 const DESK = { width: 1280, height: 800 }
 const PHONE = { width: 390, height: 844 }
 
@@ -126,5 +129,6 @@ export class OpenedPage {
 export async function preparePage(browser: Browser, place: Place, look: Look = {}): Promise<OpenedPage> {
   const { storageState, base } = await signedIn(browser, place)
   const context = await browser.newContext({ ...contextOptions(look), storageState })
+  context.setDefaultTimeout(LONGEST_WAIT_MS)
   return new OpenedPage(context, await context.newPage(), place.url, base)
 }

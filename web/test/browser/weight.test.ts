@@ -39,8 +39,10 @@ const firstLoadOf = (page: string) => {
 }
 
 describe('the built app', () => {
-  test('needs at most 250 KB of scripts to show the board', () => {
-    const loaded = firstLoadOf('src/pages/board/page.tsx')
+  const pages = Object.keys(manifest).filter((name) => /^src\/pages\/.*\/page\.tsx$/.test(name))
+
+  test.each(pages)('needs at most 250 KB of scripts to show %s', (page) => {
+    const loaded = firstLoadOf(page)
     const bytes = loaded.reduce((sum, [, size]) => sum + size, 0)
     expect(bytes, JSON.stringify(loaded)).toBeLessThanOrEqual(250_000)
   })
