@@ -1,0 +1,118 @@
+import { useVirtualizer } from '@tanstack/react-virtual'
+import {
+  type CSSProperties,
+  type ReactNode,
+  type Ref,
+  useEffect,
+  useImperativeHandle,
+  useLayoutEffect,
+  useRef,
+} from 'react'
+import { useFollowing } from './follow.ts'
+
+export interface AnchoredListHandle {
+  showIndex: (index: number) => void
+  showEnd: () => void
+  /** The first row in view, -1: none. */
+  firstInView: () => number
+  focus: () => void
+}
+
+interface Props<Item> {
+  label: string
+  items: readonly Item[]
+  keyOf: (item: Item) => number
+  rowPx: number
+  render: (item: Item, index: number) => ReactNode
+  /** Rows may be wider than the list. */
+  isWide?: boolean
+  isFollowing: boolean
+  onFollowing: (isFollowing: boolean) => void
+  /** Called before the eye gets there, and again when the first or last row is another one. */
+  onNearStart: () => void
+  onNearEnd: () => void
+  nearRows: number
+  onScrolled?: () => void
+  /** When it changes, all rows have another height. */
+  heights: string
+  className?: string
+  style?: CSSProperties
+  ref: Ref<AnchoredListHandle>
+}
+
+const AT_END_PX = 4
+
+/** A list that is read from its end. Rows added at either end leave the row under the eye where it is; who follows stays at the end. */
+export function AnchoredList<Item>(props: Props<Item>) {
+  const { label, items, keyOf, rowPx, render, isWide = false, isFollowing, onFollowing, heights, ref } = props
+  const scroller = useRef<HTMLElement>(null)
+  const list = useVirtualizer<HTMLElement, HTMLDivElement>({
+    count: items.length,
+    getScrollElement: () => scroller.current,
+    getItemKey: (index) => keyOf(items[index]!),
+    estimateSize: () => rowPx,
+    overscan: 12,
+    paddingEnd: 48,
+    anchorTo: 'end',
+    followOnAppend: isFollowing,
+    scrollEndThreshold: AT_END_PX,
+  })
+  useImperativeHandle(ref, () => ({
+    showIndex: (index) => list.scrollToIndex(index, { align: 'center' }),
+    showEnd: () => list.scrollToEnd(),
+    firstInView: () => list.getVirtualItemForOffset(list.scrollOffset ?? 0)?.index ?? -1,
+    focus: () => scroller.current?.focus(),
+  }))
+  useFollowing(scroller, () => list.isAtEnd(AT_END_PX), onFollowing)
+  const total = list.getTotalSize()
+  // The last row grows without a new one, and rows are measured after they were drawn: the end moves, and who follows goes with it.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new height is the reason
+  useLayoutEffect(() => {
+    if (isFollowing && !list.isAtEnd(0)) list.scrollToEnd()
+  }, [isFollowing, total, list])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: they change every height
+  useLayoutEffect(() => list.measure(), [list, heights])
+  const rows = list.getVirtualItems()
+  useNearEnds(rows[0]?.index, rows.at(-1)?.index, props)
+  return (
+    <section
+      aria-label={label}
+      className={`focus-inside min-h-0 min-w-0 flex-1 overflow-auto ${props.className ?? ''}`}
+      onScroll={props.onScrolled}
+      ref={scroller}
+      style={props.style}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
+      tabIndex={0}
+    >
+      <div className="relative min-w-full" style={{ height: total }}>
+        {rows.map((row) => (
+          <div
+            className={`absolute top-0 left-0 min-w-full ${isWide ? '' : 'w-full'}`}
+            data-index={row.index}
+            key={row.key}
+            ref={list.measureElement}
+            style={{ transform: `translateY(${row.start}px)` }}
+          >
+            {render(items[row.index]!, row.index)}
+          </div>
+        ))}
+      </div>
+    </section>
+  )
+}
+
+function useNearEnds<Item>(first: number | undefined, last: number | undefined, props: Props<Item>) {
+  const { items, keyOf, nearRows, onNearStart, onNearEnd } = props
+  const isNearStart = first !== undefined && first < nearRows
+  const isNearEnd = last !== undefined && last >= items.length - nearRows
+  const start = items.length === 0 ? null : keyOf(items[0]!)
+  const end = items.length === 0 ? null : keyOf(items.at(-1)!)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new first row is a reason to ask again
+  useEffect(() => {
+    if (isNearStart) onNearStart()
+  }, [isNearStart, start, onNearStart])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: likewise a new last one
+  useEffect(() => {
+    if (isNearEnd) onNearEnd()
+  }, [isNearEnd, end, onNearEnd])
+}

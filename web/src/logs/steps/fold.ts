@@ -1,0 +1,63 @@
+import type { Step } from '../../../../src/core/shapes/transcript.ts'
+
+/** Steps as rows: one line each, and calls of the same tool in a row as one («Read ×14»). */
+
+export const STEP_FILTERS = ['all', 'failed', 'calls'] as const
+export type StepFilter = (typeof STEP_FILTERS)[number]
+
+export interface StepRow {
+  /** The number of its first step: it keeps its place and its name while it grows. */
+  readonly key: number
+  /** More than one: folded. */
+  readonly steps: readonly Step[]
+}
+
+const FOLDED: readonly Step['kind'][] = ['call', 'edit', 'log', 'thought']
+
+/** What failed, and what waits for its result or for a person, is never folded away. */
+export const mustBeSeen = ({ isError, isOpen, kind }: Step) => isError || isOpen || kind === 'asked'
+
+const goesWith = (before: Step, step: Step) =>
+  before.kind === step.kind &&
+  before.tool === step.tool &&
+  FOLDED.includes(step.kind) &&
+  !mustBeSeen(before) &&
+  !mustBeSeen(step)
+
+const MATCHES: Record<StepFilter, (step: Step) => boolean> = {
+  all: () => true,
+  failed: ({ isError }) => isError,
+  calls: ({ kind }) => kind === 'call' || kind === 'edit',
+}
+
+/** `isGrowing`: the last step may still change, and is shown by itself. */
+export function foldedSteps(steps: readonly Step[], filter: StepFilter, isGrowing: boolean): StepRow[] {
+  const rows: { key: number; steps: Step[] }[] = []
+  const wanted = steps.filter(MATCHES[filter])
+  const last = steps.at(-1)
+  for (const step of wanted) {
+    const row = rows.at(-1)
+    const isAlone = isGrowing && step === last
+    if (row && !isAlone && goesWith(row.steps.at(-1)!, step)) row.steps.push(step)
+    else rows.push({ key: step.n, steps: [step] })
+  }
+  return rows
+}
+
+/** Failed, waiting and last steps are open, until somebody closes them. */
+export const isOpenAtFirst = ({ steps }: StepRow, isLast: boolean): boolean =>
+  steps.length === 1 && (isLast || mustBeSeen(steps[0]!))
+
+/** The known steps with new ones; one that comes again under its number replaces what was known. */
+export function withSteps(known: readonly Step[], came: readonly Step[]): readonly Step[] {
+  if (came.length === 0) return known
+  const byNumber = new Map(known.map((step) => [step.n, step]))
+  for (const step of came) byNumber.set(step.n, step)
+  return [...byNumber.values()].sort((a, b) => a.n - b.n)
+}
+
+/** The sum of what is known; null: nothing is. */
+export function sumOf(steps: readonly Step[], amount: (step: Step) => number | null): number | null {
+  const known = steps.flatMap((step) => amount(step) ?? [])
+  return known.length === 0 ? null : known.reduce((sum, one) => sum + one, 0)
+}

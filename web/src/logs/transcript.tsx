@@ -1,0 +1,117 @@
+import { useMemo, useRef, useState } from 'react'
+import { Empty } from '../parts/empty.tsx'
+import { ProblemBox } from '../parts/problem.tsx'
+import { ProgressBar } from '../parts/progress-bar.tsx'
+import { Segmented } from '../parts/segmented.tsx'
+import { Skeleton } from '../parts/skeleton.tsx'
+import { countText } from '../parts/wording.ts'
+import { api } from '../requests/api.ts'
+import { AnchoredList, type AnchoredListHandle } from './anchored-list.tsx'
+import { FollowPill } from './follow-pill.tsx'
+import { readLog } from './log-reads.ts'
+import type { LogRun } from './raw-log.tsx'
+import { foldedSteps, type StepFilter, type StepRow } from './steps/fold.ts'
+import { StepRowView } from './steps/step-row.tsx'
+import { TranscriptFeed } from './transcript-feed.ts'
+import { useEnd, useOpenRows, useStepKeys } from './transcript-state.ts'
+import { drawLater, useFeed } from './use-feed.ts'
+import { useLiveLog } from './use-live-log.ts'
+
+const FILTERS: { value: StepFilter; words: string }[] = [
+  { value: 'all', words: 'All' },
+  { value: 'failed', words: 'Failed' },
+  { value: 'calls', words: 'Calls' },
+]
+const NEAR_ROWS = 30
+const ROW_PX = 37
+const keyOf = (row: StepRow) => row.key
+
+const newFeed = (runId: string) =>
+  new TranscriptFeed({
+    readSteps: (wanted) => api().get('/runs/:id/transcript', { params: { id: runId }, query: wanted }),
+    readLog: (wanted) => readLog(runId, wanted),
+    later: drawLater,
+  })
+
+/** What the agent did, one line a step. */
+export function Transcript(props: { run: LogRun; totalTokens: number; onRaw: (offset: number) => void }) {
+  const { run, totalTokens, onRaw } = props
+  const [feed, state] = useFeed(run.id, () => newFeed(run.id))
+  useLiveLog(feed, run)
+  const list = useRef<AnchoredListHandle>(null)
+  const [filter, setFilter] = useState<StepFilter>('all')
+  const rows = useMemo(() => foldedSteps(state.steps, filter, run.isLive), [state.steps, filter, run.isLive])
+  const { isFollowing, setFollowing, follow } = useEnd(feed, list)
+  const { isOpen, toggle, toggleAll } = useOpenRows(rows)
+  const [selected, setSelected] = useState<number | null>(null)
+  const moves = { rows, selected, onSelect: setSelected, toggle, toggleAll, list }
+  useStepKeys({ ...moves, filter, onFilter: setFilter, onEnd: () => void follow() })
+  if (state.phase === 'unavailable')
+    return <Empty drawing="terminal" text={state.detail ?? 'Its log was deleted, or is kept elsewhere.'} title="There is no transcript" />
+  return (
+    <div className="flex min-h-0 flex-1 flex-col">
+      <div className="flex flex-wrap items-center gap-3 border-b border-line px-6 py-1.5 max-sm:px-4">
+        <Segmented label="Which steps" onChange={setFilter} options={FILTERS} value={filter} />
+        <p className="ml-auto text-label text-muted">{countText(state.total)} steps</p>
+      </div>
+      {state.error !== null && (
+        <div className="px-6 py-2">
+          <ProblemBox error={state.error} onRetry={() => void feed.openEnd()} />
+        </div>
+      )}
+      {state.phase === 'opening' && state.readShare > 0 && (
+        <div className="px-6 py-2 text-label text-muted">
+          Reading a large log
+          <ProgressBar label="Read of the log" percent={state.readShare * 100} />
+        </div>
+      )}
+      <div className="relative flex min-h-0 flex-1">
+        {state.phase === 'opening' && state.steps.length === 0 && state.error === null ? (
+          <div className="flex-1 px-6 py-2">
+            <Skeleton label="Loading the steps" rows={8} />
+          </div>
+        ) : rows.length === 0 ? (
+          <Nothing filter={filter} isLive={run.isLive} />
+        ) : (
+          <AnchoredList
+            heights=""
+            isFollowing={isFollowing}
+            items={rows}
+            keyOf={keyOf}
+            label="Steps"
+            nearRows={NEAR_ROWS}
+            onFollowing={setFollowing}
+            onNearEnd={() => void feed.extendAfter()}
+            onNearStart={() => void feed.extendBefore()}
+            ref={list}
+            render={(row) => (
+              <StepRowView
+                isOpen={isOpen(row)}
+                isSelected={row.key === selected}
+                onRaw={onRaw}
+                onSelect={setSelected}
+                onToggle={toggle}
+                row={row}
+                totalTokens={totalTokens}
+              />
+            )}
+            rowPx={ROW_PX}
+          />
+        )}
+        <FollowPill isFollowing={isFollowing} isLive={run.isLive} newCount={state.newSteps} noun="step" onFollow={() => void follow()} />
+      </div>
+    </div>
+  )
+}
+
+function Nothing({ filter, isLive }: { filter: StepFilter; isLive: boolean }) {
+  if (filter === 'failed') return <Empty drawing="path" title="No step failed" />
+  if (filter === 'calls') return <Empty drawing="path" title="No tool was called" />
+  return (
+    <Empty
+      drawing="path"
+      text={isLive ? 'Its first step appears here as soon as it is written.' : 'The agent wrote nothing.'}
+      title={isLive ? 'Nothing yet' : 'No steps'}
+    />
+  )
+}
