@@ -5,9 +5,11 @@ import {
   lazyRouteComponent,
   redirect,
 } from '@tanstack/react-router'
+import { RUN_STATES } from '../../src/core/runs/states.ts'
 import { searchBy } from './page-route.ts'
 import { NotFound } from './pages/not-found/page.tsx'
-import { parseSearch, type SearchTable, writeSearch } from './search-params.ts'
+import { RUN_VIEWS } from './pages/run/views.ts'
+import { param, parseSearch, type SearchTable, writeSearch } from './search-params.ts'
 import { Frame } from './shell/frame.tsx'
 import { NAVIGATION } from './shell/navigation.ts'
 import { PageFailed } from './shell/page-failed.tsx'
@@ -26,6 +28,16 @@ const page = <const Path extends string, const Table extends SearchTable>(
 ) => createRoute({ getParentRoute: () => root, path, validateSearch: searchBy(search), component })
 
 const pages = [
+  page(
+    '/runs',
+    { agent: param.text, status: param.oneOf(RUN_STATES) },
+    lazyRouteComponent(() => import('./pages/runs/page.tsx'), 'Runs'),
+  ),
+  page(
+    '/runs/$id',
+    { view: param.oneOf(RUN_VIEWS), at: param.wholeNumber, q: param.text },
+    lazyRouteComponent(() => import('./pages/run/page.tsx'), 'Run'),
+  ),
   page(
     '/settings/$section',
     {},

@@ -42,7 +42,7 @@ function growing(first: string) {
       const call = timer
       timer = null
       call?.()
-      await new Promise(setImmediate)
+      await new Promise((resolve) => setTimeout(resolve))
     },
     texts: () => feed.state.window.lines.map(({ raw }) => raw),
     all: () => linesOfLog(recorded(pieces)).map(({ raw }) => raw),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { joined, type Line, lineAt, linesOf, linesOfPage } from '../src/logs/lines.ts'
 import { unitAfterBytes, utf8Bytes } from '../src/logs/utf8.ts'
-import { linesOfLog, pageOfLog, RECORDED } from './recorded-log.ts'
+import { linesOfLog, pageOfLog, RECORDED, sizeOf, textAt } from './recorded-log.ts'
 
 test('every split of a recorded log at every byte gives the same lines', () => {
   const whole = linesOfLog(RECORDED)
@@ -35,8 +35,7 @@ test('lines have no gaps, and each begins where its bytes are', () => {
   let end = 0
   for (const line of lines) {
     expect(line.offset).toBe(end)
-    const text = RECORDED.bytes.subarray(line.offset, line.offset + line.bytes).toString()
-    expect(text).toBe(line.raw + (line.isOpen ? '' : '\n'))
+    expect(textAt(RECORDED, line.offset, line.offset + line.bytes)).toBe(line.raw + (line.isOpen ? '' : '\n'))
     end += line.bytes
   }
   expect(end).toBe(RECORDED.bytes.length)
@@ -51,14 +50,14 @@ test('a line is found by any of its bytes', () => {
 })
 
 test('a page that was asked for in the middle of a character begins at the next one', () => {
-  const inEmoji = RECORDED.bytes.indexOf('🚀') + 1
+  const inEmoji = RECORDED.bytes.indexOf(0xf0) + 1
   const page = pageOfLog(RECORDED, inEmoji, 100)
   expect(linesOfPage(page)[0]!.offset).toBe(inEmoji + 3)
 })
 
 test('sizes are those of UTF-8', () => {
   const text = 'aé€🚀 \u0000'
-  expect(utf8Bytes(text)).toBe(Buffer.byteLength(text))
+  expect(utf8Bytes(text)).toBe(sizeOf(text))
   expect(unitAfterBytes(text, 0, 1)).toBe(1)
   expect(unitAfterBytes(text, 0, 6)).toBe(3)
   expect(unitAfterBytes(text, 0, 10)).toBe(5)

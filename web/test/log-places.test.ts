@@ -35,9 +35,11 @@ test('thousands of places are few marks, each where it belongs', () => {
 })
 
 test('walking over places goes around the ends', () => {
-  expect([0, 10, 15, 30].map((from) => nextPlace([10, 20, 30], from, true))).toEqual([10, 20, 20, 10])
-  expect([0, 10, 15, 31].map((from) => nextPlace([10, 20, 30], from, false))).toEqual([30, 30, 10, 30])
-  expect(nextPlace([], 3, true)).toBe(null)
+  expect([0, 10, 15, 30].map((from) => nextPlace([10, 20, 30], from, true, true))).toEqual([10, 20, 20, 10])
+  expect([0, 10, 15, 31].map((from) => nextPlace([10, 20, 30], from, false, true))).toEqual([30, 30, 10, 30])
+  expect(nextPlace([], 3, true, true)).toBe(null)
+  // More may follow: the first is not the next.
+  expect(nextPlace([10, 20], 20, true, false)).toBe(null)
 })
 
 test('a place is a byte, a size, a percentage or a time of day', () => {

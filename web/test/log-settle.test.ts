@@ -67,7 +67,13 @@ test('256 and true colours become the colour of the same hue', () => {
 test('links lead to the web or are text', () => {
   const link = (address: string) => `${ESC}]8;;${address}\u0007here${ESC}]8;;${ESC}\\`
   expect(shown(link('https://example.com/x'))).toEqual([['here', '', 'https://example.com/x']])
-  for (const address of ['javascript:alert(1)', 'data:text/html,x', 'file:///etc/passwd', 'https://', ' https://a'])
+  for (const address of [
+    'javascript:alert(1)',
+    'data:text/html,x',
+    'file:///etc/passwd',
+    'https://',
+    ' https://a',
+  ])
     expect(shown(link(address)), address).toEqual([['here', '', null]])
 })
 
@@ -107,7 +113,16 @@ test('a progress bar that was drawn a million times is one short line', () => {
 })
 
 test('hostile lines are settled in time that grows with their length only', () => {
-  for (const bomb of [`${ESC}]`, `${ESC}[`, `${ESC}[31m`, `${ESC}P`, `${ESC}[38;5;`, '\b', `x\r`, `${ESC}]8;;`]) {
+  for (const bomb of [
+    `${ESC}]`,
+    `${ESC}[`,
+    `${ESC}[31m`,
+    `${ESC}P`,
+    `${ESC}[38;5;`,
+    '\b',
+    `x\r`,
+    `${ESC}]8;;`,
+  ]) {
     const started = performance.now()
     shownOf(bomb.repeat(60_000 / bomb.length), false)
     // A quadratic way takes minutes for this; a linear one some milliseconds, whatever the machine does besides.

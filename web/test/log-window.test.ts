@@ -15,7 +15,7 @@ import {
   wholeLines,
   withOutput,
 } from '../src/logs/log-window.ts'
-import { pageOfLog, type RecordedLog, recorded } from './recorded-log.ts'
+import { pageOfLog, type RecordedLog, recorded, sizeOf } from './recorded-log.ts'
 
 /** About 8 MB: twice what a window holds. */
 const LARGE = recorded(
@@ -92,10 +92,10 @@ test('live output in any division, doubled and after reads gives the lines of th
           expect(next.hole).toBe(null)
           window = next.window
         }
-        offset += Buffer.byteLength(piece)
+        offset += sizeOf(piece)
       }
       expect(window.lines.map(({ raw }) => raw)).toEqual(text.split('\n'))
-      expect(window.end).toBe(Buffer.byteLength(text))
+      expect(window.end).toBe(sizeOf(text))
     }),
   )
 })

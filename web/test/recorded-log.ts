@@ -10,24 +10,34 @@ interface Span {
 }
 
 export interface RecordedLog {
-  bytes: Buffer
+  bytes: Uint8Array
   spans: Span[]
 }
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+
+export const sizeOf = (text: string) => encoder.encode(text).length
+
+/** The text of these bytes. */
+export const textAt = ({ bytes }: RecordedLog, from: number, to: number) =>
+  decoder.decode(bytes.subarray(from, to))
 
 export function recorded(pieces: readonly (readonly [stream: string, text: string])[]): RecordedLog {
   const spans: Span[] = []
   let offset = 0
   for (const [index, [stream, text]] of pieces.entries()) {
-    const bytes = Buffer.byteLength(text)
+    const bytes = sizeOf(text)
     spans.push({ offset, bytes, stream, ts: new Date(Date.UTC(2026, 0, 1) + index * 1_000).toISOString() })
     offset += bytes
   }
-  return { bytes: Buffer.from(pieces.map(([, text]) => text).join('')), spans }
+  return { bytes: encoder.encode(pieces.map(([, text]) => text).join('')), spans }
 }
 
 const isRest = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) === 0x80
 
-export function pageOfLog({ bytes, spans }: RecordedLog, offset: number, limitBytes: number): LogPageText {
+export function pageOfLog(log: RecordedLog, offset: number, limitBytes: number): LogPageText {
+  const { bytes, spans } = log
   let from = Math.min(offset, bytes.length)
   while (isRest(bytes[from])) from += 1
   let to = Math.min(offset + limitBytes, bytes.length)
@@ -38,7 +48,7 @@ export function pageOfLog({ bytes, spans }: RecordedLog, offset: number, limitBy
       return { ...span, offset: start, bytes: Math.min(span.offset + span.bytes, to) - start }
     })
     .filter(({ bytes: size }) => size > 0)
-  return { offset, content: bytes.toString('utf8', from, Math.max(from, to)), spans: within }
+  return { offset, content: textAt(log, from, Math.max(from, to)), spans: within }
 }
 
 export const linesOfLog = (log: RecordedLog): readonly Line[] =>

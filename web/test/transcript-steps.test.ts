@@ -35,9 +35,10 @@ test('calls of the same tool in a row are one row', () => {
 
 test('what is said between two calls keeps them apart', () => {
   expect(numbers([step(1), step(2, { kind: 'said', tool: null }), step(3)])).toEqual([[1], [2], [3]])
-  expect(
-    numbers([step(1, { kind: 'said', tool: null }), step(2, { kind: 'said', tool: null })]),
-  ).toEqual([[1], [2]])
+  expect(numbers([step(1, { kind: 'said', tool: null }), step(2, { kind: 'said', tool: null })])).toEqual([
+    [1],
+    [2],
+  ])
 })
 
 test('failed and waiting steps are never folded away, and the last one not while it may change', () => {
@@ -79,5 +80,7 @@ test('a step that comes again replaces itself and keeps its place', () => {
 
 test('what is unknown is not zero', () => {
   expect(sumOf([step(1), step(2, { durationMs: null })], ({ durationMs }) => durationMs)).toBe(100)
-  expect(sumOf([step(1, { costUsd: null })], ({ costUsd }) => (costUsd === null ? null : Number(costUsd)))).toBe(null)
+  expect(
+    sumOf([step(1, { costUsd: null })], ({ costUsd }) => (costUsd === null ? null : Number(costUsd))),
+  ).toBe(null)
 })

@@ -73,7 +73,9 @@ export function AnchoredList<Item>(props: Props<Item>) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: they change every height
   useLayoutEffect(() => list.measure(), [list, heights])
   const rows = list.getVirtualItems()
-  useNearEnds(rows[0]?.index, rows.at(-1)?.index, props)
+  // Before it was scrolled to its end, a list that is followed shows its start for a moment: nobody looks at it.
+  const isFilled = total > (list.scrollRect?.height ?? 0)
+  useNearEnds(isFollowing && isFilled ? undefined : rows[0]?.index, rows.at(-1)?.index, props)
   return (
     <section
       aria-label={label}

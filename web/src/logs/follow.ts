@@ -38,8 +38,10 @@ class Hand {
   listen(isAtEnd: () => boolean): () => void {
     const ended = new AbortController()
     const options = { signal: ended.signal, passive: true }
-    const on = <K extends keyof HTMLElementEventMap>(type: K, call: (event: HTMLElementEventMap[K]) => void) =>
-      this.#element.addEventListener(type, call, options)
+    const on = <K extends keyof HTMLElementEventMap>(
+      type: K,
+      call: (event: HTMLElementEventMap[K]) => void,
+    ) => this.#element.addEventListener(type, call, options)
     on('wheel', ({ deltaY }) => deltaY !== 0 && this.#move(deltaY > 0))
     on('keydown', ({ key }) => {
       if (UP_KEYS.has(key)) this.#move(false)

@@ -25,7 +25,11 @@ export function JumpDialog(props: {
   return (
     <Dialog
       actions={
-        <Button disabledReason={place ? null : 'Write a byte, a percentage or a time.'} kind="primary" onClick={go}>
+        <Button
+          disabledReason={place ? null : 'Write a byte, a percentage or a time.'}
+          kind="primary"
+          onClick={go}
+        >
           Go there
         </Button>
       }
@@ -40,7 +44,10 @@ export function JumpDialog(props: {
           go()
         }}
       >
-        <Field hint="A byte (1048576, 3.1 MB), a percentage (50 %) or a time of day (14:05:09)." label="Place">
+        <Field
+          hint="A byte (1048576, 3.1 MB), a percentage (50 %) or a time of day (14:05:09)."
+          label="Place"
+        >
           <TextInput autoFocus onChange={(event) => setText(event.target.value)} value={text} />
         </Field>
       </form>

@@ -10,7 +10,10 @@ export interface LineOffsets {
  * The numbers of the lines of a window, from any line of it whose number is told; null: none is. Lines that a stream interrupted are
  * counted once, at their end.
  */
-export function lineNumbers(lines: readonly Line[], { everyLines, lineOffsets }: LineOffsets): Int32Array | null {
+export function lineNumbers(
+  lines: readonly Line[],
+  { everyLines, lineOffsets }: LineOffsets,
+): Int32Array | null {
   const place = new Map(lineOffsets.map((offset, index) => [offset, 1 + index * everyLines]))
   const known = lines.findIndex(({ offset }) => place.has(offset))
   if (known === -1) return null

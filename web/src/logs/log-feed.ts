@@ -95,8 +95,9 @@ export class LogFeed {
 
   /** Where this byte is in view. */
   openAround(offset: number): Promise<void> {
-    const { from, to } = pageAround(offset, Math.max(this.#state.window.logBytes, offset + 1))
-    return this.#open({ offset: from, limitBytes: Math.max(to - from, PAGE_BYTES) })
+    const { logBytes } = this.#state.window
+    const { from } = pageAround(offset, logBytes === 0 ? Number.POSITIVE_INFINITY : logBytes)
+    return this.#open({ offset: from, limitBytes: PAGE_BYTES })
   }
 
   /** Whether the reader is at the end and wants to stay there. */
@@ -123,7 +124,8 @@ export class LogFeed {
   async catchUp(): Promise<void> {
     this.#apply()
     const { window, phase } = this.#state
-    if (phase === 'ready' && isAtLogEnd(window)) await this.#fill({ from: window.end, to: Number.MAX_SAFE_INTEGER })
+    if (phase === 'ready' && isAtLogEnd(window))
+      await this.#fill({ from: window.end, to: Number.MAX_SAFE_INTEGER })
   }
 
   #set(change: Partial<LogFeedState>): void {
@@ -172,7 +174,9 @@ export class LogFeed {
   #applyLater(): void {
     this.#stopTimer ??= this.#parts.later(() => {
       this.#stopTimer = null
-      this.#apply()
+      // The log of a run begins with its first output.
+      if (this.#state.phase === 'unavailable') void this.openEnd()
+      else this.#apply()
     })
   }
 

@@ -4,6 +4,8 @@ import { changeLogSettings, LOG_TIMES, type LogSettings } from './log-settings.t
 /** The keys of a raw log. */
 export function useLogKeys(parts: {
   settings: LogSettings
+  /** The search field has the focus. */
+  isFinding: boolean
   onFind: () => void
   onHit: (isForward: boolean) => void
   onError: (isForward: boolean) => void
@@ -19,7 +21,7 @@ export function useLogKeys(parts: {
     'Mod+f': {
       words: 'Find in the log',
       run: onFind,
-      isOff: document.activeElement?.getAttribute('type') === 'search',
+      isOff: parts.isFinding,
     },
     n: { words: 'Next hit', run: () => onHit(true), repeats: true },
     'Shift+n': { words: 'Previous hit', run: () => onHit(false), repeats: true },
@@ -29,6 +31,9 @@ export function useLogKeys(parts: {
     End: { words: 'End of the log, and follow it', run: onEnd },
     ':': { words: 'Go to a time or byte', run: onJump },
     w: { words: 'Wrap long lines', run: () => changeLogSettings({ isWrapped: !settings.isWrapped }) },
-    'Shift+t': { words: 'Times: off, clock, since the start', run: () => changeLogSettings({ times: nextTimes }) },
+    'Shift+t': {
+      words: 'Times: off, clock, since the start',
+      run: () => changeLogSettings({ times: nextTimes }),
+    },
   })
 }

@@ -2,7 +2,7 @@ import { memo, useMemo } from 'react'
 import { bytesText } from '../parts/wording.ts'
 import { divided, placesOf } from './found.ts'
 import type { Line } from './lines.ts'
-import { shownOf } from './settle.ts'
+import { shownOf, type TextRun } from './settle.ts'
 
 export interface Highlight {
   readonly text: string
@@ -25,6 +25,8 @@ interface Props {
 
 const BARS = { stdout: 'border-transparent', stderr: 'border-bad', system: 'border-edge' }
 
+const FOUND = 'rounded-xs bg-ask-tint text-ask outline-1 outline-ask'
+
 /** One line: its number, its time, its text. All of it is text; links lead to the web only. */
 export const LogLine = memo(function LogLine(props: Props) {
   const { line, number, time, isWrapped, isWhole, isCurrent, highlight, onShowWhole, onAddress } = props
@@ -34,7 +36,7 @@ export const LogLine = memo(function LogLine(props: Props) {
     >
       <button
         aria-label={`Address of line ${number ?? `at byte ${line.offset}`}`}
-        className="focus-inside w-14 shrink-0 pr-3 text-right text-faint select-none hover:text-accent max-sm:w-9 max-sm:pr-2"
+        className="focus-inside w-[calc(var(--log-gutter)+1.75rem)] shrink-0 self-start pr-3 text-right text-faint select-none hover:text-accent max-sm:w-[calc(var(--log-gutter)+0.75rem)] max-sm:pr-2"
         onClick={() => onAddress(line.offset)}
         tabIndex={-1}
         type="button"
@@ -63,24 +65,10 @@ function LineText(props: Pick<Props, 'line' | 'isWhole' | 'highlight' | 'onShowW
   }, [runs, highlight])
   return (
     <>
-      {parts.map(({ text, classes, href, isFound }, place) => {
-        const marked = isFound ? <mark className="rounded-xs bg-ask-tint text-ask outline-1 outline-ask">{text}</mark> : text
-        if (href !== null)
-          return (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a line have no other name
-            <a className="text-accent underline" href={href} key={place} rel="noopener noreferrer nofollow" target="_blank">
-              {marked}
-            </a>
-          )
-        return classes === '' ? (
-          marked
-        ) : (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a line have no other name
-          <span className={classes} key={place}>
-            {marked}
-          </span>
-        )
-      })}
+      {parts.map((part, place) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a line have no other name
+        <LinePart key={place} part={part} />
+      ))}
       {runs.length === 0 && '\u200b'}
       {isCut && (
         <button
@@ -92,5 +80,15 @@ function LineText(props: Pick<Props, 'line' | 'isWhole' | 'highlight' | 'onShowW
         </button>
       )}
     </>
+  )
+}
+
+function LinePart({ part: { text, classes, href, isFound } }: { part: TextRun & { isFound: boolean } }) {
+  const shown = isFound ? <mark className={FOUND}>{text}</mark> : text
+  if (href === null) return <span className={classes}>{shown}</span>
+  return (
+    <a className="text-accent underline" href={href} rel="noopener noreferrer nofollow" target="_blank">
+      {shown}
+    </a>
   )
 }

@@ -1,8 +1,8 @@
-import { type Ref, useCallback, useImperativeHandle, useRef, useState } from 'react'
+import { type CSSProperties, type Ref, useCallback, useImperativeHandle, useRef, useState } from 'react'
 import { AnchoredList, type AnchoredListHandle } from './anchored-list.tsx'
+import { type Line, lineAt } from './lines.ts'
 import { type Highlight, LogLine } from './log-line.tsx'
 import type { LogSettings } from './log-settings.ts'
-import { type Line, lineAt } from './lines.ts'
 
 export interface LogListHandle {
   /** Brings the line of this byte into view; false: it is not here. */
@@ -16,7 +16,8 @@ export interface LogListHandle {
 interface Props {
   lines: readonly Line[]
   settings: LogSettings
-  numberOf: (line: Line, index: number) => number | null
+  /** The numbers of the lines; null: not known yet. */
+  numbers: Int32Array | null
   timeOf: (line: Line) => string | null
   /** The address that was gone to. */
   current: number | null
@@ -38,7 +39,7 @@ const hasByte = ({ offset, bytes }: Line, byte: number | null) =>
 
 /** The lines of a window, only those in view as elements. */
 export function LogList(props: Props) {
-  const { lines, settings, onAddress, ref } = props
+  const { lines, numbers, settings, onAddress, ref } = props
   const list = useRef<AnchoredListHandle>(null)
   const [whole, setWhole] = useState<ReadonlySet<number>>(new Set())
   const linePx = Math.round(settings.fontPx * 1.54)
@@ -54,6 +55,12 @@ export function LogList(props: Props) {
     firstInView: () => lines[list.current?.firstInView() ?? -1]?.offset ?? null,
     focus: () => list.current?.focus(),
   }))
+  const digits = String(numbers?.at(-1) ?? 1).length
+  const style = {
+    fontSize: settings.fontPx,
+    lineHeight: `${linePx}px`,
+    '--log-gutter': `${digits}ch`,
+  } as CSSProperties
   const showWhole = useCallback((offset: number) => setWhole((before) => new Set([...before, offset])), [])
   return (
     <AnchoredList
@@ -77,14 +84,14 @@ export function LogList(props: Props) {
           isWhole={whole.has(line.offset)}
           isWrapped={settings.isWrapped}
           line={line}
-          number={props.numberOf(line, index)}
+          number={numbers?.[index] ?? null}
           onAddress={onAddress}
           onShowWhole={showWhole}
           time={props.timeOf(line)}
         />
       )}
       rowPx={linePx}
-      style={{ fontSize: settings.fontPx, lineHeight: `${linePx}px` }}
+      style={style}
     />
   )
 }

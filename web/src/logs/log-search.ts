@@ -1,5 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useEffect, useMemo } from 'react'
+import type { AnswerTo } from '../../../src/client/client.ts'
 import { api } from '../requests/api.ts'
 import { nextPlace } from './marks.ts'
 
@@ -16,6 +17,10 @@ export interface LogSearch {
 }
 
 const HITS_A_PAGE = 1_000
+
+type Page = AnswerTo<'GET', '/runs/:id/log/search'>
+const offsetsIn = (pages: readonly Page[] = []) =>
+  pages.flatMap(({ hits }) => hits.map(({ offset }) => offset))
 
 /** Searches the whole log on the server: literal text, with the true count. It goes on until all was read. */
 export function useLogSearch(runId: string, text: string, isCaseSensitive: boolean): LogSearch {
@@ -44,13 +49,13 @@ export function useLogSearch(runId: string, text: string, isCaseSensitive: boole
   useEffect(() => {
     if (goesOn) void fetchNextPage()
   }, [goesOn, fetchNextPage])
-  const hits = useMemo(() => data?.pages.flatMap((page) => page.hits.map(({ offset }) => offset)) ?? [], [data])
+  const hits = useMemo(() => offsetsIn(data?.pages), [data])
   const next = async (from: number, isForward: boolean): Promise<number | null> => {
     if (isForward && hasNextPage && (hits.at(-1) ?? -1) <= from) {
       const { data: more } = await fetchNextPage()
-      return nextPlace(more?.pages.flatMap((page) => page.hits.map(({ offset }) => offset)) ?? [], from, true)
+      return nextPlace(offsetsIn(more?.pages), from, true, !more?.pages.at(-1)?.nextCursor)
     }
-    return nextPlace(hits, from, isForward)
+    return nextPlace(hits, from, isForward, !hasNextPage)
   }
   return {
     hits,

@@ -18,7 +18,9 @@ const USUAL: LogSettings = { isWrapped: true, times: 'off', fontPx: 13 }
 /** Stored text may be of another version, or of somebody who wrote it by hand. */
 export function settingsIn(text: string | null): LogSettings {
   try {
-    const { isWrapped, times, fontPx } = JSON.parse(text ?? '{}') as Partial<Record<keyof LogSettings, unknown>>
+    const { isWrapped, times, fontPx } = JSON.parse(text ?? '{}') as Partial<
+      Record<keyof LogSettings, unknown>
+    >
     return {
       isWrapped: typeof isWrapped === 'boolean' ? isWrapped : USUAL.isWrapped,
       times: LOG_TIMES.find((one) => one === times) ?? USUAL.times,

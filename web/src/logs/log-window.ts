@@ -68,7 +68,8 @@ export function extended(window: LogWindow, text: LogPageText, logBytes = 0): Lo
   const page = parsed(text)
   const known = Math.max(window.logBytes, logBytes, page.end)
   if (page.start === page.end) return { ...window, logBytes: known }
-  if (page.start === window.end) return windowOf(withoutSmall([...window.pages, page]).slice(-MOST_PAGES), known)
+  if (page.start === window.end)
+    return windowOf(withoutSmall([...window.pages, page]).slice(-MOST_PAGES), known)
   if (page.end === window.start)
     return windowOf(withoutSmall([page, ...window.pages]).slice(0, MOST_PAGES), known)
   return { ...window, logBytes: known }
@@ -148,7 +149,12 @@ export function mergedOutput(outputs: readonly Piece[]): Piece[] {
   for (const output of outputs) {
     const bytes = utf8Bytes(output.text)
     const last = merged.at(-1)
-    if (last && last.stream === output.stream && last.end === output.offset && last.text.length < PAGE_BYTES / 4)
+    if (
+      last &&
+      last.stream === output.stream &&
+      last.end === output.offset &&
+      last.text.length < PAGE_BYTES / 4
+    )
       merged[merged.length - 1] = { ...last, text: last.text + output.text, end: last.end + bytes }
     else merged.push({ ...output, end: output.offset + bytes })
   }

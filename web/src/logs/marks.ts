@@ -31,9 +31,16 @@ export function drawnMarks(marks: readonly LogMark[], logBytes: number): DrawnMa
   return [...drawn.values()]
 }
 
-/** The next place of this kind after an address, or the last one before it; around the end when there is none. */
-export function nextPlace(offsets: readonly number[], from: number, isForward: boolean): number | null {
-  if (offsets.length === 0) return null
-  if (isForward) return offsets.find((offset) => offset > from) ?? offsets[0]!
-  return offsets.findLast((offset) => offset < from) ?? offsets.at(-1)!
+/** The next place after an address, or the last one before it. Around the ends when all places are known; null: none. */
+export function nextPlace(
+  offsets: readonly number[],
+  from: number,
+  isForward: boolean,
+  areAllKnown: boolean,
+): number | null {
+  const found = isForward
+    ? offsets.find((offset) => offset > from)
+    : offsets.findLast((offset) => offset < from)
+  const around = areAllKnown ? offsets.at(isForward ? 0 : -1) : undefined
+  return found ?? around ?? null
 }

@@ -3,10 +3,10 @@ import { bytesText } from '../parts/wording.ts'
 import { drawnMarks, type LogMark, type MarkKind } from './marks.ts'
 
 const LOOKS: Record<MarkKind, string> = {
-  step: 'left-1 w-1.5 h-px bg-edge',
-  stderr: 'left-1 w-2 h-0.5 bg-ask',
-  hit: 'right-0 w-2 h-0.5 bg-accent',
-  error: 'left-0 w-3 h-0.5 bg-bad',
+  step: 'left-1.5 w-1 h-px bg-edge',
+  stderr: 'left-1.5 w-1.5 h-px bg-ask',
+  hit: 'right-0.5 w-2 h-px bg-accent',
+  error: 'left-0.5 w-2 h-px bg-bad',
 }
 
 interface Props {

@@ -13,6 +13,8 @@ interface Props {
   /** Which of the hits is shown, from 1; null: none. */
   current: number | null
   onStep: (isForward: boolean) => void
+  /** Whether the field has the focus. */
+  onFinding: (isFinding: boolean) => void
   onLeave: () => void
   ref: Ref<HTMLInputElement>
 }
@@ -24,12 +26,18 @@ export function SearchBox(props: Props) {
   return (
     <search className="flex min-w-0 items-center gap-1 max-sm:w-full">
       <div className="relative min-w-0 flex-1">
-        <Icon className="pointer-events-none absolute top-1/2 left-2 -translate-y-1/2 text-muted" name="search" size={14} />
+        <Icon
+          className="pointer-events-none absolute top-1/2 left-2 -translate-y-1/2 text-muted"
+          name="search"
+          size={14}
+        />
         <input
           aria-describedby={told}
           aria-label="Find in the log"
-          className="h-7 w-72 max-w-full rounded-card border border-edge bg-bg pr-24 pl-7 text-row hover:border-muted max-sm:h-11 max-sm:w-full"
+          className="h-7 w-72 max-w-full rounded-card border border-edge bg-bg pr-24 pl-7 text-row hover:border-muted max-sm:h-11 max-sm:w-full max-sm:text-body [&::-webkit-search-cancel-button]:hidden"
           onChange={(event) => onText(event.target.value)}
+          onBlur={() => props.onFinding(false)}
+          onFocus={() => props.onFinding(true)}
           onKeyDown={(event) => {
             if (event.key === 'Enter') onStep(!event.shiftKey)
             if (event.key === 'Escape') onLeave()
@@ -51,15 +59,27 @@ export function SearchBox(props: Props) {
       <button
         aria-label="Match case"
         aria-pressed={isCaseSensitive}
-        className="touchable size-7 shrink-0 rounded-card text-label font-semibold text-muted hover:bg-hover hover:text-ink aria-pressed:bg-hover aria-pressed:text-ink aria-pressed:ring-1 aria-pressed:ring-edge"
+        className="touchable size-7 shrink-0 max-sm:hidden rounded-card text-label font-semibold text-muted hover:bg-hover hover:text-ink aria-pressed:bg-hover aria-pressed:text-ink aria-pressed:ring-1 aria-pressed:ring-edge"
         onClick={() => onCaseSensitive(!isCaseSensitive)}
         title="Match case"
         type="button"
       >
         Aa
       </button>
-      <IconButton icon="chevron-up" label="Previous hit" onClick={() => onStep(false)} shortcut="Shift+n" size="small" />
-      <IconButton icon="chevron-down" label="Next hit" onClick={() => onStep(true)} shortcut="n" size="small" />
+      <IconButton
+        icon="chevron-up"
+        label="Previous hit"
+        onClick={() => onStep(false)}
+        shortcut="Shift+n"
+        size="small"
+      />
+      <IconButton
+        icon="chevron-down"
+        label="Next hit"
+        onClick={() => onStep(true)}
+        shortcut="n"
+        size="small"
+      />
     </search>
   )
 }
@@ -71,5 +91,7 @@ function countOf({ text, search, current }: Props): string {
   const total = countText(search.total)
   if (!search.isComplete) return `${total} in ${Math.floor(search.readShare * 100)} %`
   if (search.total === 0) return 'none'
-  return current === null ? `${total} ${search.total === 1 ? 'hit' : 'hits'}` : `${countText(current)} of ${total}`
+  return current === null
+    ? `${total} ${search.total === 1 ? 'hit' : 'hits'}`
+    : `${countText(current)} of ${total}`
 }

@@ -67,8 +67,11 @@ class Terminal {
 
   #step(): void {
     const code = this.#raw.codePointAt(this.#at)!
-    const text = String.fromCodePoint(code)
-    if (code === 0x1b) return this.#escape()
+    if (code === 0x1b) this.#escape()
+    else this.#character(code, String.fromCodePoint(code))
+  }
+
+  #character(code: number, text: string): void {
     this.#at += text.length
     if (code === 0x0d) this.#column = 0
     else if (code === 0x08) this.#column = Math.max(0, this.#column - 1)
@@ -89,9 +92,9 @@ class Terminal {
   /** A sequence that does not end loses its introducer only: what follows is shown, not swallowed. */
   #escape(): void {
     const kind = this.#raw[this.#at + 1] ?? ''
-    if (kind === '[') return this.#control()
-    if (']PX^_'.includes(kind) && kind !== '') return this.#string(kind)
-    if ('()*+#% '.includes(kind) && kind !== '') this.#at += 3
+    if (kind === '[') this.#control()
+    else if (kind !== '' && ']PX^_'.includes(kind)) this.#string(kind)
+    else if (kind !== '' && '()*+#% '.includes(kind)) this.#at += 3
     else this.#at += kind >= '0' && kind <= '~' ? 2 : 1
   }
 
@@ -117,9 +120,14 @@ class Terminal {
 
   #move(final: string, count: number): void {
     const to =
-      final === 'G' ? count - 1 : final === 'C' ? this.#column + count : final === 'D' ? this.#column - count : null
-    if (to !== null)
-      this.#column = Math.min(Math.max(to, 0), Math.max(FARTHEST_COLUMN, this.#texts.length))
+      final === 'G'
+        ? count - 1
+        : final === 'C'
+          ? this.#column + count
+          : final === 'D'
+            ? this.#column - count
+            : null
+    if (to !== null) this.#column = Math.min(Math.max(to, 0), Math.max(FARTHEST_COLUMN, this.#texts.length))
   }
 
   #string(kind: string): void {

@@ -1,3 +1,4 @@
+import type { AnswerTo } from '../../../src/client/client.ts'
 import type { Step, TranscriptState } from '../../../src/core/shapes/transcript.ts'
 import { type TranscriptReader, transcriptReader } from '../../../src/transcript/reader.ts'
 import { type Piece, piecesOf } from './lines.ts'
@@ -8,17 +9,7 @@ import { utf8Bytes } from './utf8.ts'
 
 /** Keeps a stretch of a transcript: what the server has read of the log, and what the same readers make of the live output. */
 
-export interface TranscriptAnswer {
-  readonly adapterType: string
-  readonly status: 'writing' | 'available' | 'log_unavailable'
-  readonly steps: readonly Step[]
-  readonly total: number
-  readonly readBytes: number
-  readonly bytes: number | null
-  readonly isComplete: boolean
-  readonly resume: TranscriptState | null
-  readonly detail?: string | undefined
-}
+export type TranscriptAnswer = AnswerTo<'GET', '/runs/:id/transcript'>
 
 export interface TranscriptFeedState {
   readonly steps: readonly Step[]
@@ -70,7 +61,8 @@ export class TranscriptFeed {
   #isFilling = false
   #isReading = false
   #emptyReads = 0
-  #isClosed = false
+  /** Each opening has a number: answers to an earlier one are dropped. */
+  #opening = 0
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -84,22 +76,30 @@ export class TranscriptFeed {
   readonly snapshot = (): TranscriptFeedState => this.#state
 
   close(): void {
-    this.#isClosed = true
+    this.#opening += 1
     this.#stopTimer?.()
+    this.#stopTimer = null
   }
 
   /** The last steps. A large log is read by several requests, each of which goes on where the one before stopped. */
   async openEnd(): Promise<void> {
+    this.#opening += 1
+    const opening = this.#opening
+    this.#isFilling = false
+    this.#isReading = false
     try {
-      for (let readBytes = -1; !this.#isClosed; ) {
+      for (let readBytes = -1; ; ) {
         const answer = await this.#parts.readSteps({ before: END, limit: STEPS_A_PAGE })
-        const isDone = answer.isComplete || answer.readBytes <= readBytes || answer.status === 'log_unavailable'
+        if (opening !== this.#opening) return
+        const isDone = answer.isComplete || answer.readBytes <= readBytes
         readBytes = answer.readBytes
         this.#opened(answer, isDone)
         if (isDone) break
       }
     } catch (error) {
-      this.#set({ error })
+      const { code, detail } = error as { code?: string; detail?: string }
+      if (opening !== this.#opening) return
+      this.#set(code === 'LOG_UNAVAILABLE' ? { phase: 'unavailable', detail: detail ?? null } : { error })
     }
   }
 
@@ -133,23 +133,21 @@ export class TranscriptFeed {
   }
 
   #set(change: Partial<TranscriptFeedState>): void {
-    if (this.#isClosed) return
     this.#state = { ...this.#state, ...change }
     for (const listener of this.#listeners) listener()
   }
 
   #opened(answer: TranscriptAnswer, isDone: boolean): void {
-    const isThere = answer.status !== 'log_unavailable'
     this.#set({
       steps: answer.steps,
       total: answer.total,
-      phase: !isThere ? 'unavailable' : isDone ? 'ready' : 'opening',
-      detail: answer.detail ?? null,
+      phase: isDone ? 'ready' : 'opening',
+      detail: null,
       readShare: answer.bytes ? Math.min(answer.readBytes / answer.bytes, 1) : 1,
       error: null,
     })
     if (!answer.resume) return
-    this.#reader = transcriptReader(answer.adapterType, answer.resume)
+    this.#reader = transcriptReader(answer.adapterType, answer.resume as TranscriptState)
     this.#offset = answer.resume.offset
     this.#apply()
   }
@@ -157,15 +155,17 @@ export class TranscriptFeed {
   async #extend(wanted: Parameters<Parts['readSteps']>[0]): Promise<void> {
     if (this.#isReading || this.#state.phase !== 'ready') return
     this.#isReading = true
+    const opening = this.#opening
     try {
       const { steps, total } = await this.#parts.readSteps(wanted)
+      if (opening !== this.#opening) return
       const all = withSteps(this.#state.steps, steps)
       const kept = 'before' in wanted ? all.slice(0, MOST_STEPS) : all.slice(-MOST_STEPS)
       this.#set({ steps: kept, total: Math.max(total, this.#state.total), error: null })
     } catch (error) {
-      this.#set({ error })
+      if (opening === this.#opening) this.#set({ error })
     } finally {
-      this.#isReading = false
+      if (opening === this.#opening) this.#isReading = false
     }
   }
 
@@ -189,7 +189,9 @@ export class TranscriptFeed {
   #applyLater(): void {
     this.#stopTimer ??= this.#parts.later(() => {
       this.#stopTimer = null
-      this.#apply()
+      // The log of a run begins with its first output.
+      if (this.#state.phase === 'unavailable') void this.openEnd()
+      else this.#apply()
     })
   }
 
@@ -222,20 +224,24 @@ export class TranscriptFeed {
   async #fill(to: number): Promise<void> {
     if (this.#isFilling) return
     this.#isFilling = true
+    const opening = this.#opening
     try {
       while (this.#offset < to) {
         const page = await this.#parts.readLog({ offset: this.#offset, limitBytes: PAGE_BYTES })
+        if (opening !== this.#opening) return
         const pieces = piecesOf(page)
-        if (pieces.length === 0 || this.#isClosed) break
+        if (pieces.length === 0) break
         this.#add(pieces.flatMap((piece) => this.#read(piece)))
       }
       this.#emptyReads = this.#offset < to ? this.#emptyReads + 1 : 0
       if (this.#emptyReads >= MOST_EMPTY_READS) this.#waiting = []
     } catch (error) {
-      this.#set({ error })
+      if (opening === this.#opening) this.#set({ error })
     } finally {
-      this.#isFilling = false
-      if (this.#waiting.length > 0) this.#applyLater()
+      if (opening === this.#opening) {
+        this.#isFilling = false
+        if (this.#waiting.length > 0) this.#applyLater()
+      }
     }
   }
 }

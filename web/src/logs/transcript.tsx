@@ -1,21 +1,22 @@
-import { useMemo, useRef, useState } from 'react'
+import { type ReactNode, useMemo, useRef, useState } from 'react'
 import { Empty } from '../parts/empty.tsx'
 import { ProblemBox } from '../parts/problem.tsx'
 import { ProgressBar } from '../parts/progress-bar.tsx'
 import { Segmented } from '../parts/segmented.tsx'
-import { Skeleton } from '../parts/skeleton.tsx'
 import { countText } from '../parts/wording.ts'
 import { api } from '../requests/api.ts'
 import { AnchoredList, type AnchoredListHandle } from './anchored-list.tsx'
 import { FollowPill } from './follow-pill.tsx'
+import { LogBar } from './log-bar.tsx'
 import { readLog } from './log-reads.ts'
-import type { LogRun } from './raw-log.tsx'
+import { ExcerptSteps } from './steps/excerpt-steps.tsx'
 import { foldedSteps, type StepFilter, type StepRow } from './steps/fold.ts'
 import { StepRowView } from './steps/step-row.tsx'
 import { TranscriptFeed } from './transcript-feed.ts'
 import { useEnd, useOpenRows, useStepKeys } from './transcript-state.ts'
 import { drawLater, useFeed } from './use-feed.ts'
 import { useLiveLog } from './use-live-log.ts'
+import type { LogRun } from './use-raw-log.ts'
 
 const FILTERS: { value: StepFilter; words: string }[] = [
   { value: 'all', words: 'All' },
@@ -33,9 +34,21 @@ const newFeed = (runId: string) =>
     later: drawLater,
   })
 
+interface Props {
+  run: LogRun
+  /** The switch to other views, first in the bar. */
+  views: ReactNode
+  adapterType: string
+  /** The beginning and the end of its output, shown until the steps are read. */
+  excerpt: string | null
+  /** Of the run: each row shows its share. */
+  totalTokens: number
+  /** Shows this byte in the raw log. */
+  onRaw: (offset: number) => void
+}
+
 /** What the agent did, one line a step. */
-export function Transcript(props: { run: LogRun; totalTokens: number; onRaw: (offset: number) => void }) {
-  const { run, totalTokens, onRaw } = props
+export function Transcript({ run, views, adapterType, excerpt, totalTokens, onRaw }: Props) {
   const [feed, state] = useFeed(run.id, () => newFeed(run.id))
   useLiveLog(feed, run)
   const list = useRef<AnchoredListHandle>(null)
@@ -47,13 +60,19 @@ export function Transcript(props: { run: LogRun; totalTokens: number; onRaw: (of
   const moves = { rows, selected, onSelect: setSelected, toggle, toggleAll, list }
   useStepKeys({ ...moves, filter, onFilter: setFilter, onEnd: () => void follow() })
   if (state.phase === 'unavailable')
-    return <Empty drawing="terminal" text={state.detail ?? 'Its log was deleted, or is kept elsewhere.'} title="There is no transcript" />
+    return (
+      <Empty
+        drawing="terminal"
+        text={state.detail ?? 'Its log was deleted, or is kept elsewhere.'}
+        title="There is no transcript"
+      />
+    )
   return (
     <div className="flex min-h-0 flex-1 flex-col">
-      <div className="flex flex-wrap items-center gap-3 border-b border-line px-6 py-1.5 max-sm:px-4">
+      <LogBar views={views}>
+        <p className="text-label text-muted max-sm:hidden">{countText(state.total)} steps</p>
         <Segmented label="Which steps" onChange={setFilter} options={FILTERS} value={filter} />
-        <p className="ml-auto text-label text-muted">{countText(state.total)} steps</p>
-      </div>
+      </LogBar>
       {state.error !== null && (
         <div className="px-6 py-2">
           <ProblemBox error={state.error} onRetry={() => void feed.openEnd()} />
@@ -67,9 +86,7 @@ export function Transcript(props: { run: LogRun; totalTokens: number; onRaw: (of
       )}
       <div className="relative flex min-h-0 flex-1">
         {state.phase === 'opening' && state.steps.length === 0 && state.error === null ? (
-          <div className="flex-1 px-6 py-2">
-            <Skeleton label="Loading the steps" rows={8} />
-          </div>
+          <ExcerptSteps adapterType={adapterType} text={excerpt} />
         ) : rows.length === 0 ? (
           <Nothing filter={filter} isLive={run.isLive} />
         ) : (
@@ -98,7 +115,13 @@ export function Transcript(props: { run: LogRun; totalTokens: number; onRaw: (of
             rowPx={ROW_PX}
           />
         )}
-        <FollowPill isFollowing={isFollowing} isLive={run.isLive} newCount={state.newSteps} noun="step" onFollow={() => void follow()} />
+        <FollowPill
+          isFollowing={isFollowing}
+          isLive={run.isLive}
+          newCount={state.newSteps}
+          noun="step"
+          onFollow={() => void follow()}
+        />
       </div>
     </div>
   )

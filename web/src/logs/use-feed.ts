@@ -7,10 +7,7 @@ interface Feed<State> {
 }
 
 /** A feed of this run for as long as the component is there, and its state. */
-export function useFeed<F extends Feed<unknown>>(
-  key: string,
-  make: () => F,
-): [F, ReturnType<F['snapshot']>] {
+export function useFeed<F extends Feed<unknown>>(key: string, make: () => F): [F, ReturnType<F['snapshot']>] {
   const [held, setHeld] = useState(() => ({ key, feed: make() }))
   let { feed } = held
   if (held.key !== key) {

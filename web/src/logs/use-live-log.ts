@@ -14,7 +14,7 @@ export function useLiveLog(
   run: { id: string; isLive: boolean },
 ): void {
   const live = useLive()
-  const { state } = useFreshness()
+  const { kind } = useFreshness().freshness
   useOutput(run.isLive ? [run.id] : [], ({ offset, stream, chunk }) =>
     feed.take({ offset, stream: streamNamed(stream), at: live.now(), text: chunk }),
   )
@@ -23,11 +23,11 @@ export function useLiveLog(
     if (wasLive.current && !run.isLive) void feed.catchUp(true)
     wasLive.current = run.isLive
   }, [feed, run.isLive])
-  const isPolled = run.isLive && state === 'polling'
+  const isPolled = run.isLive && kind === 'polling'
   useEffect(() => {
-    if (run.isLive && state === 'live') void feed.catchUp(false)
+    if (run.isLive && kind === 'live') void feed.catchUp(false)
     if (!isPolled) return
     const timer = setInterval(() => void feed.catchUp(false), POLL_MS)
     return () => clearInterval(timer)
-  }, [feed, run.isLive, state, isPolled])
+  }, [feed, run.isLive, kind, isPolled])
 }

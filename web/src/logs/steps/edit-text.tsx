@@ -7,16 +7,20 @@ const LOOKS: Record<string, { classes: string; words: string }> = {
 export function EditText({ text }: { text: string }) {
   return (
     <pre className="overflow-x-auto rounded-chip border border-line bg-sunken py-1 font-mono text-row">
-      {text.split('\n').map((line, row) => {
-        const look = LOOKS[line[0] ?? '']
-        return (
-          // biome-ignore lint/suspicious/noArrayIndexKey: lines of one text never change their order
-          <span className={`block min-h-5 w-max min-w-full px-3 whitespace-pre ${look?.classes ?? ''}`} key={row}>
-            {look && <span className="sr-only select-none">{look.words}</span>}
-            {line}
-          </span>
-        )
-      })}
+      {text.split('\n').map((line, row) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: lines of one text never change their order
+        <EditLine key={row} line={line} />
+      ))}
     </pre>
+  )
+}
+
+function EditLine({ line }: { line: string }) {
+  const look = LOOKS[line[0] ?? '']
+  return (
+    <span className={`block min-h-5 w-max min-w-full px-3 whitespace-pre ${look?.classes ?? ''}`}>
+      {look && <span className="sr-only select-none">{look.words}</span>}
+      {line}
+    </span>
   )
 }

@@ -14,7 +14,7 @@ export function StepBody({ step, onRaw }: { step: Step; onRaw: (offset: number) 
   const isLong = text.length >= MOST_TEXT || (output?.length ?? 0) >= MOST_TEXT
   return (
     <div className="flex flex-col gap-2 pt-1 pb-3">
-      {text !== '' && <StepText kind={kind} text={text} />}
+      {text !== '' && text.trim() !== step.title && <StepText kind={kind} text={text} />}
       {output !== null && output !== '' && (
         <Part label="Output">
           <TerminalText className={step.isError ? 'text-bad' : ''} text={output} />

@@ -21,7 +21,9 @@ interface Props {
 }
 
 const tokensOf = (step: Step) =>
-  step.inputTokens === null && step.outputTokens === null ? null : (step.inputTokens ?? 0) + (step.outputTokens ?? 0)
+  step.inputTokens === null && step.outputTokens === null
+    ? null
+    : (step.inputTokens ?? 0) + (step.outputTokens ?? 0)
 
 /** One line a step, or for several folded ones; opened, what is in them. */
 export const StepRowView = memo(function StepRowView(props: Props) {
@@ -39,16 +41,24 @@ export const StepRowView = memo(function StepRowView(props: Props) {
         }}
         type="button"
       >
-        <span className="font-mono text-label text-faint max-sm:hidden">{first.at ? clockText(Date.parse(first.at)) : ''}</span>
-        <Icon className={first.isError ? 'text-bad' : 'text-muted'} name={STEP_KINDS[first.kind].icon} size={14} />
+        <span className="font-mono text-label text-faint max-sm:hidden">
+          {first.at ? clockText(Date.parse(first.at)) : ''}
+        </span>
+        <Icon
+          className={first.isError ? 'text-bad' : 'text-muted'}
+          name={STEP_KINDS[first.kind].icon}
+          size={14}
+        />
         <Title row={row} />
         <Figures row={row} totalTokens={totalTokens} />
       </button>
       {isOpen && (
-        <div className="pl-[6.25rem] max-sm:pl-7">
+        <div className="pl-28 max-sm:pl-7">
           {row.steps.map((step) => (
             <div key={step.n}>
-              {row.steps.length > 1 && <p className="pt-2 text-row font-medium wrap-anywhere">{step.title}</p>}
+              {row.steps.length > 1 && (
+                <p className="pt-2 text-row font-medium wrap-anywhere">{step.title}</p>
+              )}
               <StepBody onRaw={onRaw} step={step} />
             </div>
           ))}
@@ -60,20 +70,26 @@ export const StepRowView = memo(function StepRowView(props: Props) {
 
 function Title({ row: { steps } }: { row: StepRow }) {
   const [first] = steps as [Step]
-  const name = first.tool ?? (first.kind === 'said' || first.kind === 'log' ? null : STEP_KINDS[first.kind].words)
+  const name =
+    first.tool ?? (first.kind === 'said' || first.kind === 'log' ? null : STEP_KINDS[first.kind].words)
   const isQuiet = first.kind === 'thought' || first.kind === 'log'
-  const titles = steps.length === 1 ? first.title : steps.map(({ title }) => title).join(', ')
+  const titles = steps.length === 1 ? plainTitle(first) : steps.map(plainTitle).join(', ')
   return (
     <span className="truncate">
       <span className="sr-only">{STEP_KINDS[first.kind].words}: </span>
       {name && <span className="mr-2 font-medium">{name}</span>}
       {steps.length > 1 && <span className="mr-2 text-muted">×{countText(steps.length)}</span>}
-      <span className={`${isQuiet ? 'text-muted' : ''} ${first.kind === 'call' || first.kind === 'log' ? 'font-mono' : ''}`}>
+      <span
+        className={`${isQuiet ? 'text-muted' : ''} ${first.kind === 'call' || first.kind === 'log' ? 'font-mono' : ''}`}
+      >
         {titles}
       </span>
     </span>
   )
 }
+
+/** The first line of what was said, without the signs of Markdown for bold and code. */
+const plainTitle = ({ kind, title }: Step) => (kind === 'said' ? title.replaceAll(/\*\*|`|^#+ /g, '') : title)
 
 /** How it ended, how long it took, how many tokens, and its share of the run. */
 function Figures({ row: { steps }, totalTokens }: { row: StepRow; totalTokens: number }) {
@@ -92,11 +108,20 @@ function Figures({ row: { steps }, totalTokens }: { row: StepRow; totalTokens: n
         <span />
       )}
       <span>
-        {first.isOpen && first.at ? <Duration since={first.at} /> : durationMs === null ? '' : durationText(durationMs)}
+        {first.isOpen && first.at ? (
+          <Duration since={first.at} />
+        ) : durationMs === null ? (
+          ''
+        ) : (
+          durationText(durationMs)
+        )}
       </span>
       <span className="max-sm:hidden" title={cost === null ? undefined : moneyText(cost)}>
         {tokens === null ? '' : `${tokensText(tokens)} tokens`}
-        <span className="mt-0.5 ml-auto block h-0.5 rounded-pill bg-edge" style={{ width: `${Math.round(share * 100)}%` }} />
+        <span
+          className="mt-0.5 ml-auto block h-0.5 rounded-pill bg-edge"
+          style={{ width: `${Math.round(share * 100)}%` }}
+        />
       </span>
     </span>
   )

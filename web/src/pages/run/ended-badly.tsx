@@ -1,0 +1,86 @@
+import { useMutation } from '@tanstack/react-query'
+import { PageLink } from '../../links.tsx'
+import { Button } from '../../parts/button.tsx'
+import { Copyable } from '../../parts/copyable.tsx'
+import { explain } from '../../parts/explain.ts'
+import { StateMark } from '../../parts/state-mark.tsx'
+import { toast } from '../../parts/toasts.tsx'
+import { api } from '../../requests/api.ts'
+import { useSession } from '../../requests/session.ts'
+import { type EndingAct, endingOf } from './ending.ts'
+import type { Run } from './use-run.ts'
+
+/** Why the run failed, what that means for its task and its agent, and the one act that helps. */
+export function EndedBadly({ run }: { run: Run }) {
+  const ending = endingOf(run)
+  if (!ending) return null
+  return (
+    <section
+      aria-label="Why it ended"
+      className="mx-6 mb-3 rounded-card border border-line bg-bad-tint p-3 max-sm:mx-4"
+    >
+      <div className="flex gap-3 max-sm:flex-wrap">
+        <span className="mt-0.5">
+          <StateMark state={run.status} />
+        </span>
+        <div className="min-w-0 flex-1 text-row max-sm:basis-[calc(100%-3rem)]">
+          <p className="text-body font-semibold text-bad">
+            {ending.title}
+            <span className="ml-2 font-mono text-label font-normal">{run.errorCode}</span>
+          </p>
+          {run.errorMessage && <p className="mt-0.5 wrap-anywhere whitespace-pre-wrap">{run.errorMessage}</p>}
+          <p className="mt-1">{[ending.forTask, ending.forAgent, ending.next].filter(Boolean).join(' ')}</p>
+          {ending.command && (
+            <div className="mt-2 max-w-120">
+              <Copyable isBlock text={ending.command} />
+            </div>
+          )}
+        </div>
+        <Act act={ending.act} run={run} />
+      </div>
+    </section>
+  )
+}
+
+const LINK =
+  'touchable inline-flex h-7 shrink-0 items-center self-start rounded-card border border-edge bg-raised px-2 text-row font-medium hover:bg-hover'
+
+function Act({ act, run }: { act: EndingAct; run: Run }) {
+  if (act === 'open_task' && run.taskId !== null)
+    return (
+      <PageLink className={LINK} to={`/tasks/${run.taskKey ?? run.taskId}`}>
+        Open the task
+      </PageLink>
+    )
+  if (act === 'open_agent')
+    return (
+      <PageLink className={LINK} to={`/agents/${run.agent}?tab=settings`}>
+        Open the agent
+      </PageLink>
+    )
+  return act === 'resume_agent' ? <ResumeAgent agent={run.agent} /> : null
+}
+
+/** Its undo is pausing the agent. */
+function ResumeAgent({ agent }: { agent: string }) {
+  const { can } = useSession()
+  const resume = useMutation({
+    mutationFn: () => api().post('/agents/:id/resume', { params: { id: agent } }),
+    onSuccess: () => toast({ kind: 'done', title: `${agent} works again.` }),
+    onError: (error) => {
+      const { title, detail } = explain(error)
+      toast({ kind: 'bad', title, text: detail })
+    },
+  })
+  return (
+    <Button
+      busy={resume.isPending}
+      disabledReason={can('operate') ? null : 'This needs the right to operate.'}
+      kind="primary"
+      onClick={() => resume.mutate()}
+      size="small"
+    >
+      Resume {agent}
+    </Button>
+  )
+}

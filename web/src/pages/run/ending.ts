@@ -1,0 +1,100 @@
+import { RUN_ERRORS, type RunErrorCode } from '../../../../src/core/runs/outcomes.ts'
+
+/** What a bad end of a run means, and the one act that helps. */
+
+export type EndingAct = 'open_task' | 'open_agent' | 'resume_agent' | null
+
+export interface Ending {
+  readonly title: string
+  readonly forTask: string | null
+  readonly forAgent: string | null
+  /** What to do, in one sentence. */
+  readonly next: string
+  readonly command: string | null
+  readonly act: EndingAct
+}
+
+interface EndedRun {
+  readonly errorCode: string | null
+  readonly adapterType: string
+  readonly agent: string
+  readonly taskId: string | null
+}
+
+const LOGINS: Record<string, string> = {
+  claude_local: 'claude auth login',
+  codex_local: 'codex login',
+  gemini_local: 'gemini',
+  opencode_local: 'opencode auth login',
+}
+
+const FOR_TASK = {
+  infrastructure: 'The task is tried again while it has attempts left.',
+  quality: 'The task is tried again while it has attempts left, with what was wrong in its prompt.',
+  rate_limited: 'The task waits until the limit ends. No attempt was spent.',
+  budget: 'The task waits until somebody raises its budget.',
+  human: 'The task waits for a person.',
+  invalid: 'The task has failed: another attempt would end the same way.',
+} as const
+
+const NEXT: Partial<Record<RunErrorCode, { next: string; act: EndingAct }>> = {
+  adapter_not_installed: {
+    next: 'Install the command, or name its path in the settings of the agent.',
+    act: 'open_agent',
+  },
+  invalid_working_directory: {
+    next: 'Choose another folder in the settings of the agent.',
+    act: 'open_agent',
+  },
+  invalid_configuration: { next: 'Correct the settings of the agent.', act: 'open_agent' },
+  not_allowed_here: {
+    next: 'Ask who runs this node to allow it, or choose another adapter.',
+    act: 'open_agent',
+  },
+  not_logged_in: { next: 'Log in on the node, then let the agent work again.', act: 'resume_agent' },
+  invalid_task: { next: 'Change what the task asks for, then retry it.', act: 'open_task' },
+  budget_blocked: { next: 'Raise the budget to go on.', act: 'open_task' },
+  rate_limited: { next: 'Nothing: it goes on by itself.', act: null },
+  refused: { next: 'Reword the task, or give it to another agent.', act: 'open_task' },
+  claim_lost: { next: 'Nothing: whoever has the task now goes on.', act: 'open_task' },
+  cancelled: { next: 'Decide in the task how it goes on.', act: 'open_task' },
+  control_plane_restart: { next: 'Nothing: it is started again.', act: 'open_task' },
+  loop_detected: {
+    next: 'Read what it repeated, then say in the task what to do instead.',
+    act: 'open_task',
+  },
+  no_progress: { next: 'Read its last step; the task may need more time or less work.', act: 'open_task' },
+  timeout: { next: 'The next attempt gets twice the time. Smaller tasks end sooner.', act: 'open_task' },
+}
+const USUAL_NEXT = { next: 'Read its last steps below, then decide in the task.', act: 'open_task' } as const
+
+const isKnown = (code: string): code is RunErrorCode => Object.hasOwn(RUN_ERRORS, code)
+
+/** Null: it did not end badly. */
+export function endingOf({ errorCode, adapterType, agent, taskId }: EndedRun): Ending | null {
+  if (errorCode === null) return null
+  if (!isKnown(errorCode))
+    return { title: errorCode, forTask: null, forAgent: null, ...USUAL_NEXT, command: null }
+  const { task, stopsAgent, title } = RUN_ERRORS[errorCode]
+  const { next, act } = NEXT[errorCode] ?? USUAL_NEXT
+  const login = errorCode === 'not_logged_in' ? (LOGINS[adapterType] ?? null) : null
+  return {
+    title,
+    forTask: taskId === null ? null : taskWords(errorCode, task),
+    forAgent: stopsAgent
+      ? `${agent} stopped: it gets no work until that is repaired.`
+      : errorCode === 'rate_limited'
+        ? `${agent} rests, with every agent on the same account.`
+        : null,
+    next,
+    command: login,
+    act: act === 'open_task' && taskId === null ? null : act,
+  }
+}
+
+function taskWords(code: RunErrorCode, task: (typeof RUN_ERRORS)[RunErrorCode]['task']): string {
+  if (code === 'claim_lost') return 'The task was left alone: another holder has it.'
+  if (code === 'cancelled')
+    return 'Stopped by a person, the task waits for one; otherwise it went back to the queue.'
+  return task === null ? 'The task went back to the queue. No attempt was spent.' : FOR_TASK[task]
+}

@@ -1,0 +1,81 @@
+import { PageLink } from '../../links.tsx'
+import { AgentChip } from '../../parts/agent-chip.tsx'
+import { Duration } from '../../parts/duration.tsx'
+import { Moment } from '../../parts/moment.tsx'
+import { Money } from '../../parts/money.tsx'
+import { StateChip } from '../../parts/state-chip.tsx'
+import { Tokens } from '../../parts/tokens.tsx'
+import { isRunLive, type Run, shortId } from './use-run.ts'
+
+export const runTitle = (run: Run) => `Run ${shortId(run.id)} of ${run.agent}`
+
+export function RunHeading({ run }: { run: Run }) {
+  return (
+    <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
+      <StateChip state={run.status} />
+      <span>Run {shortId(run.id)}</span>
+      <span className="text-row font-normal">
+        <AgentChip slug={run.agent} />
+      </span>
+    </span>
+  )
+}
+
+/** Of which task, how long, how much. */
+export function RunFacts({ run }: { run: Run }) {
+  const cached = run.usage?.cachedInputTokens
+  return (
+    <span className="mt-1 flex flex-wrap items-center gap-x-2 gap-y-0.5 sm:[&>*:not(:first-child)]:before:mr-2 sm:[&>*:not(:first-child)]:before:text-faint sm:[&>*:not(:first-child)]:before:content-['·'] max-sm:gap-x-3">
+      {run.taskId !== null && (
+        <span className="min-w-0 max-w-96 truncate">
+          <PageLink className="text-accent hover:underline" to={`/tasks/${run.taskKey ?? run.taskId}`}>
+            {run.taskKey && <span className="font-medium">{run.taskKey} </span>}
+            {run.taskTitle}
+          </PageLink>
+        </span>
+      )}
+      {run.generation !== null && <span>generation {run.generation}</span>}
+      {run.attempt !== null && <span>attempt {run.attempt}</span>}
+      <span>{isRunLive(run) && run.startedAt ? <Duration since={run.startedAt} /> : <Took run={run} />}</span>
+      {run.usage && (
+        <span>
+          <Tokens count={run.usage.inputTokens} /> in
+          {cached != null && cached > 0 && (
+            <>
+              {' '}
+              (<Tokens count={cached} /> cached)
+            </>
+          )}
+          , <Tokens count={run.usage.outputTokens} /> out
+        </span>
+      )}
+      {run.costUsd !== null && (
+        <span>
+          <Money usd={run.costUsd} />
+        </span>
+      )}
+      {run.statusMessage && isRunLive(run) && (
+        <span className="min-w-0 max-w-96 truncate text-ink">{run.statusMessage}</span>
+      )}
+    </span>
+  )
+}
+
+function Took({ run }: { run: Run }) {
+  if (run.durationMs !== null)
+    return (
+      <>
+        took <Duration ms={run.durationMs} />
+        {run.finishedAt && (
+          <>
+            , ended <Moment at={run.finishedAt} />
+          </>
+        )}
+      </>
+    )
+  return (
+    <>
+      queued <Moment at={run.createdAt} />
+    </>
+  )
+}

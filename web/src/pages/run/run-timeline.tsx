@@ -1,0 +1,92 @@
+import { clockText } from '../../logs/times.ts'
+import { Empty } from '../../parts/empty.tsx'
+import { ProblemBox } from '../../parts/problem.tsx'
+import { Skeleton } from '../../parts/skeleton.tsx'
+import { exactText } from '../../parts/wording.ts'
+import type { RunEvent, useRunEvents } from './use-run.ts'
+
+const LEVELS: Record<string, string> = { error: 'bg-bad', warn: 'bg-ask', info: 'bg-edge' }
+const WORDS: Record<RunEvent['type'], string> = {
+  lifecycle: 'Run',
+  status: 'Says',
+  usage: 'Usage',
+  error: 'Warning',
+  structured: 'Report',
+}
+const isEmpty = (payload: unknown) =>
+  typeof payload !== 'object' || payload === null || Object.keys(payload).length === 0
+
+/** What happened to the run: starts, messages, flags, ends. */
+export function RunTimeline({ events }: { events: ReturnType<typeof useRunEvents> }) {
+  const { data, error, isPending, refetch } = events
+  if (error)
+    return (
+      <Around>
+        <ProblemBox error={error} onRetry={() => void refetch()} />
+      </Around>
+    )
+  if (isPending || !data)
+    return (
+      <Around>
+        <Skeleton rows={6} />
+      </Around>
+    )
+  if (data.items.length === 0)
+    return (
+      <Empty
+        drawing="path"
+        text="It was never started, or its timeline was removed."
+        title="Nothing happened"
+      />
+    )
+  return (
+    <Around>
+      <ol className="relative border-l border-line">
+        {data.items.map((event) => (
+          <EventRow event={event} key={event.seq} />
+        ))}
+      </ol>
+      {data.nextCursor !== null && (
+        <p className="mt-3 text-row text-muted">
+          These are the first {data.items.length} events. The raw log has the rest.
+        </p>
+      )}
+    </Around>
+  )
+}
+
+const Around = ({ children }: { children: React.ReactNode }) => (
+  <div className="min-h-0 flex-1 overflow-y-auto px-8 py-4 max-sm:px-5">{children}</div>
+)
+
+function EventRow({ event }: { event: RunEvent }) {
+  const at = Date.parse(event.at)
+  const words = (
+    <>
+      <time className="shrink-0 font-mono text-label text-faint" dateTime={event.at} title={exactText(at)}>
+        {clockText(at)}
+      </time>
+      <span className="w-16 shrink-0 text-label text-muted">{WORDS[event.type]}</span>
+      <span className="min-w-0 flex-1 wrap-anywhere">{event.message ?? ''}</span>
+    </>
+  )
+  return (
+    <li className="relative pl-4 text-row">
+      <span
+        className={`absolute top-2.5 -left-1 size-2 rounded-pill ${LEVELS[event.level ?? 'info'] ?? 'bg-edge'}`}
+      />
+      {isEmpty(event.payload) ? (
+        <div className="flex min-h-7 items-baseline gap-3 py-1">{words}</div>
+      ) : (
+        <details>
+          <summary className="flex min-h-7 items-baseline gap-3 rounded-chip py-1 hover:bg-hover">
+            {words}
+          </summary>
+          <pre className="mb-2 overflow-x-auto rounded-card border border-line bg-sunken px-3 py-2 font-mono text-row">
+            {JSON.stringify(event.payload, null, 2)}
+          </pre>
+        </details>
+      )}
+    </li>
+  )
+}

@@ -1,0 +1,54 @@
+import type { AnswerTo } from '../../../../src/client/client.ts'
+import { isLive, type RunState } from '../../../../src/core/runs/states.ts'
+import type { LiveEvent } from '../../live/card.ts'
+import { useSnapshot } from '../../live/use-snapshot.ts'
+import { api } from '../../requests/api.ts'
+
+export type Run = AnswerTo<'GET', '/runs/:id'>
+export type RunEvent = AnswerTo<'GET', '/runs/:id/events'>['items'][number]
+
+/** The end of a run is a longer story than its event: the run is read again. */
+const READ_AGAIN_ON: readonly string[] = ['run_started', 'run_cancel_requested', 'run_finished']
+
+const numberOr = (value: unknown) => (typeof value === 'number' ? value : null)
+
+/** What events tell of a run while it goes on. */
+export function afterEvent(run: Run, { type, runId, payload }: LiveEvent): Run {
+  if (runId !== run.id) return run
+  if (type === 'run_status')
+    return { ...run, statusMessage: String(payload.message), statusColor: String(payload.color) }
+  const [input, cached, output] = [payload.inputTokens, payload.cachedInputTokens, payload.outputTokens].map(
+    numberOr,
+  )
+  if (type !== 'run_usage' || input == null || output == null) return run
+  return {
+    ...run,
+    usage: {
+      inputTokens: input,
+      cachedInputTokens: cached ?? null,
+      outputTokens: output,
+      basis: run.usage?.basis ?? null,
+    },
+  }
+}
+
+export const useRun = (id: string) =>
+  useSnapshot<Run>(['run', id], ({ signal }) => api().read('/runs/:id', { params: { id }, signal }), {
+    apply: afterEvent,
+    refetchOn: ({ type, runId }) => runId === id && READ_AGAIN_ON.includes(type),
+  })
+
+const EVENTS_A_PAGE = 200
+
+export const useRunEvents = (id: string) =>
+  useSnapshot(
+    ['run-events', id],
+    ({ signal }) =>
+      api().read('/runs/:id/events', { params: { id }, query: { limit: EVENTS_A_PAGE }, signal }),
+    { refetchOn: ({ type, runId }) => runId === id && type !== 'run_usage' },
+  )
+
+export const isRunLive = ({ status }: { status: RunState }) => isLive(status)
+
+/** People tell runs apart by the end of their ids: the beginning is the minute they were made in. */
+export const shortId = (id: string) => id.slice(-4)

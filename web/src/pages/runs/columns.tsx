@@ -1,0 +1,148 @@
+import { RUN_ERRORS } from '../../../../src/core/runs/outcomes.ts'
+import { isLive } from '../../../../src/core/runs/states.ts'
+import { PageLink } from '../../links.tsx'
+import { useEntity } from '../../live/hooks.ts'
+import { AgentChip } from '../../parts/agent-chip.tsx'
+import type { Column } from '../../parts/data-table.tsx'
+import { Duration } from '../../parts/duration.tsx'
+import { Moment } from '../../parts/moment.tsx'
+import { Money } from '../../parts/money.tsx'
+import { StateChip } from '../../parts/state-chip.tsx'
+import { Tokens } from '../../parts/tokens.tsx'
+import { shortId } from '../run/use-run.ts'
+import type { ListedRun } from './use-runs.ts'
+
+/** The row as it is now: what events told since it was read goes before. */
+function useNow(run: ListedRun) {
+  const told = useEntity('run', run.id)
+  const input = told?.inputTokens ?? run.usage?.inputTokens ?? null
+  const output = told?.outputTokens ?? run.usage?.outputTokens ?? null
+  return {
+    status: told?.status ?? run.status,
+    errorCode: told?.errorCode ?? run.errorCode,
+    costUsd: told?.costUsd ?? run.costUsd,
+    tokens: input === null && output === null ? null : (input ?? 0) + (output ?? 0),
+    startedAt: run.startedAt ?? (told?.status === 'running' ? new Date(told.since).toISOString() : null),
+    finishedAt: run.finishedAt ?? (told?.finishedAt ? new Date(told.finishedAt).toISOString() : null),
+  }
+}
+
+const Status = ({ run }: { run: ListedRun }) => <StateChip state={useNow(run).status} />
+
+function Took({ run }: { run: ListedRun }) {
+  const { status, startedAt, finishedAt } = useNow(run)
+  if (startedAt === null) return null
+  if (isLive(status)) return <Duration since={startedAt} />
+  return finishedAt === null ? null : <Duration ms={Date.parse(finishedAt) - Date.parse(startedAt)} />
+}
+
+function Used({ run }: { run: ListedRun }) {
+  const { tokens } = useNow(run)
+  return tokens === null ? null : <Tokens count={tokens} />
+}
+
+function Cost({ run }: { run: ListedRun }) {
+  const { costUsd } = useNow(run)
+  return costUsd === null ? null : <Money usd={costUsd} />
+}
+
+function Failure({ run }: { run: ListedRun }) {
+  const { errorCode } = useNow(run)
+  if (errorCode === null) return null
+  const known = RUN_ERRORS[errorCode as keyof typeof RUN_ERRORS]
+  return (
+    <span className="text-bad" title={errorCode}>
+      {known?.title ?? errorCode}
+    </span>
+  )
+}
+
+/** In a row of its own height: the tile would stand below the line of the text. */
+const Agent = ({ run }: { run: ListedRun }) => (
+  <span className="flex">
+    <AgentChip slug={run.agent} />
+  </span>
+)
+
+function Task({ run }: { run: ListedRun }) {
+  if (run.taskId === null) return <span className="text-faint">no task</span>
+  return (
+    <PageLink className="hover:text-accent hover:underline" to={`/tasks/${run.taskKey ?? run.taskId}`}>
+      {run.taskKey && <span className="mr-1.5 font-medium">{run.taskKey}</span>}
+      {run.taskTitle}
+    </PageLink>
+  )
+}
+
+export const RUN_COLUMNS: Column<ListedRun>[] = [
+  { name: 'status', words: 'Status', width: '112px', phone: 'first', cell: (run) => <Status run={run} /> },
+  {
+    name: 'run',
+    words: 'Run',
+    width: '56px',
+    phone: 'second',
+    cell: (run) => (
+      <PageLink className="font-mono text-accent hover:underline" to={`/runs/${run.id}`}>
+        {shortId(run.id)}
+      </PageLink>
+    ),
+  },
+  {
+    name: 'agent',
+    words: 'Agent',
+    width: 'minmax(0, 1fr)',
+    phone: 'second',
+    cell: (run) => <Agent run={run} />,
+  },
+  { name: 'task', words: 'Task', width: 'minmax(0, 2fr)', phone: 'first', cell: (run) => <Task run={run} /> },
+  {
+    name: 'why',
+    words: 'Why',
+    width: '88px',
+    phone: 'hidden',
+    cell: (run) => <span className="text-muted">{run.reason ?? run.source}</span>,
+  },
+  {
+    name: 'failure',
+    words: 'Failure',
+    width: 'minmax(0, 1.6fr)',
+    phone: 'hidden',
+    cell: (run) => <Failure run={run} />,
+  },
+  {
+    name: 'took',
+    words: 'Took',
+    width: '80px',
+    align: 'end',
+    phone: 'second',
+    cell: (run) => <Took run={run} />,
+  },
+  {
+    name: 'tokens',
+    words: 'Tokens',
+    width: '72px',
+    align: 'end',
+    phone: 'hidden',
+    cell: (run) => <Used run={run} />,
+  },
+  {
+    name: 'cost',
+    words: 'Cost',
+    width: '64px',
+    align: 'end',
+    phone: 'second',
+    cell: (run) => <Cost run={run} />,
+  },
+  {
+    name: 'queued',
+    words: 'Queued',
+    width: '80px',
+    align: 'end',
+    phone: 'hidden',
+    cell: (run) => (
+      <span className="text-muted">
+        <Moment at={run.createdAt} />
+      </span>
+    ),
+  },
+]

@@ -1,0 +1,174 @@
+import { useQuery } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
+import { useEffect, useRef, useState } from 'react'
+import { RUN_STATES, type RunState } from '../../../../src/core/runs/states.ts'
+import { useShortcuts } from '../../keys/shortcuts.ts'
+import { PageLink, useGo } from '../../links.tsx'
+import { Button } from '../../parts/button.tsx'
+import { DataTable } from '../../parts/data-table.tsx'
+import { Empty } from '../../parts/empty.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { Page } from '../../parts/page.tsx'
+import { ProblemBox } from '../../parts/problem.tsx'
+import { Select } from '../../parts/select.tsx'
+import { Skeleton } from '../../parts/skeleton.tsx'
+import type { VirtualListHandle } from '../../parts/virtual-list.tsx'
+import { countText } from '../../parts/wording.ts'
+import { api } from '../../requests/api.ts'
+import { writeSearch } from '../../search-params.ts'
+import { STATE_LOOKS } from '../../theme/marks.ts'
+import { RUN_COLUMNS } from './columns.tsx'
+import { type RunFilter, useRuns } from './use-runs.ts'
+
+/** All runs of the workspace, newest first. */
+export function Runs() {
+  const filter = useSearch({ from: '/runs' })
+  const go = useGo()
+  const { runs, newer, error, isPending, refetch, loadMore, setAtTop } = useRuns(filter)
+  const table = useRef<VirtualListHandle>(null)
+  const isScrolled = useScrolled(table, setAtTop, runs.length > 0)
+  const [selected, setSelected] = useState<string | null>(null)
+  const choose = (change: RunFilter) => go(`/runs${writeSearch({ ...filter, ...change })}`)
+  const move = (by: number) => {
+    const place = runs.findIndex(({ id }) => id === selected)
+    const to = Math.min(Math.max(place + by, 0), runs.length - 1)
+    setSelected(runs[to]?.id ?? null)
+    table.current?.scrollToIndex(to)
+  }
+  useShortcuts('Runs', {
+    j: { words: 'Next run', run: () => move(1), repeats: true },
+    k: { words: 'Previous run', run: () => move(-1), repeats: true },
+    Enter: {
+      words: 'Open the run',
+      run: () => selected && go(`/runs/${selected}`),
+      isOff: selected === null,
+    },
+  })
+  const showNewer = () => {
+    table.current?.scrollToIndex(0, 'start')
+    void refetch()
+  }
+  return (
+    <Page filters={<Filters filter={filter} onChange={choose} />} isFull title="Runs">
+      {error && runs.length === 0 ? (
+        <div className="px-6">
+          <ProblemBox error={error} onRetry={() => void refetch()} />
+        </div>
+      ) : isPending ? (
+        <div className="px-6">
+          <Skeleton rows={12} />
+        </div>
+      ) : runs.length === 0 ? (
+        <NoRuns isFiltered={Object.keys(filter).length > 0} onClear={() => go('/runs')} />
+      ) : (
+        <div className="relative flex min-h-0 flex-1 flex-col">
+          <DataTable
+            columns={RUN_COLUMNS}
+            keyOf={(run) => run.id}
+            label="Runs"
+            onNearEnd={() => void loadMore()}
+            onOpen={(run) => go(`/runs/${run.id}`)}
+            ref={table}
+            rows={runs}
+            selected={selected}
+          />
+          {isScrolled && newer > 0 && (
+            <button
+              className="touchable absolute top-10 left-1/2 inline-flex h-7 -translate-x-1/2 items-center gap-1.5 rounded-pill bg-ink px-3 text-label font-medium text-bg shadow-float"
+              onClick={showNewer}
+              type="button"
+            >
+              <Icon name="arrow-up" size={12} />
+              {countText(newer)} newer
+            </button>
+          )}
+        </div>
+      )}
+    </Page>
+  )
+}
+
+function Filters({ filter, onChange }: { filter: RunFilter; onChange: (change: RunFilter) => void }) {
+  const { data } = useQuery({
+    queryKey: ['agent-names'],
+    queryFn: ({ signal }) => api().get('/agents', { query: { limit: 200 }, signal }),
+  })
+  const slugs = new Set([
+    ...(data?.items.map(({ slug }) => slug) ?? []),
+    ...(filter.agent ? [filter.agent] : []),
+  ])
+  return (
+    <>
+      <Select
+        aria-label="Status"
+        onChange={(status) => onChange({ status: status === '' ? undefined : (status as RunState) })}
+        options={[
+          { value: '', words: 'Any status' },
+          ...RUN_STATES.map((state) => ({ value: state, words: STATE_LOOKS[state].word })),
+        ]}
+        size="small"
+        value={filter.status ?? ''}
+      />
+      <Select
+        aria-label="Agent"
+        onChange={(agent) => onChange({ agent: agent === '' ? undefined : agent })}
+        options={[
+          { value: '', words: 'Any agent' },
+          ...[...slugs].sort().map((slug) => ({ value: slug, words: slug })),
+        ]}
+        size="small"
+        value={filter.agent ?? ''}
+      />
+    </>
+  )
+}
+
+function NoRuns({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => void }) {
+  if (isFiltered)
+    return (
+      <Empty
+        action={<Button onClick={onClear}>Show all runs</Button>}
+        drawing="search"
+        text="No run matches these filters."
+        title="Nothing found"
+      />
+    )
+  return (
+    <Empty
+      action={
+        <PageLink
+          className="touchable inline-flex h-9 items-center rounded-card bg-ink px-3 text-body font-medium text-bg hover:opacity-90"
+          to="/agents"
+        >
+          Wake an agent
+        </PageLink>
+      }
+      drawing="terminal"
+      text="Each time an agent works, its output, usage and end are kept as a run."
+      title="No run yet"
+    />
+  )
+}
+
+const AT_TOP_PX = 8
+
+/** Whether the reader has left the top of the table. */
+function useScrolled(
+  table: React.RefObject<VirtualListHandle | null>,
+  onAtTop: (isAtTop: boolean) => void,
+  hasRows: boolean,
+): boolean {
+  const [isScrolled, setScrolled] = useState(false)
+  useEffect(() => {
+    const element = hasRows ? table.current?.element() : null
+    if (!element) return
+    const look = () => {
+      const isAtTop = element.scrollTop <= AT_TOP_PX
+      setScrolled(!isAtTop)
+      onAtTop(isAtTop)
+    }
+    element.addEventListener('scroll', look, { passive: true })
+    return () => element.removeEventListener('scroll', look)
+  }, [table, onAtTop, hasRows])
+  return isScrolled
+}

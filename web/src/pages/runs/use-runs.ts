@@ -1,0 +1,75 @@
+import { useCallback, useMemo, useRef, useState } from 'react'
+import type { AnswerTo } from '../../../../src/client/client.ts'
+import type { RunState } from '../../../../src/core/runs/states.ts'
+import type { LiveEvent } from '../../live/card.ts'
+import { useSnapshot } from '../../live/use-snapshot.ts'
+import { api } from '../../requests/api.ts'
+
+type Answer = AnswerTo<'GET', '/runs'>
+export type ListedRun = Answer['items'][number]
+
+export interface RunFilter {
+  readonly agent?: string | undefined
+  readonly status?: RunState | undefined
+}
+
+interface Head extends Answer {
+  /** Runs that were queued since it was read. */
+  readonly newer: number
+}
+
+const RUNS_A_PAGE = 50
+
+/** A run that was queued for an agent of the filter; a filter by state is met or not when the list is read again. */
+export const afterEvent =
+  ({ agent }: RunFilter) =>
+  (head: Head, { type, payload }: LiveEvent): Head =>
+    type === 'run_queued' && (agent === undefined || payload.agent === agent)
+      ? { ...head, newer: head.newer + 1 }
+      : head
+
+/** Runs, newest first. New ones come in while the reader is at the top, and wait while they read further down. */
+export function useRuns(filter: RunFilter) {
+  const key = `${filter.agent ?? ''} ${filter.status ?? ''}`
+  const isAtTop = useRef(true)
+  const head = useSnapshot<Head>(
+    ['runs', key],
+    async ({ signal }) => {
+      const { body, seq } = await api().read('/runs', { query: { ...filter, limit: RUNS_A_PAGE }, signal })
+      return { body: { ...body, newer: 0 }, seq }
+    },
+    { apply: afterEvent(filter), refetchOn: ({ type }) => type === 'run_queued' && isAtTop.current },
+  )
+  const [older, setOlder] = useState<{
+    key: string
+    runs: readonly ListedRun[]
+    cursor: string | null
+  } | null>(null)
+  const kept = older?.key === key ? older : null
+  const isReading = useRef(false)
+  const cursor = kept ? kept.cursor : (head.data?.nextCursor ?? null)
+  const loadMore = useCallback(async () => {
+    if (cursor === null || isReading.current) return
+    isReading.current = true
+    try {
+      const page = await api().get('/runs', {
+        query: { agent: filter.agent, status: filter.status, cursor, limit: RUNS_A_PAGE },
+      })
+      setOlder((before) => ({
+        key,
+        runs: [...(before?.key === key ? before.runs : []), ...page.items],
+        cursor: page.nextCursor,
+      }))
+    } finally {
+      isReading.current = false
+    }
+  }, [cursor, key, filter.agent, filter.status])
+  const runs = useMemo(() => {
+    const byId = new Map([...(head.data?.items ?? []), ...(kept?.runs ?? [])].map((run) => [run.id, run]))
+    return [...byId.values()].sort((a, b) => (a.id < b.id ? 1 : -1))
+  }, [head.data, kept])
+  const setAtTop = useCallback((next: boolean) => {
+    isAtTop.current = next
+  }, [])
+  return { ...head, runs, newer: head.data?.newer ?? 0, loadMore, setAtTop }
+}

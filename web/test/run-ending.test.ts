@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { RUN_ERRORS } from '../../src/core/runs/outcomes.ts'
+import { endingOf } from '../src/pages/run/ending.ts'
+
+const run = { adapterType: 'claude_local', agent: 'dev-1', taskId: 'some task' }
+
+test('every way a run can fail has a title, a meaning and a next step', () => {
+  for (const [errorCode, { title, stopsAgent }] of Object.entries(RUN_ERRORS)) {
+    const ending = endingOf({ ...run, errorCode })!
+    expect(ending.title).toBe(title)
+    expect(ending.forTask, errorCode).toMatch(/\.$/)
+    expect(ending.next, errorCode).toMatch(/\.$/)
+    if (stopsAgent) expect(ending.forAgent).toContain('dev-1 stopped')
+  }
+})
+
+test('a run without a task says nothing of one', () => {
+  const ending = endingOf({ ...run, taskId: null, errorCode: 'timeout' })!
+  expect([ending.forTask, ending.act]).toEqual([null, null])
+})
+
+test('an agent that is not logged in gets the command of its program', () => {
+  expect(endingOf({ ...run, errorCode: 'not_logged_in' })).toMatchObject({
+    command: 'claude auth login',
+    act: 'resume_agent',
+  })
+  expect(endingOf({ ...run, adapterType: 'http', errorCode: 'not_logged_in' })!.command).toBe(null)
+})
+
+test('a code of a later server is shown as it is', () => {
+  expect(endingOf({ ...run, errorCode: 'struck_by_lightning' })!.title).toBe('struck_by_lightning')
+  expect(endingOf({ ...run, errorCode: null })).toBe(null)
+})
