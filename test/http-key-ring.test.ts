@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { KeyRing } from '../src/http/key-ring.ts'
 import { PostgresStore } from '../src/store/postgres/store.ts'
+import { beginSession } from '../src/store/postgres/workspaces/browser-sessions.ts'
 import { createKey } from '../src/store/postgres/workspaces/keys.ts'
 import { createWorkspace } from '../src/store/postgres/workspaces/workspaces.ts'
 import { freshDatabase } from './support/database.ts'
@@ -86,6 +87,26 @@ describe('a revocation', () => {
       opening.close()
     }, 20))
 })
+
+test('of two browser sessions of a key, the one that ended is found when those in use are checked, and the other goes on', () =>
+  withRing(async (ring) => {
+    const { keyId } = await admitted(ring)
+    const opened = async () => {
+      const begun = await beginSession(store, workspace, keyId, { userAgent: null, cookies: new Map() })
+      const key = await ring.ofSession({ workspaceId: workspace, ...begun })
+      const request = { key, caller: {}, headers: {} } as unknown as FastifyRequest
+      return { ...begun, opening: ring.open(request) }
+    }
+    const [other, ended] = [await opened(), await opened()]
+    const over = once(ended.opening.over, 'abort')
+    await superuser(database.url, (client) =>
+      client.query('delete from baton.browser_sessions where session_id = $1', [ended.sessionId]),
+    )
+    await over
+    await expect(other.opening.confirm()).resolves.toBeUndefined()
+    expect(other.opening.over.aborted).toBe(false)
+    for (const { opening } of [other, ended]) opening.close()
+  }, 20))
 
 test('nothing is kept of what was closed', () =>
   withRing(async (ring) => {

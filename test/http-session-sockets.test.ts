@@ -1,6 +1,7 @@
 import { once } from 'node:events'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { WebSocket } from 'ws'
+import { CHECK_AGAIN_MS } from '../src/http/key-ring.ts'
 import { type Browser, refusalOf, sendAs, signedIn, socketAt } from './support/browser.ts'
 import { inOneHour, openWorkspace, type Workspace } from './support/http-workspace.ts'
 import { superuser, until } from './support/nodes.ts'
@@ -12,8 +13,14 @@ let here: ServerUnderTest
 let there: ServerUnderTest
 let w: Workspace
 beforeAll(async () => {
+  // No node checks sessions periodically, which would eventually make up for everything else.
+  const set = globalThis.setInterval
+  const timers = vi.spyOn(globalThis, 'setInterval')
+  timers.mockImplementation(((act: () => void, ms: number) =>
+    set(act, ms === CHECK_AGAIN_MS ? 2 ** 30 : ms)) as never)
   here = await startServer({ BATON_NODE_NAME: 'here' })
   there = await startAnother(here)
+  timers.mockRestore()
   w = await openWorkspace(here)
 })
 afterAll(async () => {

@@ -245,6 +245,15 @@ describe('a session ends', () => {
     await until(async () => (await expiring.call('GET', '/session')).status === 401)
   })
 
+  test('with its key also on a node that was not told', async () => {
+    const key = await keyOf()
+    const { call } = await browser(key.key)
+    await superuser(server.databaseUrl, (client) =>
+      client.query('update baton.api_keys set revoked_at = now() where key_id = $1', [key.id]),
+    )
+    await until(async () => (await call('GET', '/session')).status === 401)
+  })
+
   test('after thirty days, whatever becomes of its key', async () => {
     const { call, session } = await browser()
     expect(Math.round((Date.parse(session.expiresAt) - Date.now()) / 86_400_000)).toBe(30)
