@@ -45,7 +45,7 @@ const aLargeLog = () => {
   return large
 }
 
-/** A run that has printed this and goes on until the file `go` is there. */
+/** A run that has printed this, which ends as no secret begins or it would be held back, and goes on until the file `go` is there. */
 async function running(w: Fleet, first: string, then = '') {
   const { home } = await w.script(
     'writes',
@@ -196,10 +196,10 @@ describe('the outline of a log', () => {
 
   test('grows with the log', async () => {
     const w = await fleet()
-    const { id, finish } = await running(w, 'one\ntw', 'o\nthree\n')
-    expect(await whole(w, id)).toMatchObject({ lines: 2, status: 'writing', lineOffsets: [0], bytes: 6 })
+    const { id, finish } = await running(w, 'one\ntwo ', 'or\nthree\n')
+    expect(await whole(w, id)).toMatchObject({ lines: 2, status: 'writing', lineOffsets: [0], bytes: 8 })
     await finish()
-    expect(await whole(w, id)).toMatchObject({ lines: 3, status: 'available', bytes: 14 })
+    expect(await whole(w, id)).toMatchObject({ lines: 3, status: 'available', bytes: 17 })
   })
 })
 

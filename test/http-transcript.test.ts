@@ -84,8 +84,9 @@ test('is read by pages in both directions; each call has the result that came la
 
 test('of a run in progress ends with a state from which a reader goes on with the live output', async () => {
   const w = await fleet()
-  const before = '{"baton":"status","message":"at it"}\n{"baton":"pro'
-  const after = 'gress","percent":50}\n{"result":1,"summary":"done"}\n'
+  const before = '{"baton":"status","message":"at it"}\n{"baton": '
+  // No secret begins as the first part ends: it would be held back.
+  const after = '"progress","percent":50}\n{"result":1,"summary":"done"}\n'
   const { home } = await w.script(
     'dev',
     `import { existsSync } from 'node:fs'
@@ -94,7 +95,7 @@ test('of a run in progress ends with a state from which a reader goes on with th
      process.stdout.write(${JSON.stringify(after)})`,
   )
   await w.wake('dev')
-  const { id } = await w.saying('dev', 'at it')
+  const { id } = await w.saying('dev', '{"baton": ')
   const early = await transcript(w, id, '?before=999999')
   expect(early).toMatchObject({ status: 'writing', steps: [{ kind: 'said', title: 'at it' }] })
   expect(early.resume).toMatchObject({ offset: before.length, n: 1 })
