@@ -32,6 +32,8 @@ interface Props<Item> {
   onNearStart: () => void
   onNearEnd: () => void
   nearRows: number
+  /** As much is in memory as may be: more at one end means less at the other. */
+  isFull: boolean
   onScrolled?: () => void
   /** When it changes, all rows have another height. */
   heights: string
@@ -104,9 +106,14 @@ export function AnchoredList<Item>(props: Props<Item>) {
 }
 
 function useNearEnds<Item>(first: number | undefined, last: number | undefined, props: Props<Item>) {
-  const { items, keyOf, nearRows, onNearStart, onNearEnd } = props
-  const isNearStart = first !== undefined && first < nearRows
-  const isNearEnd = last !== undefined && last >= items.length - nearRows
+  const { items, keyOf, isFull, onNearStart, onNearEnd } = props
+  const near = Math.min(props.nearRows, Math.ceil(items.length / 4))
+  const isAtStart = first !== undefined && first < near
+  const isAtEnd = last !== undefined && last >= items.length - near
+  // Few rows that fill the memory: both ends are in view, and reading at one would drop the other, over and over.
+  const isTurning = isFull && isAtStart && isAtEnd
+  const isNearStart = isAtStart && !isTurning
+  const isNearEnd = isAtEnd && !isTurning
   const start = items.length === 0 ? null : keyOf(items[0]!)
   const end = items.length === 0 ? null : keyOf(items.at(-1)!)
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new first row is a reason to ask again

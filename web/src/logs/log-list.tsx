@@ -19,6 +19,7 @@ interface Props {
   /** The numbers of the lines; null: not known yet. */
   numbers: Int32Array | null
   timeOf: (line: Line) => string | null
+  isFull: boolean
   /** The address that was gone to. */
   current: number | null
   highlight: Highlight | null
@@ -67,6 +68,7 @@ export function LogList(props: Props) {
       className="bg-sunken font-mono"
       heights={`${settings.isWrapped} ${settings.fontPx} ${settings.times}`}
       isFollowing={props.isFollowing}
+      isFull={props.isFull}
       isWide={!settings.isWrapped}
       items={lines}
       keyOf={keyOf}

@@ -12,6 +12,7 @@ import { useLogKeys } from './log-keys.ts'
 import { LogList } from './log-list.tsx'
 import { type LogSettings, useLogSettings } from './log-settings.ts'
 import { LogTools } from './log-tools.tsx'
+import { MOST_PAGES } from './log-window.ts'
 import { Scrubber } from './scrubber.tsx'
 import { SearchBox } from './search-box.tsx'
 import { clockText, sinceText } from './times.ts'
@@ -165,6 +166,7 @@ function RawLogLines({ run, at, onAt, query, log, settings }: PartProps) {
       current={at}
       highlight={highlight}
       isFollowing={log.isFollowing}
+      isFull={log.window.pages.length >= MOST_PAGES}
       lines={log.lines}
       numbers={log.numbers}
       onAddress={onAt}

@@ -42,7 +42,7 @@ export function SearchBox(props: Props) {
             if (event.key === 'Enter') onStep(!event.shiftKey)
             if (event.key === 'Escape') onLeave()
           }}
-          placeholder="Find in the log"
+          placeholder="Find"
           ref={ref}
           spellCheck={false}
           type="search"

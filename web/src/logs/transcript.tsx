@@ -1,4 +1,4 @@
-import { type ReactNode, useMemo, useRef, useState } from 'react'
+import { type ReactNode, useCallback, useMemo, useRef, useState } from 'react'
 import { Empty } from '../parts/empty.tsx'
 import { ProblemBox } from '../parts/problem.tsx'
 import { ProgressBar } from '../parts/progress-bar.tsx'
@@ -12,7 +12,7 @@ import { readLog } from './log-reads.ts'
 import { ExcerptSteps } from './steps/excerpt-steps.tsx'
 import { foldedSteps, type StepFilter, type StepRow } from './steps/fold.ts'
 import { StepRowView } from './steps/step-row.tsx'
-import { TranscriptFeed } from './transcript-feed.ts'
+import { MOST_STEPS, TranscriptFeed, type TranscriptFeedState } from './transcript-feed.ts'
 import { useEnd, useOpenRows, useStepKeys } from './transcript-state.ts'
 import { drawLater, useFeed } from './use-feed.ts'
 import { useLiveLog } from './use-live-log.ts'
@@ -59,47 +59,32 @@ export function Transcript({ run, views, adapterType, excerpt, totalTokens, onRa
   const [selected, setSelected] = useState<number | null>(null)
   const moves = { rows, selected, onSelect: setSelected, toggle, toggleAll, list }
   useStepKeys({ ...moves, filter, onFilter: setFilter, onEnd: () => void follow() })
-  if (state.phase === 'unavailable')
-    return (
-      <Empty
-        drawing="terminal"
-        text={state.detail ?? 'Its log was deleted, or is kept elsewhere.'}
-        title="There is no transcript"
-      />
-    )
+  const extendAfter = useCallback(() => void feed.extendAfter(), [feed])
+  const extendBefore = useCallback(() => void feed.extendBefore(), [feed])
   return (
     <div className="flex min-h-0 flex-1 flex-col">
       <LogBar views={views}>
         <p className="text-label text-muted max-sm:hidden">{countText(state.total)} steps</p>
         <Segmented label="Which steps" onChange={setFilter} options={FILTERS} value={filter} />
       </LogBar>
-      {state.error !== null && (
-        <div className="px-6 py-2">
-          <ProblemBox error={state.error} onRetry={() => void feed.openEnd()} />
-        </div>
-      )}
-      {state.phase === 'opening' && state.readShare > 0 && (
-        <div className="px-6 py-2 text-label text-muted">
-          Reading a large log
-          <ProgressBar label="Read of the log" percent={state.readShare * 100} />
-        </div>
-      )}
+      <Notices onRetry={() => void feed.openEnd()} state={state} />
       <div className="relative flex min-h-0 flex-1">
         {state.phase === 'opening' && state.steps.length === 0 && state.error === null ? (
           <ExcerptSteps adapterType={adapterType} text={excerpt} />
         ) : rows.length === 0 ? (
-          <Nothing filter={filter} isLive={run.isLive} />
+          <Nothing filter={filter} isLive={run.isLive} state={state} />
         ) : (
           <AnchoredList
             heights=""
             isFollowing={isFollowing}
+            isFull={state.steps.length >= MOST_STEPS}
             items={rows}
             keyOf={keyOf}
             label="Steps"
             nearRows={NEAR_ROWS}
             onFollowing={setFollowing}
-            onNearEnd={() => void feed.extendAfter()}
-            onNearStart={() => void feed.extendBefore()}
+            onNearEnd={extendAfter}
+            onNearStart={extendBefore}
             ref={list}
             render={(row) => (
               <StepRowView
@@ -127,7 +112,34 @@ export function Transcript({ run, views, adapterType, excerpt, totalTokens, onRa
   )
 }
 
-function Nothing({ filter, isLive }: { filter: StepFilter; isLive: boolean }) {
+/** What is not a step: a failed read, or how far a large log was read. */
+function Notices({ state, onRetry }: { state: TranscriptFeedState; onRetry: () => void }) {
+  if (state.error !== null)
+    return (
+      <div className="px-6 py-2">
+        <ProblemBox error={state.error} onRetry={onRetry} />
+      </div>
+    )
+  if (state.phase !== 'opening' || state.readShare === 0) return null
+  return (
+    <div className="px-6 py-2 text-label text-muted">
+      Reading a large log
+      <ProgressBar label="Read of the log" percent={state.readShare * 100} />
+    </div>
+  )
+}
+
+function Nothing(props: { filter: StepFilter; isLive: boolean; state: TranscriptFeedState }) {
+  const { filter, isLive, state } = props
+  if (state.error !== null) return null
+  if (state.phase === 'unavailable')
+    return (
+      <Empty
+        drawing="terminal"
+        text={state.detail ?? 'Its log was deleted, or is kept elsewhere.'}
+        title="There is no transcript"
+      />
+    )
   if (filter === 'failed') return <Empty drawing="path" title="No step failed" />
   if (filter === 'calls') return <Empty drawing="path" title="No tool was called" />
   return (

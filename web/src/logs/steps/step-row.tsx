@@ -49,7 +49,7 @@ export const StepRowView = memo(function StepRowView(props: Props) {
           name={STEP_KINDS[first.kind].icon}
           size={14}
         />
-        <Title row={row} />
+        <Title isOpen={isOpen} row={row} />
         <Figures row={row} totalTokens={totalTokens} />
       </button>
       {isOpen && (
@@ -68,14 +68,14 @@ export const StepRowView = memo(function StepRowView(props: Props) {
   )
 })
 
-function Title({ row: { steps } }: { row: StepRow }) {
+function Title({ row: { steps }, isOpen }: { row: StepRow; isOpen: boolean }) {
   const [first] = steps as [Step]
   const name =
     first.tool ?? (first.kind === 'said' || first.kind === 'log' ? null : STEP_KINDS[first.kind].words)
   const isQuiet = first.kind === 'thought' || first.kind === 'log'
   const titles = steps.length === 1 ? plainTitle(first) : steps.map(plainTitle).join(', ')
   return (
-    <span className="truncate">
+    <span className={isOpen ? 'py-2 wrap-anywhere' : 'truncate'}>
       <span className="sr-only">{STEP_KINDS[first.kind].words}: </span>
       {name && <span className="mr-2 font-medium">{name}</span>}
       {steps.length > 1 && <span className="mr-2 text-muted">×{countText(steps.length)}</span>}

@@ -1,10 +1,6 @@
 import { useParams, useSearch } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
-import { isNotStarted } from '../../../../src/core/runs/states.ts'
 import { useShortcuts } from '../../keys/shortcuts.ts'
 import { useGo } from '../../links.tsx'
-import { LogBar } from '../../logs/log-bar.tsx'
-import { Transcript } from '../../logs/transcript.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Page } from '../../parts/page.tsx'
 import { ProblemBox } from '../../parts/problem.tsx'
@@ -12,15 +8,11 @@ import { Segmented } from '../../parts/segmented.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { writeSearch } from '../../search-params.ts'
 import { EndedBadly } from './ended-badly.tsx'
-import { RunDetails } from './run-details.tsx'
+import { type RunAddress, RunBody } from './run-body.tsx'
 import { RunFacts, RunHeading, runTitle } from './run-header.tsx'
-import { RunTimeline } from './run-timeline.tsx'
 import { StopRun } from './stop-run.tsx'
 import { isRunLive, type RunEvent, shortId, useRun, useRunEvents } from './use-run.ts'
 import { RUN_VIEWS, type RunView } from './views.ts'
-import { WaitingRun } from './waiting-run.tsx'
-
-const RawLog = lazy(() => import('../../logs/raw-log.tsx').then(({ RawLog }) => ({ default: RawLog })))
 
 const WORDS: Record<RunView, string> = { nice: 'Nice', raw: 'Raw', timeline: 'Timeline', details: 'Details' }
 
@@ -28,9 +20,9 @@ const WORDS: Record<RunView, string> = { nice: 'Nice', raw: 'Raw', timeline: 'Ti
 export function Run() {
   const { id } = useParams({ from: '/runs/$id' })
   const search = useSearch({ from: '/runs/$id' })
-  const { at = null, q = '', view = at === null ? 'nice' : 'raw' } = search
+  const { view = search.at === undefined ? 'nice' : 'raw' } = search
   const go = useGo()
-  const show = (next: typeof search, replace: boolean) =>
+  const show = (next: RunAddress, replace: boolean) =>
     go(`/runs/${id}${writeSearch({ ...search, ...next })}`, { replace })
   const { data: run, error, refetch } = useRun(id)
   const events = useRunEvents(id)
@@ -44,11 +36,6 @@ export function Run() {
         {error ? <ProblemBox error={error} onRetry={() => void refetch()} /> : <Skeleton rows={8} />}
       </Page>
     )
-  const logRun = {
-    id,
-    isLive: isRunLive(run),
-    startedAt: run.startedAt === null ? null : Date.parse(run.startedAt),
-  }
   const views = (
     <Segmented
       label="View"
@@ -57,46 +44,17 @@ export function Run() {
       value={view}
     />
   )
-  const isWaiting = isNotStarted(run.status)
-  const hasLog = !isWaiting && (view === 'nice' || view === 'raw')
-  const used = run.usage ? run.usage.inputTokens + run.usage.outputTokens : 0
   return (
     <Page
-      actions={logRun.isLive && <StopRun run={run} />}
+      actions={isRunLive(run) && <StopRun run={run} />}
       heading={<RunHeading run={run} />}
       isFull
       text={<RunFacts run={run} />}
       title={runTitle(run)}
     >
       <EndedBadly run={run} />
-      <Flags events={events.data?.items ?? []} isLive={logRun.isLive} />
-      {!hasLog && <LogBar views={views} />}
-      {isWaiting && (view === 'nice' || view === 'raw') && <WaitingRun agent={run.agent} />}
-      {view === 'nice' && hasLog && (
-        <Transcript
-          adapterType={run.adapterType}
-          excerpt={run.stdoutExcerpt}
-          onRaw={(offset) => show({ view: 'raw', at: offset }, false)}
-          run={logRun}
-          totalTokens={used}
-          views={views}
-        />
-      )}
-      {view === 'raw' && hasLog && (
-        <Suspense fallback={null}>
-          <RawLog
-            at={at}
-            excerpt={run.stdoutExcerpt}
-            onAt={(next) => show({ view: 'raw', at: next ?? undefined }, true)}
-            onQuery={(text) => show({ view: 'raw', q: text === '' ? undefined : text }, true)}
-            query={q}
-            run={logRun}
-            views={views}
-          />
-        </Suspense>
-      )}
-      {view === 'timeline' && <RunTimeline events={events} />}
-      {view === 'details' && <RunDetails events={events.data?.items ?? []} run={run} />}
+      <Flags events={events.data?.items ?? []} isLive={isRunLive(run)} />
+      <RunBody address={{ ...search, view }} events={events} onShow={show} run={run} views={views} />
     </Page>
   )
 }

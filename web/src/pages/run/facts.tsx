@@ -1,0 +1,88 @@
+import type { ReactNode } from 'react'
+import { PageLink } from '../../links.tsx'
+import { Copyable } from '../../parts/copyable.tsx'
+import { Moment } from '../../parts/moment.tsx'
+import { bytesText, countText, durationText } from '../../parts/wording.ts'
+import type { Run, RunEvent } from './use-run.ts'
+
+/** What is known of a run, by subject. What is not known is left out when it is drawn. */
+
+export type Facts = readonly (readonly [words: string, value: ReactNode])[]
+
+type Payload = Record<string, unknown>
+const text = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
+const copyable = (value: string | null, shownLength?: number) =>
+  value &&
+  (shownLength === undefined ? (
+    <Copyable text={value} />
+  ) : (
+    <Copyable shown={value.slice(0, shownLength)} text={value} />
+  ))
+
+/** What the program was started with is told by the first event of the run. */
+export const begunWith = (events: readonly RunEvent[]) =>
+  (events.find(({ type, message }) => type === 'lifecycle' && message === 'running')?.payload ??
+    {}) as Payload
+
+export const programFacts = (run: Run, { timeoutSec }: Payload): Facts => [
+  ['Adapter', run.adapterType],
+  ['Model', run.model],
+  ['Provider', run.provider],
+  ['Process', run.pid],
+  ['Exit code', run.exitCode],
+  ['Signal', run.signal],
+  ['Time limit', typeof timeoutSec === 'number' ? durationText(timeoutSec * 1_000) : null],
+]
+
+export const wakeupFacts = (run: Run): Facts => [
+  ['Why', run.reason ?? run.source],
+  ['Source', [run.source, run.triggerDetail].filter(Boolean).join(', ')],
+  ['Queued', <Moment at={run.createdAt} key="queued" />],
+  ['Started', run.startedAt && <Moment at={run.startedAt} />],
+  ['Ended', run.finishedAt && <Moment at={run.finishedAt} />],
+  ['Took', run.durationMs === null ? null : durationText(run.durationMs)],
+]
+
+export function folderFacts(run: Run, { cwd }: Payload): Facts {
+  const { branch, commit, baseCommit, committed } = (run.folder ?? {}) as Payload
+  return [
+    ['Folder', copyable(text(cwd))],
+    ['Branch', copyable(text(branch))],
+    ['Commit', copyable(text(commit), 12)],
+    ['Base', copyable(text(baseCommit), 12)],
+    ['Changes', changesIn(committed)],
+  ]
+}
+
+function changesIn(committed: unknown): string | null {
+  if (typeof committed !== 'object' || committed === null) return null
+  const { commits = 0, filesChanged = 0, insertions = 0, deletions = 0 } = committed as Record<string, number>
+  const counts = `${countText(commits)} commits, ${countText(filesChanged)} files`
+  return `${counts}, +${countText(insertions)} −${countText(deletions)}`
+}
+
+export const sessionFacts = (run: Run): Facts => [
+  ['Session before', copyable(run.sessionIdBefore)],
+  ['Session after', copyable(run.sessionIdAfter)],
+  ['Node', copyable(run.nodeId)],
+  ['Run', copyable(run.id)],
+  [
+    'Agent',
+    <PageLink className="text-accent hover:underline" key="agent" to={`/agents/${run.agent}`}>
+      {run.agent}
+    </PageLink>,
+  ],
+]
+
+const LOG_STATES = { writing: 'is being written', available: 'complete', log_unavailable: 'not available' }
+
+export function logFacts({ log }: Run): Facts {
+  if (!log) return [['Log', 'none: the run never started']]
+  return [
+    ['Kept in', log.store],
+    ['Size', log.bytes === null ? null : bytesText(log.bytes)],
+    ['State', LOG_STATES[log.status]],
+    ['Cut', log.truncated ? 'The rest was not stored' : null],
+    ['SHA-256', copyable(log.sha256, 16)],
+  ]
+}

@@ -1,0 +1,72 @@
+import { lazy, type ReactNode, Suspense } from 'react'
+import { isNotStarted } from '../../../../src/core/runs/states.ts'
+import { LogBar } from '../../logs/log-bar.tsx'
+import { Transcript } from '../../logs/transcript.tsx'
+import { RunDetails } from './run-details.tsx'
+import { RunTimeline } from './run-timeline.tsx'
+import { isRunLive, type Run, type useRunEvents } from './use-run.ts'
+import type { RunView } from './views.ts'
+import { WaitingRun } from './waiting-run.tsx'
+
+const RawLog = lazy(() => import('../../logs/raw-log.tsx').then(({ RawLog }) => ({ default: RawLog })))
+
+/** What of the address the views understand. */
+export interface RunAddress {
+  view?: RunView | undefined
+  at?: number | undefined
+  q?: string | undefined
+}
+
+/** One view of a run below its switch. */
+export function RunBody(props: {
+  run: Run
+  events: ReturnType<typeof useRunEvents>
+  address: RunAddress & { view: RunView }
+  onShow: (change: RunAddress, replace: boolean) => void
+  views: ReactNode
+}) {
+  const { run, events, address, onShow, views } = props
+  const { view, at = null, q = '' } = address
+  const log = {
+    run: {
+      id: run.id,
+      isLive: isRunLive(run),
+      startedAt: run.startedAt === null ? null : Date.parse(run.startedAt),
+    },
+    excerpt: run.stdoutExcerpt,
+    views,
+  }
+  if (view === 'timeline' || view === 'details' || isNotStarted(run.status))
+    return (
+      <>
+        <LogBar views={views} />
+        {view === 'timeline' ? (
+          <RunTimeline events={events} />
+        ) : view === 'details' ? (
+          <RunDetails events={events.data?.items ?? []} run={run} />
+        ) : (
+          <WaitingRun agent={run.agent} />
+        )}
+      </>
+    )
+  if (view === 'nice')
+    return (
+      <Transcript
+        {...log}
+        adapterType={run.adapterType}
+        onRaw={(offset) => onShow({ view: 'raw', at: offset }, false)}
+        totalTokens={run.usage ? run.usage.inputTokens + run.usage.outputTokens : 0}
+      />
+    )
+  return (
+    <Suspense fallback={null}>
+      <RawLog
+        {...log}
+        at={at}
+        onAt={(next) => onShow({ view: 'raw', at: next ?? undefined }, true)}
+        onQuery={(text) => onShow({ view: 'raw', q: text === '' ? undefined : text }, true)}
+        query={q}
+      />
+    </Suspense>
+  )
+}
