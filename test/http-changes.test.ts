@@ -37,7 +37,7 @@ async function worked(
   return { run, repository }
 }
 const changes = async (w: Fleet, id: string, query = '', key?: string): Promise<Seen> => {
-  const headers = key ? { authorization: `Bearer ${key}` } : {}
+  const headers: Record<string, string> = key ? { authorization: `Bearer ${key}` } : {}
   const { status, body } = await w.call('GET', `/runs/${id}/changes${query}`, undefined, headers)
   expect(status, JSON.stringify(body)).toBe(200)
   return body
