@@ -84,7 +84,9 @@ async function eventsAfter(w: Workspace, after: number): Promise<LiveEvent[]> {
   return items
 }
 
-test('the store shows what a fresh board shows, at random moments and for any filter', async () => {
+test('the store shows what a fresh board shows, at random moments and for any filter', {
+  timeout: 180_000,
+}, async () => {
   const w = await workspace()
   await w.post('/projects', { slug: 'shop', name: 'Shop' })
   const mission = await makeMission(w, [
