@@ -76,7 +76,7 @@ const MOST_WAITING_SHOWN = 3
 const MOST_AGENTS_SHOWN = 10
 const MOST_MISSIONS_SHOWN = 10
 /** How much of what ended is looked through, the newest of it. */
-const MOST_FINISHED = 50_000
+const MOST_FINISHED = 30_000
 const MOST_RUNS = 20_000
 const LONGEST_TEXT = 200
 
