@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import tailwindcss from '@tailwindcss/vite'
@@ -58,16 +58,13 @@ const COMPRESSIBLE = /\.(js|css|svg|json)$/
 
 /** Writes .br and .gz beside each text: compressed once and well, not with each answer. */
 function precompressed(): Plugin {
-  let folder = ''
   return {
     name: 'baton-precompressed',
     apply: 'build',
-    configResolved: ({ root, build }) => {
-      folder = resolve(root, build.outDir)
-    },
-    async closeBundle() {
-      const names = (await readdir(folder, { recursive: true })).filter((name) => COMPRESSIBLE.test(name))
-      await Promise.all(names.map((name) => compress(join(folder, name))))
+    // Not when the bundle is closed: that also happens when it failed, and its own error must be the one that is read.
+    async writeBundle({ dir }) {
+      const names = (await readdir(dir!, { recursive: true })).filter((name) => COMPRESSIBLE.test(name))
+      await Promise.all(names.map((name) => compress(join(dir!, name))))
     },
   }
 }
