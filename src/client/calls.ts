@@ -33,9 +33,7 @@ type Writable<Query> = {
   readonly [Name in keyof Query]: string extends Query[Name] ? Query[Name] | number : Query[Name]
 }
 
-type QueryPart<E> = E extends { query: infer Q }
-  ? { query?: Writable<InputOf<Q>> }
-  : { query?: undefined }
+type QueryPart<E> = E extends { query: infer Q } ? { query?: Writable<InputOf<Q>> } : { query?: undefined }
 
 type BodyPart<E> = E extends { takesPlan: true }
   ? { body: string }
