@@ -28,7 +28,7 @@ interface Props<Item> {
   isWide?: boolean
   isFollowing: boolean
   onFollowing: (isFollowing: boolean) => void
-  /** Called before the eye gets there, and again when the first or last row is another one. */
+  /** Called before the eye gets there, and again with other rows. */
   onNearStart: () => void
   onNearEnd: () => void
   nearRows: number
@@ -106,7 +106,7 @@ export function AnchoredList<Item>(props: Props<Item>) {
 }
 
 function useNearEnds<Item>(first: number | undefined, last: number | undefined, props: Props<Item>) {
-  const { items, keyOf, isFull, onNearStart, onNearEnd } = props
+  const { items, isFull, onNearStart, onNearEnd } = props
   const near = Math.min(props.nearRows, Math.ceil(items.length / 4))
   const isAtStart = first !== undefined && first < near
   const isAtEnd = last !== undefined && last >= items.length - near
@@ -114,14 +114,12 @@ function useNearEnds<Item>(first: number | undefined, last: number | undefined, 
   const isTurning = isFull && isAtStart && isAtEnd
   const isNearStart = isAtStart && !isTurning
   const isNearEnd = isAtEnd && !isTurning
-  const start = items.length === 0 ? null : keyOf(items[0]!)
-  const end = items.length === 0 ? null : keyOf(items.at(-1)!)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new first row is a reason to ask again
+  // biome-ignore lint/correctness/useExhaustiveDependencies: more rows, or a longer last one, are a reason to ask again
   useEffect(() => {
     if (isNearStart) onNearStart()
-  }, [isNearStart, start, onNearStart])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: likewise a new last one
+  }, [isNearStart, items, onNearStart])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: likewise
   useEffect(() => {
     if (isNearEnd) onNearEnd()
-  }, [isNearEnd, end, onNearEnd])
+  }, [isNearEnd, items, onNearEnd])
 }

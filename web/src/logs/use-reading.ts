@@ -46,9 +46,14 @@ export function useReading(
     feed.setFollowing(first.current === null)
     void (first.current === null ? feed.openEnd() : feed.openAround(first.current))
   }, [feed])
+  // In the next frame: a list that was just drawn for the first time goes to its own start once more.
   // biome-ignore lint/correctness/useExhaustiveDependencies: lines that came are the reason to look for the wanted one
   useEffect(() => {
-    if (wanted.current !== null && list.current?.showByte(wanted.current)) wanted.current = null
+    if (wanted.current === null) return
+    const frame = requestAnimationFrame(() => {
+      if (wanted.current !== null && list.current?.showByte(wanted.current)) wanted.current = null
+    })
+    return () => cancelAnimationFrame(frame)
   }, [lines, list])
   const look = useCallback(() => setEye(list.current?.firstInView() ?? null), [list])
   return { isFollowing, setFollowing, goTo, follow, eye, look }

@@ -97,7 +97,7 @@ function Figures({ row: { steps }, totalTokens }: { row: StepRow; totalTokens: n
   const tokens = sumOf(steps, tokensOf)
   const cost = sumOf(steps, ({ costUsd }) => (costUsd === null ? null : Number(costUsd)))
   const durationMs = sumOf(steps, (step) => step.durationMs)
-  const share = tokens === null || totalTokens === 0 ? 0 : tokens / totalTokens
+  const share = tokens === null || totalTokens === 0 ? 0 : Math.min(tokens / totalTokens, 1)
   return (
     <span className="grid grid-cols-[1rem_4.5rem_5.5rem] items-center gap-x-3 text-right text-label text-muted max-sm:grid-cols-[1rem_3.5rem]">
       {first.isError ? (
