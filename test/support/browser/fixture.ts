@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { FULL_AUTO, makeMission } from '../http-missions.ts'
-import { inState, type Json, type Workspace } from '../http-workspace.ts'
+import { inState, type Json, type Task, type Workspace } from '../http-workspace.ts'
 import { until } from '../nodes.ts'
 
 /** Where one of each kind is shown. */
@@ -54,7 +54,7 @@ export async function fillWorkspace(w: Workspace, words: Words = PLAIN): Promise
   expect((await w.post(`/tasks/${worked.id}/comments`, { text: words.text })).status).toBe(201)
   const asked = await w.make({ title: words.title, agent: 'dev-2' })
   await Promise.all([w.reaches(worked, 'awaiting_human'), w.reaches(asked, 'awaiting_human')])
-  return { taskId: worked.id, runId: await finishedRunOf(w, agent), missionId, agent }
+  return { taskId: worked.id, runId: await finishedRunOf(w, agent, worked), missionId, agent }
 }
 
 /** A simulated agent: no model, no program, and the same each time. */
@@ -71,8 +71,9 @@ async function proposeMission(w: Workspace, { title, text }: Words): Promise<str
   return String(id)
 }
 
-const finishedRunOf = (w: Workspace, agent: string): Promise<string> =>
+/** It may have taken other tasks before. */
+const finishedRunOf = (w: Workspace, agent: string, { id }: Task): Promise<string> =>
   until(async () => {
     const { items } = (await w.call('GET', `/agents/${agent}/runs`)).body
-    return items.find((run: Json) => run.finishedAt !== null)?.id
+    return items.find((run: Json) => run.taskId === id && run.finishedAt !== null)?.id
   })

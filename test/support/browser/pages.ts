@@ -16,6 +16,14 @@ export interface PageUnderTest {
 }
 
 export const PAGES: readonly PageUnderTest[] = [
+  { name: 'runs', route: '/runs', path: () => '/runs', mainAct: null },
+  {
+    name: 'run',
+    route: '/runs/$id',
+    path: ({ runId }) => `/runs/${runId}`,
+    mainAct: /^Nice/,
+    isOfOneThing: true,
+  },
   {
     name: 'settings',
     route: '/settings/$section',

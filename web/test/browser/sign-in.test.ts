@@ -58,7 +58,6 @@ describe('a person signs in', () => {
     expected.push(/401|4401|WebSocket/)
     const { items } = (await w.call('GET', '/session/all')).body
     for (const { id } of items) expect((await w.call('DELETE', `/session/all/${id}`)).status).toBe(204)
-    await page.reload()
     await page.waitForURL(/\/sign-in\?back=/)
     await page.getByLabel(/key/i).fill(w.ownerKey)
     await page.getByLabel(/key/i).press('Enter')
