@@ -16,12 +16,19 @@ export interface PageUnderTest {
 }
 
 export const PAGES: readonly PageUnderTest[] = [
-  { name: 'runs', route: '/runs', path: () => '/runs', mainAct: null },
+  { name: 'runs', route: '/runs', path: () => '/runs', mainAct: /^Run [0-9a-f]{4}$/ },
   {
     name: 'run',
     route: '/runs/$id',
     path: ({ runId }) => `/runs/${runId}`,
-    mainAct: /^Nice/,
+    mainAct: /^Nice$/,
+    isOfOneThing: true,
+  },
+  {
+    name: 'log of a run',
+    route: '/runs/$id',
+    path: ({ runId }) => `/runs/${runId}?view=raw`,
+    mainAct: /^Find in the log$/,
     isOfOneThing: true,
   },
   {

@@ -6,7 +6,7 @@ const LOOKS: Record<string, { classes: string; words: string }> = {
 /** An edit as the lines it takes away and adds. */
 export function EditText({ text }: { text: string }) {
   return (
-    <pre className="overflow-x-auto rounded-chip border border-line bg-sunken py-1 font-mono text-row">
+    <pre className="overflow-hidden rounded-chip border border-line bg-sunken py-1 font-mono text-row">
       {text.split('\n').map((line, row) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: lines of one text never change their order
         <EditLine key={row} line={line} />
@@ -18,7 +18,7 @@ export function EditText({ text }: { text: string }) {
 function EditLine({ line }: { line: string }) {
   const look = LOOKS[line[0] ?? '']
   return (
-    <span className={`block min-h-5 w-max min-w-full px-3 whitespace-pre ${look?.classes ?? ''}`}>
+    <span className={`block min-h-5 px-3 wrap-anywhere whitespace-pre-wrap ${look?.classes ?? ''}`}>
       {look && <span className="sr-only select-none">{look.words}</span>}
       {line}
     </span>

@@ -55,6 +55,6 @@ function StepText({ kind, text }: { kind: Step['kind']; text: string }) {
 const Part = ({ label, children }: { label: string; children: ReactNode }) => (
   <div className="overflow-hidden rounded-card border border-line bg-sunken">
     <p className="border-b border-line px-3 py-0.5 text-label text-faint">{label}</p>
-    <div className="max-h-120 overflow-auto px-3 py-1.5">{children}</div>
+    <div className="px-3 py-1.5">{children}</div>
   </div>
 )

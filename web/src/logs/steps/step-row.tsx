@@ -30,7 +30,9 @@ export const StepRowView = memo(function StepRowView(props: Props) {
   const { row, isOpen, isSelected, totalTokens, onToggle, onSelect, onRaw } = props
   const [first] = row.steps as [Step]
   return (
-    <div className={`border-b border-line px-6 max-sm:px-4 ${isSelected ? 'bg-hover' : ''}`}>
+    <div
+      className={`border-b border-line px-6 max-sm:px-4 ${isSelected ? 'shadow-[inset_2px_0_0_var(--accent)]' : ''} ${isSelected && !isOpen ? 'bg-hover' : ''}`}
+    >
       <button
         aria-expanded={isOpen}
         className="focus-inside grid min-h-9 w-full grid-cols-[4.5rem_1rem_minmax(0,1fr)_auto] items-center gap-x-3 text-left text-row hover:text-ink max-sm:grid-cols-[1rem_minmax(0,1fr)_auto]"

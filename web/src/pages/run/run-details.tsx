@@ -31,7 +31,11 @@ export function RunDetails({ run, events }: { run: Run; events: readonly RunEven
       {run.result !== null && run.result !== undefined && (
         <section className="mt-6 max-w-text">
           <h2 className="mb-1 text-title font-semibold">Result</h2>
-          <pre className="max-h-120 overflow-auto rounded-card border border-line bg-sunken px-3 py-2 font-mono text-row">
+          <pre
+            className="focus-inside max-h-120 overflow-y-auto rounded-card border border-line bg-sunken px-3 py-2 font-mono text-row wrap-anywhere whitespace-pre-wrap"
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
+            tabIndex={0}
+          >
             {JSON.stringify(run.result, null, 2)}
           </pre>
         </section>

@@ -82,7 +82,7 @@ function EventRow({ event }: { event: RunEvent }) {
           <summary className="flex min-h-7 items-baseline gap-3 rounded-chip py-1 hover:bg-hover">
             {words}
           </summary>
-          <pre className="mb-2 overflow-x-auto rounded-card border border-line bg-sunken px-3 py-2 font-mono text-row">
+          <pre className="mb-2 rounded-card border border-line bg-sunken px-3 py-2 font-mono text-row wrap-anywhere whitespace-pre-wrap">
             {JSON.stringify(event.payload, null, 2)}
           </pre>
         </details>

@@ -82,7 +82,11 @@ export const RUN_COLUMNS: Column<ListedRun>[] = [
     width: '56px',
     phone: 'second',
     cell: (run) => (
-      <PageLink className="font-mono text-accent hover:underline" to={`/runs/${run.id}`}>
+      <PageLink
+        aria-label={`Run ${shortId(run.id)}`}
+        className="font-mono text-accent hover:underline"
+        to={`/runs/${run.id}`}
+      >
         {shortId(run.id)}
       </PageLink>
     ),

@@ -1,0 +1,136 @@
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { useBrowser } from '../../../test/support/browser/use-browser.ts'
+import type { Json, Workspace } from '../../../test/support/http-workspace.ts'
+import { until } from '../../../test/support/nodes.ts'
+
+/** A run and its log, as a person reads them. */
+
+const { isHere, workspace, openPage } = useBrowser()
+
+const lines = (from: number, count: number, text = 'of a busy run') =>
+  Array.from({ length: count }, (_, at) => `line ${from + at} ${text}`).join('\n')
+
+/** A run of a simulated agent with this script, and its id. */
+async function runOf(w: Workspace, steps: readonly Json[]): Promise<string> {
+  await w.call('PUT', '/agents/talker', { adapterType: 'simulated', adapterConfig: { steps } })
+  await w.make({ title: 'Talk', agent: 'talker', maxRetries: 0 })
+  return until(async () => {
+    const { items } = (await w.call('GET', '/runs')).body
+    return items.find((run: Json) => run.startedAt !== null)?.id
+  })
+}
+
+const isOver = (w: Workspace, run: string) =>
+  until(async () => (await w.call('GET', `/runs/${run}`)).body.finishedAt ?? undefined)
+
+const log = (page: Page) => page.getByRole('region', { name: 'Log' })
+
+/** Where on the screen the line with this text is. */
+const topOf = async (page: Page, text: string) =>
+  (await log(page).getByText(text, { exact: true }).boundingBox())?.y
+
+describe.skipIf(!isHere)('the log of a run', () => {
+  test('is followed until the reader moves away; then the line under the eye stays', async () => {
+    const w = await workspace()
+    const more = Array.from({ length: 400 }, (_, at) => [{ waitMs: 300 }, { say: lines(1_001 + at * 5, 5) }])
+    const run = await runOf(w, [{ say: lines(1, 1_000) }, ...more.flat()])
+    const { page } = await openPage(w, `/runs/${run}?view=raw`)
+    await page.getByRole('button', { name: 'following' }).waitFor()
+    await log(page).hover()
+    await page.mouse.wheel(0, -3_000)
+    const pill = page.getByRole('button', { name: /\d+ new lines?/ })
+    await pill.waitFor()
+    const seen = (await log(page).innerText()).match(/line \d+ of a busy run/g)![10]!
+    const before = await topOf(page, seen)
+    const count = await pill.innerText()
+    await expect.poll(() => pill.innerText()).not.toBe(count)
+    expect(await topOf(page, seen)).toBe(before)
+    await page.keyboard.press('End')
+    await page.getByRole('button', { name: 'following' }).waitFor()
+    await expect.poll(() => log(page).getByText(seen, { exact: true }).count()).toBe(0)
+  })
+
+  test('is searched as a whole, and a link leads to the same line', async () => {
+    const w = await workspace()
+    const run = await runOf(w, [
+      ...Array.from({ length: 30 }, (_, at) => ({ say: lines(at * 1_000, 1_000, 'with nothing to find') })),
+      { say: 'the Needle' },
+      { say: lines(30_000, 1_000, 'after it') },
+      { say: 'another needle' },
+      { result: {} },
+    ])
+    await isOver(w, run)
+    const { page } = await openPage(w, `/runs/${run}?view=raw&at=0`)
+    await page.keyboard.press('/')
+    await page.keyboard.type('needle')
+    await page.getByText('2 hits').waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByText('1 of 2').waitFor()
+    await log(page).getByText('Needle', { exact: true }).waitFor()
+    const { page: elsewhere } = await openPage(
+      w,
+      new URL(page.url()).pathname.replace(/^\/w\/[^/]+/, '') + new URL(page.url()).search,
+    )
+    await log(elsewhere).getByText('Needle', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Match case' }).click()
+    await page.getByText('1 hit', { exact: true }).waitFor()
+  })
+
+  test('shows markup as text, and a progress bar as one line', async () => {
+    const w = await workspace()
+    const run = await runOf(w, [
+      { say: '<img src=x onerror=alert(1)><script>alert(2)</script>' },
+      { say: 'Downloading 10 %\rDownloading 100 %' },
+      { say: '\u001b]8;;javascript:alert(3)\u0007click\u001b]8;;\u0007 \u001b[31mred\u001b[0m' },
+      { result: {} },
+    ])
+    await isOver(w, run)
+    const { page } = await openPage(w, `/runs/${run}?view=raw`)
+    await log(page).getByText('<img src=x onerror=alert(1)>').waitFor()
+    await log(page).getByText('Downloading 100 %', { exact: true }).waitFor()
+    await log(page).getByText('red', { exact: true }).waitFor()
+    expect(await log(page).locator('img, script, a').count()).toBe(0)
+  })
+})
+
+describe.skipIf(!isHere)('a run', () => {
+  test('that failed says why and what helps, and its failed step is open and leads to its bytes', async () => {
+    const w = await workspace()
+    const run = await runOf(w, [
+      { say: 'Error: the disk is full' },
+      { say: 'and nothing more' },
+      { fail: { code: 'not_logged_in', message: 'Log in first' } },
+    ])
+    await isOver(w, run)
+    const { page } = await openPage(w, `/runs/${run}`)
+    const why = page.getByRole('region', { name: 'Why it ended' })
+    await why.getByText('The agent is not logged in, or its key was rejected').waitFor()
+    await why.getByText('talker stopped').waitFor()
+    await why.getByRole('button', { name: 'Resume talker' }).waitFor()
+    await page
+      .getByRole('button', { name: /^In the raw log, byte/ })
+      .first()
+      .click()
+    await log(page).getByText('Error: the disk is full').waitFor()
+    expect(new URL(page.url()).searchParams.get('at')).not.toBe(null)
+  })
+
+  test('is stopped after it was asked', async () => {
+    const w = await workspace()
+    const run = await runOf(w, [{ say: 'I wait' }, { waitMs: 600_000 }])
+    const { page } = await openPage(w, `/runs/${run}`)
+    await page.keyboard.press('s')
+    await page.getByRole('dialog').getByRole('button', { name: 'Stop the run' }).click()
+    await page.getByText('Cancelled').first().waitFor()
+    expect((await w.call('GET', `/runs/${run}`)).body.status).toBe('cancelled')
+  })
+
+  test('appears in the list of runs while somebody looks at it', async () => {
+    const w = await workspace()
+    const { page } = await openPage(w, '/runs')
+    await page.getByText('No run yet').waitFor()
+    await runOf(w, [{ say: 'Hello' }, { result: {} }])
+    await page.getByRole('table', { name: 'Runs' }).getByText('Succeeded').waitFor()
+  })
+})
