@@ -7,6 +7,7 @@ import {
 } from '@tanstack/react-router'
 import { RUN_STATES } from '../../src/core/runs/states.ts'
 import { searchBy } from './page-route.ts'
+import { BOARD_SEARCH } from './pages/board/search.ts'
 import { NotFound } from './pages/not-found/page.tsx'
 import { RUN_VIEWS } from './pages/run/views.ts'
 import { param, parseSearch, type SearchTable, writeSearch } from './search-params.ts'
@@ -28,6 +29,11 @@ const page = <const Path extends string, const Table extends SearchTable>(
 ) => createRoute({ getParentRoute: () => root, path, validateSearch: searchBy(search), component })
 
 const pages = [
+  page(
+    '/board',
+    BOARD_SEARCH,
+    lazyRouteComponent(() => import('./pages/board/page.tsx'), 'Board'),
+  ),
   page(
     '/runs',
     { agent: param.text, status: param.oneOf(RUN_STATES) },

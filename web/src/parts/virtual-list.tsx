@@ -18,6 +18,8 @@ interface Props<Item> {
   isMeasured?: boolean
   gap?: number
   padding?: number
+  /** Rows drawn before and after those in view. */
+  overscan?: number
   render: (item: Item, index: number) => ReactNode
   /** `end`: rows added above never move what is being read, and the end is followed while the reader is at the end. */
   anchor?: 'start' | 'end'
@@ -45,6 +47,7 @@ export function VirtualList<Item>(props: Props<Item>) {
     isMeasured = false,
     gap = 0,
     padding = 0,
+    overscan = 8,
     render,
     anchor = 'start',
   } = props
@@ -55,7 +58,7 @@ export function VirtualList<Item>(props: Props<Item>) {
     getScrollElement: () => scroller.current,
     getItemKey: (index) => keyOf(items[index]!),
     estimateSize: () => rowHeight,
-    overscan: 8,
+    overscan,
     gap,
     paddingStart: padding,
     paddingEnd: padding,

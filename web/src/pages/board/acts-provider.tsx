@@ -1,0 +1,44 @@
+import { type ReactNode, useMemo, useState } from 'react'
+import { useLive } from '../../live/provider.tsx'
+import { toast } from '../../parts/toasts.tsx'
+import type { Asked } from '../../requests/acts.ts'
+import { useSession } from '../../requests/session.ts'
+import { useTaskActs } from '../../requests/use-task-acts.ts'
+import { ActsContext, type BoardAct, type BoardActs } from './acts-context.ts'
+import { AskFirst, type Asking } from './ask-first.tsx'
+import { tellOutcome } from './outcome-toast.ts'
+
+/** As many as one request acts on. */
+export const MOST_AT_ONCE = 200
+
+const ASKED_FIRST: readonly BoardAct[] = ['cancel', 'approve', 'reject', 'again', 'priority', 'agent']
+
+export function BoardActsProvider({ children }: { children: ReactNode }) {
+  const { can } = useSession()
+  const taskActs = useTaskActs()
+  const live = useLive()
+  const [asking, setAsking] = useState<Asking | null>(null)
+  const forbidden = can('operate') ? null : 'Your role only reads. Acting on tasks needs the right “operate”.'
+  const acts = useMemo<BoardActs>(() => {
+    const run = (asked: Asked, ids: readonly string[]) => {
+      if (forbidden) toast({ kind: 'bad', title: forbidden })
+      else if (ids.length > MOST_AT_ONCE)
+        toast({ kind: 'bad', title: `At most ${MOST_AT_ONCE} tasks are acted on at once.` })
+      else if (ids.length > 0) void tellOutcome(taskActs.run(asked, ids))
+    }
+    const begin = (act: BoardAct, ids: readonly string[]) => {
+      if (forbidden) return void toast({ kind: 'bad', title: forbidden })
+      if (ids.length === 0) return
+      if (!ASKED_FIRST.includes(act)) return run({ act } as Asked, ids)
+      const first = ids.length === 1 ? live.world.shown(ids[0]!) : undefined
+      setAsking({ act, ids, card: first })
+    }
+    return { run, begin, forbidden }
+  }, [taskActs, live, forbidden])
+  return (
+    <ActsContext value={acts}>
+      {children}
+      {asking && <AskFirst asking={asking} onClose={() => setAsking(null)} run={acts.run} />}
+    </ActsContext>
+  )
+}

@@ -1,0 +1,34 @@
+import type { BoardColumn } from '../../../../src/core/board.ts'
+
+/** Where the cursor goes on the board. Pure. */
+
+interface Column {
+  name: BoardColumn
+  ids: readonly string[]
+}
+
+interface Found {
+  id: string
+  column: BoardColumn
+  place: number
+}
+
+/** The card so many rows or columns away; columns without cards are passed by. Without a cursor: the first card. */
+export function besideCursor(
+  columns: readonly Column[],
+  cursor: string | null,
+  rows: number,
+  sideways: number,
+): Found | null {
+  const at = columns.findIndex(({ ids }) => cursor !== null && ids.includes(cursor))
+  if (at < 0) {
+    const first = columns.find(({ ids }) => ids.length > 0)
+    return first ? { id: first.ids[0]!, column: first.name, place: 0 } : null
+  }
+  const row = columns[at]!.ids.indexOf(cursor!)
+  let to = at + sideways
+  while (columns[to] && columns[to]!.ids.length === 0) to += sideways
+  const column = columns[to] ?? columns[at]!
+  const place = Math.max(0, Math.min(row + rows, column.ids.length - 1))
+  return { id: column.ids[place]!, column: column.name, place }
+}

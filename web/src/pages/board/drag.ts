@@ -1,0 +1,42 @@
+import { draggable, dropTargetForElements } from '@atlaskit/pragmatic-drag-and-drop/element/adapter'
+import type { ShownCard } from '../../live/pending-acts.ts'
+import type { Desk } from './desk.ts'
+import { dropsFor } from './drops.ts'
+
+/** Drags of cards. Whoever takes a drop reads from the desk what is dragged. */
+
+export function draggableCard(
+  element: HTMLElement,
+  cardOf: () => ShownCard | undefined,
+  desk: Desk,
+): () => void {
+  return draggable({
+    element,
+    canDrag: () => {
+      const card = cardOf()
+      return card !== undefined && card.pending === undefined
+    },
+    onDragStart: () => {
+      const card = cardOf()
+      if (card) desk.set({ dragged: { card, drops: dropsFor(card) } })
+    },
+    onDrop: () => desk.set({ dragged: null }),
+  })
+}
+
+/** `over`: the pointer's height on the screen while something lawful is above it, else null. */
+export function dropPlace(
+  element: HTMLElement,
+  on: { canDrop: () => boolean; over: (clientY: number | null) => void; drop: (clientY: number) => void },
+): () => void {
+  return dropTargetForElements({
+    element,
+    canDrop: on.canDrop,
+    onDrag: ({ location }) => on.over(location.current.input.clientY),
+    onDragLeave: () => on.over(null),
+    onDrop: ({ location }) => {
+      on.over(null)
+      on.drop(location.current.input.clientY)
+    },
+  })
+}

@@ -1,0 +1,91 @@
+import { useCallback, useRef, useState } from 'react'
+import { BOARD_COLUMNS, type BoardColumn } from '../../../../src/core/board.ts'
+import type { BoardOnScreen } from '../../live/hooks.ts'
+import { useLive } from '../../live/provider.tsx'
+import { useIsPhone } from '../../parts/media.ts'
+import { Segmented } from '../../parts/segmented.tsx'
+import type { VirtualListHandle } from '../../parts/virtual-list.tsx'
+import { countText } from '../../parts/wording.ts'
+import { useBoardActs } from './acts-context.ts'
+import { Column } from './column.tsx'
+import { useDesk } from './desk.ts'
+import type { DropAct } from './drops.ts'
+import { Moves, MovesContext } from './moves.ts'
+import { type BoardSearch, boardAt } from './search.ts'
+import { Trays } from './trays.tsx'
+import { useCardKeys } from './use-card-keys.ts'
+import { COLUMN_WORDS } from './words.ts'
+
+/** Five columns of cards; on a phone one of them at a time. */
+export function Kanban({ board, search }: { board: BoardOnScreen; search: BoardSearch }) {
+  const isPhone = useIsPhone()
+  const [chosen, choose] = useState<BoardColumn>('in_progress')
+  const [moves] = useState(() => new Moves())
+  const lists = useRef(new Map<BoardColumn, VirtualListHandle>())
+  const drop = useDrop(board)
+  const { forbidden } = useBoardActs()
+  const shown = isPhone ? [chosen] : BOARD_COLUMNS
+  useCardKeys({
+    columns: shown.map((name) => ({ name, ids: board.column(name).ids })),
+    scrollTo: (name, place) => lists.current.get(name)?.scrollToIndex(place),
+    openId: search.task,
+    addressOf: (task) => boardAt(search, { task }),
+  })
+  return (
+    <MovesContext value={moves}>
+      {isPhone && (
+        <div className="px-4 pb-2">
+          <Segmented
+            label="Column"
+            onChange={choose}
+            options={BOARD_COLUMNS.map((name) => ({
+              value: name,
+              words: `${COLUMN_WORDS[name]} ${countText(board.column(name).count)}`,
+            }))}
+            value={chosen}
+          />
+        </div>
+      )}
+      <div className="relative flex min-h-0 flex-1 flex-col">
+        <div className="flex min-h-0 flex-1 gap-1 overflow-x-auto px-4 max-sm:px-2">
+          {shown.map((name) => (
+            <Column
+              addressOf={(task) => boardAt(search, { task })}
+              canDrag={!isPhone && forbidden === null}
+              key={name}
+              loadMore={() => void board.loadMore(name)}
+              name={name}
+              onDrop={(act, place) => drop(name, act, place)}
+              openId={search.task}
+              ref={(handle) => {
+                if (handle) lists.current.set(name, handle)
+                else lists.current.delete(name)
+              }}
+              view={board.column(name)}
+            />
+          ))}
+        </div>
+        <Trays />
+      </div>
+    </MovesContext>
+  )
+}
+
+/** A drop is an act. */
+function useDrop(board: BoardOnScreen) {
+  const desk = useDesk()
+  const acts = useBoardActs()
+  const { world } = useLive()
+  return useCallback(
+    (name: BoardColumn, act: DropAct, place: number) => {
+      const card = desk.get().dragged?.card
+      if (!card) return
+      if (act !== 'priority') return acts.begin(act, [card.id])
+      const target = board.column(name).ids[place]
+      const band = target === undefined ? undefined : world.shown(target)?.priority
+      if (band !== undefined && band !== card.priority)
+        acts.run({ act: 'priority', priority: band }, [card.id])
+    },
+    [board, desk, acts, world],
+  )
+}

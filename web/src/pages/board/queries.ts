@@ -1,0 +1,36 @@
+import { queryOptions } from '@tanstack/react-query'
+import { api } from '../../requests/api.ts'
+
+/** What filters and new tasks can name. Read when somebody chooses. */
+
+export const agentsQuery = queryOptions({
+  queryKey: ['agent-names'],
+  queryFn: ({ signal }) => api().get('/agents', { query: { limit: 200 }, signal }),
+  staleTime: 60_000,
+})
+
+export const projectsQuery = queryOptions({
+  queryKey: ['projects'],
+  queryFn: ({ signal }) => api().get('/projects', { signal }),
+  staleTime: 60_000,
+})
+
+export const missionsQuery = queryOptions({
+  queryKey: ['mission-names'],
+  queryFn: ({ signal }) => api().get('/missions', { signal }),
+  staleTime: 60_000,
+})
+
+export const missionQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['mission-name', id],
+    queryFn: ({ signal }) => api().get('/missions/:id', { params: { id }, signal }),
+    staleTime: 60_000,
+  })
+
+export const resultsQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['results-to-approve', id],
+    queryFn: ({ signal }) => api().get('/tasks/:id/results', { params: { id }, signal }),
+    gcTime: 0,
+  })

@@ -1,0 +1,67 @@
+import type { BoardColumn } from '../../../../src/core/board.ts'
+import type { Card } from '../../live/card.ts'
+import { nameOfTask } from '../../requests/act-words.ts'
+
+/** What a card says, in as few words as fit. Pure. */
+
+export const COLUMN_WORDS = {
+  inbox: 'Inbox',
+  assigned: 'Assigned',
+  in_progress: 'In progress',
+  review: 'Review',
+  done: 'Done',
+} as const satisfies Record<BoardColumn, string>
+
+/** "B-003" of "B-003-implement-dashboard", and which part it is: the rest of a key repeats the title. */
+export function shortName(id: string, card: Card | undefined): string {
+  const name = nameOfTask(id, card)
+  const [, key, part = ''] = /^([A-Z]{1,8}-\d{3})-.*?(::\d+)?$/.exec(name) ?? []
+  return key === undefined ? name : key + part
+}
+
+const AWAITS = {
+  result: 'Its result waits for you',
+  question: 'It asks you something',
+  budget: 'Its budget is spent',
+  person: 'No attempts are left',
+} as const
+
+/** Why it stands where it stands, or what it does now. Null: its state says enough. */
+export function reasonOf(card: Card): string | null {
+  const { state, step, reason, awaits } = card
+  switch (state) {
+    case 'running':
+    case 'continuing':
+      return step
+    case 'awaiting_human':
+      // The reason of a question is the word "question"; what is asked is on the task.
+      return awaits === 'question' ? AWAITS.question : (reason ?? AWAITS.result)
+    case 'budget_exceeded':
+      return AWAITS.budget
+    case 'failed':
+    case 'awaiting_retry':
+      return reason ?? (awaits && AWAITS[awaits])
+    case 'verifying':
+      return card.verification === 'human' ? 'Waits for a person' : 'Its result is checked'
+    case 'completed':
+      return null
+    default:
+      return reason
+  }
+}
+
+/** "waits for B-002 and 2 more". Tasks whose cards are not known are named by their numbers. */
+export function waitsWords(card: Card, cardOf: (id: string) => Card | undefined): string | null {
+  const [first] = card.waitsFor
+  if (card.openDeps === 0 || first === undefined) return null
+  const more = card.openDeps - 1
+  return `Waits for ${shortName(first, cardOf(first))}${more > 0 ? ` and ${more} more` : ''}`
+}
+
+/** The moment that its age is counted from: when it came into its state, or for those that wait, when it was made. */
+export const agesFrom = ({ state, createdAt, stateSince, completedAt }: Card) =>
+  completedAt ?? (state === 'queued' || state === 'pending' ? createdAt : stateSince)
+
+/** "2/4": the attempt it is in, of all that it has. Nothing is said before the first. */
+export const attemptWords = ({ attempt, maxRetries }: Card) =>
+  attempt === 0 ? null : `${Math.min(attempt, maxRetries + 1)}/${maxRetries + 1}`
