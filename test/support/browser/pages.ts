@@ -16,6 +16,7 @@ export interface PageUnderTest {
 }
 
 export const PAGES: readonly PageUnderTest[] = [
+  { name: 'board', route: '/board', path: () => '/board', mainAct: /^New task$/ },
   { name: 'runs', route: '/runs', path: () => '/runs', mainAct: /^Run [0-9a-f]{4}$/ },
   {
     name: 'run',

@@ -20,7 +20,8 @@ export function draggableCard(
       const card = cardOf()
       if (card) desk.set({ dragged: { card, drops: dropsFor(card) } })
     },
-    onDrop: () => desk.set({ dragged: null }),
+    // The card is told of the drop before the place that takes it, which still reads what is dragged.
+    onDrop: () => queueMicrotask(() => desk.set({ dragged: null })),
   })
 }
 

@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest'
+import { axe } from '../../../test/support/browser/axe.ts'
+import type { OpenedPage } from '../../../test/support/browser/open-page.ts'
+import { useBrowser } from '../../../test/support/browser/use-browser.ts'
+import { inState } from '../../../test/support/http-workspace.ts'
+
+const { workspace, openPage } = useBrowser()
+
+const column = ({ page }: OpenedPage, name: string) =>
+  page.getByRole('region', { name: new RegExp(`^${name}, `) })
+
+describe('the board', () => {
+  test('follows what happens elsewhere, and counts it within the filter of its address', async () => {
+    const w = await workspace()
+    const task = await w.make({ title: 'Fix the login form', tags: ['web'] })
+    await w.make({ title: 'Write the docs', tags: ['docs'] })
+    const opened = await openPage(w, '/board?tag=web')
+    const { page } = opened
+    await column(opened, 'Inbox').getByRole('link', { name: 'Fix the login form' }).waitFor()
+    await page.getByText('1 task', { exact: true }).waitFor()
+    await w.post(`/tasks/${task.id}/cancel`)
+    await column(opened, 'Done').getByRole('link', { name: 'Fix the login form' }).waitFor()
+    await page.getByRole('region', { name: 'Done, 1' }).waitFor()
+    await page.getByRole('region', { name: 'Inbox, 0' }).waitFor()
+    await page.reload()
+    await page.getByText('1 task', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Remove filter' }).click()
+    await page.getByText('2 tasks', { exact: true }).waitFor()
+    expect(new URL(page.url()).search).toBe('')
+  })
+
+  test('is worked with the keyboard: several are selected, paused and resumed again', async () => {
+    const w = await workspace()
+    const tasks = [await w.make({ title: 'First' }), await w.make({ title: 'Second' })]
+    const { page } = await openPage(w, '/board')
+    for (const key of ['j', 'x', 'j', 'Shift+X']) await page.keyboard.press(key)
+    await page.getByText('2 selected').waitFor()
+    await page.keyboard.press('p')
+    for (const task of tasks) await w.reaches(task, 'paused')
+    await page.getByRole('button', { name: 'Undo' }).click()
+    for (const task of tasks) await w.reaches(task, 'queued')
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Enter')
+    await page.getByRole('complementary', { name: /^#/ }).waitFor()
+    expect(await axe(page)).toEqual([])
+    await page.keyboard.press('9')
+    await expect.poll(async () => (await w.read(tasks[1]!)).priority).toBe(9)
+  })
+
+  test('takes a drop only where it is lawful: a result is approved in Done', async () => {
+    const w = await workspace()
+    const task = await inState.awaiting_human(w)
+    const opened = await openPage(w, '/board')
+    const { page } = opened
+    const card = page.locator(`[data-card="${task.id}"]`)
+    await card.dragTo(column(opened, 'In progress'))
+    expect((await w.read(task)).state).toBe('awaiting_human')
+    await card.dragTo(column(opened, 'Done'))
+    await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click()
+    await w.reaches(task, 'completed')
+    await column(opened, 'Done').locator(`[data-card="${task.id}"]`).waitFor()
+  })
+
+  test('makes tasks, and says at its field what is refused', async () => {
+    const w = await workspace()
+    const opened = await openPage(w, '/board')
+    const { page } = opened
+    await page.getByRole('heading', { name: 'No tasks' }).waitFor()
+    await page.keyboard.press('c')
+    await page.keyboard.press('t')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Title').fill('Write the docs')
+    await dialog.getByLabel('Retries').fill('1000')
+    opened.expected.push(/400|422/)
+    await page.keyboard.press('Control+Enter')
+    await dialog.getByRole('alert').waitFor()
+    expect(await axe(page)).toEqual([])
+    await dialog.getByLabel('Retries').fill('1')
+    await page.keyboard.press('Control+Enter')
+    await column(opened, 'Inbox').getByRole('link', { name: 'Write the docs' }).waitFor()
+  })
+})
