@@ -8,6 +8,7 @@ import {
 import { RUN_STATES } from '../../src/core/runs/states.ts'
 import { searchBy } from './page-route.ts'
 import { BOARD_SEARCH } from './pages/board/search.ts'
+import { INBOX_TABS } from './pages/inbox/kinds.ts'
 import { NotFound } from './pages/not-found/page.tsx'
 import { RUN_VIEWS } from './pages/run/views.ts'
 import { param, parseSearch, type SearchTable, writeSearch } from './search-params.ts'
@@ -29,6 +30,11 @@ const page = <const Path extends string, const Table extends SearchTable>(
 ) => createRoute({ getParentRoute: () => root, path, validateSearch: searchBy(search), component })
 
 const pages = [
+  page(
+    '/inbox',
+    { kind: param.oneOf(INBOX_TABS), item: param.text, sort: param.oneOf(['blocks', 'oldest']) },
+    lazyRouteComponent(() => import('./pages/inbox/page.tsx'), 'Inbox'),
+  ),
   page(
     '/board',
     BOARD_SEARCH,

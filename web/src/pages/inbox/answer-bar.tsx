@@ -1,0 +1,124 @@
+import { useState } from 'react'
+import { useShortcuts } from '../../keys/shortcuts.ts'
+import { useGo } from '../../links.tsx'
+import { Button } from '../../parts/button.tsx'
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { useIsPhone } from '../../parts/media.ts'
+import { Menu } from '../../parts/menu.tsx'
+import { useSession } from '../../requests/session.ts'
+import {
+  buttonWords,
+  canBeTogether,
+  type Decision,
+  headline,
+  type InboxDetail,
+  isAsked,
+  wayBack,
+  wayOn,
+} from './kinds.ts'
+import type { Given } from './use-answer.ts'
+
+const CONSEQUENCES: Partial<Record<Decision, string>> = {
+  approve: 'Work goes on from here.',
+  reject: 'Whoever goes on reads the reason.',
+  replan: 'The planner reads the reason and makes another plan.',
+  fail: 'The task fails, and is not tried again.',
+  archive: 'The task stays failed and leaves the board.',
+  pause: 'The agent gets no work until somebody resumes it.',
+  terminate: 'The agent gets no work any more. This cannot be taken back.',
+  skip: 'What depends on the task goes on without its result.',
+  cancel: 'This cannot be taken back.',
+}
+
+/** The decisions about an item. What needs a text has its own form above. */
+export function AnswerBar(props: {
+  item: InboxDetail
+  isReady: () => boolean
+  onAnswer: (given: Given) => void
+  onFocusForm: () => void
+}) {
+  const { item, isReady, onAnswer, onFocusForm } = props
+  const { can } = useSession()
+  const isPhone = useIsPhone()
+  const go = useGo()
+  const [asked, setAsked] = useState<Decision | null>(null)
+  const refusal = can('operate') ? null : 'This needs the right to operate.'
+  const decide = (decision: Decision) => {
+    if (refusal !== null || !isReady()) return
+    if (!canBeTogether(decision)) onFocusForm()
+    else if (isAsked(decision) || isPhone) setAsked(decision)
+    else onAnswer({ decision })
+  }
+  const [on, back] = [wayOn(item.actions), wayBack(item.actions)]
+  const shown = [on, back, item.actions.includes('replan') ? ('replan' as const) : null]
+  const rest = item.actions.filter((one) => !shown.includes(one))
+  useShortcuts('Inbox', {
+    a: {
+      words: on ? buttonWords(on, item) : 'Approve',
+      run: () => on && decide(on),
+      isOff: on === null || refusal !== null,
+    },
+    r: {
+      words: 'Reject with a reason',
+      run: () => back && decide(back),
+      isOff: back === null || refusal !== null,
+    },
+    e: {
+      words: 'Open the plan in its mission',
+      run: () => go(`/missions/${item.about.missionId}?view=plan`),
+      isOff: item.kind !== 'plan',
+    },
+    Enter: { words: 'Answer', run: onFocusForm, isOff: on === null || canBeTogether(on) },
+  })
+  return (
+    <div className="flex flex-wrap items-center gap-2">
+      {on && canBeTogether(on) && (
+        <Button disabledReason={refusal} kind="primary" onClick={() => decide(on)} shortcut="a">
+          {buttonWords(on, item)}
+        </Button>
+      )}
+      {back && (
+        <Button disabledReason={refusal} onClick={() => decide(back)} shortcut="r">
+          {buttonWords(back, item)}
+        </Button>
+      )}
+      {item.actions.includes('replan') && (
+        <Button disabledReason={refusal} kind="quiet" onClick={() => decide('replan')}>
+          {buttonWords('replan', item)}
+        </Button>
+      )}
+      {rest.length > 0 && (
+        <Menu
+          align="start"
+          groups={[
+            rest.map((decision) => ({
+              words: buttonWords(decision, item),
+              run: () => decide(decision),
+              isDangerous: isAsked(decision),
+              disabledReason: refusal,
+            })),
+          ]}
+          trigger={
+            <Button icon="more" kind="quiet">
+              Other decisions
+            </Button>
+          }
+        />
+      )}
+      {asked && (
+        <ConfirmDialog
+          confirm={buttonWords(asked, item)}
+          isDangerous={isAsked(asked) && asked !== 'reject' && asked !== 'replan'}
+          onClose={() => setAsked(null)}
+          onConfirm={(why) => onAnswer({ decision: asked, ...(why === '' ? {} : { comment: why }) })}
+          open
+          {...(isAsked(asked)
+            ? { reason: asked === 'reject' || asked === 'replan' ? 'required' : 'optional' }
+            : {})}
+          text={CONSEQUENCES[asked] ?? 'Work goes on from here.'}
+          title={`${buttonWords(asked, item)}: ${headline(item)}`}
+        />
+      )}
+    </div>
+  )
+}

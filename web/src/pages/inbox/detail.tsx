@@ -1,0 +1,143 @@
+import { useCallback, useEffect, useRef } from 'react'
+import { Button } from '../../parts/button.tsx'
+import { Empty } from '../../parts/empty.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { Moment } from '../../parts/moment.tsx'
+import { ProblemBox } from '../../parts/problem.tsx'
+import { Skeleton } from '../../parts/skeleton.tsx'
+import { HUE_TEXT } from '../../theme/hues.ts'
+import { AnswerBar } from './answer-bar.tsx'
+import { BudgetForm, QuestionForm } from './answer-forms.tsx'
+import { blocksWords } from './item-row.tsx'
+import { headline, type InboxDetail, type InboxItem, KINDS } from './kinds.ts'
+import { type Closed, closedWords } from './rows.ts'
+import { Origin, Subject } from './subject.tsx'
+import { type Change, type Given, seenKey } from './use-answer.ts'
+import { useInboxItem } from './use-inbox.ts'
+
+const GUARD_MS = 300
+
+/** An item takes answers only a moment after it was shown: a key that was meant for the one before does nothing. */
+function useGuard(key: string): () => boolean {
+  const shownAt = useRef(Number.POSITIVE_INFINITY)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the moment begins anew with what is shown
+  useEffect(() => {
+    shownAt.current = performance.now()
+  }, [key])
+  return useCallback(() => performance.now() - shownAt.current >= GUARD_MS, [])
+}
+
+export function Detail(props: {
+  id: string
+  closed: Closed | null
+  change: Change | null
+  onAnswer: (item: InboxItem, given: Given) => void
+  onShow: (id: string) => void
+}) {
+  const { id, closed, change, onAnswer, onShow } = props
+  const { data, error, refetch } = useInboxItem(id)
+  const isGone = (error as { status?: number } | null)?.status === 404
+  if (isGone)
+    return (
+      <>
+        {change && <Changed change={change} onShow={onShow} />}
+        <Empty
+          drawing="handover"
+          text={closed ? closedWords(closed) : 'It was answered, or went on without an answer.'}
+          title="This does not wait any more"
+        />
+      </>
+    )
+  if (error)
+    return (
+      <div className="p-6">
+        <ProblemBox error={error} onRetry={() => void refetch()} />
+      </div>
+    )
+  if (!data)
+    return (
+      <div className="p-6">
+        <Skeleton rows={6} />
+      </div>
+    )
+  return (
+    <>
+      {change && <Changed change={change} onShow={onShow} />}
+      <Shown closed={closed} item={data} key={data.id} onAnswer={onAnswer} />
+    </>
+  )
+}
+
+function Shown(props: {
+  item: InboxDetail
+  closed: Closed | null
+  onAnswer: (item: InboxItem, given: Given) => void
+}) {
+  const { item, closed, onAnswer } = props
+  const isReady = useGuard(seenKey(item))
+  const form = useRef<HTMLFormElement>(null)
+  const { words, icon, hue } = KINDS[item.kind]
+  const answer = (given: Given) => {
+    if (isReady()) onAnswer(item, given)
+  }
+  const focusForm = () => form.current?.querySelector<HTMLElement>('textarea, input:checked, input')?.focus()
+  return (
+    <article aria-label={headline(item)} className="flex flex-col gap-5 p-6 max-sm:p-4">
+      <header className="flex flex-col gap-1">
+        <p className={`flex items-center gap-1.5 text-label font-medium ${HUE_TEXT[hue]}`}>
+          <Icon name={icon} size={14} /> {words}
+          <span className="font-normal text-muted">· {blocksWords(item.blocks)}</span>
+          {item.expiresAt && (
+            <span className="font-normal text-muted">
+              · time decides <Moment at={item.expiresAt} />
+            </span>
+          )}
+        </p>
+        <h2 className="text-title font-semibold break-words">
+          {item.kind === 'question' ? item.title : headline(item)}
+        </h2>
+        <Origin item={item} />
+      </header>
+      <Subject item={item} />
+      {closed ? (
+        <p className="text-row text-muted">{closedWords(closed)}</p>
+      ) : (
+        <div className="sticky bottom-0 -mx-6 -mb-6 flex flex-col gap-4 border-t border-line bg-bg px-6 py-4 max-sm:-mx-4 max-sm:-mb-4 max-sm:px-4">
+          {item.actions.includes('answer') && <QuestionForm form={form} item={item} onAnswer={answer} />}
+          {item.actions.includes('raise') && <BudgetForm form={form} item={item} onAnswer={answer} />}
+          <AnswerBar isReady={isReady} item={item} onAnswer={answer} onFocusForm={focusForm} />
+        </div>
+      )}
+    </article>
+  )
+}
+
+const short = (item: InboxItem) =>
+  [
+    item.generation !== null && `${item.kind === 'plan' ? 'version' : 'generation'} ${item.generation}`,
+    item.digest?.slice(0, 8),
+  ]
+    .filter(Boolean)
+    .join(', ')
+
+/** The answer was for something that is not there any more, so it was not given. */
+function Changed({ change, onShow }: { change: Change; onShow: (id: string) => void }) {
+  const { seen, now, state } = change
+  return (
+    <div className="m-6 mb-0 flex gap-3 rounded-card bg-ask-tint p-4 text-ask" role="alert">
+      <Icon className="mt-0.5" name="warning" />
+      <div className="min-w-0 flex-1">
+        <p className="font-medium">It changed while you read, so nothing was decided.</p>
+        <p className="mt-0.5 text-row">
+          You saw {short(seen)}. {now ? `Now ${short(now)} waits.` : 'Nothing waits there now.'}
+          {state && ` It is ${state.replaceAll('_', ' ')}.`}
+        </p>
+        {now && now.id !== seen.id && (
+          <Button className="mt-3" onClick={() => onShow(now.id)} size="small">
+            Show what waits now
+          </Button>
+        )}
+      </div>
+    </div>
+  )
+}

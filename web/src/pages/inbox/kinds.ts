@@ -1,0 +1,101 @@
+import type { AnswerTo } from '../../../../src/client/client.ts'
+import type { InboxKind } from '../../../../src/core/waiting.ts'
+import type { IconName } from '../../theme/icons.ts'
+import type { Hue } from '../../theme/marks.ts'
+
+/** What waits, by the words of the page. Pure. */
+
+export type InboxItem = AnswerTo<'GET', '/inbox'>['items'][number]
+export type InboxDetail = AnswerTo<'GET', '/inbox/:id'>
+export type Decision = InboxItem['actions'][number]
+
+export const INBOX_TABS = ['approvals', 'questions', 'results', 'budgets', 'trouble'] as const
+export type InboxTab = (typeof INBOX_TABS)[number]
+
+export const TAB_WORDS: Record<InboxTab, string> = {
+  approvals: 'Approvals',
+  questions: 'Questions',
+  results: 'Results',
+  budgets: 'Budgets',
+  trouble: 'Trouble',
+}
+
+export const KINDS: Record<InboxKind, { tab: InboxTab; words: string; icon: IconName; hue: Hue }> = {
+  plan: { tab: 'approvals', words: 'Plan', icon: 'missions', hue: 'ask' },
+  question: { tab: 'questions', words: 'Question', icon: 'comment', hue: 'ask' },
+  review: { tab: 'results', words: 'Result', icon: 'eye', hue: 'held' },
+  budget: { tab: 'budgets', words: 'Budget', icon: 'budgets', hue: 'ask' },
+  dead_letter: { tab: 'trouble', words: 'Out of attempts', icon: 'warning', hue: 'bad' },
+  agent: { tab: 'trouble', words: 'Agent', icon: 'warning', hue: 'bad' },
+  alert: { tab: 'trouble', words: 'Nobody can take it', icon: 'warning', hue: 'bad' },
+}
+
+/** What is asked, in one line. */
+export function headline({ kind, title, digest, askedBy, preview, about }: InboxItem): string {
+  switch (kind) {
+    case 'plan':
+      return digest === null ? `No plan could be made: ${title}` : `Approve the plan: ${title}`
+    case 'question':
+      return `${askedBy ?? 'An agent'} asks: ${preview ?? title}`
+    case 'review':
+      return digest === null ? `Decide how to go on: ${title}` : `Judge the result: ${title}`
+    case 'budget':
+      return `The budget is spent: ${title}`
+    case 'dead_letter':
+      return `Every attempt failed: ${title}`
+    case 'agent':
+      return `${about.agent ?? title} stopped`
+    case 'alert':
+      return `Nobody can take: ${title}`
+  }
+}
+
+/** What each decision is called on its button, and once it was made. */
+export const DECISIONS: Record<Decision, { words: string; done: string }> = {
+  approve: { words: 'Approve', done: 'Approved' },
+  reject: { words: 'Reject', done: 'Rejected' },
+  replan: { words: 'Ask for another plan', done: 'Another plan is being made' },
+  fail: { words: 'Reject for good', done: 'Rejected for good' },
+  answer: { words: 'Answer', done: 'Answered' },
+  retry: { words: 'Try again', done: 'Queued again' },
+  resume: { words: 'Resume', done: 'Resumed' },
+  raise: { words: 'Raise the budget', done: 'Budget raised' },
+  release: { words: 'Let any agent take it', done: 'Any agent may take it' },
+  archive: { words: 'Archive', done: 'Archived' },
+  pause: { words: 'Pause the agent', done: 'Agent paused' },
+  terminate: { words: 'Terminate the agent', done: 'Agent terminated' },
+  skip: { words: 'Skip the task', done: 'Task skipped' },
+  cancel: { words: 'Cancel', done: 'Cancelled' },
+}
+
+/** "Cancel" alone would not say what is cancelled. */
+export function buttonWords(decision: Decision, { about }: InboxItem): string {
+  if (decision !== 'cancel') return DECISIONS[decision].words
+  return about.taskId === null ? 'Cancel the mission' : 'Cancel the task'
+}
+
+/** The way on, which `a` takes. Cancelling is never one. */
+const WAYS_ON: readonly Decision[] = ['approve', 'answer', 'raise', 'retry', 'resume', 'release']
+export const wayOn = (actions: readonly Decision[]): Decision | null =>
+  WAYS_ON.find((one) => actions.includes(one)) ?? null
+
+/** What `r` does: with a reason, which whoever tries again reads. */
+export const wayBack = (actions: readonly Decision[]): Decision | null =>
+  (['reject'] as const).find((one) => actions.includes(one)) ?? null
+
+/** These need more than a decision, so they are not taken for several items at once. */
+const NEEDS_WORDS: readonly Decision[] = ['answer', 'raise']
+export const canBeTogether = (decision: Decision) => !NEEDS_WORDS.includes(decision)
+
+/** What cannot be taken back is asked once more. */
+const ASKED: readonly Decision[] = [
+  'reject',
+  'replan',
+  'fail',
+  'archive',
+  'pause',
+  'terminate',
+  'skip',
+  'cancel',
+]
+export const isAsked = (decision: Decision) => ASKED.includes(decision)

@@ -1,0 +1,53 @@
+import type { InboxItem } from './kinds.ts'
+
+/** The list keeps its order while somebody reads it. Pure. */
+
+/** What ended an item's wait: it is shown in grey for a moment. */
+export interface Closed {
+  by: string | null
+  because: string
+  at: number
+}
+
+export interface Row {
+  item: InboxItem
+  closed: Closed | null
+}
+
+const UNTOLD: Closed = { by: null, because: '', at: 0 }
+
+/**
+ * Rows stay where they are, those that are over turn grey, and new ones are added below: nothing moves under the eye, or under a
+ * key that is on its way.
+ */
+export function rowsAfter(
+  rows: readonly Row[],
+  items: readonly InboxItem[],
+  closed: Readonly<Record<string, Closed>>,
+): Row[] {
+  const waiting = new Map(items.map((item) => [item.id, item]))
+  const known = new Set(rows.map(({ item }) => item.id))
+  return [
+    ...rows.map((row): Row => {
+      const item = waiting.get(row.item.id)
+      if (item) return { item, closed: null }
+      return row.closed ? row : { ...row, closed: closed[row.item.id] ?? UNTOLD }
+    }),
+    ...items.filter(({ id }) => !known.has(id)).map((item): Row => ({ item, closed: null })),
+  ]
+}
+
+/** The row to go to when this one is answered: the next one that waits, else the one before. */
+export function rowAfter(rows: readonly Row[], id: string): string | null {
+  const place = rows.findIndex(({ item }) => item.id === id)
+  const waits = ({ item, closed }: Row) => closed === null && item.id !== id
+  const next = rows.slice(place + 1).find(waits) ?? rows.slice(0, Math.max(place, 0)).findLast(waits)
+  return next?.item.id ?? null
+}
+
+/** Who ended it, and how, as far as events told. */
+export function closedWords({ by, because }: Closed): string {
+  const who = by ?? 'Somebody'
+  const did = because.replace(/^(task|mission|agent)_/, '').replaceAll('_', ' ')
+  return did === '' ? 'This does not wait any more.' : `${who}: ${did}.`
+}

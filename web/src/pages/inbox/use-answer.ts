@@ -1,0 +1,106 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useCallback, useState } from 'react'
+import { Problem } from '../../../../src/client/client.ts'
+import { explain } from '../../parts/explain.ts'
+import { toast } from '../../parts/toasts.tsx'
+import { api } from '../../requests/api.ts'
+import { DECISIONS, type Decision, type InboxItem } from './kinds.ts'
+
+/** What a person decided, bound to what they saw. There is no undo: the answer goes to whoever waits for it. */
+
+export interface Given {
+  decision: Decision
+  comment?: string
+  answer?: string
+  budget?: { maxUsd?: string; maxTokens?: number } | { limitUsd?: string; limitTokens?: number }
+}
+
+/** It became something else between the look and the answer. */
+export interface Change {
+  seen: InboxItem
+  detail: string
+  state: string
+  /** What waits there now, if anything does. */
+  now: InboxItem | null
+}
+
+/** Of what was seen: the same thing may wait once more later. */
+export const seenKey = ({ id, generation, digest }: InboxItem) => `${id} ${generation} ${digest}`
+
+const boundTo = ({ generation, digest }: InboxItem) => ({
+  ...(generation === null ? {} : { generation }),
+  ...(digest === null ? {} : { digest }),
+})
+
+function changeIn(error: unknown, seen: InboxItem): Change | null {
+  if (!(error instanceof Problem) || error.code !== 'CHANGED_SINCE') return null
+  const { state, item } = error.body as { state?: string; item?: InboxItem | null }
+  return { seen, detail: error.detail, state: state ?? '', now: item ?? null }
+}
+
+export function useAnswer(onRefused: (item: InboxItem, change: Change | null) => void) {
+  const queries = useQueryClient()
+  const [sent, setSent] = useState<ReadonlySet<string>>(new Set())
+  const forget = useCallback(
+    (keys: readonly string[]) =>
+      setSent((before) => new Set([...before].filter((key) => !keys.includes(key)))),
+    [],
+  )
+  const readAgain = () => void queries.invalidateQueries({ queryKey: ['inbox'] })
+  const one = useMutation({
+    mutationFn: ({ item, given }: { item: InboxItem; given: Given }) =>
+      api().post('/inbox/:id/answer', {
+        params: { id: item.id },
+        body: { ...given, ...boundTo(item) },
+        retry: true,
+      }),
+    onMutate: ({ item }) => setSent((before) => new Set(before).add(seenKey(item))),
+    onSuccess: (_, { item, given }) =>
+      toast({ id: 'answered', kind: 'done', title: `${DECISIONS[given.decision].done}: ${item.title}` }),
+    onError: (error, { item }) => {
+      forget([seenKey(item)])
+      readAgain()
+      const change = changeIn(error, item)
+      onRefused(item, change)
+      if (change) return
+      const { title, detail } = explain(error)
+      toast({ kind: 'bad', title, text: detail })
+    },
+  })
+  const several = useMutation({
+    mutationFn: ({
+      items,
+      decision,
+      comment,
+    }: {
+      items: readonly InboxItem[]
+      decision: Decision
+      comment: string
+    }) =>
+      api().post('/inbox/answer', {
+        body: {
+          decision,
+          ...(comment === '' ? {} : { comment }),
+          items: items.map((item) => ({ id: item.id, ...boundTo(item) })),
+        },
+        retry: true,
+      }),
+    onMutate: ({ items }) => setSent((before) => new Set([...before, ...items.map(seenKey)])),
+    onSuccess: ({ items, done }, { decision, items: seen }) => {
+      const refused = items.filter((item) => !item.done)
+      forget(seen.filter(({ id }) => refused.some((one) => one.id === id)).map(seenKey))
+      toast({
+        kind: refused.length === 0 ? 'done' : 'bad',
+        title: `${DECISIONS[decision].done}: ${done} of ${items.length}`,
+        text: refused[0]?.detail ?? undefined,
+      })
+    },
+    onError: (error, { items }) => {
+      forget(items.map(seenKey))
+      const { title, detail } = explain(error)
+      toast({ kind: 'bad', title, text: detail })
+    },
+    onSettled: readAgain,
+  })
+  return { answer: one.mutate, answerSeveral: several.mutate, sent }
+}

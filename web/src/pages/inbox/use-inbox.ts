@@ -1,0 +1,90 @@
+import { useCallback, useEffect, useState } from 'react'
+import type { AnswerTo } from '../../../../src/client/client.ts'
+import { type LiveEvent, told } from '../../live/card.ts'
+import { useSnapshot } from '../../live/use-snapshot.ts'
+import { api } from '../../requests/api.ts'
+import type { InboxDetail } from './kinds.ts'
+import { type Closed, type Row, rowsAfter } from './rows.ts'
+
+export type InboxSort = 'blocks' | 'oldest'
+
+interface Waiting extends AnswerTo<'GET', '/inbox'> {
+  readonly closed: Readonly<Record<string, Closed>>
+}
+
+const ITEMS_AT_ONCE = 200
+const SHOWN_CLOSED_MS = 3_000
+
+/** An item that is over is told by its event. A new one is read: its event says neither title nor how much it blocks. */
+export function afterEvent(waiting: Waiting, event: LiveEvent): Waiting {
+  if (event.type !== 'inbox_closed') return waiting
+  const id = told(event, 'id', 'string')
+  const item = waiting.items.find((one) => one.id === id)
+  if (!item) return waiting
+  const closed = {
+    by: event.by.name,
+    because: told(event, 'because', 'string') ?? '',
+    at: Date.parse(event.at),
+  }
+  return {
+    ...waiting,
+    items: waiting.items.filter((one) => one !== item),
+    counts: { ...waiting.counts, [item.kind]: Math.max(waiting.counts[item.kind] - 1, 0) },
+    closed: { ...waiting.closed, [item.id]: closed },
+  }
+}
+
+/** What waits, in an order that stays while it is read. Rows that are over go after a moment. */
+export function useInbox(sort: InboxSort) {
+  const read = useSnapshot<Waiting>(
+    ['inbox', sort],
+    async ({ signal }) => {
+      const { body, seq } = await api().read('/inbox', { query: { sort, limit: ITEMS_AT_ONCE }, signal })
+      return { body: { ...body, closed: {} }, seq }
+    },
+    { apply: afterEvent, refetchOn: ({ type }) => type === 'inbox_added' },
+  )
+  const [shown, setShown] = useState<{ from: Waiting | undefined; sort: InboxSort; rows: readonly Row[] }>({
+    from: undefined,
+    sort,
+    rows: [],
+  })
+  const { data } = read
+  if (data !== undefined && (data !== shown.from || sort !== shown.sort)) {
+    const before = sort === shown.sort ? shown.rows : []
+    setShown({ from: data, sort, rows: rowsAfter(before, data.items, data.closed) })
+  }
+  const hasClosed = shown.rows.some(({ closed }) => closed !== null)
+  useEffect(() => {
+    if (!hasClosed) return
+    const timer = setTimeout(
+      () => setShown((before) => ({ ...before, rows: before.rows.filter(({ closed }) => closed === null) })),
+      SHOWN_CLOSED_MS,
+    )
+    return () => clearTimeout(timer)
+  }, [hasClosed])
+  const total = data ? Object.values(data.counts).reduce((sum, count) => sum + count, 0) : null
+  return { ...read, rows: shown.rows, total, hasMore: data?.nextCursor != null }
+}
+
+/** One item with everything that is needed to decide. What happens to its task, mission or agent reads it again. */
+export function useInboxItem(id: string) {
+  const [subject, setSubject] = useState<InboxDetail['about'] | null>(null)
+  const isAbout = useCallback(
+    ({ type, taskId, missionId, payload }: LiveEvent) => {
+      if (subject === null || type === 'inbox_closed') return false
+      if (subject.taskId !== null) return taskId === subject.taskId
+      if (subject.missionId !== null) return missionId === subject.missionId && taskId === null
+      return payload.agent === subject.agent
+    },
+    [subject],
+  )
+  const read = useSnapshot(
+    ['inbox-item', id],
+    ({ signal }) => api().read('/inbox/:id', { params: { id }, signal }),
+    { refetchOn: isAbout },
+  )
+  const about = read.data?.about ?? null
+  if (about !== null && about !== subject) setSubject(about)
+  return read
+}

@@ -1,0 +1,23 @@
+/** Which tasks of a plan can be worked on at the same time. Pure. */
+
+interface Planned {
+  readonly tempId: string
+  readonly dependsOn: readonly { readonly on: string }[]
+}
+
+/** By the longest way from a task that waits for none of the plan; a plan never has circles, and one that had would end here. */
+export function layersOf<Task extends Planned>(tasks: readonly Task[]): Task[][] {
+  const layers: Task[][] = []
+  const placed = new Set<string>()
+  const known = new Set(tasks.map(({ tempId }) => tempId))
+  let left = [...tasks]
+  while (left.length > 0) {
+    const isReady = ({ dependsOn }: Task) => dependsOn.every(({ on }) => placed.has(on) || !known.has(on))
+    const ready = left.filter(isReady)
+    const layer = ready.length > 0 ? ready : left
+    layers.push(layer)
+    for (const { tempId } of layer) placed.add(tempId)
+    left = left.filter(({ tempId }) => !placed.has(tempId))
+  }
+  return layers
+}
