@@ -1,10 +1,4 @@
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  redirect,
-} from '@tanstack/react-router'
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
 import { RUN_STATES } from '../../src/core/runs/states.ts'
 import { searchBy } from './page-route.ts'
 import { BOARD_SEARCH } from './pages/board/search.ts'
@@ -13,7 +7,6 @@ import { NotFound } from './pages/not-found/page.tsx'
 import { RUN_VIEWS } from './pages/run/views.ts'
 import { param, parseSearch, type SearchTable, writeSearch } from './search-params.ts'
 import { Frame } from './shell/frame.tsx'
-import { NAVIGATION } from './shell/navigation.ts'
 import { PageFailed } from './shell/page-failed.tsx'
 
 /**
@@ -30,6 +23,11 @@ const page = <const Path extends string, const Table extends SearchTable>(
 ) => createRoute({ getParentRoute: () => root, path, validateSearch: searchBy(search), component })
 
 const pages = [
+  page(
+    '/',
+    {},
+    lazyRouteComponent(() => import('./pages/overview/page.tsx'), 'Overview'),
+  ),
   page(
     '/inbox',
     { kind: param.oneOf(INBOX_TABS), item: param.text, sort: param.oneOf(['blocks', 'oldest']) },
@@ -57,17 +55,7 @@ const pages = [
   ),
 ] as const
 
-const home = createRoute({
-  getParentRoute: () => root,
-  path: '/',
-  // Until there is an overview, the first page of the navigation is the first that people see.
-  beforeLoad: () => {
-    const built = new Set<string>(pages.map(({ fullPath }) => fullPath))
-    throw redirect({ to: NAVIGATION.find(({ route }) => built.has(route))!.to as '/' })
-  },
-})
-
-const routeTree = root.addChildren([home, ...pages])
+const routeTree = root.addChildren([...pages])
 
 export const makeRouter = (workspace: string) =>
   createRouter({

@@ -16,6 +16,7 @@ export interface PageUnderTest {
 }
 
 export const PAGES: readonly PageUnderTest[] = [
+  { name: 'overview', route: '/', path: () => '/', mainAct: /^Approve/ },
   { name: 'inbox', route: '/inbox', path: () => '/inbox', mainAct: /^(Approve|Send the answer)/ },
   { name: 'board', route: '/board', path: () => '/board', mainAct: /^New task$/ },
   { name: 'runs', route: '/runs', path: () => '/runs', mainAct: /^Run [0-9a-f]{4}$/ },

@@ -1,0 +1,121 @@
+import { clockText, countText, moneyText } from '../../parts/wording.ts'
+import type { Overview } from './use-overview.ts'
+
+/** Small drawings of the last day. What they say is also their text. */
+
+const [WIDTH, HEIGHT] = [480, 72]
+
+function Frame(props: {
+  title: string
+  text: string
+  from: string
+  label: string
+  children: React.ReactNode
+}) {
+  const { title, text, from, label, children } = props
+  return (
+    <figure className="flex min-w-0 flex-1 flex-col gap-2 rounded-card border border-line bg-raised p-4">
+      <figcaption className="flex flex-wrap items-baseline justify-between gap-x-3">
+        <span className="text-row font-medium">{title}</span>
+        <span className="text-row text-muted tabular-nums">{text}</span>
+      </figcaption>
+      <svg
+        aria-label={label}
+        className="h-18 w-full"
+        preserveAspectRatio="none"
+        role="img"
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+      >
+        {children}
+      </svg>
+      <p aria-hidden="true" className="flex justify-between text-label text-faint tabular-nums">
+        <span>{clockText(Date.parse(from), 'minute')} yesterday</span>
+        <span>now</span>
+      </p>
+    </figure>
+  )
+}
+
+/** Completed above the line, failed below it. */
+export function Throughput({ overview }: { overview: Overview }) {
+  const { perBucket, completed, failed } = overview.throughput
+  const most = Math.max(1, ...perBucket.map((bucket) => (bucket ? Math.max(...bucket) : 0)))
+  const step = WIDTH / perBucket.length
+  const [ground, up, down] = [52, 48 / most, 18 / most]
+  const text = `${countText(completed)} done, ${countText(failed)} failed`
+  return (
+    <Frame from={overview.from} label={`In the last 24 hours ${text}.`} text={text} title="Work of 24 hours">
+      {perBucket.map((bucket, place) => {
+        if (bucket === null) return null
+        const [done = 0, bad = 0] = bucket
+        const x = place * step + step * 0.15
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a bucket is its place
+          <g key={place}>
+            {done > 0 && (
+              <rect
+                className="fill-done"
+                height={done * up}
+                width={step * 0.7}
+                x={x}
+                y={ground - done * up}
+              />
+            )}
+            {bad > 0 && (
+              <rect className="fill-bad" height={bad * down} width={step * 0.7} x={x} y={ground + 2} />
+            )}
+          </g>
+        )
+      })}
+      <path className="stroke-line" d={`M0 ${ground + 1}H${WIDTH}`} vectorEffect="non-scaling-stroke" />
+    </Frame>
+  )
+}
+
+/** What was spent so far, as it grew. Buckets whose cost is unknown add nothing, and the text says so. */
+export function Spend({ overview }: { overview: Overview }) {
+  const { perBucket, totalUsd, perHourUsd, projectedUsd, runs, unknownRuns } = overview.spend
+  let sum = 0
+  const sums = perBucket.map((usd) => {
+    sum += Number(usd ?? 0)
+    return sum
+  })
+  const most = Math.max(sum, 0.01)
+  const points = sums.map(
+    (usd, place) =>
+      `${((place + 1) / sums.length) * WIDTH} ${(HEIGHT - 4 - (usd / most) * (HEIGHT - 12)).toFixed(1)}`,
+  )
+  const text = spendWords({ totalUsd, perHourUsd, projectedUsd, runs, unknownRuns }, sum)
+  return (
+    <Frame
+      from={overview.from}
+      label={`In the last 24 hours: ${text}.`}
+      text={text}
+      title="Spent in 24 hours"
+    >
+      <path className="stroke-line" d={`M0 ${HEIGHT - 3}H${WIDTH}`} vectorEffect="non-scaling-stroke" />
+      {sum > 0 && (
+        <path
+          className="fill-none stroke-go"
+          d={`M0 ${HEIGHT - 4}L${points.join('L')}`}
+          strokeWidth="1.5"
+          vectorEffect="non-scaling-stroke"
+        />
+      )}
+    </Frame>
+  )
+}
+
+/** Unknown is not nothing. */
+function spendWords(spend: Omit<Overview['spend'], 'perBucket'>, known: number): string {
+  const { perHourUsd, projectedUsd, runs, unknownRuns } = spend
+  if (runs === 0) return 'no run'
+  if (unknownRuns === runs) return `${countText(runs)} runs, cost unknown`
+  const parts = [
+    moneyText(known),
+    perHourUsd !== null && `${moneyText(perHourUsd)} an hour`,
+    projectedUsd !== null && `${moneyText(projectedUsd)} in the next 24 h`,
+    unknownRuns > 0 && `unknown of ${countText(unknownRuns)} runs`,
+  ]
+  return parts.filter(Boolean).join(' · ')
+}

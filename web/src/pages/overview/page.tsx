@@ -1,0 +1,186 @@
+import type { ReactNode } from 'react'
+import { PageLink } from '../../links.tsx'
+import { Button } from '../../parts/button.tsx'
+import { Empty } from '../../parts/empty.tsx'
+import { Page } from '../../parts/page.tsx'
+import { ProblemBox } from '../../parts/problem.tsx'
+import { ProgressBar } from '../../parts/progress-bar.tsx'
+import { Skeleton } from '../../parts/skeleton.tsx'
+import { StateMark } from '../../parts/state-mark.tsx'
+import { countText } from '../../parts/wording.ts'
+import { type AnyState, STATE_LOOKS } from '../../theme/marks.ts'
+import { useStartDemo } from '../missions/use-start-demo.ts'
+import { Spend, Throughput } from './charts.tsx'
+import { Running } from './running.tsx'
+import { type Overview as Answer, useOverview } from './use-overview.ts'
+import { Waiting } from './waiting.tsx'
+
+/** Does it move, who is stuck, what waits, what does it cost: without scrolling. */
+export function Overview() {
+  const { data, error, refetch } = useOverview()
+  return (
+    <Page text={data && <Health overview={data} />} title="Overview">
+      {error && !data ? (
+        <ProblemBox error={error} onRetry={() => void refetch()} />
+      ) : !data ? (
+        <Skeleton rowHeight={56} rows={8} />
+      ) : isNew(data) ? (
+        <NothingYet />
+      ) : (
+        <div className="flex flex-col gap-4">
+          <Waiting count={data.waiting.count} items={data.waiting.items} />
+          <Figures overview={data} />
+          <div className="flex gap-4 max-sm:order-last max-sm:flex-col">
+            <Throughput overview={data} />
+            <Spend overview={data} />
+          </div>
+          <Running count={data.running.count} items={data.running.items} />
+          <div className="flex gap-4 max-lg:flex-col">
+            <Agents agents={data.agents} />
+            <Missions missions={data.missions} />
+          </div>
+        </div>
+      )}
+    </Page>
+  )
+}
+
+const isNew = ({ counts, missions, agents }: Answer) =>
+  missions.count === 0 &&
+  Object.values(counts).every((count) => count === 0) &&
+  Object.values(agents.counts).every((count) => count === 0)
+
+function Health({ overview }: { overview: Answer }) {
+  const { coordinator, eventsPerSecond } = overview
+  return (
+    <>
+      {coordinator.isHealthy ? (
+        `Coordinator on ${coordinator.node ?? 'a node'}`
+      ) : (
+        <span className="font-medium text-bad">No node coordinates: nothing is handed out</span>
+      )}
+      {` · ${coordinator.nodes} ${coordinator.nodes === 1 ? 'node' : 'nodes'} · ${countText(Math.round(eventsPerSecond))} events a second`}
+    </>
+  )
+}
+
+function Figures({ overview: { counts, throughput } }: { overview: Answer }) {
+  const held = counts.assigned + counts.running + counts.continuing
+  return (
+    <dl className="grid grid-cols-6 gap-4 max-sm:grid-cols-3">
+      <Figure count={held} state="running" words="running" />
+      <Figure count={counts.queued} state="queued" words="queued" />
+      <Figure count={counts.pending} state="pending" words="waiting" />
+      <Figure count={counts.awaiting_retry} state="awaiting_retry" words="retry" />
+      <Figure count={throughput.failed} state="failed" words="failed in 24 h" />
+      <Figure count={throughput.completed} state="completed" words="done in 24 h" />
+    </dl>
+  )
+}
+
+function Figure({ count, state, words }: { count: number; state: AnyState; words: string }) {
+  return (
+    <div className="flex min-w-0 flex-col-reverse">
+      <dt className="flex items-center gap-1.5 text-row text-muted">
+        <StateMark size={12} state={state} /> {words}
+      </dt>
+      <dd className={`text-figure font-semibold tabular-nums ${count === 0 ? 'text-faint' : ''}`}>
+        {countText(count)}
+      </dd>
+    </div>
+  )
+}
+
+const Box = ({ title, to, children }: { title: string; to: string; children: ReactNode }) => (
+  <section className="flex min-w-0 flex-1 flex-col gap-2 rounded-card border border-line bg-raised px-4 py-3">
+    <h2 className="text-row font-medium">
+      <PageLink className="hover:text-accent hover:underline" to={to}>
+        {title}
+      </PageLink>
+    </h2>
+    {children}
+  </section>
+)
+
+const SHOWN_AGENTS = ['running', 'idle', 'error', 'paused', 'offline'] as const
+
+function Agents({ agents }: { agents: Answer['agents'] }) {
+  return (
+    <Box title="Agents" to="/agents">
+      <p className="flex flex-wrap gap-x-4 gap-y-1 text-row">
+        {SHOWN_AGENTS.filter((state) => agents.counts[state] > 0).map((state) => (
+          <span className="inline-flex items-center gap-1.5" key={state}>
+            <StateMark size={12} state={state} /> {countText(agents.counts[state])}{' '}
+            {state === 'running' ? 'working' : STATE_LOOKS[state].word.toLowerCase()}
+          </span>
+        ))}
+        {SHOWN_AGENTS.every((state) => agents.counts[state] === 0) && (
+          <span className="text-muted">No agent yet.</span>
+        )}
+      </p>
+      {agents.inError.slice(0, 2).map(({ slug, reason }) => (
+        <p className="truncate text-row text-bad" key={slug}>
+          {slug}: {reason ?? 'in error'}
+        </p>
+      ))}
+    </Box>
+  )
+}
+
+const SHOWN_MISSIONS = 3
+
+function Missions({ missions: { items, count } }: { missions: Answer['missions'] }) {
+  return (
+    <Box title={`Missions${count > SHOWN_MISSIONS ? `, ${count} open` : ''}`} to="/missions">
+      {items.length === 0 && <p className="text-row text-muted">No mission is open.</p>}
+      {items.slice(0, SHOWN_MISSIONS).map(({ id, title, state, taskCount, tasksCompleted, tasksFailed }) => (
+        <div className="flex items-center gap-3 text-row" key={id}>
+          <StateMark label={STATE_LOOKS[state].word} size={14} state={state} />
+          <PageLink
+            className="min-w-0 flex-1 truncate hover:text-accent hover:underline"
+            to={`/missions/${id}`}
+          >
+            {title}
+          </PageLink>
+          <div className="w-28 shrink-0">
+            <ProgressBar
+              label={`Progress of ${title}`}
+              parts={[
+                { hue: 'done', percent: taskCount === 0 ? 0 : (tasksCompleted / taskCount) * 100 },
+                { hue: 'bad', percent: taskCount === 0 ? 0 : (tasksFailed / taskCount) * 100 },
+              ]}
+              percent={taskCount === 0 ? 0 : (tasksCompleted / taskCount) * 100}
+            />
+          </div>
+          <span className="w-14 shrink-0 text-right text-muted tabular-nums">
+            {tasksCompleted}/{taskCount}
+          </span>
+        </div>
+      ))}
+    </Box>
+  )
+}
+
+function NothingYet() {
+  const { start, isPending, refusal } = useStartDemo()
+  return (
+    <Empty
+      action={
+        <>
+          <Button busy={isPending} disabledReason={refusal} icon="play" kind="primary" onClick={start}>
+            Run the demonstration
+          </Button>
+          <PageLink
+            className="touchable inline-flex h-9 items-center rounded-card border border-edge bg-raised px-3 font-medium hover:bg-hover"
+            to="/missions/new"
+          >
+            Describe a goal
+          </PageLink>
+        </>
+      }
+      drawing="handover"
+      text="Agents, tasks and missions of this workspace are seen here at a glance. The demonstration needs no model and costs nothing."
+      title="Nothing happens here yet"
+    />
+  )
+}

@@ -1,0 +1,98 @@
+import { useState } from 'react'
+import { useShortcuts } from '../../keys/shortcuts.ts'
+import { PageLink, useGo } from '../../links.tsx'
+import { Button } from '../../parts/button.tsx'
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { Moment } from '../../parts/moment.tsx'
+import { toast } from '../../parts/toasts.tsx'
+import { useSession } from '../../requests/session.ts'
+import { HUE_TEXT } from '../../theme/hues.ts'
+import { blocksWords } from '../inbox/item-row.tsx'
+import { headline, type InboxItem, KINDS } from '../inbox/kinds.ts'
+import { useAnswer } from '../inbox/use-answer.ts'
+
+const addressOf = ({ id }: InboxItem) => `/inbox?item=${encodeURIComponent(id)}`
+
+/** The three things that block most. The first is opened with `o`, and approved with `a` after one question. */
+export function Waiting({ items, count }: { items: readonly InboxItem[]; count: number }) {
+  const go = useGo()
+  const { can } = useSession()
+  const [asked, setAsked] = useState<InboxItem | null>(null)
+  const { answer } = useAnswer((item, change) => {
+    if (change) toast({ kind: 'bad', title: 'It changed while you read, so nothing was decided.' })
+    go(addressOf(item))
+  })
+  const first = items[0]
+  const canApprove = (item: InboxItem) => can('operate') && item.actions.includes('approve')
+  useShortcuts('Overview', {
+    a: {
+      words: 'Approve what blocks most',
+      run: () => first && setAsked(first),
+      isOff: !first || !canApprove(first),
+    },
+    o: { words: 'Open what blocks most', run: () => first && go(addressOf(first)), isOff: !first },
+  })
+  if (!first)
+    return (
+      <p className="flex items-center gap-2 text-body text-muted">
+        <Icon className="text-done" name="check" /> Nothing waits for you.
+      </p>
+    )
+  return (
+    <section aria-label="Waits for you" className="overflow-hidden rounded-card border border-line bg-raised">
+      <h2 className="flex items-baseline gap-2 px-4 pt-3 pb-1 text-row font-medium">
+        Waits for you
+        <PageLink className="text-accent hover:underline" to="/inbox">
+          {count > items.length ? `all ${count}` : 'open the inbox'}
+        </PageLink>
+      </h2>
+      <ul>
+        {items.map((item) => (
+          <li
+            className="flex items-center gap-3 px-4 py-1.5 not-first:border-t not-first:border-line"
+            key={item.id}
+          >
+            <Icon className={HUE_TEXT[KINDS[item.kind].hue]} name={KINDS[item.kind].icon} />
+            <PageLink className="min-w-0 flex-1 truncate font-medium hover:underline" to={addressOf(item)}>
+              {headline(item)}
+            </PageLink>
+            <span className="shrink-0 text-row text-muted max-sm:hidden">
+              {item.blocks > 0 && `${blocksWords(item.blocks)} · `}
+              <Moment at={item.since} />
+            </span>
+            {item.actions.includes('approve') ? (
+              <Button
+                disabledReason={can('operate') ? null : 'This needs the right to operate.'}
+                kind={item === first ? 'primary' : 'plain'}
+                onClick={() => setAsked(item)}
+                size="small"
+                {...(item === first ? { shortcut: 'a' } : {})}
+              >
+                Approve
+              </Button>
+            ) : (
+              <Button
+                onClick={() => go(addressOf(item))}
+                size="small"
+                {...(item === first ? { shortcut: 'o' } : {})}
+              >
+                Open
+              </Button>
+            )}
+          </li>
+        ))}
+      </ul>
+      {asked && (
+        <ConfirmDialog
+          confirm="Approve"
+          onClose={() => setAsked(null)}
+          onConfirm={() => answer({ item: asked, given: { decision: 'approve' } })}
+          open
+          text={`${asked.preview ?? blocksWords(asked.blocks)}. It is approved only as it is now${asked.kind === 'plan' ? `, version ${asked.generation}` : ''}.`}
+          title={headline(asked)}
+        />
+      )}
+    </section>
+  )
+}
