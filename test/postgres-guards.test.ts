@@ -197,6 +197,67 @@ const GUARDS: Guard[] = [
         where workspace_id = ${workspace}`,
   ],
   [
+    'the cookie of a session is stored as a SHA-256',
+    'browser_sessions',
+    'length(cookie_hash) = 32',
+    ({ workspace }) => update('browser_sessions', `cookie_hash = 'the cookie itself'`, workspace),
+  ],
+  [
+    'the page value of a session is stored as a SHA-256',
+    'browser_sessions',
+    'length(page_hash) = 32',
+    ({ workspace }) => update('browser_sessions', `page_hash = 'the value itself'`, workspace),
+  ],
+  [
+    'the browser of a session is named in 300 characters at most',
+    'browser_sessions',
+    'char_length(user_agent)',
+    ({ workspace }) => update('browser_sessions', `user_agent = repeat('x', 301)`, workspace),
+  ],
+  [
+    'a session ends after it begins',
+    'browser_sessions',
+    'expires_at > created_at',
+    ({ workspace }) => update('browser_sessions', 'expires_at = created_at', workspace),
+  ],
+  [
+    'one cookie opens one session',
+    'browser_sessions',
+    'UNIQUE (workspace_id, cookie_hash)',
+    ({ workspace }) =>
+      `insert into browser_sessions (workspace_id, session_id, key_id, cookie_hash, page_hash, expires_at)
+       select workspace_id, gen_random_uuid(), key_id, cookie_hash, page_hash, expires_at from browser_sessions
+        where workspace_id = ${workspace} limit 1`,
+  ],
+  [
+    'a link is stored as a SHA-256',
+    'sign_in_links',
+    'length(link_hash) = 32',
+    ({ workspace }) => update('sign_in_links', `link_hash = 'the token itself'`, workspace),
+  ],
+  [
+    'one link signs in to one workspace',
+    'sign_in_links',
+    'UNIQUE (link_hash)',
+    ({ workspace }) =>
+      `update sign_in_links set link_hash = (select link_hash from sign_in_links where workspace_id <> ${workspace} limit 1)
+        where workspace_id = ${workspace}`,
+  ],
+  [
+    'a ticket is stored as a SHA-256',
+    'socket_tickets',
+    'length(ticket_hash) = 32',
+    ({ workspace }) => update('socket_tickets', `ticket_hash = 'the ticket itself'`, workspace),
+  ],
+  [
+    'one ticket opens sockets of one workspace',
+    'socket_tickets',
+    'UNIQUE (ticket_hash)',
+    ({ workspace }) =>
+      `update socket_tickets set ticket_hash = (select ticket_hash from socket_tickets where workspace_id <> ${workspace} limit 1)
+        where workspace_id = ${workspace}`,
+  ],
+  [
     'an agent has a slug',
     'agents',
     "slug <> ''",
@@ -1343,6 +1404,8 @@ describe('no row points across workspaces', () => {
     api_keys: { key_hash: `\\x${'ab'.repeat(32)}`, created_by: '01890000-0000-7000-8000-00000000ffff' },
     event_origins: { seq: 1_000_000 },
     runs: { token_hash: null },
+    sign_in_links: { link_hash: `\\x${'ab'.repeat(32)}` },
+    socket_tickets: { ticket_hash: `\\x${'ab'.repeat(32)}` },
   }
 
   test('a comment answers one of its own thread only', async () => {
@@ -1408,6 +1471,7 @@ describe('no row points across workspaces', () => {
       'agent_task_sessions',
       'api_keys',
       'attempts',
+      'browser_sessions',
       'comments',
       'event_origins',
       'mission_counters',
@@ -1418,6 +1482,8 @@ describe('no row points across workspaces', () => {
       'run_events',
       'run_messages',
       'runs',
+      'sign_in_links',
+      'socket_tickets',
       'task_dependencies',
       'task_details',
       'track_claims',
