@@ -73,7 +73,9 @@ async function compile(project) {
 
 async function bundle() {
   const next = inRoot('dist', '.web.next')
-  const code = await runTool('vite', ['build', 'web', '--outDir', next, '--logLevel', 'error'])
+  // Whoever builds: under NODE_ENV=test it would be React for development, which does everything twice.
+  const env = { NODE_ENV: 'production' }
+  const code = await runTool('vite', ['build', 'web', '--outDir', next, '--logLevel', 'error'], 'vite', env)
   if (code !== 0) fail(code, 'The web app could not be built (vite, above).')
   // A page that is open meanwhile asks for files of the old app; the new one is there in a moment, whole.
   rmSync(APP.stampFile, { force: true })

@@ -3,10 +3,11 @@ import { readFileSync } from 'node:fs'
 import { inRoot } from './root.mjs'
 
 /** Runs a command-line tool from node_modules, and returns its exit code. It is never asked anything. */
-export function runTool(name, args, packageName = name) {
+export function runTool(name, args, packageName = name, env = {}) {
   const { bin } = JSON.parse(readFileSync(inRoot('node_modules', packageName, 'package.json'), 'utf8'))
   const script = inRoot('node_modules', packageName, typeof bin === 'string' ? bin : bin[name])
-  return exitCode(process.execPath, [script, ...args], { stdio: ['ignore', 'inherit', 'inherit'] })
+  const options = { stdio: ['ignore', 'inherit', 'inherit'], env: { ...process.env, ...env } }
+  return exitCode(process.execPath, [script, ...args], options)
 }
 
 /** Runs a command and keeps what it says, for when it fails. */
