@@ -66,6 +66,7 @@ function useGlobalKeys(open: (layer: 'palette' | 'help') => void): void {
   const shortcuts: Shortcuts = {
     'Mod+k': { words: 'Find or do anything', run: () => open('palette') },
     '?': { words: 'Keys of this page', run: () => open('help') },
+    'c t': { words: 'New task', run: () => go('/board?new=task') },
     y: {
       words: 'Copy the link to this page',
       run: async () => {

@@ -6,10 +6,15 @@ import { useSession } from '../../requests/session.ts'
 import { useTaskActs } from '../../requests/use-task-acts.ts'
 import { ActsContext, type BoardAct, type BoardActs } from './acts-context.ts'
 import { AskFirst, type Asking } from './ask-first.tsx'
+import { useDesk } from './desk.ts'
+import { focusCard } from './focus-card.ts'
 import { tellOutcome } from './outcome-toast.ts'
 
 /** As many as one request acts on. */
 export const MOST_AT_ONCE = 200
+
+/** A dialog gives the focus back to where it was, which may be a card that has moved: then it goes to the card. */
+const FOCUS_BACK_MS = 50
 
 const ASKED_FIRST: readonly BoardAct[] = ['cancel', 'approve', 'reject', 'again', 'priority', 'agent']
 
@@ -17,6 +22,7 @@ export function BoardActsProvider({ children }: { children: ReactNode }) {
   const { can } = useSession()
   const taskActs = useTaskActs()
   const live = useLive()
+  const desk = useDesk()
   const [asking, setAsking] = useState<Asking | null>(null)
   const forbidden = can('operate') ? null : 'Your role only reads. Acting on tasks needs the right “operate”.'
   const acts = useMemo<BoardActs>(() => {
@@ -35,10 +41,17 @@ export function BoardActsProvider({ children }: { children: ReactNode }) {
     }
     return { run, begin, forbidden }
   }, [taskActs, live, forbidden])
+  const close = () => {
+    setAsking(null)
+    setTimeout(() => {
+      const { cursor } = desk.get()
+      if (cursor !== null && document.activeElement === document.body) focusCard(cursor)
+    }, FOCUS_BACK_MS)
+  }
   return (
     <ActsContext value={acts}>
       {children}
-      {asking && <AskFirst asking={asking} onClose={() => setAsking(null)} run={acts.run} />}
+      {asking && <AskFirst asking={asking} onClose={close} run={acts.run} />}
     </ActsContext>
   )
 }

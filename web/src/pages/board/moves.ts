@@ -49,12 +49,13 @@ function travel(element: HTMLElement, from: DOMRect): void {
     pointerEvents: 'none',
   })
   document.body.append(traveller)
-  element.style.visibility = 'hidden'
+  // Unseen, but still there: it may have the focus.
+  element.style.opacity = '0'
   const way = `translate(${from.left - to.left}px, ${from.top - to.top}px)`
   const timing = { duration: MOVE_MS, easing: 'cubic-bezier(.2, 0, 0, 1)' }
   traveller.animate([{ transform: way }, { transform: 'none' }], timing).onfinish = () => {
     traveller.remove()
-    element.style.visibility = ''
+    element.style.opacity = ''
   }
 }
 

@@ -106,12 +106,15 @@ function useCardElement(id: string, column: BoardColumn, canDrag: boolean) {
   useLayoutEffect(() => {
     const drawn = element.current!
     moves.arrived(id, column, drawn)
+    // The card under the cursor took the focus with it when it left its old place.
+    if (desk.get().cursor === id && document.activeElement === document.body)
+      drawn.querySelector('a')?.focus({ preventScroll: true })
     return () => {
       const card = world.shown(id)
       // Rows that were only scrolled away are not measured.
       if (card && columnOf(card) !== column) moves.left(id, column, drawn)
     }
-  }, [moves, world, id, column])
+  }, [moves, world, desk, id, column])
   const isKnown = useCard(id) !== undefined
   useEffect(() => {
     if (!canDrag || !isKnown || !element.current) return
