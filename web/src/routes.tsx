@@ -1,8 +1,10 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
 import { RUN_STATES } from '../../src/core/runs/states.ts'
+import { AGENT_STATES } from '../../src/core/states.ts'
 import { searchBy } from './page-route.ts'
 import { BOARD_SEARCH } from './pages/board/search.ts'
 import { INBOX_TABS } from './pages/inbox/kinds.ts'
+import { AGENT_TABS } from './pages/agent/tabs.ts'
 import { NotFound } from './pages/not-found/page.tsx'
 import { RUN_VIEWS } from './pages/run/views.ts'
 import { param, parseSearch, type SearchTable, writeSearch } from './search-params.ts'
@@ -37,6 +39,21 @@ const pages = [
     '/board',
     BOARD_SEARCH,
     lazyRouteComponent(() => import('./pages/board/page.tsx'), 'Board'),
+  ),
+  page(
+    '/welcome',
+    {},
+    lazyRouteComponent(() => import('./pages/welcome/page.tsx'), 'Welcome'),
+  ),
+  page(
+    '/agents',
+    { state: param.oneOf(AGENT_STATES) },
+    lazyRouteComponent(() => import('./pages/agents/page.tsx'), 'Agents'),
+  ),
+  page(
+    '/agents/$slug',
+    { tab: param.oneOf(AGENT_TABS) },
+    lazyRouteComponent(() => import('./pages/agent/page.tsx'), 'Agent'),
   ),
   page(
     '/runs',

@@ -1,0 +1,94 @@
+import { useParams, useSearch } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { useGo } from '../../links.tsx'
+import { AgentChip } from '../../parts/agent-chip.tsx'
+import { Page } from '../../parts/page.tsx'
+import { ProblemBox } from '../../parts/problem.tsx'
+import { Skeleton } from '../../parts/skeleton.tsx'
+import { StateChip } from '../../parts/state-chip.tsx'
+import { type Tab, Tabs } from '../../parts/tabs.tsx'
+import { writeSearch } from '../../search-params.ts'
+import { TextWithCommands } from '../agents/text-with-commands.tsx'
+import { AgentActs } from './agent-acts.tsx'
+import { RunsOfAgent } from './runs-of-agent.tsx'
+import { SessionsOfAgent } from './sessions-of-agent.tsx'
+import type { AgentTab } from './tabs.ts'
+import { type AgentRead, useAgent } from './use-agent.ts'
+import { WakeupsOfAgent } from './wakeups-of-agent.tsx'
+
+const TABS: Tab<AgentTab>[] = [
+  { name: 'runs', words: 'Runs' },
+  { name: 'sessions', words: 'Sessions' },
+  { name: 'wakeups', words: 'Wakeups' },
+]
+
+/** One agent: what it did, how it is set up, what it is told. */
+export function Agent() {
+  const { slug } = useParams({ from: '/agents/$slug' })
+  const { tab = 'runs' } = useSearch({ from: '/agents/$slug' })
+  const go = useGo()
+  const { data: agent, error, refetch } = useAgent(slug)
+  const show = (next: AgentTab) =>
+    go(`/agents/${slug}${writeSearch({ tab: next === 'runs' ? undefined : next })}`)
+  return (
+    <Page
+      actions={agent && <AgentActs agent={agent} />}
+      heading={
+        <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
+          <AgentChip size={26} slug={slug} />
+          {agent && <StateChip state={agent.state}>{agent.leaving ? 'Leaving' : undefined}</StateChip>}
+        </span>
+      }
+      isFull
+      text={agent && <About agent={agent} />}
+      title={slug}
+    >
+      {error && !agent ? (
+        <div className="px-6 max-sm:px-4">
+          <ProblemBox error={error} onRetry={() => void refetch()} />
+        </div>
+      ) : !agent ? (
+        <div className="px-6">
+          <Skeleton rows={8} />
+        </div>
+      ) : (
+        <Tabs
+          className="flex min-h-0 flex-1 flex-col [&>[role=tablist]]:px-3 [&>[role=tablist]]:max-sm:px-1 [&>[role=tabpanel]]:flex [&>[role=tabpanel]]:min-h-0 [&>[role=tabpanel]]:flex-1 [&>[role=tabpanel]]:flex-col"
+          label="Parts of the agent"
+          onChange={show}
+          tabs={TABS}
+          value={tab}
+        >
+          {shown(tab, agent)}
+        </Tabs>
+      )}
+    </Page>
+  )
+}
+
+function shown(tab: AgentTab, agent: AgentRead): ReactNode {
+  const { slug } = agent
+  if (tab === 'runs') return <RunsOfAgent slug={slug} />
+  if (tab === 'sessions') return <SessionsOfAgent slug={slug} />
+  return <WakeupsOfAgent slug={slug} />
+}
+
+function About({ agent }: { agent: AgentRead }) {
+  const { name, slug, adapterType, model, stateReason, activeTasks, maxConcurrentTasks } = agent
+  const facts = [
+    name !== slug && name,
+    adapterType,
+    model,
+    `${activeTasks} of ${maxConcurrentTasks ?? 'any number of'} tasks`,
+  ]
+  return (
+    <>
+      <p className="break-words">{facts.filter(Boolean).join(' · ')}</p>
+      {stateReason && agent.state !== 'idle' && agent.state !== 'running' && (
+        <p className={agent.state === 'error' ? 'text-bad' : ''}>
+          <TextWithCommands text={stateReason} />
+        </p>
+      )}
+    </>
+  )
+}

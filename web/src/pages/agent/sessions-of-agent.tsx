@@ -1,0 +1,144 @@
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { AnswerTo } from '../../../../src/client/client.ts'
+import { PageLink } from '../../links.tsx'
+import { Button } from '../../parts/button.tsx'
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { Copyable } from '../../parts/copyable.tsx'
+import { type Column, DataTable } from '../../parts/data-table.tsx'
+import { Empty } from '../../parts/empty.tsx'
+import { explain } from '../../parts/explain.ts'
+import { Moment } from '../../parts/moment.tsx'
+import { ProblemBox } from '../../parts/problem.tsx'
+import { Skeleton } from '../../parts/skeleton.tsx'
+import { toast } from '../../parts/toasts.tsx'
+import { api } from '../../requests/api.ts'
+import { useSession } from '../../requests/session.ts'
+import { shortId } from '../run/use-run.ts'
+import { useSessionsOfAgent } from './use-agent.ts'
+
+type TaskSession = AnswerTo<'GET', '/agents/:id/task-sessions'>['items'][number]
+
+/** The conversations that it takes up again, one for each task. */
+export function SessionsOfAgent({ slug }: { slug: string }) {
+  const { data, error, refetch } = useSessionsOfAgent(slug)
+  const [asked, setAsked] = useState<TaskSession | 'all' | null>(null)
+  const { can } = useSession()
+  const forbidden = can('operate') ? null : 'This needs the right to operate.'
+  const reset = useMutation({
+    mutationFn: (which: TaskSession | 'all') =>
+      api().post('/agents/:id/reset-session', {
+        params: { id: slug },
+        body: which === 'all' ? {} : { taskKey: which.taskKey },
+      }),
+    onSuccess: ({ cleared }) => {
+      toast({
+        kind: 'done',
+        title: `${cleared === 1 ? 'One session was' : `${cleared} sessions were`} reset.`,
+      })
+      void refetch()
+    },
+    onError: (problem) => {
+      const { title, detail } = explain(problem)
+      toast({ kind: 'bad', title, text: detail })
+    },
+  })
+  if (error && !data)
+    return (
+      <div className="p-6">
+        <ProblemBox error={error} onRetry={() => void refetch()} />
+      </div>
+    )
+  if (!data)
+    return (
+      <div className="px-6">
+        <Skeleton rows={5} />
+      </div>
+    )
+  if (data.items.length === 0)
+    return (
+      <Empty
+        drawing="handover"
+        text="When it works on a task again, it takes up the conversation it had. Those are listed here."
+        title="No session to take up"
+      />
+    )
+  return (
+    <>
+      <div className="flex flex-wrap items-center gap-3 px-6 py-3 text-row text-muted max-sm:px-4">
+        <p className="min-w-0 flex-1">It takes these conversations up again when it works on their task.</p>
+        <Button disabledReason={forbidden} onClick={() => setAsked('all')} size="small">
+          Reset all
+        </Button>
+      </div>
+      <DataTable
+        columns={columnsOf((session) => setAsked(session), forbidden)}
+        keyOf={({ taskKey }) => taskKey || 'no task'}
+        label={`Sessions of ${slug}`}
+        rowHeight={44}
+        rows={data.items}
+      />
+      <ConfirmDialog
+        confirm={asked === 'all' ? 'Reset all' : 'Reset session'}
+        onClose={() => setAsked(null)}
+        onConfirm={() => asked && reset.mutate(asked)}
+        open={asked !== null}
+        text="The next run begins a new conversation and does not know the old one. There is no way back."
+        title={asked === 'all' ? `Reset all sessions of ${slug}?` : 'Reset this session?'}
+      />
+    </>
+  )
+}
+
+const columnsOf = (
+  onReset: (session: TaskSession) => void,
+  forbidden: string | null,
+): Column<TaskSession>[] => [
+  {
+    name: 'task',
+    words: 'Task',
+    width: 'minmax(0, 1fr)',
+    phone: 'first',
+    cell: ({ taskKey }) =>
+      taskKey === '' ? (
+        <span className="text-muted">runs without a task</span>
+      ) : (
+        <PageLink className="font-mono text-accent hover:underline" to={`/tasks/${taskKey}`}>
+          {shortId(taskKey)}
+        </PageLink>
+      ),
+  },
+  {
+    name: 'session',
+    words: 'Session',
+    width: 'minmax(0, 2fr)',
+    phone: 'second',
+    cell: ({ sessionDisplayId }) =>
+      sessionDisplayId ? <Copyable text={sessionDisplayId} /> : <span className="text-faint">none</span>,
+  },
+  {
+    name: 'error',
+    words: 'Last failure',
+    width: 'minmax(0, 2fr)',
+    phone: 'hidden',
+    cell: ({ lastError }) => lastError && <span className="text-bad">{lastError}</span>,
+  },
+  {
+    name: 'used',
+    words: 'Used',
+    width: '88px',
+    align: 'end',
+    cell: ({ updatedAt }) => <Moment at={updatedAt} />,
+  },
+  {
+    name: 'acts',
+    words: <span className="sr-only">Acts</span>,
+    width: '80px',
+    align: 'end',
+    cell: (session) => (
+      <Button disabledReason={forbidden} kind="quiet" onClick={() => onReset(session)} size="small">
+        Reset
+      </Button>
+    ),
+  },
+]

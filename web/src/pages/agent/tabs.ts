@@ -1,0 +1,2 @@
+export const AGENT_TABS = ['runs', 'sessions', 'wakeups'] as const
+export type AgentTab = (typeof AGENT_TABS)[number]

@@ -1,0 +1,109 @@
+import type { AnswerTo } from '../../../../src/client/client.ts'
+import { PageLink } from '../../links.tsx'
+import { type Column, DataTable } from '../../parts/data-table.tsx'
+import { Empty } from '../../parts/empty.tsx'
+import { Moment } from '../../parts/moment.tsx'
+import { ProblemBox } from '../../parts/problem.tsx'
+import { Skeleton } from '../../parts/skeleton.tsx'
+import { StateChip } from '../../parts/state-chip.tsx'
+import { shortId } from '../run/use-run.ts'
+import { useWakeupsOfAgent } from './use-agent.ts'
+
+type Wakeup = AnswerTo<'GET', '/agents/:id/wakeups'>['items'][number]
+
+/** Why it was woken, and what came of it. */
+export function WakeupsOfAgent({ slug }: { slug: string }) {
+  const { data, error, refetch } = useWakeupsOfAgent(slug)
+  if (error && !data)
+    return (
+      <div className="p-6">
+        <ProblemBox error={error} onRetry={() => void refetch()} />
+      </div>
+    )
+  if (!data)
+    return (
+      <div className="px-6">
+        <Skeleton rows={5} />
+      </div>
+    )
+  if (data.items.length === 0)
+    return (
+      <Empty
+        drawing="terminal"
+        text="It is woken by work that waits, by a timer, or by you."
+        title="It was never woken"
+      />
+    )
+  return <DataTable columns={COLUMNS} keyOf={({ id }) => id} label={`Wakeups of ${slug}`} rows={data.items} />
+}
+
+const SOURCES: Record<Wakeup['source'], string> = {
+  timer: 'Timer',
+  assignment: 'A task for it',
+  on_demand: 'On demand',
+  automation: 'Automation',
+}
+
+const COLUMNS: Column<Wakeup>[] = [
+  {
+    name: 'status',
+    words: 'Status',
+    width: '168px',
+    phone: 'first',
+    cell: ({ status }) => <StateChip state={status} />,
+  },
+  {
+    name: 'source',
+    words: 'Why',
+    width: 'minmax(0, 1fr)',
+    phone: 'first',
+    cell: ({ source, reason }) => (
+      <>
+        {SOURCES[source]}
+        {reason && <span className="text-muted"> · {reason}</span>}
+      </>
+    ),
+  },
+  {
+    name: 'by',
+    words: 'By',
+    width: 'minmax(0, 0.8fr)',
+    phone: 'hidden',
+    cell: ({ requestedBy, requestedByName }) => (
+      <span className="text-muted">{requestedByName ?? requestedBy}</span>
+    ),
+  },
+  {
+    name: 'outcome',
+    words: 'What came of it',
+    width: 'minmax(0, 2fr)',
+    cell: (wakeup) => <Outcome wakeup={wakeup} />,
+  },
+  {
+    name: 'at',
+    words: 'Asked',
+    width: '88px',
+    align: 'end',
+    cell: ({ requestedAt }) => <Moment at={requestedAt} />,
+  },
+]
+
+function Outcome({ wakeup }: { wakeup: Wakeup }) {
+  const { runId, detail, error, coalescedCount } = wakeup
+  return (
+    <>
+      {runId && (
+        <PageLink className="font-mono text-accent hover:underline" to={`/runs/${runId}`}>
+          run {shortId(runId)}
+        </PageLink>
+      )}
+      {coalescedCount > 0 && <span className="text-muted"> {coalescedCount} more joined it</span>}
+      {(detail ?? error) && (
+        <span className={error ? 'text-bad' : 'text-muted'} title={detail ?? error ?? undefined}>
+          {' '}
+          {detail ?? error}
+        </span>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,14 @@
+import { Copyable } from '../../parts/copyable.tsx'
+
+/** A reason or a hint. What to run about it stands between backticks, and can be copied. */
+export function TextWithCommands({ text }: { text: string }) {
+  return text.split('`').map((part, place) =>
+    place % 2 === 1 ? (
+      // biome-ignore lint/suspicious/noArrayIndexKey: parts of one text keep their order
+      <Copyable key={place} text={part} />
+    ) : (
+      // biome-ignore lint/suspicious/noArrayIndexKey: see above
+      <span key={place}>{part}</span>
+    ),
+  )
+}

@@ -1,0 +1,93 @@
+import { useMutation } from '@tanstack/react-query'
+import type { AgentState } from '../../../../src/core/states.ts'
+import { explain } from '../../parts/explain.ts'
+import { toast } from '../../parts/toasts.tsx'
+import { api } from '../../requests/api.ts'
+import { useSession } from '../../requests/session.ts'
+
+/** What acts need to know of an agent. */
+export interface ActedOn {
+  readonly slug: string
+  readonly state: AgentState
+  readonly adapterType: string
+  readonly leaving: boolean
+}
+
+const sayRefusal = (error: unknown) => {
+  const { title, detail } = explain(error)
+  toast({ kind: 'bad', title, text: detail })
+}
+
+const pause = (slug: string) => api().post('/agents/:id/pause', { params: { id: slug } })
+const resume = (slug: string) => api().post('/agents/:id/resume', { params: { id: slug } })
+
+const STOPPED: readonly AgentState[] = ['paused', 'error']
+export const isStopped = ({ state }: Pick<ActedOn, 'state'>) => STOPPED.includes(state)
+
+/** Wake, pause, resume, terminate. Each says what became of it. */
+export function useAgentActs() {
+  const { can } = useSession()
+  const wake = useMutation({
+    mutationFn: (slug: string) => api().post('/agents/:id/wakeup', { params: { id: slug } }),
+    onSuccess: ({ wakeup }, slug) => {
+      if (wakeup.status === 'skipped')
+        toast({ kind: 'bad', title: `${slug} was not woken.`, text: wakeup.detail ?? undefined })
+      else if (wakeup.status === 'coalesced')
+        toast({ title: `${slug} is woken already.`, text: 'This wakeup joined the one that waits.' })
+      else toast({ kind: 'done', title: `${slug} was woken.` })
+    },
+    onError: sayRefusal,
+  })
+  const undoPause = useMutation({
+    mutationFn: resume,
+    onSuccess: (_, slug) => toast({ kind: 'done', title: `${slug} works again.` }),
+    onError: sayRefusal,
+  })
+  const doPause = useMutation({
+    mutationFn: pause,
+    onSuccess: (_, slug) =>
+      toast({
+        kind: 'done',
+        title: `${slug} is paused.`,
+        text: 'It finishes what it holds and gets no new work.',
+        act: { words: 'Resume', run: () => undoPause.mutate(slug) },
+      }),
+    onError: sayRefusal,
+  })
+  const terminate = useMutation({
+    mutationFn: ({ slug, reason }: { slug: string; reason: string }) =>
+      api().post('/agents/:id/terminate', {
+        params: { id: slug },
+        body: reason === '' ? {} : { reason },
+      }),
+    onSuccess: (agent) =>
+      toast({
+        kind: 'done',
+        title: agent.leaving ? `${agent.slug} ends after its present work.` : `${agent.slug} is terminated.`,
+      }),
+    onError: sayRefusal,
+  })
+  const cannotOperate = can('operate') ? null : 'This needs the right to operate.'
+  return {
+    wake: (agent: ActedOn) => wake.mutate(agent.slug),
+    pauseOrResume: (agent: ActedOn) =>
+      isStopped(agent) ? undoPause.mutate(agent.slug) : doPause.mutate(agent.slug),
+    terminate: (agent: ActedOn, reason: string) => terminate.mutate({ slug: agent.slug, reason }),
+    whyNotWake: (agent: ActedOn) => (can('work') ? unwakeable(agent) : 'This needs the right to work.'),
+    whyNotPause: (agent: ActedOn) => cannotOperate ?? ended(agent),
+    whyNotTerminate: (agent: ActedOn) =>
+      cannotOperate ?? ended(agent) ?? (agent.leaving ? 'It ends after its present work.' : null),
+    isWaking: (slug: string) => wake.isPending && wake.variables === slug,
+    isPausing: (slug: string) =>
+      (doPause.isPending && doPause.variables === slug) ||
+      (undoPause.isPending && undoPause.variables === slug),
+  }
+}
+
+const ended = ({ state }: ActedOn) => (state === 'terminated' ? 'It is terminated.' : null)
+
+function unwakeable(agent: ActedOn): string | null {
+  if (agent.adapterType === 'external') return 'External agents come for their work by themselves.'
+  if (isStopped(agent)) return 'Resume it first.'
+  return ended(agent)
+}

@@ -1,0 +1,108 @@
+import { useMutation } from '@tanstack/react-query'
+import { useEffect, useRef, useState } from 'react'
+import { PageLink, useGo } from '../../links.tsx'
+import { useLive } from '../../live/provider.tsx'
+import { Button } from '../../parts/button.tsx'
+import { explain } from '../../parts/explain.ts'
+import { StateChip } from '../../parts/state-chip.tsx'
+import { toast } from '../../parts/toasts.tsx'
+import { api } from '../../requests/api.ts'
+import { useSession } from '../../requests/session.ts'
+import type { Onboarding } from './page.tsx'
+
+const boardOf = (missionId: string) => `/board?mission=${missionId}`
+
+/** Starts the demonstration and opens the board when its first task moves. */
+export function Demo({ demo }: { demo: Onboarding['demo'] }) {
+  const go = useGo()
+  const { can } = useSession()
+  const [started, setStarted] = useState<string | null>(null)
+  const moved = useMovedMissions()
+  useEffect(() => {
+    if (started !== null) return moved.when(started, () => go(boardOf(started)))
+  }, [started, moved, go])
+  const start = useMutation({
+    mutationFn: () => api().post('/demo'),
+    onSuccess: ({ missionId }) => setStarted(missionId),
+    onError: (error) => {
+      const { title, detail } = explain(error)
+      toast({ kind: 'bad', title, text: detail })
+    },
+  })
+  const isStarting = start.isPending || started !== null
+  return (
+    <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
+      <Button
+        busy={isStarting}
+        disabledReason={can('operate') ? null : 'This needs the right to operate.'}
+        icon="play"
+        kind="primary"
+        onClick={() => start.mutate()}
+      >
+        Run the demo mission
+      </Button>
+      <p aria-live="polite" className="text-row text-muted">
+        {isStarting
+          ? 'Starting. The board opens when the first task moves.'
+          : 'Simulated agents, one failure, one approval. No model, no cost.'}
+      </p>
+      {started !== null && (
+        <PageLink className="text-row font-medium text-accent hover:underline" to={boardOf(started)}>
+          Open the board now
+        </PageLink>
+      )}
+      {demo && started === null && (
+        <span className="flex items-center gap-2 text-row text-muted">
+          The last one:
+          <StateChip state={demo.state} />
+          <PageLink className="font-medium text-accent hover:underline" to={boardOf(demo.missionId)}>
+            See its board
+          </PageLink>
+        </span>
+      )}
+    </div>
+  )
+}
+
+const MOVES: readonly string[] = ['task_assigned', 'task_started']
+
+/** Missions of which a task moved since this was shown: the first move may be told before the answer to the start. */
+class MovedMissions {
+  readonly #moved = new Set<string>()
+  #waiting: { missionId: string; run: () => void } | null = null
+
+  event(type: string, missionId: string | null): void {
+    if (missionId !== null && MOVES.includes(type)) this.#moved.add(missionId)
+  }
+
+  flush(): void {
+    if (!this.#waiting || !this.#moved.has(this.#waiting.missionId)) return
+    const { run } = this.#waiting
+    this.#waiting = null
+    run()
+  }
+
+  /** Returns how to wait no longer. */
+  when(missionId: string, run: () => void): () => void {
+    this.#waiting = { missionId, run }
+    this.flush()
+    return () => {
+      this.#waiting = null
+    }
+  }
+}
+
+function useMovedMissions(): MovedMissions {
+  const live = useLive()
+  const { current: moved } = useRef(new MovedMissions())
+  useEffect(
+    () =>
+      live.follow({
+        event: ({ type, missionId }) => moved.event(type, missionId),
+        flush: () => moved.flush(),
+        resync: () => undefined,
+      }),
+    [live, moved],
+  )
+  return moved
+}

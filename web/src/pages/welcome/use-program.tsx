@@ -1,0 +1,84 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useGo } from '../../links.tsx'
+import { Button } from '../../parts/button.tsx'
+import { explain } from '../../parts/explain.ts'
+import { Field } from '../../parts/field.tsx'
+import { Select } from '../../parts/select.tsx'
+import { TextInput } from '../../parts/text-input.tsx'
+import { toast } from '../../parts/toasts.tsx'
+import { api } from '../../requests/api.ts'
+import { useSession } from '../../requests/session.ts'
+import { freeSlug } from '../agents/slugs.ts'
+import type { Cli } from './programs.tsx'
+
+/** Makes an agent of a program that is installed, and opens it. */
+export function UseProgram({ programs }: { programs: readonly Cli[] }) {
+  const go = useGo()
+  const { can } = useSession()
+  const [type, setType] = useState<string | null>(null)
+  const [folder, setFolder] = useState('')
+  const chosen = programs.find(({ adapterType }) => adapterType === type) ?? programs[0]
+  const { data } = useQuery({
+    queryKey: ['agent-names'],
+    queryFn: ({ signal }) => api().get('/agents', { query: { limit: 200 }, signal }),
+    enabled: chosen !== undefined,
+    gcTime: 0,
+  })
+  const slug = data ? freeSlug(data.items.map((agent) => agent.slug)) : null
+  const make = useMutation({
+    mutationFn: ({ id, adapterType }: { id: string; adapterType: string }) =>
+      api().put('/agents/:id', {
+        params: { id },
+        body: { adapterType, adapterConfig: folder.trim() === '' ? {} : { cwd: folder.trim() } },
+      }),
+    onSuccess: (agent) => {
+      toast({ kind: 'done', title: `${agent.slug} is ready.`, text: 'Wake it, or give it a task.' })
+      go(`/agents/${agent.slug}`)
+    },
+  })
+  if (!chosen) return null
+  const forbidden = can('configure_agents') ? null : 'This needs the right to configure agents.'
+  return (
+    <form
+      className="flex flex-wrap items-end gap-3"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (slug !== null && !forbidden) make.mutate({ id: slug, adapterType: chosen.adapterType })
+      }}
+    >
+      {programs.length > 1 && (
+        <Field label="Program">
+          <Select
+            onChange={setType}
+            options={programs.map(({ adapterType, command }) => ({ value: adapterType, words: command }))}
+            value={chosen.adapterType}
+          />
+        </Field>
+      )}
+      <div className="min-w-48 flex-1">
+        <Field
+          label="Folder it works in"
+          problem={make.error ? explain(make.error).detail || explain(make.error).title : null}
+        >
+          <TextInput
+            autoComplete="off"
+            onChange={(event) => setFolder(event.target.value)}
+            placeholder="/home/me/shop; empty: a folder of its own"
+            spellCheck={false}
+            value={folder}
+          />
+        </Field>
+      </div>
+      <Button
+        busy={make.isPending || slug === null}
+        disabledReason={forbidden}
+        icon="plus"
+        kind="primary"
+        type="submit"
+      >
+        Use {chosen.command} as “{slug ?? 'dev-1'}”
+      </Button>
+    </form>
+  )
+}
