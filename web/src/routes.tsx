@@ -51,6 +51,11 @@ const pages = [
     lazyRouteComponent(() => import('./pages/agents/page.tsx'), 'Agents'),
   ),
   page(
+    '/agents/new',
+    { adapter: param.text },
+    lazyRouteComponent(() => import('./pages/agent/new-page.tsx'), 'NewAgent'),
+  ),
+  page(
     '/agents/$slug',
     { tab: param.oneOf(AGENT_TABS) },
     lazyRouteComponent(() => import('./pages/agent/page.tsx'), 'Agent'),

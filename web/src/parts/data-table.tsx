@@ -31,6 +31,8 @@ interface Props<Row> {
   onSort?: (sort: Sort) => void
   onNearEnd?: () => void
   rowHeight?: number
+  /** Of the two lines, where they hold buttons for fingers. */
+  phoneRowHeight?: number
   ref?: Ref<VirtualListHandle>
 }
 
@@ -39,6 +41,7 @@ const PHONE_ROW_PX = 60
 /** A virtual table. On a phone each row has two lines. It fills its parent, which gives it a height. */
 export function DataTable<Row>(props: Props<Row>) {
   const { label, columns, rows, keyOf, onOpen, selected, onNearEnd, rowHeight = 36, ref } = props
+  const { phoneRowHeight = PHONE_ROW_PX } = props
   const isPhone = useIsPhone()
   const tracks = { gridTemplateColumns: columns.map(({ width }) => width).join(' ') }
   const draw = (row: Row) => (
@@ -77,7 +80,7 @@ export function DataTable<Row>(props: Props<Row>) {
         {...(ref ? { ref } : {})}
         render={draw}
         role="rowgroup"
-        rowHeight={isPhone ? PHONE_ROW_PX : rowHeight}
+        rowHeight={isPhone ? phoneRowHeight : rowHeight}
         rowRole="row"
       />
     </div>

@@ -1,5 +1,5 @@
 import { useParams, useSearch } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { lazy, type ReactNode, Suspense } from 'react'
 import { useGo } from '../../links.tsx'
 import { AgentChip } from '../../parts/agent-chip.tsx'
 import { Page } from '../../parts/page.tsx'
@@ -16,8 +16,13 @@ import type { AgentTab } from './tabs.ts'
 import { type AgentRead, useAgent } from './use-agent.ts'
 import { WakeupsOfAgent } from './wakeups-of-agent.tsx'
 
+const AgentSettings = lazy(() =>
+  import('./agent-settings.tsx').then(({ AgentSettings }) => ({ default: AgentSettings })),
+)
+
 const TABS: Tab<AgentTab>[] = [
   { name: 'runs', words: 'Runs' },
+  { name: 'settings', words: 'Settings' },
   { name: 'sessions', words: 'Sessions' },
   { name: 'wakeups', words: 'Wakeups' },
 ]
@@ -59,7 +64,7 @@ export function Agent() {
           tabs={TABS}
           value={tab}
         >
-          {shown(tab, agent)}
+          <Suspense fallback={<Skeleton rows={8} />}>{shown(tab, agent)}</Suspense>
         </Tabs>
       )}
     </Page>
@@ -70,7 +75,8 @@ function shown(tab: AgentTab, agent: AgentRead): ReactNode {
   const { slug } = agent
   if (tab === 'runs') return <RunsOfAgent slug={slug} />
   if (tab === 'sessions') return <SessionsOfAgent slug={slug} />
-  return <WakeupsOfAgent slug={slug} />
+  if (tab === 'wakeups') return <WakeupsOfAgent slug={slug} />
+  return <AgentSettings agent={agent} key={slug} />
 }
 
 function About({ agent }: { agent: AgentRead }) {

@@ -31,7 +31,11 @@ export function agentColumns(acts: Acts): Column<ListedAgent>[] {
       words: 'State',
       width: '104px',
       phone: 'first',
-      cell: (agent) => <StateChip state={agent.state}>{agent.leaving ? 'Leaving' : undefined}</StateChip>,
+      cell: (agent) => (
+        <span className="flex">
+          <StateChip state={agent.state}>{agent.leaving ? 'Leaving' : undefined}</StateChip>
+        </span>
+      ),
     },
     {
       name: 'adapter',

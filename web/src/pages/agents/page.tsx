@@ -61,6 +61,7 @@ export function Agents() {
           onNearEnd={loadMore}
           onOpen={({ slug }) => go(`/agents/${slug}`)}
           ref={table}
+          phoneRowHeight={92}
           rowHeight={44}
           rows={agents}
           selected={selected}

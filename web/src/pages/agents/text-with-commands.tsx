@@ -5,7 +5,9 @@ export function TextWithCommands({ text }: { text: string }) {
   return text.split('`').map((part, place) =>
     place % 2 === 1 ? (
       // biome-ignore lint/suspicious/noArrayIndexKey: parts of one text keep their order
-      <Copyable key={place} text={part} />
+      <span className="inline-flex max-w-full rounded-chip bg-hover px-1 align-bottom" key={place}>
+        <Copyable text={part} />
+      </span>
     ) : (
       // biome-ignore lint/suspicious/noArrayIndexKey: see above
       <span key={place}>{part}</span>

@@ -9,6 +9,7 @@ import { TextInput } from '../../parts/text-input.tsx'
 import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
 import { useSession } from '../../requests/session.ts'
+import { makeAgent } from '../agents/make-agent.ts'
 import { freeSlug } from '../agents/slugs.ts'
 import type { Cli } from './programs.tsx'
 
@@ -28,13 +29,10 @@ export function UseProgram({ programs }: { programs: readonly Cli[] }) {
   const slug = data ? freeSlug(data.items.map((agent) => agent.slug)) : null
   const make = useMutation({
     mutationFn: ({ id, adapterType }: { id: string; adapterType: string }) =>
-      api().put('/agents/:id', {
-        params: { id },
-        body: { adapterType, adapterConfig: folder.trim() === '' ? {} : { cwd: folder.trim() } },
-      }),
+      makeAgent(id, adapterType, folder.trim() === '' ? {} : { cwd: folder.trim() }),
     onSuccess: (agent) => {
-      toast({ kind: 'done', title: `${agent.slug} is ready.`, text: 'Wake it, or give it a task.' })
-      go(`/agents/${agent.slug}`)
+      toast({ kind: 'done', title: `${agent.slug} is ready.`, text: 'Test it here, then wake it.' })
+      go(`/agents/${agent.slug}?tab=settings`)
     },
   })
   if (!chosen) return null

@@ -1,0 +1,118 @@
+import { type Control, Controller } from 'react-hook-form'
+import type { FormValues, JsonSchema } from '../../forms/schema-fields.ts'
+import { SchemaForm } from '../../forms/schema-form.tsx'
+import { Button } from '../../parts/button.tsx'
+import { Field } from '../../parts/field.tsx'
+import { ProblemBox } from '../../parts/problem.tsx'
+import { Skeleton } from '../../parts/skeleton.tsx'
+import { TextInput } from '../../parts/text-input.tsx'
+import { useSession } from '../../requests/session.ts'
+import { Checks } from './checks.tsx'
+import { Conflict } from './conflict.tsx'
+import { SETTING_WORDS } from './setting-words.ts'
+import { useAdapters } from './use-adapters.ts'
+import type { AgentRead } from './use-agent.ts'
+import { useSettingsForm } from './use-settings-form.ts'
+
+/** How an agent is set up. */
+export function AgentSettings({ agent }: { agent: AgentRead }) {
+  const { can } = useSession()
+  const { data, error, refetch } = useAdapters()
+  if (!can('configure_agents'))
+    return (
+      <p className="p-6 text-row text-muted">
+        The settings of agents are shown to those who may configure agents. An admin or owner of this
+        workspace can.
+      </p>
+    )
+  if (error && !data)
+    return (
+      <div className="p-6">
+        <ProblemBox error={error} onRetry={() => void refetch()} />
+      </div>
+    )
+  if (!data)
+    return (
+      <div className="px-6">
+        <Skeleton rowHeight={64} rows={5} />
+      </div>
+    )
+  const adapter = data.items.find(({ type }) => type === agent.adapterType)
+  return <SettingsForm agent={agent} schema={adapter?.configSchema} />
+}
+
+function SettingsForm({ agent, schema }: { agent: AgentRead; schema: JsonSchema | undefined }) {
+  const form = useSettingsForm(agent, schema)
+  const { conflicting, isDirty } = form
+  const whyNotSave = conflicting
+    ? 'Decide first which version to keep.'
+    : isDirty
+      ? null
+      : 'Nothing was changed.'
+  return (
+    <form
+      className="min-h-0 flex-1 overflow-y-auto"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (whyNotSave === null) form.save()
+      }}
+    >
+      <div className="flex max-w-prose flex-col gap-4 px-6 pt-5 pb-4 max-sm:px-4">
+        <OwnField control={form.control} label="Name" name="$name" />
+        <OwnField
+          control={form.control}
+          hint="Empty: any number."
+          label="Tasks at once"
+          name="$tasks"
+          problem={form.problems.maxConcurrentTasks}
+        />
+        <SchemaForm
+          control={form.control}
+          fields={form.fields}
+          problems={form.problems}
+          words={SETTING_WORDS}
+        />
+        {form.refusal && <ProblemBox error={form.refusal} />}
+        {form.checks && <Checks probe={form.checks} />}
+        {conflicting && (
+          <Conflict mine={conflicting} onSaveMine={form.save} onTakeTheirs={form.undo} theirs={agent} />
+        )}
+      </div>
+      <div className="sticky bottom-0 flex flex-wrap gap-2 border-t border-line bg-sunken px-6 py-3 max-sm:px-4">
+        <Button busy={form.isSaving} disabledReason={whyNotSave} kind="primary" type="submit">
+          Save
+        </Button>
+        <Button busy={form.isTesting} onClick={form.test}>
+          Test
+        </Button>
+        {isDirty && (
+          <Button kind="quiet" onClick={form.undo}>
+            Undo changes
+          </Button>
+        )}
+      </div>
+    </form>
+  )
+}
+
+/** A field of the agent itself, which all adapters have. */
+function OwnField(props: {
+  control: Control<FormValues>
+  name: '$name' | '$tasks'
+  label: string
+  hint?: string
+  problem?: string | undefined
+}) {
+  const { control, name, label, hint, problem } = props
+  return (
+    <Field hint={hint} label={label} problem={problem}>
+      <Controller
+        control={control}
+        name={name}
+        render={({ field: { value, onChange } }) => (
+          <TextInput autoComplete="off" onChange={onChange} spellCheck={false} value={String(value)} />
+        )}
+      />
+    </Field>
+  )
+}

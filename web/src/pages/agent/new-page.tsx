@@ -1,0 +1,125 @@
+import { useMutation } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
+import { useMemo, useState } from 'react'
+import { useForm } from 'react-hook-form'
+import type { AnswerTo } from '../../../../src/client/client.ts'
+import { configOf, type FormValues, fieldsOf, valuesOf } from '../../forms/schema-fields.ts'
+import { SchemaForm } from '../../forms/schema-form.tsx'
+import { useGo } from '../../links.tsx'
+import { Button } from '../../parts/button.tsx'
+import { Field } from '../../parts/field.tsx'
+import { Page } from '../../parts/page.tsx'
+import { ProblemBox } from '../../parts/problem.tsx'
+import { Select } from '../../parts/select.tsx'
+import { Skeleton } from '../../parts/skeleton.tsx'
+import { TextInput } from '../../parts/text-input.tsx'
+import { toast } from '../../parts/toasts.tsx'
+import { useSession } from '../../requests/session.ts'
+import { makeAgent } from '../agents/make-agent.ts'
+import { Checks } from './checks.tsx'
+import { problemsIn } from './server-problems.ts'
+import { SETTING_WORDS } from './setting-words.ts'
+import { useAdapters, useTest } from './use-adapters.ts'
+import { NOT_IN_FORM } from './use-settings-form.ts'
+
+type Adapter = AnswerTo<'GET', '/adapters'>['items'][number]
+
+/** Makes an agent: what runs it, how it is called, its settings. */
+export function NewAgent() {
+  const { adapter } = useSearch({ from: '/agents/new' })
+  const go = useGo()
+  const { data, error, refetch } = useAdapters()
+  const allowed = data?.items.filter((one) => one.allowed) ?? []
+  const chosen = allowed.find(({ type }) => type === adapter) ?? allowed[0]
+  return (
+    <Page text="A program, a service or a script that works on tasks." title="New agent">
+      {error && !data ? (
+        <ProblemBox error={error} onRetry={() => void refetch()} />
+      ) : !chosen ? (
+        <Skeleton rowHeight={64} rows={4} />
+      ) : (
+        <div className="flex max-w-prose flex-col gap-4">
+          <Field hint="What runs it on this node." label="Runs with">
+            <Select
+              onChange={(type) => go(`/agents/new?adapter=${type}`, { replace: true })}
+              options={allowed.map(({ type }) => ({ value: type, words: type }))}
+              value={chosen.type}
+            />
+          </Field>
+          <NewAgentForm adapter={chosen} key={chosen.type} />
+        </div>
+      )}
+    </Page>
+  )
+}
+
+function NewAgentForm({ adapter }: { adapter: Adapter }) {
+  const { type, configSchema } = adapter
+  const go = useGo()
+  const { can } = useSession()
+  const [slug, setSlug] = useState('')
+  const [unreadable, setUnreadable] = useState<Record<string, string>>({})
+  const fields = useMemo(() => fieldsOf(configSchema, NOT_IN_FORM), [configSchema])
+  const { control, getValues } = useForm<FormValues>({ defaultValues: valuesOf(fields, {}) })
+  const test = useTest()
+  const make = useMutation({
+    mutationFn: (adapterConfig: Record<string, unknown>) => makeAgent(slug.trim(), type, adapterConfig),
+    onSuccess: (agent) => {
+      toast({ kind: 'done', title: `${agent.slug} is made.`, text: 'Wake it, or give it a task.' })
+      go(`/agents/${agent.slug}`, { replace: true })
+    },
+  })
+  const withConfig = (act: (config: Record<string, unknown>) => void) => {
+    const { config, problems } = configOf(fields, getValues())
+    setUnreadable(problems)
+    test.reset()
+    make.reset()
+    if (Object.keys(problems).length === 0) act(config)
+  }
+  const refused = problemsIn(make.error ?? test.error)
+  const isTaken = (make.error as { status?: number } | null)?.status === 412
+  const forbidden = can('configure_agents') ? null : 'This needs the right to configure agents.'
+  const whyNot = forbidden ?? (slug.trim() === '' ? 'It needs a name.' : null)
+  return (
+    <form
+      className="flex flex-col gap-4"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (whyNot === null) withConfig((config) => make.mutate(config))
+      }}
+    >
+      <Field
+        hint="Small letters, digits and dashes, such as dev-1. It stays."
+        label="Name"
+        problem={isTaken ? `There is an agent ${slug.trim()} already.` : refused.fields.id}
+      >
+        <TextInput
+          autoComplete="off"
+          onChange={(event) => setSlug(event.target.value)}
+          spellCheck={false}
+          value={slug}
+        />
+      </Field>
+      <SchemaForm
+        control={control}
+        fields={fields}
+        problems={{ ...refused.fields, ...unreadable }}
+        words={SETTING_WORDS}
+      />
+      {refused.rest && !isTaken && <ProblemBox error={refused.rest} />}
+      {test.data && <Checks probe={test.data} />}
+      <div className="flex flex-wrap gap-2">
+        <Button busy={make.isPending} disabledReason={whyNot} kind="primary" type="submit">
+          Make agent
+        </Button>
+        <Button
+          busy={test.isPending}
+          disabledReason={forbidden}
+          onClick={() => withConfig((config) => test.mutate({ type, config }))}
+        >
+          Test
+        </Button>
+      </div>
+    </form>
+  )
+}

@@ -1,0 +1,35 @@
+import type { AgentRead } from './use-agent.ts'
+
+/** What of an agent the forms change. */
+export type Saved = Pick<AgentRead, 'name' | 'maxConcurrentTasks' | 'adapterConfig' | 'version'>
+
+type Settings = Record<string, unknown>
+
+/** In one order, so that equal settings are equal texts. */
+const ordered = (value: unknown): unknown =>
+  Array.isArray(value)
+    ? value.map(ordered)
+    : typeof value === 'object' && value !== null
+      ? Object.fromEntries(
+          Object.entries(value)
+            .sort(([a], [b]) => (a < b ? -1 : 1))
+            .map(([name, one]) => [name, ordered(one)]),
+        )
+      : value
+
+/** The settings as a text to compare. */
+export const settingsText = ({ name, maxConcurrentTasks, adapterConfig }: Omit<Saved, 'version'>) =>
+  JSON.stringify(ordered({ name, maxConcurrentTasks, adapterConfig: adapterConfig ?? {} }), null, 2)
+
+/**
+ * Whether somebody else changed the settings since the form was filled. An agent has a new version after each act on it, so the version
+ * alone does not tell.
+ */
+export const isChangedElsewhere = (filledFrom: Saved, now: Saved) =>
+  now.version > filledFrom.version && settingsText(filledFrom) !== settingsText(now)
+
+/** The prompt belongs to the settings, but not to their form. */
+export function withPromptOf(config: Settings, { adapterConfig }: Pick<Saved, 'adapterConfig'>): Settings {
+  const { promptTemplate } = (adapterConfig ?? {}) as { promptTemplate?: unknown }
+  return promptTemplate === undefined ? config : { ...config, promptTemplate }
+}

@@ -1,0 +1,91 @@
+import { useMutation } from '@tanstack/react-query'
+import { useEffect, useMemo, useState } from 'react'
+import { useForm } from 'react-hook-form'
+import { configOf, type FormValues, fieldsOf, type JsonSchema, valuesOf } from '../../forms/schema-fields.ts'
+import { toast } from '../../parts/toasts.tsx'
+import { api } from '../../requests/api.ts'
+import { problemsIn } from './server-problems.ts'
+import { isChangedElsewhere, withPromptOf } from './settings-draft.ts'
+import { useTest } from './use-adapters.ts'
+import type { AgentRead } from './use-agent.ts'
+
+/** The prompt has an editor of its own. */
+export const NOT_IN_FORM = ['promptTemplate']
+
+type Fields = ReturnType<typeof fieldsOf>
+
+/** `$` keeps the agent's own fields apart from those of its adapter. */
+const formOf = (fields: Fields, agent: AgentRead): FormValues => ({
+  ...valuesOf(fields, agent.adapterConfig ?? {}),
+  $name: agent.name,
+  $tasks: agent.maxConcurrentTasks === null ? '' : String(agent.maxConcurrentTasks),
+})
+
+function draftIn(fields: Fields, values: FormValues, agent: AgentRead) {
+  const { config, problems } = configOf(fields, values)
+  const most = String(values.$tasks).trim()
+  const maxConcurrentTasks = most === '' ? null : Number(most)
+  if (maxConcurrentTasks !== null && !Number.isInteger(maxConcurrentTasks))
+    problems.maxConcurrentTasks = 'Write a whole number.'
+  const name = String(values.$name).trim() || agent.slug
+  return { body: { name, maxConcurrentTasks, adapterConfig: withPromptOf(config, agent) }, problems }
+}
+
+/** The form of an agent's settings: filled, tested, saved; and what happens when somebody else saves meanwhile. */
+export function useSettingsForm(agent: AgentRead, schema: JsonSchema | undefined) {
+  const fields = useMemo(() => fieldsOf(schema, NOT_IN_FORM), [schema])
+  const [filledFrom, setFilledFrom] = useState(agent)
+  const { control, getValues, reset, formState } = useForm<FormValues>({
+    defaultValues: formOf(fields, agent),
+  })
+  const [unreadable, setUnreadable] = useState<Record<string, string>>({})
+  const { isDirty } = formState
+  const isChanged = isChangedElsewhere(filledFrom, agent)
+  const fill = (from: AgentRead) => {
+    setFilledFrom(from)
+    setUnreadable({})
+    reset(formOf(fields, from))
+  }
+  // What nobody edits here follows what others save.
+  useEffect(() => {
+    if (isDirty || !isChanged) return
+    setFilledFrom(agent)
+    reset(formOf(fields, agent))
+  }, [agent, isChanged, isDirty, reset, fields])
+  const test = useTest()
+  const save = useMutation({
+    mutationFn: (body: ReturnType<typeof draftIn>['body']) =>
+      api().put('/agents/:id', { params: { id: agent.slug }, body, ifMatch: `"${agent.version}"` }),
+    onSuccess: (saved) => {
+      toast({ kind: 'done', title: `The settings of ${saved.slug} are saved.` })
+      fill({ ...agent, ...saved })
+    },
+  })
+  /** Goes on with what the form shows, unless something cannot be read, which is marked then. */
+  const withDraft = (go: (body: ReturnType<typeof draftIn>['body']) => void) => {
+    const { body, problems } = draftIn(fields, getValues(), agent)
+    setUnreadable(problems)
+    save.reset()
+    test.reset()
+    if (Object.keys(problems).length === 0) go(body)
+  }
+  const refused = problemsIn(save.error ?? test.error)
+  return {
+    fields,
+    control,
+    isDirty,
+    problems: { ...refused.fields, ...unreadable },
+    refusal: refused.rest,
+    checks: test.data,
+    isSaving: save.isPending,
+    isTesting: test.isPending,
+    /** Mine, when somebody else saved other settings since the form was filled. */
+    conflicting: isDirty && isChanged ? draftIn(fields, getValues(), agent).body : null,
+    undo: () => fill(agent),
+    save: () => withDraft((body) => save.mutate(body)),
+    test: () =>
+      withDraft(({ adapterConfig }) =>
+        test.mutate({ type: agent.adapterType, config: adapterConfig, agent: agent.slug }),
+      ),
+  }
+}
