@@ -7,6 +7,7 @@ import { INBOX_TABS } from './pages/inbox/kinds.ts'
 import { AGENT_TABS } from './pages/agent/tabs.ts'
 import { NotFound } from './pages/not-found/page.tsx'
 import { RUN_VIEWS } from './pages/run/views.ts'
+import { TASK_TABS } from './pages/task/tabs.ts'
 import { param, parseSearch, type SearchTable, writeSearch } from './search-params.ts'
 import { Frame } from './shell/frame.tsx'
 import { PageFailed } from './shell/page-failed.tsx'
@@ -69,6 +70,11 @@ const pages = [
     '/runs/$id',
     { view: param.oneOf(RUN_VIEWS), at: param.wholeNumber, q: param.text },
     lazyRouteComponent(() => import('./pages/run/page.tsx'), 'Run'),
+  ),
+  page(
+    '/tasks/$idOrKey',
+    { tab: param.oneOf(TASK_TABS), result: param.text },
+    lazyRouteComponent(() => import('./pages/task/page.tsx'), 'Task'),
   ),
   page(
     '/settings/$section',

@@ -1,0 +1,9 @@
+import type { Act } from '../../../../src/core/acts.ts'
+
+/** Acts before which something is asked: a reason, a value, or whether it is meant. */
+const ASKED_FIRST = ['cancel', 'approve', 'reject', 'reset', 'priority', 'agent', 'complete', 'skip'] as const
+type ActWithQuestion = (typeof ASKED_FIRST)[number]
+export type AskedAct = ActWithQuestion | 'budget'
+
+export const isAskedFirst = (act: Act): act is ActWithQuestion =>
+  (ASKED_FIRST as readonly Act[]).includes(act)

@@ -1,0 +1,58 @@
+import { useParams, useSearch } from '@tanstack/react-router'
+import { useShortcuts } from '../../keys/shortcuts.ts'
+import { useGo } from '../../links.tsx'
+import { Page } from '../../parts/page.tsx'
+import { ProblemBox } from '../../parts/problem.tsx'
+import { Skeleton } from '../../parts/skeleton.tsx'
+import { writeSearch } from '../../search-params.ts'
+import { MissingTask } from './missing-task.tsx'
+import { TASK_TABS } from './tabs.ts'
+import { TaskActButtons } from './task-acts.tsx'
+import { TaskBody, type TaskPlace } from './task-body.tsx'
+import { TaskFacts, TaskHeading, titleOf } from './task-heading.tsx'
+import { useOpenRuns } from './use-open-runs.ts'
+import { type Task as TaskRead, useShownTask, useTask } from './use-task.ts'
+
+/** One task: why it stands as it stands, every generation, result and word about it, and all that can be done. */
+export function Task() {
+  const { idOrKey } = useParams({ from: '/tasks/$idOrKey' })
+  const { data: task, error, refetch } = useTask(idOrKey)
+  if (task) return <TaskPage idOrKey={idOrKey} task={task} />
+  const isMissing = (error as { status?: number } | null)?.status === 404
+  return (
+    <Page title={`Task ${idOrKey}`}>
+      {isMissing ? (
+        <MissingTask name={idOrKey} />
+      ) : error ? (
+        <ProblemBox error={error} onRetry={() => void refetch()} />
+      ) : (
+        <Skeleton rows={8} />
+      )}
+    </Page>
+  )
+}
+
+function TaskPage({ task, idOrKey }: { task: TaskRead; idOrKey: string }) {
+  const place = useSearch({ from: '/tasks/$idOrKey' })
+  const now = useShownTask(task)
+  const go = useGo()
+  const show = (next: TaskPlace) => go(`/tasks/${idOrKey}${writeSearch({ ...next })}`)
+  useOpenRuns(task.id)
+  useShortcuts('Task', {
+    d: { words: 'Compare results', run: () => show({ tab: 'results' }) },
+    v: {
+      words: 'Next tab',
+      run: () => show({ tab: TASK_TABS[(TASK_TABS.indexOf(place.tab ?? 'lineage') + 1) % TASK_TABS.length] }),
+    },
+  })
+  return (
+    <Page
+      actions={<TaskActButtons hasKeys now={now} task={task} />}
+      heading={<TaskHeading now={now} task={task} />}
+      text={<TaskFacts now={now} task={task} />}
+      title={titleOf(task)}
+    >
+      <TaskBody isCompact={false} now={now} onPlace={show} place={place} task={task} />
+    </Page>
+  )
+}

@@ -1,0 +1,75 @@
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Button } from '../../parts/button.tsx'
+import { Field } from '../../parts/field.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { Markdown } from '../../parts/markdown.tsx'
+import { Moment } from '../../parts/moment.tsx'
+import { TextInput } from '../../parts/text-input.tsx'
+import { toast } from '../../parts/toasts.tsx'
+import { useSession } from '../../requests/session.ts'
+import { answerQuestion } from '../../requests/task-decisions.ts'
+import { tellRefusal } from './tell.ts'
+import type { Task } from './use-task.ts'
+
+/** What its agent asks, and the place to answer. The answer is bound to the generation that asked. */
+export function QuestionBox({ task }: { task: Task }) {
+  const { can } = useSession()
+  const [text, setText] = useState('')
+  const { question } = task
+  const send = useMutation({
+    mutationFn: (answer: string) => answerQuestion(task.id, answer, question!.generation),
+    onSuccess: () => toast({ kind: 'done', title: 'Answered. The task is queued again.' }),
+    onError: tellRefusal,
+  })
+  if (!question) return null
+  const forbidden = can('operate') ? null : 'This needs the right to operate.'
+  return (
+    <section aria-label="Question" className="flex gap-3 rounded-card border border-line bg-ask-tint p-4">
+      <Icon className="mt-0.5 text-ask" name="help" />
+      <div className="flex min-w-0 flex-1 flex-col gap-3">
+        <p className="text-row font-medium text-ask">
+          {question.askedBy} asks, <Moment at={question.askedAt} />
+        </p>
+        <Markdown text={question.question} />
+        {question.options.length > 0 ? (
+          <div className="flex flex-wrap gap-2">
+            {question.options.map((option) => (
+              <Button
+                busy={send.isPending}
+                className="max-w-full"
+                disabledReason={forbidden}
+                key={option}
+                onClick={() => send.mutate(option)}
+              >
+                <span className="truncate">{option}</span>
+              </Button>
+            ))}
+          </div>
+        ) : (
+          <form
+            className="flex flex-col gap-2"
+            onSubmit={(event) => {
+              event.preventDefault()
+              if (text.trim() !== '' && !forbidden) send.mutate(text.trim())
+            }}
+          >
+            <Field label="Your answer">
+              <TextInput onChange={(event) => setText(event.target.value)} rows={3} value={text} />
+            </Field>
+            <span>
+              <Button
+                busy={send.isPending}
+                disabledReason={forbidden ?? (text.trim() === '' ? 'An answer is needed.' : null)}
+                kind="primary"
+                type="submit"
+              >
+                Answer
+              </Button>
+            </span>
+          </form>
+        )}
+      </div>
+    </section>
+  )
+}

@@ -1,0 +1,147 @@
+import { useState } from 'react'
+import type { AnswerTo } from '../../../../src/client/client.ts'
+import { useSnapshot } from '../../live/use-snapshot.ts'
+import { AgentChip } from '../../parts/agent-chip.tsx'
+import { Button } from '../../parts/button.tsx'
+import { Chip } from '../../parts/chip.tsx'
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { Empty } from '../../parts/empty.tsx'
+import { Moment } from '../../parts/moment.tsx'
+import { ProblemBox } from '../../parts/problem.tsx'
+import { Skeleton } from '../../parts/skeleton.tsx'
+import { toast } from '../../parts/toasts.tsx'
+import { api } from '../../requests/api.ts'
+import { useSession } from '../../requests/session.ts'
+import { promoteResult } from '../../requests/task-decisions.ts'
+import { ResultDifference } from './result-difference.tsx'
+import { tellRefusal } from './tell.ts'
+import type { Task } from './use-task.ts'
+import { ValueText } from './value-text.tsx'
+import { Verdicts } from './verdicts.tsx'
+
+type Result = AnswerTo<'GET', '/tasks/:id/results'>['items'][number]
+
+const WHEN_CHANGED = /^task_(completed|output|human|verification|result|merged|failed|reset|retr|fenced|late)/
+
+const useResults = (id: string) =>
+  useSnapshot(
+    ['task-results', id],
+    ({ signal }) => api().read('/tasks/:id/results', { params: { id }, signal }),
+    {
+      refetchOn: ({ type, taskId }) => taskId === id && (WHEN_CHANGED.test(type) || type.includes('result')),
+    },
+  )
+
+/** Everything that was handed in, the newest first. Rejected results are kept: they can be compared and promoted. */
+export function Results(props: {
+  task: Task
+  compared: string | null
+  onCompare: (ref: string | null) => void
+}) {
+  const { task, compared, onCompare } = props
+  const { data, error, refetch } = useResults(task.id)
+  if (error && !data) return <ProblemBox error={error} onRetry={() => void refetch()} />
+  if (!data) return <Skeleton rowHeight={72} rows={2} />
+  if (data.items.length === 0)
+    return (
+      <Empty
+        drawing="tray"
+        text="What an agent hands in is kept here, accepted or not. Nothing is overwritten."
+        title="No result yet"
+      />
+    )
+  const newestFirst = data.items.toSorted((a, b) => (a.submittedAt < b.submittedAt ? 1 : -1))
+  const hasAccepted = newestFirst.some(({ accepted }) => accepted === true)
+  return (
+    <ol aria-label="Results" className="flex flex-col gap-6">
+      {newestFirst.map((result) => (
+        <li className="flex min-w-0 flex-col gap-2" key={result.workProductRef}>
+          <ResultHead
+            canCompare={hasAccepted && result.accepted !== true}
+            isCompared={compared === result.workProductRef}
+            onCompare={onCompare}
+            result={result}
+            task={task}
+          />
+          {result.summary && <p className="text-body wrap-anywhere">{result.summary}</p>}
+          {result.rejectionReason && (
+            <p className="text-row text-bad wrap-anywhere">
+              Rejected: {result.rejectionReason.replaceAll('_', ' ').toLowerCase()}
+            </p>
+          )}
+          {compared === result.workProductRef ? (
+            <ResultDifference resultRef={result.workProductRef} taskId={task.id} />
+          ) : (
+            <ValueText label={`Result of generation ${result.generation}`} value={result.result} />
+          )}
+          <Verdicts
+            verdicts={task.verifications.filter(({ generation }) => generation === result.generation)}
+          />
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+function Standing({ accepted }: { accepted: boolean | null }) {
+  if (accepted === null) return <Chip hue="ask">awaits a verdict</Chip>
+  return accepted ? <Chip hue="done">accepted</Chip> : <Chip hue="bad">rejected</Chip>
+}
+
+function ResultHead(props: {
+  task: Task
+  result: Result
+  canCompare: boolean
+  isCompared: boolean
+  onCompare: (ref: string | null) => void
+}) {
+  const { task, result, canCompare, isCompared, onCompare } = props
+  return (
+    <header className="flex flex-wrap items-center gap-x-3 gap-y-1 text-row">
+      <span className="font-medium">gen {result.generation}</span>
+      {result.agent && <AgentChip slug={result.agent} />}
+      <Standing accepted={result.accepted} />
+      <span className="text-muted">
+        <Moment at={result.submittedAt} />
+      </span>
+      <span className="ml-auto flex flex-wrap gap-2">
+        {canCompare && (
+          <Button onClick={() => onCompare(isCompared ? null : result.workProductRef)} size="small">
+            {isCompared ? 'Show the result' : 'Compare with the accepted one'}
+          </Button>
+        )}
+        {result.accepted === false && <Promote result={result} task={task} />}
+      </span>
+    </header>
+  )
+}
+
+function Promote({ task, result }: { task: Task; result: Result }) {
+  const { can } = useSession()
+  const [isAsked, setAsked] = useState(false)
+  const promote = (reason: string) =>
+    promoteResult(task.id, result.workProductRef, reason).then(
+      () => toast({ kind: 'done', title: `The result of generation ${result.generation} is accepted now.` }),
+      tellRefusal,
+    )
+  return (
+    <>
+      <Button
+        disabledReason={can('operate') ? null : 'This needs the right to operate.'}
+        onClick={() => setAsked(true)}
+        size="small"
+      >
+        Promote
+      </Button>
+      <ConfirmDialog
+        confirm="Promote result"
+        onClose={() => setAsked(false)}
+        onConfirm={(reason) => void promote(reason)}
+        open={isAsked}
+        reason="required"
+        text="It becomes the accepted result. The one before stays in the list, and whoever works on the task loses it."
+        title={`Promote the result of generation ${result.generation}?`}
+      />
+    </>
+  )
+}

@@ -1,0 +1,164 @@
+import type { ReactNode } from 'react'
+import { PageLink } from '../../links.tsx'
+import { Chip } from '../../parts/chip.tsx'
+import { Copyable } from '../../parts/copyable.tsx'
+import { Countdown } from '../../parts/countdown.tsx'
+import { Duration } from '../../parts/duration.tsx'
+import { Moment } from '../../parts/moment.tsx'
+import { Money } from '../../parts/money.tsx'
+import { ProgressBar } from '../../parts/progress-bar.tsx'
+import { Tokens } from '../../parts/tokens.tsx'
+import { durationText } from '../../parts/wording.ts'
+import { Neighbours } from './neighbours.tsx'
+import type { ShownTask, Task } from './use-task.ts'
+import { ValueText } from './value-text.tsx'
+
+/** What stands beside the tabs: progress, cost, neighbours, what it was given. */
+export function SideFacts({ task, now }: { task: Task; now: ShownTask }) {
+  return (
+    <div className="flex flex-col gap-5">
+      <Progress now={now} task={task} />
+      <Facts now={now} task={task} />
+      <Neighbours task={task} />
+      <div className="flex flex-col">
+        <Folded words="Prompt">{task.systemPrompt}</Folded>
+        <Folded words="Success criteria">{task.successCriteria}</Folded>
+        <Folded words="Input">{task.input}</Folded>
+        <Folded words="Checkpoint">{task.checkpointData}</Folded>
+        <Folded words="Metadata">{task.metadata}</Folded>
+      </div>
+    </div>
+  )
+}
+
+function Progress({ task, now }: { task: Task; now: ShownTask }) {
+  if (now.percent === null && now.step === null) return null
+  const doneBy = now.holder === null ? null : (task.progress?.estimatedCompletionAt ?? null)
+  return (
+    <section aria-label="Progress" className="flex flex-col gap-1.5">
+      <div className="flex items-baseline gap-2 text-row">
+        <span className="font-medium tabular-nums">
+          {now.percent === null ? 'Progress' : `${Math.round(now.percent)} %`}
+        </span>
+        <span className="min-w-0 truncate text-muted" title={now.step ?? ''}>
+          {now.step}
+        </span>
+      </div>
+      {now.percent !== null && (
+        <ProgressBar hue={now.state === 'completed' ? 'done' : 'go'} label="Progress" percent={now.percent} />
+      )}
+      {doneBy && (
+        <p className="text-label text-muted">
+          expected in <Countdown due="a moment" to={doneBy} />
+        </p>
+      )}
+    </section>
+  )
+}
+
+function Facts({ task, now }: { task: Task; now: ShownTask }) {
+  const spent = [
+    task.budget?.limitUsd && `$${task.budget.limitUsd}`,
+    task.budget?.limitTokens && `${task.budget.limitTokens} tokens`,
+  ]
+  const budget = spent.filter(Boolean).join(', ')
+  const rows: [string, ReactNode][] = [
+    ['Cost', now.costUsd === null && now.tokens === 0 ? null : <Money key="cost" usd={now.costUsd} />],
+    ['Tokens', now.tokens === 0 ? null : <Tokens count={now.tokens} key="tokens" />],
+    ['Budget', budget === '' ? null : budget],
+    ['Time', timeOf(task)],
+    [
+      'Verified by',
+      task.verifiedBy &&
+        `${task.verifiedBy}${task.verifierScore === null ? '' : `, score ${task.verifierScore}`}`,
+    ],
+    ['Type', task.taskType],
+    ['Model', task.model],
+    ['Project', task.project],
+    [
+      'Mission',
+      task.missionId && (
+        <TaskLink key="mission" to={`/missions/${task.missionId}`} words="open the mission" />
+      ),
+    ],
+    [
+      'Part of',
+      task.parentId && <TaskLink key="parent" to={`/tasks/${task.parentId}`} words="open the whole" />,
+    ],
+    [
+      'Judges',
+      task.servesTask && (
+        <TaskLink key="serves" to={`/tasks/${task.servesTask}`} words="open the judged task" />
+      ),
+    ],
+    ['Made by', task.createdBy],
+    ['Made', <Moment at={task.createdAt} key="made" />],
+    ['Expires', task.expiresAt && <Moment at={task.expiresAt} key="expires" />],
+    ['Id', <Copyable key="id" shown={`…${task.id.slice(-12)}`} text={task.id} />],
+  ]
+  return (
+    <dl className="grid grid-cols-[6rem_minmax(0,1fr)] gap-x-3 gap-y-1.5 text-row">
+      {rows
+        .filter(([, value]) => value !== null && value !== '' && value !== undefined)
+        .map(([words, value]) => (
+          <div className="contents" key={words}>
+            <dt className="text-muted">{words}</dt>
+            <dd className="min-w-0 truncate">{value}</dd>
+          </div>
+        ))}
+      {task.tags.length > 0 && (
+        <div className="contents">
+          <dt className="text-muted">Tags</dt>
+          <dd className="flex min-w-0 flex-wrap gap-1">
+            {task.tags.map((tag) => (
+              <Chip key={tag}>{tag}</Chip>
+            ))}
+          </dd>
+        </div>
+      )}
+    </dl>
+  )
+}
+
+const TaskLink = ({ to, words }: { to: string; words: string }) => (
+  <PageLink className="text-accent hover:underline" to={to}>
+    {words}
+  </PageLink>
+)
+
+/** How long it took, or takes so far, beside what was expected. */
+function timeOf(task: Task): ReactNode {
+  const estimate = task.estimatedDurationMinutes
+  const expected = estimate === null ? '' : `, expected ${durationText(estimate * 60_000)}`
+  if (task.durationMs !== null)
+    return (
+      <>
+        <Duration ms={task.durationMs} />
+        {expected}
+      </>
+    )
+  if (task.startedAt === null) return expected === '' ? null : expected.slice(2)
+  return (
+    <>
+      <Duration since={task.startedAt} /> so far{expected}
+    </>
+  )
+}
+
+/** Nothing is shown of what was not given. */
+function Folded({ words, children }: { words: string; children: unknown }) {
+  if (children === null || children === undefined || isEmptyObject(children)) return null
+  return (
+    <details className="group border-t border-line py-1.5 last:border-b">
+      <summary className="touchable cursor-pointer text-row font-medium text-muted hover:text-ink">
+        {words}
+      </summary>
+      <div className="mt-2 mb-1">
+        <ValueText label={words} value={children} />
+      </div>
+    </details>
+  )
+}
+
+const isEmptyObject = (value: unknown) =>
+  typeof value === 'object' && value !== null && Object.keys(value).length === 0

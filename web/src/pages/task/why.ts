@@ -1,0 +1,165 @@
+import type { Neighbour, ShownTask, Task } from './use-task.ts'
+
+/** Why a task stands as it stands, and what changes that next. Each state that does not move names both. Pure. */
+
+export interface WhyAndNext {
+  readonly why: string | null
+  /** `at`: counted down behind the words. */
+  readonly next: { readonly words: string; readonly at: number | null } | null
+}
+
+const next = (words: string, at: number | null = null) => ({ words, at })
+
+/** A name as people say it: the key, or the title when there is none. */
+export const nameOf = ({ key, title }: { key: string | null; title: string }) => key ?? `“${title}”`
+
+const OPEN_ENDS: readonly string[] = ['completed', 'failed', 'cancelled', 'skipped']
+export const openOf = (neighbours: readonly Neighbour[]) =>
+  neighbours.filter(({ state }) => !OPEN_ENDS.includes(state))
+
+/** “B-002”, “B-002 and B-009”, “B-002, B-009 and 3 more”. */
+export function listed(names: readonly string[]): string {
+  if (names.length <= 1) return names[0] ?? ''
+  if (names.length === 2) return `${names[0]} and ${names[1]}`
+  return `${names[0]}, ${names[1]} and ${names.length - 2} more`
+}
+
+const CLASSES: Record<string, string> = {
+  infrastructure: 'the machine or a service failed',
+  quality: 'the result was not good enough',
+  rate_limited: 'the model’s limit was reached',
+  timeout: 'it took too long',
+  out_of_memory: 'it ran out of memory',
+  budget: 'its budget is spent',
+  human: 'a person stopped it',
+  invalid: 'the task cannot be done as it is',
+}
+
+/** What the last attempt failed with, as a part of a sentence. */
+function failure({ error, failureClass }: Task): string | null {
+  if (error === null && failureClass === null) return null
+  const known = failureClass === null ? null : (CLASSES[failureClass] ?? failureClass.replaceAll('_', ' '))
+  return [known, error && `“${error}”`].filter(Boolean).join(': ')
+}
+
+const verifierOf = ({ verification, verifications }: Task) =>
+  verification?.kind === 'human'
+    ? 'a person'
+    : verification?.kind === 'baton'
+      ? 'Baton’s own check'
+      : (verifications.at(-1)?.verifier ?? 'another agent')
+
+const afterResult = (task: Task) =>
+  task.verification === null
+    ? 'its result, and then it is done'
+    : `its result, then verification by ${verifierOf(task)}`
+
+function waiting(task: Task, now: ShownTask): WhyAndNext {
+  const open = openOf(task.blockedBy)
+  if (open.length > 0)
+    return {
+      why: `waits for ${listed(open.map(nameOf))}`,
+      next: next(
+        task.triggerRule === 'all_success' || task.triggerRule === null
+          ? `queued when ${open.length === 1 ? 'it is' : `all ${open.length} are`} done`
+          : `queued as its rule “${task.triggerRule.replaceAll('_', ' ')}” is met`,
+      ),
+    }
+  if (now.dueAt !== null) return { why: 'is planned for later', next: next('queued in', now.dueAt) }
+  return { why: 'waits for its parts', next: next('queued when they have ended') }
+}
+
+function queued(task: Task, now: ShownTask): WhyAndNext {
+  const needs =
+    task.requiredCapabilities.length > 0 ? ` that can ${task.requiredCapabilities.join(', ')}` : ''
+  const who = now.agent ?? `an agent${needs}`
+  const failed = failure(task)
+  return {
+    why: failed ? `tried again after ${failed}` : 'is ready, and nobody has taken it yet',
+    next: next(`taken by ${who} as soon as ${now.agent ? 'it' : 'one'} is free`),
+  }
+}
+
+function held(task: Task, now: ShownTask): WhyAndNext {
+  const failed = now.attempt > 1 ? failure(task) : null
+  const verdict = task.verifications.at(-1)
+  const why =
+    now.attempt > 1 && verdict?.verdict === 'fail'
+      ? `tried again after a verdict${verdict.score === null ? '' : ` of ${verdict.score}`}${verdict.feedback ? `: “${verdict.feedback}”` : ''}`
+      : failed
+        ? `tried again after ${failed}`
+        : null
+  if (now.state === 'assigned')
+    return { why: why ?? `${now.holder?.agent ?? 'an agent'} took it`, next: next('its start') }
+  return { why: why ?? `${now.holder?.agent ?? 'an agent'} works on it`, next: next(afterResult(task)) }
+}
+
+function needsPerson(task: Task, now: ShownTask): WhyAndNext {
+  if (now.awaits === 'question')
+    return {
+      why: `${task.question?.askedBy ?? 'its agent'} asks you something`,
+      next: next('queued again with your answer'),
+    }
+  const because = task.awaits?.reason ?? null
+  if (now.resultDigest !== null)
+    return {
+      why: because ? `its result waits for you: ${because}` : 'its result waits for your judgement',
+      next: next('done when you approve, tried again when you reject'),
+    }
+  return {
+    why: because ?? failure(task) ?? 'it waits for a person',
+    next: next('retry it, complete it by hand, or cancel it'),
+  }
+}
+
+function failed(task: Task, now: ShownTask): WhyAndNext {
+  const spent = now.attempt > task.maxRetries ? ` All ${task.maxRetries + 1} attempts are spent.` : ''
+  const blocked = openOf(task.blocks).length
+  return {
+    why: `${failure(task) ?? 'its last attempt failed'}.${spent}`.replace('..', '.'),
+    next: next(
+      `nothing by itself: retry it, or promote a rejected result${blocked > 0 ? `. It holds back ${blocked} ${blocked === 1 ? 'task' : 'tasks'}` : ''}`,
+    ),
+  }
+}
+
+/** `now` is the task with what happened since it was read. */
+export function whyAndNext(task: Task, now: ShownTask): WhyAndNext {
+  switch (now.state) {
+    case 'pending':
+      return waiting(task, now)
+    case 'queued':
+      return queued(task, now)
+    case 'awaiting_retry':
+      return { why: failure(task) ?? 'its last attempt failed', next: next('tried again in', now.dueAt) }
+    case 'assigned':
+    case 'running':
+    case 'continuing':
+      return held(task, now)
+    case 'verifying':
+      return {
+        why: `its result is judged by ${verifierOf(task)}`,
+        next: next('done when it passes, tried again when it fails'),
+      }
+    case 'awaiting_human':
+      return needsPerson(task, now)
+    case 'paused':
+      return { why: 'a person paused it', next: next('nothing until it is resumed') }
+    case 'budget_exceeded':
+      return { why: 'its budget is spent', next: next('goes on when its budget is raised') }
+    case 'failed':
+      return failed(task, now)
+    case 'cancelled':
+      return {
+        why: task.error ?? 'it was cancelled',
+        next: next('nothing, unless it is put back in the queue'),
+      }
+    case 'skipped':
+      return {
+        why: task.error ?? 'it was skipped',
+        next: next('nothing, unless it is put back in the queue'),
+      }
+    case 'completed':
+      return { why: null, next: null }
+  }
+}
