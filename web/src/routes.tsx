@@ -5,6 +5,7 @@ import { searchBy } from './page-route.ts'
 import { AGENT_TABS } from './pages/agent/tabs.ts'
 import { BOARD_SEARCH } from './pages/board/search.ts'
 import { INBOX_TABS } from './pages/inbox/kinds.ts'
+import { MISSION_VIEWS } from './pages/mission/views.ts'
 import { NotFound } from './pages/not-found/page.tsx'
 import { RUN_VIEWS } from './pages/run/views.ts'
 import { TASK_TABS } from './pages/task/tabs.ts'
@@ -60,6 +61,21 @@ const pages = [
     '/agents/$slug',
     { tab: param.oneOf(AGENT_TABS) },
     lazyRouteComponent(() => import('./pages/agent/page.tsx'), 'Agent'),
+  ),
+  page(
+    '/missions',
+    {},
+    lazyRouteComponent(() => import('./pages/missions/page.tsx'), 'Missions'),
+  ),
+  page(
+    '/missions/new',
+    { goal: param.text },
+    lazyRouteComponent(() => import('./pages/new-mission/page.tsx'), 'NewMission'),
+  ),
+  page(
+    '/missions/$id',
+    { view: param.oneOf(MISSION_VIEWS) },
+    lazyRouteComponent(() => import('./pages/mission/page.tsx'), 'Mission'),
   ),
   page(
     '/runs',

@@ -32,6 +32,13 @@ export const PAGES: readonly PageUnderTest[] = [
     route: '/runs/$id',
     path: ({ runId }) => `/runs/${runId}?view=raw`,
     mainAct: /^Find in the log$/,
+  { name: 'missions', route: '/missions', path: () => '/missions', mainAct: /^New mission/ },
+  { name: 'new mission', route: '/missions/new', path: () => '/missions/new', mainAct: /^Make a plan/ },
+  {
+    name: 'mission',
+    route: '/missions/$id',
+    path: ({ missionId }) => `/missions/${missionId}`,
+    mainAct: /^Approve version 1/,
     isOfOneThing: true,
   },
   {

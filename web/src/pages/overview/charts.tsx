@@ -14,14 +14,14 @@ function Frame(props: {
 }) {
   const { title, text, from, label, children } = props
   return (
-    <figure className="flex min-w-0 flex-1 flex-col gap-2 rounded-card border border-line bg-raised p-4">
-      <figcaption className="flex flex-wrap items-baseline justify-between gap-x-3">
+    <figure className="flex min-w-0 flex-1 flex-col gap-1 rounded-card border border-line bg-raised px-4 py-3">
+      <figcaption className="flex flex-wrap items-baseline gap-x-3">
         <span className="text-row font-medium">{title}</span>
         <span className="text-row text-muted tabular-nums">{text}</span>
       </figcaption>
       <svg
         aria-label={label}
-        className="h-18 w-full"
+        className="h-12 w-full"
         preserveAspectRatio="none"
         role="img"
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
@@ -110,7 +110,7 @@ export function Spend({ overview }: { overview: Overview }) {
 function spendWords(spend: Omit<Overview['spend'], 'perBucket'>, known: number): string {
   const { perHourUsd, projectedUsd, runs, unknownRuns } = spend
   if (runs === 0) return 'no run'
-  if (unknownRuns === runs) return `${countText(runs)} runs, cost unknown`
+  if (known === 0 && unknownRuns > 0) return `${countText(runs)} runs, cost unknown`
   const parts = [
     moneyText(known),
     perHourUsd !== null && `${moneyText(perHourUsd)} an hour`,

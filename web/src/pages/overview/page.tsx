@@ -27,15 +27,15 @@ export function Overview() {
       ) : isNew(data) ? (
         <NothingYet />
       ) : (
-        <div className="flex flex-col gap-4">
+        <div className="flex flex-col gap-3">
           <Waiting count={data.waiting.count} items={data.waiting.items} />
-          <Figures overview={data} />
-          <div className="flex gap-4 max-sm:order-last max-sm:flex-col">
+          <div className="grid grid-cols-[minmax(0,1.1fr)_minmax(0,1fr)_minmax(0,1fr)] gap-3 max-lg:grid-cols-2 max-sm:flex max-sm:flex-col">
+            <Figures overview={data} />
             <Throughput overview={data} />
             <Spend overview={data} />
           </div>
           <Running count={data.running.count} items={data.running.items} />
-          <div className="flex gap-4 max-lg:flex-col">
+          <div className="flex gap-3 max-lg:flex-col">
             <Agents agents={data.agents} />
             <Missions missions={data.missions} />
           </div>
@@ -59,7 +59,7 @@ function Health({ overview }: { overview: Answer }) {
       ) : (
         <span className="font-medium text-bad">No node coordinates: nothing is handed out</span>
       )}
-      {` · ${coordinator.nodes} ${coordinator.nodes === 1 ? 'node' : 'nodes'} · ${countText(Math.round(eventsPerSecond))} events a second`}
+      {` · ${coordinator.nodes} ${coordinator.nodes === 1 ? 'node' : 'nodes'} · events ${countText(Math.round(eventsPerSecond))}/s`}
     </>
   )
 }
@@ -67,13 +67,13 @@ function Health({ overview }: { overview: Answer }) {
 function Figures({ overview: { counts, throughput } }: { overview: Answer }) {
   const held = counts.assigned + counts.running + counts.continuing
   return (
-    <dl className="grid grid-cols-6 gap-4 max-sm:grid-cols-3">
+    <dl className="grid grid-cols-3 content-between gap-x-4 gap-y-2 rounded-card border border-line bg-raised px-4 py-3 max-lg:col-span-2">
       <Figure count={held} state="running" words="running" />
       <Figure count={counts.queued} state="queued" words="queued" />
       <Figure count={counts.pending} state="pending" words="waiting" />
       <Figure count={counts.awaiting_retry} state="awaiting_retry" words="retry" />
-      <Figure count={throughput.failed} state="failed" words="failed in 24 h" />
-      <Figure count={throughput.completed} state="completed" words="done in 24 h" />
+      <Figure count={throughput.failed} state="failed" words="failed, 24 h" />
+      <Figure count={throughput.completed} state="completed" words="done, 24 h" />
     </dl>
   )
 }
@@ -127,7 +127,7 @@ function Agents({ agents }: { agents: Answer['agents'] }) {
   )
 }
 
-const SHOWN_MISSIONS = 3
+const SHOWN_MISSIONS = 2
 
 function Missions({ missions: { items, count } }: { missions: Answer['missions'] }) {
   return (

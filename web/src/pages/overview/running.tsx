@@ -10,7 +10,7 @@ import { StateMark } from '../../parts/state-mark.tsx'
 import { Tokens } from '../../parts/tokens.tsx'
 import type { RunningNow } from './use-overview.ts'
 
-const SHOWN = 8
+const SHOWN = 5
 const GRID =
   'grid grid-cols-[minmax(0,9rem)_minmax(0,2fr)_minmax(0,2fr)_5rem_4rem_4rem_4rem] items-center gap-3 max-sm:flex max-sm:flex-wrap max-sm:gap-x-3 max-sm:gap-y-0.5'
 

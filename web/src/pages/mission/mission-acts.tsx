@@ -1,0 +1,112 @@
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useShortcuts } from '../../keys/shortcuts.ts'
+import { useGo } from '../../links.tsx'
+import { Button } from '../../parts/button.tsx'
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { explain } from '../../parts/explain.ts'
+import { IconButton } from '../../parts/icon-button.tsx'
+import { Menu } from '../../parts/menu.tsx'
+import { toast } from '../../parts/toasts.tsx'
+import { api } from '../../requests/api.ts'
+import { useSession } from '../../requests/session.ts'
+import type { Mission } from '../missions/progress.tsx'
+
+type Act = 'pause' | 'resume' | 'cancel' | 'retry' | 'clone'
+
+const DONE: Record<Act, string> = {
+  pause: 'The mission is paused.',
+  resume: 'The mission goes on.',
+  cancel: 'The mission is being cancelled.',
+  retry: 'Its failed tasks are queued again.',
+  clone: 'This is the copy.',
+}
+
+/** What people do to a mission. Pausing is undone by resuming; cancelling by nothing, so it is asked. */
+export function MissionActs({ mission }: { mission: Mission }) {
+  const { id, state, stateType, closedBy, tasksFailed, title } = mission
+  const { can } = useSession()
+  const go = useGo()
+  const [isCancelAsked, setCancelAsked] = useState(false)
+  const { mutate, isPending } = useMutation({
+    mutationFn: ({ act, reason }: { act: Act; reason?: string }) =>
+      api().post(`/missions/:id/${act}`, { params: { id }, body: reason ? { reason } : {}, retry: true }),
+    onSuccess: (made, { act }) => {
+      toast({ kind: 'done', title: DONE[act] })
+      if (act === 'clone') go(`/missions/${made.id}`)
+    },
+    onError: (error) => {
+      const { title: what, detail } = explain(error)
+      toast({ kind: 'bad', title: what, text: detail })
+    },
+  })
+  const refusal = can('operate') ? null : 'This needs the right to operate.'
+  const hasEnded = stateType === 'terminal'
+  const isPaused = state === 'paused'
+  const isStopping = closedBy.includes('cancelling')
+  const toggle = isPaused ? 'resume' : 'pause'
+  useShortcuts('Mission', {
+    p: {
+      words: isPaused ? 'Resume the mission' : 'Pause the mission',
+      run: () => mutate({ act: toggle }),
+      isOff: hasEnded || refusal !== null,
+    },
+  })
+  return (
+    <>
+      {!hasEnded && (
+        <Button
+          busy={isPending}
+          disabledReason={refusal ?? (isStopping ? 'It is being cancelled.' : null)}
+          icon={isPaused ? 'play' : 'pause'}
+          onClick={() => mutate({ act: toggle })}
+          shortcut="p"
+        >
+          {isPaused ? 'Resume' : 'Pause'}
+        </Button>
+      )}
+      {tasksFailed > 0 && (
+        <Button
+          busy={isPending}
+          disabledReason={refusal}
+          icon="retry"
+          onClick={() => mutate({ act: 'retry' })}
+        >
+          Retry what failed
+        </Button>
+      )}
+      <Menu
+        groups={[
+          [
+            {
+              words: 'Make a copy',
+              icon: 'copy',
+              run: () => mutate({ act: 'clone' }),
+              disabledReason: refusal,
+            },
+          ],
+          [
+            {
+              words: 'Cancel the mission',
+              icon: 'cancel',
+              isDangerous: true,
+              run: () => setCancelAsked(true),
+              disabledReason: refusal ?? (hasEnded ? 'It has ended.' : null),
+            },
+          ],
+        ]}
+        trigger={<IconButton icon="more" label="More acts" />}
+      />
+      <ConfirmDialog
+        confirm="Cancel the mission"
+        isDangerous
+        onClose={() => setCancelAsked(false)}
+        onConfirm={(reason) => mutate({ act: 'cancel', reason })}
+        open={isCancelAsked}
+        reason="optional"
+        text="All its open tasks are cancelled. This cannot be taken back."
+        title={`Cancel “${title}”?`}
+      />
+    </>
+  )
+}

@@ -1,0 +1,163 @@
+import { useParams, useSearch } from '@tanstack/react-router'
+import { useShortcuts } from '../../keys/shortcuts.ts'
+import { PageLink, useGo } from '../../links.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { Moment } from '../../parts/moment.tsx'
+import { Page } from '../../parts/page.tsx'
+import { ProblemBox } from '../../parts/problem.tsx'
+import { Segmented } from '../../parts/segmented.tsx'
+import { Skeleton } from '../../parts/skeleton.tsx'
+import { StateChip } from '../../parts/state-chip.tsx'
+import { moneyText } from '../../parts/wording.ts'
+import { HUE_TEXT } from '../../theme/hues.ts'
+import { headline, KINDS } from '../inbox/kinds.ts'
+import { Progress, progressWords, type Mission as Shown } from '../missions/progress.tsx'
+import { MissionActs } from './mission-acts.tsx'
+import { MissionReport } from './mission-report.tsx'
+import { MissionTasks } from './mission-tasks.tsx'
+import { PlanDecision } from './plan-decision.tsx'
+import { PlanVersion } from './plan-version.tsx'
+import { useMission, useWaitingOf } from './use-mission.ts'
+import { MISSION_VIEWS, type MissionView } from './views.ts'
+
+const WORDS: Record<MissionView, string> = { tasks: 'Tasks', plan: 'Plan', report: 'Report' }
+
+/** Before its approval a mission is its plan; afterwards its tasks. */
+const firstView = ({ state, planVersion }: Shown): MissionView =>
+  state === 'awaiting_approval' && planVersion !== null ? 'plan' : 'tasks'
+
+export function Mission() {
+  const { id } = useParams({ from: '/missions/$id' })
+  const search = useSearch({ from: '/missions/$id' })
+  const go = useGo()
+  const { data: mission, error, refetch } = useMission(id)
+  const view = search.view ?? (mission ? firstView(mission) : 'tasks')
+  const show = (next: MissionView) => go(`/missions/${id}?view=${next}`, { replace: true })
+  useShortcuts('Mission', {
+    v: {
+      words: 'Next view',
+      run: () => show(MISSION_VIEWS[(MISSION_VIEWS.indexOf(view) + 1) % MISSION_VIEWS.length]!),
+    },
+  })
+  if (error && !mission)
+    return (
+      <Page title="Mission">
+        <ProblemBox error={error} onRetry={() => void refetch()} />
+      </Page>
+    )
+  if (!mission)
+    return (
+      <Page title="Mission">
+        <Skeleton rows={8} />
+      </Page>
+    )
+  return (
+    <Page
+      actions={<MissionActs mission={mission} />}
+      heading={
+        <span className="flex min-w-0 flex-wrap items-center gap-2">
+          <span className="min-w-0 break-words">{mission.title}</span> <StateChip state={mission.state} />
+        </span>
+      }
+      text={<Facts mission={mission} />}
+      title={mission.title}
+    >
+      <div className="flex flex-col gap-5">
+        <Standing mission={mission} />
+        <Waits id={id} />
+        <PlanDecision key={mission.planDigest} mission={mission} onShowPlan={() => show('plan')} />
+        <div>
+          <Segmented
+            label="View"
+            onChange={show}
+            options={MISSION_VIEWS.map((value) => ({ value, words: WORDS[value] }))}
+            size="usual"
+            value={view}
+          />
+        </div>
+        <View mission={mission} view={view} />
+      </div>
+    </Page>
+  )
+}
+
+function View({ mission, view }: { mission: Shown; view: MissionView }) {
+  if (view === 'report') return <MissionReport mission={mission} />
+  if (view === 'tasks') return <MissionTasks mission={mission} />
+  if (mission.planVersion === null)
+    return <p className="text-muted">There is no plan yet. The planner makes one, or a person does.</p>
+  const { planVersion, approvedVersion } = mission
+  return (
+    <PlanVersion
+      missionId={mission.id}
+      since={approvedVersion !== null && approvedVersion !== planVersion ? approvedVersion : null}
+      version={planVersion}
+    />
+  )
+}
+
+function Facts({ mission }: { mission: Shown }) {
+  const { createdAt, project, config } = mission
+  return (
+    <span className="flex flex-wrap gap-x-3">
+      <span>
+        made <Moment at={createdAt} />
+      </span>
+      {project && <span>project {project}</span>}
+      {config.planner?.agent && <span>planned by {config.planner.agent}</span>}
+    </span>
+  )
+}
+
+/** How far it is, what it cost, and why it does not go on. */
+function Standing({ mission }: { mission: Shown }) {
+  const { goal, totalCost, config, errorMessage, resultSummary } = mission
+  const limit = config.budget?.maxUsd
+  return (
+    <div className="flex flex-col gap-3">
+      <p className="max-w-prose text-body break-words whitespace-pre-wrap">{goal}</p>
+      <div className="flex flex-col gap-1.5">
+        <Progress height={6} mission={mission} />
+        <p className="text-row text-muted tabular-nums">
+          {progressWords(mission)} · {moneyText(totalCost)}
+          {limit && ` of ${moneyText(limit)}`}
+        </p>
+      </div>
+      {(errorMessage ?? resultSummary) && (
+        <p className={`text-body break-words ${errorMessage ? 'text-bad' : ''}`}>
+          {errorMessage ?? resultSummary}
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** What waits for a person in this mission; plans are decided below. */
+function Waits({ id }: { id: string }) {
+  const { data } = useWaitingOf(id)
+  const items = data?.items.filter(({ kind }) => kind !== 'plan') ?? []
+  if (items.length === 0) return null
+  return (
+    <section aria-label="Waits for you" className="rounded-card border border-line bg-raised">
+      <ul>
+        {items.map((item) => (
+          <li
+            className="flex items-center gap-3 px-4 py-2 not-first:border-t not-first:border-line"
+            key={item.id}
+          >
+            <Icon className={HUE_TEXT[KINDS[item.kind].hue]} name={KINDS[item.kind].icon} />
+            <PageLink
+              className="min-w-0 flex-1 truncate font-medium hover:underline"
+              to={`/inbox?item=${encodeURIComponent(item.id)}`}
+            >
+              {headline(item)}
+            </PageLink>
+            <span className="shrink-0 text-row text-muted">
+              <Moment at={item.since} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

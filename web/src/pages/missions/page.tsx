@@ -1,0 +1,144 @@
+import { PageLink, useGo } from '../../links.tsx'
+import type { LiveEvent } from '../../live/card.ts'
+import { useSnapshot } from '../../live/use-snapshot.ts'
+import { Button } from '../../parts/button.tsx'
+import { type Column, DataTable } from '../../parts/data-table.tsx'
+import { Empty } from '../../parts/empty.tsx'
+import { Moment } from '../../parts/moment.tsx'
+import { Money } from '../../parts/money.tsx'
+import { Page } from '../../parts/page.tsx'
+import { ProblemBox } from '../../parts/problem.tsx'
+import { Skeleton } from '../../parts/skeleton.tsx'
+import { StateChip } from '../../parts/state-chip.tsx'
+import { api } from '../../requests/api.ts'
+import { EXAMPLE_GOALS } from './example-goals.ts'
+import { type ListedMission, Progress, progressWords } from './progress.tsx'
+import { useStartDemo } from './use-start-demo.ts'
+
+const MISSIONS_AT_ONCE = 200
+
+const changesMissions = ({ type, missionId, to }: LiveEvent) =>
+  type.startsWith('mission_') || (missionId !== null && to !== null)
+
+const COLUMNS: Column<ListedMission>[] = [
+  {
+    name: 'state',
+    words: 'State',
+    width: '136px',
+    phone: 'second',
+    cell: ({ state }) => <StateChip state={state} />,
+  },
+  {
+    name: 'title',
+    words: 'Mission',
+    width: 'minmax(0, 2fr)',
+    phone: 'first',
+    cell: ({ id, title }) => (
+      <PageLink className="font-medium hover:text-accent hover:underline" to={`/missions/${id}`}>
+        {title}
+      </PageLink>
+    ),
+  },
+  {
+    name: 'progress',
+    words: 'Progress',
+    width: 'minmax(0, 1fr)',
+    phone: 'hidden',
+    cell: (mission) => <Progress mission={mission} />,
+  },
+  {
+    name: 'tasks',
+    words: 'Tasks',
+    width: '168px',
+    phone: 'second',
+    cell: (mission) => <span className="text-muted">{progressWords(mission)}</span>,
+  },
+  {
+    name: 'cost',
+    words: 'Cost',
+    width: '72px',
+    align: 'end',
+    phone: 'hidden',
+    cell: ({ totalCost }) => <Money usd={totalCost} />,
+  },
+  {
+    name: 'made',
+    words: 'Made',
+    width: '80px',
+    align: 'end',
+    phone: 'hidden',
+    cell: ({ createdAt }) => (
+      <span className="text-muted">
+        <Moment at={createdAt} />
+      </span>
+    ),
+  },
+]
+
+/** Goals that are planned, approved and worked on; the newest first. */
+export function Missions() {
+  const go = useGo()
+  const { data, error, refetch } = useSnapshot(
+    ['missions'],
+    ({ signal }) => api().read('/missions', { query: { limit: MISSIONS_AT_ONCE }, signal }),
+    { refetchOn: changesMissions },
+  )
+  return (
+    <Page
+      actions={
+        <Button icon="plus" kind="primary" onClick={() => go('/missions/new')}>
+          New mission
+        </Button>
+      }
+      isFull
+      title="Missions"
+    >
+      {error && !data ? (
+        <div className="px-6">
+          <ProblemBox error={error} onRetry={() => void refetch()} />
+        </div>
+      ) : !data ? (
+        <div className="px-6">
+          <Skeleton rows={8} />
+        </div>
+      ) : data.items.length === 0 ? (
+        <NoMissions />
+      ) : (
+        <DataTable
+          columns={COLUMNS}
+          keyOf={({ id }) => id}
+          label="Missions"
+          onOpen={({ id }) => go(`/missions/${id}`)}
+          rows={data.items}
+        />
+      )}
+    </Page>
+  )
+}
+
+function NoMissions() {
+  const { start, isPending, refusal } = useStartDemo()
+  return (
+    <Empty
+      action={
+        <>
+          <Button busy={isPending} disabledReason={refusal} icon="play" kind="primary" onClick={start}>
+            Run the demonstration
+          </Button>
+          {EXAMPLE_GOALS.map(({ words, goal }) => (
+            <PageLink
+              className="touchable inline-flex h-9 items-center rounded-card border border-edge bg-raised px-3 hover:bg-hover"
+              key={words}
+              to={`/missions/new?goal=${encodeURIComponent(goal)}`}
+            >
+              {words}
+            </PageLink>
+          ))}
+        </>
+      }
+      drawing="path"
+      text="A mission begins with a goal. An agent or you make a plan, you approve it, and agents work on its tasks. Begin with one of these, or with the demonstration, which needs no model."
+      title="No mission yet"
+    />
+  )
+}

@@ -1,0 +1,194 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { useGo } from '../../links.tsx'
+import { Button } from '../../parts/button.tsx'
+import { Field } from '../../parts/field.tsx'
+import { Page } from '../../parts/page.tsx'
+import { ProblemBox } from '../../parts/problem.tsx'
+import { Segmented } from '../../parts/segmented.tsx'
+import { Select } from '../../parts/select.tsx'
+import { TextInput } from '../../parts/text-input.tsx'
+import { api } from '../../requests/api.ts'
+import { useSession } from '../../requests/session.ts'
+import { PlanField } from './plan-field.tsx'
+import { EXAMPLE_PLAN, problemsIn } from './plan-text.ts'
+
+const AUTONOMIES = [
+  { value: 'approve', words: 'Ask me' },
+  { value: 'autonomous', words: 'Go ahead below a limit' },
+  { value: 'full_auto', words: 'Never ask' },
+] as const
+type Autonomy = (typeof AUTONOMIES)[number]['value']
+
+const DOLLARS = /^(0|[1-9][0-9]{0,8})(\.[0-9]{1,9})?$/
+const dollarsProblem = (text: string) =>
+  text === '' || DOLLARS.test(text) ? null : 'Write dollars, such as 2.50.'
+
+interface Draft {
+  goal: string
+  title: string
+  by: 'agent' | 'person'
+  planner: string
+  plan: string
+  autonomy: Autonomy
+  below: string
+  budget: string
+}
+
+/** What the API is asked for. */
+const missionOf = ({ goal, title, by, planner, plan, autonomy, below, budget }: Draft) => ({
+  goal: goal.trim(),
+  ...(title.trim() === '' ? {} : { title: title.trim() }),
+  ...(by === 'person' ? { plan } : planner === '' ? {} : { planner: { agent: planner } }),
+  config: {
+    autonomy,
+    ...(autonomy === 'autonomous' && below !== '' ? { approveBelowUsd: below } : {}),
+    ...(budget === '' ? {} : { budget: { maxUsd: budget } }),
+  },
+})
+
+/** From a goal to a plan: an agent makes it, or a person writes it. */
+export function NewMission() {
+  const { goal = '' } = useSearch({ from: '/missions/new' })
+  const go = useGo()
+  const { can } = useSession()
+  const [draft, setDraft] = useState<Draft>({
+    goal,
+    title: '',
+    by: 'agent',
+    planner: '',
+    plan: EXAMPLE_PLAN,
+    autonomy: 'approve',
+    below: '',
+    budget: '',
+  })
+  const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }))
+  const make = useMutation({
+    mutationFn: () => api().post('/missions', { body: missionOf(draft), retry: true }),
+    onSuccess: ({ id }) => go(`/missions/${id}`, { replace: true }),
+  })
+  const problem =
+    draft.goal.trim() === ''
+      ? 'Write the goal first.'
+      : (dollarsProblem(draft.budget) ?? dollarsProblem(draft.below))
+  const refusal = can('operate') ? problem : 'This needs the right to operate.'
+  const problems = problemsIn(make.error)
+  return (
+    <Page title="New mission">
+      <form
+        className="flex max-w-prose flex-col gap-6"
+        onSubmit={(event: FormEvent) => {
+          event.preventDefault()
+          if (refusal === null && !make.isPending) make.mutate()
+        }}
+      >
+        <Field hint="What shall be true in the end. It is kept as you write it." label="Goal">
+          <TextInput
+            autoFocus
+            onChange={(event) => change({ goal: event.target.value })}
+            placeholder="Move billing to the new API, and keep the old one alive"
+            rows={4}
+            value={draft.goal}
+          />
+        </Field>
+        <Field hint="Optional: otherwise the first line of the goal." label="Title">
+          <TextInput
+            maxLength={500}
+            onChange={(event) => change({ title: event.target.value })}
+            value={draft.title}
+          />
+        </Field>
+        <div className="flex flex-col items-start gap-3">
+          <h2 className="text-row font-medium">Who makes the plan</h2>
+          <Segmented
+            label="Who makes the plan"
+            onChange={(by) => change({ by })}
+            options={[
+              { value: 'agent', words: 'An agent' },
+              { value: 'person', words: 'I write it' },
+            ]}
+            size="usual"
+            value={draft.by}
+          />
+          {draft.by === 'agent' ? (
+            <Planner onChange={(planner) => change({ planner })} value={draft.planner} />
+          ) : (
+            <PlanField onChange={(plan) => change({ plan })} refused={problems} value={draft.plan} />
+          )}
+        </div>
+        <div className="flex flex-col items-start gap-3">
+          <h2 className="text-row font-medium">Before work begins</h2>
+          <Segmented
+            label="Before work begins"
+            onChange={(autonomy) => change({ autonomy })}
+            options={[...AUTONOMIES]}
+            size="usual"
+            value={draft.autonomy}
+          />
+          {draft.autonomy === 'autonomous' && (
+            <Field
+              hint="A plan that may cost more, or whose cost is unknown, waits for you."
+              label="Limit in dollars"
+              problem={dollarsProblem(draft.below)}
+            >
+              <TextInput
+                inputMode="decimal"
+                onChange={(event) => change({ below: event.target.value.trim() })}
+                value={draft.below}
+              />
+            </Field>
+          )}
+        </div>
+        <Field
+          hint="Optional. When it is spent the mission stops, and you are asked."
+          label="Budget in dollars"
+          problem={dollarsProblem(draft.budget)}
+        >
+          <TextInput
+            inputMode="decimal"
+            onChange={(event) => change({ budget: event.target.value.trim() })}
+            value={draft.budget}
+          />
+        </Field>
+        {make.error && problems === null && <ProblemBox error={make.error} />}
+        <div className="flex gap-2">
+          <Button busy={make.isPending} disabledReason={refusal} kind="primary" type="submit">
+            {draft.by === 'agent' ? 'Make a plan' : 'Propose this plan'}
+          </Button>
+          <Button onClick={() => go('/missions')}>Back to missions</Button>
+        </div>
+      </form>
+    </Page>
+  )
+}
+
+function Planner({ value, onChange }: { value: string; onChange: (slug: string) => void }) {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['planner-names'],
+    queryFn: ({ signal }) => api().get('/agents', { query: { limit: 200 }, signal }),
+    gcTime: 0,
+  })
+  if (error) return <ProblemBox error={error} onRetry={() => void refetch()} />
+  const agents = data?.items.filter(({ state }) => state !== 'terminated') ?? []
+  const hasPlanner = agents.some(({ capabilities }) => capabilities.includes('planning'))
+  return (
+    <Field
+      hint={
+        data && !hasPlanner && value === ''
+          ? 'No agent has the capability “planning” yet: choose one, or write the plan yourself.'
+          : 'It reads the goal and proposes the tasks.'
+      }
+      label="Planner"
+    >
+      <Select
+        onChange={onChange}
+        options={[
+          { value: '', words: 'Any agent that can plan' },
+          ...agents.map(({ slug }) => ({ value: slug, words: slug })),
+        ]}
+        value={value}
+      />
+    </Field>
+  )
+}
