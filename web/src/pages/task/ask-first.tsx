@@ -1,19 +1,10 @@
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { toast } from '../../parts/toasts.tsx'
-import type { Asked } from '../../requests/acts.ts'
 import { skipTask } from '../../requests/task-decisions.ts'
 import { AskAgent, AskBudget, AskPriority, AskResult } from './ask-value.tsx'
-import type { AskedAct } from './asked-first.ts'
+import type { AskedAct, AskProps } from './asked-first.ts'
 import { shortName } from './task-heading.tsx'
 import { tellRefusal } from './tell.ts'
-import type { ShownTask, Task } from './use-task.ts'
-
-export interface AskProps {
-  task: Task
-  now: ShownTask
-  onClose: () => void
-  run: (asked: Asked) => void
-}
 
 const because = (reason: string) => (reason === '' ? {} : { reason })
 

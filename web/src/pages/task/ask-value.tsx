@@ -9,7 +9,7 @@ import { toast } from '../../parts/toasts.tsx'
 import { moneyText } from '../../parts/wording.ts'
 import { api } from '../../requests/api.ts'
 import { completeByHand, setBudget } from '../../requests/task-decisions.ts'
-import type { AskProps } from './ask-first.tsx'
+import type { AskProps } from './asked-first.ts'
 import { shortName } from './task-heading.tsx'
 import { tellRefusal } from './tell.ts'
 

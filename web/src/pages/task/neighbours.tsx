@@ -4,6 +4,7 @@ import { StateMark } from '../../parts/state-mark.tsx'
 import { nameOfTask } from '../../requests/act-words.ts'
 import { STATE_LOOKS } from '../../theme/marks.ts'
 import type { Neighbour, Task } from './use-task.ts'
+import { openOf, shortKey } from './why.ts'
 
 const FIRST = 6
 
@@ -13,7 +14,10 @@ export function Neighbours({ task }: { task: Task }) {
     return <p className="text-row text-muted">It waits for no other task, and none waits for it.</p>
   return (
     <div className="flex flex-col gap-3">
-      <NeighbourList neighbours={task.blockedBy} words="Waits for" />
+      <NeighbourList
+        neighbours={task.blockedBy}
+        words={openOf(task.blockedBy).length > 0 ? 'Waits for' : 'Waited for'}
+      />
       <NeighbourList neighbours={task.blocks} words="Blocks" />
     </div>
   )
@@ -37,7 +41,7 @@ function NeighbourList({ words, neighbours }: { words: string; neighbours: reado
             >
               <StateMark label={STATE_LOOKS[one.state].word} size={14} state={one.state} />
               <span className="shrink-0 font-mono text-label text-muted">
-                {one.key ? one.key.split('-', 2).join('-') : nameOfTask(one.taskId, undefined)}
+                {one.key ? shortKey(one.key) : nameOfTask(one.taskId, undefined)}
               </span>
               <span className="min-w-0 truncate" title={one.title}>
                 {one.title}

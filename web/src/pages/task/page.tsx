@@ -8,7 +8,7 @@ import { writeSearch } from '../../search-params.ts'
 import { MissingTask } from './missing-task.tsx'
 import { TASK_TABS } from './tabs.ts'
 import { TaskActButtons } from './task-acts.tsx'
-import { TaskBody, type TaskPlace } from './task-body.tsx'
+import { firstTab, TaskBody, type TaskPlace } from './task-body.tsx'
 import { TaskFacts, TaskHeading, titleOf } from './task-heading.tsx'
 import { useOpenRuns } from './use-open-runs.ts'
 import { type Task as TaskRead, useShownTask, useTask } from './use-task.ts'
@@ -42,7 +42,8 @@ function TaskPage({ task, idOrKey }: { task: TaskRead; idOrKey: string }) {
     d: { words: 'Compare results', run: () => show({ tab: 'results' }) },
     v: {
       words: 'Next tab',
-      run: () => show({ tab: TASK_TABS[(TASK_TABS.indexOf(place.tab ?? 'lineage') + 1) % TASK_TABS.length] }),
+      run: () =>
+        show({ tab: TASK_TABS[(TASK_TABS.indexOf(place.tab ?? firstTab(now)) + 1) % TASK_TABS.length] }),
     },
   })
   return (

@@ -32,8 +32,8 @@ export function SideFacts({ task, now }: { task: Task; now: ShownTask }) {
 }
 
 function Progress({ task, now }: { task: Task; now: ShownTask }) {
-  if (now.percent === null && now.step === null) return null
-  const doneBy = now.holder === null ? null : (task.progress?.estimatedCompletionAt ?? null)
+  if (now.holder === null || (now.percent === null && now.step === null)) return null
+  const doneBy = task.progress?.estimatedCompletionAt ?? null
   return (
     <section aria-label="Progress" className="flex flex-col gap-1.5">
       <div className="flex items-baseline gap-2 text-row">
@@ -91,7 +91,7 @@ function Facts({ task, now }: { task: Task; now: ShownTask }) {
         <TaskLink key="serves" to={`/tasks/${task.servesTask}`} words="open the judged task" />
       ),
     ],
-    ['Made by', task.createdBy],
+    ['Key', task.key && <Copyable key="key" text={task.key} />],
     ['Made', <Moment at={task.createdAt} key="made" />],
     ['Expires', task.expiresAt && <Moment at={task.expiresAt} key="expires" />],
     ['Id', <Copyable key="id" shown={`…${task.id.slice(-12)}`} text={task.id} />],

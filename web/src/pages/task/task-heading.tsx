@@ -4,9 +4,9 @@ import { Moment } from '../../parts/moment.tsx'
 import { StateChip } from '../../parts/state-chip.tsx'
 import { nameOfTask } from '../../requests/act-words.ts'
 import type { ShownTask, Task } from './use-task.ts'
-import { whyAndNext } from './why.ts'
+import { shortKey, whyAndNext } from './why.ts'
 
-export const shortName = ({ id, key }: Task) => (key === null ? nameOfTask(id, undefined) : key)
+export const shortName = ({ id, key }: Task) => (key === null ? nameOfTask(id, undefined) : shortKey(key))
 export const titleOf = (task: Task) => `${shortName(task)} ${task.title}`
 
 export function TaskHeading({ task, now }: { task: Task; now: ShownTask }) {
@@ -14,7 +14,9 @@ export function TaskHeading({ task, now }: { task: Task; now: ShownTask }) {
     <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
       <StateChip isPending={now.isPending} percent={now.percent} state={now.state} />
       <span className="min-w-0">
-        <span className="mr-2 font-mono text-title font-normal text-muted">{shortName(task)}</span>
+        <span className="mr-2 font-mono text-title font-normal text-muted" title={task.key ?? task.id}>
+          {shortName(task)}
+        </span>
         <span className="wrap-anywhere">{task.title}</span>
       </span>
     </span>
@@ -22,7 +24,7 @@ export function TaskHeading({ task, now }: { task: Task; now: ShownTask }) {
 }
 
 const DOTTED =
-  "flex flex-wrap items-center gap-x-2 gap-y-0.5 [&>*:not(:first-child)]:before:mr-2 [&>*:not(:first-child)]:before:text-faint [&>*:not(:first-child)]:before:content-['·']"
+  "flex flex-wrap items-center gap-x-2 gap-y-0.5 sm:[&>*:not(:first-child)]:before:mr-2 sm:[&>*:not(:first-child)]:before:text-faint sm:[&>*:not(:first-child)]:before:content-['·'] max-sm:gap-x-3"
 
 /** Which generation and attempt, who has it, and for how long it is theirs. */
 export function TaskFacts({ task, now }: { task: Task; now: ShownTask }) {
@@ -63,6 +65,8 @@ export function TaskFacts({ task, now }: { task: Task; now: ShownTask }) {
   )
 }
 
+const sentence = (words: string) => words.charAt(0).toUpperCase() + words.slice(1)
+
 /** What holds it, and what happens next. */
 export function WhyAndNextLines({ task, now }: { task: Task; now: ShownTask }) {
   const { why, next } = whyAndNext(task, now)
@@ -73,7 +77,7 @@ export function WhyAndNextLines({ task, now }: { task: Task; now: ShownTask }) {
         <>
           <dt className="text-muted">Why</dt>
           <dd className="line-clamp-3 wrap-anywhere" title={why}>
-            {why}
+            {sentence(why)}
           </dd>
         </>
       )}
@@ -81,7 +85,7 @@ export function WhyAndNextLines({ task, now }: { task: Task; now: ShownTask }) {
         <>
           <dt className="text-muted">Next</dt>
           <dd>
-            {next.words}
+            {sentence(next.words)}
             {next.at !== null && (
               <>
                 {' '}

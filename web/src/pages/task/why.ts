@@ -2,7 +2,7 @@ import type { Neighbour, ShownTask, Task } from './use-task.ts'
 
 /** Why a task stands as it stands, and what changes that next. Each state that does not move names both. Pure. */
 
-export interface WhyAndNext {
+interface WhyAndNext {
   readonly why: string | null
   /** `at`: counted down behind the words. */
   readonly next: { readonly words: string; readonly at: number | null } | null
@@ -10,15 +10,19 @@ export interface WhyAndNext {
 
 const next = (words: string, at: number | null = null) => ({ words, at })
 
+/** A key without the words behind its number: the title says the same. */
+export const shortKey = (key: string) => key.replace(/^([A-Z]+-\d+)-[^:]*/, '$1')
+
 /** A name as people say it: the key, or the title when there is none. */
-export const nameOf = ({ key, title }: { key: string | null; title: string }) => key ?? `“${title}”`
+const nameOf = ({ key, title }: { key: string | null; title: string }) =>
+  key === null ? `“${title}”` : shortKey(key)
 
 const OPEN_ENDS: readonly string[] = ['completed', 'failed', 'cancelled', 'skipped']
 export const openOf = (neighbours: readonly Neighbour[]) =>
   neighbours.filter(({ state }) => !OPEN_ENDS.includes(state))
 
 /** “B-002”, “B-002 and B-009”, “B-002, B-009 and 3 more”. */
-export function listed(names: readonly string[]): string {
+function listed(names: readonly string[]): string {
   if (names.length <= 1) return names[0] ?? ''
   if (names.length === 2) return `${names[0]} and ${names[1]}`
   return `${names[0]}, ${names[1]} and ${names.length - 2} more`
@@ -113,12 +117,17 @@ function needsPerson(task: Task, now: ShownTask): WhyAndNext {
 }
 
 function failed(task: Task, now: ShownTask): WhyAndNext {
-  const spent = now.attempt > task.maxRetries ? ` All ${task.maxRetries + 1} attempts are spent.` : ''
+  const spent =
+    now.attempt > task.maxRetries
+      ? task.maxRetries === 0
+        ? ' Its only attempt is spent.'
+        : ` All ${task.maxRetries + 1} attempts are spent.`
+      : ''
   const blocked = openOf(task.blocks).length
   return {
     why: `${failure(task) ?? 'its last attempt failed'}.${spent}`.replace('..', '.'),
     next: next(
-      `nothing by itself: retry it, or promote a rejected result${blocked > 0 ? `. It holds back ${blocked} ${blocked === 1 ? 'task' : 'tasks'}` : ''}`,
+      `nothing by itself: retry it, or complete it by hand${blocked > 0 ? `. It holds back ${blocked} ${blocked === 1 ? 'task' : 'tasks'}` : ''}`,
     ),
   }
 }
