@@ -32,6 +32,8 @@ export const PAGES: readonly PageUnderTest[] = [
     route: '/runs/$id',
     path: ({ runId }) => `/runs/${runId}?view=raw`,
     mainAct: /^Find in the log$/,
+    isOfOneThing: true,
+  },
   { name: 'missions', route: '/missions', path: () => '/missions', mainAct: /^New mission/ },
   { name: 'new mission', route: '/missions/new', path: () => '/missions/new', mainAct: /^Make a plan/ },
   {
