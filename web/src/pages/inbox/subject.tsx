@@ -52,7 +52,7 @@ export function Subject({ item }: { item: InboxDetail }) {
   }
 }
 
-export const Part = ({ title, children }: { title: string; children: ReactNode }) => (
+const Part = ({ title, children }: { title: string; children: ReactNode }) => (
   <section className="flex min-w-0 flex-col gap-1">
     <h3 className="text-label font-medium text-muted">{title}</h3>
     {children}

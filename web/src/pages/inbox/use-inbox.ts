@@ -6,7 +6,7 @@ import { api } from '../../requests/api.ts'
 import type { InboxDetail } from './kinds.ts'
 import { type Closed, type Row, rowsAfter } from './rows.ts'
 
-export type InboxSort = 'blocks' | 'oldest'
+type InboxSort = 'blocks' | 'oldest'
 
 interface Waiting extends AnswerTo<'GET', '/inbox'> {
   readonly closed: Readonly<Record<string, Closed>>

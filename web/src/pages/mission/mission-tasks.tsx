@@ -92,5 +92,5 @@ function NowDoing({ task }: { task: Task }) {
       </>
     )
   if (task.awaits) return task.question?.question ?? task.awaits.reason ?? 'waits for you'
-  return task.progress?.step ?? null
+  return task.stateType === 'terminal' ? null : (task.progress?.step ?? null)
 }

@@ -9,7 +9,7 @@ import { type PlanMark, PlanTable } from './plan-table.tsx'
 import { proposerWords, tasksOf } from './written-plan.ts'
 
 /** A version of a mission's plan never changes, so it is read once. */
-export function usePlan(missionId: string, version: number, since: number | null) {
+function usePlan(missionId: string, version: number, since: number | null) {
   return useQuery({
     queryKey: ['plan', missionId, version, since],
     queryFn: ({ signal }) =>

@@ -8,6 +8,7 @@ import { Page } from '../../parts/page.tsx'
 import { ProblemBox } from '../../parts/problem.tsx'
 import { Segmented } from '../../parts/segmented.tsx'
 import { Select } from '../../parts/select.tsx'
+import { Skeleton } from '../../parts/skeleton.tsx'
 import { TextInput } from '../../parts/text-input.tsx'
 import { api } from '../../requests/api.ts'
 import { useSession } from '../../requests/session.ts'
@@ -170,12 +171,13 @@ function Planner({ value, onChange }: { value: string; onChange: (slug: string) 
     gcTime: 0,
   })
   if (error) return <ProblemBox error={error} onRetry={() => void refetch()} />
-  const agents = data?.items.filter(({ state }) => state !== 'terminated') ?? []
+  if (!data) return <Skeleton rows={1} />
+  const agents = data.items.filter(({ state }) => state !== 'terminated')
   const hasPlanner = agents.some(({ capabilities }) => capabilities.includes('planning'))
   return (
     <Field
       hint={
-        data && !hasPlanner && value === ''
+        !hasPlanner && value === ''
           ? 'No agent has the capability “planning” yet: choose one, or write the plan yourself.'
           : 'It reads the goal and proposes the tasks.'
       }

@@ -1,0 +1,62 @@
+import { describe, expect, test } from 'vitest'
+import { useBrowser } from '../../../test/support/browser/use-browser.ts'
+import { makeMission } from '../../../test/support/http-missions.ts'
+import { inState, type Workspace } from '../../../test/support/http-workspace.ts'
+
+/** What waits is answered by keyboard, for what was seen and for nothing else. */
+
+const { isHere, workspace, openPage } = useBrowser()
+
+const proposed = (w: Workspace, title: string) =>
+  makeMission(w, [{ tempId: 'a', title: 'First' }], { goal: title, title, config: {} })
+
+const stateOf = async (w: Workspace, path: string) => (await w.call('GET', path)).body.state
+
+describe.skipIf(!isHere)('the inbox', () => {
+  test('empties with the keyboard alone, and the title of the tab counts down', async () => {
+    const w = await workspace()
+    const mission = await proposed(w, 'Migrate billing')
+    const task = await inState.awaiting_human(w)
+    const { page } = await openPage(w, '/inbox?sort=oldest')
+    await page.getByRole('button', { name: 'Approve', exact: false }).first().waitFor()
+    expect(await page.title()).toContain('(2)')
+    await page.getByRole('article').getByText('Approve the plan: Migrate billing').waitFor()
+    await page.waitForTimeout(400)
+    await page.keyboard.press('a')
+    await expect.poll(() => stateOf(w, `/missions/${mission.id}`)).toBe('running')
+    await page.getByRole('article').getByText('Judge the result').waitFor()
+    await page.waitForTimeout(400)
+    await page.keyboard.press('a')
+    await page.getByText('Nothing waits for you').waitFor()
+    await expect.poll(() => stateOf(w, `/tasks/${task.id}`)).toBe('completed')
+    await expect.poll(() => page.title()).not.toContain('(')
+  })
+
+  test('does not answer for what changed while it was read', async () => {
+    const w = await workspace()
+    const mission = await proposed(w, 'Migrate billing')
+    const opened = await openPage(w, '/inbox')
+    opened.expected.push(/409/)
+    const { page } = opened
+    await page.getByRole('article').waitFor()
+    // The page hears nothing of it, as on a slow line.
+    await page.route('**/api/v1/inbox/*/answer', async (route) => {
+      const plan = { tasks: [{ tempId: 'a', title: 'Another' }] }
+      expect((await w.call('PUT', `/missions/${mission.id}/plan`, plan)).status).toBe(200)
+      await route.continue()
+    })
+    await page.waitForTimeout(400)
+    await page.keyboard.press('a')
+    await page.getByText('It changed while you read').waitFor()
+    expect(await stateOf(w, `/missions/${mission.id}`)).toBe('awaiting_approval')
+  })
+})
+
+test.skipIf(!isHere)('a mission is approved on its page as the version that is shown', async () => {
+  const w = await workspace()
+  const mission = await proposed(w, 'Migrate billing')
+  const { page } = await openPage(w, `/missions/${mission.id}`)
+  await page.getByRole('button', { name: 'Approve version 1' }).click()
+  await expect.poll(() => stateOf(w, `/missions/${mission.id}`)).toBe('running')
+  await page.getByText('Version 1 of the plan waits for you').waitFor({ state: 'detached' })
+})
