@@ -78,6 +78,11 @@ const pages = [
     lazyRouteComponent(() => import('./pages/mission/page.tsx'), 'Mission'),
   ),
   page(
+    '/watch',
+    { agent: param.text, mission: param.text, page: param.wholeNumber },
+    lazyRouteComponent(() => import('./pages/watch/page.tsx'), 'Watch'),
+  ),
+  page(
     '/runs',
     { agent: param.text, status: param.oneOf(RUN_STATES) },
     lazyRouteComponent(() => import('./pages/runs/page.tsx'), 'Runs'),

@@ -50,4 +50,25 @@ export const PAGES: readonly PageUnderTest[] = [
     mainAct: /^Single keys act/,
     isStatic: true,
   },
+  {
+    name: 'welcome',
+    route: '/welcome',
+    path: () => '/welcome',
+    mainAct: /^Run the demo mission/,
+  },
+  { name: 'agents', route: '/agents', path: () => '/agents', mainAct: /^Wake dev-1/ },
+  {
+    name: 'new agent',
+    route: '/agents/new',
+    path: () => '/agents/new?adapter=simulated',
+    mainAct: /^Make agent/,
+  },
+  {
+    name: 'agent',
+    route: '/agents/$slug',
+    path: ({ agent }) => `/agents/${agent}`,
+    mainAct: /^Wake/,
+    isOfOneThing: true,
+  },
+  { name: 'watch', route: '/watch', path: () => '/watch', mainAct: null },
 ]

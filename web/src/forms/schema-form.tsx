@@ -53,7 +53,7 @@ function SchemaFieldRow({ field, words, control, problems }: Omit<Props, 'fields
   return (
     <Field
       hint={notes.length > 0 ? notes.join(' ') : undefined}
-      label={isRequired ? label : <OptionalLabel label={label} />}
+      label={isRequired || kind === 'switch' ? label : <OptionalLabel label={label} />}
       problem={problems[name]}
     >
       <Controller

@@ -7,7 +7,11 @@ type Probe = AnswerTo<'POST', '/adapters/:type/test'>
 /** What a test found: each check, and what to do about those that failed. */
 export function Checks({ probe }: { probe: Probe }) {
   return (
-    <ul aria-label="Checks" aria-live="polite" className="flex flex-col gap-1.5 rounded-card bg-sunken p-3">
+    <ul
+      aria-label="Checks"
+      aria-live="polite"
+      className="flex flex-col gap-1.5 rounded-card border border-line bg-raised p-3"
+    >
       {probe.checks.map(({ name, ok, isUnknown, detail, hint }) => (
         <li className="flex gap-2 text-row" key={name}>
           <Icon
