@@ -26,7 +26,7 @@ export function Tile({ run, lines, isSelected, onStop, whyNotStop }: Props) {
   return (
     <article
       aria-label={`${run.agent}: ${run.taskTitle ?? 'no task'}`}
-      className={`flex min-h-52 min-w-0 flex-col overflow-hidden rounded-dialog border-2 bg-raised ${border} ${isSelected ? 'outline-2 outline-offset-2 outline-accent' : ''} ${isRunning ? '' : 'opacity-80'}`}
+      className={`flex min-h-52 min-w-0 flex-col overflow-hidden rounded-dialog border-2 bg-raised ${border} ${isSelected ? 'outline-2 outline-offset-2 outline-accent' : ''}`}
     >
       <header className="flex items-center gap-2 border-b border-line px-3 py-2 text-row">
         <AgentChip slug={run.agent} />
