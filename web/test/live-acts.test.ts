@@ -76,21 +76,40 @@ describe('an act on a task', () => {
     expect(shown().pending).toBeUndefined()
   })
 
-  test('that is refused goes back, with a sentence and what can be done now', async () => {
-    const { task, page, acts, columnOf, shown } = await withTask({
-      actOnMany: async ({ items }) => ({ items: [refusedItem(items[0]!.id, 'It is done.')] }),
+  test('that is refused goes back, and tells how the task stands by now and what can be done', async () => {
+    const { server, task, page, acts, columnOf, shown } = await withTask({
+      // Somebody was faster, and the event of it is still on its way.
+      actOnMany: async ({ items }) => {
+        server.move(task, 'task_cancelled')
+        return { items: [refusedItem(items[0]!.id, 'It is over.')] }
+      },
     })
+    const reads = page.calls.filter((call) => call === 'cards').length
     const outcome = await acts.run({ act: 'pause' }, [task.id])
     expect(outcome).toMatchObject({
       kind: 'refused',
-      refused: [{ id: task.id, lawful: expect.arrayContaining(['cancel']) }],
+      refused: [{ id: task.id, lawful: expect.arrayContaining(['reset']) }],
     })
-    expect(outcome.words).toMatch(/^It is done\. B-014 is queued since \d+ (s|min), generation 0\.$/)
+    expect(outcome.words).toMatch(/^It is over\. B-014 is cancelled since \d+ (s|min), generation 0\.$/)
     expect(shown().pending).toBeUndefined()
-    expect(columnOf()).toBe('inbox')
-    const reads = page.calls.filter((call) => call === 'cards').length
-    await page.clock.pass(500)
+    expect(columnOf()).toBe('done')
     expect(page.calls.filter((call) => call === 'cards').length).toBe(reads + 1)
+  })
+
+  test('that is refused by a server that then says no more goes back to what was known', async () => {
+    const { task, page, acts, columnOf } = await withTask({
+      actOnMany: async ({ items }) => {
+        page.failing = new Refused(503)
+        return { items: [refusedItem(items[0]!.id, 'It is over.')] }
+      },
+    })
+    const outcome = await acts.run({ act: 'pause' }, [task.id])
+    expect(outcome.words).toMatch(/^It is over\. B-014 is queued/)
+    expect(columnOf()).toBe('inbox')
+    page.failing = null
+    task.title = 'Read later'
+    await page.clock.pass(5_000)
+    expect(page.live.world.shown(task.id)!.title).toBe('Read later')
   })
 
   test('without an answer is not known to be done, and is asked again only by hand, under the same key', async () => {

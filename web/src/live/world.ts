@@ -78,6 +78,15 @@ export class World {
     this.#wanted.want(id)
   }
 
+  /** Resolves when the cards are as the server has them; where it does not answer, they are read later. */
+  async readNow(ids: readonly string[]): Promise<void> {
+    try {
+      await this.#readCards(ids)
+    } catch {
+      for (const id of ids) this.readCardAgain(id)
+    }
+  }
+
   take(event: LiveEvent): void {
     this.recent.note(event)
     this.#apply(event)

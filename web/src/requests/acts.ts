@@ -79,12 +79,11 @@ export class TaskActs {
     const before = new Map(ids.map((id) => [id, this.#card(id)]))
     for (const id of ids) this.#show(id, asked)
     try {
-      return this.#answered(asked, before, await this.#ask(asked, before, key))
+      return await this.#answered(asked, before, await this.#ask(asked, before, key))
     } catch (error) {
       if (isUnknown(error)) return this.#unknown(asked, ids, key)
-      for (const id of ids) this.#putBack(id)
       const words = error instanceof Error ? error.message : String(error)
-      return { kind: 'refused', words, refused: ids.map((id) => this.#refused(id, words)) }
+      return { kind: 'refused', words, refused: await this.#refused(ids.map((id) => ({ id, why: words }))) }
     }
   }
 
@@ -124,18 +123,12 @@ export class TaskActs {
     return outcomes
   }
 
-  #answered(asked: Asked, before: Map<string, Card | undefined>, outcomes: Outcomes): ActOutcome {
-    const refused: RefusedTask[] = []
-    const done: string[] = []
-    for (const { id, done: isDone, version, detail } of outcomes) {
-      if (isDone) {
-        done.push(id)
-        this.#settle(id, version)
-      } else {
-        this.#putBack(id)
-        refused.push(this.#refused(id, detail ?? 'It was refused.'))
-      }
-    }
+  async #answered(asked: Asked, before: Map<string, Card | undefined>, outcomes: Outcomes) {
+    const done = outcomes.filter((outcome) => outcome.done).map(({ id }) => id)
+    for (const { id, version } of outcomes) if (done.includes(id)) this.#settle(id, version)
+    const refused = await this.#refused(
+      outcomes.flatMap(({ id, done, detail }) => (done ? [] : { id, why: detail ?? 'It was refused.' })),
+    )
     if (done.length === 0)
       return { kind: 'refused', words: refused[0]?.words ?? 'Nothing was done.', refused }
     const names = done.map((id) => nameOfTask(id, before.get(id)))
@@ -214,17 +207,20 @@ export class TaskActs {
       })
   }
 
-  #putBack(id: string): void {
-    this.#live.world.pending.end(id)
-    this.#live.world.redraw(id)
-    this.#live.world.readCardAgain(id)
-  }
-
-  #refused(id: string, why: string): RefusedTask {
-    const card = this.#card(id)
-    if (!card) return { id, words: why, lawful: [] }
-    const words = `${why} ${standing(nameOfTask(id, card), card, this.#live.now())}`
-    return { id, words, lawful: actsFor(card) }
+  /** They go back at once. How they stand is read first: whoever was faster is not on the screen yet. */
+  async #refused(tasks: readonly { id: string; why: string }[]): Promise<RefusedTask[]> {
+    const { world } = this.#live
+    for (const { id } of tasks) {
+      world.pending.end(id)
+      world.redraw(id)
+    }
+    if (tasks.length > 0) await world.readNow(tasks.map(({ id }) => id))
+    return tasks.map(({ id, why }) => {
+      const card = this.#card(id)
+      if (!card) return { id, words: why, lawful: [] }
+      const words = `${why} ${standing(nameOfTask(id, card), card, this.#live.now())}`
+      return { id, words, lawful: actsFor(card) }
+    })
   }
 
   #card(id: string): Card | undefined {
