@@ -72,6 +72,19 @@ describe('the numbers of the log', () => {
     expect(board.status).toBe('ready')
   })
 
+  test('a head that the events after it overtook on the way is no shorter log', async () => {
+    const { server, page, happen, isTrue } = await opened()
+    const last = server.seq
+    happen(10)
+    page.deliver(last)
+    await page.clock.pass(100)
+    page.socket.say({ head: last + 5, now: page.clock.now(), instance: page.instance })
+    await page.clock.pass(1_000)
+    expect(page.sockets).toHaveLength(1)
+    expect(page.calls).not.toContain('session')
+    isTrue()
+  })
+
   test('another database under the same address is read again, even with as many events', async () => {
     const { page } = await opened()
     const reads = () => page.calls.filter((call) => call === 'board').length

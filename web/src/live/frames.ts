@@ -5,10 +5,10 @@ import type { EventFrame } from '../../../src/core/shapes/events.ts'
 
 type Told = AnswerOf<typeof EventFrame>
 /** Where the log ends, the server's time, and which database it is: first, and every 15 seconds. */
-interface HeadFrame {
+export interface HeadFrame {
   head: number
   now: number
-  instance?: string
+  instance?: string | undefined
 }
 export type Frame = Told | HeadFrame
 export type OutputChunk = Extract<Told, { output: unknown }>['output']

@@ -1,6 +1,7 @@
 import type { LiveEvent } from './card.ts'
 import type { Clock } from './clock.ts'
 import { EventQueue } from './event-queue.ts'
+import type { HeadFrame } from './frames.ts'
 import { FreshnessStore } from './freshness.ts'
 import { InboxCount } from './inbox-count.ts'
 import { Output } from './output.ts'
@@ -72,7 +73,7 @@ export class Live {
       ...{ clock, requests, open, isOnline, signedOut },
       last: () => this.#sequence.last,
       take: (events) => this.#take(events),
-      head: (head, now, instance) => this.#heard(head, now, instance),
+      head: (frame, isFirst) => this.#heard(frame, isFirst),
       output: (chunk) => this.output.take(chunk),
       freshness: (freshness) => this.freshness.set(freshness),
       now: () => this.now(),
@@ -124,10 +125,10 @@ export class Live {
     this.#tellFreshness()
   }
 
-  #heard(head: number, now: number, instance: string | null): void {
+  #heard({ head, now, instance }: HeadFrame, isFirst: boolean): void {
     this.freshness.heard(now, this.#clock.now())
-    const mustResync = this.#sequence.mustResync(head, instance)
-    this.#head = head
+    const mustResync = this.#sequence.mustResync(head, instance ?? null, isFirst)
+    this.#head = mustResync ? head : Math.max(head, this.#sequence.last)
     if (mustResync) {
       this.#sequence.beginAt(head)
       this.#queue.clear()

@@ -16,6 +16,8 @@ type Offer<E> =
 export class Sequence {
   /** The number of the last event that was taken. */
   last: number
+  /** Where the log ended when the server last said it. */
+  #saidHead = 0
   #instance: string | null
 
   constructor(last: number, instance: string | null = null) {
@@ -36,12 +38,15 @@ export class Sequence {
 
   /**
    * The server says where its log ends. True: what we have does not lead there. Another database, or one that was restored from an
-   * earlier copy, has other events under our numbers.
+   * earlier copy, has other events under our numbers. The first word of a socket comes before its events; later ones are read while
+   * events are sent, which may overtake them: only a head below the one before is a shorter log then.
    */
-  mustResync(head: number, instance: string | null): boolean {
+  mustResync(head: number, instance: string | null, isFirst: boolean): boolean {
     const isOther = this.#instance !== null && instance !== null && instance !== this.#instance
+    const isShorter = head < (isFirst ? this.last : this.#saidHead)
     this.#instance = instance ?? this.#instance
-    return isOther || head < this.last || head - this.last > MOST_BEHIND
+    this.#saidHead = head
+    return isOther || isShorter || head - this.last > MOST_BEHIND
   }
 
   beginAt(seq: number): void {

@@ -1,6 +1,6 @@
 import type { LiveEvent } from './card.ts'
 import type { Clock } from './clock.ts'
-import { type Frame, frameIn, type OutputChunk } from './frames.ts'
+import { type Frame, frameIn, type HeadFrame, type OutputChunk } from './frames.ts'
 import type { Freshness } from './freshness.ts'
 import { isRefused, isSignedOut } from './outcomes.ts'
 
@@ -28,7 +28,8 @@ interface Surroundings {
   /** The last event that was taken. */
   last: () => number
   take: (events: readonly LiveEvent[]) => void
-  head: (head: number, now: number, instance: string | null) => void
+  /** `isFirst`: nothing was said on this socket before it. */
+  head: (frame: HeadFrame, isFirst: boolean) => void
   output: (chunk: OutputChunk) => void
   freshness: (freshness: Freshness) => void
   signedOut: () => void
@@ -142,11 +143,12 @@ export class EventSocket {
     let hasSpoken = false
     socket.onmessage = ({ data }) => {
       if (turn !== this.#turn) return
-      if (!hasSpoken) this.#opened()
+      const isFirst = !hasSpoken
+      if (isFirst) this.#opened()
       hasSpoken = true
       this.#awaitNext()
       const frame = frameIn(data)
-      if (frame) this.#heard(frame)
+      if (frame) this.#heard(frame, isFirst)
     }
     socket.onclose = ({ code }) => {
       if (turn === this.#turn) void this.#closed(code, hasSpoken)
@@ -162,9 +164,9 @@ export class EventSocket {
     this.#sendFollowed()
   }
 
-  #heard(frame: Frame): void {
+  #heard(frame: Frame, isFirst: boolean): void {
     const { head, take, output } = this.#around
-    if ('head' in frame) head(frame.head, frame.now, frame.instance ?? null)
+    if ('head' in frame) head(frame, isFirst)
     else if ('events' in frame) take(frame.events)
     else if ('output' in frame) output(frame.output)
   }

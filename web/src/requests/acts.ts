@@ -123,7 +123,11 @@ export class TaskActs {
     return outcomes
   }
 
-  async #answered(asked: Asked, before: Map<string, Card | undefined>, outcomes: Outcomes) {
+  async #answered(
+    asked: Asked,
+    before: Map<string, Card | undefined>,
+    outcomes: Outcomes,
+  ): Promise<ActOutcome> {
     const done = outcomes.filter((outcome) => outcome.done).map(({ id }) => id)
     for (const { id, version } of outcomes) if (done.includes(id)) this.#settle(id, version)
     const refused = await this.#refused(
