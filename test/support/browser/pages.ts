@@ -71,4 +71,11 @@ export const PAGES: readonly PageUnderTest[] = [
     isOfOneThing: true,
   },
   { name: 'watch', route: '/watch', path: () => '/watch', mainAct: null },
+  {
+    name: 'task',
+    route: '/tasks/$idOrKey',
+    path: ({ taskId }) => `/tasks/${taskId}`,
+    mainAct: /^Approve/,
+    isOfOneThing: true,
+  },
 ]

@@ -73,18 +73,20 @@ export function EventLog({ task: { id } }: { task: Task }) {
 const wordsOf = (type: string) => type.replace(/^task_/, '').replaceAll('_', ' ')
 
 function EventRow({ event }: { event: LiveEvent }) {
-  const { seq, type, from, to, actor, actorName, at, payload } = event
+  const { seq, type, from, to, by, at, payload } = event
   const details = JSON.stringify(payload, null, 2)
   const look = to === null ? null : STATE_LOOKS[to]
   const line = (
     <>
-      <span className="w-16 shrink-0 text-right font-mono text-label text-faint tabular-nums">{seq}</span>
+      <span className="w-12 shrink-0 font-mono text-label text-faint tabular-nums">{seq}</span>
       <span className="inline-flex w-4 shrink-0">
         {to && to !== from && <StateMark size={14} state={to} />}
       </span>
       <span className="font-medium">{wordsOf(type)}</span>
-      {look && to !== from && <span className="text-muted max-sm:hidden">now {look.word.toLowerCase()}</span>}
-      <span className="ml-auto min-w-0 truncate text-muted">{actorName ?? actor}</span>
+      {look && to !== from && look.word.toLowerCase() !== wordsOf(type) && (
+        <span className="text-muted max-sm:hidden">now {look.word.toLowerCase()}</span>
+      )}
+      <span className="ml-auto min-w-0 truncate text-muted">{by.name ?? by.id ?? by.kind}</span>
       <span className="shrink-0 text-muted">
         <Moment at={at} />
       </span>

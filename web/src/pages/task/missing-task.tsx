@@ -21,6 +21,7 @@ export function MissingTask({ name }: { name: string }) {
       <Field label="Look for a task">
         <TextInput onChange={(event) => setQ(event.target.value)} type="search" value={q} />
       </Field>
+      {data && tasks.length === 0 && <p className="mt-2 text-row text-muted">No task matches that.</p>}
       <ul aria-label="Found tasks" className="mt-2 flex flex-col">
         {tasks.map((task) => (
           <li key={task.id}>

@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import type { AnswerTo } from '../../../../src/client/client.ts'
+import { ERRORS } from '../../../../src/core/errors.ts'
 import { useSnapshot } from '../../live/use-snapshot.ts'
 import { AgentChip } from '../../parts/agent-chip.tsx'
 import { Button } from '../../parts/button.tsx'
@@ -65,9 +66,7 @@ export function Results(props: {
           />
           {result.summary && <p className="text-body wrap-anywhere">{result.summary}</p>}
           {result.rejectionReason && (
-            <p className="text-row text-bad wrap-anywhere">
-              Rejected: {result.rejectionReason.replaceAll('_', ' ').toLowerCase()}
-            </p>
+            <p className="text-row text-bad wrap-anywhere">Rejected: {reasonWords(result.rejectionReason)}</p>
           )}
           {compared === result.workProductRef ? (
             <ResultDifference resultRef={result.workProductRef} taskId={task.id} />
@@ -82,6 +81,10 @@ export function Results(props: {
     </ol>
   )
 }
+
+/** Some reasons are codes of refusals, others are what a person wrote. */
+const reasonWords = (reason: string) =>
+  Object.hasOwn(ERRORS, reason) ? ERRORS[reason as keyof typeof ERRORS].title : reason
 
 function Standing({ accepted }: { accepted: boolean | null }) {
   if (accepted === null) return <Chip hue="ask">awaits a verdict</Chip>

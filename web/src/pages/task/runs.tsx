@@ -23,14 +23,17 @@ export function TaskRuns({ task }: { task: Task }) {
       />
     )
   return (
-    <div className="-mx-6 flex h-120 flex-col max-sm:-mx-4">
-      <DataTable
-        columns={COLUMNS}
-        keyOf={(run) => run.id}
-        label="Runs of this task"
-        onOpen={(run) => go(`/runs/${run.id}`)}
-        rows={data.items.toSorted((a, b) => (a.id < b.id ? 1 : -1))}
-      />
+    <div className="flex h-120 flex-col overflow-hidden">
+      {/* The table keeps a margin of its own, as on a page. */}
+      <div className="-mx-6 flex min-h-0 flex-1 flex-col max-sm:-mx-4">
+        <DataTable
+          columns={COLUMNS}
+          keyOf={(run) => run.id}
+          label="Runs of this task"
+          onOpen={(run) => go(`/runs/${run.id}`)}
+          rows={data.items.toSorted((a, b) => (a.id < b.id ? 1 : -1))}
+        />
+      </div>
     </div>
   )
 }

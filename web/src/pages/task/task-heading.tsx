@@ -41,7 +41,7 @@ export function TaskFacts({ task, now }: { task: Task; now: ShownTask }) {
         <span className="inline-flex items-center gap-1.5">
           <AgentChip size={16} slug={holder.agent} />
           <span>
-            lease <Countdown due="over" to={holder.leaseExpiresAt} />
+            has it, lease <Countdown due="over" to={holder.leaseExpiresAt} />
           </span>
         </span>
       )}

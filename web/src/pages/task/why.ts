@@ -94,14 +94,14 @@ function held(task: Task, now: ShownTask): WhyAndNext {
         ? `tried again after ${failed}`
         : null
   if (now.state === 'assigned')
-    return { why: why ?? `${now.holder?.agent ?? 'an agent'} took it`, next: next('its start') }
-  return { why: why ?? `${now.holder?.agent ?? 'an agent'} works on it`, next: next(afterResult(task)) }
+    return { why: why ?? `taken by ${now.holder?.agent ?? 'an agent'}`, next: next('its start') }
+  return { why: why ?? `in the hands of ${now.holder?.agent ?? 'an agent'}`, next: next(afterResult(task)) }
 }
 
 function needsPerson(task: Task, now: ShownTask): WhyAndNext {
   if (now.awaits === 'question')
     return {
-      why: `${task.question?.askedBy ?? 'its agent'} asks you something`,
+      why: `a question of ${task.question?.askedBy ?? 'its agent'} waits for you`,
       next: next('queued again with your answer'),
     }
   const because = task.awaits?.reason ?? null

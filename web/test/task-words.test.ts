@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'vitest'
+import { patchRows } from '../src/pages/task/patch-rows.ts'
+import { threadsOf } from '../src/pages/task/thread.ts'
+import type { Neighbour, ShownTask, Task } from '../src/pages/task/use-task.ts'
+import { shortKey, whyAndNext } from '../src/pages/task/why.ts'
+
+/** What the page of a task says, without a page. */
+
+const neighbour = (key: string | null, state: Neighbour['state']): Neighbour => ({
+  taskId: `id of ${key}`,
+  key,
+  title: 'Schema',
+  state,
+  kind: 'data',
+})
+
+const words = (now: Partial<ShownTask>, task: Partial<Task> = {}) => {
+  const shown = {
+    attempt: 1,
+    holder: null,
+    dueAt: null,
+    awaits: null,
+    agent: null,
+    resultDigest: null,
+    ...now,
+  }
+  const read = { blockedBy: [], blocks: [], verifications: [], requiredCapabilities: [], triggerRule: null }
+  const more = {
+    verification: null,
+    error: null,
+    failureClass: null,
+    maxRetries: 3,
+    question: null,
+    awaits: null,
+  }
+  return whyAndNext({ ...read, ...more, ...task } as unknown as Task, shown as ShownTask)
+}
+
+describe('a task says why it does not move, and what moves it', () => {
+  test('when it waits for others, it names those that are not done', () => {
+    const blockedBy = [
+      neighbour('B-002-schema', 'completed'),
+      neighbour('B-009-library', 'running'),
+      neighbour(null, 'queued'),
+    ]
+    expect(words({ state: 'pending' }, { blockedBy, triggerRule: 'all_success' })).toEqual({
+      why: 'waits for B-009 and “Schema”',
+      next: { words: 'queued when all 2 are done', at: null },
+    })
+  })
+
+  test('when it is tried again, what failed and when', () => {
+    const told = words(
+      { state: 'awaiting_retry', dueAt: 5_000 },
+      { error: 'exit 1', failureClass: 'quality' },
+    )
+    expect(told.why).toBe('the result was not good enough: “exit 1”')
+    expect(told.next).toEqual({ words: 'tried again in', at: 5_000 })
+  })
+
+  test('when it failed, whether attempts are left and what it holds back', () => {
+    const blocks = [neighbour('B-031-docs', 'pending')]
+    const told = words({ state: 'failed', attempt: 4 }, { error: 'exit 1', blocks })
+    expect(told.why).toBe('“exit 1”. All 4 attempts are spent.')
+    expect(told.next?.words).toContain('holds back 1 task')
+  })
+
+  test('when a person has to decide, about what', () => {
+    expect(words({ state: 'awaiting_human', awaits: 'question' }).next?.words).toBe(
+      'queued again with your answer',
+    )
+    expect(words({ state: 'awaiting_human', awaits: 'result', resultDigest: 'd' }).next?.words).toBe(
+      'done when you approve, tried again when you reject',
+    )
+    expect(words({ state: 'budget_exceeded', awaits: 'budget' }).next?.words).toContain('budget is raised')
+  })
+
+  test('and says nothing when it is done', () => {
+    expect(words({ state: 'completed' })).toEqual({ why: null, next: null })
+  })
+})
+
+test('a key is short without its words, and keeps its part', () => {
+  expect(shortKey('B-003-implement-dashboard::2')).toBe('B-003::2')
+  expect(shortKey('B-014-fix-login')).toBe('B-014')
+})
+
+test('a patch is a tree with each part of a path once, and what was there before', () => {
+  const accepted = { pages: { home: 'Hello', cart: 'Basket' }, 'a/b': 1 }
+  const patch = [
+    { op: 'replace', path: '/pages/home', value: 'Welcome' },
+    { op: 'remove', path: '/pages/cart' },
+    { op: 'add', path: '/a~1b', value: 2 },
+  ]
+  const rows = patchRows(patch, accepted).map(({ depth, name, change }) => [depth, name, change])
+  expect(rows).toEqual([
+    [0, 'a/b', { op: 'add', before: undefined, after: 2 }],
+    [0, 'pages', null],
+    [1, 'cart', { op: 'remove', before: 'Basket', after: undefined }],
+    [1, 'home', { op: 'replace', before: 'Hello', after: 'Welcome' }],
+  ])
+})
+
+test('replies stand below what began their thread, however deep they are', () => {
+  const said = (id: string, replyTo: string | null) =>
+    ({ id, replyTo }) as Parameters<typeof threadsOf>[0][number]
+  const threads = threadsOf([
+    said('a', null),
+    said('b', null),
+    said('c', 'a'),
+    said('d', 'c'),
+    said('e', 'gone'),
+  ])
+  expect(threads.map(({ first, replies }) => [first.id, ...replies.map(({ id }) => id)])).toEqual([
+    ['a', 'c', 'd'],
+    ['b'],
+    ['e'],
+  ])
+})
