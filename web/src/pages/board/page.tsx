@@ -21,7 +21,7 @@ import { Kanban } from './kanban.tsx'
 import { TaskList } from './list.tsx'
 import { NewTask } from './new-task.tsx'
 import { NoTasks } from './no-tasks.tsx'
-import { TaskSummary } from './panel.tsx'
+import { TaskBeside } from './panel.tsx'
 import { type BoardSearch, type BoardView, boardAt, FILTERS, filterIn, isFiltered } from './search.ts'
 
 /** All tasks of the workspace by where they stand: a kanban or a list. */
@@ -70,7 +70,7 @@ function BoardPage({ search, desk }: { search: BoardSearch; desk: Desk }) {
         <Filters onChange={(next) => go(boardAt(search, next), { replace: 'q' in next })} search={search} />
       }
       isFull
-      panel={search.task && <TaskSummary id={search.task} onClose={() => change({ task: undefined })} />}
+      panel={search.task && <TaskBeside id={search.task} onClose={() => change({ task: undefined })} />}
       title="Board"
     >
       {board.status === 'failed' ? (
