@@ -72,7 +72,7 @@ function TitleField({ value, onChange }: { value: string; onChange: (q: string |
   return (
     <TextInput
       aria-label="Filter by words of the title"
-      className="h-7! max-w-56 text-row max-sm:h-9! max-sm:max-w-44"
+      className="h-7! max-w-48 text-row max-sm:h-9! max-sm:max-w-44"
       maxLength={200}
       onChange={(event) => setTyped(event.target.value)}
       onKeyDown={(event) => {

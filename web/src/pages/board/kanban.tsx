@@ -1,4 +1,4 @@
-import { useCallback, useRef, useState } from 'react'
+import { useCallback, useEffect, useRef, useState } from 'react'
 import { BOARD_COLUMNS, type BoardColumn } from '../../../../src/core/board.ts'
 import type { BoardOnScreen } from '../../live/hooks.ts'
 import { useLive } from '../../live/provider.tsx'
@@ -10,6 +10,7 @@ import { useBoardActs } from './acts-context.ts'
 import { Column } from './column.tsx'
 import { useDesk } from './desk.ts'
 import type { DropAct } from './drops.ts'
+import { elementOfCard } from './focus-card.ts'
 import { Moves, MovesContext } from './moves.ts'
 import { type BoardSearch, boardAt } from './search.ts'
 import { Trays } from './trays.tsx'
@@ -31,6 +32,7 @@ export function Kanban({ board, search }: { board: BoardOnScreen; search: BoardS
     openId: search.task,
     addressOf: (task) => boardAt(search, { task }),
   })
+  useOpenInView(search.task)
   return (
     <MovesContext value={moves}>
       {isPhone && (
@@ -69,6 +71,17 @@ export function Kanban({ board, search }: { board: BoardOnScreen; search: BoardS
       </div>
     </MovesContext>
   )
+}
+
+/** The panel takes room from the columns: the one with the open card stays in view. */
+function useOpenInView(id: string | undefined): void {
+  useEffect(() => {
+    if (id === undefined) return
+    const frame = requestAnimationFrame(() =>
+      elementOfCard(id)?.closest('section')?.scrollIntoView({ block: 'nearest', inline: 'nearest' }),
+    )
+    return () => cancelAnimationFrame(frame)
+  }, [id])
 }
 
 /** A drop is an act. */
