@@ -1,7 +1,7 @@
 import { lazy, Suspense } from 'react'
 import { idCarriedBy } from '../../../../src/core/ids.ts'
 import { useGo } from '../../links.tsx'
-import { useCard } from '../../live/hooks.ts'
+import { useEntity } from '../../live/hooks.ts'
 import { SidePanel } from '../../parts/side-panel.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { shortName } from './words.ts'
@@ -11,21 +11,19 @@ const TaskPanel = lazy(() => import('../task/panel.tsx').then(({ TaskPanel }) =>
 
 /** The chosen task beside the columns. It can be made a page. */
 export function TaskBeside({ id, onClose }: { id: string; onClose: () => void }) {
-  const card = useCard(id)
+  const card = useEntity('card', id)
   const go = useGo()
+  // The address may name it by its key or number, which the panel finds as well.
+  const name = idCarriedBy(id) === null ? id : shortName(id, card)
   return (
     <SidePanel
       onClose={onClose}
-      onExpand={() => go(`/tasks/${card?.key ?? id}`)}
-      title={card ? shortName(id, card) : 'Task'}
+      onExpand={() => go(`/tasks/${encodeURIComponent(card?.key ?? id)}`)}
+      title={name}
     >
-      {idCarriedBy(id) === null ? (
-        <p className="text-body text-muted">No task has this address.</p>
-      ) : (
-        <Suspense fallback={<Skeleton rows={6} />}>
-          <TaskPanel id={id} key={id} />
-        </Suspense>
-      )}
+      <Suspense fallback={<Skeleton rows={6} />}>
+        <TaskPanel id={id} key={id} />
+      </Suspense>
     </SidePanel>
   )
 }
