@@ -49,8 +49,8 @@ export function TaskBody(props: Props) {
             <Markdown text={task.description} />
           </div>
         )}
-        {isCompact && facts}
         <TaskTabs {...props} />
+        {isCompact && facts}
       </div>
       {!isCompact && <aside aria-label="Facts">{facts}</aside>}
     </div>
