@@ -34,7 +34,10 @@ test.skipIf(!isHere)('settings are tested, saved, and not lost when somebody els
   await page.getByText('The settings were changed while you edited them.').waitFor()
   await page.getByRole('button', { name: 'Save mine over it' }).click()
   await page.getByText('The settings of dev-1 are saved.').waitFor()
-  expect((await w.get('/agents/dev-1')).body).toMatchObject({ name: 'Mine', adapterType: 'simulated' })
+  expect((await w.call('GET', '/agents/dev-1')).body).toMatchObject({
+    name: 'Mine',
+    adapterType: 'simulated',
+  })
 })
 
 test.skipIf(!isHere)('a new agent never changes one that has the name', async () => {
