@@ -19,10 +19,14 @@ import { WakeupsOfAgent } from './wakeups-of-agent.tsx'
 const AgentSettings = lazy(() =>
   import('./agent-settings.tsx').then(({ AgentSettings }) => ({ default: AgentSettings })),
 )
+const AgentPrompt = lazy(() =>
+  import('./agent-prompt.tsx').then(({ AgentPrompt }) => ({ default: AgentPrompt })),
+)
 
 const TABS: Tab<AgentTab>[] = [
   { name: 'runs', words: 'Runs' },
   { name: 'settings', words: 'Settings' },
+  { name: 'prompt', words: 'Prompt' },
   { name: 'sessions', words: 'Sessions' },
   { name: 'wakeups', words: 'Wakeups' },
 ]
@@ -76,6 +80,7 @@ function shown(tab: AgentTab, agent: AgentRead): ReactNode {
   if (tab === 'runs') return <RunsOfAgent slug={slug} />
   if (tab === 'sessions') return <SessionsOfAgent slug={slug} />
   if (tab === 'wakeups') return <WakeupsOfAgent slug={slug} />
+  if (tab === 'prompt') return <AgentPrompt agent={agent} key={slug} />
   return <AgentSettings agent={agent} key={slug} />
 }
 

@@ -1,2 +1,2 @@
-export const AGENT_TABS = ['runs', 'settings', 'sessions', 'wakeups'] as const
+export const AGENT_TABS = ['runs', 'settings', 'prompt', 'sessions', 'wakeups'] as const
 export type AgentTab = (typeof AGENT_TABS)[number]
