@@ -1,5 +1,4 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
-import { RUN_STATES } from '../../src/core/runs/states.ts'
 import { AGENT_STATES } from '../../src/core/states.ts'
 import { searchBy } from './page-route.ts'
 import { AGENT_TABS } from './pages/agent/tabs.ts'
@@ -8,6 +7,7 @@ import { INBOX_TABS } from './pages/inbox/kinds.ts'
 import { MISSION_VIEWS } from './pages/mission/views.ts'
 import { NotFound } from './pages/not-found/page.tsx'
 import { RUN_VIEWS } from './pages/run/views.ts'
+import { RUNS_SEARCH } from './pages/runs/search.ts'
 import { TASK_TABS } from './pages/task/tabs.ts'
 import { param, parseSearch, type SearchTable, writeSearch } from './search-params.ts'
 import { Frame } from './shell/frame.tsx'
@@ -84,7 +84,7 @@ const pages = [
   ),
   page(
     '/runs',
-    { agent: param.text, status: param.oneOf(RUN_STATES) },
+    RUNS_SEARCH,
     lazyRouteComponent(() => import('./pages/runs/page.tsx'), 'Runs'),
   ),
   page(

@@ -2,8 +2,7 @@ import type { Step } from '../../../../src/core/shapes/transcript.ts'
 
 /** Steps as rows: one line each, and calls of the same tool in a row as one («Read ×14»). */
 
-export const STEP_FILTERS = ['all', 'failed', 'calls'] as const
-export type StepFilter = (typeof STEP_FILTERS)[number]
+export type StepFilter = 'all' | 'failed' | 'calls'
 
 export interface StepRow {
   /** The number of its first step: it keeps its place and its name while it grows. */
@@ -15,7 +14,7 @@ export interface StepRow {
 const FOLDED: readonly Step['kind'][] = ['call', 'edit', 'log', 'thought']
 
 /** What failed, and what waits for its result or for a person, is never folded away. */
-export const mustBeSeen = ({ isError, isOpen, kind }: Step) => isError || isOpen || kind === 'asked'
+const mustBeSeen = ({ isError, isOpen, kind }: Step) => isError || isOpen || kind === 'asked'
 
 const goesWith = (before: Step, step: Step) =>
   before.kind === step.kind &&

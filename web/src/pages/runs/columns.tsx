@@ -75,11 +75,11 @@ function Task({ run }: { run: ListedRun }) {
 }
 
 export const RUN_COLUMNS: Column<ListedRun>[] = [
-  { name: 'status', words: 'Status', width: '112px', phone: 'first', cell: (run) => <Status run={run} /> },
+  { name: 'status', words: 'Status', width: '104px', phone: 'first', cell: (run) => <Status run={run} /> },
   {
     name: 'run',
     words: 'Run',
-    width: '56px',
+    width: '44px',
     phone: 'second',
     cell: (run) => (
       <PageLink
@@ -102,7 +102,7 @@ export const RUN_COLUMNS: Column<ListedRun>[] = [
   {
     name: 'why',
     words: 'Why',
-    width: '88px',
+    width: '72px',
     phone: 'hidden',
     cell: (run) => <span className="text-muted">{run.reason ?? run.source}</span>,
   },
@@ -116,7 +116,7 @@ export const RUN_COLUMNS: Column<ListedRun>[] = [
   {
     name: 'took',
     words: 'Took',
-    width: '80px',
+    width: '72px',
     align: 'end',
     phone: 'second',
     cell: (run) => <Took run={run} />,
@@ -124,7 +124,7 @@ export const RUN_COLUMNS: Column<ListedRun>[] = [
   {
     name: 'tokens',
     words: 'Tokens',
-    width: '72px',
+    width: '56px',
     align: 'end',
     phone: 'hidden',
     cell: (run) => <Used run={run} />,
@@ -132,7 +132,7 @@ export const RUN_COLUMNS: Column<ListedRun>[] = [
   {
     name: 'cost',
     words: 'Cost',
-    width: '64px',
+    width: '56px',
     align: 'end',
     phone: 'second',
     cell: (run) => <Cost run={run} />,
@@ -140,7 +140,7 @@ export const RUN_COLUMNS: Column<ListedRun>[] = [
   {
     name: 'queued',
     words: 'Queued',
-    width: '80px',
+    width: '72px',
     align: 'end',
     phone: 'hidden',
     cell: (run) => (

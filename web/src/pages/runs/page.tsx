@@ -1,7 +1,5 @@
-import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
-import { RUN_STATES, type RunState } from '../../../../src/core/runs/states.ts'
 import { useShortcuts } from '../../keys/shortcuts.ts'
 import { PageLink, useGo } from '../../links.tsx'
 import { Button } from '../../parts/button.tsx'
@@ -10,15 +8,14 @@ import { Empty } from '../../parts/empty.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Page } from '../../parts/page.tsx'
 import { ProblemBox } from '../../parts/problem.tsx'
-import { Select } from '../../parts/select.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import type { VirtualListHandle } from '../../parts/virtual-list.tsx'
 import { countText } from '../../parts/wording.ts'
-import { api } from '../../requests/api.ts'
 import { writeSearch } from '../../search-params.ts'
-import { STATE_LOOKS } from '../../theme/marks.ts'
 import { RUN_COLUMNS } from './columns.tsx'
-import { type RunFilter, useRuns } from './use-runs.ts'
+import { Filters } from './filters.tsx'
+import type { RunFilter } from './search.ts'
+import { useRuns } from './use-runs.ts'
 
 /** All runs of the workspace, newest first. */
 export function Runs() {
@@ -85,41 +82,6 @@ export function Runs() {
         </div>
       )}
     </Page>
-  )
-}
-
-function Filters({ filter, onChange }: { filter: RunFilter; onChange: (change: RunFilter) => void }) {
-  const { data } = useQuery({
-    queryKey: ['agent-names'],
-    queryFn: ({ signal }) => api().get('/agents', { query: { limit: 200 }, signal }),
-  })
-  const slugs = new Set([
-    ...(data?.items.map(({ slug }) => slug) ?? []),
-    ...(filter.agent ? [filter.agent] : []),
-  ])
-  return (
-    <>
-      <Select
-        aria-label="Status"
-        onChange={(status) => onChange({ status: status === '' ? undefined : (status as RunState) })}
-        options={[
-          { value: '', words: 'Any status' },
-          ...RUN_STATES.map((state) => ({ value: state, words: STATE_LOOKS[state].word })),
-        ]}
-        size="small"
-        value={filter.status ?? ''}
-      />
-      <Select
-        aria-label="Agent"
-        onChange={(agent) => onChange({ agent: agent === '' ? undefined : agent })}
-        options={[
-          { value: '', words: 'Any agent' },
-          ...[...slugs].sort().map((slug) => ({ value: slug, words: slug })),
-        ]}
-        size="small"
-        value={filter.agent ?? ''}
-      />
-    </>
   )
 }
 

@@ -1,17 +1,13 @@
 import { useCallback, useMemo, useRef, useState } from 'react'
 import type { AnswerTo } from '../../../../src/client/client.ts'
-import type { RunState } from '../../../../src/core/runs/states.ts'
 import type { LiveEvent } from '../../live/card.ts'
 import { useSnapshot } from '../../live/use-snapshot.ts'
 import { api } from '../../requests/api.ts'
+import { writeSearch } from '../../search-params.ts'
+import type { RunFilter } from './search.ts'
 
 type Answer = AnswerTo<'GET', '/runs'>
 export type ListedRun = Answer['items'][number]
-
-export interface RunFilter {
-  readonly agent?: string | undefined
-  readonly status?: RunState | undefined
-}
 
 interface Head extends Answer {
   /** Runs that were queued since it was read. */
@@ -20,17 +16,19 @@ interface Head extends Answer {
 
 const RUNS_A_PAGE = 50
 
-/** A run that was queued for an agent of the filter; a filter by state is met or not when the list is read again. */
+/** A run that may belong to the list: what its event does not tell is seen when the list is read again. */
 export const afterEvent =
-  ({ agent }: RunFilter) =>
-  (head: Head, { type, payload }: LiveEvent): Head =>
-    type === 'run_queued' && (agent === undefined || payload.agent === agent)
-      ? { ...head, newer: head.newer + 1 }
-      : head
+  ({ agent, source, task }: RunFilter) =>
+  <H extends Pick<Head, 'newer'>>(head: H, { type, payload, taskId }: LiveEvent): H => {
+    const isWanted = (wanted: string | undefined, told: unknown) => wanted === undefined || wanted === told
+    const isOurs =
+      isWanted(agent, payload.agent) && isWanted(source, payload.source) && isWanted(task, taskId)
+    return type === 'run_queued' && isOurs ? { ...head, newer: head.newer + 1 } : head
+  }
 
 /** Runs, newest first. New ones come in while the reader is at the top, and wait while they read further down. */
 export function useRuns(filter: RunFilter) {
-  const key = `${filter.agent ?? ''} ${filter.status ?? ''}`
+  const key = writeSearch(filter)
   const isAtTop = useRef(true)
   const head = useSnapshot<Head>(
     ['runs', key],
@@ -47,13 +45,15 @@ export function useRuns(filter: RunFilter) {
   } | null>(null)
   const kept = older?.key === key ? older : null
   const isReading = useRef(false)
+  const latest = useRef(filter)
+  latest.current = filter
   const cursor = kept ? kept.cursor : (head.data?.nextCursor ?? null)
   const loadMore = useCallback(async () => {
     if (cursor === null || isReading.current) return
     isReading.current = true
     try {
       const page = await api().get('/runs', {
-        query: { agent: filter.agent, status: filter.status, cursor, limit: RUNS_A_PAGE },
+        query: { ...latest.current, cursor, limit: RUNS_A_PAGE },
       })
       setOlder((before) => ({
         key,
@@ -63,7 +63,7 @@ export function useRuns(filter: RunFilter) {
     } finally {
       isReading.current = false
     }
-  }, [cursor, key, filter.agent, filter.status])
+  }, [cursor, key])
   const runs = useMemo(() => {
     const byId = new Map([...(head.data?.items ?? []), ...(kept?.runs ?? [])].map((run) => [run.id, run]))
     return [...byId.values()].sort((a, b) => (a.id < b.id ? 1 : -1))

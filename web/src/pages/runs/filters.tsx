@@ -1,0 +1,74 @@
+import { useQuery } from '@tanstack/react-query'
+import { RUN_ERRORS } from '../../../../src/core/runs/outcomes.ts'
+import { RUN_STATES } from '../../../../src/core/runs/states.ts'
+import { Chip } from '../../parts/chip.tsx'
+import { Select } from '../../parts/select.tsx'
+import { api } from '../../requests/api.ts'
+import { STATE_LOOKS } from '../../theme/marks.ts'
+import { ERROR_CODES, type RunFilter, SOURCE_WORDS, SOURCES } from './search.ts'
+
+interface Props {
+  filter: RunFilter
+  onChange: (change: RunFilter) => void
+}
+
+/** One choice for each thing a run can be told by, the first two on a phone; a task or a mission comes with the address. */
+export function Filters({ filter, onChange }: Props) {
+  const choice = <Name extends 'status' | 'source' | 'errorCode'>(
+    name: Name,
+    label: string,
+    any: string,
+    values: readonly NonNullable<RunFilter[Name]>[],
+    wordsOf: (value: NonNullable<RunFilter[Name]>) => string,
+  ) => (
+    <Select
+      aria-label={label}
+      className={`max-w-48 ${name === 'status' ? '' : 'max-sm:hidden'}`}
+      onChange={(value) => onChange({ [name]: value === '' ? undefined : value })}
+      options={[
+        { value: '', words: any },
+        ...values.map((value) => ({ value: value as string, words: wordsOf(value) })),
+      ]}
+      size="small"
+      value={(filter[name] as string | undefined) ?? ''}
+    />
+  )
+  return (
+    <>
+      {choice('status', 'Status', 'Any status', RUN_STATES, (state) => STATE_LOOKS[state].word)}
+      <AgentFilter filter={filter} onChange={onChange} />
+      {choice('source', 'Why', 'Any reason', SOURCES, (source) => SOURCE_WORDS[source])}
+      {choice('errorCode', 'Failure', 'Any end', ERROR_CODES, (code) => RUN_ERRORS[code].title)}
+      {(['task', 'mission'] as const).map(
+        (name) =>
+          filter[name] && (
+            <Chip key={name} onRemove={() => onChange({ [name]: undefined })} title={filter[name]}>
+              of one {name}
+            </Chip>
+          ),
+      )}
+    </>
+  )
+}
+
+function AgentFilter({ filter, onChange }: Props) {
+  const { data } = useQuery({
+    queryKey: ['agent-names'],
+    queryFn: ({ signal }) => api().get('/agents', { query: { limit: 200 }, signal }),
+  })
+  const slugs = new Set(data?.items.map(({ slug }) => slug))
+  if (filter.agent) slugs.add(filter.agent)
+  return (
+    <Select
+      aria-label="Agent"
+      className="max-w-48"
+      onChange={(agent) => onChange({ agent: agent === '' ? undefined : agent })}
+      options={[
+        { value: '', words: 'Any agent' },
+        ...[...slugs].sort().map((slug) => ({ value: slug, words: slug })),
+      ]}
+      size="small"
+      value={filter.agent ?? ''}
+    />
+  )
+}

@@ -1,0 +1,28 @@
+import { RUN_ERRORS } from '../../../../src/core/runs/outcomes.ts'
+import { RUN_STATES } from '../../../../src/core/runs/states.ts'
+import type { WakeupSource } from '../../../../src/core/runs/wakeups.ts'
+import { param, type SearchOf } from '../../search-params.ts'
+
+export const SOURCE_WORDS = {
+  assignment: 'Assignment',
+  on_demand: 'On demand',
+  timer: 'Timer',
+  automation: 'Automation',
+} as const satisfies Record<WakeupSource, string>
+
+const keysOf = <Name extends string>(table: Record<Name, unknown>) => Object.keys(table) as Name[]
+
+export const SOURCES = keysOf(SOURCE_WORDS)
+export const ERROR_CODES = keysOf(RUN_ERRORS)
+
+/** What of the address the list of runs understands. */
+export const RUNS_SEARCH = {
+  agent: param.text,
+  status: param.oneOf(RUN_STATES),
+  source: param.oneOf(SOURCES),
+  errorCode: param.oneOf(ERROR_CODES),
+  task: param.text,
+  mission: param.text,
+}
+
+export type RunFilter = SearchOf<typeof RUNS_SEARCH>
