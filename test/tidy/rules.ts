@@ -280,6 +280,8 @@ export const environmentInMain: Rule = (files) =>
 
 const LONGEST_FILE = 400
 const LONGEST_FUNCTION = 70
+/** Half of a component is markup. */
+const LONGEST_COMPONENT = 100
 
 /** A long file holds more than one idea, a long function more than one step. */
 export const small: Rule = (files) =>
@@ -287,13 +289,14 @@ export const small: Rule = (files) =>
     .filter(([path]) => /^(src|scripts|web\/src)\/.*\.(tsx?|mjs)$/.test(path))
     .flatMap(([path, text]) => {
       const lines = text.split('\n').length - 1
+      const longest = path.endsWith('.tsx') ? LONGEST_COMPONENT : LONGEST_FUNCTION
       return [
         ...(lines > LONGEST_FILE ? [`${path} has ${lines} lines; ${LONGEST_FILE} are enough.`] : []),
         ...functionsOf(text)
-          .filter((one) => one.lines > LONGEST_FUNCTION)
+          .filter((one) => one.lines > longest)
           .map(
             (one) =>
-              `${path}:${one.line} has a function of ${one.lines} lines; ${LONGEST_FUNCTION} are enough: ${one.name}`,
+              `${path}:${one.line} has a function of ${one.lines} lines; ${longest} are enough: ${one.name}`,
           ),
       ]
     })

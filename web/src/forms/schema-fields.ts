@@ -14,7 +14,7 @@ export interface SchemaField {
   isWhole: boolean
 }
 
-export interface MapRow {
+interface MapRow {
   name: string
   value: string
 }

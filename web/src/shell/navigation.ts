@@ -27,7 +27,7 @@ const entry = (
   ...rest,
 })
 
-export const NAVIGATION: readonly NavigationEntry[] = [
+const NAVIGATION: readonly NavigationEntry[] = [
   entry('/', 'Overview', 'overview', { key: 'o' }),
   entry('/inbox', 'Inbox', 'inbox', { key: 'i', isOnPhone: true }),
   entry('/board', 'Board', 'board', { key: 'b', isOnPhone: true }),

@@ -49,7 +49,7 @@ export class ManualClock implements Clock {
 }
 
 /** All promises that can be resolved are. */
-export async function settled(): Promise<void> {
+async function settled(): Promise<void> {
   for (let n = 0; n < 20; n++) await Promise.resolve()
 }
 

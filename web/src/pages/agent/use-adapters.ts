@@ -6,7 +6,7 @@ import { api } from '../../requests/api.ts'
 export const useAdapters = () =>
   useQuery({ queryKey: ['adapters'], queryFn: ({ signal }) => api().get('/adapters', { signal }) })
 
-export function useSchemaOf(adapterType: string): JsonSchema | undefined {
+function useSchemaOf(adapterType: string): JsonSchema | undefined {
   return useAdapters().data?.items.find(({ type }) => type === adapterType)?.configSchema
 }
 

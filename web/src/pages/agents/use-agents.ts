@@ -19,7 +19,7 @@ const WORK_EVENTS: readonly string[] = [
 ]
 
 /** Whether what a list of agents shows is different after it: agents, what they hold, their runs. */
-export const changesAgents = ({ type, payload }: LiveEvent) =>
+const changesAgents = ({ type, payload }: LiveEvent) =>
   type.startsWith('agent_') ||
   WORK_EVENTS.includes(type) ||
   (type.startsWith('task_') && typeof payload.agent === 'string')

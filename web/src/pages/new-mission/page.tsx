@@ -118,29 +118,7 @@ export function NewMission() {
             <PlanField onChange={(plan) => change({ plan })} refused={problems} value={draft.plan} />
           )}
         </div>
-        <div className="flex flex-col items-start gap-3">
-          <h2 className="text-row font-medium">Before work begins</h2>
-          <Segmented
-            label="Before work begins"
-            onChange={(autonomy) => change({ autonomy })}
-            options={[...AUTONOMIES]}
-            size="usual"
-            value={draft.autonomy}
-          />
-          {draft.autonomy === 'autonomous' && (
-            <Field
-              hint="A plan that may cost more, or whose cost is unknown, waits for you."
-              label="Limit in dollars"
-              problem={dollarsProblem(draft.below)}
-            >
-              <TextInput
-                inputMode="decimal"
-                onChange={(event) => change({ below: event.target.value.trim() })}
-                value={draft.below}
-              />
-            </Field>
-          )}
-        </div>
+        <BeforeWork change={change} draft={draft} />
         <Field
           hint="Optional. When it is spent the mission stops, and you are asked."
           label="Budget in dollars"
@@ -161,6 +139,35 @@ export function NewMission() {
         </div>
       </form>
     </Page>
+  )
+}
+
+/** Whether a person approves the plan, and up to which price nobody is asked. */
+function BeforeWork({ draft, change }: { draft: Draft; change: (part: Partial<Draft>) => void }) {
+  return (
+    <div className="flex flex-col items-start gap-3">
+      <h2 className="text-row font-medium">Before work begins</h2>
+      <Segmented
+        label="Before work begins"
+        onChange={(autonomy) => change({ autonomy })}
+        options={[...AUTONOMIES]}
+        size="usual"
+        value={draft.autonomy}
+      />
+      {draft.autonomy === 'autonomous' && (
+        <Field
+          hint="A plan that may cost more, or whose cost is unknown, waits for you."
+          label="Limit in dollars"
+          problem={dollarsProblem(draft.below)}
+        >
+          <TextInput
+            inputMode="decimal"
+            onChange={(event) => change({ below: event.target.value.trim() })}
+            value={draft.below}
+          />
+        </Field>
+      )}
+    </div>
   )
 }
 

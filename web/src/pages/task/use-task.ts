@@ -16,7 +16,7 @@ const withState = (neighbours: readonly Neighbour[], id: string, state: TaskStat
   neighbours.map((one) => (one.taskId === id ? { ...one, state } : one))
 
 /** What an event tells of the task's neighbours. Its own changes are on its card at once, and are read again with all they bring. */
-export function afterEvent(task: Task, { taskId, to }: LiveEvent): Task {
+function afterEvent(task: Task, { taskId, to }: LiveEvent): Task {
   if (taskId === null || to === null || taskId === task.id) return task
   const isNeighbour = (one: Neighbour) => one.taskId === taskId
   if (!task.blockedBy.some(isNeighbour) && !task.blocks.some(isNeighbour)) return task
@@ -49,7 +49,7 @@ export function useTask(idOrKey: string) {
 }
 
 /** The card knows what happened a moment ago, and acts that are on their way. Archived tasks have none. */
-export function shownTask(task: Task, card: ShownCard | undefined) {
+function shownTask(task: Task, card: ShownCard | undefined) {
   const isNewer = card !== undefined && (card.version >= task.version || card.pending !== undefined)
   return {
     state: isNewer ? card.state : task.state,

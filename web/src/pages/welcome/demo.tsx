@@ -8,7 +8,7 @@ import { StateChip } from '../../parts/state-chip.tsx'
 import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
 import { useSession } from '../../requests/session.ts'
-import type { Onboarding } from './page.tsx'
+import type { Onboarding } from './onboarding.ts'
 
 const boardOf = (missionId: string) => `/board?mission=${missionId}`
 

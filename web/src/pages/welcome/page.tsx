@@ -1,5 +1,4 @@
 import type { ReactNode } from 'react'
-import type { AnswerTo } from '../../../../src/client/client.ts'
 import { useSnapshot } from '../../live/use-snapshot.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Page } from '../../parts/page.tsx'
@@ -9,9 +8,8 @@ import { durationText } from '../../parts/wording.ts'
 import { api } from '../../requests/api.ts'
 import { Beginnings } from './beginnings.tsx'
 import { Demo } from './demo.tsx'
+import type { Onboarding } from './onboarding.ts'
 import { Programs } from './programs.tsx'
-
-export type Onboarding = AnswerTo<'GET', '/onboarding'>
 
 /** The first minutes: what is here, and three ways to see agents work. */
 export function Welcome() {

@@ -2,7 +2,7 @@ import { Button } from '../../parts/button.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import type { IconName } from '../../theme/icons.ts'
 import { TextWithCommands } from '../agents/text-with-commands.tsx'
-import type { Onboarding } from './page.tsx'
+import type { Onboarding } from './onboarding.ts'
 import { UseProgram } from './use-program.tsx'
 
 export type Cli = NonNullable<Onboarding['clis']>[number]

@@ -62,7 +62,7 @@ export function UseProgram({ programs }: { programs: readonly Cli[] }) {
           <TextInput
             autoComplete="off"
             onChange={(event) => setFolder(event.target.value)}
-            placeholder="/home/me/shop; empty: a folder of its own"
+            placeholder="path of a folder; empty: a folder of its own"
             spellCheck={false}
             value={folder}
           />

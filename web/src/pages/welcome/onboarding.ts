@@ -1,0 +1,4 @@
+import type { AnswerTo } from '../../../../src/client/client.ts'
+
+/** What is here, and what a first use needs. */
+export type Onboarding = AnswerTo<'GET', '/onboarding'>
