@@ -48,6 +48,7 @@ describe.skipIf(!isHere)('the inbox', () => {
     await page.waitForTimeout(400)
     await page.keyboard.press('a')
     await page.getByText('It changed while you read').waitFor()
+    await page.getByText('Since version 1').waitFor()
     expect(await stateOf(w, `/missions/${mission.id}`)).toBe('awaiting_approval')
   })
 })

@@ -1,14 +1,9 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
-import type { JsonSchema } from '../../forms/schema-fields.ts'
 import { api } from '../../requests/api.ts'
 
 /** The adapters of this node with the schemas of their settings. They change only when the server starts anew. */
 export const useAdapters = () =>
   useQuery({ queryKey: ['adapters'], queryFn: ({ signal }) => api().get('/adapters', { signal }) })
-
-function useSchemaOf(adapterType: string): JsonSchema | undefined {
-  return useAdapters().data?.items.find(({ type }) => type === adapterType)?.configSchema
-}
 
 /** Tests settings before they are saved. Masked values stand for those of the agent. */
 export const useTest = () =>

@@ -75,6 +75,12 @@ export function useCardKeys({ columns, scrollTo, openId, addressOf }: Place): vo
       },
     },
   })
+  usePriorityKeys(hasSubject)
+}
+
+function usePriorityKeys(hasSubject: boolean): void {
+  const desk = useDesk()
+  const acts = useBoardActs()
   useShortcuts(
     'Priority',
     Object.fromEntries(

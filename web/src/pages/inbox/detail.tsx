@@ -40,7 +40,7 @@ export function Detail(props: {
   if (isGone)
     return (
       <>
-        {change && <Changed change={change} onShow={onShow} />}
+        {change && <Changed change={change} id={id} onShow={onShow} />}
         <Empty
           drawing="handover"
           text={closed ? closedWords(closed) : 'It was answered, or went on without an answer.'}
@@ -62,7 +62,7 @@ export function Detail(props: {
     )
   return (
     <>
-      {change && <Changed change={change} onShow={onShow} />}
+      {change && <Changed change={change} id={id} onShow={onShow} />}
       <Shown closed={closed} item={data} key={data.id} onAnswer={onAnswer} />
     </>
   )
@@ -121,7 +121,8 @@ const short = (item: InboxItem) =>
     .join(', ')
 
 /** The answer was for something that is not there any more, so it was not given. */
-function Changed({ change, onShow }: { change: Change; onShow: (id: string) => void }) {
+function Changed(props: { change: Change; id: string; onShow: (id: string) => void }) {
+  const { change, id, onShow } = props
   const { seen, now, state } = change
   return (
     <div className="m-6 mb-0 flex gap-3 rounded-card bg-ask-tint p-4 text-ask" role="alert">
@@ -132,7 +133,7 @@ function Changed({ change, onShow }: { change: Change; onShow: (id: string) => v
           You saw {short(seen)}. {now ? `Now ${short(now)} waits.` : 'Nothing waits there now.'}
           {state && ` It is ${state.replaceAll('_', ' ')}.`}
         </p>
-        {now && now.id !== seen.id && (
+        {now && now.id !== id && (
           <Button className="mt-3" onClick={() => onShow(now.id)} size="small">
             Show what waits now
           </Button>

@@ -2,21 +2,17 @@ import { useSearch } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { useShortcuts } from '../../keys/shortcuts.ts'
 import { useGo } from '../../links.tsx'
-import { Button } from '../../parts/button.tsx'
 import { useIsPhone } from '../../parts/media.ts'
 import { Page } from '../../parts/page.tsx'
 import { ProblemBox } from '../../parts/problem.tsx'
 import { Segmented } from '../../parts/segmented.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
-import { countText } from '../../parts/wording.ts'
 import { writeSearch } from '../../search-params.ts'
-import { Detail } from './detail.tsx'
-import { ItemRow } from './item-row.tsx'
 import { KindTabs } from './kind-tabs.tsx'
 import { type InboxItem, KINDS } from './kinds.ts'
+import { ListAndDetail } from './list-and-detail.tsx'
 import { NothingWaits } from './nothing-waits.tsx'
-import { type Row, rowAfter } from './rows.ts'
-import { SelectedBar } from './selected-bar.tsx'
+import { type Row, rowAfter, UNTOLD } from './rows.ts'
 import { type Change, type Given, seenKey, useAnswer } from './use-answer.ts'
 import { useInbox } from './use-inbox.ts'
 
@@ -37,7 +33,8 @@ export function Inbox() {
   }
   const refused = (item: InboxItem, next: Change | null) => {
     setChange(next)
-    show(item.id)
+    // What waits there now, below the notice.
+    show(next?.now?.id ?? item.id)
   }
   const { answer, answerSeveral, sent } = useAnswer(refused)
   const rows = inbox.rows.filter(
@@ -49,84 +46,41 @@ export function Inbox() {
     answer({ item, given })
     show(isPhone ? undefined : (rowAfter(rows, item.id) ?? undefined))
   }
-  const check = (id: string) =>
-    setChecked((before) => {
-      const next = new Set(before)
-      if (!next.delete(id)) next.add(id)
-      return next
-    })
+  const check = (id: string) => setChecked((before) => toggled(before, id))
   useListKeys({ rows, current, show, check })
-  const together = rows.filter(({ item, closed }) => checked.has(item.id) && closed === null)
+  const closedOf = (id: string) => {
+    const row = inbox.rows.find(({ item }) => item.id === id)
+    // What has left a list that is complete does not wait any more.
+    return row ? row.closed : inbox.hasMore ? null : UNTOLD
+  }
   const body = () => {
-    if (inbox.error && inbox.rows.length === 0)
-      return (
-        <div className="p-6">
-          <ProblemBox error={inbox.error} onRetry={() => void inbox.refetch()} />
-        </div>
-      )
-    if (inbox.isPending)
-      return (
-        <div className="p-6">
-          <Skeleton rowHeight={60} rows={6} />
-        </div>
-      )
+    if ((inbox.error && inbox.rows.length === 0) || inbox.isPending) return <NotRead inbox={inbox} />
     if (rows.length === 0 && chosen === undefined)
       return <NothingWaits isFiltered={kind !== undefined && inbox.total !== 0} />
     return (
-      <div className="flex min-h-0 flex-1 border-t border-line">
-        {!(isPhone && chosen) && (
-          <section
-            aria-label="What waits"
-            className="flex min-h-0 w-[42%] max-w-150 min-w-0 shrink-0 flex-col border-r border-line max-sm:w-full max-sm:border-r-0"
-          >
-            <ul className="min-h-0 flex-1 overflow-y-auto" ref={list}>
-              {rows.map((row) => (
-                <ItemRow
-                  isChecked={checked.has(row.item.id)}
-                  isCurrent={row.item.id === current}
-                  key={row.item.id}
-                  onCheck={() => check(row.item.id)}
-                  onOpen={() => show(row.item.id, !isPhone)}
-                  row={row}
-                />
-              ))}
-              {inbox.hasMore && (
-                <li className="px-4 py-3 text-row text-muted">
-                  These are the first {countText(inbox.rows.length)}. The others follow as these are answered.
-                </li>
-              )}
-            </ul>
-            <SelectedBar
-              items={together.map(({ item }) => item)}
-              onAnswer={(given) => {
-                answerSeveral(given)
-                setChecked(new Set())
-              }}
-              onClear={() => setChecked(new Set())}
-            />
-          </section>
-        )}
-        {current && (
-          <section aria-label="What is asked" className="min-h-0 min-w-0 flex-1 overflow-y-auto bg-bg">
-            {isPhone && (
-              <Button className="m-2" icon="arrow-left" kind="quiet" onClick={() => show(undefined)}>
-                All that waits
-              </Button>
-            )}
-            <Detail
-              change={change}
-              closed={rows.find(({ item }) => item.id === current)?.closed ?? null}
-              id={current}
-              key={current}
-              onAnswer={give}
-              onShow={(id) => {
-                setChange(null)
-                show(id)
-              }}
-            />
-          </section>
-        )}
-      </div>
+      <ListAndDetail
+        change={change}
+        check={check}
+        checked={checked}
+        closedOf={closedOf}
+        current={current}
+        hasMore={inbox.hasMore}
+        isOpen={chosen !== undefined}
+        list={list}
+        onAnswer={give}
+        onAnswerSeveral={(given) => {
+          answerSeveral(given)
+          setChecked(new Set())
+        }}
+        onClear={() => setChecked(new Set())}
+        onShow={(id) => {
+          setChange(null)
+          show(id)
+        }}
+        rows={rows}
+        show={show}
+        total={inbox.rows.length}
+      />
     )
   }
   const tabs = (
@@ -158,6 +112,24 @@ export function Inbox() {
       {isPhone && !chosen && <div className="px-2 pb-2">{tabs}</div>}
       {body()}
     </Page>
+  )
+}
+
+function toggled(ids: ReadonlySet<string>, id: string): ReadonlySet<string> {
+  const next = new Set(ids)
+  if (!next.delete(id)) next.add(id)
+  return next
+}
+
+function NotRead({ inbox }: { inbox: ReturnType<typeof useInbox> }) {
+  return (
+    <div className="p-6">
+      {inbox.error ? (
+        <ProblemBox error={inbox.error} onRetry={() => void inbox.refetch()} />
+      ) : (
+        <Skeleton rowHeight={60} rows={6} />
+      )}
+    </div>
   )
 }
 

@@ -14,7 +14,8 @@ export interface Row {
   closed: Closed | null
 }
 
-const UNTOLD: Closed = { by: null, because: '', at: 0 }
+/** Nobody told who ended it. */
+export const UNTOLD: Closed = { by: null, because: '', at: 0 }
 
 /**
  * Rows stay where they are, those that are over turn grey, and new ones are added below: nothing moves under the eye, or under a

@@ -67,17 +67,20 @@ export function useInbox(sort: InboxSort) {
   return { ...read, rows: shown.rows, total, hasMore: data?.nextCursor != null }
 }
 
+/** These never change: another generation or version is another item. */
+const isBound = (id: string) => /^(task|plan):/.test(id)
+
 /** One item with everything that is needed to decide. What happens to its task, mission or agent reads it again. */
 export function useInboxItem(id: string) {
   const [subject, setSubject] = useState<InboxDetail['about'] | null>(null)
   const isAbout = useCallback(
     ({ type, taskId, missionId, payload }: LiveEvent) => {
-      if (subject === null || type === 'inbox_closed') return false
+      if (subject === null || isBound(id) || type === 'inbox_closed') return false
       if (subject.taskId !== null) return taskId === subject.taskId
       if (subject.missionId !== null) return missionId === subject.missionId && taskId === null
       return payload.agent === subject.agent
     },
-    [subject],
+    [id, subject],
   )
   const read = useSnapshot(
     ['inbox-item', id],

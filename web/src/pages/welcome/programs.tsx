@@ -2,10 +2,8 @@ import { Button } from '../../parts/button.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import type { IconName } from '../../theme/icons.ts'
 import { TextWithCommands } from '../agents/text-with-commands.tsx'
-import type { Onboarding } from './onboarding.ts'
+import type { Cli, Onboarding } from './onboarding.ts'
 import { UseProgram } from './use-program.tsx'
-
-export type Cli = NonNullable<Onboarding['clis']>[number]
 
 /** Whether an agent can be made of it now. A login that cannot be told is tried. */
 const isUsable = (cli: Cli) => cli.isFound && cli.isAllowed && cli.login !== 'out'

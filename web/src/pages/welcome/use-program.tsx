@@ -11,7 +11,7 @@ import { api } from '../../requests/api.ts'
 import { useSession } from '../../requests/session.ts'
 import { makeAgent } from '../agents/make-agent.ts'
 import { freeSlug } from '../agents/slugs.ts'
-import type { Cli } from './programs.tsx'
+import type { Cli } from './onboarding.ts'
 
 /** Makes an agent of a program that is installed, and opens it. */
 export function UseProgram({ programs }: { programs: readonly Cli[] }) {
