@@ -31,7 +31,9 @@ const topOf = async (page: Page, text: string) =>
   (await log(page).getByText(text, { exact: true }).boundingBox())?.y
 
 describe.skipIf(!isHere)('the log of a run', () => {
-  test('is followed until the reader moves away; then the line under the eye stays', async () => {
+  test('is followed until the reader moves away; then the line under the eye stays', {
+    timeout: 180_000,
+  }, async () => {
     const w = await workspace()
     const more = Array.from({ length: 400 }, (_, at) => [{ waitMs: 300 }, { say: lines(1_001 + at * 5, 5) }])
     const run = await runOf(w, [{ say: lines(1, 1_000) }, ...more.flat()])
@@ -51,7 +53,7 @@ describe.skipIf(!isHere)('the log of a run', () => {
     await expect.poll(() => log(page).getByText(seen, { exact: true }).count()).toBe(0)
   })
 
-  test('is searched as a whole, and a link leads to the same line', async () => {
+  test('is searched as a whole, and a link leads to the same line', { timeout: 180_000 }, async () => {
     const w = await workspace()
     const run = await runOf(w, [
       ...Array.from({ length: 30 }, (_, at) => ({ say: lines(at * 1_000, 1_000, 'with nothing to find') })),
