@@ -44,7 +44,7 @@ const breaking = (broken: (row: Row) => boolean) => rows.filter(broken).map(at)
 const NOT_FOLLOWED = /^not followed: .{10,}$/
 const FILES = /^`[^`]+`(, `[^`]+`)*$/
 /** A test by its file and its title, or a measurement. */
-const SHOWN_BY = /^(?:`(test\/[^`]+\.test\.ts)` “(.+)”|`bench\/[^`]+\.ts`)$/
+const SHOWN_BY = /^(?:`((?:web\/)?test\/[^`]+\.test\.ts)` “(.+)”|`bench\/[^`]+\.ts`)$/
 
 type Standing = 'there' | 'not yet' | 'not followed' | 'unclear'
 
