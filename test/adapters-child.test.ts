@@ -78,8 +78,10 @@ const blockUntilZombie = (pid: number) => {
 test('a child and what it starts yield to the server: their priority is lower', async () => {
   const says = 'console.log(require("node:os").getPriority())'
   const { lines } = await run(
-    shell(`"$NODE" -e '${says}'; (sleep 0.05; "$NODE" -e '${says}') & wait`, {
+    // Begins with its prompt, which it gets when it is recorded; by then its priority is set.
+    shell(`read -r prompt; "$NODE" -e '${says}'; (sleep 0.05; "$NODE" -e '${says}') & wait`, {
       env: { ...PLAIN_ENV, NODE: process.execPath },
+      stdin: 'begin\n',
     }),
   )
   const lower = String(Math.min(getPriority() + 10, 19))

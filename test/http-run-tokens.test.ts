@@ -66,6 +66,8 @@ describe('the token of a run', () => {
     'GET /coordinator/status',
     'GET /keys',
     'GET /nodes',
+    'GET /session',
+    'GET /session/all',
   ]
 
   test('reads what any reader may, changes nothing of others, and wakes any agent', async () => {

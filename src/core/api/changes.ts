@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ChangesView } from '../shapes/changes.ts'
+import { Path } from '../shapes/common.ts'
 import { RunParams } from '../shapes/runs.ts'
 import { endpoint } from './endpoint.ts'
 
@@ -13,7 +14,7 @@ export const readChanges = endpoint({
   needs: 'read',
   params: RunParams,
   query: z.strictObject({
-    path: z.string().min(1).max(4_096).optional().describe('One of the files: its diff is in the answer'),
+    path: Path.optional().describe('One of the files: its diff is in the answer'),
   }),
   answer: ChangesView,
 })

@@ -16,7 +16,7 @@ export const searchRunLog = endpoint({
   description:
     'A request takes about a second at most. Of a large log it may read a part: then isComplete is false, and nextCursor goes on.',
   query: z.strictObject({
-    q: Name.describe('The text, literally'),
+    q: Name.optional().describe('The text, literally; a search without one is refused'),
     case: z.enum(['sensitive', 'insensitive']).optional().describe('insensitive, unless given'),
     after: z.string().min(1).max(200).optional().describe('nextCursor of the answer before'),
     limit: Digits.optional().describe('Hits in the answer, at most 1,000; 100, unless given'),

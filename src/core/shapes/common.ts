@@ -8,6 +8,7 @@ const NO_CONTROL_CHARACTERS = /^[^\u0000-\u001f\u007f]+$/
 const nameUpTo = (length: number) => z.string().min(1).max(length).regex(NO_CONTROL_CHARACTERS)
 export const Name = nameUpTo(200)
 export const Title = nameUpTo(500)
+export const Path = nameUpTo(4_096)
 export const Slug = z
   .string()
   .min(1)

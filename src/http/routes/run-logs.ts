@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { outlineRunLog, readRawRunLog, searchRunLog } from '../../core/api/run-logs.ts'
 import { readTranscript } from '../../core/api/transcript.ts'
+import { Refused } from '../../core/errors.ts'
 import type { Execution } from '../../flow/execution.ts'
 import { bytesOf, rangeIn, sizeOf } from '../../flow/run-logs/raw.ts'
 import { openRunLog } from '../../flow/run-logs/run-log.ts'
@@ -37,16 +38,14 @@ export function runLogRoutes(app: FastifyInstance, kernel: ServerKernel, executi
   const open = (caller: Caller, runId: string) => openRunLog(kernel, execution, caller, runId)
 
   serve(app, searchRunLog, async ({ params, query, caller }) => {
-    const { next, ...found } = await searchLog(
-      await open(caller, params.id),
-      {
-        q: query.q,
-        isCaseSensitive: query.case === 'sensitive',
-        limit: Math.min(Math.max(numberOr(query.limit, USUAL_HITS), 1), MOST_HITS),
-        cursor: query.after === undefined ? null : valuesIn(query.after, Cursor, 'after'),
-      },
-      timeLimit(),
-    )
+    const { q } = query
+    const cursor = query.after === undefined ? null : valuesIn(query.after, Cursor, 'after')
+    const log = await open(caller, params.id)
+    // After the run: one of another workspace is unknown, whatever is asked of it.
+    if (q === undefined) throw Refused.field('VALIDATION_FAILED', 'q', 'is the text to look for')
+    const isCaseSensitive = query.case === 'sensitive'
+    const limit = Math.min(Math.max(numberOr(query.limit, USUAL_HITS), 1), MOST_HITS)
+    const { next, ...found } = await searchLog(log, { q, isCaseSensitive, limit, cursor }, timeLimit())
     return { ...found, nextCursor: next && cursorWith([next.listFrom, next.counted, next.countedTo]) }
   })
 
