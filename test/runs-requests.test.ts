@@ -35,7 +35,9 @@ describe('a request to a holder', () => {
     await w.taskIn(task, 'completed')
     const [run] = await w.over('dev')
     const [{ result }] = await w.resultsOf(task)
-    expect(result).toMatchObject({ before: [], asked: [ASKED], after: [ASKED] })
+    // Programs yield to the server, so the first request may be there before one has begun.
+    expect([[], [ASKED.type]]).toContainEqual(result.before.map(({ type }: { type: string }) => type))
+    expect(result).toMatchObject({ asked: [ASKED], after: [ASKED] })
     expect(Date.parse(result.after[0].abortAt), 'progress delays it').toBeGreaterThan(
       Date.parse(result.asked[0].abortAt),
     )

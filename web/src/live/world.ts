@@ -133,7 +133,9 @@ export class World {
     if (isArchived) this.#archive(taskId)
     else if ((mustBeRead && this.#isLookedAt(taskId)) || wantsCard || this.#enteredStale(event))
       this.#wanted.want(taskId)
-    if (to !== null && isTerminal(to as TaskState)) this.#ended(taskId, event.missionId)
+    if (to === null) return
+    if (isTerminal(to as TaskState)) this.#ended(taskId, event.missionId)
+    else if (event.from !== null && isTerminal(event.from as TaskState)) this.#reopened()
   }
 
   /** Off the screen, a card is read when it is drawn. */
@@ -167,6 +169,14 @@ export class World {
     this.#waiting.delete(id)
     for (const waiting of this.#waitingForMore)
       if (this.entities.get('card', waiting)?.missionId === missionId) this.#readIfWaiting(waiting)
+  }
+
+  /** What it was done for waits for it again, and no card says any more whom it waited for. */
+  #reopened(): void {
+    for (const id of this.entities.idsOf('card')) {
+      const state = this.entities.get('card', id)?.state
+      if ((state === 'pending' || state === 'paused') && this.#isLookedAt(id)) this.#wanted.want(id)
+    }
   }
 
   #readIfWaiting(id: string): void {
