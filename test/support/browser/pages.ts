@@ -18,7 +18,7 @@ export interface PageUnderTest {
 export const PAGES: readonly PageUnderTest[] = [
   { name: 'overview', route: '/', path: () => '/', mainAct: /^Approve/ },
   { name: 'inbox', route: '/inbox', path: () => '/inbox', mainAct: /^(Approve|Send the answer)/ },
-  { name: 'board', route: '/board', path: () => '/board', mainAct: /^New task$/ },
+  { name: 'board', route: '/board', path: () => '/board', mainAct: null },
   { name: 'runs', route: '/runs', path: () => '/runs', mainAct: /^Run [0-9a-f]{4}$/ },
   {
     name: 'run',
@@ -67,7 +67,7 @@ export const PAGES: readonly PageUnderTest[] = [
     name: 'agent',
     route: '/agents/$slug',
     path: ({ agent }) => `/agents/${agent}`,
-    mainAct: /^Wake/,
+    mainAct: null,
     isOfOneThing: true,
   },
   { name: 'watch', route: '/watch', path: () => '/watch', mainAct: null },
@@ -75,7 +75,6 @@ export const PAGES: readonly PageUnderTest[] = [
     name: 'task',
     route: '/tasks/$idOrKey',
     path: ({ taskId }) => `/tasks/${taskId}`,
-    mainAct: /^Approve/,
-    isOfOneThing: true,
+    mainAct: null,
   },
 ]
