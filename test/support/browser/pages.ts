@@ -76,5 +76,6 @@ export const PAGES: readonly PageUnderTest[] = [
     route: '/tasks/$idOrKey',
     path: ({ taskId }) => `/tasks/${taskId}`,
     mainAct: null,
+    isOfOneThing: true,
   },
 ]
