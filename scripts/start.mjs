@@ -4,7 +4,7 @@ requireNode()
 
 async function start() {
   const { launch } = await import('./launch/launch.mjs')
-  await launch('src/main.js', process.argv.slice(2), { withApp: true })
+  await launch('server/main.js', process.argv.slice(2), { withApp: true })
 }
 
 start()

@@ -32,8 +32,8 @@ import { Node } from './upkeep/node.ts'
 
 const DAY_MS = 86_400_000
 
-/** Compiled code is one folder deeper. */
-const ROOT = new URL(import.meta.url.includes('/dist/src/') ? '../../' : '../', import.meta.url)
+/** Compiled code is one folder deeper: dist/src, or dist/server as one file. */
+const ROOT = new URL(/\/dist\/(src|server)\/[^/]+$/.test(import.meta.url) ? '../../' : '../', import.meta.url)
 const VERSION = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')).version as string
 const WEB_APP = { folder: fileURLToPath(new URL('dist/web', ROOT)) }
 

@@ -37,7 +37,7 @@ const isBuilt = async () => {
   return code === 0
 }
 
-const startServer = () => spawn(process.execPath, [inRoot('dist/src/main.js')], INHERITED)
+const startServer = () => spawn(process.execPath, [inRoot('dist/server/main.js')], INHERITED)
 
 async function stop(server) {
   if (!server || server.exitCode !== null || server.signalCode !== null) return

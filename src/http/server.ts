@@ -53,7 +53,7 @@ import { sessionRoutes } from './routes/sessions.ts'
 import { taskRoutes } from './routes/tasks.ts'
 import { workerRoutes } from './routes/workers.ts'
 import { installSafeHeaders } from './safe-headers.ts'
-import { withAnswers } from './schema.ts'
+import { documented } from './schema.ts'
 import { installTaskNames } from './task-names.ts'
 import { compilers } from './validators.ts'
 import { type BuiltWebApp, serveWebApp } from './web-app.ts'
@@ -120,7 +120,7 @@ export async function buildServer({
   installBodyHooks(app, execution)
   installTaskNames(app, kernel)
   installLogHead(app, kernel)
-  await app.register(swagger, { openapi: OPENAPI, transform: withAnswers })
+  await app.register(swagger, { openapi: OPENAPI, transform: documented })
   await registerSockets(app)
   const feed = new EventFeed(kernel)
   // Requests that wait for events or work would keep the server from closing.

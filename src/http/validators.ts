@@ -1,6 +1,5 @@
 import { AjvCompiler, type BuildCompilerFromPool as Build } from '@fastify/ajv-compiler'
-
-type Validate = ReturnType<ReturnType<Build>>
+import { RequestSchema } from './schema.ts'
 
 /**
  * Validators as Fastify makes them, each compiled when a request first needs it: to compile those of all routes takes most
@@ -11,9 +10,20 @@ export function compilers() {
   const build: Build = AjvCompiler()
   const buildValidator: Build = (schemas, options) => {
     const compile = build(schemas, options)
-    return (of) => whenFirstUsed(() => compile(of))
+    return (of) => whenFirstUsed(() => compile(asJson(of)))
   }
   return { buildValidator, buildSerializer: () => () => JSON.stringify }
+}
+
+type Compile = ReturnType<Build>
+type Validate = ReturnType<Compile>
+/** A part of a request, as Fastify passes it; the types of its compiler say that it is the schema itself. */
+type Part = { schema: unknown }
+
+function asJson(of: Parameters<Compile>[0]): Parameters<Compile>[0] {
+  const part = of as unknown as Part
+  const schema = part.schema instanceof RequestSchema ? part.schema.json() : part.schema
+  return { ...part, schema }
 }
 
 function whenFirstUsed(compile: () => Validate): Validate {

@@ -17,7 +17,7 @@ const root = resolve(import.meta.dirname, '../..')
 // Benchmarks are compiled themselves, and then are there already.
 const DIST = basename(root) === 'dist' ? root : join(root, 'dist')
 
-export const SERVER = compiledFile('src/main.ts')
+export const SERVER = compiledFile('server/main.ts')
 
 export interface Ending {
   code: number | null

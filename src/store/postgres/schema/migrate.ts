@@ -20,7 +20,8 @@ const MIGRATIONS_FOLDER = join(packageRoot(), 'src/store/postgres/schema/migrati
 
 function packageRoot(): string {
   const here = dirname(fileURLToPath(import.meta.url))
-  return here.replace(/([/\\]dist)?[/\\]src[/\\]store[/\\]postgres[/\\]schema$/, '')
+  // As a source, compiled, or joined with the whole server into one file.
+  return here.replace(/[/\\]dist[/\\]server$|([/\\]dist)?[/\\]src[/\\]store[/\\]postgres[/\\]schema$/, '')
 }
 
 export function readMigrations(folder = MIGRATIONS_FOLDER): Migration[] {
