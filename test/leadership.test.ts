@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { LeaderLeaseCommand, LeaderTerm } from '../src/core/rules/leader-lease.ts'
+import {
+  decideLeaderLease,
+  type LeaderLeaseCommand,
+  type LeaderTerm,
+} from '../src/core/rules/leader-lease.ts'
 import { openKernel } from '../src/flow/open-kernel.ts'
 import { Combiner } from '../src/kernel/combiner.ts'
 import { serverDirectory } from '../src/kernel/server-directory.ts'
@@ -99,6 +103,33 @@ describe('the leader lease', () => {
     expect(renewed!.expiresAt).toBeGreaterThanOrEqual(taken!.expiresAt)
     expect(await requestLease(second, 'renew', b)).toBeNull()
     expect(await history()).toEqual([[1, a, null]])
+  })
+
+  test('is renewed as the rule says, never for less time than an earlier answer', async () => {
+    await requestLease(first, 'take', a)
+    for (const leaseMs of [2 * LONG, LONG]) {
+      await timePasses(1_000)
+      const [before] = await listLeaderTerms(second.control, 1)
+      const renewed = await requestLease(first, 'renew', a, leaseMs)
+      const command = { kind: 'renew', nodeId: a, leaseMs } as const
+      expect(renewed).toEqual(decideLeaderLease(before!, command, renewed!.renewedAt).holds)
+      expect(await listLeaderTerms(second.control, 1)).toEqual([renewed])
+    }
+  })
+
+  test('that expires while its renewal waits for the lock is not renewed', async () => {
+    await requestLease(first, 'take', a)
+    const renewing = await superuser(database.url, async (client) => {
+      await client.query('begin')
+      await client.query('select from baton.leader_leases for update')
+      const asked = requestLease(first, 'renew', a)
+      await until(async () => (await sql('select from pg_locks where not granted')).length > 0)
+      await client.query(`update baton.leader_leases set expires_at = clock_timestamp() + interval '1 ms'`)
+      await client.query('select pg_sleep(0.01)')
+      await client.query('commit')
+      return asked
+    })
+    expect(renewing).toBeNull()
   })
 
   test('is free when it has expired, and never renewed after that, but acquired anew', async () => {

@@ -157,7 +157,9 @@ describe('a coordinator without work', () => {
     const { store } = under
     const kernel = openKernel(store, serverDirectory(store))
     const node = await Node.start(store, { version: 'test' })
-    coordinator = new Coordinator(kernel, new Leadership(store, node.id), node.id, pino({ level: 'silent' }))
+    // It leads to the end, also of a test that moves the clock.
+    const leadership = new Leadership(store, node.id, { leaseMs: HOUR })
+    coordinator = new Coordinator(kernel, leadership, node.id, pino({ level: 'silent' }))
     opened.push(
       () => node.stop(),
       () => coordinator.stop(),
@@ -183,5 +185,32 @@ describe('a coordinator without work', () => {
     // By time alone, and without a notice: only the row says so.
     await rows(`update tasks set due_at = now() + interval '1 second' where id = $1`, [task.id])
     await until(async () => (await work.record(task)).state === 'queued')
+  })
+
+  test('runs steps with an interval of their own only after a commit, too', async () => {
+    const { store, work } = under
+    const counted = vi.spyOn(store.counters, 'drifted')
+    const others = vi.spyOn(store, 'dueTasks')
+    const passesLater = async (count: number) => {
+      const { passes } = coordinator.state()
+      await until(async () => coordinator.state().passes >= passes + count)
+    }
+    // Time stands still, after one in which all steps run.
+    const now = performance.now() + 30_000
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(now)
+    opened.push(async () => clock.mockRestore())
+    await until(async () => counted.mock.calls.length > 0)
+    for (let before = -1; others.mock.calls.length > before; ) {
+      before = others.mock.calls.length
+      await passesLater(3)
+    }
+    const atRest = counted.mock.calls.length
+    // More than its interval, and less than the time after which all steps run.
+    clock.mockReturnValue(now + 12_000)
+    await passesLater(3)
+    expect(counted.mock.calls.length, 'nothing happened').toBe(atRest)
+    await work.create({ runAt: Date.now() + HOUR })
+    await until(async () => counted.mock.calls.length > atRest)
+    clock.mockRestore()
   })
 })

@@ -13,6 +13,8 @@ export interface CostFigures {
   callers: number
   claims: Spread
   claimsCounted: Spread
+  /** CPU of this process and of Postgres for the same claims: other programs on the machine do not change it. */
+  claimsCountedCpu: Spread
   /** Claim and result: time that passed, and CPU of this process and of Postgres. */
   completionWall: Spread
   completionCpu: Spread
@@ -58,6 +60,7 @@ export async function costsOfMissions(
     callers,
     claims: rates(within!, without!),
     claimsCounted: rates(withCounters!, withoutCounters!),
+    claimsCountedCpu: spreadOf(withCounters!.map(({ cpuMs }, i) => cpuMs / withoutCounters![i]!.cpuMs)),
     completionWall: ratios(({ wallMs }) => wallMs),
     completionCpu: ratios(({ cpuMs }) => cpuMs),
   }
@@ -85,16 +88,24 @@ async function completed(
     timeOf(callers, tasks, async ({ id: taskId, uuid }) => {
       granted(await kernel.run(caller, { on: 'task', taskId, uuid, command }))
     })
-  const [node, server] = [process.cpuUsage(), cpuMsOfProcessTree(pid)]
+  const cpuMs = cpuFrom(pid)
   const claimMs = await each(CLAIM)
   const wallMs = claimMs + (await each(SUBMIT))
-  const { user, system } = process.cpuUsage(node)
-  return { claimMs, wallMs, cpuMs: (user + system) / 1000 + cpuMsOfProcessTree(pid) - server }
+  return { claimMs, wallMs, cpuMs: cpuMs() }
+}
+
+/** The CPU of this process and of Postgres from here on. */
+function cpuFrom(pid: number): () => number {
+  const [node, server] = [process.cpuUsage(), cpuMsOfProcessTree(pid)]
+  return () => {
+    const { user, system } = process.cpuUsage(node)
+    return (user + system) / 1000 + cpuMsOfProcessTree(pid) - server
+  }
 }
 
 /** Claims by a combiner of their own, with what they add to the counters of their mission or without it. */
 async function claimed(
-  { store, workspaceId, caller: { actor } }: MissionBed,
+  { store, workspaceId, caller: { actor }, pid }: MissionBed,
   tasks: readonly Task[],
   callers: number,
   counters: 'counted' | 'uncounted',
@@ -107,11 +118,12 @@ async function claimed(
         return { answer, changes: { ...changes, missions: { ...changes.missions, deltas } } }
       }),
   })
+  const cpuMs = cpuFrom(pid)
   const claimMs = await timeOf(callers, tasks, async ({ id: taskId, uuid }) => {
     const reply = await combiner.run(workspaceId, { on: 'task', taskId, uuid, command: CLAIM, actor })
     if (!reply.ok) throw new Error(`claim was refused: ${reply.code}`)
   })
-  return { claimMs, wallMs: Number.NaN, cpuMs: Number.NaN }
+  return { claimMs, wallMs: Number.NaN, cpuMs: cpuMs() }
 }
 
 async function timeOf(callers: number, tasks: readonly Task[], act: (task: Task) => Promise<void>) {

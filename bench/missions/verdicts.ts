@@ -14,15 +14,18 @@ export function missionVerdicts({ large, costs, paused }: MissionFigures): strin
     [`approval of ${size} tasks, ms`, ranged(approvalMs)],
     [`cancellation of ${size} tasks, ms`, ranged(cancelMs)],
     [`cancellation of ${size} tasks without edges, ms`, ranged(looseCancelMs)],
-    ...costs.flatMap(({ callers, claims, claimsCounted, completionWall, completionCpu }) => [
-      [
-        `claims a second in a mission, of the same without counters, ${callers} callers`,
-        ranged(claimsCounted, ratio),
+    ...costs.flatMap(
+      ({ callers, claims, claimsCounted, claimsCountedCpu, completionWall, completionCpu }) => [
+        [
+          `claims a second in a mission, of the same without counters, ${callers} callers`,
+          ranged(claimsCounted, ratio),
+        ],
+        [`CPU of the same claims, of without counters, ${callers} callers`, ranged(claimsCountedCpu, ratio)],
+        [`claims a second in a mission, of outside, ${callers} callers`, ranged(claims, ratio)],
+        [`time of a completion, of outside, ${callers} callers`, ranged(completionWall, ratio)],
+        [`CPU of a completion, of outside, ${callers} callers`, ranged(completionCpu, ratio)],
       ],
-      [`claims a second in a mission, of outside, ${callers} callers`, ranged(claims, ratio)],
-      [`time of a completion, of outside, ${callers} callers`, ranged(completionWall, ratio)],
-      [`CPU of a completion, of outside, ${callers} callers`, ranged(completionCpu, ratio)],
-    ]),
+    ),
     [
       `claims a second beside ${whole(paused.missions)} paused missions, of none`,
       ranged(paused.claims, ratio),

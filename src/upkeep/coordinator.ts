@@ -13,7 +13,7 @@ const TICK_MS = 250
 const REST_MS = 600
 /** When nothing was committed and nothing is due by time, all steps run this often: notices of other nodes can be lost. */
 const PASS_ANYWAY_MS = 20_000
-/** Steps that have nothing to do until something is committed or is due by time. */
+/** Steps that run at once when something is committed or is due by time. The others then run at their own intervals. */
 const AWAITING = STEPS.filter(({ everyMs }) => everyMs < 1_000)
 const BATCH_WAIT_MS = 5
 /** Backoff while the database is unreachable. */
@@ -45,6 +45,8 @@ export class Coordinator implements Coordination {
   /** Those of AWAITING that may have something to do. */
   readonly #pending = new Set<Pick<UpkeepStep, 'run'>>(AWAITING)
   #upkeepAt = Number.POSITIVE_INFINITY
+  /** When something was last known to be committed or due: a step that began later has nothing to do. */
+  #pendingSince = performance.now()
   readonly #assignable = new Set<number>()
   readonly #assignment = new Assignment()
   /** Workspaces with a commit that may allow an assignment. */
@@ -173,7 +175,14 @@ export class Coordinator implements Coordination {
   }
 
   #allPending(): void {
+    this.#pendingSince = performance.now()
     for (const step of AWAITING) this.#pending.add(step)
+  }
+
+  /** Nothing was committed or due since it ran. Chores look at what time alone does, so they never rest. */
+  #isResting(step: Pick<UpkeepStep, 'run'>): boolean {
+    if (AWAITING.some(({ run }) => run === step.run)) return !this.#pending.has(step)
+    return STEPS.some(({ run }) => run === step.run) && this.#pendingSince <= (this.#doneAt.get(step) ?? 0)
   }
 
   async #pass(term: number): Promise<void> {
@@ -181,12 +190,13 @@ export class Coordinator implements Coordination {
     this.#changed.clear()
     for (const step of [...STEPS, ...CHORES]) {
       const sinceLast = began - (this.#doneAt.get(step) ?? Number.NEGATIVE_INFINITY)
-      const isResting = AWAITING.some(({ run }) => run === step.run) && !this.#pending.has(step)
-      if (sinceLast < (isResting ? PASS_ANYWAY_MS : step.everyMs)) continue
+      if (sinceLast < (this.#isResting(step) ? Math.max(PASS_ANYWAY_MS, step.everyMs) : step.everyMs))
+        continue
       // Before it reads: what is committed from here on is for the next pass.
       const isAwaiting = this.#pending.delete(step)
       await this.#repeat(step, term).catch((error) => {
         if (isAwaiting) this.#pending.add(step)
+        else this.#pendingSince = performance.now()
         // A failing step must not stop the others.
         if (isEndOfPass(error)) throw error
         this.#log.error({ err: error, step: step.run.name }, 'a step of the coordinator failed')
