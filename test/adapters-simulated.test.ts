@@ -12,6 +12,12 @@ async function play(adapterConfig: Record<string, unknown>, more: Partial<Adapte
   return { ...recorded, result: await simulatedAdapter.invoke(input, recorded.hooks, never) }
 }
 
+/** A line of its output, as programs of the adapter "process" print it. */
+const printed = (line: object) => ({
+  hook: 'log',
+  what: { stream: 'stdout', chunk: `${JSON.stringify(line)}\n` },
+})
+
 describe('a script', () => {
   test('is played step by step', async () => {
     const { reported, result } = await play({
@@ -34,8 +40,10 @@ describe('a script', () => {
       { hook: 'event', type: 'progress', what: { percent: 50, step: 'half' } },
       { hook: 'usage', what: { inputTokens: 10, outputTokens: 1, cachedInputTokens: 0 } },
       { hook: 'event', type: 'checkpoint', what: { data: { at: 1 } } },
+      printed({ baton: 'call', signature: 'read a.ts', isError: true }),
       { hook: 'event', type: 'call', what: { signature: 'read a.ts', isError: true } },
       { hook: 'usage', what: { inputTokens: 15, outputTokens: 3, cachedInputTokens: 100 } },
+      printed({ result: { ok: true }, summary: 'Done.' }),
     ])
     expect(result).toEqual({
       outcome: 'succeeded',
@@ -46,8 +54,17 @@ describe('a script', () => {
       sessionId: 'simulated-run-1',
       usage: { inputTokens: 15, outputTokens: 3, cachedInputTokens: 100 },
       usageBasis: 'reported',
+      costUsd: null,
       runtimeStatePatch: { sessionId: 'simulated-run-1', continued: 0 },
     })
+  })
+
+  test('costs what its settings say, and otherwise nobody knows what', async () => {
+    const steps = [{ say: 'a' }]
+    expect((await play({ steps, costUsd: '0.31' })).result.costUsd).toBe('0.31')
+    expect((await play({ steps })).result.costUsd).toBeNull()
+    const refused = simulatedAdapter.validateConfig!({ steps, costUsd: 'a lot' })
+    expect(refused).toMatchObject({ ok: false })
   })
 
   test('may be repeated', async () => {

@@ -174,6 +174,10 @@ describe('nothing is assigned to an agent', () => {
       },
     ],
     ['that cannot do it', (w) => ready(w, 'bad', { capabilities: ['cobol'] })],
+    [
+      'that gets only what names it',
+      (w) => ready(w, 'bad', { ...able, runtimeConfig: { reservedOnly: true } }),
+    ],
   ]
   test.each(BAD)('%s, but to one that is ready for it', async (_what, make) => {
     const w = await workspace()
@@ -228,6 +232,20 @@ describe('among free agents', () => {
       return who.filter((agent) => agent !== null).length === 2 && who
     })
     expect(found.toSorted()).toEqual(['own', 'own', null].toSorted())
+  })
+
+  test('one that gets only what names it takes nothing else, even when it is woken', async () => {
+    const w = await workspace()
+    const settings = { adapterType: 'simulated', adapterConfig: { steps: [{ result: 1 }] } }
+    const runtimeConfig = { reservedOnly: true, heartbeat: { wakeOnAssignment: false } }
+    await put(w, 'own', { ...settings, runtimeConfig })
+    const [free, named] = await makeAll(w, [{ priority: 10 }, { agent: 'own' }])
+    for (const finished of [1, 2]) {
+      expect((await w.post('/agents/own/wakeup', { reason: 'look' })).status).toBe(202)
+      await w.happens('run_finished', finished)
+    }
+    expect((await w.read(named!)).state).toBe('completed')
+    expect((await w.read(free!)).state).toBe('queued')
   })
 
   test('the oldest work of the highest priority goes first, and projects alternate fairly', async () => {

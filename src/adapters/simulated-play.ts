@@ -16,6 +16,11 @@ import type { PlayStep } from './simulated-steps.ts'
 /** Errors that are an outcome of their own. */
 const OUTCOMES: Partial<Record<RunErrorCode, RunOutcome>> = { timeout: 'timed_out', cancelled: 'cancelled' }
 
+interface Settings {
+  seed: string | number
+  costUsd?: string | undefined
+}
+
 /** One run of a script. */
 export class Play {
   readonly #hooks: Required<AdapterHooks>
@@ -25,12 +30,19 @@ export class Play {
   readonly #continued: number
   readonly #seed: string
   readonly #attempt: number
+  readonly #costUsd: string | null
   #drawn = 0
   #usage: TokenUsage | null = null
   #made: Pick<AdapterInvokeResult, 'result' | 'summary'> = {}
 
-  constructor(input: AdapterInvokeInput, hooks: AdapterHooks, deadline: Deadline, seed: string | number) {
+  constructor(
+    input: AdapterInvokeInput,
+    hooks: AdapterHooks,
+    deadline: Deadline,
+    { seed, costUsd }: Settings,
+  ) {
     const { runtimeState, runId, task } = input
+    this.#costUsd = costUsd ?? null
     this.#hooks = quietHooks(hooks)
     this.#deadline = deadline
     this.#sessionId = sessionIn(runtimeState.sessionId) ?? `simulated-${runId}`
@@ -55,7 +67,13 @@ export class Play {
       }
     }
     if (this.#deadline.stopped) return this.#end(this.#whyStopped())
+    if ('result' in this.#made) await this.#print(this.#made)
     return this.#end({ outcome: 'succeeded', exitCode: 0, wantsMore: false, ...this.#made })
+  }
+
+  /** As a program of the adapter "process" would say it: whoever reads the log sees the steps. */
+  #print(line: object) {
+    return this.#hooks.log({ stream: 'stdout', chunk: `${JSON.stringify(line)}\n` })
   }
 
   /** A result ends the script. */
@@ -70,13 +88,17 @@ export class Play {
       await event('progress', { percent: step.progress, ...(step.step && { step: step.step }) })
     else if ('usage' in step) await this.#use(step.usage)
     else if ('checkpoint' in step) await event('checkpoint', { data: step.checkpoint })
-    else if ('call' in step) await event('call', { signature: step.call, isError: step.isError ?? false })
-    else if ('waitMs' in step) await this.#wait(step.waitMs)
+    else if ('call' in step) {
+      const call = { signature: step.call, isError: step.isError ?? false }
+      await this.#print({ baton: 'call', ...call })
+      await event('call', call)
+    } else if ('waitMs' in step) await this.#wait(step.waitMs)
     else if ('result' in step) this.#made = { result: step.result, summary: step.summary ?? null }
     else if ('ask' in step) {
       const { ask: question, options = [] } = step
-      if (this.#continued === 0)
-        return { outcome: 'succeeded', exitCode: 0, question: { question, options }, ...this.#made }
+      if (this.#continued > 0) return null
+      await this.#print({ baton: 'ask', question, options })
+      return { outcome: 'succeeded', exitCode: 0, question: { question, options }, ...this.#made }
     } else if ('wantsMore' in step) {
       if (step.times === undefined || this.#continued < step.times)
         return { outcome: 'succeeded', exitCode: 0, wantsMore: true, ...this.#made }
@@ -135,6 +157,7 @@ export class Play {
       ...end,
       sessionId: this.#sessionId,
       usage: this.#usage,
+      costUsd: this.#costUsd,
       usageBasis: this.#usage ? (end.outcome === 'succeeded' ? 'reported' : 'partial') : null,
       runtimeStatePatch: { sessionId: this.#sessionId, continued },
     }

@@ -18,6 +18,11 @@ const config = configOf(
     /** How many times the steps are repeated. */
     repeat: z.int().min(1).max(100_000).default(1),
     seed: z.union([z.int(), z.string().max(200)]).default(0),
+    /** What each run costs. Without it the cost is unknown. */
+    costUsd: z
+      .string()
+      .regex(/^\d{1,12}(\.\d{1,18})?$/, 'is no amount such as 0.31')
+      .optional(),
   }),
 )
 
@@ -31,8 +36,8 @@ export const simulatedAdapter: AgentRunAdapter = {
   async invoke(input, hooks, signal) {
     const read = config.read(input.adapterConfig)
     if (!read.ok) return read.result
-    const { steps, repeat, seed } = read.settings
+    const { steps, repeat } = read.settings
     const deadline = new Deadline(signal, input.timeoutSec * 1_000)
-    return new Play(input, hooks, deadline, seed).all(steps, repeat).finally(() => deadline.close())
+    return new Play(input, hooks, deadline, read.settings).all(steps, repeat).finally(() => deadline.close())
   },
 }

@@ -129,20 +129,27 @@ export async function claimBatch(
   }
 }
 
+/** As a caller asks, and whether the agent gets only what is reserved for it. */
+type AskForNext = Omit<z.output<typeof shapes.NextBody>, 'project'> &
+  Pick<NextWanted['pick'], 'isReservedOnly'>
+
 /** What the caller asks of the queue, and the registration of its session, as in `Claimant`. */
 export async function nextWanted(
   kernel: Kernel,
   caller: Caller,
-  body: Omit<z.output<typeof shapes.NextBody>, 'project' | 'waitMs'>,
+  body: Omit<AskForNext, 'waitMs'>,
   projectId: number | undefined,
 ): Promise<{ wanted: NextWanted } & Pick<Claimant, 'registered'>> {
-  const { limit, capabilities = [], tracks, purposes, ...claim } = body
+  const { limit, capabilities = [], tracks, purposes, isReservedOnly, ...claim } = body
   const found = kernel.claimant(caller, { agent: claim.agent, session: claim.session, tasks: [] })
   const { who, registered } = await claimant(kernel, caller, claim, found && (await found))
   const { agent, session, leaseMs } = who
   const able = [...new Set([...who.capabilities, ...capabilities])].sort()
   return {
-    wanted: { pick: { agent, capabilities: able, projectId, tracks, purposes }, session, leaseMs, limit },
+    wanted: {
+      pick: { agent, capabilities: able, projectId, tracks, purposes, isReservedOnly },
+      ...{ session, leaseMs, limit },
+    },
     registered,
   }
 }
@@ -151,7 +158,7 @@ export async function nextWanted(
 export async function claimNext(
   kernel: Kernel,
   caller: Caller,
-  body: Omit<z.output<typeof shapes.NextBody>, 'project'>,
+  body: AskForNext,
   waiter: Waiter,
   projectId?: number,
 ): Promise<AnswerOf<typeof shapes.NextAnswer>> {

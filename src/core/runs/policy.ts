@@ -42,6 +42,7 @@ export const RuntimeConfig = z.looseObject({
     .default([])
     .describe('Stand in for its model, in turn, after a rate limit or a result that was not good enough'),
   node: z.string().min(1).max(200).optional().describe('Only the node with this name runs it'),
+  reservedOnly: z.boolean().default(false).describe('It gets only tasks that name it as their agent'),
 })
 
 export type WakeupPolicy = z.output<typeof Heartbeat>
@@ -62,6 +63,16 @@ function settingsOf(runtimeConfig: unknown): Settings {
   parsedSettings.set(runtimeConfig, settings)
   return settings
 }
+
+interface Kind {
+  adapterType: string
+  kind: string
+  runtimeConfig: unknown
+}
+
+/** Baton's own agent, contractors, and agents whose settings say so get nothing that any agent may have. */
+export const isReservedOnly = ({ adapterType, kind, runtimeConfig }: Kind): boolean =>
+  adapterType === 'command' || kind === 'contractor' || settingsOf(runtimeConfig).reservedOnly
 
 export const policyOf = (runtimeConfig: unknown): WakeupPolicy => settingsOf(runtimeConfig).heartbeat
 export const fallbackModelsOf = (runtimeConfig: unknown) => settingsOf(runtimeConfig).fallbackModels

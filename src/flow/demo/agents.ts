@@ -4,17 +4,25 @@ import type { AgentProfile } from '../../core/records.ts'
 
 type Step = Record<string, unknown>
 
-const work = (what: string, ms: [number, number]): Step[] => [
+const work = (
+  what: string,
+  [read, write]: readonly [read: string, write: string],
+  ms: [number, number],
+): Step[] => [
   { status: what, color: 'blue' },
   { progress: 10, step: what },
-  { call: `read ${what}` },
+  { say: 'I read what is there first.' },
+  { call: `Read ${read}` },
   { usage: { inputTokens: 1_200, outputTokens: 150 } },
   { waitMs: ms },
   { progress: 60, step: what },
-  { say: `${what}: half of it is done.` },
+  { call: `Write ${write}` },
   { usage: { inputTokens: 800, outputTokens: 420 } },
   { waitMs: ms },
 ]
+
+const CODE = ['docs/wanted.md', 'src/shop.ts'] as const
+const TESTS: Step = { call: 'Bash npm test' }
 
 const scripted = (
   name: string,
@@ -23,7 +31,9 @@ const scripted = (
 ): Partial<AgentProfile> => ({
   name,
   adapterType: 'simulated',
-  adapterConfig: { steps },
+  adapterConfig: { steps, costUsd: '0' },
+  // Other work of the workspace is not theirs: they would play their parts with it.
+  runtimeConfig: { reservedOnly: true },
   ...more,
 })
 
@@ -31,47 +41,51 @@ const done = (summary: string, result: unknown = { done: true }): Step => ({ res
 
 export const DEMO_AGENTS: Record<string, Partial<AgentProfile>> = {
   'demo-architect': scripted('Demo architect', [
-    ...work('writing down what is wanted', [500, 900]),
+    ...work('writing down what is wanted', ['README.md', 'docs/wanted.md'], [500, 900]),
     done('Six parts, and how they fit together.'),
   ]),
   'demo-dev': scripted(
     'Demo developer',
-    [...work('writing code', [400, 1_000]), done('Written and tried.')],
+    [...work('writing code', CODE, [400, 1_000]), TESTS, done('Written and tested.')],
     {
       maxConcurrentTasks: 3,
     },
   ),
   'demo-hasty': scripted('Demo developer in a hurry', [
-    ...work('writing code', [300, 600]),
+    ...work('writing code', CODE, [300, 600]),
     // The last result counts: in the first attempt the one without tests.
     done('Written, with twelve tests.', { files: 5, tests: 12 }),
     { attempt: 1, ...done('Written; the tests can wait.', { files: 4 }) },
   ]),
   'demo-designer': scripted('Demo designer', [
-    ...work('drawing pages', [300, 600]),
-    { ask: 'Which colour shall the button have?', options: ['green', 'blue'] },
-    { say: 'With the colour that was chosen.' },
+    ...work('drawing pages', ['docs/wanted.md', 'src/pages.tsx'], [300, 600]),
+    { ask: 'Which colour should the button be?', options: ['green', 'blue'] },
+    { say: 'The button gets the chosen colour.' },
     done('Pages with a button.'),
   ]),
   'demo-flaky': scripted('Demo developer whose program crashes once', [
-    ...work('writing code', [300, 600]),
+    ...work('writing code', CODE, [300, 600]),
+    { attempt: 1, call: 'Bash npm test', isError: true },
     { attempt: 1, fail: { code: 'nonzero_exit', message: 'The program crashed.' } },
-    done('Written, at the second attempt.'),
+    TESTS,
+    done('Written, on the second attempt.'),
   ]),
   'demo-sleepy': scripted('Demo developer that hangs once', [
-    ...work('writing code', [300, 600]),
+    ...work('writing code', CODE, [300, 600]),
+    { attempt: 1, call: 'Bash npm run index' },
     { attempt: 1, waitMs: 600_000 },
-    done('Written, after it was stopped and tried again.'),
+    TESTS,
+    done('Written, after the first attempt hung and was stopped.'),
   ]),
   'demo-reviewer': scripted(
     'Demo reviewer',
     [
-      ...work('reading what was made', [300, 600]),
-      done('Good work.', {
+      ...work('reviewing', ['src/shop.ts', 'docs/review.md'], [300, 600]),
+      done('It does what was asked for.', {
         verdict: 'pass',
         score: 0.92,
         feedback: 'It does what was asked for.',
-        evidence: ['Read all of it.', 'The parts fit together.'],
+        evidence: ['Read all of src/shop.ts.', 'The parts fit together.'],
       }),
     ],
     { maxConcurrentTasks: 2 },

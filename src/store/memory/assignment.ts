@@ -1,7 +1,7 @@
 import { awaitsItsMission } from '../../core/kinds/agent/contractor.ts'
 import { isEnd } from '../../core/kinds/mission/states.ts'
 import type { AgentRecord } from '../../core/records.ts'
-import { policyOf } from '../../core/runs/policy.ts'
+import { isReservedOnly, policyOf } from '../../core/runs/policy.ts'
 import type { Assignable, ContractorToSettle } from '../run-store.ts'
 import { heldTasks, type Workspace } from './workspace.ts'
 
@@ -29,12 +29,12 @@ export function assignmentIn(workspace: Workspace, now: number) {
     return enabled && wakeOnAssignment && (workspace.runtime.get(slug)?.parkedUntil ?? 0) <= now
   }
   const agents = [...workspace.agents.values()].filter(mayTake).map(
-    ({ slug, capabilities, maxConcurrentTasks, batchSize, health, adapterType, kind }): Assignable => ({
+    ({ slug, capabilities, maxConcurrentTasks, batchSize, health, adapterType, ...agent }): Assignable => ({
       ...{ slug, capabilities, capacity: maxConcurrentTasks, batchSize, held: held(slug) },
       session: adapterType === 'external' ? health!.session : null,
       isDegraded: health!.status === 'degraded',
       takes: adapterType === 'external' ? 'work' : 'all',
-      isReservedOnly: adapterType === 'command' || kind === 'contractor',
+      isReservedOnly: isReservedOnly({ ...agent, adapterType }),
     }),
   )
   const reserved = new Map<string, number>()

@@ -22,8 +22,9 @@ export const workspacesToAssignIn = (pool: pg.Pool, only?: number) =>
 
 // Agents that Baton runs get tasks of every purpose; others only work, and claim anything else by themselves.
 const IS_FOR = (purpose: string) => `(${purpose} = 'work' or a.adapter_type <> 'external')`
-// Baton's own agent, and contractors.
-const RESERVED_ONLY = `(a.adapter_type = 'command' or a.kind = 'contractor')`
+// As core/runs/policy.ts says.
+const RESERVED_ONLY = `(a.adapter_type = 'command' or a.kind = 'contractor'
+   or coalesce(a.runtime_config ->> 'reservedOnly', 'false') = 'true')`
 const LANES = `with recursive ${OPEN_LANES}`
 
 // Whether an assignment wakes an agent that Baton runs (core/runs/policy.ts) now, and its credential is not parked.
