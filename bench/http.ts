@@ -41,6 +41,7 @@ const NOTHING_RUNS: Execution = {
   objectionsTo: async () => [],
   probe: async () => [],
   clis: async () => [],
+  accountOf: () => null,
   preview: async () => ({ prompt: '', sensitive: [] }),
   readLog: async () => null,
   changesOf: () => Promise.reject(new Error('no repository')),

@@ -125,6 +125,16 @@ describe('the board', () => {
     expect(columns.inbox!.items).toMatchObject([{ id: b!.id, waitsFor: [a!.id], openDeps: 1, number: 2 }])
   })
 
+  test('says of a task what it waits for, until it is cancelled', async () => {
+    const w = await workspace()
+    const first = await w.make()
+    const second = await w.make({ dependsOn: [first.id] })
+    const cardOf = async () => (await w.post('/tasks/cards', { ids: [second.id] })).body.items[0]
+    expect(await cardOf()).toMatchObject({ waitsFor: [first.id], openDeps: 1 })
+    await w.on(second, 'cancel')
+    expect(await cardOf()).toMatchObject({ state: 'cancelled', waitsFor: [], openDeps: 0 })
+  })
+
   test('counts the comments on a task, also those that are said with an act on many', async () => {
     const w = await workspace()
     const [a, b] = [await make(w, 'a'), await make(w, 'b')]

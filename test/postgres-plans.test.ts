@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { BOARD_COLUMNS } from '../src/core/board.ts'
 import { PostgresStore } from '../src/store/postgres/store.ts'
 import { listAgents } from '../src/store/postgres/workspaces/agents.ts'
 import { listTracks, setTracks } from '../src/store/postgres/workspaces/projects.ts'
@@ -231,6 +232,26 @@ test('the overview reads what its period has, however much there was before', as
         }),
       ),
     ).toEqual([])
+})
+
+test('a board reads the first of its finished tasks, and no whole table when it is searched for a text', async () => {
+  const workspace = await withStore(async (_, work) => {
+    await aDay(work)
+    await grow(work.workspace)
+    return work.workspace
+  })
+  await ask('vacuum (analyze)')
+  const reading = (text?: string) =>
+    readAtLength(() =>
+      withStore(async (store) => {
+        const page = { columns: BOARD_COLUMNS, after: null, limit: 51 }
+        const { cards } = await store.board.read(workspace, { text }, page)
+        expect(cards.length).toBeGreaterThan(50)
+      }),
+    )
+  expect(await reading()).toEqual([])
+  // Entries of indexes, for the newest 10,000; which index has them is the planner's choice.
+  expect((await reading('LOGIN')).filter((name) => LARGE.includes(name))).toEqual([])
 })
 
 /** Very many of everything: finished tasks with all that belongs to them. */

@@ -4,7 +4,7 @@ import { cpuMsOfProcessTree } from '../server-cpu.ts'
 const TIMES = 15
 
 /** How long an act takes, in milliseconds. */
-export async function timed(act: () => Promise<unknown>): Promise<Spread> {
+async function timed(act: () => Promise<unknown>): Promise<Spread> {
   const took: number[] = []
   for (let time = 0; time <= TIMES; time++) {
     const began = performance.now()

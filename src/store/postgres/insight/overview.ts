@@ -108,8 +108,10 @@ const SPENT = `spent as materialized (
    where coalesce(r.finished_at, s.ended) >= s.began)`
 /** Nothing, where nothing ran; unknown, where no cost is known of what ran. */
 const SUM = `case when count(*) filter (where not s.runs) = 0 then '0' else trim_scale(sum(s.cost_usd))::text end`
-const PACE = `select t.usd / greatest(extract(epoch from (p.ended - greatest(t.first, p.began))) / 3600, 1.0 / 60)::numeric as usd
-  from span p, (select sum(s.cost_usd) as usd, min(s.created_at) as first from spent s) t`
+// The first minutes of work say nothing of the next day.
+const PACE = `select case when t.since >= interval '10 minutes' then t.usd / (extract(epoch from t.since) / 3600)::numeric end as usd
+  from (select sum(s.cost_usd) as usd, p.ended - greatest(min(s.created_at), p.began) as since
+    from span p left join spent s on true group by p.began, p.ended) t`
 const dollarsOf = (usd: string) => `(select trim_scale(round(${usd}, 9))::text from pace p)`
 const SPEND = `json_build_object(
   'buckets', ${listed(`select ${placeOf('s.at')} as place, ${SUM} as usd from spent s group by 1`)},

@@ -19,9 +19,12 @@ interface Statement {
 
 /**
  * For statements that go from row to row by key. Where many tasks depend on one, the planner assumes that many depend on
- * each, and would read the whole table every time.
+ * each, and would read the whole table every time. They are over before a second process would have begun to help.
  */
-export const BY_KEYS: Statement = { text: 'set local enable_seqscan = off' }
+export const BY_KEYS: Statement = {
+  name: 'by_keys',
+  text: `select set_config('enable_seqscan', 'off', true), set_config('max_parallel_workers_per_gather', '0', true)`,
+}
 
 /** One statement in a transaction that sets its scope, in one round trip. */
 export async function scopedQuery<R extends pg.QueryResultRow | unknown[]>(

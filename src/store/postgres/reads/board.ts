@@ -2,8 +2,8 @@ import type pg from 'pg'
 import { type BoardColumn, statesIn } from '../../../core/board.ts'
 import { type TaskState, taskStates } from '../../../core/states.ts'
 import { LAST_SEQ } from '../kernel/log-head.ts'
-import { scopedQuery } from '../kernel/scoped-query.ts'
-import { type CardRow, cardsOf, readCards } from './cards.ts'
+import { BY_KEYS, scopedQueries } from '../kernel/scoped-query.ts'
+import { type CardRow, readCards, type StoredCards, selectCards } from './cards.ts'
 
 /** The tasks of a workspace by column of the board. */
 
@@ -30,7 +30,7 @@ export interface BoardRead {
   seq: number
   /** How many tasks are in each state. */
   counts: Partial<Record<TaskState, number>>
-  /** In no order. */
+  /** In the order of their creation. */
   cards: CardRow[]
   /** Not all finished tasks were looked through. */
   isDoneBounded: boolean
@@ -87,8 +87,10 @@ function conditionsOf(workspaceId: number, filter: BoardFilter): Conditions {
   if (tag !== undefined) details.push(`d.tags @> array[${all.value(tag)}::text]`)
   if (text !== undefined) details.push(`position(lower(${all.value(text)}::text) in lower(d.title)) > 0`)
   if (details.length > 0)
+    // By the key of each (offset 0): the planner expects that most match, and would read the details of all tasks there are.
     all.add(
-      `exists (select from task_details d where d.workspace_id = $1 and d.task_id = t.id and ${details.join(' and ')})`,
+      `exists (select from (select k.title, k.tags from task_details k where k.workspace_id = $1 and k.task_id = t.id offset 0) d
+        where ${details.join(' and ')})`,
     )
   return all
 }
@@ -117,9 +119,14 @@ const among = (column: BoardColumn) =>
 const instant = (value: string) => `to_timestamp(${value}::double precision / 1000)`
 
 /** The ids of the tasks of a page of a column. */
-function pageOf(column: BoardColumn, { after, limit }: BoardPage, value: (value: unknown) => string): string {
+function pageOf(
+  column: BoardColumn,
+  { after }: BoardPage,
+  limit: string,
+  value: (value: unknown) => string,
+): string {
   const [a, b, c] = (after ?? []).map((part) => value(Math.abs(part)))
-  const until = `limit ${limit}`
+  const until = `limit ${limit}::int`
   if (column === 'inbox') {
     const rest = after
       ? ` and (-o.priority, o.created_at, o.id) > (-${a}::int, ${instant(b!)}, ${c}::bigint)`
@@ -149,6 +156,8 @@ export const STORED_COUNTS = `select json_build_object(${taskStates.map((state) 
 const COUNTED = `select json_object_agg(c.state, c.tasks) from (
   select o.state, count(*) as tasks from (select state from open union all select state from done) o group by o.state) c`
 
+const NO_CARDS = { cards: 'null::json', runs: 'null::json' }
+
 /** Exactly as of one event: one statement sees one moment. */
 export async function readBoard(
   pool: pg.Pool,
@@ -160,23 +169,30 @@ export async function readBoard(
   const open = openTasks(filter, all.text)
   const done = doneTasks(filter, all.text)
   const counts = isEmpty(filter) ? STORED_COUNTS : COUNTED
-  const pages = page.columns.map((column) => `(${pageOf(column, page, (value) => all.value(value))})`)
-  const cards = page.limit === 0 ? 'null::json' : `(${cardsOf('array(select p.id from page p)', 't.id')})`
-  const [row] = await scopedQuery<{
-    seq: number
-    counts: BoardRead['counts'] | null
-    cards: unknown[][] | null
-    bounded: boolean
-  }>(pool, 'baton.workspace_id', String(workspaceId), {
-    text: `with open as (${open}), done as not materialized (${done}), page as (${pages.join(' union all ')})
-        select ${LAST_SEQ} as seq, (${counts}) as counts, ${cards} as cards,
+  const limit = all.value(page.limit)
+  const pages = page.columns.map((column) => `(${pageOf(column, page, limit, (value) => all.value(value))})`)
+  const { cards, runs } = page.limit === 0 ? NO_CARDS : selectCards('array(select p.id from page p)')
+  // What needs the details of tasks is looked for once, for the page and for the counts.
+  const isSearched = filter.tag !== undefined || filter.text !== undefined
+  const [, rows] = await scopedQueries<
+    { seq: number; counts: BoardRead['counts'] | null; bounded: boolean } & StoredCards
+  >(pool, 'baton.workspace_id', String(workspaceId), [
+    BY_KEYS,
+    {
+      // Whole boards are read most, and planned once: that takes as long as reading fifty cards of each column.
+      ...(isEmpty(filter) &&
+        page.columns.length > 1 && { name: page.limit === 0 ? 'board_counts' : 'board' }),
+      text: `with open as (${open}), done as ${isSearched ? '' : 'not '}materialized (${done}), page as (${pages.join(' union all ')})
+        select ${LAST_SEQ} as seq, (${counts}) as counts, ${cards} as cards, ${runs} as runs,
           ${isBounded(filter)} as bounded`,
-    values: all.values,
-  })
+      values: all.values,
+    },
+  ])
+  const [row] = rows!
   return {
     seq: row!.seq,
     counts: row!.counts ?? {},
-    cards: readCards(row!.cards),
+    cards: readCards(row!),
     isDoneBounded: row!.bounded,
   }
 }

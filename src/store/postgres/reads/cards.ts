@@ -4,7 +4,7 @@ import type { Review } from '../../../core/reviews.ts'
 import type { TaskState } from '../../../core/states.ts'
 import type { WaitKind } from '../../../core/waiting.ts'
 import { LAST_SEQ } from '../kernel/log-head.ts'
-import { scopedQuery } from '../kernel/scoped-query.ts'
+import { BY_KEYS, scopedQueries } from '../kernel/scoped-query.ts'
 
 /** A task as a board shows it: narrow, with names instead of ids. */
 export interface CardRow {
@@ -52,8 +52,13 @@ const OPEN_UPSTREAM = `select u.uuid from task_dependencies x cross join lateral
     select k.uuid, k.completed_at from tasks k where k.workspace_id = $1 and k.id = x.depends_on offset 0) u
   where x.workspace_id = $1 and x.task_id = t.id and u.completed_at is null`
 const isHeld = `t.claim_state = 'active'`
+// What was cancelled while it waited waits for nothing, but keeps its mark.
+const isWaiting = 't.blocked and t.completed_at is null'
 
-const SQL_OF: Record<keyof CardRow, string> = {
+/** Of its runs: read apart, since most tasks of a board have none. */
+type OfRuns = 'costUsd' | 'tokens' | 'runId'
+
+const SQL_OF: Record<Exclude<keyof CardRow, OfRuns>, string> = {
   id: 't.uuid',
   number: `(d.plan ->> 'sequenceNumber')::int`,
   key: 't.key',
@@ -78,42 +83,69 @@ const SQL_OF: Record<keyof CardRow, string> = {
   waitsKind: 'd.waits_kind',
   resultDigest: 't.result_hash',
   dueAt: 'ms(t.due_at)',
-  waitsFor: `case when t.blocked then array(${OPEN_UPSTREAM} order by x.depends_on limit ${MOST_NAMED}) end`,
-  openDeps: `case when t.blocked then (select count(*) from (${OPEN_UPSTREAM} limit ${MOST_COUNTED}) n) end`,
+  waitsFor: `case when ${isWaiting} then array(${OPEN_UPSTREAM} order by x.depends_on limit ${MOST_NAMED}) end`,
+  openDeps: `case when ${isWaiting} then (select count(*) from (${OPEN_UPSTREAM} limit ${MOST_COUNTED}) n) end`,
   missionId:
     'case when t.mission_id is not null then (select m.uuid from missions m where m.workspace_id = $1 and m.mission_id = t.mission_id) end',
   review: 't.review',
   tags: 'd.tags',
-  costUsd: 'r.cost',
-  tokens: 'r.tokens',
-  runId: 'r.last',
   commentCount: 'd.comment_count',
   createdAt: 'ms(t.created_at)',
   updatedAt: 'ms(t.updated_at)',
   completedAt: 'ms(t.completed_at)',
 }
-const FIELDS = Object.keys(SQL_OF) as (keyof CardRow)[]
+const FIELDS = Object.keys(SQL_OF) as (keyof typeof SQL_OF)[]
 
-/** A card as an array, in the order of the fields: their names would be most of the text. */
-const CARD = `json_build_array(${Object.values(SQL_OF).join(', ')})`
-const RUNS = `(select trim_scale(sum(x.cost_usd))::text as cost, (array_agg(x.run_id order by x.run_id desc))[1] as last,
-    sum(coalesce(x.input_tokens, 0) + coalesce(x.cached_input_tokens, 0) + coalesce(x.output_tokens, 0)) as tokens
-  from runs x where x.workspace_id = $1 and x.task_id = t.id)`
+const inColumns = (fields: readonly string[]) =>
+  `json_build_array(${fields.map((field) => `json_agg(c."${field}")`).join(', ')})`
 
-/** The cards of tasks whose ids are selected; `order` may name fields of t. */
-export const cardsOf = (ids: string, order: string) =>
-  `select json_agg(${CARD} order by ${order}) from tasks t
-     join task_details d on d.workspace_id = t.workspace_id and d.task_id = t.id
-     cross join lateral ${RUNS} r
-    where t.workspace_id = $1 and t.id = any (${ids})`
+/**
+ * Field by field: of each a list of its values, in one order. Card by card, the type of every single value would be looked up
+ * again, which takes longer than everything else.
+ */
+export interface StoredCards {
+  cards: Columns
+  runs: Columns
+}
+type Columns = readonly (readonly unknown[] | null)[] | null
+
+/** Two expressions: the cards of the tasks with these ids, and their runs. */
+export const selectCards = (ids: string): Record<keyof StoredCards, string> => ({
+  cards: `(select ${inColumns(FIELDS)} from (
+     select ${FIELDS.map((field) => `${SQL_OF[field]} as "${field}"`).join(', ')} from tasks t
+       join task_details d on d.workspace_id = t.workspace_id and d.task_id = t.id
+      where t.workspace_id = $1 and t.id = any (${ids}) order by t.id) c)`,
+  runs: `(select ${inColumns(['id', 'costUsd', 'tokens', 'runId'])} from (
+     select (select t.uuid from tasks t where t.workspace_id = $1 and t.id = x.task_id) as id,
+            trim_scale(sum(x.cost_usd))::text as "costUsd", (array_agg(x.run_id order by x.run_id desc))[1] as "runId",
+            sum(coalesce(x.input_tokens, 0) + coalesce(x.cached_input_tokens, 0) + coalesce(x.output_tokens, 0)) as tokens
+       from runs x where x.workspace_id = $1 and x.task_id = any (${ids}) group by x.task_id) c)`,
+})
+
+type Runs = Pick<CardRow, OfRuns>
+const NO_RUNS: Runs = { costUsd: null, tokens: null, runId: null }
 
 // Generated once as code: a board has thousands of them.
 const readCard = new Function(
-  'row',
-  `return { ${FIELDS.map((field, i) => `${field}: row[${i}]`).join(', ')} }`,
-) as (row: unknown[]) => CardRow
+  'columns',
+  'n',
+  'runs',
+  `return { ${FIELDS.map((field, i) => `${field}: columns[${i}][n]`).join(', ')}, costUsd: runs.costUsd, tokens: runs.tokens, runId: runs.runId }`,
+) as (columns: Columns, n: number, runs: Runs) => CardRow
 
-export const readCards = (rows: unknown[][] | null): CardRow[] => (rows ?? []).map(readCard)
+/** In the order of their creation. */
+export function readCards({ cards, runs }: StoredCards): CardRow[] {
+  const [uuids] = cards ?? []
+  if (!uuids) return []
+  const runsOf = new Map<unknown, Runs>()
+  const [tasks, costs, tokens, last] = runs as [string[] | null, string[], number[], string[]]
+  tasks?.forEach((id, n) => {
+    runsOf.set(id, { costUsd: costs[n]!, tokens: tokens[n]!, runId: last[n]! })
+  })
+  return uuids.map((id, n) => readCard(cards, n, runsOf.get(id) ?? NO_RUNS))
+}
+
+const OF_TASKS = selectCards('$2::bigint[]')
 
 /** The cards of these tasks, as of one event; unknown tasks are left out. */
 export async function cardsOfTasks(
@@ -121,16 +153,19 @@ export async function cardsOfTasks(
   workspaceId: number,
   taskIds: readonly number[],
 ): Promise<{ cards: CardRow[]; seq: number }> {
-  const [row] = await scopedQuery<{ seq: number; cards: unknown[][] | null }>(
+  const [, rows] = await scopedQueries<{ seq: number } & StoredCards>(
     pool,
     'baton.workspace_id',
     String(workspaceId),
-    {
-      name: 'cards_of_tasks',
-      text: `select ${LAST_SEQ} as seq,
-        (${cardsOf('$2::bigint[]', 't.id')}) as cards`,
-      values: [workspaceId, taskIds],
-    },
+    [
+      BY_KEYS,
+      {
+        name: 'cards_of_tasks',
+        text: `select ${LAST_SEQ} as seq, ${OF_TASKS.cards} as cards, ${OF_TASKS.runs} as runs`,
+        values: [workspaceId, taskIds],
+      },
+    ],
   )
-  return { cards: readCards(row!.cards), seq: row!.seq }
+  const [row] = rows!
+  return { cards: readCards(row!), seq: row!.seq }
 }

@@ -30,7 +30,7 @@ import {
   planTasksOf,
 } from './missions.ts'
 import { listReports, newestReport, reportById, reportedEnds } from './reports.ts'
-import { rejectedResults, resultData, resultHeads, resultsOfTask } from './result-pages.ts'
+import { rejectedResults, resultData, resultHeads, resultSummaries, resultsOfTask } from './result-pages.ts'
 import {
   figuresOfMission,
   findRoutine,
@@ -88,6 +88,7 @@ export function readQueries({ readers }: Connections) {
       heads: resultHeads,
       ofTask: resultsOfTask,
       rejected: rejectedResults,
+      summaries: resultSummaries,
     }),
     board: bind(readers, { read: readBoard, cards: cardsOfTasks }),
     insight: bind(readers, {

@@ -105,3 +105,18 @@ export async function resultData(
   )
   return row?.data ?? null
 }
+
+/** The summaries of the results that stand in these epochs of tasks: an epoch has one, accepted or awaiting its verdict. */
+export const resultSummaries = (
+  pool: pg.Pool,
+  workspaceId: number,
+  tasks: readonly { id: number; epoch: number }[],
+) =>
+  inside<{ taskId: number; summary: string | null }>(
+    pool,
+    workspaceId,
+    `select e.task_id as "taskId", a.summary from unnest($2::bigint[], $3::int[]) as e(task_id, epoch) cross join lateral (
+       select s.summary from attempts s
+        where s.workspace_id = $1 and s.epoch = e.epoch and s.task_id = e.task_id and s.hash is not null offset 0) a`,
+    [tasks.map(({ id }) => id), tasks.map(({ epoch }) => epoch)],
+  )
