@@ -76,8 +76,6 @@ export default defineConfig({
           ...COMMON,
           name: 'browser',
           include: ['web/test/browser/*.test.ts'],
-          // The checks of every page are not run: with agents at work they fail by chance.
-          exclude: [...configDefaults.exclude, 'web/test/browser/{pages,states}.test.ts'],
           // Only a run with such tests builds the app and starts Chromium.
           globalSetup: ['test/support/browser/setup.ts'],
           pool: 'forks',

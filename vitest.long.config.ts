@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 /** `npm run test:long`: more seeds, more crashes, more versions of the databases. The same claims, tried for longer. */
 export default defineConfig({
   test: {
-    globalSetup: ['test/support/global-setup.ts'],
+    globalSetup: ['test/support/global-setup.ts', 'test/support/browser/setup.ts'],
     include: ['test/long/*.test.ts'],
     pool: 'forks',
     maxWorkers: 2,

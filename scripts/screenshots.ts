@@ -49,7 +49,7 @@ async function photograph(name: string, path: string): Promise<void> {
     const opened = await preparePage(browser, place, look)
     await opened.goto(path)
     keep(
-      `${name}-${how}.png`,
+      `${name.replaceAll(' ', '-')}-${how}.png`,
       smaller(await opened.page.screenshot({ animations: 'disabled', caret: 'hide' })),
     )
     await opened.close()

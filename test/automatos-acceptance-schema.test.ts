@@ -57,7 +57,7 @@ async function ended(w: Workspace): Promise<{ mission: Json; first: Json; second
     { description: 'More about it', planner: { agent: 'planner' } },
   )
   for (const _task of ['a', 'b']) {
-    const held = await take(w, 'alpha', 10_000)
+    const held = await take(w)
     await w.post(`/tasks/${held.taskId}/start`, fence('s-alpha', held.generation))
     const result = { ...fence('s-alpha', held.generation), result: 'done', summary: 'It is done.' }
     expect((await w.post(`/tasks/${held.taskId}/submit`, result)).status).toBe(200)

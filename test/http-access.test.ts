@@ -120,6 +120,7 @@ describe('a key may do what its role and scopes say', () => {
     // Only reads; the ids of so many tasks would be too long for a URL.
     'POST /tasks/states': 'read',
     'POST /tasks/cards': 'read',
+    'POST /runs/tails': 'read',
     // A dry run, of what the request itself contains.
     'POST /plans/check': 'read',
     // Revokes tasks from holders that may still be alive: no agent should do that to others.

@@ -266,6 +266,7 @@ describe('all other answers match their declared schemas', () => {
     await get(`/runs/${over.id}`, `/runs/${over.id}/events`, `/runs/${over.id}/log`, '/runs?include=result')
     for (const what of ['log?tail=10', 'log/search?q=hello', 'log/outline', 'transcript'])
       await get(`/runs/${over.id}/${what}`)
+    await all(['POST', '/runs/tails', { ids: [over.id, UNKNOWN] }])
     const part: Record<string, string> = { range: 'bytes=0-1' }
     for (const headers of [{}, part]) await raw(over.id, headers)
     await get(`/tasks/${task.id}/runs`, `/tasks/${task.id}/runs?include=result`)

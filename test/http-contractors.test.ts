@@ -92,7 +92,7 @@ describe('a contractor', () => {
     expect(await alerts()).toBe(0)
     await inState(w, slug, 'idle')
     expect(await alerts()).toBe(0)
-    await submit(w, await take(w, slug, 20_000), slug)
+    await submit(w, await take(w, slug), slug)
     await inState(w, slug, 'terminated')
     expect((await showMission(w, mission)).state).toBe('completed')
   })

@@ -4,6 +4,7 @@ import {
   fence,
   inOneHour,
   type Json,
+  KEY,
   type Task,
   useServer,
   type Workspace,
@@ -197,4 +198,21 @@ describe('tasks in bulk', () => {
     expect((await w.call('GET', '/tasks')).body.items).toEqual([])
     expect(await w.count('task_created')).toBe(0)
   })
+})
+
+test('a task says who created it and when, and keeps that', async () => {
+  const w = await workspace()
+  const member = await w.post('/keys', { name: 'member', role: 'member' })
+  const headers = { authorization: `Bearer ${member.body.key}` }
+  const { body: task } = await w.post('/tasks', { title: 'Fix login' }, headers)
+  expect(task.createdBy).toBe(`key:${member.body.id}`)
+  expect(Math.abs(Date.parse(task.createdAt) - Date.now())).toBeLessThan(600_000)
+  await w.call('PATCH', `/tasks/${task.id}`, { title: 'Fix the login' })
+  await w.claim(task)
+  const { createdBy, createdAt } = task
+  expect(await w.read(task)).toMatchObject({ title: 'Fix the login', createdBy, createdAt })
+  expect((await w.call('GET', '/tasks')).body.items).toMatchObject([{ createdBy, createdAt }])
+  const own = await w.make()
+  expect(own.createdBy).toMatch(KEY)
+  expect(own.createdBy).not.toBe(createdBy)
 })

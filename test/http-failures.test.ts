@@ -41,6 +41,26 @@ describe('a failure', () => {
     expectRefusal(await fail(w, task, 2, { ...failed, stack: 'x'.repeat(16_385) }), 400, 'VALIDATION_FAILED')
   })
 
+  test('leaves the task its priority, and its times: created, first started, and ended', async () => {
+    const w = await workspace()
+    const task = await w.held({ priority: 8 })
+    expect(task).toMatchObject({ startedAt: null, completedAt: null })
+    const { task: started } = (await w.on(task, 'start', fence('s-alpha', 1))).body
+    expect(Date.parse(started.startedAt)).toBeGreaterThanOrEqual(Date.parse(task.createdAt))
+    await fail(w, task, 1, { failureClass: 'infrastructure' })
+    expect(await w.read(task)).toMatchObject({ state: 'awaiting_retry', priority: 8, completedAt: null })
+    await endTheWait(task)
+    await w.reaches(task, 'queued')
+    await w.make({ priority: 7 })
+    const [claim] = (await w.next()).claims
+    expect(claim).toMatchObject({ taskId: task.id, task: { priority: 8 } })
+    await w.on(task, 'start', fence('s-alpha', 2))
+    await w.on(task, 'submit', { ...fence('s-alpha', 2), result: 1 })
+    const ended = await w.read(task)
+    expect(ended).toMatchObject({ createdAt: task.createdAt, startedAt: started.startedAt })
+    expect(Date.parse(ended.completedAt)).toBeGreaterThanOrEqual(Date.parse(ended.startedAt))
+  })
+
   test('that is a crash is retried, each time after twice as long, up to five minutes', async () => {
     const w = await workspace()
     const task = await w.make({ maxRetries: 7 })

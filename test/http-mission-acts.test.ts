@@ -8,9 +8,10 @@ import {
   showMission,
   statesByTitle,
   take,
+  tasksByTitle,
   workOff,
 } from './support/http-missions.ts'
-import { expectRefusal, type Json, useServer } from './support/http-workspace.ts'
+import { expectRefusal, fence, type Json, useServer } from './support/http-workspace.ts'
 import { superuser, until } from './support/nodes.ts'
 
 /** What people do to a mission as a whole, beside approving, pausing and cancelling it. */
@@ -71,6 +72,32 @@ describe('counters of a mission', () => {
           error: expect.stringContaining('queued was 7, but there are 2; completed was 2, but there are 0'),
         },
       },
+    ])
+    expect((await w.post('/coordinator/recover')).body.did.countersCorrected).toBe(0)
+  })
+
+  test('are each their own when one request is about tasks of several missions and of none', async () => {
+    const w = await workspace()
+    const [first, second] = [
+      await makeMission(w, [{ tempId: 'a' }, { tempId: 'b' }]),
+      await makeMission(w, [{ tempId: 'c' }]),
+    ]
+    const { a, b } = await tasksByTitle(w, first)
+    const { c } = await tasksByTitle(w, second)
+    const taskIds = [(await w.make()).id, a!.id, c!.id, b!.id]
+    const counts = async () => [
+      (await showMission(w, first)).tasksByState,
+      (await showMission(w, second)).tasksByState,
+    ]
+    expect(await counts()).toEqual([{ queued: 2 }, { queued: 1 }])
+    await w.post('/claims/batch', { agent: 'alpha', session: 's-alpha', taskIds: taskIds.slice(0, 3) })
+    expect(await counts()).toEqual([{ queued: 1, assigned: 1 }, { assigned: 1 }])
+    const results = taskIds.slice(0, 3).map((taskId) => ({ taskId, ...fence('s-alpha', 1), result: 1 }))
+    await w.post('/results/batch', { results })
+    expect(await counts()).toEqual([{ queued: 1, completed: 1 }, { completed: 1 }])
+    expect([(await showMission(w, first)).state, (await showMission(w, second)).state]).toEqual([
+      'running',
+      'completed',
     ])
     expect((await w.post('/coordinator/recover')).body.did.countersCorrected).toBe(0)
   })

@@ -33,7 +33,7 @@ test('the mission says how long a failed task waits for its next attempt, and th
   const failing = { session: 's-alpha', failureClass: 'infrastructure', error: 'down' }
   const held = await take(w)
   await w.post(`/tasks/${held.taskId}/fail`, { ...failing, generation: 1 })
-  const again = await take(w, 'alpha', 20_000)
+  const again = await take(w)
   await w.post(`/tasks/${again.taskId}/fail`, { ...failing, generation: 2 })
   const waits = (await w.happens('task_retrying', 2)).map(({ payload }) => payload.waitMs)
   expect(waits).toEqual([2_000, 4_000])

@@ -48,7 +48,7 @@ describe('the timeline of a mission', () => {
     const lasting = await timeline(w, mission)
     expect(lasting.segments.at(-2)).toMatchObject({ task: a!.id, kind: 'person', to: null, runId: null })
     await w.post(`/tasks/${a!.id}/approve`)
-    await take(w, 'beta', 5_000)
+    await take(w, 'beta')
     // The last thing that happens by itself.
     await w.happens('report_written')
 

@@ -365,4 +365,18 @@ describe('the plan of a mission', () => {
     })
     expect(late).toMatchObject({ status: 200, body: { approvedVersion: 2, proposedVersion: 3 } })
   })
+
+  test('that was made from a version which is not the newest any more is refused, and changes nothing', async () => {
+    const w = await workspace()
+    const mission = await make(w, { config: {} })
+    const put = (title: string, from: number) =>
+      w.call('PUT', `/missions/${mission.id}/plan?planVersion=${from}`, { tasks: [{ tempId: 'a', title }] })
+    const stored = async () => (await w.call('GET', `/missions/${mission.id}/plans`)).body.items.length
+    expect((await put('Mine', 1)).body).toMatchObject({ planVersion: 2 })
+    expectRefusal(await put('Theirs', 1), 409, 'CHANGED_SINCE', { planVersion: 2 })
+    expect(await stored()).toBe(2)
+    await actOn(w, mission, 'approve')
+    expectRefusal(await put('Theirs', 1), 409, 'CHANGED_SINCE', { planVersion: 2 })
+    expect((await put('Theirs', 2)).body).toMatchObject({ approvedVersion: 2, proposedVersion: 3 })
+  })
 })

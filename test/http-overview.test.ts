@@ -153,6 +153,14 @@ describe('the overview', () => {
     expect((await overview(w)).spend).toMatchObject({ totalUsd: '4.3', runs: 4 })
   })
 
+  test('projects nothing from the first minutes', async () => {
+    const w = await workspace()
+    const { id } = await w.make()
+    await addRuns(id, [{ agoMs: 60_000, costUsd: '1.94' }])
+    const { spend } = await overview(w)
+    expect(spend).toMatchObject({ totalUsd: '1.94', perHourUsd: null, projectedUsd: null })
+  })
+
   test('knows no total where no run has told its cost', async () => {
     const w = await workspace()
     await addRuns((await w.make()).id, [{ agoMs: 60_000, costUsd: null }])

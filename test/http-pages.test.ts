@@ -82,6 +82,57 @@ describe('a list of tasks', () => {
     expect(await seen(w, '/dead-letters?include=input')).toEqual({ title: 'Fix login', input: { do: 'it' } })
   })
 
+  test('has the summaries of results on request: of accepted ones, and of those that await a verdict', async () => {
+    const w = await workspace()
+    const first = fence('s-alpha', 1)
+    const done = await w.held({ title: 'done' })
+    await w.on(done, 'submit', { ...first, result: { large: large(1_000) }, summary: 'It works.' })
+    const judged = await w.held({ title: 'judged', verification: { kind: 'human' } })
+    await w.on(judged, 'submit', { ...first, result: 1, summary: 'Look at it.' })
+    const rejected = await w.held({ title: 'rejected', verification: { kind: 'human' } })
+    await w.on(rejected, 'submit', { ...first, result: 1, summary: 'Not good.' })
+    await w.on(rejected, 'reject', { generation: 1 })
+    const again = await w.held({ title: 'again' })
+    await w.on(again, 'submit', { ...first, result: 1, summary: 'The first.' })
+    await w.on(again, 'reset')
+    await w.make({ title: 'waits' })
+    const summaries = async (path: string) =>
+      Object.fromEntries(
+        (await w.call('GET', path)).body.items.map(({ title, summary }: Json) => [title, summary]),
+      )
+    const known = { done: 'It works.', judged: 'Look at it.', rejected: null, again: null, waits: null }
+    expect(await summaries('/tasks?include=summary')).toEqual(known)
+    expect(await summaries('/tasks?include=summary,input&state=completed')).toEqual({ done: 'It works.' })
+    expect(Object.values(await summaries('/tasks'))).toEqual(Array(5).fill(undefined))
+    for (const task of [done, judged, rejected, again])
+      expect((await w.read(task)).summary).toBe(known[task.title as keyof typeof known])
+    await w.claim(again)
+    await w.on(again, 'submit', { ...fence('s-alpha', 2), result: 2, summary: 'The second.' })
+    expect(await summaries('/tasks?include=summary&state=completed')).toEqual({
+      done: 'It works.',
+      again: 'The second.',
+    })
+  })
+
+  test('is narrowed by state, least priority and tag, each alone and all together', async () => {
+    const w = await workspace()
+    await w.make({ title: 'plain' })
+    await w.make({ title: 'urgent', priority: 9 })
+    await w.make({ title: 'tagged', tags: ['blue', 'red'] })
+    await w.make({ title: 'both', priority: 8, tags: ['blue'] })
+    await w.held({ title: 'held', priority: 10, tags: ['blue'] })
+    const titles = async (query: string) =>
+      (await w.call('GET', `/tasks?${query}`)).body.items.map(({ title }: Json) => title)
+    expect(await titles('state=queued')).toEqual(['both', 'tagged', 'urgent', 'plain'])
+    expect(await titles('stateType=running')).toEqual(['held'])
+    expect(await titles('priorityMin=8')).toEqual(['held', 'both', 'urgent'])
+    expect(await titles('tag=blue')).toEqual(['held', 'both', 'tagged'])
+    expect(await titles('tag=blu')).toEqual([])
+    expect(await titles('tag=blue&priorityMin=8&state=queued')).toEqual(['both'])
+    for (const wrong of ['state=done', 'priorityMin=11', 'priorityMin=high', 'tag='])
+      expectRefusal(await w.call('GET', `/tasks?${wrong}`), 400, 'VALIDATION_FAILED')
+  })
+
   test('a claim returns the input of its task, as before', async () => {
     const w = await workspace()
     await w.make({ input: { do: 'it' } })
@@ -136,9 +187,9 @@ describe('a list of tasks', () => {
   test('refuses to include an unknown field', async () => {
     const w = await workspace()
     for (const [path, given, known] of [
-      ['/tasks', 'result', 'input, checkpointData'],
-      ['/tasks', 'input,', 'input, checkpointData'],
-      ['/dead-letters', 'everything', 'input, checkpointData'],
+      ['/tasks', 'result', 'input, checkpointData, summary'],
+      ['/tasks', 'input,', 'input, checkpointData, summary'],
+      ['/dead-letters', 'everything', 'input, checkpointData, summary'],
       ['/runs', 'input', 'result'],
       ['/results', 'data', 'result'],
     ]) {

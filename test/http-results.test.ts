@@ -81,6 +81,15 @@ describe('a zombie’s result', () => {
     expect((await rejected(await workspace())).items, 'no one else’s').toEqual([])
   })
 
+  test('has its size in the event of its refusal', async () => {
+    const w = await workspace({ minLeaseSeconds: 1 })
+    const task = await w.expired()
+    await w.claim(task, 'beta')
+    await submit(w, task, 'alpha', 1, { by: 'älpha' })
+    const [refused] = await w.happens('task_result_rejected')
+    expect(refused).toMatchObject({ taskId: task.id, payload: { resultBytes: 15 } })
+  })
+
   const count = (to: number, step: number) => Array.from({ length: to }, (_, i) => (i + 1) * step)
   const PAIRS: [what: string, late: unknown, accepted: unknown][] = [
     ['an object', { a: 1, b: [1, 2, 3], c: { d: null } }, { a: 2, b: [1, 3], c: { d: 1, e: 'x' } }],

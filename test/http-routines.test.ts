@@ -170,7 +170,7 @@ describe('a routine from a mission', () => {
     const w = await workspace()
     const outside = await w.make()
     const mission = await makeMission(w, [{ tempId: 'a', dependsOn: [`task:${outside.id}`] }])
-    for (const _ of [1, 2]) await submit(w, await take(w, 'alpha', 30_000))
+    for (const _ of [1, 2]) await submit(w, await take(w))
     expect((await showMission(w, mission)).state).toBe('completed')
     const refused = await save(w, { fromMission: mission.id })
     expectRefusal(refused, 422, 'PLAN_INVALID', { problems: [{ at: '/tasks/0/dependsOn/0' }] })

@@ -92,6 +92,19 @@ describe('the end of a log', () => {
     for (const more of ['offset=1', 'limitBytes=1'])
       expectRefusal(await w.call('GET', `/runs/${id}/log?tail=1&${more}`), 400, 'VALIDATION_FAILED')
   })
+
+  test('is read at its end, with those of other runs, and of this workspace alone', async () => {
+    const w = await fleet()
+    const { id, finish } = await running(w, 'first line\nlast line\n')
+    const tails = async (caller: Fleet, ids: string[]) =>
+      (await caller.post('/runs/tails', { ids, bytes: 10 })).body.items
+    expect(await tails(w, [id, UNKNOWN_ID, id])).toMatchObject([
+      { runId: id, offset: 11, content: 'last line\n', spans: [{ stream: 'stdout' }] },
+    ])
+    expect(await tails(await fleet(), [id])).toEqual([])
+    await finish()
+    expectRefusal(await w.post('/runs/tails', { ids: [] }), 400, 'VALIDATION_FAILED')
+  })
 })
 
 describe('search in a log', () => {

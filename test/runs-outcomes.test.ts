@@ -392,6 +392,28 @@ describe('a rate limit', () => {
     expect(late.calls()).toEqual([])
   })
 
+  test('is told of each agent on the account, with how many others rest; the end of another limit at the same time is not', async () => {
+    const w = await fleet()
+    const resetsAt = Math.floor(Date.now() / 1000) + 3_600
+    const until = new Date(resetsAt * 1000).toISOString()
+    const onKey = (key: string) => ({ env: { ANTHROPIC_API_KEY: key, FAKE_CLI_RESETS_AT: String(resetsAt) } })
+    for (const slug of ['a-1', 'a-2', 'a-3']) await w.claude(slug, 'http429', onKey('sk-ant-account-a'))
+    await w.claude('b-1', 'http429', onKey('sk-ant-account-b'))
+    await w.claude('free', '', onKey('sk-ant-account-c'))
+    for (const slug of ['a-1', 'b-1']) {
+      await w.assign(slug)
+      await w.over(slug)
+    }
+    const { items } = (await w.call('GET', '/agents')).body
+    const rests = Object.fromEntries(items.map((agent: Json) => [agent.slug, agent.rests]))
+    const withTwo = { until, others: 2 }
+    expect(rests).toEqual({
+      ...{ 'a-1': withTwo, 'a-2': withTwo, 'a-3': withTwo },
+      ...{ 'b-1': { until, others: 0 }, free: null },
+    })
+    expect(await w.agent('a-2')).toMatchObject({ rests: withTwo })
+  })
+
   test('that has reset lets the account continue by itself', async () => {
     const w = await fleet()
     const resetsAt = Math.ceil(Date.now() / 1000) + 2

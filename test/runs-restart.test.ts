@@ -17,6 +17,7 @@ import {
   useRunNodes,
   type WorkerKind,
 } from './support/run-nodes.ts'
+import { listen } from './support/runs.ts'
 
 /** The only node is killed while its agents work: what they leave, and how their work continues. */
 
@@ -264,5 +265,31 @@ test.runIf(isLinux)(
     } finally {
       innocent.kill('SIGKILL')
     }
+  },
+)
+
+test.runIf(isLinux)(
+  'the end of a run that was lost with its node is an event, in the log and over the socket',
+  MINUTES,
+  async () => {
+    const cluster = await nodes.cluster()
+    const first = await cluster.serve()
+    const w = await cluster.workspace()
+    const room = await w.hireWorker('worker', 'plain')
+    const task = await w.make({ agent: 'worker' })
+    const { id: runId } = await w.waits(task)
+    const { items } = (await w.call('GET', '/events?limit=200')).body
+    await cluster.kill(first)
+    await release(room)
+    const { url } = await cluster.serve()
+    const board = await listen(`${url}/api/v1`, w.ownerKey, `?after=${items.at(-1).seq}`)
+    const heard = await board.hears('run_finished', { runId })
+    const lost = { taskId: task.id, status: 'failed', errorCode: 'control_plane_restart' }
+    expect(heard).toMatchObject({ runId, payload: lost })
+    const [event] = (await w.call('GET', `/events?type=run_finished&limit=1`)).body.items
+    expect(event).toEqual(heard)
+    await board.leave()
+    await w.isRecorded('task_completed')
+    await expectDoneOnce(w, [task])
   },
 )

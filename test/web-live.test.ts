@@ -1,5 +1,6 @@
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { BOARD_COLUMNS } from '../src/core/board.ts'
+import type { CardFilter } from '../src/core/board-filter.ts'
 import type { BoardQuery } from '../web/src/live/boards.ts'
 import { type Card, cardFrom, type LiveEvent } from '../web/src/live/card.ts'
 import { browserClock } from '../web/src/live/clock.ts'
@@ -84,34 +85,15 @@ async function eventsAfter(w: Workspace, after: number): Promise<LiveEvent[]> {
   return items
 }
 
-test('the store shows what a fresh board shows, at random moments and for any filter', {
-  timeout: 180_000,
-}, async () => {
-  const w = await workspace()
-  await w.post('/projects', { slug: 'shop', name: 'Shop' })
-  const mission = await makeMission(w, [
-    { tempId: 'a' },
-    { tempId: 'b', dependsOn: ['a'] },
-    { tempId: 'c', dependsOn: ['a'] },
-  ])
-  const ids: string[] = (await w.call('GET', '/tasks')).body.items.map(({ id }: { id: string }) => id)
+/** Boards with these filters, open in one store, and a check that they show what fresh answers show. */
+async function openBoards(w: Workspace, filters: readonly CardFilter[]) {
   const readBoard = async (query: BoardQuery) => {
     const given = Object.entries(query).filter(([, value]) => value !== undefined) as [string, string][]
     return (await w.call('GET', `/board?${new URLSearchParams(given)}`)).body
   }
-  const world = new World(
-    { readBoard, readCards: async (wanted) => (await w.post('/tasks/cards', { ids: wanted })).body },
-    browserClock,
-  )
-  for (let n = 0; n < 40; n++) await actAtRandom(w, ids)
-  const filters = [
-    {},
-    { mission: String(mission.id) },
-    { project: 'shop' },
-    { agent: 'alpha' },
-    { tag: 'red' },
-    { q: 'fix' },
-  ]
+  const readCards = async (ids: readonly string[]) => (await w.post('/tasks/cards', { ids })).body
+  const world = new World({ readBoard, readCards }, browserClock)
+  onTestFinished(() => world.close())
   const boards = filters.map((filter) => world.boards.board(filter))
   for (const board of boards) world.boards.watch(board)
   await expect.poll(() => boards.map(({ status }) => status)).toEqual(filters.map(() => 'ready'))
@@ -141,10 +123,9 @@ test('the store shows what a fresh board shows, at random moments and for any fi
       }
     })
   }
-  for (let round = 0; round < 5; round++) {
-    for (let n = 0; n < 8; n++) await Promise.all(Array.from({ length: 8 }, () => actAtRandom(w, ids)))
-    // Cards and counts that events do not tell are read a moment later.
-    await vi.waitFor(
+  // Cards and counts that events do not tell are read a moment later.
+  const areTrue = () =>
+    vi.waitFor(
       async () => {
         await catchUp()
         for (const board of boards)
@@ -152,6 +133,38 @@ test('the store shows what a fresh board shows, at random moments and for any fi
       },
       { timeout: 30_000, interval: 200 },
     )
+  return { boards, areTrue }
+}
+
+test('the store shows what a fresh board shows, at random moments and for any filter', {
+  timeout: 180_000,
+}, async () => {
+  const w = await workspace()
+  await w.post('/projects', { slug: 'shop', name: 'Shop' })
+  const mission = await makeMission(w, [
+    { tempId: 'a' },
+    { tempId: 'b', dependsOn: ['a'] },
+    { tempId: 'c', dependsOn: ['a'] },
+  ])
+  const ids: string[] = (await w.call('GET', '/tasks')).body.items.map(({ id }: { id: string }) => id)
+  for (let n = 0; n < 40; n++) await actAtRandom(w, ids)
+  const some = [{ mission: String(mission.id) }, { project: 'shop' }, { agent: 'alpha' }, { tag: 'red' }]
+  const { areTrue } = await openBoards(w, [{}, ...some, { q: 'fix' }])
+  for (let round = 0; round < 5; round++) {
+    for (let n = 0; n < 8; n++) await Promise.all(Array.from({ length: 8 }, () => actAtRandom(w, ids)))
+    await areTrue()
   }
-  world.close()
+})
+
+test('the board of an agent gets back a task that is reserved for it after its question was answered', async () => {
+  const w = await workspace()
+  const task = await w.held()
+  const { boards, areTrue } = await openBoards(w, [{ agent: 'alpha' }])
+  const held = { session: 's-alpha', generation: 1 }
+  expect((await w.on(task, 'ask', { ...held, question: 'Which one?' })).status).toBe(200)
+  await areTrue()
+  expect(boards[0]!.list.has(task.id)).toBe(false)
+  expect((await w.on(task, 'answer', { answer: 'This one.' })).status).toBe(200)
+  await areTrue()
+  expect(boards[0]!.list.has(task.id)).toBe(true)
 })

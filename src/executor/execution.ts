@@ -20,7 +20,7 @@ import { AgentClis } from './clis.ts'
 import type { ExecutorContext } from './context.ts'
 import { secretsOf } from './environment.ts'
 import { changesOf } from './folders/changes.ts'
-import { configOf, gitOf } from './prepare.ts'
+import { configOf, credentialOf, gitOf } from './prepare.ts'
 import { probe } from './probe.ts'
 import { exampleValues } from './prompt.ts'
 import { OutputRelay } from './relay.ts'
@@ -93,6 +93,11 @@ export class NodeExecution implements Execution {
 
   clis(adapterTypes: readonly string[]) {
     return this.#clis.find(adapterTypes)
+  }
+
+  accountOf(agent: AgentRecord) {
+    const adapter = this.#context.registry.get(agent.adapterType)
+    return adapter ? credentialOf(this.#context, adapter, agent) : null
   }
 
   async preview(workspaceId: number, agent: AgentRecord) {

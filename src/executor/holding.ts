@@ -3,6 +3,7 @@ import { type ErrorCode, Refused } from '../core/errors.ts'
 import type { AgentRecord, TaskRecord } from '../core/records.ts'
 import type { TaskOutcome } from '../core/runs/ending.ts'
 import { fittedLeaseMs } from '../core/runs/lease.ts'
+import { isReservedOnly } from '../core/runs/policy.ts'
 import type { Wakeup } from '../core/runs/records.ts'
 import { folderOf, needsFolder } from '../core/waiting.ts'
 import { claimNext, claimTask, renewTask } from '../flow/claims.ts'
@@ -60,7 +61,7 @@ export async function claimForRun(
   const caller = asAgent(workspaceId, agent.slug)
   const session = sessionOf(agent.slug)
   // By id, not slug: claiming must not register again an agent that was deleted meanwhile.
-  const found = await claimOf(kernel, caller, agent.uuid, session, wakeup)
+  const found = await claimOf(kernel, caller, agent, session, wakeup)
   if (!found) return null
   const fence = { session, generation: found.generation }
   const reply = await command(kernel, caller, found.taskId, { kind: 'start', fence })
@@ -104,17 +105,18 @@ export async function lengthenLease(
 async function claimOf(
   kernel: RunKernel,
   caller: Caller,
-  agent: string,
+  agent: AgentRecord,
   session: string,
   { taskId, generation }: Wakeup,
 ): Promise<{ taskId: string; generation: number } | null> {
   if (taskId !== null && generation !== null) return { taskId, generation }
   if (taskId !== null) {
-    const { claim } = await claimTask(kernel, caller, taskId, { agent, session })
+    const { claim } = await claimTask(kernel, caller, taskId, { agent: agent.uuid, session })
     return { taskId, generation: claim.generation }
   }
   const never = new AbortController().signal
-  const { claims } = await claimNext(kernel, caller, { agent, session, limit: 1, waitMs: 0 }, { gone: never })
+  const wanted = { session, limit: 1, waitMs: 0, isReservedOnly: isReservedOnly(agent) }
+  const { claims } = await claimNext(kernel, caller, { agent: agent.uuid, ...wanted }, { gone: never })
   const [first] = claims
   return first ? { taskId: first.task.id, generation: first.generation } : null
 }

@@ -25,6 +25,7 @@ import type { RunKernel, ServerKernel } from '../kernel/server-kernel.ts'
 import type { AgentFilter, AgentSeen } from '../store/server-store.ts'
 import { renewalsIn } from './claims.ts'
 import type { Execution } from './execution.ts'
+import { restingTogether } from './resting.ts'
 import { system, unblockAfter } from './unblock.ts'
 import { instant, taskView } from './views.ts'
 
@@ -158,13 +159,16 @@ async function agentsAtWork(
 ): Promise<AnswerOf<typeof AgentAtWork>[]> {
   const slugs = agents.map(({ record }) => record.slug)
   const work = await kernel.store.agents.work(caller.workspaceId, slugs)
+  const isAnyResting = [...work.values()].some(({ restsUntil }) => restsUntil !== null)
+  const othersAtRest = await restingTogether(kernel, execution, isAnyResting ? caller.workspaceId : null)
   return agents.map((agent) => {
-    const { holds, lastRun, today } = work.get(agent.record.slug)!
+    const { holds, lastRun, today, restsUntil } = work.get(agent.record.slug)!
     return {
       ...agentView(execution, caller, agent),
       holds,
       lastRun: lastRun && { ...lastRun, finishedAt: instant(lastRun.finishedAt) },
       today,
+      rests: restsUntil === null ? null : { until: instant(restsUntil), others: othersAtRest(agent.record) },
     }
   })
 }

@@ -73,6 +73,8 @@ export interface Execution {
   probe(workspaceId: number, agent: ProbedAgent): Promise<Check[]>
   /** The programs of these adapters, those that have one. */
   clis(adapterTypes: readonly string[]): Promise<FoundCli[]>
+  /** The account that an agent uses: those with the same one share rate limits. Null: this node does not have its adapter. */
+  accountOf(agent: AgentRecord): string | null
   /** The prompt of a run, with sensitive values removed. */
   preview(workspaceId: number, agent: AgentRecord): Promise<{ prompt: string; sensitive: string[] }>
   /** Null: the log was deleted, or cannot be read on this node. */

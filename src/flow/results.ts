@@ -56,6 +56,18 @@ export async function standingResult(
   return { summary: standing?.summary ?? null, workProductRef: standing?.ref ?? null }
 }
 
+/** The same summaries of many tasks, in one read. */
+export async function standingSummaries(
+  kernel: ServerKernel,
+  workspaceId: number,
+  tasks: readonly { record: TaskRecord }[],
+): Promise<(record: TaskRecord) => string | null> {
+  const handedIn = tasks.map(({ record }) => record).filter(({ resultHash }) => resultHash !== null)
+  const found = handedIn.length === 0 ? [] : await kernel.store.resultPages.summaries(workspaceId, handedIn)
+  const summaries = new Map(found.map(({ taskId, summary }) => [taskId, summary]))
+  return ({ id }) => summaries.get(id) ?? null
+}
+
 export async function submitResult(
   kernel: Kernel,
   caller: Caller,

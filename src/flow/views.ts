@@ -182,16 +182,18 @@ export const planFieldsView = (plan: TaskDetails['plan']) => ({
   budget: plan?.budget ?? null,
 })
 
-/** A task in a list: large fields are included only on request. */
+/** A task in a list: large fields are included only on request. `summary` is undefined where it was not asked for. */
 export function listedTaskView(
   task: StoredTask,
   include: ReadonlySet<LargeDetail>,
+  summary?: string | null,
 ): AnswerOf<typeof ListedTask> {
   const { input, checkpointData, ...view } = taskView(task)
   return {
     ...view,
     ...(include.has('input') ? { input } : {}),
     ...(include.has('checkpoint') ? { checkpointData } : {}),
+    ...(summary === undefined ? {} : { summary }),
   }
 }
 

@@ -4,6 +4,7 @@ import type { AnswerOf, ListAnswer } from '../core/shapes/common.ts'
 import type { TaskFilters } from '../core/shapes/task-lists.ts'
 import type { ListedTask } from '../core/shapes/tasks.ts'
 import { TASK_STATES, type TaskState, taskStates } from '../core/states.ts'
+import { standingSummaries } from '../flow/results.ts'
 import { listedTaskView } from '../flow/views.ts'
 import type { Caller } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
@@ -48,15 +49,18 @@ export async function taskPage(
   search: Omit<TaskSearch, 'before'>,
   asked: Asked,
 ): Promise<ListAnswer<AnswerOf<typeof ListedTask>>> {
-  const names = included(asked.include, 'input', 'checkpointData')
+  const names = included(asked.include, 'input', 'checkpointData', 'summary')
   const large = new Set<LargeDetail>()
   if (names.has('input')) large.add('input')
   if (names.has('checkpointData')) large.add('checkpoint')
   const before = asked.cursor === undefined ? undefined : readCursor(asked.cursor)
   const limit = pageSize(asked.limit)
   const { rows, more } = await kernel.store.taskPage(workspaceId, { ...search, before }, limit, large)
+  const summaryOf = names.has('summary')
+    ? await standingSummaries(kernel, workspaceId, rows)
+    : () => undefined
   return {
-    items: rows.map((task) => listedTaskView(task, large)),
+    items: rows.map((task) => listedTaskView(task, large, summaryOf(task.record))),
     nextCursor: more ? cursorOf(rows.at(-1)!.record.id) : null,
   }
 }

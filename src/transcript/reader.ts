@@ -22,6 +22,9 @@ const READERS: Record<string, LineReader> = {
   opencode_local: readOpencode,
 }
 
+/** Whether its lines have a form of their own; other programs print what they like. */
+export const isKnownProgram = (adapterType: string): boolean => Object.hasOwn(READERS, adapterType)
+
 const BEGINNING: TranscriptState = {
   offset: 0,
   n: 0,
@@ -43,7 +46,7 @@ export class TranscriptReader {
 
   /** Other adapters have programs of any kind, which may report in Baton's own lines. */
   constructor(adapterType: string, state: TranscriptState = BEGINNING) {
-    this.#read = (Object.hasOwn(READERS, adapterType) && READERS[adapterType]) || readProcess
+    this.#read = (isKnownProgram(adapterType) && READERS[adapterType]) || readProcess
     this.#lines = new StreamLines(state.unfinished)
     this.#steps = new Steps(state)
     this.#notes = { ...state.notes }

@@ -9,7 +9,7 @@ import { report, runSeed } from '../simulation/run.ts'
 
 const SEEDS = 2_000
 const MISSION_SEEDS = 4_000
-const LONG = 600_000
+const LONG = 3_600_000
 
 /** Transitions of the table that no run takes, and why. */
 const UNREACHABLE = {

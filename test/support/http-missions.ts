@@ -45,11 +45,13 @@ export interface Held extends Json {
   task: Json
 }
 
+const LONG_MS = 20_000
+
 const holder = (agent: string) => ({ agent, session: `s-${agent}` })
 
-/** The next task of the queue, held by this agent. */
-export async function take(w: Workspace, agent = 'alpha', waitMs = 0): Promise<Held> {
-  const { body } = await w.post('/claims/next', { ...holder(agent), waitMs })
+/** The next task of the queue, held by this agent. It may become ready only now: dependents are counted after the answer. */
+export async function take(w: Workspace, agent = 'alpha'): Promise<Held> {
+  const { body } = await w.post('/claims/next', { ...holder(agent), waitMs: LONG_MS })
   if (!body.claims?.[0]) throw new Error(`nothing to take: ${JSON.stringify(body)}`)
   return body.claims[0]
 }
@@ -83,8 +85,6 @@ async function finishNext(w: Workspace, agent: string, waitMs: number): Promise<
   expect(await submit(w, claim, agent)).toMatchObject({ status: 200 })
   return claim.task.title
 }
-
-const LONG_MS = 20_000
 
 /** Finishes this many tasks, also such as are made or released only while this waits; their titles. */
 export async function finish(w: Workspace, count: number, agent = 'alpha'): Promise<(string | undefined)[]> {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Digits } from '../shapes/common.ts'
 import { MissionParams, MissionView } from '../shapes/missions.ts'
 import { PlanCheckAnswer } from '../shapes/plans.ts'
 import { PlanAnswer, PlanView, ProjectParams } from '../shapes/projects.ts'
@@ -32,6 +33,11 @@ export const replaceMissionPlan = endpoint({
   tag: 'missions',
   needs: 'operate',
   params: MissionParams,
+  query: z.strictObject({
+    planVersion: Digits.optional().describe(
+      'The version that this one was made from: refused if there is a newer one',
+    ),
+  }),
   takesPlan: true,
   bodyLimit: LARGEST_PLAN_BYTES,
   answer: MissionView,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Digits, Name } from '../shapes/common.ts'
-import { LogOutline, LogSearchView } from '../shapes/run-logs.ts'
+import { LogOutline, LogSearchView, TailsAnswer, TailsBody } from '../shapes/run-logs.ts'
 import { RunParams } from '../shapes/runs.ts'
 import { endpoint } from './endpoint.ts'
 
@@ -42,4 +42,14 @@ export const readRawRunLog = endpoint({
   status: [200, 206],
   answer: z.string(),
   mediaTypes: ['text/plain'],
+})
+
+export const readTails = endpoint({
+  method: 'POST',
+  path: '/runs/tails',
+  summary: 'Read the ends of the logs of several runs; runs without a log are left out',
+  tag: 'runs',
+  needs: 'read',
+  body: TailsBody,
+  answer: TailsAnswer,
 })

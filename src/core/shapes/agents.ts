@@ -123,6 +123,13 @@ export const AgentAtWork = AgentView.extend({
       costUsd: z.string().nullable().describe('Null: unknown'),
     })
     .describe('Runs since midnight, UTC'),
+  rests: z
+    .object({
+      until: z.string(),
+      others: z.int().describe('How many other agents are on this account, and rest with it'),
+    })
+    .nullable()
+    .describe('Its account is rate limited, and it is not started before that time'),
 })
 
 export const HealthView = z.object({

@@ -55,7 +55,10 @@ export const Overview = z.object({
   spend: z.object({
     perBucket: z.array(dollars).describe('By when the runs ended; those that run count as of now'),
     totalUsd: dollars,
-    perHourUsd: z.string().nullable().describe('Since the first run of this period; null: unknown'),
+    perHourUsd: z
+      .string()
+      .nullable()
+      .describe('Since the first run of this period; null: unknown, or less than ten minutes'),
     projectedUsd: z.string().nullable().describe('Of the next period of this length, at this pace'),
     runs: count,
     unknownRuns: count.describe('Runs that have ended whose cost is unknown'),

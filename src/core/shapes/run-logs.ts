@@ -48,3 +48,22 @@ export const LogOutline = z.object({
   errors: Marks.describe('Failed steps, and lines that look like errors'),
   stderr: Marks.describe('Where output on stderr begins after other output'),
 })
+
+/** As many as one socket follows. */
+const MOST_TAILS = 16
+
+export const TailsBody = z.strictObject({
+  ids: z.array(Uuid).min(1).max(MOST_TAILS),
+  bytes: z.int().min(1).max(65_536).default(16_384).describe('Of each log'),
+})
+
+export const TailsAnswer = z.object({
+  items: z.array(
+    z.object({
+      runId: Uuid,
+      offset: z.int(),
+      content: z.string(),
+      spans: z.array(z.object({ offset: z.int(), bytes: z.int(), stream: z.string(), ts: z.string() })),
+    }),
+  ),
+})

@@ -3,7 +3,7 @@ import { PURPOSES } from '../records.ts'
 import { include, Name, Page, Tag, Track } from './common.ts'
 
 /** Query parameters shared by all lists of tasks. */
-export const TaskPage = { ...Page, include: include('input', 'checkpointData') }
+export const TaskPage = { ...Page, include: include('input', 'checkpointData', 'summary') }
 
 /** Which tasks: in all lists that are not of one kind of task already. */
 export const TaskFilterQuery = {

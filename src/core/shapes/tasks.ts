@@ -269,6 +269,11 @@ export const TaskInGraph = TaskView.extend({
 export const ListedTask = TaskView.extend({
   input: z.unknown().optional().describe('With include=input'),
   checkpointData: z.unknown().optional().describe('With include=checkpointData'),
+  summary: z
+    .string()
+    .nullable()
+    .optional()
+    .describe('With include=summary: of the result that is accepted, or awaits a verdict'),
 })
 
 export const DependencyView = z.object({

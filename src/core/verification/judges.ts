@@ -1,8 +1,12 @@
 import type { AgentRecord } from '../records.ts'
+import { isReservedOnly } from '../runs/policy.ts'
 
 /** Who may judge a result. */
 
-type Candidate = Pick<AgentRecord, 'slug' | 'state' | 'leaving' | 'model' | 'adapterType' | 'kind'>
+type Candidate = Pick<
+  AgentRecord,
+  'slug' | 'state' | 'leaving' | 'model' | 'adapterType' | 'kind' | 'runtimeConfig'
+>
 
 /** Those who made the result, or parts of it. */
 export interface Makers {
@@ -26,8 +30,7 @@ export function excludedJudges(
       slug !== producer && state !== 'terminated' && !leaving && adapterType !== 'command',
   )
   if (named !== null) return able.some(({ slug }) => slug === named) ? [producer] : null
-  // Contractors take only what is reserved for them.
-  const roster = able.filter(({ kind }) => kind === 'roster')
+  const roster = able.filter((agent) => !isReservedOnly(agent))
   if (roster.length === 0) return null
   const model = agents.find(({ slug }) => slug === producer)?.model ?? null
   const isClose = (agent: Candidate) =>

@@ -266,6 +266,7 @@ export async function proposePlan(
   caller: Caller,
   uuid: string,
   plan: MissionPlan,
+  seenVersion?: number,
 ): Promise<Answer> {
   refuseCommands(caller, commandsIn(plan))
   const mission = await requireMission(kernel, caller, uuid)
@@ -273,7 +274,7 @@ export async function proposePlan(
   const given = proposed(plan, mission)
   if (mission.phase !== 'running') {
     refuseCancelling(plan)
-    return act(kernel, caller, uuid, { kind: 'propose', proposed: given })
+    return act(kernel, caller, uuid, { kind: 'propose', proposed: given, seenVersion })
   }
   // Its tasks are made by its approval, as changes of what is there by then.
   const { estimate } = await replanningOf(kernel, caller, mission, plan)
@@ -281,6 +282,7 @@ export async function proposePlan(
   return act(kernel, caller, uuid, {
     kind: 'propose',
     proposed: { plan: { ...given.plan, ...costs }, tasks: [] },
+    seenVersion,
   })
 }
 

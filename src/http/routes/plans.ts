@@ -32,9 +32,10 @@ export function planRoutes(app: FastifyInstance, kernel: ServerKernel): void {
     return importPlan(kernel, caller, project, body?.text ?? '')
   })
 
-  serve(app, api.replaceMissionPlan, async ({ params, body, caller }) =>
-    proposePlan(kernel, caller, params.id, missionPlan(body?.text ?? '')),
-  )
+  serve(app, api.replaceMissionPlan, async ({ params, query, body, caller }) => {
+    const seen = query.planVersion === undefined ? undefined : Number(query.planVersion)
+    return proposePlan(kernel, caller, params.id, missionPlan(body?.text ?? ''), seen)
+  })
 
   serve(app, api.checkPlan, async ({ body, caller }) => checkedPlan(kernel, caller, body?.text ?? ''))
   exportRoute(app, kernel)

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { outlineRunLog, readRawRunLog, searchRunLog } from '../../core/api/run-logs.ts'
+import { outlineRunLog, readRawRunLog, readTails, searchRunLog } from '../../core/api/run-logs.ts'
 import { readTranscript } from '../../core/api/transcript.ts'
 import { Refused } from '../../core/errors.ts'
 import type { Execution } from '../../flow/execution.ts'
@@ -9,6 +9,7 @@ import { bytesOf, rangeIn, sizeOf } from '../../flow/run-logs/raw.ts'
 import { openRunLog } from '../../flow/run-logs/run-log.ts'
 import { LogScans } from '../../flow/run-logs/scan.ts'
 import { searchLog } from '../../flow/run-logs/search.ts'
+import { tailsOf } from '../../flow/run-logs/tails.ts'
 import { showTranscript } from '../../flow/run-logs/transcript.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
@@ -66,6 +67,10 @@ export function runLogRoutes(app: FastifyInstance, kernel: ServerKernel, executi
       limit: Math.min(Math.max(numberOr(query.limit, USUAL_STEPS), 1), MOST_STEPS),
     })
   })
+
+  serve(app, readTails, async ({ body, caller }) => ({
+    items: await tailsOf(kernel, execution, caller, body.ids, body.bytes),
+  }))
 
   serve(app, readRawRunLog, async ({ params, headers, caller }, reply) => {
     const log = await open(caller, params.id)

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { FULL_AUTO, makeMission } from '../http-missions.ts'
-import { inState, type Json, type Task, type Workspace } from '../http-workspace.ts'
+import { FULL_AUTO, makeMission, showMission } from '../http-missions.ts'
+import { inOneHour, inState, type Json, type Task, type Workspace } from '../http-workspace.ts'
 import { until } from '../nodes.ts'
 
 /** Where one of each kind is shown. */
@@ -20,6 +20,8 @@ export interface Words {
   output: string
 }
 
+const HOUR_MS = 3_600_000
+
 const PLAIN: Words = {
   title: 'Fix the login form',
   text: 'The button does nothing. **Why** is not known.',
@@ -29,9 +31,13 @@ const PLAIN: Words = {
 /** Not in the middle of a character: half of one cannot be stored. */
 const upTo = (length: number, text: string) => text.slice(0, length).toWellFormed()
 
-/** One of everything: tasks in each state, a run that ended, a question, a result and a plan that wait for a person. */
+/**
+ * One of everything: tasks in each state, runs that ended and one that goes on, a question, a result and a plan that wait for a
+ * person. When it is there nothing happens in it any more, for an hour.
+ */
 export async function fillWorkspace(w: Workspace, words: Words = PLAIN): Promise<Filled> {
-  for (const make of Object.values(inState)) await make(w)
+  const still = await keptStill(w)
+  for (const make of Object.values(inState)) await make(still)
   const agent = 'dev-1'
   await hire(w, agent, words, [
     { status: upTo(200, words.title), color: 'blue' },
@@ -43,7 +49,12 @@ export async function fillWorkspace(w: Workspace, words: Words = PLAIN): Promise
     { result: { text: words.text }, summary: upTo(10_000, words.text) },
   ])
   await hire(w, 'dev-2', words, [{ ask: upTo(2_000, words.text), options: ['yes', upTo(200, words.title)] }])
-  const missionId = await proposeMission(w, words)
+  await hire(w, 'dev-3', words, [
+    { status: upTo(200, words.title), color: 'blue' },
+    { say: words.output },
+    { waitMs: HOUR_MS },
+  ])
+  const { proposed, done } = await makeMissions(w, agent, words)
   const worked = await w.make({
     title: words.title,
     description: words.text,
@@ -53,22 +64,63 @@ export async function fillWorkspace(w: Workspace, words: Words = PLAIN): Promise
   })
   expect((await w.post(`/tasks/${worked.id}/comments`, { text: words.text })).status).toBe(201)
   const asked = await w.make({ title: words.title, agent: 'dev-2' })
+  await w.make({ title: words.title, agent: 'dev-3' })
   await Promise.all([w.reaches(worked, 'awaiting_human'), w.reaches(asked, 'awaiting_human')])
-  return { taskId: worked.id, runId: await finishedRunOf(w, agent, worked), missionId, agent }
+  await until(async () => (await showMission(w, done)).state === 'completed')
+  const runId = await finishedRunOf(w, agent, worked)
+  await atRest(w)
+  return { taskId: worked.id, runId, missionId: String(proposed.id), agent }
+}
+
+/** The workspace, with tasks that stay as they are made: nobody but alpha gets them, and their leases and retries take an hour. */
+async function keptStill(w: Workspace): Promise<Workspace> {
+  const limits = { assignTimeoutSeconds: HOUR_MS / 1_000 }
+  expect((await w.call('PATCH', '/limits', limits)).status).toBe(200)
+  expect((await w.call('PUT', '/agents/alpha', { name: 'alpha', maxConcurrentTasks: null })).status).toBe(201)
+  const make: Workspace['make'] = (more) => w.make({ agent: 'alpha', ...more })
+  return {
+    ...w,
+    make,
+    async held(more) {
+      const task = await make(more)
+      const claimed = await w.claim(task, 'alpha', { leaseSeconds: HOUR_MS / 1_000 })
+      expect(claimed.body.reason).toBe('GRANTED')
+      return task
+    },
+    on: (task, act, body) => w.on(task, act, act === 'fail' ? { retryAt: inOneHour(), ...body } : body),
+  }
+}
+
+/** Waits until every run but the one that goes on is over, and all that came of it is written. */
+async function atRest(w: Workspace): Promise<void> {
+  await until(async () => {
+    const { items } = (await w.call('GET', '/runs')).body
+    const open = items.filter((run: Json) => run.finishedAt === null)
+    return open.length === 1 && open[0].agent === 'dev-3' && open[0].statusMessage !== null
+  })
 }
 
 /** A simulated agent: no model, no program, and the same each time. */
 async function hire(w: Workspace, slug: string, { title }: Words, steps: readonly Json[]): Promise<void> {
-  const body = { name: upTo(200, title), adapterType: 'simulated', adapterConfig: { steps } }
+  const body = {
+    name: upTo(200, title),
+    adapterType: 'simulated',
+    adapterConfig: { steps, timeoutSec: 2 * (HOUR_MS / 1_000) },
+    // An agent that is silent for long is flagged.
+    runtimeConfig: { watch: { silentSec: 0, stopSilentSec: 0, idleSec: 0, stopIdleSec: 0 } },
+  }
   expect(await w.call('PUT', `/agents/${slug}`, body)).toMatchObject({ status: 201 })
 }
 
-async function proposeMission(w: Workspace, { title, text }: Words): Promise<string> {
-  const first = { tempId: 'a', title, description: text }
+/** One whose plan waits for a person, and one that is done. */
+async function makeMissions(w: Workspace, agent: string, { title, text }: Words) {
+  const first = { tempId: 'a', title, description: text, agent }
   const planned = { goal: text, title }
-  const { id } = await makeMission(w, [first, { tempId: 'b', dependsOn: ['a'] }], { ...planned, config: {} })
-  await makeMission(w, [first], { ...planned, config: FULL_AUTO })
-  return String(id)
+  const proposed = await makeMission(w, [first, { tempId: 'b', dependsOn: ['a'] }], {
+    ...planned,
+    config: {},
+  })
+  return { proposed, done: await makeMission(w, [first], { ...planned, config: FULL_AUTO }) }
 }
 
 /** It may have taken other tasks before. */

@@ -16,7 +16,7 @@ const FOCUSED = `(() => {
   const names = [one.getAttribute('aria-label'), ...labels, one.innerText, one.placeholder, one.title, one.tagName]
   return {
     name: names.find((name) => name?.trim()).trim().replace(/\\s+/g, ' '),
-    isVisible: frames.some((frame) => isOutlined(getComputedStyle(frame))),
+    isVisible: frames.some((frame) => [null, '::after'].some((part) => isOutlined(getComputedStyle(frame, part)))),
   }
 })()`
 

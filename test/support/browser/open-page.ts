@@ -22,6 +22,11 @@ const OPENS_SOCKET = 'POST /session/ticket'
 /** On a busy machine pages come late, but they come. */
 const LONGEST_WAIT_MS = 50_000
 
+/** Longer than a page waits before it asks for something, or React before it shows what was loaded. */
+const QUIET_MS = 500
+const STEP_MS = 100
+const IDLE_AND_STEP = `new Promise((settle) => requestIdleCallback(() => setTimeout(settle, ${STEP_MS})))`
+
 const DESK = { width: 1280, height: 800 }
 const PHONE = { width: 390, height: 844 }
 
@@ -46,7 +51,8 @@ export class OpenedPage {
   readonly #url: string
   readonly #base: string
   readonly #unanswered = new Set<Request>()
-  #lastActivity = Date.now()
+  /** Requests that began or ended. */
+  #activities = 0
 
   constructor(context: BrowserContext, page: Page, url: string, base: string) {
     this.page = page
@@ -77,7 +83,7 @@ export class OpenedPage {
     const url = request.url()
     if (/^(data|blob):/.test(url)) return
     this.#mustBeOurs(url)
-    this.#lastActivity = Date.now()
+    this.#activities += 1
     this.#unanswered.add(request)
     const api = `${this.#url}/api/v1`
     if (!url.startsWith(api)) return
@@ -87,7 +93,7 @@ export class OpenedPage {
 
   #ended(request: Request): void {
     this.#unanswered.delete(request)
-    this.#lastActivity = Date.now()
+    this.#activities += 1
   }
 
   #mustBeOurs(url: string): void {
@@ -103,14 +109,29 @@ export class OpenedPage {
   address = (path: string) => `${this.#url}${this.#base}${path}`
 
   /** Waits until the page has its heading, nothing loads, and it has asked nothing for a while. */
-  async atRest(quietMs = 500): Promise<void> {
+  async atRest(quietMs = QUIET_MS): Promise<void> {
     await this.page.locator('h1').first().waitFor()
-    for (;;) {
-      const quietForMs = Date.now() - this.#lastActivity
+    for (let sinceMs = 0; sinceMs < quietMs; ) {
+      const before = this.#activities
       const isBusy = this.#unanswered.size > 0 || (await this.page.locator('[aria-busy="true"]').count()) > 0
-      if (!isBusy && quietForMs >= quietMs) return
-      await new Promise((resolve) => setTimeout(resolve, isBusy ? 50 : quietMs - quietForMs + 1))
+      // Time of the page, after its own work: on a busy machine that takes long, and may end in a request.
+      if (isBusy) await new Promise((resolve) => setTimeout(resolve, 50))
+      else await this.page.evaluate(IDLE_AND_STEP)
+      sinceMs = isBusy || this.#activities !== before ? 0 : sinceMs + STEP_MS
     }
+  }
+
+  /** What the page asks for while its time passes and nothing happens. Its clock must be installed. */
+  async callsWhileIdle(ms: number): Promise<string[]> {
+    const before = this.calls.length
+    await this.page.clock.runFor(ms)
+    await this.atRest(STEP_MS)
+    return this.calls.slice(before)
+  }
+
+  /** Another tab of the same browser: what was loaded once is not loaded again. */
+  async tab(): Promise<OpenedPage> {
+    return new OpenedPage(this.#context, await this.#context.newPage(), this.#url, this.#base)
   }
 
   /** How many pixels the page, or the part of it that scrolls, is wider than what is shown of it. */
@@ -127,7 +148,7 @@ export class OpenedPage {
 
 /** A new context, signed in with the key of a workspace, with one page that is still empty. */
 export async function preparePage(browser: Browser, place: Place, look: Look = {}): Promise<OpenedPage> {
-  const { storageState, base } = await signedIn(browser, place)
+  const { storageState, base } = await signedIn(place)
   const context = await browser.newContext({ ...contextOptions(look), storageState })
   context.setDefaultTimeout(LONGEST_WAIT_MS)
   return new OpenedPage(context, await context.newPage(), place.url, base)

@@ -9,6 +9,8 @@ export interface PageUnderTest {
   path(made: Filled): string
   /** The accessible name of its most important act, which the keyboard must reach. Null: it only shows something. */
   mainAct: RegExp | null
+  /** Whoever may only read can do it, too: it changes nothing. */
+  isForReaders?: true
   /** It shows one thing, which may be in another workspace. */
   isOfOneThing?: true
   /** It asks nothing of the server. */
@@ -17,14 +19,15 @@ export interface PageUnderTest {
 
 export const PAGES: readonly PageUnderTest[] = [
   { name: 'overview', route: '/', path: () => '/', mainAct: /^Approve/ },
-  { name: 'inbox', route: '/inbox', path: () => '/inbox', mainAct: /^(Approve|Send the answer)/ },
-  { name: 'board', route: '/board', path: () => '/board', mainAct: null },
-  { name: 'runs', route: '/runs', path: () => '/runs', mainAct: /^Run [0-9a-f]{4}$/ },
+  { name: 'inbox', route: '/inbox', path: () => '/inbox', mainAct: /^Approve( a)?$/ },
+  { name: 'board', route: '/board', path: () => '/board', mainAct: /^New task/ },
+  { name: 'runs', route: '/runs', path: () => '/runs', mainAct: /^Run [0-9a-f]{4}$/, isForReaders: true },
   {
     name: 'run',
     route: '/runs/$id',
     path: ({ runId }) => `/runs/${runId}`,
     mainAct: /^Nice$/,
+    isForReaders: true,
     isOfOneThing: true,
   },
   {
@@ -32,9 +35,16 @@ export const PAGES: readonly PageUnderTest[] = [
     route: '/runs/$id',
     path: ({ runId }) => `/runs/${runId}?view=raw`,
     mainAct: /^Find in the log$/,
+    isForReaders: true,
     isOfOneThing: true,
   },
-  { name: 'missions', route: '/missions', path: () => '/missions', mainAct: /^New mission/ },
+  {
+    name: 'missions',
+    route: '/missions',
+    path: () => '/missions',
+    mainAct: /^New mission/,
+    isForReaders: true,
+  },
   { name: 'new mission', route: '/missions/new', path: () => '/missions/new', mainAct: /^Make a plan/ },
   {
     name: 'mission',
@@ -48,6 +58,7 @@ export const PAGES: readonly PageUnderTest[] = [
     route: '/settings/$section',
     path: () => '/settings/appearance',
     mainAct: /^Single keys act/,
+    isForReaders: true,
     isStatic: true,
   },
   {
@@ -67,15 +78,15 @@ export const PAGES: readonly PageUnderTest[] = [
     name: 'agent',
     route: '/agents/$slug',
     path: ({ agent }) => `/agents/${agent}`,
-    mainAct: null,
+    mainAct: /^Wake/,
     isOfOneThing: true,
   },
-  { name: 'watch', route: '/watch', path: () => '/watch', mainAct: null },
+  { name: 'watch', route: '/watch', path: () => '/watch', mainAct: /^Stop/ },
   {
     name: 'task',
     route: '/tasks/$idOrKey',
     path: ({ taskId }) => `/tasks/${taskId}`,
-    mainAct: null,
+    mainAct: /^Approve/,
     isOfOneThing: true,
   },
 ]

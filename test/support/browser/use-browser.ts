@@ -1,6 +1,7 @@
 import { type Browser, chromium } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, inject, onTestFinished } from 'vitest'
-import { useServer, type Workspace } from '../http-workspace.ts'
+import { openWorkspace, useServer, type Workspace } from '../http-workspace.ts'
+import { type Filled, fillWorkspace, type Words } from './fixture.ts'
 import { type Look, type OpenedPage, preparePage } from './open-page.ts'
 
 /** The browser of the run. Tests are skipped where there is none. */
@@ -19,10 +20,30 @@ export function useChromium() {
 
 type Key = Pick<Workspace, 'ownerKey'>
 
+/** By what is written in them. For the checks of all pages, which only look: all files that run in this process share them. */
+const filled = new Map<Words | undefined, Promise<FilledWorkspace>>()
+interface FilledWorkspace {
+  w: Workspace
+  made: Filled
+}
+
 /** The browser, a server with the app, and a workspace for each test. */
 export function useBrowser() {
   const { isHere, browser } = useChromium()
   const { served, workspace } = useServer()
+
+  /** A workspace with one of everything, in which nothing happens. */
+  function filledWorkspace(words?: Words): Promise<FilledWorkspace> {
+    const before = filled.get(words)
+    if (before) return before
+    const fill = async () => {
+      const w = await openWorkspace(served())
+      return { w, made: await fillWorkspace(w, words) }
+    }
+    const now = fill()
+    filled.set(words, now)
+    return now
+  }
 
   /** A page that is still empty, signed in to the workspace. Whoever asks for it closes it. */
   const prepare = ({ ownerKey: key }: Key, look?: Look): Promise<OpenedPage> =>
@@ -39,5 +60,5 @@ export function useBrowser() {
     return opened
   }
 
-  return { isHere, browser, served, workspace, prepare, openPage }
+  return { isHere, browser, served, workspace, filledWorkspace, prepare, openPage }
 }

@@ -50,6 +50,8 @@ export type MissionCommand =
   | {
       kind: 'propose'
       proposed: ProposedPlan
+      /** The newest version that whoever sends this has seen. */
+      seenVersion?: number | undefined
       /** The planner; without it, whoever sends this. */
       proposedBy?: Actor | undefined
       /** The task that made the plan ends with it. */

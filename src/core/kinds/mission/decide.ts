@@ -10,7 +10,16 @@ import {
   wrongState,
 } from './draft.ts'
 import { finish, settle, stop } from './ends.ts'
-import { approve, isRefusal, planAsSeen, planIsReady, planVersion, start, startPlanning } from './plans.ts'
+import {
+  approve,
+  isRefusal,
+  planAsSeen,
+  planIsReady,
+  planVersion,
+  start,
+  startPlanning,
+  whyNotAfter,
+} from './plans.ts'
 import { type MissionRecord, NO_COUNTS } from './record.ts'
 import { approveChanges, proposeChanges, rejectChanges } from './replan.ts'
 import { report } from './reports.ts'
@@ -100,7 +109,9 @@ const ACTS: { [K in Exclude<MissionCommand['kind'], 'create'>]: Act<K> } = {
     return null
   },
 
-  propose(draft, { proposed, proposedBy }, context) {
+  propose(draft, { proposed, proposedBy, seenVersion }, context) {
+    const refusal = whyNotAfter(draft.record, seenVersion)
+    if (refusal) return refusal
     if (draft.record.phase === 'running') return proposeChanges(draft, proposed.plan, context)
     if (!PLANNABLE.includes(draft.record.phase)) return wrongState(draft, 'propose a plan')
     draft.record.plan = planVersion(draft.record, proposed.plan, {

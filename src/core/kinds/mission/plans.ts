@@ -88,6 +88,16 @@ export function contract(record: MissionRecord, contractors: readonly NewContrac
   record.contractors = [...new Set([...record.contractors, ...slugs])]
 }
 
+const changed = (plan: PlanVersion): Refusal =>
+  refuse('CHANGED_SINCE', `The plan is at version ${plan.version} now.`, {
+    planVersion: plan.version,
+    digest: plan.digest,
+  })
+
+/** Why a plan that was made from this version is not taken: another one came meanwhile. */
+export const whyNotAfter = ({ plan }: MissionRecord, seenVersion: number | undefined): Refusal | null =>
+  plan && seenVersion !== undefined && seenVersion !== plan.version ? changed(plan) : null
+
 /** The newest plan, or why the caller must look again. */
 export function planAsSeen(
   { plan, approved }: MissionRecord,
@@ -98,12 +108,7 @@ export function planAsSeen(
   const isOther =
     (seen.planVersion !== undefined && seen.planVersion !== plan.version) ||
     (seen.digest !== undefined && seen.digest !== plan.digest)
-  return isOther
-    ? refuse('CHANGED_SINCE', `The plan is at version ${plan.version} now.`, {
-        planVersion: plan.version,
-        digest: plan.digest,
-      })
-    : plan
+  return isOther ? changed(plan) : plan
 }
 
 export const isRefusal = (value: PlanVersion | Refusal): value is Refusal => 'ok' in value

@@ -11,6 +11,8 @@ export interface AgentWork {
   holds: { taskId: string; key: string | null; title: string; state: TaskState; percent: number | null }[]
   lastRun: { id: string; status: RunState; finishedAt: number | null } | null
   today: { runs: number; succeeded: number; failed: number; costUsd: string | null }
+  /** Its account is parked until then. */
+  restsUntil: number | null
 }
 
 const MOST_HELD = 20
@@ -32,11 +34,14 @@ const TODAY = `select json_build_object('runs', count(*), 'succeeded', count(*) 
   where r.workspace_id = $1 and r.agent = a.slug and r.created_at >= day.began
     and r.run_id >= (lpad(to_hex(ms(day.began) - 3600000), 12, '0') || repeat('0', 20))::uuid`
 
+const RESTS_UNTIL = `select ms(s.parked_until) from agent_runtime_state s
+  where s.workspace_id = $1 and s.agent = a.slug and s.parked_until > clock_timestamp()`
+
 // $1 workspace, $2 slugs.
-const WORK = `select a.slug, (${HOLDS}) as holds, (${LAST_RUN}) as "lastRun", (${TODAY}) as today
+const WORK = `select a.slug, (${HOLDS}) as holds, (${LAST_RUN}) as "lastRun", (${TODAY}) as today, (${RESTS_UNTIL}) as "restsUntil"
   from unnest($2::text[]) as a (slug), (select date_trunc('day', now(), 'UTC') as began) day`
 
-/** What each of these agents holds, its last run, and its runs of today. */
+/** What each of these agents holds, its last run, its runs of today, and until when it rests. */
 export async function workOfAgents(
   pool: pg.Pool,
   workspaceId: number,

@@ -89,6 +89,8 @@ export interface AgentFilter {
   capability?: string | undefined
   kind?: AgentRecord['kind'] | undefined
   slugs?: readonly string[] | undefined
+  /** Those whose account is parked now. */
+  resting?: boolean | undefined
   /** Also contractors that have ended; a filter by state or kind finds them, too. */
   withEnded?: boolean | undefined
   /** Slugs after this one: ordered by slug, page by page. */
@@ -111,7 +113,9 @@ const WANTED = `a.workspace_id = $1
        and ($4::text is null or a.capabilities @> array[$4])
        and ($5::text is null or a.slug > $5)
        and ($6::text is null or a.kind = $6)
-       and ($7::text[] is null or a.slug = any($7))`
+       and ($7::text[] is null or a.slug = any($7))
+       and ($8::boolean is null or $8 = exists (select from agent_runtime_state s
+             where s.workspace_id = a.workspace_id and s.agent = a.slug and s.parked_until > clock_timestamp()))`
 
 const conditionOf = ({ states, kind, withEnded }: AgentFilter) =>
   states || kind || withEnded ? WANTED : `${WANTED} and ${LISTED}`
@@ -124,6 +128,7 @@ const wanted = (workspaceId: number, filter: AgentFilter) => [
   filter.after ?? null,
   filter.kind ?? null,
   filter.slugs ?? null,
+  filter.resting ?? null,
 ]
 
 export async function listAgents(
@@ -132,7 +137,7 @@ export async function listAgents(
   filter: AgentFilter,
   limit: number,
 ): Promise<AgentSeen[]> {
-  const text = `${SELECT_AGENTS} where ${conditionOf(filter)} order by a.slug limit $8`
+  const text = `${SELECT_AGENTS} where ${conditionOf(filter)} order by a.slug limit $9`
   const rows = await rowsOf(pool, workspaceId, text, [...wanted(workspaceId, filter), limit])
   return rows.map(readSeen)
 }
