@@ -91,7 +91,7 @@ function Cell<Row>({ column, row }: { column: Column<Row>; row: Row }) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: see the table
     <div
-      className={`min-w-0 truncate ${column.align === 'end' ? 'text-right tabular-nums' : ''}`}
+      className={`min-w-0 truncate ${column.align === 'end' ? 'text-right tabular-nums max-sm:shrink-0' : ''}`}
       role="cell"
     >
       {column.cell(row)}

@@ -27,6 +27,8 @@ export function explain(error: unknown): Explanation {
       code: null,
       canRetry: true,
     }
+  if (name === 'Offline')
+    return { title: 'Nothing was sent', detail: message ?? '', code: null, canRetry: true }
   if (status === 404)
     return {
       title: 'Not in this workspace',
@@ -41,5 +43,17 @@ export function explain(error: unknown): Explanation {
       code: code ?? null,
       canRetry: status === 429 || status >= 500,
     }
-  return { title: 'This page made a mistake', detail: message ?? String(error), code: null, canRetry: true }
+  return { title: 'This page failed', detail: message ?? String(error), code: null, canRetry: true }
+}
+
+/** The same of an act. Without an answer nobody knows whether it was done, and it is never sent again by itself. */
+export function explainAct(error: unknown): Explanation {
+  const isUnanswered = (error as Told | null)?.name === 'NoAnswer'
+  if (!isUnanswered) return explain(error)
+  return {
+    title: 'It is not known whether it was done',
+    detail: 'No answer came. Look at it before you try again.',
+    code: null,
+    canRetry: true,
+  }
 }

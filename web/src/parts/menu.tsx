@@ -69,6 +69,7 @@ function Entry({ entry }: { entry: MenuEntry }) {
       className={`${ENTRY} ${isDangerous ? 'text-bad' : 'text-ink'}`}
       disabled={Boolean(disabledReason)}
       onSelect={run}
+      {...(isChecked === undefined ? {} : { role: 'menuitemcheckbox', 'aria-checked': isChecked })}
     >
       {icon && <Icon className="text-muted" name={icon} size={14} />}
       <span className="min-w-0 flex-1">

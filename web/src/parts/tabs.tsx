@@ -32,7 +32,7 @@ export function Tabs<Name extends string>(props: {
           </Radix.Trigger>
         ))}
       </Radix.List>
-      <Radix.Content className="outline-none" value={value}>
+      <Radix.Content className="focus-inside" value={value}>
         {children}
       </Radix.Content>
     </Radix.Root>

@@ -15,6 +15,18 @@ export function moneyText(usd: string | number | null): string {
 }
 
 /** 950, 48 k, 1.2 M. */
+interface Used {
+  inputTokens: number | null
+  cachedInputTokens: number | null
+  outputTokens: number | null
+}
+
+/** All tokens of a run: cached input is beside the input in the API, and a part of it here. Null: nothing is known. */
+export function tokensOf({ inputTokens, cachedInputTokens, outputTokens }: Used): number | null {
+  const isUnknown = inputTokens === null && cachedInputTokens === null && outputTokens === null
+  return isUnknown ? null : (inputTokens ?? 0) + (cachedInputTokens ?? 0) + (outputTokens ?? 0)
+}
+
 export function tokensText(count: number | null): string {
   if (count === null) return 'unknown'
   if (count < 1_000) return String(count)

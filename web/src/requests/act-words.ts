@@ -57,7 +57,14 @@ const STATES = {
 } as const satisfies Record<TaskState, string>
 
 /** A task as people name it: its key, or the number that its id carries. */
-export const nameOfTask = (id: string, card: Card | undefined) => card?.key ?? `#${idCarriedBy(id) ?? id}`
+export const nameOfTask = (id: string, card: Pick<Card, 'key'> | undefined) =>
+  card?.key ?? `#${idCarriedBy(id) ?? id}`
+
+/** "B-003" of "B-003-implement-dashboard", and which part it is: the rest of a key repeats the title. */
+export function shortKey(key: string): string {
+  const [, number, part = ''] = /^([A-Z]{1,8}-\d{3})-.*?(::\d+)?$/.exec(key) ?? []
+  return number === undefined ? key : number + part
+}
 
 export const doneWords = (act: Act, names: readonly string[]) =>
   names.length === 1 ? `${names[0]} ${DONE[act]}` : `${names.length} tasks ${DONE[act]}`

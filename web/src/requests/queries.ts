@@ -1,4 +1,5 @@
-import { QueryClient } from '@tanstack/react-query'
+import { MutationCache, QueryClient } from '@tanstack/react-query'
+import { refuseOffline } from './offline.ts'
 
 const MOST_RETRIES = 2
 
@@ -9,6 +10,7 @@ function isWorthRetrying(failures: number, error: unknown): boolean {
 }
 
 export const queryClient = new QueryClient({
+  mutationCache: new MutationCache({ onMutate: refuseOffline }),
   defaultOptions: {
     queries: {
       retry: isWorthRetrying,
@@ -17,6 +19,7 @@ export const queryClient = new QueryClient({
       refetchOnWindowFocus: false,
       refetchOnReconnect: false,
     },
-    mutations: { retry: false },
+    // Not "online": without a network that keeps acts, and sends them later.
+    mutations: { retry: false, networkMode: 'always' },
   },
 })

@@ -24,10 +24,3 @@ export const setBudget = (id: string, budget: { limitUsd?: string; limitTokens?:
 /** No undo but promoting another result. */
 export const promoteResult = (id: string, ref: string, reason: string) =>
   api().post('/tasks/:id/results/:ref/promote', { params: { id, ref }, body: { reason } })
-
-/** No undo: what was said was said. */
-export const commentOn = (id: string, text: string, replyTo: string | null) =>
-  api().post('/tasks/:id/comments', {
-    params: { id },
-    body: { text, ...(replyTo === null ? {} : { replyTo }) },
-  })

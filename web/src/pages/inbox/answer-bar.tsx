@@ -19,14 +19,14 @@ import {
 import type { Given } from './use-answer.ts'
 
 const CONSEQUENCES: Partial<Record<Decision, string>> = {
-  approve: 'Work goes on from here.',
-  reject: 'Whoever goes on reads the reason.',
+  approve: 'Work continues from here.',
+  reject: 'The next agent reads the reason.',
   replan: 'The planner reads the reason and makes another plan.',
   fail: 'The task fails, and is not tried again.',
   archive: 'The task stays failed and leaves the board.',
   pause: 'The agent gets no work until somebody resumes it.',
   terminate: 'The agent gets no work any more. This cannot be taken back.',
-  skip: 'What depends on the task goes on without its result.',
+  skip: 'Tasks that depend on it continue without its result.',
   cancel: 'This cannot be taken back.',
 }
 
@@ -115,7 +115,7 @@ export function AnswerBar(props: {
           {...(isAsked(asked)
             ? { reason: asked === 'reject' || asked === 'replan' ? 'required' : 'optional' }
             : {})}
-          text={CONSEQUENCES[asked] ?? 'Work goes on from here.'}
+          text={CONSEQUENCES[asked] ?? 'Work continues from here.'}
           title={`${buttonWords(asked, item)}: ${headline(item)}`}
         />
       )}

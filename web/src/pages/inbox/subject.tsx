@@ -61,7 +61,7 @@ const Part = ({ title, children }: { title: string; children: ReactNode }) => (
 
 const Failed = ({ text }: { text: string | null }) => (
   <pre className="max-h-80 overflow-auto rounded-card border border-line bg-sunken p-3 font-mono text-row break-words whitespace-pre-wrap">
-    {text ?? 'No reason was told.'}
+    {text ?? 'No reason was given.'}
   </pre>
 )
 

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useCallback, useState } from 'react'
 import { Problem } from '../../../../src/client/client.ts'
-import { explain } from '../../parts/explain.ts'
+import { tellRefusal } from '../../parts/tell-refusal.ts'
 import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
 import { DECISIONS, type Decision, type InboxItem } from './kinds.ts'
@@ -52,7 +52,6 @@ export function useAnswer(onRefused: (item: InboxItem, change: Change | null) =>
       api().post('/inbox/:id/answer', {
         params: { id: item.id },
         body: { ...given, ...boundTo(item) },
-        retry: true,
       }),
     onMutate: ({ item }) => setSent((before) => new Set(before).add(seenKey(item))),
     onSuccess: (_, { item, given }) =>
@@ -63,8 +62,7 @@ export function useAnswer(onRefused: (item: InboxItem, change: Change | null) =>
       const change = changeIn(error, item)
       onRefused(item, change)
       if (change) return
-      const { title, detail } = explain(error)
-      toast({ kind: 'bad', title, text: detail })
+      tellRefusal(error)
     },
   })
   const several = useMutation({
@@ -83,7 +81,6 @@ export function useAnswer(onRefused: (item: InboxItem, change: Change | null) =>
           ...(comment === '' ? {} : { comment }),
           items: items.map((item) => ({ id: item.id, ...boundTo(item) })),
         },
-        retry: true,
       }),
     onMutate: ({ items }) => setSent((before) => new Set([...before, ...items.map(seenKey)])),
     onSuccess: ({ items, done }, { decision, items: seen }) => {
@@ -97,8 +94,7 @@ export function useAnswer(onRefused: (item: InboxItem, change: Change | null) =>
     },
     onError: (error, { items }) => {
       forget(items.map(seenKey))
-      const { title, detail } = explain(error)
-      toast({ kind: 'bad', title, text: detail })
+      tellRefusal(error)
     },
     onSettled: readAgain,
   })

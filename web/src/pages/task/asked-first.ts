@@ -1,8 +1,12 @@
 import type { Act } from '../../../../src/core/acts.ts'
+import type { Card } from '../../live/card.ts'
 import type { Asked } from '../../requests/acts.ts'
-import type { ShownTask, Task } from './use-task.ts'
 
 /** Acts before which something is asked: a reason, a value, or whether it is meant. */
+
+/** Those that a board offers, too. `again`: retry, or back to the queue. */
+export type SharedAct = 'cancel' | 'approve' | 'reject' | 'reset' | 'again' | 'priority' | 'agent'
+
 const ASKED_FIRST = ['cancel', 'approve', 'reject', 'reset', 'priority', 'agent', 'complete', 'skip'] as const
 type ActWithQuestion = (typeof ASKED_FIRST)[number]
 export type AskedAct = ActWithQuestion | 'budget'
@@ -10,9 +14,21 @@ export type AskedAct = ActWithQuestion | 'budget'
 export const isAskedFirst = (act: Act): act is ActWithQuestion =>
   (ASKED_FIRST as readonly Act[]).includes(act)
 
-export interface AskProps {
-  task: Task
-  now: ShownTask
+export type AskedTask = Pick<
+  Card,
+  'id' | 'title' | 'state' | 'awaits' | 'purpose' | 'generation' | 'resultDigest' | 'priority' | 'agent'
+>
+
+/** What a question is about. */
+interface AskedAbout {
+  /** As people name it: "B-014", or "12 tasks". */
+  readonly name: string
+  /** As it was when the question was asked; undefined: there are several. */
+  readonly one: AskedTask | undefined
+}
+
+export interface Asking {
+  about: AskedAbout
   onClose: () => void
-  run: (asked: Asked) => void
+  send: (asked: Asked) => void
 }

@@ -15,8 +15,8 @@ export function MissingTask({ name }: { name: string }) {
     <div className="mx-auto flex max-w-prose flex-col">
       <Empty
         drawing="search"
-        text="It does not exist in this workspace, or it was removed."
-        title={`There is no task ${name.slice(0, 80)}`}
+        text={`There is no task ${name.slice(0, 80)} here, or it was removed.`}
+        title="Not in this workspace"
       />
       <Field label="Look for a task">
         <TextInput onChange={(event) => setQ(event.target.value)} type="search" value={q} />

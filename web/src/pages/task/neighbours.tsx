@@ -1,10 +1,10 @@
 import { useState } from 'react'
 import { PageLink } from '../../links.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
-import { nameOfTask } from '../../requests/act-words.ts'
+import { nameOfTask, shortKey } from '../../requests/act-words.ts'
 import { STATE_LOOKS } from '../../theme/marks.ts'
 import type { Neighbour, Task } from './use-task.ts'
-import { openOf, shortKey } from './why.ts'
+import { openOf } from './why.ts'
 
 const FIRST = 6
 

@@ -1,5 +1,6 @@
 import { useParams, useSearch } from '@tanstack/react-router'
 import { useShortcuts } from '../../keys/shortcuts.ts'
+import { useSiblingKeys } from '../../keys/siblings.ts'
 import { useGo } from '../../links.tsx'
 import { Page } from '../../parts/page.tsx'
 import { ProblemBox } from '../../parts/problem.tsx'
@@ -38,6 +39,7 @@ function TaskPage({ task, idOrKey }: { task: TaskRead; idOrKey: string }) {
   const go = useGo()
   const show = (next: TaskPlace) => go(`/tasks/${idOrKey}${writeSearch({ ...next })}`)
   useOpenRuns(task.id)
+  useSiblingKeys('task', task.id, (other) => go(`/tasks/${other}`))
   useShortcuts('Task', {
     d: { words: 'Compare results', run: () => show({ tab: 'results' }) },
     v: {

@@ -5,11 +5,11 @@ import { Field } from '../../parts/field.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Markdown } from '../../parts/markdown.tsx'
 import { Moment } from '../../parts/moment.tsx'
+import { tellRefusal } from '../../parts/tell-refusal.ts'
 import { TextInput } from '../../parts/text-input.tsx'
 import { toast } from '../../parts/toasts.tsx'
 import { useSession } from '../../requests/session.ts'
 import { answerQuestion } from '../../requests/task-decisions.ts'
-import { tellRefusal } from './tell.ts'
 import type { Task } from './use-task.ts'
 
 /** What its agent asks, and the place to answer. The answer is bound to the generation that asked. */

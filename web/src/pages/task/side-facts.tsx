@@ -92,7 +92,7 @@ function Facts({ task, now }: { task: Task; now: ShownTask }) {
       ),
     ],
     ['Key', task.key && <Copyable key="key" text={task.key} />],
-    ['Made', <Moment at={task.createdAt} key="made" />],
+    ['Created', <Moment at={task.createdAt} key="created" />],
     ['Expires', task.expiresAt && <Moment at={task.expiresAt} key="expires" />],
     ['Id', <Copyable key="id" shown={`…${task.id.slice(-12)}`} text={task.id} />],
   ]

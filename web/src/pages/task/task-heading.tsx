@@ -2,11 +2,11 @@ import { AgentChip } from '../../parts/agent-chip.tsx'
 import { Countdown } from '../../parts/countdown.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { StateChip } from '../../parts/state-chip.tsx'
-import { nameOfTask } from '../../requests/act-words.ts'
+import { nameOfTask, shortKey } from '../../requests/act-words.ts'
 import type { ShownTask, Task } from './use-task.ts'
-import { shortKey, whyAndNext } from './why.ts'
+import { whyAndNext } from './why.ts'
 
-export const shortName = ({ id, key }: Task) => (key === null ? nameOfTask(id, undefined) : shortKey(key))
+export const shortName = (task: Task) => shortKey(nameOfTask(task.id, task))
 export const titleOf = (task: Task) => `${shortName(task)} ${task.title}`
 
 export function TaskHeading({ task, now }: { task: Task; now: ShownTask }) {
@@ -58,7 +58,7 @@ export function TaskFacts({ task, now }: { task: Task; now: ShownTask }) {
         </span>
       ) : (
         <span>
-          made <Moment at={task.createdAt} />
+          created <Moment at={task.createdAt} />
         </span>
       )}
     </span>

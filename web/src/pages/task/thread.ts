@@ -26,12 +26,13 @@ export function threadsOf(comments: readonly Comment[]): Thread[] {
 const A_PAGE = '200'
 const MOST_PAGES = 10
 
-export const useComments = (id: string) =>
+/** The thread of a task or a mission. */
+export const useComments = (of: 'tasks' | 'missions', id: string) =>
   useSnapshot<Pick<Answer, 'items'>>(
-    ['task-comments', id],
+    ['comments', of, id],
     async ({ signal }) => {
       const read = (after?: string) =>
-        api().read('/tasks/:id/comments', {
+        api().read(`/${of}/:id/comments`, {
           params: { id },
           query: { limit: A_PAGE, ...(after === undefined ? {} : { after }) },
           signal,
@@ -44,5 +45,8 @@ export const useComments = (id: string) =>
       }
       return { body: { items }, seq }
     },
-    { refetchOn: ({ type, taskId }) => type === 'comment_added' && taskId === id },
+    {
+      refetchOn: ({ type, taskId, missionId }) =>
+        type === 'comment_added' && (of === 'tasks' ? taskId === id : taskId === null && missionId === id),
+    },
   )

@@ -1,3 +1,4 @@
+import { shortKey } from '../../requests/act-words.ts'
 import type { Neighbour, ShownTask, Task } from './use-task.ts'
 
 /** Why a task stands as it stands, and what changes that next. Each state that does not move names both. Pure. */
@@ -9,9 +10,6 @@ interface WhyAndNext {
 }
 
 const next = (words: string, at: number | null = null) => ({ words, at })
-
-/** A key without the words behind its number: the title says the same. */
-export const shortKey = (key: string) => key.replace(/^([A-Z]+-\d+)-[^:]*/, '$1')
 
 /** A name as people say it: the key, or the title when there is none. */
 const nameOf = ({ key, title }: { key: string | null; title: string }) =>
@@ -55,7 +53,7 @@ const verifierOf = ({ verification, verifications }: Task) =>
 
 const afterResult = (task: Task) =>
   task.verification === null
-    ? 'its result, and then it is done'
+    ? 'done when its result comes in'
     : `its result, then verification by ${verifierOf(task)}`
 
 function waiting(task: Task, now: ShownTask): WhyAndNext {
@@ -79,7 +77,7 @@ function queued(task: Task, now: ShownTask): WhyAndNext {
   const who = now.agent ?? `an agent${needs}`
   const failed = failure(task)
   return {
-    why: failed ? `tried again after ${failed}` : 'is ready, and nobody has taken it yet',
+    why: failed ? `tried again after ${failed}` : 'ready, and not taken yet',
     next: next(`taken by ${who} as soon as ${now.agent ? 'it' : 'one'} is free`),
   }
 }
@@ -95,7 +93,7 @@ function held(task: Task, now: ShownTask): WhyAndNext {
         : null
   if (now.state === 'assigned')
     return { why: why ?? `taken by ${now.holder?.agent ?? 'an agent'}`, next: next('its start') }
-  return { why: why ?? `in the hands of ${now.holder?.agent ?? 'an agent'}`, next: next(afterResult(task)) }
+  return { why: why ?? `${now.holder?.agent ?? 'an agent'} works on it`, next: next(afterResult(task)) }
 }
 
 function needsPerson(task: Task, now: ShownTask): WhyAndNext {
