@@ -1,18 +1,20 @@
+import type { ReactNode } from 'react'
 import { Dialog } from '../parts/dialog.tsx'
 import { Kbd } from '../parts/kbd.tsx'
 import { isSingleKey } from './keystrokes.ts'
 import { useBoundShortcuts } from './shortcuts.ts'
 import { useSingleKeys } from './single-keys.ts'
 
-/** All keys that act on this page, by where they belong. */
-export function ShortcutHelp({ open, onClose }: { open: boolean; onClose: () => void }) {
+/** All keys that act on this page, by where they belong. `more`: where else help is. */
+export function ShortcutHelp(props: { open: boolean; onClose: () => void; more?: ReactNode }) {
+  const { open, onClose, more } = props
   const layers = useBoundShortcuts()
   const areSingleOn = useSingleKeys()
   const text = areSingleOn
     ? 'Single keys never act inside fields. They can be switched off in Settings.'
     : 'Single keys are switched off in Settings: only those with Ctrl work.'
   return (
-    <Dialog onClose={onClose} open={open} text={text} title="Keys on this page" width="wide">
+    <Dialog actions={more} onClose={onClose} open={open} text={text} title="Keys on this page" width="wide">
       <div className="grid gap-x-8 gap-y-6 sm:grid-cols-2">
         {layers.map(({ where, shortcuts }) => (
           <section key={where}>

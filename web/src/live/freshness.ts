@@ -21,10 +21,15 @@ export interface Shown {
 
 type Listener = () => void
 
+/** On a slow line the offset varies by less. */
+const NOTICED_MS = 2_000
+
 export class FreshnessStore {
   #shown: Shown = { freshness: { kind: 'catching_up', behind: 0 }, asOf: null, lagMs: null }
   /** What to add to the clock of this machine for the server's time. */
   offsetMs = 0
+  /** How often the clock of this machine was found to be wrong by more than a person notices. */
+  offsetSteps = 0
   readonly #listeners = new Set<Listener>()
 
   get = (): Shown => this.#shown
@@ -41,8 +46,13 @@ export class FreshnessStore {
 
   /** The server's time, heard now. While all is well nothing is drawn for it. */
   heard(serverNow: number, here: number): void {
-    this.offsetMs = serverNow - here
+    const offsetMs = serverNow - here
+    const isStep = Math.abs(offsetMs - this.offsetMs) >= NOTICED_MS
+    this.offsetMs = offsetMs
     this.#shown = { ...this.#shown, asOf: serverNow }
+    if (!isStep) return
+    this.offsetSteps += 1
+    this.#change(this.#shown)
   }
 
   /** Events up to this moment are on the screen. */

@@ -74,7 +74,9 @@ export class OpenBoard {
     const counts = isNews && !this.#count(event, applied)
     if (isArchived) this.list.drop(event.taskId)
     else if (shown) this.list.place(shown)
-    return { card: !isArchived && !shown && this.#mayShow(event), counts }
+    // It may be reserved for this agent now, which no event says.
+    const mayEnter = this.filter.agent !== undefined && applied.mustBeRead && event.to === 'queued'
+    return { card: !isArchived && (mayEnter || (!shown && this.#mayShow(event))), counts }
   }
 
   belongs(card: ShownCard): boolean {
@@ -83,7 +85,8 @@ export class OpenBoard {
 
   /** A card was read: its place is known, and perhaps that it belongs here. True: the counts have to be read again. */
   read(before: Card | undefined, shown: ShownCard, isAskedFor: boolean): boolean {
-    if (isAskedFor || this.list.has(shown.id)) this.list.place(shown)
+    // A finished one that nobody asked for may be archived; any other stands wherever it belongs.
+    if (isAskedFor || this.list.has(shown.id) || !isTerminal(shown.state)) this.list.place(shown)
     return before !== undefined && matches(before, this.filter) !== matches(shown, this.filter)
   }
 

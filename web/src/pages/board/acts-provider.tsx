@@ -1,14 +1,17 @@
 import { type ReactNode, useMemo, useState } from 'react'
+import type { ShownCard } from '../../live/pending-acts.ts'
 import { useLive } from '../../live/provider.tsx'
 import { toast } from '../../parts/toasts.tsx'
 import type { Asked } from '../../requests/acts.ts'
 import { useSession } from '../../requests/session.ts'
 import { useTaskActs } from '../../requests/use-task-acts.ts'
+import { AskAct } from '../task/ask-act.tsx'
+import type { SharedAct } from '../task/asked-first.ts'
+import { tellOutcome } from '../task/tell.ts'
 import { ActsContext, type BoardAct, type BoardActs } from './acts-context.ts'
-import { AskFirst, type Asking } from './ask-first.tsx'
 import { useDesk } from './desk.ts'
 import { focusCard } from './focus-card.ts'
-import { tellOutcome } from './outcome-toast.ts'
+import { shortName } from './words.ts'
 
 /** As many as one request acts on. */
 export const MOST_AT_ONCE = 200
@@ -16,7 +19,16 @@ export const MOST_AT_ONCE = 200
 /** A dialog gives the focus back to where it was, which may be a card that has moved: then it goes to the card. */
 const FOCUS_BACK_MS = 50
 
-const ASKED_FIRST: readonly BoardAct[] = ['cancel', 'approve', 'reject', 'again', 'priority', 'agent']
+const ASKED_FIRST = ['cancel', 'approve', 'reject', 'again', 'priority', 'agent'] as const
+const isAskedFirst = (act: BoardAct): act is (typeof ASKED_FIRST)[number] =>
+  (ASKED_FIRST as readonly BoardAct[]).includes(act)
+
+interface Asking {
+  act: SharedAct
+  ids: readonly string[]
+  /** As it was when the question was asked, if it is one task. */
+  card: ShownCard | undefined
+}
 
 export function BoardActsProvider({ children }: { children: ReactNode }) {
   const { can } = useSession()
@@ -35,7 +47,7 @@ export function BoardActsProvider({ children }: { children: ReactNode }) {
     const begin = (act: BoardAct, ids: readonly string[]) => {
       if (forbidden) return void toast({ kind: 'bad', title: forbidden })
       if (ids.length === 0) return
-      if (!ASKED_FIRST.includes(act)) return run({ act } as Asked, ids)
+      if (!isAskedFirst(act)) return run({ act } as Asked, ids)
       const first = ids.length === 1 ? live.world.shown(ids[0]!) : undefined
       setAsking({ act, ids, card: first })
     }
@@ -51,7 +63,17 @@ export function BoardActsProvider({ children }: { children: ReactNode }) {
   return (
     <ActsContext value={acts}>
       {children}
-      {asking && <AskFirst asking={asking} onClose={close} run={acts.run} />}
+      {asking && (
+        <AskAct
+          about={{ name: nameOf(asking), one: asking.card }}
+          act={asking.act}
+          onClose={close}
+          send={(asked) => acts.run(asked, asking.ids)}
+        />
+      )}
     </ActsContext>
   )
 }
+
+const nameOf = ({ ids, card }: Asking) =>
+  ids.length === 1 ? shortName(ids[0]!, card) : `${ids.length} tasks`

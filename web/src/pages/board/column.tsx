@@ -36,7 +36,7 @@ export function Column({ name, view, loadMore, addressOf, openId, canDrag, ref, 
   return (
     <section
       aria-label={`${COLUMN_WORDS[name]}, ${countText(view.count)}`}
-      className={`relative flex min-h-0 min-w-54 flex-1 basis-74 flex-col rounded-card transition-[background-color,opacity] sm:max-w-96 ${act ? (place === null ? 'bg-go-tint' : 'bg-go-tint outline-2 outline-accent') : ''} ${isUnlit ? 'opacity-50' : ''}`}
+      className={`relative flex min-h-0 min-w-50 flex-1 basis-74 flex-col rounded-card transition-[background-color,opacity] sm:max-w-96 ${act ? (place === null ? 'bg-go-tint' : 'bg-go-tint outline-2 outline-accent') : ''} ${isUnlit ? 'opacity-50' : ''}`}
       ref={element}
     >
       <h2 className="flex h-9 shrink-0 items-center gap-2 px-3 text-label font-semibold tracking-wide text-muted uppercase max-sm:sr-only">
@@ -85,11 +85,11 @@ const DROP_WORDS = {
 } as const satisfies Record<DropAct, string>
 
 const EMPTY_WORDS = {
-  inbox: 'Nothing waits to be taken.',
-  assigned: 'Nothing is handed out or resting.',
-  in_progress: 'Nobody works now.',
-  review: 'No result is to be judged.',
-  done: 'Nothing has ended yet.',
+  inbox: 'Nothing is waiting.',
+  assigned: 'Nothing is assigned.',
+  in_progress: 'Nothing is running.',
+  review: 'Nothing to review.',
+  done: 'Nothing is done yet.',
 } as const satisfies Record<BoardColumn, string>
 
 /** Something is dragged that this column does not take. */

@@ -25,7 +25,7 @@ export const VERIFICATIONS = [
   { value: 'none', words: 'Nobody' },
   { value: 'human', words: 'A person' },
   { value: 'agent', words: 'Another agent' },
-  { value: 'auto', words: 'Whoever Baton chooses' },
+  { value: 'auto', words: 'Chosen by Baton' },
 ] as const
 
 export const EMPTY_DRAFT: Draft = {

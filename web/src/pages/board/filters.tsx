@@ -7,7 +7,8 @@ import { Field } from '../../parts/field.tsx'
 import { Popover } from '../../parts/popover.tsx'
 import { Select } from '../../parts/select.tsx'
 import { TextInput } from '../../parts/text-input.tsx'
-import { agentsQuery, missionQuery, missionsQuery, projectsQuery } from './queries.ts'
+import { agentNamesQuery } from '../../requests/names.ts'
+import { missionQuery, missionsQuery, projectsQuery } from './queries.ts'
 import type { BoardSearch } from './search.ts'
 
 type Change = Partial<Record<'project' | 'mission' | 'agent' | 'tag' | 'q', string | undefined>>
@@ -119,7 +120,7 @@ const choices = (
 /** Read only once somebody wants to choose. */
 function FilterFields({ search, onChange, onDone }: Props & { onDone: () => void }) {
   const { data: projects } = useQuery(projectsQuery)
-  const { data: agents } = useQuery(agentsQuery)
+  const { data: agents } = useQuery(agentNamesQuery)
   const { data: missions } = useQuery(missionsQuery)
   const [tag, setTag] = useState(search.tag ?? '')
   const set = (name: keyof Change) => (value: string) =>

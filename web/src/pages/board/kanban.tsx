@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { BOARD_COLUMNS, type BoardColumn } from '../../../../src/core/board.ts'
+import { useListOf } from '../../keys/siblings.ts'
 import type { BoardOnScreen } from '../../live/hooks.ts'
 import { useLive } from '../../live/provider.tsx'
 import { useIsPhone } from '../../parts/media.ts'
@@ -33,6 +34,10 @@ export function Kanban({ board, search }: { board: BoardOnScreen; search: BoardS
     addressOf: (task) => boardAt(search, { task }),
   })
   useOpenInView(search.task)
+  useListOf(
+    'task',
+    BOARD_COLUMNS.flatMap((name) => board.column(name).ids),
+  )
   return (
     <MovesContext value={moves}>
       {isPhone && (

@@ -1,28 +1,119 @@
 import { useRef } from 'react'
-import type { BoardColumn } from '../../../../src/core/board.ts'
-import { PageLink, useGo } from '../../links.tsx'
-import { type BoardOnScreen, useCard } from '../../live/hooks.ts'
-import type { ShownCard } from '../../live/pending-acts.ts'
-import { AgentChip } from '../../parts/agent-chip.tsx'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { Moment } from '../../parts/moment.tsx'
-import { Money } from '../../parts/money.tsx'
-import { StateChip } from '../../parts/state-chip.tsx'
+import { BOARD_COLUMNS, type BoardColumn } from '../../../../src/core/board.ts'
+import { useListOf } from '../../keys/siblings.ts'
+import { useGo } from '../../links.tsx'
+import { type BoardOnScreen, useNow } from '../../live/hooks.ts'
+import { useLive } from '../../live/provider.tsx'
+import { Button } from '../../parts/button.tsx'
+import { DataTable, type Sort } from '../../parts/data-table.tsx'
+import { Select } from '../../parts/select.tsx'
 import type { VirtualListHandle } from '../../parts/virtual-list.tsx'
-import { CardReason } from './card-lines.tsx'
+import { countText } from '../../parts/wording.ts'
 import { useDesk, useOnDesk } from './desk.ts'
-import { listed } from './listed.ts'
+import { columnsOf } from './list-columns.tsx'
+import { listed, readRows } from './listed.ts'
 import { type BoardSearch, boardAt } from './search.ts'
+import { nextSort, SORT_WORDS, sorted, sortIn, sortText } from './sorted.ts'
 import { useCardKeys } from './use-card-keys.ts'
-import { agesFrom, attemptWords, shortName } from './words.ts'
 
-/** The same tasks as a table: what waits for a person first, what is done last. */
-export function TaskList({ board, search }: { board: BoardOnScreen; search: BoardSearch }) {
+interface Props {
+  board: BoardOnScreen
+  search: BoardSearch
+}
+
+/** The same tasks as a table: what waits for a person first and what is done last, or by one of its columns. */
+export function TaskList(props: Props) {
+  const sort = sortIn(props.search.sort)
+  return (
+    <>
+      <PhoneOrder search={props.search} />
+      {sort ? <SortedList {...props} sort={sort} /> : <UsualList {...props} />}
+    </>
+  )
+}
+
+/** A phone shows no heads of columns to choose from. */
+function PhoneOrder({ search }: { search: BoardSearch }) {
+  const go = useGo()
+  const column = sortIn(search.sort)?.column ?? ''
+  const choose = (chosen: string) =>
+    go(
+      boardAt(search, {
+        sort:
+          chosen === '' ? undefined : sortText(nextSort(undefined, { column: chosen, isDescending: false })),
+      }),
+    )
+  return (
+    <div className="px-4 pb-2 sm:hidden">
+      <Select
+        aria-label="Order"
+        onChange={choose}
+        options={[
+          { value: '', words: 'Usual order' },
+          ...Object.entries(SORT_WORDS).map(([value, words]) => ({ value, words: `By ${words}` })),
+        ]}
+        size="small"
+        value={column}
+      />
+    </div>
+  )
+}
+
+function UsualList({ board, search }: Props) {
+  const { ids, unread } = listed((name: BoardColumn) => board.column(name))
+  return (
+    <Rows ids={ids} search={search} {...(unread ? { onNearEnd: () => void board.loadMore(unread) } : {})} />
+  )
+}
+
+/** Costs and times change all the time; rows change their places only so often. */
+const SORT_EVERY_MS = 5_000
+
+/** The server has one order for each column of the board, so what was read is sorted here, and how much that is is said. */
+function SortedList({ board, search, sort }: Props & { sort: Sort }) {
+  const go = useGo()
+  const { world } = useLive()
+  useNow(SORT_EVERY_MS)
+  const { ids, unread } = readRows((name: BoardColumn) => board.column(name))
+  const count = BOARD_COLUMNS.reduce((sum, name) => sum + board.column(name).count, 0)
+  const words = SORT_WORDS[sort.column]
+  const readMore = () => unread.forEach((name) => void board.loadMore(name))
+  return (
+    <>
+      <p className="flex flex-wrap items-center gap-2 px-6 pb-2 text-row text-muted max-sm:px-4">
+        {unread.length === 0
+          ? `Sorted by ${words}.`
+          : `Sorted by ${words} among the ${countText(ids.length)} tasks that were read, of ${countText(count)}.`}
+        {unread.length > 0 && (
+          <Button onClick={readMore} size="small">
+            Read more
+          </Button>
+        )}
+        <Button
+          className="max-sm:hidden"
+          kind="quiet"
+          onClick={() => go(boardAt(search, { sort: undefined }))}
+          size="small"
+        >
+          Usual order
+        </Button>
+      </p>
+      <Rows
+        ids={sorted(ids, sort, (id) => world.shown(id))}
+        search={search}
+        {...(unread.length > 0 ? { onNearEnd: readMore } : {})}
+      />
+    </>
+  )
+}
+
+function Rows(props: { ids: readonly string[]; search: BoardSearch; onNearEnd?: () => void }) {
+  const { ids, search, onNearEnd } = props
   const go = useGo()
   const desk = useDesk()
   const cursor = useOnDesk(desk, (state) => state.cursor)
   const table = useRef<VirtualListHandle>(null)
-  const { ids, unread } = listed((name: BoardColumn) => board.column(name))
+  const sort = sortIn(search.sort)
   const addressOf = (task: string | undefined) => boardAt(search, { task })
   useCardKeys({
     columns: [{ name: 'inbox', ids }],
@@ -30,116 +121,19 @@ export function TaskList({ board, search }: { board: BoardOnScreen; search: Boar
     openId: search.task,
     addressOf,
   })
+  useListOf('task', ids)
   return (
     <DataTable
       columns={columnsOf(addressOf)}
       keyOf={(id) => id}
       label="Tasks"
       onOpen={(id) => go(addressOf(id))}
-      {...(unread ? { onNearEnd: () => void board.loadMore(unread) } : {})}
+      {...(onNearEnd ? { onNearEnd } : {})}
+      onSort={(chosen) => go(boardAt(search, { sort: sortText(nextSort(sort, chosen)) }))}
       ref={table}
       rows={ids}
       selected={search.task ?? cursor}
+      {...(sort ? { sort } : {})}
     />
-  )
-}
-
-const columnsOf = (addressOf: (id: string) => string): Column<string>[] => [
-  {
-    name: 'state',
-    words: 'State',
-    width: '124px',
-    cell: (id) => <Of id={id}>{(card) => <State card={card} />}</Of>,
-    phone: 'second',
-  },
-  {
-    name: 'task',
-    words: 'Task',
-    width: 'minmax(0, 3fr)',
-    cell: (id) => <Of id={id}>{(card) => <Name card={card} to={addressOf(id)} />}</Of>,
-    phone: 'first',
-  },
-  {
-    name: 'reason',
-    words: 'Now',
-    width: 'minmax(0, 2fr)',
-    cell: (id) => <Of id={id}>{(card) => <CardReason card={card} />}</Of>,
-    phone: 'hidden',
-  },
-  {
-    name: 'agent',
-    words: 'Agent',
-    width: '128px',
-    cell: (id) => (
-      <Of id={id}>
-        {({ holder, agent }) => (holder || agent ? <AgentChip slug={holder?.agent ?? agent!} /> : null)}
-      </Of>
-    ),
-  },
-  {
-    name: 'priority',
-    words: 'Priority',
-    width: '56px',
-    align: 'end',
-    cell: (id) => <Of id={id}>{({ priority }) => priority}</Of>,
-    phone: 'hidden',
-  },
-  {
-    name: 'attempt',
-    words: 'Attempt',
-    width: '56px',
-    align: 'end',
-    cell: (id) => <Of id={id}>{attemptWords}</Of>,
-    phone: 'hidden',
-  },
-  {
-    name: 'cost',
-    words: 'Cost',
-    width: '72px',
-    align: 'end',
-    cell: (id) => <Of id={id}>{({ costUsd }) => costUsd !== null && <Money usd={costUsd} />}</Of>,
-    phone: 'hidden',
-  },
-  {
-    name: 'age',
-    words: 'Since',
-    width: '72px',
-    align: 'end',
-    cell: (id) => <Of id={id}>{(card) => <Moment at={agesFrom(card)} />}</Of>,
-  },
-]
-
-/** A cell listens to its own card, so that a change draws one row. */
-function Of({ id, children }: { id: string; children: (card: ShownCard) => React.ReactNode }) {
-  const card = useCard(id)
-  return card ? children(card) : null
-}
-
-const State = ({ card }: { card: ShownCard }) => (
-  <StateChip isPending={card.pending !== undefined} percent={card.percent} state={card.state} />
-)
-
-function Name({ card, to }: { card: ShownCard; to: string }) {
-  const desk = useDesk()
-  const isSelected = useOnDesk(desk, ({ selected }) => selected.has(card.id))
-  return (
-    <span className="flex min-w-0 items-center gap-2" data-card={card.id}>
-      <input
-        aria-label={`Select ${shortName(card.id, card)}`}
-        checked={isSelected}
-        className="size-4 shrink-0 accent-ink max-sm:hidden"
-        onChange={() => desk.toggle(card.id)}
-        type="checkbox"
-      />
-      <PageLink
-        className="focus-inside min-w-0 truncate font-medium hover:underline"
-        onFocus={() => desk.set({ cursor: card.id })}
-        title={card.title}
-        to={to}
-      >
-        <span className="mr-1.5 font-mono text-label text-muted">{shortName(card.id, card)}</span>
-        {card.title}
-      </PageLink>
-    </span>
   )
 }

@@ -1,12 +1,10 @@
 import type { BoardColumn } from '../../../../src/core/board.ts'
 import type { ColumnView } from '../../live/board-list.ts'
-
-/** The order of columns in the list: what waits for a person first. Pure. */
-const IN_LIST = ['review', 'in_progress', 'assigned', 'inbox', 'done'] as const satisfies BoardColumn[]
+import { IN_LIST } from './sorted.ts'
 
 /**
  * The rows of the list as far as they are known without a hole, and the column that has to be read for more: rows of a later
- * column would be pushed down by those that come.
+ * column would be pushed down by those that come. Pure.
  */
 export function listed(column: (name: BoardColumn) => ColumnView): {
   ids: string[]
@@ -19,4 +17,15 @@ export function listed(column: (name: BoardColumn) => ColumnView): {
     if (view.hasMore) return { ids, unread: name }
   }
   return { ids, unread: null }
+}
+
+/** All rows that were read, and the columns that have more: for an order of its own, where any row may come anywhere. */
+export function readRows(column: (name: BoardColumn) => ColumnView): {
+  ids: string[]
+  unread: BoardColumn[]
+} {
+  return {
+    ids: IN_LIST.flatMap((name) => column(name).ids),
+    unread: IN_LIST.filter((name) => column(name).hasMore),
+  }
 }

@@ -10,10 +10,12 @@ import { Select } from '../../parts/select.tsx'
 import { TextInput } from '../../parts/text-input.tsx'
 import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
+import { agentNamesQuery } from '../../requests/names.ts'
+import { PRIORITIES } from '../task/priorities.ts'
+import { useBoardActs } from './acts-context.ts'
 import { DependsOn } from './depends-on.tsx'
 import { bodyOf, type Draft, EMPTY_DRAFT, problemsIn, VERIFICATIONS } from './draft.ts'
-import { PRIORITIES } from './priorities.ts'
-import { agentsQuery, projectsQuery } from './queries.ts'
+import { projectsQuery } from './queries.ts'
 
 interface Props {
   onClose: () => void
@@ -39,8 +41,9 @@ export function NewTask({ onClose, project }: Props) {
   })
   const { byField, rest } = problemsIn(create.error)
   const set = (change: Partial<Draft>) => setDraft((before) => ({ ...before, ...change }))
-  const missing = draft.title.trim() === '' ? 'A title is needed.' : null
-  const submit = () => missing === null && !create.isPending && create.mutate()
+  const { forbidden } = useBoardActs()
+  const refused = forbidden ?? (draft.title.trim() === '' ? 'A title is needed.' : null)
+  const submit = () => refused === null && !create.isPending && create.mutate()
   return (
     <Dialog
       actions={
@@ -48,7 +51,7 @@ export function NewTask({ onClose, project }: Props) {
           <Button onClick={onClose}>Close</Button>
           <Button
             busy={create.isPending}
-            disabledReason={missing}
+            disabledReason={refused}
             kind="primary"
             onClick={submit}
             shortcut="Ctrl Enter"
@@ -111,7 +114,7 @@ interface DetailProps {
 }
 
 function Details({ draft, byField, set }: DetailProps) {
-  const { data: agents } = useQuery(agentsQuery)
+  const { data: agents } = useQuery(agentNamesQuery)
   const { data: projects } = useQuery(projectsQuery)
   const slugs = new Set((projects?.items ?? []).map(({ slug }) => slug))
   if (draft.project !== '') slugs.add(draft.project)

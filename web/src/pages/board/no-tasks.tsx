@@ -1,10 +1,6 @@
-import { useMutation } from '@tanstack/react-query'
-import { useGo } from '../../links.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Empty } from '../../parts/empty.tsx'
-import { explain } from '../../parts/explain.ts'
-import { toast } from '../../parts/toasts.tsx'
-import { api } from '../../requests/api.ts'
+import { useStartDemo } from '../missions/use-start-demo.ts'
 import { useBoardActs } from './acts-context.ts'
 
 /** An empty board: what it is for, and two ways to fill it. */
@@ -18,15 +14,7 @@ export function NoTasks({
   onNew: () => void
 }) {
   const { forbidden } = useBoardActs()
-  const go = useGo()
-  const demo = useMutation({
-    mutationFn: () => api().post('/demo', { body: {} }),
-    onSuccess: ({ missionId }) => go(`/board?mission=${missionId}`),
-    onError: (error) => {
-      const { title, detail } = explain(error)
-      toast({ kind: 'bad', title, text: detail })
-    },
-  })
+  const demo = useStartDemo((mission) => `/board?mission=${mission}`)
   if (isFiltered)
     return (
       <Empty
@@ -43,7 +31,7 @@ export function NoTasks({
           <Button disabledReason={forbidden} kind="primary" onClick={onNew}>
             Make a task
           </Button>
-          <Button busy={demo.isPending} disabledReason={forbidden} icon="play" onClick={() => demo.mutate()}>
+          <Button busy={demo.isPending} disabledReason={forbidden} icon="play" onClick={demo.start}>
             Run the demo
           </Button>
         </>

@@ -124,7 +124,7 @@ function Loading() {
   return (
     <div className="flex gap-1 px-4 pt-9 max-sm:pt-0">
       {columns.map((name) => (
-        <div className="flex min-w-54 flex-1 basis-74 flex-col gap-2 px-2 py-2 sm:max-w-96" key={name}>
+        <div className="flex min-w-50 flex-1 basis-74 flex-col gap-2 px-2 py-2 sm:max-w-96" key={name}>
           <Skeleton className="h-21" />
           <Skeleton className="h-21" />
           <Skeleton className="h-21" />

@@ -3,12 +3,6 @@ import { api } from '../../requests/api.ts'
 
 /** What filters and new tasks can name. Read when somebody chooses. */
 
-export const agentsQuery = queryOptions({
-  queryKey: ['agent-names'],
-  queryFn: ({ signal }) => api().get('/agents', { query: { limit: 200 }, signal }),
-  staleTime: 60_000,
-})
-
 export const projectsQuery = queryOptions({
   queryKey: ['projects'],
   queryFn: ({ signal }) => api().get('/projects', { signal }),
@@ -26,11 +20,4 @@ export const missionQuery = (id: string) =>
     queryKey: ['mission-name', id],
     queryFn: ({ signal }) => api().get('/missions/:id', { params: { id }, signal }),
     staleTime: 60_000,
-  })
-
-export const resultsQuery = (id: string) =>
-  queryOptions({
-    queryKey: ['results-to-approve', id],
-    queryFn: ({ signal }) => api().get('/tasks/:id/results', { params: { id }, signal }),
-    gcTime: 0,
   })

@@ -12,6 +12,8 @@ export const BOARD_SEARCH = {
   agent: param.text,
   tag: param.text,
   q: param.text,
+  /** Of the list: `cost`, or `-cost` for the largest first. */
+  sort: param.text,
   /** Opens the side panel. */
   task: param.text,
   /** Opens the dialog for a new task. */

@@ -3,11 +3,11 @@ import type { BoardColumn } from '../../../../src/core/board.ts'
 import { type Shortcuts, useShortcuts } from '../../keys/shortcuts.ts'
 import { useGo } from '../../links.tsx'
 import { useLive } from '../../live/provider.tsx'
+import { keyOfPriority, PRIORITIES } from '../task/priorities.ts'
 import { type BoardAct, useBoardActs } from './acts-context.ts'
 import { besideCursor } from './cursor.ts'
 import { useDesk, useOnDesk } from './desk.ts'
 import { elementOfCard, focusCard } from './focus-card.ts'
-import { keyOfPriority, PRIORITIES } from './priorities.ts'
 
 interface Place {
   columns: readonly { name: BoardColumn; ids: readonly string[] }[]

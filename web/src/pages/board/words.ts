@@ -1,6 +1,6 @@
 import type { BoardColumn } from '../../../../src/core/board.ts'
 import type { Card } from '../../live/card.ts'
-import { nameOfTask } from '../../requests/act-words.ts'
+import { nameOfTask, shortKey } from '../../requests/act-words.ts'
 
 /** What a card says, in as few words as fit. Pure. */
 
@@ -12,18 +12,14 @@ export const COLUMN_WORDS = {
   done: 'Done',
 } as const satisfies Record<BoardColumn, string>
 
-/** "B-003" of "B-003-implement-dashboard", and which part it is: the rest of a key repeats the title. */
-export function shortName(id: string, card: Card | undefined): string {
-  const name = nameOfTask(id, card)
-  const [, key, part = ''] = /^([A-Z]{1,8}-\d{3})-.*?(::\d+)?$/.exec(name) ?? []
-  return key === undefined ? name : key + part
-}
+/** As people say it: the rest of a key repeats the title. */
+export const shortName = (id: string, card: Card | undefined): string => shortKey(nameOfTask(id, card))
 
 const AWAITS = {
-  result: 'Its result waits for you',
-  question: 'It asks you something',
-  budget: 'Its budget is spent',
-  person: 'No attempts are left',
+  result: 'Result to review',
+  question: 'Has a question for you',
+  budget: 'Budget spent',
+  person: 'No attempts left',
 } as const
 
 /** Why it stands where it stands, or what it does now. Null: its state says enough. */
@@ -42,7 +38,7 @@ export function reasonOf(card: Card): string | null {
     case 'awaiting_retry':
       return reason ?? (awaits && AWAITS[awaits])
     case 'verifying':
-      return card.verification === 'human' ? 'Waits for a person' : 'Its result is checked'
+      return card.verification === 'human' ? 'Waits for a person' : 'Being verified'
     case 'completed':
       return null
     default:
