@@ -4,9 +4,9 @@ import { useShortcuts } from '../../keys/shortcuts.ts'
 import { useGo } from '../../links.tsx'
 import { Button } from '../../parts/button.tsx'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
-import { explain } from '../../parts/explain.ts'
 import { IconButton } from '../../parts/icon-button.tsx'
 import { Menu } from '../../parts/menu.tsx'
+import { tellRefusal } from '../../parts/tell-refusal.ts'
 import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
 import { useSession } from '../../requests/session.ts'
@@ -16,7 +16,7 @@ type Act = 'pause' | 'resume' | 'cancel' | 'retry' | 'clone'
 
 const DONE: Record<Act, string> = {
   pause: 'The mission is paused.',
-  resume: 'The mission goes on.',
+  resume: 'The mission continues.',
   cancel: 'The mission is being cancelled.',
   retry: 'Its failed tasks are queued again.',
   clone: 'This is the copy.',
@@ -30,15 +30,12 @@ export function MissionActs({ mission }: { mission: Mission }) {
   const [isCancelAsked, setCancelAsked] = useState(false)
   const { mutate, isPending } = useMutation({
     mutationFn: ({ act, reason }: { act: Act; reason?: string }) =>
-      api().post(`/missions/:id/${act}`, { params: { id }, body: reason ? { reason } : {}, retry: true }),
+      api().post(`/missions/:id/${act}`, { params: { id }, body: reason ? { reason } : {} }),
     onSuccess: (made, { act }) => {
       toast({ kind: 'done', title: DONE[act] })
       if (act === 'clone') go(`/missions/${made.id}`)
     },
-    onError: (error) => {
-      const { title: what, detail } = explain(error)
-      toast({ kind: 'bad', title: what, text: detail })
-    },
+    onError: tellRefusal,
   })
   const refusal = can('operate') ? null : 'This needs the right to operate.'
   const hasEnded = stateType === 'terminal'

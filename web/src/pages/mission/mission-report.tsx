@@ -2,26 +2,22 @@ import { Button } from '../../parts/button.tsx'
 import { Markdown } from '../../parts/markdown.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { ProblemBox } from '../../parts/problem.tsx'
+import { saveFile } from '../../parts/save-file.ts'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import type { Mission } from '../missions/progress.tsx'
+import { SaveAsRoutine } from './save-as-routine.tsx'
 import { useReportOf } from './use-mission.ts'
 
 export function MissionReport({ mission }: { mission: Mission }) {
   if (mission.stateType !== 'terminal')
     return <p className="text-muted">The report is written when the mission has ended.</p>
-  return <Report id={mission.id} title={mission.title} />
+  return <Report mission={mission} />
 }
 
-/** The text is here already, so the file is made of it. */
-function download(name: string, markdown: string): void {
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(new Blob([markdown], { type: 'text/markdown' }))
-  link.download = `${name.replace(/[^\p{L}\p{N}]+/gu, '-').slice(0, 80)}.md`
-  link.click()
-  URL.revokeObjectURL(link.href)
-}
+const fileName = (title: string) => `${title.replace(/[^\p{L}\p{N}]+/gu, '-').slice(0, 80)}.md`
 
-function Report({ id, title }: { id: string; title: string }) {
+function Report({ mission }: { mission: Mission }) {
+  const { id, title } = mission
   const { data, error, refetch } = useReportOf(id)
   if (error && !data) return <ProblemBox error={error} onRetry={() => void refetch()} />
   if (!data) return <Skeleton rows={6} />
@@ -31,9 +27,14 @@ function Report({ id, title }: { id: string; title: string }) {
         <span>
           Version {data.version}, <Moment at={data.at} />
         </span>
-        <Button icon="download" onClick={() => download(title, data.markdown)} size="small">
+        <Button
+          icon="download"
+          onClick={() => saveFile(fileName(title), [data.markdown], 'text/markdown')}
+          size="small"
+        >
           Download
         </Button>
+        <SaveAsRoutine mission={mission} />
       </div>
       <div className="max-w-prose">
         <Markdown text={data.markdown} />

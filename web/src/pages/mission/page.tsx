@@ -9,18 +9,25 @@ import { Segmented } from '../../parts/segmented.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { StateChip } from '../../parts/state-chip.tsx'
 import { moneyText } from '../../parts/wording.ts'
+import { writeSearch } from '../../search-params.ts'
 import { HUE_TEXT } from '../../theme/hues.ts'
 import { headline, KINDS } from '../inbox/kinds.ts'
 import { Progress, progressWords, type Mission as Shown } from '../missions/progress.tsx'
 import { MissionActs } from './mission-acts.tsx'
+import { MissionComments } from './mission-comments.tsx'
 import { MissionReport } from './mission-report.tsx'
 import { MissionTasks } from './mission-tasks.tsx'
 import { PlanDecision } from './plan-decision.tsx'
-import { PlanVersion } from './plan-version.tsx'
+import { PlanView } from './plan-view.tsx'
 import { useMission, useWaitingOf } from './use-mission.ts'
 import { MISSION_VIEWS, type MissionView } from './views.ts'
 
-const WORDS: Record<MissionView, string> = { tasks: 'Tasks', plan: 'Plan', report: 'Report' }
+const WORDS: Record<MissionView, string> = {
+  tasks: 'Tasks',
+  plan: 'Plan',
+  report: 'Report',
+  comments: 'Comments',
+}
 
 /** Before its approval a mission is its plan; afterwards its tasks. */
 const firstView = ({ state, planVersion }: Shown): MissionView =>
@@ -33,6 +40,8 @@ export function Mission() {
   const { data: mission, error, refetch } = useMission(id)
   const view = search.view ?? (mission ? firstView(mission) : 'tasks')
   const show = (next: MissionView) => go(`/missions/${id}?view=${next}`, { replace: true })
+  const showPlan = (plan: { version?: number | undefined; since?: number | undefined }) =>
+    go(`/missions/${id}${writeSearch({ view: 'plan', ...plan })}`)
   useShortcuts('Mission', {
     v: {
       words: 'Next view',
@@ -75,25 +84,29 @@ export function Mission() {
             value={view}
           />
         </div>
-        <View mission={mission} view={view} />
+        <View mission={mission} onPlan={showPlan} plan={search} view={view} />
       </div>
     </Page>
   )
 }
 
-function View({ mission, view }: { mission: Shown; view: MissionView }) {
-  if (view === 'report') return <MissionReport mission={mission} />
-  if (view === 'tasks') return <MissionTasks mission={mission} />
-  if (mission.planVersion === null)
-    return <p className="text-muted">There is no plan yet. The planner makes one, or a person does.</p>
-  const { planVersion, approvedVersion } = mission
-  return (
-    <PlanVersion
-      missionId={mission.id}
-      since={approvedVersion !== null && approvedVersion !== planVersion ? approvedVersion : null}
-      version={planVersion}
-    />
-  )
+function View(props: {
+  mission: Shown
+  view: MissionView
+  plan: Parameters<typeof PlanView>[0]['shown']
+  onPlan: Parameters<typeof PlanView>[0]['onShow']
+}) {
+  const { mission, view, plan, onPlan } = props
+  switch (view) {
+    case 'tasks':
+      return <MissionTasks mission={mission} />
+    case 'plan':
+      return <PlanView mission={mission} onShow={onPlan} shown={plan} />
+    case 'report':
+      return <MissionReport mission={mission} />
+    case 'comments':
+      return <MissionComments id={mission.id} />
+  }
 }
 
 function Facts({ mission }: { mission: Shown }) {
@@ -101,7 +114,7 @@ function Facts({ mission }: { mission: Shown }) {
   return (
     <span className="flex flex-wrap gap-x-3">
       <span>
-        made <Moment at={createdAt} />
+        created <Moment at={createdAt} />
       </span>
       {project && <span>project {project}</span>}
       {config.planner?.agent && <span>planned by {config.planner.agent}</span>}

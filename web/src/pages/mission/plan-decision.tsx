@@ -4,7 +4,7 @@ import { Problem } from '../../../../src/client/client.ts'
 import { useShortcuts } from '../../keys/shortcuts.ts'
 import { Button } from '../../parts/button.tsx'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
-import { explain } from '../../parts/explain.ts'
+import { explainAct } from '../../parts/explain.ts'
 import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
 import { useSession } from '../../requests/session.ts'
@@ -15,7 +15,7 @@ type Asked = 'fail' | 'replan' | null
 
 function say(error: unknown): void {
   const isOther = error instanceof Problem && error.status === 409
-  const { title, detail } = explain(error)
+  const { title, detail } = explainAct(error)
   toast({
     kind: 'bad',
     title: isOther ? 'It changed while you read, so nothing was decided.' : title,
@@ -38,7 +38,6 @@ export function PlanDecision({ mission, onShowPlan }: { mission: Mission; onShow
       api().post('/missions/:id/approve', {
         params: { id },
         body: { ...seen, ...(preview ? { preview: preview.digest } : {}) },
-        retry: true,
       }),
     onSuccess: () => toast({ kind: 'done', title: `Version ${planVersion} is approved.` }),
     onError: say,
@@ -49,7 +48,6 @@ export function PlanDecision({ mission, onShowPlan }: { mission: Mission; onShow
         params: { id },
         // biome-ignore lint/suspicious/noThenProperty: the name that the API has, on a value that is never awaited
         body: { ...seen, comment, then: next },
-        retry: true,
       }),
     onSuccess: () => toast({ kind: 'done', title: `Version ${planVersion} is rejected.` }),
     onError: say,

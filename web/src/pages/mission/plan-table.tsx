@@ -2,10 +2,10 @@ import { useMemo } from 'react'
 import type { VerificationRule } from '../../../../src/core/plans/mission-plan.ts'
 import { AgentChip } from '../../parts/agent-chip.tsx'
 import { Chip } from '../../parts/chip.tsx'
+import { Money } from '../../parts/money.tsx'
+import { LayerHead } from './layer-head.tsx'
 import { layersOf } from './layers.ts'
-import type { PlannedTask } from './written-plan.ts'
-
-export type PlanMark = 'added' | 'changed'
+import type { PlanMark, PlannedTask } from './written-plan.ts'
 
 const VERIFICATION: Record<VerificationRule['kind'], string> = {
   human: 'a person',
@@ -33,26 +33,18 @@ export function PlanTable(props: { tasks: readonly PlannedTask[]; marks?: Readon
       <caption className="sr-only">Tasks of the plan, by layers</caption>
       <thead className="border-b border-line max-sm:sr-only">
         <tr>
-          <th className={`${HEAD} w-[38%]`}>Task</th>
-          <th className={`${HEAD} w-[18%]`}>Agent</th>
-          <th className={`${HEAD} w-[16%]`}>Model</th>
-          <th className={`${HEAD} w-[16%]`}>After</th>
+          <th className={`${HEAD} w-[36%]`}>Task</th>
+          <th className={`${HEAD} w-[16%]`}>Agent</th>
+          <th className={`${HEAD} w-[14%]`}>Model</th>
+          <th className={`${HEAD} w-[14%]`}>After</th>
           <th className={`${HEAD} w-[12%]`}>Judged by</th>
+          <th className={`${HEAD} w-[8%] text-right`}>Budget</th>
         </tr>
       </thead>
       {layers.map((tasks, layer) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a layer is its number
         <tbody className="max-sm:block" key={layer}>
-          <tr className="max-sm:block">
-            <th
-              className="pt-3 pb-1 text-left text-label font-medium text-faint max-sm:block"
-              colSpan={5}
-              scope="rowgroup"
-            >
-              {layer === 0 ? 'At once' : `Step ${layer + 1}`}
-              {tasks.length > 1 && `, ${tasks.length} tasks side by side`}
-            </th>
-          </tr>
+          <LayerHead columns={6} layer={layer} tasks={tasks.length} />
           {tasks.map((task) => (
             <PlanRow key={task.tempId} mark={marks?.get(task.tempId)} task={task} />
           ))}
@@ -68,10 +60,15 @@ function PlanRow({ task, mark }: { task: PlannedTask; mark: PlanMark | undefined
     <tr className="border-b border-line max-sm:block max-sm:py-2">
       <td className={CELL}>
         <span className="block break-words">
-          {title} {mark && <Chip hue={mark === 'added' ? 'done' : 'held'}>{mark}</Chip>}{' '}
+          {title} {mark && <Chip hue={mark.kind === 'added' ? 'done' : 'held'}>{mark.kind}</Chip>}{' '}
           {optional && <Chip>optional</Chip>}
         </span>
         {title !== tempId && <span className="block truncate font-mono text-label text-faint">{tempId}</span>}
+        {mark?.words.map((words) => (
+          <span className="block text-label break-words text-held" key={words}>
+            {words}
+          </span>
+        ))}
       </td>
       <td className={CELL}>
         {agent ? (
@@ -99,6 +96,9 @@ function PlanRow({ task, mark }: { task: PlannedTask; mark: PlanMark | undefined
       </td>
       <td className={`${CELL} truncate text-muted`}>
         {task.verification === null ? <span className="max-sm:hidden">–</span> : judgedBy(task)}
+      </td>
+      <td className={`${CELL} text-right text-muted max-sm:text-left`}>
+        {task.budgetUsd === null ? <span className="max-sm:hidden">–</span> : <Money usd={task.budgetUsd} />}
       </td>
     </tr>
   )

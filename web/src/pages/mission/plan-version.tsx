@@ -1,25 +1,11 @@
-import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import type { PlanChanges } from '../../../../src/core/plans/compare.ts'
 import { ProblemBox } from '../../parts/problem.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { countText, moneyText, tokensText } from '../../parts/wording.ts'
-import { api } from '../../requests/api.ts'
-import { type PlanMark, PlanTable } from './plan-table.tsx'
-import { proposerWords, tasksOf } from './written-plan.ts'
-
-/** A version of a mission's plan never changes, so it is read once. */
-function usePlan(missionId: string, version: number, since: number | null) {
-  return useQuery({
-    queryKey: ['plan', missionId, version, since],
-    queryFn: ({ signal }) =>
-      api().get('/missions/:id/plan', {
-        params: { id: missionId },
-        query: { version: String(version), ...(since === null ? {} : { since: String(since) }) },
-        signal,
-      }),
-  })
-}
+import { PlanTable } from './plan-table.tsx'
+import { usePlan } from './use-plan.ts'
+import { changesByTask, proposerWords, tasksOf } from './written-plan.ts'
 
 export const estimateWords = ({ tokens, usd }: { tokens: number; usd: string | null }) =>
   usd === null
@@ -34,10 +20,7 @@ export function PlanVersion(props: { missionId: string; version: number; since: 
   if (error) return <ProblemBox error={error} onRetry={() => void refetch()} />
   if (!data) return <Skeleton rows={5} />
   const changes = (data.changes ?? null) as PlanChanges | null
-  const marks = new Map<string, PlanMark>([
-    ...(changes?.added.map((id) => [id, 'added'] as const) ?? []),
-    ...(changes?.changed.map(({ tempId }) => [tempId, 'changed'] as const) ?? []),
-  ])
+  const marks = changesByTask(changes)
   return (
     <div className="flex flex-col gap-3">
       <p className="text-row text-muted">

@@ -2,8 +2,7 @@ import type { LiveEvent } from '../../live/card.ts'
 import { useSnapshot } from '../../live/use-snapshot.ts'
 import { api } from '../../requests/api.ts'
 import type { Mission } from '../missions/progress.tsx'
-
-const TASKS_AT_ONCE = 200
+import type { TaskNode } from './task-rows.ts'
 
 const changes =
   (id: string) =>
@@ -25,14 +24,33 @@ export const useWaitingOf = (id: string) =>
     { refetchOn: ({ type, missionId }) => missionId === id && type.startsWith('inbox_') },
   )
 
+const CHANGES_GRAPH: readonly string[] = ['task_created', 'task_updated', 'task_archived']
+
 export const useTasksOf = (id: string) =>
-  useSnapshot(
+  useSnapshot<readonly TaskNode[]>(
     ['mission-tasks', id],
-    ({ signal }) =>
-      api().read('/missions/:id/tasks', { params: { id }, query: { limit: TASKS_AT_ONCE }, signal }),
-    {
-      refetchOn: (event) => changes(id)(event) || (event.missionId === id && event.type === 'task_progress'),
+    async ({ signal }) => {
+      const { body, seq } = await api().read('/missions/:id/graph', { params: { id }, signal })
+      const nodes: readonly TaskNode[] = Array.isArray(body.nodes) ? body.nodes : []
+      // Before its approval a mission has the tasks of its plan, which have neither state nor card.
+      return { body: nodes.filter(({ state }) => state !== null), seq }
     },
+    {
+      apply: (nodes, { taskId, to }) =>
+        to !== null && nodes.some((node) => node.id === taskId)
+          ? nodes.map((node) => (node.id === taskId ? { ...node, state: to as TaskNode['state'] } : node))
+          : nodes,
+      refetchOn: ({ type, missionId }) =>
+        missionId === id && (type.startsWith('mission_') || CHANGES_GRAPH.includes(type)),
+    },
+  )
+
+/** All versions of the plan, the newest first. */
+export const usePlanVersions = (id: string) =>
+  useSnapshot(
+    ['plan-versions', id],
+    ({ signal }) => api().read('/missions/:id/plans', { params: { id }, signal }),
+    { refetchOn: ({ type, missionId }) => missionId === id && type.startsWith('mission_') },
   )
 
 export const useReportOf = (id: string) =>

@@ -1,3 +1,4 @@
+import type { PlanChanges } from '../../../../src/core/plans/compare.ts'
 import type { MissionEdge, MissionTask, VerificationRule } from '../../../../src/core/plans/mission-plan.ts'
 
 /** A plan as the server writes it: what has its default value is left out. Pure. */
@@ -5,7 +6,7 @@ import type { MissionEdge, MissionTask, VerificationRule } from '../../../../src
 export type PlannedTask = Pick<
   MissionTask,
   'tempId' | 'title' | 'agent' | 'capabilities' | 'contractor' | 'model' | 'dependsOn' | 'optional'
-> & { verification: VerificationRule | null }
+> & { verification: VerificationRule | null; budgetUsd: string | null }
 
 type Written = Partial<Omit<MissionTask, 'dependsOn'>> & {
   tempId: string
@@ -23,6 +24,7 @@ export function tasksOf(plan: unknown): PlannedTask[] {
     contractor: task.contractor ?? null,
     model: task.model ?? null,
     verification: task.verification ?? null,
+    budgetUsd: task.budget?.limitUsd ?? null,
     optional: task.optional ?? false,
     dependsOn: (task.dependsOn ?? []).map((edge) =>
       typeof edge === 'string' ? { on: edge, kind: 'data' } : edge,
@@ -32,3 +34,33 @@ export function tasksOf(plan: unknown): PlannedTask[] {
 
 /** Who proposed it: agents by their name, keys are people's. */
 export const proposerWords = (by: string) => (by.startsWith('agent:') ? by.slice(6) : 'a person')
+
+/** How a task differs from an earlier version: `words` has one line for each changed field. */
+export interface PlanMark {
+  readonly kind: 'added' | 'changed'
+  readonly words: readonly string[]
+}
+
+const LONGEST_VALUE = 80
+
+const valueWords = (value: unknown): string => {
+  if (value === null || value === undefined || value === '') return 'nothing'
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE - 1)}…` : text
+}
+
+export function changesByTask(changes: PlanChanges | null): Map<string, PlanMark> {
+  const marks = new Map<string, PlanMark>()
+  for (const tempId of changes?.added ?? []) marks.set(tempId, { kind: 'added', words: [] })
+  const say = (tempId: string, words: string) => {
+    const before = marks.get(tempId)
+    if (before?.kind !== 'added')
+      marks.set(tempId, { kind: 'changed', words: [...(before?.words ?? []), words] })
+  }
+  for (const { tempId, fields } of changes?.changed ?? [])
+    for (const { field, before, after } of fields)
+      say(tempId, `${field}: ${valueWords(before)} → ${valueWords(after)}`)
+  for (const { from, to } of changes?.edges.added ?? []) say(to, `now after ${from}`)
+  for (const { from, to } of changes?.edges.removed ?? []) say(to, `no longer after ${from}`)
+  return marks
+}

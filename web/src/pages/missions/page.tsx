@@ -13,7 +13,7 @@ import { StateChip } from '../../parts/state-chip.tsx'
 import { api } from '../../requests/api.ts'
 import { EXAMPLE_GOALS } from './example-goals.ts'
 import { type ListedMission, Progress, progressWords } from './progress.tsx'
-import { useStartDemo } from './use-start-demo.ts'
+import { RunDemo } from './run-demo.tsx'
 
 const MISSIONS_AT_ONCE = 200
 
@@ -63,7 +63,7 @@ const COLUMNS: Column<ListedMission>[] = [
   },
   {
     name: 'made',
-    words: 'Made',
+    words: 'Created',
     width: '80px',
     align: 'end',
     phone: 'hidden',
@@ -117,14 +117,11 @@ export function Missions() {
 }
 
 function NoMissions() {
-  const { start, isPending, refusal } = useStartDemo()
   return (
     <Empty
       action={
         <>
-          <Button busy={isPending} disabledReason={refusal} icon="play" kind="primary" onClick={start}>
-            Run the demonstration
-          </Button>
+          <RunDemo />
           {EXAMPLE_GOALS.map(({ words, goal }) => (
             <PageLink
               className="touchable inline-flex h-9 items-center rounded-card border border-edge bg-raised px-3 hover:bg-hover"

@@ -11,6 +11,7 @@ import { Select } from '../../parts/select.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { TextInput } from '../../parts/text-input.tsx'
 import { api } from '../../requests/api.ts'
+import { agentNamesQuery } from '../../requests/names.ts'
 import { useSession } from '../../requests/session.ts'
 import { PlanField } from './plan-field.tsx'
 import { EXAMPLE_PLAN, problemsIn } from './plan-text.ts'
@@ -119,17 +120,12 @@ export function NewMission() {
           )}
         </div>
         <BeforeWork change={change} draft={draft} />
-        <Field
+        <Dollars
           hint="Optional. When it is spent the mission stops, and you are asked."
           label="Budget in dollars"
-          problem={dollarsProblem(draft.budget)}
-        >
-          <TextInput
-            inputMode="decimal"
-            onChange={(event) => change({ budget: event.target.value.trim() })}
-            value={draft.budget}
-          />
-        </Field>
+          onChange={(budget) => change({ budget })}
+          value={draft.budget}
+        />
         {make.error && problems === null && <ProblemBox error={make.error} />}
         <div className="flex gap-2">
           <Button busy={make.isPending} disabledReason={refusal} kind="primary" type="submit">
@@ -141,6 +137,19 @@ export function NewMission() {
     </Page>
   )
 }
+
+interface DollarsProps {
+  label: string
+  hint: string
+  value: string
+  onChange: (value: string) => void
+}
+
+const Dollars = ({ label, hint, value, onChange }: DollarsProps) => (
+  <Field hint={hint} label={label} problem={dollarsProblem(value)}>
+    <TextInput inputMode="decimal" onChange={(event) => onChange(event.target.value.trim())} value={value} />
+  </Field>
+)
 
 /** Whether a person approves the plan, and up to which price nobody is asked. */
 function BeforeWork({ draft, change }: { draft: Draft; change: (part: Partial<Draft>) => void }) {
@@ -155,28 +164,19 @@ function BeforeWork({ draft, change }: { draft: Draft; change: (part: Partial<Dr
         value={draft.autonomy}
       />
       {draft.autonomy === 'autonomous' && (
-        <Field
+        <Dollars
           hint="A plan that may cost more, or whose cost is unknown, waits for you."
           label="Limit in dollars"
-          problem={dollarsProblem(draft.below)}
-        >
-          <TextInput
-            inputMode="decimal"
-            onChange={(event) => change({ below: event.target.value.trim() })}
-            value={draft.below}
-          />
-        </Field>
+          onChange={(below) => change({ below })}
+          value={draft.below}
+        />
       )}
     </div>
   )
 }
 
 function Planner({ value, onChange }: { value: string; onChange: (slug: string) => void }) {
-  const { data, error, refetch } = useQuery({
-    queryKey: ['planner-names'],
-    queryFn: ({ signal }) => api().get('/agents', { query: { limit: 200 }, signal }),
-    gcTime: 0,
-  })
+  const { data, error, refetch } = useQuery(agentNamesQuery)
   if (error) return <ProblemBox error={error} onRetry={() => void refetch()} />
   if (!data) return <Skeleton rows={1} />
   const agents = data.items.filter(({ state }) => state !== 'terminated')

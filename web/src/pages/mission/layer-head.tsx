@@ -1,0 +1,15 @@
+/** The heading of one layer in a table of tasks. */
+export function LayerHead({ layer, tasks, columns }: { layer: number; tasks: number; columns: number }) {
+  return (
+    <tr className="max-sm:block">
+      <th
+        className="pt-3 pb-1 text-left text-label font-medium text-faint max-sm:block"
+        colSpan={columns}
+        scope="rowgroup"
+      >
+        {layer === 0 ? 'At once' : `Step ${layer + 1}`}
+        {tasks > 1 && `, ${tasks} tasks side by side`}
+      </th>
+    </tr>
+  )
+}

@@ -1,0 +1,22 @@
+import { whetherDone } from '../../parts/tell-refusal.ts'
+import { commentOnMission } from '../../requests/comments.ts'
+import { CommentForm } from '../task/comment-form.tsx'
+import { CommentThread } from '../task/comment-thread.tsx'
+
+/** What people and agents said about the mission. Whoever works on one of its tasks next is told. */
+export function MissionComments({ id }: { id: string }) {
+  return (
+    <CommentThread
+      emptyWords="Nobody has said anything yet. Agents that begin a task of this mission read what you write."
+      form={(replyTo, onDone) => (
+        <CommentForm
+          comment={(text) => whetherDone(commentOnMission(id, text, replyTo?.id ?? null))}
+          onDone={onDone}
+          replyTo={replyTo}
+        />
+      )}
+      id={id}
+      of="missions"
+    />
+  )
+}

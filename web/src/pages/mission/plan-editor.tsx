@@ -1,0 +1,101 @@
+import { useMutation } from '@tanstack/react-query'
+import { useCallback, useState } from 'react'
+import { Button } from '../../parts/button.tsx'
+import { ProblemBox } from '../../parts/problem.tsx'
+import { toast } from '../../parts/toasts.tsx'
+import { api } from '../../requests/api.ts'
+import { EditedTask } from './edited-task.tsx'
+import { type DraftField, draftOf, newTask, planWith, problemsByRow } from './plan-draft.ts'
+
+/** The newest plan as fields. Saving makes the next version of it, which is what can be approved then. */
+export function PlanEditor(props: {
+  missionId: string
+  version: number
+  plan: unknown
+  /** A newer version than the one that is edited. */
+  newer: number | null
+  onClose: () => void
+}) {
+  const { missionId, version, plan, newer, onClose } = props
+  const [tasks, setTasks] = useState(() => draftOf(plan))
+  const save = useMutation({
+    mutationFn: () =>
+      api().put('/missions/:id/plan', {
+        params: { id: missionId },
+        // What was shown: a version that came after it is not passed over.
+        query: { planVersion: String(newer ?? version) },
+        body: JSON.stringify(planWith(plan, tasks)),
+      }),
+    onSuccess: ({ planVersion }) => {
+      toast({ kind: 'done', title: `Saved as version ${planVersion}.` })
+      onClose()
+    },
+  })
+  const change = useCallback(
+    (place: number, field: DraftField, value: string) =>
+      setTasks((before) => before.map((task, at) => (at === place ? { ...task, [field]: value } : task))),
+    [],
+  )
+  const remove = useCallback(
+    (place: number) => setTasks((before) => before.filter((_, at) => at !== place)),
+    [],
+  )
+  const problems = problemsByRow(save.error)
+  return (
+    <form
+      aria-label={`Edit version ${version}`}
+      className="flex flex-col gap-3"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (!save.isPending) save.mutate()
+      }}
+    >
+      {newer !== null && (
+        <p className="rounded-card bg-ask-tint px-3 py-2 text-row text-ask" role="status">
+          Version {newer} came while you edited version {version}. If you save, yours becomes the newest;
+          version {newer} stays in the list.
+        </p>
+      )}
+      <PlanProblems problems={problems?.get(null) ?? []} />
+      <div className="flex flex-col gap-2">
+        {tasks.map((task, place) => (
+          <EditedTask
+            // biome-ignore lint/suspicious/noArrayIndexKey: a row is its place in the plan
+            key={place}
+            onChange={change}
+            onRemove={remove}
+            place={place}
+            problems={problems?.get(place)?.join('\n') ?? ''}
+            task={task}
+          />
+        ))}
+      </div>
+      <div>
+        <Button icon="plus" onClick={() => setTasks([...tasks, newTask(tasks)])} size="small">
+          Add a task
+        </Button>
+      </div>
+      {save.error && problems === null && <ProblemBox error={save.error} />}
+      {/* Below the padding of the page: a row must not be seen under it. */}
+      <div className="sticky -bottom-12 z-10 flex flex-wrap gap-2 border-t border-line bg-sunken py-3">
+        <Button busy={save.isPending} kind="primary" type="submit">
+          Save as the next version
+        </Button>
+        <Button onClick={onClose}>Keep version {version}</Button>
+      </div>
+    </form>
+  )
+}
+
+function PlanProblems({ problems }: { problems: readonly string[] }) {
+  if (problems.length === 0) return null
+  return (
+    <ul className="flex flex-col gap-1 rounded-card bg-bad-tint p-3 text-row text-bad" role="alert">
+      {problems.map((words) => (
+        <li className="break-words" key={words}>
+          {words}
+        </li>
+      ))}
+    </ul>
+  )
+}

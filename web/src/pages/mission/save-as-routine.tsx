@@ -1,0 +1,61 @@
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Button } from '../../parts/button.tsx'
+import { Field } from '../../parts/field.tsx'
+import { tellRefusal } from '../../parts/tell-refusal.ts'
+import { TextInput } from '../../parts/text-input.tsx'
+import { toast } from '../../parts/toasts.tsx'
+import { api } from '../../requests/api.ts'
+import { useSession } from '../../requests/session.ts'
+import type { Mission } from '../missions/progress.tsx'
+import { AskDialog } from '../task/ask-dialog.tsx'
+
+/** Keeps the plan and the settings of a mission that has ended, to be run again. Its undo is removing the routine. */
+export function SaveAsRoutine({ mission }: { mission: Mission }) {
+  const { can } = useSession()
+  const [isAsked, setAsked] = useState(false)
+  const [name, setName] = useState(mission.title)
+  const save = useMutation({
+    mutationFn: () =>
+      api().post('/routines', { body: { name: name.trim(), fromMission: mission.id }, retry: true }),
+    onSuccess: (routine) =>
+      toast({
+        kind: 'done',
+        title: `Saved as the routine “${routine.name}”.`,
+        text: 'It runs when it is asked to.',
+      }),
+    onError: tellRefusal,
+  })
+  const refusal = !can('operate')
+    ? 'This needs the right to operate.'
+    : mission.approvedVersion === null
+      ? 'Its plan was never approved.'
+      : null
+  return (
+    <>
+      <Button
+        busy={save.isPending}
+        disabledReason={refusal}
+        icon="routines"
+        onClick={() => setAsked(true)}
+        size="small"
+      >
+        Save as routine
+      </Button>
+      {isAsked && (
+        <AskDialog
+          confirm="Save as routine"
+          missing={name.trim() === '' ? 'A routine needs a name.' : null}
+          onClose={() => setAsked(false)}
+          onConfirm={() => save.mutate()}
+          text="Its plan and settings are kept, and can be run again by hand or at set times."
+          title="Save this mission as a routine"
+        >
+          <Field label="Name">
+            <TextInput maxLength={500} onChange={(event) => setName(event.target.value)} value={name} />
+          </Field>
+        </AskDialog>
+      )}
+    </>
+  )
+}
