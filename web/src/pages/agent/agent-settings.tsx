@@ -10,6 +10,7 @@ import { useSession } from '../../requests/session.ts'
 import { Checks } from './checks.tsx'
 import { Conflict } from './conflict.tsx'
 import { SETTING_WORDS } from './setting-words.ts'
+import { settingsText } from './settings-draft.ts'
 import { useAdapters } from './use-adapters.ts'
 import type { AgentRead } from './use-agent.ts'
 import { useSettingsForm } from './use-settings-form.ts'
@@ -73,12 +74,18 @@ function SettingsForm({ agent, schema }: { agent: AgentRead; schema: JsonSchema 
           words={SETTING_WORDS}
         />
         {form.refusal && <ProblemBox error={form.refusal} />}
-        {form.checks && <Checks probe={form.checks} />}
         {conflicting && (
-          <Conflict mine={conflicting} onSaveMine={form.save} onTakeTheirs={form.undo} theirs={agent} />
+          <Conflict
+            keep="Save mine over it"
+            mine={settingsText(conflicting)}
+            onKeep={form.save}
+            onTakeSaved={form.undo}
+            saved={settingsText(agent)}
+            what="The settings"
+          />
         )}
       </div>
-      <div className="sticky bottom-0 flex flex-wrap gap-2 border-t border-line bg-sunken px-6 py-3 max-sm:px-4">
+      <div className="sticky bottom-0 flex flex-wrap items-center gap-2 border-t border-line bg-sunken px-6 py-3 max-sm:px-4">
         <Button busy={form.isSaving} disabledReason={whyNotSave} kind="primary" type="submit">
           Save
         </Button>
@@ -89,6 +96,11 @@ function SettingsForm({ agent, schema }: { agent: AgentRead; schema: JsonSchema 
           <Button kind="quiet" onClick={form.undo}>
             Undo changes
           </Button>
+        )}
+        {form.checks && (
+          <div className="w-full min-w-0">
+            <Checks probe={form.checks} />
+          </div>
         )}
       </div>
     </form>

@@ -3,33 +3,39 @@ import { Icon } from '../../parts/icon.tsx'
 import { TextWithCommands } from '../agents/text-with-commands.tsx'
 
 type Probe = AnswerTo<'POST', '/adapters/:type/test'>
+type Check = Probe['checks'][number]
 
-/** What a test found: each check, and what to do about those that failed. */
+const LOOKS = {
+  passed: { icon: 'check', look: 'text-done', words: 'Passed: ' },
+  failed: { icon: 'warning', look: 'text-bad', words: 'Failed: ' },
+  unknown: { icon: 'help', look: 'text-muted', words: 'Not known: ' },
+} as const
+
+const outcomeOf = ({ ok, isUnknown }: Check) => (isUnknown ? 'unknown' : ok ? 'passed' : 'failed')
+
+/** What a test found: what passed side by side, and a line for each check that needs somebody. */
 export function Checks({ probe }: { probe: Probe }) {
   return (
-    <ul
-      aria-label="Checks"
-      aria-live="polite"
-      className="flex flex-col gap-1.5 rounded-card border border-line bg-raised p-3"
-    >
-      {probe.checks.map(({ name, ok, isUnknown, detail, hint }) => (
-        <li className="flex gap-2 text-row" key={name}>
-          <Icon
-            className={`mt-0.5 ${isUnknown ? 'text-muted' : ok ? 'text-done' : 'text-bad'}`}
-            name={isUnknown ? 'help' : ok ? 'check' : 'warning'}
-            size={14}
-          />
-          <span className="min-w-0 break-words">
-            <span className="sr-only">{isUnknown ? 'Not known: ' : ok ? 'Passed: ' : 'Failed: '}</span>
-            <span className="font-medium">{name}</span> <span className="text-muted">{detail}</span>
-            {hint && (
-              <span className="block">
-                <TextWithCommands text={hint} />
-              </span>
-            )}
-          </span>
-        </li>
-      ))}
+    <ul aria-label="Checks" aria-live="polite" className="flex flex-wrap gap-x-5 gap-y-1.5 text-row">
+      {probe.checks.map((check) => {
+        const { name, detail, hint } = check
+        const { icon, look, words } = LOOKS[outcomeOf(check)]
+        return (
+          <li className={`flex min-w-0 gap-1.5 ${hint ? 'w-full' : ''}`} key={name}>
+            <Icon className={`mt-0.5 ${look}`} name={icon} size={14} />
+            <span className="min-w-0 break-words">
+              <span className="sr-only">{words}</span>
+              <span className="font-medium">{name}</span> <span className="text-muted">{detail}</span>
+              {hint && (
+                <>
+                  {' '}
+                  <TextWithCommands text={hint} wraps />
+                </>
+              )}
+            </span>
+          </li>
+        )
+      })}
     </ul>
   )
 }

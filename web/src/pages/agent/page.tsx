@@ -8,6 +8,7 @@ import { Skeleton } from '../../parts/skeleton.tsx'
 import { StateChip } from '../../parts/state-chip.tsx'
 import { type Tab, Tabs } from '../../parts/tabs.tsx'
 import { writeSearch } from '../../search-params.ts'
+import { Resting } from '../agents/resting.tsx'
 import { TextWithCommands } from '../agents/text-with-commands.tsx'
 import { AgentActs } from './agent-acts.tsx'
 import { RunsOfAgent } from './runs-of-agent.tsx'
@@ -95,6 +96,7 @@ function About({ agent }: { agent: AgentRead }) {
   return (
     <>
       <p className="break-words">{facts.filter(Boolean).join(' · ')}</p>
+      {agent.rests && <Resting rests={agent.rests} />}
       {stateReason && agent.state !== 'idle' && agent.state !== 'running' && (
         <p className={agent.state === 'error' ? 'text-bad' : ''}>
           <TextWithCommands text={stateReason} />

@@ -14,10 +14,10 @@ export function RunStrip({ runs, onOpen }: { runs: readonly ListedRun[]; onOpen:
   const longestMs = Math.max(...runs.map(({ durationMs }) => durationMs ?? 0))
   const label = summaryOf(runs.map(({ status }) => status))
   return (
-    <figure className="flex items-end gap-4 px-6 pt-4 pb-3 max-sm:px-4">
+    <figure className="flex flex-col gap-1.5 px-6 pt-4 pb-3 max-sm:px-4">
       <div
         aria-label={label}
-        className="flex min-w-0 items-end justify-end gap-0.5 overflow-hidden"
+        className="flex max-w-full min-w-0 items-end justify-end gap-0.5 self-start overflow-hidden"
         role="img"
         style={{ height: STRIP_PX + 12 }}
       >
@@ -38,10 +38,9 @@ export function RunStrip({ runs, onOpen }: { runs: readonly ListedRun[]; onOpen:
           </span>
         ))}
       </div>
-      <figcaption className="shrink-0 pb-1 text-label text-muted max-sm:hidden">
+      <figcaption className="text-label text-muted">
         {label}
-        <br />
-        Height is how long each took, the longest {durationText(longestMs)}.
+        {longestMs > 0 && ` Height is how long each took, the longest ${durationText(longestMs)}.`}
       </figcaption>
     </figure>
   )

@@ -66,7 +66,7 @@ export function SessionsOfAgent({ slug }: { slug: string }) {
   return (
     <>
       <div className="flex flex-wrap items-center gap-3 px-6 py-3 text-row text-muted max-sm:px-4">
-        <p className="min-w-0 flex-1">It takes these conversations up again when it works on their task.</p>
+        <p className="min-w-0 flex-1">It resumes these conversations when it works on their tasks again.</p>
         <Button disabledReason={forbidden} onClick={() => setAsked('all')} size="small">
           Reset all
         </Button>

@@ -33,3 +33,25 @@ export function withPromptOf(config: Settings, { adapterConfig }: Pick<Saved, 'a
   const { promptTemplate } = (adapterConfig ?? {}) as { promptTemplate?: unknown }
   return promptTemplate === undefined ? config : { ...config, promptTemplate }
 }
+
+/** Lines end as the editor ends them, so that places which the server names are places in it. */
+export const promptOf = ({ adapterConfig }: Pick<Saved, 'adapterConfig'>) =>
+  typeof adapterConfig?.promptTemplate === 'string'
+    ? adapterConfig.promptTemplate.replace(/\r\n?/g, '\n')
+    : ''
+
+/** What an edited prompt was written from. */
+export interface PromptBase {
+  text: string
+  version: number
+}
+
+/**
+ * What the agent as it is read now means for a prompt that is edited: nothing, a newer prompt that nobody here has changed, or one
+ * beside mine. An agent of an older version than the base was read before what was saved here.
+ */
+export function promptMeets(base: PromptBase, now: Saved, text: string): 'same' | 'newer' | 'conflict' {
+  const saved = promptOf(now)
+  if (now.version <= base.version || saved === base.text) return 'same'
+  return text === base.text || text === saved ? 'newer' : 'conflict'
+}

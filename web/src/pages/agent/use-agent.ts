@@ -4,12 +4,14 @@ import { api } from '../../requests/api.ts'
 
 export type AgentRead = AnswerTo<'GET', '/agents/:id'>
 
-/** An agent, read again whenever something is told of it. */
+export const agentKey = (slug: string) => ['agent', slug]
+
+/** An agent, read again whenever something is told of it. An account that rests may be its own, whoever used it up. */
 export const useAgent = (slug: string) =>
   useSnapshot<AgentRead>(
-    ['agent', slug],
+    agentKey(slug),
     ({ signal }) => api().read('/agents/:id', { params: { id: slug }, signal }),
-    { refetchOn: ({ payload }) => payload.agent === slug },
+    { refetchOn: ({ type, payload }) => payload.agent === slug || type === 'credential_parked' },
   )
 
 const RUNS_IN_STRIP = 100

@@ -55,7 +55,12 @@ export function useSettingsForm(agent: AgentRead, schema: JsonSchema | undefined
   const test = useTest()
   const save = useMutation({
     mutationFn: (body: ReturnType<typeof draftIn>['body']) =>
-      api().put('/agents/:id', { params: { id: agent.slug }, body, ifMatch: `"${agent.version}"` }),
+      api().put('/agents/:id', {
+        params: { id: agent.slug },
+        body,
+        // What was just saved here may be newer than the agent that is shown: its event is still to come.
+        ifMatch: `"${Math.max(agent.version, filledFrom.version)}"`,
+      }),
     onSuccess: (saved) => {
       toast({ kind: 'done', title: `The settings of ${saved.slug} are saved.` })
       fill({ ...agent, ...saved })

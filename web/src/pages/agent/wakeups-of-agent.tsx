@@ -75,7 +75,7 @@ const COLUMNS: Column<Wakeup>[] = [
   },
   {
     name: 'outcome',
-    words: 'What came of it',
+    words: 'Outcome',
     width: 'minmax(0, 2fr)',
     cell: (wakeup) => <Outcome wakeup={wakeup} />,
   },

@@ -7,6 +7,7 @@ import { Money } from '../../parts/money.tsx'
 import { StateChip } from '../../parts/state-chip.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import { countText } from '../../parts/wording.ts'
+import { Resting } from './resting.tsx'
 import { TextWithCommands } from './text-with-commands.tsx'
 import { isStopped, type useAgentActs } from './use-agent-acts.ts'
 import type { ListedAgent } from './use-agents.ts'
@@ -94,7 +95,7 @@ export function agentColumns(acts: Acts): Column<ListedAgent>[] {
   ]
 }
 
-/** What it holds, or why it stopped. */
+/** What it holds, or why it does nothing. */
 function Work({ agent }: { agent: ListedAgent }) {
   const { holds, activeTasks, maxConcurrentTasks, stateReason } = agent
   if (holds.length === 0)
@@ -102,6 +103,8 @@ function Work({ agent }: { agent: ListedAgent }) {
       <span className={agent.state === 'error' ? 'text-bad' : 'text-muted'} title={stateReason}>
         <TextWithCommands text={stateReason} />
       </span>
+    ) : agent.rests ? (
+      <Resting isShort rests={agent.rests} />
     ) : (
       <span className="text-faint">no task</span>
     )

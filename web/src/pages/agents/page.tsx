@@ -3,18 +3,17 @@ import { useMemo, useRef, useState } from 'react'
 import { AGENT_STATES, type AgentState } from '../../../../src/core/states.ts'
 import { useShortcuts } from '../../keys/shortcuts.ts'
 import { useGo } from '../../links.tsx'
-import { Button } from '../../parts/button.tsx'
 import { DataTable } from '../../parts/data-table.tsx'
-import { Empty } from '../../parts/empty.tsx'
 import { Page } from '../../parts/page.tsx'
 import { ProblemBox } from '../../parts/problem.tsx'
 import { Select } from '../../parts/select.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import type { VirtualListHandle } from '../../parts/virtual-list.tsx'
-import { useSession } from '../../requests/session.ts'
 import { writeSearch } from '../../search-params.ts'
 import { STATE_LOOKS } from '../../theme/marks.ts'
 import { agentColumns } from './columns.tsx'
+import { NewAgentButton } from './new-agent-button.tsx'
+import { NoAgents } from './no-agents.tsx'
 import { useAgentActs } from './use-agent-acts.ts'
 import { type ListedAgent, useAgents } from './use-agents.ts'
 
@@ -76,22 +75,6 @@ const STATE_OPTIONS: { value: AgentState | ''; words: string }[] = [
   ...AGENT_STATES.map((state) => ({ value: state, words: STATE_LOOKS[state].word })),
 ]
 
-function NewAgentButton() {
-  const go = useGo()
-  const { can } = useSession()
-  return (
-    <Button
-      disabledReason={can('configure_agents') ? null : 'This needs the right to configure agents.'}
-      icon="plus"
-      kind="primary"
-      onClick={() => go('/agents/new')}
-      size="small"
-    >
-      New agent
-    </Button>
-  )
-}
-
 function useAgentKeys(given: {
   agents: readonly ListedAgent[]
   selected: string | null
@@ -124,32 +107,4 @@ function useAgentKeys(given: {
     },
     'c a': { words: 'New agent', run: () => go('/agents/new') },
   })
-}
-
-function NoAgents({ isFiltered }: { isFiltered: boolean }) {
-  const go = useGo()
-  if (isFiltered)
-    return (
-      <Empty
-        action={<Button onClick={() => go('/agents')}>Show all agents</Button>}
-        drawing="search"
-        text="No agent is in this state."
-        title="Nothing found"
-      />
-    )
-  return (
-    <Empty
-      action={
-        <>
-          <Button kind="primary" onClick={() => go('/welcome')}>
-            Use a program of this machine
-          </Button>
-          <Button onClick={() => go('/agents/new')}>New agent</Button>
-        </>
-      }
-      drawing="handover"
-      text="An agent is a program that works on tasks: claude, codex, a script or a service of yours."
-      title="No agents yet"
-    />
-  )
 }

@@ -1,11 +1,17 @@
 import { Copyable } from '../../parts/copyable.tsx'
 
-/** A reason or a hint. What to run about it stands between backticks, and can be copied. */
-export function TextWithCommands({ text }: { text: string }) {
+/** A reason or a hint. What to run about it stands between backticks, and can be copied. `wraps`: commands may take several lines. */
+export function TextWithCommands({ text, wraps = false }: { text: string; wraps?: boolean }) {
+  const look = wraps
+    ? '[&_.truncate]:text-left [&_.truncate]:break-words [&_.truncate]:whitespace-normal'
+    : ''
   return text.split('`').map((part, place) =>
     place % 2 === 1 ? (
-      // biome-ignore lint/suspicious/noArrayIndexKey: parts of one text keep their order
-      <span className="inline-flex max-w-full rounded-chip bg-hover px-1 align-bottom" key={place}>
+      <span
+        className={`inline-flex max-w-full rounded-chip bg-hover align-bottom [&>button]:mx-0 ${look}`}
+        // biome-ignore lint/suspicious/noArrayIndexKey: parts of one text keep their order
+        key={place}
+      >
         <Copyable text={part} />
       </span>
     ) : (

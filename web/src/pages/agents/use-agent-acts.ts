@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import type { AgentState } from '../../../../src/core/states.ts'
-import { explain } from '../../parts/explain.ts'
+import { tellRefusal } from '../../parts/tell-refusal.ts'
 import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
 import { useSession } from '../../requests/session.ts'
@@ -11,11 +11,6 @@ export interface ActedOn {
   readonly state: AgentState
   readonly adapterType: string
   readonly leaving: boolean
-}
-
-const sayRefusal = (error: unknown) => {
-  const { title, detail } = explain(error)
-  toast({ kind: 'bad', title, text: detail })
 }
 
 const pause = (slug: string) => api().post('/agents/:id/pause', { params: { id: slug } })
@@ -36,12 +31,12 @@ export function useAgentActs() {
         toast({ title: `${slug} is woken already.`, text: 'This wakeup joined the one that waits.' })
       else toast({ kind: 'done', title: `${slug} was woken.` })
     },
-    onError: sayRefusal,
+    onError: tellRefusal,
   })
   const undoPause = useMutation({
     mutationFn: resume,
     onSuccess: (_, slug) => toast({ kind: 'done', title: `${slug} works again.` }),
-    onError: sayRefusal,
+    onError: tellRefusal,
   })
   const doPause = useMutation({
     mutationFn: pause,
@@ -52,7 +47,7 @@ export function useAgentActs() {
         text: 'It finishes what it holds and gets no new work.',
         act: { words: 'Resume', run: () => undoPause.mutate(slug) },
       }),
-    onError: sayRefusal,
+    onError: tellRefusal,
   })
   const terminate = useMutation({
     mutationFn: ({ slug, reason }: { slug: string; reason: string }) =>
@@ -65,7 +60,7 @@ export function useAgentActs() {
         kind: 'done',
         title: agent.leaving ? `${agent.slug} ends after its present work.` : `${agent.slug} is terminated.`,
       }),
-    onError: sayRefusal,
+    onError: tellRefusal,
   })
   const cannotOperate = can('operate') ? null : 'This needs the right to operate.'
   return {
@@ -87,7 +82,7 @@ export function useAgentActs() {
 const ended = ({ state }: ActedOn) => (state === 'terminated' ? 'It is terminated.' : null)
 
 function unwakeable(agent: ActedOn): string | null {
-  if (agent.adapterType === 'external') return 'External agents come for their work by themselves.'
+  if (agent.adapterType === 'external') return 'External agents fetch their own work.'
   if (isStopped(agent)) return 'Resume it first.'
   return ended(agent)
 }

@@ -1,0 +1,113 @@
+import { completionKeymap } from '@codemirror/autocomplete'
+import { history, historyKeymap, redo, standardKeymap, undo } from '@codemirror/commands'
+import { EditorState, Transaction } from '@codemirror/state'
+import { EditorView, keymap, placeholder } from '@codemirror/view'
+import { getNonce } from 'get-nonce'
+import { type Ref, useEffect, useImperativeHandle, useRef } from 'react'
+import { completions } from './template-completions.ts'
+import { pills, setVariables } from './template-pills.ts'
+import type { TemplateProblem, TemplateVariable } from './template-tags.ts'
+import { templateTheme } from './template-theme.ts'
+import { setProblems, underlines } from './template-underlines.ts'
+
+export interface TemplateEditorHandle {
+  /** Instead of what is selected. The cursor is behind it then. */
+  insert: (text: string) => void
+  /** Puts the cursor there. */
+  goTo: (position: number) => void
+  undo: () => void
+  redo: () => void
+}
+
+interface Props {
+  value: string
+  onChange: (value: string) => void
+  variables: readonly TemplateVariable[]
+  /** As the server told them of the value, or of one that was typed a moment ago. */
+  problems: readonly TemplateProblem[]
+  /** Ids of what names and describes it. */
+  labelledBy: string
+  describedBy: string
+  empty: string
+  ref: Ref<TemplateEditorHandle>
+}
+
+/** A prompt template with its variables as pills. Tab leaves it, as it leaves every other field. */
+export function TemplateEditor(props: Props) {
+  const { value, variables, problems, ref } = props
+  const latest = useRef(props)
+  const host = useRef<HTMLDivElement>(null)
+  const editor = useRef<EditorView | null>(null)
+  useEffect(() => {
+    latest.current = props
+  })
+  useEffect(() => {
+    const view = new EditorView({ parent: host.current!, state: stateFor(latest) })
+    editor.current = view
+    return () => view.destroy()
+  }, [])
+  useEffect(() => {
+    const view = editor.current
+    if (!view || view.state.doc.toString() === value) return
+    // What others saved is no act of this person: undo does not bring back what was there before.
+    view.dispatch({
+      changes: { from: 0, to: view.state.doc.length, insert: value },
+      annotations: Transaction.addToHistory.of(false),
+    })
+  }, [value])
+  useEffect(() => editor.current?.dispatch({ effects: setVariables.of(variables) }), [variables])
+  useEffect(() => editor.current?.dispatch({ effects: setProblems.of(problems) }), [problems])
+  useImperativeHandle(ref, () => handleOf(() => editor.current!), [])
+  return <div className="min-w-0" ref={host} />
+}
+
+const removesPill = ({ startState, newDoc }: Transaction) => startState.doc.length - newDoc.length > 1
+
+const stateFor = (latest: { readonly current: Props }) =>
+  EditorState.create({
+    doc: latest.current.value,
+    // Variables are inserted at the end as long as nobody has put the cursor elsewhere.
+    selection: { anchor: latest.current.value.length },
+    extensions: [
+      EditorView.cspNonce.of(getNonce() ?? ''),
+      templateTheme,
+      EditorView.lineWrapping,
+      // Before the pills: a pill that the server objects to is underlined, too.
+      underlines,
+      pills,
+      completions,
+      // A pill that was removed comes back by itself, however fast somebody typed before.
+      history({ joinToEvent: (change, isAdjacent) => isAdjacent && !removesPill(change) }),
+      keymap.of([...completionKeymap, ...historyKeymap, ...standardKeymap]),
+      placeholder(latest.current.empty),
+      EditorView.contentAttributes.of(() => ({
+        'aria-labelledby': latest.current.labelledBy,
+        'aria-describedby': latest.current.describedBy,
+        ...(latest.current.problems.length > 0 ? { 'aria-invalid': 'true' } : {}),
+      })),
+      EditorView.updateListener.of(({ docChanged, state }) => {
+        if (docChanged) latest.current.onChange(state.doc.toString())
+      }),
+    ],
+  })
+
+const handleOf = (view: () => EditorView): TemplateEditorHandle => ({
+  insert: (text) => {
+    const { state } = view()
+    view().dispatch(state.replaceSelection(text), { scrollIntoView: true, userEvent: 'input' })
+    view().focus()
+  },
+  goTo: (position) => {
+    const anchor = Math.min(position, view().state.doc.length)
+    view().dispatch({ selection: { anchor }, scrollIntoView: true })
+    view().focus()
+  },
+  undo: () => {
+    undo(view())
+    view().focus()
+  },
+  redo: () => {
+    redo(view())
+    view().focus()
+  },
+})

@@ -1,0 +1,41 @@
+import { useState } from 'react'
+import { ProblemBox } from '../../parts/problem.tsx'
+import { Skeleton } from '../../parts/skeleton.tsx'
+import type { usePromptPreview } from './use-prompt-draft.ts'
+
+/** What the agent would read, with example values; sensitive ones are named and not shown. */
+export function PromptPreview({ preview }: { preview: ReturnType<typeof usePromptPreview> }) {
+  const { isEmpty, told, problems, error, retry } = preview
+  const [shown, setShown] = useState<string | null>(null)
+  if (told && told.prompt !== null && told.prompt !== shown) setShown(told.prompt)
+  const isOld = problems.length > 0
+  return (
+    <section aria-label="Preview" className="flex min-w-0 flex-col gap-3">
+      <h2 className="text-row leading-7 font-medium">Preview with example values</h2>
+      {isEmpty ? (
+        <p className="text-row text-muted">Write a template, and what the agent would read is shown here.</p>
+      ) : error && !told ? (
+        <ProblemBox error={error} onRetry={retry} />
+      ) : !told ? (
+        <Skeleton rowHeight={24} rows={10} />
+      ) : (
+        <>
+          {isOld && (
+            <p className="text-row text-muted">
+              {shown === null
+                ? 'There is no preview before what is underlined is corrected.'
+                : 'As it was before the problem.'}
+            </p>
+          )}
+          {shown !== null && (
+            <pre
+              className={`min-w-0 rounded-card border border-line bg-raised px-3 py-2 font-mono text-row leading-6 break-words whitespace-pre-wrap ${isOld ? 'text-muted' : ''}`}
+            >
+              {shown}
+            </pre>
+          )}
+        </>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,94 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { toast } from '../../parts/toasts.tsx'
+import { api } from '../../requests/api.ts'
+import { type PromptBase, promptMeets, promptOf } from './settings-draft.ts'
+import { type AgentRead, agentKey } from './use-agent.ts'
+
+const isOutdated = (error: Error | null) => (error as { status?: number } | null)?.status === 412
+
+/** The prompt of an agent while it is edited, and what happens when somebody else saves it meanwhile. */
+export function usePromptDraft(agent: AgentRead) {
+  const queries = useQueryClient()
+  const now: PromptBase = { text: promptOf(agent), version: agent.version }
+  const [text, setText] = useState(now.text)
+  const [base, setBase] = useState(now)
+  const meets = promptMeets(base, agent, text)
+  const take = () => {
+    setBase(now)
+    setText(now.text)
+  }
+  // What nobody edits here follows what others save.
+  if (meets === 'newer') take()
+  const save = useMutation({
+    mutationFn: (promptTemplate: string) => {
+      const { promptTemplate: _before, ...rest } = agent.adapterConfig ?? {}
+      const adapterConfig = promptTemplate.trim() === '' ? rest : { ...rest, promptTemplate }
+      return api().put('/agents/:id', {
+        params: { id: agent.slug },
+        body: { adapterConfig },
+        ifMatch: `"${Math.max(agent.version, base.version)}"`,
+      })
+    },
+    onSuccess: ({ slug, version }, sent) => {
+      setBase({ text: sent, version })
+      toast({ kind: 'done', title: `The prompt of ${slug} is saved.` })
+    },
+    // Somebody was faster. What they saved is read, and shown beside what is written here.
+    onError: (error) =>
+      isOutdated(error) && queries.invalidateQueries({ queryKey: agentKey(agent.slug), exact: true }),
+  })
+  const isConflict = meets === 'conflict'
+  return {
+    text,
+    setText,
+    saved: now.text,
+    isChanged: text !== base.text,
+    isConflict,
+    take,
+    keepMine: () => setBase(now),
+    save: () => save.mutate(text),
+    isSaving: save.isPending,
+    refusal: isConflict && isOutdated(save.error) ? null : save.error,
+  }
+}
+
+const PREVIEW_AFTER_MS = 300
+
+/** The text as it was when nobody typed for a moment. */
+function useSettledText(text: string): string {
+  const [settled, setSettled] = useState(text)
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), PREVIEW_AFTER_MS)
+    return () => clearTimeout(timer)
+  }, [text])
+  return settled
+}
+
+/** What the server says about the template: its problems, or the prompt with example values. */
+export function usePromptPreview(text: string) {
+  const settled = useSettledText(text)
+  const isEmpty = settled.trim() === ''
+  const { data, error, refetch } = useQuery({
+    queryKey: ['prompt-preview', settled],
+    queryFn: ({ signal }) => api().post('/prompts/preview', { body: { promptTemplate: settled }, signal }),
+    enabled: !isEmpty,
+    placeholderData: (before) => before,
+    gcTime: 0,
+  })
+  const told = isEmpty ? undefined : data
+  return { isEmpty, told, problems: told?.problems ?? NO_PROBLEMS, error, retry: () => void refetch() }
+}
+
+const NO_PROBLEMS: readonly { message: string; line: number; column: number }[] = []
+
+/** The variables of templates. They change only when the server starts anew. */
+export function usePromptVariables() {
+  const { data } = useQuery({
+    queryKey: ['prompt-variables'],
+    queryFn: ({ signal }) => api().get('/prompts/variables', { signal }),
+  })
+  return data?.items ?? NO_VARIABLES
+}
+
+const NO_VARIABLES: readonly { path: string; description: string; sensitive: boolean }[] = []
