@@ -1,4 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
+import { saveFile } from '../parts/save-file.ts'
 import { api } from '../requests/api.ts'
 import type { LogAnswer, LogRead } from './log-feed.ts'
 
@@ -45,10 +46,5 @@ export async function downloadLog(runId: string, onShare: (share: number) => voi
     onShare(page.bytes ? Math.min((page.nextOffset ?? page.bytes) / page.bytes, 1) : 1)
     offset = page.nextOffset !== null && page.nextOffset > offset ? page.nextOffset : null
   }
-  const address = URL.createObjectURL(new Blob(parts, { type: 'text/plain' }))
-  const link = document.createElement('a')
-  link.href = address
-  link.download = `run-${runId}.log`
-  link.click()
-  URL.revokeObjectURL(address)
+  saveFile(`run-${runId}.log`, parts, 'text/plain')
 }

@@ -1,4 +1,4 @@
-import { type RefObject, useCallback, useEffect, useState } from 'react'
+import { type RefObject, useCallback, useEffect, useRef, useState } from 'react'
 import { useShortcuts } from '../keys/shortcuts.ts'
 import type { AnchoredListHandle } from './anchored-list.tsx'
 import { isOpenAtFirst, type StepFilter, type StepRow } from './steps/fold.ts'
@@ -23,6 +23,21 @@ export function useEnd(feed: TranscriptFeed, list: RefObject<AnchoredListHandle 
     list.current?.showEnd()
   }, [feed, list, setFollowing])
   return { isFollowing, setFollowing, follow }
+}
+
+/** Whoever opens a run that failed looks for what failed: once, and only if there is such a step. */
+export function useFailureFirst(
+  isWanted: boolean,
+  rows: readonly StepRow[],
+  show: (index: number) => void,
+): void {
+  const isShown = useRef(false)
+  useEffect(() => {
+    if (!isWanted || isShown.current || rows.length === 0) return
+    isShown.current = true
+    const failed = rows.findLastIndex(({ steps }) => steps.some(({ isError }) => isError))
+    if (failed !== -1) show(failed)
+  })
 }
 
 /** What somebody opened or closed stays so; the rest is open by its own rule. */

@@ -13,7 +13,7 @@ import { ExcerptSteps } from './steps/excerpt-steps.tsx'
 import { foldedSteps, type StepFilter, type StepRow } from './steps/fold.ts'
 import { StepRowView } from './steps/step-row.tsx'
 import { MOST_STEPS, TranscriptFeed, type TranscriptFeedState } from './transcript-feed.ts'
-import { useEnd, useOpenRows, useStepKeys } from './transcript-state.ts'
+import { useEnd, useFailureFirst, useOpenRows, useStepKeys } from './transcript-state.ts'
 import { drawLater, useFeed } from './use-feed.ts'
 import { useLiveLog } from './use-live-log.ts'
 import type { LogRun } from './use-raw-log.ts'
@@ -25,6 +25,8 @@ const FILTERS: { value: StepFilter; words: string }[] = [
 ]
 const NEAR_ROWS = 30
 const ROW_PX = 37
+/** A row so near the end is seen there anyway. */
+const IN_VIEW_AT_END = 4
 const keyOf = (row: StepRow) => row.key
 
 const newFeed = (runId: string) =>
@@ -43,12 +45,14 @@ interface Props {
   excerpt: string | null
   /** Of the run: each row shows its share. */
   totalTokens: number
+  /** Then what failed is shown first, not the end. */
+  endedBadly: boolean
   /** Shows this byte in the raw log. */
   onRaw: (offset: number) => void
 }
 
 /** What the agent did, one line a step. */
-export function Transcript({ run, views, adapterType, excerpt, totalTokens, onRaw }: Props) {
+export function Transcript({ run, views, adapterType, excerpt, totalTokens, endedBadly, onRaw }: Props) {
   const [feed, state] = useFeed(run.id, () => newFeed(run.id))
   useLiveLog(feed, run)
   const list = useRef<AnchoredListHandle>(null)
@@ -57,6 +61,12 @@ export function Transcript({ run, views, adapterType, excerpt, totalTokens, onRa
   const { isFollowing, setFollowing, follow } = useEnd(feed, list)
   const { isOpen, toggle, toggleAll } = useOpenRows(rows)
   const [selected, setSelected] = useState<number | null>(null)
+  useFailureFirst(endedBadly && state.phase === 'ready', rows, (index) => {
+    setSelected(rows[index]!.key)
+    if (rows.length - index <= IN_VIEW_AT_END) return
+    setFollowing(false)
+    list.current?.showIndex(index)
+  })
   const moves = { rows, selected, onSelect: setSelected, toggle, toggleAll, list }
   useStepKeys({ ...moves, filter, onFilter: setFilter, onEnd: () => void follow() })
   const extendAfter = useCallback(() => void feed.extendAfter(), [feed])
@@ -64,7 +74,9 @@ export function Transcript({ run, views, adapterType, excerpt, totalTokens, onRa
   return (
     <div className="flex min-h-0 flex-1 flex-col">
       <LogBar views={views}>
-        <p className="text-label text-muted max-sm:hidden">{countText(state.total)} steps</p>
+        <p className="text-label text-muted max-sm:hidden">
+          {countText(state.total)} {state.total === 1 ? 'step' : 'steps'}
+        </p>
         <Segmented label="Which steps" onChange={setFilter} options={FILTERS} value={filter} />
       </LogBar>
       <Notices onRetry={() => void feed.openEnd()} state={state} />

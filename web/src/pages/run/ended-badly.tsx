@@ -1,12 +1,16 @@
 import { useMutation } from '@tanstack/react-query'
+import { mayBeDone } from '../../../../src/core/acts.ts'
 import { PageLink } from '../../links.tsx'
+import { useCard } from '../../live/hooks.ts'
 import { Button } from '../../parts/button.tsx'
 import { Copyable } from '../../parts/copyable.tsx'
-import { explain } from '../../parts/explain.ts'
 import { StateMark } from '../../parts/state-mark.tsx'
+import { tellRefusal } from '../../parts/tell-refusal.ts'
 import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
 import { useSession } from '../../requests/session.ts'
+import { useTaskActs } from '../../requests/use-task-acts.ts'
+import { tellOutcome } from '../task/tell.ts'
 import { type EndingAct, endingOf } from './ending.ts'
 import type { Run } from './use-run.ts'
 
@@ -46,12 +50,7 @@ const LINK =
   'touchable inline-flex h-7 shrink-0 items-center self-start rounded-card border border-edge bg-raised px-2 text-row font-medium hover:bg-hover'
 
 function Act({ act, run }: { act: EndingAct; run: Run }) {
-  if (act === 'open_task' && run.taskId !== null)
-    return (
-      <PageLink className={LINK} to={`/tasks/${run.taskKey ?? run.taskId}`}>
-        Open the task
-      </PageLink>
-    )
+  if (act === 'open_task' && run.taskId !== null) return <OnTask run={run} taskId={run.taskId} />
   if (act === 'open_agent')
     return (
       <PageLink className={LINK} to={`/agents/${run.agent}?tab=settings`}>
@@ -61,16 +60,39 @@ function Act({ act, run }: { act: EndingAct; run: Run }) {
   return act === 'resume_agent' ? <ResumeAgent agent={run.agent} /> : null
 }
 
+/** A task that has failed is tried again from here; otherwise its page has what can be done. */
+function OnTask({ run, taskId }: { run: Run; taskId: string }) {
+  const card = useCard(taskId)
+  const { can } = useSession()
+  const acts = useTaskActs()
+  const isLast = card?.generation === run.generation
+  return (
+    <span className="flex shrink-0 items-start gap-2">
+      <PageLink className={LINK} to={`/tasks/${run.taskKey ?? taskId}`}>
+        Open the task
+      </PageLink>
+      {card && isLast && mayBeDone('retry', card) && (
+        <Button
+          disabledReason={can('operate') ? null : 'This needs the right to operate.'}
+          icon="retry"
+          kind="primary"
+          onClick={() => void tellOutcome(acts.run({ act: 'retry' }, [taskId]))}
+          size="small"
+        >
+          Retry
+        </Button>
+      )}
+    </span>
+  )
+}
+
 /** Its undo is pausing the agent. */
 function ResumeAgent({ agent }: { agent: string }) {
   const { can } = useSession()
   const resume = useMutation({
     mutationFn: () => api().post('/agents/:id/resume', { params: { id: agent } }),
     onSuccess: () => toast({ kind: 'done', title: `${agent} works again.` }),
-    onError: (error) => {
-      const { title, detail } = explain(error)
-      toast({ kind: 'bad', title, text: detail })
-    },
+    onError: tellRefusal,
   })
   return (
     <Button

@@ -1,5 +1,6 @@
 import { useParams, useSearch } from '@tanstack/react-router'
 import { useShortcuts } from '../../keys/shortcuts.ts'
+import { useSiblingKeys } from '../../keys/siblings.ts'
 import { useGo } from '../../links.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Page } from '../../parts/page.tsx'
@@ -26,6 +27,7 @@ export function Run() {
     go(`/runs/${id}${writeSearch({ ...search, ...next })}`, { replace })
   const { data: run, error, refetch } = useRun(id)
   const events = useRunEvents(id)
+  useSiblingKeys('run', id, (other) => go(`/runs/${other}`))
   const step = RUN_VIEWS.indexOf(view)
   useShortcuts('Run', {
     v: { words: 'Next view', run: () => show({ view: RUN_VIEWS[(step + 1) % RUN_VIEWS.length]! }, false) },

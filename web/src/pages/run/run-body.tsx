@@ -54,6 +54,7 @@ export function RunBody(props: {
       <Transcript
         {...log}
         adapterType={run.adapterType}
+        endedBadly={run.errorCode !== null}
         onRaw={(offset) => onShow({ view: 'raw', at: offset }, false)}
         totalTokens={run.usage ? run.usage.inputTokens + run.usage.outputTokens : 0}
       />

@@ -39,7 +39,7 @@ export function RunFacts({ run }: { run: Run }) {
       <span>{isRunLive(run) && run.startedAt ? <Duration since={run.startedAt} /> : <Took run={run} />}</span>
       {run.usage && (
         <span>
-          <Tokens count={run.usage.inputTokens} /> in
+          <Tokens count={run.usage.inputTokens + (cached ?? 0)} /> in
           {cached != null && cached > 0 && (
             <>
               {' '}

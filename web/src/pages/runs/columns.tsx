@@ -9,19 +9,19 @@ import { Moment } from '../../parts/moment.tsx'
 import { Money } from '../../parts/money.tsx'
 import { StateChip } from '../../parts/state-chip.tsx'
 import { Tokens } from '../../parts/tokens.tsx'
+import { tokensOf } from '../../parts/wording.ts'
 import { shortId } from '../run/use-run.ts'
 import type { ListedRun } from './use-runs.ts'
 
 /** The row as it is now: what events told since it was read goes before. */
 function useNow(run: ListedRun) {
   const told = useEntity('run', run.id)
-  const input = told?.inputTokens ?? run.usage?.inputTokens ?? null
-  const output = told?.outputTokens ?? run.usage?.outputTokens ?? null
+  const known = told && tokensOf(told)
   return {
     status: told?.status ?? run.status,
     errorCode: told?.errorCode ?? run.errorCode,
     costUsd: told?.costUsd ?? run.costUsd,
-    tokens: input === null && output === null ? null : (input ?? 0) + (output ?? 0),
+    tokens: known ?? (run.usage && tokensOf(run.usage)),
     startedAt: run.startedAt ?? (told?.status === 'running' ? new Date(told.since).toISOString() : null),
     finishedAt: run.finishedAt ?? (told?.finishedAt ? new Date(told.finishedAt).toISOString() : null),
   }

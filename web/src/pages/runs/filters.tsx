@@ -3,7 +3,7 @@ import { RUN_ERRORS } from '../../../../src/core/runs/outcomes.ts'
 import { RUN_STATES } from '../../../../src/core/runs/states.ts'
 import { Chip } from '../../parts/chip.tsx'
 import { Select } from '../../parts/select.tsx'
-import { api } from '../../requests/api.ts'
+import { agentNamesQuery } from '../../requests/names.ts'
 import { STATE_LOOKS } from '../../theme/marks.ts'
 import { ERROR_CODES, type RunFilter, SOURCE_WORDS, SOURCES } from './search.ts'
 
@@ -52,10 +52,7 @@ export function Filters({ filter, onChange }: Props) {
 }
 
 function AgentFilter({ filter, onChange }: Props) {
-  const { data } = useQuery({
-    queryKey: ['agent-names'],
-    queryFn: ({ signal }) => api().get('/agents', { query: { limit: 200 }, signal }),
-  })
+  const { data } = useQuery(agentNamesQuery)
   const slugs = new Set(data?.items.map(({ slug }) => slug))
   if (filter.agent) slugs.add(filter.agent)
   return (

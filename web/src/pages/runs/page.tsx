@@ -1,6 +1,7 @@
 import { useSearch } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { useShortcuts } from '../../keys/shortcuts.ts'
+import { useListOf } from '../../keys/siblings.ts'
 import { PageLink, useGo } from '../../links.tsx'
 import { Button } from '../../parts/button.tsx'
 import { DataTable } from '../../parts/data-table.tsx'
@@ -25,6 +26,10 @@ export function Runs() {
   const table = useRef<VirtualListHandle>(null)
   const isScrolled = useScrolled(table, setAtTop, runs.length > 0)
   const [selected, setSelected] = useState<string | null>(null)
+  useListOf(
+    'run',
+    runs.map(({ id }) => id),
+  )
   const choose = (change: RunFilter) => go(`/runs${writeSearch({ ...filter, ...change })}`)
   const move = (by: number) => {
     const place = runs.findIndex(({ id }) => id === selected)
