@@ -74,7 +74,7 @@ const pages = [
   ),
   page(
     '/missions/$id',
-    { view: param.oneOf(MISSION_VIEWS) },
+    { view: param.oneOf(MISSION_VIEWS), version: param.wholeNumber, since: param.wholeNumber },
     lazyRouteComponent(() => import('./pages/mission/page.tsx'), 'Mission'),
   ),
   page(

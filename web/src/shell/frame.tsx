@@ -2,7 +2,7 @@ import { Outlet, useRouterState } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { ShortcutHelp } from '../keys/shortcut-help.tsx'
 import { type Shortcuts, useShortcuts } from '../keys/shortcuts.ts'
-import { useGo } from '../links.tsx'
+import { PageLink, useGo } from '../links.tsx'
 import { isConnected } from '../live/freshness.ts'
 import { useFreshness, useInboxCount } from '../live/hooks.ts'
 import { copyText } from '../parts/copyable.tsx'
@@ -45,7 +45,15 @@ export function Frame() {
         </main>
       </div>
       <BottomBar />
-      <ShortcutHelp onClose={close} open={layer === 'help'} />
+      <ShortcutHelp
+        more={
+          <PageLink className="font-medium text-accent hover:underline" onClick={close} to="/welcome">
+            Welcome: the first steps with Baton
+          </PageLink>
+        }
+        onClose={close}
+        open={layer === 'help'}
+      />
       {layer === 'palette' && (
         <Suspense>
           <Palette onClose={close} />

@@ -23,7 +23,7 @@ function lookOf({ freshness, asOf, lagMs }: Shown): Look {
         sign: '●',
         hue: 'done',
         words: lagMs === null ? 'live' : `live ${durationText(Math.max(lagMs, 100))}`,
-        says: 'What you see is what is.',
+        says: 'What you see is current.',
       }
     case 'polling':
       return {

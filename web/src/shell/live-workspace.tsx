@@ -1,4 +1,4 @@
-import { type ReactNode, useCallback } from 'react'
+import { type ReactNode, useCallback, useSyncExternalStore } from 'react'
 import { LiveProvider, useLive } from '../live/provider.tsx'
 import { ClockOffset } from '../parts/clock.ts'
 import { api } from '../requests/api.ts'
@@ -23,6 +23,9 @@ export function LiveWorkspace({ children }: { children: ReactNode }) {
 
 function ServerTime({ children }: { children: ReactNode }) {
   const { freshness } = useLive()
-  const offset = useCallback(() => freshness.offsetMs, [freshness])
+  const steps = useSyncExternalStore(freshness.subscribe, () => freshness.offsetSteps)
+  // Another function when the clock was wrong: whatever shows a time is drawn again at once, not at its next tick.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a step is the reason
+  const offset = useCallback(() => freshness.offsetMs, [freshness, steps])
   return <ClockOffset value={offset}>{children}</ClockOffset>
 }

@@ -44,7 +44,7 @@ export function Throughput({ overview }: { overview: Overview }) {
   const [ground, up, down] = [52, 48 / most, 18 / most]
   const text = `${countText(completed)} done, ${countText(failed)} failed`
   return (
-    <Frame from={overview.from} label={`In the last 24 hours ${text}.`} text={text} title="Work of 24 hours">
+    <Frame from={overview.from} label={`In the last 24 hours ${text}.`} text={text} title="Work in 24 hours">
       {perBucket.map((bucket, place) => {
         if (bucket === null) return null
         const [done = 0, bad = 0] = bucket

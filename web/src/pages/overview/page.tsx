@@ -1,6 +1,6 @@
+import { Navigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { PageLink } from '../../links.tsx'
-import { Button } from '../../parts/button.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Page } from '../../parts/page.tsx'
 import { ProblemBox } from '../../parts/problem.tsx'
@@ -8,8 +8,10 @@ import { ProgressBar } from '../../parts/progress-bar.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import { countText } from '../../parts/wording.ts'
+import { useSession } from '../../requests/session.ts'
 import { type AnyState, STATE_LOOKS } from '../../theme/marks.ts'
-import { useStartDemo } from '../missions/use-start-demo.ts'
+import { RunDemo } from '../missions/run-demo.tsx'
+import { hasLeftWelcome } from '../welcome/first-start.ts'
 import { Spend, Throughput } from './charts.tsx'
 import { Running } from './running.tsx'
 import { type Overview as Answer, useOverview } from './use-overview.ts'
@@ -18,6 +20,9 @@ import { Waiting } from './waiting.tsx'
 /** Does it move, who is stuck, what waits, what does it cost: without scrolling. */
 export function Overview() {
   const { data, error, refetch } = useOverview()
+  const { workspace } = useSession()
+  // Nothing was ever done here, and this person has not looked around yet.
+  if (data && isNew(data) && !hasLeftWelcome(workspace.id)) return <Navigate replace to="/welcome" />
   return (
     <Page text={data && <Health overview={data} />} title="Overview">
       {error && !data ? (
@@ -57,7 +62,7 @@ function Health({ overview }: { overview: Answer }) {
       {coordinator.isHealthy ? (
         `Coordinator on ${coordinator.node ?? 'a node'}`
       ) : (
-        <span className="font-medium text-bad">No node coordinates: nothing is handed out</span>
+        <span className="font-medium text-bad">No node is the leader: no work is assigned</span>
       )}
       {` · ${coordinator.nodes} ${coordinator.nodes === 1 ? 'node' : 'nodes'} · events ${countText(Math.round(eventsPerSecond))}/s`}
     </>
@@ -162,19 +167,19 @@ function Missions({ missions: { items, count } }: { missions: Answer['missions']
 }
 
 function NothingYet() {
-  const { start, isPending, refusal } = useStartDemo()
   return (
     <Empty
       action={
         <>
-          <Button busy={isPending} disabledReason={refusal} icon="play" kind="primary" onClick={start}>
-            Run the demonstration
-          </Button>
+          <RunDemo />
           <PageLink
             className="touchable inline-flex h-9 items-center rounded-card border border-edge bg-raised px-3 font-medium hover:bg-hover"
             to="/missions/new"
           >
             Describe a goal
+          </PageLink>
+          <PageLink className="self-center px-2 font-medium text-accent hover:underline" to="/welcome">
+            First steps
           </PageLink>
         </>
       }

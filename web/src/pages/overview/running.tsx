@@ -8,6 +8,7 @@ import { Icon } from '../../parts/icon.tsx'
 import { Money } from '../../parts/money.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import { Tokens } from '../../parts/tokens.tsx'
+import { tokensOf } from '../../parts/wording.ts'
 import type { RunningNow } from './use-overview.ts'
 
 const SHOWN = 5
@@ -29,8 +30,8 @@ export function Running({ items, count }: { items: readonly RunningNow[]; count:
     if (next) setSelected(keyOf(next))
   }
   useShortcuts('Overview', {
-    j: { words: 'Next that runs', run: () => move(1), repeats: true, isOff: shown.length === 0 },
-    k: { words: 'Previous that runs', run: () => move(-1), repeats: true, isOff: shown.length === 0 },
+    j: { words: 'Next running', run: () => move(1), repeats: true, isOff: shown.length === 0 },
+    k: { words: 'Previous running', run: () => move(-1), repeats: true, isOff: shown.length === 0 },
     Enter: {
       words: 'Open the run',
       run: () => shown[place] && go(addressOf(shown[place])),
@@ -74,7 +75,7 @@ export function Running({ items, count }: { items: readonly RunningNow[]; count:
 function RunningRow({ row, isSelected }: { row: RunningNow; isSelected: boolean }) {
   const run = useEntity('run', row.runId ?? '')
   const flag = run?.flag ?? row.flag
-  const told = run ? (run.inputTokens ?? 0) + (run.outputTokens ?? 0) : 0
+  const told = (run && tokensOf(run)) ?? 0
   return (
     <li
       className={`${GRID} border-t border-line px-4 py-1.5 text-row ${isSelected ? 'bg-hover shadow-[inset_2px_0_0_var(--accent)]' : ''}`}

@@ -36,8 +36,8 @@ export function Beginnings() {
       {isConnecting && (
         <div className="flex flex-col gap-2">
           <p className="text-row text-muted">
-            Anything that speaks HTTP can work here. These lines take the next task and submit a result. The
-            key is in the file owner-key of the data folder.
+            Anything that speaks HTTP can work here. These five lines of bash wait for the next task and
+            submit a result; the key is in the data folder. TypeScript has a typed client: baton/client.
           </p>
           <Copyable isBlock text={scriptFor(location.origin)} />
         </div>

@@ -1,11 +1,10 @@
 import { useMutation } from '@tanstack/react-query'
-import { useEffect, useRef, useState } from 'react'
+import { type Ref, useEffect, useRef, useState } from 'react'
 import { PageLink, useGo } from '../../links.tsx'
 import { useLive } from '../../live/provider.tsx'
 import { Button } from '../../parts/button.tsx'
-import { explain } from '../../parts/explain.ts'
 import { StateChip } from '../../parts/state-chip.tsx'
-import { toast } from '../../parts/toasts.tsx'
+import { tellRefusal } from '../../parts/tell-refusal.ts'
 import { api } from '../../requests/api.ts'
 import { useSession } from '../../requests/session.ts'
 import type { Onboarding } from './onboarding.ts'
@@ -13,7 +12,8 @@ import type { Onboarding } from './onboarding.ts'
 const boardOf = (missionId: string) => `/board?mission=${missionId}`
 
 /** Starts the demonstration and opens the board when its first task moves. */
-export function Demo({ demo }: { demo: Onboarding['demo'] }) {
+export function Demo(props: { demo: Onboarding['demo']; actRef: Ref<HTMLButtonElement> | undefined }) {
+  const { demo, actRef } = props
   const go = useGo()
   const { can } = useSession()
   const [started, setStarted] = useState<string | null>(null)
@@ -24,10 +24,7 @@ export function Demo({ demo }: { demo: Onboarding['demo'] }) {
   const start = useMutation({
     mutationFn: () => api().post('/demo'),
     onSuccess: ({ missionId }) => setStarted(missionId),
-    onError: (error) => {
-      const { title, detail } = explain(error)
-      toast({ kind: 'bad', title, text: detail })
-    },
+    onError: tellRefusal,
   })
   const isStarting = start.isPending || started !== null
   return (
@@ -38,13 +35,15 @@ export function Demo({ demo }: { demo: Onboarding['demo'] }) {
         icon="play"
         kind="primary"
         onClick={() => start.mutate()}
+        ref={actRef}
+        {...(actRef ? { shortcut: 'Enter' } : {})}
       >
         Run the demo mission
       </Button>
       <p aria-live="polite" className="text-row text-muted">
         {isStarting
           ? 'Starting. The board opens when the first task moves.'
-          : 'Simulated agents, one failure, one approval. No model, no cost.'}
+          : '12 simulated tasks, one failure, one approval. No model, no cost.'}
       </p>
       {started !== null && (
         <PageLink className="text-row font-medium text-accent hover:underline" to={boardOf(started)}>

@@ -1,71 +1,113 @@
-import type { ReactNode } from 'react'
+import { useRouter } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
+import { useShortcuts } from '../../keys/shortcuts.ts'
+import { PageLink } from '../../links.tsx'
 import { useSnapshot } from '../../live/use-snapshot.ts'
-import { Icon } from '../../parts/icon.tsx'
 import { Page } from '../../parts/page.tsx'
 import { ProblemBox } from '../../parts/problem.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { durationText } from '../../parts/wording.ts'
 import { api } from '../../requests/api.ts'
+import { useSession } from '../../requests/session.ts'
 import { Beginnings } from './beginnings.tsx'
 import { Demo } from './demo.tsx'
+import { keepWelcomeLeft, nextStep } from './first-start.ts'
 import type { Onboarding } from './onboarding.ts'
 import { Programs } from './programs.tsx'
+import { Step } from './step.tsx'
 
-/** The first minutes: what is here, and three ways to see agents work. */
+/** The first minutes: what is here, and three ways to see agents work. Each step is ticked as soon as it is known to be done. */
 export function Welcome() {
-  const { data, error, refetch, isFetching } = useSnapshot<Onboarding>(
+  const { data, error, refetch, isFetching } = useOnboarding()
+  const next = data ? nextStep(data) : null
+  const act = useRef<HTMLButtonElement>(null)
+  useLeaving()
+  useShortcuts('Welcome', {
+    Enter: {
+      words: next === 2 ? 'Make an agent' : 'Run the demo mission',
+      run: () => act.current?.click(),
+      isOff: next === null,
+    },
+  })
+  return (
+    <Page text="From a fresh server to agents at work, in three steps." title="Welcome to Baton">
+      <div className="flex max-w-220 flex-col gap-4">
+        <Step
+          aside={data && <p className="text-row text-muted">{databaseText(data)}</p>}
+          isDone={data !== undefined}
+          number={1}
+          title={error && !data ? 'Server and database' : 'Server and database are up'}
+        >
+          {error && !data && <ProblemBox error={error} onRetry={() => void refetch()} />}
+        </Step>
+        <Step
+          aside={
+            data?.hasAgents && (
+              <PageLink className="text-row font-medium text-accent hover:underline" to="/agents">
+                See your agents
+              </PageLink>
+            )
+          }
+          isDone={data?.hasAgents ?? false}
+          isNext={next === 2}
+          number={2}
+          title="Agents on this machine"
+        >
+          {data ? (
+            <Programs
+              actRef={next === 2 ? act : undefined}
+              clis={data.clis}
+              isLooking={isFetching}
+              onLookAgain={() => void refetch()}
+            />
+          ) : (
+            !error && <Skeleton label="Looking for programs" rowHeight={56} rows={2} />
+          )}
+        </Step>
+        <Step
+          isDone={data ? data.demo !== null || data.hasTasks : false}
+          isNext={next === 3}
+          number={3}
+          title="See it work"
+        >
+          <Demo actRef={next === 3 ? act : undefined} demo={data?.demo ?? null} />
+          <Beginnings />
+        </Step>
+      </div>
+    </Page>
+  )
+}
+
+/** Programs are looked for again when somebody comes back, perhaps from a terminal where they logged in. */
+function useOnboarding() {
+  const read = useSnapshot<Onboarding>(
     ['onboarding'],
     ({ signal }) => api().read('/onboarding', { signal }),
     { refetchOn: ({ type }) => type === 'mission_created' || type === 'agent_registered' },
   )
-  return (
-    <Page text="From a fresh server to agents at work, in three steps." title="Welcome to Baton">
-      <div className="flex max-w-220 flex-col gap-4">
-        {error && !data ? (
-          <ProblemBox error={error} onRetry={() => void refetch()} />
-        ) : !data ? (
-          <Skeleton rowHeight={56} rows={6} />
-        ) : (
-          <>
-            <Step isDone number={1} title="Server and database are up">
-              <p className="text-row text-muted">{databaseText(data)}</p>
-            </Step>
-            <Step isDone={data.hasAgents} number={2} title="Agents on this machine">
-              <Programs clis={data.clis} isLooking={isFetching} onLookAgain={() => void refetch()} />
-            </Step>
-            <Step isDone={data.demo !== null || data.hasTasks} number={3} title="See it work">
-              <Demo demo={data.demo} />
-              <Beginnings />
-            </Step>
-          </>
-        )}
-      </div>
-    </Page>
+  const { refetch } = read
+  useEffect(() => {
+    const lookAgain = () => void refetch({ cancelRefetch: false })
+    window.addEventListener('focus', lookAgain)
+    return () => window.removeEventListener('focus', lookAgain)
+  }, [refetch])
+  return read
+}
+
+/** Whoever goes on to another page has seen it: it is not shown by itself again. */
+function useLeaving(): void {
+  const router = useRouter()
+  const { workspace } = useSession()
+  useEffect(
+    () =>
+      router.subscribe('onBeforeNavigate', ({ pathChanged }) => {
+        if (pathChanged) keepWelcomeLeft(workspace.id)
+      }),
+    [router, workspace.id],
   )
 }
 
 function databaseText({ database, startMs }: Onboarding): string {
   const which = `${database.isEmbedded ? 'Embedded Postgres' : 'Postgres'} ${database.version}`
   return startMs === null ? `${which}, still starting.` : `${which}, ready after ${durationText(startMs)}.`
-}
-
-function Step(props: { number: number; title: string; isDone: boolean; children: ReactNode }) {
-  const { number, title, isDone, children } = props
-  return (
-    <section
-      aria-label={title}
-      className="flex gap-4 rounded-dialog border border-line bg-raised p-5 shadow-card max-sm:gap-3 max-sm:p-4"
-    >
-      <span
-        className={`flex size-7 shrink-0 items-center justify-center rounded-pill text-row font-semibold ${isDone ? 'bg-done-tint text-done' : 'bg-hover text-muted'}`}
-      >
-        {isDone ? <Icon name="check" size={14} /> : <span aria-hidden="true">{number}</span>}
-        <span className="sr-only">{isDone ? `Step ${number}, done` : `Step ${number}`}</span>
-      </span>
-      <div className="flex min-w-0 flex-1 flex-col gap-3">
-        <h2 className="text-title leading-7 font-semibold">{title}</h2>
-        {children}
-      </div>
-    </section>
-  )
 }

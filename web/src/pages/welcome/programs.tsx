@@ -1,16 +1,21 @@
+import type { Ref } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import type { IconName } from '../../theme/icons.ts'
 import { TextWithCommands } from '../agents/text-with-commands.tsx'
+import { isUsable } from './first-start.ts'
 import type { Cli, Onboarding } from './onboarding.ts'
 import { UseProgram } from './use-program.tsx'
 
-/** Whether an agent can be made of it now. A login that cannot be told is tried. */
-const isUsable = (cli: Cli) => cli.isFound && cli.isAllowed && cli.login !== 'out'
-
 /** The agent programs of this machine: found or not, logged in or not, and what to run about it. */
-export function Programs(props: { clis: Onboarding['clis']; isLooking: boolean; onLookAgain: () => void }) {
-  const { clis, isLooking, onLookAgain } = props
+export function Programs(props: {
+  clis: Onboarding['clis']
+  isLooking: boolean
+  onLookAgain: () => void
+  /** Of the button that Enter presses, if it is one of these. */
+  actRef?: Ref<HTMLButtonElement> | undefined
+}) {
+  const { clis, isLooking, onLookAgain, actRef } = props
   if (clis === null)
     return (
       <p className="text-row text-muted">
@@ -27,8 +32,8 @@ export function Programs(props: { clis: Onboarding['clis']; isLooking: boolean; 
           <Program cli={cli} key={cli.adapterType} />
         ))}
       </ul>
-      <UseProgram programs={sorted.filter(isUsable)} />
-      <div>
+      <UseProgram actRef={actRef} programs={sorted.filter(isUsable)} />
+      <div className="-ml-2">
         <Button busy={isLooking} icon="retry" kind="quiet" onClick={onLookAgain} size="small">
           Look again
         </Button>
@@ -69,7 +74,7 @@ function Program({ cli }: { cli: Cli }) {
         </p>
         {cli.hint && (
           <p className="mt-0.5 break-words text-muted">
-            <TextWithCommands text={cli.hint} />
+            <TextWithCommands text={cli.hint} wraps />
           </p>
         )}
       </div>

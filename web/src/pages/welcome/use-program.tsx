@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { type Ref, useState } from 'react'
 import { useGo } from '../../links.tsx'
 import { Button } from '../../parts/button.tsx'
 import { explain } from '../../parts/explain.ts'
@@ -14,7 +14,8 @@ import { freeSlug } from '../agents/slugs.ts'
 import type { Cli } from './onboarding.ts'
 
 /** Makes an agent of a program that is installed, and opens it. */
-export function UseProgram({ programs }: { programs: readonly Cli[] }) {
+export function UseProgram(props: { programs: readonly Cli[]; actRef: Ref<HTMLButtonElement> | undefined }) {
+  const { programs, actRef } = props
   const go = useGo()
   const { can } = useSession()
   const [type, setType] = useState<string | null>(null)
@@ -56,13 +57,13 @@ export function UseProgram({ programs }: { programs: readonly Cli[] }) {
       )}
       <div className="min-w-48 flex-1">
         <Field
-          label="Folder it works in"
+          label="Folder it works in, or empty for one of its own"
           problem={make.error ? explain(make.error).detail || explain(make.error).title : null}
         >
           <TextInput
             autoComplete="off"
             onChange={(event) => setFolder(event.target.value)}
-            placeholder="path of a folder; empty: a folder of its own"
+            placeholder="/path/to/your/project"
             spellCheck={false}
             value={folder}
           />
@@ -73,7 +74,9 @@ export function UseProgram({ programs }: { programs: readonly Cli[] }) {
         disabledReason={forbidden}
         icon="plus"
         kind="primary"
+        ref={actRef}
         type="submit"
+        {...(actRef ? { shortcut: 'Enter' } : {})}
       >
         Use {chosen.command} as “{slug ?? 'dev-1'}”
       </Button>
