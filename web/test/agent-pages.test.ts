@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { barHeight } from '../src/pages/agent/run-bars.ts'
 import { problemsIn } from '../src/pages/agent/server-problems.ts'
-import { isChangedElsewhere, withPromptOf } from '../src/pages/agent/settings-draft.ts'
+import { isChangedElsewhere, promptMeets, promptOf, withPromptOf } from '../src/pages/agent/settings-draft.ts'
+import { restText } from '../src/pages/agents/rest-words.ts'
 import { freeSlug } from '../src/pages/agents/slugs.ts'
-import { afterEvent, shownAt, type WatchedRun, withEarlier } from '../src/pages/watch/wall.ts'
+import { nextStep } from '../src/pages/welcome/first-start.ts'
 
 const SAVED = { name: 'dev', maxConcurrentTasks: 1, adapterConfig: { cwd: '/a', model: 'x' }, version: 3 }
 
@@ -34,6 +35,61 @@ describe('settings of an agent', () => {
   })
 })
 
+test('a prompt has the lines that the server counts, however they were written', () => {
+  expect(promptOf({ adapterConfig: { promptTemplate: 'a\r\nb\rc' } })).toBe('a\nb\nc')
+  expect(promptOf({ adapterConfig: null })).toBe('')
+})
+
+test('a prompt is in conflict only with what somebody else saved later', () => {
+  const base = { text: 'ours', version: 3 }
+  const now = (promptTemplate: string, version: number) => ({
+    ...SAVED,
+    ...{ adapterConfig: { promptTemplate }, version },
+  })
+  expect(promptMeets(base, now('theirs', 4), 'mine')).toBe('conflict')
+  expect(promptMeets(base, now('theirs', 4), 'ours')).toBe('newer')
+  // Another act on the agent.
+  expect(promptMeets(base, now('ours', 9), 'mine')).toBe('same')
+  // Read before what was saved here, while its author types on.
+  expect(promptMeets(base, now('before', 2), 'ours and more')).toBe('same')
+})
+
+describe('an agent whose account is rate limited', () => {
+  const NOW = Date.parse('2026-01-01T05:00:00')
+  const rests = (others: number, hours = 1) =>
+    ({ until: new Date(NOW + hours * 3_600_000).toISOString(), others }) as const
+
+  test('rests with the others on it', () => {
+    expect(restText(rests(3), NOW)).toBe('Rests until 06:00 with 3 others on this account')
+    expect(restText(rests(1), NOW)).toBe('Rests until 06:00 with one other on this account')
+    expect(restText(rests(3), NOW, 'short')).toBe('Rests until 06:00, 3 others')
+    expect(restText(rests(0), NOW)).toBe('Rests until 06:00')
+  })
+
+  test('rests for more than a day until a time that is not today, and no longer than that', () => {
+    expect(restText(rests(0, 49), NOW)).toBe('Rests until Sat 3 Jan, 06:00')
+    expect(restText(rests(2, 0), NOW)).toBeNull()
+  })
+})
+
+describe('Welcome proposes', () => {
+  const NOTHING = { clis: null, hasAgents: false, hasTasks: false, demo: null }
+  const claude = { isFound: true, isAllowed: true, login: 'in' } as never
+
+  test('an agent where a program can be used, then the demonstration', () => {
+    expect(nextStep({ ...NOTHING, clis: [claude] })).toBe(2)
+    expect(nextStep({ ...NOTHING, clis: [claude], hasAgents: true })).toBe(3)
+    expect(nextStep(NOTHING)).toBe(3)
+    expect(nextStep({ ...NOTHING, clis: [{ isFound: true, isAllowed: true, login: 'out' } as never] })).toBe(
+      3,
+    )
+  })
+
+  test('nothing where somebody has begun', () => {
+    expect(nextStep({ ...NOTHING, hasTasks: true })).toBeNull()
+  })
+})
+
 test('a new agent gets the first name that is free', () => {
   expect(freeSlug([])).toBe('dev-1')
   expect(freeSlug(['dev-1', 'planner', 'dev-3'])).toBe('dev-2')
@@ -42,44 +98,4 @@ test('a new agent gets the first name that is free', () => {
 test('bars of runs grow with the logarithm of their time', () => {
   expect([barHeight(null, 0), barHeight(0, 10), barHeight(3_600_000, 3_600_000)]).toEqual([0, 0, 1])
   expect(barHeight(60_000, 3_600_000)).toBeGreaterThan(0.4)
-})
-
-describe('the wall', () => {
-  const NOW = Date.parse('2026-01-01T12:00:00Z')
-  const run = (id: string, rest: Partial<WatchedRun> = {}) =>
-    ({ id, status: 'running', flag: null, finishedAt: null, ...rest }) as WatchedRun
-  const event = (type: string, runId: string, payload: object) =>
-    ({ type, runId, payload, at: '2026-01-01T11:59:50Z' }) as never
-  const ids = (runs: readonly WatchedRun[]) => runs.map(({ id }) => id)
-
-  test('shows trouble first, then what runs longest, then what ended, for half a minute', () => {
-    const runs = [
-      run('b'),
-      run('a', { status: 'failed', finishedAt: '2026-01-01T11:59:31Z' }),
-      run('d', { flag: 'the same call 3 times' }),
-      run('c', { status: 'succeeded', finishedAt: '2026-01-01T11:59:29Z' }),
-      run('e'),
-    ]
-    expect(ids(shownAt(runs, NOW))).toEqual(['d', 'b', 'e', 'a'])
-  })
-
-  test('follows what events tell of its runs, and no others', () => {
-    const runs = [run('a'), run('b')]
-    expect(afterEvent(runs, event('run_flagged', 'x', { detail: 'loops' }))).toBe(runs)
-    const flagged = afterEvent(runs, event('run_flagged', 'b', { detail: 'loops' }))
-    expect(ids(shownAt(flagged, NOW))).toEqual(['b', 'a'])
-    const ended = afterEvent(flagged, event('run_finished', 'b', { status: 'cancelled' }))
-    expect(ended[1]).toMatchObject({ status: 'cancelled', finishedAt: '2026-01-01T11:59:50Z' })
-  })
-
-  test('keeps what it noticed and what ended when it is read again', () => {
-    const earlier = [
-      run('a', { flag: 'loops' }),
-      run('b', { status: 'failed', finishedAt: '2026-01-01T11:59:50Z' }),
-      run('c'),
-    ]
-    const again = withEarlier([run('a'), run('d')], earlier)
-    expect(ids(again)).toEqual(['a', 'd', 'b'])
-    expect(again[0]!.flag).toBe('loops')
-  })
 })

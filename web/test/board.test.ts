@@ -8,6 +8,7 @@ import { dropsFor, placeAt } from '../src/pages/board/drops.ts'
 import { keptPlace } from '../src/pages/board/keep-place.ts'
 import { listed } from '../src/pages/board/listed.ts'
 import { boardAt, filterIn } from '../src/pages/board/search.ts'
+import { nextSort, sorted, sortIn, sortText } from '../src/pages/board/sorted.ts'
 import { attemptWords, reasonOf, shortName, waitsWords } from '../src/pages/board/words.ts'
 
 const ID = '01a1e7c0-1433-7a7f-98c0-00000000002d'
@@ -116,7 +117,7 @@ describe('a card says', () => {
     expect(reasonOf(card({ state: 'running', step: 'uses Bash', reason: 'old' }))).toBe('uses Bash')
     expect(reasonOf(card({ state: 'failed', reason: 'exit 1' }))).toBe('exit 1')
     expect(reasonOf(card({ state: 'awaiting_human', awaits: 'question', reason: 'question' }))).toBe(
-      'It asks you something',
+      'Has a question for you',
     )
   })
 
@@ -148,5 +149,44 @@ describe('a new task', () => {
     const other = { errors: [{ field: 'body', message: 'no' }] }
     expect(problemsIn(other)).toEqual({ byField: {}, rest: other })
     expect(problemsIn(null)).toEqual({ byField: {}, rest: null })
+  })
+})
+
+describe('the list', () => {
+  const cards: Record<string, Partial<ShownCard>> = {
+    a: { title: 'Zeta', costUsd: '0.30', agent: null, holder: null },
+    b: { title: 'alpha', costUsd: null, agent: 'dev-2', holder: null },
+    c: { title: 'Beta', costUsd: '2', agent: 'dev-1', holder: null },
+  }
+  const order = (sort: string) =>
+    sorted(['a', 'b', 'c', 'unknown'], sortIn(sort)!, (id) => cards[id] as ShownCard | undefined).join(' ')
+
+  test('is sorted by a column in either direction, and what has no value is last', () => {
+    expect(order('cost')).toBe('a c b unknown')
+    expect(order('-cost')).toBe('c a b unknown')
+    expect(order('task')).toBe('b c a unknown')
+    expect(order('agent')).toBe('c b a unknown')
+  })
+
+  test('has its order in the address; what is no column is no order', () => {
+    expect(sortIn('-cost')).toEqual({ column: 'cost', isDescending: true })
+    expect(sortText({ column: 'cost', isDescending: true })).toBe('-cost')
+    expect([sortIn('reason'), sortIn('toString'), sortIn(undefined)]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
+  })
+
+  test('begins with the largest where that is looked for, and turns around when chosen again', () => {
+    const chosen = { column: 'cost', isDescending: false }
+    expect(nextSort(undefined, chosen)).toEqual({ column: 'cost', isDescending: true })
+    expect(nextSort({ column: 'cost', isDescending: true }, chosen)).toEqual(chosen)
+    expect(nextSort({ column: 'cost', isDescending: true }, { column: 'task', isDescending: false })).toEqual(
+      {
+        column: 'task',
+        isDescending: false,
+      },
+    )
   })
 })

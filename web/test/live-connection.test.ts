@@ -234,10 +234,19 @@ describe('a page that nobody sees', () => {
 test('a clock that is wrong by an hour is corrected by what the server says', async () => {
   const { page } = await opened()
   const serverNow = page.clock.now() - 3_600_000
-  page.socket.say({ head: 0 + page.socket.after, now: serverNow, instance: 'one' })
+  let redrawn = 0
+  page.live.freshness.subscribe(() => {
+    redrawn += 1
+  })
+  const say = (now: number) => page.socket.say({ head: page.socket.after, now, instance: 'one' })
+  say(serverNow)
   expect(page.live.now()).toBe(serverNow)
+  // At once, and not again while the line is only a little slower or quicker.
+  expect([redrawn, page.live.freshness.offsetSteps]).toEqual([1, 1])
+  say(serverNow + 500)
+  expect([redrawn, page.live.freshness.offsetSteps]).toEqual([1, 1])
   await page.clock.pass(5_000)
-  expect(page.live.now()).toBe(serverNow + 5_000)
+  expect(page.live.now()).toBe(serverNow + 5_500)
 })
 
 test('more events than can be applied are not: pages are read again', async () => {

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { patchRows } from '../src/pages/task/patch-rows.ts'
 import { threadsOf } from '../src/pages/task/thread.ts'
 import type { Neighbour, ShownTask, Task } from '../src/pages/task/use-task.ts'
-import { shortKey, whyAndNext } from '../src/pages/task/why.ts'
+import { whyAndNext } from '../src/pages/task/why.ts'
+import { shortKey } from '../src/requests/act-words.ts'
 
 /** What the page of a task says, without a page. */
 

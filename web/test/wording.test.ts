@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { explain } from '../src/parts/explain.ts'
-import { bytesText, durationText, momentText, moneyText, tokensText } from '../src/parts/wording.ts'
+import { explain, explainAct } from '../src/parts/explain.ts'
+import { bytesText, durationText, momentText, moneyText, tokensOf, tokensText } from '../src/parts/wording.ts'
 
 describe('money', () => {
   test('that is little is never nothing, and unknown is not 0', () => {
@@ -40,6 +40,24 @@ test('moments are told by distance, and by date when they are far', () => {
   expect(momentText(now + 34_000, now)).toBe('in 34 s')
   expect(momentText(now - 30 * 86_400_000, now)).toBe('18 Oct')
   expect(momentText(now - 400 * 86_400_000, now)).toBe('13 Oct 2025')
+})
+
+describe('the tokens of a run', () => {
+  test('include what was cached, and are unknown only when all of them are', () => {
+    expect(tokensOf({ inputTokens: 17, cachedInputTokens: 31, outputTokens: 6 })).toBe(54)
+    expect(tokensOf({ inputTokens: 17, cachedInputTokens: null, outputTokens: null })).toBe(17)
+    expect(tokensOf({ inputTokens: null, cachedInputTokens: null, outputTokens: null })).toBeNull()
+  })
+})
+
+describe('an act', () => {
+  test('without an answer may have been done, and says so', () => {
+    const unanswered = Object.assign(new Error('lost'), { name: 'NoAnswer' })
+    expect(explainAct(unanswered).title).toBe('It is not known whether it was done')
+    expect(explain(unanswered).title).toBe('The server does not answer')
+    const refused = { status: 409, title: 'Changed', detail: 'It is done.' }
+    expect(explainAct(refused)).toEqual(explain(refused))
+  })
 })
 
 describe('a failure is explained', () => {

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { axe } from '../../../test/support/browser/axe.ts'
+import type { Look } from '../../../test/support/browser/open-page.ts'
 import { useBrowser } from '../../../test/support/browser/use-browser.ts'
 import type { Workspace } from '../../../test/support/http-workspace.ts'
 
@@ -31,13 +33,91 @@ test.skipIf(!isHere)('settings are tested, saved, and not lost when somebody els
   await page.getByRole('list', { name: 'Checks' }).waitFor()
   await page.getByRole('textbox', { name: 'Name' }).fill('Mine')
   expect(await w.call('PUT', '/agents/dev-1', { name: 'Theirs' })).toMatchObject({ status: 200 })
-  await page.getByText('The settings were changed while you edited them.').waitFor()
+  await page.getByText('The settings changed while you were editing.').waitFor()
   await page.getByRole('button', { name: 'Save mine over it' }).click()
   await page.getByText('The settings of dev-1 are saved.').waitFor()
   expect((await w.call('GET', '/agents/dev-1')).body).toMatchObject({
     name: 'Mine',
     adapterType: 'simulated',
   })
+})
+
+/** The prompt editor, with the cursor at the end of what it has. */
+async function editPrompt(w: Workspace, promptTemplate: string, look?: Look) {
+  const { adapterType, adapterConfig } = simulated([{ result: {} }])
+  const body = { adapterType, adapterConfig: { ...adapterConfig, promptTemplate } }
+  expect(await w.call('PUT', '/agents/dev-1', body)).toMatchObject({ status: 201 })
+  const opened = await openPage(w, '/agents/dev-1?tab=prompt', look)
+  const { page } = opened
+  const editor = page.getByRole('textbox', { name: 'Template' })
+  await editor.focus()
+  await page.keyboard.press('Control+End')
+  const saved = async () => (await w.call('GET', '/agents/dev-1')).body.adapterConfig.promptTemplate
+  return { opened, page, editor, saved, type: (text: string) => page.keyboard.type(text) }
+}
+
+test.skipIf(!isHere)('a prompt is written with variables as pills, by keys alone', async () => {
+  const { page, editor, type, saved } = await editPrompt(await workspace(), 'Do ')
+  await type('{{task.ti')
+  await page.getByRole('option', { name: /task\.title/ }).waitFor()
+  await page.keyboard.press('Enter')
+  expect(await editor.locator('.cm-pill').allInnerTexts()).toEqual(['task title'])
+  await type(' now {{task.key}}')
+  await page.getByText('Do Fix login now B-003-fix-login').waitFor()
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Backspace')
+  expect(await editor.locator('.cm-pill').allInnerTexts()).toEqual(['task title'])
+  await page.keyboard.press('Control+z')
+  expect(await editor.locator('.cm-pill').allInnerTexts()).toEqual(['task title', 'task key'])
+  await page.keyboard.press('Control+Enter')
+  await page.getByText('The prompt of dev-1 is saved.').waitFor()
+  expect(await saved()).toBe('Do {{task.title}} now {{task.key}}')
+  await page.keyboard.press('Tab')
+  expect(await page.evaluate("document.activeElement.closest('.cm-editor') === null")).toBe(true)
+})
+
+test.skipIf(!isHere)('a prompt warns of what is unknown and of what is sensitive', async () => {
+  const { opened, page, editor, type } = await editPrompt(await workspace(), 'Do {{task.title}}')
+  await type(' of {{task.tite}}')
+  await editor.locator('.cm-problem', { hasText: '{{task.tite}}' }).waitFor()
+  const notes = page.getByRole('list', { name: 'Notes on the template' })
+  await notes.getByText('Line 1, column 22: there is no variable "task.tite"').waitFor()
+  await page.getByRole('button', { name: 'Save' }).hover()
+  await page.getByText('Correct first what is underlined.').first().waitFor()
+  expect(await axe(page)).toEqual([])
+  await page.keyboard.press('Escape')
+  await editor.focus()
+  for (const _ of ' of {{task.tite}}') await page.keyboard.press('Backspace')
+  await page.getByRole('button', { name: 'Insert credentials API key, sensitive' }).click()
+  await notes.getByText('Line 1: credentials API key is sensitive.').waitFor()
+  await page.getByText('Do Fix login[credentials.apiKey]').waitFor()
+  await page.emulateMedia({ colorScheme: 'dark' })
+  expect([await axe(page), await opened.overflow()]).toEqual([[], 0])
+})
+
+test.skipIf(!isHere)('a prompt that somebody else saved meanwhile is shown beside mine', async () => {
+  const w = await workspace()
+  const { opened, page, type, saved } = await editPrompt(w, 'Ours')
+  opened.expected.push(/412/)
+  // They save in the moment in which I do: mine is refused.
+  let isFirst = true
+  await page.route(/\/agents\/dev-1$/, async (route) => {
+    if (!isFirst || route.request().method() !== 'PUT') return route.continue()
+    isFirst = false
+    const { adapterConfig } = (await w.call('GET', '/agents/dev-1')).body
+    await w.call('PUT', '/agents/dev-1', { adapterConfig: { ...adapterConfig, promptTemplate: 'Theirs' } })
+    return route.continue()
+  })
+  await type(' and mine')
+  await page.getByRole('button', { name: 'Save' }).click()
+  const both = page.getByRole('alert', { name: 'Changed meanwhile' })
+  await both.getByText('Theirs').waitFor()
+  await both.getByText('Ours and mine').waitFor()
+  expect(await saved()).toBe('Theirs')
+  await both.getByRole('button', { name: 'Keep mine' }).click()
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('The prompt of dev-1 is saved.').waitFor()
+  expect(await saved()).toBe('Ours and mine')
 })
 
 test.skipIf(!isHere)('a new agent never changes one that has the name', async () => {
@@ -57,10 +137,14 @@ test.skipIf(!isHere)('a new agent never changes one that has the name', async ()
 
 test.skipIf(!isHere)('the wall shows the last lines of a run, and its end', async () => {
   const w = await workspace()
-  await hire(w, 'dev-1', [{ waitMs: 1_500 }, { say: 'PASS login' }, { waitMs: 1_500 }, { result: {} }])
+  // It says it until it is stopped: a tile shows what is written while somebody looks.
+  const again = Array.from({ length: 1_000 }, () => [{ waitMs: 200 }, { say: 'PASS login' }])
+  await hire(w, 'dev-1', again.flat())
   const { page } = await openPage(w, '/watch')
   await w.make({ title: 'Fix the login form', agent: 'dev-1' })
   const tile = page.getByRole('article', { name: 'dev-1: Fix the login form' })
-  await tile.getByText('PASS login').waitFor()
-  await tile.getByText('Succeeded').waitFor()
+  await tile.getByText('PASS login').first().waitFor()
+  const { items } = (await w.call('GET', '/runs')).body
+  expect((await w.post(`/runs/${items[0].id}/cancel`)).status).toBeLessThan(300)
+  await tile.getByText('Cancelled').first().waitFor()
 })

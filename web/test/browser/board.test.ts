@@ -36,8 +36,9 @@ describe('the board', () => {
     for (const key of ['j', 'x', 'j', 'Shift+X']) await page.keyboard.press(key)
     await page.getByText('2 selected').waitFor()
     await page.keyboard.press('p')
-    for (const task of tasks) await w.reaches(task, 'paused')
+    // Offered once both are paused, for some seconds.
     await page.getByRole('button', { name: 'Undo' }).click()
+    await w.happens('task_paused', 2)
     for (const task of tasks) await w.reaches(task, 'queued')
     await page.keyboard.press('Escape')
     await page.keyboard.press('Enter')
@@ -59,6 +60,34 @@ describe('the board', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click()
     await w.reaches(task, 'completed')
     await column(opened, 'Done').locator(`[data-card="${task.id}"]`).waitFor()
+  })
+
+  test('as a list is sorted by a column, in the address, and [ and ] walk through it', async () => {
+    const w = await workspace()
+    for (const [title, priority] of [
+      ['Low', 2],
+      ['High', 9],
+      ['Middle', 5],
+    ] as const)
+      await w.make({ title, priority })
+    const { page } = await openPage(w, '/board?view=list&sort=task')
+    const rows = page.getByRole('table', { name: 'Tasks' }).getByRole('row')
+    const order = async () =>
+      (await rows.allInnerTexts()).slice(1).map((text) => /High|Low|Middle/.exec(text)?.[0])
+    await expect.poll(order).toEqual(['High', 'Low', 'Middle'])
+    await page.getByRole('button', { name: 'Priority' }).click()
+    await page.getByText('Sorted by priority.').waitFor()
+    expect(await axe(page)).toEqual([])
+    expect(new URL(page.url()).searchParams.get('sort')).toBe('-priority')
+    await expect.poll(order).toEqual(['High', 'Middle', 'Low'])
+    await page.getByRole('link', { name: /High/ }).click()
+    await page.getByRole('button', { name: 'Open as a page' }).click()
+    const heading = page.getByRole('heading', { level: 1 })
+    await heading.getByText('High').waitFor()
+    await page.keyboard.press(']')
+    await heading.getByText('Middle').waitFor()
+    await page.keyboard.press('[')
+    await heading.getByText('High').waitFor()
   })
 
   test('makes tasks, and says at its field what is refused', async () => {

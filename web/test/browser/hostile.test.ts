@@ -1,22 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Filled, fillWorkspace } from '../../../test/support/browser/fixture.ts'
+import type { Filled } from '../../../test/support/browser/fixture.ts'
 import { HOSTILE } from '../../../test/support/browser/hostile-words.ts'
 import type { OpenedPage } from '../../../test/support/browser/open-page.ts'
 import { PAGES } from '../../../test/support/browser/pages.ts'
 import { useBrowser } from '../../../test/support/browser/use-browser.ts'
-import type { Workspace } from '../../../test/support/http-workspace.ts'
 
 /** Whatever people and agents write is shown as text, and does not break the layout. */
 
-const { isHere, workspace, prepare } = useBrowser()
+const { isHere, filledWorkspace, prepare } = useBrowser()
 
-let w: Workspace
 let made: Filled
+let reader: OpenedPage
 beforeAll(async () => {
   if (!isHere) return
-  w = await workspace()
-  made = await fillWorkspace(w, HOSTILE)
+  const filled = await filledWorkspace(HOSTILE)
+  made = filled.made
+  reader = await prepare(filled.w)
 })
+afterAll(() => reader?.close())
 
 const PLANTED = `img:not([src^="data:"]):not([src^="/"]), svg[onload], b[onmouseover], [href^="javascript:"], script:not([src])`
 
@@ -24,14 +25,14 @@ describe.skipIf(!isHere).each(PAGES)('hostile text on the page $name', ({ path }
   let opened: OpenedPage
   const dialogs: string[] = []
   beforeAll(async () => {
-    opened = await prepare(w)
+    opened = await reader.tab()
     opened.page.on('dialog', (dialog) => {
       dialogs.push(dialog.message())
       dialog.dismiss().catch(() => undefined)
     })
     await opened.goto(path(made))
   })
-  afterAll(() => opened?.close())
+  afterAll(() => opened?.page.close())
 
   test('stays text', async () => {
     expect(await opened.page.locator(PLANTED).count()).toBe(0)

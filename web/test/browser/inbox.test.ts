@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { useBrowser } from '../../../test/support/browser/use-browser.ts'
 import { makeMission } from '../../../test/support/http-missions.ts'
@@ -12,6 +13,10 @@ const proposed = (w: Workspace, title: string) =>
 
 const stateOf = async (w: Workspace, path: string) => (await w.call('GET', path)).body.state
 
+/** An item takes answers only 300 ms after it was shown, by the clock of the page. */
+const settled = (page: Page) =>
+  page.evaluate(`new Promise((settle) => requestAnimationFrame(() => setTimeout(settle, 350)))`)
+
 describe.skipIf(!isHere)('the inbox', () => {
   test('empties with the keyboard alone, and the title of the tab counts down', async () => {
     const w = await workspace()
@@ -21,31 +26,54 @@ describe.skipIf(!isHere)('the inbox', () => {
     await page.getByRole('button', { name: 'Approve', exact: false }).first().waitFor()
     expect(await page.title()).toContain('(2)')
     await page.getByRole('article').getByText('Approve the plan: Migrate billing').waitFor()
-    await page.waitForTimeout(400)
+    await settled(page)
     await page.keyboard.press('a')
     await expect.poll(() => stateOf(w, `/missions/${mission.id}`)).toBe('running')
     await page.getByRole('article').getByText('Judge the result').waitFor()
-    await page.waitForTimeout(400)
+    await settled(page)
     await page.keyboard.press('a')
     await page.getByText('Nothing waits for you').waitFor()
     await expect.poll(() => stateOf(w, `/tasks/${task.id}`)).toBe('completed')
     await expect.poll(() => page.title()).not.toContain('(')
   })
 
+  test('keeps no answer that is given without a network', async () => {
+    const w = await workspace()
+    const mission = await proposed(w, 'Migrate billing')
+    const { page, calls, expected } = await openPage(w, '/inbox')
+    expected.push(/WebSocket|ERR_/)
+    const pill = page.locator('header [role="status"]')
+    await page.getByRole('article').waitFor()
+    await page.context().setOffline(true)
+    await pill.getByText(/^offline/).waitFor()
+    await settled(page)
+    await page.keyboard.press('a')
+    await page.getByText('Nothing was sent').waitFor()
+    await page.context().setOffline(false)
+    await pill.getByText(/^live/).waitFor()
+    await page.getByRole('article').getByText('Approve the plan: Migrate billing').waitFor()
+    expect(await stateOf(w, `/missions/${mission.id}`)).toBe('awaiting_approval')
+    await settled(page)
+    await page.keyboard.press('a')
+    await page.getByText('Nothing waits for you').waitFor()
+    expect(calls.filter((call) => call.startsWith('POST /inbox/'))).toHaveLength(1)
+  })
+
   test('does not answer for what changed while it was read', async () => {
     const w = await workspace()
     const mission = await proposed(w, 'Migrate billing')
     const opened = await openPage(w, '/inbox')
-    opened.expected.push(/409/)
+    // The refused answer; and, if the page hears of the new plan first, the item it shows, which is not there any more.
+    opened.expected.push(/409/, /404 .*\/inbox\/plan/)
     const { page } = opened
     await page.getByRole('article').waitFor()
-    // The page hears nothing of it, as on a slow line.
+    // The answer is on its way while the plan changes.
     await page.route('**/api/v1/inbox/*/answer', async (route) => {
       const plan = { tasks: [{ tempId: 'a', title: 'Another' }] }
       expect((await w.call('PUT', `/missions/${mission.id}/plan`, plan)).status).toBe(200)
       await route.continue()
     })
-    await page.waitForTimeout(400)
+    await settled(page)
     await page.keyboard.press('a')
     await page.getByText('It changed while you read').waitFor()
     await page.getByText('Since version 1').waitFor()

@@ -134,6 +134,18 @@ describe('a board is live', () => {
     await showsWhatIs(board, w)
   })
 
+  test.each([1, -1])('with a clock that is wrong by %d h it counts down and back rightly', async (hours) => {
+    const w = await workspace()
+    const task = await w.held({ title: 'First' })
+    const wrong = watched(await prepare(w))
+    await wrong.page.clock.install({ time: Date.now() + hours * 3_600_000 })
+    await wrong.goto(`/tasks/${task.id}`)
+    await says(pill(wrong.page), /^live/)
+    const facts = wrong.page.locator('main header')
+    await says(facts, /lease [1-5] m/)
+    await says(facts, /created (now|\d+ s ago|[1-4] m ago)/)
+  })
+
   test('where sockets are blocked it asks every two seconds, and says so', async () => {
     const w = await workspace()
     const task = await w.make({ title: 'First' })

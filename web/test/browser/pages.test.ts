@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { axe } from '../../../test/support/browser/axe.ts'
-import { type Filled, fillWorkspace } from '../../../test/support/browser/fixture.ts'
+import type { Filled } from '../../../test/support/browser/fixture.ts'
 import { tabThrough } from '../../../test/support/browser/keyboard.ts'
 import type { OpenedPage } from '../../../test/support/browser/open-page.ts'
 import { PAGES } from '../../../test/support/browser/pages.ts'
@@ -11,17 +11,29 @@ import type { Workspace } from '../../../test/support/http-workspace.ts'
 /** What is true of every page. What only one of them does is tested in a file of its own. */
 
 const MOST_CALLS = 5
-const IDLE_MS = 30_000
+const IDLE_MS = 60_000
 
-const { isHere, workspace, prepare, openPage } = useBrowser()
+const { isHere, filledWorkspace, prepare } = useBrowser()
 
 let w: Workspace
 let made: Filled
+let desk: OpenedPage
+let phones: OpenedPage
 beforeAll(async () => {
   if (!isHere) return
-  w = await workspace()
-  made = await fillWorkspace(w)
+  ;({ w, made } = await filledWorkspace())
+  desk = await prepare(w)
+  // Timers can be moved forward then; until that happens they run as always.
+  await desk.page.clock.install()
+  phones = await prepare(w, { phone: true })
 })
+afterAll(async () => {
+  await desk?.close()
+  await phones?.close()
+})
+
+/** If a page asks although nothing happened, it is a fault of the page; what happened is shown beside what was asked. */
+const lastEvent = async ({ call }: Workspace): Promise<number> => (await call('GET', '/session')).body.head
 
 test('every route of the app is a page that is checked', () => {
   const table = readFileSync(new URL('../../src/routes.tsx', import.meta.url), 'utf8')
@@ -33,12 +45,10 @@ test('every route of the app is a page that is checked', () => {
 describe.skipIf(!isHere).each(PAGES)('the page $name', ({ path, mainAct }) => {
   let opened: OpenedPage
   beforeAll(async () => {
-    opened = await prepare(w)
-    // Timers can be moved forward then; until that happens they run as always.
-    await opened.page.clock.install()
+    opened = await desk.tab()
     await opened.goto(path(made))
   })
-  afterAll(() => opened?.close())
+  afterAll(() => opened?.page.close())
 
   test('is there after at most five calls, without a fault', () => {
     expect(opened.faults).toEqual([])
@@ -53,15 +63,17 @@ describe.skipIf(!isHere).each(PAGES)('the page $name', ({ path, mainAct }) => {
   })
 
   test('asks nothing while nothing happens', async () => {
-    const before = opened.calls.length
-    await opened.page.clock.runFor(IDLE_MS)
-    await opened.atRest()
-    expect(opened.calls.slice(before)).toEqual([])
+    const head = await lastEvent(w)
+    const asked = await opened.callsWhileIdle(IDLE_MS)
+    expect(asked, JSON.stringify(await w.events(head))).toEqual([])
   })
 
   test('can be used by everybody, in light and in dark', async () => {
+    const look = () => opened.page.evaluate('getComputedStyle(document.body).color')
     expect(await axe(opened.page)).toEqual([])
+    const light = await look()
     await opened.page.emulateMedia({ colorScheme: 'dark' })
+    expect(await look()).not.toBe(light)
     expect(await axe(opened.page)).toEqual([])
     await opened.page.emulateMedia({ colorScheme: 'light' })
   })
@@ -71,9 +83,12 @@ describe.skipIf(!isHere).each(PAGES)('the page $name', ({ path, mainAct }) => {
   })
 
   test('fits a phone', async () => {
-    const phone = await openPage(w, path(made), { phone: true })
+    const phone = await phones.tab()
+    await phone.goto(path(made))
     expect(await phone.overflow()).toBe(0)
     expect(await axe(phone.page)).toEqual([])
     expect(phone.calls.length, phone.calls.join('\n')).toBeLessThanOrEqual(MOST_CALLS)
+    expect(phone.faults).toEqual([])
+    await phone.page.close()
   })
 })

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { axe } from '../../../test/support/browser/axe.ts'
 import { useBrowser } from '../../../test/support/browser/use-browser.ts'
 import type { Json, Workspace } from '../../../test/support/http-workspace.ts'
 import { until } from '../../../test/support/nodes.ts'
@@ -37,6 +38,9 @@ describe.skipIf(!isHere)('the log of a run', () => {
     const w = await workspace()
     const more = Array.from({ length: 400 }, (_, at) => [{ waitMs: 300 }, { say: lines(1_001 + at * 5, 5) }])
     const run = await runOf(w, [{ say: lines(1, 1_000) }, ...more.flat()])
+    onTestFinished(async () => {
+      await w.post(`/runs/${run}/cancel`)
+    })
     const { page } = await openPage(w, `/runs/${run}?view=raw`)
     await page.getByRole('button', { name: 'following' }).waitFor()
     await log(page).hover()
@@ -101,7 +105,7 @@ describe.skipIf(!isHere)('a run', () => {
     const w = await workspace()
     const run = await runOf(w, [
       { say: 'Error: the disk is full' },
-      { say: 'and nothing more' },
+      { say: lines(1, 400) },
       { fail: { code: 'not_logged_in', message: 'Log in first' } },
     ])
     await isOver(w, run)
@@ -126,6 +130,23 @@ describe.skipIf(!isHere)('a run', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Stop the run' }).click()
     await page.getByText('Cancelled').first().waitFor()
     expect((await w.call('GET', `/runs/${run}`)).body.status).toBe('cancelled')
+  })
+
+  test('is on the wall with what it did before somebody looked, tells repetition from progress, and is stopped', async () => {
+    const w = await workspace()
+    const call = { say: '{"baton":"call","signature":"Bash curl localhost"}' }
+    const run = await runOf(w, [call, call, call, { waitMs: 600_000 }])
+    await until(async () => /(curl.*){3}/s.test((await w.call('GET', `/runs/${run}/log`)).body.content))
+    const { page } = await openPage(w, '/watch')
+    const tile = page.getByRole('article', { name: 'talker: Talk' })
+    await tile.getByText('same call 3 times').waitFor()
+    expect(await tile.getByText('$ curl localhost').count()).toBe(3)
+    expect(await tile.innerText()).not.toContain('signature')
+    expect(await axe(page)).toEqual([])
+    await page.keyboard.press('ArrowRight')
+    await page.keyboard.press('s')
+    await page.getByRole('dialog').getByRole('button', { name: 'Stop the run' }).click()
+    await tile.getByText('Cancelled', { exact: true }).waitFor()
   })
 
   test('appears in the list of runs while somebody looks at it', async () => {

@@ -64,6 +64,34 @@ describe('a person signs in', () => {
     await page.waitForURL(/\/settings\/appearance/)
   })
 
+  test('to several workspaces; changing to another one leaves nothing of the one before', async () => {
+    const [first, second] = [await workspace(), await workspace()]
+    await first.make({ title: 'Of the first' })
+    await second.make({ title: 'Of the second' })
+    const { page, address } = await openPage(first, '/board')
+    const link = await oneTimeLink(served().url, second.ownerKey)
+    await page.goto(link)
+    await page.waitForURL((url) => url.pathname.startsWith('/w/') && !url.href.startsWith(address('')))
+    const onBoard = async (title: string) => {
+      await page.locator('h1').waitFor()
+      await page.keyboard.press('g')
+      await page.keyboard.press('b')
+      await page.getByRole('link', { name: title }).waitFor()
+    }
+    await onBoard('Of the second')
+    await page.evaluate('window.isOfTheSecond = true')
+    await page.getByRole('button', { name: /^Workspace/ }).click()
+    await page.getByRole('menuitemcheckbox', { checked: false }).click()
+    await page.waitForURL((url) => url.href.startsWith(address('')))
+    await onBoard('Of the first')
+    // A new document: what was read, and the socket, ended with the one before.
+    expect(await page.evaluate('window.isOfTheSecond')).toBeUndefined()
+    await second.make({ title: 'Of the second, later' })
+    await first.make({ title: 'Of the first, later' })
+    await page.getByText('Of the first, later').waitFor()
+    expect(await page.getByText('Of the second').count()).toBe(0)
+  })
+
   test('and reads at an address that leads nowhere that it does, with a way on', async () => {
     const { page } = await openPage(await workspace(), '/no-such-page')
     expect(await page.getByRole('link').count()).toBeGreaterThan(0)

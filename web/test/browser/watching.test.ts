@@ -15,12 +15,14 @@ const PAGES: Record<string, string> = {
   '/elsewhere': '<h1>Elsewhere</h1><img src="http://localhost:9/pixel.png" alt="">',
   '/missing': '<h1>Missing</h1><script src="/none.js"></script>',
   '/asks': '<h1>Asks</h1><script src="/asks.js"></script>',
+  '/polls': '<h1>Polls</h1><script src="/polls.js"></script>',
   '/wide': '<h1>Wide</h1><div style="width:3000px">wide</div>',
   '/nameless': '<h1>Nameless</h1><button></button><p style="color:#ccc">faint</p>',
   '/keys':
     '<h1>Keys</h1><label>Title <input></label><button>Save</button><a href="#" aria-label="Away">x</a>',
   '/unseen': '<h1>Unseen</h1><button style="outline:none">Save</button>',
   '/throws.js': `console.error('said'); throw new Error('thrown')`,
+  '/polls.js': `setInterval(() => Promise.resolve().then(() => fetch('/api/v1/again')), 20000)`,
   '/asks.js': `fetch('/api/v1/slow?n=1').then(() => fetch('/api/v1/slow', { method: 'POST' }))`,
 }
 const SLOW_MS = 700
@@ -81,6 +83,15 @@ describe('a page is watched', () => {
 
   test('for its calls, until the last one that follows from another is answered', async () => {
     expect((await open('/asks')).calls).toEqual(['GET /slow?n=1', 'POST /slow'])
+  })
+
+  test('for what it asks again and again', async () => {
+    const opened = await open('/fine')
+    await opened.page.clock.install()
+    await opened.goto('/fine')
+    expect(await opened.callsWhileIdle(60_000)).toEqual([])
+    await opened.goto('/polls')
+    expect(await opened.callsWhileIdle(60_000)).toEqual(['GET /again', 'GET /again', 'GET /again'])
   })
 
   test('for what is wider than its window', async () => {
