@@ -379,14 +379,14 @@ class Batch {
     }) as Reply
   }
 
-  /** The tasks a record holds now: those that were read, with the changes of this batch. */
+  /** The tasks a record holds now, in the order of their creation: those that were read, with the changes of this batch. */
   #heldBy({ kind, seen }: Holders, key: string): TaskRecord[] {
     const known = seen(key)?.holding ?? (kind.mayHoldBeforeItExists ? this.#view.records.keys() : [])
     const ids = new Set(known)
     for (const claim of this.#effects.claims) if (kind.holderOf(claim) === key) ids.add(claim.taskId)
-    return [...ids]
-      .map((id) => this.#record(id)!)
+    return Array.from(ids, (id) => this.#record(id)!)
       .filter((task) => kind.holderOf(task) === key && task.claimState === 'active')
+      .sort((a, b) => a.id - b.id)
   }
 
   /** The agent, if any limit applies to its claims, and how many tasks it holds by now. */
