@@ -23,7 +23,7 @@ const ALONE = ['test/postgres-{distribution,refusals}.test.ts']
 
 /** Short files that take long. They start first, so that the run does not wait for them at the end. */
 const SLOW =
-  /\/(crash|demo|((around-)?missions|routines|runs|recovery)-restart|recovery-(load|leaders|database)|runs-(shutdown|questions|crash)|simulation-stores|leadership-processes|simulation(-runs|-missions|-later)?|postgres-distribution)\.test\.ts$/
+  /\/(crash|demo|start|http-bad-input|((around-)?missions|routines|runs|recovery)-restart|recovery-(load|leaders|database)|runs-(acceptance|crash|every-node|outcomes|plans|questions|shutdown)|simulation-stores|leadership-processes|simulation(-runs|-missions|-later)?|postgres-distribution|browser\/(pages|states))\.test\.ts$/
 
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -45,8 +45,8 @@ export default defineConfig({
   test: {
     // Once for the whole run: the projects do not inherit it.
     globalSetup: ['test/support/global-setup.ts'],
-    // One more than cores, on two: much of the time is waiting for real servers and processes.
-    maxWorkers: 3,
+    // More than cores, on two: most of the time is waiting for real servers, processes and leases.
+    maxWorkers: 5,
     sequence: { sequencer: SlowFirst },
     projects: [
       { plugins, test: { ...COMMON, name: 'pure', include: PURE, pool: 'threads', isolate: false } },
@@ -80,8 +80,8 @@ export default defineConfig({
           globalSetup: ['test/support/browser/setup.ts'],
           pool: 'forks',
           isolate: false,
-          // After all others, and one file less at a time: the browser itself keeps a core busy.
-          maxWorkers: 2,
+          // After all others, and fewer at a time: the browser itself keeps a core busy.
+          maxWorkers: 3,
           sequence: { groupOrder: 2 },
         },
       },
