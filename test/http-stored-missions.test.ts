@@ -52,7 +52,7 @@ test('a stored plan that is no plan any more is refused with every problem, and 
   expect(await actOn(w, mission, 'approve')).toMatchObject({ status: 200, body: { state: 'running' } })
 })
 
-test('settings of another version are not guessed at: nothing is shown or done with them, and other missions work', async () => {
+test('settings of another version are refused in words, and other missions work', async () => {
   const w = await workspace()
   const mission = await makeMission(w, [{ tempId: 'a' }])
   const other = await makeMission(w, [{ tempId: 'b' }])
@@ -60,8 +60,10 @@ test('settings of another version are not guessed at: nothing is shown or done w
     `update baton.missions set config = (config::jsonb || '{"version": 99}')::json where uuid = $1`,
     [mission.id],
   )
-  expectRefusal(await w.call('GET', `/missions/${mission.id}`), 500, 'INTERNAL')
-  expectRefusal(await actOn(w, mission, 'pause'), 500, 'INTERNAL')
+  for (const answer of [await w.call('GET', `/missions/${mission.id}`), await actOn(w, mission, 'pause')]) {
+    expectRefusal(answer, 500, 'STORED_BY_ANOTHER_VERSION')
+    expect(answer.body.detail).toContain('(version)')
+  }
   const { b } = await tasksByTitle(w, other)
   const held = await claimOne(w, b!)
   await submit(w, held)

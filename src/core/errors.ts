@@ -56,6 +56,7 @@ export const ERRORS = {
   HEADERS_TOO_LARGE: { status: 431, title: 'The path or the headers are too long' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, title: 'The body must be application/json' },
   IDEMPOTENCY_KEY_REUSED: { status: 422, title: 'This idempotency key was used for another request' },
+  STORED_BY_ANOTHER_VERSION: { status: 500, title: 'Another version of Baton stored this' },
   INTERNAL: { status: 500, title: 'Internal error' },
   UNAVAILABLE: { status: 503, title: 'The database is unavailable' },
 } as const satisfies Record<string, { status: number; title: string }>

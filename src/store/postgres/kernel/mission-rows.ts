@@ -1,8 +1,8 @@
 import { openFor } from '../../../core/kinds/mission/gate.ts'
 import type { MissionCounts, MissionRecord, PlanVersion } from '../../../core/kinds/mission/record.ts'
 import { stateOf } from '../../../core/kinds/mission/states.ts'
+import { storedConfig } from '../../../core/kinds/mission/stored-config.ts'
 import { storedDollars } from '../../../core/runs/dollars.ts'
-import { MissionConfig } from '../../../core/shapes/missions.ts'
 import { type TaskState, taskStates } from '../../../core/states.ts'
 import { type Column, selectList } from './columns.ts'
 
@@ -105,8 +105,7 @@ export function readMission(row: readonly unknown[]): MissionRecord {
   } as PlanVersion
   return {
     ...own,
-    // A configuration of another version is refused, not guessed at.
-    config: MissionConfig.parse(own.config),
+    config: storedConfig(own.config),
     counts,
     plan: version === null ? null : { ...plan, estimatedUsd: storedDollars(estimatedUsd as string | null) },
     approved: approved === null ? null : { version: approved as number, digest: approvedDigest as string },
