@@ -1,8 +1,9 @@
 import type { z } from 'zod'
 import type { NextWanted } from '../core/batch/requests.ts'
-import type { Fence, OnTask, TaskCommand } from '../core/commands.ts'
+import type { Fence, OnTask, TaskCommand, TaskDetails } from '../core/commands.ts'
 import { ERRORS, type Refusal, Refused, refuse } from '../core/errors.ts'
 import { DEFAULT_LEASE_SECONDS, type Limits } from '../core/limits.ts'
+import type { TaskRecord } from '../core/records.ts'
 import type {
   ClaimGrant,
   Granted,
@@ -14,7 +15,13 @@ import type {
 import type * as shapes from '../core/shapes/claims.ts'
 import type { AnswerOf } from '../core/shapes/common.ts'
 import { unanswered, type Waiter } from '../kernel/commit-waiters.ts'
-import { type Caller, granted, type Kernel, type KnownClaimant } from '../kernel/kernel.ts'
+import {
+  type CachedClaimant,
+  type Caller,
+  granted,
+  type Kernel,
+  type KnownClaimant,
+} from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
 import { briefView, command, taskIdOf } from './tasks.ts'
 import { taskView } from './views.ts'
@@ -63,9 +70,22 @@ async function claimant(
   const registered = kernel.sessionIsKnown(caller, session, agent)
   // A session that is registered now has no capabilities.
   const { capabilities: ofSession = [] } = known ? (known.session ?? {}) : await registered
-  const capabilities = ofSession.length === 0 ? ofAgent : [...ofAgent, ...ofSession]
+  const capabilities = together(ofAgent, ofSession)
   return { who: { agent, session, leaseMs, capabilities }, registered }
 }
+
+/** The same, at once: every promise here would be paid for by every claim. */
+function cachedClaimant(
+  { limits, agent: { slug, capabilities }, session: registered }: CachedClaimant,
+  { session, leaseSeconds }: Pick<z.output<typeof shapes.ClaimBody>, 'session' | 'leaseSeconds'>,
+): Claimant {
+  const leaseMs = leaseWithin(limits, leaseSeconds)
+  const able = together(capabilities, registered.capabilities)
+  return { who: { agent: slug, session, leaseMs, capabilities: able }, registered }
+}
+
+const together = (some: readonly string[], others: readonly string[]) =>
+  others.length === 0 ? some : [...some, ...others]
 
 /** The reply to a claim, when the registration that was asked for just before it is done too. */
 const after = async <T>(registered: unknown, claim: Promise<T>): Promise<T> =>
@@ -134,24 +154,40 @@ type AskForNext = Omit<z.output<typeof shapes.NextBody>, 'project'> &
   Pick<NextWanted['pick'], 'isReservedOnly'>
 
 /** What the caller asks of the queue, and the registration of its session, as in `Claimant`. */
-export async function nextWanted(
+type Asked = { wanted: NextWanted } & Pick<Claimant, 'registered'>
+
+/** At once where everything is cached, as it is for all but the first request in a while. */
+export function nextWanted(
   kernel: Kernel,
   caller: Caller,
   body: Omit<AskForNext, 'waitMs'>,
   projectId: number | undefined,
-): Promise<{ wanted: NextWanted } & Pick<Claimant, 'registered'>> {
-  const { limit, capabilities = [], tracks, purposes, isReservedOnly, ...claim } = body
-  const found = kernel.claimant(caller, { agent: claim.agent, session: claim.session, tasks: [] })
-  const { who, registered } = await claimant(kernel, caller, claim, found && (await found))
+): Asked | Promise<Asked> {
+  const cached = kernel.cachedClaimant(caller, body)
+  if (cached) return askedBy(cachedClaimant(cached, body), body, projectId)
+  return nextWantedUncached(kernel, caller, body, projectId)
+}
+
+async function nextWantedUncached(
+  kernel: Kernel,
+  caller: Caller,
+  body: Omit<AskForNext, 'waitMs'>,
+  projectId: number | undefined,
+): Promise<Asked> {
+  const found = kernel.claimant(caller, { agent: body.agent, session: body.session, tasks: [] })
+  return askedBy(await claimant(kernel, caller, body, found && (await found)), body, projectId)
+}
+
+function askedBy(
+  { who, registered }: Claimant,
+  { limit, capabilities = [], tracks, purposes, isReservedOnly }: Omit<AskForNext, 'waitMs'>,
+  projectId: number | undefined,
+): Asked {
   const { agent, session, leaseMs } = who
-  const able = [...new Set([...who.capabilities, ...capabilities])].sort()
-  return {
-    wanted: {
-      pick: { agent, capabilities: able, projectId, tracks, purposes, isReservedOnly },
-      ...{ session, leaseMs, limit },
-    },
-    registered,
-  }
+  const all = together(who.capabilities, capabilities)
+  const able = all.length === 0 ? all : [...new Set(all)].sort()
+  const pick = { agent, capabilities: able, projectId, tracks, purposes, isReservedOnly }
+  return { wanted: { pick, session, leaseMs, limit }, registered }
 }
 
 /** Claims the next tasks in the queue for this agent. Waits up to `waitMs` for the first one. */
@@ -184,13 +220,28 @@ export async function claimNext(
 type Handed = NextGranted['claims'][number]
 
 /** The claims with their tasks, or none when the caller has left: then they are released. */
-export async function handOver(
+export function handOver(
   kernel: Kernel,
   caller: Caller,
   claims: readonly Handed[],
   gone: AbortSignal,
-): Promise<AnswerOf<typeof shapes.NextAnswer>['claims']> {
+): HandedOver | Promise<HandedOver> {
   if (claims.length === 0) return []
+  // Most stores hand out the details with the claim: then there is nothing to wait for.
+  const isWhole = claims.every(({ details }) => details !== undefined)
+  return isWhole && !gone.aborted
+    ? claims.map(({ claim, record, details }) => withTask(claim, record, details!))
+    : handOverLater(kernel, caller, claims, gone)
+}
+
+type HandedOver = AnswerOf<typeof shapes.NextAnswer>['claims']
+
+async function handOverLater(
+  kernel: Kernel,
+  caller: Caller,
+  claims: readonly Handed[],
+  gone: AbortSignal,
+): Promise<HandedOver> {
   const shown = gone.aborted ? [] : await withTasks(kernel, caller, claims)
   if (!gone.aborted) return shown
   await releaseUndelivered(kernel, caller, claims)
@@ -220,10 +271,14 @@ async function withTasks(kernel: Kernel, caller: Caller, claims: readonly Handed
           caller.workspaceId,
           bare.map(({ record }) => record),
         )
-  return claims.map(({ claim, record, details }) => {
-    const task = taskView({ record, details: details ?? read.shift()! })
-    return Object.assign({}, claim, { checkpointData: task.checkpointData, task })
-  })
+  return claims.map(({ claim, record, details }) => withTask(claim, record, details ?? read.shift()!))
+}
+
+function withTask(claim: ClaimGrant, record: TaskRecord, details: TaskDetails) {
+  const task = taskView({ record, details })
+  const { taskId, generation, session, agent, state, attempt, leaseExpiresAt, ttlMs } = claim
+  const { checkpointData } = task
+  return { taskId, generation, session, agent, state, attempt, leaseExpiresAt, ttlMs, checkpointData, task }
 }
 
 export async function renewTask(

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { z } from 'zod'
+import type { NextWanted } from '../core/batch/requests.ts'
 import type { SpentByRun, Submission } from '../core/commands.ts'
 import { Refused } from '../core/errors.ts'
 import type { Limits } from '../core/limits.ts'
@@ -108,9 +109,11 @@ export async function submitAndNext(
   next: AnswerOf<typeof NextAnswer>['claims'][number] | null
 }> {
   const { session, generation } = body
-  const submission = await submissionOf(kernel, caller, body)
+  const made = submissionOf(kernel, caller, body)
+  const submission = made instanceof Promise ? await made : made
   const item = onTask(uuid, { kind: 'submit', fence: { session, generation }, submission })
-  const wanted = await wantedBy(kernel, caller, session, next)
+  const asked = wantedBy(kernel, caller, session, next)
+  const wanted = asked instanceof Promise ? await asked : asked
   const reply = granted(
     await (wanted
       ? kernel.run(caller, { on: 'taskThenNext', item, next: wanted })
@@ -119,26 +122,41 @@ export async function submitAndNext(
   // By its shape, not by the request: the first answer under an idempotency key may be of the other one.
   const { done, next: handed } = 'done' in reply ? reply : { done: reply, next: null }
   void unblockAfter(kernel, caller.workspaceId, [done.record])
-  const claims = handed?.ok ? await handOver(kernel, caller, handed.claims, gone) : []
+  const shown = handed?.ok ? handOver(kernel, caller, handed.claims, gone) : []
+  const claims = shown instanceof Promise ? await shown : shown
   return { submitted: acceptedView(done), next: claims[0] ?? null }
 }
 
 /** Null: the session may not claim, for instance because its lease is outside the limits. */
-async function wantedBy(kernel: Kernel, caller: Caller, session: string, next: NextOfHolder) {
-  const { projectId, ...claim } = next
+function wantedBy(
+  kernel: Kernel,
+  caller: Caller,
+  session: string,
+  next: NextOfHolder,
+): NextWanted | null | Promise<NextWanted | null> {
+  const { agent, leaseSeconds, capabilities, tracks, purposes, projectId } = next
+  const claim = { agent, leaseSeconds, capabilities, tracks, purposes, session, limit: 1 }
   try {
-    const { wanted, registered } = await nextWanted(
-      kernel,
-      caller,
-      { ...claim, session, limit: 1 },
-      projectId,
-    )
+    const asked = nextWanted(kernel, caller, claim, projectId)
+    return asked instanceof Promise ? registeredBy(asked) : asked.wanted
+  } catch (error) {
+    return unlessRefused(error)
+  }
+}
+
+async function registeredBy(asked: Promise<{ wanted: NextWanted; registered: unknown }>) {
+  try {
+    const { wanted, registered } = await asked
     await registered
     return wanted
   } catch (error) {
-    if (error instanceof Refused) return null
-    throw error
+    return unlessRefused(error)
   }
+}
+
+function unlessRefused(error: unknown): null {
+  if (error instanceof Refused) return null
+  throw error
 }
 
 const acceptedView = ({

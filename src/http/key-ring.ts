@@ -90,7 +90,7 @@ export class KeyRing {
   ): KnownKey | null | Promise<KnownKey | null> {
     // By hash: a memory dump should not be a list of keys.
     const name = hash('sha256', secret)
-    if (this.#wrong.has(name)) return null
+    if (this.#wrong.peek(name)) return null
     const found = this.#known.get(name, lookUp)
     return found instanceof Promise ? found.then((one) => this.#judged(name, one)) : this.#judged(name, found)
   }

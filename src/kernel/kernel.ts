@@ -73,6 +73,12 @@ export interface Claiming {
   tasks: readonly string[]
 }
 
+export interface CachedClaimant {
+  limits: Limits
+  agent: KnownAgent
+  session: KnownSession
+}
+
 export interface KnownClaimant {
   limits: Limits
   /** Null: not registered. */
@@ -190,16 +196,24 @@ export class Kernel<S extends Store = Store> {
     })
   }
 
+  /** All that a claim must know; null unless everything is cached. */
+  cachedClaimant(
+    { workspaceId }: Caller,
+    claiming: Pick<Claiming, 'agent' | 'session'>,
+  ): CachedClaimant | null {
+    const limits = this.#limits.peek(`${workspaceId}`)
+    const agent = limits && this.#agents.peek(`${workspaceId}/${claiming.agent}`)
+    const session = agent && this.#sessions.peek(`${workspaceId}/${claiming.session}`)
+    return session ? { limits: limits!, agent: agent!, session } : null
+  }
+
   /**
    * What a claim must know and is not cached, in one read that registers nothing. Null, and at once, when everything is
    * cached or the directory has no such read.
    */
-  claimant({ workspaceId }: Caller, claiming: Claiming): Promise<KnownClaimant> | null {
-    const isCached =
-      this.#limits.has(`${workspaceId}`) &&
-      this.#agents.has(`${workspaceId}/${claiming.agent}`) &&
-      this.#sessions.has(`${workspaceId}/${claiming.session}`)
-    return isCached || !this.#directory.claimantOf ? null : this.#findClaimant(workspaceId, claiming)
+  claimant(caller: Caller, claiming: Claiming): Promise<KnownClaimant> | null {
+    if (!this.#directory.claimantOf || this.cachedClaimant(caller, claiming)) return null
+    return this.#findClaimant(caller.workspaceId, claiming)
   }
 
   async #findClaimant(workspaceId: number, claiming: Claiming): Promise<KnownClaimant> {

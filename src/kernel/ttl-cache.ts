@@ -52,8 +52,10 @@ export class TtlCache<T> {
     if (this.#known.size > this.#most) this.#known.delete(this.#known.keys().next().value!)
   }
 
-  has(name: string): boolean {
-    return (this.#known.get(name)?.until ?? 0) > performance.now()
+  /** Only if it is cached. */
+  peek(name: string): T | undefined {
+    const known = this.#known.get(name)
+    return known && known.until > performance.now() ? known.value : undefined
   }
 
   forget(name: string): void {

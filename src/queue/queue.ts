@@ -138,11 +138,12 @@ export class Queue {
    * Submits, and claims the next task for the same worker in the same transaction. A refused submission claims nothing.
    * `next` is null when no task was claimed: `next()` says why, and can wait for one.
    */
-  async submitAndNext(claim: Claim, result: unknown, options: SubmitAndNextOptions = {}) {
+  async submitAndNext(claim: Claim, result: unknown, options: SubmitAndNextOptions = NO_OPTIONS) {
     const { signal, summary, ...choice } = options
-    const wanted =
-      Object.keys(choice).length === 0 ? { agent: claim.agent } : await this.#wantedBy(claim, choice)
-    const body = { ...fenceOf(claim), result, summary }
+    const isPlain = options === NO_OPTIONS || Object.keys(choice).length === 0
+    const wanted = isPlain ? { agent: claim.agent } : await this.#wantedBy(claim, choice)
+    const { session, generation } = claim
+    const body = { session, generation, result, summary }
     return submitAndNext(this.#kernel, this.#caller, claim.taskId, body, wanted, this.#goneBy(signal))
   }
 
@@ -264,6 +265,8 @@ export class Queue {
     return operate(this.#kernel, this.#caller, taskId, act)
   }
 }
+
+const NO_OPTIONS: SubmitAndNextOptions = {}
 
 type Fenced = Pick<Claim, 'taskId' | 'session' | 'generation'>
 const fenceOf = ({ session, generation }: Fenced) => ({ session, generation })

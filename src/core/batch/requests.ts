@@ -240,8 +240,18 @@ export const isOnTrack = ({ projectId, trackQueue }: TaskRecord) =>
 
 export const ONLY_WORK: readonly Purpose[] = ['work']
 
+/** Most callers ask for anything: only the others need a name of their own. */
 export const queryName = ({ capabilities, projectId, tracks, purposes }: Pick) =>
-  JSON.stringify([capabilities, projectId ?? null, tracks ?? null, purposes ?? ONLY_WORK])
+  capabilities.length === 0 && projectId === undefined && tracks === undefined && purposes === undefined
+    ? ANYTHING
+    : JSON.stringify([capabilities, projectId ?? null, tracks ?? null, purposes ?? ONLY_WORK])
+const ANYTHING = JSON.stringify([[], null, null, ONLY_WORK])
+
+/** JSON begins with a bracket, so the two kinds of names never collide. */
+const reservedName = ({ agent, capabilities, purposes }: Pick) =>
+  capabilities.length === 0 && purposes === undefined
+    ? `.${agent}`
+    : JSON.stringify([agent, capabilities, purposes ?? ONLY_WORK])
 
 /** The tasks that a command on a record may create and change. */
 export const workOf = ({ on, command }: OnRecord): NewWork | null =>
@@ -320,9 +330,9 @@ class ReadSetBuilder {
   }
 
   #next({ pick, session, limit }: NextWanted): void {
-    const { agent, capabilities } = pick
+    const { agent } = pick
     this.#queries.set(queryName(pick), pick)
-    this.#reserved.set(JSON.stringify([agent, capabilities, pick.purposes ?? ONLY_WORK]), pick)
+    this.#reserved.set(reservedName(pick), pick)
     this.#wantedBy.set(agent, (this.#wantedBy.get(agent) ?? 0) + limit)
     this.#wanted += limit
     this.#claimants.add(session)
