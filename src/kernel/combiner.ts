@@ -58,6 +58,7 @@ export class Combiner {
   readonly #fairness = new Map<number, ProjectFairness>()
   /** In tasks. A larger request gets a transaction of its own. */
   readonly #largestBatch: number
+  readonly #smallestFullBatch: number
   /** Default 2: while one batch is written, the next is locked and decided. */
   readonly #underWayPerWorkspace: number
   #closed = false
@@ -66,6 +67,7 @@ export class Combiner {
   constructor(store: Transactor, options: { largestBatch?: number; underWayPerWorkspace?: number } = {}) {
     this.#store = store
     // Large: under overload, larger batches have a higher throughput.
+    this.#smallestFullBatch = store.smallestFullBatch ?? SMALLEST_FULL_BATCH
     this.#largestBatch = options.largestBatch ?? 2_000
     this.#underWayPerWorkspace = options.underWayPerWorkspace ?? 2
   }
@@ -121,7 +123,7 @@ export class Combiner {
 
   #nextBatch(pending: WorkspaceBatch): PendingRequest[] {
     // Half of a long queue, so that the next batch is decided while this one is written.
-    const share = Math.max(Math.ceil(pending.weight / 2), SMALLEST_FULL_BATCH)
+    const share = Math.max(Math.ceil(pending.weight / 2), this.#smallestFullBatch)
     const room = Math.min(share, this.#largestBatch)
     let [count, weight] = [1, pending.waiting[0]!.weight]
     while (count < pending.waiting.length && weight + pending.waiting[count]!.weight <= room) {

@@ -13,6 +13,11 @@ import type { DependencyKind, Upstream, UpstreamOutcome, UpstreamReport } from '
  * and writes all changes with their events in one transaction. It resolves after commit, never before.
  */
 export interface Transactor<K extends KindName = PortableKind> {
+  /**
+   * From how many tasks on two batches are better than one. A store that decides one batch while it writes another gains early;
+   * where batches wait for each other, only their size counts.
+   */
+  readonly smallestFullBatch?: number
   transact<T>(
     workspaceId: number,
     readSet: ReadSet,

@@ -73,9 +73,17 @@ export function writeTask({ record, marks }: MarkedTask): string {
 export const readTask = (text: string): TaskRecord => recordFrom(JSON.parse(text))
 
 export function readMarkedTask(text: string): MarkedTask {
-  const values = JSON.parse(text) as unknown[]
-  const [claimEnd, claimsKeptUntil, results, hasMore] = values.slice(TASK_FIELDS.length)
-  return { record: recordFrom(values), marks: { claimEnd, claimsKeptUntil, results, hasMore } as TaskMarks }
+  const values = JSON.parse(text)
+  const from = TASK_FIELDS.length
+  return {
+    record: recordFrom(values),
+    marks: {
+      claimEnd: values[from],
+      claimsKeptUntil: values[from + 1],
+      results: values[from + 2],
+      hasMore: values[from + 3],
+    },
+  }
 }
 
 /** Its seq is its position in the log. */
@@ -90,17 +98,11 @@ export const writeEvent = ({
   at,
   version,
 }: Omit<StoredEvent, 'seq'>) =>
-  JSON.stringify([
-    type,
-    taskId,
-    generation,
-    from,
-    to,
-    actor,
-    payload,
-    at,
-    ...(version == null ? [] : [version]),
-  ])
+  JSON.stringify(
+    version == null
+      ? [type, taskId, generation, from, to, actor, payload, at]
+      : [type, taskId, generation, from, to, actor, payload, at, version],
+  )
 
 export function readEvent(text: string, seq: number): StoredEvent {
   const [type, taskId, generation, from, to, actor, payload, at, version] = JSON.parse(text)

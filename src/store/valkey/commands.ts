@@ -10,24 +10,37 @@ interface Batched {
 
 /** The commands of a transaction. Commands that accept many values at once are batched. */
 export class Commands {
-  readonly #batched = new Map<string, Batched>()
+  /** By command, then by key: a name of both would have to be made for each value. */
+  readonly #batched = new Map<string, Map<string, Batched>>()
+  readonly #set: string[] = []
   readonly #counts = new Map<string, { key: string; field: string; change: number }>()
   readonly #indexed = new Map<string, QueueName>()
   readonly #last: string[][] = []
 
   /** Adds to the single command of this kind on this key. No member is added by one command and removed by another. */
-  add(command: string, key: string, ...args: string[]): void {
-    const name = `${command} ${key}`
-    const known = this.#batched.get(name)
-    if (known) known.args.push(...args)
-    else this.#batched.set(name, { head: [command, key], args })
+  add(command: string, key: string, value: string, second?: string): void {
+    const { args } = this.#batchOf(command, key)
+    args.push(value)
+    if (second !== undefined) args.push(second)
+  }
+
+  #batchOf(command: string, key: string): Batched {
+    let byKey = this.#batched.get(command)
+    if (!byKey) {
+      byKey = new Map()
+      this.#batched.set(command, byKey)
+    }
+    let batch = byKey.get(key)
+    if (!batch) {
+      batch = { head: [command, key], args: [] }
+      byKey.set(key, batch)
+    }
+    return batch
   }
 
   /** Strings that are written whole. */
   set(key: string, value: string): void {
-    const known = this.#batched.get('MSET')
-    if (known) known.args.push(key, value)
-    else this.#batched.set('MSET', { head: ['MSET'], args: [key, value] })
+    this.#set.push(key, value)
   }
 
   /** Tasks entered or left this queue: it is in its index while it is not empty. */
@@ -48,7 +61,9 @@ export class Commands {
   /** Each command is preceded by its length. */
   flat(): string[] {
     const flat: string[] = []
-    for (const { head, args } of this.#batched.values())
+    const batches = [...this.#batched.values()].flatMap((byKey) => [...byKey.values()])
+    batches.unshift({ head: ['MSET'], args: this.#set })
+    for (const { head, args } of batches)
       for (let from = 0; from < args.length; from += MOST_ARGUMENTS) {
         const to = Math.min(from + MOST_ARGUMENTS, args.length)
         flat.push(String(head.length + to - from), ...head)

@@ -107,6 +107,23 @@ export class Keys {
 
   /** The queue of a task while it is queued. */
   queue({ onlyAgent, projectId, trackQueue, capabilities }: TaskRecord): QueueName {
+    const isCommon = onlyAgent === null && capabilities.length === 0
+    const last = this.#lastCommonQueue
+    if (isCommon && last?.projectId === projectId && last.trackQueue === trackQueue) return last.queue
+    const queue = this.#queueNamed(onlyAgent, projectId, trackQueue, capabilities)
+    if (isCommon) this.#lastCommonQueue = { projectId, trackQueue, queue }
+    return queue
+  }
+
+  /** Tasks that follow each other are mostly in one queue. */
+  #lastCommonQueue: { projectId: number; trackQueue: string; queue: QueueName } | null = null
+
+  #queueNamed(
+    onlyAgent: string | null,
+    projectId: number,
+    trackQueue: string,
+    capabilities: readonly string[],
+  ): QueueName {
     const name = `${projectId}/${trackQueue}/${capabilitiesName(capabilities)}`
     const owner = onlyAgent === null ? '' : encoded(onlyAgent)
     return {
@@ -122,7 +139,18 @@ export class Keys {
 }
 
 /** A dot, then letters, digits, - and _: scripts can split it, and user text cannot end it early. */
-export const encoded = (text: string) => `.${Buffer.from(text).toString('base64url')}`
+export function encoded(text: string): string {
+  const known = knownEncoded.get(text)
+  if (known !== undefined) return known
+  const made = `.${Buffer.from(text).toString('base64url')}`
+  if (knownEncoded.size >= MOST_ENCODED) knownEncoded.clear()
+  knownEncoded.set(text, made)
+  return made
+}
+/** The same few names of sessions come with every task. */
+const knownEncoded = new Map<string, string>()
+const MOST_ENCODED = 5_000
+
 const capabilitiesName = (capabilities: readonly string[]) => capabilities.map(encoded).join('')
 
 /** A member of `holds`. Those of one session follow each other, between `holdingFrom` and `holdingTo`. */
@@ -133,5 +161,10 @@ export const holdingTo = (session: string) => `(${encoded(session)}0`
 export const heldIdOf = (member: string) => Number(member.slice(member.indexOf('/') + 1))
 
 /** Of equal ranks the lower id comes first: members of a sorted set with equal scores are ordered by their text. */
-export const member = (id: number) => String(id).padStart(16, '0')
+export function member(id: number): string {
+  if (id !== lastMember.id) lastMember = { id, text: String(id).padStart(16, '0') }
+  return lastMember.text
+}
+/** All indexes of a task are written one after the other. */
+let lastMember = { id: -1, text: '' }
 export const idOf = (member: string) => Number(member)

@@ -14,8 +14,8 @@ const A_FEW = 4
  *
  * Returns 'wait' while another process has the writer lock, 'none' if there is no such workspace, else: 'seen', the clock,
  * whether we have the writer lock, the meta fields, the queues read (ids), which of them each query sees (from 0), what the
- * sessions hold (ids), the records of all these, session records and how much claimants hold, and the answers to the
- * commands.
+ * sessions hold (ids), the records of all these, session records and how much claimants hold, the answers to the commands,
+ * the keys of the queues, how many tasks of each were asked for, and whether there are reserved tasks, and workers.
  */
 export const READ_VIEW = `
 ${WRITER_LOCK_FUNCTIONS}
@@ -91,7 +91,8 @@ end
 local shown, depth, seenBy = {}, {}, {}
 local queries = cjson.decode(ARGV[4])
 -- Most workspaces have no reserved tasks, and then no agent needs to be looked up.
-if redis.call('EXISTS', tag .. 'queue-owners') == 1 then
+local hasReserved = redis.call('EXISTS', tag .. 'queue-owners')
+if hasReserved == 1 then
   for _, query in ipairs(cjson.decode(ARGV[5])) do queries[#queries + 1] = query end
 end
 for q, query in ipairs(queries) do
@@ -117,7 +118,9 @@ for q, query in ipairs(queries) do
     seenBy[q][i] = queue.place - 1
   end
 end
+local queueKeys = {}
 for place, queue in ipairs(shown) do
+  queueKeys[place] = queue.key
   shown[place] = redis.call('ZRANGE', queue.key, 0, depth[place] - 1)
   for _, id in ipairs(shown[place]) do show(id) end
 end
@@ -133,7 +136,8 @@ end
 -- Only workers matter, and most sessions are none.
 first, last = given()
 local claimants, names = {}, {}
-if redis.call('EXISTS', tag .. 'workers') == 1 then
+local hasWorkers = redis.call('EXISTS', tag .. 'workers')
+if hasWorkers == 1 then
   for i = first, last, 3 do names[#names + 1] = tag .. 'session:' .. ARGV[i] end
   for i, record in ipairs(readAll(names)) do
     local from = first + 3 * i - 2
@@ -146,5 +150,6 @@ while at <= #ARGV do
   first, last = given()
   answers[#answers + 1] = redis.call(unpack(ARGV, first, last))
 end
-return { 'seen', redis.call('TIME'), mine and 1 or 0, meta, shown, seenBy, holding, readAll(wanted), claimants, answers }
+return { 'seen', redis.call('TIME'), mine and 1 or 0, meta, shown, seenBy, holding, readAll(wanted), claimants, answers,
+  queueKeys, depth, hasReserved, hasWorkers }
 `

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { dependencyName, keyName, NO_AGENTS, type StoredReply } from '../../core/batch/requests.ts'
 import type { Worker } from '../../core/commands.ts'
@@ -9,13 +8,17 @@ import { sessionsOf, workersOf } from '../assemble-view.ts'
 import type { ReadSet, SeenSession } from '../portable.ts'
 import { readCounted, readMarkedTask, type TaskMarks } from './codec.ts'
 import { ask as onceConnected } from './connect.ts'
+import { freshIds } from './fresh-ids.ts'
 import { encoded, heldIdOf, holdingFrom, holdingTo, idOf, type Keys } from './keys.ts'
+import { nameOf, type ReadQueues } from './known-queues.ts'
 import { type Bulk, readMore } from './read-more.ts'
 import { READ_VIEW } from './read-view.lua.ts'
 import { Script } from './script.ts'
-import type { Seen } from './seen.ts'
+import type { Read, Seen } from './seen.ts'
 
 const MOST_NAMES = 2_000
+/** So many ready tasks are read for later batches at most. */
+const MOST_AHEAD = 1_000
 const script = new Script(READ_VIEW)
 
 type ViewReply = [
@@ -29,6 +32,10 @@ type ViewReply = [
   records: Bulk[],
   claimants: ([record: string, holds: number] | null)[],
   answers: unknown[],
+  queueKeys: string[],
+  depth: number[],
+  hasReserved: number,
+  hasWorkers: number,
 ]
 
 /**
@@ -40,15 +47,15 @@ export async function readView(
   keys: Keys,
   workspaceId: number,
   readSet: ReadSet,
-  { token, insists }: { token: string; insists: boolean },
-): Promise<Seen | null> {
+  { token, insists, ahead }: { token: string; insists: boolean; ahead: number },
+): Promise<Read | null> {
   const questions = new Questions()
   const read = askAll(questions, keys, readSet)
   const values = [
     token,
     insists ? '1' : '0',
     keys.tag,
-    JSON.stringify(queueQueriesOf(keys, readSet)),
+    JSON.stringify(queueQueriesOf(keys, readSet, ahead)),
     JSON.stringify(reservedQueriesOf(keys, readSet)),
     ...counted(readSet.kinds.session.flatMap((name) => [holdingFrom(name), holdingTo(name)])),
     ...counted(readSet.claimants.flatMap((name) => [name, holdingFrom(name), holdingTo(name)])),
@@ -63,16 +70,19 @@ export async function readView(
   )
   if (reply[0] === 'wait') return null
   if (reply[0] === 'none') throw new Error(`workspace ${workspaceId} does not exist`)
-  const [, time, hasWriterLock, meta, shown, seenBy, holding, found, claimants, answers] = reply
+  const [, time, hasWriterLock, meta, shown, seenBy, holding, found, claimants, answers, ...more] = reply
+  const [queueKeys, depth, hasReserved, hasWorkers] = more
   questions.answers = answers
   const [head, version, seq, lastId, activeClaims, activeSessions, limits] = meta
   const { records, marks } = tasksIn([...read.tasks(), ...found])
   const queues = shown.map((ids) => ids.map(idOf))
   const waitingByQuery = seenBy.map((places) =>
-    inOrder(
-      places.flatMap((place) => queues[place]!),
-      records,
-    ),
+    places.length === 1
+      ? queues[places[0]!]!
+      : inOrder(
+          places.flatMap((place) => queues[place]!),
+          records,
+        ),
   )
   const sessions = readSessions(readSet, holding, read.sessions(), read.lost())
   const seen: Seen = {
@@ -101,12 +111,30 @@ export async function readView(
       ...NO_AGENTS,
     },
   }
-  return readMore(client, keys, readSet, seen, read.declaredTracks())
+  const tracks = read.declaredTracks()
+  const whole = await readMore(client, keys, readSet, seen, readSet.claimants.length > 0 ? tracks : 0)
+  return (
+    whole && {
+      seen: whole,
+      queues: queuesIn(readSet, queueKeys, depth, queues, seenBy),
+      isPlain: hasReserved === 0 && tracks === 0,
+      hasWorkers: hasWorkers === 1,
+    }
+  )
 }
 
-/** An unused id and 22 random bits for each. */
-const freshIds = (lastId: number, count: number) =>
-  Array.from({ length: count }, (_, i) => ({ id: lastId + 1 + i, random: randomInt(2 ** 22) }))
+function queuesIn(
+  { waiting }: ReadSet,
+  keys: readonly string[],
+  depth: readonly number[],
+  queues: readonly number[][],
+  seenBy: readonly number[][],
+): ReadQueues {
+  return {
+    seenBy: new Map(waiting.map((query, i) => [nameOf(query), seenBy[i]!.map((place) => keys[place]!)])),
+    queues: new Map(keys.map((key, i) => [key, { ids: queues[i]!, isWhole: queues[i]!.length < depth[i]! }])),
+  }
+}
 
 function tasksIn(texts: readonly Bulk[]): {
   records: Map<number, TaskRecord>
@@ -169,7 +197,7 @@ function askAll(questions: Questions, keys: Keys, readSet: ReadSet) {
       keys.counted(id),
       ...ons,
     ]),
-    declaredTracks: readSet.claimants.length > 0 ? questions.ask<number>('HLEN', keys.tracks) : () => 0,
+    declaredTracks: questions.ask<number>('HLEN', keys.tracks),
   }
 }
 
@@ -206,9 +234,9 @@ const queueQuery = (keys: Keys, agent: string | null, capabilities: readonly str
   limit,
 })
 
-const queueQueriesOf = (keys: Keys, { waiting }: ReadSet) =>
+const queueQueriesOf = (keys: Keys, { waiting }: ReadSet, ahead: number) =>
   waiting.map(({ capabilities, projectId, trackQueues, limit }) => ({
-    ...queueQuery(keys, null, capabilities, limit),
+    ...queueQuery(keys, null, capabilities, Math.max(limit, Math.min(limit * ahead, MOST_AHEAD))),
     project: projectId === null ? false : String(projectId),
     trackQueues: trackQueues ?? false,
   }))

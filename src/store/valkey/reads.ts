@@ -232,7 +232,8 @@ export class ValkeyReader implements Reader {
 }
 
 export function readDetails([made, changed, needs]: Details): TaskDetails {
-  const details = { ...JSON.parse(made), dependsOn: needs.map((text) => JSON.parse(text)[1]) }
+  const details = JSON.parse(made)
+  details.dependsOn = needs.map((text) => JSON.parse(text)[1])
   for (let i = 0; i < changed.length; i += 2) details[changed[i]!] = JSON.parse(changed[i + 1]!)
   return details
 }

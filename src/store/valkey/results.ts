@@ -6,7 +6,12 @@ import type { StoredResult } from '../store.ts'
 export type KeptResult = Omit<StoredResult, 'data'> & { data: string }
 
 /** The data may be large: it stands behind the rest, which is one line. */
-export const writeResult = ({ data, ...head }: KeptResult) => `${JSON.stringify(head)}\n${data}`
+export function writeResult(result: KeptResult): string {
+  // By name: copying "the rest" of an object costs as much as writing it.
+  const { generation, epoch, session, agent, accepted, rejection, ref, hash, summary, submittedAt } = result
+  const head = { generation, epoch, session, agent, accepted, rejection, ref, hash, summary, submittedAt }
+  return `${JSON.stringify(head)}\n${result.data}`
+}
 
 export function readResult(text: string): KeptResult {
   const end = text.indexOf('\n')
@@ -43,12 +48,14 @@ export function afterChanges(
 function add(results: KeptResult[], written: ResultWritten): void {
   // Parsed before anything is written: a result that is not JSON must fail the whole transaction.
   JSON.parse(written.data)
-  const { kind: _kind, taskId: _taskId, at: submittedAt, ...rest } = written
   const place = theSame(results, written.generation, written.session, written.hash)
   const known = results[place]
   // Rejected before, accepted now: the same result changes its verdict. Otherwise the first one stays.
   if (known && (known.accepted !== false || written.accepted === false)) return
-  const result = { ...rest, submittedAt }
+  const { generation, epoch, session, agent, accepted, rejection, ref, hash, data, summary } = written
+  const submittedAt = written.at
+  // biome-ignore format: one line
+  const result = { generation, epoch, session, agent, accepted, rejection, ref, hash, data, summary, submittedAt }
   if (known) results[place] = result
   else results.push(result)
 }

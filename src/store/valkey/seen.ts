@@ -1,5 +1,6 @@
 import type { View } from '../portable.ts'
 import type { TaskMarks } from './codec.ts'
+import type { ReadQueues } from './known-queues.ts'
 
 /** What was read, and by what a later write checks that it is still valid. */
 export interface Seen {
@@ -13,4 +14,13 @@ export interface Seen {
   hasWriterLock: boolean
   /** Of all tasks in the view. */
   marks: Map<number, TaskMarks>
+}
+
+/** A read, with what it says beyond the batch it was made for. */
+export interface Read {
+  seen: Seen
+  queues: ReadQueues
+  /** No task is reserved for an agent and no track is declared, as in most workspaces. */
+  isPlain: boolean
+  hasWorkers: boolean
 }

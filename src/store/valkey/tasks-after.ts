@@ -3,7 +3,7 @@ import { isTerminal } from '../../core/states.ts'
 import { type DetailsSet, foldDetails } from '../fold-changes.ts'
 import type { Changes } from '../portable.ts'
 import type { StoredClaim } from '../store.ts'
-import { lastClaimOf, type MarkedTask, NO_MARKS } from './codec.ts'
+import { lastClaimOf, type MarkedTask, NO_MARKS, type TaskMarks } from './codec.ts'
 import { afterChanges, type KeptResult } from './results.ts'
 import type { Seen } from './seen.ts'
 
@@ -53,17 +53,29 @@ export function tasksAfter(
     const own = claims.get(id)
     if (own) {
       const before = records.get(id)
-      const last = lastClaimAfter(before ? lastClaimOf({ record: before, marks }) : null, own, (claim) =>
-        past.push({ taskId: id, claim }),
-      )
-      marks = { ...marks, claimEnd: last.endedAt === null ? null : [last.endedAt, last.endReason!] }
+      const claimEnd = lastEndAfter(before, marks, own, (claim) => past.push({ taskId: id, claim }))
+      if (claimEnd !== marks.claimEnd) marks = { ...marks, claimEnd }
     }
-    const count = results.get(id)?.after.length
-    if (count !== undefined) marks = { ...marks, results: count }
-    if (withMore.has(id) && !marks.hasMore) marks = { ...marks, hasMore: true }
+    const count = results.get(id)?.after.length ?? marks.results
+    const hasMore = marks.hasMore || withMore.has(id)
+    if (count !== marks.results || hasMore !== marks.hasMore) marks = { ...marks, results: count, hasMore }
     tasks.set(id, { record, marks })
   }
   return { tasks, past, results, details }
+}
+
+/** When and why the last claim ended, after these changes. Most tasks have one change: their first claim, or its end. */
+function lastEndAfter(
+  before: TaskRecord | undefined,
+  marks: TaskMarks,
+  changes: readonly ClaimChange[],
+  passed: (claim: StoredClaim) => void,
+): TaskMarks['claimEnd'] {
+  const [first] = changes
+  if (changes.length === 1 && first!.kind === 'ended') return [first!.at, first!.reason]
+  if (changes.length === 1 && (before?.generation ?? 0) === 0) return null
+  const last = lastClaimAfter(before ? lastClaimOf({ record: before, marks }) : null, changes, passed)
+  return last.endedAt === null ? null : [last.endedAt, last.endReason!]
 }
 
 function lastClaimAfter(

@@ -7,13 +7,14 @@ import { asUnavailable, connected, isFromServer } from './connect.ts'
 import type { Give } from './handed-out.ts'
 import { InOrder } from './in-order.ts'
 import type { Keys } from './keys.ts'
+import { KnownWorkspaces } from './known-workspaces.ts'
 import type { Notices } from './notices.ts'
 import { readResults } from './read-more.ts'
 import { readView } from './read-view.ts'
 import type { KeptResult } from './results.ts'
 import { Script } from './script.ts'
 import type { Seen } from './seen.ts'
-import { tasksAfter } from './tasks-after.ts'
+import { type TasksAfter, tasksAfter } from './tasks-after.ts'
 import { PASS, SETTLE, WRITE } from './write.lua.ts'
 import { isNothing, resultsToRead, writesOf } from './writes.ts'
 
@@ -36,6 +37,7 @@ interface Writes {
   name: string
   commands: readonly string[]
   give: Give
+  after: TasksAfter
 }
 
 type Decide<T> = (view: View) => { answer: T; changes: Changes }
@@ -55,6 +57,9 @@ export class ValkeyTransactor implements Transactor {
   readonly #keysOf: (workspaceId: number) => Keys
   readonly #notices: Notices
   readonly #inOrder = new InOrder()
+  readonly #known = new KnownWorkspaces()
+  /** The last write of each workspace that was sent. */
+  readonly #lastWrites = new Map<number, Promise<Written>>()
   readonly #token = randomUUID()
   #transactions = 0
 
@@ -85,14 +90,28 @@ export class ValkeyTransactor implements Transactor {
     const keys = this.#keysOf(workspaceId)
     const leave = await this.#inOrder.enter(workspaceId)
     try {
-      const seen = await this.#read(keys, workspaceId, readSet, insists, giveUpAt)
-      const { answer, changes, writes } = await this.#decide(workspaceId, seen, decide)
+      const known = insists ? null : this.#known.seenFor(workspaceId, readSet)
+      let seen = known ?? (await this.#read(keys, workspaceId, readSet, insists, giveUpAt))
+      let decided = await this.#decide(workspaceId, seen, decide)
+      // Only a write proves that what is known is still so. An answer that changes nothing needs a read.
+      if (known && decided.writes === null) {
+        seen = await this.#read(keys, workspaceId, readSet, insists, giveUpAt)
+        decided = await this.#decide(workspaceId, seen, decide)
+      }
+      const { answer, changes, writes } = decided
       if (writes === null) return { answer }
-      const written = this.#write(keys, seen, writes)
+      const written = this.#write(keys, workspaceId, seen, writes)
+      this.#known.wrote(workspaceId, seen, writes.after, changes, writes.name)
       leave()
-      if ((await written) !== 'written') return null
+      if ((await written) !== 'written') {
+        this.#known.lost(workspaceId)
+        return null
+      }
       this.#notices.tell(workspaceId, changes)
       return { answer }
+    } catch (error) {
+      this.#known.forget(workspaceId)
+      throw error
     } finally {
       leave()
     }
@@ -107,9 +126,13 @@ export class ValkeyTransactor implements Transactor {
   ): Promise<Seen> {
     // The read was not consistent, or another process has the writer lock: either way, others write a lot.
     for (let insisting = insists; ; insisting = true) {
-      const who = { token: this.#token, insists: insisting }
-      const seen = await readView(this.#client, keys, workspaceId, readSet, who)
-      if (seen) return seen
+      const ahead = insisting ? 1 : this.#known.batchesAhead(workspaceId)
+      const how = { token: this.#token, insists: insisting, ahead }
+      const read = await readView(this.#client, keys, workspaceId, readSet, how)
+      if (read) {
+        this.#known.read(workspaceId, keys, read, readSet)
+        return read.seen
+      }
       if (performance.now() > giveUpAt) throw new StoreUnavailable('Other processes hold the writer lock.')
       await sleep(randomInt(...ASK_FOR_LOCK_EVERY_MS))
     }
@@ -132,7 +155,7 @@ export class ValkeyTransactor implements Transactor {
         commands.push(...this.#notices.commandFor(workspaceId, changes))
         if (commands.length > MOST_ARGUMENTS)
           throw new RangeError('The change is too large for one transaction.')
-        writes = { name, commands, give }
+        writes = { name, commands, give, after }
       }
       return { answer, changes, writes }
     } finally {
@@ -144,28 +167,50 @@ export class ValkeyTransactor implements Transactor {
   }
 
   /** Sent when this returns; resolves when the outcome is known. */
-  async #write(keys: Keys, seen: Seen, { name, commands, give }: Writes): Promise<Written> {
+  #write(keys: Keys, workspaceId: number, seen: Seen, writes: Writes): Promise<Written> {
+    const before = this.#lastWrites.get(workspaceId)
+    const written = this.#send(keys, workspaceId, seen, writes, before)
+    this.#lastWrites.set(workspaceId, written)
+    const forget = () => {
+      if (this.#lastWrites.get(workspaceId) === written) this.#lastWrites.delete(workspaceId)
+    }
+    written.then(forget, forget)
+    return written
+  }
+
+  async #send(
+    keys: Keys,
+    workspaceId: number,
+    seen: Seen,
+    { name, commands, give }: Writes,
+    before: Promise<Written> | undefined,
+  ): Promise<Written> {
     const transaction = keys.transaction(name)
     const { head, view } = seen
     if (this.#client.status !== 'ready') throw new StoreUnavailable('The connection was lost.')
     try {
-      const [outcome, answers = []] = await write.run<[Written, unknown[]?]>(
+      const [outcome, answers = [], now] = await write.run<[Written, unknown[]?, number?]>(
         this.#client,
         [keys.meta, keys.writerLock, keys.writerQueue, transaction],
         [this.#token, head, String(view.now), ...commands],
       )
-      if (outcome === 'written') give(answers)
+      if (outcome === 'written') {
+        this.#known.told(workspaceId, now!)
+        give(answers)
+      }
       return outcome
     } catch (error) {
       if (isFromServer(error)) throw asUnavailable(error)
+      // A connection that gives no answers gives none to what follows either.
+      if (this.#client.status === 'ready') this.#client.disconnect(true)
+      // While the write before this one may still be done, so may this one.
+      await before
       return this.#settle(keys, transaction, seen, error)
     }
   }
 
   /** The answer was lost. It may have been written or may still be in transit; the script makes it one or the other. */
   async #settle(keys: Keys, transaction: string, { head, view }: Seen, lost: unknown): Promise<Written> {
-    // A connection that gives no answers does not answer this either.
-    if (this.#client.status === 'ready') this.#client.disconnect(true)
     const giveUpAt = performance.now() + SETTLE_WITHIN_MS
     let outcome: Settled | null = null
     while (outcome === null && performance.now() < giveUpAt && this.#client.status !== 'end')

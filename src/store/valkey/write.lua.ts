@@ -24,7 +24,8 @@ ${WRITER_LOCK_FUNCTIONS}
 local token = ARGV[1]
 if redis.call('HGET', KEYS[1], 'head') ~= ARGV[2] then return {'changed'} end
 local time = redis.call('TIME')
-if time[1] * 1000 + math.floor(time[2] / 1000) - tonumber(ARGV[3]) > ${READ_VALID_MS} then return {'late'} end
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+if math.abs(now - tonumber(ARGV[3])) > ${READ_VALID_MS} then return {'late'} end
 local owner = redis.call('GET', KEYS[2])
 if owner and owner ~= token then return {'locked'} end
 
@@ -65,7 +66,7 @@ while at <= #ARGV do
 end
 redis.call('SET', KEYS[4], '1', 'PX', ${REMEMBERED_MS})
 if owner then passOn(KEYS[2], KEYS[3]) end
-return {'written', answers}
+return {'written', answers, now}
 `
 
 /** Nothing is to be written: the writer lock is passed on. KEYS: writer lock, writer queue. ARGV: token. */

@@ -66,22 +66,27 @@ export function writesOf(
   return { commands: commands.flat(), give }
 }
 
-/** Set, not incremented: the head proves that they still are what was read. */
-function planMeta(commands: Commands, keys: Keys, seen: Seen, changes: Changes, transaction: string): void {
+/** The numbers of the workspace after these changes. */
+export function metaAfter(seen: Seen, changes: Changes) {
   const { view } = seen
   const before = (name: string) => view.kinds.session.seen.get(name)?.record ?? null
   let activeSessions = view.kinds.session.counted
   for (const session of changes.kinds.session.written)
     activeSessions += Number(countsAsActive(session)) - Number(countsAsActive(before(session.name)))
-  const fields = {
-    head: transaction,
+  return {
     version: seen.version + 1,
     seq: seen.seq + changes.events.length,
     lastId: changes.created.reduce((last, { record }) => Math.max(last, record.id), seen.lastId),
     activeClaims: view.activeClaims + changes.activeClaimsDelta,
     activeSessions,
   }
-  for (const [field, value] of Object.entries(fields)) commands.add('HSET', keys.meta, field, String(value))
+}
+
+/** Set, not incremented: the head proves that they still are what was read. */
+function planMeta(commands: Commands, keys: Keys, seen: Seen, changes: Changes, transaction: string): void {
+  commands.add('HSET', keys.meta, 'head', transaction)
+  for (const [field, value] of Object.entries(metaAfter(seen, changes)))
+    commands.add('HSET', keys.meta, field, String(value))
 }
 
 function planClaims(
