@@ -38,6 +38,7 @@ const NOTHING_RUNS: Execution = {
   adapters: () => [],
   knows: () => true,
   faultsOf: () => [],
+  withWholeFolder: ({ adapterConfig }) => ({ ok: true, adapterConfig }),
   objectionsTo: async () => [],
   probe: async () => [],
   clis: async () => [],

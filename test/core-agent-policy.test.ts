@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type AgentPolicy, objectionsTo } from '../src/core/agent-policy.ts'
+import { inHome } from '../src/core/home-folder.ts'
 
 /** What agents may consist of on a node, as its operator configures it. */
 
@@ -113,5 +114,24 @@ describe('variables', () => {
 
   test('an agent that runs elsewhere may have any', () => {
     expect(fields({ ...env('LD_PRELOAD'), adapterType: 'external', isFirst: false })).toEqual([])
+  })
+})
+
+describe('folders with ~', () => {
+  test.each([
+    ['~', '/srv/baton'],
+    ['~/', '/srv/baton'],
+    ['~/shop/', '/srv/baton/shop'],
+    ['/srv/~/x', '/srv/~/x'],
+    ['./~x', './~x'],
+    ['shop', 'shop'],
+  ])('%s is %s', (folder, path) => {
+    expect(inHome(folder, '/srv/baton/')).toEqual({ ok: true, path })
+  })
+
+  test('of other users, or without a home, are refused', () => {
+    expect(inHome('~anna/shop', '/srv/baton')).toMatchObject({ ok: false })
+    expect(inHome('~/shop', null)).toMatchObject({ ok: false })
+    expect(inHome('shop', null)).toEqual({ ok: true, path: 'shop' })
   })
 })

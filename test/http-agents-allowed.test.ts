@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../src/config.ts'
 import { start } from '../src/start.ts'
@@ -126,6 +126,33 @@ describe('a node without a policy of its operator', () => {
     await first('PUT', '/agents/loader', process_())
     await store(first, 'loader', 'process', { command: NODE, env: { NODE_OPTIONS: '--version' } })
     expect(await runOf(first, 'loader')).toMatchObject({ errorCode: 'not_allowed_here', pid: null })
+  })
+
+  test('understands ~ in a folder as the home of its user, and stores the whole path', async () => {
+    const first = of('first')
+    const cwdOf = async (cwd: string) => {
+      expect((await first('PUT', '/agents/at-home', process_({ cwd }))).status).toBeLessThan(300)
+      return (await first('GET', '/agents/at-home')).body.adapterConfig.cwd
+    }
+    expect([await cwdOf('~'), await cwdOf('~/shop'), await cwdOf('shop')]).toEqual([
+      folder,
+      join(folder, 'shop'),
+      'shop',
+    ])
+    const tried = await first('POST', '/adapters/process/test', { config: { command: NODE, cwd: '~' } })
+    expect(tried.body.checks).toContainEqual(
+      expect.objectContaining({ name: 'folder', ok: true, detail: `${realpathSync(folder)} can be used.` }),
+    )
+    const data = `~/${relative(folder, served().dataFolder)}`
+    expectRefusal(await first('PUT', '/agents/at-home', process_({ cwd: data })), 403, 'NOT_ALLOWED_HERE')
+  })
+
+  test('refuses the home of another user in a sentence', async () => {
+    const answer = await of('first')('PUT', '/agents/guest', process_({ cwd: '~anna/shop' }))
+    expectRefusal(answer, 400, 'VALIDATION_FAILED')
+    expect(answer.body.detail).toBe(
+      `adapterConfig.cwd: "~anna/shop" is not a folder: write ~/… for the home folder of Baton's user, or a whole path`,
+    )
   })
 
   test('lets no agent work in the data folder, through links either, nor with stored settings', async () => {

@@ -1,6 +1,7 @@
 import { sentencesOf } from '../adapters/config.ts'
 import { tooManySecrets } from '../core/agent-config.ts'
 import { Refused, refuse } from '../core/errors.ts'
+import { inHome } from '../core/home-folder.ts'
 import { previewTemplate } from '../core/prompts/render.ts'
 import { parseTemplate, type TemplateProblem } from '../core/prompts/template.ts'
 import { DEFAULT_TEMPLATE } from '../core/prompts/texts.ts'
@@ -64,6 +65,17 @@ export class NodeExecution implements Execution {
 
   objectionsTo(workspaceId: number, agent: Pick<AgentSettings, 'adapterType' | 'adapterConfig'>) {
     return allObjections(this.#context, workspaceId, agent)
+  }
+
+  withWholeFolder({ adapterType, adapterConfig }: Pick<AgentSettings, 'adapterType' | 'adapterConfig'>) {
+    const { registry, own } = this.#context
+    const { cwd } = (adapterConfig ?? {}) as { cwd?: unknown }
+    const adapter = registry.get(adapterType)
+    if (typeof cwd !== 'string' || !adapter || adapter.usesFolder === false)
+      return { ok: true as const, adapterConfig }
+    const folder = inHome(cwd, own.HOME || null)
+    if (!folder.ok) return { ok: false as const, field: 'adapterConfig.cwd', message: folder.message }
+    return { ok: true as const, adapterConfig: { ...(adapterConfig as object), cwd: folder.path } }
   }
 
   faultsOf(agent: AgentSettings) {

@@ -111,9 +111,22 @@ export async function usableProfile(
 ): Promise<Partial<AgentProfile>> {
   const said = unmasked(given, known)
   if (!said.ok) throw Refused.because(said)
-  const { profile } = said
+  const profile = withWholeFolder(execution, said.profile, known)
   await refuseUnusable(execution, workspaceId, profile, known)
   return profile
+}
+
+/** A folder is stored as a whole path: another node, or another user, would read `~` as another one. */
+function withWholeFolder(
+  execution: Execution,
+  profile: Partial<AgentProfile>,
+  known: AgentRecord | undefined,
+): Partial<AgentProfile> {
+  if (!profile.adapterConfig) return profile
+  const adapterType = profile.adapterType ?? known?.adapterType ?? 'external'
+  const whole = execution.withWholeFolder({ adapterType, adapterConfig: profile.adapterConfig })
+  if (!whole.ok) refuseFaults('VALIDATION_FAILED', [whole])
+  return whole.ok ? { ...profile, adapterConfig: whole.adapterConfig } : profile
 }
 
 /** Unusable settings are refused when they are set, not when the agent runs. */

@@ -64,6 +64,10 @@ export interface Execution {
   faultsOf(
     agent: Pick<AgentRecord, 'adapterType' | 'adapterConfig' | 'runtimeConfig'>,
   ): { field: string; message: string }[]
+  /** The settings with a whole path where their folder is written with `~`; its fault, if that is no folder here. */
+  withWholeFolder(
+    agent: Pick<AgentRecord, 'adapterType' | 'adapterConfig'>,
+  ): { ok: true; adapterConfig: AgentRecord['adapterConfig'] } | { ok: false; field: string; message: string }
   /** Why the policy of this node does not allow the agent, one message each, without the subject. */
   objectionsTo(
     workspaceId: number,
