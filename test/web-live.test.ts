@@ -92,7 +92,7 @@ async function openBoards(w: Workspace, filters: readonly CardFilter[]) {
     return (await w.call('GET', `/board?${new URLSearchParams(given)}`)).body
   }
   const readCards = async (ids: readonly string[]) => (await w.post('/tasks/cards', { ids })).body
-  const world = new World({ readBoard, readCards }, browserClock)
+  const world = new World({ readBoard, readCards }, browserClock, () => undefined)
   onTestFinished(() => world.close())
   const boards = filters.map((filter) => world.boards.board(filter))
   for (const board of boards) world.boards.watch(board)

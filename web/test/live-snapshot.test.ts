@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { LiveEvent } from '../src/live/card.ts'
+import { FreshnessStore } from '../src/live/freshness.ts'
 import { advanced, type Snapshot, SnapshotKeeper } from '../src/live/snapshot.ts'
 import { ManualClock } from './support/manual-clock.ts'
 
@@ -21,7 +22,8 @@ test('a snapshot changes once for all events of a slice, and not at all for thos
       now = next
       changes += 1
     },
-    refetch: () => undefined,
+    refetch: async () => undefined,
+    late: () => undefined,
   })
   for (const seq of [1, 2, 3]) keeper.event(event(seq))
   keeper.flush()
@@ -37,9 +39,10 @@ test('what events do not tell is read again, every two seconds at most', async (
     rules: () => ({ refetchOn: ({ type }) => type === 'wakeup_requested' }),
     current: () => ({ body: 0, seq: 0 }),
     set: () => undefined,
-    refetch: () => {
+    refetch: async () => {
       reads += 1
     },
+    late: () => undefined,
   })
   for (let seq = 1; seq <= 50; seq++) {
     keeper.event(event(seq, seq % 2 ? 'wakeup_requested' : 'task_logged'))
@@ -49,4 +52,55 @@ test('what events do not tell is read again, every two seconds at most', async (
   expect(reads).toBe(3)
   keeper.resync()
   expect(reads).toBe(4)
+})
+
+/** A keeper whose reads end as the test says. */
+function keeperOf(ends: unknown[]) {
+  const clock = new ManualClock()
+  const begun = clock.now()
+  const freshness = new FreshnessStore()
+  freshness.set({ kind: 'live' })
+  const readAt: number[] = []
+  const keeper = new SnapshotKeeper<number>(clock, {
+    rules: () => ({ refetchOn: () => true }),
+    current: () => ({ body: 0, seq: 0 }),
+    set: () => undefined,
+    refetch: async () => {
+      readAt.push(clock.now() - begun)
+      const end = ends.shift()
+      if (end) throw end
+    },
+    late: (at) => freshness.late(keeper, at),
+  })
+  keeper.event(event(1))
+  keeper.flush()
+  return { clock, freshness, readAt, keeper, kind: () => freshness.get().freshness.kind }
+}
+
+test('a read that fails is tried again by itself, later each time, and the pill says so meanwhile', async () => {
+  const { clock, readAt, kind } = keeperOf([{ status: 503 }, new Error('no answer'), { status: 500 }])
+  await clock.pass(100)
+  expect(kind()).toBe('late')
+  await clock.pass(60_000)
+  // Three quarters of 1, 2 and 4 seconds: waits vary by chance, which this clock does not.
+  expect(readAt).toEqual([0, 750, 2_250, 5_250])
+  expect([kind(), clock.pending]).toEqual(['live', 0])
+})
+
+test('a refusal is an answer, and is not asked for again', async () => {
+  const { clock, readAt, kind } = keeperOf([{ status: 404 }])
+  await clock.pass(60_000)
+  expect([readAt.length, kind(), clock.pending]).toEqual([1, 'live', 0])
+})
+
+test('a page that is left reads nothing again, and a lost connection says more than a read that failed', async () => {
+  const { clock, freshness, readAt, keeper, kind } = keeperOf([{ status: 503 }])
+  await clock.pass(100)
+  freshness.set({ kind: 'again', at: clock.now() })
+  expect(kind()).toBe('again')
+  freshness.set({ kind: 'live' })
+  expect(kind()).toBe('late')
+  keeper.close()
+  await clock.pass(60_000)
+  expect([readAt.length, kind()]).toEqual([1, 'live'])
 })

@@ -60,6 +60,10 @@ export class BoardList {
     return this.#where.has(id)
   }
 
+  get size(): number {
+    return this.#where.size
+  }
+
   ids(): Iterable<string> {
     return this.#where.keys()
   }

@@ -8,6 +8,7 @@ import type { Clock } from './clock.ts'
 import { keyOf, OpenBoard } from './open-board.ts'
 import type { ShownCard } from './pending-acts.ts'
 import type { Reading } from './recent-events.ts'
+import { Retry } from './retry.ts'
 
 /** All boards that are open: reads them, and keeps them by events. */
 
@@ -29,6 +30,8 @@ interface Surroundings {
   /** Applies events that arrived during a read to what was read. */
   replay: (events: readonly LiveEvent[]) => void
   flush: () => void
+  /** What the board shows is old until it is read at that time; null: it is not. */
+  late: (board: OpenBoard, at: number | null) => void
 }
 
 const FIRST_PAGE = 50
@@ -36,13 +39,13 @@ const NEXT_PAGE = 100
 const MOST_IN_PAGE = 1_000
 /** Counts that events do not tell are read this often at most. */
 const COUNTS_EVERY_MS = 1_000
-const AFTER_FAILURE_MS = 2_000
 
 export class Boards {
   readonly #around: Surroundings
   readonly #open = new Map<string, OpenBoard>()
   readonly #loads = new Map<OpenBoard, number>()
   readonly #countTimers = new Map<OpenBoard, unknown>()
+  readonly #retries = new Map<OpenBoard, Retry>()
 
   constructor(around: Surroundings) {
     this.#around = around
@@ -69,6 +72,7 @@ export class Boards {
       board.watchers -= 1
       if (board.watchers > 0) return
       this.#loads.delete(board)
+      this.#well(board)
       this.#stopCounting(board)
       if (this.#open.get(key) === board) this.#open.delete(key)
     }
@@ -123,11 +127,14 @@ export class Boards {
     }
   }
 
-  async load(board: OpenBoard): Promise<void> {
+  /** The longest page of each column: all of most boards. */
+  loadLong = (board: OpenBoard): Promise<void> => this.load(board, MOST_IN_PAGE)
+
+  async load(board: OpenBoard, atLeast = FIRST_PAGE): Promise<void> {
     const { readBoard, replay } = this.#around
     const turn = (this.#loads.get(board) ?? 0) + 1
     this.#loads.set(board, turn)
-    const loaded = Math.max(FIRST_PAGE, ...BOARD_COLUMNS.map((name) => board.list.loadedIn(name)))
+    const loaded = Math.max(atLeast, ...BOARD_COLUMNS.map((name) => board.list.loadedIn(name)))
     const limit = String(Math.min(loaded, MOST_IN_PAGE))
     const reading = this.#around.beginReading()
     try {
@@ -139,6 +146,7 @@ export class Boards {
       board.countedUpTo = answer.seq
       board.status = 'ready'
       board.error = null
+      this.#well(board)
       replay(reading.after(answer.seq))
       this.#around.flush()
       board.tell()
@@ -151,18 +159,25 @@ export class Boards {
 
   /** What was read once stays on the screen, and is read again by itself. */
   #failed(board: OpenBoard, error: unknown): void {
-    if (board.status !== 'ready') board.setStatus('failed', error)
-    else
-      this.#around.clock.setTimeout(() => {
-        if (board.watchers > 0) void this.load(board)
-      }, AFTER_FAILURE_MS)
+    if (board.status !== 'ready') {
+      board.setStatus('failed', error)
+      return
+    }
+    const { clock, late } = this.#around
+    const retry = this.#retries.get(board) ?? new Retry(clock, (at) => late(board, at))
+    this.#retries.set(board, retry)
+    retry.failed(() => void this.load(board))
   }
 
-  async loadMore(board: OpenBoard, column: BoardColumn): Promise<void> {
+  #well(board: OpenBoard): void {
+    this.#retries.get(board)?.done()
+    this.#retries.delete(board)
+  }
+
+  async loadMore(board: OpenBoard, column: BoardColumn, pageSize = NEXT_PAGE): Promise<void> {
     const cursor = board.list.cursorOf(column)
     // Without a cursor its end was dropped from memory: it is read from the beginning.
-    const limit =
-      cursor === null ? Math.min(board.list.loadedIn(column) + NEXT_PAGE, MOST_IN_PAGE) : NEXT_PAGE
+    const limit = cursor === null ? Math.min(board.list.loadedIn(column) + pageSize, MOST_IN_PAGE) : pageSize
     const query = { ...board.filter, column, limit: String(limit), ...(cursor !== null && { cursor }) }
     const turn = this.#loads.get(board)
     const reading = this.#around.beginReading()

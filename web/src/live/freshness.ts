@@ -9,6 +9,8 @@ export type Freshness =
   | { kind: 'offline'; since: number }
   /** The socket is blocked: the log is asked for every two seconds. */
   | { kind: 'polling' }
+  /** Connected, but a part of the page could not be read; that is tried again at this time. */
+  | { kind: 'late'; at: number }
   | { kind: 'signed_out' }
 
 export interface Shown {
@@ -25,6 +27,9 @@ type Listener = () => void
 const NOTICED_MS = 2_000
 
 export class FreshnessStore {
+  #connection: Freshness = { kind: 'catching_up', behind: 0 }
+  /** When each read that failed is tried again. */
+  readonly #late = new Map<object, number>()
   #shown: Shown = { freshness: { kind: 'catching_up', behind: 0 }, asOf: null, lagMs: null }
   /** What to add to the clock of this machine for the server's time. */
   offsetMs = 0
@@ -39,7 +44,24 @@ export class FreshnessStore {
     return () => this.#listeners.delete(listener)
   }
 
-  set(freshness: Freshness): void {
+  set(connection: Freshness): void {
+    this.#connection = connection
+    this.#judge()
+  }
+
+  /** What this reader shows is old until it is read again at that time of this machine; null: it is fresh. */
+  late(reader: object, at: number | null): void {
+    if (at === null) this.#late.delete(reader)
+    else this.#late.set(reader, at + this.offsetMs)
+    this.#judge()
+  }
+
+  /** A lost connection says more than a read that failed. */
+  #judge(): void {
+    const isLate = this.#late.size > 0 && isConnected(this.#connection)
+    const freshness: Freshness = isLate
+      ? { kind: 'late', at: Math.min(...this.#late.values()) }
+      : this.#connection
     if (JSON.stringify(freshness) === JSON.stringify(this.#shown.freshness)) return
     this.#change({ ...this.#shown, freshness })
   }
@@ -68,4 +90,4 @@ export class FreshnessStore {
 }
 
 export const isConnected = ({ kind }: Freshness) =>
-  kind === 'live' || kind === 'catching_up' || kind === 'polling'
+  kind === 'live' || kind === 'catching_up' || kind === 'polling' || kind === 'late'

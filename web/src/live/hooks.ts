@@ -38,7 +38,10 @@ export interface BoardOnScreen {
   status: BoardStatus
   error: unknown
   column: (name: BoardColumn) => ColumnView
-  loadMore: (name: BoardColumn) => Promise<void>
+  /** How many cards are loaded after it. */
+  loadMore: (name: BoardColumn, pageSize?: number) => Promise<number>
+  /** The longest page of each column, in one request. */
+  loadLong: () => Promise<number>
   retry: () => void
 }
 
@@ -54,7 +57,8 @@ export function useBoard(filter: CardFilter): BoardOnScreen {
     status: board.status,
     error: board.error,
     column: (name) => board.column(name),
-    loadMore: (name) => world.boards.loadMore(board, name),
+    loadMore: (name, pageSize) => world.boards.loadMore(board, name, pageSize).then(() => board.list.size),
+    loadLong: () => world.boards.loadLong(board).then(() => board.list.size),
     retry: () => void world.boards.load(board),
   }
 }

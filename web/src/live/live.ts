@@ -61,7 +61,7 @@ export class Live {
     this.#clock = clock
     this.#requests = requests
     this.#head = begin.head
-    this.world = new World(requests, clock)
+    this.world = new World(requests, clock, (reader, at) => this.freshness.late(reader, at))
     this.inboxCount = new InboxCount(begin.inboxCount, begin.head)
     this.#sequence = new Sequence(begin.head, begin.instance)
     this.#queue = new EventQueue(clock, {

@@ -1,6 +1,8 @@
 import type { LiveEvent } from './card.ts'
 import type { Clock } from './clock.ts'
 import type { LogReader } from './live.ts'
+import { isRefused, isSignedOut } from './outcomes.ts'
+import { Retry } from './retry.ts'
 
 /** One answer of the server at its number, and the events after it. */
 
@@ -39,7 +41,10 @@ interface Handlers<T> {
   rules: () => SnapshotRules<T>
   current: () => Snapshot<T> | undefined
   set: (snapshot: Snapshot<T>) => void
-  refetch: () => void
+  /** Rejected when it failed. */
+  refetch: () => Promise<unknown>
+  /** Until then the answer is old: its read failed. Null: it is as new as its events. */
+  late: (at: number | null) => void
 }
 
 /** Keeps one snapshot by the log: changes it once per slice of events, and has it read again where events do not say enough. */
@@ -49,10 +54,14 @@ export class SnapshotKeeper<T> implements LogReader {
   #events: LiveEvent[] = []
   #refetchedAt = Number.NEGATIVE_INFINITY
   #timer: unknown = null
+  readonly #retry: Retry
+  /** Raised with each read: what an earlier one ends with does not matter any more. */
+  #turn = 0
 
   constructor(clock: Clock, handlers: Handlers<T>) {
     this.#clock = clock
     this.#handlers = handlers
+    this.#retry = new Retry(clock, handlers.late)
   }
 
   event(event: LiveEvent): void {
@@ -75,11 +84,28 @@ export class SnapshotKeeper<T> implements LogReader {
 
   resync(): void {
     this.#events = []
-    this.#handlers.refetch()
+    void this.#refetch()
   }
 
   close(): void {
+    this.#turn += 1
     this.#clock.clearTimeout(this.#timer)
+    this.#retry.done()
+  }
+
+  async #refetch(): Promise<void> {
+    const turn = ++this.#turn
+    this.#refetchedAt = this.#clock.now()
+    let error: unknown = null
+    try {
+      await this.#handlers.refetch()
+    } catch (reason) {
+      error = reason
+    }
+    if (turn !== this.#turn) return
+    // A refusal is an answer, and would be the same again.
+    if (error === null || isRefused(error) || isSignedOut(error)) this.#retry.done()
+    else this.#retry.failed(() => void this.#refetch())
   }
 
   #refetchSoon(): void {
@@ -87,8 +113,7 @@ export class SnapshotKeeper<T> implements LogReader {
     const waitMs = Math.max(0, this.#refetchedAt + REFETCH_EVERY_MS - this.#clock.now())
     this.#timer = this.#clock.setTimeout(() => {
       this.#timer = null
-      this.#refetchedAt = this.#clock.now()
-      this.#handlers.refetch()
+      void this.#refetch()
     }, waitMs)
   }
 }

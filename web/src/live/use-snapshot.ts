@@ -28,6 +28,12 @@ export function useSnapshot<T>(
     refetchOnReconnect: false,
     // Without anybody who keeps it by events it is not true any more.
     gcTime: 0,
+    // The first read is tried again at once; a later one by the keeper, which says so.
+    retry: (failures, error) => {
+      const usual = queries.getDefaultOptions().queries?.retry
+      const isFirst = queries.getQueryData(queryKey) === undefined
+      return isFirst && typeof usual === 'function' && usual(failures, error)
+    },
     queryFn: async ({ signal }) => {
       const reading = live.world.recent.begin()
       try {
@@ -45,7 +51,9 @@ export function useSnapshot<T>(
       rules: () => latest.current,
       current: () => queries.getQueryData<Snapshot<T>>(queryKey),
       set: (snapshot) => queries.setQueryData(queryKey, snapshot),
-      refetch: () => void queries.invalidateQueries({ queryKey, exact: true }),
+      refetch: () =>
+        queries.refetchQueries({ queryKey, exact: true, type: 'active' }, { throwOnError: true }),
+      late: (at) => live.freshness.late(keeper, at),
     })
     const unfollow = live.follow(keeper)
     return () => {

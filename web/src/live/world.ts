@@ -35,7 +35,8 @@ export class World {
   /** Asked for because a board may show it, not because somebody looks at this very card. */
   readonly #forBoards = new Map<string, 'moved' | 'updated'>()
 
-  constructor(requests: WorldRequests, clock: Clock) {
+  /** `late`: what a reader shows is old until that time; null: it is not. */
+  constructor(requests: WorldRequests, clock: Clock, late: (reader: object, at: number | null) => void) {
     this.#requests = requests
     this.#wanted = new WantedCards(clock, {
       read: (ids) => this.#readCards(ids),
@@ -45,7 +46,7 @@ export class World {
       },
     })
     this.boards = new Boards({
-      clock,
+      ...{ clock, late },
       readBoard: requests.readBoard,
       beginReading: () => this.recent.begin(),
       keep: (card, seq) => {

@@ -79,7 +79,7 @@ export function standing(name: string, card: Card, now: number): string {
 }
 
 export const OFFLINE =
-  'Nothing was sent: there is no connection, and what you see may be old. Try again when it is live.'
+  'Nothing was sent: you are disconnected, and this page may be out of date. Try again when it is live.'
 
 export const unknownWords = (act: Act, names: readonly string[]) =>
   `${ACT_NAMES[act]}: it is not known whether it was done for ${names.length === 1 ? names[0] : `${names.length} tasks`}. No answer came.`

@@ -16,28 +16,39 @@ interface Look {
 }
 
 function lookOf({ freshness, asOf, lagMs }: Shown): Look {
-  const seen = asOf === null ? '' : ` You see ${clockText(asOf)}.`
+  const seen = asOf === null ? '' : ` This page shows ${clockText(asOf)}.`
   switch (freshness.kind) {
     case 'live':
       return {
         sign: '●',
         hue: 'done',
         words: lagMs === null ? 'live' : `live ${durationText(Math.max(lagMs, 100))}`,
-        says: 'What you see is current.',
+        says: 'Everything shown is up to date.',
       }
     case 'polling':
       return {
         sign: '●',
         hue: 'ask',
         words: 'every 2 s',
-        says: 'The socket is blocked on the way. The log is asked for every two seconds instead.',
+        says: 'WebSockets are blocked on this network, so changes are read every two seconds.',
+      }
+    case 'late':
+      return {
+        sign: '↻',
+        hue: 'ask',
+        words: (
+          <>
+            retrying in <Countdown to={freshness.at} />
+          </>
+        ),
+        says: 'Part of this page is out of date: the server did not answer. It is read again automatically.',
       }
     case 'catching_up':
       return {
         sign: '◔',
         hue: 'go',
         words: freshness.behind > 0 ? `catching up ${countText(freshness.behind)}` : 'connecting',
-        says: 'Events are being read; the page is right in a moment.',
+        says: 'Reading the latest changes.',
       }
     case 'again':
       return {
@@ -45,20 +56,20 @@ function lookOf({ freshness, asOf, lagMs }: Shown): Look {
         hue: 'ask',
         words: (
           <>
-            again in <Countdown to={freshness.at} />
+            reconnecting in <Countdown to={freshness.at} />
           </>
         ),
-        says: `The connection is lost and is tried again.${seen}`,
+        says: `The connection was lost. Reconnecting automatically.${seen}`,
       }
     case 'offline':
       return {
         sign: '○',
         hue: 'wait',
         words: `offline since ${clockText(freshness.since, 'minute')}`,
-        says: `This machine is offline. Reading goes on, acts are refused.${seen}`,
+        says: `You are offline. You can go on reading; actions are refused until you are back.${seen}`,
       }
     case 'signed_out':
-      return { sign: '○', hue: 'wait', words: 'signed out', says: 'The session is over.' }
+      return { sign: '○', hue: 'wait', words: 'signed out', says: 'Your session has ended.' }
   }
 }
 

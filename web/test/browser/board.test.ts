@@ -90,6 +90,18 @@ describe('the board', () => {
     await heading.getByText('High').waitFor()
   })
 
+  test('sorts all of a long list, not only what was on the screen', async () => {
+    const w = await workspace()
+    // More than the first page of a column; what sorts first was made last.
+    const tasks = Array.from({ length: 130 }, (_, n) => ({ title: `Task ${String(999 - n)}` }))
+    expect((await w.call('POST', '/tasks/batch', { tasks })).status).toBeLessThan(300)
+    const { page, calls } = await openPage(w, '/board?view=list&sort=task')
+    await page.getByText('Sorted by title.').waitFor()
+    const rows = page.getByRole('table', { name: 'Tasks' }).getByRole('row')
+    await expect.poll(async () => (await rows.allInnerTexts())[1]).toContain('Task 870')
+    expect(calls.length, calls.join('\n')).toBeLessThanOrEqual(5)
+  })
+
   test('makes tasks, and says at its field what is refused', async () => {
     const w = await workspace()
     const opened = await openPage(w, '/board')

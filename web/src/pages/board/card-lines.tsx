@@ -9,7 +9,7 @@ import { STATE_LOOKS } from '../../theme/marks.ts'
 import { agesFrom, attemptWords, reasonOf, waitsWords } from './words.ts'
 
 /** Why it does not move and what comes next, or what it does now. */
-export function CardReason({ card }: { card: ShownCard }) {
+export function CardReason({ card, isBesideState = false }: { card: ShownCard; isBesideState?: boolean }) {
   const { entities } = useLive().world
   const { word, hue } = STATE_LOOKS[card.state]
   if (card.pending?.isUnknown) return <Line className={HUE_TEXT.ask}>Not known whether it was done</Line>
@@ -35,7 +35,7 @@ export function CardReason({ card }: { card: ShownCard }) {
   return (
     <Line className={tone} title={reason}>
       {percent}
-      {reason ?? word}
+      {reason ?? (isBesideState ? null : word)}
     </Line>
   )
 }

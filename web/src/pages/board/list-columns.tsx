@@ -34,7 +34,7 @@ const COLUMNS = (addressOf: (id: string) => string): Column<string>[] => [
     name: 'reason',
     words: 'Now',
     width: 'minmax(0, 2fr)',
-    cell: (id) => <Of id={id}>{(card) => <CardReason card={card} />}</Of>,
+    cell: (id) => <Of id={id}>{(card) => <CardReason card={card} isBesideState />}</Of>,
     phone: 'hidden',
   },
   {

@@ -11,10 +11,11 @@ import type { VirtualListHandle } from '../../parts/virtual-list.tsx'
 import { countText } from '../../parts/wording.ts'
 import { useDesk, useOnDesk } from './desk.ts'
 import { columnsOf } from './list-columns.tsx'
-import { listed, readRows } from './listed.ts'
+import { listed } from './listed.ts'
 import { type BoardSearch, boardAt } from './search.ts'
 import { nextSort, SORT_WORDS, sorted, sortIn, sortText } from './sorted.ts'
 import { useCardKeys } from './use-card-keys.ts'
+import { MOST_SORTED, useWholeBoard } from './use-whole-board.ts'
 
 interface Props {
   board: BoardOnScreen
@@ -49,7 +50,7 @@ function PhoneOrder({ search }: { search: BoardSearch }) {
         aria-label="Order"
         onChange={choose}
         options={[
-          { value: '', words: 'Usual order' },
+          { value: '', words: 'Default order' },
           ...Object.entries(SORT_WORDS).map(([value, words]) => ({ value, words: `By ${words}` })),
         ]}
         size="small"
@@ -69,24 +70,23 @@ function UsualList({ board, search }: Props) {
 /** Costs and times change all the time; rows change their places only so often. */
 const SORT_EVERY_MS = 5_000
 
-/** The server has one order for each column of the board, so what was read is sorted here, and how much that is is said. */
+/** All tasks, sorted here. Where there are too many, how many of them are sorted is said. */
 function SortedList({ board, search, sort }: Props & { sort: Sort }) {
   const go = useGo()
   const { world } = useLive()
   useNow(SORT_EVERY_MS)
-  const { ids, unread } = readRows((name: BoardColumn) => board.column(name))
+  const whole = useWholeBoard(board)
   const count = BOARD_COLUMNS.reduce((sum, name) => sum + board.column(name).count, 0)
-  const words = SORT_WORDS[sort.column]
-  const readMore = () => unread.forEach((name) => void board.loadMore(name))
+  const isPartial = !whole.isAll && !whole.isReading
   return (
     <>
       <p className="flex flex-wrap items-center gap-2 px-6 pb-2 text-row text-muted max-sm:px-4">
-        {unread.length === 0
-          ? `Sorted by ${words}.`
-          : `Sorted by ${words} among the ${countText(ids.length)} tasks that were read, of ${countText(count)}.`}
-        {unread.length > 0 && (
-          <Button onClick={readMore} size="small">
-            Read more
+        <span role="status">{sortedText(SORT_WORDS[sort.column]!, whole, count)}</span>
+        {isPartial && (
+          <Button onClick={whole.readOn} size="small">
+            {whole.hasFailed
+              ? 'Try again'
+              : `Load ${countText(Math.min(MOST_SORTED, count - whole.ids.length))} more`}
           </Button>
         )}
         <Button
@@ -95,16 +95,21 @@ function SortedList({ board, search, sort }: Props & { sort: Sort }) {
           onClick={() => go(boardAt(search, { sort: undefined }))}
           size="small"
         >
-          Usual order
+          Default order
         </Button>
       </p>
-      <Rows
-        ids={sorted(ids, sort, (id) => world.shown(id))}
-        search={search}
-        {...(unread.length > 0 ? { onNearEnd: readMore } : {})}
-      />
+      <Rows ids={sorted(whole.ids, sort, (id) => world.shown(id))} search={search} />
     </>
   )
+}
+
+function sortedText(by: string, whole: ReturnType<typeof useWholeBoard>, count: number): string {
+  const part = `${countText(whole.ids.length)} of ${countText(count)} tasks`
+  if (whole.isAll) return `Sorted by ${by}.`
+  if (whole.isReading) return `Sorting by ${by}: ${part} loaded so far.`
+  return whole.hasFailed
+    ? `Only ${part} are sorted by ${by}: the others could not be loaded.`
+    : `Only ${part} are sorted by ${by}. Filter the list to sort all of it.`
 }
 
 function Rows(props: { ids: readonly string[]; search: BoardSearch; onNearEnd?: () => void }) {

@@ -1,0 +1,36 @@
+import type { Clock } from './clock.ts'
+
+/** A read that failed and is tried again by itself, later each time. */
+
+const SHORTEST_WAIT_MS = 1_000
+const LONGEST_WAIT_MS = 10_000
+
+export class Retry {
+  readonly #clock: Clock
+  readonly #tell: (at: number | null) => void
+  #failures = 0
+  #timer: unknown = null
+
+  /** `tell`: when it is tried again, by the clock of this machine; null: it is well. */
+  constructor(clock: Clock, tell: (at: number | null) => void) {
+    this.#clock = clock
+    this.#tell = tell
+  }
+
+  failed(again: () => void): void {
+    this.#clock.clearTimeout(this.#timer)
+    const longest = Math.min(SHORTEST_WAIT_MS * 2 ** this.#failures, LONGEST_WAIT_MS)
+    this.#failures += 1
+    // Not all pages of a server that was busy come back in the same moment.
+    const waitMs = longest * (0.5 + this.#clock.random() / 2)
+    this.#timer = this.#clock.setTimeout(again, waitMs)
+    this.#tell(this.#clock.now() + waitMs)
+  }
+
+  /** It succeeded, or nobody wants it any more. */
+  done(): void {
+    this.#clock.clearTimeout(this.#timer)
+    if (this.#failures > 0) this.#tell(null)
+    this.#failures = 0
+  }
+}
