@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { patchRows } from '../src/pages/task/patch-rows.ts'
+import type { Takers } from '../src/pages/task/takers.ts'
 import { threadsOf } from '../src/pages/task/thread.ts'
 import type { Neighbour, ShownTask, Task } from '../src/pages/task/use-task.ts'
 import { whyAndNext } from '../src/pages/task/why.ts'
 import { shortKey } from '../src/requests/act-words.ts'
 
 /** What the page of a task says, without a page. */
+
+type Taker = Takers['agents'][number]
 
 const neighbour = (key: string | null, state: Neighbour['state']): Neighbour => ({
   taskId: `id of ${key}`,
@@ -45,7 +48,7 @@ describe('a task says why it does not move, and what moves it', () => {
       neighbour(null, 'queued'),
     ]
     expect(words({ state: 'pending' }, { blockedBy, triggerRule: 'all_success' })).toEqual({
-      why: 'waits for B-009 and “Schema”',
+      why: 'waiting for B-009 and “Schema”',
       next: { words: 'queued when all 2 are done', at: null },
     })
   })
@@ -56,14 +59,14 @@ describe('a task says why it does not move, and what moves it', () => {
       { error: 'exit 1', failureClass: 'quality' },
     )
     expect(told.why).toBe('the result was not good enough: “exit 1”')
-    expect(told.next).toEqual({ words: 'tried again in', at: 5_000 })
+    expect(told.next).toEqual({ words: 'retried in', at: 5_000 })
   })
 
-  test('when it failed, whether attempts are left and what it holds back', () => {
+  test('when it failed, whether attempts are left and what it blocks', () => {
     const blocks = [neighbour('B-031-docs', 'pending')]
     const told = words({ state: 'failed', attempt: 4 }, { error: 'exit 1', blocks })
     expect(told.why).toBe('“exit 1”. All 4 attempts are spent.')
-    expect(told.next?.words).toContain('holds back 1 task')
+    expect(told.next?.words).toContain('blocks 1 task')
   })
 
   test('when a person has to decide, about what', () => {
@@ -71,9 +74,36 @@ describe('a task says why it does not move, and what moves it', () => {
       'queued again with your answer',
     )
     expect(words({ state: 'awaiting_human', awaits: 'result', resultDigest: 'd' }).next?.words).toBe(
-      'done when you approve, tried again when you reject',
+      'done if you approve, retried if you reject',
     )
     expect(words({ state: 'budget_exceeded', awaits: 'budget' }).next?.words).toContain('budget is raised')
+  })
+
+  test('when the agents that could take it are stopped, that they are, and whom to resume', () => {
+    const agent = (slug: string, state: Taker['state'], stateReason: string | null = null): Taker => ({
+      ...{ slug, state, stateReason, leaving: false },
+    })
+    const told = (agents: readonly Taker[], now: Partial<ShownTask> = {}, workers = 0) => {
+      const takers = { agents: [...agents], workers }
+      const { why, next, resume } = words({ state: 'queued', ...now }, { takers })
+      return [why, next?.words, resume ?? null]
+    }
+    const paused = agent('dev-1', 'paused')
+    expect(told([paused])).toEqual(['the agent dev-1 is paused', 'taken when dev-1 is resumed', 'dev-1'])
+    expect(told([agent('dev-1', 'error', 'Run `claude /login`.')])).toEqual([
+      'the agent dev-1 is stopped after an error: Run `claude /login`',
+      'fix it, then resume dev-1',
+      'dev-1',
+    ])
+    expect(told([], { agent: 'dev-1' })[0]).toBe('there is no agent dev-1')
+    expect(told([])[1]).toBe('taken when an agent connects')
+    expect(told([paused, agent('dev-2', 'offline')])).toEqual([
+      'no agent that can take it is at work: dev-1 is paused, dev-2 is offline',
+      'resume one of them',
+      'dev-1',
+    ])
+    const free = 'taken by an agent as soon as one is free'
+    expect([told([agent('dev-2', 'idle'), paused])[1], told([paused], {}, 1)[1]]).toEqual([free, free])
   })
 
   test('and says nothing when it is done', () => {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { parseTaskKey } from '../keys.ts'
 import { PURPOSES } from '../records.ts'
 import { DEFAULT_MAX_CONTINUATIONS } from '../retry.ts'
-import { TRIGGER_RULES, taskStates } from '../states.ts'
+import { AGENT_STATES, TRIGGER_RULES, taskStates } from '../states.ts'
 import { DEPENDENCY_KINDS } from '../upstream.ts'
 import { Generation, Instant, listOf, Name, ShortText, Slug, Tag, Text, Title, Uuid } from './common.ts'
 import { AwaitsView, QuestionView } from './people.ts'
@@ -262,6 +262,22 @@ export const TaskInGraph = TaskView.extend({
   durationMs: z.int().nullable().describe('From its start to its end'),
   blockedBy: z.array(Neighbour).describe(`What it depends on, ended or not; the first ${NEIGHBOURS}`),
   blocks: z.array(Neighbour).describe(`What depends on it; the first ${NEIGHBOURS}`),
+  takers: z
+    .object({
+      agents: z.array(
+        z.object({
+          slug: z.string(),
+          state: z.enum(AGENT_STATES),
+          stateReason: z.string().nullable(),
+          leaving: z.boolean(),
+        }),
+      ),
+      workers: z.int(),
+    })
+    .nullable()
+    .describe(
+      'Who may take it while it is queued: agents, those at work first and at most 20, and how many workers',
+    ),
   ...planFieldViews,
 })
 

@@ -44,6 +44,22 @@ describe.skipIf(!isHere)('on the page of a task', () => {
       .toBe(1)
   })
 
+  test('a task whose agent is paused says so, and the agent is resumed there', async () => {
+    const w = await workspace()
+    const adapterConfig = { steps: [{ result: { ok: true } }] }
+    expect(await w.call('PUT', '/agents/dev-1', { adapterType: 'simulated', adapterConfig })).toMatchObject({
+      status: 201,
+    })
+    expect((await w.post('/agents/dev-1/pause')).status).toBeLessThan(300)
+    const task = await w.make({ title: 'Port the API', agent: 'dev-1' })
+    const { page, calls } = await openPage(w, `/tasks/${task.id}`)
+    await page.getByText('The agent dev-1 is paused').waitFor()
+    expect(calls.length, calls.join('\n')).toBeLessThanOrEqual(5)
+    await page.getByRole('button', { name: 'Resume dev-1' }).click()
+    await w.reaches(task, 'completed')
+    await page.getByText('Done').first().waitFor()
+  })
+
   test('a question is answered, and the page follows what becomes of it', async () => {
     const w = await workspace()
     const task = await w.held({ title: 'Port the API' })
@@ -53,7 +69,7 @@ describe.skipIf(!isHere)('on the page of a task', () => {
       options: ['yes', 'no'],
     })
     const { page } = await openPage(w, `/tasks/${task.id}`)
-    await page.getByText('A question of alpha waits for you').waitFor()
+    await page.getByText('A question from alpha is waiting for you').waitFor()
     await page.getByRole('region', { name: 'Question' }).getByRole('button', { name: 'yes' }).click()
     await page.getByRole('heading', { level: 1 }).getByText('Queued').waitFor()
     expect((await w.read(task)).question.answer).toBe('yes')

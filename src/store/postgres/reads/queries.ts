@@ -41,6 +41,7 @@ import {
   runsOfRoutine,
 } from './routines.ts'
 import { findSession, readSessionMemory, usersOf } from './session-memory.ts'
+import { takersOf } from './takers.ts'
 import { tasksAround, tasksByKeys } from './task-graph.ts'
 
 /** Pages for people. */
@@ -101,7 +102,7 @@ export function readQueries({ readers }: Connections) {
       telemetry: telemetryOf,
     }),
     inbox: bind(readers, { read: readInbox, item: readInboxItem }),
-    taskGraph: bind(readers, { around: tasksAround, byKey: tasksByKeys }),
+    taskGraph: bind(readers, { around: tasksAround, byKey: tasksByKeys, takers: takersOf }),
     sessionMemory: bind(readers, { find: findSession, read: readSessionMemory, usersOf }),
   }
 }

@@ -21,7 +21,7 @@ export function AskAct(props: Asking & { act: SharedAct }) {
           isDangerous
           onConfirm={(reason) => send({ act, ...because(reason) })}
           reason="optional"
-          text="Whoever works on it loses it at once. A cancelled task can be put back in the queue."
+          text="Whoever is working on it loses it at once. A cancelled task can be put back in the queue."
           title={`Cancel ${about.name}?`}
         />
       )
@@ -43,7 +43,7 @@ export function AskAct(props: Asking & { act: SharedAct }) {
           confirm="Put back in the queue"
           onConfirm={(reason) => send({ act, ...because(reason) })}
           reason="optional"
-          text="It begins anew: attempts count from zero. Earlier results stay in its lineage."
+          text="It starts over, with all its attempts. Earlier results stay in its lineage."
           title={`Put ${about.name} back in the queue?`}
         />
       )
@@ -60,7 +60,7 @@ export function AskAct(props: Asking & { act: SharedAct }) {
 
 function AskAgain({ about, onClose, send }: Asking) {
   const refusal = (act: 'retry' | 'reset') =>
-    about.one && !mayBeDone(act, about.one) ? 'Not possible from its present state.' : null
+    about.one && !mayBeDone(act, about.one) ? 'Not possible in its current state.' : null
   const choose = (act: 'retry' | 'reset') => {
     send({ act })
     onClose()
@@ -80,7 +80,7 @@ function AskAgain({ about, onClose, send }: Asking) {
       }
       onClose={onClose}
       open
-      text="Retry goes on with what it has learned so far. Putting it back begins anew: attempts count from zero."
+      text="Retry continues with what was learned so far. Putting it back in the queue starts over, with all its attempts."
       title={`Work on ${about.name} again`}
       width="small"
     />

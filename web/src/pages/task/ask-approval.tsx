@@ -31,7 +31,7 @@ function AskOne({ task, about, onClose, send }: Asking & { task: AskedTask }) {
       onClose={onClose}
       refusal={
         now && now.resultDigest !== task.resultDigest
-          ? 'It changed while you read. Close this and look again.'
+          ? 'It changed while you were reading. Close this and look again.'
           : null
       }
       text="Your approval is of exactly this result. If it changes meanwhile, it is refused."

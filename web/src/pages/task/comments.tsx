@@ -13,7 +13,7 @@ import type { ShownTask, Task } from './use-task.ts'
 export function Comments({ task, now }: { task: Task; now: ShownTask }) {
   return (
     <CommentThread
-      emptyWords="Nobody has said anything yet. The agent that works on it next reads what you write."
+      emptyWords="No comments yet. The next agent to work on it reads what you write."
       form={(replyTo, onDone) => (
         <CommentForm
           comment={(text) => whetherDone(commentOnTask(task.id, text, replyTo?.id ?? null))}

@@ -33,7 +33,7 @@ export function Lineage(props: { task: Task; now: ShownTask; onResults: () => vo
       <Empty
         drawing="handover"
         text="Each time an agent takes this task, it gets a new generation. They are listed here, with why each one ended."
-        title="Nobody has taken it yet"
+        title="Not taken yet"
       />
     )
   const newestFirst = claims.data.items.toSorted((a, b) => b.generation - a.generation)

@@ -11,12 +11,12 @@ const FIRST = 6
 /** What it waits for, and what waits for it, with their states. */
 export function Neighbours({ task }: { task: Task }) {
   if (task.blockedBy.length === 0 && task.blocks.length === 0)
-    return <p className="text-row text-muted">It waits for no other task, and none waits for it.</p>
+    return <p className="text-row text-muted">It waits for no other task, and no task waits for it.</p>
   return (
     <div className="flex flex-col gap-3">
       <NeighbourList
         neighbours={task.blockedBy}
-        words={openOf(task.blockedBy).length > 0 ? 'Waits for' : 'Waited for'}
+        words={openOf(task.blockedBy).length > 0 ? 'Waiting for' : 'Waited for'}
       />
       <NeighbourList neighbours={task.blocks} words="Blocks" />
     </div>

@@ -47,7 +47,7 @@ export function Results(props: {
     return (
       <Empty
         drawing="tray"
-        text="What an agent hands in is kept here, accepted or not. Nothing is overwritten."
+        text="Every result that is submitted is kept here, accepted or not."
         title="No result yet"
       />
     )
@@ -142,7 +142,7 @@ function Promote({ task, result }: { task: Task; result: Result }) {
         onConfirm={(reason) => void promote(reason)}
         open={isAsked}
         reason="required"
-        text="It becomes the accepted result. The one before stays in the list, and whoever works on the task loses it."
+        text="It becomes the accepted result. The one before stays in the list, and whoever is working on the task loses it."
         title={`Promote the result of generation ${result.generation}?`}
       />
     </>

@@ -19,7 +19,7 @@ export function TaskRuns({ task }: { task: Task }) {
       <Empty
         drawing="terminal"
         text="Baton has started no agent for this task. Programs that claim tasks themselves have no runs here."
-        title="No run yet"
+        title="No runs yet"
       />
     )
   return (

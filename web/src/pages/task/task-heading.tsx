@@ -1,8 +1,10 @@
 import { AgentChip } from '../../parts/agent-chip.tsx'
+import { Button } from '../../parts/button.tsx'
 import { Countdown } from '../../parts/countdown.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { StateChip } from '../../parts/state-chip.tsx'
 import { nameOfTask, shortKey } from '../../requests/act-words.ts'
+import { useAgentActs } from '../agents/use-agent-acts.ts'
 import type { ShownTask, Task } from './use-task.ts'
 import { whyAndNext } from './why.ts'
 
@@ -41,7 +43,7 @@ export function TaskFacts({ task, now }: { task: Task; now: ShownTask }) {
         <span className="inline-flex items-center gap-1.5">
           <AgentChip size={16} slug={holder.agent} />
           <span>
-            has it, lease <Countdown due="over" to={holder.leaseExpiresAt} />
+            holds it, lease <Countdown due="over" to={holder.leaseExpiresAt} />
           </span>
         </span>
       )}
@@ -69,7 +71,7 @@ const sentence = (words: string) => words.charAt(0).toUpperCase() + words.slice(
 
 /** What holds it, and what happens next. */
 export function WhyAndNextLines({ task, now }: { task: Task; now: ShownTask }) {
-  const { why, next } = whyAndNext(task, now)
+  const { why, next, resume } = whyAndNext(task, now)
   if (why === null && next === null) return null
   return (
     <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-3 gap-y-1 text-body">
@@ -92,9 +94,27 @@ export function WhyAndNextLines({ task, now }: { task: Task; now: ShownTask }) {
                 <Countdown due="a moment" to={next.at} />
               </>
             )}
+            {resume && <Resume slug={resume} />}
           </dd>
         </>
       )}
     </dl>
+  )
+}
+
+/** The act that helps, where it is missed. */
+function Resume({ slug }: { slug: string }) {
+  const { pauseOrResume, whyNotPause, isPausing } = useAgentActs()
+  const agent = { slug, state: 'paused', adapterType: '', leaving: false } as const
+  return (
+    <Button
+      busy={isPausing(slug)}
+      className="ml-2"
+      disabledReason={whyNotPause(agent)}
+      onClick={() => pauseOrResume(agent)}
+      size="small"
+    >
+      Resume {slug}
+    </Button>
   )
 }

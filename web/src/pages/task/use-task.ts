@@ -29,22 +29,28 @@ function afterEvent(task: Task, { taskId, to }: LiveEvent): Task {
 }
 
 /** The card tells progress; nothing else of the task changes with it but its last checkpoint. */
-const changesTask = (id: string) => (event: LiveEvent) =>
-  event.taskId === id &&
-  (event.type === 'task_progress' ? event.payload.checkpoint === true : event.type !== 'task_logged')
+const changesTask =
+  ({ id, state }: Pick<Task, 'id' | 'state'>) =>
+  ({ taskId, type, payload }: LiveEvent) =>
+    taskId === id
+      ? type === 'task_progress'
+        ? payload.checkpoint === true
+        : type !== 'task_logged'
+      : // While it is queued it says which agents could take it.
+        state === 'queued' && type.startsWith('agent_')
 
 /** A task by its id, its key or its number. */
 export function useTask(idOrKey: string) {
-  const id = useRef<string | null>(null)
+  const read = useRef<Task | null>(null)
   const snapshot = useSnapshot<Task>(
     ['task', idOrKey],
     ({ signal }) => api().read('/tasks/:id', { params: { id: idOrKey }, signal }),
-    { apply: afterEvent, refetchOn: (event) => id.current !== null && changesTask(id.current)(event) },
+    { apply: afterEvent, refetchOn: (event) => read.current !== null && changesTask(read.current)(event) },
   )
-  const readId = snapshot.data?.id ?? null
+  const { data = null } = snapshot
   useEffect(() => {
-    id.current = readId
-  }, [readId])
+    read.current = data
+  }, [data])
   return snapshot
 }
 

@@ -1,4 +1,5 @@
 import { shortKey } from '../../requests/act-words.ts'
+import { whyNotTaken } from './takers.ts'
 import type { Neighbour, ShownTask, Task } from './use-task.ts'
 
 /** Why a task stands as it stands, and what changes that next. Each state that does not move names both. Pure. */
@@ -7,6 +8,8 @@ interface WhyAndNext {
   readonly why: string | null
   /** `at`: counted down behind the words. */
   readonly next: { readonly words: string; readonly at: number | null } | null
+  /** The agent that has to be resumed first. */
+  readonly resume?: string | null
 }
 
 const next = (words: string, at: number | null = null) => ({ words, at })
@@ -60,24 +63,27 @@ function waiting(task: Task, now: ShownTask): WhyAndNext {
   const open = openOf(task.blockedBy)
   if (open.length > 0)
     return {
-      why: `waits for ${listed(open.map(nameOf))}`,
+      why: `waiting for ${listed(open.map(nameOf))}`,
       next: next(
         task.triggerRule === 'all_success' || task.triggerRule === null
           ? `queued when ${open.length === 1 ? 'it is' : `all ${open.length} are`} done`
           : `queued as its rule “${task.triggerRule.replaceAll('_', ' ')}” is met`,
       ),
     }
-  if (now.dueAt !== null) return { why: 'is planned for later', next: next('queued in', now.dueAt) }
-  return { why: 'waits for its parts', next: next('queued when they have ended') }
+  if (now.dueAt !== null) return { why: 'scheduled for later', next: next('queued in', now.dueAt) }
+  return { why: 'waiting for its parts', next: next('queued when they have ended') }
 }
 
 function queued(task: Task, now: ShownTask): WhyAndNext {
+  const wanted = { agent: now.agent, capabilities: task.requiredCapabilities }
+  const not = task.takers && whyNotTaken(wanted, task.takers)
+  if (not) return { why: not.why, next: next(not.next), resume: not.resume }
   const needs =
     task.requiredCapabilities.length > 0 ? ` that can ${task.requiredCapabilities.join(', ')}` : ''
   const who = now.agent ?? `an agent${needs}`
   const failed = failure(task)
   return {
-    why: failed ? `tried again after ${failed}` : 'ready, and not taken yet',
+    why: failed ? `retried after ${failed}` : 'ready, not taken yet',
     next: next(`taken by ${who} as soon as ${now.agent ? 'it' : 'one'} is free`),
   }
 }
@@ -87,29 +93,29 @@ function held(task: Task, now: ShownTask): WhyAndNext {
   const verdict = task.verifications.at(-1)
   const why =
     now.attempt > 1 && verdict?.verdict === 'fail'
-      ? `tried again after a verdict${verdict.score === null ? '' : ` of ${verdict.score}`}${verdict.feedback ? `: “${verdict.feedback}”` : ''}`
+      ? `retried after a verdict${verdict.score === null ? '' : ` of ${verdict.score}`}${verdict.feedback ? `: “${verdict.feedback}”` : ''}`
       : failed
-        ? `tried again after ${failed}`
+        ? `retried after ${failed}`
         : null
   if (now.state === 'assigned')
     return { why: why ?? `taken by ${now.holder?.agent ?? 'an agent'}`, next: next('its start') }
-  return { why: why ?? `${now.holder?.agent ?? 'an agent'} works on it`, next: next(afterResult(task)) }
+  return { why: why ?? `running on ${now.holder?.agent ?? 'an agent'}`, next: next(afterResult(task)) }
 }
 
 function needsPerson(task: Task, now: ShownTask): WhyAndNext {
   if (now.awaits === 'question')
     return {
-      why: `a question of ${task.question?.askedBy ?? 'its agent'} waits for you`,
+      why: `a question from ${task.question?.askedBy ?? 'its agent'} is waiting for you`,
       next: next('queued again with your answer'),
     }
   const because = task.awaits?.reason ?? null
   if (now.resultDigest !== null)
     return {
-      why: because ? `its result waits for you: ${because}` : 'its result waits for your judgement',
-      next: next('done when you approve, tried again when you reject'),
+      why: because ? `its result is waiting for you: ${because}` : 'its result is waiting for your review',
+      next: next('done if you approve, retried if you reject'),
     }
   return {
-    why: because ?? failure(task) ?? 'it waits for a person',
+    why: because ?? failure(task) ?? 'waiting for a person',
     next: next('retry it, complete it by hand, or cancel it'),
   }
 }
@@ -125,7 +131,7 @@ function failed(task: Task, now: ShownTask): WhyAndNext {
   return {
     why: `${failure(task) ?? 'its last attempt failed'}.${spent}`.replace('..', '.'),
     next: next(
-      `nothing by itself: retry it, or complete it by hand${blocked > 0 ? `. It holds back ${blocked} ${blocked === 1 ? 'task' : 'tasks'}` : ''}`,
+      `nothing until you retry it or complete it by hand${blocked > 0 ? `. It blocks ${blocked} ${blocked === 1 ? 'task' : 'tasks'}` : ''}`,
     ),
   }
 }
@@ -138,22 +144,22 @@ export function whyAndNext(task: Task, now: ShownTask): WhyAndNext {
     case 'queued':
       return queued(task, now)
     case 'awaiting_retry':
-      return { why: failure(task) ?? 'its last attempt failed', next: next('tried again in', now.dueAt) }
+      return { why: failure(task) ?? 'its last attempt failed', next: next('retried in', now.dueAt) }
     case 'assigned':
     case 'running':
     case 'continuing':
       return held(task, now)
     case 'verifying':
       return {
-        why: `its result is judged by ${verifierOf(task)}`,
-        next: next('done when it passes, tried again when it fails'),
+        why: `being verified by ${verifierOf(task)}`,
+        next: next('done if it passes, retried if it fails'),
       }
     case 'awaiting_human':
       return needsPerson(task, now)
     case 'paused':
       return { why: 'a person paused it', next: next('nothing until it is resumed') }
     case 'budget_exceeded':
-      return { why: 'its budget is spent', next: next('goes on when its budget is raised') }
+      return { why: 'its budget is spent', next: next('continues when its budget is raised') }
     case 'failed':
       return failed(task, now)
     case 'cancelled':
