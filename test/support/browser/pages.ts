@@ -57,7 +57,7 @@ export const PAGES: readonly PageUnderTest[] = [
     name: 'settings',
     route: '/settings/$section',
     path: () => '/settings/appearance',
-    mainAct: /^Single keys act/,
+    mainAct: /^Single-key shortcuts/,
     isForReaders: true,
     isStatic: true,
   },
@@ -72,7 +72,7 @@ export const PAGES: readonly PageUnderTest[] = [
     name: 'new agent',
     route: '/agents/new',
     path: () => '/agents/new?adapter=simulated',
-    mainAct: /^Make agent/,
+    mainAct: /^Create agent/,
   },
   {
     name: 'agent',

@@ -42,6 +42,18 @@ test.skipIf(!isHere)('settings are tested, saved, and not lost when somebody els
   })
 })
 
+test.skipIf(!isHere)('on a phone settings are read, and the agent is paused with one tap', async () => {
+  const w = await workspace()
+  await hire(w, 'dev-1', [{ result: {} }])
+  const opened = await openPage(w, '/agents/dev-1?tab=settings', { phone: true })
+  const { page } = opened
+  await page.getByText('Settings can be changed on a wider screen.').waitFor()
+  expect(await page.getByRole('tabpanel').getByRole('textbox').count()).toBe(0)
+  expect([await axe(page), await opened.overflow()]).toEqual([[], 0])
+  await page.getByRole('button', { name: 'Pause' }).click()
+  await page.getByRole('button', { name: 'Resume' }).first().waitFor()
+})
+
 /** The prompt editor, with the cursor at the end of what it has. */
 async function editPrompt(w: Workspace, promptTemplate: string, look?: Look) {
   const { adapterType, adapterConfig } = simulated([{ result: {} }])
@@ -83,7 +95,7 @@ test.skipIf(!isHere)('a prompt warns of what is unknown and of what is sensitive
   const notes = page.getByRole('list', { name: 'Notes on the template' })
   await notes.getByText('Line 1, column 22: there is no variable "task.tite"').waitFor()
   await page.getByRole('button', { name: 'Save' }).hover()
-  await page.getByText('Correct first what is underlined.').first().waitFor()
+  await page.getByText('Fix what is underlined first.').first().waitFor()
   expect(await axe(page)).toEqual([])
   await page.keyboard.press('Escape')
   await editor.focus()
@@ -128,10 +140,10 @@ test.skipIf(!isHere)('a new agent never changes one that has the name', async ()
   const { page } = opened
   await page.getByRole('textbox', { name: 'Name' }).fill('dev-1')
   await page.getByRole('textbox', { name: /^Steps/ }).fill('[{"result":{}}]')
-  await page.getByRole('button', { name: 'Make agent' }).click()
+  await page.getByRole('button', { name: 'Create agent' }).click()
   await page.getByText('There is an agent dev-1 already.').waitFor()
   await page.getByRole('textbox', { name: 'Name' }).fill('dev-2')
-  await page.getByRole('button', { name: 'Make agent' }).click()
+  await page.getByRole('button', { name: 'Create agent' }).click()
   await page.waitForURL(/\/agents\/dev-2$/)
 })
 

@@ -29,6 +29,21 @@ describe('a person signs in', () => {
     expect(await axe(late)).toEqual([])
   })
 
+  test('with a link that is opened or pasted where the sign-in page is already shown', async () => {
+    const { ownerKey } = await workspace()
+    const page = await stranger()
+    await page.goto(`${served().url}/sign-in`)
+    await page.getByText('npm run link').first().waitFor()
+    // Only the fragment changes, so the browser loads no page.
+    await page.goto(await oneTimeLink(served().url, ownerKey))
+    await page.waitForURL(/\/w\//)
+    const other = await stranger()
+    await other.goto(`${served().url}/sign-in`)
+    await other.getByLabel(/key/i).fill(await oneTimeLink(served().url, ownerKey))
+    await other.getByLabel(/key/i).press('Enter')
+    await other.waitForURL(/\/w\//)
+  })
+
   test('with a key, and reads why another one is refused', async () => {
     const page = await stranger()
     await page.goto(`${served().url}/sign-in`)

@@ -55,9 +55,9 @@ test.skipIf(!isHere)(
     expect(calls.length, calls.join('\n')).toBeLessThanOrEqual(5)
     expect(await axe(page)).toEqual([])
     await page.getByRole('link', { name: 'Overview' }).click()
-    await page.getByText('Nothing happens here yet').waitFor()
+    await page.getByText('Nothing is happening yet').waitFor()
     await opened.goto('/')
-    await page.getByText('Nothing happens here yet').waitFor()
+    await page.getByText('Nothing is happening yet').waitFor()
     await page.keyboard.press('?')
     await page
       .getByRole('dialog')
@@ -87,21 +87,26 @@ test.skipIf(!isHere)(
   },
 )
 
-test.skipIf(!isHere)('a program that is here becomes an agent with a folder, and is tested', async () => {
-  const w = await workspace()
-  const page = await welcome(w, CLIS)
-  await page.getByRole('button', { name: 'Copy codex login' }).waitFor()
-  await page.getByRole('button', { name: 'Copy npm install -g @google/gemini-cli' }).waitFor()
-  await page.getByRole('textbox', { name: /^Folder/ }).fill(tmpdir())
-  await page.getByRole('button', { name: /^Use claude as “dev-1”/ }).click()
-  await page.waitForURL(/\/agents\/dev-1\?tab=settings/)
-  await page.getByRole('button', { name: 'Test' }).click()
-  await page.getByRole('list', { name: 'Checks' }).getByText('folder').waitFor()
-  expect((await w.call('GET', '/agents/dev-1')).body).toMatchObject({
-    adapterType: 'claude_local',
-    adapterConfig: { cwd: tmpdir() },
-  })
-})
+test.skipIf(!isHere)(
+  'a program that is here becomes an agent with a folder, and is tested by itself',
+  async () => {
+    const w = await workspace()
+    const page = await welcome(w, CLIS)
+    await page.getByRole('button', { name: 'Copy codex login' }).waitFor()
+    await page.getByRole('button', { name: 'Copy npm install -g @google/gemini-cli' }).waitFor()
+    await page.getByRole('textbox', { name: /^Folder/ }).fill(tmpdir())
+    await page.getByRole('button', { name: /^Use claude as “dev-1”/ }).click()
+    const made = page.getByRole('region', { name: 'dev-1, just made' })
+    await made.getByRole('list', { name: 'Checks' }).getByText('folder').waitFor()
+    await made.getByText(/^dev-1 (is ready|was made, but cannot run yet)\.$/).waitFor()
+    await page.getByRole('button', { name: /^Use claude as “dev-2”/ }).waitFor()
+    expect(await axe(page)).toEqual([])
+    expect((await w.call('GET', '/agents/dev-1')).body).toMatchObject({
+      adapterType: 'claude_local',
+      adapterConfig: { cwd: tmpdir() },
+    })
+  },
+)
 
 const hasCurl = spawnSync('curl', ['--version']).status === 0
 

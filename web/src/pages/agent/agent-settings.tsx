@@ -3,6 +3,7 @@ import type { FormValues, JsonSchema } from '../../forms/schema-fields.ts'
 import { SchemaForm } from '../../forms/schema-form.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Field } from '../../parts/field.tsx'
+import { useIsPhone } from '../../parts/media.ts'
 import { ProblemBox } from '../../parts/problem.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { TextInput } from '../../parts/text-input.tsx'
@@ -11,6 +12,7 @@ import { Checks } from './checks.tsx'
 import { Conflict } from './conflict.tsx'
 import { SETTING_WORDS } from './setting-words.ts'
 import { settingsText } from './settings-draft.ts'
+import { SettingsRead } from './settings-read.tsx'
 import { useAdapters } from './use-adapters.ts'
 import type { AgentRead } from './use-agent.ts'
 import { useSettingsForm } from './use-settings-form.ts'
@@ -18,12 +20,12 @@ import { useSettingsForm } from './use-settings-form.ts'
 /** How an agent is set up. */
 export function AgentSettings({ agent }: { agent: AgentRead }) {
   const { can } = useSession()
+  const isPhone = useIsPhone()
   const { data, error, refetch } = useAdapters()
   if (!can('configure_agents'))
     return (
       <p className="p-6 text-row text-muted">
-        The settings of agents are shown to those who may configure agents. An admin or owner of this
-        workspace can.
+        Seeing the settings of agents needs the right to configure agents, which admins and owners have.
       </p>
     )
   if (error && !data)
@@ -39,17 +41,21 @@ export function AgentSettings({ agent }: { agent: AgentRead }) {
       </div>
     )
   const adapter = data.items.find(({ type }) => type === agent.adapterType)
-  return <SettingsForm agent={agent} schema={adapter?.configSchema} />
+  return isPhone ? (
+    <SettingsRead agent={agent} schema={adapter?.configSchema} />
+  ) : (
+    <SettingsForm agent={agent} schema={adapter?.configSchema} />
+  )
 }
 
 function SettingsForm({ agent, schema }: { agent: AgentRead; schema: JsonSchema | undefined }) {
   const form = useSettingsForm(agent, schema)
   const { conflicting, isDirty } = form
   const whyNotSave = conflicting
-    ? 'Decide first which version to keep.'
+    ? 'Choose which version to keep first.'
     : isDirty
       ? null
-      : 'Nothing was changed.'
+      : 'There is nothing to save.'
   return (
     <form
       className="min-h-0 flex-1 overflow-y-auto"

@@ -65,7 +65,7 @@ function NewAgentForm({ adapter }: { adapter: Adapter }) {
   const make = useMutation({
     mutationFn: (adapterConfig: Record<string, unknown>) => makeAgent(slug.trim(), type, adapterConfig),
     onSuccess: (agent) => {
-      toast({ kind: 'done', title: `${agent.slug} is made.`, text: 'Wake it, or give it a task.' })
+      toast({ kind: 'done', title: `${agent.slug} was created.`, text: 'Wake it, or give it a task.' })
       go(`/agents/${agent.slug}`, { replace: true })
     },
   })
@@ -110,7 +110,7 @@ function NewAgentForm({ adapter }: { adapter: Adapter }) {
       {test.data && <Checks probe={test.data} />}
       <div className="flex flex-wrap gap-2">
         <Button busy={make.isPending} disabledReason={whyNot} kind="primary" type="submit">
-          Make agent
+          Create agent
         </Button>
         <Button
           busy={test.isPending}

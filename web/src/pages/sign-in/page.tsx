@@ -1,4 +1,4 @@
-import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { type FormEvent, useEffect, useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { Copyable } from '../../parts/copyable.tsx'
 import { useDocumentTitle } from '../../parts/document-title.ts'
@@ -10,7 +10,7 @@ import { TextInput } from '../../parts/text-input.tsx'
 import { Wordmark } from '../../parts/wordmark.tsx'
 import { signIn } from '../../requests/session.ts'
 import { allSignedIn } from '../../requests/signed-in.ts'
-import { tokenIn, wayBack } from './address.ts'
+import { given, tokenIn, wayBack } from './address.ts'
 
 /** The token is used once, and does not stay in the address or in the browser's history. */
 function takeToken(): string | null {
@@ -26,18 +26,23 @@ function enter(given: { token: string } | { key: string }): Promise<void> {
 
 export function SignIn() {
   useDocumentTitle('Sign in')
-  const token = useRef<string | null>(undefined)
   const [isTrying, setIsTrying] = useState(() => tokenIn(location.hash) !== null)
   const [refusal, setRefusal] = useState<unknown>(null)
   useEffect(() => {
-    // Once, also where React runs effects twice: a second use would be refused.
-    if (token.current !== undefined) return
-    token.current = takeToken()
-    if (token.current === null) return
-    enter({ token: token.current }).catch((error: unknown) => {
-      setRefusal(error)
-      setIsTrying(false)
-    })
+    // The address has it once, also where React runs effects twice: a second use would be refused.
+    const takeLink = () => {
+      const token = takeToken()
+      if (token === null) return
+      setIsTrying(true)
+      enter({ token }).catch((error: unknown) => {
+        setRefusal(error)
+        setIsTrying(false)
+      })
+    }
+    takeLink()
+    // A link that is opened while this page is shown changes its address, and loads nothing.
+    addEventListener('hashchange', takeLink)
+    return () => removeEventListener('hashchange', takeLink)
   }, [])
   return (
     <main className="mx-auto flex min-h-dvh w-full max-w-104 flex-col justify-center gap-6 px-4 py-12">
@@ -103,7 +108,7 @@ function Refusal({ error }: { error: unknown }) {
     <div className="flex gap-3 rounded-card border border-line bg-bad-tint p-3 text-bad" role="alert">
       <Icon className="mt-0.5" name="warning" />
       <div className="min-w-0 text-row">
-        <p className="font-medium">{isRefused ? 'This link does not work any more' : title}</p>
+        <p className="font-medium">{isRefused ? 'This link no longer works' : title}</p>
         <p className="mt-0.5">
           {isRefused ? 'A link works once, for ten minutes. Get a new one with the command below.' : detail}
         </p>
@@ -122,7 +127,7 @@ function KeyForm() {
     if (key.trim() === '' || isBusy) return
     setIsBusy(true)
     setProblem(null)
-    enter({ key: key.trim() }).catch((error: unknown) => {
+    enter(given(key)).catch((error: unknown) => {
       const { title, detail } = explain(error)
       setProblem([title, detail].filter(Boolean).join('. '))
       setIsBusy(false)
@@ -132,7 +137,7 @@ function KeyForm() {
     <form className="flex flex-col gap-3 border-t border-line pt-6" onSubmit={submit}>
       <Field
         hint="It is sent once and not kept in this browser."
-        label="Or paste an API key"
+        label="Or paste the link or an API key"
         problem={problem}
       >
         <TextInput

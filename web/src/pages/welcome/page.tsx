@@ -24,7 +24,7 @@ export function Welcome() {
   useLeaving()
   useShortcuts('Welcome', {
     Enter: {
-      words: next === 2 ? 'Make an agent' : 'Run the demo mission',
+      words: next === 2 ? 'Create an agent' : 'Run the demo mission',
       run: () => act.current?.click(),
       isOff: next === null,
     },

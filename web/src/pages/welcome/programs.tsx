@@ -19,8 +19,7 @@ export function Programs(props: {
   if (clis === null)
     return (
       <p className="text-row text-muted">
-        Which programs are installed is told to those who may configure agents. An admin or owner of this
-        workspace can.
+        Seeing which programs are installed needs the right to configure agents, which admins and owners have.
       </p>
     )
   // What can be used comes first, what is missing last.

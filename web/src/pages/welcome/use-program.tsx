@@ -1,28 +1,32 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type Ref, useState } from 'react'
-import { useGo } from '../../links.tsx'
 import { Button } from '../../parts/button.tsx'
 import { explain } from '../../parts/explain.ts'
 import { Field } from '../../parts/field.tsx'
 import { Select } from '../../parts/select.tsx'
 import { TextInput } from '../../parts/text-input.tsx'
-import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
 import { useSession } from '../../requests/session.ts'
+import { useTest } from '../agent/use-adapters.ts'
 import { makeAgent } from '../agents/make-agent.ts'
 import { freeSlug } from '../agents/slugs.ts'
+import { type Made, MadeAgent } from './made-agent.tsx'
 import type { Cli } from './onboarding.ts'
 
-/** Makes an agent of a program that is installed, and opens it. */
+const NAMES = ['agent-names']
+
+/** Makes an agent of a program that is installed, tests it, and says what the test found. */
 export function UseProgram(props: { programs: readonly Cli[]; actRef: Ref<HTMLButtonElement> | undefined }) {
   const { programs, actRef } = props
-  const go = useGo()
+  const queries = useQueryClient()
   const { can } = useSession()
   const [type, setType] = useState<string | null>(null)
   const [folder, setFolder] = useState('')
+  const [made, setMade] = useState<Made | null>(null)
+  const test = useTest()
   const chosen = programs.find(({ adapterType }) => adapterType === type) ?? programs[0]
   const { data } = useQuery({
-    queryKey: ['agent-names'],
+    queryKey: NAMES,
     queryFn: ({ signal }) => api().get('/agents', { query: { limit: 200 }, signal }),
     enabled: chosen !== undefined,
     gcTime: 0,
@@ -31,55 +35,60 @@ export function UseProgram(props: { programs: readonly Cli[]; actRef: Ref<HTMLBu
   const make = useMutation({
     mutationFn: ({ id, adapterType }: { id: string; adapterType: string }) =>
       makeAgent(id, adapterType, folder.trim() === '' ? {} : { cwd: folder.trim() }),
-    onSuccess: (agent) => {
-      toast({ kind: 'done', title: `${agent.slug} is ready.`, text: 'Test it here, then wake it.' })
-      go(`/agents/${agent.slug}?tab=settings`)
+    onSuccess: ({ slug, adapterType, adapterConfig }) => {
+      const agent = { slug, adapterType, adapterConfig: adapterConfig ?? {} }
+      setMade(agent)
+      test.mutate({ type: adapterType, config: agent.adapterConfig, agent: slug })
+      void queries.invalidateQueries({ queryKey: NAMES })
     },
   })
   if (!chosen) return null
   const forbidden = can('configure_agents') ? null : 'This needs the right to configure agents.'
   return (
-    <form
-      className="flex flex-wrap items-end gap-3"
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (slug !== null && !forbidden) make.mutate({ id: slug, adapterType: chosen.adapterType })
-      }}
-    >
-      {programs.length > 1 && (
-        <Field label="Program">
-          <Select
-            onChange={setType}
-            options={programs.map(({ adapterType, command }) => ({ value: adapterType, words: command }))}
-            value={chosen.adapterType}
-          />
-        </Field>
-      )}
-      <div className="min-w-48 flex-1">
-        <Field
-          label="Folder it works in, or empty for one of its own"
-          problem={make.error ? explain(make.error).detail || explain(make.error).title : null}
-        >
-          <TextInput
-            autoComplete="off"
-            onChange={(event) => setFolder(event.target.value)}
-            placeholder="/path/to/your/project"
-            spellCheck={false}
-            value={folder}
-          />
-        </Field>
-      </div>
-      <Button
-        busy={make.isPending || slug === null}
-        disabledReason={forbidden}
-        icon="plus"
-        kind="primary"
-        ref={actRef}
-        type="submit"
-        {...(actRef ? { shortcut: 'Enter' } : {})}
+    <>
+      {made && <MadeAgent agent={made} test={test} />}
+      <form
+        className="flex flex-wrap items-end gap-3"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (slug !== null && !forbidden) make.mutate({ id: slug, adapterType: chosen.adapterType })
+        }}
       >
-        Use {chosen.command} as “{slug ?? 'dev-1'}”
-      </Button>
-    </form>
+        {programs.length > 1 && (
+          <Field label="Program">
+            <Select
+              onChange={setType}
+              options={programs.map(({ adapterType, command }) => ({ value: adapterType, words: command }))}
+              value={chosen.adapterType}
+            />
+          </Field>
+        )}
+        <div className="min-w-48 flex-1">
+          <Field
+            label="Folder it works in"
+            problem={make.error ? explain(make.error).detail || explain(make.error).title : null}
+          >
+            <TextInput
+              autoComplete="off"
+              onChange={(event) => setFolder(event.target.value)}
+              placeholder="~/my-project, or empty for a new folder"
+              spellCheck={false}
+              value={folder}
+            />
+          </Field>
+        </div>
+        <Button
+          busy={make.isPending || slug === null}
+          disabledReason={forbidden}
+          icon="plus"
+          kind="primary"
+          ref={actRef}
+          type="submit"
+          {...(actRef ? { shortcut: 'Enter' } : {})}
+        >
+          Use {chosen.command} as “{slug ?? 'dev-1'}”
+        </Button>
+      </form>
+    </>
   )
 }

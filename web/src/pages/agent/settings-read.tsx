@@ -1,0 +1,38 @@
+import { fieldsOf, type JsonSchema, type SchemaField } from '../../forms/schema-fields.ts'
+import { SETTING_WORDS } from './setting-words.ts'
+import type { AgentRead } from './use-agent.ts'
+import { NOT_IN_FORM } from './use-settings-form.ts'
+
+/** The settings of an agent on a phone: to look up, not to change with a thumb what runs programs. */
+export function SettingsRead({ agent, schema }: { agent: AgentRead; schema: JsonSchema | undefined }) {
+  const config: Record<string, unknown> = agent.adapterConfig ?? {}
+  const set = fieldsOf(schema, NOT_IN_FORM).filter(({ name }) => config[name] !== undefined)
+  return (
+    <div className="min-h-0 flex-1 overflow-y-auto px-4 py-4">
+      <p className="mb-4 text-row text-muted">Settings can be changed on a wider screen.</p>
+      <dl className="flex flex-col gap-4">
+        <Setting label="Name" value={agent.name} />
+        <Setting label="Tasks at once" value={String(agent.maxConcurrentTasks ?? 'any number')} />
+        {set.map((field) => (
+          <Setting key={field.name} label={labelOf(field)} value={textOf(config[field.name])} />
+        ))}
+      </dl>
+    </div>
+  )
+}
+
+const labelOf = ({ name }: SchemaField) => SETTING_WORDS[name]?.label ?? name
+
+function textOf(value: unknown): string {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  return typeof value === 'string' ? value : JSON.stringify(value, null, 2)
+}
+
+function Setting({ label, value }: { label: string; value: string }) {
+  return (
+    <div>
+      <dt className="text-label text-muted">{label}</dt>
+      <dd className="mt-0.5 text-body wrap-anywhere whitespace-pre-wrap">{value}</dd>
+    </div>
+  )
+}
