@@ -60,14 +60,14 @@ describe('an agent whose account is rate limited', () => {
     ({ until: new Date(NOW + hours * 3_600_000).toISOString(), others }) as const
 
   test('rests with the others on it', () => {
-    expect(restText(rests(3), NOW)).toBe('Rests until 06:00 with 3 others on this account')
-    expect(restText(rests(1), NOW)).toBe('Rests until 06:00 with one other on this account')
-    expect(restText(rests(3), NOW, 'short')).toBe('Rests until 06:00, 3 others')
-    expect(restText(rests(0), NOW)).toBe('Rests until 06:00')
+    expect(restText(rests(3), NOW)).toBe('Rate limited until 06:00, as are 3 other agents on this account')
+    expect(restText(rests(1), NOW)).toBe('Rate limited until 06:00, as is 1 other agent on this account')
+    expect(restText(rests(3), NOW, 'short')).toBe('Rate limited until 06:00')
+    expect(restText(rests(0), NOW)).toBe('Rate limited until 06:00')
   })
 
   test('rests for more than a day until a time that is not today, and no longer than that', () => {
-    expect(restText(rests(0, 49), NOW)).toBe('Rests until Sat 3 Jan, 06:00')
+    expect(restText(rests(0, 49), NOW)).toBe('Rate limited until Sat 3 Jan, 06:00')
     expect(restText(rests(2, 0), NOW)).toBeNull()
   })
 })

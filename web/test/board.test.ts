@@ -109,8 +109,8 @@ describe('a card says', () => {
 
   test('what it waits for, by key where it is known', () => {
     const waiting = card({ state: 'pending', waitsFor: [ID], openDeps: 3 })
-    expect(waitsWords(waiting, () => card({ key: 'B-002-x' }))).toBe('Waits for B-002 and 2 more')
-    expect(waitsWords(waiting, () => undefined)).toBe('Waits for #45 and 2 more')
+    expect(waitsWords(waiting, () => card({ key: 'B-002-x' }))).toBe('Waiting for B-002 and 2 more')
+    expect(waitsWords(waiting, () => undefined)).toBe('Waiting for #45 and 2 more')
   })
 
   test('what it does, why it failed, and that it asks', () => {

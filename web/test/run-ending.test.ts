@@ -10,7 +10,7 @@ test('every way a run can fail has a title, a meaning and a next step', () => {
     expect(ending.title).toBe(title)
     expect(ending.forTask, errorCode).toMatch(/\.$/)
     expect(ending.next, errorCode).toMatch(/\.$/)
-    if (stopsAgent) expect(ending.forAgent).toContain('dev-1 stopped')
+    if (stopsAgent) expect(ending.forAgent).toContain('dev-1 is stopped')
   }
 })
 

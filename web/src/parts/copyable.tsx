@@ -47,11 +47,7 @@ export function Copyable({
         {shown ?? text}
       </span>
       <Icon
-        className={
-          isCopied
-            ? 'text-done'
-            : `text-faint ${isBlock ? 'mt-0.5' : 'opacity-0 group-hover:opacity-100 group-focus-visible:opacity-100'}`
-        }
+        className={isCopied ? 'text-done' : `text-faint ${isBlock ? 'mt-0.5' : 'group-hover:text-ink'}`}
         name={isCopied ? 'check' : 'copy'}
         size={14}
       />

@@ -2,7 +2,11 @@ const SHOWN: Record<string, string> = { Mod: 'Ctrl', Space: 'Space', ArrowUp: 'â
 
 /** Keys of a shortcut: "g i" are two after each other, "Mod+k" two at once. */
 export function Kbd({ keys }: { keys: string }) {
-  const strokes = keys.split(' ').map((stroke) => stroke.split('+').map((key) => SHOWN[key] ?? key))
+  const strokes = keys.split(' ').map((stroke) => {
+    const parts = stroke.split('+')
+    // As keyboards label them; alone, a small letter is not the same key as a large one.
+    return parts.map((key) => SHOWN[key] ?? (parts.length > 1 && key.length === 1 ? key.toUpperCase() : key))
+  })
   return (
     <span className="inline-flex items-center gap-1">
       {strokes.flat().map((key, place) => (

@@ -6,5 +6,5 @@ class Offline extends Error {
 /** Before anything is sent. Reading goes on. */
 export function refuseOffline(): void {
   if (!navigator.onLine)
-    throw new Offline('There is no connection, and what you see may be old. Try again when it is live.')
+    throw new Offline('You are disconnected, and this page may be out of date. Try again when it is live.')
 }

@@ -32,7 +32,7 @@ export function Frame() {
         onClick={() => document.getElementById('content')?.focus()}
         type="button"
       >
-        Skip to the content
+        Skip to content
       </button>
       <TopBar onHelp={() => setLayer('help')} onPalette={() => setLayer('palette')} />
       <NewVersion />
@@ -73,7 +73,7 @@ function useGlobalKeys(open: (layer: 'palette' | 'help') => void): void {
   const go = useGo()
   const shortcuts: Shortcuts = {
     'Mod+k': { words: 'Find or do anything', run: () => open('palette') },
-    '?': { words: 'Keys of this page', run: () => open('help') },
+    '?': { words: 'Keyboard shortcuts', run: () => open('help') },
     'c t': { words: 'New task', run: () => go('/board?new=task') },
     y: {
       words: 'Copy the link to this page',

@@ -10,7 +10,7 @@ export function NewVersion() {
       className="flex items-center justify-center gap-3 bg-go-tint px-4 py-1.5 text-row text-go"
       role="status"
     >
-      A new version is there.
+      A new version is available.
       <Button onClick={() => location.reload()} size="small">
         Reload
       </Button>

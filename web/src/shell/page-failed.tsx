@@ -12,7 +12,7 @@ const isOfAnOldVersion = (error: unknown) =>
 export function PageFailed({ error, reset }: ErrorComponentProps) {
   if (isOfAnOldVersion(error))
     return (
-      <Page title="A new version is there">
+      <Page title="A new version is available">
         <Empty
           action={
             <Button kind="primary" onClick={() => location.reload()}>

@@ -95,7 +95,7 @@ function Found({ typed, onOpen }: { typed: string; onOpen: (to: string) => void 
           <span className="text-label text-faint">{kind}</span>
         </Command.Item>
       ))}
-      {data.isBounded && <Note>There are more tasks than were looked through.</Note>}
+      {data.isBounded && <Note>Only the newest tasks were searched.</Note>}
     </Command.Group>
   )
 }

@@ -40,7 +40,7 @@ export function TopBar({ onPalette, onHelp }: { onPalette: () => void; onHelp: (
         <IconButton
           className="max-sm:hidden"
           icon="help"
-          label="Keys of this page"
+          label="Keyboard shortcuts"
           onClick={onHelp}
           shortcut="?"
         />

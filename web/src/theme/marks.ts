@@ -107,5 +107,5 @@ export const STATE_LOOKS = {
   ended: { word: 'Ended', hue: 'wait', mark: 'ban' },
   lost: { word: 'Lost', hue: 'bad', mark: 'cross' },
   claimed: { word: 'Claimed', hue: 'go', mark: 'dottedRing' },
-  coalesced: { word: 'Joined with another', hue: 'wait', mark: 'skip' },
+  coalesced: { word: 'Merged with another', hue: 'wait', mark: 'skip' },
 } as const satisfies Record<AnyState, { word: string; hue: Hue; mark: keyof typeof MARKS }>

@@ -5,7 +5,7 @@ export const THEMES = ['system', 'light', 'dark'] as const
 type Theme = (typeof THEMES)[number]
 
 export const THEME_WORDS: Record<Theme, { words: string; icon: IconName }> = {
-  system: { words: 'Like the system', icon: 'monitor' },
+  system: { words: 'Match the system', icon: 'monitor' },
   light: { words: 'Light', icon: 'sun' },
   dark: { words: 'Dark', icon: 'moon' },
 }

@@ -54,7 +54,7 @@ describe.skipIf(!isHere)('on the page of a mission', () => {
     const w = await workspace()
     const mission = await asked(w)
     const { page } = await openPage(w, `/missions/${mission.id}?view=comments`)
-    await page.getByText('Nobody has said anything yet.').waitFor()
+    await page.getByText('No comments yet.').waitFor()
     await page.getByLabel('Comment', { exact: true }).fill('Keep the **old** one alive.')
     await page.keyboard.press('Control+Enter')
     await page.getByRole('article').getByText('Keep the old one alive.').waitFor()

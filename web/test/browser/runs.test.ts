@@ -112,10 +112,10 @@ describe.skipIf(!isHere)('a run', () => {
     const { page } = await openPage(w, `/runs/${run}`)
     const why = page.getByRole('region', { name: 'Why it ended' })
     await why.getByText('The agent is not logged in, or its key was rejected').waitFor()
-    await why.getByText('talker stopped').waitFor()
+    await why.getByText('talker is stopped').waitFor()
     await why.getByRole('button', { name: 'Resume talker' }).waitFor()
     await page
-      .getByRole('button', { name: /^In the raw log, byte/ })
+      .getByRole('button', { name: /^Show in the raw log, byte/ })
       .first()
       .click()
     await log(page).getByText('Error: the disk is full').waitFor()
@@ -152,7 +152,7 @@ describe.skipIf(!isHere)('a run', () => {
   test('appears in the list of runs while somebody looks at it', async () => {
     const w = await workspace()
     const { page } = await openPage(w, '/runs')
-    await page.getByText('No run yet').waitFor()
+    await page.getByText('No runs yet').waitFor()
     await runOf(w, [{ say: 'Hello' }, { result: {} }])
     await page.getByRole('table', { name: 'Runs' }).getByText('Succeeded').waitFor()
   })

@@ -20,14 +20,14 @@ export function StepBody({ step, onRaw }: { step: Step; onRaw: (offset: number) 
           <TerminalText className={step.isError ? 'text-bad' : ''} text={output} />
         </Part>
       )}
-      {step.isOpen && <p className="text-row text-muted">Its result has not come yet.</p>}
+      {step.isOpen && <p className="text-row text-muted">No result yet.</p>}
       <button
         className="self-start text-label font-medium text-accent hover:underline"
         onClick={() => onRaw(step.offset)}
         type="button"
       >
-        {isLong ? 'All of it in the raw log' : 'In the raw log'}, byte {step.offset.toLocaleString('en-US')} (
-        {bytesText(step.bytes + (step.outputBytes ?? 0))})
+        {isLong ? 'Show all of it in the raw log' : 'Show in the raw log'}, byte{' '}
+        {step.offset.toLocaleString('en-US')} ({bytesText(step.bytes + (step.outputBytes ?? 0))})
       </button>
     </div>
   )

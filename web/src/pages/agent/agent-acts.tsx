@@ -63,7 +63,7 @@ export function AgentActs({ agent }: { agent: AgentRead }) {
         onConfirm={(reason) => acts.terminate(agent, reason)}
         open={isEnding}
         reason="optional"
-        text="It finishes what it holds and then gets no more work. Its runs stay."
+        text="It finishes its current tasks and gets no new ones. Its runs are kept."
         title={`Terminate ${slug}?`}
       />
     </>

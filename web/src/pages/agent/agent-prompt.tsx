@@ -23,8 +23,7 @@ export function AgentPrompt({ agent }: { agent: AgentRead }) {
   if (can('configure_agents')) return <PromptForm agent={agent} />
   return (
     <p className="p-6 text-row text-muted">
-      What agents are told is shown to those who may configure agents. An admin or owner of this workspace
-      can.
+      Seeing the prompts of agents needs the right to configure agents, which admins and owners have.
     </p>
   )
 }
@@ -37,11 +36,11 @@ function PromptForm({ agent }: { agent: AgentRead }) {
   const editor = useRef<TemplateEditorHandle>(null)
   const id = useId()
   const whyNotSave = isConflict
-    ? 'Decide first which version to keep.'
+    ? 'Choose which version to keep first.'
     : !draft.isChanged
-      ? 'Nothing was changed.'
+      ? 'There is nothing to save.'
       : preview.problems.length > 0
-        ? 'Correct first what is underlined.'
+        ? 'Fix what is underlined first.'
         : null
   useShortcuts('Prompt', {
     'Mod+Enter': { words: 'Save the prompt', run: draft.save, isOff: whyNotSave !== null },
@@ -59,7 +58,7 @@ function PromptForm({ agent }: { agent: AgentRead }) {
         <Suspense fallback={<Skeleton label="The editor is loading" rowHeight={24} rows={10} />}>
           <TemplateEditor
             describedBy={`${id}-hint ${id}-notes`}
-            empty="Empty: the default prompt, which tells the task and how to report."
+            empty="Empty: the default prompt, with the task and how to report on it."
             labelledBy={`${id}-label`}
             onChange={draft.setText}
             problems={preview.problems}

@@ -23,7 +23,7 @@ export function PromptPreview({ preview }: { preview: ReturnType<typeof usePromp
           {isOld && (
             <p className="text-row text-muted">
               {shown === null
-                ? 'There is no preview before what is underlined is corrected.'
+                ? 'The preview returns when what is underlined is fixed.'
                 : 'As it was before the problem.'}
             </p>
           )}

@@ -40,7 +40,7 @@ export function RunStrip({ runs, onOpen }: { runs: readonly ListedRun[]; onOpen:
       </div>
       <figcaption className="text-label text-muted">
         {label}
-        {longestMs > 0 && ` Height is how long each took, the longest ${durationText(longestMs)}.`}
+        {longestMs > 0 && ` The longest took ${durationText(longestMs)}.`}
       </figcaption>
     </figure>
   )
@@ -59,5 +59,5 @@ function summaryOf(states: readonly RunState[]): string {
   const counts = new Map<RunState, number>()
   for (const state of states) counts.set(state, (counts.get(state) ?? 0) + 1)
   const parts = [...counts].map(([state, count]) => `${count} ${STATE_LOOKS[state].word.toLowerCase()}`)
-  return `Last ${states.length} ${states.length === 1 ? 'run' : 'runs'}: ${parts.join(', ')}.`
+  return `${states.length === 1 ? '1 run' : `Last ${states.length} runs`}: ${parts.join(', ')}.`
 }

@@ -30,7 +30,7 @@ export function RunsOfAgent({ slug }: { slug: string }) {
       <Empty
         drawing="terminal"
         text="Wake it, or give it a task. What it does is kept here as a run."
-        title="No run yet"
+        title="No runs yet"
       />
     )
   return (

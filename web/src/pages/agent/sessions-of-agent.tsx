@@ -59,8 +59,8 @@ export function SessionsOfAgent({ slug }: { slug: string }) {
     return (
       <Empty
         drawing="handover"
-        text="When it works on a task again, it takes up the conversation it had. Those are listed here."
-        title="No session to take up"
+        text="When the agent works on a task again, it resumes the conversation it had. Those are listed here."
+        title="No sessions"
       />
     )
   return (
@@ -83,7 +83,7 @@ export function SessionsOfAgent({ slug }: { slug: string }) {
         onClose={() => setAsked(null)}
         onConfirm={() => asked && reset.mutate(asked)}
         open={asked !== null}
-        text="The next run begins a new conversation and does not know the old one. There is no way back."
+        text="The next run begins a new conversation and does not know the old one. This cannot be undone."
         title={asked === 'all' ? `Reset all sessions of ${slug}?` : 'Reset this session?'}
       />
     </>

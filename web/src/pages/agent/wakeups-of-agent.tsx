@@ -31,7 +31,7 @@ export function WakeupsOfAgent({ slug }: { slug: string }) {
       <Empty
         drawing="terminal"
         text="It is woken by work that waits, by a timer, or by you."
-        title="It was never woken"
+        title="Never woken"
       />
     )
   return <DataTable columns={COLUMNS} keyOf={({ id }) => id} label={`Wakeups of ${slug}`} rows={data.items} />

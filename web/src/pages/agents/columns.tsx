@@ -19,7 +19,7 @@ export function agentColumns(acts: Acts): Column<ListedAgent>[] {
     {
       name: 'agent',
       words: 'Agent',
-      width: 'minmax(0, 1.2fr)',
+      width: 'minmax(136px, 1.6fr)',
       phone: 'first',
       cell: (agent) => (
         <PageLink className="flex font-medium hover:text-accent hover:underline" to={`/agents/${agent.slug}`}>
@@ -50,7 +50,7 @@ export function agentColumns(acts: Acts): Column<ListedAgent>[] {
     {
       name: 'work',
       words: 'Work',
-      width: 'minmax(0, 2.4fr)',
+      width: 'minmax(0, 2fr)',
       phone: 'second',
       cell: (agent) => <Work agent={agent} />,
     },

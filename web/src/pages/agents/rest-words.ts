@@ -11,16 +11,16 @@ const DAY_MS = 86_400_000
 const dayText = (at: number) =>
   new Date(at).toLocaleDateString('en-GB', { weekday: 'short', day: 'numeric', month: 'short' })
 
-const countOf = (others: number) => (others === 1 ? 'one other' : `${others} others`)
+const countOf = (others: number) => (others === 1 ? '1 other agent' : `${others} other agents`)
 
-/** "Rests until 06:00 with 3 others on this account", or for a table "Rests until 06:00, 3 others". Null: the time is over. */
+/** "Rate limited until 06:00, as are 3 other agents on this account"; in a table only the first part. Null: the time is over. */
 export function restText({ until, others }: Rests, now: number, length: 'long' | 'short' = 'long') {
   const at = Date.parse(until)
   if (at <= now) return null
   const date = at - now < DAY_MS ? '' : `${dayText(at)}, `
-  const words = `Rests until ${date}${clockText(at, 'minute')}`
+  const words = `Rate limited until ${date}${clockText(at, 'minute')}`
   if (others === 0) return words
   return length === 'short'
-    ? `${words}, ${countOf(others)}`
-    : `${words} with ${countOf(others)} on this account`
+    ? words
+    : `${words}, as ${others === 1 ? 'is' : 'are'} ${countOf(others)} on this account`
 }

@@ -11,7 +11,7 @@ export function Resting({ rests, isShort = false }: { rests: Rests; isShort?: bo
   return (
     <span
       className="flex min-w-0 items-center gap-1.5 text-ask"
-      title={`${restText(rests, now)}. Rate limited until ${exactText(Date.parse(rests.until))}.`}
+      title={`${restText(rests, now)}: ${exactText(Date.parse(rests.until))}.`}
     >
       <Icon name="clock" size={14} />
       <span className="min-w-0 truncate">{words}</span>

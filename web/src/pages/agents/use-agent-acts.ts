@@ -28,14 +28,17 @@ export function useAgentActs() {
       if (wakeup.status === 'skipped')
         toast({ kind: 'bad', title: `${slug} was not woken.`, text: wakeup.detail ?? undefined })
       else if (wakeup.status === 'coalesced')
-        toast({ title: `${slug} is woken already.`, text: 'This wakeup joined the one that waits.' })
+        toast({
+          title: `${slug} is being woken already.`,
+          text: 'This wakeup was merged with the one that is pending.',
+        })
       else toast({ kind: 'done', title: `${slug} was woken.` })
     },
     onError: tellRefusal,
   })
   const undoPause = useMutation({
     mutationFn: resume,
-    onSuccess: (_, slug) => toast({ kind: 'done', title: `${slug} works again.` }),
+    onSuccess: (_, slug) => toast({ kind: 'done', title: `${slug} was resumed.` }),
     onError: tellRefusal,
   })
   const doPause = useMutation({
@@ -44,7 +47,7 @@ export function useAgentActs() {
       toast({
         kind: 'done',
         title: `${slug} is paused.`,
-        text: 'It finishes what it holds and gets no new work.',
+        text: 'It finishes its current tasks and gets no new ones.',
         act: { words: 'Resume', run: () => undoPause.mutate(slug) },
       }),
     onError: tellRefusal,
@@ -58,7 +61,9 @@ export function useAgentActs() {
     onSuccess: (agent) =>
       toast({
         kind: 'done',
-        title: agent.leaving ? `${agent.slug} ends after its present work.` : `${agent.slug} is terminated.`,
+        title: agent.leaving
+          ? `${agent.slug} is terminated after its current tasks.`
+          : `${agent.slug} is terminated.`,
       }),
     onError: tellRefusal,
   })
@@ -71,7 +76,7 @@ export function useAgentActs() {
     whyNotWake: (agent: ActedOn) => (can('work') ? unwakeable(agent) : 'This needs the right to work.'),
     whyNotPause: (agent: ActedOn) => cannotOperate ?? ended(agent),
     whyNotTerminate: (agent: ActedOn) =>
-      cannotOperate ?? ended(agent) ?? (agent.leaving ? 'It ends after its present work.' : null),
+      cannotOperate ?? ended(agent) ?? (agent.leaving ? 'It is terminated after its current tasks.' : null),
     isWaking: (slug: string) => wake.isPending && wake.variables === slug,
     isPausing: (slug: string) =>
       (doPause.isPending && doPause.variables === slug) ||

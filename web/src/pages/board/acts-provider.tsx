@@ -41,7 +41,7 @@ export function BoardActsProvider({ children }: { children: ReactNode }) {
     const run = (asked: Asked, ids: readonly string[]) => {
       if (forbidden) toast({ kind: 'bad', title: forbidden })
       else if (ids.length > MOST_AT_ONCE)
-        toast({ kind: 'bad', title: `At most ${MOST_AT_ONCE} tasks are acted on at once.` })
+        toast({ kind: 'bad', title: `At most ${MOST_AT_ONCE} tasks can be changed at once.` })
       else if (ids.length > 0) void tellOutcome(taskActs.run(asked, ids))
     }
     const begin = (act: BoardAct, ids: readonly string[]) => {

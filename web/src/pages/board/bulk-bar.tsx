@@ -28,7 +28,7 @@ export function BulkBar() {
   if (selected.size === 0) return null
   const ids = [...selected]
   const cards = ids.map((id) => world.shown(id)).filter((card) => card !== undefined)
-  const tooMany = ids.length > MOST_AT_ONCE ? `At most ${MOST_AT_ONCE} tasks are acted on at once.` : null
+  const tooMany = ids.length > MOST_AT_ONCE ? `At most ${MOST_AT_ONCE} tasks can be changed at once.` : null
   return (
     <section
       aria-label="Selected tasks"

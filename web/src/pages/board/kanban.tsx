@@ -18,10 +18,16 @@ import { Trays } from './trays.tsx'
 import { useCardKeys } from './use-card-keys.ts'
 import { COLUMN_WORDS } from './words.ts'
 
+/** What runs, or else what waits for somebody: a phone should not open with an empty column. */
+const firstOnPhone = (board: BoardOnScreen): BoardColumn =>
+  (['in_progress', 'review', 'inbox', 'assigned', 'done'] as const).find(
+    (name) => board.column(name).count > 0,
+  ) ?? 'in_progress'
+
 /** Five columns of cards; on a phone one of them at a time. */
 export function Kanban({ board, search }: { board: BoardOnScreen; search: BoardSearch }) {
   const isPhone = useIsPhone()
-  const [chosen, choose] = useState<BoardColumn>('in_progress')
+  const [chosen, choose] = useState(() => firstOnPhone(board))
   const [moves] = useState(() => new Moves())
   const lists = useRef(new Map<BoardColumn, VirtualListHandle>())
   const drop = useDrop(board)

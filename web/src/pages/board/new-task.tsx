@@ -33,7 +33,7 @@ export function NewTask({ onClose, project }: Props) {
       onClose()
       toast({
         kind: 'done',
-        title: 'Task made.',
+        title: 'Task created.',
         text: task.title,
         act: { words: 'Open', run: () => go(`/board?task=${task.id}`) },
       })
@@ -56,7 +56,7 @@ export function NewTask({ onClose, project }: Props) {
             onClick={submit}
             shortcut="Ctrl Enter"
           >
-            Make task
+            Create task
           </Button>
         </>
       }
@@ -83,7 +83,7 @@ export function NewTask({ onClose, project }: Props) {
             value={draft.title}
           />
         </Field>
-        <Field hint="What whoever does it has to know." label="Description" problem={byField.description}>
+        <Field hint="What the agent needs to know." label="Description" problem={byField.description}>
           <TextInput
             onChange={(event) => set({ description: event.target.value })}
             rows={4}
@@ -154,7 +154,7 @@ function Details({ draft, byField, set }: DetailProps) {
           value={draft.tags}
         />
       </Field>
-      <Field label="Result is judged by" problem={byField.verification}>
+      <Field label="Result reviewed by" problem={byField.verification}>
         <Select
           onChange={(verification) => set({ verification })}
           options={VERIFICATIONS.map(({ value, words }) => ({ value, words }))}

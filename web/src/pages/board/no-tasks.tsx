@@ -29,7 +29,7 @@ export function NoTasks({
       action={
         <>
           <Button disabledReason={forbidden} kind="primary" onClick={onNew}>
-            Make a task
+            Create a task
           </Button>
           <Button busy={demo.isPending} disabledReason={forbidden} icon="play" onClick={demo.start}>
             Run the demo
@@ -38,7 +38,7 @@ export function NoTasks({
       }
       command={`curl ${location.origin}/api/v1/tasks -H "Authorization: Bearer $BATON_KEY" -H "Content-Type: application/json" -d '{"title":"Write the docs"}'`}
       drawing="columns"
-      text="Every piece of work is a card here, from the moment it is asked for until it is done."
+      text="Every task is a card here, from the moment it is created until it is done."
       title="No tasks"
     />
   )

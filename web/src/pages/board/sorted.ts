@@ -29,7 +29,7 @@ export const SORT_WORDS: Record<string, string> = {
   priority: 'priority',
   attempt: 'attempt',
   cost: 'cost',
-  age: 'how long it is there',
+  age: 'age',
 }
 
 /** Of these the largest is looked for, so it comes first at first. */

@@ -38,7 +38,7 @@ export function reasonOf(card: Card): string | null {
     case 'awaiting_retry':
       return reason ?? (awaits && AWAITS[awaits])
     case 'verifying':
-      return card.verification === 'human' ? 'Waits for a person' : 'Being verified'
+      return card.verification === 'human' ? 'Waiting for a person' : 'Being verified'
     case 'completed':
       return null
     default:
@@ -51,7 +51,7 @@ export function waitsWords(card: Card, cardOf: (id: string) => Card | undefined)
   const [first] = card.waitsFor
   if (card.openDeps === 0 || first === undefined) return null
   const more = card.openDeps - 1
-  return `Waits for ${shortName(first, cardOf(first))}${more > 0 ? ` and ${more} more` : ''}`
+  return `Waiting for ${shortName(first, cardOf(first))}${more > 0 ? ` and ${more} more` : ''}`
 }
 
 /** The moment that its age is counted from: when it came into its state, or for those that wait, when it was made. */

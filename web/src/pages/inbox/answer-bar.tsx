@@ -25,9 +25,9 @@ const CONSEQUENCES: Partial<Record<Decision, string>> = {
   fail: 'The task fails, and is not tried again.',
   archive: 'The task stays failed and leaves the board.',
   pause: 'The agent gets no work until somebody resumes it.',
-  terminate: 'The agent gets no work any more. This cannot be taken back.',
+  terminate: 'The agent gets no more work. This cannot be undone.',
   skip: 'Tasks that depend on it continue without its result.',
-  cancel: 'This cannot be taken back.',
+  cancel: 'This cannot be undone.',
 }
 
 /** The decisions about an item. What needs a text has its own form above. */

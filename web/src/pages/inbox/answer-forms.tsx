@@ -96,7 +96,7 @@ export function BudgetForm({ item, onAnswer, form }: Props) {
       ? 'Write a whole number.'
       : 'Write dollars, such as 7.50.'
     : Number(value) <= spent
-      ? `${words(spent)} are spent already: the limit has to be higher.`
+      ? `${words(spent)} are spent already: set a higher limit.`
       : null
   const refusal = useRefusal() ?? problem
   const send = () => {
@@ -137,7 +137,7 @@ export function BudgetForm({ item, onAnswer, form }: Props) {
           </Field>
         </div>
         <Button disabledReason={refusal} kind="primary" shortcut="Ctrl Enter" type="submit">
-          Raise and go on
+          Raise and continue
         </Button>
       </div>
     </form>

@@ -43,8 +43,8 @@ export function Detail(props: {
         {change && <Changed change={change} id={id} onShow={onShow} />}
         <Empty
           drawing="handover"
-          text={closed ? closedWords(closed) : 'It was answered, or went on without an answer.'}
-          title="This does not wait any more"
+          text={closed ? closedWords(closed) : 'It was answered, or continued without an answer.'}
+          title="This is no longer waiting"
         />
       </>
     )
@@ -128,9 +128,9 @@ function Changed(props: { change: Change; id: string; onShow: (id: string) => vo
     <div className="m-6 mb-0 flex gap-3 rounded-card bg-ask-tint p-4 text-ask" role="alert">
       <Icon className="mt-0.5" name="warning" />
       <div className="min-w-0 flex-1">
-        <p className="font-medium">It changed while you read, so nothing was decided.</p>
+        <p className="font-medium">It changed while you were reading, so nothing was decided.</p>
         <p className="mt-0.5 text-row">
-          You saw {short(seen)}. {now ? `Now ${short(now)} waits.` : 'Nothing waits there now.'}
+          You saw {short(seen)}. {now ? `Now ${short(now)} waits.` : 'Nothing is waiting there now.'}
           {state && ` It is ${state.replaceAll('_', ' ')}.`}
         </p>
         {now && now.id !== id && (

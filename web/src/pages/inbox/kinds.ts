@@ -27,7 +27,7 @@ export const KINDS: Record<InboxKind, { tab: InboxTab; words: string; icon: Icon
   budget: { tab: 'budgets', words: 'Budget', icon: 'budgets', hue: 'ask' },
   dead_letter: { tab: 'trouble', words: 'Out of attempts', icon: 'warning', hue: 'bad' },
   agent: { tab: 'trouble', words: 'Agent', icon: 'warning', hue: 'bad' },
-  alert: { tab: 'trouble', words: 'Nobody can take it', icon: 'warning', hue: 'bad' },
+  alert: { tab: 'trouble', words: 'No agent can take it', icon: 'warning', hue: 'bad' },
 }
 
 /** What is asked, in one line. */
@@ -38,7 +38,7 @@ export function headline({ kind, title, digest, askedBy, preview, about }: Inbox
     case 'question':
       return `${askedBy ?? 'An agent'} asks: ${preview ?? title}`
     case 'review':
-      return digest === null ? `Decide how to go on: ${title}` : `Judge the result: ${title}`
+      return digest === null ? `Decide how to continue: ${title}` : `Review the result: ${title}`
     case 'budget':
       return `The budget is spent: ${title}`
     case 'dead_letter':
@@ -46,7 +46,7 @@ export function headline({ kind, title, digest, askedBy, preview, about }: Inbox
     case 'agent':
       return `${about.agent ?? title} stopped`
     case 'alert':
-      return `Nobody can take: ${title}`
+      return `No agent can take: ${title}`
   }
 }
 

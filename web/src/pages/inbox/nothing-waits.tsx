@@ -17,12 +17,12 @@ export function NothingWaits({ isFiltered }: { isFiltered: boolean }) {
       <Empty
         action={
           <PageLink className={LINK} to="/inbox">
-            Show all that waits
+            Show everything that is waiting
           </PageLink>
         }
         drawing="search"
-        text="Other things wait for you."
-        title="Nothing of this kind waits"
+        text="Other items are waiting for you."
+        title="Nothing of this kind is waiting"
       />
     )
   const working = data?.items.filter(({ state }) => state === 'running').length ?? 0
@@ -36,10 +36,10 @@ export function NothingWaits({ isFiltered }: { isFiltered: boolean }) {
       drawing="tray"
       text={
         working > 0
-          ? `${working} ${working === 1 ? 'agent is' : 'agents are'} at work. Plans, questions, results and trouble appear here.`
-          : 'Plans to approve, questions of agents, results to judge and trouble appear here.'
+          ? `${working} ${working === 1 ? 'agent is' : 'agents are'} at work. Plans, questions, results and problems appear here.`
+          : 'Plans to approve, questions from agents, results to review and problems appear here.'
       }
-      title="Nothing waits for you"
+      title="Nothing is waiting for you"
     />
   )
 }

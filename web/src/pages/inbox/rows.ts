@@ -50,5 +50,5 @@ export function rowAfter(rows: readonly Row[], id: string): string | null {
 export function closedWords({ by, because }: Closed): string {
   const who = by ?? 'Somebody'
   const did = because.replace(/^(task|mission|agent)_/, '').replaceAll('_', ' ')
-  return did === '' ? 'This does not wait any more.' : `${who}: ${did}.`
+  return did === '' ? 'This is no longer waiting.' : `${who}: ${did}.`
 }

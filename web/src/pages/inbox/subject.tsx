@@ -140,10 +140,10 @@ export function Origin({ item }: { item: InboxDetail }) {
       {askedBy && <span>{askedBy}</span>}
       {about.taskId !== null && generation !== null && <span>generation {generation}</span>}
       <span>
-        waits since <Moment at={since} />
+        asked <Moment at={since} />
       </span>
       {digest && (
-        <span className="font-mono text-label text-faint" title={`An answer holds only for ${digest}`}>
+        <span className="font-mono text-label text-faint" title={`Your answer applies only to ${digest}`}>
           {digest.slice(0, 8)}
         </span>
       )}

@@ -46,7 +46,7 @@ export const EditedTask = memo(function EditedTask(props: {
       {text('model', 'Model', 'col-span-2 max-sm:col-span-6')}
       {text('budgetUsd', 'Budget in $', 'col-span-2 max-sm:col-span-6')}
       <div className="col-span-2 min-w-0 max-sm:col-span-6">
-        <Field label="Judged by">
+        <Field label="Reviewed by">
           <Select
             onChange={(judge) => onChange(place, 'judge', judge)}
             options={(Object.keys(JUDGE_WORDS) as Judge[]).map((value) => ({

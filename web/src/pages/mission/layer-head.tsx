@@ -8,7 +8,7 @@ export function LayerHead({ layer, tasks, columns }: { layer: number; tasks: num
         scope="rowgroup"
       >
         {layer === 0 ? 'At once' : `Step ${layer + 1}`}
-        {tasks > 1 && `, ${tasks} tasks side by side`}
+        {tasks > 1 && `, ${tasks} tasks in parallel`}
       </th>
     </tr>
   )

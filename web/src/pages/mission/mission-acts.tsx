@@ -101,7 +101,7 @@ export function MissionActs({ mission }: { mission: Mission }) {
         onConfirm={(reason) => mutate({ act: 'cancel', reason })}
         open={isCancelAsked}
         reason="optional"
-        text="All its open tasks are cancelled. This cannot be taken back."
+        text="All its open tasks are cancelled. This cannot be undone."
         title={`Cancel “${title}”?`}
       />
     </>

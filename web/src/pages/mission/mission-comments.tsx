@@ -7,7 +7,7 @@ import { CommentThread } from '../task/comment-thread.tsx'
 export function MissionComments({ id }: { id: string }) {
   return (
     <CommentThread
-      emptyWords="Nobody has said anything yet. Agents that begin a task of this mission read what you write."
+      emptyWords="No comments yet. Agents that start a task of this mission read what you write."
       form={(replyTo, onDone) => (
         <CommentForm
           comment={(text) => whetherDone(commentOnMission(id, text, replyTo?.id ?? null))}

@@ -151,7 +151,7 @@ function Waits({ id }: { id: string }) {
   const items = data?.items.filter(({ kind }) => kind !== 'plan') ?? []
   if (items.length === 0) return null
   return (
-    <section aria-label="Waits for you" className="rounded-card border border-line bg-raised">
+    <section aria-label="Waiting for you" className="rounded-card border border-line bg-raised">
       <ul>
         {items.map((item) => (
           <li

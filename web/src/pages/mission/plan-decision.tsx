@@ -18,7 +18,7 @@ function say(error: unknown): void {
   const { title, detail } = explainAct(error)
   toast({
     kind: 'bad',
-    title: isOther ? 'It changed while you read, so nothing was decided.' : title,
+    title: isOther ? 'It changed while you were reading, so nothing was decided.' : title,
     text: detail,
   })
 }
@@ -65,7 +65,7 @@ export function PlanDecision({ mission, onShowPlan }: { mission: Mission; onShow
       className="flex flex-wrap items-center gap-3 rounded-card bg-ask-tint px-4 py-3"
     >
       <div className="min-w-0 flex-1 basis-64">
-        <h2 className="font-medium text-ask">Version {planVersion} of the plan waits for you</h2>
+        <h2 className="font-medium text-ask">Version {planVersion} of the plan is waiting for you</h2>
         <p className="text-row text-ask">
           {estimate && estimateWords(estimate)}
           {preview &&
@@ -110,7 +110,7 @@ export function PlanDecision({ mission, onShowPlan }: { mission: Mission; onShow
           title={
             asked === 'fail'
               ? `Reject version ${planVersion}?`
-              : `What shall version ${planVersion! + 1} do differently?`
+              : `What should version ${planVersion! + 1} do differently?`
           }
         />
       )}

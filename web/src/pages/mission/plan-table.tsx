@@ -37,7 +37,7 @@ export function PlanTable(props: { tasks: readonly PlannedTask[]; marks?: Readon
           <th className={`${HEAD} w-[16%]`}>Agent</th>
           <th className={`${HEAD} w-[14%]`}>Model</th>
           <th className={`${HEAD} w-[14%]`}>After</th>
-          <th className={`${HEAD} w-[12%]`}>Judged by</th>
+          <th className={`${HEAD} w-[12%]`}>Reviewed by</th>
           <th className={`${HEAD} w-[8%] text-right`}>Budget</th>
         </tr>
       </thead>

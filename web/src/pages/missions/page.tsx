@@ -134,8 +134,8 @@ function NoMissions() {
         </>
       }
       drawing="path"
-      text="A mission begins with a goal. An agent or you make a plan, you approve it, and agents work on its tasks. Begin with one of these, or with the demonstration, which needs no model."
-      title="No mission yet"
+      text="A mission starts with a goal. You or an agent make a plan, you approve it, and agents do its tasks. Start with one of these, or with the demo, which needs no model."
+      title="No missions yet"
     />
   )
 }

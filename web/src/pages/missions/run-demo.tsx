@@ -6,7 +6,7 @@ export function RunDemo() {
   const { start, isPending, refusal } = useStartDemo()
   return (
     <Button busy={isPending} disabledReason={refusal} icon="play" kind="primary" onClick={start}>
-      Run the demonstration
+      Run the demo
     </Button>
   )
 }

@@ -85,7 +85,7 @@ export function NewMission() {
           if (refusal === null && !make.isPending) make.mutate()
         }}
       >
-        <Field hint="What shall be true in the end. It is kept as you write it." label="Goal">
+        <Field hint="What should be true when it is done." label="Goal">
           <TextInput
             autoFocus
             onChange={(event) => change({ goal: event.target.value })}
@@ -121,7 +121,7 @@ export function NewMission() {
         </div>
         <BeforeWork change={change} draft={draft} />
         <Dollars
-          hint="Optional. When it is spent the mission stops, and you are asked."
+          hint="Optional. When it is spent, the mission stops and asks you."
           label="Budget in dollars"
           onChange={(budget) => change({ budget })}
           value={draft.budget}

@@ -114,7 +114,7 @@ function spendWords(spend: Omit<Overview['spend'], 'perBucket'>, known: number):
   const parts = [
     moneyText(known),
     perHourUsd !== null && `${moneyText(perHourUsd)} an hour`,
-    projectedUsd !== null && `${moneyText(projectedUsd)} in the next 24 h`,
+    projectedUsd !== null && `${moneyText(projectedUsd)} in 24 h`,
     unknownRuns > 0 && `unknown of ${countText(unknownRuns)} runs`,
   ]
   return parts.filter(Boolean).join(' · ')

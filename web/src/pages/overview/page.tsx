@@ -120,7 +120,7 @@ function Agents({ agents }: { agents: Answer['agents'] }) {
           </span>
         ))}
         {SHOWN_AGENTS.every((state) => agents.counts[state] === 0) && (
-          <span className="text-muted">No agent yet.</span>
+          <span className="text-muted">No agents yet.</span>
         )}
       </p>
       {agents.inError.slice(0, 2).map(({ slug, reason }) => (
@@ -137,7 +137,7 @@ const SHOWN_MISSIONS = 2
 function Missions({ missions: { items, count } }: { missions: Answer['missions'] }) {
   return (
     <Box title={`Missions${count > SHOWN_MISSIONS ? `, ${count} open` : ''}`} to="/missions">
-      {items.length === 0 && <p className="text-row text-muted">No mission is open.</p>}
+      {items.length === 0 && <p className="text-row text-muted">No missions in progress.</p>}
       {items.slice(0, SHOWN_MISSIONS).map(({ id, title, state, taskCount, tasksCompleted, tasksFailed }) => (
         <div className="flex items-center gap-3 text-row" key={id}>
           <StateMark label={STATE_LOOKS[state].word} size={14} state={state} />
@@ -184,8 +184,8 @@ function NothingYet() {
         </>
       }
       drawing="handover"
-      text="Agents, tasks and missions of this workspace are seen here at a glance. The demonstration needs no model and costs nothing."
-      title="Nothing happens here yet"
+      text="The agents, tasks and missions of this workspace at a glance. The demo needs no model and costs nothing."
+      title="Nothing is happening yet"
     />
   )
 }

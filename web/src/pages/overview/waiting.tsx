@@ -20,7 +20,7 @@ export function Waiting({ items, count }: { items: readonly InboxItem[]; count: 
   const { can } = useSession()
   const [asked, setAsked] = useState<InboxItem | null>(null)
   const { answer } = useAnswer((item, change) => {
-    if (change) toast({ kind: 'bad', title: 'It changed while you read, so nothing was decided.' })
+    if (change) toast({ kind: 'bad', title: 'It changed while you were reading, so nothing was decided.' })
     go(addressOf(item))
   })
   const first = items[0]
@@ -36,13 +36,16 @@ export function Waiting({ items, count }: { items: readonly InboxItem[]; count: 
   if (!first)
     return (
       <p className="flex items-center gap-2 text-body text-muted">
-        <Icon className="text-done" name="check" /> Nothing waits for you.
+        <Icon className="text-done" name="check" /> Nothing is waiting for you.
       </p>
     )
   return (
-    <section aria-label="Waits for you" className="overflow-hidden rounded-card border border-line bg-raised">
+    <section
+      aria-label="Waiting for you"
+      className="overflow-hidden rounded-card border border-line bg-raised"
+    >
       <h2 className="flex items-baseline gap-2 px-4 pt-3 pb-1 text-row font-medium">
-        Waits for you
+        Waiting for you
         <PageLink className="text-accent hover:underline" to="/inbox">
           {count > items.length ? `all ${count}` : 'open the inbox'}
         </PageLink>
@@ -54,7 +57,10 @@ export function Waiting({ items, count }: { items: readonly InboxItem[]; count: 
             key={item.id}
           >
             <Icon className={HUE_TEXT[KINDS[item.kind].hue]} name={KINDS[item.kind].icon} />
-            <PageLink className="min-w-0 flex-1 truncate font-medium hover:underline" to={addressOf(item)}>
+            <PageLink
+              className="min-w-0 flex-1 font-medium hover:underline max-sm:line-clamp-2 sm:truncate"
+              to={addressOf(item)}
+            >
               {headline(item)}
             </PageLink>
             <span className="shrink-0 text-row text-muted max-sm:hidden">

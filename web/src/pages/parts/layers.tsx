@@ -49,7 +49,7 @@ export function Layers() {
       </Sample>
       <Panels />
       <Dialog
-        actions={<Button kind="primary">Make task</Button>}
+        actions={<Button kind="primary">Create task</Button>}
         onClose={close}
         open={open === 'dialog'}
         text="It is queued at once."

@@ -91,7 +91,7 @@ function ResumeAgent({ agent }: { agent: string }) {
   const { can } = useSession()
   const resume = useMutation({
     mutationFn: () => api().post('/agents/:id/resume', { params: { id: agent } }),
-    onSuccess: () => toast({ kind: 'done', title: `${agent} works again.` }),
+    onSuccess: () => toast({ kind: 'done', title: `${agent} was resumed.` }),
     onError: tellRefusal,
   })
   return (

@@ -51,7 +51,7 @@ const NEXT: Partial<Record<RunErrorCode, { next: string; act: EndingAct }>> = {
     next: 'Ask the operator of this node to allow it, or choose another adapter.',
     act: 'open_agent',
   },
-  not_logged_in: { next: 'Log in on the node, then let the agent work again.', act: 'resume_agent' },
+  not_logged_in: { next: 'Log in on the node, then resume the agent.', act: 'resume_agent' },
   invalid_task: { next: 'Change what the task asks for, then retry it.', act: 'open_task' },
   budget_blocked: { next: 'Raise the budget to continue.', act: 'open_task' },
   rate_limited: { next: 'Nothing to do: it continues by itself.', act: null },
@@ -82,9 +82,9 @@ export function endingOf({ errorCode, adapterType, agent, taskId }: EndedRun): E
     title,
     forTask: taskId === null ? null : taskWords(errorCode, task),
     forAgent: stopsAgent
-      ? `${agent} stopped: it gets no work until that is repaired.`
+      ? `${agent} is stopped: it gets no work until this is fixed and it is resumed.`
       : errorCode === 'rate_limited'
-        ? `${agent} rests, with every agent on the same account.`
+        ? `${agent} is rate limited, with every agent on the same account.`
         : null,
     next,
     command: login,
@@ -93,7 +93,7 @@ export function endingOf({ errorCode, adapterType, agent, taskId }: EndedRun): E
 }
 
 function taskWords(code: RunErrorCode, task: (typeof RUN_ERRORS)[RunErrorCode]['task']): string {
-  if (code === 'claim_lost') return 'The task was left alone: another holder has it.'
+  if (code === 'claim_lost') return 'The task is not affected: another holder has it now.'
   if (code === 'cancelled')
     return 'Stopped by a person, the task waits for one; otherwise it went back to the queue.'
   return task === null ? 'The task went back to the queue. No attempt was spent.' : FOR_TASK[task]

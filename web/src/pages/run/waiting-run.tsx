@@ -5,8 +5,8 @@ export function WaitingRun({ agent }: { agent: string }) {
   return (
     <Empty
       drawing="path"
-      text={`It begins as soon as a node has a free slot and ${agent} may run.`}
-      title="The run waits to begin"
+      text={`It starts as soon as a node has a free slot and ${agent} may run.`}
+      title="Waiting to start"
     />
   )
 }

@@ -11,6 +11,7 @@ import { StateChip } from '../../parts/state-chip.tsx'
 import { Tokens } from '../../parts/tokens.tsx'
 import { tokensOf } from '../../parts/wording.ts'
 import { shortId } from '../run/use-run.ts'
+import { SOURCE_WORDS } from './search.ts'
 import type { ListedRun } from './use-runs.ts'
 
 /** The row as it is now: what events told since it was read goes before. */
@@ -104,7 +105,9 @@ export const RUN_COLUMNS: Column<ListedRun>[] = [
     words: 'Why',
     width: '72px',
     phone: 'hidden',
-    cell: (run) => <span className="text-muted">{run.reason ?? run.source}</span>,
+    cell: (run) => (
+      <span className="text-muted">{run.reason ?? (SOURCE_WORDS as Record<string, string>)[run.source]}</span>
+    ),
   },
   {
     name: 'failure',

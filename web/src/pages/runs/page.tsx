@@ -112,7 +112,7 @@ function NoRuns({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => v
       }
       drawing="terminal"
       text="Each time an agent works, its output, usage and end are kept as a run."
-      title="No run yet"
+      title="No runs yet"
     />
   )
 }

@@ -49,13 +49,13 @@ function Keyboard() {
       <h2 className="mb-3 text-title font-semibold">Keyboard</h2>
       <div className="flex items-start justify-between gap-6">
         <div>
-          <p className="text-row font-medium">Single keys act</p>
+          <p className="text-row font-medium">Single-key shortcuts</p>
           <p className="text-label text-muted">
             Such as g then b for the board, or a to approve. They never act inside fields; keys with Ctrl
             always work. Press ? on any page to see its keys.
           </p>
         </div>
-        <Switch checked={isOn} label="Single keys act" onChange={switchSingleKeys} />
+        <Switch checked={isOn} label="Single-key shortcuts" onChange={switchSingleKeys} />
       </div>
     </section>
   )

@@ -50,8 +50,8 @@ export function Watch() {
           <Empty
             action={<Button onClick={() => go('/agents')}>Wake an agent</Button>}
             drawing="terminal"
-            text="While agents work, each has a tile here with its last lines. Those in trouble come first."
-            title="Nothing runs now"
+            text="Each running agent gets a tile with its latest output. Those in trouble come first."
+            title="Nothing is running"
           />
         ) : (
           <Tiles runs={tiles} />

@@ -117,7 +117,7 @@ function LastLines(props: { lines: readonly TailLine[] | undefined; statusMessag
         </ol>
       ) : (
         <p className="my-auto text-center font-sans text-row text-muted">
-          {lines === undefined ? '' : (statusMessage ?? 'It has printed nothing yet.')}
+          {lines === undefined ? '' : (statusMessage ?? 'No output yet.')}
         </p>
       )}
     </div>
