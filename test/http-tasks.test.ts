@@ -331,10 +331,10 @@ describe('a task with dependencies', () => {
   })
 })
 
-describe('a queued task says who may take it', () => {
-  const takersOf = async (w: Workspace, task: Task) => (await w.read(task)).takers
+describe('a queued task says who may claim it', () => {
+  const eligibleFor = async (w: Workspace, task: Task) => (await w.read(task)).eligible
 
-  test('those with its capabilities, those at work first, and how many workers', async () => {
+  test('agents with its capabilities that take more than reserved tasks, those at work first, and how many workers', async () => {
     const w = await workspace()
     for (const [slug, capabilities] of [
       ['dev-1', ['python']],
@@ -342,23 +342,24 @@ describe('a queued task says who may take it', () => {
       ['dev-3', []],
     ] as const)
       expect((await w.call('PUT', `/agents/${slug}`, { capabilities })).status).toBe(201)
+    const reserved = { capabilities: ['python'], runtimeConfig: { reservedOnly: true } }
+    expect((await w.call('PUT', '/agents/dev-4', reserved)).status).toBe(201)
     expect((await w.post('/agents/dev-1/pause')).status).toBe(200)
     const task = await w.make({ requiredCapabilities: ['python'] })
-    const slugs = (takers: Json) => takers.agents.map(({ slug, state }: Json) => [slug, state])
-    const idleFirst = await takersOf(w, task)
-    expect([slugs(idleFirst).map(([slug]: string[]) => slug), idleFirst.workers]).toEqual([
-      ['dev-2', 'dev-1'],
-      0,
-    ])
-    expect(slugs(idleFirst)[1]).toEqual(['dev-1', 'paused'])
+    const { agents, workers } = await eligibleFor(w, task)
+    expect(agents).toMatchObject([{ slug: 'dev-2' }, { slug: 'dev-1', state: 'paused' }])
+    expect(workers).toBe(0)
   })
 
   test('the one it is for, and nobody once it is held', async () => {
     const w = await workspace()
     expect((await w.call('PUT', '/agents/alpha', {})).status).toBe(201)
     const task = await w.make({ agent: 'alpha' })
-    expect(await takersOf(w, task)).toMatchObject({ agents: [{ slug: 'alpha', leaving: false }], workers: 0 })
+    expect(await eligibleFor(w, task)).toMatchObject({
+      agents: [{ slug: 'alpha', leaving: false }],
+      workers: 0,
+    })
     expect((await w.claim(task, 'alpha')).body.reason).toBe('GRANTED')
-    expect(await takersOf(w, task)).toBe(null)
+    expect(await eligibleFor(w, task)).toBe(null)
   })
 })

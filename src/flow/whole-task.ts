@@ -22,12 +22,12 @@ export async function showTask(
   const { record, details } = task
   const { workspaceId } = caller
   const isQueued = record.state === 'queued'
-  const [around, verified, result, spent, takers] = await Promise.all([
+  const [around, verified, result, spent, eligible] = await Promise.all([
     kernel.store.taskGraph.around(workspaceId, record.id, NEIGHBOURS),
     verificationsView(kernel, workspaceId, record),
     standingResult(kernel, caller, record),
     kernel.store.runs.usageOfTask(workspaceId, record.id),
-    isQueued ? kernel.store.taskGraph.takers(workspaceId, record.onlyAgent, record.capabilities) : null,
+    isQueued ? kernel.store.taskGraph.eligible(workspaceId, record.onlyAgent, record.capabilities) : null,
   ])
   return Object.assign(taskView(task), planFieldsView(details.plan), around, verified, result, {
     sequenceNumber: details.plan?.sequenceNumber ?? null,
@@ -36,7 +36,7 @@ export async function showTask(
     tokensUsed: tokensIn(spent),
     cost: spent.costUsd,
     durationMs: durationMs(record),
-    takers,
+    eligible,
   })
 }
 

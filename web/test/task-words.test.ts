@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import type { Eligible } from '../src/pages/task/eligible.ts'
 import { patchRows } from '../src/pages/task/patch-rows.ts'
-import type { Takers } from '../src/pages/task/takers.ts'
 import { threadsOf } from '../src/pages/task/thread.ts'
 import type { Neighbour, ShownTask, Task } from '../src/pages/task/use-task.ts'
 import { whyAndNext } from '../src/pages/task/why.ts'
@@ -8,7 +8,7 @@ import { shortKey } from '../src/requests/act-words.ts'
 
 /** What the page of a task says, without a page. */
 
-type Taker = Takers['agents'][number]
+type Taker = Eligible['agents'][number]
 
 const neighbour = (key: string | null, state: Neighbour['state']): Neighbour => ({
   taskId: `id of ${key}`,
@@ -84,8 +84,8 @@ describe('a task says why it does not move, and what moves it', () => {
       ...{ slug, state, stateReason, leaving: false },
     })
     const told = (agents: readonly Taker[], now: Partial<ShownTask> = {}, workers = 0) => {
-      const takers = { agents: [...agents], workers }
-      const { why, next, resume } = words({ state: 'queued', ...now }, { takers })
+      const eligible = { agents: [...agents], workers }
+      const { why, next, resume } = words({ state: 'queued', ...now }, { eligible })
       return [why, next?.words, resume ?? null]
     }
     const paused = agent('dev-1', 'paused')

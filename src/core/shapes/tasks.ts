@@ -262,7 +262,7 @@ export const TaskInGraph = TaskView.extend({
   durationMs: z.int().nullable().describe('From its start to its end'),
   blockedBy: z.array(Neighbour).describe(`What it depends on, ended or not; the first ${NEIGHBOURS}`),
   blocks: z.array(Neighbour).describe(`What depends on it; the first ${NEIGHBOURS}`),
-  takers: z
+  eligible: z
     .object({
       agents: z.array(
         z.object({
@@ -276,7 +276,7 @@ export const TaskInGraph = TaskView.extend({
     })
     .nullable()
     .describe(
-      'Who may take it while it is queued: agents, those at work first and at most 20, and how many workers',
+      'Who may claim it while it is queued: agents, those at work first and at most 20, and how many workers',
     ),
   ...planFieldViews,
 })

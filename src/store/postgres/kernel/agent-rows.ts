@@ -81,3 +81,7 @@ export const healthValues = (agents: readonly AgentRecord[]) => [
     agents.map((agent) => agent.health!),
   ),
 ]
+
+// Whether the agent `a` gets only tasks that are reserved for it, as core/runs/policy.ts says.
+export const RESERVED_ONLY = `(a.adapter_type = 'command' or a.kind = 'contractor'
+   or coalesce(a.runtime_config ->> 'reservedOnly', 'false') = 'true')`

@@ -17,6 +17,7 @@ import { newestPlanning } from '../upkeep/verifications.ts'
 import { readBoard } from './board.ts'
 import { cardsOfTasks } from './cards.ts'
 import { findComment, listComments, unreadComments } from './comments.ts'
+import { eligibleFor } from './eligible.ts'
 import { eventPage } from './event-pages.ts'
 import { readInbox, readInboxItem } from './inbox.ts'
 import { logOfTask, logOfWorkspace } from './logs.ts'
@@ -41,7 +42,6 @@ import {
   runsOfRoutine,
 } from './routines.ts'
 import { findSession, readSessionMemory, usersOf } from './session-memory.ts'
-import { takersOf } from './takers.ts'
 import { tasksAround, tasksByKeys } from './task-graph.ts'
 
 /** Pages for people. */
@@ -102,7 +102,7 @@ export function readQueries({ readers }: Connections) {
       telemetry: telemetryOf,
     }),
     inbox: bind(readers, { read: readInbox, item: readInboxItem }),
-    taskGraph: bind(readers, { around: tasksAround, byKey: tasksByKeys, takers: takersOf }),
+    taskGraph: bind(readers, { around: tasksAround, byKey: tasksByKeys, eligible: eligibleFor }),
     sessionMemory: bind(readers, { find: findSession, read: readSessionMemory, usersOf }),
   }
 }

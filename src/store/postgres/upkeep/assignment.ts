@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { AssignableTask } from '../../../core/assignment.ts'
 import type { Assignable } from '../../run-store.ts'
+import { RESERVED_ONLY } from '../kernel/agent-rows.ts'
 import { OPEN_LANES } from '../kernel/lanes.ts'
 import { scopedQueries, scopedQuery } from '../kernel/scoped-query.ts'
 import { inScope } from './due.ts'
@@ -22,9 +23,6 @@ export const workspacesToAssignIn = (pool: pg.Pool, only?: number) =>
 
 // Agents that Baton runs get tasks of every purpose; others only work, and claim anything else by themselves.
 const IS_FOR = (purpose: string) => `(${purpose} = 'work' or a.adapter_type <> 'external')`
-// As core/runs/policy.ts says.
-const RESERVED_ONLY = `(a.adapter_type = 'command' or a.kind = 'contractor'
-   or coalesce(a.runtime_config ->> 'reservedOnly', 'false') = 'true')`
 const LANES = `with recursive ${OPEN_LANES}`
 
 // Whether an assignment wakes an agent that Baton runs (core/runs/policy.ts) now, and its credential is not parked.

@@ -1,5 +1,5 @@
 import { shortKey } from '../../requests/act-words.ts'
-import { whyNotTaken } from './takers.ts'
+import { whyNotTaken } from './eligible.ts'
 import type { Neighbour, ShownTask, Task } from './use-task.ts'
 
 /** Why a task stands as it stands, and what changes that next. Each state that does not move names both. Pure. */
@@ -76,7 +76,7 @@ function waiting(task: Task, now: ShownTask): WhyAndNext {
 
 function queued(task: Task, now: ShownTask): WhyAndNext {
   const wanted = { agent: now.agent, capabilities: task.requiredCapabilities }
-  const not = task.takers && whyNotTaken(wanted, task.takers)
+  const not = task.eligible && whyNotTaken(wanted, task.eligible)
   if (not) return { why: not.why, next: next(not.next), resume: not.resume }
   const needs =
     task.requiredCapabilities.length > 0 ? ` that can ${task.requiredCapabilities.join(', ')}` : ''

@@ -1,35 +1,37 @@
 import type pg from 'pg'
 import type { AgentState } from '../../../core/states.ts'
+import { RESERVED_ONLY } from '../kernel/agent-rows.ts'
 import { scopedQuery } from '../kernel/scoped-query.ts'
 
-/** Who may take a task. */
+/** Who may claim a queued task. */
 
-interface Takers {
+interface Eligible {
   agents: { slug: string; state: AgentState; stateReason: string | null; leaving: boolean }[]
   workers: number
 }
 
 const MOST_AGENTS = 20
 
-// Agents that may take a task, those at work first, and how many workers may. $1 workspace, $2 the only agent or null, $3 what it needs.
-const TAKERS = `select
+// Agents that may claim a task, those at work first, and how many workers may. $1 workspace, $2 the agent it is reserved for or null,
+// $3 the capabilities it requires.
+const ELIGIBLE = `select
   (select coalesce(json_agg(json_build_object('slug', f.slug, 'state', f.state, 'stateReason', f.state_reason, 'leaving', f.leaving)), '[]')
      from (select a.slug, a.state, a.state_reason, a.leaving from agents a where a.workspace_id = $1 and case
-         when $2::text is null then a.kind = 'roster' and a.state <> 'terminated' and a.capabilities @> $3::text[]
+         when $2::text is null then not ${RESERVED_ONLY} and a.state <> 'terminated' and a.capabilities @> $3::text[]
          else a.slug = $2 end
        order by (a.state in ('idle', 'running') and not a.leaving) desc, a.slug limit ${MOST_AGENTS}) f) as agents,
   (select count(*)::int from sessions s where s.workspace_id = $1 and $2::text is null and s.capacity is not null
      and s.ended_at is null and s.capabilities @> $3::text[]) as workers`
 
-export async function takersOf(
+export async function eligibleFor(
   pool: pg.Pool,
   workspaceId: number,
   onlyAgent: string | null,
   capabilities: readonly string[],
-): Promise<Takers> {
+): Promise<Eligible> {
   const values = [workspaceId, onlyAgent, capabilities]
-  const [row] = await scopedQuery<Takers>(pool, 'baton.workspace_id', String(workspaceId), {
-    ...{ name: 'takers', text: TAKERS, values },
+  const [row] = await scopedQuery<Eligible>(pool, 'baton.workspace_id', String(workspaceId), {
+    ...{ name: 'eligible', text: ELIGIBLE, values },
   })
   return row!
 }

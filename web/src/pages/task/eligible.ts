@@ -2,8 +2,8 @@ import type { Task } from './use-task.ts'
 
 /** Who could take a queued task, and what keeps them from it. Pure. */
 
-export type Takers = NonNullable<Task['takers']>
-type Taker = Takers['agents'][number]
+export type Eligible = NonNullable<Task['eligible']>
+type EligibleAgent = Eligible['agents'][number]
 
 interface NotTaken {
   why: string
@@ -15,7 +15,7 @@ interface NotTaken {
 /** Null: somebody can take it, so that it is only a matter of time. */
 export function whyNotTaken(
   wanted: { agent: string | null; capabilities: readonly string[] },
-  { agents, workers }: Takers,
+  { agents, workers }: Eligible,
 ): NotTaken | null {
   if (workers > 0 || agents.some(isAtWork)) return null
   const [first, second] = agents
@@ -29,15 +29,15 @@ export function whyNotTaken(
   }
 }
 
-const isAtWork = ({ state, leaving }: Taker) => (state === 'idle' || state === 'running') && !leaving
-const canResume = ({ state, leaving }: Taker) => (state === 'paused' || state === 'error') && !leaving
+const isAtWork = ({ state, leaving }: EligibleAgent) => (state === 'idle' || state === 'running') && !leaving
+const canResume = ({ state, leaving }: EligibleAgent) => (state === 'paused' || state === 'error') && !leaving
 
-const inWords = ({ slug, state, leaving }: Taker) => {
+const inWords = ({ slug, state, leaving }: EligibleAgent) => {
   if (state === 'error') return `${slug} is stopped after an error`
   return `${slug} is ${leaving && state !== 'terminated' ? 'leaving' : state}`
 }
 
-function whyNotBy(agent: Taker): NotTaken {
+function whyNotBy(agent: EligibleAgent): NotTaken {
   const { slug, state, stateReason } = agent
   const reason = state === 'error' && stateReason !== null ? `: ${stateReason.replace(/\.$/, '')}` : ''
   const why = `the agent ${inWords(agent)}${reason}`
