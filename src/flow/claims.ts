@@ -1,17 +1,9 @@
 import type { z } from 'zod'
 import type { NextWanted } from '../core/batch/requests.ts'
-import type { Fence, OnTask, TaskCommand, TaskDetails } from '../core/commands.ts'
+import type { Fence, OnTask, TaskCommand } from '../core/commands.ts'
 import { ERRORS, type Refusal, Refused, refuse } from '../core/errors.ts'
 import { DEFAULT_LEASE_SECONDS, type Limits } from '../core/limits.ts'
-import type { TaskRecord } from '../core/records.ts'
-import type {
-  ClaimGrant,
-  Granted,
-  NextGranted,
-  RenewGranted,
-  SettledClaim,
-  TaskReply,
-} from '../core/replies.ts'
+import type { ClaimGrant, Granted, RenewGranted, SettledClaim, TaskReply } from '../core/replies.ts'
 import type * as shapes from '../core/shapes/claims.ts'
 import type { AnswerOf } from '../core/shapes/common.ts'
 import { unanswered, type Waiter } from '../kernel/commit-waiters.ts'
@@ -23,8 +15,8 @@ import {
   type KnownClaimant,
 } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
+import { handOver } from './hand-over.ts'
 import { briefView, command, taskIdOf } from './tasks.ts'
-import { taskView } from './views.ts'
 
 /** A lease inside the workspace's limits, in milliseconds. */
 export async function leaseMsOf(
@@ -215,70 +207,6 @@ export async function claimNext(
     if (!gone.aborted) await waiter.confirm?.()
     if (gone.aborted) return unanswered(waiter, { claims: [] })
   }
-}
-
-type Handed = NextGranted['claims'][number]
-
-/** The claims with their tasks, or none when the caller has left: then they are released. */
-export function handOver(
-  kernel: Kernel,
-  caller: Caller,
-  claims: readonly Handed[],
-  gone: AbortSignal,
-): HandedOver | Promise<HandedOver> {
-  if (claims.length === 0) return []
-  // Most stores hand out the details with the claim: then there is nothing to wait for.
-  const isWhole = claims.every(({ details }) => details !== undefined)
-  return isWhole && !gone.aborted
-    ? claims.map(({ claim, record, details }) => withTask(claim, record, details!))
-    : handOverLater(kernel, caller, claims, gone)
-}
-
-type HandedOver = AnswerOf<typeof shapes.NextAnswer>['claims']
-
-async function handOverLater(
-  kernel: Kernel,
-  caller: Caller,
-  claims: readonly Handed[],
-  gone: AbortSignal,
-): Promise<HandedOver> {
-  const shown = gone.aborted ? [] : await withTasks(kernel, caller, claims)
-  if (!gone.aborted) return shown
-  await releaseUndelivered(kernel, caller, claims)
-  return []
-}
-
-/** The client disconnected while its claims were granted: without a release they would stay idle until the leases expire. */
-async function releaseUndelivered(kernel: Kernel, caller: Caller, claims: readonly Handed[]): Promise<void> {
-  await Promise.all(
-    claims.map(({ claim: { session, generation }, record: { id, uuid } }) => {
-      const release = { kind: 'release', fence: { session, generation }, reason: 'CLIENT_GONE' } as const
-      return kernel.run(
-        { ...caller, idempotency: undefined },
-        { on: 'task', taskId: id, uuid, command: release },
-      )
-    }),
-  )
-}
-
-async function withTasks(kernel: Kernel, caller: Caller, claims: readonly Handed[]) {
-  // Stores that do not hand out the details, and repeated answers.
-  const bare = claims.filter(({ details }) => details === undefined)
-  const read =
-    bare.length === 0
-      ? []
-      : await kernel.details.ask(
-          caller.workspaceId,
-          bare.map(({ record }) => record),
-        )
-  return claims.map(({ claim, record, details }) => withTask(claim, record, details ?? read.shift()!))
-}
-
-function withTask(claim: ClaimGrant, record: TaskRecord, details: TaskDetails) {
-  const task = taskView({ record, details })
-  const { taskId, generation, session, agent, state, attempt, leaseExpiresAt, ttlMs } = claim
-  const { checkpointData } = task
-  return { taskId, generation, session, agent, state, attempt, leaseExpiresAt, ttlMs, checkpointData, task }
 }
 
 export async function renewTask(

@@ -19,7 +19,8 @@ import type {
 import type { AnswerOf } from '../core/shapes/common.ts'
 import { type Caller, granted, type Kernel } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
-import { handOver, nextWanted, onTask, outcome, runMany } from './claims.ts'
+import { nextWanted, onTask, outcome, runMany } from './claims.ts'
+import { handOver } from './hand-over.ts'
 import { briefView, command } from './tasks.ts'
 import { unblockAfter } from './unblock.ts'
 

@@ -247,12 +247,6 @@ export const queryName = ({ capabilities, projectId, tracks, purposes }: Pick) =
     : JSON.stringify([capabilities, projectId ?? null, tracks ?? null, purposes ?? ONLY_WORK])
 const ANYTHING = JSON.stringify([[], null, null, ONLY_WORK])
 
-/** JSON begins with a bracket, so the two kinds of names never collide. */
-const reservedName = ({ agent, capabilities, purposes }: Pick) =>
-  capabilities.length === 0 && purposes === undefined
-    ? `.${agent}`
-    : JSON.stringify([agent, capabilities, purposes ?? ONLY_WORK])
-
 /** The tasks that a command on a record may create and change. */
 export const workOf = ({ on, command }: OnRecord): NewWork | null =>
   (KINDS[on] as unknown as Kind<KindShape>).tasksIn?.(command) ?? null
@@ -330,9 +324,9 @@ class ReadSetBuilder {
   }
 
   #next({ pick, session, limit }: NextWanted): void {
-    const { agent } = pick
+    const { agent, capabilities, purposes } = pick
     this.#queries.set(queryName(pick), pick)
-    this.#reserved.set(reservedName(pick), pick)
+    this.#reserved.set(`${queryName({ agent, capabilities, purposes })} ${agent}`, pick)
     this.#wantedBy.set(agent, (this.#wantedBy.get(agent) ?? 0) + limit)
     this.#wanted += limit
     this.#claimants.add(session)

@@ -70,9 +70,15 @@ export async function readView(
   )
   if (reply[0] === 'wait') return null
   if (reply[0] === 'none') throw new Error(`workspace ${workspaceId} does not exist`)
-  const [, time, hasWriterLock, meta, shown, seenBy, holding, found, claimants, answers, ...more] = reply
+  questions.answers = reply[9]
+  const found = readIn(readSet, reply, read)
+  const tracks = readSet.claimants.length > 0 ? read.declaredTracks() : 0
+  return (await readMore(client, keys, readSet, found.seen, tracks)) && found
+}
+
+function readIn(readSet: ReadSet, reply: ViewReply, read: ReturnType<typeof askAll>): Read {
+  const [, time, hasWriterLock, meta, shown, seenBy, holding, found, claimants, , ...more] = reply
   const [queueKeys, depth, hasReserved, hasWorkers] = more
-  questions.answers = answers
   const [head, version, seq, lastId, activeClaims, activeSessions, limits] = meta
   const { records, marks } = tasksIn([...read.tasks(), ...found])
   const queues = shown.map((ids) => ids.map(idOf))
@@ -111,16 +117,12 @@ export async function readView(
       ...NO_AGENTS,
     },
   }
-  const tracks = read.declaredTracks()
-  const whole = await readMore(client, keys, readSet, seen, readSet.claimants.length > 0 ? tracks : 0)
-  return (
-    whole && {
-      seen: whole,
-      queues: queuesIn(readSet, queueKeys, depth, queues, seenBy),
-      isPlain: hasReserved === 0 && tracks === 0,
-      hasWorkers: hasWorkers === 1,
-    }
-  )
+  return {
+    seen,
+    queues: queuesIn(readSet, queueKeys, depth, queues, seenBy),
+    isPlain: hasReserved === 0 && read.declaredTracks() === 0,
+    hasWorkers: hasWorkers === 1,
+  }
 }
 
 function queuesIn(
