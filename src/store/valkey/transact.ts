@@ -51,6 +51,7 @@ type Written = 'written' | 'changed' | 'late' | 'locked'
  *
  * In this process the transactions of a workspace run in order: a read is sent as soon as the write before it is, on the
  * same connection, where the server runs one after the other. So they never lose a race to each other.
+ * Where all that a batch needs is known (known.ts), there is no read, and its write follows the one it was decided on.
  */
 export class ValkeyTransactor implements Transactor {
   readonly #client: Redis
