@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { useBrowser } from '../../../test/support/browser/use-browser.ts'
 import { makeMission } from '../../../test/support/http-missions.ts'
-import { inState, type Workspace } from '../../../test/support/http-workspace.ts'
+import { fence, inState, type Workspace } from '../../../test/support/http-workspace.ts'
 
 /** What waits is answered by keyboard, for what was seen and for nothing else. */
 
@@ -35,6 +35,24 @@ describe.skipIf(!isHere)('the inbox', () => {
     await page.getByText('Nothing is waiting for you').waitFor()
     await expect.poll(() => stateOf(w, `/tasks/${task.id}`)).toBe('completed')
     await expect.poll(() => page.title()).not.toContain('(')
+  })
+
+  test('zoomed to 200 %, does not cover what is asked with its answers', async () => {
+    const w = await workspace()
+    const task = await w.held({ title: 'Build the pages' })
+    const ask = { ...fence('s-alpha', 1), question: 'Which colour?', options: ['green', 'blue', 'red'] }
+    expect((await w.on(task, 'ask', ask)).status).toBe(200)
+    const opened = await openPage(w, '/inbox')
+    const { page } = opened
+    await page.setViewportSize({ width: 640, height: 400 })
+    const bottomOf = async (text: string) => {
+      const box = (await page.getByRole('article').getByText(text, { exact: true }).boundingBox())!
+      return box.y + box.height
+    }
+    await expect
+      .poll(async () => (await bottomOf('Which colour?')) < (await bottomOf('Your answer')))
+      .toBe(true)
+    expect(await opened.overflow()).toBe(0)
   })
 
   test('keeps no answer that is given without a network', async () => {

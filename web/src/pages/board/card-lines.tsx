@@ -48,11 +48,14 @@ function Line(props: { className: string; title?: string | null; children: React
   )
 }
 
-/** Who, which attempt, how much, how urgent, how long. */
+/** Most tasks have it, so it says nothing, and a narrow card has room for what does. */
+const USUAL_PRIORITY = 5
+
+/** Who, how urgent, which attempt, how much, how long. */
 export function CardFacts({ card }: { card: ShownCard }) {
   const agent = card.holder?.agent ?? card.agent
   const facts = [
-    `P${card.priority}`,
+    card.priority === USUAL_PRIORITY ? null : `P${card.priority}`,
     attemptWords(card),
     card.costUsd !== null && Number(card.costUsd) > 0 ? moneyText(card.costUsd) : null,
     card.tags[0] ?? null,
@@ -61,7 +64,8 @@ export function CardFacts({ card }: { card: ShownCard }) {
     <div className="flex items-center gap-1.5 text-label text-faint">
       {agent && <AgentChip hasName={false} size={16} slug={agent} />}
       <span className="min-w-0 flex-1 truncate" title={factsTitle(card)}>
-        {agent && <span className="text-muted">{agent} · </span>}
+        {agent && <span className="text-muted">{agent}</span>}
+        {agent && facts.length > 0 && ' · '}
         {facts.join(' · ')}
       </span>
       <Age at={agesFrom(card)} />

@@ -89,7 +89,7 @@ function Shown(props: {
           <span className="font-normal text-muted">· {blocksWords(item.blocks)}</span>
           {item.expiresAt && (
             <span className="font-normal text-muted">
-              · time decides <Moment at={item.expiresAt} />
+              · expires <Moment at={item.expiresAt} />
             </span>
           )}
         </p>
@@ -102,7 +102,7 @@ function Shown(props: {
       {closed ? (
         <p className="text-row text-muted">{closedWords(closed)}</p>
       ) : (
-        <div className="sticky bottom-0 -mx-6 -mb-6 flex flex-col gap-4 border-t border-line bg-bg px-6 py-4 max-sm:-mx-4 max-sm:-mb-4 max-sm:px-4">
+        <div className="bottom-0 -mx-6 -mb-6 flex flex-col gap-4 border-t border-line bg-bg px-6 py-4 max-sm:-mx-4 max-sm:-mb-4 max-sm:px-4 [@media(height>=600px)]:sticky">
           {item.actions.includes('answer') && <QuestionForm form={form} item={item} onAnswer={answer} />}
           {item.actions.includes('raise') && <BudgetForm form={form} item={item} onAnswer={answer} />}
           <AnswerBar isReady={isReady} item={item} onAnswer={answer} onFocusForm={focusForm} />
@@ -130,12 +130,12 @@ function Changed(props: { change: Change; id: string; onShow: (id: string) => vo
       <div className="min-w-0 flex-1">
         <p className="font-medium">It changed while you were reading, so nothing was decided.</p>
         <p className="mt-0.5 text-row">
-          You saw {short(seen)}. {now ? `Now ${short(now)} waits.` : 'Nothing is waiting there now.'}
+          You saw {short(seen)}. {now ? `Now ${short(now)} is waiting.` : 'Nothing is waiting there now.'}
           {state && ` It is ${state.replaceAll('_', ' ')}.`}
         </p>
         {now && now.id !== id && (
           <Button className="mt-3" onClick={() => onShow(now.id)} size="small">
-            Show what waits now
+            Show the current one
           </Button>
         )}
       </div>
