@@ -38,7 +38,7 @@ function lookOf({ freshness, asOf, lagMs }: Shown): Look {
         hue: 'ask',
         words: (
           <>
-            retrying in <Countdown to={freshness.at} />
+            retrying in <Countdown due="a moment" to={freshness.at} />
           </>
         ),
         says: 'Part of this page is out of date: the server did not answer. It is read again automatically.',
@@ -56,7 +56,7 @@ function lookOf({ freshness, asOf, lagMs }: Shown): Look {
         hue: 'ask',
         words: (
           <>
-            reconnecting in <Countdown to={freshness.at} />
+            reconnecting in <Countdown due="a moment" to={freshness.at} />
           </>
         ),
         says: `The connection was lost. Reconnecting automatically.${seen}`,

@@ -20,13 +20,13 @@ export function CardReason({ card, isBesideState = false }: { card: ShownCard; i
         {card.reason && ` · ${card.reason}`}
       </Line>
     )
-  if (card.dueAt !== null && card.state === 'pending')
+  const waits = waitsWords(card, (id) => entities.get('card', id))
+  if (card.dueAt !== null && card.state === 'pending' && waits === null)
     return (
       <Line className="text-muted">
         Starts in <Countdown due="a moment" to={card.dueAt} />
       </Line>
     )
-  const waits = waitsWords(card, (id) => entities.get('card', id))
   const reason = waits ?? reasonOf(card)
   const isRunning = card.state === 'running' || card.state === 'continuing'
   const percent = isRunning && card.percent !== null ? `${Math.round(card.percent)} % · ` : ''
