@@ -34,7 +34,7 @@ try {
   if (process.env.npm_lifecycle_event !== undefined) stopWithParent(stop)
   const { url, database, demo, signInLink, hasBeenSignedInTo } = await starting
   if (database) console.error(database)
-  // Not to a log file, except before anybody has signed in: whoever reads it within ten minutes could use it.
+  // Not to a log file, except before anybody has signed in: a person who reads it within ten minutes could use it.
   const wantsLink = async () => process.stdout.isTTY || !(await hasBeenSignedInTo())
   // A database that does not answer in this moment makes no link; Baton is ready all the same.
   const link = await wantsLink().then(

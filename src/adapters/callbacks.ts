@@ -2,7 +2,7 @@ import type { CallbackMessage } from '../core/shapes/callbacks.ts'
 
 /** Messages of agents that answer later, on their way to the waiting run. */
 
-/** `left`: the run goes on without this node, which must not end it. */
+/** `left`: the run continues without this node, which must not end it. */
 export type Heard = CallbackMessage | { kind: 'left' }
 
 /** The messages of one run. */

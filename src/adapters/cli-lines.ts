@@ -121,7 +121,7 @@ export function failureOfStatus(status: number): RunErrorCode {
   return 'api_error'
 }
 
-/** It exited with an error by itself; it was not killed by a signal. */
+/** It exited with an error on its own; it was not killed by a signal. */
 export const exitedWithError = ({ code }: Exit): boolean => code !== null && code > 0 && code < 128
 
 const LONGEST_COMPLAINT = 2_000

@@ -4,7 +4,7 @@ import type { TriggerDetail, WakeupSource } from '../core/runs/wakeups.ts'
 
 /**
  * agent-run/v1: the interface of an adapter. It gets a prompt, a folder and the stored state of the last run, runs its
- * agent, reports what happens meanwhile, and returns how the run ended. It changes no state of Baton by itself.
+ * agent, reports what happens meanwhile, and returns how the run ended. It does not change the state of Baton itself.
  */
 
 export const PROTOCOL_VERSION = 'agent-run/v1'
@@ -115,7 +115,7 @@ export interface ProbeCheck {
   detail: string
   /** What to do about it. */
   hint?: string
-  /** It could not be found out; then it is taken for granted. */
+  /** It could not be determined; then it is assumed to be true. */
   isUnknown?: boolean
 }
 

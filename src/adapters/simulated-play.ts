@@ -71,7 +71,7 @@ export class Play {
     return this.#end({ outcome: 'succeeded', exitCode: 0, wantsMore: false, ...this.#made })
   }
 
-  /** As a program of the adapter "process" would say it: whoever reads the log sees the steps. */
+  /** As a program of the adapter "process" would print it, so that readers of the log see the steps. */
   #print(line: object) {
     return this.#hooks.log({ stream: 'stdout', chunk: `${JSON.stringify(line)}\n` })
   }

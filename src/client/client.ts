@@ -26,7 +26,7 @@ export interface Client {
     path: P,
     ...options: CallOptions<'POST', P>
   ): Promise<Read<AnswerTo<'POST', P>>>
-  /** The events after `after`, as they are written. Resumes by itself, and ends with its signal. */
+  /** The events after `after`, as they are written. Resumes automatically, and ends with its signal. */
   events(options: EventOptions): AsyncGenerator<BatonEvent, void, void>
 }
 

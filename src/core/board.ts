@@ -26,7 +26,7 @@ interface Placed {
   completedAt: number | null
 }
 
-/** Where a task stands in its column: the smaller of two places comes first. */
+/** The place of a task in its column: the smaller of two places comes first. */
 export function placeIn(column: BoardColumn, task: Placed): number[] {
   const id = idCarriedBy(task.id)!
   if (column === 'inbox') return [-task.priority, task.createdAt, id]

@@ -101,7 +101,7 @@ export interface TaskPlan {
   /** Its place in the plan, from 1; null: it is not in the plan. */
   sequenceNumber: number | null
   model: string | null
-  /** Models that stand in for it. */
+  /** Its fallback models. */
   fallbackModels?: readonly string[] | undefined
   complexity: number | null
   estimatedTokens: number | null
@@ -160,7 +160,7 @@ export type TaskCommand =
       ifVersion?: number | null | undefined
     }
   | { kind: 'log'; fence: Fence; entries: readonly LogEntry[] }
-  /** Another model stands in for that of the attempt before; null: the one that its agent takes by itself. */
+  /** A fallback replaces the model of the previous attempt; `from` null: the default of its agent. */
   | { kind: 'useModel'; fence: Fence; from: string | null; to: string; reason: string | null }
   | {
       kind: 'continue'
@@ -278,13 +278,13 @@ export type TaskCommand =
     }
   /** The task is part of a dependency cycle. */
   | { kind: 'failCycle'; cycle: readonly string[]; version: number }
-  /** Time passed: whatever is due for this task happens now. `version`: that of the task when it was found due. */
+  /** Time passed: whatever is due for this task happens now. `version`: the version of the task when it was found due. */
   | { kind: 'elapse'; version?: number | undefined }
   /** Tasks it depends on ended, or were opened again. */
   | {
       kind: 'countUpstream'
       edges: readonly UpstreamReport[]
-      /** These are all its dependencies at this version: they are counted anew. */
+      /** These are all its dependencies at this version: they are counted again. */
       version?: number | undefined
     }
 

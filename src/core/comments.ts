@@ -14,7 +14,7 @@ export interface NewComment {
   readonly replyTo: { readonly id: number; readonly uuid: string } | null
 }
 
-/** Its thread is that of the task or of the mission: exactly one of them is there. A type alias: it is part of a stored reply. */
+/** It is in the thread of a task or of a mission: exactly one of the two is set. A type alias: it is part of a stored reply. */
 export type CommentAdded = NewComment & {
   readonly taskId: number | null
   readonly missionId: number | null

@@ -20,12 +20,12 @@ export function contractorSlug(template: string, digest: string): string {
 /** Slugs of this form are for contractors alone: nobody can register under one, so claims know a contractor by its slug. */
 export const isContractorSlug = (slug: string): boolean => FORM.test(slug)
 
-/** An agent to be made from another one, for a mission; one that is there already stays as it is. */
+/** An agent to be made from another one, for a mission; an existing one stays as it is. */
 export interface NewContractor {
   slug: string
   uuid: string
   template: string
-  /** Null: that of its template. */
+  /** Null: the same as its template. */
   name: string | null
   missionId: number
   mission: string

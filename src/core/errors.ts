@@ -20,7 +20,7 @@ export const ERRORS = {
   MISSING_CAPABILITY: { status: 409, title: 'The agent lacks a capability the task needs' },
   MISSION_CLOSED: { status: 409, title: 'The mission does not hand out this task now' },
   MISSION_FULL: { status: 409, title: 'The mission has as many tasks under way as it may have' },
-  CHANGED_SINCE: { status: 409, title: 'What was acted on has changed meanwhile' },
+  CHANGED_SINCE: { status: 409, title: 'It has changed since it was seen' },
   TRACK_FULL: { status: 409, title: 'The track has reached its agent limit' },
   NO_CAPACITY: { status: 409, title: 'The worker or agent is at capacity' },
   WORKER_DRAINING: { status: 409, title: 'The worker is draining and takes no new work' },

@@ -60,7 +60,7 @@ export interface TaskRecord {
   dueAt: number | null
   /** It waits for its dependencies. */
   blocked: boolean
-  /** A task depends, or once depended, on it. Of a task that nobody waits for, nobody has to be told when it ends. */
+  /** A task depends, or once depended, on it. The end of a task that nothing waits for need not be reported. */
   awaited: boolean
   onlyAgent: string | null
   /** The capabilities an agent must have, sorted; most tasks require none. */
@@ -171,7 +171,7 @@ export interface SessionRecord {
 export interface AgentProfile {
   name: string
   model: string | null
-  /** 'external': it claims its work by itself. Any other is run by Baton. */
+  /** 'external': it claims its work itself. Any other is run by Baton. */
   adapterType: string
   adapterConfig: unknown
   runtimeConfig: unknown

@@ -1,8 +1,8 @@
 /** How results are judged. */
 
 /**
- * Whose verdict a result needs: nobody's, a person's, that of whoever calls `verdict`, or one that Baton gets, by a check of its
- * own or by a task of purpose `verification`.
+ * Whose verdict a result needs: nobody's, a person's, the verdict of any caller of `verdict`, or one that Baton gets, by its own
+ * check or by a task of purpose `verification`.
  */
 export type Review = 'none' | 'human' | 'verifier' | 'baton'
 
@@ -11,6 +11,6 @@ export interface Serves {
   readonly taskId: number
   readonly uuid: string
   readonly generation: number
-  /** Those who may not judge it: who made it, and while others are there, whoever is too close to it. */
+  /** The agents that may not judge it: those that made it and, while there are others, those too close to it. */
   readonly notAgents: readonly string[]
 }

@@ -1,6 +1,6 @@
 /** Shorter ones would black out half of every text and protect nothing. */
 const SHORTEST_SECRET = 6
-/** From this length on, a line of a multi-line key is a secret by itself. */
+/** From this length on, a line of a multi-line key is a secret of its own. */
 const SHORTEST_LINE = 16
 /** The usual tools break base64 into lines of this length. */
 const BASE64_LINE = 76

@@ -1,5 +1,5 @@
 /**
- * The parts of a secret value that are secrets by themselves: programs split values and print the part they use. The caller
+ * The parts of a secret value that are secrets on their own: programs split values and print the part they use. The caller
  * drops parts that are too short to be searched for.
  */
 

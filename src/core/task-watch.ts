@@ -1,6 +1,6 @@
 import type { WaitingWatch } from './waiting.ts'
 
-/** How long a task may take, and where it stands. Times that are missing are those of the workspace. */
+/** How long a task may take, and how far it is. Times that are missing are those of the workspace. */
 export interface TaskWatch extends Deadline, WaitingWatch {
   /** How long the task is expected to take, as estimated by its creator. */
   readonly estimateMs?: number | undefined
@@ -26,7 +26,7 @@ export interface TaskWatch extends Deadline, WaitingWatch {
   readonly progressAt?: number | undefined
   /** When it was first suspected to hang. */
   readonly suspectedAt?: number | undefined
-  /** How many attempts were to be followed by one with another model, and the model that stood in last. */
+  /** How many times the next attempt was to use another model, and the fallback that was used last. */
   readonly modelSwitches?: number | undefined
   readonly usedModel?: string | undefined
   /** After work that was not good enough, another agent goes first: not this one. */
@@ -85,7 +85,7 @@ export function withClockStopped<W extends TaskWatch | null>(watch: W, { now, cl
   return { ...rest, deadlineLeftMs: Math.max(0, at - now) } as W
 }
 
-/** As before the task was first queued: a person begins it anew. */
+/** As before the task was first queued: a person starts it over. */
 export function withClockReset<W extends TaskWatch | null>(watch: W): W {
   if (watch?.deadlineMs === undefined) return watch
   const { deadlineAt: _at, closedMs: _closed, deadlineLeftMs: _left, ...rest } = watch

@@ -3,7 +3,7 @@ import { isHeld, type TaskState } from './states.ts'
 
 /** What waits for a person, and how a task continues after it. */
 
-/** A question of a holder, as it stands while it is not answered. */
+/** A question of a holder that is not answered yet. */
 interface OpenQuestion {
   readonly question: string
   /** Empty: any answer is possible. */
@@ -127,7 +127,7 @@ export function afterLeaving(record: Waiting, was: TaskState): void {
   record.watch = orNull(rest)
 }
 
-/** It is no dead letter any more. */
+/** It is no longer a dead letter. */
 export function decidedAbout(record: Waiting): void {
   if (!record.watch?.isDeadLetter) return
   const { isDeadLetter: _over, ...rest } = record.watch

@@ -53,7 +53,7 @@ function start(program: string, args: string[], ids: { uid?: number; gid?: numbe
   return child
 }
 
-/** Waits for a program that ends by itself; `complaint` is its error message, or else its last line. */
+/** Waits for a program that ends on its own; `complaint` is its error message, or else its last line. */
 export async function finished(
   child: ChildProcessWithoutNullStreams,
   input = '',

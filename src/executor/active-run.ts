@@ -64,7 +64,7 @@ export class ActiveRun {
     return this.#isAccepted
   }
 
-  /** It goes on with another node: this one must not end it. */
+  /** Another node continues it: this one must not end it. */
   get isLeft(): boolean {
     return this.#isLeft
   }

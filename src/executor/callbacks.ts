@@ -71,7 +71,7 @@ export class RunCallbacks implements Callbacks {
   }
 }
 
-/** For adapters, which are there before the database is. */
+/** For adapters, which are created before the database is open. */
 export class LaterCallbacks implements Callbacks {
   #runs: RunCallbacks | null = null
 

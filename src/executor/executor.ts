@@ -238,7 +238,7 @@ export class Executor {
   }
 }
 
-/** A run that no process of this node works on goes on with the next node. */
+/** A run without a process on this node is continued by another node. */
 function stopOrLeave(active: ActiveRun): void {
   if (active.isAccepted && !active.stopped) active.leave()
   else active.stop(SHUTDOWN)

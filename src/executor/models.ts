@@ -8,7 +8,7 @@ import type { ExecutorContext } from './context.ts'
 import { asAgent, type Held } from './holding.ts'
 import type { PlannedTask } from './task-plan.ts'
 
-/** The model of a run: the task's, the agent's, or one that stands in for it. */
+/** The model of a run: the task's, the agent's, or a fallback. */
 
 /** Limits of one model, on one account. */
 const keyOf = (credential: string, model: string | null) => `${credential} model ${model ?? ''}`
@@ -44,8 +44,8 @@ async function parkedAmong(
 }
 
 /**
- * The model of a run is rate limited and another one stands in: it alone rests, and the task need not wait. False: there
- * is no other, so the whole account has to rest.
+ * The model of a run is rate limited and has a fallback: only the model rests, and the task need not wait. False: there
+ * is no fallback, so the whole account has to rest.
  */
 export async function restModel(
   { kernel }: ExecutorContext,

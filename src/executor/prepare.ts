@@ -44,7 +44,7 @@ export interface Prepared {
   graceMs: number
   /** Runs with the same credential share rate limits. */
   credential: string
-  /** Its model, and those that may stand in for it. */
+  /** Its model and the fallback models. */
   choice: ModelChoice
   /** Whether what the run has used is too much for its task; null: it has no budget. */
   overBudget: ((usage: TokenUsage) => Promise<string | null>) | null

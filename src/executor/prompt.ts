@@ -29,7 +29,7 @@ export function promptOf(agent: AgentRecord, values: PromptValues): string {
   ].join('')
 }
 
-/** Nor what was said since the agent was last told. */
+/** A template that does not mention the comments must not keep them from the agent. */
 function commentsAsText(values: PromptValues): string {
   const comments = values['task.comments']
   return comments == null ? '' : `\n\nComments on the task and its mission:\n\n${JSON.stringify(comments)}\n`

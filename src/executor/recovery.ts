@@ -126,7 +126,7 @@ export async function recoverRuns(
 /** How long after its deadline a run is left to nodes that can wait for its agent. */
 const LEFT_TO_OTHERS_MS = 60_000
 
-/** Whether the run goes on: its agent has accepted the work, and this node, or another one, waits for the answer. */
+/** Whether the run continues: its agent has accepted the work, and this node, or another one, waits for the answer. */
 async function isAdopted({ registry, log }: ExecutorContext, run: Run, adopt: Adopt): Promise<boolean> {
   if (!isStarted(run.status) || !isAwaited(run)) return false
   const isForOthers = run.answerDueAt !== null && run.answerDueAt + LEFT_TO_OTHERS_MS > Date.now()

@@ -168,7 +168,7 @@ export class OutputRelay {
     const { store, readHere } = this.#options
     const page = await readHere(workspaceId, runId, { offset, limitBytes })
     if (!page) return
-    // Whoever asked may have given up; then it is trimmed like output.
+    // The node that asked may have given up; then the answer is trimmed like output.
     this.#sender.hasRows(workspaceId, runId)
     await store.logTail.add(workspaceId, [{ runId, asked: id, body: page }], { answers: { id } })
   }

@@ -106,7 +106,7 @@ export class RunReport {
     this.#cancelWrite ??= this.#timers.after(WRITE_EVERY_MS, () => void this.write())
   }
 
-  /** Not more often: an agent may report after every word. What comes later is told with the end of the run. */
+  /** Not more often: an agent may report after every word. What comes later is reported with the end of the run. */
   #tellsUsage(): boolean {
     const now = this.#timers.now()
     if (!this.#isUsageUntold || now - this.#usageToldAt < TELL_USAGE_EVERY_MS) return false

@@ -125,7 +125,7 @@ export async function goesOnElsewhere(
   return run?.nodeId !== node.id
 }
 
-/** Another node goes on with the run: what it has left to say is written, and nothing is ended. */
+/** Another node continues the run: its remaining report is written, and nothing is ended. */
 export async function leave(parts: Parts | null): Promise<void> {
   parts?.report.event({ type: 'lifecycle', level: 'info', message: 'left to another node' })
   await parts?.report.write()

@@ -12,7 +12,7 @@ const MOST_RECENT_CHUNKS = 200
 const MOST_RECENT_LENGTH = 256 * 1024
 /** Beyond this, a run's output is left out: the reader has the offset, and reads the rest from the log. */
 const MOST_WAITING_LENGTH = 256 * 1024
-/** Rows that are older were read by whoever wanted them. */
+/** All readers have read rows that are older. */
 const KEEP_MS = 10_000
 
 /** One row of the tail. */

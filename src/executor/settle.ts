@@ -187,7 +187,7 @@ export const asUsage = (usage: TokenUsage | null) =>
     outputTokens: usage.outputTokens,
   }
 
-/** Parks all agents on this account until its rate limit ends, or its model, if another stands in. Returns when to continue. */
+/** Parks all agents on this account until its rate limit ends, or only the model, if it has a fallback. Returns when to continue. */
 async function park(
   context: ExecutorContext,
   { workspaceId, agent }: Dispatched,

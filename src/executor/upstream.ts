@@ -64,7 +64,7 @@ export async function upstreamWork(
   )
 }
 
-/** What its agent has to merge by itself, as text for the prompt. */
+/** What its agent has to merge itself, as text for the prompt. */
 export const conflictsAsText = (conflicts: readonly MergeConflict[]): string =>
   conflicts
     .map(

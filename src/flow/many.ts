@@ -1,7 +1,7 @@
 import { Refused } from '../core/errors.ts'
 import type { Caller } from '../kernel/kernel.ts'
 
-/** The same for many things: each is decided for itself, and a refusal of one is the answer for that one. */
+/** The same for many things: each is decided separately, and a refusal of one is the answer for that one. */
 
 /** Each is remembered under a key of its own. */
 export const forOne = (caller: Caller, id: string): Caller =>

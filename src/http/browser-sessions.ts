@@ -98,7 +98,7 @@ function setCookie(
   reply.header('set-cookie', `baton-${workspace.id}=${value}; ${attributes}${isSecure ? '; Secure' : ''}`)
 }
 
-/** Whether the browser came over https. It says so itself in the origin of the page; without one, what we are told counts. */
+/** Whether the browser uses https. The origin of its page says so; without an origin, our own protocol and public URL decide. */
 export const isSecure = ({ headers, protocol }: FastifyRequest, publicUrl: string | undefined) =>
   headers.origin === undefined
     ? protocol === 'https' || (publicUrl?.startsWith('https:') ?? false)

@@ -4,8 +4,8 @@ import type { ServerKernel } from '../kernel/server-kernel.ts'
 import { isRead } from './log-head.ts'
 
 /**
- * Where a task is only read, its key or its number stands for its id. Changes take the id alone: whoever changes something has seen what
- * it is.
+ * Where a task is only read, its key or its number stands for its id. Changes take only the id: a caller that changes a task
+ * has read it before.
  */
 export function installTaskNames(app: FastifyInstance, kernel: ServerKernel): void {
   // Before the validation, since some routes take nothing but ids.

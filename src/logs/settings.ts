@@ -18,7 +18,7 @@ export type LogSettings =
 const EXAMPLE = 's3://bucket/prefix?endpoint=https://host&region=eu-central-1&forcePathStyle=true'
 const PARAMETERS = ['endpoint', 'region', 'forcePathStyle']
 
-/** Parses BATON_LOGS. It holds no keys: the S3 client finds them by itself. */
+/** Parses BATON_LOGS. It holds no keys: the S3 client finds them on its own. */
 export function parseLogSettings(value = 'local_file'): LogSettings {
   if (value === 'local_file' || value === 'postgres') return { store: value }
   if (!value.startsWith('s3://'))

@@ -1,8 +1,8 @@
-/** What the nodes of a database tell each other. All are hints: whoever needs an answer asks again, or reads for itself. */
+/** Messages between the nodes of a database. All are hints: a node that needs an answer asks again, or reads the database. */
 export type NodeMessage =
   /** An agent that answers later has sent a message for this run. */
   | { callback: { workspaceId: number; runId: string } }
-  /** The sender has readers of the output of these runs; null: of all in the workspace. For a while, or until told otherwise. */
+  /** The sender has readers of the output of these runs; null: of all in the workspace. For a while, or until its next such message. */
   | { follows: { workspaceId: number; runs: readonly string[] | null } }
   /** Who follows what? The sender has just begun to listen. */
   | { whoFollows: true }

@@ -135,7 +135,7 @@ export interface EndInLog {
   isSettling: boolean
 }
 
-/** How many reports there are on a task by its number, or (0) on the mission, and the last end that one of them tells of. */
+/** How many reports there are on a task by its number, or (0) on the mission, and the last end that one of them reports. */
 export interface Reported {
   subject: number
   version: number
@@ -330,7 +330,7 @@ export interface ProcessIdentity {
 
 export interface RunReported {
   usage: Usage | null
-  /** Its usage is told to those who follow the log. */
+  /** Readers of the log get its usage. */
   isUsageTold?: boolean | undefined
   status: { message: string; color: string } | null
   sessionId: string | null
@@ -390,6 +390,6 @@ export interface NodeWithRuns {
   bootId: string | null
   pidStarted: string | null
   isSilentForLong: boolean
-  /** It has stopped by itself: whatever it ran has ended, or is for others. */
+  /** It has shut down cleanly: all its runs have ended, or are left to other nodes. */
   isStopped: boolean
 }

@@ -123,13 +123,13 @@ export interface DueVersion extends DueTask {
 export interface BlockedTask extends DueTask {
   version: number
   merge: TaskRecord['merge']
-  /** Null: its dependencies are to be counted anew. */
+  /** Null: its dependencies must be counted again. */
   upstream: Upstream | null
-  /** Upstream tasks that stand otherwise than they were counted. */
+  /** Upstream tasks whose state is not the one that was counted. */
   edges: UpstreamReport[]
 }
 
-/** A dependency of a task, and how the upstream task stands. */
+/** A dependency of a task, and the state of the upstream task. */
 export interface StoredDependency {
   uuid: string
   state: TaskState
@@ -194,7 +194,7 @@ export interface Upkeep {
 
 /** When upkeep has something to do, in all workspaces. Times are of the monotonic clock of this process. */
 export interface NextUpkeep {
-  /** When something is due by time; null: never, as things are. */
+  /** When something is due by time; null: never, unless something changes. */
   upkeepAt: number | null
   /** Whether a log has grown since upkeep followed it last, so something may be due that is not due by time. */
   isLogAhead: boolean

@@ -22,7 +22,7 @@ export const readCodex: LineReader = (line) => {
       return [{ kind: 'ended', title: titleOf(message), text: message, isError: true }]
     }
     case 'error': {
-      // It may be temporary: codex reconnects by itself, and reports turn.failed when it gives up.
+      // It may be temporary: codex reconnects automatically, and reports turn.failed when it gives up.
       const message = text(line.message) ?? 'An error of the connection'
       return [{ kind: 'retried', title: titleOf(message), text: message }]
     }

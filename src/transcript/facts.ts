@@ -19,7 +19,7 @@ export interface Fact extends Partial<Tokens> {
   at?: string | null
   durationMs?: number | null
   costUsd?: string | null
-  /** It goes on with the step before, if that is of the same kind. */
+  /** It continues the previous step, if that is of the same kind. */
   isPiece?: boolean
 }
 

@@ -6,7 +6,7 @@ type Failure = Pick<AdapterInvokeResult, 'outcome' | 'exitCode' | 'signal' | 'er
 /** The end of a program's output usually explains the failure; more does not fit into a message. */
 const LONGEST_MESSAGE = 2_000
 
-/** How the end of the program fails the run; null when it exited by itself with code 0. */
+/** How the end of the program fails the run; null when it exited on its own with code 0. */
 export function failureOf(end: ChildEnd, command: string): Failure | null {
   const { exitCode, signal, stopped, spawnError } = end
   const failure = (

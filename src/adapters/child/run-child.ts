@@ -31,7 +31,7 @@ export interface ChildSpec {
 export interface ChildEnd {
   exitCode: number | null
   signal: string | null
-  /** Why Baton stopped it; null if it ended by itself. */
+  /** Why Baton stopped it; null if it ended on its own. */
   stopped: 'timeout' | 'aborted' | null
   /** Set if the program never started. */
   spawnError: SpawnError | null
@@ -43,7 +43,7 @@ export interface ChildEnd {
 /** A grandchild may keep the pipes open after the child has ended. After this long without output it is ended too. */
 const QUIET_MS = 300
 const LONGEST_AFTER_EXIT_MS = 2_000
-/** Processes left behind by a child that ended by itself do not deserve a long grace period. */
+/** Processes left behind by a child that ended on its own do not deserve a long grace period. */
 const LONGEST_LEFTOVER_GRACE_MS = 2_000
 /** More than pipes can hold: anything beyond comes from a process outside this run that holds its pipe. */
 const LEFT_IN_PIPES_BYTES = 4 * 1024 * 1024

@@ -87,7 +87,7 @@ export class CodexReader implements OutputReader {
         this.#failure = text(record(event.error).message) ?? 'The turn failed.'
         return []
       default:
-        // A top-level error may be temporary: codex reconnects by itself, and reports `turn.failed` when it gives up.
+        // A top-level error may be temporary: codex reconnects automatically, and reports `turn.failed` when it gives up.
         return []
     }
   }

@@ -42,7 +42,7 @@ export const readCards = endpoint({
 export const actOnMany = endpoint({
   method: 'POST',
   path: '/tasks/act',
-  summary: 'Do the same to several tasks; each is decided for itself',
+  summary: 'Do the same to several tasks; each is decided separately',
   tag,
   needs: 'operate',
   body: ActBody,

@@ -13,7 +13,7 @@ const adding = { tag, needs: 'work', body: CommentBody, status: 201, answer: Com
 export const commentOnTask = endpoint({
   method: 'POST',
   path: '/tasks/:id/comments',
-  summary: 'Comment on a task: the agent that works on it next is told',
+  summary: 'Comment on a task: the next agent that works on it gets the comment',
   params: IdParams,
   ...adding,
 })
@@ -21,7 +21,7 @@ export const commentOnTask = endpoint({
 export const commentOnMission = endpoint({
   method: 'POST',
   path: '/missions/:id/comments',
-  summary: 'Comment on a mission: the agent that works on it next is told',
+  summary: 'Comment on a mission: the next agent that works on it gets the comment',
   params: MissionParams,
   ...adding,
 })

@@ -44,7 +44,7 @@ export const readInboxItem = endpoint({
 export const answerInboxItems = endpoint({
   method: 'POST',
   path: '/inbox/answer',
-  summary: 'Decide the same about several items; each is decided for itself',
+  summary: 'Answer several items with the same decision; each is decided separately',
   tag,
   needs: 'operate',
   body: InboxAnswers,
@@ -54,7 +54,7 @@ export const answerInboxItems = endpoint({
 export const answerInboxItem = endpoint({
   method: 'POST',
   path: '/inbox/:id/answer',
-  summary: 'Decide about an item: the act that it stands for is done',
+  summary: 'Answer an item: Baton carries out the decision',
   tag,
   needs: 'operate',
   params: IdParams,

@@ -55,7 +55,7 @@ export const listFailures = endpoint({
 export const listDurations = endpoint({
   method: 'GET',
   path: '/insight/durations',
-  summary: 'Read how long tasks waited and took that ended within a period, by group',
+  summary: 'Read how long tasks that ended within a period waited and took, by group',
   tag,
   needs: 'read',
   query: DurationQuery,

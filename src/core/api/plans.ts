@@ -46,7 +46,7 @@ export const replaceMissionPlan = endpoint({
 export const checkPlan = endpoint({
   method: 'POST',
   path: '/plans/check',
-  summary: "Check a plan, a project's or a mission's, as YAML or JSON, without making anything of it",
+  summary: "Check a plan, a project's or a mission's, as YAML or JSON, without creating anything",
   tag,
   needs: 'read',
   takesPlan: true,

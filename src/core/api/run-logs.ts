@@ -12,13 +12,13 @@ export const searchRunLog = endpoint({
   ...ofRun,
   method: 'GET',
   path: '/runs/:id/log/search',
-  summary: 'Search the log of a run for a text, and count all places where it is',
+  summary: 'Search the log of a run for a text, and count all its occurrences',
   description:
-    'A request takes about a second at most. Of a large log it may read a part: then isComplete is false, and nextCursor goes on.',
+    'A request takes about a second at most and may read only a part of a large log: then isComplete is false, and nextCursor continues.',
   query: z.strictObject({
     q: Name.optional().describe('The text, literally; a search without one is refused'),
     case: z.enum(['sensitive', 'insensitive']).optional().describe('insensitive, unless given'),
-    after: z.string().min(1).max(200).optional().describe('nextCursor of the answer before'),
+    after: z.string().min(1).max(200).optional().describe('nextCursor of the previous answer'),
     limit: Digits.optional().describe('Hits in the answer, at most 1,000; 100, unless given'),
   }),
   answer: LogSearchView,
@@ -30,7 +30,7 @@ export const outlineRunLog = endpoint({
   path: '/runs/:id/log/outline',
   summary: 'Outline the log of a run: lines, steps, errors and output on stderr, by offset',
   description:
-    'A request takes about a second at most. Of a large log it may have read a part: then isComplete is false, and the same request goes on.',
+    'A request takes about a second at most and may read only a part of a large log: then isComplete is false, and the same request continues.',
   answer: LogOutline,
 })
 

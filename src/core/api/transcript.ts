@@ -9,7 +9,7 @@ export const readTranscript = endpoint({
   path: '/runs/:id/transcript',
   summary: 'Read what an agent did in a run, step by step',
   description:
-    'Without after and before, the first steps; with a before beyond the last step, the last ones. A request takes about a second at most: of a large log it may have read a part; then isComplete is false, and the same request goes on.',
+    'Without after and before, the first steps; with a before beyond the last step, the last ones. A request takes about a second at most and may read only a part of a large log: then isComplete is false, and the same request continues.',
   tag: 'runs',
   needs: 'read',
   params: RunParams,

@@ -14,7 +14,7 @@ export function refusedPlan(problems: readonly PlanProblem[]): Refused {
   })
 }
 
-/** What a valid plan cannot do to the tasks that are there. */
+/** What a valid plan cannot do to existing tasks. */
 export type PlanConflict = Pick<PlanProblem, 'line' | 'path' | 'message'>
 
 export const conflictingPlan = (conflicts: readonly PlanConflict[]): Refused =>

@@ -4,7 +4,7 @@ import type { MissionPlan } from './mission-plan.ts'
 import type { Plan } from './plan.ts'
 import type { PlanKind } from './read.ts'
 
-/** What there is to know about a valid plan before anything is made of it. */
+/** What is known about a valid plan before anything is created from it. */
 export interface PlanSummary {
   kind: PlanKind
   taskCount: number

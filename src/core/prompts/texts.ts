@@ -107,13 +107,13 @@ A person was asked: {{task.question}}
 
 The answer: {{task.answer}}
 
-Go on from where the work stopped.
+Continue where the work stopped.
 
 {{/task.answer}}
 {{#task.comments}}
 ## Comments
 
-Written since the agent of this task was last told, oldest first. Take those of people into account:
+Comments that the agent of this task has not seen yet, oldest first. Take those of people into account:
 
 {{task.comments}}
 
@@ -151,7 +151,7 @@ export const SERVICE_TEMPLATE = `You are {{agent.name}}, working for {{workspace
 {{#task.comments}}
 ## Comments
 
-Written since the agent of this task was last told, oldest first. Take those of people into account:
+Comments that the agent of this task has not seen yet, oldest first. Take those of people into account:
 
 {{task.comments}}
 

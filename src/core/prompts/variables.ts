@@ -178,7 +178,7 @@ export const PROMPT_VARIABLES = [
   {
     path: 'task.comments',
     description:
-      'Comments on the task and its mission that its agent has not been told, as JSON, oldest first',
+      'Comments on the task and its mission that its agent has not seen yet, as JSON, oldest first',
     sensitive: false,
     example: '[{"by":"anna","at":"2026-01-31T12:00:00.000Z","on":"task","text":"Keep the old endpoint."}]',
   },

@@ -20,7 +20,7 @@ const BY_TASK_TYPE: Readonly<Record<string, ReportType>> = {
 export const typeOfTaskReport = (taskType: string, hasFailed: boolean): ReportType =>
   hasFailed ? 'incident' : Object.hasOwn(BY_TASK_TYPE, taskType) ? BY_TASK_TYPE[taskType]! : 'delivery'
 
-/** How a report came to be: Baton wrote it, the agent did that the mission names for it, or somebody handed it in. */
+/** Who wrote a report: Baton, the agent that the mission names for it, or a caller that handed it in. */
 export const REPORT_SOURCES = ['rule', 'agent', 'submitted'] as const
 type ReportSource = (typeof REPORT_SOURCES)[number]
 
@@ -35,7 +35,7 @@ export interface NewReport {
   readonly markdown: string
   /** Its author, when that is not the one who sends it. */
   readonly author?: string | undefined
-  /** The event with which that ended which it tells of: one report is written for each. Null: it was handed in. */
+  /** The event of the end that it reports: one report is written for each. Null: it was handed in. */
   readonly endedSeq: number | null
 }
 

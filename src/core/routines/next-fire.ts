@@ -31,7 +31,7 @@ function* fires(cron: Cron, zone: string, after: number): Generator<number> {
   const today = Math.floor(localTime(zone, after) / DAY_MS) * DAY_MS
   let last = after
   let daysWithout = 0
-  // From the day before: where the clock is set back at midnight, that day goes on.
+  // From the day before: where the clock is set back at midnight, that day continues.
   for (let midnight = today - DAY_MS; daysWithout < FURTHEST_DAYS; midnight += DAY_MS) {
     daysWithout++
     if (!isOnDay(cron, midnight)) continue

@@ -18,7 +18,7 @@ function formatOf(zone: string): Intl.DateTimeFormat {
   return format
 }
 
-/** Offsets such as +02:00 have no summer time; whoever writes one rarely means that. */
+/** Offsets such as +02:00 have no summer time; a person who writes one rarely means that. */
 export function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name)) return false
   try {

@@ -3,7 +3,7 @@ import { type Refusal, refuse, refuseField } from '../errors.ts'
 import type { TaskRecord } from '../records.ts'
 import { judgeFence } from './fence.ts'
 
-/** Tasks that the holder of a task adds to its mission. They are no parts of that task: nobody waits for them unless told to. */
+/** Tasks that the holder of a task adds to its mission. They are not parts of that task: nothing waits for them unless it depends on them. */
 
 /** In a mission, over its whole life. */
 const MOST_CHILDREN = 100
@@ -38,7 +38,7 @@ export function whyNotAdded(
     return refuseField(
       'VALIDATION_FAILED',
       field('priority'),
-      `is higher than ${adder.priority}, that of the task that adds it`,
+      `is higher than ${adder.priority}, the priority of the task that adds it`,
     )
   if (depthOf(adder) >= DEEPEST_CHILDREN)
     return refuse('LIMIT_REACHED', `Tasks are added ${DEEPEST_CHILDREN} levels deep at most.`, {

@@ -7,7 +7,7 @@ import { fail, whatRanOut } from './attempts.ts'
 
 /** The end of one attempt, and the end of all of them. */
 
-/** While the gate of its mission is closed, the clock of a task stands: it is looked at again only now and then. */
+/** While the gate of its mission is closed, the clock of a task is stopped: it is checked again only now and then. */
 const CHECK_AGAIN_MS = 60_000
 
 const isTimed = ({ state }: TaskRecord) => state === 'queued' || state === 'awaiting_retry' || isHeld(state)

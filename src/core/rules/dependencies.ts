@@ -139,7 +139,7 @@ function readinessAfter({ record }: TaskDraft, { areFirst }: AddDependencies, ad
   const whole = isAlone ? added : before && sumOf(before, added)
   const alone = readinessOf(added)
   const readiness = added.rule === 'one_success' ? withOneSuccess(alone, whole) : alone
-  // While it did not wait, nobody counted: it is counted anew. A task that continues without waiting keeps what was counted.
+  // While it did not wait, nothing was counted: it is counted again. A task that continues without waiting keeps what was counted.
   record.upstream = wasBlocked || isAlone || readiness === 'ready' ? whole : null
   return readiness
 }

@@ -16,7 +16,7 @@ export function switchModel({ record }: TaskDraft, failureClass: FailureClass): 
   }
 }
 
-/** A person begins the task anew, with its own model. */
+/** A person starts the task over, with its own model. */
 export function withOwnModel(watch: TaskWatch | null): TaskWatch | null {
   if (watch?.modelSwitches === undefined) return watch
   const { modelSwitches: _switches, usedModel: _model, avoidedAgent: _agent, ...rest } = watch

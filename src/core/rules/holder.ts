@@ -151,7 +151,7 @@ function log(draft: TaskDraft, { entries }: Command<'log'>): TaskReply {
   return done(draft, 'NOTED')
 }
 
-/** Said once for each model that stands in: the same node may say it again, and so may a continuation. */
+/** Noted once for each fallback model: the same node may send it again, and so may a continuation. */
 function useModel(draft: TaskDraft, { from, to, reason }: Command<'useModel'>): TaskReply {
   const { record } = draft
   if (record.watch?.usedModel !== to) {

@@ -64,17 +64,13 @@ function changeState(draft: TaskDraft, command: Command<StateAct>, context: Rule
   return (ACTS[command.kind] as Act<StateAct>)(draft, command, context)
 }
 
-/** Whoever judges names what was seen: it is something else by now. */
+/** A verdict names the result that was seen: the task has another one by now. */
 const changedSince = ({ state, generation, resultHash }: TaskRecord): Refusal =>
-  refuse(
-    'CHANGED_SINCE',
-    `It is not any more what it was: the task is ${state} at generation ${generation}.`,
-    {
-      taskState: state,
-      currentGeneration: generation,
-      resultDigest: resultHash,
-    },
-  )
+  refuse('CHANGED_SINCE', `The task has changed since: it is ${state} at generation ${generation} now.`, {
+    taskState: state,
+    currentGeneration: generation,
+    resultDigest: resultHash,
+  })
 
 const ACTS: { [K in StateAct]: Act<K> } = {
   cancel(draft, { reason }, { actor }) {
@@ -109,7 +105,7 @@ const ACTS: { [K in StateAct]: Act<K> } = {
   resume(draft, _command, context) {
     const { record } = draft
     const { actor, now } = context
-    // Whoever resumes one paused task by hand wants it done by anybody.
+    // A person who resumes one paused task wants it done by any agent.
     const isOnItsOwn = record.state === 'budget_exceeded' || record.watch?.pausedByMission === true
     if (record.watch?.pausedByMission) record.watch = withoutMissionPause(record.watch)
     // Due at once: a cycle that was idle while one of its tasks was paused is found then.
@@ -191,7 +187,7 @@ const ACTS: { [K in StateAct]: Act<K> } = {
 }
 
 /**
- * A task whose result is that of its parts only waits for them again, and they are counted anew. Due at once: one of them
+ * A task whose result is made from its parts only waits for them again, and they are counted again. Due at once: one of them
  * may depend on it by now, which would be a cycle.
  */
 function waitsForItsParts({ record, now }: TaskDraft): boolean {
@@ -210,7 +206,7 @@ function retryOrFail(
   // What was merged would be the same again: its parts are to be done again, by a person's choice.
   const exhausted = record.merge === 'object' ? 'rejected' : whatRanOut(record, context)
   const payload = { ...why, attempt: record.attempt }
-  // For the next attempt; or, without one, for whoever looks at the failure.
+  // For the next attempt; or, without one, for a person who looks at the failure.
   const error = (why.comment ?? why.verdict ?? null) as string | null
   if (exhausted) {
     fail(draft, context.actor, { ...payload, failureClass: 'quality', error }, exhausted)

@@ -22,7 +22,7 @@ export function divide(draft: TaskDraft, command: Command<'divide'>, context: Ru
   closeForLateResults(record)
   // Divided further, it keeps its first merge setting.
   if (record.merge === 'none') record.merge = command.merge
-  // While it did not wait, nobody counted: then all its dependencies are counted anew.
+  // While it did not wait, nothing was counted: then all its dependencies are counted again.
   const counted = record.blocked ? record.upstream : null
   record.upstream = counted && plus({ ...counted, rule: 'all_success' }, command.outcomes ?? [])
   record.blocked = true

@@ -19,7 +19,7 @@ export function replan(draft: TaskDraft, command: Replan, context: RuleContext):
   draft.effects.details.push({ taskId: record.id, set: details })
   // The time already waited stays, as when a person changes the priority.
   if (record.rank !== null) record.rank = queueRank(record.rank, fields.priority - record.priority)
-  // Whoever it is reserved for by its plan comes before the agent that held it last.
+  // The agent that its plan reserves it for comes before the agent that held it last.
   dropPreference(record)
   Object.assign(record, fields, { watch: { ...record.watch, ...fields.watch } })
   if (Object.keys(record.watch!).length === 0) record.watch = null

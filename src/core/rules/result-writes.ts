@@ -2,7 +2,7 @@ import type { Submission } from '../commands.ts'
 import type { TaskDraft } from '../records.ts'
 import { CLAIM_ENDS, type ClaimEnd } from '../states.ts'
 
-/** What rules write of results, whoever made them: an agent, a merge or a person. */
+/** What rules write of results, made by an agent, a merge or a person. */
 
 /** The claim under which a result was made. */
 interface MadeUnder {

@@ -39,7 +39,7 @@ export function elapse(draft: TaskDraft, command: Elapse, context: RuleContext):
       else if (isOver(record.watch?.preferredUntil, context.now)) openToAll(draft)
       else postponeDeadline(draft, context, sooner(expiryOf(record), record.watch?.preferredUntil ?? null))
     } else if (record.state === 'verifying' && record.review === 'baton') {
-      // What is to be done about its result is not for a rule: whoever sent this looks after it.
+      // No rule decides about its result: the sender of this command does.
       record.dueAt = context.now + NEXT_CHECK_MS
       draft.mark()
     } else if (record.state === 'verifying') {

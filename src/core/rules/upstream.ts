@@ -20,7 +20,7 @@ type CountUpstream = Extract<TaskCommand, { kind: 'countUpstream' }>
 /** Tasks it depends on ended, or were opened again: each is counted once, and the task moves if the counts decide. */
 export function countUpstream(draft: TaskDraft, command: CountUpstream, context: RuleContext): TaskReply {
   const { record } = draft
-  // Only while it waits: when it is blocked again later, everything is counted anew.
+  // Only while it waits: when it is blocked again later, everything is counted again.
   if (record.blocked && !isTerminal(record.state)) {
     const counts = command.version === undefined ? record.upstream : fromTheBeginning(draft, command, context)
     if (counts) {

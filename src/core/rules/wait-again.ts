@@ -10,8 +10,8 @@ export const wasNeverReady = ({ state, upstream }: Pick<TaskRecord, 'state' | 'u
   state === 'skipped' && (upstream === null || readinessOf(upstream) === 'never')
 
 /**
- * What it depends on is to be done again: it waits for that, and everything is counted anew. Due at once: a dependency may have
- * been added meanwhile that closes a cycle.
+ * What it depends on is done again: it waits for that, and everything is counted again. Due at once: a dependency that closes a
+ * cycle may have been added in the meantime.
  */
 export function waitAgain(draft: TaskDraft, { because }: WaitAgain, { actor, now }: RuleContext): TaskReply {
   const { record } = draft

@@ -116,7 +116,7 @@ export interface Adoption {
   withinMs: number
 }
 
-/** A run whose node was lost goes on with another. Null: it has ended, or has another node already. */
+/** Another node continues a run whose node was lost. Null: it has ended, or has another node already. */
 export const adoptRun = (
   runId: string,
   { from, to, log, withinMs }: Adoption,

@@ -74,7 +74,7 @@ export function taskOutcomeOf(ending: Ending, answer: Answer, stop: Stop | null)
   const { errorCode } = ending
   if (errorCode === null && answer.question) return { kind: 'ask', ...answer.question }
   if (errorCode === null && !answer.wantsMore) return { kind: 'submit' }
-  // Stopped by a person: it must not continue by itself.
+  // Stopped by a person: it must not continue automatically.
   if (errorCode === null && stop?.byPerson)
     return { kind: 'fail', failureClass: 'human', error: stop.reason, retryAt: undefined }
   if (errorCode === null)

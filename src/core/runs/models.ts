@@ -1,14 +1,14 @@
-/** Which model an attempt uses: its own first, then those that stand in for it, in turn. */
+/** Which model an attempt uses: its own first, then the fallback models, in turn. */
 
 export interface ModelChoice {
   /** The models in turn, the task's or the agent's own first. Null: whatever the program of the agent takes. */
   models: readonly (string | null)[]
   model: string | null
-  /** Another model than that of the attempt before stands in. */
+  /** A model other than the one of the previous attempt is used. */
   fallback: { from: string | null; to: string } | null
 }
 
-/** The list of the task, which is that of its mission, goes before that of its agent. */
+/** The task's list, which comes from its mission, takes precedence over the agent's. */
 export function modelsInTurn(
   own: string | null,
   ofTask: readonly string[],
@@ -18,8 +18,8 @@ export function modelsInTurn(
 }
 
 /**
- * `switches`: how many attempts were to be followed by one with another model. `used`: the model that stood in last, if one
- * did. `isFree`: it is not known to be rate limited.
+ * `switches`: how many attempts were to be followed by one with another model. `used`: the fallback that was used last, if
+ * any. `isFree`: it is not known to be rate limited.
  */
 export function chooseModel(
   models: readonly (string | null)[],

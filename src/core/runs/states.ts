@@ -89,7 +89,7 @@ export const isStarted = (state: RunState) =>
   (RUN_TRANSITIONS.run_started.to as readonly RunState[]).includes(state)
 /** A live run that has not begun. */
 export const isNotStarted = (state: RunState) => isLive(state) && !isStarted(state)
-/** Its agent has ended by itself, with an outcome: it has read its prompt. */
+/** Its agent has ended on its own, with an outcome: it has read its prompt. */
 export const hasReadItsPrompt = (state: RunState) => state === 'succeeded'
 /** A pending wakeup waits for its run, or has one that is live. */
 export const isPending = (state: WakeupState) => PENDING.has(state)

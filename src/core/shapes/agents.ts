@@ -19,7 +19,7 @@ export const AgentBody = z.strictObject({
     .string()
     .regex(/^[a-z][a-z0-9_]{0,49}$/)
     .optional()
-    .describe('"external" agents claim their work by themselves; Baton runs the others'),
+    .describe('"external" agents claim their work themselves; Baton runs the others'),
   adapterConfig: SettingsObject.nullable().optional(),
   runtimeConfig: SettingsObject.nullable().optional(),
   capabilities: z.array(Tag).max(50).optional(),

@@ -87,7 +87,9 @@ export const ActBody = z.strictObject({
     .optional()
     .describe('Like ids; each is refused if its generation is another one by now'),
   reason: ShortText.optional(),
-  comment: ShortText.optional().describe('Said on each task for which it is done, in the same transaction'),
+  comment: ShortText.optional().describe(
+    'Added as a comment to each task for which it is done, in the same transaction',
+  ),
 })
 
 export const ActAnswer = z.object({
@@ -96,7 +98,10 @@ export const ActAnswer = z.object({
       z.object({
         id: Uuid,
         done: z.boolean(),
-        state: z.enum(taskStates).nullable().describe('Of the task by now; null: there is no such task'),
+        state: z
+          .enum(taskStates)
+          .nullable()
+          .describe('The present state of the task; null: there is no such task'),
         generation: z.int().nullable(),
         version: z.int().nullable(),
         code: z.string().nullable().describe('Why it was refused'),

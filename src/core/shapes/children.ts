@@ -17,7 +17,7 @@ export const ChildFields = TaskCreate.omit({
   priority: TaskCreate.shape.priority
     .unwrap()
     .optional()
-    .describe('At most that of the task that adds it, which is the default'),
+    .describe('At most the priority of the task that adds it, which is the default'),
 })
 
 export const ChildBody = ChildFields.extend(fence)

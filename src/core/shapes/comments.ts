@@ -16,8 +16,10 @@ export const CommentBody = z.strictObject({
 
 export const CommentView = z.object({
   id: Uuid,
-  taskId: Uuid.nullable().describe('The task whose thread it is in; null: it is in that of a mission'),
-  missionId: Uuid.nullable().describe('The mission whose thread it is in; null: it is in that of a task'),
+  taskId: Uuid.nullable().describe('The task whose thread it is in; null: it is in the thread of a mission'),
+  missionId: Uuid.nullable().describe(
+    'The mission whose thread it is in; null: it is in the thread of a task',
+  ),
   replyTo: Uuid.nullable(),
   text: z.string(),
   author: z.object({ kind: z.enum(ACTOR_KINDS), id: z.string().nullable(), name: z.string().nullable() }),

@@ -51,7 +51,7 @@ export const EventFilterQuery = {
     .max(1000)
     .regex(/^[a-z_]*\*?(,[a-z_]*\*?)*$/)
     .optional()
-    .describe('Types separated by commas; "task_*" are all that begin so'),
+    .describe('Types separated by commas; "task_*" matches all that begin with task_'),
   entity: z
     .string()
     .max(300)

@@ -49,7 +49,7 @@ export const InboxItem = z.object({
   since: z.string(),
   askedBy: z.string().nullable().describe('The agent that asks, or whose result waits'),
   preview: z.string().nullable().describe('The beginning of the question, or of the summary of the result'),
-  expiresAt: z.string().nullable().describe('When time decides instead; null: it waits for ever'),
+  expiresAt: z.string().nullable().describe('When time decides instead; null: it waits without a limit'),
   generation: z
     .int()
     .nullable()

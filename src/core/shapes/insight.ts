@@ -14,7 +14,7 @@ export const SearchAnswer = z.object({
       kind: z.enum(['task', 'mission', 'agent', 'run']),
       id: z.string().describe('For an agent, its slug'),
       key: z.string().nullable().describe('Of the task, or of the task of the run'),
-      title: z.string().describe('Of a run: that of its task; without one, its agent'),
+      title: z.string().describe('Of a run: the title of its task; without one, its agent'),
       state: z.string(),
       updatedAt: z.string(),
       path: z.string().describe('Where it is read, below /api/v1'),
@@ -181,7 +181,7 @@ export const Telemetry = z.object({
         successRate: z.number(),
       }),
     )
-    .describe('By what the attempt before had failed with'),
+    .describe('By the failure class of the previous attempt'),
   verdicts: z
     .object({
       passed: count,

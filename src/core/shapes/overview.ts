@@ -16,7 +16,7 @@ const RunningNow = z.object({
   taskId: Uuid.nullable(),
   taskKey: z.string().nullable(),
   taskTitle: z.string().nullable(),
-  status: z.string().nullable().describe('What the run last said that it does'),
+  status: z.string().nullable().describe('The last status message of the run'),
   statusColor: z.string().nullable(),
   step: z.string().nullable(),
   percent: z.number().nullable(),

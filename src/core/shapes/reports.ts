@@ -21,7 +21,7 @@ const ReportHead = z.object({
   type: z.enum(REPORT_TYPES),
   source: z
     .enum(REPORT_SOURCES)
-    .describe('Baton wrote it; the agent did that the mission names; somebody handed it in'),
+    .describe('Written by Baton, or by the agent that the mission names; or handed in'),
   author: z.object({ kind: z.enum(ACTOR_KINDS), id: z.string().nullable(), name: z.string().nullable() }),
   bytes: z.int(),
   at: z.string(),

@@ -54,7 +54,7 @@ const settings = {
   name: Title,
   goal: Text.min(1).optional().describe('Of its missions, with {{variables}}. Default: the name'),
   title: Title.optional().describe(
-    'Of its missions, with {{variables}}. Default: that of the plan, or the name',
+    'Of its missions, with {{variables}}. Default: the title of the plan, or the name',
   ),
   description: Text.nullable().optional(),
   tags: z.array(Tag).max(50).optional(),
@@ -66,7 +66,7 @@ const settings = {
     .describe('A plan as in docs/plans.md, with {{variables}} in its texts and inputs'),
   variables: VariablesSchema.optional().describe('JSON Schema of an object of texts, numbers and booleans'),
   schedule: GivenSchedule.nullable().optional(),
-  enabled: z.boolean().optional().describe('Whether its schedule counts. Default: true'),
+  enabled: z.boolean().optional().describe('Whether its schedule is active. Default: true'),
   config: RoutineConfig.optional(),
 }
 export const RoutineCreate = z.strictObject({
@@ -108,9 +108,9 @@ export const RoutineView = z.object({
   variables: z.unknown().describe('JSON Schema, as it was saved'),
   schedule: Schedule.nullable(),
   enabled: z.boolean(),
-  nextAt: z.string().nullable().describe('When it starts a mission next, as things are'),
+  nextAt: z.string().nullable().describe('When it starts its next mission, if nothing changes'),
   nextTimes: z.array(z.string()).optional().describe('The next three; where one routine is read'),
-  waitingFor: z.array(z.string()).describe('Scheduled times whose missions wait for the one before'),
+  waitingFor: z.array(z.string()).describe('Scheduled times whose missions wait for the previous mission'),
   skippedInRow: z.int(),
   originMissionId: Uuid.nullable(),
   origin: Figures.nullable()

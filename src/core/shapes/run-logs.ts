@@ -26,7 +26,7 @@ export const LogSearchView = z.object({
     }),
   ),
   total: z.int().describe('All hits in the part that was read, not only those listed'),
-  isComplete: z.boolean().describe('Whether the whole log was read, so that the total is that of all of it'),
+  isComplete: z.boolean().describe('Whether the whole log was read, so that the total covers all of it'),
   nextCursor: z
     .string()
     .nullable()
@@ -40,7 +40,7 @@ const Marks = z.object({
 
 export const LogOutline = z.object({
   ...read,
-  isComplete: z.boolean().describe('Whether the whole log was read; if not, the same request goes on'),
+  isComplete: z.boolean().describe('Whether the whole log was read; if not, the same request continues'),
   lines: z.int(),
   everyLines: z.int(),
   lineOffsets: z.array(z.int()).describe('Where line 1 begins, then each line after so many more'),

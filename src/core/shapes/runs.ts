@@ -195,7 +195,7 @@ export const ProbeView = z.object({
       ok: z.boolean(),
       detail: z.string(),
       hint: z.string().optional(),
-      isUnknown: z.boolean().optional().describe('It could not be found out'),
+      isUnknown: z.boolean().optional().describe('It could not be determined'),
     }),
   ),
 })

@@ -212,7 +212,7 @@ export const TaskView = BriefTask.extend({
     .nullable(),
   checkpointData: z.unknown(),
   question: QuestionView.nullable().describe('The last question of a holder, and its answer'),
-  awaits: AwaitsView.nullable().describe('What it waits for a person with'),
+  awaits: AwaitsView.nullable().describe('What it needs a person for'),
   commentCount: z.int().describe('Comments on the task itself; those of its mission are not counted'),
 })
 

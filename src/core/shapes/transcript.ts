@@ -5,7 +5,7 @@ import { LogStatus } from './run-logs.ts'
 /** What an agent did in a run, step by step, read from its log. */
 
 export const Step = z.object({
-  n: z.int().describe('Counts from 1; a step that comes again under its number replaces the one before'),
+  n: z.int().describe('Counts from 1; a step that comes again under its number replaces the previous one'),
   at: z.string().nullable(),
   kind: z.enum([
     'session',
@@ -44,7 +44,7 @@ export type Step = z.infer<typeof Step>
 
 const Unfinished = z.object({ offset: z.int(), text: z.string(), at: z.string().nullable() })
 
-/** Everything a reader of a transcript remembers: one that gets it goes on as if it had read all before. */
+/** Everything a reader of a transcript remembers: a reader that gets it continues as if it had read everything before it. */
 export const TranscriptState = z.object({
   offset: z.int().describe('It has read the log up to this byte'),
   n: z.int(),
@@ -68,8 +68,8 @@ export const TranscriptView = z.object({
   total: z.int().describe('How many steps the log has, as far as it was read'),
   readBytes: z.int().describe('How far the log was read'),
   bytes: z.int().describe('The size of the log now'),
-  isComplete: z.boolean().describe('Whether all of it was read; if not, the same request goes on'),
+  isComplete: z.boolean().describe('Whether all of it was read; if not, the same request continues'),
   resume: TranscriptState.nullable().describe(
-    'With the last steps of a log that is being written: a reader that gets it goes on with the live output',
+    'With the last steps of a log that is being written: a reader that gets it continues with the live output',
   ),
 })

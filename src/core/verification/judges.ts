@@ -17,8 +17,8 @@ export interface Makers {
 }
 
 /**
- * Those who may not judge; null when nobody else remains. Whoever made a part of the result, or has the model that made it, judges
- * only while nobody else is there.
+ * The agents that may not judge; null when no other agent remains. An agent that made a part of the result, or has the model that
+ * made it, judges only while there is no other.
  */
 export function excludedJudges(
   agents: readonly Candidate[],

@@ -129,7 +129,7 @@ export function reasonOf({ code, stderr }: GitEnd): string {
   return message === '' ? `exit code ${code}` : message.slice(0, LONGEST_REASON)
 }
 
-// Git reports a conflict of branch names as a lock too, but that one does not go away by itself.
+// Git reports a conflict of branch names as a lock too, but that one does not go away on its own.
 const IS_LOCKED =
   /\.lock': File exists|unable to create .*\.lock|cannot lock ref(?!.*exists; cannot create)|could not lock/i
 const ATTEMPTS = 10

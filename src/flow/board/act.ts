@@ -9,7 +9,7 @@ import { saidIn } from '../said.ts'
 import { commandOfAct } from '../task-acts.ts'
 import { command, readStates } from '../tasks.ts'
 
-/** One act on many tasks: each is decided for itself. */
+/** One act on many tasks: each is decided separately. */
 
 type Body = z.output<typeof ActBody>
 type Outcome = AnswerOf<typeof ActAnswer>['items'][number]

@@ -19,12 +19,12 @@ import { firstAnswer } from './first-answer.ts'
 import { actionsFor, idOf, namedIn, placeOf } from './items.ts'
 import { changedSince } from './read.ts'
 
-/** Answers to items of the inbox: each is the act that the item stands for, bound to what was seen. */
+/** Answers to items of the inbox: each carries out what was decided about the item, bound to what was seen. */
 
 type Given = z.output<typeof InboxAnswer>
 type Outcome = { state: string }
 
-/** Refusals that say: it is not any more what it was. */
+/** Refusals that say that it has changed. */
 const CHANGED = new Set(['STALE_GENERATION', 'WRONG_STATE', 'CHANGED_SINCE', 'VERSION_MISMATCH', 'NOT_FOUND'])
 
 export async function answerInboxItem(

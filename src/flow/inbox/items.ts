@@ -76,7 +76,7 @@ export function actionsFor({
         ? ['approve', 'reject', 'cancel']
         : ['approve', 'reject', 'replan', 'cancel']
     case 'agent':
-      // An agent that claims by itself comes back with its next heartbeat.
+      // An agent that claims its work itself comes back with its next heartbeat.
       return adapterType === 'external' ? ['pause', 'terminate'] : ['resume', 'pause', 'terminate']
     case 'alert':
       return onlyAgent === null ? ['skip', 'cancel'] : ['release', 'skip', 'cancel']

@@ -117,7 +117,7 @@ export async function changedSince(
 ): Promise<Refused> {
   const now = row ?? (await kernel.store.inbox.item(caller.workspaceId, placeOf(named)))
   const state = await stateNow(kernel, caller, named)
-  return new Refused('CHANGED_SINCE', `${named.id} is not any more what it was; it is ${state.state} now.`, {
+  return new Refused('CHANGED_SINCE', `${named.id} has changed since; it is ${state.state} now.`, {
     ...state,
     item: now && itemView(now),
   })

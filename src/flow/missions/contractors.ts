@@ -58,9 +58,9 @@ export async function contractorProblems(
   const contractors = new Set(mission?.contractors)
   return tasks.flatMap(({ contractor }, place) => {
     if (contractor === null) return []
-    // Before there is a mission, any id stands for it.
+    // Before the mission exists, any id will do.
     const slug = contractorSlugOf(mission?.uuid ?? '', contractor)
-    // One that is there stays, whatever has become of its template.
+    // An existing one stays, whatever has happened to its template.
     if (contractors.has(slug)) return []
     const { template } = contractor
     if (!templates.has(template))

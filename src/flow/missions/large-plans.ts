@@ -6,6 +6,6 @@ const LARGE = 1_000
 /** A claim takes two round trips to the database; those that came meanwhile can end in this time. */
 const PAUSE_MS = 20
 
-/** Between two steps of work on a plan of so many tasks: whoever else waits is served. */
+/** Pauses between two steps of work on a large plan, so that other requests are served. */
 export const serveOthers = (tasks: number): Promise<void> | undefined =>
   tasks < LARGE ? undefined : sleep(PAUSE_MS)

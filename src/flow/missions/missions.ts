@@ -142,7 +142,7 @@ async function refuseIfChanged(
 
 const pickChanges = ({ tasks, changes }: Replanning) => ({ tasks, changes })
 
-/** A plan as it is stored, and the tasks it stands for. */
+/** A plan as it is stored, and its tasks. */
 export function proposed(plan: MissionPlan, mission: Parameters<typeof tasksOf>[1]): ProposedPlan {
   const estimated = plan.tasks.map((task) => ({
     ...task,
@@ -276,7 +276,7 @@ export async function proposePlan(
     refuseCancelling(plan)
     return act(kernel, caller, uuid, { kind: 'propose', proposed: given, seenVersion })
   }
-  // Its tasks are made by its approval, as changes of what is there by then.
+  // Its approval makes its tasks, as changes to the tasks that exist then.
   const { estimate } = await replanningOf(kernel, caller, mission, plan)
   const costs = { estimatedTokens: estimate.tokens, estimatedUsd: estimate.usd }
   return act(kernel, caller, uuid, {

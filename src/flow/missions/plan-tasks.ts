@@ -17,7 +17,7 @@ import type { TaskWatch } from '../../core/task-watch.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import { contractorsOf } from './contractors.ts'
 
-/** The tasks that a mission's plan stands for. */
+/** The tasks of a mission's plan. */
 
 /** What all tasks of a mission share. */
 export interface MissionOfTasks {
@@ -133,7 +133,7 @@ function newTask(
 export const reviewOf = (rule: VerificationRule | null) =>
   rule === null ? 'none' : rule.kind === 'human' ? 'human' : 'baton'
 
-/** The model of a task: its own, that of its type, that of the mission; null: its agent decides. */
+/** The model of a task: its own, its type's, or the mission's; null: its agent decides. */
 export const modelOf = (
   { model, taskType }: Pick<MissionTask, 'model' | 'taskType'>,
   { models }: MissionConfig,

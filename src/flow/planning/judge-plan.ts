@@ -54,7 +54,7 @@ export async function planningEnded(kernel: RunKernel, caller: Caller, missionId
   const mission = await kernel.store.missions.find(workspaceId, missionId)
   const taskId = await kernel.store.missions.newestPlanning(workspaceId, missionId)
   const task = taskId === null ? null : await kernel.store.task(workspaceId, taskId)
-  // Planned by a person meanwhile, or planned anew.
+  // A person has planned it in the meantime, or it is being planned again.
   if (mission?.phase !== 'planning' || task?.record.completedAt === null) return
   const reason = task?.details.error ?? `The planning task is ${task?.record.state ?? 'gone'}.`
   const { uuid } = mission

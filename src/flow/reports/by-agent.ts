@@ -28,7 +28,7 @@ export async function askReporter(
   const [found] = await kernel.store.agents.list(caller.workspaceId, { slugs: [agent] }, 1)
   if (!found || found.record.state === 'terminated') return
   const task = reportTask(material, agent, endedSeq)
-  // Refused: the mission or its project is gone, or the workspace is full. The report by rule is there.
+  // Refused: the mission or its project is gone, or the workspace is full. The report by rule exists.
   throwIfNotLeader(await kernel.run(caller, { on: 'new', tasks: [task] }))
 }
 

@@ -35,7 +35,7 @@ export async function missionOf(
   refuseTexts(filled)
   await refuseContractors(kernel, workspaceId, plan, null)
   await serveOthers(plan.tasks.length)
-  // Before the mission: its end must not be missed, also when no other mission was there before.
+  // Before the mission: its end must not be missed, even if it is the first mission of the workspace.
   await kernel.store.followers.follow(workspaceId, REPORTS, 'now')
   const id = await kernel.store.missions.freshId(workspaceId)
   // The time in the id is only for people who sort by it: it is this node's.

@@ -99,7 +99,7 @@ export async function checkedSettings(
   }
 }
 
-/** A task of some mission is there once; the second run would find it ended. */
+/** A task outside the plan is done once; the second run would find it ended. */
 function refuseOutside({ tasks }: MissionPlan): void {
   const problems = tasks.flatMap(({ dependsOn }, i) =>
     dependsOn.flatMap((edge, j) =>

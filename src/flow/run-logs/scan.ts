@@ -14,8 +14,8 @@ const LONGEST_UNFINISHED = 64 * 1024
 const STATE_EVERY_BYTES = 1024 * 1024
 
 /**
- * One pass over a log, which goes on when the log grows or when the time for a request was too short: its outline, and the state
- * of the transcript's reader at each megabyte, so that any step is found without reading what is before it.
+ * One pass over a log, which continues when the log grows or when the time for a request was too short: its outline, and the state
+ * of the transcript's reader at each megabyte, so that any step is found without reading the log before it.
  */
 export class LogScan {
   readonly #reader

@@ -5,7 +5,7 @@ import { PAGE_BYTES, type RunLog } from './run-log.ts'
 
 type Answer = AnswerOf<typeof LogSearchView>
 
-/** Where a search goes on: hits are listed from here on, and so many are counted up to there. */
+/** Where a search continues: it lists hits from `listFrom` on, and has counted those up to `countedTo`. */
 export interface SearchCursor {
   listFrom: number
   counted: number

@@ -23,7 +23,7 @@ const COMMAND = 'command'
 /** A verification is tried again this often, when its verifier dies or answers nonsense. */
 const RETRIES = 2
 
-/** The result that waits for its verdict; null when it does not any more. */
+/** The result that waits for its verdict; null when it no longer does. */
 export async function waitingResult(
   kernel: RunKernel,
   workspaceId: number,
@@ -123,7 +123,7 @@ async function askAgent(
   if (notAgents === null)
     return {
       ok: false,
-      why: named === null ? 'nobody else is there to judge it' : `${named} cannot judge it`,
+      why: named === null ? 'there is no other agent to judge it' : `${named} cannot judge it`,
     }
   return create(kernel, caller, verificationOf(task, named, notAgents))
 }

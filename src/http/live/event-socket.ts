@@ -45,7 +45,7 @@ export async function serveSocket(
   const { caller, streamFrom, streamHead, streamFilter } = request
   const progress = new Progress(request)
   let isAlive = true
-  // Read anew each time: a number that is behind would look like a database that was restored.
+  // Read again each time: a number that is behind would look like a database that was restored.
   const sayHead = (head: number) => say(socket, { head, now: Date.now(), instance: store.instance })
   const { over, end } = lifeOf(opening, feed, () => {
     if (!isAlive) return socket.terminate()

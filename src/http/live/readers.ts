@@ -56,7 +56,7 @@ export class Progress {
     return { shown, isEnd, upTo: isDue ? this.told() : null }
   }
 
-  /** How far, for the reader; null when it knows, because it has all events or was told. */
+  /** How far the log was read, for the reader; null when the reader knows it already, from its events or an earlier number. */
   told(): number | null {
     if (this.#filter === null || this.#toldUpTo === this.#upTo) return null
     this.#toldUpTo = this.#upTo

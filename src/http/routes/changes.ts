@@ -9,7 +9,7 @@ export function changeRoutes(app: FastifyInstance, kernel: ServerKernel, executi
   serve(app, readChanges, async ({ params, query, caller }) => {
     const run = await requireRun(kernel, caller, params.id)
     const { folder, mergeCommand, ...changes } = await execution.changesOf(run, query.path ?? null)
-    // Paths of the machine serve those who work on it: whoever may choose the folders of agents knows them anyway.
+    // Paths of the machine are for people who work on it: a caller that may choose the folders of agents knows them anyway.
     const isShown = caller.rights.has('configure_agents')
     return {
       runId: run.id,

@@ -17,7 +17,7 @@ import { cursorWith, valuesIn } from '../cursor.ts'
 import { serve } from '../endpoint.ts'
 import { numberOr } from '../schema.ts'
 
-/** Of a large log a request reads as much as it can in this time; the next one goes on. */
+/** A request reads as much of a large log as it can in this time; the next request continues. */
 const READ_FOR_MS = 1_000
 const USUAL_HITS = 100
 const MOST_HITS = 1_000

@@ -9,7 +9,7 @@ import type { Workspace } from './workspace.ts'
 
 const isWaiting = ({ blocked, state }: TaskRecord) => blocked && !isTerminal(state)
 
-/** How an upstream task stands, if it was counted otherwise. */
+/** The state of an upstream task, if another one was counted. */
 function uncounted({ tasks, dependencies }: Workspace, taskId: number, on: number): UpstreamReport[] {
   const { uuid, version, state } = tasks.get(on)!
   const outcome = outcomeOf(state)

@@ -168,7 +168,7 @@ function refuseDoubles(
   wakeups: readonly WakeupRecord[],
   runs: readonly RunRecord[],
 ): void {
-  /** What is there afterwards, beside this one. */
+  /** All other rows after the change. */
   function* others<T extends { id: string }>(rows: ReadonlyMap<string, T>, now: readonly T[], one: T) {
     for (const row of rows.values()) if (!now.some(({ id }) => id === row.id)) yield row
     for (const row of now) if (row.id !== one.id) yield row

@@ -1,7 +1,7 @@
 /**
  * A piece of SQL. `sql` writes every value as a literal, so user text cannot become a statement. Values are not sent as
  * parameters of prepared statements, because one packet holds many statements with lists of any length, and each length
- * would have to be prepared anew.
+ * would need a prepared statement of its own.
  */
 export class Sql {
   readonly text: string

@@ -73,7 +73,7 @@ export function contracted(
   return { record, events: [agentEvent('agent_registered', record, { by: actor }, context)] }
 }
 
-/** It is there for its tasks: a timer would wake it for nothing. */
+/** It works only on its tasks: a timer would wake it for nothing. */
 function withoutTimer(runtimeConfig: unknown): unknown {
   const { heartbeat } = (runtimeConfig ?? {}) as { heartbeat?: object }
   if (heartbeat === undefined || heartbeat === null) return runtimeConfig

@@ -2,7 +2,7 @@ import type { AgentHealth, AgentProfile } from '../../records.ts'
 
 /** What is known of an agent before its first heartbeat. */
 
-/** Run by Baton, which knows by itself whether it is alive: it need not send heartbeats. */
+/** Run by Baton, which sees whether it is alive: it need not send heartbeats. */
 export const isManaged = ({ adapterType }: Pick<AgentProfile, 'adapterType'>) => adapterType !== 'external'
 
 /** It registered, which is a sign of life; its silence counts from its first heartbeat on. */

@@ -5,7 +5,7 @@ import type { NewReport } from '../../reports/report.ts'
 import type { MissionConfig } from '../../shapes/missions.ts'
 import type { PlanVersion } from './record.ts'
 
-/** A plan, and the tasks it stands for: they are created if it is approved. */
+/** A plan and its tasks: they are created if it is approved. */
 export interface ProposedPlan {
   plan: Omit<PlanVersion, 'version' | 'proposedBy' | 'at'>
   tasks: readonly NewTask[]
@@ -50,9 +50,9 @@ export type MissionCommand =
   | {
       kind: 'propose'
       proposed: ProposedPlan
-      /** The newest version that whoever sends this has seen. */
+      /** The newest version that the sender has seen. */
       seenVersion?: number | undefined
-      /** The planner; without it, whoever sends this. */
+      /** The planner; without it, the sender. */
       proposedBy?: Actor | undefined
       /** The task that made the plan ends with it. */
       changes?: readonly OnTask[] | undefined

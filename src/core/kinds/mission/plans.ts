@@ -73,7 +73,7 @@ export function approve(
 ): void {
   const { record } = draft
   record.approved = { version, digest }
-  // Sent back to a planner that then made no other one: whoever approves it has changed their mind.
+  // It was sent back to a planner that then made no other one; the approver has changed their mind.
   record.rejected = record.rejected.filter((one) => one !== version)
   record.startedAt ??= now
   draft.move('mission_approved', { approvedBy, version, digest, taskCount, comment, proposedBy })

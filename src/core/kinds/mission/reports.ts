@@ -7,7 +7,7 @@ import type { Act } from './draft.ts'
  */
 export const report: Act<'report'> = (draft, { seen, reports }) => {
   if (draft.record.reportCount !== seen)
-    return refuse('CHANGED_SINCE', 'Another report on this mission was written meanwhile.')
+    return refuse('CHANGED_SINCE', 'Another report on this mission was written in the meantime.')
   for (const one of reports) draft.report(one)
   return null
 }

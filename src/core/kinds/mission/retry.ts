@@ -37,7 +37,7 @@ export const retried: Act<'retried'> = (draft, { retryAt }, { now }) => {
   return null
 }
 
-/** A skipped task, and how what it depends on stands now. */
+/** A skipped task, and the present states of what it depends on. */
 export interface SkippedTask {
   readonly id: number
   readonly uuid: string

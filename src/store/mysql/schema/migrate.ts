@@ -27,7 +27,7 @@ export function migrate(pool: Pool, migrations: readonly Migration[] = MIGRATION
   })
 }
 
-/** The columns it adds are there: an interrupted migration came this far. Each statement is done as a whole or not at all. */
+/** The columns it adds exist already: an interrupted migration came this far. Each statement is atomic. */
 async function unlessDone(connection: Connection, statement: string): Promise<void> {
   try {
     await connection.send([new Sql(statement)])

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 
 /**
- * Sends everything that `submit` sends with one write to the socket. The driver writes each statement by itself otherwise, and
+ * Sends everything that `submit` sends with one write to the socket. The driver otherwise writes each statement separately, and
  * each write wakes the server.
  */
 export function inOneWrite<T>(client: pg.PoolClient, submit: () => T): T {

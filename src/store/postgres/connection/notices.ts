@@ -103,7 +103,7 @@ export class Notices {
     this.#timer.unref()
   }
 
-  /** Tells the other nodes at once. Best effort: whoever needs the message asks again. */
+  /** Tells the other nodes at once. Best effort: a node that needs the message asks again. */
   tell(message: NodeMessage): void {
     if (this.#closed) return
     const { text, values } = this.telling(message)

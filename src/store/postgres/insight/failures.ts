@@ -32,7 +32,7 @@ interface Failure {
 
 export interface FailurePage extends About {
   rows: Failure[]
-  /** From where the next page goes on; null: there is none. */
+  /** Where the next page continues; null: there is none. */
   next: number | null
 }
 
@@ -43,7 +43,7 @@ const LOOKED_AT = 5_000
 const AGENT = `coalesce((select a.agent from attempts a where a.workspace_id = $1 and a.task_id = e.task_id
     and a.generation = e.generation and a.promoted_in = 0), case when t.generation = e.generation then t.agent end)`
 
-// $2 and $3 the period, $4 agent, $5 type of task, $6 mission, $7 the number before which it goes on, $8 how many.
+// $2 and $3 the period, $4 agent, $5 type of task, $6 mission, $7 the number before which it continues, $8 how many.
 const FAILURES = `with ${PERIOD}, ${NUMBERS},
     looked as materialized (${newestOf(FAILURE_EVENTS, LOOKED_AT, '$7')}),
     page as materialized (

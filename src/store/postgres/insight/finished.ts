@@ -101,7 +101,7 @@ export interface FinishedTask {
   agent: string | null
   missionId: string | null
   attempts: number
-  /** Where it stands in its list: the greater one comes first. */
+  /** Its place in its list: the greater one comes first. */
   weight: number
   number: number
 }

@@ -36,7 +36,7 @@ export interface TelemetryRead extends About {
     tokens: number | null
     costUsd: string | null
   }[]
-  /** By what the attempt before had failed with. */
+  /** By the failure class of the previous attempt. */
   retries: { failureClass: string | null; retries: number; tasks: number; completed: number }[]
   judged: Judged[]
   decided: Decided[]

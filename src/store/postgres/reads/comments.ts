@@ -3,7 +3,7 @@ import type { StoredComment, Thread, UnreadComments } from '../../run-store.ts'
 import { inside } from '../kernel/scoped-query.ts'
 import { hasReadItsPrompt } from '../runs/state-lists.ts'
 
-/** Threads, and what of them an agent has not been told. */
+/** Threads, and the comments that an agent has not seen yet. */
 
 const COLUMNS = `c.comment_id as id, c.uuid, c.text, c.author, ms(c.created_at) as at,
   case when c.task_id is null then 'mission' else 'task' end as "on",

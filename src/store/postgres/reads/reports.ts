@@ -61,7 +61,7 @@ export const listReports = (
     [missionId, types ?? null, before ?? null, limit],
   )
 
-/** How many reports there are on each of these subjects, and the last end that one of them tells of; tasks by number, 0: the mission. */
+/** How many reports there are on each of these subjects, and the last end that one of them reports; tasks by number, 0: the mission. */
 export const reportedEnds = (
   pool: pg.Pool,
   workspaceId: number,

@@ -12,7 +12,7 @@ export interface TailRow {
   body: unknown
 }
 
-/** A reader that has just begun starts this far back: its request to be told was on its way. */
+/** A reader that has just begun starts this far back, to get what was written while its request was on its way. */
 const FIRST_READ_MS = 1_000
 /** What is older was left by a node that was lost. */
 const LEFT_AFTER_MS = 60_000
@@ -73,7 +73,7 @@ export class LogTailRows {
     return found?.body
   }
 
-  /** Deletes what was there for this long: whoever wanted it has read it. */
+  /** Deletes rows that are older than this: all readers have read them. */
   async trim(workspaceId: number, runIds: readonly string[], olderThanMs: number): Promise<void> {
     await inside(
       this.#pool,

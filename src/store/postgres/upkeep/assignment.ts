@@ -6,7 +6,7 @@ import { OPEN_LANES } from '../kernel/lanes.ts'
 import { scopedQueries, scopedQuery } from '../kernel/scoped-query.ts'
 import { inScope } from './due.ts'
 
-/** What the coordinator reads to assign work: read anew each time, so none of it is out of date for long. */
+/** What the coordinator reads to assign work: read again each time, so none of it is out of date for long. */
 
 /** Workspaces with agents that take assignments, and whether tasks are waiting there. */
 export const workspacesToAssignIn = (pool: pg.Pool, only?: number) =>
@@ -21,7 +21,7 @@ export const workspacesToAssignIn = (pool: pg.Pool, only?: number) =>
                as "isWorkWaiting" from w`,
   )
 
-// Agents that Baton runs get tasks of every purpose; others only work, and claim anything else by themselves.
+// Agents that Baton runs get tasks of every purpose; others get only work, and claim anything else themselves.
 const IS_FOR = (purpose: string) => `(${purpose} = 'work' or a.adapter_type <> 'external')`
 const LANES = `with recursive ${OPEN_LANES}`
 

@@ -45,7 +45,7 @@ export interface ComparedMission extends pg.QueryResultRow {
   isWrong: boolean
 }
 
-/** Looks at the missions that have not ended in turn. Where it is lives in this process: another one begins anew. */
+/** Looks at the missions that have not ended, in turn. The position is kept in this process: another one begins from the start. */
 export class MissionCounters {
   readonly #connections: Connections
   #after: [workspaceId: number, missionId: number] = [0, 0]

@@ -42,7 +42,7 @@ export async function useLink(
   if (!link) return 'unknown'
   const { workspaceId } = link
   return store.change(workspaceId, async (tx) => {
-    // The row is locked: whoever comes second waits here, and then finds it used.
+    // The row is locked: a second caller waits here, and then finds it used.
     const { rows } = await tx.query(
       `select l.key_id as "keyId", l.used_at is not null as "isUsed", l.expires_at <= clock_timestamp() as "isExpired",
               k.revoked_at is not null or coalesce(k.expires_at <= clock_timestamp(), false) as "keyEnded"

@@ -73,7 +73,7 @@ function routineWrites(workspaceId: number, view: View, written: readonly Routin
   const writes: Bound[] = []
   if (fresh.length > 0)
     writes.push(newRoutines(workspaceId, [...routineValues(fresh), fresh.map(({ plan }) => plan)]))
-  // The row exists: what stands here for its plan is not written.
+  // The row exists: this placeholder for its plan is not written.
   if (known.length > 0)
     writes.push(changedRoutines(workspaceId, [...routineValues(known), known.map(() => '{}')]))
   if (plans.length > 0) {
