@@ -54,7 +54,7 @@ test('an actor is shown by kind, id and name', () => {
   expect(actorIn('queue', null)).toMatchObject({ kind: 'other' })
 })
 
-test('a pattern names all types that begin so, and an unknown one is reported', () => {
+test('a pattern matches all types that begin with it, and an unknown one is reported', () => {
   const { types, unknown } = typesNamed(['mission_*', 'task_failed', 'task_fail', 'x_*'])
   expect(unknown).toEqual(['task_fail', 'x_*'])
   expect([...types].filter((type) => !type.startsWith('mission_'))).toEqual(['task_failed'])

@@ -54,7 +54,7 @@ export function stateMachines(): string {
       ['state', 'type', 'board column'],
       taskStates.map((state) => [code(state), TASK_STATES[state].type, TASK_STATES[state].board]),
     ),
-    'In the diagram, an arrow from a box stands for an arrow from every state in it. Labels are event types without their `task_`.',
+    'In the diagram, an arrow from a box means an arrow from every state in it. Labels are event types without their `task_`.',
     fenced('mermaid', taskDiagram()),
     'Initial states of a new task:',
     table(
