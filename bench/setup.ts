@@ -24,7 +24,7 @@ export interface Bed {
   pid: number
   /** Queued tasks, written straight into the tables: creating them is not what is measured. */
   fill(count: number): Promise<Lot>
-  /** Vacuumed and checkpointed, so that one measurement does not pay for the one before. */
+  /** Vacuumed and checkpointed, so that one measurement does not pay for the previous one. */
   calm(): Promise<void>
   close(): Promise<void>
 }

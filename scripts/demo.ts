@@ -77,7 +77,7 @@ async function answerForPerson(mission: string): Promise<void> {
   }
 }
 
-/** Null: it is no question and no approval. On a busy machine an alert may come, and go by itself. */
+/** Null: it is no question and no approval. On a busy machine an alert may come, and go on its own. */
 function answerTo(actions: readonly string[]): { decision: string; answer?: string } | null {
   if (actions.includes('answer')) return { decision: 'answer', answer: 'green' }
   return actions.includes('approve') ? { decision: 'approve' } : null

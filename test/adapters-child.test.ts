@@ -302,7 +302,7 @@ describe('the identity of a child', () => {
 })
 
 describe('a child is stopped', () => {
-  test('at its timeout, and may end by itself if it reacts to the signal', async () => {
+  test('at its timeout, and may end on its own if it reacts to the signal', async () => {
     const { end } = await run(shell('trap "exit 7" TERM; while :; do sleep 0.05; done', { timeoutMs: 300 }))
     expect(end).toMatchObject({ exitCode: 7, signal: null, stopped: 'timeout' })
   })
@@ -368,7 +368,7 @@ describe('a child is stopped', () => {
     expect(existsSync(file)).toBe(false)
   })
 
-  test('no longer once it has ended by itself', async () => {
+  test('no longer once it has ended on its own', async () => {
     const stop = new AbortController()
     const over = run(shell('echo done; exit 0'), { log: async () => sleep(500) }, stop.signal)
     setTimeout(() => stop.abort(), 300)

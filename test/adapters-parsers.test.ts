@@ -467,7 +467,7 @@ describe('codex', () => {
     )
   })
 
-  test('whose counter is lower than before started anew', () => {
+  test('whose counter is lower than before started again', () => {
     const state = { counted: { sessionId: 't', input: 500, cached: 100, output: 50 } }
     expect(readCodex([thread('t'), turn(100, 40, 7)], { state }).facts.usage).toEqual(tokens(60, 40, 7))
   })

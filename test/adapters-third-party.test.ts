@@ -11,7 +11,7 @@ import { compiledFile } from './support/launched.ts'
 import { eventually } from './support/recovery.ts'
 import { type ServerUnderTest, startServer } from './support/server.ts'
 
-/** An adapter as third parties write it: against `baton/adapter` alone, compiled by itself, named in BATON_ADAPTERS. */
+/** An adapter as third parties write it: against `baton/adapter` alone, compiled separately, named in BATON_ADAPTERS. */
 
 const FIXTURE = 'test/support/adapters/ollama.ts'
 /** One with a bug. */

@@ -30,7 +30,7 @@ async function hire(w: RunsWorkspace) {
   await w.hire('curious', simulated({ ask: 'Which colour?', options: ['green', 'blue'] }))
 }
 
-/** Its mission has ended, and everything that is written about it by itself is written. */
+/** Its mission has ended, and everything that Baton writes about it is written. */
 async function ended(w: RunsWorkspace, id: string): Promise<void> {
   await eventually(async () => (await w.call('GET', `/missions/${id}`)).body.stateType === 'terminal')
   await eventually(async () => (await w.call('GET', `/missions/${id}/reports`)).body.items.length === 3)
@@ -97,7 +97,7 @@ async function restart(cluster: Cluster): Promise<void> {
 }
 
 test(
-  'missions, routines, reports, comments, the board and all that tells of them read the same after kill -9',
+  'missions, routines, reports, comments, the board and all other reads of them are the same after kill -9',
   MINUTES,
   async () => {
     const cluster = await nodes.cluster('embedded')

@@ -76,7 +76,7 @@ const columnsOf = (url: string, table: string) =>
     `select string_agg(quote_ident(attname), ', ' order by attnum) as names from pg_attribute
              where attrelid = '${table}'::regclass and attnum > 0 and not attisdropped`,
   )
-/** The rows of the workspace that was there before, in the columns it had then. */
+/** The rows of the workspace that existed before, in the columns it had then. */
 async function rowsOf(url: string, columns: Record<string, string>) {
   const rows: Record<string, unknown> = {}
   for (const table of TABLES)
@@ -137,7 +137,7 @@ test('AC-31: migrating twice changes nothing the second time', async () => {
   expect(await schema()).toEqual(before)
 })
 
-test('AC-32: rows that were there before the migration are the same after it', async () => {
+test('AC-32: rows that existed before the migration are the same after it', async () => {
   const url = await setUpBefore()
   const before = await pictureOf(url)
   for (const rows of Object.values(before.rows)) expect(rows).not.toEqual([])

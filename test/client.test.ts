@@ -222,7 +222,7 @@ describe('a POST whose answer is lost', () => {
   const tasksCalled = async (title: string) =>
     (await client.get('/tasks', { query: { q: title } })).items.length
 
-  test('is not repeated by itself', async () => {
+  test('is not repeated automatically', async () => {
     const lost = losing('lost for good')
     const error = await caught(lost.client.post('/tasks', { body: { title: 'lost for good' } }))
     expect(error).toBeInstanceOf(NoAnswer)

@@ -299,7 +299,7 @@ describe.each(kinds)('on %s', (kind) => {
       expect((await work.record(parent.record)).state).toBe('queued')
     })
 
-    test('an end that nobody told it of is found by upkeep', async () => {
+    test('an end that was not reported to it is found by upkeep', async () => {
       const { work, parent } = await begin()
       const child = made(await addTo(work, parent))
       await goOnAfter(work, parent, [child])

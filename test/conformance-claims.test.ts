@@ -19,7 +19,7 @@ const alpha = holder('alpha')
 const beta = holder('beta')
 const gamma = holder('gamma')
 
-/** A repeated answer is the same except for the remaining time, which is computed anew. */
+/** A repeated answer is the same except for the remaining time, which is computed again. */
 const sameClaim = (reply: Reply) => ({ ...reply, claim: { ...granted(reply), ttlMs: expect.any(Number) } })
 
 describe.each(storeKinds)('on %s', (kind) => {

@@ -30,7 +30,7 @@ const thread = (work: Work, { id }: { id: number }, on: 'task' | 'mission' = 'ta
 const texts = (comments: readonly StoredComment[]) => comments.map(({ text }) => text)
 const added = async (work: Work) => (await work.events()).filter(({ type }) => type === 'comment_added')
 
-/** A task of a mission, and what an agent is told about it. */
+/** A task of a mission, and the comments that an agent gets about it. */
 class Told {
   readonly work: Work
   readonly task: Task & { missionId: number | null }
@@ -229,7 +229,7 @@ describe.each(kinds)('on %s', (kind) => {
     })
   })
 
-  describe('what an agent is told', () => {
+  describe('what an agent has not seen yet', () => {
     test('is what was said about its task and its mission since a prompt that led to an end', async () => {
       const here = await told()
       const { work, task, mission } = here
@@ -256,7 +256,7 @@ describe.each(kinds)('on %s', (kind) => {
     })
 
     test.each(['failed', 'cancelled', 'timed_out'] as const)(
-      'is told again when the run with the prompt %s, and while nobody knows how it ended',
+      'is shown again when the run with the prompt %s, and while nobody knows how it ended',
       async (status) => {
         const here = await told()
         await say(here.work, here.task, 'Never lost.')

@@ -14,7 +14,7 @@ const OUTCOMES = ['completed', 'failed', 'cancelled', 'skipped'] as const
 
 const report = (work: Work, task: Task, edges: readonly UpstreamReport[]) =>
   work.command(task, { kind: 'countUpstream', edges }, 'system')
-/** How one upstream task stands, as a reporter reads it. */
+/** The state of one upstream task, as a reporter reads it. */
 async function reportOf(work: Work, { id, uuid }: Task): Promise<UpstreamReport> {
   const { version, state } = await work.record({ id })
   const ended = (OUTCOMES as readonly string[]).includes(state)
@@ -178,7 +178,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     expect(await work.record(task)).toMatchObject({ state: 'queued', upstream: counts('all_success', 0, 3) })
   })
 
-  test('a task that waits again after it did not is counted anew, with what happened meanwhile', async () => {
+  test('a task that waits again after it did not is counted again, with what happened in the meantime', async () => {
     const work = await nodes.work(roomy)
     const [first, second] = await work.createAll([newTask(), newTask()])
     const task = await work.create({}, [first!])

@@ -97,7 +97,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect((await work.store.dueTasks(10_000)).filter(isOwn)).toEqual([])
     })
 
-    test('accepts no late result of an earlier holder any more', async () => {
+    test('no longer accepts a late result of an earlier holder', async () => {
       const work = await nodes.work()
       const [upstream, task] = await work.createAll([newTask(), newTask()])
       const late = work.through(new Combiner(earlier(work.store, DAY)))

@@ -77,7 +77,7 @@ describe.each(kinds)('on %s, while a mission is paused', (kind) => {
       return task!.record
     }
 
-    test('stands still: it does not expire, and has as long as before when the mission continues', async () => {
+    test('is stopped: it does not expire, and has as long as before when the mission continues', async () => {
       const { work, mission } = await begin({ expiresAt: Date.now() + HOUR_MS })
       await pause(work, mission)
       const late = later(work, 3 * HOUR_MS)
@@ -106,7 +106,7 @@ describe.each(kinds)('on %s, while a mission is paused', (kind) => {
       expect((await first(work)).watch).toBeNull()
     })
 
-    test('for a verdict stands still, too', async () => {
+    test('for a verdict is stopped, too', async () => {
       const { work, mission } = await begin({ review: 'verifier', watch: { verifyMs: HOUR_MS } })
       const [task] = handedOut(await work.next(alpha))
       await work.submit(task!, { ...alpha, generation: 1 })

@@ -157,7 +157,7 @@ describe.each(storeKinds)('on %s', (kind) => {
   })
 
   describe('tasks that wait', () => {
-    test('for a task are found by it, with how it stands, until they have counted it', async () => {
+    test('for a task are found by it, with its state, until they have counted it', async () => {
       const [here, there] = await nodes.pair(roomy)
       const [one, two] = await here.createAll([newTask(), newTask()])
       const both = await here.create({ triggerRule: 'all_done' }, [one!, two!])
@@ -191,7 +191,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect(await found(one!)).toEqual([onBoth])
       expect(await found(one!, one!, both, second), 'each once').toEqual([onBoth])
       expect(await found(two!), 'it has not ended').toEqual([])
-      expect(await found(part!), 'counted anew').toMatchObject([{ merge: 'object', upstream: null }])
+      expect(await found(part!), 'counted again').toMatchObject([{ merge: 'object', upstream: null }])
       await giveUp(here, two!)
       expect((await found(one!, two!)).map(({ taskId }) => taskId)).toEqual([both.id, second.id])
       expect((await found(one!, two!))[0]!.edges.map(({ outcome }) => outcome).toSorted()).toEqual([

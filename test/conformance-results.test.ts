@@ -136,7 +136,7 @@ describe.each(storeKinds)('on %s', (kind) => {
   })
 
   test.each([null, 'B-003-implement-dashboard'])(
-    'a stored result has the reference that its holder was told, with key %s',
+    'a stored result has the reference that its holder got, with key %s',
     async (key) => {
       const work = await nodes.work()
       const task = await work.create({ key })
@@ -262,7 +262,7 @@ describe.each(storeKinds)('on %s', (kind) => {
         .map(({ generation, epoch, data }) => ({ generation, epoch, data }))
         .sort((a, b) => a.epoch - b.epoch)
 
-    test('one result of a generation after the other: each replaces the one before it', async () => {
+    test('one result of a generation after the other: each replaces the previous one', async () => {
       const work = await nodes.work()
       const task = await work.create()
       const hold = granted(await work.claim(task, alpha))

@@ -55,7 +55,7 @@ describe.each(kinds)('on %s', (kind) => {
     expect(await found(work, routine)).toBeNull()
   })
 
-  test('a routine whose time has come starts one mission, approved by whoever saved it', async () => {
+  test('a routine whose time has come starts one mission, approved by the caller that saved it', async () => {
     const work = await nodes.work()
     const routine = await neglected(work)
     expect(await due(work)).toEqual([{ workspaceId: work.workspace, uuid: routine.uuid, chore: 'elapse' }])

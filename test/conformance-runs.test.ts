@@ -426,7 +426,7 @@ describe.each(kinds)('on %s', (kind) => {
   })
 
   describe('what agents keep between runs', () => {
-    test('a parked credential keeps its agents from being due, until the latest time that was told', async () => {
+    test('a parked credential keeps its agents from being due, until the latest time that was reported', async () => {
       const here = await withAgent()
       const until = Date.now() + 3_600_000
       const park = (told: number) =>
@@ -599,7 +599,7 @@ describe.each(kinds)('on %s', (kind) => {
     })
   })
 
-  test('whoever waits for a commit hears of wakeups and runs', async () => {
+  test('a caller that waits for a commit is notified of wakeups and runs', async () => {
     const here = await withAgent()
     const heard: number[] = []
     const stop = here.store.onCommit((workspaceId, { events }) => {

@@ -160,7 +160,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     })
 
     test.each([{}, NO_COMPANY])(
-      'do every task once, whoever races for it on two nodes (%o)',
+      'do every task once, with callers on two nodes racing for it (%o)',
       async (options) => {
         const pair = await nodes.pair({ maxConcurrentClaims: 1_000 }, options)
         const tasks = await tasksIn(pair[0], 120)

@@ -159,7 +159,7 @@ describe('an agent that is leaving', () => {
         await heartbeat(work, 'alpha')
       },
     ],
-  ])('and %s is terminated for the reason given when it was told to leave', async (_how, then) => {
+  ])('and %s is terminated for the reason given with the request to leave', async (_how, then) => {
     const { work, pass } = await holding(1)
     await terminate(work, 'alpha', true, 'too dear')
     pass(STALE)

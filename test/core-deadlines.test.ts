@@ -194,7 +194,7 @@ describe('while the gate of its mission is closed', () => {
     return { ...clock, mission, task: await work.record({ id: taskId! }) }
   }
 
-  test('the clock of a deadline stands, also of a task that nothing touches meanwhile', async () => {
+  test('the clock of a deadline is stopped, also of a task that nothing touches in the meantime', async () => {
     const { work, pass, mission, task } = await inMission()
     pass(20 * MINUTE)
     await commandMission(work, mission.uuid, { kind: 'pause', reason: null })

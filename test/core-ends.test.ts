@@ -185,7 +185,7 @@ describe('the description of a failure', () => {
     },
   )
 
-  test('is no dead letter any more when it is retried', async () => {
+  test('is no longer a dead letter when it is retried', async () => {
     const { work } = manualClock()
     const task = await work.create({ maxRetries: 0 })
     await work.fail(task, granted(await work.claim(task, alpha)))

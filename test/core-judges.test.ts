@@ -24,7 +24,7 @@ test('agents that get only what names them judge when they are named, and not ot
   expect(excluded([agent('maker'), agent('hired', { kind: 'contractor' })])).toBeNull()
 })
 
-test('makers of parts and the same model judge only while nobody else is there', () => {
+test('makers of parts and the same model judge only while there is no other agent', () => {
   const maker = agent('maker', { model: 'm-1' })
   const same = agent('same', { model: 'm-1' })
   expect(excluded([maker, same, agent('part'), agent('other')], null, ['part'])).toEqual([

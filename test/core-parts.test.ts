@@ -265,11 +265,11 @@ describe('a task that is divided', () => {
   test.each<[string, (work: Work, part: Task) => Promise<unknown>]>([
     ['was reset', (work, part) => work.reset(part)],
     [
-      'was reset and done anew',
+      'was reset and done again',
       async (work, part) => [await work.reset(part), await complete(work, part, 'new')],
     ],
     [
-      'was reset and done anew, alike',
+      'was reset and done again, alike',
       async (work, part) => [await work.reset(part), await complete(work, part)],
     ],
   ])('is not merged from a read before a part %s', async (_what, act) => {
@@ -323,7 +323,7 @@ describe('a task that is divided', () => {
     expect(outcome(await merge(work, parent, parts)), what).toBe('MERGED')
   })
 
-  test('may be reset after the merge and merged anew, one result an epoch', async () => {
+  test('may be reset after the merge and merged again, one result per epoch', async () => {
     const { work, parent, parts } = await divided()
     for (const part of parts) await complete(work, part)
     await merge(work, parent, parts)

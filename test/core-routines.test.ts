@@ -111,7 +111,7 @@ describe('a routine with a schedule', () => {
     expect(clock.nextAt).toBe(time('02:00'))
   })
 
-  test('is left alone by whoever saw an older version, or one that was removed', () => {
+  test('is left alone by a caller that saw an older version, or one that was removed', () => {
     const clock = new Clock({})
     clock.act({ kind: 'update', ifVersion: null, patch: { name: 'Other' } })
     clock.now = at('01:00:01')
@@ -125,7 +125,7 @@ describe('a routine with a schedule', () => {
     expect(clock.last.refusal).toMatchObject({ code: 'NOT_FOUND' })
   })
 
-  test('goes on with its next time when a mission could not be started', () => {
+  test('continues with its next time when a mission could not be started', () => {
     const clock = new Clock({})
     clock.now = at('01:00:01')
     clock.act({ kind: 'fail', version: 1, reason: 'gone' })
@@ -135,20 +135,17 @@ describe('a routine with a schedule', () => {
     expect(clock.events).toEqual([])
   })
 
-  test.each(['last', 'all'])(
-    'tells of all times that could not be started, with one alert: %s',
-    (catchUp) => {
-      const clock = new Clock({ catchUp })
-      clock.now = at('05:00:01')
-      clock.act({ kind: 'fail', version: 1, reason: 'gone' })
-      expect(clock.last.events).toMatchObject([
-        { type: 'routine_missed', payload: { since: time('01:00') } },
-        { type: 'routine_failed', payload: { scheduledFor: time('05:00') } },
-        { type: 'alert_raised' },
-      ])
-      expect([clock.nextAt, clock.waiting]).toEqual([time('06:00'), []])
-    },
-  )
+  test.each(['last', 'all'])('reports all times that could not be started, with one alert: %s', (catchUp) => {
+    const clock = new Clock({ catchUp })
+    clock.now = at('05:00:01')
+    clock.act({ kind: 'fail', version: 1, reason: 'gone' })
+    expect(clock.last.events).toMatchObject([
+      { type: 'routine_missed', payload: { since: time('01:00') } },
+      { type: 'routine_failed', payload: { scheduledFor: time('05:00') } },
+      { type: 'alert_raised' },
+    ])
+    expect([clock.nextAt, clock.waiting]).toEqual([time('06:00'), []])
+  })
 
   test('fails for no time that would not have started', () => {
     const clock = new Clock({ catchUp: 'none' })
@@ -203,7 +200,7 @@ describe('while its last mission has not ended, a routine', () => {
     expect(clock.record!.isReplacing).toBe(true)
     clock.look('02:00')
     expect(clock.waiting).toEqual([time('02:00')])
-    expect(clock.last.events, 'what gives way is told').toMatchObject([
+    expect(clock.last.events, 'the dropped time is reported').toMatchObject([
       { type: 'routine_missed', payload: { since: time('01:00'), until: time('01:00') } },
       { type: 'routine_waiting' },
     ])

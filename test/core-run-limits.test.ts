@@ -8,7 +8,7 @@ const NOW = 1_800_000_000_000
 const DAY_MS = 86_400_000
 
 describe('a run after timeouts', () => {
-  test('has twice the time of the one before, at most eight times the configured time', () => {
+  test('has twice the time of the previous one, at most eight times the configured time', () => {
     expect([0, 1, 2, 3, 4, 100].map((timeouts) => timeoutSecAfter(1_800, timeouts))).toEqual([
       1_800, 3_600, 7_200, 14_400, 14_400, 14_400,
     ])

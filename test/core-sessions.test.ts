@@ -326,7 +326,7 @@ describe('a worker', () => {
     expect(await seen(work, 'w')).toMatchObject({ state: 'draining' })
     expect((await work.record(tasks[0]!)).claimState).toBe('active')
     await work.register('w', 10)
-    expect(await seen(work, 'w'), 'until it registers anew').toMatchObject({ state: 'active' })
+    expect(await seen(work, 'w'), 'until it registers again').toMatchObject({ state: 'active' })
   })
 
   test('that drains and goes silent is lost like any other', async () => {

@@ -88,7 +88,7 @@ describe('the arithmetic', () => {
     hangAbortSeconds: 600,
   } as Limits
 
-  test('the silence limit is that of the task, then that of the workspace, else none', () => {
+  test('the silence limit comes from the task, then from the workspace, else there is none', () => {
     expect(stallsAt(record({ stallMs: 5 }), { ...limits, stallTimeoutSeconds: 9 })).toBe(1_005)
     expect(stallsAt(record({}), { ...limits, stallTimeoutSeconds: 9 })).toBe(10_000)
     expect(stallsAt(record(null), limits)).toBeNull()
@@ -182,7 +182,7 @@ describe('an assigned task that is not started in time', () => {
 })
 
 describe('an agent that was assigned a task', () => {
-  test('resumes it under the same session: the claim is the same, and its lease starts anew', async () => {
+  test('resumes it under the same session: the claim is the same, and its lease starts again', async () => {
     const { work, now, pass } = manualClock()
     const task = await work.create()
     await assign(work, task, alpha)

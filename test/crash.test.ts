@@ -12,7 +12,7 @@ linuxTest('kill -9 of the server at any moment loses no acknowledged write', MIN
 )
 
 linuxTest(
-  'kill -9 of the database at any moment loses no acknowledged write, and the server recovers by itself',
+  'kill -9 of the database at any moment loses no acknowledged write, and the server recovers on its own',
   MINUTES,
   () => killDatabaseIn(2),
 )

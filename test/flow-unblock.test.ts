@@ -67,7 +67,7 @@ test('a task that is opened again is awaited again by those that counted its end
   await kernel.close()
 })
 
-test('a task that waits again is counted anew, without waiting for upkeep', async () => {
+test('a task that waits again is counted again, without waiting for upkeep', async () => {
   const store = new MemoryStore()
   const work = new Work(store, await store.workspace('test'))
   const kernel = flowOn(store)

@@ -43,7 +43,7 @@ function request(w: Workspace, act: Act, { id }: Task) {
 const cardOf = async (w: Workspace, { id }: Task) =>
   (await w.post('/tasks/cards', { ids: [id] })).body.items[0]
 
-/** Where it stands on the board; nothing: it is not there any more. */
+/** Its column on the board; nothing: it is no longer on the board. */
 const columnsOf = async (w: Workspace, { id }: Task) => {
   const { columns } = (await w.call('GET', '/board?limit=1000')).body
   return BOARD_COLUMNS.filter((name) => columns[name].items.some((card: Json) => card.id === id))

@@ -10,7 +10,7 @@ import { superuser } from './support/nodes.ts'
 import { eventually } from './support/recovery.ts'
 import { type ServerUnderTest, startServer } from './support/server.ts'
 
-/** The operator of a node decides what it runs, whoever owns the workspace. */
+/** The operator of a node decides what it runs, in every workspace. */
 
 const NODE = process.execPath
 const process_ = (more: Json = {}) => ({

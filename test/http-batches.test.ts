@@ -94,7 +94,7 @@ describe('under an idempotency key', () => {
     expect((await w.read({ id: taskIds[1] })).state).toBe('queued')
   })
 
-  test('the same key in two workspaces, or on two paths, stands for different requests', async () => {
+  test('the same key in two workspaces, or on two paths, means different requests', async () => {
     const [one, two] = [await workspace(), await workspace()]
     const create = (w: Workspace) => w.post('/tasks', { title: 'once' }, { 'idempotency-key': 'k-1' })
     const [first, second] = [await create(one), await create(two)]
@@ -117,7 +117,7 @@ describe('under an idempotency key', () => {
     expect(later).toEqual({ ...first, ttlMs: later.ttlMs })
   })
 
-  test('a refused claim is decided anew when it is repeated', async () => {
+  test('a refused claim is decided again when it is repeated', async () => {
     const w = await workspace()
     const task = await w.held()
     const ask = () => w.on(task, 'claim', { agent: 'beta', session: 's-beta' }, { 'idempotency-key': 'k-1' })
@@ -125,7 +125,7 @@ describe('under an idempotency key', () => {
     await w.on(task, 'release', fence('s-alpha', 1))
     expect((await ask()).body).toMatchObject({ reason: 'GRANTED', claim: { generation: 2 } })
     await w.on(task, 'submit', { ...fence('s-beta', 2), result: 1 })
-    expect((await ask()).body, 'the first answer stands, whatever happened since').toMatchObject({
+    expect((await ask()).body, 'the first answer stays, whatever happened since').toMatchObject({
       reason: 'GRANTED',
       claim: { generation: 2 },
     })

@@ -195,7 +195,7 @@ describe('a comment', () => {
     expect(textsOf(await thread(other, task))).toEqual(['Ours.'])
   })
 
-  test('needs the right to work; whoever may read, reads it', async () => {
+  test('needs the right to work; reading it needs only the right to read', async () => {
     const w = await workspace()
     const task = await w.make()
     const { key } = (await w.post('/keys', { name: 'a viewer', role: 'viewer' })).body
@@ -206,7 +206,7 @@ describe('a comment', () => {
     expect(textsOf((await as('GET')).body)).toEqual(['Hello.'])
   })
 
-  test('is told at once to those who follow the log, the task or its mission', async () => {
+  test('is sent at once to readers of the log, of the task and of its mission', async () => {
     const w = await workspace()
     const mission = (await makeMission(w, [{ tempId: 'a' }])) as Thing
     const { a } = (await tasksByTitle(w, mission)) as Record<string, Thing>
@@ -249,7 +249,7 @@ describe('what is said with an act', () => {
     expect(events[0].to).toBe(answer.body.state)
   })
 
-  test('has the meaning it had: a rejection is still told to the next holder', async () => {
+  test('has the meaning it had: the next holder still gets a rejection', async () => {
     const w = await workspace()
     const task = await inState.awaiting_human(w)
     await w.on(task, 'reject', { comment: 'The test is missing.' })

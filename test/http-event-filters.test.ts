@@ -37,7 +37,7 @@ async function readAll(w: Workspace, path: string, size = 200) {
 
 interface Reader {
   events: Event[]
-  /** How far it was told the log was read for it. */
+  /** How far the log was read for it, as it learned. */
   upTo(): number
   leave(): Promise<unknown>
 }
@@ -120,7 +120,7 @@ async function busy() {
   const [task] = items
   await w.claim(task, 'alpha')
   await w.on(task, 'submit', { ...fence('s-alpha', 1), result: 1 })
-  // It comes by itself: after it nothing is written that nobody asks for.
+  // It comes unasked: after it nothing is written unless somebody asks.
   await w.happens('report_written')
   await w.held()
   await w.claim(await w.make(), 'beta')
@@ -257,7 +257,7 @@ test('an agent is named by text, whatever it looks like', async () => {
 })
 
 describe('while others write', () => {
-  test('a reader that is disconnected repeatedly resumes where it was told, and loses nothing', async () => {
+  test('a reader that is disconnected repeatedly resumes at the reported number, and loses nothing', async () => {
     const w = await workspace()
     let isDone = false
     const writing = Array.from({ length: 120 }, async (_, i) => {

@@ -318,7 +318,7 @@ describe('an agent that goes silent', () => {
     expect(await stateOf(w)).toBe('error')
   })
 
-  test('while it is told to finish is terminated for the reason given then', async () => {
+  test('while it finishes its work is terminated for the reason given with the request', async () => {
     const w = await workspace()
     await put(w, 'alpha', quick)
     await w.held()

@@ -17,14 +17,14 @@ const inbox = async (w: Workspace, query = ''): Promise<Seen> => {
   return answer.body
 }
 
-/** What the log has told of the inbox is what is in it. Alerts are found by looking: they have no events. */
+/** The inbox is what its events say. Alerts have no events: they are found by reading the queue. */
 async function isAsTold(w: Workspace, { items, seq }: Seen): Promise<void> {
   const told = new Map<string, Seen>()
   for (const event of (await w.events()) as Seen[]) {
     const { type, payload } = event
     if (event.seq > seq) break
     if (type === 'inbox_added') told.set(payload.item.id, payload.item)
-    if (type === 'inbox_closed') expect(told.delete(payload.id), `${payload.id} was told`).toBe(true)
+    if (type === 'inbox_closed') expect(told.delete(payload.id), `${payload.id} was added before`).toBe(true)
   }
   const listed = items.filter(({ kind }: Seen) => kind !== 'alert')
   const known = ({ id, kind, reason, generation, digest }: Seen) => ({ id, kind, reason, generation, digest })
@@ -386,7 +386,7 @@ describe('a decision', () => {
     expect((await inbox(w)).counts.plan).toBe(0)
   })
 
-  test('sends a plan back to be made anew', async () => {
+  test('sends a plan back to be made again', async () => {
     const w = await workspace()
     await w.call('PUT', '/agents/planner', { capabilities: ['planning'] })
     const mission = await planned(w)

@@ -15,7 +15,7 @@ import { type ServerUnderTest, startAnother, startServer } from './support/serve
 /** A key that is revoked or expires closes everything that was opened with it, on every node. */
 
 /**
- * This node gets no notifications, not even its own: what it does for its readers it does by itself. And no node checks keys
+ * This node gets no notifications, not even its own: what it does for its readers it does on its own. And no node checks keys
  * periodically, which would eventually make up for everything else.
  */
 let here: ServerUnderTest

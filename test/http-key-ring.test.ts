@@ -50,7 +50,7 @@ async function withRing(act: (ring: KeyRing) => Promise<void>, lookAgainMs?: num
 }
 
 describe('a revocation', () => {
-  test('is done when everything that was open under the key has ended, not when it was told to', () =>
+  test('is done when everything that was open under the key has ended, not when the end was requested', () =>
     withRing(async (ring) => {
       const { keyId, request } = await admitted(ring)
       const openings = [ring.open(request), ring.open(request, true)]
@@ -88,7 +88,7 @@ describe('a revocation', () => {
     }, 20))
 })
 
-test('of two browser sessions of a key, the one that ended is found when those in use are checked, and the other goes on', () =>
+test('of two browser sessions of a key, the one that ended is found when those in use are checked, and the other continues', () =>
   withRing(async (ring) => {
     const { keyId } = await admitted(ring)
     const opened = async () => {

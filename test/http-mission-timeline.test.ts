@@ -49,14 +49,14 @@ describe('the timeline of a mission', () => {
     expect(lasting.segments.at(-2)).toMatchObject({ task: a!.id, kind: 'person', to: null, runId: null })
     await w.post(`/tasks/${a!.id}/approve`)
     await take(w, 'beta')
-    // The last thing that happens by itself.
+    // The last thing that happens automatically.
     await w.happens('report_written')
 
     const answer = await timeline(w, mission)
     expect(kinds(answer, a!.id)).toEqual(['queued 0', 'work 1', 'retry 1', 'queued 1', 'work 2', 'person 2'])
     expect(kinds(answer, b!.id)).toEqual(['waiting 0', 'queued 0', 'work 1'])
     const own = (answer.segments as Json[]).filter(({ task }) => task === a!.id)
-    // Each begins when the one before ended.
+    // Each begins when the previous one ended.
     for (const [i, { to }] of own.entries()) if (i + 1 < own.length) expect(to).toBe(own[i + 1]!.from)
     expect(own.at(-1)!.to).not.toBeNull()
     expect(answer.segments.at(-1)).toMatchObject({ task: b!.id, to: null })

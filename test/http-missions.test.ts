@@ -245,7 +245,7 @@ describe('a mission of agents that Baton runs', () => {
     expect(await w.count('stall_detected')).toBe(1)
   })
 
-  test('that starts later waits for its time, and then begins by itself', async () => {
+  test('that starts later waits for its time, and then begins automatically', async () => {
     const w = await workspace()
     const mission = await make(w, { startAt: new Date(Date.now() + 1_500).toISOString() })
     expect(mission).toMatchObject({ state: 'pending', planVersion: 1, taskCount: 0 })

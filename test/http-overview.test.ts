@@ -161,7 +161,7 @@ describe('the overview', () => {
     expect(spend).toMatchObject({ totalUsd: '1.94', perHourUsd: null, projectedUsd: null })
   })
 
-  test('knows no total where no run has told its cost', async () => {
+  test('knows no total where no run has a known cost', async () => {
     const w = await workspace()
     await addRuns((await w.make()).id, [{ agoMs: 60_000, costUsd: null }])
     expect((await overview(w)).spend).toMatchObject({ totalUsd: null, perHourUsd: null, projectedUsd: null })

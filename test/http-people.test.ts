@@ -92,7 +92,7 @@ describe('a question', () => {
     expect(await w.read(task)).toMatchObject({ state: 'assigned', question: null })
   })
 
-  test('of somebody else, or about a task of somewhere else, is refused', async () => {
+  test('of another holder, or about a task of another workspace, is refused', async () => {
     const w = await workspace()
     const task = await w.held()
     expectRefusal(await w.on(task, 'ask', { ...QUESTION, session: 's-beta' }), 409, 'SESSION_MISMATCH')

@@ -63,7 +63,7 @@ describe('a mission without a plan', () => {
     expect(await w.post(`/missions/${mission.id}/approve`, {})).toMatchObject({ body: { taskCount: 2 } })
   })
 
-  test('begins by itself when its autonomy says so', async () => {
+  test('begins automatically when its autonomy says so', async () => {
     const w = await workspace()
     await meet(w, 'planner')
     const mission = await make(w, { config: { autonomy: 'full_auto' } })
@@ -113,7 +113,7 @@ describe('a mission without a plan', () => {
     expect((await shown()).error).toContain('/tasks/0/agent: is "nobody"')
   })
 
-  test('is planned anew when a person sends the plan back, with the plan and the comment', async () => {
+  test('is planned again when a person sends the plan back, with the plan and the comment', async () => {
     const w = await workspace()
     await meet(w, 'planner')
     const mission = await make(w)

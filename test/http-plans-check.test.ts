@@ -22,7 +22,7 @@ const check = (plan: string | Json) =>
   w.call('POST', '/plans/check', plan, typeof plan === 'string' ? YAML : {})
 
 describe('a valid plan', () => {
-  test('of a mission is summed up, the same from JSON and YAML, and nothing is made of it', async () => {
+  test('of a mission is summed up, the same from JSON and YAML, and nothing is created', async () => {
     // The template of a contractor.
     await w.call('PUT', '/agents/dev', {})
     await nothingIsWrittenBy(server, async () => {

@@ -369,7 +369,7 @@ describe('a plan that is imported again', () => {
     })
   })
 
-  test('as it was exported is unchanged, whoever set its tracks and whatever its tasks depend on', async () => {
+  test('as it was exported is unchanged, however its tracks were set and whatever its tasks depend on', async () => {
     const w = await project()
     await put(w, 'shop', plan('{id: A-001-a}'))
     await w.call('PUT', '/projects/shop/tracks/A', { maxAgents: null })

@@ -73,7 +73,7 @@ describe('a schedule', () => {
     expect((await show(w, routine)).waitingFor).toEqual([])
   })
 
-  test('that catches up all times starts them one after another, each when the one before has ended', async () => {
+  test('that catches up all times starts them one after another, each when the previous one has ended', async () => {
     const w = await workspace()
     const { routine, times } = await missed(w, 'all')
     for (const [n, time] of times.entries()) {
@@ -101,7 +101,7 @@ describe('a schedule', () => {
     })
   })
 
-  test('that cannot start a mission says so, and goes on with its next time', async () => {
+  test('that cannot start a mission says so, and continues with its next time', async () => {
     const w = await workspace()
     await w.call('PUT', '/agents/dev', { adapterType: 'external' })
     const plan = planOf({ tempId: 'a', contractor: { template: 'dev' } })

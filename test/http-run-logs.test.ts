@@ -45,7 +45,7 @@ const aLargeLog = () => {
   return large
 }
 
-/** A run that has printed this, which ends as no secret begins or it would be held back, and goes on until the file `go` is there. */
+/** A run that has printed this and continues until the file `go` exists. No secret begins as the text ends, or it would be held back. */
 async function running(w: Fleet, first: string, then = '') {
   const { home } = await w.script(
     'writes',

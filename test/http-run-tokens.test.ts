@@ -15,7 +15,7 @@ import { tablesWith } from './support/seed.ts'
 
 const { served, fleet } = useFleets()
 
-/** Stores its token where the test finds it, and works until it is told to end. */
+/** Stores its token where the test finds it, and works until it gets the signal to end. */
 const WAITS = `
   import { existsSync, writeFileSync, renameSync } from 'node:fs'
   const { BATON_API_KEY: token, BATON_TASK_ID: task, BATON_GENERATION, BATON_SESSION: session } = process.env

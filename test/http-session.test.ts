@@ -245,7 +245,7 @@ describe('a session ends', () => {
     await until(async () => (await expiring.call('GET', '/session')).status === 401)
   })
 
-  test('with its key also on a node that was not told', async () => {
+  test('with its key also on a node that was not notified', async () => {
     const key = await keyOf()
     const { call } = await browser(key.key)
     await superuser(server.databaseUrl, (client) =>
@@ -292,7 +292,7 @@ describe('a session ends', () => {
     expect((await call('GET', '/session')).status).toBe(200)
   })
 
-  test('and a key that has none is told so', async () => {
+  test('and a key that has none gets NOT_FOUND', async () => {
     for (const [method, path] of [
       ['DELETE', '/session'],
       ['POST', '/session/ticket'],

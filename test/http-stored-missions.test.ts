@@ -18,7 +18,7 @@ const { served, workspace } = useServer()
 const stored = (text: string, values: unknown[]) =>
   superuser(served().databaseUrl, (client) => client.query(text, values))
 
-test('a stored plan that is no plan any more is refused with every problem, and nothing is made of it', async () => {
+test('a stored plan that is no longer valid is refused with every problem, and nothing is created from it', async () => {
   const w = await workspace()
   const mission = await makeMission(w, [{ tempId: 'a' }, { tempId: 'b' }], { config: {} })
   const body = {
@@ -46,7 +46,7 @@ test('a stored plan that is no plan any more is refused with every problem, and 
   expect(await showMission(w, mission)).toMatchObject({ state: 'awaiting_approval', taskCount: 0 })
   expect((await w.call('GET', '/missions')).body.items).toHaveLength(1)
   expect((await w.call('GET', '/tasks')).body.items).toEqual([])
-  // It is there for a person to replace.
+  // A person can replace it.
   const put = await w.call('PUT', `/missions/${mission.id}/plan`, planOf({ tempId: 'a' }))
   expect(put).toMatchObject({ status: 200, body: { planVersion: 2 } })
   expect(await actOn(w, mission, 'approve')).toMatchObject({ status: 200, body: { state: 'running' } })

@@ -82,7 +82,7 @@ test('is read by pages in both directions; each call has the result that came la
   expect(await ofPage(`?after=${CALLS}`)).toEqual([])
 })
 
-test('of a run in progress ends with a state from which a reader goes on with the live output', async () => {
+test('of a run in progress ends with a state from which a reader continues with the live output', async () => {
   const w = await fleet()
   const before = '{"baton":"status","message":"at it"}\n{"baton": '
   // No secret begins as the first part ends: it would be held back.

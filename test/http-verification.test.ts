@@ -192,7 +192,7 @@ describe('a result that another agent judges', () => {
     expect(await w.post(`/tasks/${work.taskId}/approve`, {})).toMatchObject({ status: 200 })
   })
 
-  test('waits for a person at once when nobody but its maker is there', async () => {
+  test('waits for a person at once when there is no agent but its maker', async () => {
     const w = await workspace()
     await start(w, one({ kind: 'agent' }))
     const work = await taken(w, 'maker')

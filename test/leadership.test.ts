@@ -132,7 +132,7 @@ describe('the leader lease', () => {
     expect(renewing).toBeNull()
   })
 
-  test('is free when it has expired, and never renewed after that, but acquired anew', async () => {
+  test('is free when it has expired, and is then never renewed, but acquired again', async () => {
     await requestLease(first, 'take', a)
     await timePasses(LONG)
     expect(await requestLease(first, 'renew', a)).toBeNull()

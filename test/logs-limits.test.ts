@@ -57,7 +57,7 @@ function bucketOf(): Bucket {
   }
 }
 
-/** Every store with these limits; each call opens it anew, on the same logs. */
+/** Every store with these limits; each call opens it again, on the same logs. */
 const stores: Record<string, () => (limits: LogLimits) => RunLogStore> = {
   local_file: () => (limits) => localFileStore(join(folder, 'files'), limits),
   object_store: () => {

@@ -147,7 +147,7 @@ describe('a process', () => {
     expect((await listNodes(store.control)).map(({ state }) => state)).toEqual(['stopped', 'stopped'])
   })
 
-  test('heartbeats by itself, also after the database was unreachable and after it was deleted', async () => {
+  test('sends heartbeats automatically, also after the database was unreachable and after it was deleted', async () => {
     const connection = await cuttableConnectionTo(database.url)
     const mine = await PostgresStore.open(connection.url)
     const node = await Node.start(mine, { version: '1', name: 'mine' })

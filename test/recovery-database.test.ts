@@ -39,7 +39,7 @@ async function expectNotNow(answer: { status: number; headers: Headers; body: { 
 }
 
 test(
-  'while the database is unreachable the server stays, answers with Retry-After, and recovers by itself',
+  'while the database is unreachable the server stays, answers with Retry-After, and recovers on its own',
   MINUTES,
   async () => {
     const w = await processes.workspace(server.url)

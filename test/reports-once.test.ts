@@ -108,7 +108,7 @@ test('while the run that led to an end is not over, neither that nor what came a
   expect(markdown).toContain('77 tokens. $0.5.')
 })
 
-test('many ends at once are written in a few transactions, each mission by itself', async () => {
+test('many ends at once are written in a few transactions, each mission separately', async () => {
   const h = await cluster.workspace()
   await follow(h)
   const mission = missionIn(

@@ -106,7 +106,7 @@ test('counts all hits with the first request, and lists no more than were asked 
   expect(next).toMatchObject({ total: 500, isComplete: true, hits: [{ offset: 59 }, { offset: 78 }] })
 })
 
-test('a request whose time is up says so, and the next one goes on', async () => {
+test('a request whose time is up says so, and the next one continues', async () => {
   const log = logOf(`${'hay '.repeat(2_000)}needle`, 1_000)
   const first = await searchLog(
     log,

@@ -3,7 +3,7 @@ import { RunReport } from '../src/executor/report.ts'
 import type { Timers } from '../src/executor/timers.ts'
 import type { RunReported, RunStore } from '../src/store/run-store.ts'
 
-test('the usage of a run is told at once, then every five seconds at most, and only if there is more', async () => {
+test('the usage of a run is reported at once, then every five seconds at most, and only if there is more', async () => {
   let now = 0
   const timers: Timers = { now: () => now, after: () => () => {}, every: () => () => {}, random: () => 0 }
   const reported: RunReported[] = []
@@ -27,7 +27,7 @@ test('the usage of a run is told at once, then every five seconds at most, and o
   const uses = (inputTokens: number) => () => report.used({ inputTokens, outputTokens: 0 })
   expect(await told(0, uses(1))).toBe(true)
   expect(await told(4_999, uses(2))).toBe(false)
-  // What was not told then is told with the next report, whatever that is about.
+  // Usage that was not reported then comes with the next report, whatever that is about.
   expect(await told(5_000, () => report.status('reading', 'blue'))).toBe(true)
   expect(await told(20_000, () => report.status('writing', 'blue'))).toBe(false)
   expect(await told(20_001, uses(3))).toBe(true)

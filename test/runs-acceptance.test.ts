@@ -241,7 +241,7 @@ describe('15.5', () => {
   ] as const
 
   test.each(acts)(
-    '%s ends the process and everything it started, and wakes no agent any more',
+    '%s ends the process and everything it started, and no longer wakes an agent',
     async (act, body, state, because) => {
       const w = await fleet()
       const { home } = await w.script('dev', scripts.withGrandchild)

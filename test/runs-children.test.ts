@@ -126,7 +126,7 @@ test.runIf(isGitHere).each(['line', 'token'])(
         },
       },
     ])
-    // None was stopped: the first run of the task ended by itself, though its claim had ended before.
+    // None was stopped: the first run of the task ended on its own, though its claim had ended before.
     const runs = await eventually(async () => {
       const all = await w.runs()
       return all.every(({ status }) => status !== 'running') && all

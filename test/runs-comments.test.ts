@@ -5,7 +5,7 @@ import { expectRefusal, type Json } from './support/http-workspace.ts'
 import { eventually } from './support/recovery.ts'
 import { useRunNodes } from './support/run-nodes.ts'
 
-/** Agents that Baton runs are told what was said about their task and its mission, until a run with it in its prompt succeeds. */
+/** Agents that Baton runs get the comments on their task and its mission, until a run with them in its prompt succeeds. */
 
 const MINUTES = { timeout: 200_000 }
 const nodes = useRunNodes()
@@ -65,7 +65,7 @@ test.each([
 )
 
 test(
-  'what was said is told again after the node of the run was killed, and both threads are told',
+  'comments are shown again after the node of the run was killed, from both threads',
   MINUTES,
   async () => {
     const { cluster, first, w, home, results } = await started()

@@ -236,7 +236,7 @@ onLinux('an agent that answers later', () => {
   )
 
   test(
-    'goes on when its node is stopped, and can still be cancelled after the next start',
+    'continues when its node is stopped, and can still be cancelled after the next start',
     MINUTES,
     async () => {
       const cluster = await nodes.cluster()

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { endWaitOn, planned } from './support/planned.ts'
 import { type Fleet, type Seen, useFleets } from './support/runs.ts'
 
-/** Another model stands in after a rate limit or a result that was not good enough: with programs that are really run. */
+/** A fallback model is used after a rate limit or a result that was not good enough: with programs that are really run. */
 
 const { served, fleet } = useFleets()
 
@@ -11,7 +11,7 @@ const modelsOf = (calls: readonly Seen[]) =>
 const fallbacks = async (w: Fleet) =>
   (await w.happens('model_fallback')).map(({ payload: { from, to, reason } }) => ({ from, to, reason }))
 
-describe('another model stands in', () => {
+describe('a fallback model is used', () => {
   test('after a rate limit, at once: the task does not wait, and its agent does not rest', async () => {
     const w = await fleet()
     const dev = await w.claude('dev', 'http429,success')

@@ -14,7 +14,7 @@ const { fleet, folder } = useFleets()
 const isThere = (pid: number) => entryOf(pid)?.isZombie === false
 const isGone = (pids: readonly number[]) => eventually(async () => !pids.some(isThere))
 
-/** Ends when it is told to, unless it is deaf; a child of it is never told. */
+/** Ends when it gets the signal, unless it is deaf; its child never gets the signal. */
 const WORKS = `
   import { spawn } from 'node:child_process'
   import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -66,7 +66,7 @@ async function underWay(): Promise<{ w: Fleet; mission: Json; homes: string[]; p
 }
 
 describe.runIf(isGitHere && process.platform === 'linux')('programs that work for a mission', () => {
-  test('are told to end when it is paused, none is left after its grace, and the work continues where it was', async () => {
+  test('get a signal to end when it is paused, none is left after its grace period, and the work continues where it was', async () => {
     const { w, mission, homes, pids } = await underWay()
     expect(await actOn(w, mission, 'pause')).toMatchObject({ status: 200, body: { state: 'paused' } })
     for (const home of homes) expect(await numberIn(home, 'told.txt')).toBe(1)

@@ -280,7 +280,7 @@ describe('a run', () => {
 })
 
 describe.concurrent('a session that its program does not know any more', () => {
-  test('is started anew, once, within the same run', async () => {
+  test('is started again, once, within the same run', async () => {
     const w = await fleet()
     const { calls } = await w.claude('dev', 'tool,unknown_session,tool')
     const task = await w.assign('dev')
@@ -304,7 +304,7 @@ describe.concurrent('a session that its program does not know any more', () => {
     expect([state.runs, state.totalInputTokens]).toEqual([3, totals])
   })
 
-  test('and cannot be started anew either fails the run', async () => {
+  test('and cannot be started again either fails the run', async () => {
     const w = await fleet()
     const { calls } = await w.claude('dev', 'tool,never_begins')
     const task = await w.assign('dev')
@@ -392,7 +392,7 @@ describe('a rate limit', () => {
     expect(late.calls()).toEqual([])
   })
 
-  test('is told of each agent on the account, with how many others rest; the end of another limit at the same time is not', async () => {
+  test('is reported for each agent on the account, with how many others rest; the end of another limit at the same time is not', async () => {
     const w = await fleet()
     const resetsAt = Math.floor(Date.now() / 1000) + 3_600
     const until = new Date(resetsAt * 1000).toISOString()
@@ -414,7 +414,7 @@ describe('a rate limit', () => {
     expect(await w.agent('a-2')).toMatchObject({ rests: withTwo })
   })
 
-  test('that has reset lets the account continue by itself', async () => {
+  test('that has reset lets the account continue automatically', async () => {
     const w = await fleet()
     const resetsAt = Math.ceil(Date.now() / 1000) + 2
     await w.claude('dev', 'http429,tool', { env: { FAKE_CLI_RESETS_AT: String(resetsAt) } })

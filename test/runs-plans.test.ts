@@ -84,7 +84,7 @@ describe('the plan of a task reaches an agent without flags for it', () => {
 test('the prompt counts turns within an attempt, and attempts, apart', async () => {
   const w = await fleet()
   const promptTemplate = '{{task.attempt}}/{{task.maxAttempts}} {{task.turn}}/{{task.maxTurns}}'
-  // The first turn continues, the second fails, and so on: what it was told is in its checkpoint.
+  // The first turn continues, the second fails, and so on: its prompts are in its checkpoint.
   const source = `
     import { appendFileSync, readFileSync } from 'node:fs'
     let prompt = ''
@@ -102,7 +102,7 @@ test('the prompt counts turns within an attempt, and attempts, apart', async () 
   expect((await w.resultsOf(task))[0].result).toEqual(['1/3 1/5', '1/3 2/5', '2/3 1/5', '2/3 2/5'])
 })
 
-test('a template of its own is left as it is: the system prompt stands before it', async () => {
+test('a template of its own is left as it is: the system prompt comes before it', async () => {
   const w = await fleet()
   await w.script('dev', scripts.echoes, { config: { promptTemplate: 'Do {{task.title}}' } })
   const [task] = await planned(w, [

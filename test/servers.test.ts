@@ -269,9 +269,9 @@ describe('a server that the environment names', () => {
 
 describe('where there is no server and none can be installed', () => {
   const VALKEY =
-    'The tests on Valkey cannot run, because there is no valkey-server or redis-server of version 7 or later here, and it is installed by itself only on Debian and Ubuntu: install it, or set VALKEY_URL.'
+    'The tests on Valkey cannot run, because there is no valkey-server or redis-server of version 7 or later here, and it is installed automatically only on Debian and Ubuntu: install it, or set VALKEY_URL.'
   const MARIADB =
-    'The tests on MariaDB cannot run, because there is no mariadbd (with mariadb-install-db) or mysqld here, and it is installed by itself only on Debian and Ubuntu: install it, or set MARIADB_URL or MYSQL_URL.'
+    'The tests on MariaDB cannot run, because there is no mariadbd (with mariadb-install-db) or mysqld here, and it is installed automatically only on Debian and Ubuntu: install it, or set MARIADB_URL or MYSQL_URL.'
 
   test('the tests are skipped, and one line says why', async () => {
     for (const [start, why] of [
@@ -288,8 +288,8 @@ describe('where there is no server and none can be installed', () => {
     const machine = pretend()
     expect(await obtainDistribution(machine)).toEqual({ postgres: null, pgbouncer: null })
     expect(machine.said).toEqual([
-      'Skipped: The tests on the distribution’s PostgreSQL cannot run, because there is no PostgreSQL 15 or later here, and it is installed by itself only on Debian and Ubuntu: install it, or set POSTGRES_BIN.',
-      'Skipped: The tests on PgBouncer cannot run, because there is no pgbouncer here, and it is installed by itself only on Debian and Ubuntu: install it, or set PGBOUNCER.',
+      'Skipped: The tests on the distribution’s PostgreSQL cannot run, because there is no PostgreSQL 15 or later here, and it is installed automatically only on Debian and Ubuntu: install it, or set POSTGRES_BIN.',
+      'Skipped: The tests on PgBouncer cannot run, because there is no pgbouncer here, and it is installed automatically only on Debian and Ubuntu: install it, or set PGBOUNCER.',
     ])
   })
 

@@ -511,7 +511,7 @@ async function untilNotServed(url: string): Promise<void> {
   }
 }
 
-/** No longer than anything here waits by itself: long polls wait 60 s, idle connections 72 s. */
+/** No longer than anything here waits on its own: long polls wait 60 s, idle connections 72 s. */
 const PROMPTLY = { timeout: 50_000 }
 
 describe('a signal to stop', () => {

@@ -7,7 +7,7 @@ import { transcriptReader } from '../src/transcript/reader.ts'
 
 type Piece = [stream: Step['stream'], text: string]
 
-/** The last form of each step, however the pieces come; after so many of them another reader goes on. */
+/** The last form of each step, however the pieces come; after so many of them another reader continues. */
 function read(
   adapterType: string,
   pieces: readonly Piece[],

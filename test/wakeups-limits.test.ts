@@ -108,7 +108,7 @@ describe('a chain of wakeups', () => {
     expect(await depths(h)).toEqual([{ depth: 3 }])
   })
 
-  test('starts anew with a person, whose wakeup is merged into a waiting one', async () => {
+  test('starts again with a person, whose wakeup is merged into a waiting one', async () => {
     const h = await withAgent()
     const waiting = await h.wake(AGENT, { source: 'automation', depth: 4 })
     expect(await h.wake(AGENT, { source: 'on_demand' })).toMatchObject({ status: 'coalesced' })
@@ -124,7 +124,7 @@ describe('a chain of wakeups', () => {
     expect(await depths(h)).toEqual([{ depth: 2 }])
   })
 
-  test('does not start anew with the continuation of a task', async () => {
+  test('does not start again with the continuation of a task', async () => {
     const h = await withAgent()
     const task = await h.work.create()
     const first = (await h.take(await h.wake(AGENT, { source: 'automation', depth: 3, task })))!

@@ -202,7 +202,7 @@ describe('a node that stops', () => {
 test('for any kill at any time each task is done once, and no agent exceeds its limit', {
   timeout: 300_000,
 }, async () => {
-  // Short leases: a claim of a node that died in the middle of it expires by itself.
+  // Short leases: a claim of a node that died in the middle of it expires on its own.
   const h = await cluster.workspace({ minLeaseSeconds: 5, maxLeaseSeconds: 5 })
   const slugs = Array.from({ length: 6 }, (_, i) => `agent-${i}`)
   for (const [i, slug] of slugs.entries()) await h.agent(slug, {}, { maxConcurrentTasks: 1 + (i % 2) })

@@ -4,7 +4,7 @@ import type { Claim } from '../src/queue/types.ts'
 import { WorkLoop } from '../src/queue/work-loop.ts'
 import { StoreUnavailable } from '../src/store/store.ts'
 
-/** What a work loop does when answers are lost or it is stopped in between, with a queue that does as it is told. */
+/** What a work loop does when answers are lost or it is stopped in between, with a queue that the test controls. */
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

@@ -68,7 +68,7 @@ export async function migration(tasks: number, say: (what: string) => void): Pro
   }
 }
 
-/** Tasks with an event each; half of those that follow wait for the one before, and some are reserved for agents. */
+/** Tasks with an event each; half of those that follow wait for the previous one, and some are reserved for agents. */
 async function firstVersion(admin: pg.Pool, tasks: number, failed: number) {
   await admin.query(
     `insert into workspaces (workspace_id, uuid, name) values (${WORKSPACE}, gen_random_uuid(), 'old')`,

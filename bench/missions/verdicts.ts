@@ -17,17 +17,26 @@ export function missionVerdicts({ large, costs, paused }: MissionFigures): strin
     ...costs.flatMap(
       ({ callers, claims, claimsCounted, claimsCountedCpu, completionWall, completionCpu }) => [
         [
-          `claims a second in a mission, of the same without counters, ${callers} callers`,
+          `claims a second in a mission, relative to the same without counters, ${callers} callers`,
           ranged(claimsCounted, ratio),
         ],
-        [`CPU of the same claims, of without counters, ${callers} callers`, ranged(claimsCountedCpu, ratio)],
-        [`claims a second in a mission, of outside, ${callers} callers`, ranged(claims, ratio)],
-        [`time of a completion, of outside, ${callers} callers`, ranged(completionWall, ratio)],
-        [`CPU of a completion, of outside, ${callers} callers`, ranged(completionCpu, ratio)],
+        [
+          `CPU of the same claims, relative to without counters, ${callers} callers`,
+          ranged(claimsCountedCpu, ratio),
+        ],
+        [`claims a second in a mission, relative to outside one, ${callers} callers`, ranged(claims, ratio)],
+        [
+          `time of a completion, relative to outside a mission, ${callers} callers`,
+          ranged(completionWall, ratio),
+        ],
+        [
+          `CPU of a completion, relative to outside a mission, ${callers} callers`,
+          ranged(completionCpu, ratio),
+        ],
       ],
     ),
     [
-      `claims a second beside ${whole(paused.missions)} paused missions, of none`,
+      `claims a second beside ${whole(paused.missions)} paused missions, relative to none`,
       ranged(paused.claims, ratio),
     ],
   ]

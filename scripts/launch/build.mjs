@@ -92,7 +92,7 @@ async function joinServer(next) {
 
 async function buildApp() {
   const next = inRoot('dist', '.web.next')
-  // Whoever builds: under NODE_ENV=test it would be React for development, which does everything twice.
+  // Always set: under NODE_ENV=test it would be React for development, which does everything twice.
   const env = { NODE_ENV: 'production' }
   const code = await runTool('vite', ['build', 'web', '--outDir', next, '--logLevel', 'error'], 'vite', env)
   if (code !== 0) fail(code, 'The web app could not be built (vite, above).')

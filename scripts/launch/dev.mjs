@@ -28,7 +28,7 @@ export async function developWithReload() {
     })
 }
 
-// A process of its own, because a failed build ends it: here the old server goes on until the sources compile.
+// A process of its own, because a failed build ends it: here the old server keeps running until the sources compile.
 const isBuilt = async () => {
   const [code] = await once(
     spawn(process.execPath, [inRoot('scripts/build.mjs'), '--server'], INHERITED),

@@ -1,4 +1,4 @@
-// Runs on any Node that knows ES modules, so that an old one is told apart instead of failing on newer syntax.
+// Runs on any Node that knows ES modules, so that an old version is reported instead of failing on newer syntax.
 import { readFileSync } from 'node:fs'
 
 export function requireNode() {

@@ -1,6 +1,6 @@
 import { type Chunk, compressed, Palette, type Part, type Picture, pngOf, readPng } from './png.ts'
 
-/** Pictures that follow each other, as one PNG. Of each only the part is stored that differs from the one before. */
+/** Pictures that follow each other, as one PNG. Of each, only the part that differs from the previous one is stored. */
 export function animated(pngs: readonly Buffer[], frameMs: number): Buffer {
   const frames = withoutRepeats(pngs.map(readPng))
   const palette = new Palette(frames.map(({ picture }) => picture))

@@ -10,7 +10,7 @@ import { grantsIn, Ledger, tasksIn, titlesIn } from './ledger.ts'
 
 /** Invariants of every database at every moment, each with a query for its violations. */
 const INVARIANTS: Record<string, string> = {
-  'Event seq is gapless from 1, and the counter stands at the last one (9).': `
+  'Event seq is gapless from 1, and the counter is at the last one (9).': `
     select c.workspace_id, c.last_seq, count(e.seq), min(e.seq), max(e.seq)
       from workspace_counters c left join events e using (workspace_id) group by 1, 2
     having count(e.seq) <> c.last_seq or coalesce(max(e.seq), 0) <> c.last_seq or coalesce(min(e.seq), 1) <> 1`,
@@ -48,7 +48,7 @@ const INVARIANTS: Record<string, string> = {
         on r.workspace_id = t.workspace_id and r.task_id = t.id and r.epoch = t.epoch and r.accepted
      where (t.state = 'completed') <> (r.task_id is not null) or (r.task_id is not null and r.hash <> t.result_hash)`,
 
-  'Every change of state leaves the state that the one before led to, and the last one led to the present (7).': `
+  'Every change of state leaves the state that the previous one led to, and the last one led to the present (7).': `
     select task_id, seq, type from (
       select e.*, lag(to_state) over task as came_from, lead(seq) over task as next_seq, t.state, t.generation as now
         from events e left join tasks t on t.workspace_id = e.workspace_id and t.id = e.task_id

@@ -13,7 +13,7 @@ const TASKS_A_ROUND = 50
 
 const { workspace, openPage } = useBrowser()
 
-/** Tasks are made, taken and finished until it is told to stop. Returns how many. */
+/** Makes, claims and finishes tasks until it is stopped. Returns how many. */
 async function work(w: Workspace, signal: AbortSignal): Promise<number> {
   let finished = 0
   while (!signal.aborted) {

@@ -135,7 +135,7 @@ export const coordinatorBugs = {
         : request,
   },
   continuesThoughBlocked: {
-    says: 'The dependencies of a task are counted anew without those that it got since they were read.',
+    says: 'The dependencies of a task are counted again without those that it got since they were read.',
     foundBy: ['countsAreOfDependencies', 'unblockedMeansEnded'],
     request: onCommand('countUpstream', (command, { version }) =>
       command.version === undefined ? command : { ...command, version },

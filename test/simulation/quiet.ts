@@ -24,7 +24,7 @@ globalThis.clearImmediate = (immediate) => {
 const tick = () => new Promise<void>((resolve) => process.nextTick(resolve))
 const turn = () => new Promise<void>((resolve) => real.setImmediate(resolve))
 
-/** Whoever runs the simulation must now and then hear from the rest of its process. */
+/** The simulation must now and then yield to the rest of its process. */
 const LONGEST_WITHOUT_TURN = 1_000
 let sinceTurn = 0
 

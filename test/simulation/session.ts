@@ -50,7 +50,7 @@ async function register(life: Life): Promise<void> {
   life.registered = ok
 }
 
-/** The server sees it as a worker that gets no work. If it cannot register again, it starts anew under another name. */
+/** The server sees it as a worker that gets no work. If it cannot register again, it starts again under another name. */
 export async function comeBack(life: Life): Promise<void> {
   await register(life)
   if (!life.registered) await leave(life)

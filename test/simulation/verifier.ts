@@ -2,7 +2,7 @@ import type { Request } from '../../src/core/batch/requests.ts'
 import type { TaskRecord } from '../../src/core/records.ts'
 import type { World } from './world.ts'
 
-/** Whoever checks results. It reads without a lock, so its verdicts may be out of date on arrival. */
+/** Checks results. It reads without a lock, so its verdicts may be out of date on arrival. */
 export async function verifyForever(world: World): Promise<void> {
   const { random, scheduler, store } = world
   for (;;) {

@@ -86,7 +86,7 @@ async function finishNext(w: Workspace, agent: string, waitMs: number): Promise<
   return claim.task.title
 }
 
-/** Finishes this many tasks, also such as are made or released only while this waits; their titles. */
+/** Finishes this many tasks, including those made or released while this waits. Returns their titles. */
 export async function finish(w: Workspace, count: number, agent = 'alpha'): Promise<(string | undefined)[]> {
   const done = []
   for (let n = 0; n < count; n++) done.push(await finishNext(w, agent, LONG_MS))

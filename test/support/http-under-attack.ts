@@ -101,7 +101,7 @@ async function runIn(workspace: Workspace, agent: string): Promise<string> {
   return over.id
 }
 
-/** What the server writes all the time by itself: its heartbeat, its leader lease, its position in the log. */
+/** What the server writes all the time without requests: its heartbeat, its leader lease, its position in the log. */
 const CLUSTER_TABLES = ['nodes', 'leader_leases', 'log_cursors']
 
 const statements = new WeakMap<pg.Client, string>()

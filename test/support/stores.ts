@@ -13,7 +13,7 @@ import { freshValkeyPrefix } from './servers/valkey.ts'
 
 export interface StoreUnderTest {
   store: Store
-  /** A second process would open the server anew; memory is one process by nature, so there it is the same store. */
+  /** A second process would open the server again; memory is one process by nature, so there it is the same store. */
   another(): Promise<Store>
   addWorkspace(limits?: Partial<Limits>): Promise<number>
   close(): Promise<void>

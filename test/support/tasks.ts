@@ -243,7 +243,7 @@ export class Work {
     return this.command(task, { kind: 'countUpstream', edges, ...whole }, 'system')
   }
 
-  /** How everything that it depends on stands. */
+  /** The states of everything that it depends on. */
   async reports(task: Task): Promise<UpstreamReport[]> {
     const upstream = await this.store.dependencies(this.workspace, task.id)
     return upstream.map(({ uuid, version, state }) => ({

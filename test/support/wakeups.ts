@@ -192,7 +192,7 @@ export class RunningNode {
   readonly context: ExecutorContext
   /** The runs its agents got, in order. */
   readonly invoked: Invocation[] = []
-  /** How long they take; null: until they are told to end. */
+  /** How long they take; null: until they get the signal to end. */
   takesMs: (() => number) | null = () => 0
   readonly #node: Node
   #executor: Executor | null = null

@@ -24,7 +24,7 @@ const changesAreInTheTable: TaskInvariant = {
 }
 
 const oneEventForEachChange: TaskInvariant = {
-  says: 'Every change of state leaves exactly one event, and every such event stands for one change.',
+  says: 'Every change of state leaves exactly one event, and every such event is one change.',
   broken: ({ news, before, record }) => {
     let state = before?.state ?? null
     for (const { from, to, type } of news) {
@@ -102,7 +102,7 @@ const failsAtItsDeadline: TaskInvariant = {
   says: 'A task fails at its deadline only when it had all its time since it was first queued.',
   broken: ({ news, events, record: { watch } }) => {
     const failed = news.find(({ type, payload }) => type === 'task_failed' && payload.reason === 'deadline')
-    // While it is held back by a dependency that was added, its clock stands; then the rest of its time is left.
+    // While it is held back by a dependency that was added, its clock is stopped; then the rest of its time is left.
     const opened = events.findLastIndex(({ from }) => from !== null && isTerminal(from as TaskState))
     const begun = events.find(({ to }, i) => i >= opened && to === 'queued')
     if (!failed || !begun || watch?.deadlineMs === undefined) return null

@@ -23,10 +23,10 @@ const termsAreObeyed: WorldInvariant = {
 }
 
 const oneTermAtATime: WorldInvariant = {
-  says: 'Terms are numbered without a gap, and each begins when the one before it is over.',
+  says: 'Terms are numbered without a gap, and each begins when the previous one is over.',
   broken: ({ terms }) => {
     for (const [i, { term, takenAt }] of terms.entries()) {
-      if (term !== i + 1) return `term ${term} stands in place ${i + 1}`
+      if (term !== i + 1) return `term ${term} is in place ${i + 1}`
       const before = terms[i - 1]
       if (before && (before.endedAt === null || before.endedAt > takenAt))
         return `term ${term} began before term ${before.term} was over`

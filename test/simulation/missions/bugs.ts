@@ -194,7 +194,7 @@ const bugs = {
     reads: { dueTasks: async () => [] },
   },
   dependentsAreForgotten: {
-    says: 'Dependents that were not told are not found.',
+    says: 'Dependents that were not notified are not found.',
     foundBy: ['dependentsAreTold', 'everythingEnds'],
     reads: { missedTasks: async () => ({ tasks: [], followed: async () => undefined }) },
   },

@@ -6,7 +6,7 @@ import type { Broken, Invariant } from './invariants.ts'
 
 export const contractorInvariants: Record<string, Invariant> = {
   reservedTasksAreKept: {
-    says: 'Whoever gets a task that is reserved is the one it is reserved for; a contractor gets no others.',
+    says: 'A reserved task goes only to the agent it is reserved for; a contractor gets no other tasks.',
     broken: (now, seen) => {
       for (const { task, agent } of seen.granted(now)) {
         const only = seen.tasks.get(task.id)?.onlyAgent ?? null
@@ -17,7 +17,7 @@ export const contractorInvariants: Record<string, Invariant> = {
     },
   },
   contractorsAreThere: {
-    says: 'A contractor that its mission names is there, and belongs to that mission.',
+    says: 'A contractor that its mission names exists, and belongs to that mission.',
     broken: ({ missions, agents }) => {
       for (const { id, contractors } of missions.values())
         for (const slug of contractors)
@@ -29,7 +29,7 @@ export const contractorInvariants: Record<string, Invariant> = {
 
 export const contractorsAfterQuiet = {
   contractorsAreGone: {
-    says: 'A contractor is terminated when its mission has ended and it holds nothing, and is there while the mission is open.',
+    says: 'A contractor is terminated when its mission has ended and it holds nothing, and exists while the mission is open.',
     broken: ({ agents, missions, tasks }: Workspace): Broken => {
       for (const { slug, kind, mission, state } of agents.values()) {
         if (kind !== 'contractor') continue

@@ -60,7 +60,7 @@ export class MissionNetwork {
   }
 }
 
-/** Null when it was refused or not answered: whoever sent it continues with something else. */
+/** Null when it was refused or not answered: the sender continues with something else. */
 export async function attempted<T>(sent: Promise<T>): Promise<T | null> {
   try {
     return await sent

@@ -18,7 +18,7 @@ const newsOf = ({ news }: Seen, { uuid }: RoutineRecord, type?: string): StoredE
 
 const timeOf = ({ payload }: StoredEvent) => Date.parse(payload.scheduledFor as string)
 
-/** Whoever changes the schedule drops what was due by the one before. */
+/** A change of the schedule drops what was due by the previous one. */
 const isRescheduled = (seen: Seen, routine: RoutineRecord) =>
   newsOf(seen, routine).some(({ type }) => type === 'routine_updated' || type === 'routine_removed')
 
@@ -90,7 +90,7 @@ export const routineInvariants: Record<string, Invariant> = {
     },
   },
   timesAreAccountedFor: {
-    says: 'A time that has come is started, waits, or is told to be skipped, missed or failed.',
+    says: 'A time that has come is started, waits, or is reported as skipped, missed or failed.',
     broken: ({ routines }, seen) => {
       for (const routine of routines.values()) {
         const before = seen.routines.get(routine.uuid)

@@ -91,7 +91,7 @@ const comeBack = (world: MissionWorld) =>
     commandAgent(kernel, world.person, world.template, { kind: 'register', profile: {}, ifVersion: null }),
   )
 
-/** When all is to end, nothing may begin again, and whoever may be the only one to judge a result is there. */
+/** When everything must end, nothing may begin again, and an agent that may be the only one to judge a result exists. */
 export async function settleDown(world: MissionWorld): Promise<void> {
   if (!world.memory.whole(world.workspace).agents.has(world.template)) await comeBack(world)
   for (const { uuid, isEnabled } of routinesOf(world))

@@ -3,7 +3,7 @@ import type { TaskRecord } from '../../../src/core/records.ts'
 import type { Workspace } from '../../../src/store/memory/workspace.ts'
 import type { Broken, Invariant } from './invariants.ts'
 
-/** What a person may do with any task, whoever should have judged it. */
+/** What a person may do with any task, even if others should have judged it. */
 const BY_PEOPLE = ['task_human_approved', 'task_completed_by_person', 'task_result_promoted']
 const MAY_COMPLETE: Record<TaskRecord['review'], readonly string[]> = {
   none: ['task_completed', 'task_merged', ...BY_PEOPLE],

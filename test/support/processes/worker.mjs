@@ -37,7 +37,7 @@ const predecessors = earlier
   .filter(isThere)
 
 if (kind === 'deaf') for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => undefined)
-// Cleans up when it is told to end, which takes it a moment.
+// Cleans up when it gets the signal to end, which takes it a moment.
 if (kind === 'tidy')
   process.on('SIGTERM', async () => {
     await say({ said: 'tidying up' })
@@ -81,7 +81,7 @@ while (!existsSync(join(home, 'go'))) {
 await say({ result: { by: env.BATON_RUN_ID }, summary: 'Done.', usage: used(50, 12, 9) })
 process.exit(0)
 
-/** Submits by itself, as agents may, and keeps running. */
+/** Submits its result itself, as agents may, and keeps running. */
 async function submit() {
   const fence = { session: env.BATON_SESSION, generation: life.generation }
   const response = await fetch(`${env.BATON_URL}/api/v1/tasks/${env.BATON_TASK_ID}/submit`, {

@@ -27,7 +27,7 @@ export function installFirstOf(choices: readonly Packages[], machine: Machine): 
 
 async function installNow(choices: readonly Packages[], machine: Machine): Promise<string | undefined> {
   if (!machine.exists('/etc/debian_version') || !find('apt-get', machine)) {
-    return 'it is installed by itself only on Debian and Ubuntu'
+    return 'it is installed automatically only on Debian and Ubuntu'
   }
   if (!machine.isRoot) return 'only root can install it'
 
