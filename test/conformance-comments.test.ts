@@ -154,7 +154,7 @@ describe.each(kinds)('on %s', (kind) => {
       await work.archive(task)
       expect(await say(work, task, 'Too late.')).toMatchObject({
         code: 'WRONG_STATE',
-        detail: 'The task is archived: nobody can comment on it any more.',
+        detail: 'The task is archived: it takes no more comments.',
       })
       expect(texts(await thread(work, task))).toEqual(['Well done.'])
       expect(outcome(await say(work, { ...task, uuid: randomUUID() }, 'Who?'))).toBe('NOT_FOUND')

@@ -170,7 +170,7 @@ describe('a comment', () => {
     const task = await inState.failed(w)
     await w.on(task, 'archive')
     expectRefusal(await say(w, task, 'Why?'), 409, 'WRONG_STATE', {
-      detail: 'The task is archived: nobody can comment on it any more.',
+      detail: 'The task is archived: it takes no more comments.',
     })
     await w.on(task, 'retry')
     expect((await say(w, task, 'Why?')).status).toBe(201)

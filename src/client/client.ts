@@ -30,7 +30,7 @@ export interface Client {
   events(options: EventOptions): AsyncGenerator<BatonEvent, void, void>
 }
 
-/** What all calls may be given. Which of it a call takes is said by its types. */
+/** The options of all calls. The types of a call say which of them it takes. */
 interface Given extends Pick<Request, 'params' | 'query' | 'body' | 'signal'> {
   ifMatch?: string | undefined
   idempotencyKey?: string | undefined

@@ -1,7 +1,7 @@
 import type { Card } from './shapes/board.ts'
 import type { AnswerOf } from './shapes/common.ts'
 
-/** Which cards belong to a filtered board: what the database selects (store/postgres/reads/board.ts), said once more for pages. */
+/** Which cards belong to a filtered board: what the database selects (store/postgres/reads/board.ts), repeated here for pages. */
 
 /** As in the address of a board and in the query of GET /board. */
 export interface CardFilter {

@@ -26,7 +26,7 @@ export interface ResultJudged {
   readonly rejection: string | null
 }
 
-/** A rejected result becomes the accepted one, and the one accepted before does not count any more. */
+/** A rejected result becomes the accepted one, and the previously accepted one no longer counts. */
 export interface ResultPromoted {
   readonly kind: 'promoted'
   readonly taskId: number

@@ -40,7 +40,7 @@ export interface TaskWatch extends Deadline, WaitingWatch {
   readonly clockMs?: number | undefined
   /** An agent added it: 1, or more if an agent added the task of that agent. */
   readonly childDepth?: number | undefined
-  /** Its expiry instead of its own: that gate was closed meanwhile. */
+  /** Its expiry, moved because the gate of its mission was closed. */
   readonly expiresAt?: number | undefined
 }
 

@@ -70,7 +70,7 @@ interface Waiting {
     | null
 }
 
-/** Until when it may be queued; null: for ever. */
+/** Until when it may be queued; null: without a limit. */
 export const expiryOf = ({ expiresAt, watch }: Pick<Waiting, 'expiresAt' | 'watch'>): number | null =>
   watch?.expiresAt ?? expiresAt
 

@@ -19,7 +19,7 @@ interface Waiting {
 }
 
 /**
- * What agents that answer later have sent, read from the database: whichever node took a message, and also after a restart. The
+ * What agents that answer later have sent, read from the database: from any node that took a message, and also after a restart. The
  * answer stays there until the end of the run is recorded.
  */
 export class RunCallbacks implements Callbacks {
@@ -140,7 +140,7 @@ class StoredMessages implements Expected {
     const { runId, nodeId, waiting } = this.#reader
     const { workspaceId } = waiting
     try {
-      // Marked when they are dealt with: after a crash they are handed out again.
+      // Marked when they are handled: after a crash they are handed out again.
       if (this.#last > this.#marked) await runStep(this.#store, workspaceId, callbacksRead(runId, this.#last))
       this.#marked = this.#last
       const found = await this.#store.runs.messages(workspaceId, runId, this.#last)

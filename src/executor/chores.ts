@@ -20,7 +20,7 @@ export interface ChorePace {
 
 const USUAL_PACE: ChorePace = {
   recoverEveryMs: 10_000,
-  // Longer than any statement may take: a run that is recorded but not in progress by then will not start any more.
+  // Longer than any statement may take: a run that is recorded but not in progress by then will never start.
   forgottenAfterMs: 35_000,
 }
 const TIDY_EVERY_MS = 60_000

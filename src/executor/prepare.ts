@@ -48,7 +48,7 @@ export interface Prepared {
   choice: ModelChoice
   /** Whether what the run has used is too much for its task; null: it has no budget. */
   overBudget: ((usage: TokenUsage) => Promise<string | null>) | null
-  /** Why the attempt before failed. */
+  /** Why the previous attempt failed. */
   failureClass: string | null
   /** Where the program finds the requests to it, if the run has a program and a task. */
   requests: RequestsFile | null

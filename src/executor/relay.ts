@@ -107,7 +107,7 @@ export class OutputRelay {
 
   #sayDemand(): void {
     const demand = this.#options.live.demand()
-    // Nothing is wanted any more where something was.
+    // Workspaces whose output was wanted before and is not wanted now.
     const ended = [...this.#told].filter((workspaceId) => !demand.has(workspaceId))
     this.#told = new Set(demand.keys())
     for (const workspaceId of ended) this.#say(workspaceId, [])

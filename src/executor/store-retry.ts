@@ -3,7 +3,7 @@ import { sleep, type Timers } from './timers.ts'
 
 const FIRST_WAIT_MS = 250
 const LONGEST_WAIT_MS = 5_000
-/** A node that shuts down does not wait for ever: the next one recovers what it left. */
+/** A node that shuts down does not wait forever: the next one recovers what it left. */
 const RETRY_DURING_SHUTDOWN_MS = 5_000
 
 /** Retries what the executor does while the database is unreachable. */

@@ -1,7 +1,7 @@
 import type { NewTask, TaskDetails } from '../core/commands.ts'
 import { DEFAULT_MAX_CONTINUATIONS } from '../core/retry.ts'
 
-/** What plannings, verifications and reports, which Baton itself makes, do not say of their own. */
+/** The fields that Baton's own tasks (planning, verification, report) do not set. */
 
 const NOT_SAID = {
   key: null,

@@ -108,7 +108,7 @@ async function findParents(
       return
     }
     const found = known.find((record) => record.projectId === projectId && record.key === key)
-    // A task that has started or ended cannot be divided any more: a later part becomes a task of its own.
+    // A task that has started or ended can no longer be divided: a later part becomes a task of its own.
     if (found && (found.state === 'queued' || found.state === 'pending'))
       wanted[at]!.parent = { id: found.id, uuid: found.uuid }
   })

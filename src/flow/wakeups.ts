@@ -149,7 +149,7 @@ export async function wakeForWork(kernel: RunKernel, only: number | null): Promi
     const requests = own.map(({ agent, taskId, uuid, generation, state, depth }) => {
       const task = { id: taskId, uuid, generation }
       const cause = state === 'continuing' ? CONTINUE : START
-      // A continuation keeps the depth of the run before it.
+      // A continuation keeps the depth of the previous run.
       return { agent, asked: asked({ ...cause, actor: 'system', task, depth }) }
     })
     const wakeups = await request(kernel, workspaceId, requests)

@@ -16,7 +16,7 @@ export interface LogRange {
   follower: string
   after: number
   upTo: number
-  /** How often this was tried in vain. */
+  /** How often this has failed. */
   failures: number
   /** The lease that it was given out under. */
   holder: string
@@ -35,7 +35,7 @@ export interface NextRanges {
 export interface LogFollowers {
   /** Begins to follow a workspace: from its first event, or with what happens from now on. No effect if it follows it already. */
   follow(workspaceId: number, follower: string, from: 'beginning' | 'now'): Promise<void>
-  /** Nothing waits for this follower any more. */
+  /** Nothing waits for this follower from now on. */
   unfollow(workspaceId: number, follower: string): Promise<void>
   /** What the follower has to handle next, in workspaces where nobody else is working on it. */
   next(follower: string, most: NextRanges): Promise<LogRange[]>

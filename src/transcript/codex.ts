@@ -47,7 +47,7 @@ function ofItem(item: Json, isOpen: boolean): Fact[] | null {
     case 'reasoning':
       return isOpen ? [] : [spoken('thought', item)]
     case 'error':
-      // A warning: whether the run failed is said by turn.failed and the exit code.
+      // A warning: turn.failed and the exit code say whether the run failed.
       return isOpen ? [] : [{ kind: 'log', title: `Warning: ${titleOf(message(item))}`, text: message(item) }]
     case 'command_execution': {
       const call = callOf('command', { command: text(item.command) ?? '' })

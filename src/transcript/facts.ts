@@ -4,7 +4,7 @@ import type { Tokens } from './usage.ts'
 
 /** What a line says, before it has a number and a place. */
 export interface Fact extends Partial<Tokens> {
-  /** `usage`: what the step before has used. */
+  /** `usage`: what the previous step has used. */
   kind: Step['kind'] | 'usage'
   /** Unless given, the first line of the text. */
   title?: string

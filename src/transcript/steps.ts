@@ -99,7 +99,7 @@ export class Steps {
     return this.#changed({ ...last, bytes, title: last.title || titleOf(text), text: cut(text) })
   }
 
-  /** To the step before, and in sum if it has some already. */
+  /** Adds the usage to the previous step. */
   #used(fact: Fact): Step | null {
     const { last } = this
     if (!last) return null

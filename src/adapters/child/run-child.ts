@@ -235,7 +235,7 @@ class Run {
       try {
         await this.#onLine(line)
       } catch (error) {
-        // A failing reader must not stop the pipe: the child would wait for ever. The error is thrown at the end.
+        // A failing reader must not stop the pipe: the child would wait forever. The error is thrown at the end.
         this.#failure = { error }
       }
     }

@@ -13,7 +13,7 @@ export interface PlanTrack {
   track: string
   /** How many agents may work on it at a time; null is the default. */
   maxAgents: number | null
-  /** Each task also depends on the one before it in sequence. */
+  /** Each task also depends on the previous one in sequence. */
   sequential: boolean
   /** By sequence. */
   tasks: PlanTask[]

@@ -12,7 +12,7 @@ export function comment(
 ): TaskReply {
   const { record } = draft
   if (record.archivedAt !== null)
-    return refuse('WRONG_STATE', 'The task is archived: nobody can comment on it any more.', {
+    return refuse('WRONG_STATE', 'The task is archived: it takes no more comments.', {
       taskState: record.state,
     })
   return { ok: true, reason: 'COMMENTED', comment: say(draft, command.comment, context) }

@@ -26,7 +26,7 @@ export function failAtDeadline(draft: TaskDraft): void {
   fail(draft, 'system', { failureClass: 'timeout', error, attempt: record.attempt }, 'deadline')
 }
 
-/** Checked too early, because the gate of its mission was closed meanwhile: the deadline is as much later. */
+/** Checked too early, because the gate of its mission was closed for a time: the deadline is later by that time. */
 export function postponeDeadline(
   draft: TaskDraft,
   context: RuleContext,

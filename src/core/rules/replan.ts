@@ -64,7 +64,7 @@ function dependOn(
   record.blocked = mustWait || wasBlocked
   // Due at once, so that upkeep checks for a cycle through tasks outside of the plan.
   if (mustWait) record.dueAt ??= context.now
-  // Without dependencies it waits for nothing any more.
+  // Without dependencies it no longer waits for anything.
   record.upstream ??= wasBlocked ? countOf('always', []) : null
   moveByUpstream(draft, context, edges)
   if (edges.length === 0) record.upstream = null

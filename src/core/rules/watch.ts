@@ -33,7 +33,7 @@ export function assignMsOf(watch: TaskWatch | null, byCoordinator: boolean, limi
 }
 
 /**
- * Baton looks after a verdict right after the commit. If that was lost with its node, time does: a moment later first, then
+ * Baton handles a verdict right after the commit. If that was lost with its node, upkeep does: a moment later at first, then
  * now and then.
  */
 export const FIRST_CHECK_MS = 5 * SECOND_MS

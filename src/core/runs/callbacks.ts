@@ -65,7 +65,7 @@ export const takeCallback = (runId: string, message: CallbackMessage): RunsStep<
     'unknown_run',
   )
 
-/** Its node has dealt with these messages. The answer stays until the end of the run is recorded. */
+/** Its node has handled these messages. The answer stays until the end of the run is recorded. */
 export const callbacksRead = (runId: string, upTo: number): RunsStep<boolean> =>
   onRun(
     runId,
@@ -135,7 +135,7 @@ export const adoptRun = (
     null,
   )
 
-/** With the end of the run: nothing is expected any more. */
+/** With the end of the run: no more messages are expected. */
 export const endOfCallbacks = ({
   id,
   awaiting,

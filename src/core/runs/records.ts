@@ -62,7 +62,7 @@ interface RunTask {
 
 /** What is known of an agent that may answer later. */
 export interface Awaiting {
-  /** How many messages were taken, and how many of them the node of the run has dealt with. */
+  /** How many messages were taken, and how many of them the node of the run has handled. */
   taken: number
   read: number
   /** Its answer is among them: a result or a failure. */

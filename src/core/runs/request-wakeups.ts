@@ -115,7 +115,7 @@ class Requests {
       priority: Math.max(into.priority, decision.priority),
       generation: asked.task?.generation ?? into.generation,
       depth: Math.min(into.depth, asked.depth),
-      // One whose run is live is not due any more.
+      // One whose run is live is no longer due.
       ...(into.status === 'queued' && { dueAt: Math.min(into.dueAt, decision.dueAt) }),
     }
     const record = { ...into, ...set }

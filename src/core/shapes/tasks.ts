@@ -129,7 +129,7 @@ export const TaskPatchBody = z.strictObject({
   budget: TaskBudget.nullable()
     .optional()
     .describe(
-      'More than its runs have used. A task that waits because it had spent the one before continues',
+      'More than its runs have used. A task that waits because it had spent its previous budget continues',
     ),
 })
 

@@ -16,7 +16,7 @@ import type { NamedItem } from './items.ts'
 type Outcome = AnswerOf<typeof InboxOutcome>
 const NOTHING: Outcome['about'] = { taskId: null, missionId: null, runId: null, agent: null }
 
-/** The first answer; null: there was none. The item is not there any more by then, because of that answer. */
+/** The first answer; null: there was none. That answer has removed the item by then. */
 export async function firstAnswer(
   kernel: ServerKernel,
   caller: Caller,

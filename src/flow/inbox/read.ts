@@ -108,7 +108,7 @@ async function ofMission(
   }
 }
 
-/** Why an item cannot be answered any more: with what it is now. Throws NOT_FOUND for what never was. */
+/** Why an item can no longer be answered, with its present state. Throws NOT_FOUND for an item that never existed. */
 export async function changedSince(
   kernel: ServerKernel,
   caller: Caller,

@@ -5,7 +5,7 @@ import type { RoutineDue } from '../../store/run-store.ts'
 import { refusalOf, system, throwIfNotLeader } from '../unblock.ts'
 import { missionOf } from './runs.ts'
 
-/** What time does to routines. Everything that is due is found from their rows, by whichever node leads. */
+/** What time does to routines. Everything that is due is found from their rows, by the node that leads. */
 
 export async function settleRoutines(
   kernel: ServerKernel,
@@ -45,7 +45,7 @@ async function elapse(kernel: ServerKernel, caller: Caller, uuid: string): Promi
   })
   // Changed or removed meanwhile: whatever is due then is found again.
   if (!refusal || refusal.code === 'CHANGED_SINCE' || refusal.code === 'NOT_FOUND') return
-  // Otherwise it would stay due for ever.
+  // Otherwise it would stay due forever.
   const command = { kind: 'fail', version, reason: refusal.detail } as const
   throwIfNotLeader(await kernel.run(caller, { on: 'routine', key: uuid, uuid, command }))
 }

@@ -8,7 +8,7 @@ import { system } from '../unblock.ts'
 import { cancelTasks, cancelVerifications, judgeVerification, verificationEnded } from './verdicts.ts'
 import { verify } from './verify.ts'
 
-/** What Baton does about results that need a verdict of its own. Each step may be repeated, and upkeep repeats what was lost. */
+/** What Baton does with results that it judges itself. Each step may be repeated, and upkeep repeats what was lost. */
 
 /** Stores that hold no missions hold no such results. */
 const holdsMissions = (kernel: Kernel): kernel is RunKernel => 'verifications' in kernel.store
@@ -38,7 +38,7 @@ async function judge(kernel: RunKernel, caller: Caller, task: TaskRecord): Promi
   if (purpose === 'planning') await planningEnded(kernel, caller, task.missionId!)
 }
 
-/** Tasks that serve nothing any more, because whatever should have ended them was lost. */
+/** Tasks that nothing needs any longer, because the step that should have ended them was lost. */
 export async function cancelOrphans(
   kernel: RunKernel,
   limit: number,

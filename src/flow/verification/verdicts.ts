@@ -48,7 +48,7 @@ export async function verificationEnded(
   await giveVerdict(kernel, caller, { id: taskId, uuid }, withoutVerdict(generation, why))
 }
 
-/** A task left `verifying` in another way: nobody has to judge it any more. */
+/** A task left `verifying` in another way: it no longer needs a verdict. */
 export async function cancelVerifications(
   kernel: RunKernel,
   caller: Caller,
@@ -60,14 +60,14 @@ export async function cancelVerifications(
   await cancelTasks(kernel, caller, open)
 }
 
-/** Tasks that serve nothing any more. */
+/** Tasks that nothing needs any longer. */
 export async function cancelTasks(
   kernel: RunKernel,
   caller: Caller,
   tasks: readonly Pick<TaskRecord, 'id' | 'uuid'>[],
 ): Promise<void> {
   if (tasks.length === 0) return
-  const command = { kind: 'cancel', reason: 'It is not needed any more.' } as const
+  const command = { kind: 'cancel', reason: 'It is no longer needed.' } as const
   const items = tasks.map(({ id, uuid }) => ({ taskId: id, uuid, command }))
   throwIfNotLeader(await kernel.run(caller, { on: 'many', items }))
 }

@@ -51,7 +51,7 @@ export class LockStatements {
          where w.workspace_id = ${this.#workspaceId} and w.queue_id = ${queueId}
          order by w.queue_rank, w.task_id limit ${limit} for update skip locked`
 
-  // The first tasks of many queues, locked likewise; returns ids only.
+  // The first tasks of many queues, locked in the same way; returns ids only.
   lockWaitingOfMany = (queues: readonly (readonly [queueId: number, limit: number])[]) =>
     names([
       queues

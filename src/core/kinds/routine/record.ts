@@ -28,7 +28,7 @@ export interface RoutineRecord {
   isEnabled: boolean
   /** When it fires next by its schedule; null: it does not. */
   nextAt: number | null
-  /** Scheduled times whose missions wait until the one before has ended, in their order. */
+  /** Scheduled times whose missions wait until the previous one has ended, in order. */
   waiting: readonly number[]
   /** The mission under way is being cancelled for the one that waits. */
   isReplacing: boolean

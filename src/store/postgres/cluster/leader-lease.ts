@@ -62,7 +62,7 @@ async function decideUnderLock(
 ): Promise<LeaderTerm | null> {
   const begin: Bound[] = [[beginInCluster(command.leaseMs), []]]
   if (command.kind === 'take') {
-    // Most attempts in vain end here, without a lock that would disturb others.
+    // Most unsuccessful attempts end here, without a lock that would disturb others.
     const { changed, taken } = await decideOn(client, [...begin, [newestTerm, [COORDINATOR]]], command)
     if (!changed && !taken) return end(client, [], null)
   }

@@ -74,7 +74,7 @@ const times = (span: string) => `case when count(g.acquired_at) > 0 then json_bu
 const WAITED = 'ms(g.acquired_at) - ms(g.created_at)'
 const WORKED = 'ms(g.completed_at) - ms(g.acquired_at)'
 
-// $7 the name of the last group of the page before, $8 how many.
+// $7 the name of the last group of the previous page, $8 how many.
 const groups = (by: DurationGroup) => `select true as "isRow", g.name, count(*)::int as tasks,
     count(*) filter (where g.state = 'completed')::int as completed, count(*) filter (where g.state = 'failed')::int as failed,
     count(*) filter (where g.attempt > 1)::int as retried,
@@ -108,7 +108,7 @@ export interface FinishedTask {
 
 const TASK = `true as "isRow", a.id as number, a.uuid as "taskId", a.key, a.title, a.task_type as "taskType", a.state, a.agent,
   a.attempt as attempts, case when a.mission_id is not null then ${missionOf('a.mission_id')} end as "missionId"`
-/** $7 and $8 the place of the last task of the page before, $9 how many. */
+/** $7 and $8 the place of the last task of the previous page, $9 how many. */
 const pageBy = (
   weight: string,
   from: string,
@@ -116,7 +116,7 @@ const pageBy = (
  where $7::bigint is null or (a.weight, a.id) < ($7, $8::bigint) order by a.weight desc, a.id desc limit $9::int`
 
 interface TaskPage {
-  /** Weight and number of the last task of the page before. */
+  /** Weight and number of the last task of the previous page. */
   after: readonly [number, number] | null
   limit: number
 }

@@ -116,7 +116,7 @@ const unsetResults = (name: string, which: string) =>
 const failResults = unsetResults('fail_results', 'a.accepted is null')
 const replaceResults = unsetResults('replace_results', 'true')
 
-// A rejected result becomes that of its task, in a row of its own. $1 workspace, $2 task, $3 epoch, $4 generation, $5 session,
+// A rejected result becomes the result of its task, in a row of its own. $1 workspace, $2 task, $3 epoch, $4 generation, $5 session,
 // $6 hash.
 const promoteResult = statement(
   'promote_result',

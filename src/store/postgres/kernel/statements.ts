@@ -43,7 +43,7 @@ export const lockTasksAndHeld = statement(
 
 // The non-empty open lanes of the queue (lanes.ts); then the first tasks of each matching lane,
 // locked, skipping those that others are claiming. Of many lanes a few tasks each are enough: every lane is included, and
-// callers claim again. Then, likewise, the first tasks that are reserved for these agents; a last column tells them apart.
+// callers claim again. Then, in the same way, the first tasks that are reserved for these agents; the last column distinguishes them.
 // $1 workspace, $2 capabilities, $3 limit, $4 project or null, $5 track queues or null; $6 agents, $7 how many for each, $8
 // capabilities of each, $9 purposes.
 export const lockWaiting = statement(

@@ -20,7 +20,7 @@ export interface BoardFilter {
 interface BoardPage {
   /** All columns, or one. */
   columns: readonly BoardColumn[]
-  /** The place of the last task of the page before, in that one column. */
+  /** The place of the last task of the previous page, in that one column. */
   after: readonly number[] | null
   /** In each column; 0: only counts are read. */
   limit: number

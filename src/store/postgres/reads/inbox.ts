@@ -79,7 +79,7 @@ export async function readInbox(
   return { items: found.items, counts, seq: found.seq }
 }
 
-/** One of them by what it is about; null when it does not wait any more. */
+/** One of them by what it is about; null when it no longer waits. */
 export async function readInboxItem(
   pool: pg.Pool,
   workspaceId: number,

@@ -131,7 +131,7 @@ export async function figuresOfMission(
   return row ?? null
 }
 
-// Routines whose time has come; those with a mission that waits, when the one before has ended with all its processes; and those
+// Routines whose time has come; those with a mission that waits, when the previous one has ended with all its processes; and those
 // that are to replace a mission nobody has cancelled yet. $1 limit.
 const DUE = `select * from (
     select r.workspace_id as "workspaceId", r.uuid, 'elapse' as chore from routines r

@@ -148,7 +148,7 @@ export const dueSessions = (pool: pg.Pool, limit: number, only?: number) =>
     [limit],
   )
 
-/** Agents to check for missed heartbeats, and leaving agents that hold nothing any more. */
+/** Agents to check for missed heartbeats, and leaving agents that no longer hold anything. */
 export const dueAgents = (pool: pg.Pool, limit: number, only?: number) =>
   inScope<{ workspaceId: number; slug: string }>(
     pool,

@@ -31,7 +31,7 @@ const ORPHANS = `select t.workspace_id as "workspaceId", t.id, t.uuid from tasks
      else false end
    order by t.id limit $1`
 
-/** Open tasks that serve nothing any more. */
+/** Open tasks that nothing needs any longer. */
 export const orphanTasks = (pool: pg.Pool, limit: number, only?: number) =>
   inScope<{ workspaceId: number; id: number; uuid: string }>(pool, only, ORPHANS, [limit])
 

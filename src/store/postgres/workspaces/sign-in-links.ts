@@ -26,7 +26,7 @@ export type LinkRefused = 'unknown' | 'used' | 'expired' | 'key ended'
 
 type Linked = { workspaceId: number; session: NewSession }
 
-/** Begins the session of a link, once, however many ask at the same time on whichever nodes. */
+/** Begins the session of a link, once, even if several requests on several nodes ask at the same time. */
 export async function useLink(
   store: Connections,
   token: string,

@@ -87,7 +87,7 @@ export function unboundAgents(view: View, { claims }: Changes): string | null {
   return unbound.size === 0 ? null : arrayLiteral([...unbound])
 }
 
-/** The reverse, likewise checked when the counter of the workspace is locked: agents that may hold nothing any more. */
+/** The reverse, also checked when the counter of the workspace is locked: agents that may no longer hold anything. */
 function agentChecks(workspaceId: number, _view: View, { kinds }: Changes): Bound[] {
   const ended = kinds.agent.written.filter(({ state }) => state === 'terminated').map(({ slug }) => slug)
   const gone = [...ended, ...kinds.agent.removed]
