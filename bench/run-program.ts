@@ -28,7 +28,9 @@ export async function runProgram(served: Served, program: string, lines: number)
     ...{ command: process.execPath, args: ['--eval', program], env: { LINES: String(lines) } },
   }
   const runtimeConfig = { node: NODE, watch: { silentSec: 0 } }
-  await callApi(served, 'PUT', '/agents/dev', { adapterType: 'process', adapterConfig, runtimeConfig })
+  // It gets no other work: tasks that wait there would each have a run, and its own would never be the last.
+  const settings = { adapterType: 'process', adapterConfig, runtimeConfig, coordinatorEnabled: false }
+  await callApi(served, 'PUT', '/agents/dev', settings)
   const { wakeup } = await callApi(served, 'POST', '/agents/dev/wakeup', {})
   for (;;) {
     const { items } = await callApi(served, 'GET', '/agents/dev/runs?limit=1')
