@@ -13,12 +13,12 @@ type Seen = any
 const inbox = async (w: Workspace, query = ''): Promise<Seen> => {
   const answer = await w.call('GET', `/inbox${query}`)
   expect(answer).toMatchObject({ status: 200 })
-  if (query === '') await isAsTold(w, answer.body)
+  if (query === '') await matchesEvents(w, answer.body)
   return answer.body
 }
 
 /** The inbox is what its events say. Alerts have no events: they are found by reading the queue. */
-async function isAsTold(w: Workspace, { items, seq }: Seen): Promise<void> {
+async function matchesEvents(w: Workspace, { items, seq }: Seen): Promise<void> {
   const told = new Map<string, Seen>()
   for (const event of (await w.events()) as Seen[]) {
     const { type, payload } = event

@@ -1,8 +1,8 @@
-import { alsoTold } from './also-told.ts'
 import type { CommentAdded } from './comments.ts'
 import type { EventDraft } from './events.ts'
 import { isItem, taskItemsChanged } from './inbox-events.ts'
 import type { Limits } from './limits.ts'
+import { movePayload } from './move-payload.ts'
 import type { ReportAdded } from './reports/report.ts'
 import type { ResultJudged, ResultPromoted, ResultWritten } from './result-changes.ts'
 import { placeInQueue, sooner } from './retry.ts'
@@ -336,7 +336,7 @@ export class TaskDraft {
     for (const { set } of waits)
       for (const [type, told] of taskItemsChanged(wasItem ? this.before : null, this.record, set, name))
         this.note(type, actor, told)
-    this.note(name, actor, alsoTold(this.before, this.record, payload), was, to)
+    this.note(name, actor, movePayload(this.before, this.record, payload), was, to)
   }
 
   /** A deadline counts only while the task waits for an agent or has one. */

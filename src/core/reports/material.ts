@@ -90,7 +90,7 @@ export interface MissionMaterial {
 }
 
 /** The event with which it ended. */
-export interface EndTold {
+export interface EndEvent {
   type: string
   actor: string
 }

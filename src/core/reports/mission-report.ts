@@ -1,6 +1,6 @@
 import { taskCount } from '../kinds/mission/counts.ts'
 import { against, code, inLine, linkTo, linkToTask, moment, quoted, sections, span } from './markdown.ts'
-import type { EndTold, MissionMaterial } from './material.ts'
+import type { EndEvent, MissionMaterial } from './material.ts'
 
 /** The report on a mission that has ended: its outcome first. */
 
@@ -8,7 +8,7 @@ import type { EndTold, MissionMaterial } from './material.ts'
 export const MOST_TASKS = 500
 const MOST_FAILURES = 100
 
-export function missionReport(material: MissionMaterial, ended: EndTold): string {
+export function missionReport(material: MissionMaterial, ended: EndEvent): string {
   const { mission } = material
   return sections(
     [null, `# ${inLine(mission.title)}`],
@@ -23,12 +23,12 @@ export function missionReport(material: MissionMaterial, ended: EndTold): string
   )
 }
 
-function outcomeOf({ mission }: MissionMaterial, { type, actor }: EndTold): string {
+function outcomeOf({ mission }: MissionMaterial, { type, actor }: EndEvent): string {
   const { phase, counts, startedAt, completedAt, error } = mission
   const took = startedAt === null || completedAt === null ? '' : ` after ${span(completedAt - startedAt)}`
   const states = Object.entries(counts.byState).map(([state, count]) => `${count} ${state}`)
   const tasks = `${taskCount(counts)} tasks${states.length === 0 ? '' : `: ${states.join(', ')}`}`
-  const line = `**${phase[0]!.toUpperCase()}${phase.slice(1)}**${took}. ${tasks}. Ended with ${code(type)} of ${code(actor)}.`
+  const line = `**${phase[0]!.toUpperCase()}${phase.slice(1)}**${took}. ${tasks}. Ended with ${code(type)} by ${code(actor)}.`
   return error === null ? line : `${line}\n\n${quoted(error)}`
 }
 
@@ -45,10 +45,15 @@ function failuresOf({ tasks, mission }: MissionMaterial): string {
   return [...shown, ...(more > 0 ? [`- and ${more} more`] : [])].join('\n')
 }
 
+/** `mission_plan_approved`: Mission plan approved. */
+const eventWords = (type: string) => `${type[0]!.toUpperCase()}${type.slice(1).replaceAll('_', ' ')}`
+
 const timelineOf = ({ timeline, mission }: MissionMaterial) =>
   timeline.length === 0
     ? `- ${moment(mission.createdAt)}: created`
-    : timeline.map(({ at, type, actor }) => `- ${moment(at)}: ${code(type)} of ${code(actor)}`).join('\n')
+    : timeline
+        .map(({ at, type, actor }) => `- ${moment(at)}: ${eventWords(type)}, by ${code(actor)}`)
+        .join('\n')
 
 function verdictsOf({ verdicts }: MissionMaterial): string {
   const { passed, failed, approved, rejected } = verdicts

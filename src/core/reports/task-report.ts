@@ -12,7 +12,7 @@ import {
   sections,
   span,
 } from './markdown.ts'
-import type { EndTold, TaskMaterial } from './material.ts'
+import type { EndEvent, TaskMaterial } from './material.ts'
 
 /** The report on a task that has ended: its outcome first. */
 
@@ -23,7 +23,7 @@ const OUTCOMES: Partial<Record<TaskState, string>> = {
   skipped: 'Skipped',
 }
 
-export function taskReport(task: TaskMaterial, ended: EndTold): string {
+export function taskReport(task: TaskMaterial, ended: EndEvent): string {
   return sections(
     [null, `# ${inLine(task.title)}`],
     ['Outcome', outcomeOf(task, ended)],
@@ -35,12 +35,12 @@ export function taskReport(task: TaskMaterial, ended: EndTold): string {
   )
 }
 
-function outcomeOf(task: TaskMaterial, { type, actor }: EndTold): string {
+function outcomeOf(task: TaskMaterial, { type, actor }: EndEvent): string {
   const { state, agent, attempt, startedAt, completedAt, summary } = task
   const took = startedAt === null || completedAt === null ? '' : ` after ${span(completedAt - startedAt)}`
   const by = agent === null ? '' : `, by ${code(agent)}`
   const tried = attempt > 1 ? `, at attempt ${attempt}` : ''
-  const line = `**${OUTCOMES[state] ?? state}**${took}${by}${tried}. Ended with ${code(type)} of ${code(actor)}.`
+  const line = `**${OUTCOMES[state] ?? state}**${took}${by}${tried}. Ended with ${code(type)} by ${code(actor)}.`
   return summary === null || summary.trim() === '' ? line : `${line}\n\n${quoted(summary)}`
 }
 

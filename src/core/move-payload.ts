@@ -1,6 +1,6 @@
 import type { ClaimState } from './states.ts'
 
-interface Told {
+interface Moved {
   readonly claimState: ClaimState | null
   readonly agent: string | null
   readonly attempt: number
@@ -12,9 +12,9 @@ interface Told {
  * The payload of a move, with what else it changed that readers of the log show: whose claim ended, how many attempts are spent
  * by now, when it is tried again. Only where the payload does not say so already: most moves need nothing more.
  */
-export function alsoTold(
-  before: Told,
-  after: Told,
+export function movePayload(
+  before: Moved,
+  after: Moved,
   payload: Record<string, unknown>,
 ): Record<string, unknown> {
   const isClaimOver = before.claimState === 'active' && after.claimState !== 'active'
