@@ -1,7 +1,7 @@
 import { toast } from './parts/toasts.tsx'
 import { readSearch, type SearchOf, type SearchTable } from './search-params.ts'
 
-/** Checks a page's part of the address; what the page does not know is dropped, and said so. */
+/** Checks a page's part of the address; what the page does not know is dropped, and the page says so. */
 export const searchBy =
   <const Table extends SearchTable>(table: Table) =>
   (raw: Record<string, unknown>): SearchOf<Table> => {

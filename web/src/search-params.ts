@@ -19,7 +19,7 @@ export const param = {
   flag: (text: string) => (text === '1' ? true : undefined),
 }
 
-/** What of an address the table knows, and the names of the rest. */
+/** The parts of an address that the table knows, and the names of the rest. */
 export function readSearch<const Table extends SearchTable>(
   table: Table,
   raw: Record<string, unknown>,

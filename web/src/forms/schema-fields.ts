@@ -1,4 +1,4 @@
-/** Fields of a form from a JSON Schema, and the way of values into the form and out of it. Pure. */
+/** Fields of a form from a JSON Schema, and the conversion of values into the form and out of it. Pure. */
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 

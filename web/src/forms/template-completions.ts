@@ -13,7 +13,7 @@ function variablesAt({ state, pos }: CompletionContext): CompletionResult | null
     options: state.field(knownVariables).map(({ path, description, sensitive, aliasOf }) => ({
       label: path,
       detail: sensitive ? `⚠ ${description}` : description,
-      // Other names for the same come last.
+      // Aliases come last.
       boost: aliasOf === undefined ? 0 : -99,
       apply: (view, _, from, to) => {
         const end = Math.max(nameAt(view.state.doc.toString(), to)?.to ?? to, to)
@@ -32,6 +32,6 @@ export const completions = autocompletion({
   override: [variablesAt],
   icons: false,
   maxRenderedOptions: 60,
-  // It opens only inside braces: an Enter that follows means it.
+  // It opens only inside braces: an Enter that follows accepts it.
   interactionDelay: 0,
 })

@@ -23,7 +23,7 @@ interface Props {
   value: string
   onChange: (value: string) => void
   variables: readonly TemplateVariable[]
-  /** As the server told them of the value, or of one that was typed a moment ago. */
+  /** As the server reported them for the value, or for one that was typed a moment ago. */
   problems: readonly TemplateProblem[]
   /** Ids of what names and describes it. */
   labelledBy: string
@@ -49,7 +49,7 @@ export function TemplateEditor(props: Props) {
   useEffect(() => {
     const view = editor.current
     if (!view || view.state.doc.toString() === value) return
-    // What others saved is no act of this person: undo does not bring back what was there before.
+    // What others saved is not an edit of this user: undo does not bring back the previous text.
     view.dispatch({
       changes: { from: 0, to: view.state.doc.length, insert: value },
       annotations: Transaction.addToHistory.of(false),
@@ -66,7 +66,7 @@ const removesPill = ({ startState, newDoc }: Transaction) => startState.doc.leng
 const stateFor = (latest: { readonly current: Props }) =>
   EditorState.create({
     doc: latest.current.value,
-    // Variables are inserted at the end as long as nobody has put the cursor elsewhere.
+    // Variables are inserted at the end until the user puts the cursor elsewhere.
     selection: { anchor: latest.current.value.length },
     extensions: [
       EditorView.cspNonce.of(getNonce() ?? ''),
@@ -76,7 +76,7 @@ const stateFor = (latest: { readonly current: Props }) =>
       underlines,
       pills,
       completions,
-      // A pill that was removed comes back by itself, however fast somebody typed before.
+      // Undo brings a removed pill back on its own, however fast the user typed before.
       history({ joinToEvent: (change, isAdjacent) => isAdjacent && !removesPill(change) }),
       keymap.of([...completionKeymap, ...historyKeymap, ...standardKeymap]),
       placeholder(latest.current.empty),

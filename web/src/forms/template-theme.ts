@@ -17,7 +17,7 @@ export const templateTheme = EditorView.theme({
   '.cm-placeholder': { color: 'var(--faint)', fontFamily: 'var(--font-sans)' },
   '.cm-pill': {
     display: 'inline-flex',
-    // The text and not the sign stands on the line.
+    // The text, not the sign, is aligned with the line.
     alignItems: 'baseline',
     gap: '4px',
     padding: '0 6px',

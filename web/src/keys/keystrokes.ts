@@ -16,7 +16,7 @@ export function strokeName({ key, ctrlKey, metaKey, altKey, shiftKey }: Stroke):
     return null
   const isLetter = /^\p{L}$/u.test(key)
   const name = NAMES[key] ?? (isLetter ? key.toLowerCase() : key)
-  // Shift is part of what signs are: "?" needs it on one keyboard and not on another.
+  // For signs, Shift is part of the key: "?" needs it on one keyboard and not on another.
   const isShifted = shiftKey && (isLetter || key.length > 1)
   return [ctrlKey || metaKey ? 'Mod' : '', altKey ? 'Alt' : '', isShifted ? 'Shift' : '', name]
     .filter(Boolean)

@@ -8,7 +8,7 @@ interface Shortcut {
   /** What it does, as a person would say it. Also its name in the palette. */
   words: string
   run: (event: KeyboardEvent) => void
-  /** Why it cannot be used now: the key is known, says nothing and does nothing. */
+  /** Why it cannot be used now: the key is listed and does nothing. */
   isOff?: boolean
   /** A held key repeats: for moving, never for acting. */
   repeats?: boolean
@@ -31,7 +31,7 @@ function setLayers(next: readonly Layer[]): void {
   for (const listener of listeners) listener()
 }
 
-/** Binds keys while the component is there. The layer that came last is asked first. `where` is the heading in the help. */
+/** Binds keys while the component is mounted. The layer that was added last is asked first. `where` is the heading in the help. */
 export function useShortcuts(where: string, shortcuts: Shortcuts): void {
   const current = useRef({ shortcuts })
   useEffect(() => {
@@ -44,7 +44,7 @@ export function useShortcuts(where: string, shortcuts: Shortcuts): void {
   }, [where])
 }
 
-/** All that is bound now, the most special first. */
+/** All that is bound now, the most specific first. */
 export function useBoundShortcuts(): { where: string; shortcuts: Shortcuts }[] {
   const now = useSyncExternalStore(
     (listener) => {
@@ -77,7 +77,7 @@ function onKey(event: KeyboardEvent): void {
   const name = strokeName(event)
   if (name === null || !isForUs(event, name)) return
   const before = event.timeStamp - strokes.at < SEQUENCE_MS ? strokes.names : []
-  // "g" then a key that completes nothing: the key counts for itself.
+  // "g" then a key that completes nothing: the key counts on its own.
   for (const names of [[...before, name], [name]]) {
     const bound = usableNow()
     const { complete, isBegun } = matchStrokes(names, bound.keys())

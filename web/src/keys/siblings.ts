@@ -1,11 +1,11 @@
 import { useEffect } from 'react'
 import { useShortcuts } from './shortcuts.ts'
 
-/** `[` and `]` lead to what stood before and after in the list that somebody came from. */
+/** `[` and `]` lead to the previous and the next entry of the list that the user came from. */
 
 type Kind = 'task' | 'run'
 
-/** The lists that were seen last, for as long as the page is not loaded anew. */
+/** The lists that were seen last, until the page is reloaded. */
 const seen = new Map<Kind, readonly string[]>()
 
 /** What is listed here, in its order. */

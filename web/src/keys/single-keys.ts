@@ -3,7 +3,7 @@ import { useSyncExternalStore } from 'react'
 const KEPT_AS = 'baton-single-keys'
 const listeners = new Set<() => void>()
 
-/** Keys without Ctrl or Alt act, unless the person has switched them off. */
+/** Keys without Ctrl or Alt act, unless the user has switched them off. */
 export const areSingleKeysOn = () => localStorage.getItem(KEPT_AS) !== 'off'
 
 export function switchSingleKeys(isOn: boolean): void {

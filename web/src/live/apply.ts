@@ -4,7 +4,7 @@ import * as cards from './card-rules.ts'
 import type { Entities } from './entities.ts'
 import * as things from './thing-rules.ts'
 
-/** What each type of event changes. A new type does not compile until somebody says here what it does. */
+/** What each type of event changes. A new type does not compile until it is listed here. */
 
 interface Rule {
   /** Of the card of its task. */
@@ -12,7 +12,7 @@ interface Rule {
   run?: things.RunRule
   agent?: things.AgentRule
   mission?: things.MissionRule
-  /** The task is created, leaves the board, or an item of the inbox begins or ends to wait. */
+  /** The task is created, leaves the board, or an item of the inbox starts or stops waiting. */
   also?: 'creates' | 'archives' | 'queues_run' | 'adds_item' | 'closes_item'
 }
 
@@ -152,13 +152,13 @@ const RULES = {
   report_written: NOTHING,
 } as const satisfies Record<EventType, Rule>
 
-/** What an event made of the card of its task. */
+/** What an event did to the card of its task. */
 export interface Applied {
   before: Card | undefined
   after: Card | undefined
   /** The card contained the event already. */
   isKnown: boolean
-  /** The card is to be read again: what an earlier event changed is not in it. */
+  /** The card has to be read again: it lacks the change of an earlier event. */
   isStale: boolean
   isArchived: boolean
   /** No rule says all that this event changed: the card must be read. */

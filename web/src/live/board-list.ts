@@ -4,7 +4,7 @@ import { TASK_STATES, type TaskState } from '../../../src/core/states.ts'
 import type { Card } from './card.ts'
 import type { ShownCard } from './pending-acts.ts'
 
-/** The columns of one filtered board: ids in the order of the server, as far as they are loaded. */
+/** The columns of one filtered board: the loaded ids, in the order of the server. */
 
 /** The column it is shown in, which an act that is not answered yet may have changed. */
 export const columnOf = ({ state, pending }: ShownCard): BoardColumn =>
@@ -28,7 +28,7 @@ interface Column {
   /** Where the loaded part ends; null: all of it is loaded. */
   end: readonly number[] | null
   cursor: string | null
-  /** How many came in pages that somebody scrolled to. */
+  /** How many came in pages that the user scrolled to. */
   paged: number
 }
 
@@ -37,7 +37,7 @@ export interface ReadColumn {
   nextCursor: string | null
 }
 
-/** Beside what was asked for, so many that events brought are kept: a column of finished tasks would grow for ever. */
+/** At most this many that came by events are kept besides those asked for: a column of finished tasks would grow forever. */
 const MOST_BROUGHT = 2_000
 const BROUGHT_AFTER_TRIM = 1_000
 
@@ -89,12 +89,12 @@ export class BoardList {
     return this.#columns.get(name)!.cursor
   }
 
-  /** How many must be read at least, so that a reading anew has what is loaded now. */
+  /** How many must be read at least, so that another read has what is loaded now. */
   loadedIn(name: BoardColumn): number {
     return this.#columns.get(name)!.placed.length
   }
 
-  /** The card changed: it stands in another place, or is no part of this board any more. */
+  /** The card changed: it is in another place, or is no longer part of this board. */
   place(card: ShownCard): void {
     this.drop(card.id)
     const name = columnOf(card)
@@ -111,7 +111,7 @@ export class BoardList {
     this.#changed.add(where.column)
   }
 
-  /** Whether a task that moves here now would stand in the loaded part; its card is not known. */
+  /** Whether a task that moves here now would be in the loaded part; its card is not known. */
   mayShow(
     name: BoardColumn,
     known: { createdAt?: number; priority?: number; at: number; id: string },
@@ -138,7 +138,7 @@ export class BoardList {
     return this.#views.get(name) ?? NO_COLUMN
   }
 
-  /** Makes new views of the columns that changed. Ids that were left behind are returned. */
+  /** Makes new views of the columns that changed. Returns the ids that were dropped. */
   flush(): { changed: BoardColumn[]; dropped: string[] } {
     const changed = [...this.#changed]
     this.#changed.clear()
@@ -171,13 +171,13 @@ export class BoardList {
     const dropped = column.placed.splice(column.paged + BROUGHT_AFTER_TRIM).map(({ id }) => id)
     for (const id of dropped) this.#where.delete(id)
     column.end = column.placed.at(-1)!.place
-    // The server gives cursors only with pages: the column is read anew when somebody scrolls that far.
+    // The server gives cursors only with pages: the column is read again when the user scrolls that far.
     column.cursor = null
     return dropped
   }
 }
 
-/** A card that is shown where it is not yet has no time of its end. */
+/** A card that is shown in a column it has not reached yet has no end time. */
 const placeOf = (name: BoardColumn, card: Card) =>
   placeIn(
     name,

@@ -37,7 +37,7 @@ interface Surroundings {
 const FIRST_PAGE = 50
 const NEXT_PAGE = 100
 const MOST_IN_PAGE = 1_000
-/** Counts that events do not tell are read this often at most. */
+/** Counts that events do not contain are read this often at most. */
 const COUNTS_EVERY_MS = 1_000
 
 export class Boards {
@@ -51,7 +51,7 @@ export class Boards {
     this.#around = around
   }
 
-  /** Before anybody looks at it, it may be asked for more than once: a page is drawn before it is shown. */
+  /** Before it is on the screen, it may be asked for more than once: a page is drawn before it is shown. */
   board(filter: CardFilter): OpenBoard {
     const key = keyOf(filter)
     const board = this.#open.get(key) ?? new OpenBoard(filter)
@@ -64,7 +64,7 @@ export class Boards {
     this.#open.set(key, board)
     board.watchers += 1
     if (board.watchers === 1) {
-      // Events passed by while nobody looked.
+      // Events were not applied while it was not on the screen.
       board.countedUpTo = Number.POSITIVE_INFINITY
       void this.load(board)
     }
@@ -110,7 +110,7 @@ export class Boards {
       else if (board.belongs(shown)) void this.load(board)
   }
 
-  /** An act moved a card before its answer, or it goes back. */
+  /** An act moves a card before its answer, or the card goes back. */
   replace(shown: ShownCard): void {
     for (const board of this.#watched()) if (board.list.has(shown.id)) board.list.place(shown)
   }
@@ -119,7 +119,7 @@ export class Boards {
     return [...this.#watched()].flatMap((board) => board.flush())
   }
 
-  /** Nothing that is shown can be continued from: all of it is read again, and stays on the screen until then. */
+  /** What is shown cannot be continued: all of it is read again, and stays on the screen until then. */
   readAgain(): void {
     for (const board of this.#watched()) {
       board.countedUpTo = Number.POSITIVE_INFINITY
@@ -157,7 +157,7 @@ export class Boards {
     }
   }
 
-  /** What was read once stays on the screen, and is read again by itself. */
+  /** What was read once stays on the screen, and is read again automatically. */
   #failed(board: OpenBoard, error: unknown): void {
     if (board.status !== 'ready') {
       board.setStatus('failed', error)
@@ -198,7 +198,7 @@ export class Boards {
     const cards = page.items.map(cardFrom)
     for (const card of cards) this.#around.keep(card, seq)
     board.list.load(name, { items: cards, nextCursor: page.nextCursor }, isFirst)
-    // What is newer than the answer, or is acted on, stands elsewhere.
+    // Cards that are newer than the answer, or have a pending act, are elsewhere.
     for (const card of cards) {
       const shown = this.#around.shown(card.id)
       if (shown && shown !== card) board.list.place(shown)

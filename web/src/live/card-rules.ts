@@ -1,7 +1,7 @@
 import { isHeld, isTerminal, type TaskState } from '../../../src/core/states.ts'
 import { type Card, type LiveEvent, told } from './card.ts'
 
-/** What events make of a card. Values in events are those after the event: nothing is added up but comments. */
+/** How events change a card. Values in events are those after the event: only comments are added up. */
 
 const stamped = (card: Card, event: LiveEvent): Card => ({
   ...card,
@@ -42,7 +42,7 @@ function holderAfter(card: Card, event: LiveEvent, to: TaskState, at: number): C
 const MAY_WAIT: readonly TaskState[] = ['awaiting_human', 'budget_exceeded', 'failed']
 type Waits = Pick<Card, 'reason' | 'awaits'>
 
-/** Why it waits, or failed. What waits for a person was told by `inbox_added`, right before the move. */
+/** Why it waits, or failed. For a task that waits for a person, `inbox_added` came right before the move. */
 function waitsAfter(card: Card, event: LiveEvent, to: TaskState): Waits {
   const { type, payload } = event
   const stillWaits = MAY_WAIT.includes(to) && card.state === to
@@ -71,7 +71,7 @@ function waitsBy({ to, payload: { question, reason } }: LiveEvent): Card['awaits
   return reason === 'attempts' || reason === 'generations' ? 'person' : null
 }
 
-/** A result, or a question: `item` tells its digest, which an approval is bound to. */
+/** A result, or a question: `item` has its digest, which an approval is bound to. */
 export function waitingForPerson(card: Card, { payload: { item } }: LiveEvent): Card {
   const { digest } = (item ?? {}) as { digest?: unknown }
   return typeof digest === 'string' ? { ...card, resultDigest: digest } : card
@@ -110,7 +110,7 @@ export function spent(card: Card, event: LiveEvent): Card {
 }
 
 /**
- * Whether an event changes what it does not tell, so that the card must be read: what it waits for, whom it is reserved for, the reason
+ * Whether an event changes what it does not contain, so that the card must be read: what it waits for, whom it is reserved for, the reason
  * below another reason.
  */
 export function mustBeRead(card: Card, { type, to }: LiveEvent): boolean {

@@ -2,7 +2,7 @@ import type { Card as CardShape } from '../../../src/core/shapes/board.ts'
 import type { AnswerOf } from '../../../src/core/shapes/common.ts'
 import type { EventView } from '../../../src/core/shapes/events.ts'
 
-/** A card as the store keeps it: events tell times in milliseconds, answers as text, and two forms of one time would be compared wrongly. */
+/** A card as the store keeps it: events have times in milliseconds, answers as text, and two forms of one time would be compared wrongly. */
 
 export type LiveEvent = AnswerOf<typeof EventView>
 export type AnsweredCard = AnswerOf<typeof CardShape>
@@ -34,7 +34,7 @@ export function cardFrom({ board: _column, ...card }: AnsweredCard): Card {
   }
 }
 
-/** A field of an event's payload, if it has the type that is expected of it. */
+/** A field of an event's payload, if it has the expected type. */
 export function told(event: LiveEvent, field: string, type: 'string'): string | undefined
 export function told(event: LiveEvent, field: string, type: 'number'): number | undefined
 export function told({ payload }: LiveEvent, field: string, type: 'string' | 'number'): unknown {

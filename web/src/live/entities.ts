@@ -1,7 +1,7 @@
 import type { Card } from './card.ts'
 import type { Agent, InboxEntry, Mission, Run } from './thing-rules.ts'
 
-/** Everything that pages show lives here once. Rows listen to one id, so that an event draws only what it changed. */
+/** Everything that pages show is kept here once. Rows listen to one id, so that an event redraws only what it changed. */
 
 export interface Kinds {
   card: Card
@@ -19,7 +19,7 @@ interface Entry<T> {
   seq: number
   /** The number of the answer that it comes from. */
   readAt: number
-  /** It changed in a way that no event tells, and is read again as soon as somebody looks at it. */
+  /** It changed in a way that no event describes, and is read again as soon as it is on the screen. */
   isStale: boolean
 }
 
@@ -32,7 +32,7 @@ export class Entities {
   readonly #entries = forKinds(() => new Map<string, Entry<unknown>>())
   readonly #listeners = forKinds(() => new Map<string, Set<Listener>>())
   readonly #changed = new Set<Listener>()
-  /** Somebody began to look at a stale entity. */
+  /** A stale entity came onto the screen. */
   onStaleShown: (kind: Kind, id: string) => void = () => undefined
 
   get<K extends Kind>(kind: K, id: string): Kinds[K] | undefined {
@@ -52,7 +52,7 @@ export class Entities {
   }
 
   /**
-   * As it was read at `seq`; events after that are applied to it again, since they may not have told all. False: what is here was read
+   * As it was read at `seq`; events after that are applied to it again, since they may not contain everything. False: what is here was read
    * later.
    */
   put<K extends Kind>(kind: K, id: string, value: Kinds[K], seq: number): boolean {
@@ -80,7 +80,7 @@ export class Entities {
     if (this.#entries[kind].delete(id)) this.touch(kind, id)
   }
 
-  /** Returns whether somebody looks at it, so that it must be read now. */
+  /** Returns whether it is on the screen, so that it must be read now. */
   markStale(kind: Kind, id: string): boolean {
     const entry = this.#entry(kind, id)
     if (entry) entry.isStale = true
@@ -91,7 +91,7 @@ export class Entities {
     return this.#entry(kind, id)?.isStale ?? false
   }
 
-  /** The numbers of the log begin anew: values stay on the screen until they are read again. */
+  /** The numbers of the log start again: values stay on the screen until they are read again. */
   forgetSeqs(): void {
     for (const kind of KINDS)
       for (const entry of this.#entries[kind].values()) {
@@ -116,7 +116,7 @@ export class Entities {
     }
   }
 
-  /** Its listeners hear of it at the next flush. */
+  /** Its listeners are called at the next flush. */
   touch(kind: Kind, id: string): void {
     for (const listener of this.#listeners[kind].get(id) ?? []) this.#changed.add(listener)
   }

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts'
 
-/** Events between their arrival and the screen. Applying them never takes long at a time, so that the page stays quick. */
+/** Events between their arrival and the screen. They are applied in short slices, so that the page stays responsive. */
 
 const LONGEST_SLICE_MS = 8
 /** More than this many are not applied one by one: pages are read again instead. */

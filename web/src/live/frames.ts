@@ -1,7 +1,7 @@
 import type { AnswerOf } from '../../../src/core/shapes/common.ts'
 import type { EventFrame } from '../../../src/core/shapes/events.ts'
 
-/** What the socket says. */
+/** The messages of the socket. */
 
 type Told = AnswerOf<typeof EventFrame>
 /** Where the log ends, the server's time, and which database it is: first, and every 15 seconds. */
@@ -13,7 +13,7 @@ export interface HeadFrame {
 export type Frame = Told | HeadFrame
 export type OutputChunk = Extract<Told, { output: unknown }>['output']
 
-/** Null: not a frame. A message that nobody understands must not break the page. */
+/** Null: not a frame. An unknown message must not break the page. */
 export function frameIn(data: unknown): Frame | null {
   try {
     const frame: unknown = JSON.parse(String(data))

@@ -1,4 +1,4 @@
-/** How far what is shown is behind the server: the screen always says. */
+/** How far what is shown is behind the server. It is always on the screen. */
 
 /** Times are the server's. */
 export type Freshness =
@@ -9,7 +9,7 @@ export type Freshness =
   | { kind: 'offline'; since: number }
   /** The socket is blocked: the log is asked for every two seconds. */
   | { kind: 'polling' }
-  /** Connected, but a part of the page could not be read; that is tried again at this time. */
+  /** Connected, but a part of the page could not be read; it is tried again at this time. */
   | { kind: 'late'; at: number }
   | { kind: 'signed_out' }
 
@@ -23,7 +23,7 @@ export interface Shown {
 
 type Listener = () => void
 
-/** On a slow line the offset varies by less. */
+/** On a slow line the offset varies by less than this. */
 const NOTICED_MS = 2_000
 
 export class FreshnessStore {
@@ -49,7 +49,7 @@ export class FreshnessStore {
     this.#judge()
   }
 
-  /** What this reader shows is old until it is read again at that time of this machine; null: it is fresh. */
+  /** What this reader shows is old until it is read again at that time, by the clock of this machine; null: it is fresh. */
   late(reader: object, at: number | null): void {
     if (at === null) this.#late.delete(reader)
     else this.#late.set(reader, at + this.offsetMs)
@@ -66,7 +66,7 @@ export class FreshnessStore {
     this.#change({ ...this.#shown, freshness })
   }
 
-  /** The server's time, heard now. While all is well nothing is drawn for it. */
+  /** The server's time, received now. While all is well nothing is drawn for it. */
   heard(serverNow: number, here: number): void {
     const offsetMs = serverNow - here
     const isStep = Math.abs(offsetMs - this.offsetMs) >= NOTICED_MS

@@ -9,9 +9,9 @@ import { type BoardStatus, keyOf } from './open-board.ts'
 import type { ShownCard } from './pending-acts.ts'
 import { useLive } from './provider.tsx'
 
-/** What pages use of the live layer. Each hook listens to as little as it shows. */
+/** What pages use of the live layer. Each hook listens only to what it shows. */
 
-/** The card of a task, with an act that is not answered yet. Undefined: not known yet, or not on the board any more. */
+/** The card of a task, with an act that is not answered yet. Undefined: not known yet, or no longer on the board. */
 export function useCard(id: string): ShownCard | undefined {
   const { world } = useLive()
   const subscribe = useCallback(
@@ -24,7 +24,7 @@ export function useCard(id: string): ShownCard | undefined {
   return useSyncExternalStore(subscribe, () => world.shown(id))
 }
 
-/** What events told of a run, an agent, a mission or an item of the inbox; undefined when they told nothing. */
+/** What events said about a run, an agent, a mission or an item of the inbox; undefined when there were none. */
 export function useEntity<K extends Kind>(kind: K, id: string): Kinds[K] | undefined {
   const { entities } = useLive().world
   const subscribe = useCallback(
@@ -73,7 +73,7 @@ export function useInboxCount(): number {
   return useSyncExternalStore(inboxCount.subscribe, inboxCount.get)
 }
 
-/** The server's time, again every so often. A clock of this machine that is wrong by an hour counts down rightly. */
+/** The server's time, updated at an interval. Countdowns are right even if the clock of this machine is wrong by an hour. */
 export function useNow(everyMs = 1_000): number {
   const live = useLive()
   const [now, setNow] = useState(() => live.now())

@@ -9,7 +9,7 @@ import { Sequence } from './sequence.ts'
 import { EventSocket, type SocketRequests, type WebSocketLike } from './socket.ts'
 import { World, type WorldRequests } from './world.ts'
 
-/** A workspace, live: what is known of it, kept by its log. One for a page; switching the workspace makes another. */
+/** A workspace, live: what is known of it, kept by its log. One for each page; switching the workspace creates another. */
 
 /** Where the log was when the page began, as GET /session says. */
 export interface Beginning {
@@ -31,16 +31,16 @@ export interface LiveParts {
   signedOut: () => void
 }
 
-/** Who follows the log beside the store. */
+/** Followers of the log other than the store. */
 export interface LogReader {
   event: (event: LiveEvent) => void
   /** After each slice of events. */
   flush: () => void
-  /** Nothing can be continued from: read again. */
+  /** What is known cannot be continued: read it again. */
   resync: () => void
 }
 
-/** Being this little behind is not worth a word. */
+/** A delay up to this is not reported. */
 const STILL_LIVE = 100
 
 export class Live {
@@ -157,7 +157,7 @@ export class Live {
     for (const reader of this.#readers) reader.resync()
     this.#requests.session().then(
       ({ inboxCount, head }) => this.inboxCount.set(inboxCount, head),
-      // The badge stays as it was; the connection tells what is wrong.
+      // The badge stays as it was; the connection says what is wrong.
       () => undefined,
     )
   }

@@ -6,12 +6,12 @@ import { BoardList, type ColumnView } from './board-list.ts'
 import { type Card, type LiveEvent, told } from './card.ts'
 import type { ShownCard } from './pending-acts.ts'
 
-/** A board that somebody looks at: its columns, and its counts as of one event. */
+/** A board that is on the screen: its columns, and its counts as of one event. */
 
 export type BoardStatus = 'loading' | 'ready' | 'failed'
 type Listener = () => void
 
-/** What an event leaves to be read. */
+/** What has to be read after an event. */
 export interface StillToRead {
   card: boolean
   counts: boolean
@@ -43,7 +43,7 @@ export class OpenBoard {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Another one whenever something changed. */
+  /** A new object whenever something changed. */
   version = (): number => this.#version
 
   setStatus(status: BoardStatus, error: unknown = null): void {
@@ -57,7 +57,7 @@ export class OpenBoard {
     for (const listener of [...this.#listeners]) listener()
   }
 
-  /** Ids that this board does not keep any more. */
+  /** Ids that this board no longer keeps. */
   flush(): string[] {
     const { changed, dropped } = this.list.flush()
     if (changed.length > 0) this.tell()
@@ -85,12 +85,12 @@ export class OpenBoard {
 
   /** A card was read: its place is known, and perhaps that it belongs here. True: the counts have to be read again. */
   read(before: Card | undefined, shown: ShownCard, isAskedFor: boolean): boolean {
-    // A finished one that nobody asked for may be archived; any other stands wherever it belongs.
+    // A finished one that was not asked for may be archived; any other is placed where it belongs.
     if (isAskedFor || this.list.has(shown.id) || !isTerminal(shown.state)) this.list.place(shown)
     return before !== undefined && matches(before, this.filter) !== matches(shown, this.filter)
   }
 
-  /** A field changed, and the event does not say to what: the task may belong here now, or stand further up. */
+  /** A field changed, and the event does not say to what: the task may belong here now, or be further up. */
   #updated({ missionId, payload }: LiveEvent, { before }: Applied): StillToRead {
     const { mission, agent, tag, q } = this.filter
     if (mission !== undefined && missionId !== mission) return NOTHING
@@ -108,7 +108,7 @@ export class OpenBoard {
     const { filter } = this
     if (filter.mission !== undefined && event.missionId !== filter.mission) return true
     const [from, to] = [event.from as TaskState | null, event.to as TaskState | null]
-    // Whether a task that is done again was archived, and so not counted, only its card before that tells.
+    // Only the previous card says whether a task that is done again was archived, and so not counted.
     if ((isArchived || (from !== null && isTerminal(from))) && (!before || isKnown)) return false
     const [wasIn, isIn] = this.#membership(before, after, isKnown || isStale)
     if (wasIn === null || isIn === null) return false
@@ -143,6 +143,6 @@ const priorityIn = (event: LiveEvent) => {
   return priority === undefined ? {} : { priority }
 }
 
-/** One board for each filter, whoever looks at it. */
+/** One board for each filter, shared by all its viewers. */
 export const keyOf = ({ mission, project, agent, tag, q }: CardFilter) =>
   JSON.stringify([mission, project, agent, tag, q].map((part) => part ?? null))

@@ -1,4 +1,4 @@
-/** How requests fail, as far as the live layer cares. The client's errors have a status where the server answered. */
+/** How requests fail, as far as the live layer distinguishes. The client's errors have a status where the server answered. */
 
 const statusOf = (error: unknown) => {
   const { status } = (error ?? {}) as { status?: unknown }

@@ -1,6 +1,6 @@
 import type { OutputChunk } from './frames.ts'
 
-/** Who follows the output of which runs. A socket follows sixteen at most: those that were asked for last. */
+/** Which followers want the output of which runs. A socket follows sixteen at most: those that were asked for last. */
 
 const MOST_FOLLOWED = 16
 

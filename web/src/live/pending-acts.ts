@@ -3,13 +3,13 @@ import type { BoardColumn } from '../../../src/core/board.ts'
 import { isTerminal } from '../../../src/core/states.ts'
 import type { Card } from './card.ts'
 
-/** Acts that were sent and not answered: what they will make of a card is shown at once, marked as not certain. */
+/** Acts that were sent and not answered: their expected outcome is shown at once, marked as unconfirmed. */
 
 export interface PendingAct {
   readonly act: Act
-  /** Where it is shown meanwhile; null: where it is. */
+  /** Where it is shown until then; null: where it is. */
   readonly column: BoardColumn | null
-  /** No answer came: whether it was done is not known. */
+  /** No answer came: it is not known whether it was done. */
   readonly isUnknown?: boolean
 }
 
@@ -22,7 +22,7 @@ interface Pending {
   patch: Partial<Card>
   /** The version of the task after the act, once it is answered. */
   doneVersion: number | null
-  /** Its event does not tell the new value: only the card that is read then does. */
+  /** Its event does not contain the new value: only the card that is read afterwards does. */
   needsRead: boolean
   /** Made of this card: rows compare by identity. */
   from: Card | null
@@ -41,7 +41,7 @@ const MOVING: readonly Act[] = [
   'answer',
 ] satisfies Moving[]
 
-/** What an act will make of a card, where only one outcome is possible. */
+/** The card after an act, where only one outcome is possible. */
 export function foreseen(
   act: Act,
   card: Card,
@@ -62,7 +62,7 @@ export class PendingActs {
     this.#byTask.set(id, { act, patch, needsRead, doneVersion: null, from: null, shown: null })
   }
 
-  /** It was done; the event that says so may still be on its way. True: nothing is awaited any more. */
+  /** It was done; the event that says so may still be on its way. True: nothing more is awaited. */
   answered(id: string, version: number | null, card: Card | undefined): boolean {
     const pending = this.#byTask.get(id)
     if (!pending) return true

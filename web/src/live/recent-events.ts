@@ -2,7 +2,7 @@ import type { LiveEvent } from './card.ts'
 
 /**
  * Events that arrive while something is read. The answer contains the log up to some number; what is in here after that number has to
- * be applied to it, however the answer and the events overtook each other.
+ * be applied to it, in whatever order the answer and the events arrived.
  */
 
 export interface Reading {
@@ -33,7 +33,7 @@ export class RecentEvents {
     }
   }
 
-  /** The numbers begin anew: what was kept belongs to another log. */
+  /** The numbers start again: the kept events belong to another log. */
   forget(): void {
     this.#kept = []
   }

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts'
 
-/** A read that failed and is tried again by itself, later each time. */
+/** A failed read that is retried automatically, after a longer delay each time. */
 
 const SHORTEST_WAIT_MS = 1_000
 const LONGEST_WAIT_MS = 10_000
@@ -11,7 +11,7 @@ export class Retry {
   #failures = 0
   #timer: unknown = null
 
-  /** `tell`: when it is tried again, by the clock of this machine; null: it is well. */
+  /** `tell`: when it is tried again, by the clock of this machine; null: nothing is failing. */
   constructor(clock: Clock, tell: (at: number | null) => void) {
     this.#clock = clock
     this.#tell = tell
@@ -21,13 +21,13 @@ export class Retry {
     this.#clock.clearTimeout(this.#timer)
     const longest = Math.min(SHORTEST_WAIT_MS * 2 ** this.#failures, LONGEST_WAIT_MS)
     this.#failures += 1
-    // Not all pages of a server that was busy come back in the same moment.
+    // The pages of a server that was busy do not all come back at the same moment.
     const waitMs = longest * (0.5 + this.#clock.random() / 2)
     this.#timer = this.#clock.setTimeout(again, waitMs)
     this.#tell(this.#clock.now() + waitMs)
   }
 
-  /** It succeeded, or nobody wants it any more. */
+  /** It succeeded, or is no longer needed. */
   done(): void {
     this.#clock.clearTimeout(this.#timer)
     if (this.#failures > 0) this.#tell(null)

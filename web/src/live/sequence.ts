@@ -8,7 +8,7 @@ interface Numbered {
 }
 
 type Offer<E> =
-  /** They follow on what was taken before. Those that were taken already are left out. */
+  /** They follow what was taken before. Those that were already taken are left out. */
   | { kind: 'next'; events: readonly E[] }
   /** At least one is missing before them: the log must be read after `after`. */
   | { kind: 'hole'; after: number }
@@ -16,7 +16,7 @@ type Offer<E> =
 export class Sequence {
   /** The number of the last event that was taken. */
   last: number
-  /** Where the log ended when the server last said it. */
+  /** Where the log ended when the server last reported it. */
   #saidHead = 0
   #instance: string | null
 
@@ -37,9 +37,9 @@ export class Sequence {
   }
 
   /**
-   * The server says where its log ends. True: what we have does not lead there. Another database, or one that was restored from an
-   * earlier copy, has other events under our numbers. The first word of a socket comes before its events; later ones are read while
-   * events are sent, which may overtake them: only a head below the one before is a shorter log then.
+   * The server says where its log ends. True: our events do not lead there. Another database, or one that was restored from an
+   * earlier copy, has other events under our numbers. The first head of a socket comes before its events; later ones are read while
+   * events are sent, which may overtake them: then only a head below the previous one means a shorter log.
    */
   mustResync(head: number, instance: string | null, isFirst: boolean): boolean {
     const isOther = this.#instance !== null && instance !== null && instance !== this.#instance

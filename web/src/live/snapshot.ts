@@ -13,9 +13,9 @@ export interface Snapshot<T> {
 }
 
 export interface SnapshotRules<T> {
-  /** What an event makes of the value. Pure; the same value when it changes nothing. */
+  /** The value after an event. Pure; the same value when the event changes nothing. */
   apply?: ((value: T, event: LiveEvent) => T) | undefined
-  /** Whether an event changes what it does not tell, so that the answer is read again. */
+  /** Whether an event changes something that it does not contain, so that the answer is read again. */
   refetchOn?: ((event: LiveEvent) => boolean) | undefined
 }
 
@@ -55,7 +55,7 @@ export class SnapshotKeeper<T> implements LogReader {
   #refetchedAt = Number.NEGATIVE_INFINITY
   #timer: unknown = null
   readonly #retry: Retry
-  /** Raised with each read: what an earlier one ends with does not matter any more. */
+  /** Raised with each read: the outcome of an earlier one no longer matters. */
   #turn = 0
 
   constructor(clock: Clock, handlers: Handlers<T>) {

@@ -14,7 +14,7 @@ export interface WebSocketLike {
 }
 
 export interface SocketRequests {
-  /** For one socket, soon. */
+  /** For one socket, valid for a short time. */
   ticket: () => Promise<string>
   /** Refused when the session is over. */
   session: () => Promise<unknown>
@@ -28,7 +28,7 @@ interface Surroundings {
   /** The last event that was taken. */
   last: () => number
   take: (events: readonly LiveEvent[]) => void
-  /** `isFirst`: nothing was said on this socket before it. */
+  /** `isFirst`: it is the first message of this socket. */
   head: (frame: HeadFrame, isFirst: boolean) => void
   output: (chunk: OutputChunk) => void
   freshness: (freshness: Freshness) => void
@@ -40,7 +40,7 @@ interface Surroundings {
 
 const SHORTEST_WAIT_MS = 250
 const LONGEST_WAIT_MS = 10_000
-/** The server says something every 15 seconds. */
+/** The server sends something every 15 seconds. */
 const DEAD_AFTER_MS = 40_000
 const HIDDEN_FOR_MS = 5 * 60_000
 const POLL_MS = 2_000
@@ -53,7 +53,7 @@ const ABNORMAL = 1006
 export class EventSocket {
   readonly #around: Surroundings
   #socket: WebSocketLike | null = null
-  /** Raised whenever another way of connecting begins: what earlier ones still answer is dropped. */
+  /** Raised whenever another way of connecting begins: answers to earlier ones are dropped. */
   #turn = 0
   #timers = new Map<'again' | 'dead' | 'hidden' | 'poll', unknown>()
   #failures = 0
@@ -78,7 +78,7 @@ export class EventSocket {
     for (const name of [...this.#timers.keys()]) this.#cancel(name)
   }
 
-  /** Everything after the last taken event is asked for anew. */
+  /** Everything after the last taken event is requested again. */
   restart(): void {
     if (this.#isStopped) return
     this.#drop()
@@ -104,7 +104,7 @@ export class EventSocket {
   shown(isShown: boolean): void {
     this.#cancel('hidden')
     if (isShown) {
-      // What is open stays; what waits for its turn waits no longer.
+      // An open connection stays; a waiting attempt starts at once.
       if (!this.#socket) this.#now()
       return
     }
@@ -176,7 +176,7 @@ export class EventSocket {
     if (code === SESSION_OVER) return this.#signOut()
     if (!hasSpoken) this.#refusals += 1
     const turn = this.#turn
-    // Browsers do not say why a socket was refused or broke: the session says whether it is worth another try.
+    // Browsers do not say why a socket was refused or broke: the session says whether to try again.
     if (code === ABNORMAL || !hasSpoken) {
       this.#around.freshness({ kind: 'again', at: this.#around.now() })
       try {
@@ -212,7 +212,7 @@ export class EventSocket {
     }
     const longest = Math.min(SHORTEST_WAIT_MS * 2 ** this.#failures, LONGEST_WAIT_MS)
     this.#failures += 1
-    // Not all pages of a server that was restarted come back in the same moment.
+    // The pages of a server that was restarted do not all come back at the same moment.
     const waitMs = longest * (0.5 + clock.random() / 2)
     freshness({ kind: 'again', at: this.#around.now() + waitMs })
     this.#after('again', waitMs, () => void this.#connect())
@@ -254,7 +254,7 @@ export class EventSocket {
     try {
       this.#socket.send(JSON.stringify({ output: this.#followed }))
     } catch {
-      // It is not open yet: said again with its first frame.
+      // It is not open yet: sent again with its first frame.
     }
   }
 

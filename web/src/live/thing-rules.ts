@@ -5,7 +5,7 @@ import type { RunView } from '../../../src/core/shapes/runs.ts'
 import type { InboxKind } from '../../../src/core/waiting.ts'
 import { type LiveEvent, told } from './card.ts'
 
-/** What events tell of runs, agents, missions and what waits for people. Pages read the rest. */
+/** What events say about runs, agents, missions and items that wait for people. Pages read the rest. */
 
 type RunShape = AnswerOf<typeof RunView>
 export type Run = Pick<
@@ -33,7 +33,7 @@ export type Run = Pick<
 }
 
 type AgentShape = AnswerOf<typeof AgentView>
-/** `parkedUntil`: its account rests until then. */
+/** `parkedUntil`: its account is rate limited until then. */
 export type Agent = Pick<AgentShape, 'slug' | 'state' | 'stateReason' | 'leaving'> & {
   parkedUntil: number | null
 }
@@ -120,7 +120,7 @@ export const finishedRun: RunRule = (run, event) => ({
 
 export type AgentRule = (agent: Agent, event: LiveEvent) => Agent
 
-/** `running` is not told: an idle agent that holds a task is running, which the list of agents says. */
+/** No event says `running`: an idle agent that holds a task is running, which the list of agents says. */
 const agentIn =
   (state: Agent['state'], leaving?: boolean): AgentRule =>
   (agent, event) => ({

@@ -5,7 +5,7 @@ import { useLive } from './provider.tsx'
 import { advanced, type Snapshot, SnapshotKeeper, type SnapshotRules } from './snapshot.ts'
 
 /**
- * What a page reads with one request, kept by the events after it. `read` is a call of the client that says its number:
+ * What a page reads with one request, updated by the events after it. `read` is a call of the client that says its number:
  * `({ signal }) => api().read('/runs', { query, signal })`. Events that arrive while it is read are applied to the answer.
  */
 export function useSnapshot<T>(
@@ -26,9 +26,9 @@ export function useSnapshot<T>(
     staleTime: Number.POSITIVE_INFINITY,
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
-    // Without anybody who keeps it by events it is not true any more.
+    // Without a keeper that applies events it is no longer current.
     gcTime: 0,
-    // The first read is tried again at once; a later one by the keeper, which says so.
+    // The first read is retried at once; a later one by the keeper, which reports it.
     retry: (failures, error) => {
       const usual = queries.getDefaultOptions().queries?.retry
       const isFirst = queries.getQueryData(queryKey) === undefined

@@ -16,7 +16,7 @@ export interface WorldRequests {
   readCards: (ids: readonly string[]) => Promise<{ items: readonly AnsweredCard[]; seq: number }>
 }
 
-/** Finished runs, and items that wait no more, are kept up to this many. */
+/** At most this many finished runs, and items that no longer wait, are kept. */
 const MOST_OVER = 1_000
 
 export class World {
@@ -28,11 +28,11 @@ export class World {
   readonly #requests: WorldRequests
   /** Finished tasks that no board has shown: whether they are archived is not known. */
   readonly #perhapsArchived = new Set<string>()
-  /** By task: the cards that wait for it, as far as they name it. */
+  /** By task: the cards that wait for it and name it. */
   readonly #waiting = new Map<string, Set<string>>()
   /** Cards that wait for more tasks than they name. */
   readonly #waitingForMore = new Set<string>()
-  /** Asked for because a board may show it, not because somebody looks at this very card. */
+  /** Asked for because a board may show it, not because this card is on the screen. */
   readonly #forBoards = new Map<string, 'moved' | 'updated'>()
 
   /** `late`: what a reader shows is old until that time; null: it is not. */
@@ -64,13 +64,13 @@ export class World {
     }
   }
 
-  /** A card with what is about to become of it. */
+  /** A card with the expected outcome of its pending act. */
   shown(id: string): ShownCard | undefined {
     const card = this.entities.get('card', id)
     return card && this.pending.shown(card)
   }
 
-  /** Somebody looks at the card of a task that no board has read. */
+  /** The card of a task that no board has read is on the screen. */
   wantCard(id: string): void {
     if (!this.entities.get('card', id)) this.#wanted.want(id)
   }
@@ -123,7 +123,7 @@ export class World {
     const applied = apply(this.entities, event)
     const { taskId, to } = event
     if (taskId === null) return
-    // As if its card were not known: by it alone nobody can say whether the task was counted.
+    // As if its card were not known: the card alone does not say whether the task was counted.
     if (this.#perhapsArchived.has(taskId)) applied.before = undefined
     if (to !== null) this.#perhapsArchived.delete(taskId)
     const { after, isArchived, mustBeRead } = applied
@@ -172,7 +172,7 @@ export class World {
       if (this.entities.get('card', waiting)?.missionId === missionId) this.#readIfWaiting(waiting)
   }
 
-  /** What it was done for waits for it again, and no card says any more whom it waited for. */
+  /** The tasks that depend on it wait for it again, and their cards no longer name it. */
   #reopened(): void {
     for (const id of this.entities.idsOf('card')) {
       const state = this.entities.get('card', id)?.state
@@ -205,7 +205,7 @@ export class World {
         this.#keep(cardFrom(item), seq)
         this.#show(before, this.shown(item.id)!)
       }
-      // Those that are not in the answer do not exist, or not for us.
+      // Those that are not in the answer do not exist, or may not be read.
       for (const id of ids) this.#forBoards.delete(id)
       for (const event of reading.after(seq)) this.#apply(event)
       this.flush()

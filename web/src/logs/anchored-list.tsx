@@ -28,11 +28,11 @@ interface Props<Item> {
   isWide?: boolean
   isFollowing: boolean
   onFollowing: (isFollowing: boolean) => void
-  /** Called before the eye gets there, and again with other rows. */
+  /** Called before the reader gets there, and again with other rows. */
   onNearStart: () => void
   onNearEnd: () => void
   nearRows: number
-  /** As much is in memory as may be: more at one end means less at the other. */
+  /** Memory is full: more at one end means less at the other. */
   isFull: boolean
   onScrolled?: () => void
   /** When it changes, all rows have another height. */
@@ -44,7 +44,7 @@ interface Props<Item> {
 
 const AT_END_PX = 4
 
-/** A list that is read from its end. Rows added at either end leave the row under the eye where it is; who follows stays at the end. */
+/** A list that is read from its end. Rows added at either end do not move the row being read; a reader who follows stays at the end. */
 export function AnchoredList<Item>(props: Props<Item>) {
   const { label, items, keyOf, rowPx, render, isWide = false, isFollowing, onFollowing, heights, ref } = props
   const scroller = useRef<HTMLElement>(null)
@@ -67,7 +67,7 @@ export function AnchoredList<Item>(props: Props<Item>) {
   }))
   useFollowing(scroller, () => list.isAtEnd(AT_END_PX), onFollowing)
   const total = list.getTotalSize()
-  // The last row grows without a new one, and rows are measured after they were drawn: the end moves, and who follows goes with it.
+  // The last row grows without a new one, and rows are measured after they were drawn: the end moves, and a following reader with it.
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new height is the reason
   useLayoutEffect(() => {
     if (isFollowing && !list.isAtEnd(0)) list.scrollToEnd()
@@ -75,7 +75,7 @@ export function AnchoredList<Item>(props: Props<Item>) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: they change every height
   useLayoutEffect(() => list.measure(), [list, heights])
   const rows = list.getVirtualItems()
-  // Before it was scrolled to its end, a list that is followed shows its start for a moment: nobody looks at it.
+  // Before it was scrolled to its end, a list that is followed shows its start for a moment, which nobody sees.
   const isFilled = total > (list.scrollRect?.height ?? 0)
   useNearEnds(isFollowing && isFilled ? undefined : rows[0]?.index, rows.at(-1)?.index, props)
   return (
@@ -118,7 +118,7 @@ function useNearEnds<Item>(first: number | undefined, last: number | undefined, 
   useEffect(() => {
     if (isNearStart) onNearStart()
   }, [isNearStart, items, onNearStart])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: likewise
+  // biome-ignore lint/correctness/useExhaustiveDependencies: as above
   useEffect(() => {
     if (isNearEnd) onNearEnd()
   }, [isNearEnd, items, onNearEnd])

@@ -1,6 +1,6 @@
 /**
  * Select Graphic Rendition as class names. Colours of programs become one of the theme's sixteen (theme/ansi.css), legible in light and
- * dark. A style ends with its line: where a window begins in the middle of a log, nobody knows what was set before.
+ * dark. A style ends with its line: where a window begins in the middle of a log, the earlier style is not known.
  */
 
 type Mark = 'bold' | 'dim' | 'italic' | 'underline' | 'inverse' | 'strike'
@@ -107,7 +107,7 @@ const CLASSES: Record<Exclude<Mark, 'inverse'>, string> = {
   strike: 'line-through',
 }
 
-/** The classes of a style, '' for plain text. Inverse text keeps its colour on the tint of it: full colour behind text is loud. */
+/** The classes of a style, '' for plain text. Inverse text keeps its colour, on a tint of it: full colour behind text is too strong. */
 export function classesOf({ ink, paper, marks }: Sgr): string {
   const names = [...marks].flatMap((mark) => (mark === 'inverse' ? [] : [CLASSES[mark]]))
   const isInverse = marks.has('inverse')

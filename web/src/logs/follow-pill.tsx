@@ -1,7 +1,7 @@
 import { Icon } from '../parts/icon.tsx'
 import { countText } from '../parts/wording.ts'
 
-/** Tells whether the end is followed and what is new there; a click goes there. */
+/** Shows whether the end is followed and what is new there; a click goes there. */
 export function FollowPill(props: {
   isFollowing: boolean
   isLive: boolean

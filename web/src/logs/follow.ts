@@ -2,7 +2,7 @@ import { type RefObject, useEffect, useRef } from 'react'
 
 /**
  * Whether a reader follows the end of a list. On at the end, off as soon as wheel, key, touch, scrollbar or selection moves away
- * from it. Content that changes never switches it: a scroll that no hand caused is not looked at.
+ * from it. Content that changes never switches it: a scroll that the reader did not cause is ignored.
  */
 
 const AFTER_HAND_MS = 700
@@ -51,7 +51,7 @@ class Hand {
       this.#touchY = touches[0]?.clientY ?? 0
     })
     on('touchmove', ({ touches }) => this.#move((touches[0]?.clientY ?? 0) < this.#touchY))
-    // The scrollbar belongs to the scrolling element itself, what is written in it to others.
+    // The scrollbar belongs to the scrolling element itself, its text to other elements.
     on('pointerdown', ({ target }) => {
       this.#isDragging = target === this.#element
     })

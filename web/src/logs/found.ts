@@ -8,7 +8,7 @@ export interface Place {
 export function placesOf(text: string, wanted: string, isCaseSensitive: boolean): Place[] {
   if (wanted === '') return []
   const places: Place[] = []
-  // Lower case of some letters is longer than they are: then places would be wrong, so such lines are compared as they are.
+  // The lower case of some letters is longer: places would be wrong, so such lines are compared as they are.
   const lower = text.toLowerCase()
   const isFolded = !isCaseSensitive && lower.length === text.length
   const within = isFolded ? lower : text

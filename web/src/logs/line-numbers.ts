@@ -1,13 +1,13 @@
 import type { Line } from './lines.ts'
 
-/** Where lines begin, told for every so many of them. */
+/** Where lines begin, given at an interval of lines. */
 export interface LineOffsets {
   readonly everyLines: number
   readonly lineOffsets: readonly number[]
 }
 
 /**
- * The numbers of the lines of a window, from any line of it whose number is told; null: none is. Lines that a stream interrupted are
+ * The numbers of the lines of a window, from any line of it whose number is given; null: there is none. Lines that a stream interrupted are
  * counted once, at their end.
  */
 export function lineNumbers(

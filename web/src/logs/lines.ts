@@ -1,7 +1,7 @@
 import { unitAfterBytes, utf8Bytes } from './utf8.ts'
 
 /**
- * The text of a log as lines. Pages and live output are split for themselves and joined, so that the same bytes give the same lines,
+ * The text of a log as lines. Pages and live output are split separately and joined, so that the same bytes give the same lines,
  * wherever they were divided.
  */
 
@@ -21,7 +21,7 @@ export interface Line {
   readonly isOpen: boolean
 }
 
-/** A stretch of the log that one stream wrote. */
+/** A part of the log that one stream wrote. */
 export interface Piece {
   readonly offset: number
   readonly stream: LogStream
@@ -52,7 +52,7 @@ export function linesOf({ offset, stream, at, text }: Piece): Line[] {
   return lines
 }
 
-/** Two neighbouring stretches as one. A line ends where another stream begins to write, so that each line has one stream. */
+/** Two neighbouring parts as one. A line ends where another stream begins to write, so that each line has one stream. */
 export function joined(before: readonly Line[], after: readonly Line[]): readonly Line[] {
   const last = before.at(-1)
   const first = after[0]

@@ -22,7 +22,7 @@ type Page = AnswerTo<'GET', '/runs/:id/log/search'>
 const offsetsIn = (pages: readonly Page[] = []) =>
   pages.flatMap(({ hits }) => hits.map(({ offset }) => offset))
 
-/** Searches the whole log on the server: literal text, with the true count. It goes on until all was read. */
+/** Searches the whole log on the server: literal text, with the true count. It continues until the whole log is read. */
 export function useLogSearch(runId: string, text: string, isCaseSensitive: boolean): LogSearch {
   const query = useInfiniteQuery({
     queryKey: ['log-search', runId, text, isCaseSensitive],

@@ -15,7 +15,7 @@ const KEY = 'baton.log'
 export const FONT_SIZES = [12, 13, 14, 16] as const
 const USUAL: LogSettings = { isWrapped: true, times: 'off', fontPx: 13 }
 
-/** Stored text may be of another version, or of somebody who wrote it by hand. */
+/** Stored text may come from another version, or be written by hand. */
 export function settingsIn(text: string | null): LogSettings {
   try {
     const { isWrapped, times, fontPx } = JSON.parse(text ?? '{}') as Partial<

@@ -8,7 +8,7 @@ const TIMES: { value: LogTimes; words: string }[] = [
   { value: 'since', words: 'Since the start' },
 ]
 
-/** How the log is drawn, and what can be taken away from it. */
+/** How the log is drawn, and how to copy or download it. */
 export function LogTools(props: {
   settings: LogSettings
   onJump: () => void

@@ -21,7 +21,7 @@ export const MOST_PAGES = 16
 interface Page {
   readonly start: number
   readonly end: number
-  /** Split for itself: its first line may be the rest of one, its last the beginning of one. */
+  /** Split separately: its first line may be the rest of one, its last the beginning of one. */
   readonly lines: readonly Line[]
 }
 
@@ -63,7 +63,7 @@ const windowOf = (pages: readonly Page[], logBytes: number): LogWindow => {
 /** A new window somewhere in the log. */
 export const openedAt = (page: LogPageText, logBytes: number): LogWindow => windowOf([parsed(page)], logBytes)
 
-/** The window with a neighbouring page. Pages that are no neighbours any more, since the window moved meanwhile, change nothing. */
+/** The window with a neighbouring page. Pages that are no longer neighbours, because the window has moved, change nothing. */
 export function extended(window: LogWindow, text: LogPageText, logBytes = 0): LogWindow {
   const page = parsed(text)
   const known = Math.max(window.logBytes, logBytes, page.end)

@@ -19,7 +19,7 @@ interface Props {
   ref: Ref<HTMLInputElement>
 }
 
-/** Finds text in the whole log. Enter goes on, Shift Enter back, Esc returns to the lines. */
+/** Finds text in the whole log. Enter goes to the next hit, Shift Enter to the previous one, Esc returns to the lines. */
 export function SearchBox(props: Props) {
   const { text, onText, isCaseSensitive, onCaseSensitive, onStep, onLeave, ref } = props
   const told = useId()

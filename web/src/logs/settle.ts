@@ -153,7 +153,7 @@ function webAddress(text: string): string | null {
   return URL.canParse(text) ? new URL(text).href : null
 }
 
-/** What is shown of a line: at most this many characters, until somebody asks for the rest. */
+/** What is shown of a line: at most this many characters, until the reader asks for the rest. */
 export const LONGEST_SHOWN = 10_000
 
 export interface ShownLine {

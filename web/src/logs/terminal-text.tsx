@@ -10,7 +10,7 @@ export function TerminalText({ text, className = '' }: { text: string; className
         // biome-ignore lint/suspicious/noArrayIndexKey: lines of one text never change their order
         <span className="block min-h-5" dir="auto" key={row}>
           {runs.map(({ text: part, classes }, place) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: likewise
+            // biome-ignore lint/suspicious/noArrayIndexKey: as above
             <span className={classes} key={place}>
               {part}
             </span>

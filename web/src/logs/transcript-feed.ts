@@ -7,7 +7,7 @@ import { mergedOutput, PAGE_BYTES } from './log-window.ts'
 import { withSteps } from './steps/fold.ts'
 import { utf8Bytes } from './utf8.ts'
 
-/** Keeps a stretch of a transcript: what the server has read of the log, and what the same readers make of the live output. */
+/** Keeps a part of a transcript: what the server has read of the log, and the live output, read by the same readers. */
 
 export type TranscriptAnswer = AnswerTo<'GET', '/runs/:id/transcript'>
 
@@ -81,7 +81,7 @@ export class TranscriptFeed {
     this.#stopTimer = null
   }
 
-  /** The last steps. A large log is read by several requests, each of which goes on where the one before stopped. */
+  /** The last steps. A large log is read by several requests, each of which continues where the previous one stopped. */
   async openEnd(): Promise<void> {
     this.#opening += 1
     const opening = this.#opening
@@ -169,7 +169,7 @@ export class TranscriptFeed {
     }
   }
 
-  /** New and changed steps, if this stretch has their place. */
+  /** New and changed steps, if they belong to this part. */
   #add(came: readonly Step[]): void {
     if (came.length === 0) return
     const { steps, total, newSteps } = this.#state
@@ -220,7 +220,7 @@ export class TranscriptFeed {
     return this.#reader!.take(offset, stream, text, at === null ? null : new Date(at).toISOString())
   }
 
-  /** Reads from the log what the socket left out. It may not be stored yet, or never be: then it is not waited for. */
+  /** Reads from the log what the socket left out. It may not be stored yet. What is never stored is not waited for. */
   async #fill(to: number): Promise<void> {
     if (this.#isFilling) return
     this.#isFilling = true

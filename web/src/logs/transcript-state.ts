@@ -4,7 +4,7 @@ import type { AnchoredListHandle } from './anchored-list.tsx'
 import { isOpenAtFirst, type StepFilter, type StepRow } from './steps/fold.ts'
 import type { TranscriptFeed } from './transcript-feed.ts'
 
-/** What a reader of a transcript has done: how far they follow, what they opened, what they selected. */
+/** What a reader of a transcript has done: whether they follow, what they opened, what they selected. */
 
 export function useEnd(feed: TranscriptFeed, list: RefObject<AnchoredListHandle | null>) {
   const [isFollowing, setIsFollowing] = useState(true)
@@ -25,7 +25,7 @@ export function useEnd(feed: TranscriptFeed, list: RefObject<AnchoredListHandle 
   return { isFollowing, setFollowing, follow }
 }
 
-/** Whoever opens a run that failed looks for what failed: once, and only if there is such a step. */
+/** A failed run opens at the step that failed: once, and only if there is such a step. */
 export function useFailureFirst(
   isWanted: boolean,
   rows: readonly StepRow[],
@@ -40,7 +40,7 @@ export function useFailureFirst(
   })
 }
 
-/** What somebody opened or closed stays so; the rest is open by its own rule. */
+/** What the reader opened or closed stays so; for the rest the default rule decides. */
 export function useOpenRows(rows: readonly StepRow[]) {
   const [changed, setChanged] = useState<ReadonlyMap<number, boolean>>(new Map())
   const [areAllOpen, setAllOpen] = useState(false)

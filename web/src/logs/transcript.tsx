@@ -25,7 +25,7 @@ const FILTERS: { value: StepFilter; words: string }[] = [
 ]
 const NEAR_ROWS = 30
 const ROW_PX = 37
-/** A row so near the end is seen there anyway. */
+/** A row this near the end is in view there anyway. */
 const IN_VIEW_AT_END = 4
 const keyOf = (row: StepRow) => row.key
 

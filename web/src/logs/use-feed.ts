@@ -6,7 +6,7 @@ interface Feed<State> {
   close: () => void
 }
 
-/** A feed of this run for as long as the component is there, and its state. */
+/** A feed of this run for as long as the component is mounted, and its state. */
 export function useFeed<F extends Feed<unknown>>(key: string, make: () => F): [F, ReturnType<F['snapshot']>] {
   const [held, setHeld] = useState(() => ({ key, feed: make() }))
   let { feed } = held

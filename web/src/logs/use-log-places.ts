@@ -5,7 +5,7 @@ import type { Line } from './lines.ts'
 import { outlineQuery } from './log-reads.ts'
 import type { LogMark } from './marks.ts'
 
-/** What the outline tells: marks for the scrubber, where errors are, and the numbers of the lines in memory. */
+/** What the outline contains: marks for the scrubber, where errors are, and the numbers of the lines in memory. */
 export function useLogPlaces(runId: string, lines: readonly Line[], hits: readonly number[]) {
   const { data } = useQuery(outlineQuery(runId))
   const marks = useMemo<LogMark[]>(

@@ -46,8 +46,8 @@ export function useReading(
     feed.setFollowing(first.current === null)
     void (first.current === null ? feed.openEnd() : feed.openAround(first.current))
   }, [feed])
-  // In the next frame: a list that was just drawn for the first time goes to its own start once more.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: lines that came are the reason to look for the wanted one
+  // In the next frame: a list that was just drawn for the first time scrolls to its start again.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: new lines are the reason to look for the wanted one
   useEffect(() => {
     if (wanted.current === null) return
     const frame = requestAnimationFrame(() => {

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 
 const TYPING_MS = 250
 
-/** The text once nobody types any more: the server is not asked with each letter. */
+/** The text once typing has stopped: no request for each letter. */
 export function useSettled(text: string): string {
   const [settled, setSettled] = useState(text)
   useEffect(() => {

@@ -1,11 +1,11 @@
 import { createContext, useCallback, useContext, useSyncExternalStore } from 'react'
 
-/** How far the server's clock is ahead of this machine's: times are the server's, and a wrong clock must not show. */
+/** How far the server's clock is ahead of this machine's: times are the server's, and a wrong local clock must not be visible. */
 export const ClockOffset = createContext<() => number>(() => 0)
 
 const tickers = new Map<number, { listeners: Set<() => void>; tick: number; stop: () => void }>()
 
-/** All that shows the time at one pace shares one timer, and changes in one frame. */
+/** All components that show the time at one interval share one timer, and change in one frame. */
 function subscribe(everyMs: number, listener: () => void): () => void {
   let ticker = tickers.get(everyMs)
   if (!ticker) {
@@ -28,7 +28,7 @@ function subscribe(everyMs: number, listener: () => void): () => void {
   }
 }
 
-/** The present moment on the server's clock, renewed at this pace. */
+/** The present moment on the server's clock, updated at this interval. */
 export function useClock(everyMs: number): number {
   const offset = useContext(ClockOffset)
   const follow = useCallback((listener: () => void) => subscribe(everyMs, listener), [everyMs])

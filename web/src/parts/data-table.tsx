@@ -11,7 +11,7 @@ export interface Column<Row> {
   cell: (row: Row) => ReactNode
   align?: 'start' | 'end'
   canSort?: boolean
-  /** Where it stands in the two lines of a phone. */
+  /** Its place in the two lines of a phone. */
   phone?: 'first' | 'second' | 'hidden'
 }
 

@@ -16,7 +16,7 @@ export function DiffLines(props: DiffSource & { label?: string }) {
     // biome-ignore lint/a11y/useSemanticElements: a group of files, not of fields
     <div aria-label={label} className="flex min-w-0 flex-col gap-3" role="group">
       {files.map((file, place) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: made anew with each diff
+        // biome-ignore lint/suspicious/noArrayIndexKey: rebuilt with each diff
         <FileDiff file={file} key={place} />
       ))}
     </div>

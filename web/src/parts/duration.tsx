@@ -1,7 +1,7 @@
 import { useClock } from './clock.ts'
 import { durationText } from './wording.ts'
 
-/** How long something took, or with `since` how long it has been going on. */
+/** How long something took, or with `since` how long it has been running. */
 export function Duration(props: { ms: number } | { since: number | string }) {
   return 'ms' in props ? (
     <span className="whitespace-nowrap tabular-nums">{durationText(props.ms)}</span>

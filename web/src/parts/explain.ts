@@ -46,7 +46,7 @@ export function explain(error: unknown): Explanation {
   return { title: 'This page failed', detail: message ?? String(error), code: null, canRetry: true }
 }
 
-/** The same of an act. Without an answer nobody knows whether it was done, and it is never sent again by itself. */
+/** The same of an act. Without an answer it is not known whether it was done, and it is never sent again automatically. */
 export function explainAct(error: unknown): Explanation {
   const isUnanswered = (error as Told | null)?.name === 'NoAnswer'
   if (!isUnanswered) return explain(error)

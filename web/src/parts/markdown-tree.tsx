@@ -20,7 +20,7 @@ export function MarkdownTree({ text }: { text: string }) {
 
 const childrenOf = (node: Parents, depth: number): ReactNode =>
   node.children.map((child, place) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: the tree is made anew with each text
+    // biome-ignore lint/suspicious/noArrayIndexKey: the tree is rebuilt with each text
     <Fragment key={place}>{draw(child, depth + 1)}</Fragment>
   ))
 
@@ -106,7 +106,7 @@ function drawBlock(node: Nodes, depth: number): ReactNode {
           {node.spread
             ? childrenOf(node, depth)
             : node.children.map((child, place) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: the tree is made anew with each text
+                // biome-ignore lint/suspicious/noArrayIndexKey: the tree is rebuilt with each text
                 <Fragment key={place}>
                   {child.type === 'paragraph' ? childrenOf(child, depth) : draw(child, depth + 1)}
                 </Fragment>
@@ -128,7 +128,7 @@ function drawTable(node: Extract<Nodes, { type: 'table' }>, depth: number): Reac
     row?.children.map((cell, place) => (
       <Tag
         className={`border-b border-line px-2 py-1 text-left ${Tag === 'th' ? 'font-semibold' : ''}`}
-        // biome-ignore lint/suspicious/noArrayIndexKey: the tree is made anew with each text
+        // biome-ignore lint/suspicious/noArrayIndexKey: the tree is rebuilt with each text
         key={place}
       >
         {childrenOf(cell, depth)}
@@ -143,7 +143,7 @@ function drawTable(node: Extract<Nodes, { type: 'table' }>, depth: number): Reac
         </thead>
         <tbody>
           {rows.map((row, place) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: likewise
+            // biome-ignore lint/suspicious/noArrayIndexKey: as above
             <tr key={place}>{cells(row, 'td')}</tr>
           ))}
         </tbody>

@@ -3,7 +3,7 @@ import { copyText } from './copyable.tsx'
 import { explain } from './explain.ts'
 import { Icon } from './icon.tsx'
 
-/** What went wrong in words, its code small, and the way on. The rest of the page stays. */
+/** What went wrong in words, its code in small print, and the next step. The rest of the page stays. */
 export function ProblemBox({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const { title, detail, code, canRetry } = explain(error)
   return (

@@ -1,4 +1,4 @@
-/** Hands a file over to the browser, which saves it where its person wants it. */
+/** Hands a file to the browser, which saves it where the user wants it. */
 export function saveFile(name: string, parts: string[], type: string): void {
   const link = document.createElement('a')
   link.href = URL.createObjectURL(new Blob(parts, { type }))

@@ -7,7 +7,7 @@ export function tellRefusal(error: unknown): void {
   toast({ kind: 'bad', title, text: detail })
 }
 
-/** Whether it was done; a refusal is told. */
+/** Whether it was done; a refusal is shown. */
 export const whetherDone = (done: Promise<unknown>): Promise<boolean> =>
   done.then(
     () => true,

@@ -107,7 +107,7 @@ export function VirtualList<Item>(props: Props<Item>) {
   )
 }
 
-/** Where a row stands among all, of which most are not in the page. Tables count their header. */
+/** The position of a row among all rows, most of which are not in the page. Tables count their header. */
 const placeIn = (role: string, index: number, count: number) =>
   role === 'list' ? { 'aria-posinset': index + 1, 'aria-setsize': count } : { 'aria-rowindex': index + 2 }
 
@@ -120,12 +120,12 @@ function useNear(
 ) {
   const isNearEnd = last !== undefined && last >= count - NEAR_ROWS
   const isNearStart = first !== undefined && first < NEAR_ROWS
-  // By the count too: when more rows came and the end is still near, it is told again.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: count is the reason to tell again
+  // By the count too: when more rows came and the end is still near, the callback is called again.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: count is the reason to call again
   useEffect(() => {
     if (isNearEnd) onNearEnd?.()
   }, [isNearEnd, count, onNearEnd])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: likewise
+  // biome-ignore lint/correctness/useExhaustiveDependencies: as above
   useEffect(() => {
     if (isNearStart) onNearStart?.()
   }, [isNearStart, count, onNearStart])

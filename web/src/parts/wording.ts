@@ -6,7 +6,7 @@ const short = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 2 })
 
 export const countText = (count: number) => whole.format(count)
 
-/** Dollars with two digits; less than a cent's worth of precision is written in cents, so that little is never nothing. */
+/** Dollars with two digits; amounts too small for that are written in cents, so that a small amount is never 0. */
 export function moneyText(usd: string | number | null): string {
   if (usd === null) return 'unknown'
   const amount = Number(usd)

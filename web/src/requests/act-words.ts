@@ -3,7 +3,7 @@ import { idCarriedBy } from '../../../src/core/ids.ts'
 import type { TaskState } from '../../../src/core/states.ts'
 import type { Card } from '../live/card.ts'
 
-/** Acts and what became of them, in words. */
+/** Acts and their outcomes, in words. */
 
 export const ACT_NAMES = {
   pause: 'Pause',
@@ -69,7 +69,7 @@ export function shortKey(key: string): string {
 export const doneWords = (act: Act, names: readonly string[]) =>
   names.length === 1 ? `${names[0]} ${DONE[act]}` : `${names.length} tasks ${DONE[act]}`
 
-/** How a task stands that an act was refused for. */
+/** The state of a task for which an act was refused. */
 export function standing(name: string, card: Card, now: number): string {
   const seconds = Math.max(0, Math.round((now - card.stateSince) / 1_000))
   const ago = seconds < 60 ? `${seconds} s` : seconds < 3_600 ? `${Math.round(seconds / 60)} min` : null

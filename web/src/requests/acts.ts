@@ -7,7 +7,7 @@ import type { Live } from '../live/live.ts'
 import { foreseen } from '../live/pending-acts.ts'
 import { doneWords, nameOfTask, OFFLINE, standing, unknownWords } from './act-words.ts'
 
-/** Acts on tasks. They show at once; the answer or the event of it settles them. */
+/** Acts on tasks. They show at once; the answer or the event confirms them. */
 
 type ManyAct = (typeof TASK_ACTS)[number]
 type Outcomes = AnswerOf<typeof ActAnswer>['items']
@@ -51,10 +51,10 @@ interface RefusedTask {
 }
 
 export type ActOutcome =
-  /** `offer`: the true inverse as "Undo", or the nearest lawful act by its own name. */
+  /** `offer`: the true inverse as "Undo", or the nearest allowed act by its own name. */
   | { kind: 'done'; words: string; refused: RefusedTask[]; offer: Offered | null }
   | { kind: 'refused'; words: string; refused: RefusedTask[] }
-  /** Asked again under the same key, it is done once; never by itself. */
+  /** Sent again under the same key, it is done once; never sent again automatically. */
   | { kind: 'unknown'; words: string; askAgain: () => Promise<ActOutcome> }
   | { kind: 'offline'; words: string }
 
@@ -146,7 +146,7 @@ export class TaskActs {
     for (const id of ids) {
       world.pending.begin(id, { act: asked.act, column: null, isUnknown: true }, {})
       world.redraw(id)
-      // The card tells whether it was done, as soon as anything answers.
+      // The card says whether it was done, as soon as it can be read.
       world.readCardAgain(id)
     }
     const askAgain = () => this.#send(asked, ids, key)
@@ -211,7 +211,7 @@ export class TaskActs {
       })
   }
 
-  /** They go back at once. How they stand is read first: whoever was faster is not on the screen yet. */
+  /** They go back at once. Their state is read first: a faster change by another user is not on the screen yet. */
   async #refused(tasks: readonly { id: string; why: string }[]): Promise<RefusedTask[]> {
     const { world } = this.#live
     for (const { id } of tasks) {
@@ -232,14 +232,14 @@ export class TaskActs {
   }
 }
 
-/** Whoever judges names what was seen: another result is refused. */
+/** A verdict names the result that was seen: another result is refused. */
 function boundTo(card: Card | undefined, { reason, comment }: { reason?: string; comment?: string }) {
   const digest = card?.resultDigest
   const seen = { ...(card && { generation: card.generation }), ...(digest && { digest }) }
   return { ...seen, ...(reason !== undefined && { reason }), ...(comment !== undefined && { comment }) }
 }
 
-/** No answer, or one of something that could not know: the act may have been done. */
+/** No answer, or one from a server that does not know the outcome: the act may have been done. */
 function isUnknown(error: unknown): boolean {
   const { status } = (error ?? {}) as { status?: unknown }
   return typeof status !== 'number' || status === 502 || status === 503 || status === 504

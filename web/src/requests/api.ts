@@ -3,7 +3,7 @@ import { forgetSignedIn, leaveToSignIn, signedInTo, workspaceInAddress } from '.
 
 let made: { workspace: string; client: Client } | null = null
 
-/** The client of the workspace in the address. A session that is over leads to the sign-in page, whoever finds out. */
+/** The client of the workspace in the address. When the session is over, any request leads to the sign-in page. */
 export function api(): Client {
   const workspace = workspaceInAddress()
   if (workspace === null) throw new Error('This page belongs to no workspace.')

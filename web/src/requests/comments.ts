@@ -1,6 +1,6 @@
 import { api } from './api.ts'
 
-/** What is said in threads. No undo: what was said was said. */
+/** Comments in threads. No undo: a comment cannot be taken back. */
 
 const bodyOf = (text: string, replyTo: string | null) => ({ text, ...(replyTo === null ? {} : { replyTo }) })
 

@@ -3,7 +3,7 @@ import { refuseOffline } from './offline.ts'
 
 const MOST_RETRIES = 2
 
-/** A refusal is an answer: only what got none, or a server that is busy, is asked again. */
+/** A refusal is an answer: only requests without an answer, or to a busy server, are repeated. */
 function isWorthRetrying(failures: number, error: unknown): boolean {
   const status = (error as { status?: number }).status
   return failures < MOST_RETRIES && (status === undefined || status === 429 || status >= 500)
@@ -14,7 +14,7 @@ export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       retry: isWorthRetrying,
-      // Events keep what is shown fresh; nothing is asked again because a window was looked at.
+      // Events keep what is shown fresh; nothing is read again because a window gets the focus.
       staleTime: Number.POSITIVE_INFINITY,
       refetchOnWindowFocus: false,
       refetchOnReconnect: false,

@@ -4,7 +4,7 @@ import type { Right } from '../../../src/core/shapes/administration.ts'
 import { api, apiWithoutSession } from './api.ts'
 import { forgetSignedIn, keepSignedIn } from './signed-in.ts'
 
-/** Read once when the app starts, and again after a pause: it tells who this is and which version the server has. */
+/** Read once when the app starts, and again after a pause: it says who is signed in and which version the server has. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: ({ signal }) => api().get('/session', { signal }),
@@ -12,7 +12,7 @@ export const sessionQuery = queryOptions({
   gcTime: Number.POSITIVE_INFINITY,
 })
 
-/** Who looks, and what they may do. Below the shell, which has read it. */
+/** Who is signed in, and what they may do. Below the shell, which has read it. */
 export function useSession() {
   const { data } = useQuery(sessionQuery)
   if (!data) throw new Error('The session is used before it was read.')

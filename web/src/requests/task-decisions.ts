@@ -2,7 +2,7 @@ import { api } from './api.ts'
 
 /** What people decide about one task beside the acts that a board offers. */
 
-/** No undo: the agent goes on with the answer. `generation`: whose question was read. */
+/** No undo: the agent continues with the answer. `generation`: the one whose question was read. */
 export const answerQuestion = (id: string, answer: string, generation: number) =>
   api().post('/tasks/:id/answer', { params: { id }, body: { answer, generation } })
 
@@ -17,7 +17,7 @@ export const completeByHand = (id: string, result: unknown, summary: string, gen
 export const skipTask = (id: string, reason: string, generation: number) =>
   api().post('/tasks/:id/skip', { params: { id }, body: { reason, generation } })
 
-/** Its undo is another budget. A task that waited because it had spent the one before goes on. */
+/** Its undo is another budget. A task that waited because it had spent its previous budget continues. */
 export const setBudget = (id: string, budget: { limitUsd?: string; limitTokens?: number }) =>
   api().patch('/tasks/:id', { params: { id }, body: { budget } })
 

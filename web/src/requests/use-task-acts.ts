@@ -4,7 +4,7 @@ import { TaskActs } from './acts.ts'
 import { api } from './api.ts'
 import { actRequests } from './live-requests.ts'
 
-/** Acts on the tasks of this workspace. Each resolves to what became of it, in words to show. */
+/** Acts on the tasks of this workspace. Each resolves to its outcome, in words to show. */
 export function useTaskActs(): TaskActs {
   const live = useLive()
   return useMemo(() => new TaskActs(live, actRequests(api())), [live])

@@ -2,7 +2,7 @@ import { useEffect } from 'react'
 
 /** The bar; with a dot when something waits for a person, hollow when what is shown may be old. */
 function drawn(isWaiting: boolean, isOffline: boolean): string {
-  // The browser's own bar has no theme of the page: the system decides.
+  // The tab bar of the browser does not follow the theme of the page: the system decides.
   const isDark = matchMedia('(prefers-color-scheme: dark)').matches
   const [ink, accent, ask, ground] = isDark
     ? ['#e8ebf0', '#8ab0ff', '#edc14d', '#0f1216']

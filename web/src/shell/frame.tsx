@@ -90,7 +90,7 @@ function useGlobalKeys(open: (layer: 'palette' | 'help') => void): void {
   )
 }
 
-/** The tab tells what waits, and whether what it shows may be old. */
+/** The tab shows what waits, and whether the page may be old. */
 function useTabSigns(): void {
   const inboxCount = useInboxCount()
   const { freshness } = useFreshness()

@@ -24,7 +24,7 @@ export function LiveWorkspace({ children }: { children: ReactNode }) {
 function ServerTime({ children }: { children: ReactNode }) {
   const { freshness } = useLive()
   const steps = useSyncExternalStore(freshness.subscribe, () => freshness.offsetSteps)
-  // Another function when the clock was wrong: whatever shows a time is drawn again at once, not at its next tick.
+  // Another function when the clock was wrong: every component that shows a time is drawn again at once, not at its next tick.
   // biome-ignore lint/correctness/useExhaustiveDependencies: a step is the reason
   const offset = useCallback(() => freshness.offsetMs, [freshness, steps])
   return <ClockOffset value={offset}>{children}</ClockOffset>

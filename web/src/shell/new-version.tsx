@@ -1,7 +1,7 @@
 import { Button } from '../parts/button.tsx'
 import { useSession } from '../requests/session.ts'
 
-/** The server was renewed while the page was open. Nothing is reloaded by itself: somebody may be typing. */
+/** The server was updated while the page was open. Nothing is reloaded automatically: the user may be typing. */
 export function NewVersion() {
   const { version } = useSession()
   if (version === __BATON_VERSION__) return null

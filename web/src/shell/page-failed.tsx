@@ -4,7 +4,7 @@ import { Empty } from '../parts/empty.tsx'
 import { Page } from '../parts/page.tsx'
 import { ProblemBox } from '../parts/problem.tsx'
 
-// The server was renewed, and the parts of the old app are gone.
+// The server was updated, and the files of the old app are gone.
 const isOfAnOldVersion = (error: unknown) =>
   error instanceof Error && /module script|imported module|importing a module/i.test(error.message)
 

@@ -6,7 +6,7 @@ import { Skeleton } from '../parts/skeleton.tsx'
 import { Wordmark } from '../parts/wordmark.tsx'
 import { sessionQuery } from '../requests/session.ts'
 
-/** Nothing of a workspace is shown before it is known who looks. */
+/** Nothing of a workspace is shown before the session is known. */
 export function SessionGate({ children }: { children: ReactNode }) {
   const { data, error, refetch } = useQuery(sessionQuery)
   if (data) return children

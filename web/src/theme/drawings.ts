@@ -1,4 +1,4 @@
-/** Six line drawings for empty states, 96 by 72, lines of 1.5 in two tones: what stands, and what moves. */
+/** Six line drawings for empty states, 96 by 72, lines of 1.5 in two tones: what is at rest, and what moves. */
 export const DRAWINGS = {
   /** A baton between two hands: nothing waits. */
   handover: {

@@ -26,7 +26,7 @@ function show(theme: Theme): void {
   for (const listener of listeners) listener()
 }
 
-/** The server reads the cookie and sends the page in this theme, so that the wrong one never flashes; storage tells other tabs. */
+/** The server reads the cookie and sends the page in this theme, so that the wrong one never flashes; storage notifies other tabs. */
 export function chooseTheme(theme: Theme): void {
   // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is not in every browser yet
   document.cookie = `${NAME}=${theme}; path=/; max-age=${YEAR_SECONDS}; samesite=lax`

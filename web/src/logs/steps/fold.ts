@@ -29,7 +29,7 @@ const MATCHES: Record<StepFilter, (step: Step) => boolean> = {
   calls: ({ kind }) => kind === 'call' || kind === 'edit',
 }
 
-/** `isGrowing`: the last step may still change, and is shown by itself. */
+/** `isGrowing`: the last step may still change, and is shown separately. */
 export function foldedSteps(steps: readonly Step[], filter: StepFilter, isGrowing: boolean): StepRow[] {
   const rows: { key: number; steps: Step[] }[] = []
   const wanted = steps.filter(MATCHES[filter])
@@ -43,7 +43,7 @@ export function foldedSteps(steps: readonly Step[], filter: StepFilter, isGrowin
   return rows
 }
 
-/** Failed, waiting and last steps are open, until somebody closes them. */
+/** Failed, waiting and last steps are open until the reader closes them. */
 export const isOpenAtFirst = ({ steps }: StepRow, isLast: boolean): boolean =>
   steps.length === 1 && (isLast || mustBeSeen(steps[0]!))
 

@@ -1,7 +1,7 @@
 import type { Step } from '../../../../src/core/shapes/transcript.ts'
 import type { IconName } from '../../theme/icons.ts'
 
-/** How each kind of step looks, and what it is called for those who do not see it. */
+/** How each kind of step looks, and its name for screen readers. */
 export const STEP_KINDS = {
   session: { icon: 'play', words: 'Session' },
   said: { icon: 'comment', words: 'Said' },

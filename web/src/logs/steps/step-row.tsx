@@ -90,7 +90,7 @@ function Title({ row: { steps }, isOpen }: { row: StepRow; isOpen: boolean }) {
   )
 }
 
-/** The first line of what was said, without the signs of Markdown for bold and code. */
+/** The first line of what was said, without the Markdown markers for bold and code. */
 const plainTitle = ({ kind, title }: Step) => (kind === 'said' ? title.replaceAll(/\*\*|`|^#+ /g, '') : title)
 
 /** How it ended, how long it took, how many tokens, and its share of the run. */

@@ -7,7 +7,7 @@ import { Menu } from '../../parts/menu.tsx'
 import { isStopped, useAgentActs } from '../agents/use-agent-acts.ts'
 import type { AgentRead } from './use-agent.ts'
 
-/** Wake, pause or resume; terminate is asked. */
+/** Wake, pause or resume; terminate asks first. */
 export function AgentActs({ agent }: { agent: AgentRead }) {
   const acts = useAgentActs()
   const [isEnding, setEnding] = useState(false)

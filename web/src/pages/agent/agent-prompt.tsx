@@ -17,7 +17,7 @@ const TemplateEditor = lazy(() =>
   import('../../forms/template-editor.tsx').then(({ TemplateEditor }) => ({ default: TemplateEditor })),
 )
 
-/** What an agent is told: its template, the variables, and what it would read, with sensitive values left out. */
+/** The prompt of an agent: its template, the variables, and what it would read, with sensitive values left out. */
 export function AgentPrompt({ agent }: { agent: AgentRead }) {
   const { can } = useSession()
   if (can('configure_agents')) return <PromptForm agent={agent} />

@@ -13,7 +13,7 @@ const LOOKS = {
 
 const outcomeOf = ({ ok, isUnknown }: Check) => (isUnknown ? 'unknown' : ok ? 'passed' : 'failed')
 
-/** What a test found: what passed side by side, and a line for each check that needs somebody. */
+/** What a test found: what passed side by side, and a line for each check that needs attention. */
 export function Checks({ probe }: { probe: Probe }) {
   return (
     <ul aria-label="Checks" aria-live="polite" className="flex flex-wrap gap-x-5 gap-y-1.5 text-row">

@@ -13,7 +13,7 @@ interface Props {
   onTakeSaved: () => void
 }
 
-/** Somebody else saved meanwhile: both versions, and a choice between them. */
+/** Somebody else has saved in the meantime: both versions, and a choice between them. */
 export function Conflict({ what, mine, saved, keep, onKeep, onTakeSaved }: Props) {
   return (
     <section

@@ -24,7 +24,7 @@ import { NOT_IN_FORM } from './use-settings-form.ts'
 
 type Adapter = AnswerTo<'GET', '/adapters'>['items'][number]
 
-/** Makes an agent: what runs it, how it is called, its settings. */
+/** Creates an agent: its adapter, its name, its settings. */
 export function NewAgent() {
   const { adapter } = useSearch({ from: '/agents/new' })
   const go = useGo()

@@ -32,7 +32,7 @@ const TABS: Tab<AgentTab>[] = [
   { name: 'wakeups', words: 'Wakeups' },
 ]
 
-/** One agent: what it did, how it is set up, what it is told. */
+/** One agent: what it did, how it is set up, its prompt. */
 export function Agent() {
   const { slug } = useParams({ from: '/agents/$slug' })
   const { tab = 'runs' } = useSearch({ from: '/agents/$slug' })

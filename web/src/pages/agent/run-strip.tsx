@@ -9,7 +9,7 @@ import { barHeight } from './run-bars.ts'
 const STRIP_PX = 40
 const LOWEST_PX = 3
 
-/** The last runs as bars, the newest on the right: colour and mark tell how each ended, height how long it took. */
+/** The last runs as bars, the newest on the right: colour and mark show how each ended, height how long it took. */
 export function RunStrip({ runs, onOpen }: { runs: readonly ListedRun[]; onOpen: (id: string) => void }) {
   const longestMs = Math.max(...runs.map(({ durationMs }) => durationMs ?? 0))
   const label = summaryOf(runs.map(({ status }) => status))
@@ -22,7 +22,7 @@ export function RunStrip({ runs, onOpen }: { runs: readonly ListedRun[]; onOpen:
         style={{ height: STRIP_PX + 12 }}
       >
         {[...runs].reverse().map((run) => (
-          // biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: the table below is the way for keys
+          // biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: the table below is for the keyboard
           <span
             className="flex shrink-0 cursor-pointer flex-col items-center justify-end gap-0.5 hover:opacity-70"
             key={run.id}

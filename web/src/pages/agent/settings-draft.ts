@@ -1,6 +1,6 @@
 import type { AgentRead } from './use-agent.ts'
 
-/** What of an agent the forms change. */
+/** The fields of an agent that the forms change. */
 export type Saved = Pick<AgentRead, 'name' | 'maxConcurrentTasks' | 'adapterConfig' | 'version'>
 
 type Settings = Record<string, unknown>
@@ -23,7 +23,7 @@ export const settingsText = ({ name, maxConcurrentTasks, adapterConfig }: Omit<S
 
 /**
  * Whether somebody else changed the settings since the form was filled. An agent has a new version after each act on it, so the version
- * alone does not tell.
+ * alone does not show it.
  */
 export const isChangedElsewhere = (filledFrom: Saved, now: Saved) =>
   now.version > filledFrom.version && settingsText(filledFrom) !== settingsText(now)
@@ -47,7 +47,7 @@ export interface PromptBase {
 }
 
 /**
- * What the agent as it is read now means for a prompt that is edited: nothing, a newer prompt that nobody here has changed, or one
+ * What the agent as it is read now means for a prompt that is edited: nothing, a newer prompt that was not edited here, or one
  * beside mine. An agent of an older version than the base was read before what was saved here.
  */
 export function promptMeets(base: PromptBase, now: Saved, text: string): 'same' | 'newer' | 'conflict' {

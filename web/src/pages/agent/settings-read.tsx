@@ -3,7 +3,7 @@ import { SETTING_WORDS } from './setting-words.ts'
 import type { AgentRead } from './use-agent.ts'
 import { NOT_IN_FORM } from './use-settings-form.ts'
 
-/** The settings of an agent on a phone: to look up, not to change with a thumb what runs programs. */
+/** The settings of an agent on a phone: to read only: they decide which programs run, and are not changed with a thumb. */
 export function SettingsRead({ agent, schema }: { agent: AgentRead; schema: JsonSchema | undefined }) {
   const config: Record<string, unknown> = agent.adapterConfig ?? {}
   const set = fieldsOf(schema, NOT_IN_FORM).filter(({ name }) => config[name] !== undefined)

@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { api } from '../../requests/api.ts'
 
-/** The adapters of this node with the schemas of their settings. They change only when the server starts anew. */
+/** The adapters of this node with the schemas of their settings. They change only when the server restarts. */
 export const useAdapters = () =>
   useQuery({ queryKey: ['adapters'], queryFn: ({ signal }) => api().get('/adapters', { signal }) })
 

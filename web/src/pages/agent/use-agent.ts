@@ -6,7 +6,7 @@ export type AgentRead = AnswerTo<'GET', '/agents/:id'>
 
 export const agentKey = (slug: string) => ['agent', slug]
 
-/** An agent, read again whenever something is told of it. An account that rests may be its own, whoever used it up. */
+/** An agent, read again after each event about it. A rate-limited account may be its own, even if other agents used it up. */
 export const useAgent = (slug: string) =>
   useSnapshot<AgentRead>(
     agentKey(slug),

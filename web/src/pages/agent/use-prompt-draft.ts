@@ -7,7 +7,7 @@ import { type AgentRead, agentKey } from './use-agent.ts'
 
 const isOutdated = (error: Error | null) => (error as { status?: number } | null)?.status === 412
 
-/** The prompt of an agent while it is edited, and what happens when somebody else saves it meanwhile. */
+/** The prompt of an agent while it is edited, and what happens when somebody else saves it in the meantime. */
 export function usePromptDraft(agent: AgentRead) {
   const queries = useQueryClient()
   const now: PromptBase = { text: promptOf(agent), version: agent.version }
@@ -18,7 +18,7 @@ export function usePromptDraft(agent: AgentRead) {
     setBase(now)
     setText(now.text)
   }
-  // What nobody edits here follows what others save.
+  // What is not edited here follows what others save.
   if (meets === 'newer') take()
   const save = useMutation({
     mutationFn: (promptTemplate: string) => {
@@ -55,7 +55,7 @@ export function usePromptDraft(agent: AgentRead) {
 
 const PREVIEW_AFTER_MS = 300
 
-/** The text as it was when nobody typed for a moment. */
+/** The text once typing has paused for a moment. */
 function useSettledText(text: string): string {
   const [settled, setSettled] = useState(text)
   useEffect(() => {
@@ -82,7 +82,7 @@ export function usePromptPreview(text: string) {
 
 const NO_PROBLEMS: readonly { message: string; line: number; column: number }[] = []
 
-/** The variables of templates. They change only when the server starts anew. */
+/** The variables of templates. They change only when the server restarts. */
 export function usePromptVariables() {
   const { data } = useQuery({
     queryKey: ['prompt-variables'],

@@ -31,7 +31,7 @@ function draftIn(fields: Fields, values: FormValues, agent: AgentRead) {
   return { body: { name, maxConcurrentTasks, adapterConfig: withPromptOf(config, agent) }, problems }
 }
 
-/** The form of an agent's settings: filled, tested, saved; and what happens when somebody else saves meanwhile. */
+/** The form of an agent's settings: filled, tested, saved; and what happens when somebody else saves in the meantime. */
 export function useSettingsForm(agent: AgentRead, schema: JsonSchema | undefined) {
   const fields = useMemo(() => fieldsOf(schema, NOT_IN_FORM), [schema])
   const [filledFrom, setFilledFrom] = useState(agent)
@@ -46,7 +46,7 @@ export function useSettingsForm(agent: AgentRead, schema: JsonSchema | undefined
     setUnreadable({})
     reset(formOf(fields, from))
   }
-  // What nobody edits here follows what others save.
+  // What is not edited here follows what others save.
   useEffect(() => {
     if (isDirty || !isChanged) return
     setFilledFrom(agent)
@@ -66,7 +66,7 @@ export function useSettingsForm(agent: AgentRead, schema: JsonSchema | undefined
       fill({ ...agent, ...saved })
     },
   })
-  /** Goes on with what the form shows, unless something cannot be read, which is marked then. */
+  /** Continues with what the form shows, unless something cannot be read; that is marked. */
   const withDraft = (go: (body: ReturnType<typeof draftIn>['body']) => void) => {
     const { body, problems } = draftIn(fields, getValues(), agent)
     setUnreadable(problems)

@@ -11,7 +11,7 @@ const OTHERS = 'More'
 
 const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
-/** Variables by what they are about, what tasks have first. Other names for the same are left out. */
+/** Variables by subject, those of tasks first. Aliases are left out. */
 export function variableGroups(variables: readonly TemplateVariable[]): VariableGroup[] {
   const bySubject = new Map<string, TemplateVariable[]>()
   for (const variable of variables.filter(({ aliasOf }) => aliasOf === undefined)) {

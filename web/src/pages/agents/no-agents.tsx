@@ -6,7 +6,7 @@ import { api } from '../../requests/api.ts'
 import { useSession } from '../../requests/session.ts'
 import { Programs } from '../welcome/programs.tsx'
 
-/** A workspace without agents: the programs of this machine, one click from being one. */
+/** A workspace without agents: the programs of this machine, each one click away from becoming one. */
 export function NoAgents({ isFiltered }: { isFiltered: boolean }) {
   const go = useGo()
   const { can } = useSession()

@@ -1,6 +1,6 @@
 import { Copyable } from '../../parts/copyable.tsx'
 
-/** A reason or a hint. What to run about it stands between backticks, and can be copied. `wraps`: commands may take several lines. */
+/** A reason or a hint. Commands to run are between backticks, and can be copied. `wraps`: commands may take several lines. */
 export function TextWithCommands({ text, wraps = false }: { text: string; wraps?: boolean }) {
   const look = wraps
     ? '[&_.truncate]:text-left [&_.truncate]:break-words [&_.truncate]:whitespace-normal'

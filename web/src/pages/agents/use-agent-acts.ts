@@ -19,7 +19,7 @@ const resume = (slug: string) => api().post('/agents/:id/resume', { params: { id
 const STOPPED: readonly AgentState[] = ['paused', 'error']
 export const isStopped = ({ state }: Pick<ActedOn, 'state'>) => STOPPED.includes(state)
 
-/** Wake, pause, resume, terminate. Each says what became of it. */
+/** Wake, pause, resume, terminate. Each reports its outcome. */
 export function useAgentActs() {
   const { can } = useSession()
   const wake = useMutation({

@@ -24,7 +24,7 @@ const changesAgents = ({ type, payload }: LiveEvent) =>
   WORK_EVENTS.includes(type) ||
   (type.startsWith('task_') && typeof payload.agent === 'string')
 
-/** Agents by slug. More pages are read as the reader goes down, and all that were read are read again. */
+/** Agents by slug. More pages are read as the reader scrolls down, and all that were read are read again. */
 export function useAgents(state: AgentState | undefined) {
   const pages = useRef(1)
   const list = useSnapshot<Answer>(

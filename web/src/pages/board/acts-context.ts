@@ -20,7 +20,7 @@ export type BoardAct =
   | 'again'
 
 export interface BoardActs {
-  /** Does it, or asks first where it cannot be taken back or more has to be said. */
+  /** Does it, or asks first where it cannot be undone or needs more input. */
   begin: (act: BoardAct, ids: readonly string[]) => void
   run: (asked: Asked, ids: readonly string[]) => void
   /** Why nothing can be done here. */

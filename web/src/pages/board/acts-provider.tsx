@@ -13,7 +13,7 @@ import { useDesk } from './desk.ts'
 import { focusCard } from './focus-card.ts'
 import { shortName } from './words.ts'
 
-/** As many as one request acts on. */
+/** The most tasks that one request acts on. */
 export const MOST_AT_ONCE = 200
 
 /** A dialog gives the focus back to where it was, which may be a card that has moved: then it goes to the card. */

@@ -19,7 +19,7 @@ const ACTS = [
   'cancel',
 ] as const satisfies BoardAct[]
 
-/** What can be done with all that is selected. Each task is decided for itself, and the outcome says which were refused. */
+/** What can be done with all that is selected. Each task is decided separately, and the outcome says which were refused. */
 export function BulkBar() {
   const desk = useDesk()
   const acts = useBoardActs()

@@ -30,7 +30,7 @@ export function CardReason({ card, isBesideState = false }: { card: ShownCard; i
   const reason = waits ?? reasonOf(card)
   const isRunning = card.state === 'running' || card.state === 'continuing'
   const percent = isRunning && card.percent !== null ? `${Math.round(card.percent)} % · ` : ''
-  // A state that asks for somebody is said in its colour; the rest is quiet.
+  // A state that needs a person is shown in its colour; the rest is muted.
   const tone = hue === 'ask' || hue === 'bad' ? HUE_TEXT[hue] : 'text-muted'
   return (
     <Line className={tone} title={reason}>
@@ -48,7 +48,7 @@ function Line(props: { className: string; title?: string | null; children: React
   )
 }
 
-/** Most tasks have it, so it says nothing, and a narrow card has room for what does. */
+/** Most tasks have it, so it is not shown: a narrow card has room for other values. */
 const USUAL_PRIORITY = 5
 
 /** Who, how urgent, which attempt, how much, how long. */
@@ -84,7 +84,7 @@ const factsTitle = ({ priority, attempt, maxRetries, tags }: ShownCard) =>
 
 const MINUTE_MS = 60_000
 
-/** "3 m": in whole minutes, but for the first one. */
+/** "3 m": in whole minutes, except for the first one. */
 function Age({ at }: { at: number }) {
   const age = useClock(15_000) - at
   const rough =

@@ -92,7 +92,7 @@ const EMPTY_WORDS = {
   done: 'Nothing is done yet.',
 } as const satisfies Record<BoardColumn, string>
 
-/** Something is dragged that this column does not take. */
+/** The dragged card cannot be dropped on this column. */
 function useIsUnlit(name: BoardColumn): boolean {
   const desk = useDesk()
   return useOnDesk(desk, ({ dragged }) => dragged !== null && dragged.drops.columns[name] === undefined)
@@ -134,7 +134,7 @@ function useColumnDrop(
 const AT_TOP_PX = 8
 const ROW_PX = CARD_PX + GAP_PX
 
-/** Keeps what is read where it is while cards come and go above it; says how many came. */
+/** Keeps the cards being read in place while others come and go above them; says how many came. */
 function useKeptPlace(list: React.RefObject<VirtualListHandle | null>, ids: readonly string[]): number {
   const [newer, setNewer] = useState(0)
   const before = useRef(ids)

@@ -1,6 +1,6 @@
 import type { BoardColumn } from '../../../../src/core/board.ts'
 
-/** Where the cursor goes on the board. Pure. */
+/** Where the cursor moves on the board. Pure. */
 
 interface Column {
   name: BoardColumn
@@ -13,7 +13,7 @@ interface Found {
   place: number
 }
 
-/** The card so many rows or columns away; columns without cards are passed by. Without a cursor: the first card. */
+/** The card so many rows or columns away; columns without cards are skipped. Without a cursor: the first card. */
 export function besideCursor(
   columns: readonly Column[],
   cursor: string | null,

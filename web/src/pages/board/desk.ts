@@ -2,7 +2,7 @@ import { createContext, useContext, useSyncExternalStore } from 'react'
 import type { ShownCard } from '../../live/pending-acts.ts'
 import type { Drops } from './drops.ts'
 
-/** Where the person is on the board: the card under the cursor, those selected, the one dragged. Cards listen to their own part. */
+/** Where the user is on the board: the card under the cursor, those selected, the one dragged. Cards listen to their own part. */
 
 interface DeskState {
   readonly cursor: string | null
@@ -68,7 +68,7 @@ export function useDesk(): Desk {
   return desk
 }
 
-/** A part of it; whoever asks is drawn again only when that part changes. */
+/** A part of it; the component is drawn again only when that part changes. */
 export function useOnDesk<T>(desk: Desk, part: (state: DeskState) => T): T {
   return useSyncExternalStore(desk.subscribe, () => part(desk.get()))
 }

@@ -1,6 +1,6 @@
 import type { TaskCreate } from '../../../../src/core/shapes/tasks.ts'
 
-/** A task that is being written, and what of it the server did not accept. Pure. */
+/** A task that is being written, and what the server did not accept of it. Pure. */
 
 export interface Upstream {
   id: string
@@ -41,7 +41,7 @@ export const EMPTY_DRAFT: Draft = {
   maxRetries: '',
 }
 
-/** What was left empty is left to the server. */
+/** For fields left empty, the server decides. */
 export function bodyOf(draft: Draft): TaskCreate {
   const { description, taskType, agent, project, dependsOn, verification, maxRetries } = draft
   const tags = draft.tags
@@ -58,7 +58,7 @@ export function bodyOf(draft: Draft): TaskCreate {
     ...(tags.length > 0 && { tags }),
     ...(dependsOn.length > 0 && { dependsOn: dependsOn.map(({ id }) => id) }),
     ...(verification !== 'none' && { verification: { kind: verification } }),
-    // What is no number is refused by the server, at its field.
+    // The server refuses what is not a number, at its field.
     ...(maxRetries.trim() !== '' && { maxRetries: Number(maxRetries) }),
   }
 }

@@ -3,7 +3,7 @@ import type { ShownCard } from '../../live/pending-acts.ts'
 import type { Desk } from './desk.ts'
 import { dropsFor } from './drops.ts'
 
-/** Drags of cards. Whoever takes a drop reads from the desk what is dragged. */
+/** Drags of cards. A drop target reads from the desk what is dragged. */
 
 export function draggableCard(
   element: HTMLElement,
@@ -20,12 +20,12 @@ export function draggableCard(
       const card = cardOf()
       if (card) desk.set({ dragged: { card, drops: dropsFor(card) } })
     },
-    // The card is told of the drop before the place that takes it, which still reads what is dragged.
+    // The card gets the drop before its target, which still reads what is dragged.
     onDrop: () => queueMicrotask(() => desk.set({ dragged: null })),
   })
 }
 
-/** `over`: the pointer's height on the screen while something lawful is above it, else null. */
+/** `over`: the pointer's height on the screen while something that may be dropped is over it, else null. */
 export function dropPlace(
   element: HTMLElement,
   on: { canDrop: () => boolean; over: (clientY: number | null) => void; drop: (clientY: number) => void },

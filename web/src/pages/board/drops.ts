@@ -3,9 +3,9 @@ import type { BoardColumn } from '../../../../src/core/board.ts'
 import { columnOf } from '../../live/board-list.ts'
 import type { ShownCard } from '../../live/pending-acts.ts'
 
-/** A column is a view of the state, so a drop is an act. Only lawful ones are offered. Pure. */
+/** A column is a view of the state, so a drop is an act. Only allowed ones are offered. Pure. */
 
-/** `again`: retry or put back, whichever the person chooses. */
+/** `again`: retry or put back, as the user chooses. */
 export type DropAct = 'priority' | 'approve' | 'reject' | 'again'
 export type Tray = 'pause' | 'resume' | 'cancel' | 'retry'
 

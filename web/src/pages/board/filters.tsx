@@ -18,7 +18,7 @@ interface Props {
   onChange: (change: Change) => void
 }
 
-/** What the board is narrowed to, as chips; more of it behind one button; words of the title in a field. */
+/** The filters of the board as chips; more of them behind one button; words of the title in a field. */
 export function Filters({ search, onChange }: Props) {
   const { project, mission, agent, tag } = search
   return (
@@ -117,7 +117,7 @@ const choices = (
   ...(set && !values.some(({ value }) => value === set) ? [{ value: set, words: set }] : []),
 ]
 
-/** Read only once somebody wants to choose. */
+/** Read only when the list is opened. */
 function FilterFields({ search, onChange, onDone }: Props & { onDone: () => void }) {
   const { data: projects } = useQuery(projectsQuery)
   const { data: agents } = useQuery(agentNamesQuery)

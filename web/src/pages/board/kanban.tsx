@@ -18,7 +18,7 @@ import { Trays } from './trays.tsx'
 import { useCardKeys } from './use-card-keys.ts'
 import { COLUMN_WORDS } from './words.ts'
 
-/** What runs, or else what waits for somebody: a phone should not open with an empty column. */
+/** What runs, or else what waits for a person: a phone should not open with an empty column. */
 const firstOnPhone = (board: BoardOnScreen): BoardColumn =>
   (['in_progress', 'review', 'inbox', 'assigned', 'done'] as const).find(
     (name) => board.column(name).count > 0,

@@ -1,13 +1,13 @@
-/** A column that is scrolled does not jump when tasks come or go above what is read. Pure. */
+/** A column that is scrolled does not jump when tasks come or go above the rows being read. Pure. */
 
 interface Kept {
-  /** By how many rows what is read has moved. */
+  /** By how many rows the row being read has moved. */
   rows: number
   /** How many of the rows above it are new. */
   newer: number
 }
 
-/** `firstSeen` is the first row in view; if it left, the next one that is still there counts. */
+/** `firstSeen` is the first row in view; if it left, the next remaining one counts. */
 export function keptPlace(before: readonly string[], after: readonly string[], firstSeen: number): Kept {
   const places = new Map(after.map((id, place) => [id, place]))
   for (let seen = firstSeen; seen < before.length; seen++) {

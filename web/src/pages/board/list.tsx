@@ -70,7 +70,7 @@ function UsualList({ board, search }: Props) {
 /** Costs and times change all the time; rows change their places only so often. */
 const SORT_EVERY_MS = 5_000
 
-/** All tasks, sorted here. Where there are too many, how many of them are sorted is said. */
+/** All tasks, sorted here. Where there are too many, it says how many are sorted. */
 function SortedList({ board, search, sort }: Props & { sort: Sort }) {
   const go = useGo()
   const { world } = useLive()

@@ -36,7 +36,7 @@ function travel(element: HTMLElement, from: DOMRect): void {
   const to = element.getBoundingClientRect()
   if (to.width === 0 || to.bottom < 0 || to.top > innerHeight) return
   const traveller = element.cloneNode(true) as HTMLElement
-  // It is only to be seen: nothing finds it twice.
+  // It is only visible: no query finds it twice.
   traveller.removeAttribute('data-card')
   traveller.inert = true
   Object.assign(traveller.style, {
@@ -49,7 +49,7 @@ function travel(element: HTMLElement, from: DOMRect): void {
     pointerEvents: 'none',
   })
   document.body.append(traveller)
-  // Unseen, but still there: it may have the focus.
+  // Invisible, but still in the page: it may have the focus.
   element.style.opacity = '0'
   const way = `translate(${from.left - to.left}px, ${from.top - to.top}px)`
   const timing = { duration: MOVE_MS, easing: 'cubic-bezier(.2, 0, 0, 1)' }

@@ -23,7 +23,7 @@ interface Props {
   project: string | undefined
 }
 
-/** Makes a task. A title is enough; what the server does not accept is said at its field. */
+/** Creates a task. A title is enough; what the server does not accept is shown at its field. */
 export function NewTask({ onClose, project }: Props) {
   const [draft, setDraft] = useState<Draft>({ ...EMPTY_DRAFT, project: project ?? '' })
   const go = useGo()

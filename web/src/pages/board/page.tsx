@@ -24,7 +24,7 @@ import { NoTasks } from './no-tasks.tsx'
 import { TaskBeside } from './panel.tsx'
 import { type BoardSearch, type BoardView, boardAt, FILTERS, filterIn, isFiltered } from './search.ts'
 
-/** All tasks of the workspace by where they stand: a kanban or a list. */
+/** All tasks of the workspace by state: a kanban or a list. */
 export function Board() {
   const search = useSearch({ from: '/board' })
   const [desk] = useState(() => new Desk())
@@ -46,7 +46,7 @@ function BoardPage({ search, desk }: { search: BoardSearch; desk: Desk }) {
   const change = (next: Parameters<typeof boardAt>[1]) => go(boardAt(search, next))
   const openNew = () => change({ new: 'task' })
   useShortcuts('Board', { 'c t': { words: 'New task', run: openNew } })
-  // What is selected belongs to what is shown.
+  // The selection belongs to the cards that are shown.
   const shown = useMemo(() => JSON.stringify(filter), [filter])
   // biome-ignore lint/correctness/useExhaustiveDependencies: another filter is the reason
   useEffect(() => desk.clearSelection(), [desk, shown])

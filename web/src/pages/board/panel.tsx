@@ -6,7 +6,7 @@ import { SidePanel } from '../../parts/side-panel.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { shortName } from './words.ts'
 
-// Not part of what a board needs to be shown.
+// Not needed to show a board.
 const TaskPanel = lazy(() => import('../task/panel.tsx').then(({ TaskPanel }) => ({ default: TaskPanel })))
 
 /** The chosen task beside the columns. It can be made a page. */

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api } from '../../requests/api.ts'
 
-/** What filters and new tasks can name. Read when somebody chooses. */
+/** What filters and new tasks can name. Read when the list is opened. */
 
 export const projectsQuery = queryOptions({
   queryKey: ['projects'],

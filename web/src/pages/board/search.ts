@@ -1,7 +1,7 @@
 import type { CardFilter } from '../../../../src/core/board-filter.ts'
 import { param, type SearchOf, writeSearch } from '../../search-params.ts'
 
-/** What of a board is in its address: everything that a person would send to another. */
+/** The parts of a board that are in its address: everything that a link to it should show. */
 
 const BOARD_VIEWS = ['kanban', 'list'] as const
 

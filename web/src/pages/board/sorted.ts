@@ -32,7 +32,7 @@ export const SORT_WORDS: Record<string, string> = {
   age: 'age',
 }
 
-/** Of these the largest is looked for, so it comes first at first. */
+/** For these the largest is usually wanted, so the first click sorts it first. */
 const LARGEST_FIRST: readonly string[] = ['priority', 'attempt', 'cost']
 
 export const canSort = (column: string) => Object.hasOwn(VALUES, column)

@@ -14,7 +14,7 @@ const ICON_OF = {
   retry: 'retry',
 } as const satisfies Record<Tray, IconName>
 
-/** Acts that are no column, while a card is dragged. */
+/** Acts that have no column, shown while a card is dragged. */
 export function Trays() {
   const desk = useDesk()
   const dragged = useOnDesk(desk, (state) => state.dragged)

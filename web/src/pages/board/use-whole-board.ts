@@ -27,7 +27,7 @@ export function useWholeBoard(board: BoardOnScreen) {
     setPhase('reading')
     const read = phase === 'first' ? board.loadLong() : board.loadMore(column!, PAGE)
     read.then(
-      // Nothing more came, although there is more: asking again would bring the same.
+      // Nothing more came, although there is more: another request would return the same.
       (after) => setPhase(after === before && phase !== 'first' ? 'stuck' : 'ready'),
       () => setPhase('failed'),
     )

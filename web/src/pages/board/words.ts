@@ -22,7 +22,7 @@ const AWAITS = {
   person: 'No attempts left',
 } as const
 
-/** Why it stands where it stands, or what it does now. Null: its state says enough. */
+/** Why it is in its state, or what it does now. Null: its state says enough. */
 export function reasonOf(card: Card): string | null {
   const { state, step, reason, awaits } = card
   switch (state) {

@@ -17,10 +17,10 @@ import { useInboxItem } from './use-inbox.ts'
 
 const GUARD_MS = 300
 
-/** An item takes answers only a moment after it was shown: a key that was meant for the one before does nothing. */
+/** An item takes answers only a moment after it was shown: a key that was meant for the previous one does nothing. */
 function useGuard(key: string): () => boolean {
   const shownAt = useRef(Number.POSITIVE_INFINITY)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the moment begins anew with what is shown
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the moment starts again with each item
   useEffect(() => {
     shownAt.current = performance.now()
   }, [key])
@@ -120,7 +120,7 @@ const short = (item: InboxItem) =>
     .filter(Boolean)
     .join(', ')
 
-/** The answer was for something that is not there any more, so it was not given. */
+/** The answer was for something that no longer exists, so it was not given. */
 function Changed(props: { change: Change; id: string; onShow: (id: string) => void }) {
   const { change, id, onShow } = props
   const { seen, now, state } = change

@@ -74,12 +74,12 @@ export function buttonWords(decision: Decision, { about }: InboxItem): string {
   return about.taskId === null ? 'Cancel the mission' : 'Cancel the task'
 }
 
-/** The way on, which `a` takes. Cancelling is never one. */
+/** The decision that lets it continue, which `a` takes. Cancelling is never one. */
 const WAYS_ON: readonly Decision[] = ['approve', 'answer', 'raise', 'retry', 'resume', 'release']
 export const wayOn = (actions: readonly Decision[]): Decision | null =>
   WAYS_ON.find((one) => actions.includes(one)) ?? null
 
-/** What `r` does: with a reason, which whoever tries again reads. */
+/** What `r` does: with a reason, which the next attempt gets. */
 export const wayBack = (actions: readonly Decision[]): Decision | null =>
   (['reject'] as const).find((one) => actions.includes(one)) ?? null
 
@@ -87,7 +87,7 @@ export const wayBack = (actions: readonly Decision[]): Decision | null =>
 const NEEDS_WORDS: readonly Decision[] = ['answer', 'raise']
 export const canBeTogether = (decision: Decision) => !NEEDS_WORDS.includes(decision)
 
-/** What cannot be taken back is asked once more. */
+/** What cannot be undone asks for confirmation. */
 const ASKED: readonly Decision[] = [
   'reject',
   'replan',

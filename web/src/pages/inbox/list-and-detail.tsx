@@ -16,7 +16,7 @@ interface Props {
   hasMore: boolean
   list: RefObject<HTMLUListElement | null>
   current: string | undefined
-  /** Somebody chose the current one: a phone shows it alone. */
+  /** The user chose the current one: a phone shows it alone. */
   isOpen: boolean
   checked: ReadonlySet<string>
   change: Change | null
@@ -29,7 +29,7 @@ interface Props {
   onClear: () => void
 }
 
-/** What waits on the left, what is asked on the right; one of both on a phone. */
+/** What waits on the left, what is asked on the right; one of the two on a phone. */
 export function ListAndDetail(props: Props) {
   const { rows, current, checked, show } = props
   const isPhone = useIsPhone()

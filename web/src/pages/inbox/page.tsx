@@ -50,7 +50,7 @@ export function Inbox() {
   useListKeys({ rows, current, show, check })
   const closedOf = (id: string) => {
     const row = inbox.rows.find(({ item }) => item.id === id)
-    // What has left a list that is complete does not wait any more.
+    // An item that is missing from a complete list no longer waits.
     return row ? row.closed : inbox.hasMore ? null : UNTOLD
   }
   const body = () => {

@@ -1,6 +1,6 @@
 import type { InboxItem } from './kinds.ts'
 
-/** The list keeps its order while somebody reads it. Pure. */
+/** The list keeps its order while it is read. Pure. */
 
 /** What ended an item's wait: it is shown in grey for a moment. */
 export interface Closed {
@@ -14,11 +14,11 @@ export interface Row {
   closed: Closed | null
 }
 
-/** Nobody told who ended it. */
+/** It is not known who ended it. */
 export const UNTOLD: Closed = { by: null, because: '', at: 0 }
 
 /**
- * Rows stay where they are, those that are over turn grey, and new ones are added below: nothing moves under the eye, or under a
+ * Rows stay where they are, ended ones turn grey, and new ones are added below: nothing moves under the reader, or under a
  * key that is on its way.
  */
 export function rowsAfter(
@@ -38,7 +38,7 @@ export function rowsAfter(
   ]
 }
 
-/** The row to go to when this one is answered: the next one that waits, else the one before. */
+/** The row to go to when this one is answered: the next one that waits, else the previous one. */
 export function rowAfter(rows: readonly Row[], id: string): string | null {
   const place = rows.findIndex(({ item }) => item.id === id)
   const waits = ({ item, closed }: Row) => closed === null && item.id !== id
@@ -46,7 +46,7 @@ export function rowAfter(rows: readonly Row[], id: string): string | null {
   return next?.item.id ?? null
 }
 
-/** Who ended it, and how, as far as events told. */
+/** Who ended it, and how, as far as events say. */
 export function closedWords({ by, because }: Closed): string {
   const who = by ?? 'Somebody'
   const did = because.replace(/^(task|mission|agent)_/, '').replaceAll('_', ' ')

@@ -4,7 +4,7 @@ import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { useSession } from '../../requests/session.ts'
 import { buttonWords, canBeTogether, type Decision, type InboxItem, wayBack, wayOn } from './kinds.ts'
 
-/** Several of one kind are answered together, asked once. */
+/** Several of one kind are answered together, with one confirmation. */
 export function SelectedBar(props: {
   items: readonly InboxItem[]
   onAnswer: (given: { items: readonly InboxItem[]; decision: Decision; comment: string }) => void

@@ -67,7 +67,7 @@ const Failed = ({ text }: { text: string | null }) => (
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value, null, 2))
 
-/** The result, what verifiers said of it, and how it differs from the one before. */
+/** The result, what verifiers said of it, and how it differs from the previous one. */
 function Result({ item }: { item: InboxDetail }) {
   const id = item.about.taskId!
   const { data, error, refetch } = useQuery({
@@ -126,7 +126,7 @@ function Result({ item }: { item: InboxDetail }) {
   )
 }
 
-/** Who made it, when, and where more is to be read. */
+/** Who made it, when, and where to read more. */
 export function Origin({ item }: { item: InboxDetail }) {
   const { about, askedBy, generation, since, kind, task, digest } = item
   const links = [

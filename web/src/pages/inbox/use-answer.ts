@@ -6,7 +6,7 @@ import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
 import { DECISIONS, type Decision, type InboxItem } from './kinds.ts'
 
-/** What a person decided, bound to what they saw. There is no undo: the answer goes to whoever waits for it. */
+/** What a person decided, bound to what they saw. There is no undo: the answer goes to the agent or mission that waits for it. */
 
 export interface Given {
   decision: Decision
@@ -15,7 +15,7 @@ export interface Given {
   budget?: { maxUsd?: string; maxTokens?: number } | { limitUsd?: string; limitTokens?: number }
 }
 
-/** It became something else between the look and the answer. */
+/** It changed between reading and answering. */
 export interface Change {
   seen: InboxItem
   detail: string
@@ -24,7 +24,7 @@ export interface Change {
   now: InboxItem | null
 }
 
-/** Of what was seen: the same thing may wait once more later. */
+/** Of what was seen: the same thing may wait again later. */
 export const seenKey = ({ id, generation, digest }: InboxItem) => `${id} ${generation} ${digest}`
 
 const boundTo = ({ generation, digest }: InboxItem) => ({

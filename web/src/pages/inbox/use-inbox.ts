@@ -15,7 +15,7 @@ interface Waiting extends AnswerTo<'GET', '/inbox'> {
 const ITEMS_AT_ONCE = 200
 const SHOWN_CLOSED_MS = 3_000
 
-/** An item that is over is told by its event. A new one is read: its event says neither title nor how much it blocks. */
+/** The event of an ended item is enough. A new one is read: its event has neither the title nor how much it blocks. */
 export function afterEvent(waiting: Waiting, event: LiveEvent): Waiting {
   if (event.type !== 'inbox_closed') return waiting
   const id = told(event, 'id', 'string')
@@ -34,7 +34,7 @@ export function afterEvent(waiting: Waiting, event: LiveEvent): Waiting {
   }
 }
 
-/** What waits, in an order that stays while it is read. Rows that are over go after a moment. */
+/** What waits, in an order that stays while it is read. Ended rows disappear after a moment. */
 export function useInbox(sort: InboxSort) {
   const read = useSnapshot<Waiting>(
     ['inbox', sort],

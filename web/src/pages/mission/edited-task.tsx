@@ -10,7 +10,7 @@ const JUDGE_WORDS: Record<Judge, string> = {
   human: 'A person',
   agent: 'An agent',
   command: 'A command',
-  auto: 'By itself',
+  auto: 'Automatic',
 }
 
 /** Only the row that is typed in is drawn again, however many there are. */

@@ -22,7 +22,7 @@ const DONE: Record<Act, string> = {
   clone: 'This is the copy.',
 }
 
-/** What people do to a mission. Pausing is undone by resuming; cancelling by nothing, so it is asked. */
+/** What people do to a mission. Resuming undoes pausing; nothing undoes cancelling, so it asks first. */
 export function MissionActs({ mission }: { mission: Mission }) {
   const { id, state, stateType, closedBy, tasksFailed, title } = mission
   const { can } = useSession()

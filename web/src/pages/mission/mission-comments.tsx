@@ -3,7 +3,7 @@ import { commentOnMission } from '../../requests/comments.ts'
 import { CommentForm } from '../task/comment-form.tsx'
 import { CommentThread } from '../task/comment-thread.tsx'
 
-/** What people and agents said about the mission. Whoever works on one of its tasks next is told. */
+/** What people and agents said about the mission. The next agent that works on one of its tasks gets them. */
 export function MissionComments({ id }: { id: string }) {
   return (
     <CommentThread

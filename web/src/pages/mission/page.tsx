@@ -122,7 +122,7 @@ function Facts({ mission }: { mission: Shown }) {
   )
 }
 
-/** How far it is, what it cost, and why it does not go on. */
+/** Its progress, what it cost, and why it does not continue. */
 function Standing({ mission }: { mission: Shown }) {
   const { goal, totalCost, config, errorMessage, resultSummary } = mission
   const limit = config.budget?.maxUsd

@@ -23,7 +23,7 @@ function say(error: unknown): void {
   })
 }
 
-/** A plan waits for a decision. It is given for the version and the digest that are shown, and for no other. */
+/** A plan waits for a decision. It is bound to the version and the digest that are shown. */
 export function PlanDecision({ mission, onShowPlan }: { mission: Mission; onShowPlan: () => void }) {
   const { id, planVersion, planDigest, preview, proposedVersion, state, approvedVersion, estimate } = mission
   const { can } = useSession()

@@ -73,7 +73,7 @@ function written(task: DraftTask): Json {
   const { rest } = task
   const after = task.after.split(/[\s,]+/).filter((on) => on !== '')
   const before = new Map(edgesOf(rest.dependsOn).map((edge) => [edge.on, edge]))
-  // Whether an edge hands on a result was said before, and stays.
+  // Whether an edge passes on a result stays as it was.
   const dependsOn = after.map((on) => (before.get(on)?.kind ? before.get(on) : on))
   const { limitUsd: _before, ...limits } = recordOf(rest.budget)
   const budget = { ...limits, ...(task.budgetUsd.trim() === '' ? {} : { limitUsd: task.budgetUsd.trim() }) }

@@ -22,7 +22,7 @@ export function PlanEditor(props: {
     mutationFn: () =>
       api().put('/missions/:id/plan', {
         params: { id: missionId },
-        // What was shown: a version that came after it is not passed over.
+        // The version that was shown: a later one is not overwritten.
         query: { planVersion: String(newer ?? version) },
         body: JSON.stringify(planWith(plan, tasks)),
       }),

@@ -11,7 +11,7 @@ const VERIFICATION: Record<VerificationRule['kind'], string> = {
   human: 'a person',
   agent: 'an agent',
   command: 'a command',
-  auto: 'by itself',
+  auto: 'automatic',
 }
 
 function judgedBy({ verification }: PlannedTask): string {

@@ -13,7 +13,7 @@ type Written = Partial<Omit<MissionTask, 'dependsOn'>> & {
   dependsOn?: readonly (string | MissionEdge)[]
 }
 
-/** The tasks with what they leave out. */
+/** The tasks with their defaults filled in. */
 export function tasksOf(plan: unknown): PlannedTask[] {
   const { tasks = [] } = (plan ?? {}) as { tasks?: readonly Written[] }
   return tasks.map((task) => ({
@@ -32,7 +32,7 @@ export function tasksOf(plan: unknown): PlannedTask[] {
   }))
 }
 
-/** Who proposed it: agents by their name, keys are people's. */
+/** Who proposed it: agents by their name; keys belong to people. */
 export const proposerWords = (by: string) => (by.startsWith('agent:') ? by.slice(6) : 'a person')
 
 /** How a task differs from an earlier version: `words` has one line for each changed field. */

@@ -38,7 +38,7 @@ interface Draft {
   budget: string
 }
 
-/** What the API is asked for. */
+/** The request to the API. */
 const missionOf = ({ goal, title, by, planner, plan, autonomy, below, budget }: Draft) => ({
   goal: goal.trim(),
   ...(title.trim() === '' ? {} : { title: title.trim() }),
@@ -151,7 +151,7 @@ const Dollars = ({ label, hint, value, onChange }: DollarsProps) => (
   </Field>
 )
 
-/** Whether a person approves the plan, and up to which price nobody is asked. */
+/** Whether a person approves the plan, and up to which cost no approval is needed. */
 function BeforeWork({ draft, change }: { draft: Draft; change: (part: Partial<Draft>) => void }) {
   return (
     <div className="flex flex-col items-start gap-3">

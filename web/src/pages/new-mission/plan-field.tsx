@@ -8,7 +8,7 @@ import { api } from '../../requests/api.ts'
 import { estimateWords } from '../mission/plan-version.tsx'
 import { type PlanProblem, problemsIn } from './plan-text.ts'
 
-/** A plan as text, checked without making anything of it: all problems at once, by line. */
+/** A plan as text, checked without creating anything: all problems at once, by line. */
 export function PlanField(props: {
   value: string
   onChange: (plan: string) => void

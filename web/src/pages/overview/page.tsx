@@ -21,7 +21,7 @@ import { Waiting } from './waiting.tsx'
 export function Overview() {
   const { data, error, refetch } = useOverview()
   const { workspace } = useSession()
-  // Nothing was ever done here, and this person has not looked around yet.
+  // Nothing was ever done here, and this user has not opened another page yet.
   if (data && isNew(data) && !hasLeftWelcome(workspace.id)) return <Navigate replace to="/welcome" />
   return (
     <Page text={data && <Health overview={data} />} title="Overview">

@@ -6,7 +6,7 @@ import { api } from '../../requests/api.ts'
 export type Overview = AnswerTo<'GET', '/overview'>
 export type RunningNow = Overview['running']['items'][number]
 
-/** What the figures count: changes of states, and what begins or ends. What a run says meanwhile is told by its event. */
+/** What the figures count: changes of states, and what begins or ends. Events report what a run says in between. */
 const changesFigures = ({ type, to }: LiveEvent) =>
   (to !== null && to !== undefined) ||
   /^(inbox_|mission_|agent_|run_(queued|started|finished|flagged))/.test(type)

@@ -54,7 +54,7 @@ const NEXT: Partial<Record<RunErrorCode, { next: string; act: EndingAct }>> = {
   not_logged_in: { next: 'Log in on the node, then resume the agent.', act: 'resume_agent' },
   invalid_task: { next: 'Change what the task asks for, then retry it.', act: 'open_task' },
   budget_blocked: { next: 'Raise the budget to continue.', act: 'open_task' },
-  rate_limited: { next: 'Nothing to do: it continues by itself.', act: null },
+  rate_limited: { next: 'Nothing to do: it continues automatically.', act: null },
   refused: { next: 'Reword the task, or give it to another agent.', act: 'open_task' },
   claim_lost: { next: 'Nothing to do: the current holder continues.', act: 'open_task' },
   cancelled: { next: 'Decide on the page of the task how to continue.', act: 'open_task' },

@@ -19,7 +19,7 @@ const copyable = (value: string | null, shownLength?: number) =>
     <Copyable shown={value.slice(0, shownLength)} text={value} />
   ))
 
-/** What the program was started with is told by the first event of the run. */
+/** The first event of the run says what the program was started with. */
 export const begunWith = (events: readonly RunEvent[]) =>
   (events.find(({ type, message }) => type === 'lifecycle' && message === 'running')?.payload ??
     {}) as Payload

@@ -10,7 +10,7 @@ import { WaitingRun } from './waiting-run.tsx'
 
 const RawLog = lazy(() => import('../../logs/raw-log.tsx').then(({ RawLog }) => ({ default: RawLog })))
 
-/** What of the address the views understand. */
+/** The search parameters of the views. */
 export interface RunAddress {
   view?: RunView | undefined
   at?: number | undefined

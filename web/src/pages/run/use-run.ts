@@ -7,12 +7,12 @@ import { api } from '../../requests/api.ts'
 export type Run = AnswerTo<'GET', '/runs/:id'>
 export type RunEvent = AnswerTo<'GET', '/runs/:id/events'>['items'][number]
 
-/** The end of a run is a longer story than its event: the run is read again. */
+/** The event of an ended run does not contain everything: the run is read again. */
 const READ_AGAIN_ON: readonly string[] = ['run_started', 'run_cancel_requested', 'run_finished']
 
 const numberOr = (value: unknown) => (typeof value === 'number' ? value : null)
 
-/** What events tell of a run while it goes on. */
+/** What events say about a live run. */
 export function afterEvent(run: Run, { type, runId, payload }: LiveEvent): Run {
   if (runId !== run.id) return run
   if (type === 'run_status')
@@ -50,5 +50,5 @@ export const useRunEvents = (id: string) =>
 
 export const isRunLive = ({ status }: { status: RunState }) => isLive(status)
 
-/** People tell runs apart by the end of their ids: the beginning is the minute they were made in. */
+/** People distinguish runs by the end of their ids: the beginning is the minute of their creation. */
 export const shortId = (id: string) => id.slice(-4)

@@ -14,7 +14,7 @@ import { shortId } from '../run/use-run.ts'
 import { SOURCE_WORDS } from './search.ts'
 import type { ListedRun } from './use-runs.ts'
 
-/** The row as it is now: what events told since it was read goes before. */
+/** The row as it is now: values of later events replace what was read. */
 function useNow(run: ListedRun) {
   const told = useEntity('run', run.id)
   const known = told && tokensOf(told)
@@ -58,7 +58,7 @@ function Failure({ run }: { run: ListedRun }) {
   )
 }
 
-/** In a row of its own height: the tile would stand below the line of the text. */
+/** In a row of its own height: the tile would be below the line of the text. */
 const Agent = ({ run }: { run: ListedRun }) => (
   <span className="flex">
     <AgentChip slug={run.agent} />

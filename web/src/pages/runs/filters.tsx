@@ -12,7 +12,7 @@ interface Props {
   onChange: (change: RunFilter) => void
 }
 
-/** One choice for each thing a run can be told by, the first two on a phone; a task or a mission comes with the address. */
+/** One choice for each property of a run, the first two on a phone; a task or a mission comes with the address. */
 export function Filters({ filter, onChange }: Props) {
   const choice = <Name extends 'status' | 'source' | 'errorCode'>(
     name: Name,

@@ -15,7 +15,7 @@ const keysOf = <Name extends string>(table: Record<Name, unknown>) => Object.key
 export const SOURCES = keysOf(SOURCE_WORDS)
 export const ERROR_CODES = keysOf(RUN_ERRORS)
 
-/** What of the address the list of runs understands. */
+/** The search parameters of the list of runs. */
 export const RUNS_SEARCH = {
   agent: param.text,
   status: param.oneOf(RUN_STATES),

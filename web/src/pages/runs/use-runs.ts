@@ -16,7 +16,7 @@ interface Head extends Answer {
 
 const RUNS_A_PAGE = 50
 
-/** A run that may belong to the list: what its event does not tell is seen when the list is read again. */
+/** A run that may belong to the list: what its event does not contain is known when the list is read again. */
 export const afterEvent =
   ({ agent, source, task }: RunFilter) =>
   <H extends Pick<Head, 'newer'>>(head: H, { type, payload, taskId }: LiveEvent): H => {

@@ -6,7 +6,7 @@ import { Switch } from '../../parts/switch.tsx'
 import { chooseTheme, THEME_WORDS, THEMES, useTheme } from '../../theme/theme-choice.ts'
 import { NotFound } from '../not-found/page.tsx'
 
-/** What a person chooses for this browser. */
+/** What the user chooses for this browser. */
 export function Settings() {
   const { section } = useParams({ from: '/settings/$section' })
   if (section !== 'appearance') return <NotFound />

@@ -9,7 +9,7 @@ export function given(text: string): { token: string } | { key: string } {
   return token === undefined ? { key: text.trim() } : { token }
 }
 
-/** Back to where the person was, if that is in the workspace that was signed in to: a link must not lead elsewhere. */
+/** Back to where the user was, if that is in the workspace that was signed in to: a link must not lead elsewhere. */
 export function wayBack(back: string | null, workspace: string): string {
   const isInside =
     back !== null &&

@@ -8,7 +8,7 @@ import type { Asking, SharedAct } from './asked-first.ts'
 
 const because = (reason: string) => (reason === '' ? {} : { reason })
 
-/** What has to be said or seen before an act, on one task or on several. */
+/** What has to be entered or shown before an act, on one task or on several. */
 export function AskAct(props: Asking & { act: SharedAct }) {
   const { act, about, onClose, send } = props
   const asked = { open: true, onClose } as const
@@ -21,7 +21,7 @@ export function AskAct(props: Asking & { act: SharedAct }) {
           isDangerous
           onConfirm={(reason) => send({ act, ...because(reason) })}
           reason="optional"
-          text="Whoever is working on it loses it at once. A cancelled task can be put back in the queue."
+          text="The agent working on it loses it at once. A cancelled task can be put back in the queue."
           title={`Cancel ${about.name}?`}
         />
       )

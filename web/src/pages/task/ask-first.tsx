@@ -9,7 +9,7 @@ import type { AskedAct } from './asked-first.ts'
 import { shortName } from './task-heading.tsx'
 import type { ShownTask, Task } from './use-task.ts'
 
-/** What has to be said before an act on the page of a task. */
+/** What has to be entered before an act on the page of a task. */
 export function AskFirst(props: {
   act: AskedAct
   task: Task

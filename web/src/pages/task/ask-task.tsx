@@ -81,7 +81,7 @@ export function AskResult({ task, now, onClose }: Props) {
       missing={text.trim() === '' ? 'A result is needed.' : null}
       onClose={onClose}
       onConfirm={() => void save()}
-      text="Your result is accepted as it is. Whoever is working on it loses it."
+      text="Your result is accepted as it is. The agent working on it loses it."
       title={`Complete ${shortName(task)} by hand`}
     >
       <Field hint="Text, or JSON." label="Result">

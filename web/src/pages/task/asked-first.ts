@@ -2,7 +2,7 @@ import type { Act } from '../../../../src/core/acts.ts'
 import type { Card } from '../../live/card.ts'
 import type { Asked } from '../../requests/acts.ts'
 
-/** Acts before which something is asked: a reason, a value, or whether it is meant. */
+/** Acts before which something is asked: a reason, a value, or a confirmation. */
 
 /** Those that a board offers, too. `again`: retry, or back to the queue. */
 export type SharedAct = 'cancel' | 'approve' | 'reject' | 'reset' | 'again' | 'priority' | 'agent'

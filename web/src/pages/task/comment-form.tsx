@@ -5,20 +5,20 @@ import { TextInput } from '../../parts/text-input.tsx'
 import { useSession } from '../../requests/session.ts'
 import type { Comment } from './thread.ts'
 
-/** What another button of the form knows of it. */
+/** What another button of the form needs of it. */
 export interface Writing {
   readonly text: string
   /** Why it cannot be sent yet. */
   readonly empty: string | null
   readonly isSending: boolean
-  /** Sends in another way; the text is kept unless it was done. */
+  /** Sends in another way; the text is kept unless that succeeded. */
   readonly send: (sent: Promise<boolean>) => Promise<void>
 }
 
 /** Where a comment is written. Ctrl Enter sends it. */
 export function CommentForm(props: {
   replyTo: Comment | null
-  /** It was sent, or is no reply any more. */
+  /** It was sent, or is no longer a reply. */
   onDone: () => void
   /** Whether it was sent. */
   comment: (text: string) => Promise<boolean>

@@ -9,7 +9,7 @@ import { CommentThread } from './comment-thread.tsx'
 import { tellOutcome } from './tell.ts'
 import type { ShownTask, Task } from './use-task.ts'
 
-/** What people and agents said about the task. Whoever works on it next is told. */
+/** What people and agents said about the task. The next agent that works on it gets them. */
 export function Comments({ task, now }: { task: Task; now: ShownTask }) {
   return (
     <CommentThread

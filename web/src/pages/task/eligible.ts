@@ -12,7 +12,7 @@ interface NotTaken {
   resume: string | null
 }
 
-/** Null: somebody can take it, so that it is only a matter of time. */
+/** Null: an agent can take it, so that it is only a matter of time. */
 export function whyNotTaken(
   wanted: { agent: string | null; capabilities: readonly string[] },
   { agents, workers }: Eligible,

@@ -33,7 +33,7 @@ async function readPages(id: string, pages: number, signal: AbortSignal) {
   }
 }
 
-/** A new event stands at the end, if all before it are there. */
+/** A new event is added at the end, if all before it are loaded. */
 const append = (id: string) => (log: Log, event: LiveEvent) =>
   event.taskId === id && log.isComplete ? { ...log, events: [...log.events, event] } : log
 

@@ -21,7 +21,7 @@ import {
 
 type Verdict = Task['verifications'][number]
 
-/** Every generation, the newest first: who had it, how it ended, and where to read on. */
+/** Every generation, the newest first: who had it, how it ended, and where to read more. */
 export function Lineage(props: { task: Task; now: ShownTask; onResults: () => void }) {
   const { task, now, onResults } = props
   const claims = useGenerations(task.id)

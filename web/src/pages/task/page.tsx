@@ -14,7 +14,7 @@ import { TaskFacts, TaskHeading, titleOf } from './task-heading.tsx'
 import { useOpenRuns } from './use-open-runs.ts'
 import { type Task as TaskRead, useShownTask, useTask } from './use-task.ts'
 
-/** One task: why it stands as it stands, every generation, result and word about it, and all that can be done. */
+/** One task: why it is in its state, its generations, results and comments, and all that can be done. */
 export function Task() {
   const { idOrKey } = useParams({ from: '/tasks/$idOrKey' })
   const { data: task, error, refetch } = useTask(idOrKey)

@@ -1,4 +1,4 @@
-/** A JSON Patch as rows of a tree: each part of a path once, with what was there and what is there now. Pure. */
+/** A JSON Patch as rows of a tree: each part of a path once, with the old and the new value. Pure. */
 
 export interface Operation {
   readonly op: string
@@ -21,7 +21,7 @@ const segmentsOf = (pointer: string) =>
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
 
-/** What stands at a path; undefined when nothing does. */
+/** The value at a path; undefined when there is none. */
 function valueAt(value: unknown, segments: readonly string[]): unknown {
   let found = value
   for (const part of segments) {

@@ -142,7 +142,7 @@ function Promote({ task, result }: { task: Task; result: Result }) {
         onConfirm={(reason) => void promote(reason)}
         open={isAsked}
         reason="required"
-        text="It becomes the accepted result. The one before stays in the list, and whoever is working on the task loses it."
+        text="It becomes the accepted result. The previous one stays in the list, and the agent working on the task loses it."
         title={`Promote the result of generation ${result.generation}?`}
       />
     </>

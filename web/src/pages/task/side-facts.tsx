@@ -13,7 +13,7 @@ import { Neighbours } from './neighbours.tsx'
 import type { ShownTask, Task } from './use-task.ts'
 import { ValueText } from './value-text.tsx'
 
-/** What stands beside the tabs: progress, cost, neighbours, what it was given. */
+/** What is shown beside the tabs: progress, cost, neighbours, what it was given. */
 export function SideFacts({ task, now }: { task: Task; now: ShownTask }) {
   return (
     <div className="flex flex-col gap-5">
@@ -145,7 +145,7 @@ function timeOf(task: Task): ReactNode {
   )
 }
 
-/** Nothing is shown of what was not given. */
+/** Inputs that were not given are not shown. */
 function Folded({ words, children }: { words: string; children: unknown }) {
   if (children === null || children === undefined || isEmptyObject(children)) return null
   return (

@@ -69,7 +69,7 @@ export function TaskFacts({ task, now }: { task: Task; now: ShownTask }) {
 
 const sentence = (words: string) => words.charAt(0).toUpperCase() + words.slice(1)
 
-/** What holds it, and what happens next. */
+/** What keeps it waiting, and what happens next. */
 export function WhyAndNextLines({ task, now }: { task: Task; now: ShownTask }) {
   const { why, next, resume } = whyAndNext(task, now)
   if (why === null && next === null) return null
@@ -102,7 +102,7 @@ export function WhyAndNextLines({ task, now }: { task: Task; now: ShownTask }) {
   )
 }
 
-/** The act that helps, where it is missed. */
+/** The act that helps, where it is needed. */
 function Resume({ slug }: { slug: string }) {
   const { pauseOrResume, whyNotPause, isPausing } = useAgentActs()
   const agent = { slug, state: 'paused', adapterType: '', leaving: false } as const

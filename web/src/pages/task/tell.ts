@@ -1,7 +1,7 @@
 import { toast } from '../../parts/toasts.tsx'
 import type { ActOutcome } from '../../requests/acts.ts'
 
-/** What became of an act on tasks, at the edge of the page: done with its undo, refused and why, or not known. */
+/** The outcome of an act on tasks, at the edge of the page: done with its undo, refused and why, or not known. */
 
 const MOST_REASONS = 3
 

@@ -10,7 +10,7 @@ interface Thread {
   readonly replies: readonly Comment[]
 }
 
-/** Replies stand below what began their thread, however deep they answer each other. Pure. */
+/** Replies are listed below the first comment of their thread, however deep they answer each other. Pure. */
 export function threadsOf(comments: readonly Comment[]): Thread[] {
   const firstOf = new Map<string, string>()
   const threads = new Map<string, { first: Comment; replies: Comment[] }>()

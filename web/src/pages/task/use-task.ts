@@ -15,7 +15,7 @@ export type TaskRun = AnswerTo<'GET', '/tasks/:id/runs'>['items'][number]
 const withState = (neighbours: readonly Neighbour[], id: string, state: TaskState) =>
   neighbours.map((one) => (one.taskId === id ? { ...one, state } : one))
 
-/** What an event tells of the task's neighbours. Its own changes are on its card at once, and are read again with all they bring. */
+/** What an event says about the task's neighbours. Its own changes are on its card at once, and are read again with all they bring. */
 function afterEvent(task: Task, { taskId, to }: LiveEvent): Task {
   if (taskId === null || to === null || taskId === task.id) return task
   const isNeighbour = (one: Neighbour) => one.taskId === taskId
@@ -28,7 +28,7 @@ function afterEvent(task: Task, { taskId, to }: LiveEvent): Task {
   }
 }
 
-/** The card tells progress; nothing else of the task changes with it but its last checkpoint. */
+/** The card shows progress; nothing else of the task changes with it but its last checkpoint. */
 const changesTask =
   ({ id, state }: Pick<Task, 'id' | 'state'>) =>
   ({ taskId, type, payload }: LiveEvent) =>

@@ -2,7 +2,7 @@ import { shortKey } from '../../requests/act-words.ts'
 import { whyNotTaken } from './eligible.ts'
 import type { Neighbour, ShownTask, Task } from './use-task.ts'
 
-/** Why a task stands as it stands, and what changes that next. Each state that does not move names both. Pure. */
+/** Why a task is in its state, and what changes that next. Each state that does not move names both. Pure. */
 
 interface WhyAndNext {
   readonly why: string | null

@@ -13,22 +13,22 @@ const STEPS_KEPT = 24
 /** Of a line without its end: a progress bar may be drawn for hours. */
 const MOST_UNFINISHED = 2_000
 
-/** After one of these, nobody knows whether the agent thinks. */
+/** After one of these, it is not known whether the agent thinks. */
 const IS_OVER: readonly Step['kind'][] = ['ended', 'asked', 'limited']
 
 export class RunTail {
   readonly #adapterType: string
-  /** Its lines are JSON: a part of one says nothing. */
+  /** Its lines are JSON: a part of one cannot be read. */
   readonly #isKnown: boolean
   #reader: TranscriptReader
-  /** The reader begins anew after a hole, and its numbers with it. */
+  /** The reader starts again after a hole, and so do its numbers. */
   #holes = 0
   readonly #steps = new Map<string, Step>()
   /** Where the next piece is expected; null: nothing was read. */
   #end: number | null = null
-  /** The first line of this stretch may be the rest of one. */
+  /** The first line of this part may be the rest of one. */
   #isCut = false
-  /** What came before the end of the log was read. */
+  /** Output that arrived before the end of the log was read. */
   #early: Piece[] | null = []
   #lastCall = ''
   #equalCalls = 0
@@ -50,7 +50,7 @@ export class RunTail {
     return this.#equalCalls
   }
 
-  /** The end of its log, as far as it was read; then what came meanwhile. */
+  /** The end of its log, as far as it was read; then what arrived in the meantime. */
   open(pieces: readonly Piece[]): void {
     const early = this.#early ?? []
     this.#early = null

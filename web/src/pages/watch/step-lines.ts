@@ -8,7 +8,7 @@ export interface TailLine {
   readonly key: string
   readonly text: string
   readonly look: 'plain' | 'said' | 'quiet' | 'bad'
-  /** It goes on since then: how long is counted behind it. */
+  /** It has been running since then: the time is counted behind it. */
   readonly since: number | null
 }
 
@@ -17,7 +17,7 @@ const OUTPUT_LINES = 2
 const LOG_LINES = 8
 const MOST_SAID = 240
 
-/** `since`: it is the last one of a run that goes on, which was last heard of then. */
+/** `since`: it is the last step of a live run, whose last output came at that time. */
 export function linesOfStep(step: Step, key: string, since: number | null): TailLine[] {
   const { kind, title, tool, isError, text } = step
   const line = (words: string, look: TailLine['look'] = 'plain', from: number | null = null): TailLine[] => [
@@ -53,7 +53,7 @@ const callWords = ({ tool, title }: Step) =>
 const thoughtWords = (title: string, isLast: boolean) =>
   title !== '' && title !== 'Thinks' ? `thinks: ${title}` : isLast ? 'thinks,' : 'thinks'
 
-/** Programs say when a call began; otherwise it is when it was heard of. */
+/** Programs say when a call began; otherwise it is when its output arrived. */
 const startOf = ({ at }: Step, since: number | null) => (at === null ? since : Date.parse(at))
 
 /** What a command printed last, and what a failed call said. */
@@ -67,7 +67,7 @@ function outputOf({ output, tool, isError }: Step, key: string): TailLine[] {
   }))
 }
 
-/** A line of JSON that nobody understands has a name at most; all else is shown as it is. */
+/** A line of unknown JSON is shown by its name at most; all else is shown as it is. */
 function logLines({ text, title, isError }: Step, key: string): TailLine[] {
   const isNamed = objectIn(text) !== null
   const lines = isNamed ? [title] : shownLines(text, LOG_LINES)
@@ -86,7 +86,7 @@ const shownLines = (text: string, count: number) =>
     .slice(-count)
     .map(plainText)
 
-/** Without the signs of Markdown for headings, bold and code. */
+/** Without the Markdown markers for headings, bold and code. */
 const inOneLine = (text: string) =>
   text
     .slice(0, MOST_SAID)

@@ -18,7 +18,7 @@ import { endWords, type Trouble, type WatchedRun } from './wall.ts'
 
 interface Props {
   run: WatchedRun
-  /** In words; null: it goes on as it should. */
+  /** What is wrong, in words; null: nothing is. */
   trouble: string | null
   troubleKind: Trouble['kind'] | null
   lines: readonly TailLine[] | undefined
@@ -28,7 +28,7 @@ interface Props {
   whyNotStop: string | null
 }
 
-/** Solid: it goes on. Dashed: it moves in a circle, or not at all. */
+/** Solid: it makes progress. Dashed: it repeats itself, or is silent. */
 const BORDERS = {
   repeats: 'border-bad border-dashed',
   silent: 'border-ask border-dashed',
@@ -42,7 +42,7 @@ const LOOKS = {
   bad: 'truncate whitespace-pre text-bad',
 } as const satisfies Record<TailLine['look'], string>
 
-/** One run: who, what, how long, how much, and its last lines. The border tells progress from repetition. */
+/** One run: who, what, how long, how much, and its last lines. The border distinguishes progress from repetition. */
 export const Tile = memo(function Tile(props: Props) {
   const { run, trouble, troubleKind, lines, isSelected, onSelect, onStop, whyNotStop } = props
   const isRunning = isLive(run.status)
@@ -97,7 +97,7 @@ export const Tile = memo(function Tile(props: Props) {
   )
 })
 
-/** The newest at the bottom; what does not fit goes out at the top. */
+/** The newest at the bottom; what does not fit is cut off at the top. */
 function LastLines(props: { lines: readonly TailLine[] | undefined; statusMessage: string | null }) {
   const { lines, statusMessage } = props
   return (

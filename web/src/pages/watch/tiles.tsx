@@ -10,7 +10,7 @@ import { Tile } from './tile.tsx'
 import { useTails } from './use-tails.ts'
 import { columnsFor, shownAt, type WatchedRun } from './wall.ts'
 
-/** The tiles of one page of the wall: the troubled first, then the oldest. */
+/** The tiles of one page of the wall: those with a problem first, then the oldest. */
 export function Tiles({ runs }: { runs: readonly WatchedRun[] }) {
   const go = useGo()
   const { can } = useSession()

@@ -5,7 +5,7 @@ import { afterEvent, type WatchedRun, watched, withEarlier } from './wall.ts'
 
 const MOST_RUNS = 200
 
-/** The running runs, kept by events; a run that began is read, since its event does not tell its task. */
+/** The running runs, kept by events; a run that began is read, since its event does not contain its task. */
 export function useRunningRuns(filter: { agent?: string | undefined; mission?: string | undefined }) {
   const last = useRef<readonly WatchedRun[]>([])
   const { agent, mission } = filter

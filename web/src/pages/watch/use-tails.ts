@@ -15,7 +15,7 @@ export interface ShownTail extends Heard {
 const DRAW_EVERY_MS = 200
 type Tails = Map<string, RunTail>
 
-/** The last lines of these runs: first what their logs end with, then what comes. However much they write, it is drawn five times a second. */
+/** The last lines of these runs: first what their logs end with, then what comes. It is drawn five times a second, however much they write. */
 export function useTails(runs: readonly WatchedRun[]): ReadonlyMap<string, ShownTail> {
   const live = useLive()
   const tails = useRef<Tails>(new Map())
@@ -36,7 +36,7 @@ export function useTails(runs: readonly WatchedRun[]): ReadonlyMap<string, Shown
   const ids = runs.map(({ id }) => id).join()
   // biome-ignore lint/correctness/useExhaustiveDependencies: other runs are the reason
   useEffect(() => openTails(tails.current, latest.current, changed.current), [ids])
-  // What ended has said its last word.
+  // A run that ended prints nothing more.
   const over = runs.filter(({ status }) => !isLive(status)).map(({ id }) => id)
   const overKey = over.join()
   // biome-ignore lint/correctness/useExhaustiveDependencies: their ids are the reason
@@ -63,7 +63,7 @@ const shownOf = (tail: RunTail, isRunning: boolean): ShownTail => ({
   equalCalls: tail.equalCalls,
 })
 
-/** Begins with those that are new, and forgets those that are gone. Their logs are read with one request. */
+/** Starts reading new runs, and forgets those that are gone. Their logs are read with one request. */
 function openTails(tails: Tails, runs: readonly WatchedRun[], changed: Set<string>): void {
   const wanted = new Set(runs.map(({ id }) => id))
   for (const id of tails.keys()) if (!wanted.has(id)) tails.delete(id)

@@ -17,7 +17,7 @@ interface Flag {
 
 export interface WatchedRun extends ListedRun {
   readonly flag: Flag | null
-  /** What it did last, in the words of its status: what of it comes again is no progress. */
+  /** What it did last, in the words of its status: a repeated status is no progress. */
   readonly lastStatuses: readonly string[]
   /** Of its mission; null: not known, or without one. */
   readonly budgetPercent: number | null
@@ -32,7 +32,7 @@ export interface Heard {
 
 /** A run that ended stays this long, with its end. */
 const ENDED_STAY_MS = 30_000
-/** Fewer than the watchdog flags: whoever looks sees it first. */
+/** Fewer than the watchdog flags: a viewer sees it first. */
 const EQUAL_CALLS = 3
 const SILENT_MS = 180_000
 const NEAR_BUDGET_PERCENT = 90
@@ -119,7 +119,7 @@ export function withEarlier(
   ]
 }
 
-/** What is wrong with a run, in words; null: it goes on as it should. `repeats`: it moves, but in a circle. */
+/** What is wrong with a run, in words; null: nothing is. `repeats`: it makes the same calls again and again. */
 export interface Trouble {
   readonly words: string
   readonly kind: 'repeats' | 'silent' | 'budget'

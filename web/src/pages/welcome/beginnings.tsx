@@ -4,7 +4,7 @@ import { useGo } from '../../links.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Copyable } from '../../parts/copyable.tsx'
 
-/** Other ways to begin: a goal, a task, a program of one's own. */
+/** Other ways to begin: a goal, a task, your own program. */
 export function Beginnings() {
   const go = useGo()
   const { routesByPath } = useRouter()

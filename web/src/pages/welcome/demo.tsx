@@ -65,7 +65,7 @@ export function Demo(props: { demo: Onboarding['demo']; actRef: Ref<HTMLButtonEl
 
 const MOVES: readonly string[] = ['task_assigned', 'task_started']
 
-/** Missions of which a task moved since this was shown: the first move may be told before the answer to the start. */
+/** Missions of which a task moved since this was shown: the event of the first move may arrive before the answer to the start. */
 class MovedMissions {
   readonly #moved = new Set<string>()
   #waiting: { missionId: string; run: () => void } | null = null
@@ -81,7 +81,7 @@ class MovedMissions {
     run()
   }
 
-  /** Returns how to wait no longer. */
+  /** Returns a function that ends the wait. */
   when(missionId: string, run: () => void): () => void {
     this.#waiting = { missionId, run }
     this.flush()

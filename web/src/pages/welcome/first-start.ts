@@ -1,17 +1,17 @@
 import type { Onboarding } from './onboarding.ts'
 
-/** When Welcome is shown by itself, and what it proposes next. */
+/** When Welcome is shown automatically, and what it proposes next. */
 
 const KEPT_AS = 'baton-welcome-left:'
 
-/** Whether this person has seen Welcome in this workspace and gone on. */
+/** Whether this user has seen Welcome in this workspace and left it. */
 export const hasLeftWelcome = (workspace: string) => localStorage.getItem(KEPT_AS + workspace) !== null
 
 export const keepWelcomeLeft = (workspace: string) => localStorage.setItem(KEPT_AS + workspace, 'yes')
 
 type Cli = NonNullable<Onboarding['clis']>[number]
 
-/** Whether an agent can be made of it now. A login that cannot be told is tried. */
+/** Whether an agent can be created from it now. If its login is not known, it is tried. */
 export const isUsable = ({ isFound, isAllowed, login }: Pick<Cli, 'isFound' | 'isAllowed' | 'login'>) =>
   isFound && isAllowed && login !== 'out'
 

@@ -12,7 +12,7 @@ export interface Made {
   adapterConfig: Record<string, unknown>
 }
 
-/** An agent that was just made: what its test found, and what to do with it now. */
+/** An agent that was just created: what its test found, and what to do with it now. */
 export function MadeAgent({ agent, test }: { agent: Made; test: ReturnType<typeof useTest> }) {
   const { slug, adapterType, adapterConfig } = agent
   const go = useGo()

@@ -78,7 +78,7 @@ export function Welcome() {
   )
 }
 
-/** Programs are looked for again when somebody comes back, perhaps from a terminal where they logged in. */
+/** Programs are looked for again when the user comes back, perhaps from a terminal where they logged in. */
 function useOnboarding() {
   const read = useSnapshot<Onboarding>(
     ['onboarding'],
@@ -94,7 +94,7 @@ function useOnboarding() {
   return read
 }
 
-/** Whoever goes on to another page has seen it: it is not shown by itself again. */
+/** A user who opens another page has seen it: it is not shown automatically again. */
 function useLeaving(): void {
   const router = useRouter()
   const { workspace } = useSession()

@@ -7,7 +7,7 @@ import { isUsable } from './first-start.ts'
 import type { Cli, Onboarding } from './onboarding.ts'
 import { UseProgram } from './use-program.tsx'
 
-/** The agent programs of this machine: found or not, logged in or not, and what to run about it. */
+/** The agent programs of this machine: found or not, logged in or not, and what to run to fix that. */
 export function Programs(props: {
   clis: Onboarding['clis']
   isLooking: boolean

@@ -15,7 +15,7 @@ import type { Cli } from './onboarding.ts'
 
 const NAMES = ['agent-names']
 
-/** Makes an agent of a program that is installed, tests it, and says what the test found. */
+/** Creates an agent from an installed program, tests it, and says what the test found. */
 export function UseProgram(props: { programs: readonly Cli[]; actRef: Ref<HTMLButtonElement> | undefined }) {
   const { programs, actRef } = props
   const queries = useQueryClient()
