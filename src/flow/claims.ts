@@ -66,7 +66,7 @@ async function claimant(
   return { who: { agent, session, leaseMs, capabilities }, registered }
 }
 
-/** The same, at once: every promise here would be paid for by every claim. */
+/** The same, synchronously: each promise here would cost every claim. */
 function cachedClaimant(
   { limits, agent: { slug, capabilities }, session: registered }: CachedClaimant,
   { session, leaseSeconds }: Pick<z.output<typeof shapes.ClaimBody>, 'session' | 'leaseSeconds'>,
@@ -148,7 +148,7 @@ type AskForNext = Omit<z.output<typeof shapes.NextBody>, 'project'> &
 /** What the caller asks of the queue, and the registration of its session, as in `Claimant`. */
 type Asked = { wanted: NextWanted } & Pick<Claimant, 'registered'>
 
-/** At once where everything is cached, as it is for all but the first request in a while. */
+/** Synchronous where everything is cached, as it is for all but the first request in a while. */
 export function nextWanted(
   kernel: Kernel,
   caller: Caller,

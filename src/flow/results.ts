@@ -28,7 +28,7 @@ type Submit = Omit<z.output<typeof SubmitBody>, 'next'>
 
 type Work = Pick<Submit, 'result' | 'summary'>
 
-/** The result as stored. At once where the limits are known, as they are for all but the first in a while. */
+/** The result as stored. Synchronous where the limits are cached, as they are for all but the first request in a while. */
 export function submissionOf(kernel: Kernel, caller: Caller, work: Work): Submission | Promise<Submission> {
   const limits = kernel.limits(caller.workspaceId)
   return limits instanceof Promise
@@ -96,7 +96,7 @@ export interface NextOfHolder extends Omit<z.output<typeof ThenNext>, 'project'>
 /**
  * Submits a result and claims the next task for the same session, in one transaction. A refused result claims nothing: the
  * refusal is thrown, and a claim that came with it would be overlooked. `next` is null when no task was claimed, for
- * whatever reason: a result is never kept out because of the request that came with it.
+ * whatever reason: a result is never refused because of the request that came with it.
  */
 export async function submitAndNext(
   kernel: Kernel,

@@ -4,7 +4,7 @@ interface Batch<In, Out> {
 }
 
 /**
- * Batches concurrent requests of one kind. A workspace has one batch in flight; requests that arrive meanwhile form the
+ * Batches concurrent requests of one kind. A workspace has one batch in flight; requests that arrive during it form the
  * next. So a thousand callers cost two or three batches, and no workspace blocks the others.
  */
 export class BatchLoader<In, Out> {

@@ -49,7 +49,7 @@ const CACHED_WORKSPACES = 10_000
 
 /**
  * Combines concurrent requests into few transactions: all requests that are waiting when a transaction can start go into
- * it. No request is delayed to fill a batch; under load batches fill by themselves. Each caller is answered after commit.
+ * it. No request is delayed to fill a batch; under load batches fill on their own. Each caller is answered after commit.
  */
 export class Combiner {
   readonly #store: Transactor

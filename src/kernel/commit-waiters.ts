@@ -76,7 +76,7 @@ export class CommitWaiters {
     for (const done of [...(this.#waiting.get(workspaceId)?.callers ?? [])]) done()
   }
 
-  /** Kept until a poll finds nobody there: a caller that is woken usually asks and waits again at once. */
+  /** Kept until a poll finds no waiting caller: a caller that is woken usually asks and waits again at once. */
   #waitingIn(workspaceId: number): Waiting {
     const known = this.#waiting.get(workspaceId)
     if (known) return known
@@ -99,7 +99,7 @@ export class CommitWaiters {
   }
 
   async #look(workspaceId: number, waiting: Waiting): Promise<void> {
-    // When the log cannot be read, the callers find out for themselves.
+    // When the log cannot be read, the callers find out on their own.
     const lastSeq = await this.#store.lastSeq(workspaceId).catch(() => null)
     if (lastSeq !== null && lastSeq === waiting.lastSeq) return
     waiting.lastSeq = lastSeq

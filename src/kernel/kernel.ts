@@ -52,7 +52,7 @@ export interface Directory {
   agentOf(caller: Caller, agent: string): Promise<KnownAgent>
   /** The id of a project, or null when no project has this slug. */
   projectOf(workspaceId: number, slug: string): Promise<number | null>
-  /** All that a claim must know, in one read that registers nothing. Without it each is asked for itself. */
+  /** All that a claim must know, in one read that registers nothing. Without it each is looked up separately. */
   claimantOf?(workspaceId: number, claiming: Claiming): Promise<KnownClaimant>
   /** The names of keys by id, for directories that have keys. */
   namesOfKeys?(workspaceId: number, keyIds: readonly string[]): Promise<ReadonlyMap<string, string>>

@@ -23,7 +23,7 @@ export const serverDirectory = ({ agents, keys, projects }: ServerStore): Direct
     claimantOf: async (workspaceId, claiming) => (await claimants.ask(workspaceId, [claiming]))[0]!,
     async agentOf(caller, name) {
       const { workspaceId } = caller
-      // A UUID is always an id: an agent with such a slug could not be found again. A contractor is made by its mission alone.
+      // A UUID is always an id: an agent with such a slug could not be found again. Only its mission creates a contractor.
       const isKnown = isUuid(name) || isContractorSlug(name)
       const slug = isKnown ? (await agents.find(workspaceId, name))?.record.slug : name
       if (slug === undefined) throw new Refused('NOT_FOUND', `There is no agent "${name}" in this workspace.`)

@@ -5,5 +5,5 @@ import type { Kernel } from './kernel.ts'
 /** The kernel of a server. It needs Postgres: besides tasks it has agents, runs, keys, projects and cluster nodes. */
 export type ServerKernel = Kernel<ServerStore>
 
-/** The kernel of whatever runs agents: its store holds runs. */
+/** The kernel of a process that runs agents: its store holds runs. */
 export type RunKernel = Kernel<RunStore>

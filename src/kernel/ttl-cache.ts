@@ -30,12 +30,12 @@ export class TtlCache<T> {
     return asked
   }
 
-  /** How often something was set or forgotten: a value that was read before may be stale after. */
+  /** How often something was set or forgotten: a value that was read before that may be stale. */
   get invalidations(): number {
     return this.#invalidations
   }
 
-  /** Caches a value that was read when there had been so many invalidations, unless there were more since. */
+  /** Caches a value that was read at this count of invalidations, unless there were more since. */
   keep(name: string, value: T, invalidations: number): void {
     if (invalidations === this.#invalidations) this.#store(name, value)
   }

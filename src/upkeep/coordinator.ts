@@ -129,7 +129,7 @@ export class Coordinator implements Coordination {
     }
   }
 
-  /** Waits for the next pass; meanwhile assigns in workspaces with new commits. */
+  /** Waits for the next pass; until then, assigns in workspaces with new commits. */
   async #tick(term: number | null): Promise<void> {
     const began = performance.now()
     for (;;) {
@@ -148,7 +148,7 @@ export class Coordinator implements Coordination {
     }
   }
 
-  /** Not later than something is due, but no two passes follow each other at once: what is due may not be to be had yet. */
+  /** Not later than something is due, but no two passes follow each other at once: what is due may not be available yet. */
   #nextTick(began: number, term: number | null): number {
     if (term === null || this.#pending.size > 0) return began + TICK_MS
     const restMs = Math.min(REST_MS, this.#leadership.leaseMs * 0.6)
@@ -179,7 +179,7 @@ export class Coordinator implements Coordination {
     for (const step of AWAITING) this.#pending.add(step)
   }
 
-  /** Nothing was committed or due since it ran. Chores look at what time alone does, so they never rest. */
+  /** Nothing was committed or due since it ran. Chores depend on time alone, so they never rest. */
   #isResting(step: Pick<UpkeepStep, 'run'>): boolean {
     if (AWAITING.some(({ run }) => run === step.run)) return !this.#pending.has(step)
     return STEPS.some(({ run }) => run === step.run) && this.#pendingSince <= (this.#doneAt.get(step) ?? 0)

@@ -48,7 +48,7 @@ export class Leadership {
     this.#held = null
     // Sent even when this node knows of no term: the answer that granted one may have been lost.
     await this.#command('resign').catch((error: unknown) => {
-      // The store is unreachable; the lease expires by itself.
+      // The store is unreachable; the lease expires on its own.
       if (!(error instanceof StoreUnavailable)) throw error
     })
   }

@@ -74,7 +74,7 @@ const fireRoutines = ({ kernel, term, only }: CoordinatorContext) =>
 const settleContracts = ({ kernel, term, only }: CoordinatorContext) =>
   settleContractors(kernel, BATCH, { term, only })
 
-/** Verifications and planning that nothing waits for any more. */
+/** Verifications and planning that nothing needs any longer. */
 const clean = ({ kernel, term, only }: CoordinatorContext) => cancelOrphans(kernel, BATCH, { term, only })
 
 /** Last of those that follow commits: nobody waits for it. */
@@ -93,7 +93,7 @@ async function reconcile(context: CoordinatorContext): Promise<number> {
   const { missionCounters } = kernel.store
   const missions = await missionCounters.drifted(only)
   for (const mission of missions) await missionCounters.correct(mission, term)
-  // On request. By itself it is a chore, since it reads all tasks.
+  // On request. Otherwise it is a chore, since it reads all tasks.
   const recounted = only === undefined ? 0 : await recountTasks(context)
   return drifted.length + missions.length + recounted
 }

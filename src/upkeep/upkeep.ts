@@ -15,7 +15,7 @@ import {
 interface UpkeepStep {
   run: (context: UpkeepContext) => Promise<number>
   everyMs: number
-  /** Whether it may have something to do, where the store tells what is due next. */
+  /** Whether it may have something to do, where the store says what is due next. */
   mayBeDue: (next: NextUpkeep) => boolean
 }
 

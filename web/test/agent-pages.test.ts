@@ -9,7 +9,7 @@ import { nextStep } from '../src/pages/welcome/first-start.ts'
 const SAVED = { name: 'dev', maxConcurrentTasks: 1, adapterConfig: { cwd: '/a', model: 'x' }, version: 3 }
 
 describe('settings of an agent', () => {
-  test('are changed by another person only if they are others, whatever the version', () => {
+  test('are changed by another person only if they differ, whatever the version', () => {
     const sameInOtherOrder = { ...SAVED, adapterConfig: { model: 'x', cwd: '/a' }, version: 9 }
     const others = { ...SAVED, adapterConfig: { cwd: '/b' } }
     expect(isChangedElsewhere(SAVED, sameInOtherOrder)).toBe(false)
@@ -50,7 +50,7 @@ test('a prompt is in conflict only with what somebody else saved later', () => {
   expect(promptMeets(base, now('theirs', 4), 'ours')).toBe('newer')
   // Another act on the agent.
   expect(promptMeets(base, now('ours', 9), 'mine')).toBe('same')
-  // Read before what was saved here, while its author types on.
+  // Read before what was saved here, while its author keeps typing.
   expect(promptMeets(base, now('before', 2), 'ours and more')).toBe('same')
 })
 
@@ -85,7 +85,7 @@ describe('Welcome proposes', () => {
     )
   })
 
-  test('nothing where somebody has begun', () => {
+  test('nothing where work has begun', () => {
     expect(nextStep({ ...NOTHING, hasTasks: true })).toBeNull()
   })
 })

@@ -85,7 +85,7 @@ describe('the cursor', () => {
     expect(besideCursor([], null, 1, 0)).toBeNull()
   })
 
-  test('passes by columns without cards, and stays within the last', () => {
+  test('skips columns without cards, and stays within the last', () => {
     expect(besideCursor(columns, 'c', 0, 1)?.id).toBe('z')
     expect(besideCursor(columns, 'z', 0, 1)?.id).toBe('z')
     expect(besideCursor(columns, 'c', 1, 0)?.id).toBe('c')
@@ -143,7 +143,7 @@ describe('a new task', () => {
     })
   })
 
-  test('shows each problem at its field, and the rest by itself', () => {
+  test('shows each problem at its field, and the rest separately', () => {
     const refused = { errors: [{ field: 'tags[0]', message: 'too long' }] }
     expect(problemsIn(refused)).toEqual({ byField: { tags: 'too long' }, rest: null })
     const other = { errors: [{ field: 'body', message: 'no' }] }

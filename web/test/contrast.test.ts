@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
-/** Reads the style sheet itself, so that nobody tunes readability away. */
+/** Reads the style sheet itself, so that no change makes text unreadable. */
 
 type Rgb = [number, number, number]
 type Theme = 'light' | 'dark'

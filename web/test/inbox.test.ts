@@ -34,7 +34,7 @@ describe('rows of the inbox', () => {
     expect(rows.map((row) => row.closed === null)).toEqual([true, true, false])
   })
 
-  test('are followed by the next one that waits, and the last by the one before', () => {
+  test('are followed by the next one that waits, and the last by the previous one', () => {
     const rows = rowsAfter(shown, [item('a'), item('c')], {})
     expect([rowAfter(rows, 'a'), rowAfter(rows, 'c'), rowAfter([], 'a')]).toEqual(['c', 'a', null])
   })
@@ -79,7 +79,7 @@ describe('a plan', () => {
     ])
   })
 
-  test('with a circle ends, too', () => {
+  test('with a cycle ends, too', () => {
     const tasks = tasksOf({
       tasks: [
         { tempId: 'a', dependsOn: ['b'] },

@@ -4,7 +4,7 @@ import { LivePage, Refused } from './support/live-page.ts'
 import { seeded } from './support/manual-clock.ts'
 import { ModelServer } from './support/model-server.ts'
 
-/** Acts show at once. The answer, or the event, settles them. */
+/** Acts show at once. The answer, or the event, confirms them. */
 
 async function withTask(answer: Partial<ActRequests> = {}) {
   const server = new ModelServer(seeded(1))
@@ -53,7 +53,7 @@ const refusedItem = (id: string, detail: string) => ({
 })
 
 describe('an act on a task', () => {
-  test('moves its card at once, marked as not certain, until the event of it comes', async () => {
+  test('moves its card at once, marked as unconfirmed, until its event comes', async () => {
     const { server, task, page, acts, shown, columnOf } = await withTask({ actOnMany: never })
     void acts.run({ act: 'cancel' }, [task.id])
     expect(shown()).toMatchObject({ state: 'cancelled', pending: { act: 'cancel', column: 'done' } })
@@ -76,9 +76,9 @@ describe('an act on a task', () => {
     expect(shown().pending).toBeUndefined()
   })
 
-  test('that is refused goes back, and tells how the task stands by now and what can be done', async () => {
+  test('that is refused goes back, and shows the present state of the task and what can be done', async () => {
     const { server, task, page, acts, columnOf, shown } = await withTask({
-      // Somebody was faster, and the event of it is still on its way.
+      // Somebody was faster, and that event is still on its way.
       actOnMany: async ({ items }) => {
         server.move(task, 'task_cancelled')
         return { items: [refusedItem(items[0]!.id, 'It is over.')] }
@@ -96,7 +96,7 @@ describe('an act on a task', () => {
     expect(page.calls.filter((call) => call === 'cards').length).toBe(reads + 1)
   })
 
-  test('that is refused by a server that then says no more goes back to what was known', async () => {
+  test('that is refused by a server that then stops answering goes back to what was known', async () => {
     const { task, page, acts, columnOf } = await withTask({
       actOnMany: async ({ items }) => {
         page.failing = new Refused(503)
@@ -112,7 +112,7 @@ describe('an act on a task', () => {
     expect(page.live.world.shown(task.id)!.title).toBe('Read later')
   })
 
-  test('without an answer is not known to be done, and is asked again only by hand, under the same key', async () => {
+  test('without an answer is not known to be done, and is sent again only by hand, under the same key', async () => {
     let failing: Error | null = new Refused(503)
     const keys: string[] = []
     const { task, acts, shown, columnOf } = await withTask({
@@ -158,7 +158,7 @@ describe('an act on a task', () => {
     expect(shown().pending).toBeUndefined()
   })
 
-  test('that changes the priority shows it at once, and undo gives back what was there', async () => {
+  test('that changes the priority shows it at once, and undo restores the old one', async () => {
     const { task, page, acts, shown } = await withTask()
     const done = await acts.run({ act: 'priority', priority: 9 }, [task.id])
     expect(shown()).toMatchObject({ priority: 9, pending: { act: 'priority' } })
@@ -184,7 +184,7 @@ describe('an act on a task', () => {
   })
 })
 
-test('an act on many tells what became of each', async () => {
+test('an act on many tasks reports the outcome of each', async () => {
   const { server, task, page, acts } = await withTask({
     actOnMany: async ({ items }) => ({
       items: items.map(({ id }, n) =>

@@ -100,7 +100,7 @@ describe('the numbers of the log', () => {
 })
 
 describe('a connection that is lost', () => {
-  test('is tried again later and later, ten seconds at most, and catches up', async () => {
+  test('is retried with growing delays, ten seconds at most, and catches up', async () => {
     const { server, page, happen, isTrue, freshness } = await opened()
     const last = server.seq
     page.failing = new Error('no answer')
@@ -150,7 +150,7 @@ describe('a connection that is lost', () => {
     expect(page.sockets).toHaveLength(2)
   })
 
-  test('asks for the session when it broke without a word, and signs out when that is over', async () => {
+  test('asks for the session when it broke without a reason, and signs out when that is over', async () => {
     const { page, freshness } = await opened()
     page.failing = new Refused(401)
     page.socket.end(1006)
@@ -194,7 +194,7 @@ describe('a connection that is lost', () => {
   })
 })
 
-describe('a page that nobody sees', () => {
+describe('a hidden page', () => {
   test('keeps its socket for five minutes, closes it then, and catches up when it is shown', async () => {
     const { server, page, happen, isTrue } = await opened()
     const last = server.seq
@@ -262,7 +262,7 @@ test('more events than can be applied are not: pages are read again', async () =
   isTrue()
 })
 
-test('applying gives way after eight milliseconds, and goes on', async () => {
+test('applying events yields after eight milliseconds, and continues', async () => {
   const { server, page, happen } = await opened()
   const last = server.seq
   happen(50)
@@ -304,7 +304,7 @@ test('the output of runs is followed for all who ask, sixteen runs at most, also
   expect(page.socket.sent.at(-1)).toEqual({ output: ['b', 'c'] })
 })
 
-test('what nobody understands breaks nothing', async () => {
+test('unknown messages break nothing', async () => {
   const { server, page, happen, isTrue } = await opened()
   page.socket.say('nonsense')
   page.socket.onmessage?.({ data: '{' })

@@ -3,7 +3,7 @@ import { LivePage, onScreen, onServer } from './support/live-page.ts'
 import { ManualClock, seeded } from './support/manual-clock.ts'
 import { ModelServer } from './support/model-server.ts'
 
-/** Whatever happens in whatever order answers and events arrive, the screen shows what the server has. */
+/** In whatever order answers and events arrive, the screen shows what the server has. */
 
 const FILTERS = (server: ModelServer) => [
   {},
@@ -42,7 +42,7 @@ async function follows(seed: number, events: number): Promise<number> {
     if (random() > 0.02) continue
     page.deliver(delivered)
     delivered = server.seq
-    // Until nothing is on its way any more.
+    // Until nothing is in flight.
     await page.clock.pass(5_000)
     for (const board of boards)
       expect(onScreen(page, board), `seed ${seed}, ${JSON.stringify(board.filter)}`).toEqual(

@@ -32,7 +32,7 @@ test('a snapshot changes once for all events of a slice, and not at all for thos
   expect([now.body, changes]).toEqual([[2, 3], 1])
 })
 
-test('what events do not tell is read again, every two seconds at most', async () => {
+test('what events do not contain is read again, every two seconds at most', async () => {
   const clock = new ManualClock()
   let reads = 0
   const keeper = new SnapshotKeeper<number>(clock, {
@@ -77,7 +77,7 @@ function keeperOf(ends: unknown[]) {
   return { clock, freshness, readAt, keeper, kind: () => freshness.get().freshness.kind }
 }
 
-test('a read that fails is tried again by itself, later each time, and the pill says so meanwhile', async () => {
+test('a read that fails is retried automatically, after a longer delay each time, and the pill says so', async () => {
   const { clock, readAt, kind } = keeperOf([{ status: 503 }, new Error('no answer'), { status: 500 }])
   await clock.pass(100)
   expect(kind()).toBe('late')
@@ -87,7 +87,7 @@ test('a read that fails is tried again by itself, later each time, and the pill 
   expect([kind(), clock.pending]).toEqual(['live', 0])
 })
 
-test('a refusal is an answer, and is not asked for again', async () => {
+test('a refusal is an answer, and the request is not repeated', async () => {
   const { clock, readAt, kind } = keeperOf([{ status: 404 }])
   await clock.pass(60_000)
   expect([readAt.length, kind(), clock.pending]).toEqual([1, 'live', 0])

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { LogFeed, type LogRead } from '../src/logs/log-feed.ts'
 import { linesOfLog, pageOfLog, recorded } from './recorded-log.ts'
 
-/** A log that grows, and a feed of it whose timers fire when told to. */
+/** A log that grows, and a feed of it whose timers the test fires. */
 function growing(first: string) {
   const pieces: [string, string][] = [['stdout', first]]
   const asked: LogRead[] = []

@@ -6,7 +6,7 @@ import { drawnMarks, nextPlace } from '../src/logs/marks.ts'
 import { addressIn, sinceText } from '../src/logs/times.ts'
 import { linesOfLog, recorded } from './recorded-log.ts'
 
-test('lines of a window get their numbers from any line that is told', () => {
+test('lines of a window get their numbers from any line whose number is known', () => {
   const lines = linesOf({ offset: 100, stream: 'stdout', at: null, text: 'a\nbb\nccc\ndddd' })
   const numbers = lineNumbers(lines, { everyLines: 50, lineOffsets: [0, 105] })
   expect([...numbers!]).toEqual([49, 50, 51, 52])
@@ -24,7 +24,7 @@ test('a line that the other stream interrupted has one number', () => {
   expect([...lineNumbers(lines, { everyLines: 10, lineOffsets: [0] })!]).toEqual([1, 2, 2, 3, 4])
 })
 
-test('thousands of places are few marks, each where it belongs', () => {
+test('thousands of places become a few marks, each where it belongs', () => {
   const marks = Array.from({ length: 10_000 }, (_, at) => ({ offset: at * 10, kind: 'error' as const }))
   const drawn = drawnMarks(marks, 100_000)
   expect(drawn.length).toBeLessThanOrEqual(240)
@@ -50,7 +50,7 @@ test('a place is a byte, a size, a percentage or a time of day', () => {
   expect(place('99 MB')).toEqual({ byte: 1_000_000 })
   expect(place('50 %')).toEqual({ byte: 500_000 })
   expect(place('23:55')).toEqual({ at: new Date(2026, 0, 1, 23, 55, 0).getTime() })
-  // The run went on after midnight.
+  // The run continued after midnight.
   expect(place('00:10:05')).toEqual({ at: new Date(2026, 0, 2, 0, 10, 5).getTime() })
   expect(['', 'soon', '25:00', '-4', '1e9', '12:99'].map(place)).toEqual(Array(6).fill(null))
 })
@@ -60,7 +60,7 @@ test('times since the start have tenths, and none is negative', () => {
   expect(sinceText(0, 5_000)).toBe('0:00:00.0')
 })
 
-test('settings that somebody else stored do not break the log', () => {
+test('invalid stored settings do not break the log', () => {
   const usual = settingsIn(null)
   expect(['', 'nonsense', '[]', 'null', '{"fontPx":900,"times":"x","isWrapped":3}'].map(settingsIn)).toEqual(
     Array(5).fill(usual),

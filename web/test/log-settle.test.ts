@@ -94,7 +94,7 @@ test('a program that moves its cursor far away makes no long line', () => {
   expect(plainText(`${ESC}[999999999Gx`.repeat(1_000)).length).toBeLessThanOrEqual(2_001)
 })
 
-test('a long line is cut until somebody asks for all of it', () => {
+test('a long line is cut until the reader asks for all of it', () => {
   const raw = 'x'.repeat(1_200_000)
   const cut = shownOf(raw, false)
   expect(cut.isCut).toBe(true)
@@ -125,7 +125,7 @@ test('hostile lines are settled in time that grows with their length only', () =
   ]) {
     const started = performance.now()
     shownOf(bomb.repeat(60_000 / bomb.length), false)
-    // A quadratic way takes minutes for this; a linear one some milliseconds, whatever the machine does besides.
+    // A quadratic algorithm takes minutes for this; a linear one a few milliseconds, even on a busy machine.
     expect(performance.now() - started, JSON.stringify(bomb)).toBeLessThan(5_000)
   }
 })

@@ -70,7 +70,7 @@ describe('a plan that is edited', () => {
   })
 })
 
-test('what changed between two versions is said at each task', () => {
+test('what changed between two versions is shown at each task', () => {
   const task = (tempId: string, rest: object = {}) =>
     ({ tempId, title: tempId, dependsOn: [], model: null, ...rest }) as never
   const plan = (...tasks: never[]) => ({ title: null, project: null, strategy: null, tasks })

@@ -8,7 +8,7 @@ const event = (change: Partial<LiveEvent>): LiveEvent =>
 
 const run = { id: 'a run', statusMessage: null, statusColor: null, usage: null } as Run
 
-test('what a run says and uses is shown as its events tell it', () => {
+test('what a run says and uses is shown as in its events', () => {
   const said = event({ type: 'run_status', payload: { message: 'uses Bash', color: 'blue' } })
   expect(runAfter(run, said)).toMatchObject({ statusMessage: 'uses Bash', statusColor: 'blue' })
   const used = event({

@@ -46,7 +46,7 @@ describe('a form from a schema', () => {
     expect(configOf(FIELDS, valuesOf(FIELDS, STORED))).toEqual({ config: STORED, problems: {} })
   })
 
-  test('leaves out what was left empty, so that the default counts', () => {
+  test('leaves out empty fields, so that the default counts', () => {
     const values = { ...valuesOf(FIELDS, {}), url: 'http://127.0.0.1' }
     expect(configOf(FIELDS, values)).toEqual({ config: { url: 'http://127.0.0.1' }, problems: {} })
   })

@@ -53,7 +53,7 @@ describe('a task says why it does not move, and what moves it', () => {
     })
   })
 
-  test('when it is tried again, what failed and when', () => {
+  test('when it is retried, what failed and when', () => {
     const told = words(
       { state: 'awaiting_retry', dueAt: 5_000 },
       { error: 'exit 1', failureClass: 'quality' },
@@ -116,7 +116,7 @@ test('a key is short without its words, and keeps its part', () => {
   expect(shortKey('B-014-fix-login')).toBe('B-014')
 })
 
-test('a patch is a tree with each part of a path once, and what was there before', () => {
+test('a patch is a tree with each part of a path once, and the old value', () => {
   const accepted = { pages: { home: 'Hello', cart: 'Basket' }, 'a/b': 1 }
   const patch = [
     { op: 'replace', path: '/pages/home', value: 'Welcome' },
@@ -132,7 +132,7 @@ test('a patch is a tree with each part of a path once, and what was there before
   ])
 })
 
-test('replies stand below what began their thread, however deep they are', () => {
+test('replies are listed below the first comment of their thread, however deep they are', () => {
   const said = (id: string, replyTo: string | null) =>
     ({ id, replyTo }) as Parameters<typeof threadsOf>[0][number]
   const threads = threadsOf([

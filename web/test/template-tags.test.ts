@@ -22,7 +22,7 @@ describe('tags of a template', () => {
     expect(words).toEqual(['if task comments', 'task comments', 'end of task comments', 'if no task input'])
   })
 
-  test('are told when they put a sensitive value into the prompt, and not when they ask whether there is one', () => {
+  test('are reported when they put a sensitive value into the prompt, and not when they ask whether there is one', () => {
     const text =
       'A\n{{#credentials.apiKey}}\nKey: {{credentials.apiKey}} of {{task.title}}\n{{/credentials.apiKey}}'
     expect(sensitiveUses(text, PROMPT_VARIABLES)).toMatchObject([
@@ -47,7 +47,7 @@ describe('problems of a template', () => {
     expect(marked).toEqual(['{{task.tite}}', '{{#task.input}}', '{{', '{{}}', '{{{task.key}}'])
   })
 
-  test('stay inside a text that has become shorter meanwhile', () => {
+  test('stay inside a text that has become shorter', () => {
     expect(rangeOf('ab', { line: 7, column: 40 })).toEqual({ from: 2, to: 2 })
     expect(rangeOf('', { line: 1, column: 1 })).toEqual({ from: 0, to: 0 })
   })
@@ -77,7 +77,7 @@ describe('a name that is being typed', () => {
   })
 })
 
-test('every variable that is no other name for one has one button', () => {
+test('every variable that is not an alias has one button', () => {
   const offered = variableGroups(PROMPT_VARIABLES).flatMap(({ members }) =>
     members.map((one) => one.variable.path),
   )

@@ -18,7 +18,7 @@ const result = (id: number) =>
     message: { content: [{ type: 'tool_result', tool_use_id: `call ${id}`, content: `said ${id}` }] },
   })}\n`
 
-/** A server that reads a growing log with the same reader, and a feed whose timers fire when told to. */
+/** A server that reads a growing log with the same reader, and a feed whose timers the test fires. */
 function growing(first: string[]) {
   const pieces: [string, string][] = first.map((text) => ['stdout', text])
   let timer: (() => void) | null = null
@@ -84,7 +84,7 @@ function growing(first: string[]) {
   }
 }
 
-test('live output goes on where the server stopped reading, in the middle of a line', async () => {
+test('live output continues where the server stopped reading, in the middle of a line', async () => {
   const log = growing([call(1), result(1), call(2).slice(0, 40)])
   await log.feed.openEnd()
   expect(log.titles()).toEqual([[1, 'echo 1', 'said 1']])
@@ -133,7 +133,7 @@ test('few steps are in memory, however many there are, and they are neighbours',
   for (let page = 0; page < 20; page += 1) await log.feed.extendBefore()
   const numbers = () => log.feed.snapshot().steps.map(({ n }) => n)
   expect([numbers()[0], numbers().length]).toEqual([1, MOST_STEPS])
-  // The end is not here any more: new steps do not make a gap.
+  // The end is no longer in memory: new steps do not make a gap.
   log.write(call(-1))
   await log.tick()
   expect(numbers().at(-1)).toBe(MOST_STEPS)

@@ -13,7 +13,7 @@ import {
 
 const NOW = Date.parse('2026-01-01T12:00:00Z')
 
-/** Writes to a tail as a program does, at a time and an offset that go on. */
+/** Writes to a tail as a program does, at a time and an offset that grow. */
 function printing(adapterType: string, start = 0) {
   const tail = new RunTail(adapterType)
   let offset = start
@@ -82,7 +82,7 @@ describe('the end of what an agent prints', () => {
     ])
   })
 
-  test('begins with the end of its log; what came meanwhile is not shown twice', () => {
+  test('begins with the end of its log; output that arrives during the read is not shown twice', () => {
     const { tail, print, texts } = printing('process', 103)
     print('two\n')
     print('three\n')
@@ -157,7 +157,7 @@ describe('the wall', () => {
     expect(words({ equalCalls: 4 }, { status: 'succeeded' })).toBe(null)
   })
 
-  test('follows what events tell of its runs, and no others', () => {
+  test('follows the events of its runs, and no others', () => {
     const runs = [run('a'), run('b', { missionId: 'm' })]
     expect(afterEvent(runs, event('run_flagged', 'x', { detail: 'loops' }))).toBe(runs)
     expect(afterEvent(runs, event('cost_snapshot', 'x', { percentUsed: 95 }, 'other'))).toBe(runs)

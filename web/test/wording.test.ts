@@ -3,7 +3,7 @@ import { explain, explainAct } from '../src/parts/explain.ts'
 import { bytesText, durationText, momentText, moneyText, tokensOf, tokensText } from '../src/parts/wording.ts'
 
 describe('money', () => {
-  test('that is little is never nothing, and unknown is not 0', () => {
+  test('in small amounts is never 0, and unknown is not 0', () => {
     expect(moneyText('18.2')).toBe('$18.20')
     expect(moneyText('0.0138')).toBe('1.4 ¢')
     expect(moneyText('0.0000004')).toBe('0.00004 ¢')
@@ -33,7 +33,7 @@ test('durations have two units at most', () => {
   ).toEqual(['0 s', '0.1 s', '9.9 s', '10 s', '1 m', '3 m 10 s', '1 h', '1 d 2 h', '3 d', '0 s'])
 })
 
-test('moments are told by distance, and by date when they are far', () => {
+test('moments are shown by distance, and by date when they are far', () => {
   const now = Date.UTC(2026, 10, 17, 12)
   expect(momentText(now - 500, now)).toBe('now')
   expect(momentText(now - 480_000, now)).toBe('8 m ago')

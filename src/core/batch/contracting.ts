@@ -6,7 +6,7 @@ import type { Actor, AgentRecord, Effects } from '../records.ts'
 import type { KindBatch } from './kind-batch.ts'
 import type { View } from './requests.ts'
 
-/** Contractors, made in the transaction of the tasks that are reserved for them. */
+/** Contractors, created in the transaction of the tasks that are reserved for them. */
 export class Contracting {
   readonly #view: View
   readonly #agents: KindBatch<AgentTypes>
@@ -26,7 +26,7 @@ export class Contracting {
     return null
   }
 
-  /** Those that are not there yet. */
+  /** Those that do not exist yet. */
   make(wanted: readonly NewContractor[], actor: Actor): void {
     const { now } = this.#view
     for (const one of wanted) {

@@ -52,7 +52,7 @@ export class Creation {
     this.#in = context
   }
 
-  /** `first` runs when nothing refuses the tasks, before they are made. */
+  /** `first` runs when nothing refuses the tasks, before they are created. */
   create(
     { tasks: wanted, changes = [], alsoLock = [] }: NewWork,
     actor: Actor,
@@ -275,7 +275,7 @@ export class Creation {
     return null
   }
 
-  /** The tasks of a plan are made with the approval of it: their mission may not be there yet. */
+  /** The tasks of a plan are created with its approval: their mission may not exist yet. */
   #whyNotIn({ missionId, details, purpose }: NewTask, field: string): Refusal | null {
     // A mission is reported on when it has ended.
     if (missionId === null || purpose === 'report') return null

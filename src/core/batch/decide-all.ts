@@ -30,7 +30,7 @@ import {
 } from './requests.ts'
 
 /**
- * Decides a whole batch in order: each request sees the effects of the ones before it. Replies are in the order of the
+ * Decides a whole batch in order: each request sees the effects of the previous ones. Replies are in the order of the
  * requests. `fairness` keeps, across batches, which project was served last.
  */
 export function decideAll(
@@ -147,7 +147,7 @@ class Batch {
   #answer(request: Request): Reply {
     const { idempotency } = request
     if (!idempotency) return this.#decide(request)
-    // Before any rule: the first answer stands even if the state, the fence or a limit would now refuse.
+    // Before any rule: the first answer stays valid even if the state, the fence or a limit would now refuse.
     const first = this.#firstAnswer(idempotency.key)
     if (first && first.bodyHash !== idempotency.bodyHash)
       return refuse('IDEMPOTENCY_KEY_REUSED', 'This idempotency key was used for another request.')
@@ -268,7 +268,7 @@ class Batch {
   /** How many agents the track of this task has, if there is no place for this one; else null. */
   #trackIsFull = (record: TaskRecord, agent: string): number | null => {
     if (!isOnTrack(record)) return null
-    // Its last claim may have just been found to be over.
+    // Its last claim may have just been found to have ended.
     this.#countClaims()
     const name = trackName(record.projectId, record.trackQueue)
     const track = this.#view.tracks.get(name)

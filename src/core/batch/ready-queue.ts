@@ -99,6 +99,6 @@ export const fits = (record: TaskRecord, { agent, projectId, tracks, purposes }:
   (projectId === undefined || record.projectId === projectId) &&
   (tracks === undefined || tracks.includes(trackOfQueue(record.trackQueue)))
 
-/** They get nothing that any agent may have. Contractors are known by their slugs, however they ask. */
+/** They get no task that is for any agent. Contractors are recognized by their slugs, however they ask. */
 export const takesOnlyReserved = ({ agent, isReservedOnly }: Pick) =>
   isReservedOnly || isContractorSlug(agent)

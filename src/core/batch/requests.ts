@@ -134,13 +134,13 @@ export interface ReadSet<K extends KindName = KindName> {
   kinds: Record<K, string[]>
   /** Agents that claim: those that have a limit or may not claim now are locked and read. */
   claimingAgents: string[]
-  /** Agents to read without a lock: contractors that may be there already, and their templates. */
+  /** Agents to read without a lock: contractors that may already exist, and their templates. */
   agents: string[]
   /** Leader terms of the requests: whether they are current is read and locked until the commit. */
   terms: number[]
   /** Missions to lock, by their number: those that get tasks, and those that end, or open again, with this batch. */
   missions: number[]
-  /** Whether time moves tasks on: whether their mission is open matters then. */
+  /** Whether time moves tasks: then it matters whether their mission is open. */
   isTimed: boolean
 }
 
@@ -182,7 +182,7 @@ export interface View<K extends KindName = KindName> {
   kinds: KindViews<K>
   /** Those of `ReadSet.claimingAgents` that have a limit or may not claim now. */
   claimingAgents: ReadonlyMap<string, KnownAgent>
-  /** Those of `ReadSet.agents` that are there. */
+  /** Those of `ReadSet.agents` that exist. */
   agents: ReadonlyMap<string, AgentRecord>
   /** Those of `ReadSet.terms` that are current. */
   terms: ReadonlySet<number>
@@ -319,7 +319,7 @@ class ReadSetBuilder {
         this.#taskIds.add(dependsOn)
         this.#dependencies.push({ taskId, dependsOn })
       }
-    // Locked too: a dependency that completes meanwhile is either seen as completed or sees the task waiting.
+    // Locked too: a dependency that completes in the meantime is either seen as completed or sees the task waiting.
     else if (command.kind === 'addDependencies') for (const { id } of command.dependsOn) this.#taskIds.add(id)
   }
 
@@ -338,7 +338,7 @@ class ReadSetBuilder {
     this.#newTasks += tasks.length
     for (const id of alsoLock) this.#taskIds.add(id)
     for (const task of tasks) {
-      // Locked too: a dependency that completes meanwhile is either seen as completed or sees the new task waiting.
+      // Locked too: a dependency that completes in the meantime is either seen as completed or sees the new task waiting.
       for (const id of task.dependsOn) this.#taskIds.add(id)
       if (task.parent && 'id' in task.parent) this.#taskIds.add(task.parent.id)
       if (task.missionId !== null) this.#missions.add(task.missionId)

@@ -34,7 +34,7 @@ export const NO_MARKS: TaskMarks = {
   hasMore: false,
 }
 
-/** As JSON. Words of ours need no escaping; a number that is none would be stored as no JSON at all, so it is refused. */
+/** As JSON. Our own words need no escaping. NaN and infinity would not be valid JSON, so they are refused. */
 const VALUE_AS_JSON: Record<FieldType, (value: string) => string> = {
   bigint: (value) => `number(${value})`,
   int: (value) => `number(${value})`,

@@ -23,7 +23,7 @@ export function redisUrl(url: string): string {
 
 /**
  * A connection that sends each command once, at once or not at all: a write that is sent again after a reconnect might be
- * done twice, and one that waits for an unreachable server would be done when no caller expects it any more.
+ * done twice, and one that waits for an unreachable server would be done when no caller waits for it any longer.
  */
 export function connection(url: string, answerWithinMs: number): Redis {
   const client = new Redis(url, {

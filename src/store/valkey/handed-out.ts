@@ -5,7 +5,7 @@ import type { Keys } from './keys.ts'
 import { readDetails } from './reads.ts'
 import type { TasksAfter } from './tasks-after.ts'
 
-/** So many names in one command. */
+/** How many names one command takes. */
 const AT_ONCE = 1_000
 
 export type Give = (answers: readonly unknown[]) => void

@@ -4,7 +4,7 @@ import { Known } from './known.ts'
 import type { Read, Seen } from './seen.ts'
 import type { TasksAfter } from './tasks-after.ts'
 
-/** After another process wrote, batches are read for this long: a decision on what is no longer so is for nothing. */
+/** After another process wrote, each batch reads first, for this long: a decision on stale data is wasted. */
 const OTHERS_WRITE_MS = 1_000
 /** Beyond these, what is known is forgotten and read again. */
 const MOST_TASKS = 20_000
@@ -57,7 +57,7 @@ export class KnownWorkspaces {
     this.#entry(workspaceId).known = null
   }
 
-  /** What was thought to be known is not so: another process wrote. */
+  /** What was known is out of date: another process wrote. */
   lost(workspaceId: number): void {
     const entry = this.#entry(workspaceId)
     entry.known = null

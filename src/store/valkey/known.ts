@@ -16,9 +16,9 @@ import { metaAfter } from './writes.ts'
 const CLOCK_VALID_MS = 500
 
 /**
- * What a workspace is like by the last read and by what this process has written since. A batch that needs no more than this
- * is decided without a read, while the write before it is still on its way. Its write names the head it was decided on: if
- * another process wrote in between, or if the write before it failed, nothing is written, and the batch is decided again.
+ * The state of a workspace: the last read, and what this process has written since. A batch that needs no more than this
+ * is decided without a read, while the previous write is still on its way. Its write names the head it was decided on: if
+ * another process wrote in between, or if the previous write failed, nothing is written, and the batch is decided again.
  */
 export class Known {
   readonly #keys: Keys

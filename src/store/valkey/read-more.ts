@@ -10,7 +10,7 @@ import type { Seen } from './seen.ts'
 
 export type Bulk = string | null
 
-/** The tracks and past generations to read are known only now. Null when another process wrote meanwhile. */
+/** The tracks and past generations to read are known only now. Null when another process wrote in between. */
 export async function readMore(
   client: Redis,
   keys: Keys,
@@ -57,7 +57,7 @@ export async function readMore(
   return seen
 }
 
-/** The results of these tasks, for changes that were decided without them. If they change meanwhile, nothing is written. */
+/** The results of these tasks, for changes that were decided without them. If they change in between, nothing is written. */
 export async function readResults(
   client: Redis,
   keys: Keys,

@@ -1,6 +1,6 @@
 import { WRITER_LOCK_FUNCTIONS } from './writer-lock.lua.ts'
 
-/** So many ready tasks are read for one queue query, or a few of each queue, whichever is more. */
+/** How many ready tasks are read for one queue query, or a few of each queue, whichever is more. */
 const SHOWN = 2_000
 const A_FEW = 4
 

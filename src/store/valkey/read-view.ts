@@ -17,7 +17,7 @@ import { Script } from './script.ts'
 import type { Read, Seen } from './seen.ts'
 
 const MOST_NAMES = 2_000
-/** So many ready tasks are read for later batches at most. */
+/** At most this many ready tasks are read for later batches. */
 const MOST_AHEAD = 1_000
 const script = new Script(READ_VIEW)
 

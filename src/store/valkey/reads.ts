@@ -70,7 +70,7 @@ export class ValkeyReader implements Reader {
     return found.map(([, ...details]) => readDetails(details))
   }
 
-  /** In pieces, since the server does nothing else meanwhile. */
+  /** In pieces, since the server does nothing else during a read. */
   async #wholeTasks(workspaceId: number, taskIds: readonly number[]): Promise<WholeTask[]> {
     const { meta, tag } = this.keysOf(workspaceId)
     const found: WholeTask[] = []

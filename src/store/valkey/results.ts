@@ -5,7 +5,7 @@ import type { StoredResult } from '../store.ts'
 /** A result as it is stored: its data is a text that need not be parsed to change the rest. */
 export type KeptResult = Omit<StoredResult, 'data'> & { data: string }
 
-/** The data may be large: it stands behind the rest, which is one line. */
+/** The data may be large: it comes after the rest, which is one line. */
 export function writeResult(result: KeptResult): string {
   // By name: copying "the rest" of an object costs as much as writing it.
   const { generation, epoch, session, agent, accepted, rejection, ref, hash, summary, submittedAt } = result

@@ -7,7 +7,7 @@ import { lastClaimOf, type MarkedTask, NO_MARKS, type TaskMarks } from './codec.
 import { afterChanges, type KeptResult } from './results.ts'
 import type { Seen } from './seen.ts'
 
-/** What the changes of a batch come to, task by task. */
+/** The outcome of the changes of a batch, task by task. */
 export interface TasksAfter {
   /** All tasks to write. */
   tasks: Map<number, MarkedTask>

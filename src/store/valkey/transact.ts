@@ -32,7 +32,7 @@ const ASK_FOR_LOCK_EVERY_MS = [1, 4] as const
 
 const NO_RESULTS: ReadonlyMap<number, readonly KeptResult[]> = new Map()
 
-/** What is to be written, under a name by which it can be found out whether it was. */
+/** What is to be written, under a name by which a later read finds out whether it was. */
 interface Writes {
   name: string
   commands: readonly string[]
@@ -49,7 +49,7 @@ type Written = 'written' | 'changed' | 'late' | 'locked'
  * workspace, its head, is still the one that was read; otherwise the transaction reads and decides again. A process that
  * dies between the two leaves nothing behind. Processes that lose races queue for the writer lock (writer-lock.lua.ts).
  *
- * In this process the transactions of a workspace run in order: a read is sent as soon as the write before it is, on the
+ * In this process the transactions of a workspace run in order: a read is sent as soon as the previous write is, on the
  * same connection, where the server runs one after the other. So they never lose a race to each other.
  * Where all that a batch needs is known (known.ts), there is no read, and its write follows the one it was decided on.
  */
@@ -94,7 +94,7 @@ export class ValkeyTransactor implements Transactor {
       const known = insists ? null : this.#known.seenFor(workspaceId, readSet)
       let seen = known ?? (await this.#read(keys, workspaceId, readSet, insists, giveUpAt))
       let decided = await this.#decide(workspaceId, seen, decide)
-      // Only a write proves that what is known is still so. An answer that changes nothing needs a read.
+      // Only a write proves that what is known is still true. An answer that changes nothing needs a read.
       if (known && decided.writes === null) {
         seen = await this.#read(keys, workspaceId, readSet, insists, giveUpAt)
         decided = await this.#decide(workspaceId, seen, decide)
@@ -202,9 +202,9 @@ export class ValkeyTransactor implements Transactor {
       return outcome
     } catch (error) {
       if (isFromServer(error)) throw asUnavailable(error)
-      // A connection that gives no answers gives none to what follows either.
+      // A connection that gives no answer gives none to later commands either.
       if (this.#client.status === 'ready') this.#client.disconnect(true)
-      // While the write before this one may still be done, so may this one.
+      // While the previous write may still be done, so may this one.
       await before
       return this.#settle(keys, transaction, seen, error)
     }

@@ -32,8 +32,8 @@ const PLAIN: Words = {
 const upTo = (length: number, text: string) => text.slice(0, length).toWellFormed()
 
 /**
- * One of everything: tasks in each state, runs that ended and one that goes on, a question, a result and a plan that wait for a
- * person. When it is there nothing happens in it any more, for an hour.
+ * One of everything: tasks in each state, runs that ended and one that is live, a question, a result and a plan that wait for a
+ * person. Once it is ready, nothing happens in it for an hour.
  */
 export async function fillWorkspace(w: Workspace, words: Words = PLAIN): Promise<Filled> {
   const still = await keptStill(w)
@@ -91,7 +91,7 @@ async function keptStill(w: Workspace): Promise<Workspace> {
   }
 }
 
-/** Waits until every run but the one that goes on is over, and all that came of it is written. */
+/** Waits until every run but the live one is over, and everything that follows from it is written. */
 async function atRest(w: Workspace): Promise<void> {
   await until(async () => {
     const { items } = (await w.call('GET', '/runs')).body

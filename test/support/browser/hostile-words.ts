@@ -11,7 +11,7 @@ const MARKUP = [
   `"><b onmouseover="${OWN}">`,
   `</textarea></title></style>`,
 ].join(' ')
-/** Turns what follows around, and never turns it back. */
+/** Reverses the direction of the following text, and never ends that. */
 const BIDI = '\u202egnp.exe \u2066left\u2067right'
 const SCRIPTS = 'שלום مرحبا 👩‍👩‍👧‍👦🏳️‍🌈 Z͑ͫ̓ͪ̂ͫ̽͏̴̙̤̞͉͚̯̞̠͍A̴̵̜̰͔ͫ͗͢L̠ͨͧͩ͘G̴̻͈͍͔̹̑͗̎̅͛́Ǫ̵̹̻̝̳'
 const LINKS = `[link](javascript:${OWN}) <javascript:${OWN}> ![image](https://example.org/pixel.png)`

@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Page, Request } from 'playwright-core'
 import { signedIn } from './sign-in.ts'
 
-/** Opens pages of the app as a person does, and watches what they do meanwhile. */
+/** Opens pages of the app as a person does, and records what they do. */
 
 /** Where the app is served, and a key of the workspace to sign in with. */
 export interface Place {
@@ -12,7 +12,7 @@ export interface Place {
 export interface Look {
   theme?: 'light' | 'dark'
   phone?: boolean
-  /** Without it nothing moves by itself, so that pages are at rest soon. */
+  /** Without it nothing moves on its own, so that pages are at rest soon. */
   motion?: boolean
 }
 

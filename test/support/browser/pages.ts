@@ -9,11 +9,11 @@ export interface PageUnderTest {
   path(made: Filled): string
   /** The accessible name of its most important act, which the keyboard must reach. Null: it only shows something. */
   mainAct: RegExp | null
-  /** Whoever may only read can do it, too: it changes nothing. */
+  /** A viewer, who may only read, can do it too: it changes nothing. */
   isForReaders?: true
   /** It shows one thing, which may be in another workspace. */
   isOfOneThing?: true
-  /** It asks nothing of the server. */
+  /** It sends no request to the server. */
   isStatic?: true
 }
 

@@ -45,7 +45,7 @@ export function useBrowser() {
     return now
   }
 
-  /** A page that is still empty, signed in to the workspace. Whoever asks for it closes it. */
+  /** A page that is still empty, signed in to the workspace. The caller closes it. */
   const prepare = ({ ownerKey: key }: Key, look?: Look): Promise<OpenedPage> =>
     preparePage(browser(), { url: served().url, key }, look)
 

@@ -4,7 +4,7 @@ import type { Look } from '../../../test/support/browser/open-page.ts'
 import { useBrowser } from '../../../test/support/browser/use-browser.ts'
 import type { Workspace } from '../../../test/support/http-workspace.ts'
 
-/** What people do with agents: make one, set it up, wake it, pause it, watch it. */
+/** What people do with agents: create, set up, wake, pause and watch them. */
 
 const { isHere, workspace, openPage } = useBrowser()
 
@@ -111,7 +111,7 @@ test.skipIf(!isHere)('a prompt that somebody else saved meanwhile is shown besid
   const w = await workspace()
   const { opened, page, type, saved } = await editPrompt(w, 'Ours')
   opened.expected.push(/412/)
-  // They save in the moment in which I do: mine is refused.
+  // They save at the same moment: my save is refused.
   let isFirst = true
   await page.route(/\/agents\/dev-1$/, async (route) => {
     if (!isFirst || route.request().method() !== 'PUT') return route.continue()
@@ -149,7 +149,7 @@ test.skipIf(!isHere)('a new agent never changes one that has the name', async ()
 
 test.skipIf(!isHere)('the wall shows the last lines of a run, and its end', async () => {
   const w = await workspace()
-  // It says it until it is stopped: a tile shows what is written while somebody looks.
+  // It says it until it is stopped: a tile shows what is written while it is open.
   const again = Array.from({ length: 1_000 }, () => [{ waitMs: 200 }, { say: 'PASS login' }])
   await hire(w, 'dev-1', again.flat())
   const { page } = await openPage(w, '/watch')

@@ -48,7 +48,7 @@ describe('the board', () => {
     await expect.poll(async () => (await w.read(tasks[1]!)).priority).toBe(9)
   })
 
-  test('takes a drop only where it is lawful: a result is approved in Done', async () => {
+  test('takes a drop only where it is allowed: a result is approved in Done', async () => {
     const w = await workspace()
     const task = await inState.awaiting_human(w)
     const opened = await openPage(w, '/board')
@@ -102,7 +102,7 @@ describe('the board', () => {
     expect(calls.length, calls.join('\n')).toBeLessThanOrEqual(5)
   })
 
-  test('makes tasks, and says at its field what is refused', async () => {
+  test('creates tasks, and shows a refusal at its field', async () => {
     const w = await workspace()
     const opened = await openPage(w, '/board')
     const { page } = opened

@@ -4,7 +4,7 @@ import { useBrowser } from '../../../test/support/browser/use-browser.ts'
 import { makeMission } from '../../../test/support/http-missions.ts'
 import { fence, inState, type Workspace } from '../../../test/support/http-workspace.ts'
 
-/** What waits is answered by keyboard, for what was seen and for nothing else. */
+/** Items are answered by keyboard, for what was seen and for nothing else. */
 
 const { isHere, workspace, openPage } = useBrowser()
 
@@ -77,11 +77,11 @@ describe.skipIf(!isHere)('the inbox', () => {
     expect(calls.filter((call) => call.startsWith('POST /inbox/'))).toHaveLength(1)
   })
 
-  test('does not answer for what changed while it was read', async () => {
+  test('does not answer an item that changed while it was read', async () => {
     const w = await workspace()
     const mission = await proposed(w, 'Migrate billing')
     const opened = await openPage(w, '/inbox')
-    // The refused answer; and, if the page hears of the new plan first, the item it shows, which is not there any more.
+    // The refused answer; and, if the event of the new plan comes first, the item on the page, which no longer exists.
     opened.expected.push(/409/, /404 .*\/inbox\/plan/)
     const { page } = opened
     await page.getByRole('article').waitFor()

@@ -6,7 +6,7 @@ import { useBrowser } from '../../../test/support/browser/use-browser.ts'
 import type { Json, Task, Workspace } from '../../../test/support/http-workspace.ts'
 import { useProcesses } from '../../../test/support/recovery.ts'
 
-/** Whatever happens to the server, to the network or to the task: the board shows what is, or says since when it does not. */
+/** Whatever happens to the server, to the network or to the task: the board shows the present state, or says since when it does not. */
 
 /** A connection that breaks is on the console. */
 const BROKEN = /WebSocket|ERR_/
@@ -93,7 +93,7 @@ describe('a board is live', () => {
   })
 
   test(
-    'a server that is killed and started again is told, and nothing is missing afterwards',
+    'a server that is killed and restarted is reported, and nothing is missing afterwards',
     RESTART,
     async () => {
       const killed = await processes.serve()
@@ -117,7 +117,7 @@ describe('a board is live', () => {
     },
   )
 
-  test('without a network it says since when, refuses acts in words, and catches up by itself', async () => {
+  test('without a network it says since when, refuses acts in words, and catches up automatically', async () => {
     const w = await workspace()
     const task = await w.make({ title: 'First' })
     const board = await opened(w)
@@ -134,19 +134,22 @@ describe('a board is live', () => {
     await showsWhatIs(board, w)
   })
 
-  test.each([1, -1])('with a clock that is wrong by %d h it counts down and back rightly', async (hours) => {
-    const w = await workspace()
-    const task = await w.held({ title: 'First' })
-    const wrong = watched(await prepare(w))
-    await wrong.page.clock.install({ time: Date.now() + hours * 3_600_000 })
-    await wrong.goto(`/tasks/${task.id}`)
-    await says(pill(wrong.page), /^live/)
-    const facts = wrong.page.locator('main header')
-    await says(facts, /lease [1-5] m/)
-    await says(facts, /created (now|\d+ s ago|[1-4] m ago)/)
-  })
+  test.each([1, -1])(
+    'with a clock that is wrong by %d h its countdowns and ages are right',
+    async (hours) => {
+      const w = await workspace()
+      const task = await w.held({ title: 'First' })
+      const wrong = watched(await prepare(w))
+      await wrong.page.clock.install({ time: Date.now() + hours * 3_600_000 })
+      await wrong.goto(`/tasks/${task.id}`)
+      await says(pill(wrong.page), /^live/)
+      const facts = wrong.page.locator('main header')
+      await says(facts, /lease [1-5] m/)
+      await says(facts, /created (now|\d+ s ago|[1-4] m ago)/)
+    },
+  )
 
-  test('where sockets are blocked it asks every two seconds, and says so', async () => {
+  test('where sockets are blocked it polls every two seconds, and says so', async () => {
     const w = await workspace()
     const task = await w.make({ title: 'First' })
     const blocked = watched(await prepare(w))
@@ -163,7 +166,7 @@ describe('a board is live', () => {
     await says(pill(blocked.page), /^every 2 s$/)
   })
 
-  test('who acts on a task that somebody else was faster with reads how it stands and who holds it', async () => {
+  test('an act on a task that somebody else has just changed shows its state and its holder', async () => {
     const w = await workspace()
     const [taken, cancelled] = [await w.make({ title: 'Taken' }), await w.make({ title: 'Cancelled' })]
     const second = watched(await prepare(w))

@@ -17,7 +17,7 @@ const asked = (w: Workspace): Promise<Json> =>
   makeMission(w, TASKS, { title: 'Move billing', config: { autonomy: 'approve' } })
 
 describe.skipIf(!isHere)('on the page of a mission', () => {
-  test('the plan is edited with all its problems told at once, and approved as it was seen', async () => {
+  test('the plan is edited with all its problems shown at once, and approved as it was seen', async () => {
     const w = await workspace()
     const mission = await asked(w)
     const opened = await openPage(w, `/missions/${mission.id}?view=plan`)

@@ -23,7 +23,7 @@ beforeAll(async () => {
   if (!isHere) return
   ;({ w, made } = await filledWorkspace())
   desk = await prepare(w)
-  // Timers can be moved forward then; until that happens they run as always.
+  // Timers can then be moved forward; until that happens they run as usual.
   await desk.page.clock.install()
   phones = await prepare(w, { phone: true })
 })
@@ -32,7 +32,7 @@ afterAll(async () => {
   await phones?.close()
 })
 
-/** If a page asks although nothing happened, it is a fault of the page; what happened is shown beside what was asked. */
+/** A request without a reason is a fault of the page; events of that time are shown beside the request. */
 const lastEvent = async ({ call }: Workspace): Promise<number> => (await call('GET', '/session')).body.head
 
 test('every route of the app is a page that is checked', () => {
@@ -50,7 +50,7 @@ describe.skipIf(!isHere).each(PAGES)('the page $name', ({ path, mainAct }) => {
   })
   afterAll(() => opened?.page.close())
 
-  test('is there after at most five calls, without a fault', () => {
+  test('is complete after at most five calls, without a fault', () => {
     expect(opened.faults).toEqual([])
     expect(opened.calls.length, opened.calls.join('\n')).toBeLessThanOrEqual(MOST_CALLS)
   })
@@ -62,13 +62,13 @@ describe.skipIf(!isHere).each(PAGES)('the page $name', ({ path, mainAct }) => {
     expect(await opened.page.title()).toMatch(/\S+.*Baton$/)
   })
 
-  test('asks nothing while nothing happens', async () => {
+  test('sends no request while nothing happens', async () => {
     const head = await lastEvent(w)
     const asked = await opened.callsWhileIdle(IDLE_MS)
     expect(asked, JSON.stringify(await w.events(head))).toEqual([])
   })
 
-  test('can be used by everybody, in light and in dark', async () => {
+  test('is accessible, in light and in dark', async () => {
     const look = () => opened.page.evaluate('getComputedStyle(document.body).color')
     expect(await axe(opened.page)).toEqual([])
     const light = await look()

@@ -31,7 +31,7 @@ describe('pictures', () => {
     const context = await browser().newContext({ viewport: { width: 200, height: 100 } })
     onTestFinished(() => context.close())
     const [stage, reader] = [await context.newPage(), await context.newPage()]
-    // The decoder is there only on pages from this machine.
+    // The decoder exists only on pages from this machine.
     await reader.route('**', (route) => route.fulfill({ contentType: 'text/html', body: '' }))
     await reader.goto('http://127.0.0.1/')
     return {
@@ -53,7 +53,7 @@ describe('pictures', () => {
     ])
   })
 
-  test('move, and stand still as long as nothing changes', async () => {
+  test('move, and are still as long as nothing changes', async () => {
     const { take, read } = await studio()
     const frames = [
       await take('#ff0000', '#00ff00'),

@@ -4,7 +4,7 @@ import type { OpenedPage } from '../../../test/support/browser/open-page.ts'
 import { PAGES } from '../../../test/support/browser/pages.ts'
 import { useBrowser } from '../../../test/support/browser/use-browser.ts'
 
-/** Whoever may only read sees all pages. What is forbidden is there, disabled, and says why. */
+/** A viewer, who may only read, sees all pages. Forbidden acts are shown disabled, with the reason. */
 
 const { isHere, filledWorkspace, prepare } = useBrowser()
 
@@ -35,12 +35,12 @@ describe.skipIf(!isHere)('a viewer', () => {
       .getByRole('tooltip')
       .getByText(/needs the right/)
       .waitFor()
-    // By force: otherwise it is waited for until it can be used.
+    // By force: otherwise the click waits until it is enabled.
     await act.click({ force: true })
     expect([opened.calls.filter(isAct), opened.faults]).toEqual([[], []])
   })
 
-  test('acts with no key either', async () => {
+  test('cannot act by keyboard either', async () => {
     const { page } = opened
     for (const path of ['/inbox', `/tasks/${made.taskId}`]) {
       await opened.goto(path)

@@ -32,7 +32,7 @@ const topOf = async (page: Page, text: string) =>
   (await log(page).getByText(text, { exact: true }).boundingBox())?.y
 
 describe.skipIf(!isHere)('the log of a run', () => {
-  test('is followed until the reader moves away; then the line under the eye stays', {
+  test('is followed until the reader moves away; then the line being read stays in place', {
     timeout: 180_000,
   }, async () => {
     const w = await workspace()
@@ -122,7 +122,7 @@ describe.skipIf(!isHere)('a run', () => {
     expect(new URL(page.url()).searchParams.get('at')).not.toBe(null)
   })
 
-  test('is stopped after it was asked', async () => {
+  test('is stopped after a confirmation', async () => {
     const w = await workspace()
     const run = await runOf(w, [{ say: 'I wait' }, { waitMs: 600_000 }])
     const { page } = await openPage(w, `/runs/${run}`)
@@ -132,7 +132,7 @@ describe.skipIf(!isHere)('a run', () => {
     expect((await w.call('GET', `/runs/${run}`)).body.status).toBe('cancelled')
   })
 
-  test('is on the wall with what it did before somebody looked, tells repetition from progress, and is stopped', async () => {
+  test('is on the wall with its earlier output, distinguishes repetition from progress, and is stopped', async () => {
     const w = await workspace()
     const call = { say: '{"baton":"call","signature":"Bash curl localhost"}' }
     const run = await runOf(w, [call, call, call, { waitMs: 600_000 }])
@@ -149,7 +149,7 @@ describe.skipIf(!isHere)('a run', () => {
     await tile.getByText('Cancelled', { exact: true }).waitFor()
   })
 
-  test('appears in the list of runs while somebody looks at it', async () => {
+  test('appears in the list of runs while it is open', async () => {
     const w = await workspace()
     const { page } = await openPage(w, '/runs')
     await page.getByText('No runs yet').waitFor()

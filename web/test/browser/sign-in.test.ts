@@ -58,7 +58,7 @@ describe('a person signs in', () => {
     await page.waitForURL(/\/w\//)
   })
 
-  test('is told how, wherever the address leads', async () => {
+  test('sees how, whatever the address', async () => {
     for (const path of ['/', '/w/01a2b3c4-0000-7000-8000-000000000000/board']) {
       const page = await stranger()
       await page.goto(served().url + path)
@@ -79,7 +79,7 @@ describe('a person signs in', () => {
     await page.waitForURL(/\/settings\/appearance/)
   })
 
-  test('to several workspaces; changing to another one leaves nothing of the one before', async () => {
+  test('to several workspaces; switching to another one leaves nothing of the previous one', async () => {
     const [first, second] = [await workspace(), await workspace()]
     await first.make({ title: 'Of the first' })
     await second.make({ title: 'Of the second' })
@@ -99,7 +99,7 @@ describe('a person signs in', () => {
     await page.getByRole('menuitemcheckbox', { checked: false }).click()
     await page.waitForURL((url) => url.href.startsWith(address('')))
     await onBoard('Of the first')
-    // A new document: what was read, and the socket, ended with the one before.
+    // A new document: what was read, and the socket, ended with the previous one.
     expect(await page.evaluate('window.isOfTheSecond')).toBeUndefined()
     await second.make({ title: 'Of the second, later' })
     await first.make({ title: 'Of the first, later' })
@@ -107,7 +107,7 @@ describe('a person signs in', () => {
     expect(await page.getByText('Of the second').count()).toBe(0)
   })
 
-  test('and reads at an address that leads nowhere that it does, with a way on', async () => {
+  test('and an address without a page says so, with a link to another page', async () => {
     const { page } = await openPage(await workspace(), '/no-such-page')
     expect(await page.getByRole('link').count()).toBeGreaterThan(0)
     expect(await axe(page)).toEqual([])

@@ -18,7 +18,7 @@ beforeAll(async () => {
   const filled = await filledWorkspace()
   made = filled.made
   full = await prepare(filled.w)
-  // What failed is tried again later; the time until then can be passed over.
+  // A failed read is retried later; the time until then can be skipped.
   await full.page.clock.install()
   empty = await prepare(await workspace())
 })
@@ -54,7 +54,7 @@ async function whenCalls(
   }
 }
 
-/** In a new workspace, where nothing of the other one is. */
+/** In a new workspace, which has nothing of the other one. */
 async function whereNothingIs(path: string, expected: RegExp[], act: (opened: OpenedPage) => Promise<void>) {
   const opened = await empty!.tab()
   opened.expected.push(...expected)
@@ -67,7 +67,7 @@ async function whereNothingIs(path: string, expected: RegExp[], act: (opened: Op
   }
 }
 
-/** However often the page tries again by itself before it says so. */
+/** However often the page retries automatically before it says so. */
 const says = (page: Page, words: string) =>
   expect
     .poll(async () => {

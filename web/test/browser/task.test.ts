@@ -60,7 +60,7 @@ describe.skipIf(!isHere)('on the page of a task', () => {
     await page.getByText('Done').first().waitFor()
   })
 
-  test('a question is answered, and the page follows what becomes of it', async () => {
+  test('a question is answered, and the page shows what follows', async () => {
     const w = await workspace()
     const task = await w.held({ title: 'Port the API' })
     await w.on(task, 'ask', {
@@ -73,7 +73,7 @@ describe.skipIf(!isHere)('on the page of a task', () => {
     await page.getByRole('region', { name: 'Question' }).getByRole('button', { name: 'yes' }).click()
     await page.getByRole('heading', { level: 1 }).getByText('Queued').waitFor()
     expect((await w.read(task)).question.answer).toBe('yes')
-    // Whoever asked goes on.
+    // The agent that asked continues.
     expect((await w.claim(task)).body.reason).toBe('GRANTED')
     await page.getByRole('heading', { level: 1 }).getByText('Assigned').waitFor()
     await page.getByText('Taken by alpha').waitFor()

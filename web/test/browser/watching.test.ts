@@ -85,7 +85,7 @@ describe('a page is watched', () => {
     expect((await open('/asks')).calls).toEqual(['GET /slow?n=1', 'POST /slow'])
   })
 
-  test('for what it asks again and again', async () => {
+  test('for requests that it repeats', async () => {
     const opened = await open('/fine')
     await opened.page.clock.install()
     await opened.goto('/fine')
@@ -104,7 +104,7 @@ describe('a page is watched', () => {
     await expect(tabThrough((await open('/unseen')).page)).rejects.toThrow('cannot be seen on “Save”')
   })
 
-  test('for what people with other senses cannot use', async () => {
+  test('for what is not accessible', async () => {
     expect(await axe((await open('/nameless')).page)).toEqual([
       expect.stringContaining('button-name'),
       expect.stringContaining('color-contrast'),

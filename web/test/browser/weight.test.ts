@@ -63,7 +63,7 @@ describe('the built app', () => {
     expect(readFileSync(join(zod, '../schemas.js'), 'utf8')).toContain(`"${FOREIGN.zod}"`)
   })
 
-  test('is there compressed, too', () => {
+  test('is also stored compressed', () => {
     const missing = scripts.flatMap((file) => ['br', 'gz'].map((kind) => `${file}.${kind}`))
     expect(missing.filter((file) => !existsSync(join(app, 'assets', file)))).toEqual([])
   })

@@ -8,7 +8,7 @@ import { axe } from '../../../test/support/browser/axe.ts'
 import { useBrowser } from '../../../test/support/browser/use-browser.ts'
 import type { Workspace } from '../../../test/support/http-workspace.ts'
 
-/** The first minutes: Welcome, the demonstration, an agent of a program of this machine, a program of one's own. */
+/** The first minutes: Welcome, the demonstration, an agent from a program of this machine, your own program. */
 
 const { isHere, workspace, prepare, openPage } = useBrowser()
 
@@ -45,7 +45,7 @@ async function welcome(w: Workspace, clis: readonly object[]) {
 }
 
 test.skipIf(!isHere)(
-  'a workspace in which nothing was done opens with Welcome, until one goes on',
+  'a workspace in which nothing was done opens with Welcome, until the user opens another page',
   async () => {
     const opened = await openPage(await workspace(), '/')
     const { page, calls } = opened
@@ -88,7 +88,7 @@ test.skipIf(!isHere)(
 )
 
 test.skipIf(!isHere)(
-  'a program that is here becomes an agent with a folder, and is tested by itself',
+  'an installed program becomes an agent with a folder, and is tested automatically',
   async () => {
     const w = await workspace()
     const page = await welcome(w, CLIS)

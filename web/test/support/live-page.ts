@@ -153,5 +153,5 @@ export function onServer(server: ModelServer, board: OpenBoard) {
   })
 }
 
-/** All that a card shows. When a result is taken or time passes, fields change that nobody looks at in that state. */
+/** All that a card shows. When a result is taken or time passes, fields change that are not shown in that state. */
 const comparable = ({ updatedAt: _touched, resultDigest: _digest, ...card }: Card) => card

@@ -30,7 +30,7 @@ type Task = { -readonly [K in keyof AnsweredCard]: AnsweredCard[K] } & {
 const AGENTS = ['alpha', 'beta', 'gamma']
 const WORDS = ['red', 'blue', 'green']
 const MOVES = (Object.keys(TASK_TRANSITIONS) as TransitionName[]).filter(
-  // What these leave untold is read from cards; the model tells none of it.
+  // What these do not contain is read from cards; the model sends none of it.
   (name) => !['task_divided', 'task_held_back', 'task_result_promoted', 'task_answered'].includes(name),
 )
 
