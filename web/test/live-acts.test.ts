@@ -201,7 +201,7 @@ test('an act on many tasks reports the outcome of each', async () => {
   const outcome = await acts.run({ act: 'retry' }, [task.id, other.id])
   expect(outcome).toMatchObject({
     kind: 'done',
-    words: 'B-014 queued to be tried again',
+    words: 'B-014 queued for a retry',
     refused: [{ id: other.id }],
   })
 })

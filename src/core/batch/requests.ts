@@ -163,7 +163,7 @@ export interface View<K extends KindName = KindName> {
   records: Map<number, TaskRecord>
   /**
    * Ids for each entry of `ReadSet.waiting`, each project and track queue in rank order; their records are in `records`.
-   * Every project and track queue with a matching ready task is there with at least one.
+   * Every project and track queue with a matching ready task is listed with at least one.
    */
   waiting: number[][]
   /** Ids of the tasks reserved for the requested agents. */

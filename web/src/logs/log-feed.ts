@@ -201,7 +201,7 @@ export class LogFeed {
   }
 
   /**
-   * Reads what the socket left out, page by page; output that arrives meanwhile waits. Output is sent before it is stored, so a hole may
+   * Reads what the socket left out, page by page; output that arrives during the read waits. Output is sent before it is stored, so a hole may
    * have to be read again in a moment. What is never stored, since the log is full, is not waited for.
    */
   async #fill(hole: ByteRange): Promise<void> {

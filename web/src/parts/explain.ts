@@ -23,7 +23,7 @@ export function explain(error: unknown): Explanation {
   if (name === 'NoAnswer')
     return {
       title: 'The server does not answer',
-      detail: 'The connection was lost, or the server is starting again.',
+      detail: 'The connection was lost, or the server is restarting.',
       code: null,
       canRetry: true,
     }

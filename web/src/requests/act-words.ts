@@ -26,7 +26,7 @@ const DONE = {
   pause: 'paused',
   resume: 'resumed',
   cancel: 'cancelled',
-  retry: 'queued to be tried again',
+  retry: 'queued for a retry',
   reset: 'put back in the queue',
   archive: 'archived',
   approve: 'approved',

@@ -66,7 +66,7 @@ function lookOf({ freshness, asOf, lagMs }: Shown): Look {
         sign: '○',
         hue: 'wait',
         words: `offline since ${clockText(freshness.since, 'minute')}`,
-        says: `You are offline. You can go on reading; actions are refused until you are back.${seen}`,
+        says: `You are offline. You can keep reading; actions are refused until you are back.${seen}`,
       }
     case 'signed_out':
       return { sign: '○', hue: 'wait', words: 'signed out', says: 'Your session has ended.' }

@@ -107,7 +107,7 @@ test.skipIf(!isHere)('a prompt warns of what is unknown and of what is sensitive
   expect([await axe(page), await opened.overflow()]).toEqual([[], 0])
 })
 
-test.skipIf(!isHere)('a prompt that somebody else saved meanwhile is shown beside mine', async () => {
+test.skipIf(!isHere)('a prompt that somebody else has saved is shown beside mine', async () => {
   const w = await workspace()
   const { opened, page, type, saved } = await editPrompt(w, 'Ours')
   opened.expected.push(/412/)
@@ -122,7 +122,7 @@ test.skipIf(!isHere)('a prompt that somebody else saved meanwhile is shown besid
   })
   await type(' and mine')
   await page.getByRole('button', { name: 'Save' }).click()
-  const both = page.getByRole('alert', { name: 'Changed meanwhile' })
+  const both = page.getByRole('alert', { name: 'Changed by somebody else' })
   await both.getByText('Theirs').waitFor()
   await both.getByText('Ours and mine').waitFor()
   expect(await saved()).toBe('Theirs')

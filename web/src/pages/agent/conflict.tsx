@@ -17,7 +17,7 @@ interface Props {
 export function Conflict({ what, mine, saved, keep, onKeep, onTakeSaved }: Props) {
   return (
     <section
-      aria-label="Changed meanwhile"
+      aria-label="Changed by somebody else"
       className="flex flex-col gap-3 rounded-card border border-line bg-raised p-4"
       role="alert"
     >

@@ -89,7 +89,7 @@ function NewAgentForm({ adapter }: { adapter: Adapter }) {
       }}
     >
       <Field
-        hint="Small letters, digits and dashes, such as dev-1. It stays."
+        hint="Lowercase letters, digits and dashes, such as dev-1. It cannot be changed later."
         label="Name"
         problem={isTaken ? `There is an agent ${slug.trim()} already.` : refused.fields.id}
       >

@@ -40,10 +40,10 @@ function Detected() {
   if (!data) return null
   return (
     <section
-      aria-label="Programs of this machine"
+      aria-label="Programs on this machine"
       className="mx-auto flex max-w-220 flex-col gap-3 px-6 pb-8 max-sm:px-4"
     >
-      <h2 className="text-row font-medium">Programs of this machine</h2>
+      <h2 className="text-row font-medium">Programs on this machine</h2>
       <Programs clis={data.clis} isLooking={isFetching} onLookAgain={() => void refetch()} />
     </section>
   )

@@ -22,7 +22,7 @@ const CONSEQUENCES: Partial<Record<Decision, string>> = {
   approve: 'Work continues from here.',
   reject: 'The next agent reads the reason.',
   replan: 'The planner reads the reason and makes another plan.',
-  fail: 'The task fails, and is not tried again.',
+  fail: 'The task fails, and is not retried.',
   archive: 'The task stays failed and leaves the board.',
   pause: 'The agent gets no work until somebody resumes it.',
   terminate: 'The agent gets no more work. This cannot be undone.',

@@ -45,7 +45,7 @@ export function SelectedBar(props: {
           onConfirm={(comment) => onAnswer({ items, decision: asked, comment })}
           open
           {...(asked === 'reject' ? { reason: 'required' as const } : {})}
-          text="Each is decided for itself, and only as you see it now."
+          text="Each is decided separately, and only as you see it now."
           title={`${buttonWords(asked, first)}: ${items.length} ${items.length === 1 ? 'item' : 'items'}?`}
         />
       )}

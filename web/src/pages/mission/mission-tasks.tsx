@@ -42,7 +42,7 @@ export function MissionTasks({ mission }: { mission: Mission }) {
   if (error && !data) return <ProblemBox error={error} onRetry={() => void refetch()} />
   if (!data) return <Skeleton rows={6} />
   if (mission.taskCount === 0)
-    return <p className="text-muted">It has no tasks yet. They are made when its plan is approved.</p>
+    return <p className="text-muted">It has no tasks yet. They are created when its plan is approved.</p>
   const count = workIn(all)
   return (
     <>

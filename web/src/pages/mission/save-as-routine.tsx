@@ -22,7 +22,7 @@ export function SaveAsRoutine({ mission }: { mission: Mission }) {
       toast({
         kind: 'done',
         title: `Saved as the routine “${routine.name}”.`,
-        text: 'It runs when it is asked to.',
+        text: 'It runs on request.',
       }),
     onError: tellRefusal,
   })

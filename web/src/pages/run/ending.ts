@@ -29,8 +29,8 @@ const LOGINS: Record<string, string> = {
 }
 
 const FOR_TASK = {
-  infrastructure: 'The task is tried again while it has attempts left.',
-  quality: 'The task is tried again while it has attempts left, with what was wrong in its prompt.',
+  infrastructure: 'The task is retried while it has attempts left.',
+  quality: 'The task is retried while it has attempts left, with what was wrong in its prompt.',
   rate_limited: 'The task waits until the limit ends. No attempt was spent.',
   budget: 'The task waits until somebody raises its budget.',
   human: 'The task waits for a person.',
@@ -58,7 +58,7 @@ const NEXT: Partial<Record<RunErrorCode, { next: string; act: EndingAct }>> = {
   refused: { next: 'Reword the task, or give it to another agent.', act: 'open_task' },
   claim_lost: { next: 'Nothing to do: the current holder continues.', act: 'open_task' },
   cancelled: { next: 'Decide on the page of the task how to continue.', act: 'open_task' },
-  control_plane_restart: { next: 'Nothing to do: it is started again.', act: 'open_task' },
+  control_plane_restart: { next: 'Nothing to do: it is restarted.', act: 'open_task' },
   loop_detected: {
     next: 'Read what it repeated, then say in the task what to do instead.',
     act: 'open_task',

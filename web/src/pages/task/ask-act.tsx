@@ -32,7 +32,7 @@ export function AskAct(props: Asking & { act: SharedAct }) {
           confirm="Reject result"
           onConfirm={(reason) => send({ act, ...because(reason) })}
           reason="required"
-          text="It is tried again with your reason, or fails if no attempts are left."
+          text="It is retried with your reason, or fails if no attempts are left."
           title={`Reject the result of ${about.name}?`}
         />
       )

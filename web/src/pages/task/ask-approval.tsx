@@ -17,7 +17,7 @@ export function AskApproval(props: Asking) {
       name={about.name}
       onApprove={() => send({ act: 'approve' })}
       onClose={onClose}
-      text="Each approval is of the result that the board shows now. Those that changed are refused."
+      text="Each approval is for the result that the board shows now. It is refused if the result has changed."
     />
   )
 }
@@ -34,7 +34,7 @@ function AskOne({ task, about, onClose, send }: Asking & { task: AskedTask }) {
           ? 'It changed while you were reading. Close this and look again.'
           : null
       }
-      text="Your approval is of exactly this result. If it changes meanwhile, it is refused."
+      text="Your approval is for exactly this result. It is refused if the result has changed."
     >
       <ResultToApprove task={task} />
     </Ask>

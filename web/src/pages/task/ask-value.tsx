@@ -40,7 +40,7 @@ export function AskAgent({ about, onClose, send }: Asking) {
       confirm="Change agent"
       onClose={onClose}
       onConfirm={() => send({ act: 'agent', agent: agent === '' ? null : agent })}
-      text="Only this agent may work on it then. If another holds it, it is taken from it."
+      text="Then only this agent may work on it. If another agent holds it, that agent loses it."
       title={`Agent of ${about.name}`}
     >
       <Field label="Agent">
