@@ -17,7 +17,8 @@ interface Event {
   taskId: string | null
   to: string | null
   generation: number
-  version: number
+  /** Null: it changed nothing of the task. */
+  version: number | null
   payload: Json
 }
 
@@ -111,7 +112,7 @@ const HELD = ['assigned', 'running', 'continuing']
 
 /** As a page applies an event: all values are what they are now, so an event that is in the row already does no harm. */
 function apply(row: Shown, { to, generation, version, type, payload }: Event): Shown {
-  const seen = { ...row, version }
+  const seen = { ...row, version: version ?? row.version }
   if (type === 'task_progress') return { ...seen, percent: (payload.percent as number) ?? row.percent }
   if (to === null) return seen
   return {
@@ -217,7 +218,7 @@ describe('while others write', () => {
     for (const { what, seq, rows } of reads)
       for (const row of rows.filter(({ id }) => end.has(id as string))) {
         const own = events.filter(({ taskId }) => taskId === row.id)
-        const known = own.filter((event) => event.seq <= seq).map(({ version }) => version)
+        const known = own.filter((event) => event.seq <= seq).map(({ version }) => version ?? 0)
         expect(row.version, `${what} misses an event up to ${seq}`).toBeGreaterThanOrEqual(Math.max(...known))
         const later = own.filter((event) => event.seq > seq)
         const after = later.reduce(apply, shown(row))

@@ -356,6 +356,7 @@ describe('streams that were opened with the token of a run', () => {
     const open = (key: string) =>
       fetch(`${served().api}/events/stream`, { headers: { authorization: `Bearer ${key}` } })
     const [own, other] = [await open(first.token), await open(second.token)]
+    expect(own.headers.get('connection')).toBe('close')
     await first.end()
     await w.make({ title: 'after its end', requiredCapabilities: ['magic'] })
     const eventsIn = (text: string) =>

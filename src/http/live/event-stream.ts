@@ -25,6 +25,8 @@ export async function serveEvents(
     'content-type': 'text/event-stream',
     ...SAFE_HEADERS,
     'x-accel-buffering': 'no',
+    // It is closed with the stream. A client that does not know that would send its next request on it, and lose it.
+    connection: 'close',
   })
   raw.write(': baton\n\n')
   const { caller, streamFrom, streamFilter } = request
