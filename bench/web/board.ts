@@ -1,6 +1,14 @@
 import { type Spread, spreadOf } from '../rounds.ts'
 import type { WebBed } from './bed.ts'
-import { countTransfers, domNodes, type Frames, middleOf, scrollFrames, type Transferred } from './in-page.ts'
+import {
+  countTransfers,
+  domNodes,
+  type Frames,
+  middleOf,
+  scrollFrames,
+  type Transferred,
+  untilShown,
+} from './in-page.ts'
 
 export interface BoardFigures {
   cards: number
@@ -39,7 +47,7 @@ async function firstCard(bed: WebBed) {
   const loaded = await countTransfers(opened.page)
   const began = performance.now()
   await opened.page.goto(opened.address('/board'))
-  await opened.page.getByText(FIRST).first().waitFor()
+  await untilShown(opened.page, FIRST)
   const ms = performance.now() - began
   await opened.atRest()
   await opened.close()

@@ -43,6 +43,16 @@ export const watchFrames = (page: Page, ms: number) => framesDuring(page, ms, ''
 export const scrollFrames = (page: Page, ms: number) =>
   framesDuring(page, ms, `scroller.scrollTop += gaps.length * 16 < ${ms / 2} ? 60 : -60`)
 
+/** Until the page shows this text, to the frame. Playwright looks only every half second after the first tries. */
+export const untilShown = (page: Page, text: string) =>
+  page.evaluate(
+    `new Promise((settle) => {
+      const look = () =>
+        document.body.textContent.includes(${JSON.stringify(text)}) ? settle() : requestAnimationFrame(look)
+      look()
+    })`,
+  )
+
 export const domNodes = async (page: Page) =>
   Number(await page.evaluate(`document.querySelectorAll('*').length`))
 

@@ -1,7 +1,7 @@
 import { type Spread, spreadOf } from '../rounds.ts'
 import { runProgram } from '../run-program.ts'
 import type { WebBed } from './bed.ts'
-import { countTransfers, type Frames, heapBytes, middleOf, scrollFrames } from './in-page.ts'
+import { countTransfers, type Frames, heapBytes, middleOf, scrollFrames, untilShown } from './in-page.ts'
 
 export interface LogFigures {
   megabytes: number
@@ -62,7 +62,7 @@ async function openLog(bed: WebBed, path: string, text: string): Promise<Opened>
   const loaded = await countTransfers(opened.page)
   const began = performance.now()
   await opened.page.goto(opened.address(path))
-  await opened.page.getByText(text).first().waitFor()
+  await untilShown(opened.page, text)
   const ms = performance.now() - began
   await opened.atRest()
   const { bytes, scriptBytes } = loaded()
