@@ -334,7 +334,7 @@ describe.each(kinds)('on %s', (kind) => {
         await here.begin(runId, held)
         const report = { usage, status: null, sessionId: null, flags: [] }
         await here.store.runs.report({ ...who, runId }, report)
-        await here.store.runs.report({ ...who, runId }, { ...report, isUsageTold: true })
+        await here.store.runs.report({ ...who, runId }, { ...report, isUsageReported: true })
         expect(await here.last('run_usage')).toMatchObject({
           runId,
           taskId: task.uuid,
@@ -429,8 +429,8 @@ describe.each(kinds)('on %s', (kind) => {
     test('a parked credential keeps its agents from being due, until the latest time that was reported', async () => {
       const here = await withAgent()
       const until = Date.now() + 3_600_000
-      const park = (told: number) =>
-        steps.parkCredential(here.store, here.work.workspace, { credential: 'c', agents: [AGENT], told })
+      const park = (resetAt: number) =>
+        steps.parkCredential(here.store, here.work.workspace, { credential: 'c', agents: [AGENT], resetAt })
       await here.wake()
       expect(await here.due()).toHaveLength(1)
       expect(await park(until)).toBe(until)

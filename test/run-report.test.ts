@@ -22,7 +22,7 @@ test('the usage of a run is reported at once, then every five seconds at most, a
     now = at
     act()
     await report.write()
-    return reported.at(-1)!.isUsageTold
+    return reported.at(-1)!.isUsageReported
   }
   const uses = (inputTokens: number) => () => report.used({ inputTokens, outputTokens: 0 })
   expect(await told(0, uses(1))).toBe(true)

@@ -306,7 +306,7 @@ describe('with one run at a time', () => {
         await parkCredential(h.store, h.id, {
           credential: 'c',
           agents: [AGENT],
-          told: Date.now() + 3_600_000,
+          resetAt: Date.now() + 3_600_000,
         })
       const { id } = await h.wake(AGENT, { task })
       await cluster.rows(`update wakeups set due_at = clock_timestamp() where workspace_id = $1`, [h.id])
@@ -510,7 +510,7 @@ describe('between the starts of two runs', () => {
     await h.agent('beta')
     await h.wake(AGENT)
     const until = Date.now() + 3_600_000
-    await parkCredential(h.store, h.id, { credential: 'c', agents: [AGENT], told: until })
+    await parkCredential(h.store, h.id, { credential: 'c', agents: [AGENT], resetAt: until })
     expect(await h.due()).toEqual([])
     const task = await h.work.create()
     expect((await h.wake(AGENT, { task })).dueAt).toBe(until)
@@ -610,7 +610,7 @@ describe('many at once', () => {
       (i: number) => scheduleTimers(h.store, h.id, some(i % 5).reverse()),
       (i: number) => resetSessions(h.store, h.id, slugs[i % 5]!, null, { actor: 'key:test' }),
       (i: number) =>
-        parkCredential(h.store, h.id, { credential: `c-${i % 2}`, agents: some(i % 5), told: Date.now() }),
+        parkCredential(h.store, h.id, { credential: `c-${i % 2}`, agents: some(i % 5), resetAt: Date.now() }),
       (i: number) => pause(h.work, slugs[i % 5]!).then(() => resume(h.work, slugs[i % 5]!)),
       (i: number) => wakeByClock(h.kernel, h.id, 10 + i),
     ]

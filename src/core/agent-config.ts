@@ -145,11 +145,11 @@ export function tooManySecrets(config: unknown): string | null {
 }
 
 type Configuring = Pick<AgentProfile, 'adapterType' | 'adapterConfig' | 'runtimeConfig'>
-const UNTOLD: Configuring = { adapterType: 'external', adapterConfig: null, runtimeConfig: null }
+const NOT_CONFIGURED: Configuring = { adapterType: 'external', adapterConfig: null, runtimeConfig: null }
 
 /** Which of the settings that decide what is run this would change. */
 export function configuringIn(profile: Partial<AgentProfile>, known: Configuring | undefined): string[] {
-  const { adapterType, adapterConfig, runtimeConfig } = known ?? UNTOLD
+  const { adapterType, adapterConfig, runtimeConfig } = known ?? NOT_CONFIGURED
   // Compared with the masked values: a caller who may not see a secret must not learn whether a guess is right.
   const now: Configuring = { adapterType, adapterConfig: maskedConfig(adapterConfig, true), runtimeConfig }
   return (Object.keys(now) as (keyof Configuring)[]).filter(

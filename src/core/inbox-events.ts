@@ -16,13 +16,17 @@ interface NewItem {
   digest: string | null
 }
 
-type Told = readonly [EventType, Record<string, unknown>]
+type ItemEvent = readonly [EventType, Record<string, unknown>]
 
-const added = (item: NewItem): Told => ['inbox_added', { item }]
-export const closed = (id: string, because: string): Told => ['inbox_closed', { id, because }]
+const added = (item: NewItem): ItemEvent => ['inbox_added', { item }]
+export const closed = (id: string, because: string): ItemEvent => ['inbox_closed', { id, because }]
 
 /** What differs between the items of one thing before and after a change. */
-export function itemsChanged(before: readonly NewItem[], after: readonly NewItem[], because: string): Told[] {
+export function itemsChanged(
+  before: readonly NewItem[],
+  after: readonly NewItem[],
+  because: string,
+): ItemEvent[] {
   const isAmong = (items: readonly NewItem[], { id, kind }: NewItem) =>
     items.some((one) => one.id === id && one.kind === kind)
   return [
@@ -53,11 +57,11 @@ export function taskItemsChanged(
   after: WaitingTask,
   waits: { waitsKind: WaitKind | null; waitsSince: number | null; waitsBecause: string | null },
   because: string,
-): Told[] {
-  const told = before ? [closed(taskItemId(before), because)] : []
+): ItemEvent[] {
+  const events = before ? [closed(taskItemId(before), because)] : []
   const { waitsKind: kind, waitsSince, waitsBecause: reason } = waits
-  if (kind === null) return told
+  if (kind === null) return events
   const { agent, generation, resultHash: digest } = after
   const item = { id: taskItemId(after), kind, agent, reason, since: waitsSince!, generation, digest }
-  return [...told, added(item)]
+  return [...events, added(item)]
 }

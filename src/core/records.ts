@@ -334,8 +334,8 @@ export class TaskDraft {
     this.effects.details.push(...waits)
     // Before the move itself, which stays the last event of a decision.
     for (const { set } of waits)
-      for (const [type, told] of taskItemsChanged(wasItem ? this.before : null, this.record, set, name))
-        this.note(type, actor, told)
+      for (const [type, payload] of taskItemsChanged(wasItem ? this.before : null, this.record, set, name))
+        this.note(type, actor, payload)
     this.note(name, actor, movePayload(this.before, this.record, payload), was, to)
   }
 

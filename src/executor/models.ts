@@ -54,14 +54,14 @@ export async function restModel(
     agent,
     credential,
     choice,
-    told,
-  }: { agent: string; credential: string; choice: ModelChoice; told: number | undefined },
+    resetAt,
+  }: { agent: string; credential: string; choice: ModelChoice; resetAt: number | undefined },
 ): Promise<boolean> {
   const { models, model } = choice
   if (models.length < 2) return false
   const parked = await parkedAmong(kernel, workspaceId, credential, models)
   if (!models.some((other) => other !== model && !parked.has(other))) return false
-  const one = { credential: keyOf(credential, model), agents: [agent], told, model: model ?? '' }
+  const one = { credential: keyOf(credential, model), agents: [agent], resetAt, model: model ?? '' }
   await runStep(kernel.store, workspaceId, parkCredential(one))
   return true
 }

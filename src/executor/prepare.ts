@@ -104,7 +104,7 @@ interface About {
 /** What is read for a run. */
 async function gather({ kernel }: ExecutorContext, about: About, baseUrl: string) {
   const { workspaceId, agent, wakeup, runId, token, held } = about
-  const [[session], values, timeouts, task, told] = await Promise.all([
+  const [[session], values, timeouts, task, unread] = await Promise.all([
     kernel.store.runtime.taskSessions(workspaceId, agent.slug, {
       adapterType: agent.adapterType,
       taskKey: held?.taskId ?? '',
@@ -114,7 +114,7 @@ async function gather({ kernel }: ExecutorContext, about: About, baseUrl: string
     plannedTask(kernel, workspaceId, held),
     unreadComments(kernel, workspaceId, held),
   ])
-  return { session, values: { ...values, 'task.comments': told.comments }, timeouts, task, told }
+  return { session, values: { ...values, 'task.comments': unread.comments }, timeouts, task, unread }
 }
 
 export async function prepare(context: ExecutorContext, about: About): Promise<Prepared> {
@@ -123,7 +123,7 @@ export async function prepare(context: ExecutorContext, about: About): Promise<P
   const agent = await withCheck(context, workspaceId, about.agent, held)
   const adapter = adapterOf(context, workspaceId, agent)
   const baseUrl = context.baseUrl()
-  const { session, values, timeouts, task, told } = await gather(context, { ...about, agent }, baseUrl)
+  const { session, values, timeouts, task, unread } = await gather(context, { ...about, agent }, baseUrl)
   const plan = task?.plan ?? null
   const credential = credentialOf(context, adapter, agent)
   const choice = await modelOf(context, workspaceId, agent, task, credential)
@@ -173,7 +173,7 @@ export async function prepare(context: ExecutorContext, about: About): Promise<P
     failureClass: task?.failureClass ?? null,
     taskKey: held?.taskId ?? '',
     sessionIdBefore: session?.sessionDisplayId ?? null,
-    toldComments: told.upTo,
+    toldComments: unread.upTo,
   }
 }
 

@@ -46,7 +46,7 @@ export class OutputRelay {
   readonly #sender: OutputSender
   readonly #places = new Map<string, Place>()
   readonly #asked = new Map<string, () => void>()
-  #told: ReadonlySet<number> = new Set()
+  #announced: ReadonlySet<number> = new Set()
   #stops: (() => void)[] = []
 
   constructor(options: Options) {
@@ -58,7 +58,7 @@ export class OutputRelay {
   start(): this {
     const { store, live, timers } = this.#options
     this.#stops = [
-      store.onTold((message, from) => this.#hear(message, from)),
+      store.onNodeMessage((message, from) => this.#hear(message, from)),
       live.onPublished((chunk) =>
         this.#others.want(chunk) ? this.#sender.send(chunk) : this.#sender.remember(chunk),
       ),
@@ -108,8 +108,8 @@ export class OutputRelay {
   #sayDemand(): void {
     const demand = this.#options.live.demand()
     // Workspaces whose output was wanted before and is not wanted now.
-    const ended = [...this.#told].filter((workspaceId) => !demand.has(workspaceId))
-    this.#told = new Set(demand.keys())
+    const ended = [...this.#announced].filter((workspaceId) => !demand.has(workspaceId))
+    this.#announced = new Set(demand.keys())
     for (const workspaceId of ended) this.#say(workspaceId, [])
     for (const [workspaceId, followed] of demand) this.#say(workspaceId, followed)
   }

@@ -3,7 +3,7 @@ import type { NewRunEvent, RunStore } from '../store/run-store.ts'
 import type { Timers } from './timers.ts'
 
 const WRITE_EVERY_MS = 500
-const TELL_USAGE_EVERY_MS = 5_000
+const REPORT_USAGE_EVERY_MS = 5_000
 /** Beyond this, further events of the run are dropped. */
 const MOST_EVENTS = 10_000
 const MOST_WAITING = 500
@@ -107,9 +107,9 @@ export class RunReport {
   }
 
   /** Not more often: an agent may report after every word. What comes later is reported with the end of the run. */
-  #tellsUsage(): boolean {
+  #reportsUsage(): boolean {
     const now = this.#timers.now()
-    if (!this.#isUsageUntold || now - this.#usageToldAt < TELL_USAGE_EVERY_MS) return false
+    if (!this.#isUsageUntold || now - this.#usageToldAt < REPORT_USAGE_EVERY_MS) return false
     this.#isUsageUntold = false
     this.#usageToldAt = now
     return true
@@ -134,7 +134,7 @@ export class RunReport {
           outputTokens: usage.outputTokens,
           cachedInputTokens: usage.cachedInputTokens ?? null,
         },
-        isUsageTold: this.#tellsUsage(),
+        isUsageReported: this.#reportsUsage(),
         status,
         sessionId: this.#sessionId,
         flags,

@@ -200,7 +200,7 @@ async function park(
   // The run did not even start, since the account is parked already.
   if (credential === undefined) return answer.retryAt ?? null
   const { choice } = parts!.prepared
-  const rests = { agent: agent.slug, credential, choice, told: resetAt }
+  const rests = { agent: agent.slug, credential, choice, resetAt }
   if (await restModel(context, workspaceId, rests)) return new Date(0).toISOString()
   const all = await store.agents.list(workspaceId, {}, 10_000)
   const sharing = all
@@ -209,7 +209,7 @@ async function park(
     .filter((other) => credentialOf(context, parts!.prepared.adapter, other) === credential)
   const agents = [agent.slug, ...sharing.map(({ slug }) => slug)]
   return new Date(
-    await runStep(store, workspaceId, parkCredential({ credential, agents, told: resetAt })),
+    await runStep(store, workspaceId, parkCredential({ credential, agents, resetAt })),
   ).toISOString()
 }
 

@@ -258,7 +258,7 @@ export async function heartbeat(
     cpuPercent: body.cpuPercent ?? null,
     metadata: body.metadata ?? null,
   }
-  const { record, holding, settled } = await desk.heartbeats.tell(caller.workspaceId, name, heartbeat)
+  const { record, holding, settled } = await desk.heartbeats.record(caller.workspaceId, name, heartbeat)
   const health = record.health!
   return {
     agent: record.slug,

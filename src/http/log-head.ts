@@ -17,8 +17,8 @@ const isReading = ({ method, caller, routeOptions }: FastifyRequest) =>
 export function installLogHead(app: FastifyInstance, kernel: ServerKernel): void {
   app.addHook('preHandler', (request, reply, done) => {
     if (!isReading(request)) return done()
-    const told = tellHead(kernel, request, reply)
-    if (told) told.then(() => done(), done)
+    const sent = sendHead(kernel, request, reply)
+    if (sent) sent.then(() => done(), done)
     else done()
   })
   // Answers that one statement reads know exactly what they contain.
@@ -29,7 +29,7 @@ export function installLogHead(app: FastifyInstance, kernel: ServerKernel): void
 }
 
 /** A promise only when the database must be asked. */
-export function tellHead(
+export function sendHead(
   kernel: ServerKernel,
   { caller }: FastifyRequest,
   reply: FastifyReply,

@@ -23,7 +23,7 @@ export class HeartbeatBatcher<T> {
     this.#write = write
   }
 
-  tell(workspaceId: number, agent: string, heartbeat: Heartbeat): Promise<T> {
+  record(workspaceId: number, agent: string, heartbeat: Heartbeat): Promise<T> {
     // Heartbeats of two sessions renew different claims.
     const name = JSON.stringify([workspaceId, agent, heartbeat.session])
     const waiting = this.#waiting.get(name)

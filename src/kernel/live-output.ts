@@ -51,14 +51,14 @@ export class LiveOutput {
 
   /** Asks for output until it is closed. */
   follow(workspaceId: number, followed: Followed): Follower {
-    const tell = () => this.#demandListeners.forEach((listener) => void listener(workspaceId))
+    const notify = () => this.#demandListeners.forEach((listener) => void listener(workspaceId))
     const follower: Follower = {
       change: (next) => {
         this.#followers.set(follower, { workspaceId, followed: next })
-        tell()
+        notify()
       },
       close: () => {
-        if (this.#followers.delete(follower)) tell()
+        if (this.#followers.delete(follower)) notify()
       },
     }
     follower.change(followed)

@@ -152,7 +152,7 @@ export class WorkLoop {
       try {
         // Not again after a lost answer: the first try may have claimed a task, and each further one could claim another.
         const mayClaim = isFirstTry && !this.#stopping.signal.aborted
-        return await this.#tell(claim, outcome, mayClaim)
+        return await this.#send(claim, outcome, mayClaim)
       } catch (error) {
         // Otherwise the claim would be held, and kept alive, for as long as the loop runs.
         if ('result' in outcome && isUnfitResult(error)) {
@@ -167,7 +167,7 @@ export class WorkLoop {
     }
   }
 
-  async #tell(claim: Claim, outcome: Outcome, mayClaim: boolean): Promise<Claim | null> {
+  async #send(claim: Claim, outcome: Outcome, mayClaim: boolean): Promise<Claim | null> {
     if ('error' in outcome)
       await this.#queue.fail(claim, messageOf(outcome.error), failOptionsOf(outcome.error))
     else if (mayClaim) return (await this.#queue.submitAndNext(claim, outcome.result, this.#choice)).next

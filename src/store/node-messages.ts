@@ -14,4 +14,4 @@ export type NodeMessage =
   | { answers: { id: string } }
 
 /** Null: messages may have been missed. */
-export type Told = (message: NodeMessage | null, from?: string) => void
+export type OnNodeMessage = (message: NodeMessage | null, from?: string) => void

@@ -331,7 +331,7 @@ export interface ProcessIdentity {
 export interface RunReported {
   usage: Usage | null
   /** Readers of the log get its usage. */
-  isUsageTold?: boolean | undefined
+  isUsageReported?: boolean | undefined
   status: { message: string; color: string } | null
   sessionId: string | null
   flags: readonly { code: string; detail: string }[]

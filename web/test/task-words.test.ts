@@ -8,7 +8,7 @@ import { shortKey } from '../src/requests/act-words.ts'
 
 /** What the page of a task says, without a page. */
 
-type Taker = Eligible['agents'][number]
+type EligibleAgent = Eligible['agents'][number]
 
 const neighbour = (key: string | null, state: Neighbour['state']): Neighbour => ({
   taskId: `id of ${key}`,
@@ -54,19 +54,19 @@ describe('a task says why it does not move, and what moves it', () => {
   })
 
   test('when it is retried, what failed and when', () => {
-    const told = words(
+    const shown = words(
       { state: 'awaiting_retry', dueAt: 5_000 },
       { error: 'exit 1', failureClass: 'quality' },
     )
-    expect(told.why).toBe('the result was not good enough: “exit 1”')
-    expect(told.next).toEqual({ words: 'retried in', at: 5_000 })
+    expect(shown.why).toBe('the result was not good enough: “exit 1”')
+    expect(shown.next).toEqual({ words: 'retried in', at: 5_000 })
   })
 
   test('when it failed, whether attempts are left and what it blocks', () => {
     const blocks = [neighbour('B-031-docs', 'pending')]
-    const told = words({ state: 'failed', attempt: 4 }, { error: 'exit 1', blocks })
-    expect(told.why).toBe('“exit 1”. All 4 attempts are spent.')
-    expect(told.next?.words).toContain('blocks 1 task')
+    const shown = words({ state: 'failed', attempt: 4 }, { error: 'exit 1', blocks })
+    expect(shown.why).toBe('“exit 1”. All 4 attempts are spent.')
+    expect(shown.next?.words).toContain('blocks 1 task')
   })
 
   test('when a person has to decide, about what', () => {
@@ -80,30 +80,37 @@ describe('a task says why it does not move, and what moves it', () => {
   })
 
   test('when the agents that could take it are stopped, that they are, and whom to resume', () => {
-    const agent = (slug: string, state: Taker['state'], stateReason: string | null = null): Taker => ({
+    const agent = (
+      slug: string,
+      state: EligibleAgent['state'],
+      stateReason: string | null = null,
+    ): EligibleAgent => ({
       ...{ slug, state, stateReason, leaving: false },
     })
-    const told = (agents: readonly Taker[], now: Partial<ShownTask> = {}, workers = 0) => {
+    const wordsFor = (agents: readonly EligibleAgent[], now: Partial<ShownTask> = {}, workers = 0) => {
       const eligible = { agents: [...agents], workers }
       const { why, next, resume } = words({ state: 'queued', ...now }, { eligible })
       return [why, next?.words, resume ?? null]
     }
     const paused = agent('dev-1', 'paused')
-    expect(told([paused])).toEqual(['the agent dev-1 is paused', 'taken when dev-1 is resumed', 'dev-1'])
-    expect(told([agent('dev-1', 'error', 'Run `claude /login`.')])).toEqual([
+    expect(wordsFor([paused])).toEqual(['the agent dev-1 is paused', 'taken when dev-1 is resumed', 'dev-1'])
+    expect(wordsFor([agent('dev-1', 'error', 'Run `claude /login`.')])).toEqual([
       'the agent dev-1 is stopped after an error: Run `claude /login`',
       'fix it, then resume dev-1',
       'dev-1',
     ])
-    expect(told([], { agent: 'dev-1' })[0]).toBe('there is no agent dev-1')
-    expect(told([])[1]).toBe('taken when an agent connects')
-    expect(told([paused, agent('dev-2', 'offline')])).toEqual([
+    expect(wordsFor([], { agent: 'dev-1' })[0]).toBe('there is no agent dev-1')
+    expect(wordsFor([])[1]).toBe('taken when an agent connects')
+    expect(wordsFor([paused, agent('dev-2', 'offline')])).toEqual([
       'no agent that can take it is at work: dev-1 is paused, dev-2 is offline',
       'resume one of them',
       'dev-1',
     ])
     const free = 'taken by an agent as soon as one is free'
-    expect([told([agent('dev-2', 'idle'), paused])[1], told([paused], {}, 1)[1]]).toEqual([free, free])
+    expect([wordsFor([agent('dev-2', 'idle'), paused])[1], wordsFor([paused], {}, 1)[1]]).toEqual([
+      free,
+      free,
+    ])
   })
 
   test('and says nothing when it is done', () => {

@@ -238,8 +238,8 @@ function archive(draft: TaskDraft, command: Command<'archive'>, { actor, now }: 
     draft.touch()
     record.archivedAt = now
     draft.effects.details.push({ taskId: record.id, set: WAITS_NO_MORE })
-    const [type, told] = closed(taskItemId(record), 'task_archived')
-    if (isItem(record)) draft.note(type, actor, told)
+    const [type, payload] = closed(taskItemId(record), 'task_archived')
+    if (isItem(record)) draft.note(type, actor, payload)
     draft.note('task_archived', actor, {})
     decidedAbout(record)
   }

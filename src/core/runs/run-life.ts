@@ -37,8 +37,8 @@ export const beginRun = (start: RunStart): RunsStep<boolean> => ({
       folder: start.folder ?? null,
     }
     const { attempt = null, generation = null, uuid: taskId = null } = task ?? {}
-    const told = { runId, agent, taskId, attempt, generation }
-    const events = [inMission(task, workspaceEvent('run_started', told, { actor: `agent:${agent}`, now }))]
+    const payload = { runId, agent, taskId, attempt, generation }
+    const events = [inMission(task, workspaceEvent('run_started', payload, { actor: `agent:${agent}`, now }))]
     return { answer: true, changes: { ...NOTHING_CHANGED, runs: [{ id: runId, set }], events } }
   },
 })
@@ -201,14 +201,14 @@ export const requestCancel = (
   decide({ now, runs }) {
     const run = runs.get(runId)
     if (!run || isOver(run.status)) return unchanged(false)
-    const told = { runId, agent: run.agent, taskId: run.taskId, reason }
+    const payload = { runId, agent: run.agent, taskId: run.taskId, reason }
     return {
       answer: true,
       changes: {
         ...NOTHING_CHANGED,
         // The first reason stays.
         runs: run.cancelReason === null ? [{ id: runId, set: { cancelReason: reason } }] : [],
-        events: [workspaceEvent('run_cancel_requested', told, { actor, keyId, address, now })],
+        events: [workspaceEvent('run_cancel_requested', payload, { actor, keyId, address, now })],
       },
     }
   },

@@ -6,24 +6,24 @@ import { nextTimerAt } from './wakeups.ts'
 /** What agents keep between runs, as far as no run changes it. */
 
 /**
- * No agent on this credential is started before it accepts work again; agents known to use it are not even tried. `told` is
+ * No agent on this credential is started before it accepts work again; agents known to use it are not even tried. `resetAt` is
  * that time, if the provider named one. Returns the resulting time, by the clock of the store.
  */
 export const parkCredential = ({
   credential,
   agents,
-  told,
+  resetAt,
   model = null,
 }: {
   credential: string
   agents: readonly string[]
-  told: number | undefined
+  resetAt: number | undefined
   /** Only this model is limited: the agents continue with others. */
   model?: string | null | undefined
 }): RunsStep<number> => ({
   ask: { ...NOTHING_ASKED, agents: [...agents].sort() },
   decide({ now, runtime }) {
-    const until = restsUntil(told, now)
+    const until = restsUntil(resetAt, now)
     const payload = { agent: agents[0], agents: agents.length, until, ...(model !== null && { model }) }
     const changes = {
       ...NOTHING_CHANGED,

@@ -90,18 +90,18 @@ function skipped(wakeup: WakeupRecord, because: SkipReason, now: number): RunsCh
     skipReason: because,
     finishedAt: now,
   }
-  const told = { agent, wakeupId: id, source, reason, taskId, because }
+  const payload = { agent, wakeupId: id, source, reason, taskId, because }
   return {
     ...NOTHING_CHANGED,
     wakeups: [{ id, set }],
-    events: [workspaceEvent('wakeup_skipped', told, { actor: 'system', now })],
+    events: [workspaceEvent('wakeup_skipped', payload, { actor: 'system', now })],
   }
 }
 
 function begun(wakeup: WakeupRecord, agent: AgentRecord, identity: RunIdentity, now: number): RunsChanges {
   const { runId } = identity
   const { source, reason, taskId } = wakeup
-  const told = { runId, agent: agent.slug, taskId, source, reason }
+  const payload = { runId, agent: agent.slug, taskId, source, reason }
   const status = movedWakeup('run_queued', wakeup.status, 'claimed')
   return {
     ...NOTHING_CHANGED,
@@ -110,7 +110,7 @@ function begun(wakeup: WakeupRecord, agent: AgentRecord, identity: RunIdentity, 
     runtime: [
       changedRuntime('run_queued', agent.slug, { lastStartedAt: now, adapterType: agent.adapterType }),
     ],
-    events: [workspaceEvent('run_queued', told, { actor: `agent:${agent.slug}`, now })],
+    events: [workspaceEvent('run_queued', payload, { actor: `agent:${agent.slug}`, now })],
   }
 }
 

@@ -51,7 +51,7 @@ export async function serveSocket(
     if (!isAlive) return socket.terminate()
     isAlive = false
     socket.ping()
-    const upTo = progress.told()
+    const upTo = progress.upToSend()
     if (upTo !== null) say(socket, { events: [], upTo })
     // If the database does not answer, the next heartbeat says it.
     store.lastSeq(caller.workspaceId).then(sayHead, () => undefined)

@@ -16,7 +16,7 @@ export async function serveEvents(
 ): Promise<void> {
   const progress = new Progress(request)
   const { over, end } = lifeOf(opening, feed, () =>
-    raw.write(lookedFrame(progress.told()) || ': heartbeat\n\n'),
+    raw.write(lookedFrame(progress.upToSend()) || ': heartbeat\n\n'),
   )
   raw.once('close', end)
   // Disconnected before anything was sent: no close event will follow.

@@ -8,7 +8,7 @@ import type { Opening } from './opening.ts'
 
 const HEARTBEAT_MS = 15_000
 /** How often a reader learns how far the log was read for it while nothing of it is in its filter. */
-const TOLD_EVERY_MS = 1_000
+const SENT_EVERY_MS = 1_000
 
 /** A stream stays open until the client disconnects, the server stops or its key ends. */
 export function lifeOf(opening: Opening, feed: EventFeed, heartbeat: () => void) {
@@ -37,13 +37,13 @@ function untilEnd({ key, caller: { run } }: FastifyRequest, events: readonly Eve
 export class Progress {
   readonly #filter: EventFilter | null
   #upTo: number
-  #toldUpTo: number
-  #toldAt = performance.now()
+  #sentUpTo: number
+  #sentAt = performance.now()
 
   constructor({ streamFilter, streamFrom }: FastifyRequest) {
     this.#filter = streamFilter
     this.#upTo = streamFrom
-    this.#toldUpTo = streamFrom
+    this.#sentUpTo = streamFrom
   }
 
   /** What of a stretch of the log is sent: events, and how far it was read if that is sent now. */
@@ -52,15 +52,15 @@ export class Progress {
     const filter = this.#filter
     const shown = filter ? said.filter((event) => isIn(filter, event)) : said
     this.#upTo = upTo
-    const isDue = shown.length > 0 || performance.now() - this.#toldAt >= TOLD_EVERY_MS
-    return { shown, isEnd, upTo: isDue ? this.told() : null }
+    const isDue = shown.length > 0 || performance.now() - this.#sentAt >= SENT_EVERY_MS
+    return { shown, isEnd, upTo: isDue ? this.upToSend() : null }
   }
 
   /** How far the log was read, for the reader; null when the reader knows it already, from its events or an earlier number. */
-  told(): number | null {
-    if (this.#filter === null || this.#toldUpTo === this.#upTo) return null
-    this.#toldUpTo = this.#upTo
-    this.#toldAt = performance.now()
+  upToSend(): number | null {
+    if (this.#filter === null || this.#sentUpTo === this.#upTo) return null
+    this.#sentUpTo = this.#upTo
+    this.#sentAt = performance.now()
     return this.#upTo
   }
 }

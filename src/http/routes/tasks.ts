@@ -19,7 +19,7 @@ import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import { serve } from '../endpoint.ts'
 import type { KeyRing } from '../key-ring.ts'
 import { whileAdmitted } from '../live/waiting.ts'
-import { tellHead } from '../log-head.ts'
+import { sendHead } from '../log-head.ts'
 import { numberOr, wantedId } from '../schema.ts'
 import { searchOf, taskPage } from '../task-list.ts'
 import { etag, versionIn } from '../versions.ts'
@@ -80,7 +80,7 @@ function taskLists(app: FastifyInstance, kernel: ServerKernel, keys: KeyRing): v
     if (waitMs > 0)
       await whileAdmitted(keys, request, reply, waitMs, (waiter) =>
         endedWithin(kernel, caller, params.id, waitMs, waiter),
-      ).then(() => tellHead(kernel, request, reply))
+      ).then(() => sendHead(kernel, request, reply))
     const task = await showTask(kernel, caller, params.id)
     return reply.header('etag', etag(task.version)).send(task)
   })

@@ -41,14 +41,14 @@ export function unreadComments(
 ): UnreadComments {
   // A simulation has many runs, and nobody comments there.
   if (comments.length === 0) return { comments: [], total: 0, upTo: { task: null, mission: null } }
-  const told = { task: 0, mission: 0 }
+  const seen = { task: 0, mission: 0 }
   for (const { innerTaskId, status, toldTaskComment, toldMissionComment } of runs.values()) {
     if (innerTaskId !== task.id || !hasReadItsPrompt(status)) continue
-    told.task = Math.max(told.task, toldTaskComment ?? 0)
-    told.mission = Math.max(told.mission, toldMissionComment ?? 0)
+    seen.task = Math.max(seen.task, toldTaskComment ?? 0)
+    seen.mission = Math.max(seen.mission, toldMissionComment ?? 0)
   }
   const unread = comments.filter(
-    ({ on, of, id }) => of === (on === 'task' ? task.id : task.missionId) && id > told[on],
+    ({ on, of, id }) => of === (on === 'task' ? task.id : task.missionId) && id > seen[on],
   )
   const lastOn = (on: Thread['on']) => unread.findLast((one) => one.on === on)?.id ?? null
   return {

@@ -192,7 +192,7 @@ export class MemoryRunStore extends MemoryStore implements RunStore {
         .slice(0, limit),
     recordProcess: (workspaceId, runId, { pid, startTime, bootId }) =>
       this.#appended(workspaceId, runId, { pid, pidStarted: startTime, bootId }),
-    report: ({ workspaceId, runId, agent, taskId }, { usage, isUsageTold, status, sessionId, flags }) => {
+    report: ({ workspaceId, runId, agent, taskId }, { usage, isUsageReported, status, sessionId, flags }) => {
       const who = { runId, agent, taskId }
       const now = this.now()
       const said = [
@@ -213,12 +213,12 @@ export class MemoryRunStore extends MemoryStore implements RunStore {
       }
       const workspace = this.inside(workspaceId)
       const run = workspace.runs.get(runId)
-      if (isUsageTold && run && taskId !== null) {
+      if (isUsageReported && run && taskId !== null) {
         const used = { ...run, ...set }
         const { inputTokens, cachedInputTokens, outputTokens } = used
         const onTask = spentOnTask(used, usedByOthers(workspace, runId, null))
-        const told = { ...who, inputTokens, cachedInputTokens, outputTokens, ...onTask }
-        said.unshift(workspaceEvent('run_usage', told, { actor: `agent:${agent}`, now }))
+        const payload = { ...who, inputTokens, cachedInputTokens, outputTokens, ...onTask }
+        said.unshift(workspaceEvent('run_usage', payload, { actor: `agent:${agent}`, now }))
       }
       return this.#appended(workspaceId, runId, set, said)
     },

@@ -37,7 +37,7 @@ export class Notices {
   committed(workspaceId: number, what: Parameters<Committed>[1], lastSeq: number): void {
     if (lastSeq - what.events === (this.#notifiedUpTo.get(workspaceId) ?? 0))
       this.#notifiedUpTo.set(workspaceId, lastSeq)
-    this.#tell(workspaceId, what)
+    this.#notify(workspaceId, what)
   }
 
   close(): void {
@@ -45,7 +45,7 @@ export class Notices {
     this.#stop()
   }
 
-  #tell(workspaceId: number, what: Parameters<Committed>[1]): void {
+  #notify(workspaceId: number, what: Parameters<Committed>[1]): void {
     for (const listener of this.#listeners) listener(workspaceId, what)
   }
 
@@ -69,7 +69,7 @@ export class Notices {
       if (events <= 0) continue
       this.#notifiedUpTo.set(workspaceId, lastSeq)
       // It is unknown what others queued: waiting callers check once too often rather than too late.
-      if (!this.#isFirstPoll) this.#tell(workspaceId, { events, tasksWaiting: true })
+      if (!this.#isFirstPoll) this.#notify(workspaceId, { events, tasksWaiting: true })
     }
     this.#isFirstPoll = false
   }

@@ -5,7 +5,7 @@ import type { KindName } from '../../core/kinds/kinds.ts'
 import type { Limits } from '../../core/limits.ts'
 import type { RunsAsk, RunsChanges, RunsView } from '../../core/runs/step.ts'
 import type { LogFollowers } from '../log-followers.ts'
-import type { NodeMessage, Told } from '../node-messages.ts'
+import type { NodeMessage, OnNodeMessage } from '../node-messages.ts'
 import type { NextDue, RunStore } from '../run-store.ts'
 import type {
   BlockedTask,
@@ -103,7 +103,7 @@ export class PostgresStore
   readonly #following: Following
   readonly #listeners = new Set<Committed>()
   readonly #revocationListeners = new Set<Revoked>()
-  readonly #nodeListeners = new Set<Told>()
+  readonly #nodeListeners = new Set<OnNodeMessage>()
   #followAgainAt = 0
   #due: { askedAt: number; answer: Promise<NextDue> } | null = null
 
@@ -146,9 +146,9 @@ export class PostgresStore
     this.#following = new Following(readers, this.writers)
     this.followers = new PostgresFollowers(readers, this.writers)
     this.#notices = new Notices(database, readers, {
-      heard: this.#tell,
+      heard: this.#notify,
       revoked: (keyIds) => this.#revocationListeners.forEach((listener) => void listener(keyIds)),
-      told: (...told) => this.#nodeListeners.forEach((listener) => void listener(...told)),
+      messaged: (...message) => this.#nodeListeners.forEach((listener) => void listener(...message)),
     })
     this.logTail = new LogTailRows(readers, this.#notices)
     this.#transactor = new PostgresTransactor(this.writers, this.#log)
@@ -295,21 +295,21 @@ export class PostgresStore
   }
 
   tellNodes(message: NodeMessage): void {
-    this.#notices.tell(message)
+    this.#notices.send(message)
   }
 
   /** What other nodes tell. */
-  onTold(listener: Told): () => void {
+  onNodeMessage(listener: OnNodeMessage): () => void {
     this.#nodeListeners.add(listener)
     return () => this.#nodeListeners.delete(listener)
   }
 
   #committed: Committed = (workspaceId, what) => {
-    this.#tell(workspaceId, what)
+    this.#notify(workspaceId, what)
     this.#notices.say(workspaceId, what)
   }
 
-  #tell: Committed = (workspaceId, what) => {
+  #notify: Committed = (workspaceId, what) => {
     this.#due = null
     if (what.seq !== undefined) this.heads.learn(workspaceId, what.seq)
     for (const listener of this.#listeners) listener(workspaceId, what)

@@ -48,8 +48,8 @@ export class KnownWorkspaces {
     else if (!known.wrote(seen, after, changes, head)) entry.batchesAhead = 1
   }
 
-  told(workspaceId: number, now: number): void {
-    this.#entries.get(workspaceId)?.known?.told(now)
+  setClock(workspaceId: number, now: number): void {
+    this.#entries.get(workspaceId)?.known?.setClock(now)
   }
 
   /** It is not known whether what was to be written is. */

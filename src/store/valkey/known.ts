@@ -60,11 +60,11 @@ export class Known {
     }
     this.#queues.add(queues)
     for (const name of claimants) this.#claimants.set(name, view.workers.get(name) ?? null)
-    this.told(view.now)
+    this.setClock(view.now)
   }
 
   /** The server's clock, as an answer that has just come says. */
-  told(now: number): void {
+  setClock(now: number): void {
     this.#clock = { server: now, own: performance.now() }
   }
 

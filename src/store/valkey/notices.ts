@@ -34,7 +34,7 @@ export class Notices {
     return ['3', 'PUBLISH', this.#channel, notice]
   }
 
-  tell(workspaceId: number, changes: Changes): void {
+  send(workspaceId: number, changes: Changes): void {
     if (changes.events.length > 0) this.#tellAll(workspaceId, summaryOf(changes))
   }
 

@@ -108,7 +108,7 @@ export class ValkeyTransactor implements Transactor {
         this.#known.lost(workspaceId)
         return null
       }
-      this.#notices.tell(workspaceId, changes)
+      this.#notices.send(workspaceId, changes)
       return { answer }
     } catch (error) {
       this.#known.forget(workspaceId)
@@ -196,7 +196,7 @@ export class ValkeyTransactor implements Transactor {
         [this.#token, head, String(view.now), ...commands],
       )
       if (outcome === 'written') {
-        this.#known.told(workspaceId, now!)
+        this.#known.setClock(workspaceId, now!)
         give(answers)
       }
       return outcome

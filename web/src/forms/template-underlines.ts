@@ -20,8 +20,8 @@ const underlined = (text: string, problems: readonly TemplateProblem[]): Decorat
 export const underlines = StateField.define<DecorationSet>({
   create: () => Decoration.none,
   update(lines, { changes, effects, state }) {
-    const told = effects.find((effect) => effect.is(setProblems))
-    return told ? underlined(state.doc.toString(), told.value) : lines.map(changes)
+    const set = effects.find((effect) => effect.is(setProblems))
+    return set ? underlined(state.doc.toString(), set.value) : lines.map(changes)
   },
   provide: (field) => EditorView.decorations.from(field),
 })

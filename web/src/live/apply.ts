@@ -1,5 +1,5 @@
 import type { EventType } from '../../../src/core/events.ts'
-import { type Card, type LiveEvent, told } from './card.ts'
+import { type Card, type LiveEvent, payloadField } from './card.ts'
 import * as cards from './card-rules.ts'
 import type { Entities } from './entities.ts'
 import * as things from './thing-rules.ts'
@@ -174,7 +174,7 @@ export function apply(entities: Entities, event: LiveEvent): Applied {
 
 function applyToCard(entities: Entities, event: LiveEvent, rule: Rule | undefined): Applied {
   const { seq } = event
-  const id = event.taskId ?? told(event, 'taskId', 'string') ?? ''
+  const id = event.taskId ?? payloadField(event, 'taskId', 'string') ?? ''
   const before = entities.get('card', id)
   const isArchived = rule?.also === 'archives'
   const isStale = entities.isStale('card', id)
@@ -189,12 +189,15 @@ function applyToThings(entities: Entities, event: LiveEvent, rule: Rule): void {
   const { seq, runId, missionId } = event
   const { run, agent, mission, also } = rule
   if (run && runId !== null) entities.change('run', runId, seq, (one) => run(one, event))
-  if (agent) entities.change('agent', told(event, 'agent', 'string') ?? '', seq, (one) => agent(one, event))
+  if (agent)
+    entities.change('agent', payloadField(event, 'agent', 'string') ?? '', seq, (one) => agent(one, event))
   if (mission && missionId !== null) entities.change('mission', missionId, seq, (one) => mission(one, event))
   if (also === 'queues_run' && runId !== null && !entities.get('run', runId))
     entities.put('run', runId, things.queuedRun(event), seq)
   const item = also === 'adds_item' ? things.addedItem(event) : null
   if (item) entities.put('inbox', item.id, item, seq)
   if (also === 'closes_item')
-    entities.change('inbox', told(event, 'id', 'string') ?? '', seq, (one) => things.closedItem(one, event))
+    entities.change('inbox', payloadField(event, 'id', 'string') ?? '', seq, (one) =>
+      things.closedItem(one, event),
+    )
 }

@@ -72,7 +72,7 @@ export class Boards {
       board.watchers -= 1
       if (board.watchers > 0) return
       this.#loads.delete(board)
-      this.#well(board)
+      this.#recovered(board)
       this.#stopCounting(board)
       if (this.#open.get(key) === board) this.#open.delete(key)
     }
@@ -146,10 +146,10 @@ export class Boards {
       board.countedUpTo = answer.seq
       board.status = 'ready'
       board.error = null
-      this.#well(board)
+      this.#recovered(board)
       replay(reading.after(answer.seq))
       this.#around.flush()
-      board.tell()
+      board.notify()
     } catch (error) {
       if (this.#loads.get(board) === turn) this.#failed(board, error)
     } finally {
@@ -169,7 +169,7 @@ export class Boards {
     retry.failed(() => void this.load(board))
   }
 
-  #well(board: OpenBoard): void {
+  #recovered(board: OpenBoard): void {
     this.#retries.get(board)?.done()
     this.#retries.delete(board)
   }

@@ -1,5 +1,5 @@
 import { isHeld, isTerminal, type TaskState } from '../../../src/core/states.ts'
-import { type Card, type LiveEvent, told } from './card.ts'
+import { type Card, type LiveEvent, payloadField } from './card.ts'
 
 /** How events change a card. Values in events are those after the event: only comments are added up. */
 
@@ -19,22 +19,25 @@ export function moved(card: Card, event: LiveEvent): Card {
     state: to,
     stateSince: isFirst ? at : card.stateSince,
     generation: event.generation ?? card.generation,
-    attempt: told(event, 'attemptsSpent', 'number') ?? told(event, 'attempt', 'number') ?? card.attempt,
+    attempt:
+      payloadField(event, 'attemptsSpent', 'number') ??
+      payloadField(event, 'attempt', 'number') ??
+      card.attempt,
     holder: holderAfter(card, event, to, at),
-    dueAt: to === 'awaiting_retry' ? (told(event, 'retryAt', 'number') ?? null) : null,
+    dueAt: to === 'awaiting_retry' ? (payloadField(event, 'retryAt', 'number') ?? null) : null,
     completedAt: isTerminal(to) ? at : null,
     // A task that waits for others is pending or paused; its card is read again then.
     ...(to !== 'pending' && to !== 'paused' && { waitsFor: [], openDeps: 0 }),
-    priority: (event.type === 'task_hung' && told(event, 'priority', 'number')) || card.priority,
+    priority: (event.type === 'task_hung' && payloadField(event, 'priority', 'number')) || card.priority,
     ...waitsAfter(card, event, to),
   }
 }
 
 function holderAfter(card: Card, event: LiveEvent, to: TaskState, at: number): Card['holder'] {
   if (!isHeld(to)) return null
-  const agent = told(event, 'agent', 'string') ?? card.holder?.agent
+  const agent = payloadField(event, 'agent', 'string') ?? card.holder?.agent
   if (agent === undefined) return null
-  const leaseMs = told(event, 'leaseMs', 'number')
+  const leaseMs = payloadField(event, 'leaseMs', 'number')
   const leaseExpiresAt = leaseMs === undefined ? (card.holder?.leaseExpiresAt ?? at) : at + leaseMs
   return { agent, leaseExpiresAt }
 }
@@ -79,12 +82,12 @@ export function waitingForPerson(card: Card, { payload: { item } }: LiveEvent): 
 
 export const progressed = (card: Card, event: LiveEvent): Card => ({
   ...stamped(card, event),
-  percent: told(event, 'percent', 'number') ?? card.percent,
-  step: told(event, 'step', 'string') ?? card.step,
+  percent: payloadField(event, 'percent', 'number') ?? card.percent,
+  step: payloadField(event, 'step', 'string') ?? card.step,
 })
 
 export function renewed(card: Card, event: LiveEvent): Card {
-  const leaseExpiresAt = told(event, 'leaseExpiresAt', 'number')
+  const leaseExpiresAt = payloadField(event, 'leaseExpiresAt', 'number')
   const holder = card.holder && leaseExpiresAt ? { ...card.holder, leaseExpiresAt } : card.holder
   return { ...stamped(card, event), holder }
 }
@@ -103,7 +106,7 @@ export const ranBy = (card: Card, { runId }: LiveEvent): Card =>
 
 /** All runs of the task together, and the last of them. */
 export function spent(card: Card, event: LiveEvent): Card {
-  const tokens = told(event, 'taskTokens', 'number') ?? card.tokens
+  const tokens = payloadField(event, 'taskTokens', 'number') ?? card.tokens
   const cost = event.payload.taskCostUsd
   const costUsd = typeof cost === 'string' || cost === null ? cost : card.costUsd
   return tokens === card.tokens && costUsd === card.costUsd ? card : { ...card, tokens, costUsd }

@@ -35,9 +35,9 @@ export function cardFrom({ board: _column, ...card }: AnsweredCard): Card {
 }
 
 /** A field of an event's payload, if it has the expected type. */
-export function told(event: LiveEvent, field: string, type: 'string'): string | undefined
-export function told(event: LiveEvent, field: string, type: 'number'): number | undefined
-export function told({ payload }: LiveEvent, field: string, type: 'string' | 'number'): unknown {
+export function payloadField(event: LiveEvent, field: string, type: 'string'): string | undefined
+export function payloadField(event: LiveEvent, field: string, type: 'number'): number | undefined
+export function payloadField({ payload }: LiveEvent, field: string, type: 'string' | 'number'): unknown {
   const value = payload[field]
   return typeof value === type ? value : undefined
 }

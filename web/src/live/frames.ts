@@ -3,15 +3,15 @@ import type { EventFrame } from '../../../src/core/shapes/events.ts'
 
 /** The messages of the socket. */
 
-type Told = AnswerOf<typeof EventFrame>
+type ServerFrame = AnswerOf<typeof EventFrame>
 /** Where the log ends, the server's time, and which database it is: first, and every 15 seconds. */
 export interface HeadFrame {
   head: number
   now: number
   instance?: string | undefined
 }
-export type Frame = Told | HeadFrame
-export type OutputChunk = Extract<Told, { output: unknown }>['output']
+export type Frame = ServerFrame | HeadFrame
+export type OutputChunk = Extract<ServerFrame, { output: unknown }>['output']
 
 /** Null: not a frame. An unknown message must not break the page. */
 export function frameIn(data: unknown): Frame | null {

@@ -3,7 +3,7 @@ import { type CardFilter, matches } from '../../../src/core/board-filter.ts'
 import { isTerminal, TASK_STATES, type TaskState } from '../../../src/core/states.ts'
 import type { Applied } from './apply.ts'
 import { BoardList, type ColumnView } from './board-list.ts'
-import { type Card, type LiveEvent, told } from './card.ts'
+import { type Card, type LiveEvent, payloadField } from './card.ts'
 import type { ShownCard } from './pending-acts.ts'
 
 /** A board that is on the screen: its columns, and its counts as of one event. */
@@ -49,10 +49,10 @@ export class OpenBoard {
   setStatus(status: BoardStatus, error: unknown = null): void {
     this.status = status
     this.error = error
-    this.tell()
+    this.notify()
   }
 
-  tell(): void {
+  notify(): void {
     this.#version += 1
     for (const listener of [...this.#listeners]) listener()
   }
@@ -60,7 +60,7 @@ export class OpenBoard {
   /** Ids that this board no longer keeps. */
   flush(): string[] {
     const { changed, dropped } = this.list.flush()
-    if (changed.length > 0) this.tell()
+    if (changed.length > 0) this.notify()
     return dropped
   }
 
@@ -139,7 +139,7 @@ export class OpenBoard {
 }
 
 const priorityIn = (event: LiveEvent) => {
-  const priority = told(event, 'priority', 'number')
+  const priority = payloadField(event, 'priority', 'number')
   return priority === undefined ? {} : { priority }
 }
 

@@ -12,11 +12,11 @@ interface Follower {
 
 export class Output {
   readonly #followers = new Set<Follower>()
-  readonly #tell: (runIds: readonly string[]) => void
+  readonly #notify: (runIds: readonly string[]) => void
   #followed = ''
 
-  constructor(tell: (runIds: readonly string[]) => void) {
-    this.#tell = tell
+  constructor(notify: (runIds: readonly string[]) => void) {
+    this.#notify = notify
   }
 
   follow(runIds: readonly string[], onChunk: OnChunk): () => void {
@@ -39,6 +39,6 @@ export class Output {
     const text = followed.join()
     if (text === this.#followed) return
     this.#followed = text
-    this.#tell(followed)
+    this.#notify(followed)
   }
 }

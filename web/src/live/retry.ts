@@ -7,14 +7,14 @@ const LONGEST_WAIT_MS = 10_000
 
 export class Retry {
   readonly #clock: Clock
-  readonly #tell: (at: number | null) => void
+  readonly #report: (at: number | null) => void
   #failures = 0
   #timer: unknown = null
 
-  /** `tell`: when it is tried again, by the clock of this machine; null: nothing is failing. */
-  constructor(clock: Clock, tell: (at: number | null) => void) {
+  /** `report`: when it is tried again, by the clock of this machine; null: nothing is failing. */
+  constructor(clock: Clock, report: (at: number | null) => void) {
     this.#clock = clock
-    this.#tell = tell
+    this.#report = report
   }
 
   failed(again: () => void): void {
@@ -24,13 +24,13 @@ export class Retry {
     // The pages of a server that was busy do not all come back at the same moment.
     const waitMs = longest * (0.5 + this.#clock.random() / 2)
     this.#timer = this.#clock.setTimeout(again, waitMs)
-    this.#tell(this.#clock.now() + waitMs)
+    this.#report(this.#clock.now() + waitMs)
   }
 
   /** It succeeded, or is no longer needed. */
   done(): void {
     this.#clock.clearTimeout(this.#timer)
-    if (this.#failures > 0) this.#tell(null)
+    if (this.#failures > 0) this.#report(null)
     this.#failures = 0
   }
 }

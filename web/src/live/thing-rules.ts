@@ -3,7 +3,7 @@ import type { AnswerOf } from '../../../src/core/shapes/common.ts'
 import type { MissionView } from '../../../src/core/shapes/missions.ts'
 import type { RunView } from '../../../src/core/shapes/runs.ts'
 import type { InboxKind } from '../../../src/core/waiting.ts'
-import { type LiveEvent, told } from './card.ts'
+import { type LiveEvent, payloadField } from './card.ts'
 
 /** What events say about runs, agents, missions and items that wait for people. Pages read the rest. */
 
@@ -55,8 +55,8 @@ export interface InboxEntry {
   closed: { because: string; by: string | null; at: number } | null
 }
 
-const text = (event: LiveEvent, field: string) => told(event, field, 'string') ?? null
-const number = (event: LiveEvent, field: string) => told(event, field, 'number') ?? null
+const text = (event: LiveEvent, field: string) => payloadField(event, field, 'string') ?? null
+const number = (event: LiveEvent, field: string) => payloadField(event, field, 'number') ?? null
 
 export const queuedRun = (event: LiveEvent): Run => ({
   id: event.runId!,
@@ -145,8 +145,8 @@ export type MissionRule = (mission: Mission, event: LiveEvent) => Mission
 export const movedMission: MissionRule = (mission, event) => ({
   ...mission,
   state: (event.to ?? mission.state) as Mission['state'],
-  totalTokens: told(event, 'totalTokens', 'number') ?? mission.totalTokens,
-  totalCost: told(event, 'totalCost', 'string') ?? mission.totalCost,
+  totalTokens: payloadField(event, 'totalTokens', 'number') ?? mission.totalTokens,
+  totalCost: payloadField(event, 'totalCost', 'string') ?? mission.totalCost,
 })
 
 export function addedItem(event: LiveEvent): InboxEntry | null {

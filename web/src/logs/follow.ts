@@ -25,14 +25,14 @@ export function useFollowing(
 
 class Hand {
   readonly #element: HTMLElement
-  readonly #tell: (isFollowing: boolean) => void
+  readonly #notify: (isFollowing: boolean) => void
   #movedDownAt = Number.NEGATIVE_INFINITY
   #isDragging = false
   #touchY = 0
 
-  constructor(element: HTMLElement, tell: (isFollowing: boolean) => void) {
+  constructor(element: HTMLElement, notify: (isFollowing: boolean) => void) {
     this.#element = element
-    this.#tell = tell
+    this.#notify = notify
   }
 
   listen(isAtEnd: () => boolean): () => void {
@@ -58,8 +58,8 @@ class Hand {
     addEventListener('pointerup', () => this.#letGo(), options)
     on('scroll', () => {
       const isByHand = performance.now() - this.#movedDownAt < AFTER_HAND_MS
-      if (this.#isDragging) this.#tell(isAtEnd())
-      else if (isByHand && isAtEnd()) this.#tell(true)
+      if (this.#isDragging) this.#notify(isAtEnd())
+      else if (isByHand && isAtEnd()) this.#notify(true)
     })
     document.addEventListener('selectionchange', () => this.#selected(), options)
     return () => ended.abort()
@@ -67,7 +67,7 @@ class Hand {
 
   #move(isDown: boolean): void {
     this.#movedDownAt = isDown ? performance.now() : Number.NEGATIVE_INFINITY
-    if (!isDown && this.#element.scrollTop > 0) this.#tell(false)
+    if (!isDown && this.#element.scrollTop > 0) this.#notify(false)
   }
 
   #letGo(): void {
@@ -76,6 +76,7 @@ class Hand {
 
   #selected(): void {
     const selection = document.getSelection()
-    if (selection && !selection.isCollapsed && this.#element.contains(selection.anchorNode)) this.#tell(false)
+    if (selection && !selection.isCollapsed && this.#element.contains(selection.anchorNode))
+      this.#notify(false)
   }
 }

@@ -22,7 +22,7 @@ interface Props {
 /** Finds text in the whole log. Enter goes to the next hit, Shift Enter to the previous one, Esc returns to the lines. */
 export function SearchBox(props: Props) {
   const { text, onText, isCaseSensitive, onCaseSensitive, onStep, onLeave, ref } = props
-  const told = useId()
+  const countId = useId()
   return (
     <search className="flex min-w-0 items-center gap-1 max-sm:w-full">
       <div className="relative min-w-0 flex-1">
@@ -32,7 +32,7 @@ export function SearchBox(props: Props) {
           size={14}
         />
         <input
-          aria-describedby={told}
+          aria-describedby={countId}
           aria-label="Find in the log"
           className="h-7 w-72 max-w-full rounded-card border border-edge bg-bg pr-24 pl-7 text-row hover:border-muted max-sm:h-11 max-sm:w-full max-sm:text-body [&::-webkit-search-cancel-button]:hidden"
           onChange={(event) => onText(event.target.value)}
@@ -51,7 +51,7 @@ export function SearchBox(props: Props) {
         <span
           aria-live="polite"
           className="pointer-events-none absolute top-1/2 right-2 -translate-y-1/2 bg-bg pl-1 text-label text-muted"
-          id={told}
+          id={countId}
         >
           {countOf(props)}
         </span>

@@ -8,7 +8,7 @@ export interface Explanation {
 }
 
 /** What the client's Problem carries; any other error has a message only. */
-interface Told {
+interface ErrorFields {
   status?: number
   code?: string
   title?: string
@@ -18,7 +18,7 @@ interface Told {
 }
 
 export function explain(error: unknown): Explanation {
-  const { status, code, title, detail, message, name }: Told =
+  const { status, code, title, detail, message, name }: ErrorFields =
     typeof error === 'object' && error !== null ? error : { message: String(error) }
   if (name === 'NoAnswer')
     return {
@@ -48,7 +48,7 @@ export function explain(error: unknown): Explanation {
 
 /** The same of an act. Without an answer it is not known whether it was done, and it is never sent again automatically. */
 export function explainAct(error: unknown): Explanation {
-  const isUnanswered = (error as Told | null)?.name === 'NoAnswer'
+  const isUnanswered = (error as ErrorFields | null)?.name === 'NoAnswer'
   if (!isUnanswered) return explain(error)
   return {
     title: 'It is not known whether it was done',

@@ -29,7 +29,7 @@ export function withInbox(
   const about = record ?? before
   if (refusal || !about || events.length === 0) return events
   const changes = itemsChanged(itemsOf(before), itemsOf(record), events[0]!.type)
-  const items = changes.map(([type, told]) => agentEvent(type, about, told, context))
+  const items = changes.map(([type, payload]) => agentEvent(type, about, payload, context))
   // What happened stays the last event of a decision.
   return [...events.slice(0, -1), ...items, ...events.slice(-1)]
 }

@@ -233,7 +233,7 @@ const ACTS: { [K in Exclude<MissionCommand['kind'], 'create'>]: Act<K> } = {
     const { usd, tokens } = record.counts
     if (isEnd(record.phase) || !isSnapshotDue(record)) return null
     record.snapshot = { usd, tokens }
-    draft.tell('cost_snapshot', {
+    draft.emit('cost_snapshot', {
       totalCost: usd,
       totalTokens: tokens,
       budget: record.config.budget ?? null,
@@ -247,7 +247,7 @@ const ACTS: { [K in Exclude<MissionCommand['kind'], 'create'>]: Act<K> } = {
     const { uuid, phase, counts, updatedAt } = draft.record
     // The transaction of its last task should have ended it.
     if (phase === 'running' && endOf(counts) !== null)
-      draft.tell('stall_detected', {
+      draft.emit('stall_detected', {
         entityType: 'mission',
         entityId: uuid,
         stalledState: stateOf(draft.record),

@@ -70,11 +70,11 @@ export class MissionDraft {
   ): void {
     this.#isChanged = true
     this.record.updatedAt = this.#context.now
-    this.tell(type, payload, from, to)
+    this.emit(type, payload, from, to)
   }
 
   /** An event about it that is no change: those who edit it are not disturbed. */
-  tell(
+  emit(
     type: EventType,
     payload: Record<string, unknown>,
     from: MissionState | null = null,
@@ -119,8 +119,8 @@ export class MissionDraft {
     if (this.#before && events.length === 0) return { ...written, record: this.#before, creates: [] }
     if (this.#before && this.#isChanged) this.record.version = this.#before.version + 1
     const { id, uuid } = this.record
-    const items = missionItemsChanged(this.#before, this.record, events[0]!.type).map(([type, told]) =>
-      missionEvent(type, { id, uuid }, told, this.#context),
+    const items = missionItemsChanged(this.#before, this.record, events[0]!.type).map(([type, payload]) =>
+      missionEvent(type, { id, uuid }, payload, this.#context),
     )
     // What happened stays the last event of a decision.
     events.splice(-1, 0, ...items)

@@ -66,7 +66,7 @@ class RoutineDraft {
     return this.#mission !== null
   }
 
-  tell(type: EventType, payload: Record<string, unknown> = {}, missionId?: number): void {
+  emit(type: EventType, payload: Record<string, unknown> = {}, missionId?: number): void {
     const about = { routineId: this.record.uuid, ...payload }
     const event = workspaceEvent(type, about, this.#context)
     this.#events.push(missionId === undefined ? event : { ...event, missionId })
@@ -88,7 +88,7 @@ class RoutineDraft {
       record.isReplacing = false
     }
     record.startedAt = this.#context.now
-    this.tell('routine_started', { missionId: uuid, scheduledFor: routine.scheduledFor }, command.id)
+    this.emit('routine_started', { missionId: uuid, scheduledFor: routine.scheduledFor }, command.id)
   }
 
   decision(): RoutineDecision {
@@ -111,7 +111,7 @@ function create(uuid: string, command: Command<'create'>, context: RoutineContex
   }
   const draft = new RoutineDraft(record, context)
   schedule(draft, now)
-  draft.tell('routine_created', { name: record.name, origin: record.origin })
+  draft.emit('routine_created', { name: record.name, origin: record.origin })
   return draft.decision()
 }
 
@@ -135,7 +135,7 @@ function act(
     case 'remove':
       draft.record.removedAt = context.now
       schedule(draft, context.now)
-      draft.tell('routine_removed')
+      draft.emit('routine_removed')
       return null
     case 'run':
       if (command.version !== draft.record.version) return changedMeanwhile(draft.record)
@@ -175,7 +175,7 @@ function update(
   // Saving the same schedule again does not drop what waits.
   const isRescheduled = before !== JSON.stringify(record.schedule) || wasEnabled !== record.isEnabled
   if (SCHEDULING.some((field) => field in patch) && isRescheduled) schedule(draft, now)
-  draft.tell('routine_updated', { fields: Object.keys(patch) })
+  draft.emit('routine_updated', { fields: Object.keys(patch) })
   return null
 }
 
@@ -198,11 +198,11 @@ function fire(draft: RoutineDraft, mission: NewMission, from: number, now: numbe
   const since = Math.max(from, (record.lastFor ?? 0) + 1)
   const { current, missed, hasDropped } = dueOf(plan, since, now)
   record.nextAt = nextOf(plan, now)
-  if (hasDropped) draft.tell('routine_missed', { since: instant(from), until: instant(now) })
+  if (hasDropped) draft.emit('routine_missed', { since: instant(from), until: instant(now) })
   const isLater = missed.length + record.waiting.length > 0
   if (missed.length > 0) {
     record.waiting = [...record.waiting, ...missed]
-    draft.tell('routine_waiting', {
+    draft.emit('routine_waiting', {
       scheduledFor: instant(missed[0]!),
       because: 'catch_up',
       times: missed.length,
@@ -223,16 +223,16 @@ function overlap(draft: RoutineDraft, scheduledFor: number): void {
   if (policy === 'replace') {
     const [oldest] = record.waiting
     if (oldest !== undefined)
-      draft.tell('routine_missed', { since: instant(oldest), until: instant(record.waiting.at(-1)!) })
+      draft.emit('routine_missed', { since: instant(oldest), until: instant(record.waiting.at(-1)!) })
     record.waiting = [scheduledFor]
     record.isReplacing = true
-    draft.tell('routine_waiting', { ...when, because: 'replace', times: 1 })
+    draft.emit('routine_waiting', { ...when, because: 'replace', times: 1 })
   } else if (policy === 'queue' && record.waiting.length === 0) {
     record.waiting = [scheduledFor]
-    draft.tell('routine_waiting', { ...when, because: 'queue', times: 1 })
+    draft.emit('routine_waiting', { ...when, because: 'queue', times: 1 })
   } else {
     record.skippedInRow++
-    draft.tell('routine_skipped', { ...when, inRow: record.skippedInRow })
+    draft.emit('routine_skipped', { ...when, inRow: record.skippedInRow })
     if (record.skippedInRow === SKIPS_FOR_ALERT)
       draft.alert(
         'routine_skipped',
@@ -246,7 +246,7 @@ function fail(draft: RoutineDraft, reason: string, { now }: RoutineContext): voi
   const { record } = draft
   const scheduledFor = isDue(record, now) ? dropDue(draft, now) : dropWaiting(record)
   if (scheduledFor === null) return
-  draft.tell('routine_failed', { scheduledFor: instant(scheduledFor), reason })
+  draft.emit('routine_failed', { scheduledFor: instant(scheduledFor), reason })
   draft.alert('routine_failed', `The routine "${record.name}" could not start a mission: ${reason}`)
 }
 
@@ -257,7 +257,7 @@ function dropDue(draft: RoutineDraft, now: number): number | null {
   const { current, missed } = dueOf(record.schedule!, from, now)
   const failed = current ?? missed.at(-1) ?? null
   record.nextAt = nextOf(record.schedule!, now)
-  if (failed !== from) draft.tell('routine_missed', { since: instant(from), until: instant(now) })
+  if (failed !== from) draft.emit('routine_missed', { since: instant(from), until: instant(now) })
   return failed
 }
 

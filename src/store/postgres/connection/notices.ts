@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
-import type { NodeMessage, Told } from '../../node-messages.ts'
+import type { NodeMessage, OnNodeMessage } from '../../node-messages.ts'
 import type { Committed } from '../../store.ts'
 import type { WorkspaceTransaction } from '../kernel/workspace-transaction.ts'
 import { type ConnectionTarget, openClient } from './connect.ts'
@@ -36,7 +36,7 @@ export class Notices {
   readonly #sender: pg.Pool
   readonly #heard: Committed
   readonly #revoked: Revoked
-  readonly #told: Told
+  readonly #messaged: OnNodeMessage
   readonly #node = randomUUID()
   readonly #unsaid = new Map<number, Said>()
   #listening: pg.Client | null = null
@@ -46,13 +46,13 @@ export class Notices {
   constructor(
     way: ConnectionTarget,
     sender: pg.Pool,
-    { heard, revoked, told }: { heard: Committed; revoked: Revoked; told: Told },
+    { heard, revoked, messaged }: { heard: Committed; revoked: Revoked; messaged: OnNodeMessage },
   ) {
     this.#way = way
     this.#sender = sender
     this.#heard = heard
     this.#revoked = revoked
-    this.#told = told
+    this.#messaged = messaged
   }
 
   /** Resolves when notices are received, or when the connection is being retried in the background. */
@@ -73,7 +73,7 @@ export class Notices {
       for (const channel of [CHANNEL, KEYS_CHANNEL, NODES_CHANNEL]) await client.query(`listen ${channel}`)
       // Notices sent while we did not listen are lost.
       this.#revoked(null)
-      this.#told(null)
+      this.#messaged(null)
       // Closed meanwhile: `close` found no client to end.
       if (this.#closed) await client.end()
     } catch {
@@ -104,7 +104,7 @@ export class Notices {
   }
 
   /** Tells the other nodes at once. Best effort: a node that needs the message asks again. */
-  tell(message: NodeMessage): void {
+  send(message: NodeMessage): void {
     if (this.#closed) return
     const { text, values } = this.telling(message)
     this.#sender.query(text, values).catch(() => undefined)
@@ -139,7 +139,7 @@ export class Notices {
 
   #hearNode(payload: string): void {
     const [node, message] = JSON.parse(payload) as [string, NodeMessage]
-    if (node !== this.#node) this.#told(message, node)
+    if (node !== this.#node) this.#messaged(message, node)
   }
 
   #hear(payload: string): void {

@@ -144,14 +144,14 @@ async function readLog(pool: pg.Pool, workspaceId: number, session: string): Pro
      select n.type, ms(n.at) as at, n.told, n.actor, n.payload, n.generation, n.agent, t.uuid, t.key
        from newest n cross join lateral (${ONE_BY_ONE('n')}) t
       order by n.at desc, n.place desc, n.task_id desc`,
-    [session, Object.keys(TOLD_BY_EVENTS), Object.keys(TOLD_AS)],
+    [session, Object.keys(ENTRY_BY_EVENT), Object.keys(ENTRY_BY_TYPE)],
   )
   return rows.reverse()
 }
 
-type Told = [TaskLogEntry['event'], TaskLogEntry['outcome']]
+type LogEntry = [TaskLogEntry['event'], TaskLogEntry['outcome']]
 
-const TOLD_BY_EVENTS: Record<string, Told> = {
+const ENTRY_BY_EVENT: Record<string, LogEntry> = {
   claim_renewed: ['LEASE_RENEWED', null],
   task_completed: ['RESULT_SUBMITTED', 'ACCEPTED'],
   task_output_submitted: ['RESULT_SUBMITTED', 'PENDING'],
@@ -179,14 +179,14 @@ const ENDS = {
   PROMOTED: 'CLAIM_LOST',
 } as const satisfies Partial<Record<ClaimEnd, TaskLogEntry['event']>>
 
-const TOLD_AS: Record<string, Told> = {
+const ENTRY_BY_TYPE: Record<string, LogEntry> = {
   acquired: ['CLAIM_ACQUIRED', null],
-  ...TOLD_BY_EVENTS,
-  ...Object.fromEntries(Object.entries(ENDS).map(([reason, event]) => [reason, [event, null] as Told])),
+  ...ENTRY_BY_EVENT,
+  ...Object.fromEntries(Object.entries(ENDS).map(([reason, event]) => [reason, [event, null] as LogEntry])),
 }
 
 function asEntry({ type, at, told, actor, payload, generation, agent, uuid, key }: LogRow): TaskLogEntry {
-  const [event, outcome] = TOLD_AS[type]!
+  const [event, outcome] = ENTRY_BY_TYPE[type]!
   const {
     workProductRef = null,
     agent: _agent,

@@ -49,7 +49,7 @@ export const reportRun = (
     )
     const who = { runId, agent, taskId }
     const [used] = updated.rows
-    if (report.isUsageTold && used && taskId !== null) {
+    if (report.isUsageReported && used && taskId !== null) {
       const [spent] = await spentBesides(tx, workspaceId, runId)
       const onTask = spentOnTask({ ...used, costUsd: null }, spent)
       tx.emit('run_usage', `agent:${agent}`, { ...who, ...used, ...onTask })

@@ -12,9 +12,9 @@ const IS_PAUSED_WITH_IT = `t.state = 'paused' and t.watch ->> 'pausedByMission' 
 
 /** As isSnapshotDue in core/kinds/mission/spending.ts. */
 const hasGrown = (total: string, type: string, budget: string) => {
-  const told = `coalesce((m.snapshot ->> '${total}')::${type}, 0)`
-  const by = `coalesce((m.config -> 'budget' ->> '${budget}')::${type}, ${told})`
-  return `(c.${total} > ${told} and (c.${total} - ${told}) * 10 >= ${by})`
+  const reported = `coalesce((m.snapshot ->> '${total}')::${type}, 0)`
+  const by = `coalesce((m.config -> 'budget' ->> '${budget}')::${type}, ${reported})`
+  return `(c.${total} > ${reported} and (c.${total} - ${reported}) * 10 >= ${by})`
 }
 
 // Missions whose time has come; those with a retry to finish; running missions without open tasks, which no transaction ended, and those that a failed task stops; missions that are stopped

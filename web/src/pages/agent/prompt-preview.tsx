@@ -5,18 +5,18 @@ import type { usePromptPreview } from './use-prompt-draft.ts'
 
 /** What the agent would read, with example values; sensitive ones are named and not shown. */
 export function PromptPreview({ preview }: { preview: ReturnType<typeof usePromptPreview> }) {
-  const { isEmpty, told, problems, error, retry } = preview
+  const { isEmpty, answer, problems, error, retry } = preview
   const [shown, setShown] = useState<string | null>(null)
-  if (told && told.prompt !== null && told.prompt !== shown) setShown(told.prompt)
+  if (answer && answer.prompt !== null && answer.prompt !== shown) setShown(answer.prompt)
   const isOld = problems.length > 0
   return (
     <section aria-label="Preview" className="flex min-w-0 flex-col gap-3">
       <h2 className="text-row leading-7 font-medium">Preview with example values</h2>
       {isEmpty ? (
         <p className="text-row text-muted">Write a template, and what the agent would read is shown here.</p>
-      ) : error && !told ? (
+      ) : error && !answer ? (
         <ProblemBox error={error} onRetry={retry} />
-      ) : !told ? (
+      ) : !answer ? (
         <Skeleton rowHeight={24} rows={10} />
       ) : (
         <>

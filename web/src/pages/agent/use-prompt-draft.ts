@@ -76,8 +76,8 @@ export function usePromptPreview(text: string) {
     placeholderData: (before) => before,
     gcTime: 0,
   })
-  const told = isEmpty ? undefined : data
-  return { isEmpty, told, problems: told?.problems ?? NO_PROBLEMS, error, retry: () => void refetch() }
+  const answer = isEmpty ? undefined : data
+  return { isEmpty, answer, problems: answer?.problems ?? NO_PROBLEMS, error, retry: () => void refetch() }
 }
 
 const NO_PROBLEMS: readonly { message: string; line: number; column: number }[] = []

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import type { AgentState } from '../../../../src/core/states.ts'
-import { tellRefusal } from '../../parts/tell-refusal.ts'
+import { showRefusal } from '../../parts/show-refusal.ts'
 import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
 import { useSession } from '../../requests/session.ts'
@@ -34,12 +34,12 @@ export function useAgentActs() {
         })
       else toast({ kind: 'done', title: `${slug} was woken.` })
     },
-    onError: tellRefusal,
+    onError: showRefusal,
   })
   const undoPause = useMutation({
     mutationFn: resume,
     onSuccess: (_, slug) => toast({ kind: 'done', title: `${slug} was resumed.` }),
-    onError: tellRefusal,
+    onError: showRefusal,
   })
   const doPause = useMutation({
     mutationFn: pause,
@@ -50,7 +50,7 @@ export function useAgentActs() {
         text: 'It finishes its current tasks and gets no new ones.',
         act: { words: 'Resume', run: () => undoPause.mutate(slug) },
       }),
-    onError: tellRefusal,
+    onError: showRefusal,
   })
   const terminate = useMutation({
     mutationFn: ({ slug, reason }: { slug: string; reason: string }) =>
@@ -65,7 +65,7 @@ export function useAgentActs() {
           ? `${agent.slug} is terminated after its current tasks.`
           : `${agent.slug} is terminated.`,
       }),
-    onError: tellRefusal,
+    onError: showRefusal,
   })
   const cannotOperate = can('operate') ? null : 'This needs the right to operate.'
   return {

@@ -7,7 +7,7 @@ import { useSession } from '../../requests/session.ts'
 import { useTaskActs } from '../../requests/use-task-acts.ts'
 import { AskAct } from '../task/ask-act.tsx'
 import type { SharedAct } from '../task/asked-first.ts'
-import { tellOutcome } from '../task/tell.ts'
+import { showOutcome } from '../task/show-outcome.ts'
 import { ActsContext, type BoardAct, type BoardActs } from './acts-context.ts'
 import { useDesk } from './desk.ts'
 import { focusCard } from './focus-card.ts'
@@ -42,7 +42,7 @@ export function BoardActsProvider({ children }: { children: ReactNode }) {
       if (forbidden) toast({ kind: 'bad', title: forbidden })
       else if (ids.length > MOST_AT_ONCE)
         toast({ kind: 'bad', title: `At most ${MOST_AT_ONCE} tasks can be changed at once.` })
-      else if (ids.length > 0) void tellOutcome(taskActs.run(asked, ids))
+      else if (ids.length > 0) void showOutcome(taskActs.run(asked, ids))
     }
     const begin = (act: BoardAct, ids: readonly string[]) => {
       if (forbidden) return void toast({ kind: 'bad', title: forbidden })

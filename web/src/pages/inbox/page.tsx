@@ -12,7 +12,7 @@ import { KindTabs } from './kind-tabs.tsx'
 import { type InboxItem, KINDS } from './kinds.ts'
 import { ListAndDetail } from './list-and-detail.tsx'
 import { NothingWaits } from './nothing-waits.tsx'
-import { type Row, rowAfter, UNTOLD } from './rows.ts'
+import { CLOSED_UNSEEN, type Row, rowAfter } from './rows.ts'
 import { type Change, type Given, seenKey, useAnswer } from './use-answer.ts'
 import { useInbox } from './use-inbox.ts'
 
@@ -51,7 +51,7 @@ export function Inbox() {
   const closedOf = (id: string) => {
     const row = inbox.rows.find(({ item }) => item.id === id)
     // An item that is missing from a complete list no longer waits.
-    return row ? row.closed : inbox.hasMore ? null : UNTOLD
+    return row ? row.closed : inbox.hasMore ? null : CLOSED_UNSEEN
   }
   const body = () => {
     if ((inbox.error && inbox.rows.length === 0) || inbox.isPending) return <NotRead inbox={inbox} />

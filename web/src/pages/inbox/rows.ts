@@ -15,7 +15,7 @@ export interface Row {
 }
 
 /** It is not known who ended it. */
-export const UNTOLD: Closed = { by: null, because: '', at: 0 }
+export const CLOSED_UNSEEN: Closed = { by: null, because: '', at: 0 }
 
 /**
  * Rows stay where they are, ended ones turn grey, and new ones are added below: nothing moves under the reader, or under a
@@ -32,7 +32,7 @@ export function rowsAfter(
     ...rows.map((row): Row => {
       const item = waiting.get(row.item.id)
       if (item) return { item, closed: null }
-      return row.closed ? row : { ...row, closed: closed[row.item.id] ?? UNTOLD }
+      return row.closed ? row : { ...row, closed: closed[row.item.id] ?? CLOSED_UNSEEN }
     }),
     ...items.filter(({ id }) => !known.has(id)).map((item): Row => ({ item, closed: null })),
   ]

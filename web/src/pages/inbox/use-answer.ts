@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useCallback, useState } from 'react'
 import { Problem } from '../../../../src/client/client.ts'
-import { tellRefusal } from '../../parts/tell-refusal.ts'
+import { showRefusal } from '../../parts/show-refusal.ts'
 import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
 import { DECISIONS, type Decision, type InboxItem } from './kinds.ts'
@@ -62,7 +62,7 @@ export function useAnswer(onRefused: (item: InboxItem, change: Change | null) =>
       const change = changeIn(error, item)
       onRefused(item, change)
       if (change) return
-      tellRefusal(error)
+      showRefusal(error)
     },
   })
   const several = useMutation({
@@ -94,7 +94,7 @@ export function useAnswer(onRefused: (item: InboxItem, change: Change | null) =>
     },
     onError: (error, { items }) => {
       forget(items.map(seenKey))
-      tellRefusal(error)
+      showRefusal(error)
     },
     onSettled: readAgain,
   })

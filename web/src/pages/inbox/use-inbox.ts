@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useState } from 'react'
 import type { AnswerTo } from '../../../../src/client/client.ts'
-import { type LiveEvent, told } from '../../live/card.ts'
+import { type LiveEvent, payloadField } from '../../live/card.ts'
 import { useSnapshot } from '../../live/use-snapshot.ts'
 import { api } from '../../requests/api.ts'
 import type { InboxDetail } from './kinds.ts'
@@ -18,12 +18,12 @@ const SHOWN_CLOSED_MS = 3_000
 /** The event of an ended item is enough. A new one is read: its event has neither the title nor how much it blocks. */
 export function afterEvent(waiting: Waiting, event: LiveEvent): Waiting {
   if (event.type !== 'inbox_closed') return waiting
-  const id = told(event, 'id', 'string')
+  const id = payloadField(event, 'id', 'string')
   const item = waiting.items.find((one) => one.id === id)
   if (!item) return waiting
   const closed = {
     by: event.by.name,
-    because: told(event, 'because', 'string') ?? '',
+    because: payloadField(event, 'because', 'string') ?? '',
     at: Date.parse(event.at),
   }
   return {

@@ -6,7 +6,7 @@ import { Button } from '../../parts/button.tsx'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { IconButton } from '../../parts/icon-button.tsx'
 import { Menu } from '../../parts/menu.tsx'
-import { tellRefusal } from '../../parts/tell-refusal.ts'
+import { showRefusal } from '../../parts/show-refusal.ts'
 import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
 import { useSession } from '../../requests/session.ts'
@@ -35,7 +35,7 @@ export function MissionActs({ mission }: { mission: Mission }) {
       toast({ kind: 'done', title: DONE[act] })
       if (act === 'clone') go(`/missions/${made.id}`)
     },
-    onError: tellRefusal,
+    onError: showRefusal,
   })
   const refusal = can('operate') ? null : 'This needs the right to operate.'
   const hasEnded = stateType === 'terminal'

@@ -1,4 +1,4 @@
-import { whetherDone } from '../../parts/tell-refusal.ts'
+import { whetherDone } from '../../parts/show-refusal.ts'
 import { commentOnMission } from '../../requests/comments.ts'
 import { CommentForm } from '../task/comment-form.tsx'
 import { CommentThread } from '../task/comment-thread.tsx'

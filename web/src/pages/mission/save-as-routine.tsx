@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { Field } from '../../parts/field.tsx'
-import { tellRefusal } from '../../parts/tell-refusal.ts'
+import { showRefusal } from '../../parts/show-refusal.ts'
 import { TextInput } from '../../parts/text-input.tsx'
 import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
@@ -24,7 +24,7 @@ export function SaveAsRoutine({ mission }: { mission: Mission }) {
         title: `Saved as the routine “${routine.name}”.`,
         text: 'It runs on request.',
       }),
-    onError: tellRefusal,
+    onError: showRefusal,
   })
   const refusal = !can('operate')
     ? 'This needs the right to operate.'

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { useGo } from '../../links.tsx'
-import { tellRefusal } from '../../parts/tell-refusal.ts'
+import { showRefusal } from '../../parts/show-refusal.ts'
 import { api } from '../../requests/api.ts'
 import { useSession } from '../../requests/session.ts'
 
@@ -11,7 +11,7 @@ export function useStartDemo(addressOf = (missionId: string) => `/missions/${mis
   const { mutate, isPending } = useMutation({
     mutationFn: () => api().post('/demo', { body: {} }),
     onSuccess: ({ missionId }) => go(addressOf(missionId)),
-    onError: tellRefusal,
+    onError: showRefusal,
   })
   const refusal = can('operate') ? null : 'This needs the right to operate.'
   return { start: () => mutate(), isPending, refusal }

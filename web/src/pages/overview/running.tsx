@@ -75,7 +75,7 @@ export function Running({ items, count }: { items: readonly RunningNow[]; count:
 function RunningRow({ row, isSelected }: { row: RunningNow; isSelected: boolean }) {
   const run = useEntity('run', row.runId ?? '')
   const flag = run?.flag ?? row.flag
-  const told = (run && tokensOf(run)) ?? 0
+  const liveTokens = (run && tokensOf(run)) ?? 0
   return (
     <li
       className={`${GRID} border-t border-line px-4 py-1.5 text-row ${isSelected ? 'bg-hover shadow-[inset_2px_0_0_var(--accent)]' : ''}`}
@@ -104,7 +104,7 @@ function RunningRow({ row, isSelected }: { row: RunningNow; isSelected: boolean 
         {row.attempt !== null && `${row.attempt}/${row.maxAttempts ?? '–'}`}
       </span>
       <span className="text-right">
-        <Tokens count={told > 0 ? told : row.tokens} />
+        <Tokens count={liveTokens > 0 ? liveTokens : row.tokens} />
       </span>
       <span className="text-right">
         <Money usd={run?.costUsd ?? row.costUsd} />

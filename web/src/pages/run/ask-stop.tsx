@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
-import { tellRefusal } from '../../parts/tell-refusal.ts'
+import { showRefusal } from '../../parts/show-refusal.ts'
 import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
 import { shortId } from './use-run.ts'
@@ -21,7 +21,7 @@ export function AskStop({ run, onClose }: { run: Stoppable; onClose: () => void 
       }),
     onSuccess: () =>
       toast({ kind: 'done', title: `Run ${shortId(run.id)} of ${run.agent} is being stopped.` }),
-    onError: tellRefusal,
+    onError: showRefusal,
   })
   return (
     <ConfirmDialog

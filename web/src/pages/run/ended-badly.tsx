@@ -4,13 +4,13 @@ import { PageLink } from '../../links.tsx'
 import { useCard } from '../../live/hooks.ts'
 import { Button } from '../../parts/button.tsx'
 import { Copyable } from '../../parts/copyable.tsx'
+import { showRefusal } from '../../parts/show-refusal.ts'
 import { StateMark } from '../../parts/state-mark.tsx'
-import { tellRefusal } from '../../parts/tell-refusal.ts'
 import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
 import { useSession } from '../../requests/session.ts'
 import { useTaskActs } from '../../requests/use-task-acts.ts'
-import { tellOutcome } from '../task/tell.ts'
+import { showOutcome } from '../task/show-outcome.ts'
 import { type EndingAct, endingOf } from './ending.ts'
 import type { Run } from './use-run.ts'
 
@@ -76,7 +76,7 @@ function OnTask({ run, taskId }: { run: Run; taskId: string }) {
           disabledReason={can('operate') ? null : 'This needs the right to operate.'}
           icon="retry"
           kind="primary"
-          onClick={() => void tellOutcome(acts.run({ act: 'retry' }, [taskId]))}
+          onClick={() => void showOutcome(acts.run({ act: 'retry' }, [taskId]))}
           size="small"
         >
           Retry
@@ -92,7 +92,7 @@ function ResumeAgent({ agent }: { agent: string }) {
   const resume = useMutation({
     mutationFn: () => api().post('/agents/:id/resume', { params: { id: agent } }),
     onSuccess: () => toast({ kind: 'done', title: `${agent} was resumed.` }),
-    onError: tellRefusal,
+    onError: showRefusal,
   })
   return (
     <Button

@@ -16,15 +16,15 @@ import type { ListedRun } from './use-runs.ts'
 
 /** The row as it is now: values of later events replace what was read. */
 function useNow(run: ListedRun) {
-  const told = useEntity('run', run.id)
-  const known = told && tokensOf(told)
+  const live = useEntity('run', run.id)
+  const known = live && tokensOf(live)
   return {
-    status: told?.status ?? run.status,
-    errorCode: told?.errorCode ?? run.errorCode,
-    costUsd: told?.costUsd ?? run.costUsd,
+    status: live?.status ?? run.status,
+    errorCode: live?.errorCode ?? run.errorCode,
+    costUsd: live?.costUsd ?? run.costUsd,
     tokens: known ?? (run.usage && tokensOf(run.usage)),
-    startedAt: run.startedAt ?? (told?.status === 'running' ? new Date(told.since).toISOString() : null),
-    finishedAt: run.finishedAt ?? (told?.finishedAt ? new Date(told.finishedAt).toISOString() : null),
+    startedAt: run.startedAt ?? (live?.status === 'running' ? new Date(live.since).toISOString() : null),
+    finishedAt: run.finishedAt ?? (live?.finishedAt ? new Date(live.finishedAt).toISOString() : null),
   }
 }
 

@@ -20,7 +20,7 @@ const RUNS_A_PAGE = 50
 export const afterEvent =
   ({ agent, source, task }: RunFilter) =>
   <H extends Pick<Head, 'newer'>>(head: H, { type, payload, taskId }: LiveEvent): H => {
-    const isWanted = (wanted: string | undefined, told: unknown) => wanted === undefined || wanted === told
+    const isWanted = (wanted: string | undefined, value: unknown) => wanted === undefined || wanted === value
     const isOurs =
       isWanted(agent, payload.agent) && isWanted(source, payload.source) && isWanted(task, taskId)
     return type === 'run_queued' && isOurs ? { ...head, newer: head.newer + 1 } : head

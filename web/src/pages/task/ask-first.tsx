@@ -1,5 +1,5 @@
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
-import { tellRefusal } from '../../parts/tell-refusal.ts'
+import { showRefusal } from '../../parts/show-refusal.ts'
 import { toast } from '../../parts/toasts.tsx'
 import type { Asked } from '../../requests/acts.ts'
 import { skipTask } from '../../requests/task-decisions.ts'
@@ -28,7 +28,7 @@ export function AskFirst(props: {
           onConfirm={(reason) =>
             skipTask(task.id, reason, now.generation).then(
               () => toast({ kind: 'done', title: `${name} skipped.` }),
-              tellRefusal,
+              showRefusal,
             )
           }
           open

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { Field } from '../../parts/field.tsx'
-import { tellRefusal } from '../../parts/tell-refusal.ts'
+import { showRefusal } from '../../parts/show-refusal.ts'
 import { TextInput } from '../../parts/text-input.tsx'
 import { toast } from '../../parts/toasts.tsx'
 import { moneyText } from '../../parts/wording.ts'
@@ -34,7 +34,7 @@ export function AskBudget({ task, now, onClose }: Props) {
     setBudget(task.id, {
       ...(usd !== '' && { limitUsd: usd }),
       ...(tokens !== '' && { limitTokens: Number(tokens) }),
-    }).then(() => toast({ kind: 'done', title: `Budget of ${shortName(task)} changed.` }), tellRefusal)
+    }).then(() => toast({ kind: 'done', title: `Budget of ${shortName(task)} changed.` }), showRefusal)
   return (
     <AskDialog
       confirm={now.state === 'budget_exceeded' ? 'Raise the budget and continue' : 'Change budget'}
@@ -73,7 +73,7 @@ export function AskResult({ task, now, onClose }: Props) {
   const save = () =>
     completeByHand(task.id, resultIn(text), summary.trim(), now.generation).then(
       () => toast({ kind: 'done', title: `${shortName(task)} completed.` }),
-      tellRefusal,
+      showRefusal,
     )
   return (
     <AskDialog

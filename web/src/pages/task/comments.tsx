@@ -1,12 +1,12 @@
 import { mayBeDone } from '../../../../src/core/acts.ts'
 import { Button } from '../../parts/button.tsx'
-import { whetherDone } from '../../parts/tell-refusal.ts'
+import { whetherDone } from '../../parts/show-refusal.ts'
 import { commentOnTask } from '../../requests/comments.ts'
 import { useSession } from '../../requests/session.ts'
 import { useTaskActs } from '../../requests/use-task-acts.ts'
 import { CommentForm, type Writing } from './comment-form.tsx'
 import { CommentThread } from './comment-thread.tsx'
-import { tellOutcome } from './tell.ts'
+import { showOutcome } from './show-outcome.ts'
 import type { ShownTask, Task } from './use-task.ts'
 
 /** What people and agents said about the task. The next agent that works on it gets them. */
@@ -47,7 +47,7 @@ function RunAgain({ id, now, writing }: { id: string; now: ShownTask; writing: W
       busy={isSending}
       disabledReason={refusal}
       icon="retry"
-      onClick={() => again && void send(tellOutcome(acts.run({ act: again, comment: text }, [id])))}
+      onClick={() => again && void send(showOutcome(acts.run({ act: again, comment: text }, [id])))}
       size="small"
     >
       Comment and run again

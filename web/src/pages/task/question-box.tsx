@@ -5,7 +5,7 @@ import { Field } from '../../parts/field.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Markdown } from '../../parts/markdown.tsx'
 import { Moment } from '../../parts/moment.tsx'
-import { tellRefusal } from '../../parts/tell-refusal.ts'
+import { showRefusal } from '../../parts/show-refusal.ts'
 import { TextInput } from '../../parts/text-input.tsx'
 import { toast } from '../../parts/toasts.tsx'
 import { useSession } from '../../requests/session.ts'
@@ -20,7 +20,7 @@ export function QuestionBox({ task }: { task: Task }) {
   const send = useMutation({
     mutationFn: (answer: string) => answerQuestion(task.id, answer, question!.generation),
     onSuccess: () => toast({ kind: 'done', title: 'Answered. The task is queued again.' }),
-    onError: tellRefusal,
+    onError: showRefusal,
   })
   if (!question) return null
   const forbidden = can('operate') ? null : 'This needs the right to operate.'

@@ -9,8 +9,8 @@ import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { ProblemBox } from '../../parts/problem.tsx'
+import { showRefusal } from '../../parts/show-refusal.ts'
 import { Skeleton } from '../../parts/skeleton.tsx'
-import { tellRefusal } from '../../parts/tell-refusal.ts'
 import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
 import { useSession } from '../../requests/session.ts'
@@ -125,7 +125,7 @@ function Promote({ task, result }: { task: Task; result: Result }) {
   const promote = (reason: string) =>
     promoteResult(task.id, result.workProductRef, reason).then(
       () => toast({ kind: 'done', title: `The result of generation ${result.generation} is accepted now.` }),
-      tellRefusal,
+      showRefusal,
     )
   return (
     <>

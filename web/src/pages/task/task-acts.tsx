@@ -11,7 +11,7 @@ import { useTaskActs } from '../../requests/use-task-acts.ts'
 import { STATE_LOOKS } from '../../theme/marks.ts'
 import { AskFirst } from './ask-first.tsx'
 import { type AskedAct, isAskedFirst } from './asked-first.ts'
-import { tellOutcome } from './tell.ts'
+import { showOutcome } from './show-outcome.ts'
 import type { ShownTask, Task } from './use-task.ts'
 
 interface Props {
@@ -28,7 +28,7 @@ export function TaskActButtons({ task, now, hasKeys }: Props) {
   const [asking, setAsking] = useState<AskedAct | null>(null)
   const [isMenuOpen, setMenuOpen] = useState(false)
   const forbidden = can('operate') ? null : 'This needs the right to operate.'
-  const run = (asked: Asked) => void tellOutcome(acts.run(asked, [task.id]))
+  const run = (asked: Asked) => void showOutcome(acts.run(asked, [task.id]))
   const begin = (act: Act) => (isAskedFirst(act) ? setAsking(act) : run({ act } as Asked))
   const may = (act: Act) => mayBeDone(act, now) && task.archivedAt === null
   const reason = (act: Act) =>

@@ -1,7 +1,7 @@
 import type { AnswerTo } from '../../../../src/client/client.ts'
 import { RUN_ERRORS, type RunErrorCode } from '../../../../src/core/runs/outcomes.ts'
 import { isLive, type RunState } from '../../../../src/core/runs/states.ts'
-import { type LiveEvent, told } from '../../live/card.ts'
+import { type LiveEvent, payloadField } from '../../live/card.ts'
 import { durationText } from '../../parts/wording.ts'
 
 /** The runs of the wall, and how events change them. Pure. */
@@ -58,17 +58,17 @@ function afterStatus(run: WatchedRun, message: string | null): WatchedRun {
 function changed(run: WatchedRun, event: LiveEvent): WatchedRun {
   switch (event.type) {
     case 'run_flagged': {
-      const words = told(event, 'detail', 'string') ?? 'The watchdog noticed something.'
-      return { ...run, flag: { words, isLoop: told(event, 'code', 'string') === 'loop_detected' } }
+      const words = payloadField(event, 'detail', 'string') ?? 'The watchdog noticed something.'
+      return { ...run, flag: { words, isLoop: payloadField(event, 'code', 'string') === 'loop_detected' } }
     }
     case 'run_status':
-      return afterStatus(run, told(event, 'message', 'string') ?? null)
+      return afterStatus(run, payloadField(event, 'message', 'string') ?? null)
     case 'run_finished':
       return {
         ...run,
-        status: (told(event, 'status', 'string') ?? run.status) as RunState,
-        errorCode: told(event, 'errorCode', 'string') ?? null,
-        costUsd: told(event, 'costUsd', 'string') ?? run.costUsd,
+        status: (payloadField(event, 'status', 'string') ?? run.status) as RunState,
+        errorCode: payloadField(event, 'errorCode', 'string') ?? null,
+        costUsd: payloadField(event, 'costUsd', 'string') ?? run.costUsd,
         finishedAt: event.at,
       }
     case 'run_usage':
@@ -79,16 +79,16 @@ function changed(run: WatchedRun, event: LiveEvent): WatchedRun {
 }
 
 function usageIn(event: LiveEvent): WatchedRun['usage'] {
-  const inputTokens = told(event, 'inputTokens', 'number')
-  const outputTokens = told(event, 'outputTokens', 'number')
+  const inputTokens = payloadField(event, 'inputTokens', 'number')
+  const outputTokens = payloadField(event, 'outputTokens', 'number')
   if (inputTokens === undefined || outputTokens === undefined) return null
-  const cachedInputTokens = told(event, 'cachedInputTokens', 'number') ?? null
+  const cachedInputTokens = payloadField(event, 'cachedInputTokens', 'number') ?? null
   return { inputTokens, outputTokens, cachedInputTokens, basis: null }
 }
 
 export function afterEvent(runs: readonly WatchedRun[], event: LiveEvent): readonly WatchedRun[] {
   if (event.type === 'cost_snapshot') {
-    const budgetPercent = told(event, 'percentUsed', 'number') ?? null
+    const budgetPercent = payloadField(event, 'percentUsed', 'number') ?? null
     if (!runs.some(({ missionId }) => missionId !== null && missionId === event.missionId)) return runs
     return runs.map((run) => (run.missionId === event.missionId ? { ...run, budgetPercent } : run))
   }

@@ -3,8 +3,8 @@ import { type Ref, useEffect, useRef, useState } from 'react'
 import { PageLink, useGo } from '../../links.tsx'
 import { useLive } from '../../live/provider.tsx'
 import { Button } from '../../parts/button.tsx'
+import { showRefusal } from '../../parts/show-refusal.ts'
 import { StateChip } from '../../parts/state-chip.tsx'
-import { tellRefusal } from '../../parts/tell-refusal.ts'
 import { api } from '../../requests/api.ts'
 import { useSession } from '../../requests/session.ts'
 import type { Onboarding } from './onboarding.ts'
@@ -24,7 +24,7 @@ export function Demo(props: { demo: Onboarding['demo']; actRef: Ref<HTMLButtonEl
   const start = useMutation({
     mutationFn: () => api().post('/demo'),
     onSuccess: ({ missionId }) => setStarted(missionId),
-    onError: tellRefusal,
+    onError: showRefusal,
   })
   const isStarting = start.isPending || started !== null
   return (

@@ -6,38 +6,38 @@ import type { ActOutcome } from '../../requests/acts.ts'
 const MOST_REASONS = 3
 
 /** Whether it was done. */
-export async function tellOutcome(outcome: Promise<ActOutcome>): Promise<boolean> {
-  const told = await outcome
-  switch (told.kind) {
+export async function showOutcome(outcome: Promise<ActOutcome>): Promise<boolean> {
+  const result = await outcome
+  switch (result.kind) {
     case 'done': {
-      const { offer, refused } = told
+      const { offer, refused } = result
       toast({
         kind: refused.length > 0 ? 'bad' : 'done',
-        title: refused.length > 0 ? `${told.words}, ${refused.length} refused.` : `${told.words}.`,
+        title: refused.length > 0 ? `${result.words}, ${refused.length} refused.` : `${result.words}.`,
         text: reasons(refused),
-        ...(offer && { act: { words: offer.words, run: () => void tellOutcome(offer.run()) } }),
+        ...(offer && { act: { words: offer.words, run: () => void showOutcome(offer.run()) } }),
       })
       return true
     }
     case 'refused':
       toast({
         kind: 'bad',
-        title: told.refused.length > 1 ? 'Refused for all of them.' : 'Refused.',
-        text: told.refused.length > 1 ? reasons(told.refused) : (told.refused[0]?.words ?? told.words),
+        title: result.refused.length > 1 ? 'Refused for all of them.' : 'Refused.',
+        text: result.refused.length > 1 ? reasons(result.refused) : (result.refused[0]?.words ?? result.words),
       })
       return false
     case 'unknown': {
-      const { askAgain } = told
+      const { askAgain } = result
       toast({
         kind: 'bad',
-        title: told.words,
+        title: result.words,
         lastsMs: null,
-        act: { words: 'Ask again', run: () => void tellOutcome(askAgain()) },
+        act: { words: 'Ask again', run: () => void showOutcome(askAgain()) },
       })
       return false
     }
     case 'offline':
-      toast({ kind: 'bad', title: told.words })
+      toast({ kind: 'bad', title: result.words })
       return false
   }
 }

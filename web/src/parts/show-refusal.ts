@@ -2,7 +2,7 @@ import { explainAct } from './explain.ts'
 import { toast } from './toasts.tsx'
 
 /** A refusal at the edge of the page, in the words of the server. */
-export function tellRefusal(error: unknown): void {
+export function showRefusal(error: unknown): void {
   const { title, detail } = explainAct(error)
   toast({ kind: 'bad', title, text: detail })
 }
@@ -12,7 +12,7 @@ export const whetherDone = (done: Promise<unknown>): Promise<boolean> =>
   done.then(
     () => true,
     (error) => {
-      tellRefusal(error)
+      showRefusal(error)
       return false
     },
   )
