@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
@@ -9,6 +8,7 @@ import { READ_VIEW } from '../src/store/valkey/read-view.lua.ts'
 import { Script } from '../src/store/valkey/script.ts'
 import { ValkeyStore } from '../src/store/valkey/store.ts'
 import { WRITE } from '../src/store/valkey/write.lua.ts'
+import { faultyConnectionTo } from './support/servers/faulty-connection.ts'
 import { freshValkeyPrefix } from './support/servers/valkey.ts'
 import { granted, handedOut, holder, newTask, outcome, Work } from './support/tasks.ts'
 
@@ -142,7 +142,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey, by what is known', () => 
   })
 
   test('a write is settled after the one it was decided on', async () => {
-    const told: string[] = []
+    const seen: string[] = []
     const late: string[] = []
     let isHeld = false
     const proxy = await proxyTo(url, async (data) => {
@@ -153,10 +153,10 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey, by what is known', () => 
         return false
       }
       for (const name of names.filter((one) => late.includes(one)))
-        told.push(`asked for ${late.indexOf(name)}`)
+        seen.push(`asked for ${late.indexOf(name)}`)
       if (names.includes(late[0] ?? '')) {
         await sleep(200)
-        told.push('answered 0')
+        seen.push('answered 0')
       }
       return true
     })
@@ -169,7 +169,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey, by what is known', () => 
     while (late.length < 2) await sleep(5)
     isHeld = false
     expect((await both).flat().toSorted((a, b) => a - b)).toEqual([6, 7])
-    expect([...new Set(told)]).toEqual(['asked for 0', 'answered 0', 'asked for 1'])
+    expect([...new Set(seen)]).toEqual(['asked for 0', 'answered 0', 'asked for 1'])
     expect(granted(await work.claim({ ...(await work.record({ id: 8 })) }, beta)).generation).toBe(1)
     await far.close()
     await proxy.close()
@@ -177,33 +177,10 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey, by what is known', () => 
 })
 
 /** `pass` says whether what a client sends is passed on; if not, nothing more of that connection is. */
-async function proxyTo(url: string, pass: (data: Buffer) => Promise<boolean>) {
-  const target = new URL(url)
-  const sockets = new Set<Socket>()
-  const proxy = createServer((client) => {
-    const server = connect(Number(target.port), target.hostname)
-    sockets.add(client).add(server)
-    let isOpen = true
-    let last = Promise.resolve()
-    client.on('data', (data: Buffer) => {
-      last = last.then(async () => {
-        const isPassed = await pass(data)
-        isOpen &&= isPassed
-        if (isOpen) server.write(data)
-      })
-    })
-    server.on('data', (data) => client.write(data))
-    for (const socket of [client, server]) socket.on('error', () => undefined)
-    client.on('close', () => server.destroy())
-    server.on('close', () => client.destroy())
+function proxyTo(url: string, pass: (data: Buffer) => Promise<boolean>) {
+  const cut = new WeakSet<Socket>()
+  return faultyConnectionTo(url, async (data, server) => {
+    if (!(await pass(data))) cut.add(server)
+    if (!cut.has(server)) server.write(data)
   })
-  proxy.listen(0, '127.0.0.1')
-  await once(proxy, 'listening')
-  return {
-    url: `redis://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
-    async close() {
-      for (const socket of sockets) socket.destroy()
-      await new Promise((resolve) => proxy.close(resolve))
-    },
-  }
 }

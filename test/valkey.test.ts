@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
@@ -14,6 +13,7 @@ import { NO_COMPANY, until } from './support/nodes.ts'
 import { cuttableConnectionTo } from './support/proxy.ts'
 import { replay } from './support/replay.ts'
 import type { Reply } from './support/replies.ts'
+import { faultyConnectionTo } from './support/servers/faulty-connection.ts'
 import type { PrivateServer } from './support/servers/private-server.ts'
 import {
   canStartPrivateValkey,
@@ -753,33 +753,14 @@ interface Direction {
   pass(data: Buffer, deliver: () => Promise<void>): Promise<void>
 }
 
-/** A connection to the server on which faults happen. The server's side stays open when the client's is closed. */
-async function connectionTo(url: string, { pass }: Direction) {
-  const target = new URL(url)
-  const sockets = new Set<Socket>()
-  const proxy = createServer((client) => {
-    const server = connect(Number(target.port), target.hostname)
-    sockets.add(client).add(server)
-    let last: Promise<void> = Promise.resolve()
-    client.on('data', (data: Buffer) => {
-      const deliver = async () => {
-        const answered = once(server, 'data')
-        server.write(data)
-        await answered
-      }
-      last = last.then(() => pass(data, deliver)).then(() => void server.write(data))
-    })
-    server.on('data', (data) => client.write(data))
-    for (const socket of [client, server]) socket.on('error', () => undefined)
-    server.on('close', () => client.destroy())
+/** A connection to the server on which faults happen. */
+const connectionTo = (url: string, { pass }: Direction) =>
+  faultyConnectionTo(url, async (data, server) => {
+    const deliver = async () => {
+      const answered = once(server, 'data')
+      server.write(data)
+      await answered
+    }
+    await pass(data, deliver)
+    server.write(data)
   })
-  proxy.listen(0, '127.0.0.1')
-  await once(proxy, 'listening')
-  return {
-    url: `redis://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
-    async close() {
-      for (const socket of sockets) socket.destroy()
-      await new Promise((resolve) => proxy.close(resolve))
-    },
-  }
-}
