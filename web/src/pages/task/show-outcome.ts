@@ -23,7 +23,8 @@ export async function showOutcome(outcome: Promise<ActOutcome>): Promise<boolean
       toast({
         kind: 'bad',
         title: result.refused.length > 1 ? 'Refused for all of them.' : 'Refused.',
-        text: result.refused.length > 1 ? reasons(result.refused) : (result.refused[0]?.words ?? result.words),
+        text:
+          result.refused.length > 1 ? reasons(result.refused) : (result.refused[0]?.words ?? result.words),
       })
       return false
     case 'unknown': {
