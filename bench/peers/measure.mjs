@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
 
+const WARM_UP_MS = 10_000
+
 /**
  * `node PEER.mjs URL [TASKS [WORKERS [BUILD]]]`: enqueues all tasks, then works them all off, and prints in one line of JSON
  * what it took. With WORKERS, that many take one task each, finish it and take the next; with 0 as many at once as the peer
@@ -10,8 +12,7 @@ import { readFileSync } from 'node:fs'
 export async function measure(name, open) {
   const [, , url, tasks = '20000', workers = '0'] = process.argv
   const peer = await open(url, Number(workers))
-  // As a worker is shortly after its start: compiled code, open connections, tables with statistics.
-  await round(peer, Number(tasks), async () => undefined)
+  await warmUp(peer, Number(tasks))
   await peer.calm()
   const figures = await round(peer, Number(tasks), tellCaller)
   await peer.close()
@@ -23,6 +24,16 @@ export async function measure(name, open) {
     ...figures,
   })
   process.stdout.write(`${line}\n`, () => process.exit(0))
+}
+
+/**
+ * As a worker is soon after its start: compiled code, prepared statements, tables with statistics. One round is too short for
+ * that: Node compiles what it runs often, and on each connection Postgres plans a statement five times before it keeps a plan.
+ */
+async function warmUp(peer, count) {
+  const until = performance.now() + WARM_UP_MS
+  do await round(peer, count, async () => undefined)
+  while (performance.now() < until)
 }
 
 async function round(peer, count, tell) {

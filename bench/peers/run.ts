@@ -25,6 +25,10 @@ export interface QueueServer {
   url: string
   /** What it has used and written until now. */
   read: () => Promise<ServerReading>
+  /** Removes what earlier runs left, where their programs cannot. */
+  empty?: () => Promise<void>
+  /** Does now what the server would do at some time: it must not fall into one peer's measurement and not into another's. */
+  calm?: () => Promise<void>
 }
 
 interface ServerReading {
@@ -63,12 +67,14 @@ export type PeerName = 'bullmq' | 'graphile-worker' | 'pg-boss' | 'baton'
 export async function measurePeer(name: PeerName, server: QueueServer, load: PeerLoad): Promise<PeerSample> {
   await installUnlessDone()
   const { tasks, workers, build = resolve('.') } = load
+  await server.empty?.()
   // A fork has the Node options of this process, so that peers are not worse off than Baton.
   const program = fork(join(FOLDER, `${name}.mjs`), [server.url, String(tasks), String(workers), build], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   })
   const readings: ServerReading[] = []
   program.on('message', async () => {
+    if (readings.length === 0) await server.calm?.()
     readings.push(await server.read())
     program.send('read')
   })

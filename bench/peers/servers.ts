@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { Redis } from 'ioredis'
 import pg from 'pg'
 import { startEmbeddedPostgres } from '../../src/embedded-postgres/start.ts'
 import { startPrivateMariadb } from '../../test/support/servers/mariadb.ts'
@@ -26,7 +28,11 @@ export async function withQueueServers<T>(
 ): Promise<T> {
   const servers: QueueServers = {}
   const stops: (() => Promise<unknown>)[] = []
-  const obtain = async (name: ServerName, start: () => Promise<PrivateServer>, urlOf = sameUrl) => {
+  const obtain = async (
+    name: ServerName,
+    start: () => Promise<PrivateServer>,
+    { urlOf = sameUrl, upkeepOf = noUpkeep }: Partial<Particulars> = {},
+  ) => {
     if (!wanted.includes(name)) return
     try {
       const server = await start()
@@ -34,6 +40,7 @@ export async function withQueueServers<T>(
       servers[name] = {
         url: await urlOf(server.url),
         read: async () => ({ cpuMs: cpuMsOfProcessTree(server.pid()), walBytes: null }),
+        ...upkeepOf(server.url),
       }
     } catch (error) {
       say(`left out on ${name}: ${(error as Error).message}`)
@@ -43,19 +50,48 @@ export async function withQueueServers<T>(
     const { server, stop } = await startPostgres()
     servers.postgres = server
     stops.push(stop)
-    await obtain('valkey', startPrivateValkey)
-    await obtain(
-      'mysql',
-      () => startPrivateMariadb(ROOMY),
-      async (url) => (await freshMysqlDatabase(url)).url,
-    )
+    await obtain('valkey', startPrivateValkey, { upkeepOf: upkeepOfValkey })
+    await obtain('mysql', () => startPrivateMariadb(ROOMY), {
+      urlOf: async (url) => (await freshMysqlDatabase(url)).url,
+    })
     return await act(servers)
   } finally {
     for (const stop of stops) await stop()
   }
 }
 
+interface Particulars {
+  /** Where peers connect to. */
+  urlOf: (url: string) => Promise<string>
+  upkeepOf: (url: string) => Pick<QueueServer, 'empty' | 'calm'>
+}
+
 const sameUrl = async (url: string) => url
+const noUpkeep = () => ({})
+
+/** The rewrite of its log is to Valkey what a checkpoint is to Postgres: rare, and long. */
+const upkeepOfValkey = (url: string): Pick<QueueServer, 'empty' | 'calm'> => ({
+  empty: () => withRedis(url, (redis) => redis.flushall()),
+  calm: () =>
+    withRedis(url, async (redis) => {
+      await logRewritten(redis)
+      await redis.bgrewriteaof()
+      await logRewritten(redis)
+    }),
+})
+
+async function logRewritten(redis: Redis): Promise<void> {
+  while (/aof_rewrite_(in_progress|scheduled):1/.test(await redis.info('persistence'))) await setTimeout(20)
+}
+
+async function withRedis(url: string, act: (redis: Redis) => Promise<unknown>): Promise<void> {
+  const redis = new Redis(url)
+  try {
+    await act(redis)
+  } finally {
+    redis.disconnect()
+  }
+}
 
 async function startPostgres(): Promise<{ server: QueueServer; stop: () => Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), 'baton-bench-'))
