@@ -1,4 +1,5 @@
 import type { SessionRecord, TaskRecord } from '../../../core/records.ts'
+import { DEFAULT_MAX_CONTINUATIONS } from '../../../core/retry.ts'
 import { columnName, type FieldType, SESSION_FIELDS, TASK_FIELDS } from '../../record-fields.ts'
 import { laneOf } from './lanes.ts'
 
@@ -73,20 +74,57 @@ export const ALL = [...columnsThat('never'), ...HOT, ...RARE]
 
 export const RECORD_WIDTH = ALL.length
 
+/**
+ * What most tasks have in these columns. It is read as null, which costs less than any value: the server need not write it
+ * as text, nor the driver read it.
+ */
+const USUAL: { [F in keyof TaskRecord]?: TaskRecord[F] & (string | number | boolean | readonly string[]) } = {
+  projectId: 0,
+  trackQueue: '',
+  priority: 5,
+  epoch: 1,
+  attempt: 0,
+  maxRetries: 3,
+  merge: 'none',
+  continuations: 0,
+  maxContinuations: DEFAULT_MAX_CONTINUATIONS,
+  blocked: false,
+  awaited: false,
+  capabilities: Object.freeze<string[]>([]),
+  review: 'none',
+  minLeaseMs: 0,
+  purpose: 'work',
+  optional: false,
+}
+
+const sqlLiteral = (value: unknown) =>
+  Array.isArray(value) ? `'{}'` : typeof value === 'string' ? `'${value}'` : String(value)
+
+const asRead = ({ name, type }: Column, alias: string) =>
+  type === 'instant' ? `ms(${alias}.${name})` : `${alias}.${name}`
+
+const asReadUnlessUsual = (column: FieldColumn, alias: string) => {
+  const usual = USUAL[column.field]
+  const value = asRead(column, alias)
+  return usual === undefined ? value : `nullif(${value}, ${sqlLiteral(usual)})`
+}
+
 /** Columns as they are read: timestamps as milliseconds. */
 export const selectList = (columns: readonly Column[], alias: string) =>
-  columns
-    .map(({ name, type }) => (type === 'instant' ? `ms(${alias}.${name})` : `${alias}.${name}`))
-    .join(', ')
+  columns.map((column) => asRead(column, alias)).join(', ')
 
 /** The select list that `readRecord` expects. */
-export const taskColumns = (alias: string) => selectList(ALL, alias)
+export const taskColumns = (alias: string) => ALL.map((column) => asReadUnlessUsual(column, alias)).join(', ')
+
+const assignment = ({ field }: FieldColumn, i: number) =>
+  `this.${field} = row[${i}]${field in USUAL ? ` ?? usual.${field}` : ''}`
 
 /** Rows arrive as arrays in the order of ALL. Generated once as code, for the same reason. */
 export const readRecord = new Function(
-  `class Row { constructor(row) { ${ALL.map(({ field }, i) => `this.${field} = row[${i}]`).join('; ')} } }
+  'usual',
+  `class Row { constructor(row) { ${ALL.map(assignment).join('; ')} } }
    return (row) => new Row(row)`,
-)() as (row: unknown[]) => TaskRecord
+)(USUAL) as (row: unknown[]) => TaskRecord
 
 export const changesRareColumns = (before: TaskRecord, after: TaskRecord) =>
   RARE.some(({ field }) => before[field] !== after[field])

@@ -11,18 +11,18 @@ export const LARGE_DETAILS = ['input', 'checkpoint'] as const
 export type LargeDetail = (typeof LARGE_DETAILS)[number]
 export const ALL_LARGE: ReadonlySet<LargeDetail> = new Set(LARGE_DETAILS)
 
-/** Of task_details d. */
+/** Of task_details d. What most tasks have is read as null, as in their records. */
 export const ownDetails = (include: ReadonlySet<LargeDetail>) => {
   const [input, checkpoint] = LARGE_DETAILS.map((name) => (include.has(name) ? `d.${name}` : 'null::json'))
-  return `d.title, d.task_type, d.description, ${input}, d.tags, d.progress_percent, d.progress_step, ${checkpoint},
+  return `d.title, d.task_type, d.description, ${input}, nullif(d.tags, '{}'), d.progress_percent, d.progress_step, ${checkpoint},
    d.user_ref, d.error, d.failure_class, d.exhausted, d.metadata, d.created_by, d.plan,
-   d.question, d.waits_kind, ms(d.waits_since), d.waits_because, d.comment_count`
+   d.question, d.waits_kind, ms(d.waits_since), d.waits_because, nullif(d.comment_count, 0)`
 }
 
-/** The UUIDs of the tasks that a task depends on. */
+/** The UUIDs of the tasks that a task depends on; null: none. */
 export const dependsOn = (workspace: string, task: string) =>
-  `(select coalesce(array_agg((select u.uuid::text from tasks u where u.workspace_id = x.workspace_id and u.id = x.depends_on)
-      order by x.depends_on), '{}') from task_dependencies x where x.workspace_id = ${workspace} and x.task_id = ${task})`
+  `(select array_agg((select u.uuid::text from tasks u where u.workspace_id = x.workspace_id and u.id = x.depends_on)
+      order by x.depends_on) from task_dependencies x where x.workspace_id = ${workspace} and x.task_id = ${task})`
 
 /** How many values `readDetails` reads. */
 export const DETAILS_WIDTH = 24
@@ -34,7 +34,7 @@ export const readDetails = (values: readonly unknown[]) =>
     taskType: values[1],
     description: values[2],
     input: values[3],
-    tags: values[4],
+    tags: values[4] ?? [],
     progressPercent: values[5],
     progressStep: values[6],
     checkpoint: values[7],
@@ -49,11 +49,11 @@ export const readDetails = (values: readonly unknown[]) =>
     waitsKind: values[16],
     waitsSince: values[17],
     waitsBecause: values[18],
-    commentCount: values[19],
+    commentCount: values[19] ?? 0,
     project: values[20],
     parent: values[21],
     mission: values[22],
-    dependsOn: values[23],
+    dependsOn: values[23] ?? [],
   }) as TaskDetails
 
 // $1 workspace, $2 tasks.
