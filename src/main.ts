@@ -57,5 +57,5 @@ function stopWithParent(stop: (signal: NodeJS.Signals) => void): void {
   const parent = process.ppid
   setInterval(() => {
     if (process.ppid !== parent) stop('SIGTERM')
-  }, 500).unref()
+  }, 1_000).unref()
 }

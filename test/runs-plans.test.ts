@@ -215,8 +215,13 @@ describe('the budget of a task', () => {
 
   test('counts all runs of the task: the next one does not even start', async () => {
     const w = await fleet()
-    const dev = await w.script('dev', uses(600, `console.log(JSON.stringify({ continue: true }))`))
-    const [task] = await planned(w, [{ tempId: 'a', agent: 'dev', budget: { limitTokens: 1_500 } }])
+    // Said with its last line, so that no run is stopped for it.
+    const usage = { inputTokens: 600, outputTokens: 0 }
+    const dev = await w.script(
+      'dev',
+      `console.log(JSON.stringify(${JSON.stringify({ continue: true, usage })}))`,
+    )
+    const [task] = await planned(w, [{ tempId: 'a', agent: 'dev', budget: { limitTokens: 1_000 } }])
     await w.taskIn(task, 'budget_exceeded')
     const runs = await w.over('dev', 3)
     expect(runs.map(({ errorCode }) => errorCode)).toEqual([null, null, 'budget_blocked'])

@@ -1,5 +1,10 @@
+import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { ExecutorContext } from '../src/executor/context.ts'
+import { Executor } from '../src/executor/executor.ts'
+import { StoreRetry } from '../src/executor/store-retry.ts'
+import { realTimers, type Timers } from '../src/executor/timers.ts'
 import { openKernel } from '../src/flow/open-kernel.ts'
 import { serverDirectory } from '../src/kernel/server-directory.ts'
 import { PostgresStore } from '../src/store/postgres/store.ts'
@@ -147,6 +152,32 @@ test('a library queue without work asks what is due next, and runs no step until
   // By time alone, and without a notice: only the row says so.
   await rows(`update tasks set due_at = now() where id = $1`, [task.id])
   await until(async () => (await work.record(task)).state === 'queued')
+})
+
+test('an executor without work asks what is due once a second, until a commit makes it tick as with runs', async () => {
+  const { store, work, follow } = await freshStore()
+  await follow()
+  const delays: number[] = []
+  const timers: Timers = {
+    ...realTimers,
+    after(ms, act) {
+      delays.push(ms)
+      return realTimers.after(ms, act)
+    },
+  }
+  const executor = new Executor({
+    kernel: openKernel(store, serverDirectory(store)),
+    ...{ timers, storeRetry: new StoreRetry(timers), log: pino({ level: 'silent' }) },
+    ...{ node: { id: randomUUID(), name: 'here' }, mostRuns: 1 },
+  } as unknown as ExecutorContext).start()
+  opened.push(() => executor.stop())
+  const rests = () => delays.filter((ms) => ms === 1_000).length
+  await until(async () => rests() >= 3)
+  expect(delays.slice(-2), 'it stays at rest').toEqual([1_000, 1_000])
+  delays.length = 0
+  await work.create()
+  await until(async () => delays.includes(250))
+  await until(async () => rests() > 0)
 })
 
 describe('a coordinator without work', () => {

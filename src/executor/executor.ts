@@ -12,6 +12,7 @@ import { sleep } from './timers.ts'
 
 /** How often due wakeups and runs to stop are read when no commit gives a hint. */
 const POLL_EVERY_MS = 1_000
+/** While runs are in progress or claims wait for one. */
 const TICK_MS = 250
 /** A lease is one second or more, and is renewed with more than half of it left. */
 const RENEW_EVERY_MS = 500
@@ -27,7 +28,11 @@ export class Executor {
   readonly #active = new Map<string, ActiveRun>()
   readonly #ending = new Set<Promise<void>>()
   readonly #starting = new Set<string>()
-  #stopTicking: () => void = () => undefined
+  #cancelTick: () => void = () => undefined
+  /** A tick has nothing to do but to ask what is due: then there are fewer. */
+  #isResting = false
+  /** How often there was a hint that something may be due. */
+  #hints = 0
   #stopListening: () => void = () => undefined
   #cancelSoon: (() => void) | null = null
   #polling: Promise<unknown> | null = null
@@ -56,7 +61,7 @@ export class Executor {
       onWoken()
       onCommit()
     }
-    this.#stopTicking = this.#context.timers.every(TICK_MS, () => this.#tick())
+    this.#scheduleTick()
     this.poll()
     return this
   }
@@ -70,7 +75,7 @@ export class Executor {
   async stop(): Promise<void> {
     this.#isStopping = true
     this.#stopListening()
-    this.#stopTicking()
+    this.#cancelTick()
     this.#cancelSoon?.()
     await Promise.all([this.#polling, this.#renewing])
     for (const active of this.#active.values()) stopOrLeave(active)
@@ -84,6 +89,7 @@ export class Executor {
   /** Reads and starts what is due. One poll at a time; a hint during a poll causes one more. */
   poll(): void {
     if (this.#isStopping) return
+    this.#endRest()
     if (this.#polling) {
       this.#pollsAgain = true
       return
@@ -106,11 +112,26 @@ export class Executor {
     })
   }
 
+  #scheduleTick(): void {
+    this.#cancelTick()
+    this.#cancelTick = this.#context.timers.after(this.#isResting ? POLL_EVERY_MS : TICK_MS, () => {
+      this.#tick()
+      this.#scheduleTick()
+    })
+  }
+
+  #endRest(): void {
+    this.#hints += 1
+    if (!this.#isResting || this.#isStopping) return
+    this.#isResting = false
+    this.#scheduleTick()
+  }
+
   #tick(): void {
     this.#tickAll()
     this.#renewWaiting()
     const now = this.#context.timers.now()
-    if (now - this.#polledAt < POLL_EVERY_MS) return
+    if (!this.#isResting && now - this.#polledAt < POLL_EVERY_MS) return
     this.#polledAt = now
     this.#pollIfDue()
     if (this.#active.size > 0) this.#watch()
@@ -133,9 +154,13 @@ export class Executor {
   #renewWaiting(): void {
     if (this.#renewing || this.#context.timers.now() - this.#renewedAt < RENEW_EVERY_MS) return
     this.#renewedAt = this.#context.timers.now()
+    const hints = this.#hints
     this.#renewing = this.#context.kernel.store
       .nextDue()
-      .then(({ areClaimsWaiting }) => (areClaimsWaiting ? renewWaitingClaims(this.#context) : undefined))
+      .then(({ areClaimsWaiting }) => {
+        this.#isResting = !areClaimsWaiting && this.#active.size === 0 && this.#hints === hints
+        return areClaimsWaiting ? renewWaitingClaims(this.#context) : undefined
+      })
       .catch((error) => this.#logFailure(error, 'waiting claims could not be renewed'))
       .finally(() => {
         this.#renewing = null
@@ -182,6 +207,7 @@ export class Executor {
   ): Promise<void> {
     const active = new ActiveRun(this.#context, { runId, workspaceId, agent: agent.slug })
     this.#active.set(runId, active)
+    this.#endRest()
     try {
       await act(active)
     } finally {
