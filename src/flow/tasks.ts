@@ -134,8 +134,18 @@ async function refuseCycles(
   }
 }
 
+interface NamedDependency {
+  id: number
+  uuid: string
+  kind: 'data' | 'order'
+  place: number
+}
+
+const NO_DEPENDENCIES: readonly NamedDependency[] = []
+
 /** The dependencies that a request names. `where` is the place of the list in it. */
-export function namedDependencies(dependsOn: Create['dependsOn'], where = '') {
+export function namedDependencies(dependsOn: Create['dependsOn'], where = ''): readonly NamedDependency[] {
+  if (dependsOn.length === 0) return NO_DEPENDENCIES
   const seen = new Set<string>()
   return dependsOn.map((named, place) => {
     const { on: uuid, kind = 'data' } = typeof named === 'string' ? { on: named } : named
@@ -148,6 +158,11 @@ export function namedDependencies(dependsOn: Create['dependsOn'], where = '') {
     return { id, uuid, kind, place }
   })
 }
+
+const orderOnlyIn = (upstream: readonly NamedDependency[]): NewTask['orderOnly'] =>
+  upstream.length === 0
+    ? undefined
+    : { on: upstream.filter(({ kind }) => kind === 'order').map(({ id }) => id), onNew: [] }
 
 const NO_CAPABILITIES: readonly string[] = []
 
@@ -184,7 +199,7 @@ function newTask(
     watch: watchOf(task, mission?.config.timeouts),
     dependsOn: upstream.map(({ id }) => id),
     dependsOnNew: [],
-    orderOnly: { on: upstream.filter(({ kind }) => kind === 'order').map(({ id }) => id), onNew: [] },
+    orderOnly: orderOnlyIn(upstream),
     unique: uniqueOf(caller, task),
     triggerRule: task.triggerRule,
     details: {
@@ -228,8 +243,8 @@ const MINUTE_MS = 60_000
 const inMs = (seconds: number | undefined) => (seconds === undefined ? undefined : seconds * 1000)
 
 function uniqueOf(caller: Caller, task: Create): NewTask['unique'] {
+  if (task.idempotencyKey === undefined) return null
   const { idempotencyKey, ...body } = task
-  if (idempotencyKey === undefined) return null
   return { key: `${principalOf(caller)} ${idempotencyKey}`, bodyHash: hash('sha256', JSON.stringify(body)) }
 }
 

@@ -42,8 +42,19 @@ export const unblockDownstream = (kernel: Kernel, workspaceId: number, ended: re
 /** After a command of these kinds a task may be open again that was counted as ended. */
 const REOPENS: ReadonlySet<TaskCommand['kind']> = new Set(['retry', 'reset'])
 
-/** The same for tasks that a command changed: most have not ended, or nobody waits for them. */
-export async function unblockAfter(
+/** The same for tasks that a command changed. Most concern no other task, and then this costs nothing. */
+export const unblockAfter = (
+  kernel: Kernel,
+  workspaceId: number,
+  changed: readonly TaskRecord[],
+  by?: TaskCommand['kind'],
+): Promise<void> => (changed.some(mayConcernOthers) ? unblock(kernel, workspaceId, changed, by) : DONE)
+
+const DONE = Promise.resolve()
+const mayConcernOthers = ({ awaited, blocked, review }: TaskRecord) =>
+  awaited || blocked || review === 'baton'
+
+async function unblock(
   kernel: Kernel,
   workspaceId: number,
   changed: readonly TaskRecord[],

@@ -13,6 +13,7 @@ import { countOf, outcomeOf } from '../upstream.ts'
 import type { Contracting } from './contracting.ts'
 import { inOrderOfDependence } from './creation-order.ts'
 import { whyEnded, whyNotJoined } from './joining.ts'
+import { asWhole, partsInRequest, whyNotPart } from './parts.ts'
 import { type Changes, keyName, type NewWork, type StoredReply, uniqueName, type View } from './requests.ts'
 
 /** What creation needs from its batch. */
@@ -101,16 +102,13 @@ export class Creation {
     return { ...change, command: { ...command, edges: { ...command.edges, made } } }
   }
 
-  #createOne(
-    wanted: readonly NewTask[],
-    index: number,
+  /** Writes the dependencies of a new task and returns the tasks it depends on. */
+  #dependencies(
+    id: number,
+    task: NewTask,
     parts: readonly number[],
-    identities: readonly Identity[],
     records: readonly TaskRecord[],
-    actor: Actor,
-  ): TaskRecord {
-    const task = this.#asChild(asWhole(wanted[index]!, parts))
-    const { id, uuid } = identities[index]!
+  ): readonly TaskRecord[] {
     const places = [...new Set([...task.dependsOnNew, ...parts])]
     const fresh = places.map((at) => this.#asItIs(records[at]!))
     for (const other of task.dependsOn) this.#in.markAwaited(other)
@@ -121,6 +119,21 @@ export class Creation {
       ...(task.orderOnly?.onNew ?? []).map((at) => records[at]!.id),
     ])
     for (const one of upstream) this.#depend(id, one, task.triggerRule, orderOnly.has(one.id))
+    return upstream
+  }
+
+  #createOne(
+    wanted: readonly NewTask[],
+    index: number,
+    parts: readonly number[],
+    identities: readonly Identity[],
+    records: readonly TaskRecord[],
+    actor: Actor,
+  ): TaskRecord {
+    const task = this.#asChild(asWhole(wanted[index]!, parts))
+    const { id, uuid } = identities[index]!
+    const isDependent = task.dependsOn.length + task.dependsOnNew.length + parts.length > 0
+    const upstream = isDependent ? this.#dependencies(id, task, parts, records) : []
     const parent = parentOf(task, identities)
     const counts = upstream.length === 0 ? null : countsOf(task.triggerRule, upstream)
     const identity = { id, uuid, parentId: parent?.id ?? null, dependsOn: upstream.map((one) => one.uuid) }
@@ -259,13 +272,13 @@ export class Creation {
         field(`dependsOn[${missing}]`),
         'names no task of this workspace',
       )
-    const unwanted = this.#whyNotAdded(task, field, wanted.slice(0, index))
+    const unwanted = task.addedBy ? this.#whyNotAdded(task, field, wanted.slice(0, index)) : null
     if (unwanted) return unwanted
     const outside = this.#whyNotIn(task, field('mission'))
     if (outside) return outside
     const needless = this.#whyNotServing(task)
     if (needless) return needless
-    const unfit = this.#whyNotPart(task, field('parentId'), wanted, known)
+    const unfit = whyNotPart(task, field('parentId'), { wanted, known, recordOf: this.#in.record })
     if (unfit) return unfit
     if (task.key === null) return null
     const name = keyName(task.projectId, task.key)
@@ -306,37 +319,6 @@ export class Creation {
     const isWaiting = record?.state === 'verifying' && record.generation === serves.generation
     return isWaiting ? null : refuse('CHANGED_SINCE', 'The result no longer waits for a verdict.')
   }
-
-  #whyNotPart(
-    { parent }: NewTask,
-    field: string,
-    wanted: readonly NewTask[],
-    known: readonly unknown[],
-  ): Refusal | null {
-    if (!parent) return null
-    if ('at' in parent) {
-      if (wanted[parent.at]!.parent !== null)
-        return refuseField('VALIDATION_FAILED', field, 'names a task that is itself a part')
-      // It is not under our lock: to divide an existing task, the caller names it by its id.
-      return known[parent.at] === undefined
-        ? null
-        : refuseField('VALIDATION_FAILED', field, 'names a task that already exists; name it by its id')
-    }
-    const record = this.#in.record(parent.id)
-    if (record?.uuid !== parent.uuid)
-      return refuseField('VALIDATION_FAILED', field, 'names no task of this workspace')
-    if (record.parentId !== null)
-      return refuseField('VALIDATION_FAILED', field, 'names a task that is itself a part')
-    if (record.state !== 'queued' && record.state !== 'pending')
-      return refuseField(
-        'WRONG_STATE',
-        field,
-        `names a task that is ${record.state}, which cannot be divided`,
-      )
-    if (record.watch?.wentOnAfter)
-      return refuseField('WRONG_STATE', field, 'names a task that has begun, and continues after others')
-    return null
-  }
 }
 
 /** What a change that is one of several expects of its task. */
@@ -371,21 +353,3 @@ const countsOf = (rule: TriggerRule, upstream: readonly TaskRecord[]) =>
 
 const parentOf = ({ parent }: NewTask, identities: readonly Identity[]): Identity | null =>
   parent === null ? null : 'id' in parent ? parent : identities[parent.at]!
-
-/** A task with parts in its request is completed by them, whatever its trigger rule; one without is an ordinary task. */
-function asWhole(task: NewTask, parts: readonly number[]): NewTask {
-  if (task.merge === 'none' || task.parent !== null) return task
-  return parts.length > 0 ? { ...task, triggerRule: 'all_success' } : { ...task, merge: 'none' }
-}
-
-/** For each task of the request with parts in it, the indexes of its parts. */
-function partsInRequest(wanted: readonly NewTask[]): Map<number, number[]> {
-  const parts = new Map<number, number[]>()
-  wanted.forEach(({ parent }, at) => {
-    if (!parent || !('at' in parent)) return
-    const own = parts.get(parent.at)
-    if (own) own.push(at)
-    else parts.set(parent.at, [at])
-  })
-  return parts
-}

@@ -84,9 +84,9 @@ export function planOf(
   const { complexity, estimatedTokens, successCriteria, outputSchema, systemPrompt, toolsRequested } = task
   // That a person judges it is all there is to say about that, and the task itself says it.
   const verification = task.verification?.kind === 'human' ? undefined : task.verification
-  const said = [task.model, complexity, estimatedTokens, successCriteria, outputSchema, systemPrompt]
-  const own = [...said, verification, task.budget]
-  if (mission === null && toolsRequested.length === 0 && own.every((one) => one === undefined)) return null
+  const said = task.model ?? complexity ?? estimatedTokens ?? successCriteria ?? outputSchema ?? systemPrompt
+  const own = said ?? verification ?? task.budget
+  if (mission === null && toolsRequested.length === 0 && own === undefined) return null
   if (outputSchema) refuseNoSchema(outputSchema, field)
   const uncheckable = outputSchema && verification?.kind === 'auto' ? whyUncheckable(outputSchema) : null
   if (uncheckable !== null)
