@@ -16,10 +16,17 @@ const PURE = [
   'test/plans-*.test.ts',
   'test/{transcript-*,run-log-search}.test.ts',
   'test/simulation{,-runs,-missions,-later}.test.ts',
+  'test/work-loop.test.ts',
 ]
 
-/** Files that move to another server than the others use, and run tests of other files there: each in a process of its own. */
-const ALONE = ['test/postgres-{distribution,refusals}.test.ts']
+/**
+ * Each in a process of its own: files that move to another server than the others use, and run tests of other files there, and
+ * files that change the clock or the timers of their process, in which the server of other files would stop.
+ */
+const ALONE = [
+  'test/postgres-{distribution,refusals}.test.ts',
+  'test/{postgres-event-writer,upkeep-rest,wakeups-limits}.test.ts',
+]
 
 /** Short files that take long. They start first, so that the run does not wait for them at the end. */
 const SLOW =

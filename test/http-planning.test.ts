@@ -108,9 +108,9 @@ describe('a mission without a plan', () => {
     await make(w)
     const claim = await planning(w)
     await answer(w, claim, { tasks: [{ tempId: 'a', title: 'A', agent: 'nobody' }] })
-    const shown = async () => (await w.call('GET', `/tasks/${claim.taskId}`)).body
-    await until(async () => (await shown()).state === 'awaiting_retry')
-    expect((await shown()).error).toContain('/tasks/0/agent: is "nobody"')
+    await w.happens('task_verification_failed')
+    const shown = await w.call('GET', `/tasks/${claim.taskId}`)
+    expect(shown.body.error).toContain('/tasks/0/agent: is "nobody"')
   })
 
   test('is planned again when a person sends the plan back, with the plan and the comment', async () => {
