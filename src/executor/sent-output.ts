@@ -1,3 +1,4 @@
+import { grouped } from '../core/grouped.ts'
 import type { OutputChunk } from '../kernel/live-output.ts'
 import type { ServerStore } from '../store/server-store.ts'
 import type { Timers } from './timers.ts'
@@ -101,14 +102,13 @@ export class OutputSender {
   /** Deletes the rows that have been read. */
   async trim(): Promise<void> {
     const before = this.#timers.now() - 2 * KEEP_MS
-    const byWorkspace = new Map<number, string[]>()
-    for (const [runId, { workspaceId, at }] of this.#sent) {
-      byWorkspace.set(workspaceId, [...(byWorkspace.get(workspaceId) ?? []), runId])
-      // This trim deletes its last rows.
-      if (at < before) this.#sent.delete(runId)
-    }
-    for (const [workspaceId, runIds] of byWorkspace)
+    const byWorkspace = grouped(this.#sent, ([, { workspaceId }]) => workspaceId)
+    // This trim deletes their last rows.
+    for (const [runId, { at }] of this.#sent) if (at < before) this.#sent.delete(runId)
+    for (const [workspaceId, sent] of byWorkspace) {
+      const runIds = sent.map(([runId]) => runId)
       await this.#store.logTail.trim(workspaceId, runIds, KEEP_MS)
+    }
   }
 
   close(): void {

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { TaskCommand, TaskPatch } from '../core/commands.ts'
 import { Refused } from '../core/errors.ts'
 import { type CyclicTasks, cycleClosedBy, cyclesAmong } from '../core/graph.ts'
+import { grouped } from '../core/grouped.ts'
 import type { TaskRecord } from '../core/records.ts'
 import type { AnswerOf } from '../core/shapes/common.ts'
 import type { DependenciesBody, TaskView } from '../core/shapes/tasks.ts'
@@ -126,12 +127,12 @@ function ruleOf(
  * before its due time is cleared. All tasks on the cycle fail. Returns how many failed.
  */
 export async function failCycles(kernel: Kernel, due: readonly DueVersion[], term?: number): Promise<number> {
-  const waiting = new Map<number, number[]>()
-  for (const { workspaceId, taskId, isBlocked } of due)
-    if (isBlocked) waiting.set(workspaceId, [...(waiting.get(workspaceId) ?? []), taskId])
+  const blocked = due.filter(({ isBlocked }) => isBlocked)
   let failed = 0
-  for (const [workspaceId, taskIds] of waiting)
+  for (const [workspaceId, tasks] of grouped(blocked, (one) => one.workspaceId)) {
+    const taskIds = tasks.map(({ taskId }) => taskId)
     failed += await failCyclesIn(kernel, workspaceId, taskIds, term)
+  }
   return failed
 }
 

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { z } from 'zod'
+import { partsInRequest } from '../core/batch/parts.ts'
 import type { NewTask, TaskCommand } from '../core/commands.ts'
 import type { NewComment } from '../core/comments.ts'
 import { Refused } from '../core/errors.ts'
@@ -51,15 +52,13 @@ export async function createTasks(
   const { records } = first.unlocked
     ? granted(await kernel.run(caller, { on: 'new', tasks: wanted, alsoLock: first.unlocked }))
     : first
-  const parts = new Map<number, string[]>()
-  wanted.forEach(({ parent }, i) => {
-    if (parent && 'at' in parent) parts.set(parent.at, [...(parts.get(parent.at) ?? []), records[i]!.uuid])
-  })
+  const parts = partsInRequest(wanted)
   return records.map((record, i) => {
     const { details, parent } = wanted[i]!
     if (parent === null && !parts.has(i)) return taskView({ record, details })
     const whole = parent && ('at' in parent ? records[parent.at]!.uuid : parent.uuid)
-    const dependsOn = [...details.dependsOn, ...(parts.get(i) ?? [])]
+    const ownParts = (parts.get(i) ?? []).map((at) => records[at]!.uuid)
+    const dependsOn = [...details.dependsOn, ...ownParts]
     return taskView({ record, details: { ...details, dependsOn, parent: whole } })
   })
 }
@@ -98,16 +97,18 @@ async function findParents(
   if (places.length === 0) return
   const here = new Map(wanted.map(({ projectId, key }, at) => [`${projectId}/${key}`, at]))
   const keys = places.map((at) => ({ projectId: wanted[at]!.projectId, key: parentKey(wanted[at]!.key!) }))
-  const known = await kernel.store.tasksByKey(workspaceId, keys)
+  const stored = await kernel.store.tasksByKey(workspaceId, keys)
+  const known = new Map(stored.map((record) => [`${record.projectId}/${record.key}`, record]))
   places.forEach((at, i) => {
     const { projectId, key } = keys[i]!
-    const whole = here.get(`${projectId}/${key}`)
+    const name = `${projectId}/${key}`
+    const whole = here.get(name)
     if (whole !== undefined) {
       wanted[at]!.parent = { at: whole }
       wanted[whole]!.merge = tasks[at]!.merge
       return
     }
-    const found = known.find((record) => record.projectId === projectId && record.key === key)
+    const found = known.get(name)
     // A task that has started or ended can no longer be divided: a later part becomes a task of its own.
     if (found && (found.state === 'queued' || found.state === 'pending'))
       wanted[at]!.parent = { id: found.id, uuid: found.uuid }
@@ -269,7 +270,8 @@ export async function readStates(
 ): Promise<AnswerOf<typeof BriefTask>[]> {
   const ids = uuids.map(idCarriedBy).filter((id) => id !== null)
   const records = await kernel.store.recordsById(workspaceId, ids)
-  return records.filter(({ uuid }) => uuids.includes(uuid)).map(recordView)
+  const asked = new Set(uuids)
+  return records.filter(({ uuid }) => asked.has(uuid)).map(recordView)
 }
 
 /** Runs one command on one task, then unblocks its dependents if the task ended. */

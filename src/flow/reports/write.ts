@@ -1,4 +1,5 @@
 import { Refused } from '../../core/errors.ts'
+import { grouped } from '../../core/grouped.ts'
 import type { TaskMaterial } from '../../core/reports/material.ts'
 import { MOST_TASKS, missionReport } from '../../core/reports/mission-report.ts'
 import { typeOfTaskReport } from '../../core/reports/report.ts'
@@ -43,7 +44,8 @@ async function handle(kernel: RunKernel, range: LogRange, term: number | undefin
     const settling = ends.find(({ isSettling }) => isSettling)
     const settled = settling ? ends.filter(({ seq }) => seq < settling.seq) : ends
     const caller = system(workspaceId, term)
-    for (const [missionId, own] of byMission(settled)) await reportOn(kernel, caller, missionId, own)
+    for (const [missionId, own] of grouped(settled, (end) => end.missionId))
+      await reportOn(kernel, caller, missionId, own)
     await followers.advance({ ...range, upTo: settling ? settling.seq - 1 : upTo })
     return { ends: settled.length, hasMore: !settling && upTo - after === AT_A_TIME.events }
   } catch (error) {
@@ -51,12 +53,6 @@ async function handle(kernel: RunKernel, range: LogRange, term: number | undefin
     await followers.postpone(range, isOver ? 0 : backoffMs(failures + 1))
     throw error
   }
-}
-
-function byMission(ends: readonly EndInLog[]): Map<number, EndInLog[]> {
-  const found = new Map<number, EndInLog[]>()
-  for (const end of ends) found.set(end.missionId, [...(found.get(end.missionId) ?? []), end])
-  return found
 }
 
 async function reportOn(

@@ -1,4 +1,5 @@
 import type { ReadSet } from '../../../../core/batch/requests.ts'
+import { grouped } from '../../../../core/grouped.ts'
 import { countsAsActive } from '../../../../core/kinds/session/decide.ts'
 import type { SessionRecord, TaskRecord } from '../../../../core/records.ts'
 import type { LostClaim } from '../../../../core/replies.ts'
@@ -91,23 +92,22 @@ export const storedSessions: StoredKind<'session'> = {
   checks: () => [],
 }
 
+const readLost = ([, taskId, generation, reason, at]: unknown[]) =>
+  ({ taskId, generation, reason, at }) as LostClaim
+
 function readSessions(
   readSet: ReadSet,
   records: ReadonlyMap<number, TaskRecord>,
   rows: { sessions: Rows; held: Rows; lost: Rows },
 ) {
   const held = new Map(rows.held.map(([session, ids]) => [session as string, (ids as unknown[]).map(Number)]))
-  const lost = new Map<string, LostClaim[]>()
-  for (const [session, taskId, generation, reason, at] of rows.lost) {
-    const list = lost.get(session as string) ?? []
-    lost.set(session as string, [...list, { taskId, generation, reason, at } as LostClaim])
-  }
+  const lost = grouped(rows.lost, ([session]) => session as string)
   const found = new Map(rows.sessions.map((row) => [row[0] as string, readSession(row)]))
   const sessions = sessionsOf(readSet.kinds.session, (name) => {
     const record = found.get(name)
     const holding = held.get(name) ?? []
     if (record && !holding.every((id) => records.has(id))) throw new ChangedMeanwhile()
-    return record ? { record, holding, lost: lost.get(name) ?? [] } : null
+    return record ? { record, holding, lost: (lost.get(name) ?? []).map(readLost) } : null
   })
   const workers = workersOf(readSet, (name) => {
     const record = found.get(name)
