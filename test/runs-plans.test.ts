@@ -215,7 +215,7 @@ describe('the budget of a task', () => {
 
   test('counts all runs of the task: the next one does not even start', async () => {
     const w = await fleet()
-    // Said with its last line, so that no run is stopped for it.
+    // Reported with its last line, so that no run is stopped for it.
     const usage = { inputTokens: 600, outputTokens: 0 }
     const dev = await w.script(
       'dev',

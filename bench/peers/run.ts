@@ -27,7 +27,7 @@ export interface QueueServer {
   read: () => Promise<ServerReading>
   /** Removes what earlier runs left, where their programs cannot. */
   empty?: () => Promise<void>
-  /** Does now what the server would do at some time: it must not fall into one peer's measurement and not into another's. */
+  /** Does now what the server would otherwise do at a random time, in the middle of one peer's measurement. */
   calm?: () => Promise<void>
 }
 
@@ -63,8 +63,8 @@ const LONGEST_RUN_MS = 300_000
 
 export type PeerName = 'bullmq' | 'graphile-worker' | 'pg-boss' | 'baton'
 
-/** Now and then a program of another queue ends before its work does. Baton has one try. */
-const TRIES_OF_OTHERS = 3
+/** Of another queue, whose program sometimes exits before its work is done. Baton has one. */
+const MOST_TRIES = 3
 
 /** A job queue at its fastest settings, in a process of its own. */
 export async function measurePeer(name: PeerName, server: QueueServer, load: PeerLoad): Promise<PeerSample> {
@@ -73,7 +73,7 @@ export async function measurePeer(name: PeerName, server: QueueServer, load: Pee
     try {
       return await measureOnce(name, server, load)
     } catch (error) {
-      if (name === 'baton' || tries === TRIES_OF_OTHERS) throw error
+      if (name === 'baton' || tries === MOST_TRIES) throw error
       process.stderr.write(`${(error as Error).message} It is measured again.\n`)
     }
   }

@@ -31,7 +31,7 @@ export async function withQueueServers<T>(
   const obtain = async (
     name: ServerName,
     start: () => Promise<PrivateServer>,
-    { urlOf = sameUrl, upkeepOf = noUpkeep }: Partial<Particulars> = {},
+    { urlOf = sameUrl, upkeepOf = noUpkeep }: Partial<ServerOptions> = {},
   ) => {
     if (!wanted.includes(name)) return
     try {
@@ -60,7 +60,7 @@ export async function withQueueServers<T>(
   }
 }
 
-interface Particulars {
+interface ServerOptions {
   /** Where peers connect to. */
   urlOf: (url: string) => Promise<string>
   upkeepOf: (url: string) => Pick<QueueServer, 'empty' | 'calm'>

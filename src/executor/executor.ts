@@ -29,9 +29,9 @@ export class Executor {
   readonly #ending = new Set<Promise<void>>()
   readonly #starting = new Set<string>()
   #cancelTick: () => void = () => undefined
-  /** A tick has nothing to do but to ask what is due: then there are fewer. */
+  /** Nothing runs and no claim waits for a run: ticks only ask what is due, and are less frequent. */
   #isResting = false
-  /** How often there was a hint that something may be due. */
+  /** Counts the hints that something may be due. */
   #hints = 0
   #stopListening: () => void = () => undefined
   #cancelSoon: (() => void) | null = null

@@ -5,7 +5,7 @@ import type { TaskRecord } from '../records.ts'
 /** Tasks that are divided into parts. */
 
 /** The tasks of one request, those of them that exist, and the tasks under its locks. */
-interface Surroundings {
+interface RequestContext {
   wanted: readonly NewTask[]
   known: readonly unknown[]
   recordOf: (id: number) => TaskRecord | undefined
@@ -15,7 +15,7 @@ interface Surroundings {
 export function whyNotPart(
   { parent }: NewTask,
   field: string,
-  { wanted, known, recordOf }: Surroundings,
+  { wanted, known, recordOf }: RequestContext,
 ): Refusal | null {
   if (!parent) return null
   if ('at' in parent) {
