@@ -110,3 +110,22 @@ test('light requests after heavy ones are still processed in order', async () =>
   expect((await work.record(task!)).generation).toBe(granted(claimed).generation)
   await work.combiner.close()
 })
+
+test('the next batch is sent before callers are answered, and closing waits for their answers', async () => {
+  const order: string[] = []
+  const store = new MemoryStore()
+  store.addWorkspace(1)
+  const recorder: Transactor = {
+    transact(...asked) {
+      order.push('sent')
+      return store.transact(...asked)
+    },
+  }
+  const combiner = new Combiner(recorder, { largestBatch: 1, underWayPerWorkspace: 1 })
+  const creating = async () => {
+    const { ok } = await combiner.run(1, { on: 'new', actor: 'key:test', tasks: batch(1) })
+    order.push(ok ? 'answered' : 'refused')
+  }
+  await Promise.all([creating(), creating(), combiner.close().then(() => order.push('closed'))])
+  expect(order).toEqual(['sent', 'sent', 'answered', 'answered', 'closed'])
+})

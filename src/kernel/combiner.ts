@@ -11,12 +11,25 @@ interface PendingRequest {
   reject: (error: unknown) => void
 }
 
+/** Answers one caller. */
+type Answer = () => void
+const resolving =
+  ({ resolve }: PendingRequest, reply: Reply): Answer =>
+  () =>
+    resolve(reply)
+const rejecting =
+  ({ reject }: PendingRequest, error: unknown): Answer =>
+  () =>
+    reject(error)
+
 /** Requests of one workspace that wait for a transaction, and how many of its transactions are in flight. */
 interface WorkspaceBatch {
   waiting: PendingRequest[]
   /** The sum over all waiting requests. */
   weight: number
   underWay: number
+  /** Transactions that have ended, and whose callers are answered in a moment. */
+  unanswered: number
   scheduled: boolean
 }
 
@@ -92,7 +105,7 @@ export class Combiner {
   #batchOf(workspaceId: number): WorkspaceBatch {
     let pending = this.#batches.get(workspaceId)
     if (!pending) {
-      pending = { waiting: [], weight: 0, underWay: 0, scheduled: false }
+      pending = { waiting: [], weight: 0, underWay: 0, unanswered: 0, scheduled: false }
       this.#batches.set(workspaceId, pending)
     }
     return pending
@@ -111,14 +124,26 @@ export class Combiner {
 
   #flush(workspaceId: number, pending: WorkspaceBatch): void {
     if (pending.waiting.length === 0 || pending.underWay >= this.#underWayPerWorkspace) return
-    const batch = this.#nextBatch(pending)
     pending.underWay += 1
-    void this.#transact(workspaceId, batch).finally(() => {
-      pending.underWay -= 1
-      this.#flush(workspaceId, pending)
-      this.#removeIfIdle(workspaceId, pending)
-    })
+    void this.#transact(workspaceId, this.#nextBatch(pending)).then((answers) =>
+      this.#finish(workspaceId, pending, answers),
+    )
     if (pending.waiting.length > 0) this.#flush(workspaceId, pending)
+  }
+
+  /** The next batch is sent before the callers are answered: what they do next would delay it by milliseconds. */
+  #finish(workspaceId: number, pending: WorkspaceBatch, answers: readonly Answer[]): void {
+    const isDelayed = pending.waiting.length + pending.unanswered > 0
+    const answerAll = () => {
+      pending.unanswered -= 1
+      for (const answer of answers) answer()
+      this.#removeIfIdle(workspaceId, pending)
+    }
+    pending.underWay -= 1
+    pending.unanswered += 1
+    this.#flush(workspaceId, pending)
+    if (isDelayed) setImmediate(answerAll)
+    else answerAll()
   }
 
   #nextBatch(pending: WorkspaceBatch): PendingRequest[] {
@@ -135,7 +160,7 @@ export class Combiner {
   }
 
   #removeIfIdle(workspaceId: number, pending: WorkspaceBatch): void {
-    if (pending.waiting.length > 0 || pending.underWay > 0 || pending.scheduled) return
+    if (pending.waiting.length + pending.underWay + pending.unanswered > 0 || pending.scheduled) return
     this.#batches.delete(workspaceId)
     if (this.#batches.size > 0) return
     for (const resolve of this.#idle.splice(0)) resolve()
@@ -149,7 +174,8 @@ export class Combiner {
     return fairness
   }
 
-  async #transact(workspaceId: number, batch: PendingRequest[]): Promise<void> {
+  /** Returns what is left to do: to answer each caller. */
+  async #transact(workspaceId: number, batch: readonly PendingRequest[]): Promise<Answer[]> {
     const requests = batch.map(({ request }) => request)
     const fairness = this.#fairnessOf(workspaceId)
     try {
@@ -157,16 +183,14 @@ export class Combiner {
         const { replies, changes } = decideAll(view, requests, fairness)
         return { answer: replies, changes }
       })
-      for (const [i, waiting] of batch.entries()) waiting.resolve(replies[i]!)
+      return batch.map((one, i) => resolving(one, replies[i]!))
     } catch (error) {
-      if (batch.length === 1 || error instanceof StoreUnavailable) {
-        for (const waiting of batch) waiting.reject(error)
-        return
-      }
+      if (batch.length === 1 || error instanceof StoreUnavailable)
+        return batch.map((one) => rejecting(one, error))
       // One bad request must not fail the others: halve until it is alone. Nothing was written, so nothing happens twice.
       const middle = batch.length >> 1
-      await this.#transact(workspaceId, batch.slice(0, middle))
-      await this.#transact(workspaceId, batch.slice(middle))
+      const first = await this.#transact(workspaceId, batch.slice(0, middle))
+      return [...first, ...(await this.#transact(workspaceId, batch.slice(middle)))]
     }
   }
 }
