@@ -1396,7 +1396,7 @@ describe('no row points across workspaces', () => {
   test('every table references a workspace, except the log, what lives for seconds and those that a trigger checks', async () => {
     const hanging = new Set((await foreignKeys()).map(({ table }) => table))
     const loose = (await workspaceTables(database.url)).filter((table) => !hanging.has(table))
-    expect(loose).toEqual([...HELD_BY_TRIGGER, 'events', 'run_log_tail', 'workspaces'].sort())
+    expect(loose).toEqual([...HELD_BY_TRIGGER, 'tasks', 'events', 'run_log_tail', 'workspaces'].sort())
   })
 
   /** What must differ for a copied row to reach its foreign keys. */
@@ -1452,7 +1452,7 @@ describe('no row points across workspaces', () => {
   test('a row of one workspace cannot be copied to another, or to none', async () => {
     const { a, b } = database
     const keys = (await foreignKeys()).filter(({ table }) => !CLUSTER_TABLES.includes(table))
-    const pointing = new Set([...HELD_BY_TRIGGER, ...keys.map(({ table }) => table)])
+    const pointing = new Set([...HELD_BY_TRIGGER, 'tasks', ...keys.map(({ table }) => table)])
     // Most missions wait for no other one, most agents are made for none, and most routines are made from none.
     const isRare = (table: string) => ['missions', 'agents', 'routines'].includes(table)
     const inside = keys.filter(({ table, target }) => !isRare(table) && !target.endsWith('workspaces'))
@@ -1507,6 +1507,11 @@ describe('no row points across workspaces', () => {
     })}')).* from tasks t where id = ${of.queued}`
   const PROJECT = { code: '23503', message: 'a task must belong to a project of its workspace' }
   const PART = { code: '23503', message: 'a part must belong to a task of its workspace' }
+
+  test('a workspace with tasks cannot be deleted', async () => {
+    const removed = attempt('delete from workspaces where workspace_id = $1', [database.a.workspace])
+    expect(await removed).toMatchObject({ code: '23503' })
+  })
 
   test('a task is of a mission of its own workspace, or of none', async () => {
     const { a, b } = database
