@@ -174,6 +174,38 @@ describe.each(Object.keys(queuePlaces))('a queue on %s', (kind) => {
     })
   })
 
+  test('accepts or refuses each of many results, and answers in their order', async () => {
+    const queue = await open({ limits: { maxResultBytes: 1_024 } })
+    await queue.enqueueMany([1, 2, 3, 4].map((n) => ({ title: `task ${n}`, input: n })))
+    const claims = await queue.nextMany('w-1', 4)
+    const zombie = { ...claims[1]!, session: 'w-2' }
+    const answers = await queue.submitMany([
+      { claim: claims[0]!, result: { n: 1 }, summary: 'the first' },
+      { claim: zombie, result: { n: 2 } },
+      { claim: claims[2]!, result: 'x'.repeat(2_000) },
+      { claim: claims[3]!, result: { n: 4 } },
+    ])
+    expect(answers.map(({ taskId, reason }) => [taskId, reason])).toEqual([
+      [claims[0]!.taskId, 'ACCEPTED'],
+      [claims[1]!.taskId, 'SESSION_MISMATCH'],
+      [claims[2]!.taskId, 'RESULT_TOO_LARGE'],
+      [claims[3]!.taskId, 'ACCEPTED'],
+    ])
+    const states = await Promise.all(claims.map(({ taskId }) => queue.status(taskId)))
+    expect(states).toEqual(['completed', 'assigned', 'assigned', 'completed'])
+    expect(await queue.results(claims[0]!.taskId)).toMatchObject([{ result: { n: 1 }, summary: 'the first' }])
+  })
+
+  test('takes no results, and refuses more than ten thousand at once', async () => {
+    const queue = await open()
+    await queue.enqueue({ title: 'one' })
+    const claim = (await queue.next('w-1'))!
+    expect(await queue.submitMany([])).toEqual([])
+    const tooMany = queue.submitMany(Array.from({ length: 10_001 }, () => ({ claim, result: 1 })))
+    expect((await refusalOf(tooMany)).code).toBe('VALIDATION_FAILED')
+    expect(await queue.status(claim.taskId)).toBe('assigned')
+  })
+
   test('takes the next task with a result, and none with a result that is refused', async () => {
     const queue = await open()
     const [first, second, third] = await queue.enqueueMany(['1', '2', '3'].map((title) => ({ title })))

@@ -24,7 +24,8 @@ async function open(url, workers) {
     for (;;) {
       const claims = await queue.nextMany(worker, TASKS_AT_ONCE)
       if (claims.length === 0) return
-      await Promise.all(claims.map((claim) => queue.submit(claim, { n: claim.task.input.n })))
+      if (queue.submitMany) await queue.submitMany(claims.map((claim) => ({ claim, result: { n: claim.task.input.n } })))
+      else await Promise.all(claims.map((claim) => queue.submit(claim, { n: claim.task.input.n })))
     }
   }
 

@@ -282,15 +282,11 @@ export async function renewBatch(
   caller: Caller,
   { renewals }: z.output<typeof shapes.RenewBatchBody>,
 ): Promise<AnswerOf<typeof shapes.RenewBatchAnswer>> {
-  const replies = await runMany(
-    kernel,
-    caller,
-    renewals,
-    async ({ taskId, session, generation, leaseSeconds }) => {
-      const leaseMs = leaseSeconds === undefined ? undefined : await leaseMsOf(kernel, caller, leaseSeconds)
-      return onTask(taskId, { kind: 'renew', fence: { session, generation }, leaseMs })
-    },
-  )
+  const limits = await kernel.limits(caller.workspaceId)
+  const replies = await runMany(kernel, caller, renewals, ({ taskId, session, generation, leaseSeconds }) => {
+    const leaseMs = leaseSeconds === undefined ? undefined : leaseWithin(limits, leaseSeconds)
+    return onTask(taskId, { kind: 'renew', fence: { session, generation }, leaseMs })
+  })
   return {
     results: replies.map((reply, i) => ({ taskId: renewals[i]!.taskId, ...outcome(reply, renewalIn) })),
   }
@@ -307,22 +303,20 @@ export async function runMany<T, C extends TaskCommand>(
   kernel: Kernel,
   caller: Caller,
   wanted: readonly T[],
-  itemOf: (one: T) => OnTask<C> | Promise<OnTask<C>>,
+  itemOf: (one: T) => OnTask<C>,
 ): Promise<TaskReply<C['kind']>[]> {
-  const items = await Promise.all(
-    wanted.map(async (one) => {
-      try {
-        return await itemOf(one)
-      } catch (error) {
-        if (error instanceof Refused) return error.refusal
-        throw error
-      }
-    }),
-  )
+  const items = wanted.map((one) => {
+    try {
+      return itemOf(one)
+    } catch (error) {
+      if (error instanceof Refused) return error.refusal
+      throw error
+    }
+  })
   const isItem = (item: OnTask<C> | Refusal): item is OnTask<C> => 'command' in item
-  const reply = granted(await kernel.run(caller, { on: 'many', items: items.filter(isItem) }))
-  const replies = [...reply.replies]
-  return items.map((item) => (isItem(item) ? replies.shift()! : item))
+  const { replies } = granted(await kernel.run(caller, { on: 'many', items: items.filter(isItem) }))
+  let next = 0
+  return items.map((item) => (isItem(item) ? replies[next++]! : item))
 }
 
 /** One item of a batch answer: the same as the single request answers; a refusal has its code as the reason. */

@@ -175,8 +175,10 @@ export async function submitBatch(
   caller: Caller,
   { results }: z.output<typeof ResultBatchBody>,
 ): Promise<AnswerOf<typeof ResultBatchAnswer>> {
-  const replies = await runMany(kernel, caller, results, async ({ taskId, session, generation, ...work }) => {
-    const submission = await submissionOf(kernel, caller, work)
+  const limits = await kernel.limits(caller.workspaceId)
+  const replies = await runMany(kernel, caller, results, (work) => {
+    const { taskId, session, generation } = work
+    const submission = submissionWithin(limits, work)
     return onTask(taskId, { kind: 'submit', fence: { session, generation }, submission })
   })
   const changed = replies.flatMap((reply) => (reply.ok ? [reply.record] : []))

@@ -9,7 +9,7 @@ import type { TaskState } from '../core/states.ts'
 import { claimNext, renewTask } from '../flow/claims.ts'
 import { retryDeadLetters } from '../flow/dead-letters.ts'
 import { openKernel } from '../flow/open-kernel.ts'
-import { failTask, submitAndNext, submitResult } from '../flow/results.ts'
+import { failTask, submitAndNext, submitBatch, submitResult } from '../flow/results.ts'
 import { briefView, command, createTasks, operate, readTask, taskIdOf } from '../flow/tasks.ts'
 import { resultView, taskView } from '../flow/views.ts'
 import {
@@ -28,6 +28,7 @@ import { openStore } from './open-store.ts'
 import type {
   Claim,
   FailOptions,
+  Finished,
   NextOptions,
   SubmitAndNextOptions,
   Task,
@@ -42,6 +43,7 @@ export { StoreUnavailable } from '../store/store.ts'
 export type {
   Claim,
   FailOptions,
+  Finished,
   NextOptions,
   SubmitAndNextOptions,
   Task,
@@ -66,6 +68,8 @@ const LIBRARY_LIMITS: Partial<Limits> = {
   maxConcurrentClaims: 100_000,
   maxActiveSessions: 10_000,
 }
+
+const MOST_AT_ONCE = 10_000
 
 /** A queue in this process, on Postgres, Valkey or Redis, MySQL or MariaDB, or in memory. */
 export async function createQueue(url: string, options: QueueOptions = {}): Promise<Queue> {
@@ -132,6 +136,18 @@ export class Queue {
 
   async submit(claim: Claim, result: unknown, summary?: string) {
     return submitResult(this.#kernel, this.#caller, claim.taskId, { ...fenceOf(claim), result, summary })
+  }
+
+  /** Each is accepted or refused separately; the answers are in the order of the results. Up to 10,000. */
+  async submitMany(results: readonly Finished[]) {
+    if (results.length === 0) return []
+    if (results.length > MOST_AT_ONCE)
+      throw Refused.field('VALIDATION_FAILED', 'results', `must be at most ${MOST_AT_ONCE} at once`)
+    const handedIn = results.map(({ claim, result, summary }) => {
+      const { taskId, session, generation } = claim
+      return { taskId, session, generation, result, summary }
+    })
+    return (await submitBatch(this.#kernel, this.#caller, { results: handedIn })).results
   }
 
   /**

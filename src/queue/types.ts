@@ -29,3 +29,10 @@ export interface Claim {
   leaseExpiresAt: string
   ttlMs: number
 }
+
+/** A claim and the result of its task. */
+export interface Finished {
+  claim: Pick<Claim, 'taskId' | 'session' | 'generation'>
+  result: unknown
+  summary?: string | undefined
+}
