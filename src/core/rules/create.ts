@@ -88,6 +88,9 @@ function createdEvent(
   actor: string,
   now: number,
 ): EventDraft {
+  const payload: Record<string, unknown> = { title, taskType, priority, dependsOn }
+  if (dependsOn.length > 0) payload.triggerRule = triggerRule
+  if (addedBy) payload.childOf = addedBy.uuid
   return {
     type: 'task_created',
     taskId: id,
@@ -97,11 +100,7 @@ function createdEvent(
     from: null,
     to: state,
     actor,
-    payload: {
-      ...{ title, taskType, priority, dependsOn: [...dependsOn] },
-      ...(dependsOn.length > 0 && { triggerRule }),
-      ...(addedBy && { childOf: addedBy.uuid }),
-    },
+    payload,
     at: now,
   }
 }

@@ -79,10 +79,10 @@ function accept(
   late: boolean,
 ): TaskReply {
   const { record } = draft
-  const { submission, spent } = command
-  const more = { ...(submission.summary !== null && { summaryLength: submission.summary.length }), ...spent }
-  const who = { agent: record.agent!, session: record.session! }
-  const actor = `agent:${record.agent}`
+  const { submission } = command
+  const agent = record.agent!
+  const session = record.session!
+  const actor = `agent:${agent}`
   record.startedAt ??= context.now
   closeForLateResults(record)
   if (record.state === 'paused') takeFromPause(record)
@@ -90,23 +90,27 @@ function accept(
   // The errors of earlier attempts no longer apply.
   if (record.generation > 1)
     draft.effects.details.push({ taskId: record.id, set: { error: null, failureClass: null } })
-  const by = { generation: record.generation, session: record.session!, agent: record.agent }
+  const by = { generation: record.generation, session, agent }
   storeResult(draft, submission, ref, by, record.review === 'none' ? true : null)
   record.dueAt = verdictDueAt(record, context)
   if (record.review === 'none') {
     draft.endClaim('COMPLETED')
-    draft.move('task_completed', actor, { ...who, workProductRef: ref, late, ...more })
+    draft.move('task_completed', actor, described({ agent, session, workProductRef: ref, late }, command))
   } else {
     draft.endClaim('SUBMITTED')
-    if (record.review === 'human')
-      draft.move('task_human_review_requested', actor, {
-        reason: REVIEW_REQUIRED,
-        workProductRef: ref,
-        ...more,
-      })
-    else draft.move('task_output_submitted', actor, { ...who, workProductRef: ref, ...more })
+    const [name, payload] =
+      record.review === 'human'
+        ? (['task_human_review_requested', { reason: REVIEW_REQUIRED, workProductRef: ref }] as const)
+        : (['task_output_submitted', { agent, session, workProductRef: ref }] as const)
+    draft.move(name, actor, described(payload, command))
   }
   return accepted(record, ref)
+}
+
+/** With what the event says of the submission. Nothing of it is usual, so nothing is copied for most results. */
+function described(payload: Record<string, unknown>, { submission, spent }: Submit): Record<string, unknown> {
+  if (submission.summary !== null) payload.summaryLength = submission.summary.length
+  return spent ? Object.assign(payload, spent) : payload
 }
 
 /** When time moves on a task that has just got a result. */

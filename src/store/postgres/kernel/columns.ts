@@ -44,7 +44,12 @@ const column = (field: keyof TaskRecord & string, fieldType: FieldType): FieldCo
   name: columnName(field),
   of: new Function(
     'records',
-    `return records.map((record) => ${valueOfField(field, fieldType)})`,
+    `const values = new Array(records.length)
+     for (let i = 0; i < values.length; i++) {
+       const record = records[i]
+       values[i] = ${valueOfField(field, fieldType)}
+     }
+     return values`,
   ) as FieldColumn['of'],
 })
 
@@ -126,15 +131,21 @@ export const readRecord = new Function(
    return (row) => new Row(row)`,
 )(USUAL) as (row: unknown[]) => TaskRecord
 
-export const changesRareColumns = (before: TaskRecord, after: TaskRecord) =>
-  RARE.some(({ field }) => before[field] !== after[field])
+/** Generated like `of`, for the same reason: every change of a task is asked this. */
+const changesAnyOf = (columns: readonly FieldColumn[]) =>
+  new Function(
+    'before',
+    'after',
+    `return ${columns.map(({ field }) => `before.${field} !== after.${field}`).join(' || ')}`,
+  ) as (before: TaskRecord, after: TaskRecord) => boolean
+
+export const changesRareColumns = changesAnyOf(RARE)
 
 const REPLANNED: readonly (keyof TaskRecord)[] = ['capabilities', 'review', 'optional']
 /** Fixed when a task is created, unless a newer plan of its mission changes it. */
 export const FIXED = columnsThat('never').filter(({ field }) => REPLANNED.includes(field))
 
-export const changesFixedColumns = (before: TaskRecord, after: TaskRecord) =>
-  FIXED.some(({ field }) => before[field] !== after[field])
+export const changesFixedColumns = changesAnyOf(FIXED)
 
 /** The values of these columns, one list per column. */
 export const fieldsOf = (columns: readonly RecordColumn[], records: readonly TaskRecord[]) =>

@@ -19,10 +19,12 @@ export const ownDetails = (include: ReadonlySet<LargeDetail>) => {
    d.question, d.waits_kind, ms(d.waits_since), d.waits_because, nullif(d.comment_count, 0)`
 }
 
+const UUIDS_OF_DEPENDENCIES = `array_agg((select u.uuid::text from tasks u
+     where u.workspace_id = x.workspace_id and u.id = x.depends_on) order by x.depends_on)`
+
 /** The UUIDs of the tasks that a task depends on; null: none. */
 export const dependsOn = (workspace: string, task: string) =>
-  `(select array_agg((select u.uuid::text from tasks u where u.workspace_id = x.workspace_id and u.id = x.depends_on)
-      order by x.depends_on) from task_dependencies x where x.workspace_id = ${workspace} and x.task_id = ${task})`
+  `(select ${UUIDS_OF_DEPENDENCIES} from task_dependencies x where x.workspace_id = ${workspace} and x.task_id = ${task})`
 
 /** How many values `readDetails` reads. */
 export const DETAILS_WIDTH = 24
@@ -56,10 +58,13 @@ export const readDetails = (values: readonly unknown[]) =>
     dependsOn: values[23] ?? [],
   }) as TaskDetails
 
+// The dependencies of all tasks together: most have none, and a look for each would cost more than its details.
 // $1 workspace, $2 tasks.
 const detailsOf = statement(
   'details_of',
-  `select ${ownDetails(ALL_LARGE)}, null, null, null, ${dependsOn('$1', 'd.task_id')}, d.task_id from task_details d
+  `select ${ownDetails(ALL_LARGE)}, null, null, null, n.uuids, d.task_id from task_details d
+     left join (select x.task_id, ${UUIDS_OF_DEPENDENCIES} as uuids from task_dependencies x
+                 where x.workspace_id = $1 and x.task_id = any($2::bigint[]) group by x.task_id) n on n.task_id = d.task_id
     where d.workspace_id = $1 and d.task_id = any($2::bigint[])`,
 )
 // Projects and whole tasks, which few tasks have. $1 workspace, $2 projects or tasks.

@@ -23,28 +23,30 @@ export function storedPayload(event: EventRow & { readonly payload: Payload }): 
   const { type, payload } = event
   const usual = USUAL[type]
   if (!usual) return payload
-  const stored: Record<string, unknown> = { ...payload }
-  for (const name in usual) if (isSame(payload[name], usual[name])) stored[name] = undefined
-  if (type === 'task_created') return stored
-  if (event.actor === BY_AGENT + payload.agent) stored.agent = undefined
-  if (payload.session === payload.agent) stored.session = undefined
-  if (type === 'task_completed') leaveOutReference(event, stored)
+  const hash = type === 'task_completed' ? hashInReference(event) : null
+  const stored: Record<string, unknown> = {}
+  for (const name in payload) {
+    if (isSame(payload[name], usual[name])) continue
+    if (type !== 'task_created' && isInRow(name, event)) continue
+    if (hash !== null && name === 'workProductRef') stored.hash = hash
+    else stored[name] = payload[name]
+  }
   return stored
 }
 
 const isSame = (value: unknown, usual: unknown) =>
   value === usual || (Array.isArray(usual) && (value as unknown[]).length === 0)
 
-/** Its hash is enough: task and generation are in the row. */
-function leaveOutReference(
-  { generation, payload }: { generation: number | null; payload: Payload },
-  stored: Payload,
-) {
+function isInRow(name: string, { actor, payload }: EventRow & { readonly payload: Payload }): boolean {
+  if (name === 'agent') return actor === BY_AGENT + payload.agent
+  return name === 'session' && payload.session === payload.agent
+}
+
+/** It is enough of the reference, since task and generation are in the row; null: the reference is not made of them. */
+function hashInReference({ generation, payload }: { generation: number | null; payload: Payload }) {
   const reference = payload.workProductRef as string
   const hash = reference.slice(-6)
-  if (!reference.endsWith(workProductRef('', generation!, hash).slice('wp-'.length))) return
-  stored.workProductRef = undefined
-  stored.hash = hash
+  return reference.endsWith(workProductRef('', generation!, hash).slice('wp-'.length)) ? hash : null
 }
 
 /** Of a stored payload, the one that was written. `task` is the key of its task, or its id if it has none. */

@@ -81,9 +81,10 @@ const insertOrigins = sql.statement(
 )
 
 function originsOf(workspaceId: number, events: readonly EventWithOrigin[]): Bound[] {
-  const known = events
-    .map(({ keyId = null, address = null }, i) => ({ place: i + 1, keyId, address }))
-    .filter(({ keyId, address }) => keyId !== null || address !== null)
+  const known: { place: number; keyId: string | null; address: string | null }[] = []
+  events.forEach(({ keyId = null, address = null }, i) => {
+    if (keyId !== null || address !== null) known.push({ place: i + 1, keyId, address })
+  })
   if (known.length === 0) return []
   const columns = [
     known.map(({ place }) => place),

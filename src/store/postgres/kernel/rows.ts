@@ -44,15 +44,15 @@ export function asRows(
     const isSame = i > 0 && allSame(list)
     form += isSame ? '1' : '0'
     if (isSame) {
-      of[column.name] = fromParameter(column, `${place}::${sqlType(column.type)}`)
-      parameters.push(list[0] ?? null)
+      const value = list[0] ?? null
+      const isInstant = column.type === 'instant'
+      of[column.name] = `${place}::${isInstant ? 'timestamptz' : sqlType(column.type)}`
+      // Read once, as a parameter; a conversion in SQL would be computed for each row.
+      parameters.push(isInstant && value !== null ? new Date(value as number) : value)
     } else {
       unnested.push(asArray(column, place))
       names.push(column.name)
-      of[column.name] = fromParameter(
-        column,
-        `u.${column.name}${isList(column.type) ? `::${sqlType(column.type)}` : ''}`,
-      )
+      of[column.name] = fromArray(column)
       parameters.push(column.type === 'json' ? joined(list) : arrayLiteral(list))
     }
   })
@@ -66,8 +66,10 @@ function allSame(list: readonly unknown[]): boolean {
   return true
 }
 
-const fromParameter = ({ type }: Column, expression: string) =>
-  type === 'instant' ? `to_timestamp(${expression} / 1000)` : expression
+function fromArray({ name, type }: Column): string {
+  if (type === 'instant') return `to_timestamp(u.${name} / 1000)`
+  return isList(type) ? `u.${name}::${sqlType(type)}` : `u.${name}`
+}
 
 function asArray({ type }: Column, place: string): string {
   if (type === 'json') return `string_to_array(${place}, E'\\x1f', E'\\x1e')::json[]`
