@@ -129,3 +129,36 @@ test('the next batch is sent before callers are answered, and closing waits for 
   await Promise.all([creating(), creating(), combiner.close().then(() => order.push('closed'))])
   expect(order).toEqual(['sent', 'sent', 'answered', 'answered', 'closed'])
 })
+
+test('two transactions are under way at once, and a third one when it is full', async () => {
+  const store = new MemoryStore()
+  store.addWorkspace(1)
+  const started: number[] = []
+  let end: () => void = () => undefined
+  const ended = new Promise<void>((resolve) => {
+    end = resolve
+  })
+  const slow: Transactor = {
+    async transact(workspaceId, ask, decide) {
+      started.push(ask.newTasks)
+      await ended
+      return store.transact(workspaceId, ask, decide)
+    },
+  }
+  const combiner = new Combiner(slow)
+  const create = async (count: number) => {
+    const created = combiner.run(1, { on: 'new', actor: 'key:test', tasks: batch(count) })
+    await new Promise(setImmediate)
+    return () => created
+  }
+  const calls = [await create(1), await create(2), await create(499)]
+  expect(started).toEqual([1, 2])
+  calls.push(await create(1))
+  expect(started).toEqual([1, 2, 500])
+  calls.push(await create(600))
+  expect(started).toEqual([1, 2, 500])
+  end()
+  const replies = await Promise.all(calls.map((answer) => answer()))
+  expect(replies.map(({ ok }) => ok)).toEqual([true, true, true, true, true])
+  expect(started).toEqual([1, 2, 500, 600])
+})

@@ -72,7 +72,7 @@ export class Combiner {
   /** In tasks. A larger request gets a transaction of its own. */
   readonly #largestBatch: number
   readonly #smallestFullBatch: number
-  /** Default 2: while one batch is written, the next is locked and decided. */
+  /** Default 2: while one batch is written, the next is locked and decided. One more may start if it is full. */
   readonly #underWayPerWorkspace: number
   #closed = false
   #idle: (() => void)[] = []
@@ -112,7 +112,7 @@ export class Combiner {
   }
 
   #schedule(workspaceId: number, pending: WorkspaceBatch): void {
-    if (pending.scheduled || pending.underWay >= this.#underWayPerWorkspace) return
+    if (pending.scheduled || !this.#mayStart(pending)) return
     pending.scheduled = true
     // After the current event loop iteration: requests read from sockets together are batched together.
     setImmediate(() => {
@@ -123,12 +123,18 @@ export class Combiner {
   }
 
   #flush(workspaceId: number, pending: WorkspaceBatch): void {
-    if (pending.waiting.length === 0 || pending.underWay >= this.#underWayPerWorkspace) return
+    if (pending.waiting.length === 0 || !this.#mayStart(pending)) return
     pending.underWay += 1
     void this.#transact(workspaceId, this.#nextBatch(pending)).then((answers) =>
       this.#finish(workspaceId, pending, answers),
     )
     if (pending.waiting.length > 0) this.#flush(workspaceId, pending)
+  }
+
+  /** While two batches are both being written, this process would be idle: a full third one is decided meanwhile. */
+  #mayStart({ underWay, weight }: WorkspaceBatch): boolean {
+    const free = this.#underWayPerWorkspace - underWay
+    return free > 0 || (free === 0 && weight >= SMALLEST_FULL_BATCH)
   }
 
   /** The next batch is sent before the callers are answered: what they do next would delay it by milliseconds. */
