@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import { Command, type Redis } from 'ioredis'
+import type { Redis } from 'ioredis'
 import { isFromServer } from './connect.ts'
+import { LongCommand } from './long-command.ts'
 
 /** A Lua script, sent by its hash; its text is sent when the server does not know it. */
 export class Script {
@@ -17,7 +18,7 @@ export class Script {
     const send = (command: string, script: string) => {
       // Not client.evalsha(...values): so many arguments would not fit on the stack. Set afterwards: the constructor would
       // copy them one by one, in case they are lists.
-      const sent = new Command(command, [], { replyEncoding: 'utf8' })
+      const sent = new LongCommand(command, [], { replyEncoding: 'utf8' })
       sent.args = [script, String(keys.length), ...keys].concat(values as string[])
       return client.sendCommand(sent) as Promise<T>
     }
