@@ -20,12 +20,18 @@ async function open(url, workers) {
     return inParts(tasks, TASKS_A_PART, (part) => queue.enqueueMany(part))
   }
 
+  /** Earlier builds submit each result with a call of its own. */
+  function finishAll(claims) {
+    const results = claims.map((claim) => ({ claim, result: { n: claim.task.input.n } }))
+    if (queue.submitMany) return queue.submitMany(results)
+    return Promise.all(results.map(({ claim, result }) => queue.submit(claim, result)))
+  }
+
   async function work(worker) {
     for (;;) {
       const claims = await queue.nextMany(worker, TASKS_AT_ONCE)
       if (claims.length === 0) return
-      if (queue.submitMany) await queue.submitMany(claims.map((claim) => ({ claim, result: { n: claim.task.input.n } })))
-      else await Promise.all(claims.map((claim) => queue.submit(claim, { n: claim.task.input.n })))
+      await finishAll(claims)
     }
   }
 
