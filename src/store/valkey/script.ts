@@ -14,12 +14,20 @@ export class Script {
   }
 
   /** Sent when this returns, if the client is connected: what is sent afterwards runs afterwards. */
-  async run<T>(client: Redis, keys: readonly string[], values: readonly string[]): Promise<T> {
+  async run<T>(
+    client: Redis,
+    keys: readonly string[],
+    values: readonly string[],
+    /** Behind the values: these may be thousands. */
+    more: readonly string[] = [],
+  ): Promise<T> {
     const send = (command: string, script: string) => {
       // Not client.evalsha(...values): so many arguments would not fit on the stack. Set afterwards: the constructor would
       // copy them one by one, in case they are lists.
       const sent = new LongCommand(command, [], { replyEncoding: 'utf8' })
-      sent.args = [script, String(keys.length), ...keys].concat(values as string[])
+      const args = [script, String(keys.length), ...keys, ...values]
+      for (const value of more) args.push(value)
+      sent.args = args
       return client.sendCommand(sent) as Promise<T>
     }
     try {

@@ -193,7 +193,8 @@ export class ValkeyTransactor implements Transactor {
       const [outcome, answers = [], now] = await write.run<[Written, unknown[]?, number?]>(
         this.#client,
         [keys.meta, keys.writerLock, keys.writerQueue, transaction],
-        [this.#token, head, String(view.now), ...commands],
+        [this.#token, head, String(view.now)],
+        commands,
       )
       if (outcome === 'written') {
         this.#known.setClock(workspaceId, now!)
