@@ -1,5 +1,4 @@
 import { comparePeers, type PeerFigure, type PeerLine } from './peers/compare.ts'
-import { withQueueServers } from './peers/servers.ts'
 
 /** A job costs pg-boss more the more of them wait: a short queue is to its advantage. */
 const SHORT_QUEUE = 2_000
@@ -19,7 +18,5 @@ export function oneAtATime(
     ...(before ? [{ name: 'baton', on: 'valkey', workers, build: before } as const] : []),
     { name: 'bullmq', on: 'valkey', workers },
   ])
-  return withQueueServers(['postgres', 'valkey'], say, (servers) =>
-    comparePeers(lines, servers, tasks, (what) => say(`o ${what}`)),
-  )
+  return comparePeers(lines, tasks, (what) => say(`o ${what}`))
 }

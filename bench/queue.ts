@@ -7,7 +7,6 @@ import { createQueue } from '../src/queue/queue.ts'
 import { closedLoop, type Measured } from './drive.ts'
 import { nextOf } from './kernel.ts'
 import { comparePeers, type PeerFigure, type PeerLine } from './peers/compare.ts'
-import { withQueueServers } from './peers/servers.ts'
 import { makeBed } from './setup.ts'
 
 /** The same work on each store, beside other job queues on the same servers: all durable, each at its fastest. */
@@ -25,9 +24,7 @@ export function compareQueues(
     { name: 'bullmq', on: 'valkey', workers: 0 },
     { name: 'baton', on: 'mysql', workers: 0 },
   ]
-  return withQueueServers(['postgres', 'valkey', 'mysql'], say, (servers) =>
-    comparePeers(lines, servers, tasks, (what) => say(`g ${what}`)),
-  )
+  return comparePeers(lines, tasks, (what) => say(`g ${what}`))
 }
 
 /** How long after its task was acknowledged a waiting caller has it. */

@@ -1,6 +1,6 @@
 import { interleaved, type Spread, spreadOf } from '../rounds.ts'
-import { measurePeer, type PeerName, type PeerSample } from './run.ts'
-import type { QueueServers, ServerName } from './servers.ts'
+import { measurePeer, type PeerName, type PeerSample, type QueueServer } from './run.ts'
+import { type ServerName, withQueueServer } from './servers.ts'
 
 /** What is measured: a job queue on a server, in bulk or by so many workers. */
 export interface PeerLine {
@@ -27,23 +27,37 @@ export interface PeerFigure extends Pick<PeerSample, 'name' | 'version' | 'keeps
 
 export const TIMES = 3
 
-/** Several rounds over all lines. Lines on servers that are not there are left out. */
+/**
+ * Several rounds over the lines of one server, then over those of the next: what a server still tidies up, such as the pages of the
+ * last peer, would slow down the first peer on another one. Lines on a server that cannot be installed are left out.
+ */
 export async function comparePeers(
   lines: readonly PeerLine[],
-  servers: QueueServers,
   tasks: number,
   say: (what: string) => void,
 ): Promise<PeerFigure[]> {
-  const possible = lines.filter(({ on }) => servers[on])
-  const samples = await interleaved(
-    TIMES,
-    possible.map((line) => () => {
-      const { name, on, workers, build, most = tasks } = line
-      say(`${build ? 'before: ' : ''}${name} on ${on}${workers > 0 ? `, ${workers} workers` : ''}`)
-      return measurePeer(name, servers[on]!, { tasks: Math.min(tasks, most), workers, build })
-    }),
-  )
-  return possible.map((line, i) => figureOf(line, samples[i]!))
+  const figures = new Map<PeerLine, PeerFigure>()
+  for (const name of new Set(lines.map(({ on }) => on))) {
+    const own = lines.filter(({ on }) => on === name)
+    const samples = await withQueueServer(name, say, (server) =>
+      interleaved(
+        TIMES,
+        own.map((line) => () => measureLine(line, server, tasks, say)),
+      ),
+    )
+    for (const [i, line] of own.entries()) if (samples) figures.set(line, figureOf(line, samples[i]!))
+  }
+  return lines.flatMap((line) => figures.get(line) ?? [])
+}
+
+function measureLine(
+  { name, on, workers, build, most = Number.POSITIVE_INFINITY }: PeerLine,
+  server: QueueServer,
+  tasks: number,
+  say: (what: string) => void,
+): Promise<PeerSample> {
+  say(`${build ? 'before: ' : ''}${name} on ${on}${workers > 0 ? `, ${workers} workers` : ''}`)
+  return measurePeer(name, server, { tasks: Math.min(tasks, most), workers, build })
 }
 
 function figureOf({ on, workers, build }: PeerLine, samples: [PeerSample, ...PeerSample[]]): PeerFigure {

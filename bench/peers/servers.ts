@@ -13,61 +13,61 @@ import { cpuMsOfProcessTree } from '../server-cpu.ts'
 import type { QueueServer } from './run.ts'
 
 export type ServerName = 'postgres' | 'valkey' | 'mysql'
-export type QueueServers = Partial<Record<ServerName, QueueServer>>
 
 /** More than any peer opens, with one worker for each connection. */
 const CONNECTIONS = { max_connections: '400' }
 /** As much memory and log space as the embedded Postgres has. */
 const ROOMY = ['--innodb-buffer-pool-size=512M', '--innodb-log-file-size=512M']
 
-/** Servers that hold queues, all durable. What cannot be installed is left out, with a message. */
-export async function withQueueServers<T>(
-  wanted: readonly ServerName[],
+interface Started {
+  server: QueueServer
+  stop: () => Promise<unknown>
+}
+
+/** All durable. */
+const START: Record<ServerName, () => Promise<Started>> = {
+  postgres: startPostgres,
+  valkey: async () => {
+    const server = await startPrivateValkey()
+    return startedAs(server, server.url, upkeepOfValkey(server.url))
+  },
+  mysql: async () => {
+    const server = await startPrivateMariadb(ROOMY)
+    return startedAs(server, (await freshMysqlDatabase(server.url)).url)
+  },
+}
+
+/** A server of its own. Null, with a message, when it cannot be installed. */
+export async function withQueueServer<T>(
+  name: ServerName,
   say: (what: string) => void,
-  act: (servers: QueueServers) => Promise<T>,
-): Promise<T> {
-  const servers: QueueServers = {}
-  const stops: (() => Promise<unknown>)[] = []
-  const obtain = async (
-    name: ServerName,
-    start: () => Promise<PrivateServer>,
-    { urlOf = sameUrl, upkeepOf = noUpkeep }: Partial<ServerOptions> = {},
-  ) => {
-    if (!wanted.includes(name)) return
-    try {
-      const server = await start()
-      stops.push(() => server.stop())
-      servers[name] = {
-        url: await urlOf(server.url),
-        read: async () => ({ cpuMs: cpuMsOfProcessTree(server.pid()), walBytes: null }),
-        ...upkeepOf(server.url),
-      }
-    } catch (error) {
-      say(`left out on ${name}: ${(error as Error).message}`)
-    }
-  }
+  act: (server: QueueServer) => Promise<T>,
+): Promise<T | null> {
+  const started = await START[name]().catch((error: Error) => {
+    if (name === 'postgres') throw error
+    say(`left out on ${name}: ${error.message}`)
+    return null
+  })
+  if (!started) return null
   try {
-    const { server, stop } = await startPostgres()
-    servers.postgres = server
-    stops.push(stop)
-    await obtain('valkey', startPrivateValkey, { upkeepOf: upkeepOfValkey })
-    await obtain('mysql', () => startPrivateMariadb(ROOMY), {
-      urlOf: async (url) => (await freshMysqlDatabase(url)).url,
-    })
-    return await act(servers)
+    return await act(started.server)
   } finally {
-    for (const stop of stops) await stop()
+    await started.stop()
   }
 }
 
-interface ServerOptions {
-  /** Where peers connect to. */
-  urlOf: (url: string) => Promise<string>
-  upkeepOf: (url: string) => Pick<QueueServer, 'empty' | 'calm'>
-}
-
-const sameUrl = async (url: string) => url
-const noUpkeep = () => ({})
+const startedAs = (
+  server: PrivateServer,
+  url: string,
+  upkeep: Pick<QueueServer, 'empty' | 'calm'> = {},
+): Started => ({
+  server: {
+    url,
+    read: async () => ({ cpuMs: cpuMsOfProcessTree(server.pid()), walBytes: null }),
+    ...upkeep,
+  },
+  stop: () => server.stop(),
+})
 
 /** The rewrite of its log is to Valkey what a checkpoint is to Postgres: rare, and long. */
 const upkeepOfValkey = (url: string): Pick<QueueServer, 'empty' | 'calm'> => ({
@@ -93,7 +93,7 @@ async function withRedis(url: string, act: (redis: Redis) => Promise<unknown>): 
   }
 }
 
-async function startPostgres(): Promise<{ server: QueueServer; stop: () => Promise<void> }> {
+async function startPostgres(): Promise<Started> {
   const folder = mkdtempSync(join(tmpdir(), 'baton-bench-'))
   const postgres = await startEmbeddedPostgres({
     folder: join(folder, 'postgres'),
