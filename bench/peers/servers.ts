@@ -33,7 +33,12 @@ const START: Record<ServerName, () => Promise<Started>> = {
   },
   mysql: async () => {
     const server = await startPrivateMariadb(ROOMY)
-    return startedAs(server, (await freshMysqlDatabase(server.url)).url)
+    try {
+      return startedAs(server, (await freshMysqlDatabase(server.url)).url)
+    } catch (error) {
+      await server.stop()
+      throw error
+    }
   },
 }
 
