@@ -27,8 +27,8 @@ import { checked, refuseOfServers } from './checked.ts'
 import { openStore } from './open-store.ts'
 import type {
   Claim,
+  ClaimResult,
   FailOptions,
-  Finished,
   NextOptions,
   SubmitAndNextOptions,
   Task,
@@ -42,8 +42,8 @@ export { StartRefused } from '../core/refusal.ts'
 export { StoreUnavailable } from '../store/store.ts'
 export type {
   Claim,
+  ClaimResult,
   FailOptions,
-  Finished,
   NextOptions,
   SubmitAndNextOptions,
   Task,
@@ -139,7 +139,7 @@ export class Queue {
   }
 
   /** Each is accepted or refused separately; the answers are in the order of the results. Up to 10,000. */
-  async submitMany(results: readonly Finished[]) {
+  async submitMany(results: readonly ClaimResult[]) {
     if (results.length === 0) return []
     if (results.length > MOST_AT_ONCE)
       throw Refused.field('VALIDATION_FAILED', 'results', `must be at most ${MOST_AT_ONCE} at once`)

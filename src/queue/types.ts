@@ -31,7 +31,7 @@ export interface Claim {
 }
 
 /** A claim and the result of its task. */
-export interface Finished {
+export interface ClaimResult {
   claim: Pick<Claim, 'taskId' | 'session' | 'generation'>
   result: unknown
   summary?: string | undefined

@@ -95,20 +95,27 @@ function accept(
   record.dueAt = verdictDueAt(record, context)
   if (record.review === 'none') {
     draft.endClaim('COMPLETED')
-    draft.move('task_completed', actor, described({ agent, session, workProductRef: ref, late }, command))
+    draft.move(
+      'task_completed',
+      actor,
+      withSubmission({ agent, session, workProductRef: ref, late }, command),
+    )
   } else {
     draft.endClaim('SUBMITTED')
     const [name, payload] =
       record.review === 'human'
         ? (['task_human_review_requested', { reason: REVIEW_REQUIRED, workProductRef: ref }] as const)
         : (['task_output_submitted', { agent, session, workProductRef: ref }] as const)
-    draft.move(name, actor, described(payload, command))
+    draft.move(name, actor, withSubmission(payload, command))
   }
   return accepted(record, ref)
 }
 
-/** With what the event says of the submission. Nothing of it is usual, so nothing is copied for most results. */
-function described(payload: Record<string, unknown>, { submission, spent }: Submit): Record<string, unknown> {
+/** Adds what the event says of the submission. Most results have no summary and no run, and nothing is added. */
+function withSubmission(
+  payload: Record<string, unknown>,
+  { submission, spent }: Submit,
+): Record<string, unknown> {
   if (submission.summary !== null) payload.summaryLength = submission.summary.length
   return spent ? Object.assign(payload, spent) : payload
 }
