@@ -37,6 +37,7 @@ const NOTHING_RUNS: Execution = {
   live: new LiveOutput(),
   adapters: () => [],
   knows: () => true,
+  hasModelSetting: () => false,
   faultsOf: () => [],
   withWholeFolder: ({ adapterConfig }) => ({ ok: true, adapterConfig }),
   objectionsTo: async () => [],
@@ -45,7 +46,10 @@ const NOTHING_RUNS: Execution = {
   accountOf: () => null,
   preview: async () => ({ prompt: '', sensitive: [] }),
   readLog: async () => null,
+  commitForResult: async () => null,
   changesOf: () => Promise.reject(new Error('no repository')),
+  missionChanges: async () => ({ repositories: [], elsewhere: [] }),
+  discard: () => Promise.reject(new Error('no repository')),
   redact: async (_run, _token, said) => said,
   deliver: async () => 'unknown_run',
 }
@@ -58,7 +62,7 @@ export interface HttpBed {
 /** The server as it is served, with one route more: it checks key and body like a claim and returns the body. */
 export async function makeHttpBed(bed: Bed): Promise<HttpBed> {
   const kernel = openKernel(bed.store, serverDirectory(bed.store))
-  const allowed = { hosts: ['127.0.0.1'], origins: [] }
+  const allowed = { hosts: ['127.0.0.1'], origins: [], insteadOfLocalhost: null }
   const app = await buildServer({
     kernel,
     coordinator: NO_LEADER,

@@ -6,6 +6,8 @@ import { StartRefused } from './core/refusal.ts'
 /** All settings. Read once, here; no other code reads the environment. */
 export interface Config {
   host: string
+  /** The other loopback address, where Baton listens too; null: the host was chosen. */
+  otherHost: string | null
   port: number
   dataFolder: string
   /** Null: the embedded Postgres in the data folder. */
@@ -55,7 +57,7 @@ const list = z
   )
 
 const Environment = z.object({
-  BATON_HOST: z.string().min(1).default('127.0.0.1'),
+  BATON_HOST: z.string().min(1).optional(),
   BATON_PORT: z
     .string()
     .regex(/^\d{1,5}$/, 'must be a port number')
@@ -143,7 +145,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   }
   const set = parsed.data
   return {
-    host: set.BATON_HOST,
+    host: set.BATON_HOST ?? '127.0.0.1',
+    otherHost: set.BATON_HOST === undefined ? '::1' : null,
     port: set.BATON_PORT,
     dataFolder: resolve(set.BATON_DATA),
     databaseUrl: set.DATABASE_URL ?? null,

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { access, constants, mkdir, rmdir } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
-import { bootId, startTimeOf, thisMachine } from './adapters/child/identity.ts'
+import { bootId, isRoot, startTimeOf, thisMachine } from './adapters/child/identity.ts'
 import type { Config } from './config.ts'
+import { WARNING_AT_START } from './core/agent-policy.ts'
 import { StartRefused } from './core/refusal.ts'
 import { startEmbeddedPostgres } from './embedded-postgres/start.ts'
 import { type ChorePace, Chores } from './executor/chores.ts'
@@ -18,6 +18,7 @@ import { startDemo } from './flow/demo/demo.ts'
 import { openKernel } from './flow/open-kernel.ts'
 import { makeLink } from './flow/sign-in.ts'
 import { system } from './flow/unblock.ts'
+import { listen, probe } from './http/loopback.ts'
 import { buildServer, type ServerOptions } from './http/server.ts'
 import { serverDirectory } from './kernel/server-directory.ts'
 import type { ServerKernel } from './kernel/server-kernel.ts'
@@ -105,10 +106,12 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
     const executor = new Executor(context).start()
     // What agents that answer later have to say is waited for again.
     await recoverRuns(context, thisMachine(), (run) => executor.adopt(run))
-    const chores = new Chores(context, { executor, host: thisMachine(), bucket, keepLogsMs, pace }).start()
+    const chored = { executor, host: thisMachine(), bucket, keepLogsMs, work: store.work, pace }
+    const chores = new Chores(context, chored).start()
     stops.push(() => Promise.all([chores.stop(), executor.stop()]))
     // The coordinator stops first: tasks that stopping agents release are for the remaining nodes.
     stops.push(() => coordinator.stop())
+    warnOfAgents(config, logger)
     const database = config.databaseUrl === null ? null : store.found
     const owner = await ownerKeyOf(store, config.dataFolder)
     return {
@@ -121,6 +124,11 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
     if (made) await rmdir(config.dataFolder).catch(() => undefined)
     throw error
   }
+}
+
+/** Last: what a refused start says is one sentence. */
+function warnOfAgents({ mostRuns }: Config, logger: pino.Logger): void {
+  if (mostRuns > 0) logger.warn(WARNING_AT_START[isRoot() ? 'root' : 'baton'])
 }
 
 /** What a start may do for the person who started it. */
@@ -142,7 +150,7 @@ async function serve(
   parts: Pick<ServerOptions, 'kernel' | 'coordinator' | 'execution' | 'logger'>,
   stops: Stops,
 ): Promise<string> {
-  const allowed = { hosts: config.hosts, origins: config.origins }
+  const allowed = { hosts: config.hosts, origins: config.origins, insteadOfLocalhost: loopbackOf(config) }
   const connections = { most: config.mostConnections }
   // From the begin of the process until it can be reached.
   let startMs: number | null = null
@@ -151,16 +159,27 @@ async function serve(
     ...{ ...parts, started, allowed, connections, bounds: config },
     ...{ version: VERSION, publicUrl: config.publicUrl, webApp: WEB_APP },
   })
+  let closeOther = async () => {}
   stops.push(async () => {
     // Connections whose last request ends during the close would stay open until their keep-alive timeout.
     const sweep = setInterval(() => app.server.closeIdleConnections(), 50)
-    await app.close().finally(() => clearInterval(sweep))
+    await Promise.all([app.close(), closeOther()]).finally(() => clearInterval(sweep))
   })
-  await app.listen({ host: config.host, port: config.port }).catch((error) => {
+  const listening = await listen(app, config).catch((error) => {
     throw unusablePort(config, error)
   })
+  closeOther = listening.closeOther
   startMs = Math.round(performance.now())
-  return urlOf(config.host, app.server.address() as { port: number })
+  return urlOf(config.host, listening)
+}
+
+/**
+ * The address that pages of "localhost" are sent to: that name is also ::1 or 127.0.0.1, where another program may listen. Null where
+ * the operator chose another address, or that name.
+ */
+function loopbackOf({ host, publicUrl }: Config): string | null {
+  if (publicUrl !== undefined && new URL(publicUrl).hostname === 'localhost') return null
+  return host === '127.0.0.1' ? host : host === '::1' ? '[::1]' : null
 }
 
 const logLimitsOf = ({ maxLogBytes, minFreeBytes, databaseUrl, dataFolder }: Config) => ({
@@ -203,22 +222,23 @@ async function embedded(config: Config, logger: pino.Logger, stops: Stops): Prom
 /** Checked before anything else: a second `npm start` must change nothing. */
 async function refuseTakenPort(config: Config): Promise<void> {
   if (config.port === 0) return
-  const probe = createServer()
-  try {
-    await new Promise<void>((resolve, reject) => {
-      probe.once('error', reject)
-      probe.listen(config.port, config.host, resolve)
-    })
-    await new Promise((resolve) => probe.close(resolve))
-  } catch (error) {
-    throw unusablePort(config, error as NodeJS.ErrnoException)
-  }
+  await probe(config).catch((error) => {
+    throw unusablePort(config, error)
+  })
 }
 
-function unusablePort({ host, port }: Config, error: NodeJS.ErrnoException): Error {
+function unusablePort({ host, otherHost, port }: Config, error: ListenError): Error {
+  if (error.code === 'EADDRINUSE' && error.address === otherHost)
+    return new StartRefused(
+      `Port ${port} is in use on ${otherHost} by another program, which browsers would take for Baton at http://localhost:${port}; stop it or set BATON_PORT.`,
+    )
   if (error.code === 'EADDRINUSE')
     return new StartRefused(`Port ${port} is in use by another program; stop it or set BATON_PORT.`)
   if (error.code === 'EACCES' || error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
     return new StartRefused(`Baton cannot listen on ${host} port ${port} (${error.code}).`)
   return error
+}
+
+interface ListenError extends NodeJS.ErrnoException {
+  address?: string
 }

@@ -3,6 +3,7 @@ import {
   chmodSync,
   copyFileSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
@@ -12,11 +13,18 @@ import { getPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { watchDescendants } from '../src/adapters/child/descendants.ts'
 import { bootId, entryOf, startTimeOf } from '../src/adapters/child/identity.ts'
 import { Lines, LONGEST_LINE } from '../src/adapters/child/lines.ts'
 import { lowerPriority } from '../src/adapters/child/priority.ts'
 import { type ChildSpec, runChild } from '../src/adapters/child/run-child.ts'
-import { endTree, processesOf, processesWithMarkers } from '../src/adapters/child/tree.ts'
+import {
+  endTree,
+  processesInFolder,
+  processesOf,
+  processesOfRun,
+  processesWithMarkers,
+} from '../src/adapters/child/tree.ts'
 import type { AdapterHooks } from '../src/adapters/protocol.ts'
 import { freshRunId, gone, isAlive, never, PLAIN_ENV, recordingHooks } from './support/adapter-runs.ts'
 import { until } from './support/nodes.ts'
@@ -54,8 +62,10 @@ async function run(spec: ChildSpec, hooks: AdapterHooks = {}, signal: AbortSigna
 }
 
 /** A process that belongs to no run. */
-async function bystander(env: Record<string, string> = {}): Promise<number> {
-  const child = spawn('sleep', ['1000'], { env: { ...PLAIN_ENV, ...env }, detached: true, stdio: 'ignore' })
+async function bystander(env: Record<string, string> = {}, cwd = tmpdir()): Promise<number> {
+  const child = spawn('sleep', ['1000'], {
+    ...{ cwd, env: { ...PLAIN_ENV, ...env }, detached: true, stdio: 'ignore' },
+  })
   started.push(child)
   await new Promise((resolve) => child.once('spawn', resolve))
   return child.pid!
@@ -67,6 +77,10 @@ const pidIn = (file: string) =>
     async () =>
       existsSync(file) && /\n/.test(readFileSync(file, 'utf8')) && Number(readFileSync(file, 'utf8')),
   )
+
+/** A script that starts a process without a marker, outside its group, whose parent ends when the file `go` is there. */
+const escapee = (file: string, go: string) =>
+  `sh -c "setsid env -i PATH=$PATH sh -c 'echo \\$\\$ > ${file}; exec sleep 1000' > /dev/null 2>&1 < /dev/null & while [ ! -e ${go} ]; do sleep 0.02; done"`
 let files = 0
 const freshFile = () => join(folder, `file-${++files}`)
 
@@ -409,14 +423,34 @@ describe('when a child has ended', () => {
 
   test('a foreign process that holds its pipe does not delay the run', async () => {
     const file = freshFile()
-    // Neither its group nor its environment nor its parent shows that it came from this run.
+    // Neither its group nor its environment nor its parent shows that it came from this run. A look at all processes in the
+    // few milliseconds before its parent ends would.
     const script = `setsid env -i sh -c "setsid sh -c 'echo \\$\\$ > ${file}; exec sleep 1000' & exit" & while [ ! -s ${file} ]; do sleep 0.02; done; sleep 0.2; echo out`
     const { end, lines } = await run(shell(script))
     const escaped = await pidIn(file)
-    expect(isAlive(escaped)).toBe(true)
-    process.kill(escaped, 'SIGKILL')
+    if (isAlive(escaped)) process.kill(escaped, 'SIGKILL')
     expect(end.exitCode).toBe(0)
     expect(lines).toEqual(['out'])
+  })
+
+  test('a descendant that left its tree, its group and its environment is stopped if it was seen before', async () => {
+    const [file, go] = [freshFile(), freshFile()]
+    const stopping = new AbortController()
+    const { hooks, events } = recordingHooks()
+    const ending = run(shell(`${escapee(file, go)}; sleep 1000`), hooks, stopping.signal)
+    const pid = await pidIn(file)
+    const [{ pid: rootPid }] = events('process') as [{ pid: number }]
+    // Those that are watched share each look at the processes: what one has seen, the other has seen too.
+    const { descendants, stop } = watchDescendants({ pid: rootPid, startTime: startTimeOf(rootPid) })
+    await until(async () => descendants.has({ pid, startTime: startTimeOf(pid)! }))
+    stop()
+    const parent = entryOf(pid)!.parent
+    writeFileSync(go, '')
+    await gone(parent)
+    stopping.abort()
+    const { end } = await ending
+    expect(end.stopped).toBe('aborted')
+    expect(isAlive(pid)).toBe(false)
   })
 
   test('it may have ignored its prompt', async () => {
@@ -495,6 +529,43 @@ describe('stopping what is left of a run', () => {
     await endTree({ pid: 2 ** 30, startTime: '1', bootId: bootId(), runId }, 5_000)
     await gone(mine)
     expect([other, liar].map(isAlive)).toEqual([true, true])
+  })
+
+  test('finds what works in the folder of the run, whoever its parent is and whatever its environment', async () => {
+    const [runId, own] = [freshRunId(), mkdtempSync(join(folder, 'worktree-'))]
+    const below = join(own, 'src')
+    mkdirSync(below)
+    mkdirSync(`${own}-other`)
+    const [there, inside] = [await bystander({}, own), await bystander({}, below)]
+    const others = [
+      await bystander({}, folder),
+      await bystander({}, `${own}-other`),
+      await bystander({ BATON_RUN_ID: freshRunId() }, own),
+    ]
+    const pids = (found: readonly { pid: number }[]) => found.map(({ pid }) => pid)
+    expect(pids(processesOfRun(runId, own))).toEqual([there, inside])
+    expect(processesOfRun(runId, null)).toEqual([])
+    expect(processesInFolder(own)).toContainEqual({ pid: there, startTime: startTimeOf(there) })
+    await endTree({ pid: 0, startTime: null, bootId: null, runId, folder: own }, 5_000)
+    expect([there, inside].map(isAlive)).toEqual([false, false])
+    expect(others.map(isAlive)).toEqual([true, true, true])
+  })
+
+  test('leaves alone what a person has started in a terminal there', async () => {
+    const [own, file] = [mkdtempSync(join(folder, 'worktree-')), freshFile()]
+    const script = `echo $$ > ${file}; exec sleep 1000`
+    // script(1) gives its program a terminal. It works elsewhere itself.
+    const terminal = 'exec script -qc "$INNER" /dev/null'
+    const child = spawn('sh', ['-c', terminal], {
+      ...{ cwd: folder, env: { ...PLAIN_ENV, INNER: `cd ${own} && ${script}` } },
+      ...{ stdio: 'ignore', detached: true },
+    })
+    started.push(child)
+    const pid = await pidIn(file)
+    expect(processesInFolder(own)).toEqual([])
+    await endTree({ pid: 0, startTime: null, bootId: null, runId: freshRunId(), folder: own }, 100)
+    expect(isAlive(pid)).toBe(true)
+    process.kill(pid, 'SIGKILL')
   })
 
   test('does not wait for zombies', async () => {

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { codexAdapter } from '../src/adapters/codex/adapter.ts'
+import { CodexReader } from '../src/adapters/codex/reader.ts'
+import { readCodex } from '../src/transcript/codex.ts'
 import { behavesAsCli } from './support/clis/behaviour.ts'
 import { eventsOf } from './support/clis/runs.ts'
 
@@ -63,6 +65,39 @@ describe('codex_local', () => {
     expect(bases).toEqual(['reported', 'delta', null, 'delta', 'delta'])
     // Seven turns in all, each of the same usage: 100 with 40 from the cache, and 7.
     expect(total).toEqual({ input: 7 * 60, cached: 7 * 40, output: 7 * 7 })
+  })
+
+  test('counts what was written to the cache as uncached input, once', () => {
+    const usage = {
+      input_tokens: 1000,
+      cached_input_tokens: 400,
+      cache_write_input_tokens: 250,
+      output_tokens: 9,
+    }
+    const reader = new CodexReader({})
+    reader.take(JSON.stringify({ type: 'thread.started', thread_id: 't' }))
+    reader.take(JSON.stringify({ type: 'turn.completed', usage }))
+    const { usage: first, runtimeStatePatch } = reader.facts()
+    expect(first).toEqual({
+      cacheWriteInputTokens: 250,
+      inputTokens: 600,
+      cachedInputTokens: 400,
+      outputTokens: 9,
+    })
+    expect(runtimeStatePatch).toMatchObject({
+      counted: { input: 1000, cached: 400, written: 250, output: 9 },
+    })
+    // The counters go on when the thread is resumed.
+    const resumed = new CodexReader(runtimeStatePatch as Record<string, unknown>)
+    resumed.take(JSON.stringify({ type: 'thread.started', thread_id: 't' }))
+    const more = { ...usage, input_tokens: 2000, cached_input_tokens: 1300, cache_write_input_tokens: 350 }
+    resumed.take(JSON.stringify({ type: 'turn.completed', usage: { ...more, output_tokens: 12 } }))
+    expect(resumed.facts().usage).toEqual({
+      ...{ inputTokens: 100, cachedInputTokens: 900, cacheWriteInputTokens: 100, outputTokens: 3 },
+    })
+    const said =
+      'The thread has used 1000 input tokens, 400 of them cached and 250 written to the cache, and 9 output tokens.'
+    expect(JSON.stringify(readCodex({ type: 'turn.completed', usage }, {}))).toContain(said)
   })
 
   test('makes no progress while its program reconnects', async () => {

@@ -27,6 +27,12 @@ adapterConformance('process', {
     [{ command: 'sh', env: { BATON_URL: 'x' } }, 'env.BATON_URL cannot be set'],
     [{ command: 'sh', env: { 'A=B': 'x' } }, 'env.A=B is not a valid variable name'],
     [{ command: 'sh', env: { A: 5 } }, 'env.A must be a string'],
+    [{ command: 'sh', secretEnv: 'A' }, 'secretEnv must be a list'],
+    [
+      { command: 'sh', env: { A: 'x' }, secretEnv: ['A', 'B'] },
+      'secretEnv[1] names B, which env does not have',
+    ],
+    [{ command: 'sh', secretEnv: ['toString'] }, 'secretEnv[0] names toString'],
     [{ command: 'sh', timeoutSec: 0 }, 'timeoutSec must not be less than 1'],
     [{ command: 'sh', timeoutSec: 1.5 }, 'timeoutSec must be a whole number'],
     [{ command: 'sh', graceSec: 601 }, 'graceSec must not be more than 600'],

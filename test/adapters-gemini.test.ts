@@ -1,3 +1,6 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { geminiAdapter } from '../src/adapters/gemini/adapter.ts'
 import { behavesAsCli } from './support/clis/behaviour.ts'
@@ -48,10 +51,40 @@ describe('gemini_local', () => {
     expect(result).toMatchObject({ outcome: 'cancelled', errorCode: 'cancelled', exitCode: 130 })
   })
 
-  test('probed reports when it cannot determine whether it is logged in', async () => {
+  const loginOf = async (env: Record<string, string>) => (await cli.probe(await cli.fresh(), { env }))[1]!
+
+  test('probed without a way to log in is not logged in: a run would end with exit code 41', async () => {
     const [, login] = await cli.probe(await cli.fresh())
-    expect(login).toMatchObject({ ok: true, detail: expect.stringContaining('It is unknown') })
-    const [, byKey] = await cli.probe(await cli.fresh(), { env: { GEMINI_API_KEY: 'x' } })
-    expect(byKey!.detail).toContain('GEMINI_API_KEY')
+    expect(login).toMatchObject({ ok: false, detail: expect.stringContaining('exit code 41') })
+    expect(login!.hint).toContain('GEMINI_API_KEY')
+    // Chosen, but not complete; and a key of another way than the chosen one.
+    expect(await loginOf({ GOOGLE_GENAI_USE_GCA: 'true' })).toMatchObject({ ok: false })
+    expect(await loginOf({ GOOGLE_GENAI_USE_VERTEXAI: 'true' })).toMatchObject({ ok: false })
+    expect(await loginOf({ GOOGLE_API_KEY: 'x' })).toMatchObject({ ok: false })
+  })
+
+  test('probed with a way to log in reports which one', async () => {
+    expect(await loginOf({ GEMINI_API_KEY: 'x' })).toMatchObject({
+      ok: true,
+      detail: expect.stringContaining('GEMINI_API_KEY'),
+    })
+    expect(await loginOf({ GOOGLE_GENAI_USE_VERTEXAI: 'true', GOOGLE_API_KEY: 'x' })).toMatchObject({
+      ok: true,
+    })
+  })
+
+  test('probed with a stored login counts it only where its settings choose it', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'baton-gemini-'))
+    await mkdir(join(home, '.gemini'))
+    await writeFile(join(home, '.gemini/oauth_creds.json'), '{}')
+    const env = { GEMINI_CLI_HOME: home }
+    expect(await loginOf(env)).toMatchObject({ ok: false })
+    const settings = '{ // chosen by hand\n "security": { "auth": { "selectedType": "oauth-personal" } } }'
+    await writeFile(join(home, '.gemini/settings.json'), settings)
+    expect(await loginOf(env)).toMatchObject({
+      ok: true,
+      detail: expect.stringContaining('oauth_creds.json'),
+    })
+    await rm(home, { recursive: true })
   })
 })

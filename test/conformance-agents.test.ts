@@ -15,7 +15,7 @@ import {
   terminate,
 } from './support/agents.ts'
 import { assign } from './support/assign.ts'
-import { databaseUrlOf, NO_COMPANY, storeKinds, superuser, useNodes } from './support/nodes.ts'
+import { databaseUrlOf, NO_COMPANY, storeKinds, superuser, until, useNodes } from './support/nodes.ts'
 import { granted, handedOut, holder, newTask, outcome, type Task, tally, type Work } from './support/tasks.ts'
 import { ago, later } from './support/times.ts'
 
@@ -44,6 +44,7 @@ describe.each(kinds)('on %s', (kind) => {
         adapterConfig: { env: { KEY: 's3cret' }, args: ['{a}', null, 1.5] },
         runtimeConfig: { heartbeat: { enabled: true } },
         capabilities: ['a,b', 'null', '{}'],
+        taskTypes: ['docs', 'null'],
         maxConcurrentTasks: 3,
         heartbeatMs: 1_000,
         staleMs: 604_800_000,
@@ -132,6 +133,55 @@ describe.each(kinds)('on %s', (kind) => {
       expect(holdingIn(await judge(there, 'alpha'))).toHaveLength(5)
       expect(await there.claim(await here.create(), alpha)).toMatchObject({ code: 'NO_CAPACITY', held: 5 })
     })
+
+    test('is never exceeded by claims that arrive together with heartbeats', async () => {
+      const [here, there] = await nodes.pair(roomy)
+      for (let round = 0; round < 30; round++) {
+        const slug = `agent-${round}`
+        await register(here, slug, { maxConcurrentTasks: 3 })
+        await heartbeat(here, slug)
+        await tasksIn(here, 8)
+        const acts = Array.from({ length: 12 }, (_, i) => {
+          const node = i % 2 ? here : there
+          return i % 3 === 0 ? heartbeat(node, slug) : node.next(holder(slug))
+        })
+        await Promise.all(acts)
+        expect(holdingIn(await judge(there, slug))).toHaveLength(3)
+      }
+    })
+
+    test.runIf(kind === 'postgres')(
+      'counts what another batch gave it while a heartbeat waited for it',
+      async () => {
+        const [here, there] = await nodes.pair(roomy)
+        await register(here, 'alpha', { maxConcurrentTasks: 3 })
+        await heartbeat(here, 'alpha')
+        await tasksIn(here, 8)
+        // Batches lock tasks first, then the agents. Here both must wait for the agent: first the one that claims.
+        const waits = await superuser(databaseUrlOf(here.store), async (client) => {
+          const waiting = async (count: number) => {
+            const { rows } = await client.query(
+              `select count(*)::int as count from pg_stat_activity
+              where wait_event_type = 'Lock' and datname = current_database()`,
+            )
+            return rows[0].count === count
+          }
+          await client.query('begin')
+          await client.query(
+            `select from baton.agents where slug = 'alpha' and workspace_id = $1 for update`,
+            [here.workspace],
+          )
+          const claiming = there.next(alpha, { limit: 3 })
+          await until(() => waiting(1))
+          const both = [heartbeat(here, 'alpha'), here.next(alpha, { limit: 3 })]
+          await until(() => waiting(2))
+          await client.query('commit')
+          return [claiming, ...both]
+        })
+        await Promise.all(waits)
+        expect(holdingIn(await judge(here, 'alpha'))).toHaveLength(3)
+      },
+    )
 
     test('holds under load: claims and results of two nodes at once', async () => {
       const [here, there] = await nodes.pair(roomy, NO_COMPANY)

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { NewTask } from '../src/core/commands.ts'
 import type { TaskRecord } from '../src/core/records.ts'
+import { rootOf } from '../src/core/rules/children.ts'
 import { continueAfter } from '../src/flow/missions/children.ts'
 import { settleDueTasks } from '../src/upkeep/steps.ts'
 import { kernelOf, settleAll, tellDependents } from './support/mission-upkeep.ts'
@@ -20,8 +21,11 @@ interface HeldTask {
 }
 
 const childOf = ({ record, generation }: HeldTask, more: Overrides = {}, tempId?: string): NewTask => ({
-  ...missionTask(record.missionId!, more),
-  addedBy: { id: record.id, uuid: record.uuid, fence: { session: alpha.session, generation } },
+  ...(record.missionId === null ? newTask(more) : missionTask(record.missionId, more)),
+  addedBy: {
+    ...{ id: record.id, uuid: record.uuid, fence: { session: alpha.session, generation } },
+    root: record.missionId === null ? rootOf(record) : null,
+  },
   unique: tempId === undefined ? null : { key: `child-of:${record.uuid} ${tempId}`, bodyHash: 'same' },
 })
 
@@ -113,7 +117,10 @@ describe.each(kinds)('on %s', (kind) => {
     test('only under its claim', async () => {
       const { work, parent } = await begin()
       const { record, generation } = parent
-      const other = { ...childOf(parent), addedBy: { ...record, fence: { session: 'other', generation } } }
+      const other = {
+        ...childOf(parent),
+        addedBy: { ...record, fence: { session: 'other', generation }, root: null },
+      }
       expect(outcome(await work.tryCreate([other]))).toBe('SESSION_MISMATCH')
       expect(outcome(await addTo(work, { record, generation: generation + 1 }))).toBe('FUTURE_GENERATION')
       await work.release(record, { ...alpha, generation })
@@ -130,6 +137,26 @@ describe.each(kinds)('on %s', (kind) => {
       expect(outcome(await work.tryCreate([child]))).toBe('WRONG_STATE')
       const other = missionIn(await createMission(work, (id) => [missionTask(id)]))
       expect(outcome(await work.tryCreate([{ ...childOf(parent), missionId: other.id }]))).toBe('WRONG_STATE')
+    })
+
+    test('outside of missions below its own task: a hundred below the first one at most, three levels deep', async () => {
+      const { work } = await begin()
+      const root = await hold(work, await work.create())
+      const child = made(await addTo(work, root))
+      expect(child.watch).toMatchObject({ childDepth: 1, childRoot: { id: root.record.id } })
+      const second = made(await addTo(work, await hold(work, child)))
+      const third = made(await addTo(work, await hold(work, second)))
+      expect(outcome(await addTo(work, await hold(work, third)))).toBe('LIMIT_REACHED')
+      // Repeated, it is the same one, and counted once.
+      for (let n = 0; n < 2; n++) made(await addTo(work, root, {}, 'named'))
+      expect((await work.record(root.record)).watch).toMatchObject({ childCount: 4 })
+      await work.createAll(Array.from({ length: 96 }, () => childOf(root)))
+      expect(outcome(await addTo(work, root))).toBe('LIMIT_REACHED')
+      expect(outcome(await addTo(work, { record: child, generation: 1 }))).toBe('LIMIT_REACHED')
+      expect((await work.record(root.record)).watch).toMatchObject({ childCount: 100 })
+      const other = await hold(work, await work.create())
+      const below = { ...childOf(other), addedBy: { ...childOf(other).addedBy!, root: rootOf(child) } }
+      expect(outcome(await work.tryCreate([below]))).toBe('WRONG_STATE')
     })
 
     test('with no higher priority, and no command to judge it', async () => {
@@ -186,7 +213,7 @@ describe.each(kinds)('on %s', (kind) => {
       expect(await work.record(parent.record)).toMatchObject({
         state: 'queued',
         onlyAgent: 'alpha',
-        watch: { goesOn: { generation: generation + 1, folder: generation } },
+        watch: { goesOn: { generation: generation + 1 } },
       })
       const [again] = handedOut(await work.next(alpha))
       expect(again).toMatchObject({ id: parent.record.id, attempt: 1, generation: generation + 1 })
@@ -360,7 +387,7 @@ describe.each(kinds)('on %s', (kind) => {
       expect(await refused([child, dependent!])).toMatch('DEPENDENCY_CYCLE')
       expect((await work.record(parent.record)).state).toBe('assigned')
       const own = await hold(work, outside)
-      await expect(goOnAfter(work, own, [child])).rejects.toMatchObject({ code: 'WRONG_STATE' })
+      await expect(goOnAfter(work, own, [child])).rejects.toMatchObject({ code: 'VALIDATION_FAILED' })
     })
 
     test('a cycle that is closed at the same moment is found by upkeep', async () => {

@@ -223,10 +223,10 @@ describe.each(storeKinds)('on %s', (kind) => {
       const { task } = await asked(work)
       await answer(work, task, 'yes')
       const second = granted(await work.claim(task, alpha))
-      expect((await work.record(task)).watch).toMatchObject({ goesOn: { generation: 2, folder: 1 } })
+      expect((await work.record(task)).watch).toMatchObject({ goesOn: { generation: 2 } })
       await ask(work, task, second)
       await answer(work, task, 'yes again')
-      expect((await work.record(task)).watch).toMatchObject({ goesOn: { generation: 3, folder: 1 } })
+      expect((await work.record(task)).watch).toMatchObject({ goesOn: { generation: 3 } })
       await work.fail(task, granted(await work.claim(task, alpha)))
       const later = work.through(new Combiner(earlier(work.store, -ELEVEN_MINUTES)))
       const fourth = granted(await later.claim(task, beta))
@@ -272,7 +272,10 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect(await work.results(one.task)).toMatchObject([{ accepted: true }])
       const other = await submitted(work, 'verifier')
       expect(outcome(await work.reject(other.task, 'too short'))).toBe('DONE')
-      expect(await work.record(other.task)).toMatchObject({ state: 'awaiting_retry' })
+      const again = await work.record(other.task)
+      expect(again.state).toBe('awaiting_retry')
+      // A person wants it done again now: it does not rest as after a failure.
+      expect(again.dueAt).toBeLessThanOrEqual(again.updatedAt)
       expect(await work.results(other.task)).toMatchObject([{ accepted: false, rejection: 'HUMAN_REJECTED' }])
     })
 
@@ -399,7 +402,7 @@ describe.each(storeKinds)('on %s', (kind) => {
           state: 'queued',
           onlyAgent: 'alpha',
           attempt: 0,
-          watch: { goesOn: { generation: 2, folder: 1 } },
+          watch: { goesOn: { generation: 2 } },
         },
       })
       expect(await work.details(task)).toMatchObject({ plan: { budget }, waitsKind: null })

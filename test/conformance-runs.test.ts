@@ -419,6 +419,8 @@ describe.each(kinds)('on %s', (kind) => {
       // Without figures of its own, the end keeps those.
       await here.finish(runId)
       expect((await here.state())!.totalInputTokens).toBe(4)
+      // What it was doing last is not true of an ended run.
+      expect(await here.run(runId)).toMatchObject({ statusMessage: null, statusColor: null })
       usage.inputTokens = 400
       await report()
       expect(await here.run(runId)).toMatchObject({ inputTokens: 4 })
@@ -555,6 +557,7 @@ describe.each(kinds)('on %s', (kind) => {
       const fine = {
         cancelReason: null,
         agentState: 'idle',
+        stopsRuns: false,
         hasClaim: true,
         claimEnd: null,
         suspectedAt: null,

@@ -316,7 +316,11 @@ describe('in any history of an agent', () => {
       kind: fc.constant('heartbeat' as const),
       heartbeat: fc.record({ sentAt: fc.constantFrom(null, 5_000, 500_000) }).map(aHeartbeat),
     }),
-    fc.record({ kind: fc.constantFrom('pause' as const), reason: fc.constantFrom(null, 'lunch') }),
+    fc.record({
+      kind: fc.constantFrom('pause' as const),
+      graceful: fc.boolean(),
+      reason: fc.constantFrom(null, 'lunch'),
+    }),
     fc.record({ kind: fc.constantFrom('resume' as const, 'remove' as const, 'elapse' as const) }),
     fc.constant({ kind: 'elapse' as const }),
     fc.record({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type AgentPolicy, objectionsTo } from '../src/core/agent-policy.ts'
+import { type AgentPolicy, objectionsTo, runsAs } from '../src/core/agent-policy.ts'
 import { inHome } from '../src/core/home-folder.ts'
 
 /** What agents may consist of on a node, as its operator configures it. */
@@ -115,6 +115,13 @@ describe('variables', () => {
   test('an agent that runs elsewhere may have any', () => {
     expect(fields({ ...env('LD_PRELOAD'), adapterType: 'external', isFirst: false })).toEqual([])
   })
+})
+
+test('programs run as the user of Baton, or as root; kinds that start none run as nobody', () => {
+  for (const type of ['process', 'claude_local', 'of_a_third_party'])
+    expect([runsAs(type, false), runsAs(type, true)]).toEqual(['baton', 'root'])
+  for (const type of ['external', 'simulated', 'http'])
+    expect([runsAs(type, false), runsAs(type, true)]).toEqual([null, null])
 })
 
 describe('folders with ~', () => {

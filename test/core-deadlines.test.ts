@@ -44,6 +44,22 @@ describe('an attempt', () => {
     expect(await work.details(task)).toMatchObject({ failureClass: 'timeout' })
   })
 
+  test('gets twice the time after one that took too long, and at most eight times', async () => {
+    const { work, pass, task, now } = await begun({ watch: { attemptMs: MINUTE }, maxRetries: 9 })
+    for (const minutes of [1, 2, 4, 8, 8]) {
+      const endsAt = now() + minutes * MINUTE
+      expect(await work.record(task)).toMatchObject({ watch: { attemptMs: MINUTE, attemptEndsAt: endsAt } })
+      pass(minutes * MINUTE - 1)
+      expect(outcome(await work.elapse(task))).toBe('NOTHING_DUE')
+      pass(1)
+      expect(outcome(await work.elapse(task))).toBe('MOVED')
+      const error = `The attempt was not done within ${minutes * 60} s.`
+      expect(await work.details(task)).toMatchObject({ failureClass: 'timeout', error })
+      pass(HOUR)
+      await work.start(task, granted(await work.claim(task, alpha, LEASE)))
+    }
+  })
+
   test('counts from its start, and its continuations are part of it', async () => {
     const { work, pass, now, task, hold } = await begun({ watch: { attemptMs: 10 * MINUTE } })
     const endsAt = now() + 10 * MINUTE
@@ -58,7 +74,7 @@ describe('an attempt', () => {
     pass(HOUR)
     expect(outcome(await work.elapse(task))).toBe('NOTHING_DUE')
     await work.start(task, next)
-    expect((await work.record(task)).dueAt).toBe(now() + 10 * MINUTE)
+    expect((await work.record(task)).dueAt, 'twice the time').toBe(now() + 20 * MINUTE)
   })
 
   test('that was the last one fails the task', async () => {

@@ -39,3 +39,9 @@ test('agents that have ended or leave do not judge', () => {
   const gone = agent('gone', { state: 'terminated' })
   expect(excluded([agent('maker'), gone, agent('leaving', { leaving: true })])).toBeNull()
 })
+
+test('the model in the settings of an agent is its model', () => {
+  const maker = agent('maker', { model: 'm-1' })
+  const same = agent('same', { adapterConfig: { model: 'm-1' } })
+  expect(excluded([maker, same, agent('other')])).toEqual(['maker', 'same'])
+})

@@ -7,7 +7,9 @@ import { MissionConfig } from '../src/core/shapes/missions.ts'
 
 /** What a mission has spent, and when an event says so. */
 
-const spent = (usd: string, tokens: number) => ({ byState: {}, failedOptional: 0, children: 0, usd, tokens })
+const spent = (usd: string, tokens: number) => ({
+  ...{ byState: {}, failedOptional: 0, children: 0, usd, tokens, runs: 1, unknownRuns: 0 },
+})
 const mission = (
   [usd, tokens]: [string, number],
   told: [string, number] | null,

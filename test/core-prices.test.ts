@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { costOf, priceOf } from '../src/core/prices/cost.ts'
+import { costOf, costOfUsage, priceOf } from '../src/core/prices/cost.ts'
 import { ALIASES, PRICES } from '../src/core/prices/table.ts'
 
 describe('the price of a model', () => {
@@ -79,4 +79,12 @@ describe('the price of a model', () => {
     expect(costOf('gpt-5', { input: 0, cacheWrite: 1_000_000, output: 0 })).toBe('1.25')
     expect(costOf('claude-opus-5', { input: 0, cacheWrite: 1_000_000, output: 0 })).toBe('6.25')
   })
+})
+
+test('what was written to the cache is a part of the input, and what was read from it stands beside it', () => {
+  // gpt-5.6-sol: $4 input, $0.4 cached, $5 written, $20 output.
+  const usage = { inputTokens: 1_000_000, cachedInputTokens: 500_000, outputTokens: 100_000 }
+  expect(costOfUsage('gpt-5.6-sol', usage)).toBe('6.2')
+  expect(costOfUsage('gpt-5.6-sol', { ...usage, cacheWriteInputTokens: 1_000_000 })).toBe('7.2')
+  expect(costOfUsage(null, usage)).toBeNull()
 })

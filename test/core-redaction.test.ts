@@ -97,6 +97,48 @@ describe('however the text is split', () => {
     ).toBe(expected)
   })
 
+  test('secrets that are learned on the way are redacted from there on, and those before all the time', () => {
+    const later = fc.array(fc.string({ unit: fc.constantFrom('x', 'y', 'b'), minLength: 6, maxLength: 9 }), {
+      maxLength: 3,
+    })
+    const texts = fc.tuple(secrets, later).chain(([known, learned]) => {
+      const made = (parts: string[]) =>
+        fc.array(fc.oneof(letters, ...(parts.length > 0 ? [fc.constantFrom(...parts)] : [])), {
+          maxLength: 6,
+        })
+      return fc.record({
+        known: fc.constant(known),
+        learned: fc.constant(learned),
+        // A secret of before may be split by the moment.
+        before: made(known).map((parts) => parts.join('')),
+        after: made([...known, ...learned]).map((parts) => `|${parts.join('')}`),
+        cut: fc.nat(),
+      })
+    })
+    fc.assert(
+      fc.property(texts, ({ known, learned, before, after, cut }) => {
+        const redactor = new Redactor(known)
+        const at = cut % (before.length + 1)
+        let out = redactor.take(before.slice(0, at))
+        redactor.learn(new KnownSecrets([...known, ...learned]))
+        out += redactor.take(before.slice(at))
+        out += redactor.take(after) + redactor.end()
+        const hasLearned = slowly(before, learned) !== before
+        if (!hasLearned) expect(out).toBe(slowly(before + after, [...known, ...learned]))
+        for (const secret of known.filter((one) => one.trim().length >= 6)) expect(out).not.toContain(secret)
+        expect(out.endsWith(slowly(after, [...known, ...learned]).slice(1))).toBe(true)
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  test('a secret that has begun when it is learned is redacted as far as it is held', () => {
+    const redactor = new Redactor(['abcdef'])
+    expect(redactor.take('xabc')).toBe('x')
+    redactor.learn(new KnownSecrets(['abcdef', 'bcdxyz']))
+    expect(redactor.take('dxyz') + redactor.end()).toBe(`a${R}`)
+  })
+
   test('a possible beginning of a secret is held, and released when it is none', () => {
     const redactor = new Redactor(['password'])
     expect(redactor.take('my pass')).toBe('my ')

@@ -309,3 +309,41 @@ describe('a verdict', () => {
     expect(life.record).toMatchObject({ state: 'awaiting_human', dueAt: null })
   })
 })
+
+describe('the removal of work', () => {
+  const removal = (life: Life, more: Partial<Extract<TaskCommand, { kind: 'removeWork' }>> = {}) =>
+    life.say({
+      ...{ kind: 'removeWork', because: 'discarded', generations: [1], branches: 1, folders: 1 },
+      ...{ version: life.record.version, ...more },
+    })
+
+  test('is recorded, and no later generation takes over that work', () => {
+    const life = new Life()
+    life.claim()
+    life.fail('quality')
+    const { version } = life.record
+    expect(removal(life)).toMatchObject({ ok: true })
+    expect(life.record).toMatchObject({
+      state: 'awaiting_retry',
+      version: version + 1,
+      watch: { freshFrom: 2 },
+    })
+    removal(life, { generations: [] })
+    expect(life.record.watch?.freshFrom, 'what was removed before stays removed').toBe(2)
+  })
+
+  test('is refused while the task is held, while the work awaits a verdict, and for a task that has changed', () => {
+    const life = new Life({ review: 'human' })
+    life.claim()
+    expect(removal(life)).toMatchObject({ ok: false, code: 'WRONG_STATE' })
+    life.say({ kind: 'submit', fence: life.fence, submission: { ...submission, commit: 'c1' } })
+    expect(life.record.state).toBe('awaiting_human')
+    expect(removal(life)).toMatchObject({ ok: false, code: 'WRONG_STATE' })
+    life.say({ kind: 'reject', comment: null })
+    expect(removal(life, { because: 'retention' })).toMatchObject({ ok: false, code: 'WRONG_STATE' })
+    const seen = life.record.version
+    life.say({ kind: 'cancel', reason: null })
+    expect(removal(life, { version: seen })).toMatchObject({ ok: false, code: 'CHANGED_SINCE' })
+    expect(removal(life, { because: 'retention' })).toMatchObject({ ok: true })
+  })
+})

@@ -73,6 +73,9 @@ const ends: Record<RunErrorCode, [Ending['status'], step: string]> = {
   invalid_task: ['failed', 'invalid'],
   not_allowed_here: ['failed', 'release'],
   not_logged_in: ['failed', 'release'],
+  work_elsewhere: ['failed', 'infrastructure'],
+  work_not_saved: ['failed', 'infrastructure'],
+  work_incomplete: ['failed', 'quality'],
   spawn_failed: ['failed', 'infrastructure'],
   hook_failed: ['failed', 'infrastructure'],
   timeout: ['timed_out', 'infrastructure'],
@@ -88,6 +91,7 @@ const ends: Record<RunErrorCode, [Ending['status'], step: string]> = {
   refused: ['failed', 'human'],
   loop_detected: ['failed', 'quality'],
   no_progress: ['failed', 'quality'],
+  stalled: ['failed', 'infrastructure'],
   adapter_error: ['failed', 'infrastructure'],
   control_plane_restart: ['failed', 'release'],
 }
@@ -159,6 +163,7 @@ const stops: Record<Stop['code'], [Ending['status'], string]> = {
   loop_detected: ['failed', 'quality'],
   budget_blocked: ['failed', 'budget'],
   no_progress: ['failed', 'quality'],
+  stalled: ['failed', 'infrastructure'],
   control_plane_restart: ['failed', 'release'],
 }
 
@@ -235,7 +240,8 @@ test('for any answer and any stop reason the end is consistent, and nothing thro
       expect(isOver(ending.status)).toBe(true)
       if (step.kind === 'submit' || step.kind === 'continue') expect(isWell).toBe(true)
       if (step.kind === 'none') expect(ending.errorCode).toBe('claim_lost')
-      if (step.kind === 'fail' && step.retryAt !== undefined) expect(ending.errorCode).toBe('rate_limited')
+      if (step.kind === 'fail' && step.retryAt !== undefined)
+        expect(['rate_limited', 'work_elsewhere']).toContain(ending.errorCode)
     }),
     { numRuns: 2_000 },
   )

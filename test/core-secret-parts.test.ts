@@ -36,7 +36,7 @@ describe('of a header', () => {
 describe('of a variable', () => {
   test.each([
     ['Bearer sk-live-123456', ['sk-live-123456']],
-    ['postgres://app:s3cret-pass@db:5432/shop', ['app', 's3cret-pass', 'app:s3cret-pass']],
+    ['postgres://app:s3cret-pass@db:5432/shop', ['s3cret-pass', 'app:s3cret-pass']],
     ['postgres://app:p%40ss%2Fword@db/shop', ['p%40ss%2Fword', 'p@ss/word']],
     ['redis://:only-password@cache', ['only-password']],
     ['https://ghp_0123456789@github.com/a/b', ['ghp_0123456789']],
@@ -47,6 +47,11 @@ describe('of a variable', () => {
     ['https://api.example/?api_key=0123456789&x=1', ['0123456789']],
   ])('%s', (value, parts) => {
     expect(partsOfValue(value)).toEqual(expect.arrayContaining(parts))
+  })
+
+  test('of an address, a user that is a plain word is none', () => {
+    expect(partsOfValue('postgres://postgres:s3cret-pass@db/shop')).not.toContain('postgres')
+    expect(partsOfValue('postgres://postgres:postgres@db/shop')).toContain('postgres')
   })
 
   test.each(['production database', 'https://example.org/a@b', 'eu-west-1', ''])(
@@ -89,6 +94,32 @@ test('a run knows the parts of its secrets: of headers, of its own variables and
   ]
   expect(secrets).toEqual(expect.arrayContaining(parts))
   for (const other of ['not given', 'harmless']) expect(secrets).not.toContain(other)
+})
+
+test('ordinary variables are no secrets of a run, neither its own nor inherited ones; listed ones and headers are', () => {
+  const adapter = { ...processAdapter, inheritsEnv: ['CLOUD_*'] }
+  const own = { CLOUD_REGION: 'frankfurt', CLOUD_KEY: 'inherited', HTTP_PROXY: 'http://proxy:3128' }
+  const config = {
+    headers: { 'x-target': 'staging' },
+    env: {
+      DEPLOY_TARGET: 'production',
+      CODENAME: 'blue-whale',
+      PATH: '/secret/path',
+      JSON: '{"token":"in-json"}',
+    },
+    secretEnv: ['CODENAME', 'PATH'],
+  }
+  expect(secretsOf(adapter, own, config, 'brun_token').sort()).toEqual(
+    [
+      'brun_token',
+      'inherited',
+      'staging',
+      'blue-whale',
+      '/secret/path',
+      '{"token":"in-json"}',
+      'in-json',
+    ].sort(),
+  )
 })
 
 describe('preparing 64 kB of secrets', () => {

@@ -32,6 +32,17 @@ async function begun(more: Overrides = {}, limits: Partial<Limits> = {}) {
   return { ...clock, task, hold }
 }
 
+test('a task that prefers an agent is for that agent alone for ten minutes after it was queued, then for any', async () => {
+  const { work, pass } = manualClock()
+  const task = await work.create({ watch: { prefers: 'alpha' } })
+  pass(10 * MINUTE - 1)
+  await work.elapse(task)
+  expect(outcome(await work.claim(task, beta))).toBe('WRONG_AGENT')
+  pass(1)
+  await work.elapse(task)
+  expect(granted(await work.claim(task, beta))).toMatchObject({ generation: 1 })
+})
+
 describe('in any history of a task', () => {
   test('it is checked no later than its first deadline, and is not due without one', () => {
     fc.assert(
@@ -60,9 +71,11 @@ describe('in any history of a task', () => {
           const isOffered = command.byCoordinator
           const { attemptMs, deadlineMs, deadlineAt, closedMs, modelSwitches, usedModel, goesOn } =
             before.watch ?? {}
+          const { resultCommit, isFresh, freshFrom, timeouts, childRoot, childCount } = before.watch ?? {}
           const own = {
             ...{ estimateMs, assignMs, stallMs, verifyMs, hangGraceMs, hangAbortMs, isOffered },
             ...{ attemptMs, deadlineMs, deadlineAt, closedMs, modelSwitches, usedModel, goesOn },
+            ...{ resultCommit, isFresh, freshFrom, timeouts, childRoot, childCount },
           }
           expect(record.watch ?? {}).toEqual(JSON.parse(JSON.stringify(own)))
         })
@@ -92,6 +105,8 @@ describe('the arithmetic', () => {
     expect(stallsAt(record({ stallMs: 5 }), { ...limits, stallTimeoutSeconds: 9 })).toBe(1_005)
     expect(stallsAt(record({}), { ...limits, stallTimeoutSeconds: 9 })).toBe(10_000)
     expect(stallsAt(record(null), limits)).toBeNull()
+    // The node of a run judges its silence.
+    expect(stallsAt(record({ stallMs: 5, isRun: true }), limits)).toBeNull()
   })
 
   test('by default it is suspected half an hour after its estimate and revoked ten minutes later', () => {

@@ -9,8 +9,12 @@ const output: Heard = { kind: 'output' }
 const activity: Heard = { kind: 'activity' }
 
 /** A run under the watchdog, from time 0 on; what was flagged, in order. */
-function watched(settings: Partial<WatchSettings> = {}, reportsActivity = false) {
-  let watch = watching(WatchSettings.parse(settings), 0, reportsActivity)
+function watched(
+  settings: Partial<WatchSettings> = {},
+  reportsActivity = false,
+  stallMs: number | null = null,
+) {
+  let watch = watching(WatchSettings.parse(settings), 0, { reportsActivity, stallMs })
   let now = 0
   const flags: (Flag & { stop: boolean })[] = []
   let isStopped = false
@@ -298,4 +302,16 @@ describe('whatever an agent does', () => {
       { numRuns: 1_000 },
     )
   })
+})
+
+test.each([
+  ['output', output],
+  ['a tool call', call('a')],
+  ['progress', activity],
+])('%s is a sign of life: the stall timeout of its task counts from the last one', (_what, event) => {
+  const run = watched({}, false, 60_000)
+  run.waits(55).hears(event).waits(55)
+  expect(run.flags).toEqual([])
+  run.waits(5)
+  expect(run.flags).toMatchObject([{ code: 'stalled', stop: true }])
 })

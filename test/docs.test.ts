@@ -125,7 +125,7 @@ test('every event has its row, with its level, its payload and whether it change
   expect(rowOf(page, 'task_retrying')![3]).toBe(
     '`agent?` text, `attempt` whole number, `attemptsSpent?` whole number, `retryAt?` number, `failureClass?` text, ' +
       '`error?` text or null, `stack?` text, `dueAt` number, `waitMs` number, ' +
-      '`runId?` text, `model?` text or null, `tokens?` whole number, `costUsd?` text or null',
+      '`runId?` text, `model?` text or null, `tokens?` whole number, `costUsd?` text or null, `exitCode?` anything',
   )
   expect(rowOf(page, 'task_queued')![3]).toBe('`because` "due" or "dependencies_met", `unblockedBy?` text')
   expect(rowOf(page, 'task_updated')![2]).toBe('`fields` list of text')

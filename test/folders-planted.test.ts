@@ -14,10 +14,12 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { KnownSecrets } from '../src/core/redaction.ts'
 import { cleanFolder } from '../src/executor/folders/clean.ts'
 import { type Git, gitWith } from '../src/executor/folders/git.ts'
 import { prepareFolder } from '../src/executor/folders/prepare.ts'
-import { recordFolder } from '../src/executor/folders/record.ts'
+import { recordWork } from '../src/executor/folders/record.ts'
+import { saveWork } from '../src/executor/folders/save-work.ts'
 import { sweepWorktrees } from '../src/executor/folders/sweep.ts'
 import { commit, git, isGitHere, makeRepository, put } from './support/git.ts'
 import { until } from './support/nodes.ts'
@@ -88,12 +90,18 @@ async function makeRecordAndClean(plant: (root: string) => void = () => undefine
   const folder = await inWorktree()
   plant(folder.path)
   put(folder.path, 'a.txt', 'two\n')
-  const record = await recordFolder(ours, folder)
   await cleanFolder(ours, folder, 'when_clean')
   await sweepWorktrees(ours, join(home, '.baton'), async () => false)
-  put(folder.path, 'a.txt', 'one\n')
+  const worktree = folder.worktree!
+  const saved = await saveWork(ours, worktree, {
+    ...{ author: { name: 'dev', email: 'dev@localhost' }, message: 'work', resultCommit: null },
+    secrets: new KnownSecrets([]),
+  })
+  await recordWork(ours, worktree, worktree.baseCommit, saved)
+  // A file whose filter does not run is left out, and would keep the folder.
+  if (saved.leftOutCount > 0) put(folder.path, 'a.txt', 'one\n')
   const cleaned = await cleanFolder(ours, folder, 'when_clean')
-  return { folder, record, cleaned }
+  return { folder, saved, cleaned }
 }
 
 describeGit('what is planted in a repository', () => {
@@ -171,9 +179,9 @@ describeGit('what is planted in a repository', () => {
     trigger()
     expect(hasRun()).toBe(true)
     rmSync(join(home, 'ran'))
-    const { record, cleaned } = await makeRecordAndClean()
+    const { saved, cleaned } = await makeRecordAndClean()
     expect(hasRun()).toBe(false)
-    expect(record).toMatchObject({ uncommitted: { filesChanged: 1 } })
+    expect(saved.committedFiles + saved.leftOutCount).toBe(1)
     expect(cleaned).toMatchObject({ isRemoved: true, why: null })
   })
 

@@ -21,7 +21,12 @@ const prepare = (taskId: string, upstream: readonly string[] = [], generation = 
   prepareFolder(gitWith({ PATH: process.env.PATH!, HOME: home }), {
     ...{ cwd: shop, workspace: 'git_worktree', dataFolder: join(home, '.baton'), workspaceId: 'w' },
     ...{ agentSlug: 'dev', taskId, generation, allowedRoots: [] },
-    upstream: upstream.map((id) => ({ taskId: id, generation: 1, title: `Task ${id}` })),
+    upstream: upstream.map((id) => ({
+      taskId: id,
+      title: `Task ${id}`,
+      commit: null,
+      branch: `baton/${id}/gen-1`,
+    })),
   })
 /** The work of a task, committed in its worktree. */
 const done = async (taskId: string, files: Record<string, string>, upstream: readonly string[] = []) => {
@@ -53,7 +58,14 @@ describe('a new worktree', () => {
     await done('b', { 'page.txt': 'from b\n', 'b.txt': 'b\n' })
     await done('c', { 'c.txt': 'c\n' })
     const { path, conflicts } = await prepare('d', ['a', 'b', 'c'])
-    expect(conflicts).toEqual([{ title: 'Task b', branch: 'baton/b/gen-1', files: ['page.txt'] }])
+    expect(conflicts).toEqual([
+      {
+        title: 'Task b',
+        branch: 'baton/b/gen-1',
+        files: ['page.txt'],
+        commit: git(shop, 'rev-parse', 'baton/b/gen-1'),
+      },
+    ])
     expect(readFileSync(join(path, 'page.txt'), 'utf8')).toBe('from a\n')
     expect([existsSync(join(path, 'b.txt')), existsSync(join(path, 'c.txt'))]).toEqual([false, true])
     expect(git(path, 'status', '--porcelain')).toBe('')
@@ -72,7 +84,9 @@ describe('a new worktree', () => {
     await done('a', { 'page.txt': 'from a\n' })
     await done('b', { 'page.txt': 'from b\n' })
     const { conflicts } = await prepare('c', ['a', 'b'])
-    expect(conflicts).toMatchObject([{ files: ['page.txt'] }])
+    expect(conflicts).toMatchObject([
+      { files: ['page.txt'], commit: git(shop, 'rev-parse', 'baton/b/gen-1') },
+    ])
     expect(existsSync(join(home, 'ran'))).toBe(false)
   })
 })

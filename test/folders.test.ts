@@ -16,12 +16,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { KnownSecrets } from '../src/core/redaction.ts'
 import { cleanFolder } from '../src/executor/folders/clean.ts'
 import { type Git, gitWith } from '../src/executor/folders/git.ts'
 import { type FolderRequest, prepareFolder } from '../src/executor/folders/prepare.ts'
-import { recordFolder } from '../src/executor/folders/record.ts'
+import { recordWork } from '../src/executor/folders/record.ts'
 import { FolderRefused } from '../src/executor/folders/refused.ts'
+import { saveWork } from '../src/executor/folders/save-work.ts'
 import { sweepWorktrees, type WorktreePlace } from '../src/executor/folders/sweep.ts'
+import type { Worktree } from '../src/executor/folders/worktree.ts'
 import { commit, git, isGitHere, makeRepository, put } from './support/git.ts'
 
 /** Working folders: where agents may work, and worktrees that lose no work. All of it in real folders. */
@@ -49,6 +52,11 @@ const request = (more: Partial<FolderRequest> = {}): FolderRequest => ({
   allowedRoots: [],
   ...more,
 })
+const saveOf = (worktree: Worktree) =>
+  saveWork(ours, worktree, {
+    ...{ author: { name: 'dev', email: 'dev@localhost' }, message: 'work', resultCommit: null },
+    secrets: new KnownSecrets([]),
+  })
 const prepare = (more: Partial<FolderRequest>) => prepareFolder(ours, request(more))
 const refusalOf = (more: Partial<FolderRequest>) =>
   prepare(more).then(
@@ -241,7 +249,7 @@ describeGit('a worktree', () => {
     chmodSync(join(repository, '.git/monitor'), 0o755)
     git(repository, 'config', 'core.fsmonitor', join(repository, '.git/monitor'))
     const folder = await inWorktree()
-    await recordFolder(ours, folder)
+    await saveOf(folder.worktree!)
     await cleanFolder(ours, folder, 'when_clean')
     expect(existsSync(join(home, 'hook-ran'))).toBe(false)
   })
@@ -420,64 +428,22 @@ describeGit('a worktree is refused', () => {
   })
 })
 
-describeGit('the record of a run', () => {
-  test('distinguishes committed from uncommitted work', async () => {
-    const repository = makeRepository(join(home, 'repo'), { 'a.ts': '1\n2\n3\n', 'b.ts': 'b\n' })
-    const base = git(repository, 'rev-parse', 'HEAD')
-    const folder = await inWorktree()
-    const nothing = { filesChanged: 0, insertions: 0, deletions: 0 }
-    expect(await recordFolder(ours, folder)).toEqual({
-      branch: BRANCH,
-      baseCommit: base,
-      commit: base,
-      committed: { commits: 0, ...nothing },
-      uncommitted: nothing,
-      isDirty: false,
-    })
-    commit(folder.path, { 'a.ts': '1\n2\nthree\nfour\n' })
-    const made = commit(folder.path, { 'c.ts': 'c\n' })
-    put(folder.path, 'b.ts', '')
-    put(folder.path, 'new/file one.ts', 'x\n')
-    put(folder.path, 'staged.ts', 's\n')
-    git(folder.path, 'add', 'staged.ts')
-    expect(await recordFolder(ours, folder)).toMatchObject({
-      commit: made,
-      committed: { commits: 2, filesChanged: 2, insertions: 3, deletions: 1 },
-      uncommitted: { filesChanged: 3, insertions: 1, deletions: 1 },
-      isDirty: true,
-    })
-  })
-
-  test('covers what is checked out, wherever the agent moved', async () => {
-    makeRepository(join(home, 'repo'))
-    const folder = await inWorktree()
-    git(folder.path, 'checkout', '--quiet', '--detach')
-    const made = commit(folder.path, { 'c.ts': 'c\n' })
-    expect(await recordFolder(ours, folder)).toMatchObject({ commit: made, committed: { commits: 1 } })
-    git(folder.path, 'switch', '--quiet', '--orphan', 'empty')
-    expect(await recordFolder(ours, folder)).toMatchObject({ commit: null, committed: { commits: 0 } })
-  })
-
-  test('does not run the diff programs a repository names', async () => {
+describeGit('the figures of a run', () => {
+  test('come without the diff programs a repository names', async () => {
     const repository = makeRepository(join(home, 'repo'), {
       'a.ts': 'a\n',
       '.gitattributes': '*.ts diff=mine\n',
     })
     git(repository, 'config', 'diff.external', `touch ${join(home, 'ran')}; true`)
     git(repository, 'config', 'diff.mine.textconv', `touch ${join(home, 'ran')}; cat`)
-    const folder = await inWorktree()
-    commit(folder.path, { 'a.ts': 'b\n' })
-    put(folder.path, 'a.ts', 'c\n')
-    expect(await recordFolder(ours, folder)).toMatchObject({ committed: { insertions: 1, deletions: 1 } })
+    const { path, worktree } = await inWorktree()
+    commit(path, { 'a.ts': 'b\n' })
+    put(path, 'a.ts', 'c\n')
+    const saved = await saveOf(worktree!)
+    expect(await recordWork(ours, worktree!, worktree!.baseCommit, saved)).toMatchObject({
+      committed: { commits: 2, insertions: 1, deletions: 1 },
+    })
     expect(existsSync(join(home, 'ran'))).toBe(false)
-  })
-
-  test('is empty for a plain folder, and for a deleted worktree', async () => {
-    makeRepository(join(home, 'repo'))
-    expect(await recordFolder(ours, await prepare({ cwd: 'repo' }))).toBeNull()
-    const folder = await inWorktree()
-    rmSync(folder.path, { recursive: true })
-    expect(await recordFolder(ours, folder)).toBeNull()
   })
 })
 

@@ -135,6 +135,10 @@ describe('a key may do what its role and scopes say', () => {
     'POST /runs/{id}/callback': 'work',
     // The prompt of an agent is a part of its settings.
     'GET /agents/{id}/prompt-preview': 'configure_agents',
+    // For those who run the server.
+    'GET /nodes': 'instance',
+    'GET /workspaces/{id}/limits': 'instance',
+    'PATCH /workspaces/{id}/limits': 'instance',
     // Begins sessions.
     'POST /session/link': 'admin',
     // Starts the program of the agent.
@@ -161,7 +165,7 @@ describe('a key may do what its role and scopes say', () => {
         expect(needs, `what does ${label(route)} need? Add it to this test`).toBeDefined()
         const reply = await tryKey(route, { key })
         if (rights.includes(needs!))
-          expect([200, 400, 404, 422, 426], `${label(route)}: ${reply.text}`).toContain(reply.status)
+          expect([200, 204, 400, 404, 422, 426], `${label(route)}: ${reply.text}`).toContain(reply.status)
         else expect(problemIn(reply, label(route))).toMatchObject({ status: 403, code: 'FORBIDDEN' })
       }),
     )

@@ -222,6 +222,26 @@ describe('a node whose operator named adapters, commands and variables', () => {
     },
   )
 
+  test('refuses another command of a verification, which fails that verification alone', async () => {
+    const call = of('first')
+    const args = ['--eval', `require('fs').writeFileSync('x', '')`]
+    await call('PUT', '/agents/maker', { ...process_({ args }), coordinatorEnabled: true })
+    const verifiedBy = (command: string) =>
+      call('POST', '/tasks', { title: 'T', agent: 'maker', verification: { kind: 'command', command } })
+    const inState = (id: string, state: string) =>
+      eventually(async () => (await call('GET', `/tasks/${id}`)).body.state === state)
+    const refused = (await verifiedBy('true')).body
+    await inState(refused.id, 'awaiting_human')
+    const { items } = (await call('GET', '/inbox')).body
+    expect(items.find(({ about }: Json) => (about as Json).taskId === refused.id).reason).toContain(
+      '"true" is not among the commands that BATON_AGENT_COMMANDS allows on this node',
+    )
+    expect((await call('GET', '/agents/baton')).body).toMatchObject({ state: 'idle' })
+    // `git` alone ends with exit code 1: it ran, and its verdict sends the work back.
+    const run = (await verifiedBy('git')).body
+    await inState(run.id, 'awaiting_retry')
+  })
+
   test('does not run the default program of an adapter unless it was named, too', async () => {
     const answer = await of('first')('PUT', '/agents/cli', { adapterType: 'claude_local' })
     expectRefusal(answer, 403, 'NOT_ALLOWED_HERE')

@@ -34,6 +34,7 @@ describe('a member', () => {
     ['the adapter to none of ours', { adapterType: 'external' }, 'adapterType'],
     ['the settings of the adapter', { adapterConfig: { command: '/bin/true' } }, 'adapterConfig'],
     ['the settings to nothing', { adapterConfig: null }, 'adapterConfig'],
+    ['the model that it is run with', { model: 'gpt-5' }, 'model'],
     ['when it is woken', { runtimeConfig: { heartbeat: { intervalSec: 1 } } }, 'runtimeConfig'],
   ])('does not change %s', async (_what, body, field) => {
     const before = await w.agent('dev')
@@ -150,6 +151,12 @@ describe('a mask', () => {
     ['one variable less', program(), program({ env: { KEY_A: MASK } }), 'env'],
     ['another value beside it', program(), program({ env: { KEY_A: MASK, KEY_B: 'http://mine' } }), 'env'],
     [
+      'a variable that is no longer named as secret',
+      program({ secretEnv: ['KEY_A', 'KEY_B'] }),
+      program({ ...hidden, secretEnv: ['KEY_B'] }),
+      'secretEnv',
+    ],
+    [
       'another adapter',
       program(),
       { adapterType: 'claude_local', adapterConfig: { ...hidden, cwd: '/tmp' } },
@@ -192,6 +199,7 @@ describe('a mask', () => {
       adapterConfig: { ...hidden, env: { KEY_A: 'first-value' } },
     })
     await w.put('cli', { adapterConfig: { env: { KEY_A: MASK }, model: 'opus', maxTurnsPerRun: 3 } })
+    await w.put('cli', { adapterConfig: { env: { KEY_A: MASK }, model: 'opus', secretEnv: ['KEY_A'] } })
   })
 
   test('covers all settings of an adapter that this node does not have', async () => {

@@ -312,6 +312,21 @@ describe('people', () => {
     expect(await w.count('agent_terminated')).toBe(1)
   })
 
+  test('pause an agent at once: its tasks are requeued without a spent attempt, also when it was paused before', async () => {
+    const w = await workspace()
+    await put(w, 'alpha', { maxConcurrentTasks: 2 })
+    const task = await w.held()
+    await w.on(task, 'start', fence('s-alpha', 1))
+    expect((await act(w, 'alpha', 'pause', { reason: 'lunch' })).body).toMatchObject({ activeTasks: 1 })
+    expect(await w.read(task)).toMatchObject({ state: 'running', attempt: 1 })
+    const stopped = await act(w, 'alpha', 'pause', { graceful: false })
+    expect(stopped.body).toMatchObject({ state: 'paused', activeTasks: 0, stateReason: 'lunch' })
+    expect(await w.read(task)).toMatchObject({ state: 'queued', attempt: 0, holder: null })
+    expect((await w.read(task, '/claims')).items).toMatchObject([{ releaseReason: 'AGENT_PAUSED' }])
+    expect((await w.claim(task, 'beta')).body).toMatchObject({ reason: 'GRANTED', claim: { attempt: 1 } })
+    expectRefusal(await act(w, 'alpha', 'pause', { graceful: 'no' }), 400, 'VALIDATION_FAILED')
+  })
+
   test('remove an agent that holds nothing; a later claim under its name or id is of an unknown agent', async () => {
     const w = await workspace()
     const { id } = (await put(w, 'alpha', { capabilities: ['go'] })).body

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { WebSocket } from 'ws'
 import { faultsIn, watchAnswers } from './support/answers.ts'
 import { cookieIn, sendAs } from './support/browser.ts'
-import { isGitHere, makeRepository } from './support/git.ts'
+import { git, isGitHere, makeRepository } from './support/git.ts'
 import { thingsIn } from './support/http-under-attack.ts'
 import { fence, type Json, openWorkspace, type Task, type Workspace } from './support/http-workspace.ts'
 import { RICH_MISSION } from './support/mission-plans.ts'
@@ -39,6 +39,9 @@ async function all(...requests: [method: string, path: string, body?: Json | str
   }
 }
 const get = (...paths: string[]) => all(...paths.map((path) => ['GET', path] as [string, string]))
+/** With the key of whoever runs the server. */
+const asOperator = async (method: string, path: string, body?: Json) =>
+  expect((await server.call(method, path, body, {})).status, `${method} ${path}`).toBe(200)
 const on = ({ id }: Task, act: string, body?: Json) => all(['POST', `/tasks/${id}/${act}`, body ?? {}])
 
 describe('answers about work match their declared schemas', () => {
@@ -318,6 +321,20 @@ describe('all other answers match their declared schemas', () => {
       async () => (await w.call('GET', '/runs?agent=edits&status=succeeded')).body.items[0],
     )
     await get(`/runs/${over.id}/changes`, `/runs/${over.id}/changes?path=new.txt`)
+    const plan = { tasks: [{ tempId: 'a', title: 'Edit', agent: 'edits' }] }
+    const { body: mission } = await w.post('/missions', {
+      ...{ goal: 'Edit', plan, config: { autonomy: 'full_auto' } },
+    })
+    const task = await until(async () => {
+      const [found] = (await w.call('GET', `/missions/${mission.id}/tasks`)).body.items
+      return found?.state === 'completed' && found
+    })
+    await get(`/tasks/${task.id}/changes`, `/missions/${mission.id}/changes?path=new.txt`)
+    git(repository, 'merge', '--quiet', `baton/${task.id}/gen-1`)
+    await until(
+      async () => (await w.call('GET', `/tasks/${task.id}/runs`)).body.items[0].status === 'succeeded',
+    )
+    await on(task, 'discard')
   })
 
   test('callbacks of agents that answer later', async () => {
@@ -413,7 +430,9 @@ describe('all other answers match their declared schemas', () => {
   })
 
   test('the workspace, its keys and its limits', async () => {
-    await all(['PATCH', '/limits', { maxActiveSessions: 60 }])
+    await all(['PATCH', '/limits', { maxActiveSessions: 40 }])
+    await asOperator('GET', `/workspaces/${w.id}/limits`)
+    await asOperator('PATCH', `/workspaces/${w.id}/limits`, { maxActiveSessions: 50 })
     await get('/limits', '/workspaces', '/keys')
     const { body: key } = await w.post('/keys', { name: 'ci', scopes: ['read'] })
     await all(['DELETE', `/keys/${key.id}`])
@@ -440,11 +459,13 @@ describe('all other answers match their declared schemas', () => {
       ['DELETE', '/session'],
     ] as const)
       expect((await seen(method, path, headers)).status, path).toBeLessThan(300)
+    await all(['DELETE', '/session/all'])
   })
 
   test('the coordinator, the nodes and their health', async () => {
     await all(['POST', '/coordinator/recover'])
-    await get('/coordinator/status', '/nodes', '/coordinator/logs')
+    await get('/coordinator/status', '/coordinator/logs')
+    for (const path of ['/coordinator/status', '/nodes']) await asOperator('GET', path)
     await get('/health/live', '/health/ready', '/health/coordinator')
     for (const path of ['/health/live', '/health/ready', '/health/coordinator']) {
       const answer = await fetch(`${server.url}${path}`)

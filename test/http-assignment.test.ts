@@ -302,7 +302,7 @@ describe('the coordinator', () => {
     })
     expect(body).toMatchObject({ thisNode: { id: body.instanceId, leads: true } })
     expect(body.term).toBeGreaterThanOrEqual(1)
-    const nodes = (await w.call('GET', '/nodes')).body
+    const nodes = (await served().call('GET', '/nodes')).body
     expect(nodes).toMatchObject({
       items: [{ id: body.instanceId, leads: true, state: 'alive' }],
       nextCursor: null,
@@ -339,5 +339,63 @@ describe('the coordinator', () => {
     expectRefusal(other, 404, 'NOT_FOUND')
     expectRefusal(await w.post('/coordinator/recover', { nonsense: 1 }), 400, 'VALIDATION_FAILED')
     expect(await elsewhere.count('recovery_forced')).toBe(0)
+  })
+})
+
+describe('an agent that lists the types of work it takes', () => {
+  const LISTED = { taskTypes: ['docs', 'review', 'docs'] }
+  const titles = (claims: Json[]) => claims.map(({ task }) => (task as Json).title)
+
+  test('is assigned only such work, and anything that is reserved for it', async () => {
+    const w = await workspace()
+    await ready(w, 'writer', { ...LISTED, maxConcurrentTasks: null })
+    expect((await w.call('GET', '/agents/writer')).body.taskTypes).toEqual(['docs', 'review'])
+    const tasks = await makeAll(w, [
+      { taskType: 'feature' },
+      { taskType: 'docs' },
+      {},
+      { taskType: 'feature', agent: 'writer' },
+    ])
+    expect(await holdersNow(w, tasks)).toEqual([null, 'writer', null, 'writer'])
+    await ready(w, 'anyone', { maxConcurrentTasks: null })
+    expect(await holdersNow(w, tasks)).toEqual(['anyone', 'writer', 'anyone', 'writer'])
+  })
+
+  test('gets only such work from the queue, also behind other work, and an agent without a list gets the rest', async () => {
+    const w = await workspace()
+    await put(w, 'writer', { ...LISTED, maxConcurrentTasks: null, coordinatorEnabled: false })
+    await makeAll(w, [
+      ...times(3, { title: 'build', taskType: 'feature', priority: 9 }),
+      { title: 'write', taskType: 'docs' },
+      { title: 'judge', taskType: 'review' },
+    ])
+    const next = (agent: string, limit: number) =>
+      w.post('/claims/next', { agent, session: `s-${agent}`, limit }).then(({ body }) => body.claims)
+    const [own, others] = await Promise.all([next('writer', 5), next('anyone', 3)])
+    expect(titles(own).sort()).toEqual(['judge', 'write'])
+    expect(titles(others)).toEqual(['build', 'build', 'build'])
+  })
+
+  test('is told of no task of another type as one that it may claim', async () => {
+    const w = await workspace()
+    await put(w, 'writer', { ...LISTED, coordinatorEnabled: false })
+    const eligible = async (taskType: string) => {
+      const { agents } = (await w.read(await w.make({ taskType }))).eligible as { agents: Json[] }
+      return agents.map(({ slug }) => slug)
+    }
+    expect(await eligible('docs')).toContain('writer')
+    expect(await eligible('feature')).not.toContain('writer')
+  })
+
+  test('takes any again with an empty list; a list of things that are no types is refused', async () => {
+    const w = await workspace()
+    await put(w, 'writer', { ...LISTED, coordinatorEnabled: false })
+    for (const taskTypes of ['docs', [7], [''], times(51, {}).map((_, i) => `t${i}`)])
+      expectRefusal(await put(w, 'writer', { taskTypes } as Json), 400, 'VALIDATION_FAILED')
+    const task = await w.make({ taskType: 'feature' })
+    const next = () => w.post('/claims/next', { agent: 'writer', session: 's' })
+    expect((await next()).body.claims).toEqual([])
+    await put(w, 'writer', { taskTypes: [] })
+    expect((await next()).body.claims).toMatchObject([{ taskId: task.id }])
   })
 })

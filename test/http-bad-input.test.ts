@@ -131,7 +131,7 @@ function* wrongBodies(
 }
 
 /** Acts on tasks without a holder; the one of the sample is held. */
-const NOT_WHILE_HELD = /\/(claim|resume|retry|reset|archive|approve|reject|answer|dependencies)$/
+const NOT_WHILE_HELD = /\/(discard|claim|resume|retry|reset|archive|approve|reject|answer|dependencies)$/
 /** The run of the sample is over, and a key is not its token. */
 const REFUSED: Record<string, number> = {
   'POST /runs/{id}/cancel': 409,
@@ -140,9 +140,8 @@ const REFUSED: Record<string, number> = {
   'POST /missions/{id}/approve': 409,
   'POST /missions/{id}/reject': 409,
   'POST /missions/{id}/resume': 409,
-  // The task belongs to no mission.
-  'POST /tasks/{id}/children': 409,
-  'POST /tasks/{id}/continue': 409,
+  // The task that it would continue after is not below it.
+  'POST /tasks/{id}/continue': 400,
   'POST /tasks/{id}/report': 409,
   // Another version than that of the plan.
   'POST /inbox/{id}/answer': 409,
@@ -165,7 +164,7 @@ describe('bodies', () => {
     async (route) => {
       const elsewhere = await openWorkspace(server)
       const things = await thingsIn(elsewhere, route.path.startsWith('/runs/'))
-      const key = route.tag === 'workspaces' ? server.ownerKey : elsewhere.ownerKey
+      const key = route.path.startsWith('/workspaces') ? server.ownerKey : elsewhere.ownerKey
       const reply = await send(server, route.method, pathTo(route, things), {
         body: bodyFor(route, things),
         key,

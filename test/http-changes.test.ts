@@ -1,9 +1,10 @@
-import { rmSync } from 'node:fs'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { commit, git, isGitHere, makeRepository, put } from './support/git.ts'
 import { expectRefusal } from './support/http-workspace.ts'
+import { until } from './support/nodes.ts'
 import { type Fleet, type Seen, useFleets } from './support/runs.ts'
 
 /** What a run did to the repository of its agent, over HTTP. */
@@ -95,24 +96,50 @@ describe.runIf(isGitHere)('the changes of a run', () => {
     expect(git(repository, 'show', 'HEAD:a.txt')).toBe('one\n2\nthree\nfour')
   })
 
-  test('include what is not committed, as long as the worktree exists', async () => {
+  test('include what the agent did not commit: Baton has', async () => {
     const w = await fleet()
     const { run } = await worked(
       w,
       `writeFileSync('readme.md', 'two\\n'); writeFileSync('new.txt', 'one\\ntwo\\n')`,
     )
     const seen = await changes(w, run.id)
-    expect(seen).toMatchObject({
-      isUncommittedIncluded: true,
-      commit: seen.baseCommit,
-      folder: run.folder.worktree.root,
-    })
+    expect(seen).toMatchObject({ isUncommittedIncluded: false, commit: run.folder.saved.commit })
     expect(seen.files).toMatchObject([
-      { path: 'new.txt', status: 'added', isTracked: false },
+      { path: 'new.txt', status: 'added', added: 2, isTracked: true },
       { path: 'readme.md', status: 'modified', added: 1, deleted: 1, isTracked: true },
     ])
-    expect((await changes(w, run.id, '?path=new.txt')).diff.text).toContain('+one\n+two\n')
+    expect((await changes(w, run.id, '?path=new.txt')).diff.text).toContain('+one\n+two')
     expect((await changes(w, run.id, '?path=readme.md')).diff.text).toContain('-one\n+two')
+  })
+
+  test('of a task are those of the commit that was submitted, though the agent goes on', async () => {
+    const w = await fleet()
+    const repository = makeRepository(await mkdtemp(join(folder(), 'repo-')))
+    const [after, go] = ['after', 'go'].map((name) => join(repository, '..', `${name}-${w.id}`)) as [
+      string,
+      string,
+    ]
+    await w.script(
+      'dev',
+      `import { existsSync, writeFileSync } from 'node:fs'
+       const { BATON_URL, BATON_API_KEY, BATON_TASK_ID, BATON_SESSION, BATON_GENERATION } = process.env
+       writeFileSync('before.txt', 'x')
+       await fetch(BATON_URL + '/api/v1/tasks/' + BATON_TASK_ID + '/submit', {
+         method: 'POST',
+         headers: { authorization: 'Bearer ' + BATON_API_KEY, 'content-type': 'application/json' },
+         body: JSON.stringify({ session: BATON_SESSION, generation: Number(BATON_GENERATION), result: 1 }),
+       })
+       writeFileSync('after.txt', 'x')
+       writeFileSync(${JSON.stringify(after)}, 'x')
+       while (!existsSync(${JSON.stringify(go)})) await new Promise((done) => setTimeout(done, 20))`,
+      { config: { cwd: repository, workspace: 'git_worktree' } },
+    )
+    const task = await w.assign('dev', { verification: { kind: 'human' } })
+    await until(async () => existsSync(after))
+    const { body } = await w.call('GET', `/tasks/${task.id}/changes`)
+    expect(body).toMatchObject({ isUncommittedIncluded: false, files: [{ path: 'before.txt' }] })
+    writeFileSync(go, 'x')
+    await w.over('dev')
   })
 
   test('of a run that changed nothing are none', async () => {

@@ -57,6 +57,12 @@ test('a task is created, claimed, renewed and submitted word for word as DESIGN 
   ])
 })
 
+test('a claim has a lease of 300 s unless another is given', async () => {
+  const w = await workspace()
+  expect((await w.claim(await w.make())).body.claim.ttlMs).toBe(300_000)
+  expect((await w.claim(await w.make(), 'beta', { leaseSeconds: 60 })).body.claim.ttlMs).toBe(60_000)
+})
+
 describe('a claim is denied', () => {
   const DENIALS: [why: string, code: string, extra: Json, task: (w: Workspace) => Promise<Task>][] = [
     ['that is completed', 'DENIED_COMPLETED', {}, inState.completed],
@@ -200,12 +206,18 @@ describe('a write that is not the holder’s', () => {
         generation: 1,
         accepted: false,
         rejectionReason: 'STALE_GENERATION',
+        agent: 'alpha',
         result: { by: 'alpha' },
         summary: 'late',
       },
       { generation: 2, accepted: true, result: { by: 'beta' }, workProductRef: accepted.body.workProductRef },
       { generation: 2, accepted: false, rejectionReason: 'TASK_ALREADY_COMPLETED' },
     ])
+    const [stale, never] = await w.happens('task_result_rejected', 2)
+    // Its lease of a second ran out before it submitted.
+    expect(stale!.payload).toMatchObject({ agent: 'alpha', processingMs: expect.any(Number) })
+    expect(stale!.payload.processingMs).toBeGreaterThanOrEqual(1_000)
+    expect(never!.payload, 'nobody held it').not.toHaveProperty('agent')
   })
 
   test('after its lease expired a holder cannot renew, but its result counts while no one claimed since', async () => {
@@ -256,4 +268,39 @@ test('the same submission twice, or twenty times at once, gets one answer and is
   expect(answers[0]!.body.reason).toBe('ACCEPTED')
   expect((await w.read(task, '/results')).items).toHaveLength(1)
   expect(await w.count('task_completed')).toBe(1)
+})
+
+describe('a claim', () => {
+  test('with metadata shows it to everybody while it is held, keeps it in its event, and passes it on to nobody', async () => {
+    const w = await workspace()
+    const task = await w.make()
+    const metadata = { host: 'pod-7', region: { name: 'eu' } }
+    const claim = { agent: 'alpha', session: 's-alpha' }
+    for (const bad of ['pod-7', ['pod-7'], { note: 'x'.repeat(4_096) }])
+      expectRefusal(await w.on(task, 'claim', { ...claim, metadata: bad }), 400, 'VALIDATION_FAILED')
+    expect((await w.on(task, 'claim', { ...claim, metadata })).status).toBe(200)
+    expect((await w.read(task)).holder).toMatchObject({ agent: 'alpha', metadata })
+    const [assigned] = await w.happens('task_assigned')
+    expect(assigned!.payload).toMatchObject({ agent: 'alpha', metadata })
+    await w.on(task, 'release', fence('s-alpha', 1))
+    const [next] = (await w.next({ agent: 'beta', session: 's-beta' })).claims
+    expect(next).toMatchObject({ taskId: task.id })
+    expect((await w.read(task)).holder).not.toHaveProperty('metadata')
+  })
+
+  test('that asks for no lease gets one that fits the estimate of the task, and never more than the workspace allows', async () => {
+    const w = await workspace({ maxLeaseSeconds: 3_000 })
+    const leaseOf = async (minutes: number | undefined, more: Json = {}) => {
+      const task = await w.make({ ...(minutes && { estimatedDurationMinutes: minutes }) })
+      const claimed = await w.on(task, 'claim', { agent: 'alpha', session: 's', ...more })
+      expect(claimed.status).toBe(200)
+      const made = await w.happens('task_assigned')
+      return made.find(({ taskId }) => taskId === task.id)!.payload.leaseMs
+    }
+    const usual = await leaseOf(undefined)
+    expect(await leaseOf(40)).toBe(40 * 60_000)
+    expect(await leaseOf(600)).toBe(3_000_000)
+    expect(await leaseOf(0.05)).toBe(usual)
+    expect(await leaseOf(40, { leaseSeconds: 120 })).toBe(120_000)
+  })
 })

@@ -243,10 +243,10 @@ describe('what is said with an act', () => {
     expect(answer).toMatchObject({ status: 200, body: { commentCount: 1 } })
     const { items } = await thread(w, task)
     expect(items).toMatchObject([{ text: 'Use the other database.', author: { kind: 'key' } }])
-    const events = (await w.read(task, '/events')).items.slice(-2)
-    expect(events[1]).toMatchObject({ type: 'comment_added', payload: { commentId: items[0].id } })
-    expect(events[0].at).toBe(events[1].at)
-    expect(events[0].to).toBe(answer.body.state)
+    const events: { type: string; at: string }[] = (await w.read(task, '/events')).items
+    const said = events.findIndex(({ type }) => type === 'comment_added')
+    expect(events[said]).toMatchObject({ payload: { commentId: items[0].id } })
+    expect(events[said - 1]).toMatchObject({ to: answer.body.state, at: events[said]!.at })
   })
 
   test('has the meaning it had: the next holder still gets a rejection', async () => {

@@ -27,7 +27,7 @@ async function serve(connections: Partial<ConnectionLimits> = {}): Promise<Fasti
     coordinator: {} as never,
     execution: {} as never,
     started: {} as never,
-    allowed: { hosts: ['127.0.0.1'], origins: [] },
+    allowed: { hosts: ['127.0.0.1'], origins: [], insteadOfLocalhost: null },
     logger: pino({ level: 'silent' }),
     connections,
     version: 'test',

@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { doubledKey } from '../src/http/doubled-keys.ts'
+import { doubledKey, pathText } from '../src/http/doubled-keys.ts'
 import { expectRefusal, useServer } from './support/http-workspace.ts'
 
-const found = (text: string) => doubledKey(text, JSON.parse(text))
+const found = (text: string) => {
+  const path = doubledKey(text, JSON.parse(text))
+  return path && pathText(path)
+}
 
 describe('a key that an object has twice', () => {
   test.each([

@@ -125,7 +125,7 @@ async function busy() {
   await w.held()
   await w.claim(await w.make(), 'beta')
   await w.post(`/missions/${other.id}/pause`)
-  await w.call('PATCH', '/limits', { maxConcurrentClaims: 77 })
+  await w.setLimits({ maxConcurrentClaims: 77 })
   await w.call('PUT', '/agents/alpha', { name: 'Alpha' })
   await w.post('/projects', { slug: 'shop', name: 'Shop' })
   return { w, mission, other, task }
@@ -261,7 +261,7 @@ describe('while others write', () => {
     const w = await workspace()
     let isDone = false
     const writing = Array.from({ length: 120 }, async (_, i) => {
-      if (i % 10 === 3) await w.call('PATCH', '/limits', { maxConcurrentClaims: 500 + i })
+      if (i % 10 === 3) await w.setLimits({ maxConcurrentClaims: 500 + i })
       else await w.make()
     })
     const finished = Promise.all(writing).then(() => (isDone = true))
@@ -299,7 +299,7 @@ test('in a long log a page is found by an index, or says how far it has looked',
   const w = await workspace()
   const mission = await launch(w)
   const task = await w.held()
-  await w.call('PATCH', '/limits', { maxConcurrentClaims: 77 })
+  await w.setLimits({ maxConcurrentClaims: 77 })
   const before = (await readAll(w, '/events')).upTo
   await superuser(served().databaseUrl, async (client) => {
     await client.query('set search_path = baton')

@@ -110,7 +110,7 @@ async function socket(w: Workspace, query = ''): Promise<Reader> {
 /** Many clients at once: new tasks, claims by new agents, and changes that belong to no task. */
 function write(w: Workspace, count: number): Promise<unknown>[] {
   return Array.from({ length: count }, async (_, i) => {
-    if (i % 50 === 7) return w.call('PATCH', '/limits', { maxConcurrentClaims: 1000 + i })
+    if (i % 50 === 7) return w.setLimits({ maxConcurrentClaims: 1000 + i })
     const task = await w.make({ title: `task ${i}` })
     if (i % 3 === 0) return w.claim(task, `agent-${i}`)
   })
@@ -172,7 +172,7 @@ describe('as a stream', () => {
     const byHeader = await stream(w, '?after=0', { 'last-event-id': String(before - 1) })
     await until(async () => byHeader.events.length === 1)
     await w.held()
-    await w.call('PATCH', '/limits', { maxConcurrentClaims: 7 })
+    await w.setLimits({ maxConcurrentClaims: 7 })
     const last = await lastSeq(w)
     for (const reader of [fromNow, fromStart, byHeader]) await hasRead(reader, last)
     expect(fromStart.events).toEqual((await readPages(w)).events)

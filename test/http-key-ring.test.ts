@@ -92,7 +92,11 @@ test('of two browser sessions of a key, the one that ended is found when those i
   withRing(async (ring) => {
     const { keyId } = await admitted(ring)
     const opened = async () => {
-      const begun = await beginSession(store, workspace, keyId, { userAgent: null, cookies: new Map() })
+      const begun = await beginSession(store, workspace, keyId, {
+        userAgent: null,
+        cookies: new Map(),
+        pageValues: [],
+      })
       const key = await ring.ofSession({ workspaceId: workspace, ...begun })
       const request = { key, caller: {}, headers: {} } as unknown as FastifyRequest
       return { ...begun, opening: ring.open(request) }

@@ -45,6 +45,75 @@ test('the mission says how long a failed task waits for its next attempt, and th
   expectRefusal(bad, 400, 'VALIDATION_FAILED')
 })
 
+test('the retries of a mission are those of tasks that join it, and of tasks that agents add', async () => {
+  const w = await workspace()
+  const config = { autonomy: 'full_auto', retry: { maxAttempts: 2, baseSeconds: 7 } }
+  const mission = await makeMission(w, [{ tempId: 'a', title: 'a' }], { config })
+  const held = await take(w)
+  const fence = { session: 's-alpha', generation: 1 }
+  const child = (await w.post(`/tasks/${held.taskId}/children`, { ...fence, title: 'child' })).body
+  const own = (await w.post(`/tasks/${held.taskId}/children`, { ...fence, title: 'own', maxRetries: 5 })).body
+  const joined = (await w.post('/tasks', { title: 'joined', mission: mission.id })).body
+  const many = (await w.post('/tasks/batch', { tasks: [{ title: 'one', mission: mission.id }] })).body
+  expect([child, own, joined, many.items[0]].map(({ maxRetries }) => maxRetries)).toEqual([1, 5, 1, 1])
+  expect((await w.post('/tasks', { title: 'other' })).body.maxRetries).toBe(3)
+  const failing = { ...fence, failureClass: 'infrastructure', error: 'down' }
+  for (const { id } of [child, joined]) {
+    await w.post(`/tasks/${id}/claim`, { agent: 'alpha', session: 's-alpha' })
+    await w.post(`/tasks/${id}/fail`, failing)
+  }
+  const waits = (await w.happens('task_retrying', 2)).map(({ payload }) => payload.waitMs)
+  expect(waits).toEqual([7_000, 7_000])
+})
+
+test('a plan says how long its tasks take: short ones go first, and one that takes longer is found hanging', async () => {
+  const w = await workspace({ queueOrder: 'shortest_first' })
+  const timeouts = { hangGraceSeconds: 0, hangAbortSeconds: 1 }
+  await makeMission(
+    w,
+    [
+      { tempId: 'long', title: 'long', estimatedDurationMinutes: 90 },
+      { tempId: 'short', title: 'short', estimatedDurationMinutes: 0.001, timeouts },
+    ],
+    { config: { autonomy: 'full_auto' } },
+  )
+  const held = await take(w)
+  expect(held.task).toMatchObject({ title: 'short', estimatedDurationMinutes: 0.001 })
+  await w.post(`/tasks/${held.taskId}/start`, { session: 's-alpha', generation: 1 })
+  const [hung] = await w.happens('task_hung')
+  expect(hung).toMatchObject({ taskId: held.taskId })
+})
+
+describe('an agent that a plan prefers', () => {
+  const PREFERRED = { tempId: 'a', title: 'a', preferredAgent: 'alpha' }
+  const FULL_AUTO = { config: { autonomy: 'full_auto' } }
+
+  test('goes first: no other is given the task meanwhile, nor a dependent when it becomes ready', async () => {
+    const w = await workspace()
+    await makeMission(w, [PREFERRED, { ...PREFERRED, tempId: 'b', title: 'b', dependsOn: ['a'] }], FULL_AUTO)
+    const next = async (agent: string) =>
+      (await w.post('/claims/next', { agent, session: `s-${agent}` })).body.claims
+    expect(await next('beta')).toEqual([])
+    const [first] = await next('alpha')
+    expect(first.task).toMatchObject({ title: 'a' })
+    expect((await w.call('GET', `/tasks/${first.taskId}`)).body.preferredAgent).toBe('alpha')
+    await w.post(`/tasks/${first.taskId}/submit`, { session: 's-alpha', generation: 1, result: 1 })
+    await w.happens('task_queued')
+    expect(await next('beta')).toEqual([])
+    expect((await next('alpha'))[0].task).toMatchObject({ title: 'b' })
+  })
+
+  test('is no agent that alone may do it: both are refused, with the place', async () => {
+    const w = await workspace()
+    const answer = await w.post('/missions', {
+      goal: 'x',
+      plan: { tasks: [{ ...PREFERRED, agent: 'beta' }] },
+    })
+    expectRefusal(answer, 422, 'PLAN_INVALID')
+    expect(answer.body.problems).toMatchObject([{ at: '/tasks/0/preferredAgent' }])
+  })
+})
+
 describe('a task that joins a mission', () => {
   test('has its priority, is counted, and the mission ends only with it', async () => {
     const w = await workspace()

@@ -58,6 +58,15 @@ describe('what a first use needs', () => {
     expect(startMs).toBeGreaterThan(0)
   })
 
+  test('says as whom programs of agents run here, and which adapters run none', async () => {
+    const w = await openWorkspace(server)
+    const me = process.geteuid?.() === 0 ? 'root' : 'baton'
+    expect((await onboarding(w)).agentsRunAs).toBe(me)
+    const { items } = (await w.call('GET', '/adapters')).body
+    const runsAs = Object.fromEntries(items.map(({ type, runsAs }: Json) => [type, runsAs]))
+    expect(runsAs).toMatchObject({ claude_local: me, process: me, http: null, simulated: null })
+  })
+
   test('starts each program once, however many ask at the same time', async () => {
     const w = await openWorkspace(server)
     const versions = () => calls().filter((call) => call === 'claude --version').length
@@ -75,7 +84,9 @@ describe('what a first use needs', () => {
     const w = await openWorkspace(server)
     const { key } = (await w.post('/keys', { name: 'looks', role: 'viewer' })).body
     const { status, body } = await server.call('GET', '/onboarding', undefined, { key })
-    expect([status, body.clis]).toEqual([200, null])
+    expect([status, body.clis, body.agentsRunAs]).toEqual([200, null, null])
+    const { items } = (await server.call('GET', '/adapters', undefined, { key })).body
+    expect(items.filter(({ runsAs }: Json) => runsAs !== null)).toEqual([])
     expectRefusal(await server.call('POST', '/adapters/claude_local/test', {}, { key }), 403, 'FORBIDDEN')
   })
 

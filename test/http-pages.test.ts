@@ -359,3 +359,41 @@ describe('other lists', () => {
     await endsEarly(w, '/agents?limit=200', slugs, 'slug')
   })
 })
+
+describe('a limit', () => {
+  const LISTS: [path: string, most: number][] = [
+    ...[
+      '/tasks',
+      '/agents',
+      '/runs',
+      '/missions',
+      '/projects',
+      '/routines',
+      '/inbox',
+      '/events',
+      '/coordinator/logs',
+    ].map((path): [string, number] => [path, 200]),
+    ['/search?q=x', 20],
+    ['/board', 1_000],
+  ]
+
+  test.each(LISTS)('of %s above %i is refused with the bound, not cut', async (path, most) => {
+    const w = await workspace()
+    const at = (limit: number) => w.call('GET', `${path}${path.includes('?') ? '&' : '?'}limit=${limit}`)
+    expect((await at(most)).status).toBe(200)
+    const refused = await at(most + 1)
+    expectRefusal(refused, 400, 'VALIDATION_FAILED', {
+      errors: [expect.objectContaining({ field: 'limit', message: `must be at most ${most}` })],
+    })
+    expect(refused.body.detail).toContain(`at most ${most}`)
+  })
+
+  test('has its bound in the API document', async () => {
+    const document = (await (await fetch(`${served().url}/openapi.json`)).json()) as Json & {
+      paths: Record<string, { get: { parameters: { name: string; schema: Json }[] } }>
+    }
+    const { parameters } = document.paths['/api/v1/tasks']!.get
+    const limit = parameters.find(({ name }) => name === 'limit')
+    expect(limit!.schema).toMatchObject({ maximum: 200 })
+  })
+})

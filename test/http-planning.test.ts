@@ -39,7 +39,7 @@ const planning = (w: Workspace): Promise<Claim> =>
 const answer = (w: Workspace, claim: Claim, result: unknown) =>
   w.post(`/tasks/${claim.taskId}/submit`, { ...fence('s-planner', claim.generation), result })
 const eventOf = async (w: Workspace, { id }: Json, type: string) =>
-  (await w.call('GET', `/missions/${id}/events?limit=500`)).body.items.findLast(
+  (await w.call('GET', `/missions/${id}/events?limit=200`)).body.items.findLast(
     (one: Json) => one.type === type,
   )
 

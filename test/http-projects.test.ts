@@ -84,12 +84,16 @@ describe('a project', () => {
         track: 'A',
         maxAgents: null,
         sequential: false,
+        purpose: null,
         agents: ['beta', 'gamma'],
         completed: 1,
         inProgress: 3,
         pending: 2,
       },
-      { track: 'B', maxAgents: 2, sequential: false, agents: [], completed: 0, inProgress: 0, pending: 0 },
+      {
+        ...{ track: 'B', maxAgents: 2, sequential: false, purpose: null },
+        ...{ agents: [], completed: 0, inProgress: 0, pending: 0 },
+      },
     ])
   })
 
@@ -345,4 +349,24 @@ describe('a workspace', () => {
     expect(answered, 'of 20 that came before').toBeLessThan(20)
     await Promise.all(flood)
   })
+})
+
+test('a track has a purpose, from its plan or from a person, and a plan that does not say keeps it', async () => {
+  const w = await workspace()
+  await w.post('/projects', { slug: 'shop' })
+  const plan = (track: string) =>
+    putPlan(w, 'shop', `project: shop\ntracks:\n  A:\n${track}    tasks:\n      - id: A-001-a\n`)
+  const purpose = async () => (await show(w)).tracks[0].purpose
+  expect((await plan('    purpose: Core architecture\n')).status).toBeLessThan(300)
+  expect(await purpose()).toBe('Core architecture')
+  expect((await plan('')).status).toBeLessThan(300)
+  expect(await purpose()).toBe('Core architecture')
+  const set = (body: Json) => w.call('PUT', '/projects/shop/tracks/A', body)
+  expect((await set({ maxAgents: 2 })).body.tracks).toMatchObject([{ purpose: 'Core architecture' }])
+  expect((await set({ maxAgents: 2, purpose: 'Data' })).body.tracks).toMatchObject([{ purpose: 'Data' }])
+  const written = (await w.call('GET', '/projects/shop/plan')).body
+  expect(written.tracks.A).toMatchObject({ purpose: 'Data', agents: 2 })
+  expectRefusal(await set({ maxAgents: 2, purpose: 7 }), 400, 'VALIDATION_FAILED')
+  await set({ maxAgents: 2, purpose: null })
+  expect(await purpose()).toBeNull()
 })

@@ -23,6 +23,14 @@ const ends = `
   console.log(JSON.stringify({ result: { answer: 42 }, summary: 'found it',
     usage: { inputTokens: 100, cachedInputTokens: 40, outputTokens: 7 }, costUsd: '0.0125' }))`
 
+test('cached output tokens are stored where an adapter reports them', async () => {
+  const w = await fleet()
+  const usage = { inputTokens: 5, outputTokens: 7, cachedOutputTokens: 3 }
+  const run = await woken(w, 'dev', `console.log(JSON.stringify(${JSON.stringify({ result: 1, usage })}))`)
+  expect(run.usage).toMatchObject(usage)
+  expect((await woken(w, 'other', ends)).usage).not.toHaveProperty('cachedOutputTokens')
+})
+
 /** An agent that is woken without a task, and its first run when it is over. */
 async function woken(w: Fleet, slug: string, source: string, more: Json = {}): Promise<Seen> {
   await w.script(slug, source, { coordinatorEnabled: false })
@@ -50,8 +58,9 @@ describe('a run', () => {
       generation: 1,
       attempt: 1,
       status: 'succeeded',
-      statusMessage: 'at it',
-      statusColor: 'blue',
+      // What it was doing is no longer true.
+      statusMessage: null,
+      statusColor: null,
       errorCode: null,
       errorMessage: null,
       exitCode: 0,

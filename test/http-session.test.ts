@@ -206,7 +206,7 @@ describe('signing in', () => {
 
   test('again in the same browser ends the session that it had there', async () => {
     const before = await browser()
-    const headers = { cookie: before.cookie }
+    const headers = { cookie: before.cookie, 'baton-session': `${'x'.repeat(43)}, ${before.pageValue}` }
     const again = await sendAs(server, 'POST', '/api/v1/session', headers, { key: w.ownerKey })
     expect((await before.call('GET', '/limits')).status).toBe(401)
     const now = { cookie: cookieIn(again), 'baton-session': again.body.pageValue }

@@ -41,7 +41,7 @@ const submit = (w: Workspace, agent: string, claim: Claim, result: unknown) =>
   w.post(`/tasks/${claim.taskId}/submit`, { ...fence(`s-${agent}`, claim.generation), result })
 const taskOf = async (w: Workspace, id: string) => (await w.call('GET', `/tasks/${id}`)).body
 const eventsOf = async (w: Workspace, id: string): Promise<Json[]> =>
-  (await w.call('GET', `/tasks/${id}/events?limit=500`)).body.items
+  (await w.call('GET', `/tasks/${id}/events?limit=200`)).body.items
 const inState = (w: Workspace, id: string, state: string) =>
   until(async () => (await taskOf(w, id)).state === state)
 
@@ -66,7 +66,10 @@ async function submitted(w: Workspace, rule: Rule = { kind: 'agent' }, config?: 
 describe('a result that another agent judges', () => {
   test('has its time from the start of the verification on: waiting for its verifier does not use it up', async () => {
     const w = await workspace()
-    await meet(w, 'maker', 'judge')
+    await meet(w, 'maker')
+    // The judge is busy until it takes the verification.
+    await w.make({ agent: 'judge' })
+    await taken(w, 'judge')
     await start(w, one({ kind: 'agent' }, { timeouts: { verifySeconds: 1 } }))
     const work = await taken(w, 'maker')
     await submit(w, 'maker', work, { rows: 3 })

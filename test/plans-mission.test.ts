@@ -19,6 +19,8 @@ const BY_DEFAULT = {
   tags: [],
   capabilities: [],
   agent: null,
+  preferredAgent: null,
+  estimatedDurationMinutes: null,
   contractor: null,
   model: null,
   complexity: null,

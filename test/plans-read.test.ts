@@ -220,7 +220,7 @@ describe('a text that is no plan', () => {
       ),
     ).toEqual([
       '2: version is not a field of a plan, which may have project, name, tracks',
-      '5: tracks.A.agent is not a field of a track, which may have agents, sequential, tasks',
+      '5: tracks.A.agent is not a field of a track, which may have agents, sequential, purpose, tasks',
       '7: tracks.A.tasks[0].needs is not a field of a task, which may have id, title, description, type, priority, ' +
         'depends_on, trigger_rule, tags, capabilities, agent, max_retries, max_continuations, input, merge, subtasks',
     ])

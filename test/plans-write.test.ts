@@ -132,6 +132,7 @@ describe('a plan that is written', () => {
       track: fc.stringMatching(/^[A-Z]{1,8}$/),
       maxAgents: orNull(fc.integer({ min: 1, max: 10_000 })),
       sequential: fc.boolean(),
+      purpose: orNull(titles),
       tasks,
     }),
     { minLength: 1, maxLength: 4, selector: ({ track }) => track },

@@ -123,6 +123,12 @@ const GUARDS: Guard[] = [
     ({ workspace }) => update('limits', 'max_active_sessions = 0', workspace),
   ],
   [
+    'branches are kept for no negative number of days',
+    'limits',
+    'branch_retention_days >= 0',
+    ({ workspace }) => update('limits', 'branch_retention_days = -1', workspace),
+  ],
+  [
     'claim history is kept for a day at least',
     'limits',
     'claim_history_retention_days >= 1',
@@ -187,6 +193,12 @@ const GUARDS: Guard[] = [
     'api_keys',
     'NOT instance_admin',
     ({ workspace }) => update('api_keys', `instance_admin = true, role = 'admin'`, workspace),
+  ],
+  [
+    'a key is bound to an agent with a name',
+    'api_keys',
+    "agent <> ''",
+    ({ workspace }) => update('api_keys', "agent = ''", workspace),
   ],
   [
     'one key opens one workspace',

@@ -5,6 +5,7 @@ import { dueWakeups, waitingClaims } from '../src/store/postgres/runs/dispatch.t
 import { claimsLeft } from '../src/store/postgres/runs/lost-claims.ts'
 import * as reads from '../src/store/postgres/runs/run-reads.ts'
 import * as wakeups from '../src/store/postgres/runs/wakeups.ts'
+import * as work from '../src/store/postgres/runs/work-reads.ts'
 import { PostgresStore } from '../src/store/postgres/store.ts'
 import { createWorkspace } from '../src/store/postgres/workspaces/workspaces.ts'
 import { freshDatabase } from './support/database.ts'
@@ -58,9 +59,10 @@ beforeAll(async () => {
     )
     await client.query(
       `insert into runs (workspace_id, run_id, agent, agent_id, adapter_type, source, status, node_id, log_store, log_ref, created_at,
-         started_at, finished_at, task_id, task_uuid, generation, attempt, session)
+         started_at, finished_at, task_id, task_uuid, generation, attempt, session, folder)
        select $1, gen_random_uuid(), 'agent-' || i % 500, gen_random_uuid(), 'process', 'timer', 'succeeded', gen_random_uuid(),
-              'local_file', 'x', ${ended}, ${ended}, ${ended}, t.id, t.uuid, g, g, s
+              'local_file', 'x', ${ended}, ${ended}, ${ended}, t.id, t.uuid, g, g, s,
+              case when t.id is not null then json_build_object('worktree', json_build_object('repository', 'shop-' || i % 300)) end
          from generate_series(1, $2) i
          left join (values ($3::bigint, $4::uuid, 1, 's')) t(id, uuid, g, s) on i % 100 = 0`,
       [workspace, MANY, task, uuid],
@@ -112,6 +114,13 @@ const QUERIES: Record<string, (store: PostgresStore) => Promise<unknown>> = {
   'the runs of a node, and which of them must stop': async ({ readers }) => {
     expect(await reads.runsOfNodes(readers, [node])).toHaveLength(1)
     expect(await reads.runsToCheck(readers, node)).toEqual([])
+  },
+  'the repositories in which agents worked, and the tasks of one': async ({ readers }) => {
+    const known = await work.repositoriesOfWork(readers)
+    expect(known.map(({ repository }) => repository)).toEqual(['shop-0', 'shop-100', 'shop-200'])
+    expect(await work.oldWorkIn(readers, known[0]!, [task])).toEqual([])
+    expect(await work.hasLiveRun(readers, workspace, task)).toBe(false)
+    expect(await work.workOfMission(readers, workspace, 1, 10)).toEqual({ taskCount: 0, works: [] })
   },
   'logs that are old': async ({ readers }) => {
     expect(await reads.oldLogs(readers, 7 * 86_400_000, 200)).toHaveLength(100)

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { gone, isAlive } from './support/adapter-runs.ts'
 import { expectRefusal } from './support/http-workspace.ts'
@@ -154,6 +156,7 @@ describe('15.3', () => {
         totalCachedInputTokens: 3 * perRun.cachedInputTokens,
         totalOutputTokens: 3 * perRun.outputTokens,
         totalCostUsd: program === 'claude' ? '0.001644' : '0',
+        unknownRuns: program === 'claude' ? 0 : 3,
         lastRunId: runs[2].id,
         lastRunStatus: 'succeeded',
       })
@@ -236,12 +239,12 @@ describe('15.4', () => {
 
 describe('15.5', () => {
   const acts = [
-    ['pause', {}, 'paused', 'AGENT_PAUSED'],
+    ['pause', { graceful: false }, 'paused', 'AGENT_PAUSED'],
     ['terminate', { graceful: false }, 'terminated', 'AGENT_TERMINATED'],
   ] as const
 
   test.each(acts)(
-    '%s ends the process and everything it started, and no longer wakes an agent',
+    '%s at once ends the process and everything it started, and no longer wakes an agent',
     async (act, body, state, because) => {
       const w = await fleet()
       const { home } = await w.script('dev', scripts.withGrandchild)
@@ -274,7 +277,7 @@ describe('15.5', () => {
     await w.assign('dev')
     await eventually(async () => calls().length > 0)
     const { pid } = calls()[0]!
-    expect((await w.post('/agents/dev/pause')).status).toBe(200)
+    expect((await w.post('/agents/dev/pause', { graceful: false })).status).toBe(200)
     const [run] = await w.over('dev')
     expect(run).toMatchObject({ status: 'cancelled', errorCode: 'cancelled', signal: 'SIGKILL' })
     expect(isAlive(pid)).toBe(false)
@@ -287,13 +290,107 @@ describe('15.5', () => {
     const { sessionIdAfter } = await eventually(async () =>
       (await w.runsOf('dev')).find((run) => run.statusMessage !== null),
     )
-    await w.post('/agents/dev/pause')
+    await w.post('/agents/dev/pause', { graceful: false })
     await w.over('dev')
     await gone(calls()[0]!.pid)
     expect((await w.post('/agents/dev/resume')).status).toBe(200)
     const [, second] = await w.over('dev', 2)
     expect(second).toMatchObject({ status: 'succeeded', sessionIdBefore: sessionIdAfter, generation: 2 })
     expect(await w.read(task)).toMatchObject({ state: 'completed', attempt: 1 })
+  })
+})
+
+/** Says "up", and when the file "go" is there wants another turn; in that, it has its result. */
+const TWO_TURNS = `
+  import { existsSync, writeFileSync } from 'node:fs'
+  const isSecond = existsSync('half')
+  const end = () => {
+    writeFileSync('half', '')
+    console.log(JSON.stringify(isSecond ? { result: 'whole' } : { continue: true }))
+    process.exit()
+  }
+  console.log('up')
+  if (isSecond) end()
+  setInterval(() => existsSync('go') && end(), 20)`
+
+describe('15.5, with time to finish', () => {
+  test('a paused agent finishes its run and takes nothing new; a further turn waits for it, and no attempt is spent', async () => {
+    const w = await fleet()
+    const { home } = await w.script('dev', TWO_TURNS)
+    const task = await w.make()
+    await w.saying('dev', 'up')
+    // Another that could take it, and must not.
+    await w.script('other', 'console.log(JSON.stringify({ result: "by another" }))')
+    expect((await w.post('/agents/dev/pause', { reason: 'lunch' })).status).toBe(200)
+    expect(await w.agent('dev')).toMatchObject({ state: 'paused', activeTasks: 1, activeRuns: 1 })
+    const next = await w.assign('dev')
+    await w.pass()
+    expect(await w.runsOf('dev')).toMatchObject([{ status: 'running' }])
+    writeFileSync(join(home, 'go'), '')
+    const [first] = await w.over('dev')
+    expect(first).toMatchObject({ status: 'succeeded', errorCode: null, exitCode: 0 })
+    expect(await w.taskIn(task, 'queued')).toMatchObject({ attempt: 0, holder: null })
+    await w.pass()
+    expect([await w.runsOf('dev'), await w.runsOf('other')].map(({ length }) => length)).toEqual([1, 0])
+    expect(await w.agent('dev')).toMatchObject({ state: 'paused', activeTasks: 0, activeRuns: 0 })
+    expect((await w.post('/agents/dev/resume')).status).toBe(200)
+    expect(await w.taskIn(task, 'completed')).toMatchObject({ attempt: 1 })
+    expect(await w.taskIn(next, 'completed')).toMatchObject({ attempt: 1 })
+    expect((await w.resultsOf(task))[0]).toMatchObject({ agent: 'dev', result: 'whole' })
+  })
+
+  test('a pause becomes a stop, which ends a run without a task, too; said again, it changes nothing', async () => {
+    const w = await fleet()
+    await w.script('dev', scripts.stays)
+    await w.wake('dev')
+    await w.saying('dev', 'up')
+    await w.post('/agents/dev/pause', { reason: 'lunch' })
+    await w.pass()
+    expect(await w.runsOf('dev')).toMatchObject([{ status: 'running', taskId: null }])
+    const { body: stopped } = await w.post('/agents/dev/pause', { graceful: false })
+    expect(stopped).toMatchObject({ state: 'paused', stateReason: 'lunch' })
+    expect(await w.over('dev')).toMatchObject([{ status: 'cancelled', errorMessage: 'The agent is paused.' }])
+    for (const body of [{ graceful: false }, {}])
+      expect((await w.post('/agents/dev/pause', body)).body.version).toBe(stopped.version)
+    const said = (await w.events()).filter(({ type }: Seen) => type === 'agent_paused')
+    expect(said.map(({ payload }: Seen) => payload.graceful)).toEqual([true, false])
+    // Resumed, it works as before, also after the next pause.
+    await w.post('/agents/dev/resume')
+    await w.wake('dev')
+    await w.saying('dev', 'up')
+    await w.post('/agents/dev/pause')
+    await w.pass()
+    expect((await w.runsOf('dev'))[1]).toMatchObject({ status: 'running' })
+    await w.post('/agents/dev/pause', { graceful: false })
+    await w.over('dev', 2)
+  })
+
+  test('a terminated agent finishes its run and a further turn of it, or is ended at once by a second act', async () => {
+    const w = await fleet()
+    const { home } = await w.script('dev', TWO_TURNS)
+    const task = await w.assign('dev')
+    await w.saying('dev', 'up')
+    expect((await w.post('/agents/dev/terminate')).body).toMatchObject({ leaving: true })
+    writeFileSync(join(home, 'go'), '')
+    expect(await w.taskIn(task, 'completed')).toMatchObject({ attempt: 1 })
+    await w.isIn('dev', 'terminated')
+    expect((await w.over('dev', 2)).map(({ status }) => status)).toEqual(['succeeded', 'succeeded'])
+    // Without a task it has nothing to finish, but its run.
+    await w.script('idle', scripts.stays)
+    await w.wake('idle')
+    await w.saying('idle', 'up')
+    expect((await w.post('/agents/idle/terminate')).body).toMatchObject({ state: 'terminated' })
+    await w.pass()
+    expect(await w.runsOf('idle')).toMatchObject([{ status: 'running' }])
+    await w.post(`/runs/${(await w.runsOf('idle'))[0].id}/cancel`)
+    await w.over('idle')
+    await w.script('late', scripts.stays)
+    const other = await w.assign('late')
+    await w.saying('late', 'up')
+    await w.post('/agents/late/terminate')
+    await w.post('/agents/late/terminate', { graceful: false })
+    expect(await w.over('late')).toMatchObject([{ status: 'cancelled' }])
+    expect(await w.taskIn(other, 'queued')).toMatchObject({ attempt: 0 })
   })
 })
 
@@ -320,7 +417,7 @@ describe('15.6', () => {
     await eventually(async () => board.text(runId, 'stdout').includes('grüße\n'))
     await eventually(async () => board.text(runId, 'stderr').includes('a warning\n'))
     expect((await w.run(runId)).status).toBe('running')
-    await w.post('/agents/dev/pause', { reason: 'enough' })
+    await w.post('/agents/dev/pause', { reason: 'enough', graceful: false })
     await board.hears('agent_paused', { agent: 'dev' })
     await board.hears('run_finished', { runId, status: 'cancelled' })
     await board.hears('task_released', { taskId: task.id })

@@ -50,6 +50,23 @@ onLinux('a process whose identity was not recorded is found and ended', MINUTES,
   await cluster.expectInOrder()
 })
 
+onLinux('a mission that has ended has the tokens of its last run, once', MINUTES, async () => {
+  const { cluster, w, room } = await open('plain')
+  await release(room)
+  const tasks = [{ tempId: 'a', title: 'a', agent: 'worker' }]
+  const point = await cluster.faultPoint(...FINISHED)
+  const made = await w.post('/missions', { goal: 'g', config: { autonomy: 'full_auto' }, plan: { tasks } })
+  expect(made.status).toBe(201)
+  const read = async () => (await w.call('GET', `/missions/${made.body.id}`)).body
+  const used = USED.inAll.inputTokens + USED.inAll.cachedInputTokens + USED.inAll.outputTokens
+  // Its result is accepted, and its end is not on record yet.
+  await point.reached()
+  expect(await read()).toMatchObject({ state: 'completed', totalTokens: used })
+  await point.lift()
+  await eventually(async () => (await w.runs('&status=succeeded')).length === 1)
+  expect(await read()).toMatchObject({ totalTokens: used })
+})
+
 onLinux(
   'a run whose result was accepted has succeeded, even if that could not be recorded',
   MINUTES,

@@ -57,7 +57,7 @@ describe('the environment of an agent', () => {
     // With these it can call Baton.
     const asAgent = callsTo(`${env.BATON_URL}/api/v1`, env.BATON_API_KEY!)
     expect((await asAgent('GET', `/tasks/${env.BATON_TASK_ID}`)).body).toMatchObject({ id: task.id })
-    await w.post('/agents/dev/pause')
+    await w.post('/agents/dev/pause', { graceful: false })
     await w.over('dev')
   })
 
@@ -91,7 +91,7 @@ describe('the environment of an agent', () => {
       const argv = listIn(call!.pid, 'cmdline').join(' ')
       for (const word of ['The words', 'the words', planted[key], 'tok_very_secret', env.BATON_API_KEY!])
         expect(argv).not.toContain(word)
-      await w.post('/agents/dev/pause')
+      await w.post('/agents/dev/pause', { graceful: false })
       await w.over('dev')
     },
   )
@@ -125,10 +125,8 @@ describe.skipIf(!isGitHere)('an agent with a worktree', () => {
     const branch = `baton/${task.id}/gen-1`
     expect(run.folder).toMatchObject({
       worktree: { branch, baseCommit: base },
-      work: {
-        ...{ branch, baseCommit: base, commit: git(repository, 'rev-parse', branch), isDirty: false },
-        committed: { filesChanged: 1, insertions: 1, deletions: 0, commits: 1 },
-      },
+      saved: { commit: git(repository, 'rev-parse', branch), committedFiles: 0 },
+      work: { whole: { filesChanged: 1, insertions: 1, deletions: 0, commits: 1 } },
       cleaned: { isRemoved: true, isBranchDeleted: false },
     })
     expect(run.folder.path).not.toContain(repository)
@@ -146,7 +144,7 @@ describe.skipIf(!isGitHere)('an agent with a worktree', () => {
     expect(git(repository, 'show', `${branch}:made.txt`)).toBe('by 1')
   })
 
-  test('keeps what it did not commit, however it ended, and its next generation does not see it', async () => {
+  test('keeps what it did not commit, however it ended, and its next generation sees it', async () => {
     const w = await fleet()
     const repository = await withRepository(
       w,
@@ -161,8 +159,8 @@ describe.skipIf(!isGitHere)('an agent with a worktree', () => {
     expect(first).toMatchObject({
       status: 'failed',
       folder: {
-        work: { isDirty: true, uncommitted: { filesChanged: 1 }, committed: { commits: 0 } },
-        cleaned: { isRemoved: false, why: '1 file is not committed' },
+        saved: { committedFiles: 1, leftOutCount: 0 },
+        work: { whole: { commits: 1, filesChanged: 1 } },
       },
     })
     await w.on(task, 'retry')
@@ -170,11 +168,13 @@ describe.skipIf(!isGitHere)('an agent with a worktree', () => {
     expect(second).toMatchObject({
       status: 'succeeded',
       generation: 2,
-      folder: { cleaned: { isRemoved: false } },
+      folder: { path: first.folder.path, cleaned: { isRemoved: true } },
     })
-    expect((await w.resultsOf(task)).at(-1).result).toEqual({ sawIt: false })
-    for (const [generation, { folder: kept }] of [first, second].entries())
-      expect(readFileSync(join(kept.path, 'draft.txt'), 'utf8')).toBe(`generation ${generation + 1}`)
+    expect((await w.resultsOf(task)).at(-1).result).toEqual({ sawIt: true })
+    for (const generation of [1, 2])
+      expect(git(repository, 'show', `baton/${task.id}/gen-${generation}:draft.txt`)).toBe(
+        `generation ${generation}`,
+      )
     expect(git(repository, 'branch', '--list', 'baton/*').split('\n')).toHaveLength(2)
   })
 
@@ -192,7 +192,7 @@ describe.skipIf(!isGitHere)('an agent with a worktree', () => {
     await w.taskIn(task, 'completed')
     const [first, second] = await w.over('dev', 2)
     expect(second.folder.path).toBe(first.folder.path)
-    expect(first.folder.cleaned).toBeNull()
+    expect(first.folder.cleaned).toBeUndefined()
     expect((await w.resultsOf(task))[0].result).toBe('whole')
   })
 

@@ -279,6 +279,56 @@ describe('a run', () => {
   })
 })
 
+describe.concurrent('a program that says what it knows', () => {
+  test.each([0, 3])('that its task is invalid, and exits with %i: it is not tried again', async (code) => {
+    const w = await fleet()
+    const said = { baton: 'fail', class: 'invalid', error: 'There is no customer 12.' }
+    await w.script('dev', `console.log(${JSON.stringify(JSON.stringify(said))}); process.exitCode = ${code}`)
+    const task = await w.assign('dev')
+    expect(await w.taskIn(task, 'failed')).toMatchObject({
+      ...{ failureClass: 'invalid', error: said.error, attempt: 1, exitCode: code },
+    })
+    expect(await w.over('dev')).toMatchObject([
+      { status: 'failed', errorCode: 'invalid_task', errorMessage: said.error, exitCode: code },
+    ])
+    expect(await w.agent('dev')).toMatchObject({ state: 'idle' })
+  })
+
+  test('leaves its exit code on its task, until the next attempt begins', async () => {
+    const w = await fleet()
+    await w.script('dev', 'process.exit(7)')
+    const task = await w.assign('dev')
+    expect(await w.taskIn(task, 'awaiting_retry')).toMatchObject({ exitCode: 7 })
+    const retrying = (await w.events()).find(({ type }: Seen) => type === 'task_retrying')
+    expect(retrying.payload).toMatchObject({ exitCode: 7, failureClass: 'infrastructure' })
+    await w.script('dev', scripts.stays)
+    await w.on(task, 'retry')
+    const { id } = await w.saying('dev', 'up')
+    expect(await w.read(task)).toMatchObject({ state: 'running', exitCode: null })
+    await w.post(`/runs/${id}/cancel`)
+    await w.over('dev', 2)
+  })
+
+  test('in lines that cannot be read is told on its run and on the card of its task', async () => {
+    const w = await fleet()
+    const lines = ['{"result": {"half": ', '{ "summary": "and', '{ not: "json" }', 'plain']
+    await w.script('dev', lines.map((line) => `console.log(${JSON.stringify(line)})`).join('\n'))
+    const task = await w.assign('dev')
+    await w.taskIn(task, 'completed')
+    const summary = 'Done without a result: 2 lines could not be read'
+    const [run] = await w.over('dev')
+    expect(run).toMatchObject({ status: 'succeeded', summary })
+    expect((await w.log(run.id)).content).toContain('begins like JSON and cannot be read')
+    const { columns } = (await w.call('GET', '/board')).body
+    expect(columns.done.items).toMatchObject([{ id: task.id, workNote: summary }])
+    // With a result, it is only logged.
+    await w.script('well', `console.log('{"half'); console.log(JSON.stringify({ result: 1 }))`)
+    const other = await w.assign('well')
+    await w.taskIn(other, 'completed')
+    expect(await w.over('well')).toMatchObject([{ summary: null, result: 1 }])
+  })
+})
+
 describe.concurrent('a session that its program does not know any more', () => {
   test('is started again, once, within the same run', async () => {
     const w = await fleet()
@@ -628,6 +678,6 @@ describe('a run whose claim has ended', () => {
       return now.status === 'running' && now
     })
     expect(later).toMatchObject({ taskId: task.id, generation: 2, attempt: 2 })
-    await w.post('/agents/dev/pause')
+    await w.post('/agents/dev/pause', { graceful: false })
   })
 })

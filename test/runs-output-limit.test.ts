@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { KnownSecrets } from '../src/core/redaction.ts'
 import { RunOutput } from '../src/executor/output.ts'
+import { RunSecrets } from '../src/executor/run-secrets.ts'
 import { realTimers } from '../src/executor/timers.ts'
 import { LiveOutput } from '../src/kernel/live-output.ts'
 import type { RunLogStore } from '../src/logs/protocol.ts'
@@ -64,7 +64,7 @@ test('output that its store did not accept makes the log incomplete', async () =
       ...{
         store,
         handle: { store: 'postgres', logRef: '1' },
-        secrets: new KnownSecrets([]),
+        secrets: new RunSecrets([]),
         live: new LiveOutput(),
       },
       ...{ run: { workspaceId: 1, runId: 'r', agent: 'a' }, warn: () => undefined },

@@ -130,6 +130,21 @@ describe('a run whose time is over is stopped, with all its processes', () => {
     }
   })
 
+  test('and the next attempt gets twice the time', async () => {
+    const w = await fleet()
+    await w.script('dev', scripts.stays)
+    const task = await w.assign('dev', { timeouts: { attemptSeconds: 1 } })
+    const error = (seconds: number) => `The attempt was not done within ${seconds} s.`
+    expect(await w.taskIn(task, 'awaiting_retry')).toMatchObject({ error: error(1), attempt: 1 })
+    expect((await w.on(task, 'retry')).status).toBe(200)
+    expect(
+      await eventually(async () => {
+        const seen = await w.read(task)
+        return seen.state === 'awaiting_retry' && seen.error !== error(1) && seen
+      }),
+    ).toMatchObject({ error: error(2), timeouts: { attemptSeconds: 1 } })
+  })
+
   test('a task of POST /tasks has such times, too', async () => {
     const w = await fleet()
     const task = await w.make({ timeouts: { attemptSeconds: 7, deadlineSeconds: 1 } })

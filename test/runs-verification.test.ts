@@ -45,6 +45,12 @@ test('a mission is planned, worked on and verified by agents that Baton runs', a
     verifiedBy: 'reviewer',
     verifierScore: 0.8,
   })
+  // The verdict is counted once, not again when the answer of the verifier or the planner is accepted.
+  const report = await eventually(async () => {
+    const { status, body } = await w.call('GET', `/missions/${made.id}/report`)
+    return status === 200 && body.markdown
+  })
+  expect(report).toContain('Verifiers passed 1 results and sent 0 back.')
   // Each was run once, and got what it was to do.
   for (const slug of ['planner', 'writer', 'reviewer']) expect(await w.over(slug)).toHaveLength(1)
 })
@@ -77,7 +83,7 @@ describe.skipIf(!isGitHere)('a command', () => {
     const git = (...args) => execFileSync('git', ['-c', 'user.name=A', '-c', 'user.email=a@example.org', ...args])
     git('add', '.')
     git('commit', '--quiet', '-m', 'made')
-    // Not committed, so not judged.
+    // Not committed by the agent: Baton commits it.
     writeFileSync('stray.txt', 'x')
     console.log(JSON.stringify({ result: { done: true } }))`
   const plan = (command: string) => ({
@@ -93,7 +99,7 @@ describe.skipIf(!isGitHere)('a command', () => {
     const w = await fleet()
     const repository = await withRepository(w, COMMITS(`'good'`))
     const made = await mission(w, {
-      plan: plan('grep -q good made.txt && test ! -e stray.txt && touch left.txt'),
+      plan: plan('grep -q good made.txt && test -e stray.txt && touch left.txt'),
     })
     await inState(w, made, 'completed')
     expect(await theTask(w, made)).toMatchObject({
@@ -137,6 +143,38 @@ describe.skipIf(!isGitHere)('a command', () => {
     await inState(w, made, 'completed')
     const [check] = await w.over('baton')
     expect(check.folder).toMatchObject({ path: home, worktree: null })
+  })
+
+  test('works in the folder that Baton gave an agent without a cwd', async () => {
+    const w = await fleet()
+    await w.script('dev', `import { writeFileSync } from 'node:fs'; writeFileSync('made.txt', 'x')`, {
+      config: { cwd: undefined },
+    })
+    const made = await mission(w, { plan: plan('test -e made.txt') })
+    await inState(w, made, 'completed')
+    const [work] = await w.over('dev')
+    const [check] = await w.over('baton')
+    expect(check.folder).toMatchObject({ path: work.folder.path, worktree: null })
+    expect(await w.agent('baton')).toMatchObject({ state: 'idle' })
+  })
+
+  test('whose folder is gone fails its verification alone: a person is asked why, and the next command runs', async () => {
+    const w = await fleet()
+    const { home } = await w.script(
+      'leaver',
+      `import { rmSync } from 'node:fs'; rmSync(process.cwd(), { recursive: true })`,
+    )
+    await w.script('dev', `console.log('done')`)
+    const lost = await w.make({ agent: 'leaver', verification: { kind: 'command', command: 'true' } })
+    const { body } = await eventually(async () => {
+      const inbox = await w.call('GET', '/inbox')
+      return inbox.body.items.length > 0 && inbox
+    })
+    expect(body.items).toMatchObject([{ kind: 'review', about: { taskId: lost.id } }])
+    expect(body.items[0].reason).toContain(`no_verdict: the verification is failed: The folder ${home}`)
+    expect(await w.agent('baton')).toMatchObject({ state: 'idle' })
+    const next = await w.make({ agent: 'dev', verification: { kind: 'command', command: 'true' } })
+    await w.taskIn(next, 'completed')
   })
 
   test('needs a result that a run of Baton made; otherwise a person is asked', async () => {

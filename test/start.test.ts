@@ -96,6 +96,11 @@ async function refusal(env: Record<string, string>, options?: LaunchOptions): Pr
   return said.trim()
 }
 
+/** The one line of the log that a start writes: as whom agents run. */
+const WARNING = /^\{"level":40,[^\n]*"msg":"([^"]*)"\}\n/m
+/** What was said beside it. */
+const besideWarning = (stderr: string) => stderr.replace(WARNING, '')
+
 async function stopped(baton: Launched, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
   baton.child.kill(signal)
   expect(await baton.ended, baton.stderr()).toEqual({ code: 0, signal: null })
@@ -340,13 +345,23 @@ const readyWithLink = (url: string) =>
 
 describe('the first start', () => {
   test('creates the owner key for its owner alone, and prints its address and a link to sign in', () => {
-    const { url, left: _left, ...said } = first
+    const { url, left: _left, stderr, ...said } = first
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
-    expect(said).toEqual({ stdout: readyWithLink(url), stderr: '', keyStatus: 200 })
+    expect(said).toEqual({ stdout: readyWithLink(url), keyStatus: 200 })
+    expect(besideWarning(stderr)).toBe('')
     const file = statSync(join(usedData(), 'owner-key'))
     expect(file.mode & 0o777).toBe(0o600)
     expect(file.uid).toBe(process.geteuid?.())
     expect(statSync(usedData()).mode & 0o077).toBe(0)
+  })
+
+  test('warns once in its log that agents run as its user, and more strongly that they run as root', () => {
+    const [, warning] = WARNING.exec(first.stderr) ?? []
+    expect(warning).toMatch(
+      isRoot ? /^Baton runs as root, and so do its agents/ : /^agents run as the user of Baton/,
+    )
+    for (const remedy of ['container', 'BATON_AGENT_COMMANDS', 'BATON_AGENT_ROOTS', 'docs/security.md'])
+      expect(warning).toContain(remedy)
   })
 
   test('is followed by starts with the same key and the same tasks', async () => {
@@ -386,7 +401,7 @@ describe('the first start', () => {
     const [printed] = await Promise.all([text(asked.stdout), once(asked, 'close')])
     expect(printed).toMatch(new RegExp(`^sign in: ${address}/sign-in#[A-Za-z0-9_-]{43}\n$`))
     await stopped(third)
-    expect([third.stdout(), third.stderr()]).toEqual([`baton ready on ${address}\n`, ''])
+    expect([third.stdout(), besideWarning(third.stderr())]).toEqual([`baton ready on ${address}\n`, ''])
   })
 
   test('on an external database uses a key that was written before a crash, but not yet stored, and prints in one line what was found', async () => {
@@ -402,7 +417,7 @@ describe('the first start', () => {
     await database.drop()
     // Beside the line that it is ready, one that says what was found.
     const { host, pathname } = new URL(database.url)
-    expect(baton.stderr()).toMatch(
+    expect(besideWarning(baton.stderr())).toMatch(
       /^The database \([^)]+\): PostgreSQL \d+\.\d+, UTF8, collation \S+, no standby\.\n$/,
     )
     expect(baton.stderr()).toContain(`postgres://${host}${pathname}`)
@@ -519,7 +534,7 @@ describe('a signal to stop', () => {
   async function endedBy(baton: Launched, signal: NodeJS.Signals): Promise<void> {
     expect(await baton.ended, `${signal}: ${baton.stderr()}`).toEqual({ code: 0, signal: null })
     if (isLinux) expect(processesOn(used)).toEqual([])
-    expect(baton.stderr()).toBe('')
+    expect(besideWarning(baton.stderr())).toBe('')
   }
   const sendTwice = ({ child }: Launched, signal: NodeJS.Signals) => {
     child.kill(signal)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { isObject, text } from '../transcript/json.ts'
-import type { Tokens } from '../transcript/usage.ts'
+import { type Tokens, written } from '../transcript/usage.ts'
 import type { AdapterInvokeResult, RunErrorCode, StatusColor } from './protocol.ts'
 
 /**
@@ -106,6 +106,7 @@ export const plus = (a: Tokens, b: Tokens, sign: 1 | -1 = 1): Tokens => ({
   inputTokens: a.inputTokens + sign * b.inputTokens,
   outputTokens: a.outputTokens + sign * b.outputTokens,
   cachedInputTokens: a.cachedInputTokens + sign * b.cachedInputTokens,
+  ...written((a.cacheWriteInputTokens ?? 0) + sign * (b.cacheWriteInputTokens ?? 0)),
 })
 
 export const sameTokens = (a: Tokens, b: Tokens) =>

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
+import { join } from 'node:path'
 import { wholeJson } from '../core/json-in-text.ts'
 import type { Json } from '../transcript/json.ts'
 import type { Tokens } from '../transcript/usage.ts'
@@ -36,6 +37,7 @@ export interface Cli<S extends CliSettings> extends ProbeOf<S> {
   type: string
   config: Config<S>
   inheritsEnv: readonly string[]
+  reportsCost?: boolean
   /** Whether Baton chooses the session id, so that it is known before the program runs. */
   choosesSessions: boolean
   /** The prompt is never an argument: it may hold secrets, be long, or begin with a dash. It goes to stdin. */
@@ -47,6 +49,8 @@ export interface Cli<S extends CliSettings> extends ProbeOf<S> {
   /** The variables that may hold its key; without a key, the folder in which it stores its login. */
   keys: readonly string[]
   loginFolder(env: Record<string, string>): string
+  /** The name of the file with its tokens there. */
+  loginFile: string
 }
 
 export function cliAdapter<S extends CliSettings>(cli: Cli<S>): AgentRunAdapter {
@@ -57,6 +61,8 @@ export function cliAdapter<S extends CliSettings>(cli: Cli<S>): AgentRunAdapter 
     takes: ['systemPrompt', 'tools'],
     configSchema: cli.config.schema,
     inheritsEnv: cli.inheritsEnv,
+    reportsCost: cli.reportsCost ?? false,
+    loginFiles: (env) => [join(cli.loginFolder(env), cli.loginFile)],
     validateConfig: cli.config.validate,
     invoke: (input, hooks, signal) => invoke(cli, input, hooks, signal),
     credentialOf: ({ env }) => {

@@ -45,6 +45,8 @@ export const localSettings = {
   ...commonSettings,
   cwd: NonEmpty.optional(),
   env: z.record(VariableName, PlainText).default({}),
+  /** Which values of `env` are secret though neither name nor value looks like it. */
+  secretEnv: z.array(z.string().max(200)).max(1_000).default([]),
   workspace: z.enum(['cwd', 'git_worktree']).default('cwd'),
   /** Where a worktree starts from; by default what is checked out in cwd. */
   baseBranch: NonEmpty.max(250).regex(/^[^-]/, 'must not begin with a dash').optional(),
@@ -70,6 +72,8 @@ export function configOf<T>(adapterType: string, shape: z.ZodType<T>): Config<T>
   const parse = (config: unknown): { ok: true; settings: T } | { ok: false; errors: string[] } => {
     try {
       const parsed = shape.safeParse(config)
+      const missing = parsed.success ? missingInEnv(parsed.data as Secretive) : []
+      if (missing.length > 0) return { ok: false, errors: missing }
       if (parsed.success) return { ok: true, settings: parsed.data }
       return { ok: false, errors: parsed.error.issues.flatMap((issue) => sentencesOf(issue, adapterType)) }
     } catch {
@@ -89,6 +93,17 @@ export function configOf<T>(adapterType: string, shape: z.ZodType<T>): Config<T>
     },
   }
 }
+
+interface Secretive {
+  env?: Record<string, string>
+  secretEnv?: readonly string[]
+}
+
+/** A misspelt name would leave its secret readable. */
+const missingInEnv = ({ env = {}, secretEnv = [] }: Secretive) =>
+  secretEnv.flatMap((name, i) =>
+    Object.hasOwn(env, name) ? [] : [`secretEnv[${i}] names ${name}, which env does not have.`],
+  )
 
 /** The result of a failed run. */
 export const failed = (

@@ -46,6 +46,8 @@ export function failureIn(answer: Exchange, now: number): AdapterInvokeResult | 
   if (status >= 200 && status < 300) return null
   const quote = answer.body.trim().slice(0, LONGEST_QUOTE).toWellFormed()
   const message = `The agent answered ${status}${quote === '' ? '.' : `: ${quote}`}`
+  if (status < 500 && objectIn(answer.body)?.code === 'invalid_task')
+    return failed('invalid_task', textIn(objectIn(answer.body)?.message) ?? message)
   if (status === 401 || status === 403) return failed('not_logged_in', message)
   if (status === 429)
     return { ...failed('rate_limited', message), retryAt: retryAtIn(answer.headers['retry-after'], now) }

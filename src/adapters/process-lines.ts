@@ -37,6 +37,10 @@ export interface ProcessFacts {
   question: { question: string; options: string[] } | null
   /** The last rate limit it reported. */
   rateLimit: { until: string | null } | null
+  /** Why the task cannot be done, however often it is tried. */
+  invalid: string | null
+  /** How many lines began like JSON and could not be read: one of them may have been its result. */
+  unreadable: number
 }
 
 interface Final {
@@ -56,16 +60,22 @@ export const NO_FACTS: ProcessFacts = {
   sessionId: null,
   rateLimit: null,
   question: null,
+  invalid: null,
+  unreadable: 0,
 }
 
 /** The facts after a line, and the reports to forward. */
 export function takeLine(facts: ProcessFacts, line: string): { facts: ProcessFacts; reports: Report[] } {
   const reported = objectIn(line)
+  if (!reported && BEGINS_LIKE_JSON.test(line))
+    return { facts: { ...facts, unreadable: facts.unreadable + 1 }, reports: [warning(UNREADABLE)] }
   if (!reported) return { facts, reports: [] }
   if ('baton' in reported) return takeReport(facts, reported)
   return FINAL_FIELDS.some((field) => field in reported) ? takeFinal(facts, reported) : { facts, reports: [] }
 }
 
+const BEGINS_LIKE_JSON = /^\s*\{\s*"/
+const UNREADABLE = 'a line begins like JSON and cannot be read'
 const FINAL_FIELDS = ['result', 'summary', 'usage', 'continue']
 
 function takeFinal(facts: ProcessFacts, reported: Json) {
@@ -149,6 +159,12 @@ function takeFact(facts: ProcessFacts, reported: Json): { facts: ProcessFacts; r
       const question = questionIn(reported)
       if (question) return { facts: { ...facts, question }, reports: [] }
       return { facts, reports: [warning(NO_QUESTION)] }
+    }
+    case 'fail': {
+      const error = textIn(reported.error)
+      if (reported.class !== 'invalid' || error === undefined)
+        return { facts, reports: [warning('fail needs the class "invalid" and an error')] }
+      return { facts: { ...facts, invalid: error }, reports: [] }
     }
     case 'rate_limit': {
       const rateLimit = { until: timeIn(reported.until) }

@@ -2,9 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { withoutResult } from '../core/runs/unreadable.ts'
 import { failureOf } from './child/failure.ts'
 import { runChild } from './child/run-child.ts'
-import { Command, configOf, localSettings, PlainText } from './config.ts'
+import { Command, configOf, failed, localSettings, PlainText } from './config.ts'
 import { quietHooks } from './hooks.ts'
 import { accountOf, NO_FACTS, type ProcessFacts, type Report, takeLine } from './process-lines.ts'
 import { programCheck } from './program.ts'
@@ -117,6 +118,11 @@ function resultOf(facts: ProcessFacts, failure: ReturnType<typeof failureOf>): A
   const { final, rateLimit } = facts
   const account = accountOf(facts)
   const summary = final?.summary ?? null
+  const isOver = !failure || failure.errorCode === 'nonzero_exit'
+  if (facts.invalid !== null && isOver) {
+    const exitCode = failure ? failure.exitCode : 0
+    return { ...failed('invalid_task', facts.invalid), exitCode, ...account, summary }
+  }
   if (!failure) {
     const made = final && 'result' in final ? { result: final.result } : {}
     const usageBasis = account.usage ? ('reported' as const) : null
@@ -125,7 +131,7 @@ function resultOf(facts: ProcessFacts, failure: ReturnType<typeof failureOf>): A
       exitCode: 0,
       ...account,
       usageBasis,
-      summary,
+      summary: summary ?? whyNoResult(facts),
       wantsMore: final?.wantsMore ?? false,
       ...(final?.after && { after: final.after }),
       ...(facts.question && { question: facts.question }),
@@ -134,4 +140,10 @@ function resultOf(facts: ProcessFacts, failure: ReturnType<typeof failureOf>): A
   }
   if (failure.errorCode !== 'nonzero_exit' || !rateLimit) return { ...failure, ...account, summary }
   return { ...failure, ...account, summary, errorCode: 'rate_limited', retryAt: rateLimit.until }
+}
+
+/** A result that could not be read would be missed by nobody. */
+function whyNoResult({ final, question, unreadable }: ProcessFacts): string | null {
+  if (unreadable === 0 || question || final?.wantsMore || (final && 'result' in final)) return null
+  return withoutResult(unreadable)
 }

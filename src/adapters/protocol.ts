@@ -151,10 +151,17 @@ export interface AgentRunAdapter {
   takes?: readonly ('systemPrompt' | 'tools')[]
   /** JSON Schema of its settings, for forms. */
   configSchema?: Record<string, unknown>
+  /**
+   * Its program counts dollars over its sessions, also of runs that could not report them. A price from tokens would then count
+   * those twice.
+   */
+  reportsCost?: boolean
   /** Whether its agent works in a folder of this machine (default true). */
   usesFolder?: boolean
   /** Further variables that its agent inherits from Baton's own environment, besides the common ones. `X_*` is a prefix. */
   inheritsEnv?: readonly string[]
+  /** The files in which its program keeps its login, with this environment. The tokens in them are redacted. */
+  loginFiles?(env: Record<string, string>): readonly string[]
   validateConfig(config: unknown): Validation
   invoke(input: AdapterInvokeInput, hooks: AdapterHooks, signal: AbortSignal): Promise<AdapterInvokeResult>
   /**

@@ -28,6 +28,11 @@ export class AdapterRegistry {
     return this.#adapters.get(type)
   }
 
+  /** The login files of all programs, with this environment: an agent may read those of other programs, too. */
+  loginFiles(env: Record<string, string>): string[] {
+    return [...new Set([...this.#adapters.values()].flatMap((adapter) => loginFilesOf(adapter, env)))]
+  }
+
   /** Those that people may choose. */
   list(): Pick<AgentRunAdapter, 'type' | 'capabilities' | 'configSchema'>[] {
     return [...this.#adapters.values()]
@@ -71,6 +76,16 @@ async function defaultExportOf(path: string): Promise<unknown> {
   }
 }
 
+/** One adapter of a third party must not fail the runs of all others. */
+function loginFilesOf(adapter: AgentRunAdapter, env: Record<string, string>): string[] {
+  try {
+    const files: unknown = adapter.loginFiles?.(env) ?? []
+    return isListOfText(files) ? files : []
+  } catch {
+    return []
+  }
+}
+
 /** Why a value is not an adapter, as half a sentence; null when it is one. */
 function faultOf(value: unknown): string | null {
   if (!isObject(value)) return 'its default export is neither an adapter nor a list of them'
@@ -83,7 +98,7 @@ function faultOf(value: unknown): string | null {
     return `the capabilities of "${type}" must set ${CAPABILITIES.join(', ')} to true or false`
   for (const method of ['validateConfig', 'invoke'])
     if (typeof value[method] !== 'function') return `"${type}" has no function ${method}`
-  for (const method of ['resume', 'credentialOf', 'probe', 'readLines', 'readLineStream'])
+  for (const method of ['resume', 'credentialOf', 'loginFiles', 'probe', 'readLines', 'readLineStream'])
     if (value[method] !== undefined && typeof value[method] !== 'function')
       return `${method} of "${type}" is not a function`
   if (configSchema !== undefined && !isObject(configSchema))
@@ -94,5 +109,5 @@ function faultOf(value: unknown): string | null {
   return null
 }
 
-const isListOfText = (value: unknown) =>
+const isListOfText = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((entry) => typeof entry === 'string')

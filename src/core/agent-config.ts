@@ -109,8 +109,15 @@ function filledIn(given: Config, before: Config): Config {
 /** Which settings that matter have changed. */
 const changesIn = (config: Config, before: Config): string[] =>
   [...new Set([...Object.keys(config), ...Object.keys(before)])].filter(
-    (field) => !FREE.has(field) && !isSame(own(config, field), own(before, field)),
+    (field) =>
+      !FREE.has(field) &&
+      !isSame(own(config, field), own(before, field)) &&
+      !(field === 'secretEnv' && includesAll(own(config, field), own(before, field))),
   )
+
+/** Naming more variables as secret shows nobody a value; naming fewer may. */
+const includesAll = (names: unknown, before: unknown = []) =>
+  Array.isArray(names) && Array.isArray(before) && before.every((name) => names.includes(name))
 
 /** Whether two JSON values are equal. Not recursive: values may be nested very deep. */
 function isSame(one: unknown, other: unknown): boolean {

@@ -27,6 +27,22 @@ interface Judged {
 
 const HARMLESS_ADAPTERS = ['external', 'simulated', 'http']
 
+/** As whom an adapter starts programs on a node: as the user that Baton runs as, who can read its keys, or even as root. */
+export type RunsAs = 'baton' | 'root'
+
+/** Null: it starts none. */
+export const runsAs = (adapterType: string, isRoot: boolean): RunsAs | null =>
+  HARMLESS_ADAPTERS.includes(adapterType) ? null : isRoot ? 'root' : 'baton'
+
+const REMEDY =
+  'run Baton as a user of its own or in a container, and set BATON_AGENT_COMMANDS and BATON_AGENT_ROOTS (docs/security.md)'
+
+/** For the operator of a node that starts programs of agents. */
+export const WARNING_AT_START: Record<RunsAs, string> = {
+  baton: `agents run as the user of Baton and can read its keys and data: ${REMEDY}`,
+  root: `Baton runs as root, and so do its agents: they can read and change everything on this machine: ${REMEDY}`,
+}
+
 /** Why the agent may not run on this node: sentences without their subject. */
 export function objectionsTo(judged: Judged, policy: AgentPolicy): Objection[] {
   if (judged.adapterType === 'external') return []

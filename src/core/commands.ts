@@ -1,14 +1,18 @@
+import type { ClaimRequest, PastHolder } from './claim-request.ts'
 import type { NewComment } from './comments.ts'
 import type { NewContractor } from './contractors.ts'
 import type { SeenGate } from './kinds/mission/gate.ts'
 import type { Limits } from './limits.ts'
 import type { LogEntry } from './log.ts'
-import type { VerificationRule } from './plans/mission-plan.ts'
 import type { Actor, AgentRecord, DetailsChanged, Purpose, SessionRecord, TaskRecord } from './records.ts'
 import type { FailureClass } from './retry.ts'
 import type { Serves } from './reviews.ts'
-import type { BudgetChange, TaskBudget } from './runs/budget.ts'
+import type { Outside } from './rules/acting.ts'
+import type { BudgetChange } from './runs/budget.ts'
+import type { SpentByRun } from './runs/spent.ts'
 import type { TaskState, TriggerRule } from './states.ts'
+import type { TaskPlan } from './task-plan.ts'
+import type { ChildRoot } from './task-watch.ts'
 import type { CountedDependency, DependencyKind, UpstreamOutcome, UpstreamReport } from './upstream.ts'
 import type { VerdictGiven } from './verification/given.ts'
 import type { WaitingDetails } from './waiting.ts'
@@ -24,6 +28,8 @@ export interface Adder {
   readonly id: number
   readonly uuid: string
   readonly fence: Fence
+  /** Outside of missions: the task that counts it; null in a mission, which does. */
+  readonly root: ChildRoot | null
 }
 
 export interface NewTask {
@@ -94,33 +100,14 @@ export interface TaskDetails extends Partial<WaitingDetails> {
   commentCount?: number | undefined
 }
 
-/** What a plan says about a task beside what the claim path needs. */
-export interface TaskPlan {
-  /** Its id in the plan; null: it was added without one. */
-  tempId: string | null
-  /** Its place in the plan, from 1; null: it is not in the plan. */
-  sequenceNumber: number | null
-  model: string | null
-  /** Its fallback models. */
-  fallbackModels?: readonly string[] | undefined
-  complexity: number | null
-  estimatedTokens: number | null
-  successCriteria: string | null
-  outputSchema: Record<string, unknown> | null
-  toolsRequested: readonly string[]
-  systemPrompt: string | null
-  budget: TaskBudget | null
-  verification: VerificationRule | null
-  /** Outside id of the task whose holder added it. */
-  childOf?: string | undefined
-}
-
 export interface Submission {
   /** JSON text of the result. */
   data: string
   hash: string
   bytes: number
   summary: string | null
+  /** The commit of the work in its repository, if the run worked in one. */
+  commit?: string | null | undefined
 }
 
 /** What a person saw when it decided: refused when the task is something else by now. */
@@ -129,26 +116,11 @@ interface SeenTask {
   whileIn?: TaskState | undefined
 }
 
-/** What the run that a command comes from has used; shown in the event of the change. */
-export interface SpentByRun {
-  runId: string
-  model: string | null
-  tokens: number
-  costUsd: string | null
-}
-
 export type TaskCommand =
-  | {
-      kind: 'claim'
-      agent: string
-      session: string
-      leaseMs: number
-      capabilities: readonly string[]
-      /** Assigned by the coordinator, not requested: it must be started in time. */
-      byCoordinator?: boolean | undefined
-    }
+  | ({ kind: 'claim' } & ClaimRequest)
   | { kind: 'renew'; fence: Fence; leaseMs?: number | undefined }
-  | { kind: 'start'; fence: Fence }
+  /** `isRun`: the holder is a run of this Baton. */
+  | { kind: 'start'; fence: Fence; isRun?: true | undefined }
   | {
       kind: 'progress'
       fence: Fence
@@ -169,7 +141,8 @@ export type TaskCommand =
       after?: { tasks: readonly { id: number; uuid: string }[]; cycle: readonly string[] | null } | undefined
       spent?: SpentByRun | undefined
     }
-  | { kind: 'release'; fence: Fence; reason: string }
+  /** `waitsForAgent`: a continuation waits for its paused agent for a while. */
+  | { kind: 'release'; fence: Fence; reason: string; waitsForAgent?: boolean | undefined }
   | { kind: 'submit'; fence: Fence; submission: Submission; spent?: SpentByRun | undefined }
   /** The holder asks a person. Without options, any answer is possible. */
   | { kind: 'ask'; fence: Fence; question: string; options: readonly string[] }
@@ -181,6 +154,12 @@ export type TaskCommand =
       stack?: string | undefined
       retryAt?: number | undefined
       spent?: SpentByRun | undefined
+      /** Nothing was tried: the attempt does not count. */
+      spendsNoAttempt?: boolean | undefined
+      /** Of whatever class it is: the next attempt gets more time. */
+      tookTooLong?: boolean | undefined
+      /** What it would have submitted. It is stored as rejected, so that a person can promote it. */
+      submission?: Submission | undefined
     }
   /** The answer to the question of its last holder. */
   | { kind: 'answer'; answer: string; generation?: number | undefined }
@@ -191,7 +170,7 @@ export type TaskCommand =
   /** `byMission`: its mission was closed; it continues when the mission does. */
   | ({ kind: 'pause'; reason: string | null; byMission?: boolean | undefined } & SeenTask)
   | { kind: 'resume'; generation?: number | undefined }
-  | { kind: 'retry'; reason: string | null; generation?: number | undefined }
+  | { kind: 'retry'; reason: string | null; generation?: number | undefined; fresh?: boolean | undefined }
   | { kind: 'reset'; reason: string | null; generation?: number | undefined }
   /** It was skipped because of tasks that are to be done again. */
   | { kind: 'waitAgain'; because: string }
@@ -205,6 +184,8 @@ export type TaskCommand =
       digest?: string | undefined
       /** It fails, whatever attempts are left. */
       forGood?: boolean | undefined
+      /** The next attempt starts over: from the base, in a new session. */
+      fresh?: boolean | undefined
     }
   | {
       kind: 'verdict'
@@ -214,6 +195,10 @@ export type TaskCommand =
       /** Who judged, and how well it did. */
       given?: VerdictGiven | undefined
     }
+  /** An agent added a task below it. */
+  | { kind: 'countChild' }
+  /** A person wants another verdict on its result: by this agent, or by any that may judge it. */
+  | { kind: 'verifyAgain'; agent: string | null; generation: number; digest?: string | undefined }
   /** The task was divided into parts: it waits for them from now on, and they may wait for others. */
   | {
       kind: 'divide'
@@ -231,13 +216,32 @@ export type TaskCommand =
     }
   /** The worker or the agent that holds it went silent. */
   | { kind: 'lose'; fence: Fence; silentMs: number; who: 'worker' | 'agent' }
-  /** The agent that holds it was terminated. */
-  | { kind: 'revoke'; fence: Fence; reason: string }
+  /** The agent that holds it was terminated, or paused at once. */
+  | { kind: 'revoke'; fence: Fence; how: 'AGENT_TERMINATED' | 'AGENT_PAUSED'; reason: string }
   /** The holder gave no sign of life for this long. */
   | { kind: 'stall'; silentMs: number }
-  | { kind: 'promote'; generation: number; session: string; hash: string; ref: string; reason: string | null }
+  | {
+      kind: 'promote'
+      generation: number
+      session: string
+      hash: string
+      commit?: string | null | undefined
+      ref: string
+      reason: string | null
+    }
   | { kind: 'update'; ifVersion: number | null; patch: TaskPatch }
   | { kind: 'archive'; generation?: number | undefined }
+  /** Folders and branches of these generations go, and no later generation takes over their work. */
+  | {
+      kind: 'removeWork'
+      because: 'discarded' | 'retention'
+      /** Ascending. */
+      generations: readonly number[]
+      branches: number
+      folders: number
+      /** The version of the task when its work was looked at. */
+      version: number
+    }
   | { kind: 'comment'; comment: NewComment }
   /** A newer plan of its mission says something else about it. */
   | {
@@ -352,8 +356,9 @@ export interface RuleContext {
   /** A dependency, read under the lock of the task that has it. */
   dependencyOf?: ((taskId: number, dependsOn: number) => CountedDependency | undefined) | undefined
   actor: Actor
-  /** The session that held an earlier generation of a task. */
-  sessionOf?: ((taskId: number, generation: number) => string | undefined) | undefined
+  outside?: Outside | undefined
+  /** Who held an earlier generation of a task. */
+  holderOf?: ((taskId: number, generation: number) => PastHolder | undefined) | undefined
 }
 
 /** A worker, and how many tasks it holds. */

@@ -3,6 +3,7 @@ import type { NewComment } from './comments.ts'
 import { closedMsBy } from './kinds/mission/gate.ts'
 import { type Effects, noEffects, TaskDraft, type TaskRecord } from './records.ts'
 import type { TaskReply } from './replies.ts'
+import { countChild } from './rules/children.ts'
 import { claim } from './rules/claim.ts'
 import { comment, say } from './rules/comment.ts'
 import { complete } from './rules/complete.ts'
@@ -12,6 +13,7 @@ import { operate } from './rules/operator.ts'
 import { divide, merge } from './rules/parts.ts'
 import { promote } from './rules/promote.ts'
 import { answer } from './rules/question.ts'
+import { removeWork } from './rules/remove-work.ts'
 import { replan } from './rules/replan.ts'
 import { submit } from './rules/result.ts'
 import { lose, revoke, stall } from './rules/stall.ts'
@@ -77,6 +79,8 @@ function ruleFor(draft: TaskDraft, command: TaskCommand, context: RuleContext): 
       return replan(draft, command, context)
     case 'waitAgain':
       return waitAgain(draft, command, context)
+    case 'countChild':
+      return countChild(draft)
     case 'divide':
       return divide(draft, command, context)
     case 'merge':
@@ -97,6 +101,8 @@ function ruleFor(draft: TaskDraft, command: TaskCommand, context: RuleContext): 
       return complete(draft, command, context)
     case 'answer':
       return answer(draft, command, context)
+    case 'removeWork':
+      return removeWork(draft, command, context)
     case 'promote':
       return promote(draft, command, context)
     default:

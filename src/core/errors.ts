@@ -7,9 +7,12 @@ export const ERRORS = {
   LEASE_OUT_OF_RANGE: { status: 400, title: 'The lease is outside the limits of this workspace' },
   UNAUTHENTICATED: { status: 401, title: 'A valid API key is required' },
   FORBIDDEN: { status: 403, title: 'This key may not do that' },
+  AGENT_RESERVED: { status: 403, title: 'The agent is Baton’s own' },
+  BOUND_TO_ANOTHER_AGENT: { status: 403, title: 'The key is bound to another agent' },
   NOT_ALLOWED_HERE: { status: 403, title: 'The operator of this node does not allow that' },
   HOST_NOT_ALLOWED: { status: 403, title: 'Baton is not served under this host name' },
   ORIGIN_NOT_ALLOWED: { status: 403, title: 'Requests from this web origin are not allowed' },
+  HTTPS_REQUIRED: { status: 403, title: 'Signing in needs https at this host' },
   NOT_FOUND: { status: 404, title: 'Not found' },
   LOG_UNAVAILABLE: { status: 404, title: 'The log of the run cannot be read' },
   REQUEST_TIMEOUT: { status: 408, title: 'The request did not arrive in time' },
@@ -41,6 +44,9 @@ export const ERRORS = {
   CONTINUATION_LIMIT: { status: 409, title: 'The task has used up its continuations' },
   WRONG_STATE: { status: 409, title: 'The current state does not allow this' },
   RUN_NOT_HERE: { status: 409, title: 'The run is not waiting for a callback' },
+  WORK_INCOMPLETE: { status: 409, title: 'The work is incomplete' },
+  WORK_NOT_SAVED: { status: 409, title: 'The work could not be saved' },
+  WORK_KEPT: { status: 409, title: 'No other branch has this accepted work' },
   CHANGES_UNAVAILABLE: { status: 409, title: 'The changes of the run cannot be read here' },
   TOO_MANY_MESSAGES: { status: 429, title: 'Too many messages' },
   TOO_MANY_WRONG_KEYS: { status: 429, title: 'Too many requests with wrong keys from this address' },
@@ -58,6 +64,7 @@ export const ERRORS = {
   IDEMPOTENCY_KEY_REUSED: { status: 422, title: 'This idempotency key was used for another request' },
   STORED_BY_ANOTHER_VERSION: { status: 500, title: 'Another version of Baton stored this' },
   INTERNAL: { status: 500, title: 'Internal error' },
+  TOO_BUSY: { status: 503, title: 'The server is too busy for this request' },
   UNAVAILABLE: { status: 503, title: 'The database is unavailable' },
 } as const satisfies Record<string, { status: number; title: string }>
 
@@ -104,3 +111,8 @@ export class Refused extends Error {
     return new Refused(code, detail, extra)
   }
 }
+
+export const tooBusy = () =>
+  new Refused('TOO_BUSY', 'Too many large requests are under way. Try again in a moment.', {
+    retryAfterSeconds: 2,
+  })

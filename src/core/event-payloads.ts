@@ -30,10 +30,16 @@ export const planned = {
   estimatedTokens: z.int(),
   estimatedUsd: text.nullable(),
 }
-export const spent = { totalCost: text, totalTokens: z.int(), budget: z.unknown() }
+/** Null: the cost of no run is known. The runs have ended; `unknownRuns` of them have no known cost. */
+const costOfRuns = {
+  totalCost: text.nullable(),
+  runs: z.int().optional(),
+  unknownRuns: z.int().optional(),
+}
+export const spent = { ...costOfRuns, totalTokens: z.int(), budget: z.unknown() }
 export const ended = {
   totalTokens: z.int(),
-  totalCost: text,
+  ...costOfRuns,
   durationMs: z.int().nullable(),
   tasksCompleted: z.int(),
   tasksFailed: z.int(),
@@ -50,6 +56,7 @@ export const spentByRun = {
   model: text.nullable().optional(),
   tokens: z.int().optional(),
   costUsd: text.nullable().optional(),
+  exitCode: z.int().nullable().optional(),
 }
 export const failure = {
   failureClass: text.optional(),
@@ -57,6 +64,16 @@ export const failure = {
   attempt: z.int(),
   stack: text.optional(),
 }
+
+/** Of agents that Baton runs, and of others that name their model: who claimed. And what the holder says about itself. */
+export const claimed = {
+  ...held,
+  agentType: text.optional(),
+  model: text.nullable().optional(),
+  metadata: z.unknown().optional(),
+}
+/** Of a rejected result of a real holder: whose, and the time since it claimed. */
+export const lostWork = { agent: text.optional(), processingMs: z.int().optional() }
 
 export const submitted = { summaryLength: z.int().optional(), ...spentByRun }
 

@@ -1,11 +1,13 @@
 import { z } from 'zod'
 import {
   afterClaim,
+  claimed,
   ended,
   failure,
   fence,
   held,
   judged,
+  lostWork,
   mission,
   ofAgent,
   planned,
@@ -39,7 +41,7 @@ export const EVENTS = {
   task_divided: z.object({ parts: z.int(), merge: text }),
   task_queued: z.object({ because: z.enum(['due', 'dependencies_met']), unblockedBy: text.optional() }),
   task_skipped: z.object({ because: text, failedDependency: text.optional(), ...afterClaim }),
-  task_assigned: z.object({ ...held, leaseMs: z.int(), attempt: z.int(), previousState: text.nullable() }),
+  task_assigned: z.object({ ...claimed, leaseMs: z.int(), attempt: z.int(), previousState: text.nullable() }),
   task_started: z.object({ ...held, attempt: z.int() }),
   task_continuing: z.object({ ...held, continuations: z.int(), ...spentByRun }),
   task_continues_later: z.object({ ...afterClaim, ...held, after: z.array(text), ...spentByRun }),
@@ -61,6 +63,7 @@ export const EVENTS = {
   task_answered: z.object({ question: text, answer: text }),
   task_verification_passed: z.object({ verdict: text.nullable(), ...judged }),
   task_verification_failed: z.object({ verdict: text.nullable(), attempt: z.int(), ...judged, ...retried }),
+  task_verification_requested: z.object({ verifier: text.nullable() }),
   task_human_approved: z.object({ comment: text.nullable() }),
   task_human_rejected: z.object({ comment: text.nullable(), attempt: z.int(), ...retried }),
   task_retrying: z.object({
@@ -116,6 +119,13 @@ export const EVENTS = {
 
   task_updated: z.object({ fields: z.array(text) }),
   task_archived: z.object({}),
+  /** Folders and branches of these generations are removed; `retention`: the task ended long ago. */
+  task_work_removed: z.object({
+    because: z.enum(['discarded', 'retention']),
+    generations: z.array(z.int()),
+    branches: z.int(),
+    folders: z.int(),
+  }),
   task_progress: z.object({
     ...held,
     percent: z.number().optional(),
@@ -141,6 +151,7 @@ export const EVENTS = {
     workLost: z.boolean(),
     workProductRef: text,
     resultBytes: z.int(),
+    ...lostWork,
   }),
   /** Upkeep found something that makes no progress; what it does about it is in the next event. */
   stall_detected: z.object({
@@ -155,12 +166,12 @@ export const EVENTS = {
   claim_write_refused: z.object(fence),
 
   workspace_created: z.object({ name: text }),
-  key_created: z.object({ keyId: text, name: text, role: text }),
+  key_created: z.object({ keyId: text, name: text, role: text, agent: text.optional() }),
   key_revoked: z.object({ keyId: text, name: text, endedWith: text.nullable() }),
   limits_changed: z.object({ changed: z.record(text, z.unknown()) }),
   agent_registered: z.object({ ...ofAgent, by: text }),
   agent_updated: z.object({ agent: text, fields: z.array(text) }),
-  agent_paused: z.object({ ...ofAgent, reason: text.nullable() }),
+  agent_paused: z.object({ ...ofAgent, reason: text.nullable(), graceful: z.boolean().optional() }),
   agent_resumed: z.object(ofAgent),
   agent_leaving: z.object({ ...ofAgent, reason: text, claims: z.int() }),
   agent_terminated: z.object({ ...ofAgent, reason: text, claims: z.int() }),
@@ -248,6 +259,8 @@ export const EVENTS = {
   mission_completed: z.object({ ...mission, ...ended }),
   mission_failed: z.object({ ...mission, ...ended }),
   mission_cancelled: z.object({ ...mission, ...ended }),
+  mission_outcome_ready: z.object({ ...mission, tasksCompleted: z.int() }),
+  mission_outcome_declined: z.object({ ...mission, missing: text, isPlanned: z.boolean() }),
   /** Another plan, while the tasks of the approved one continue. */
   mission_plan_proposed: z.object({ ...mission, ...planned }),
   /** A newer plan is approved while the mission runs. */
@@ -372,15 +385,8 @@ export const missionEvent = (
   from: MissionState | null = null,
   to: MissionState | null = null,
 ): EventDraft => ({
-  type,
-  taskId: null,
-  missionId: id,
-  generation: null,
-  from,
-  to,
-  actor,
+  ...{ type, taskId: null, missionId: id, generation: null, from, to, actor, at: now },
   payload: { missionId: uuid, ...payload },
-  at: now,
 })
 
 export interface StoredEvent extends EventDraft {

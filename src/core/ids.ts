@@ -27,6 +27,15 @@ export function idCarriedBy(uuid: string): number | null {
   return Number.parseInt(uuid.slice(22, 23) + uuid.slice(24), 16)
 }
 
+/** Workspaces have narrower numbers than what is in them. */
+const LARGEST_WORKSPACE_ID = 2 ** 31 - 1
+
+/** The workspace that a UUID names, if it can name one. The caller still compares the whole UUID with the row's. */
+export function workspaceCarriedBy(uuid: string): number | null {
+  const id = idCarriedBy(uuid)
+  return id !== null && id <= LARGEST_WORKSPACE_ID ? id : null
+}
+
 const HEX_DIGITS = 32
 const asUuid = (hex: string) => hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 

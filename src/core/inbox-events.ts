@@ -1,5 +1,7 @@
 import type { EventType } from './events.ts'
+import { resultDigestOf } from './standing-result.ts'
 import type { TaskState } from './states.ts'
+import type { TaskWatch } from './task-watch.ts'
 import type { InboxKind, WaitKind } from './waiting.ts'
 
 /** Events that say what waits for people. They are written with what makes an item wait, and with what ends that. */
@@ -41,7 +43,7 @@ interface WaitingTask {
   readonly state: TaskState
   readonly agent: string | null
   readonly resultHash: string | null
-  readonly watch: { readonly isDeadLetter?: true | undefined } | null
+  readonly watch: TaskWatch | null
 }
 
 export const taskItemId = ({ uuid, generation }: Pick<WaitingTask, 'uuid' | 'generation'>) =>
@@ -61,7 +63,8 @@ export function taskItemsChanged(
   const events = before ? [closed(taskItemId(before), because)] : []
   const { waitsKind: kind, waitsSince, waitsBecause: reason } = waits
   if (kind === null) return events
-  const { agent, generation, resultHash: digest } = after
+  const { agent, generation } = after
+  const digest = resultDigestOf(after)
   const item = { id: taskItemId(after), kind, agent, reason, since: waitsSince!, generation, digest }
   return [...events, added(item)]
 }

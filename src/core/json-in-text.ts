@@ -1,3 +1,5 @@
+import { isParsable } from './json-structure.ts'
+
 /** What a model answered: it wraps JSON in words and code fences. */
 
 /** The result of a task, or the text in it: agents on CLIs have their last message as `{"text": "…"}`. */
@@ -23,9 +25,9 @@ export function jsonIn(text: string): unknown {
   return undefined
 }
 
-/** The value of a text that consists of one JSON object or list. */
+/** The value of a text that consists of one JSON object or list, unless it has too many values or is nested too deep. */
 export function wholeJson(text: string): unknown {
-  if (!/^\s*[[{]/.test(text)) return undefined
+  if (!/^\s*[[{]/.test(text) || !isParsable(text)) return undefined
   try {
     return JSON.parse(text)
   } catch {

@@ -52,6 +52,12 @@ export const LimitsSchema = z.strictObject({
     .max(86_400)
     .describe('How long a task that is suspected to hang may go without progress')
     .default(600),
+  branchRetentionDays: z
+    .int()
+    .min(0)
+    .max(36_500)
+    .describe('How long the branches of a task that has ended stay; accepted work stays longer; 0: for ever')
+    .default(30),
   queueOrder: z
     .enum(['priority', 'shortest_first'])
     .describe('Whether short tasks go first; applies to tasks queued from then on')
@@ -64,5 +70,23 @@ export const LimitsInUse = LimitsSchema.extend({
 })
 
 export type Limits = z.infer<typeof LimitsSchema>
+
+/** What bounds the share of a workspace in a server that it shares with others. The rest is its own affair. */
+const BOUNDS = {
+  minLeaseSeconds: 'at least',
+  maxLeaseSeconds: 'at most',
+  maxConcurrentClaims: 'at most',
+  maxGenerationsPerTask: 'at most',
+  maxResultBytes: 'at most',
+  maxActiveSessions: 'at most',
+  claimHistoryRetentionDays: 'at most',
+} as const satisfies Partial<Record<keyof Limits, string>>
+
+/** The limits that a change would widen. Whoever runs the server decides about those; a workspace can only narrow them. */
+export const widenedLimits = (present: Limits, changed: Partial<Limits>): (keyof Limits)[] =>
+  (Object.keys(BOUNDS) as (keyof typeof BOUNDS)[]).filter((field) => {
+    const wanted = changed[field] ?? present[field]
+    return BOUNDS[field] === 'at most' ? wanted > present[field] : wanted < present[field]
+  })
 export const DEFAULT_LIMITS: Limits = LimitsSchema.parse({})
 export const DEFAULT_LEASE_SECONDS = 300

@@ -99,6 +99,8 @@ const SENTENCES: { [T in EventType]: (payload: Payload<T>) => string } = {
   task_verification_passed: ({ verdict }) => `The result passed verification${why(verdict)}.`,
   task_verification_failed: ({ verdict, attempt }) =>
     `The result failed verification (attempt ${attempt})${why(verdict)}.`,
+  task_verification_requested: ({ verifier }) =>
+    `A person asked for another verdict on the result${verifier === null ? '' : ` by ${verifier}`}.`,
   task_human_approved: ({ comment }) => `A person approved the result${why(comment)}.`,
   task_human_rejected: ({ comment, attempt }) =>
     `A person rejected the result (attempt ${attempt})${why(comment)}.`,
@@ -135,6 +137,8 @@ const SENTENCES: { [T in EventType]: (payload: Payload<T>) => string } = {
 
   task_updated: ({ fields }) => `The task was updated: ${list(fields)}.`,
   task_archived: () => 'The task was archived.',
+  task_work_removed: ({ because, generations, branches, folders }) =>
+    `${because === 'retention' ? 'The task ended long ago: its work' : 'The work'} of ${generations.length === 1 ? 'generation' : 'generations'} ${list(generations.map(String))} was removed (branches: ${branches}, folders: ${folders}).`,
   task_progress: ({ agent, percent, step, checkpoint }) =>
     `${agent} reports ${percent === undefined ? 'progress' : `${percent} %`}${checkpoint ? ' with a checkpoint' : ''}${why(step)}.`,
   task_hang_suspected: ({ agent, doneBy }) =>
@@ -158,7 +162,8 @@ const SENTENCES: { [T in EventType]: (payload: Payload<T>) => string } = {
   limits_changed: ({ changed }) => `Limits were changed: ${list(Object.keys(changed))}.`,
   agent_registered: ({ agent, by }) => `The agent ${agent} was registered by ${by}.`,
   agent_updated: ({ agent, fields }) => `The agent ${agent} was updated: ${list(fields)}.`,
-  agent_paused: ({ agent, reason }) => `The agent ${agent} was paused${why(reason)}.`,
+  agent_paused: ({ agent, reason, graceful }) =>
+    `The agent ${agent} was ${graceful === false ? 'stopped and paused' : 'paused'}${why(reason)}.`,
   agent_resumed: ({ agent }) => `The agent ${agent} was resumed.`,
   agent_leaving: ({ agent, reason, claims }) =>
     `The agent ${agent} will be terminated when it has finished ${count(claims, 'task')}${why(reason)}.`,
@@ -223,15 +228,17 @@ const SENTENCES: { [T in EventType]: (payload: Payload<T>) => string } = {
   mission_resumed: () => 'The mission was resumed.',
   mission_updated: ({ fields }) => `The mission was updated: ${list(fields)}.`,
   mission_budget_exceeded: ({ totalCost }) =>
-    `The mission has spent its budget ($${totalCost}) and waits for a person.`,
+    `The mission has spent its budget${totalCost === null ? '' : ` ($${totalCost})`} and waits for a person.`,
   mission_budget_increased: () => 'The budget of the mission was increased.',
   mission_stopping: ({ reason, tasksRemaining }) =>
     `The mission is being stopped, with ${count(tasksRemaining, 'task')} left${why(reason)}.`,
   mission_completed: ({ tasksCompleted, totalCost }) =>
-    `The mission is completed: ${count(tasksCompleted, 'task')}, $${totalCost}.`,
+    `The mission is completed: ${count(tasksCompleted, 'task')}, ${totalCost === null ? 'unknown cost' : `$${totalCost}`}.`,
   mission_failed: ({ tasksFailed, reason }) =>
     `The mission failed: ${count(tasksFailed, 'task')} failed${why(reason)}.`,
   mission_cancelled: ({ reason }) => `The mission was cancelled${why(reason)}.`,
+  mission_outcome_ready: () => 'The work of the mission is done; a person decides about the outcome.',
+  mission_outcome_declined: ({ missing }) => `A person rejected the outcome of the mission${why(missing)}.`,
   mission_plan_proposed: ({ version, taskCount }) =>
     `Version ${version} of the plan was proposed, with ${count(taskCount, 'task')}.`,
   mission_plan_changed: ({ version, added, changed, cancelled }) =>
@@ -255,7 +262,7 @@ const SENTENCES: { [T in EventType]: (payload: Payload<T>) => string } = {
     `Version ${version} of the report on the ${taskId === undefined ? 'mission' : 'task'} was written by ${author}.`,
   mission_reopened: ({ tasks }) => `The mission is open again: ${count(tasks, 'task')} to do.`,
   cost_snapshot: ({ totalCost, percentUsed }) =>
-    `The mission has spent $${totalCost}${percentUsed === null ? '' : ` (${percentUsed} % of its budget)`}.`,
+    `The mission has spent ${totalCost === null ? 'an unknown amount' : `$${totalCost}`}${percentUsed === null ? '' : ` (${percentUsed} % of its budget)`}.`,
 }
 
 /** What happened, in a sentence. For an event of another version with a different payload, its name. */

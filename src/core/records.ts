@@ -21,7 +21,7 @@ import {
 } from './states.ts'
 import { type TaskWatch, withClockReset, withClockRunning, withClockStopped } from './task-watch.ts'
 import type { DependencyAdded, DependencyRecounted, Upstream } from './upstream.ts'
-import { afterLeaving, expiryOf, type WaitingDetails, waitsAfter } from './waiting.ts'
+import { afterLeaving, expiryOf, preferPlanned, type WaitingDetails, waitsAfter } from './waiting.ts'
 
 /** What the claim path reads and writes of a task: one narrow row. Titles, inputs and results live beside it. */
 export interface TaskRecord {
@@ -177,6 +177,8 @@ export interface AgentProfile {
   runtimeConfig: unknown
   /** Sorted. */
   capabilities: readonly string[]
+  /** The types of work it takes, sorted; none: any. */
+  taskTypes: readonly string[]
   /** How many tasks it may hold at once; null: any number. */
   maxConcurrentTasks: number | null
   /** The heartbeat interval, and the silence after which it is declared lost. */
@@ -229,6 +231,8 @@ export interface AgentRecord extends AgentProfile, AgentOrigin {
   stateReason: string | null
   /** It finishes what it holds and is then terminated. */
   leaving: boolean
+  /** Paused or terminated at once: runs in progress are stopped instead of finished. */
+  stopsRuns: boolean
   /** Registered explicitly; others became known by claiming. */
   registered: boolean
   version: number
@@ -253,15 +257,8 @@ export interface Effects {
 }
 
 export const noEffects = (): Effects => ({
-  claims: [],
-  results: [],
-  details: [],
-  dependencies: [],
-  replaced: [],
-  recounted: [],
-  comments: [],
-  reports: [],
-  events: [],
+  ...{ claims: [], results: [], details: [], comments: [], reports: [], events: [] },
+  ...{ dependencies: [], replaced: [], recounted: [] },
 })
 
 /** `agent:<slug>`, `key:<id>`, `system`. */
@@ -330,6 +327,7 @@ export class TaskDraft {
     this.record.completedAt = isTerminal(to) ? this.now : null
     if (isTerminal(to)) this.record.dueAt = null
     afterLeaving(this.record, was)
+    if (to === 'queued') preferPlanned(this.record, this.now)
     const waits = waitsAfter(this.record, was, payload, this.now)
     this.effects.details.push(...waits)
     // Before the move itself, which stays the last event of a decision.

@@ -38,7 +38,7 @@ const known = (secrets: Secrets) => (secrets instanceof KnownSecrets ? secrets :
  * so that no secret slips through at the border of two chunks.
  */
 export class Redactor {
-  readonly #secrets: KnownSecrets
+  #secrets: KnownSecrets
   #state = 0
   /** Buffered text. */
   #held = ''
@@ -54,6 +54,20 @@ export class Redactor {
   /** The secrets that are searched for: without those that are too short. */
   registered(): readonly string[] {
     return this.#secrets.registered
+  }
+
+  /**
+   * Searches for these from here on, which include those before. What is buffered is searched again: a new secret may begin
+   * there.
+   */
+  learn(secrets: KnownSecrets): void {
+    if (secrets === this.#secrets) return
+    this.#secrets = secrets
+    const held = this.#held
+    this.#state = 0
+    this.#held = ''
+    this.#spots = []
+    if (held !== '') this.#scan(held)
   }
 
   take(chunk: string): string {
@@ -85,7 +99,7 @@ export class Redactor {
 
   #blackOut(from: number, to: number): void {
     if (from < this.#covered) {
-      this.#covered = to
+      this.#covered = Math.max(this.#covered, to)
       this.#spots = []
       return
     }

@@ -15,6 +15,7 @@ export interface ResultWritten {
   /** The result as JSON text; not parsed on the way in. */
   readonly data: string
   readonly summary: string | null
+  readonly commit?: string | null
   readonly at: number
 }
 

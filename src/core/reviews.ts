@@ -13,4 +13,6 @@ export interface Serves {
   readonly generation: number
   /** The agents that may not judge it: those that made it and, while there are others, those too close to it. */
   readonly notAgents: readonly string[]
+  /** How many times a person had asked for another verdict on it; missing: not at all. */
+  readonly round?: number | undefined
 }

@@ -21,10 +21,17 @@ export function partsOfValue(value: string): string[] {
   return [
     ...(credentials === null ? [] : [credentials]),
     ...(credentials !== null && /^basic$/i.test(scheme!) ? pairOf(decodedBase64(credentials)) : []),
-    ...loginsIn(value).flatMap((login) => pairOf(login)),
+    ...loginsIn(value).flatMap((login) => pairOf(login).filter((part) => !isPlainUser(part, login))),
     ...passwordsNamedIn(value),
   ]
 }
+
+/** `postgres` before a password is no secret, and a log is full of it. */
+const isPlainUser = (part: string, login: string) => /^[a-z]+$/i.test(part) && passwordIn(login) !== part
+
+/** Whether it contains what must be a password: that of a URL or of a `Bearer`, or one that is named so. */
+export const holdsPassword = (value: string): boolean =>
+  /^bearer\s+\S/i.test(value) || passwordsOfAddress(value).length > 0
 
 /** The password in a URL, as written and decoded. */
 export function passwordsOfAddress(address: string): string[] {

@@ -67,6 +67,8 @@ export const TASK_TRANSITIONS = {
   task_verification_failed: { from: ['verifying'], to: 'awaiting_retry', by: 'flow' },
   task_human_approved: { from: ['awaiting_human', 'verifying'], to: 'completed', by: 'operator' },
   task_human_rejected: { from: ['awaiting_human', 'verifying'], to: 'awaiting_retry', by: 'operator' },
+  /** A person wants another verdict on the result: by another agent, or by the same one, which works again. */
+  task_verification_requested: { from: ['awaiting_human'], to: 'verifying', by: 'operator' },
   /** A person answered the question of its last holder. */
   task_answered: { from: ['awaiting_human'], to: 'queued', by: 'operator' },
   /** A person gave the result. */
@@ -134,6 +136,7 @@ export const CLAIM_ENDS = {
   PAUSED: 'superseded',
   REASSIGNED: 'superseded',
   AGENT_TERMINATED: 'superseded',
+  AGENT_PAUSED: 'superseded',
   ERROR: 'error',
 } as const satisfies Record<string, ClaimState>
 

@@ -1,3 +1,4 @@
+import type { ClaimMetadata } from './claim-request.ts'
 import type { WaitingWatch } from './waiting.ts'
 
 /** How long a task may take, and how far it is. Times that are missing are those of the workspace. */
@@ -8,6 +9,8 @@ export interface TaskWatch extends Deadline, WaitingWatch {
   readonly assignMs?: number | undefined
   /** The longest silence of a holder. */
   readonly stallMs?: number | undefined
+  /** Its holder is a run of this Baton, whose node hears what the agent does: renewals of the node say nothing of that. */
+  readonly isRun?: true | undefined
   readonly verifyMs?: number | undefined
   /** How far it may exceed `doneBy` before it is suspected to hang, and how long without progress from then on. */
   readonly hangGraceMs?: number | undefined
@@ -16,10 +19,16 @@ export interface TaskWatch extends Deadline, WaitingWatch {
   readonly retryBaseMs?: number | undefined
   /** How long one attempt may take, from its start. */
   readonly attemptMs?: number | undefined
+  /** How many of its attempts took too long: the next one gets more time. */
+  readonly timeouts?: number | undefined
+  /** How the program of its last attempt exited, if that failed. */
+  readonly exitCode?: number | undefined
   /** When the present attempt must be over. */
   readonly attemptEndsAt?: number | undefined
   /** Its newest claim was made by the coordinator, and its agent has neither started nor claimed it itself. */
   readonly isOffered?: boolean | undefined
+  /** What the holder of its newest claim said about itself. */
+  readonly claimMetadata?: ClaimMetadata | undefined
   /** When it will be done, according to its holder or its estimate. */
   readonly doneBy?: number | undefined
   /** The last report of progress; being alive is not progress. */
@@ -40,8 +49,19 @@ export interface TaskWatch extends Deadline, WaitingWatch {
   readonly clockMs?: number | undefined
   /** An agent added it: 1, or more if an agent added the task of that agent. */
   readonly childDepth?: number | undefined
+  /** An agent added it below a task of no mission: the first one, which counts all that are below it. */
+  readonly childRoot?: ChildRoot | undefined
+  /** How many tasks agents added below it. */
+  readonly childCount?: number | undefined
+  /** The commit of the work that was submitted with its present result. */
+  readonly resultCommit?: string | undefined
   /** Its expiry, moved because the gate of its mission was closed. */
   readonly expiresAt?: number | undefined
+}
+
+export interface ChildRoot {
+  readonly id: number
+  readonly uuid: string
 }
 
 /**

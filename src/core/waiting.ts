@@ -1,5 +1,5 @@
 import { sooner } from './retry.ts'
-import { isHeld, type TaskState } from './states.ts'
+import type { TaskState } from './states.ts'
 
 /** What waits for a person, and how a task continues after it. */
 
@@ -26,14 +26,28 @@ export interface TaskQuestion extends OpenQuestion {
 export interface WaitingWatch {
   /** It waits for the answer of a person. */
   readonly asks?: OpenQuestion | undefined
-  /** This generation takes over the folder of an earlier one. */
-  readonly goesOn?: { readonly generation: number; readonly folder: number } | undefined
+  /** This generation continues the attempt before it: after a question, a pause or a budget stop. */
+  readonly goesOn?: { readonly generation: number } | undefined
   /** It continues when these tasks have ended, whatever else it once depended on. */
   readonly goesOnAfter?: readonly number[] | undefined
   /** It has done so: what it depended on by then holds it back no more, whatever becomes of it. */
   readonly wentOnAfter?: true | undefined
+  /** The agent that its plan prefers: each time it is queued, it is reserved for that one for a while. */
+  readonly prefers?: string | undefined
   /** Until then it is reserved for the agent that knows it, and for nobody after. */
   readonly preferredUntil?: number | undefined
+  /** Each attempt starts over: from the base, in a new session. */
+  readonly isFresh?: boolean | undefined
+  /** This generation and later ones take over no work, and no session, of earlier ones. */
+  readonly freshFrom?: number | undefined
+  /** How much is left of the time for its verdict; missing before it was first looked at. */
+  readonly verdictLeftMs?: number | undefined
+  /** That time is over: who should judge is waited for only while it is busy. */
+  readonly isVerdictLate?: true | undefined
+  /** A person asked for another verdict on the result of this generation: by this agent, or by any. */
+  readonly judging?:
+    | { readonly generation: number; readonly round: number; readonly agent: string | null }
+    | undefined
   /** It failed because its attempts or generations ran out, and nobody has decided about that. */
   readonly isDeadLetter?: true | undefined
 }
@@ -42,7 +56,7 @@ export const WAIT_KINDS = ['question', 'review', 'budget', 'dead_letter'] as con
 export type WaitKind = (typeof WAIT_KINDS)[number]
 
 /** What else waits for people: plans, agents in error, and tasks that nobody can take. */
-export const INBOX_KINDS = ['plan', ...WAIT_KINDS, 'agent', 'alert'] as const
+export const INBOX_KINDS = ['plan', ...WAIT_KINDS, 'outcome', 'agent', 'alert'] as const
 export type InboxKind = (typeof INBOX_KINDS)[number]
 
 /** Part of a task's details. All null when it waits for no person. */
@@ -74,31 +88,49 @@ interface Waiting {
 export const expiryOf = ({ expiresAt, watch }: Pick<Waiting, 'expiresAt' | 'watch'>): number | null =>
   watch?.expiresAt ?? expiresAt
 
-/** The generation whose folder the present one works in. */
-export const folderOf = ({ generation, watch }: Pick<Waiting, 'generation' | 'watch'>): number =>
-  watch?.goesOn?.generation === generation ? watch.goesOn.folder : generation
-
-/** Whether the folder of a generation may still be worked in. */
-export function needsFolder(
-  { generation, watch, state }: Pick<Waiting, 'generation' | 'watch' | 'state'>,
-  folder: number,
-): boolean {
-  if (watch?.goesOn?.generation === generation + 1) return watch.goesOn.folder === folder
-  const mayGoOn = isHeld(state) || state === 'paused' || state === 'budget_exceeded' || Boolean(watch?.asks)
-  return mayGoOn && folderOf({ generation, watch }) === folder
-}
-
 /** The next generation takes over where this one stood. Called before the task is queued. */
 export function goOn(record: Waiting): void {
-  const goesOn = { generation: record.generation + 1, folder: folderOf(record) }
-  record.watch = { ...record.watch, goesOn }
+  record.watch = { ...record.watch, goesOn: { generation: record.generation + 1 } }
+}
+
+/** The next generation starts over: from the base, in a new session. Called before the task is queued. */
+export function startOver(record: Pick<Waiting, 'generation' | 'watch'>): void {
+  record.watch = { ...record.watch, freshFrom: record.generation + 1 }
+}
+
+/** The first generation whose work and session the present one may take over. */
+export function takesOverFrom(
+  { generation, watch }: Pick<Waiting, 'generation' | 'watch'>,
+  isAgentFresh: boolean,
+): number {
+  // After a question, a pause or a budget stop an attempt continues, whatever is chosen for new attempts.
+  const isNewAttempt = watch?.goesOn?.generation !== generation
+  const isFresh = isNewAttempt && (isAgentFresh || watch?.isFresh === true)
+  return isFresh ? generation : (watch?.freshFrom ?? 1)
 }
 
 /** For a while it is reserved for the agent that held it last. Called after the task was queued. */
 export function preferLastAgent(record: Waiting, now: number): void {
-  if (record.onlyAgent !== null || record.agent === null) return
+  // What is reserved only because its plan prefers another agent goes to the one that knows it.
+  const isReserved = record.onlyAgent !== null && record.watch?.preferredUntil === undefined
+  if (isReserved || record.agent === null) return
+  prefer(record, record.agent, now)
+}
+
+/** For a while it is reserved for the agent that its plan prefers, unless another one is to try. Called when it was queued. */
+export function preferPlanned(record: Preferring, now: number): void {
+  const { prefers, avoidedAgent } = record.watch ?? {}
+  if (prefers !== undefined && prefers !== avoidedAgent && record.onlyAgent === null)
+    prefer(record, prefers, now)
+}
+
+type Preferring = Pick<Waiting, 'onlyAgent' | 'dueAt'> & {
+  watch: (WaitingWatch & { readonly avoidedAgent?: string | undefined }) | null
+}
+
+function prefer(record: Preferring, agent: string, now: number): void {
   const preferredUntil = now + PREFERENCE_MS
-  record.onlyAgent = record.agent
+  record.onlyAgent = agent
   record.watch = { ...record.watch, preferredUntil }
   record.dueAt = sooner(record.dueAt, preferredUntil)
 }
@@ -118,12 +150,19 @@ const orNull = (watch: WaitingWatch): WaitingWatch | null => (Object.keys(watch)
 export function afterLeaving(record: Waiting, was: TaskState): void {
   if (was === 'queued') dropPreference(record)
   if (was === 'failed') decidedAbout(record)
+  if (was === 'verifying') stopVerdictClock(record)
   if (record.watch?.goesOnAfter && record.state !== 'pending' && record.state !== 'paused') {
     const { goesOnAfter: _ended, ...rest } = record.watch
     record.watch = orNull(rest)
   }
   if (was !== 'awaiting_human' || !record.watch?.asks) return
   const { asks: _asked, ...rest } = record.watch
+  record.watch = orNull(rest)
+}
+
+function stopVerdictClock(record: Waiting): void {
+  if (record.watch?.verdictLeftMs === undefined) return
+  const { verdictLeftMs: _left, isVerdictLate: _late, ...rest } = record.watch
   record.watch = orNull(rest)
 }
 

@@ -1,6 +1,6 @@
 import type { AdapterHooks } from '../adapters/protocol.ts'
 import { Refused } from '../core/errors.ts'
-import { type KnownSecrets, redactDeep, redactText } from '../core/redaction.ts'
+import { redactDeep, redactText } from '../core/redaction.ts'
 import type { HolderRequest } from '../core/replies.ts'
 import { renewAfterMs } from '../core/retry.ts'
 import { plainJson, plainText, plainUsage } from '../core/runs/answers.ts'
@@ -17,6 +17,7 @@ import { asAgent, type Held, lengthenLease } from './holding.ts'
 import type { RunOutput } from './output.ts'
 import type { RunReport } from './report.ts'
 import type { RequestsFile } from './requests-file.ts'
+import type { RunSecrets } from './run-secrets.ts'
 
 const NO_REQUESTS = '[]'
 
@@ -40,6 +41,10 @@ export class ActiveRun {
   #stop: Stop | null = null
   #whyOverBudget: ((usage: TokenUsage) => Promise<string | null>) | null = null
   #timesOutAt = Number.POSITIVE_INFINITY
+  /** The last progress of its task that was taken for a sign of life, by the database's clock. */
+  #progressAt = 0
+  #isAskingForProgress = false
+  #isSilenceConfirmed = false
   #isAccepted = false
   #isLeft = false
 
@@ -185,12 +190,12 @@ export class ActiveRun {
   }
 
   /** Everything the adapter reports passes here; secrets are redacted. */
-  hooks(output: RunOutput, report: RunReport, secrets: KnownSecrets, watch: WatchdogState): AdapterHooks {
+  hooks(output: RunOutput, report: RunReport, secrets: RunSecrets, watch: WatchdogState): AdapterHooks {
     this.#report = report
     this.#watch = watch
     return {
       status: async ({ message, color = 'neutral' }) =>
-        report.status(redactText(plainText(message), secrets).slice(0, 500), color),
+        report.status(redactText(plainText(message), await secrets.current()).slice(0, 500), color),
       log: async ({ stream, chunk }) => {
         this.#observe({ kind: 'output' })
         await output.take(stream, chunk)
@@ -204,7 +209,7 @@ export class ActiveRun {
       },
       event: async (type, reported) => {
         const payload = plainJson(reported) as Record<string, unknown>
-        await this.#event(plainText(type), redactDeep(payload, secrets), report)
+        await this.#event(plainText(type), redactDeep(payload, await secrets.current()), report)
       },
     }
   }
@@ -218,7 +223,7 @@ export class ActiveRun {
           payload as unknown as ProcessIdentity,
         )
         report.event({ type: 'lifecycle', level: 'info', message: 'spawned', payload })
-        return
+        return this.#observe({ kind: 'output' })
       case 'accepted':
         return this.#accept(payload.state as Record<string, unknown>, report)
       case 'session':
@@ -270,16 +275,14 @@ export class ActiveRun {
     if (!this.#held) return
     const { taskId, session, generation } = this.#held
     const caller = asAgent(this.workspaceId, this.agent)
-    await reportProgress(
-      this.#context.kernel,
-      caller,
-      taskId,
-      { session, generation, ...reported } as Parameters<typeof reportProgress>[3],
-      null,
-    ).catch((error) => {
+    const body = { session, generation, ...reported } as Parameters<typeof reportProgress>[3]
+    try {
+      const { task } = await reportProgress(this.#context.kernel, caller, taskId, body, null)
+      this.#progressAt = Date.parse(task.updatedAt)
+    } catch (error) {
       if (!(error instanceof Refused)) throw error
       this.#report?.event({ type: 'error', level: 'warn', message: `progress was refused: ${error.code}` })
-    })
+    }
     // This may answer a pending request; a renewal returns the requests that remain.
     if (this.#requests !== NO_REQUESTS) this.#renewSoon()
   }
@@ -292,12 +295,39 @@ export class ActiveRun {
   }
 
   #observe(event: Heard): void {
+    this.#isSilenceConfirmed = false
     if (this.#watch) this.#judge(heard(this.#watch, event, this.#context.timers.now()))
   }
 
   #judge({ watch, flag, stop }: WatchdogReport): void {
+    if (flag?.code === 'stalled' && this.#held && !this.#isSilenceConfirmed) {
+      this.#askForProgress(this.#held)
+      return
+    }
     this.#watch = watch
     if (flag) this.#report?.flag(flag)
     if (stop && flag) this.stop({ code: flag.code, reason: flag.detail, byPerson: false })
+  }
+
+  /** Before a silent run is stopped: its program may have reported progress with the token of the run, past this node. */
+  #askForProgress({ innerId, generation }: Held): void {
+    if (this.#isAskingForProgress) return
+    this.#isAskingForProgress = true
+    const heardAt = this.#watch?.heardAt
+    const asked = this.#context.kernel.store.recordsById(this.workspaceId, [innerId]).then(([record]) => {
+      if (this.#watch?.heardAt !== heardAt) return
+      const at = record?.generation === generation ? (record.watch?.progressAt ?? 0) : 0
+      if (at <= this.#progressAt) this.#isSilenceConfirmed = true
+      else {
+        this.#progressAt = at
+        this.#observe({ kind: 'activity' })
+      }
+    })
+    // The database is unreachable: the next tick asks again.
+    void asked
+      .catch(() => undefined)
+      .finally(() => {
+        this.#isAskingForProgress = false
+      })
   }
 }

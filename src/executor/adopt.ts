@@ -1,4 +1,5 @@
 import type { AgentRecord } from '../core/records.ts'
+import { stallMsOf } from '../core/rules/watch.ts'
 import { adoptRun } from '../core/runs/callbacks.ts'
 import { watchSettingsOf } from '../core/runs/policy.ts'
 import type { Awaiting, Run, Wakeup } from '../core/runs/records.ts'
@@ -85,7 +86,9 @@ export async function resume(context: ExecutorContext, adopted: Adopted, active:
   await output.systemLine('baton: another node waits for the agent from here on.')
   active.takeOver(held)
   active.watchBudget(prepared.overBudget)
-  const watch = watching(watchSettingsOf(agent.runtimeConfig), timers.now())
+  const watch = watching(watchSettingsOf(agent.runtimeConfig), timers.now(), {
+    stallMs: held?.stallMs ?? null,
+  })
   const hooks = active.hooks(output, report, prepared.secrets, watch)
   const close = context.callbacks.open(runId, workspaceId, () => active.leave())
   const parts = { prepared, output, report }
@@ -103,8 +106,11 @@ async function heldBy({ kernel }: ExecutorContext, run: Run): Promise<Held | nul
   if (run.innerTaskId === null) return null
   const [found] = await kernel.store.tasksById(run.workspaceId, [run.innerTaskId])
   const generation = run.generation!
+  const stallMs = stallMsOf(found?.record.watch ?? null, await kernel.limits(run.workspaceId))
   return {
-    ...{ taskId: run.taskId!, innerId: run.innerTaskId, generation, folder: generation },
+    stallMs,
+    ...{ taskId: run.taskId!, innerId: run.innerTaskId, generation },
+    ...{ purpose: found?.record.purpose ?? 'work', watch: found?.record.watch ?? null },
     ...{ session: run.session ?? sessionOf(run.agent), attempt: run.attempt ?? 0 },
     ...{ leaseMs: found?.record.leaseMs ?? 0, missionId: found?.record.missionId ?? null },
   }

@@ -1,13 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { idCarriedBy } from '../core/ids.ts'
-import { needsFolder } from '../core/waiting.ts'
+import { isTerminal } from '../core/states.ts'
 import type { ObjectStore } from '../logs/object-store.ts'
 import { type LogStoreType, LogUnavailable } from '../logs/protocol.ts'
+import type { ServerStore } from '../store/server-store.ts'
 import type { ExecutorContext } from './context.ts'
 import type { Executor } from './executor.ts'
-import { sweepWorktrees } from './folders/sweep.ts'
+import { sweepWorktrees, type WorktreePlace } from './folders/sweep.ts'
+import { knownSecrets } from './known-secrets.ts'
 import { gitOf } from './prepare.ts'
 import { recoverForgotten, recoverRuns, releaseClaimsLeft } from './recovery.ts'
+import { removeOldBranches } from './work/retention.ts'
 
 /** Periodic work of a node that runs agents. */
 
@@ -24,7 +27,8 @@ const USUAL_PACE: ChorePace = {
   forgottenAfterMs: 35_000,
 }
 const TIDY_EVERY_MS = 60_000
-const SWEEP_EVERY_MS = 3_600_000
+/** A verdict may end a task long after its run. */
+const SWEEP_EVERY_MS = 600_000
 const LOGS_AT_A_TIME = 200
 
 export class Chores {
@@ -32,6 +36,7 @@ export class Chores {
   readonly #host: string
   readonly #bucket: ObjectStore | null
   readonly #keepLogsMs: number | null
+  readonly #work: ServerStore['work']
   readonly #pace: ChorePace
   readonly #executor: Executor
   readonly #missingSince = new Map<string, number>()
@@ -47,6 +52,7 @@ export class Chores {
       host: string
       bucket: ObjectStore | null
       keepLogsMs: number | null
+      work: ServerStore['work']
       pace?: Partial<ChorePace> | undefined
     },
   ) {
@@ -56,6 +62,7 @@ export class Chores {
     this.#host = options.host
     this.#bucket = options.bucket
     this.#keepLogsMs = options.keepLogsMs
+    this.#work = options.work
   }
 
   start(): this {
@@ -72,7 +79,11 @@ export class Chores {
         })
       }),
       this.#every(TIDY_EVERY_MS, () => this.#tidy()),
-      this.#every(SWEEP_EVERY_MS, () => sweepFolders(this.#context)),
+      this.#every(SWEEP_EVERY_MS, async () => {
+        await sweepFolders(this.#context)
+        const { signal } = this.#stopping
+        await removeOldBranches(this.#context, gitOf(this.#context.own), this.#work, signal)
+      }),
     ]).then(() => undefined)
     return this
   }
@@ -114,11 +125,25 @@ export async function removeOldLogs(context: ExecutorContext, keepLogsMs: number
   return old.length
 }
 
-/** Removes worktrees that lost runs left behind, unless work would be lost. An agent's own worktree stays. */
-const sweepFolders = ({ kernel, own, dataFolder }: ExecutorContext) =>
-  sweepWorktrees(gitOf(own), dataFolder, async ({ workspaceId, taskId, generation }) => {
+/** Removes worktrees of tasks that have ended. What a lost run left in one is saved first. An agent's own worktree stays. */
+function sweepFolders(context: ExecutorContext) {
+  const { kernel, own, dataFolder } = context
+  const taskIn = async ({ workspaceId, taskId }: WorktreePlace) => {
     const id = taskId === null ? null : idCarriedBy(taskId)
-    if (id === null) return true
+    if (id === null) return null
     const [record] = await kernel.store.recordsById(Number(workspaceId), [id])
-    return record !== undefined && needsFolder(record, generation)
-  })
+    return record ?? null
+  }
+  const isStillNeeded = async (place: WorktreePlace) => {
+    const task = await taskIn(place)
+    return place.taskId === null || (task !== null && !isTerminal(task.state))
+  }
+  const savingOf = async (place: WorktreePlace) => {
+    // What reviewers and planners left is no work.
+    if ((await taskIn(place))?.purpose !== 'work') return null
+    const secrets = await knownSecrets(context, null).current()
+    const message = `Work of a lost run\n\nTask ${place.taskId}, generation ${place.generation}`
+    return { author: { name: 'Baton', email: 'baton@localhost' }, message, secrets }
+  }
+  return sweepWorktrees(gitOf(own), dataFolder, isStillNeeded, savingOf)
+}

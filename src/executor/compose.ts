@@ -23,8 +23,11 @@ import type { ServerStore } from '../store/server-store.ts'
 import { LaterCallbacks, RunCallbacks } from './callbacks.ts'
 import type { ExecutorContext } from './context.ts'
 import { NodeExecution } from './execution.ts'
+import { gitOf } from './prepare.ts'
+import { RequestsFile } from './requests-file.ts'
 import { StoreRetry } from './store-retry.ts'
 import { realProcesses, realTimers } from './timers.ts'
+import { gitFolders } from './work/folders.ts'
 
 /** All adapters: the built-in ones and those in third-party modules. Every adapter the policy names must exist. */
 export async function composeAdapters(adapterPaths: readonly string[], { adapters }: AgentPolicy) {
@@ -94,6 +97,9 @@ export async function composeExecutor(
     storeRetry,
     timers: realTimers,
     processes: realProcesses,
+    folders: gitFolders(gitOf(base.own)),
+    working: new Map(),
+    requestsFile: () => RequestsFile.make(),
     logs: stores.get(logs.store)!,
     logStores: stores,
   }

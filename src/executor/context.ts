@@ -1,14 +1,17 @@
 import type { Logger } from 'pino'
 import type { AdapterRegistry } from '../adapters/registry.ts'
 import type { AgentPolicy } from '../core/agent-policy.ts'
-import type { KnownSecrets } from '../core/redaction.ts'
 import type { LiveOutput } from '../kernel/live-output.ts'
 import type { RunKernel } from '../kernel/server-kernel.ts'
 import type { LogStoreType, RunLogStore } from '../logs/protocol.ts'
 import type { RunCallbacks } from './callbacks.ts'
 import type { Environment } from './environment.ts'
+import type { RequestsFile } from './requests-file.ts'
+import type { RunSecrets } from './run-secrets.ts'
 import type { StoreRetry } from './store-retry.ts'
 import type { Processes, Timers } from './timers.ts'
+import type { WorkFolders } from './work/folders.ts'
+import type { WorkingRun } from './work/work-to-keep.ts'
 
 /** What a node needs to run agents. */
 export interface ExecutorContext {
@@ -21,7 +24,7 @@ export interface ExecutorContext {
   live: LiveOutput
   callbacks: RunCallbacks
   /** Secrets to redact, by run in progress on this node. */
-  secrets: Map<string, KnownSecrets>
+  secrets: Map<string, RunSecrets>
   /** Baton's own environment; agents inherit only the listed variables. */
   own: Environment
   dataFolder: string
@@ -37,5 +40,10 @@ export interface ExecutorContext {
   storeRetry: StoreRetry
   timers: Timers
   processes: Processes
+  folders: WorkFolders
+  /** Where a program finds the requests to it. */
+  requestsFile: () => Promise<RequestsFile | null>
+  /** Runs in progress on this node, by id: what is needed to save their work. */
+  working: Map<string, WorkingRun>
   log: Logger
 }

@@ -1,6 +1,7 @@
 import type { AgentRunAdapter } from '../adapters/protocol.ts'
 import { matches } from '../core/agent-policy.ts'
 import { partsOfHeader, partsOfValue } from '../core/secret-parts.ts'
+import { isSecretValue, secretsInJsonText } from '../core/secret-values.ts'
 
 /** The environment of agents' programs: only the variables listed here and those of their settings. */
 
@@ -30,14 +31,14 @@ export const environmentOf = (
   baton: Record<string, string> = {},
 ): Record<string, string> => ({ ...inheritedBy(adapter, own), ...envIn(config), ...baton })
 
-/** Variables that are never secret, whatever their value. */
+/** Variables that are never secret, whatever their value, unless the settings say so. */
 const HARMLESS =
   /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TZ|TERM|TMPDIR|PWD|NODE_ENV|NODE_OPTIONS|CI|DEBUG|LOG_LEVEL|XDG_\w+|NO_PROXY|no_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_\w+|\w+_MODEL)$/
 
 /**
- * What is redacted in a run: the values of its settings, and the inherited variables that only its adapter may have. Proxies
- * are included, since their URLs may hold passwords. Secret parts of a value are included too: an agent that prints a token
- * without the "Bearer" before it has leaked it.
+ * What is redacted in a run: headers, and of the variables those that are secret by their name, by the shape of their value, or
+ * because `secretEnv` lists them. Secret parts of a value are included too: an agent that prints a token without the "Bearer"
+ * before it has leaked it.
  */
 export function secretsOf(
   adapter: AgentRunAdapter,
@@ -46,11 +47,16 @@ export function secretsOf(
   token: string,
 ): string[] {
   const variables = Object.entries({ ...inheritedBy(adapter, own), ...envIn(config) })
-  const values = variables.filter(([name, value]) => !HARMLESS.test(name) && typeof value === 'string')
+  const listed = Array.isArray(config.secretEnv) ? config.secretEnv : []
+  const values = variables.filter(
+    ([name, value]) =>
+      typeof value === 'string' &&
+      (listed.includes(name) || (!HARMLESS.test(name) && isSecretValue(name, value))),
+  )
   const headers = Object.values((config.headers ?? {}) as Record<string, unknown>)
   return [
     token,
-    ...values.flatMap(([, value]) => [value, ...partsOfValue(value)]),
+    ...values.flatMap(([, value]) => [value, ...partsOfValue(value), ...secretsInJsonText(value)]),
     ...headers.filter(isText).flatMap((value) => [value, ...partsOfHeader(value)]),
   ]
 }

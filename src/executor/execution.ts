@@ -1,31 +1,46 @@
+import { isRoot } from '../adapters/child/identity.ts'
 import { sentencesOf } from '../adapters/config.ts'
 import { tooManySecrets } from '../core/agent-config.ts'
+import { runsAs } from '../core/agent-policy.ts'
 import { Refused, refuse } from '../core/errors.ts'
 import { inHome } from '../core/home-folder.ts'
 import { previewTemplate } from '../core/prompts/render.ts'
 import { parseTemplate, type TemplateProblem } from '../core/prompts/template.ts'
 import { DEFAULT_TEMPLATE } from '../core/prompts/texts.ts'
 import type { AgentRecord } from '../core/records.ts'
-import { type KnownSecrets, redactDeep } from '../core/redaction.ts'
+import { redactDeep } from '../core/redaction.ts'
 import { takeCallback } from '../core/runs/callbacks.ts'
 import { RuntimeConfig } from '../core/runs/policy.ts'
 import type { Run } from '../core/runs/records.ts'
 import type { CallbackMessage } from '../core/shapes/callbacks.ts'
-import type { Check, Execution, LogRange, ProbedAgent } from '../flow/execution.ts'
+import type {
+  ChangesAsked,
+  Check,
+  Execution,
+  LogRange,
+  MissionChangesAsked,
+  ProbedAgent,
+  RemovableWork,
+  WorkToDiscard,
+} from '../flow/execution.ts'
 import { runStep } from '../flow/run-steps.ts'
 import { TtlCache } from '../kernel/ttl-cache.ts'
 import { type LogStoreType, LogUnavailable } from '../logs/protocol.ts'
-import type { ServerStore } from '../store/server-store.ts'
+import type { MissionWork, ServerStore } from '../store/server-store.ts'
 import { allObjections, isAllowed } from './allowed.ts'
 import { AgentClis } from './clis.ts'
 import type { ExecutorContext } from './context.ts'
-import { secretsOf } from './environment.ts'
 import { changesOf } from './folders/changes.ts'
-import { configOf, credentialOf, gitOf } from './prepare.ts'
+import { missionChanges } from './folders/mission-changes.ts'
+import { knownSecrets } from './known-secrets.ts'
+import { credentialOf, gitOf } from './prepare.ts'
 import { probe } from './probe.ts'
 import { exampleValues } from './prompt.ts'
 import { OutputRelay } from './relay.ts'
-import { prepareSecrets } from './secrets.ts'
+import type { RunSecrets } from './run-secrets.ts'
+import { hasModelSetting } from './task-plan.ts'
+import { discardWork } from './work/discard-work.ts'
+import { commitForResult } from './work/hand-in.ts'
 
 type AgentSettings = Pick<AgentRecord, 'adapterType' | 'adapterConfig' | 'runtimeConfig'>
 
@@ -34,7 +49,7 @@ export class NodeExecution implements Execution {
   readonly #context: ExecutorContext
   readonly #store: ServerStore
   readonly #relay: OutputRelay
-  readonly #secrets: TtlCache<KnownSecrets>
+  readonly #secrets: TtlCache<RunSecrets>
   readonly #clis: AgentClis
 
   constructor(context: ExecutorContext, store: ServerStore) {
@@ -54,13 +69,21 @@ export class NodeExecution implements Execution {
   }
 
   adapters(workspaceId: number) {
-    return this.#context.registry
-      .list()
-      .map((kind) => ({ ...kind, allowed: isAllowed(this.#context, workspaceId, kind.type) }))
+    const { registry, mostRuns } = this.#context
+    return registry.list().map((kind) => ({
+      ...kind,
+      allowed: isAllowed(this.#context, workspaceId, kind.type),
+      runsAs: mostRuns === 0 ? null : runsAs(kind.type, isRoot()),
+    }))
   }
 
   knows(adapterType: string) {
     return adapterType === 'external' || this.#context.registry.get(adapterType) !== undefined
+  }
+
+  hasModelSetting(adapterType: string) {
+    const adapter = this.#context.registry.get(adapterType)
+    return adapter !== undefined && hasModelSetting(adapter)
   }
 
   objectionsTo(workspaceId: number, agent: Pick<AgentSettings, 'adapterType' | 'adapterConfig'>) {
@@ -87,7 +110,8 @@ export class NodeExecution implements Execution {
     if (adapterType === 'external') return []
     const { registry } = this.#context
     const adapter = registry.get(adapterType)
-    if (!adapter) {
+    const isForPeople = registry.list().some(({ type }) => type === adapterType)
+    if (!adapter || !isForPeople) {
       const known = ['external', ...registry.list().map(({ type }) => type)].join(', ')
       return [{ field: 'adapterType', message: `is unknown; known types are ${known}` }]
     }
@@ -156,8 +180,20 @@ export class NodeExecution implements Execution {
     }
   }
 
-  changesOf(run: Run, path: string | null) {
-    return changesOf(gitOf(this.#context.own), run, path)
+  commitForResult(run: { workspaceId: number; runId: string }) {
+    return commitForResult(this.#context, run)
+  }
+
+  changesOf(folder: unknown, asked: ChangesAsked) {
+    return changesOf(gitOf(this.#context.own), folder, asked)
+  }
+
+  missionChanges(works: readonly MissionWork[], asked: MissionChangesAsked) {
+    return missionChanges(gitOf(this.#context.own), works, asked)
+  }
+
+  discard(work: WorkToDiscard, record: (found: RemovableWork) => Promise<void>) {
+    return discardWork(this.#context, gitOf(this.#context.own), work, record)
   }
 
   async redact<T>(run: TokenRun, token: string, reported: T): Promise<T> {
@@ -165,7 +201,7 @@ export class NodeExecution implements Execution {
     const secrets =
       this.#context.secrets.get(runId) ??
       (await this.#secrets.get(runId, () => secretsWithToken(this.#context, run, token)))
-    return redactDeep(reported, secrets)
+    return redactDeep(reported, await secrets.current())
   }
 
   async deliver(workspaceId: number, runId: string, message: CallbackMessage) {
@@ -187,18 +223,14 @@ interface TokenRun {
   agent: string
 }
 
-/** The secrets of a run of another node, which are those of its agent's settings, and the token. */
+/** The secrets of a run of another node: those of its agent's settings, the token, and what is in the login files of this node. */
 async function secretsWithToken(
   context: ExecutorContext,
   { workspaceId, agent: slug }: TokenRun,
   token: string,
 ) {
-  const { kernel, registry, nodeSecrets, own } = context
-  const [found] = await kernel.store.agents.list(workspaceId, { slugs: [slug], withEnded: true }, 1)
-  const agent = found?.record
-  const adapter = agent && registry.get(agent.adapterType)
-  const ofAgent = adapter ? secretsOf(adapter, own, configOf(agent), token) : [token]
-  return prepareSecrets([...nodeSecrets, ...ofAgent])
+  const [found] = await context.kernel.store.agents.list(workspaceId, { slugs: [slug], withEnded: true }, 1)
+  return knownSecrets(context, found?.record ?? null, token)
 }
 
 /** External agents may store anything under this name. */

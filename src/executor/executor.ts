@@ -272,11 +272,10 @@ function stopOrLeave(active: ActiveRun): void {
 
 const SHUTDOWN: Stop = { code: 'control_plane_restart', reason: 'Baton is shutting down.', byPerson: false }
 
-function whyStop({ cancelReason, agentState, hasClaim, claimEnd }: RunToCheck): Stop | null {
+function whyStop({ cancelReason, agentState, stopsRuns, hasClaim, claimEnd }: RunToCheck): Stop | null {
   if (cancelReason !== null) return { code: 'cancelled', reason: cancelReason, byPerson: true }
   if (agentState === null) return { code: 'cancelled', reason: 'The agent was deleted.', byPerson: false }
-  if (agentState === 'paused' || agentState === 'terminated')
-    return { code: 'cancelled', reason: `The agent is ${agentState}.`, byPerson: false }
+  if (stopsRuns) return { code: 'cancelled', reason: `The agent is ${agentState}.`, byPerson: false }
   if (hasClaim) return null
   return { code: 'claim_lost', reason: `The claim ended (${claimEnd ?? 'unknown'}).`, byPerson: false }
 }

@@ -1,11 +1,14 @@
-import type { Fence, SpentByRun } from '../core/commands.ts'
+import type { Fence } from '../core/commands.ts'
 import { type ErrorCode, Refused } from '../core/errors.ts'
-import type { AgentRecord, TaskRecord } from '../core/records.ts'
+import type { AgentRecord, Purpose, TaskRecord } from '../core/records.ts'
+import { stallMsOf } from '../core/rules/watch.ts'
 import type { TaskOutcome } from '../core/runs/ending.ts'
 import { fittedLeaseMs } from '../core/runs/lease.ts'
 import { isReservedOnly } from '../core/runs/policy.ts'
 import type { Wakeup } from '../core/runs/records.ts'
-import { folderOf, needsFolder } from '../core/waiting.ts'
+import type { SpentByRun } from '../core/runs/spent.ts'
+import { isTerminal } from '../core/states.ts'
+import type { TaskWatch } from '../core/task-watch.ts'
 import { claimNext, claimTask, renewTask } from '../flow/claims.ts'
 import { continueAfter } from '../flow/missions/children.ts'
 import { failTask, submitResult } from '../flow/results.ts'
@@ -23,8 +26,11 @@ export interface Held {
   session: string
   attempt: number
   leaseMs: number
-  /** The generation whose folder it works in: its own, unless it continues where an earlier one stood. */
-  folder: number
+  purpose: Purpose
+  /** As it was when the claim was made. */
+  watch: TaskWatch | null
+  /** The stall timeout of the task; null when there is none. */
+  stallMs?: number | null
   missionId?: number | null
 }
 
@@ -64,12 +70,12 @@ export async function claimForRun(
   const found = await claimOf(kernel, caller, agent, session, wakeup)
   if (!found) return null
   const fence = { session, generation: found.generation }
-  const reply = await command(kernel, caller, found.taskId, { kind: 'start', fence })
-  const { id, attempt, missionId } = reply.record
+  const reply = await command(kernel, caller, found.taskId, { kind: 'start', fence, isRun: true })
+  const { id, attempt, missionId, purpose, watch } = reply.record
   const leaseMs = await fitLease(kernel, caller, found.taskId, fence, reply.record)
   const { taskId, generation } = found
-  const folder = folderOf(reply.record)
-  return { taskId, innerId: id, generation, session, attempt, leaseMs, missionId, folder }
+  const stallMs = stallMsOf(watch, await kernel.limits(workspaceId))
+  return { taskId, innerId: id, generation, session, attempt, leaseMs, missionId, purpose, watch, stallMs }
 }
 
 /** Baton itself renews the claims of runs, and finds out by other means when their node is gone. */
@@ -168,19 +174,14 @@ async function isSettled(
   return resultHash !== null || state === 'awaiting_human' || watch?.goesOn?.generation === generation + 1
 }
 
-/** Whether its folder stays as it is, because the task continues there. */
-export async function goesOnThere(
+/** Whether the task has ended, so that nobody continues in its folder. */
+export async function hasEnded(
   { kernel }: Pick<ExecutorContext, 'kernel'>,
   workspaceId: number,
-  held: Held | null,
-  step: TaskOutcome,
+  held: Held,
 ): Promise<boolean> {
-  if (step.kind === 'fail') return step.failureClass === 'budget'
-  if (step.kind !== 'submit') return step.kind === 'continue' || step.kind === 'ask'
-  if (!held) return false
-  // The agent itself may have asked a person, with the token of its run.
-  const [record] = await kernel.store.recordsById(workspaceId, [held.innerId]).catch(() => [])
-  return record?.claimState !== 'active' && record !== undefined && needsFolder(record, held.folder)
+  const [record] = await kernel.store.recordsById(workspaceId, [held.innerId])
+  return record === undefined || isTerminal(record.state)
 }
 
 const NOT_AFTER: readonly ErrorCode[] = ['VALIDATION_FAILED', 'WRONG_STATE', 'DEPENDENCY_CYCLE']
@@ -200,7 +201,7 @@ export async function applyOutcome(
   agent: string,
   held: Held,
   step: TaskOutcome,
-  work: { result: unknown; summary: string | null; spent?: SpentByRun },
+  work: { result: unknown; summary: string | null; commit?: string | null; spent?: SpentByRun },
 ): Promise<string | null> {
   const caller = asAgent(workspaceId, agent)
   const { session, generation } = held
@@ -214,7 +215,7 @@ export async function applyOutcome(
           caller,
           held.taskId,
           { ...fence, result: work.result, summary: work.summary ?? undefined },
-          work.spent,
+          work,
         )
         break
       case 'continue':
@@ -226,14 +227,23 @@ export async function applyOutcome(
         await command(kernel, caller, held.taskId, { kind: 'ask', fence, question, options })
         break
       }
-      case 'release':
-        await command(kernel, caller, held.taskId, { kind: 'release', fence, reason: step.reason })
+      case 'release': {
+        const { reason, waitsForAgent } = step
+        await command(kernel, caller, held.taskId, { kind: 'release', fence, reason, waitsForAgent })
         break
+      }
       case 'fail': {
         const retryAt = step.retryAt === undefined ? undefined : new Date(step.retryAt).toISOString()
-        const { failureClass, error } = step
+        const { failureClass, error, spendsNoAttempt, tookTooLong } = step
         const failure = { ...fence, failureClass, error: error.slice(0, 2_000), retryAt }
-        await failTask(kernel, caller, held.taskId, failure, work.spent)
+        const submitted = { ...work, summary: work.summary ?? undefined }
+        const failedRun = {
+          spent: work.spent,
+          spendsNoAttempt,
+          tookTooLong,
+          work: step.withResult && submitted,
+        }
+        await failTask(kernel, caller, held.taskId, failure, failedRun)
         break
       }
       case 'none':

@@ -1,3 +1,4 @@
+import { modelOfAgent } from '../core/agent-model.ts'
 import type { AgentRecord } from '../core/records.ts'
 import { chooseModel, type ModelChoice, modelsInTurn } from '../core/runs/models.ts'
 import { fallbackModelsOf } from '../core/runs/policy.ts'
@@ -16,14 +17,14 @@ const keyOf = (credential: string, model: string | null) => `${credential} model
 export async function modelOf(
   { kernel }: ExecutorContext,
   workspaceId: number,
-  { runtimeConfig, adapterConfig }: AgentRecord,
+  agent: AgentRecord,
   task: PlannedTask | null,
   credential: string,
 ): Promise<ModelChoice> {
-  const { model: ofAgent } = (adapterConfig ?? {}) as { model?: string }
   const plan = task?.plan ?? null
-  const own = plan?.model ?? ofAgent ?? null
-  const models = task ? modelsInTurn(own, plan?.fallbackModels ?? [], fallbackModelsOf(runtimeConfig)) : [own]
+  const own = plan?.model ?? modelOfAgent(agent)
+  const ofAgent = fallbackModelsOf(agent.runtimeConfig)
+  const models = task ? modelsInTurn(own, plan?.fallbackModels ?? [], ofAgent) : [own]
   const { modelSwitches: switches = 0, usedModel: used } = task?.record.watch ?? {}
   // Most have no other: nothing is read for them.
   const parked = models.length > 1 ? await parkedAmong(kernel, workspaceId, credential, models) : new Map()

@@ -1,8 +1,8 @@
-import type { KnownSecrets } from '../core/redaction.ts'
 import { Redactor } from '../core/redaction.ts'
 import type { LiveOutput } from '../kernel/live-output.ts'
 import type { LogEntry, LogStream, LogSummary, RunLogHandle, RunLogStore } from '../logs/protocol.ts'
 import { Excerpt } from './excerpt.ts'
+import type { RunSecrets } from './run-secrets.ts'
 import type { Timers } from './timers.ts'
 
 const FLUSH_AFTER_MS = 40
@@ -31,7 +31,8 @@ export class RunOutput {
   readonly #store: RunLogStore
   readonly #handle: RunLogHandle
   readonly #live: (chunk: { stream: LogStream; chunk: string; offset: number }) => void
-  readonly #redactors: Record<LogStream, Redactor>
+  readonly #secrets: RunSecrets
+  readonly #redactors = { stdout: new Redactor([]), stderr: new Redactor([]), system: new Redactor([]) }
   readonly #excerpts: Record<LogStream, Excerpt>
   readonly #warn: (error: unknown) => void
   #waiting: LogEntry[] = []
@@ -39,6 +40,7 @@ export class RunOutput {
   #offset = 0
   readonly #timers: Timers
   #cancelFlush: (() => void) | null = null
+  #taking: Promise<void> = Promise.resolve()
   #writing: Promise<void> = Promise.resolve()
   /** Something could not be written. The store may not know, since it was unreachable. */
   #hasLost: boolean
@@ -48,7 +50,7 @@ export class RunOutput {
   constructor(options: {
     store: RunLogStore
     handle: RunLogHandle
-    secrets: KnownSecrets
+    secrets: RunSecrets
     live: LiveOutput
     run: { workspaceId: number; runId: string; agent: string }
     warn: (error: unknown) => void
@@ -65,12 +67,19 @@ export class RunOutput {
     this.#hasLost = options.before?.isLost ?? false
     this.#isClosed = options.before?.isFinal ?? false
     this.#excerpts = { ...newExcerpts(), system: new Excerpt(), ...options.before?.excerpts }
-    const redactor = () => new Redactor(options.secrets)
-    this.#redactors = { stdout: redactor(), stderr: redactor(), system: redactor() }
+    this.#secrets = options.secrets
   }
 
-  async take(stream: LogStream, chunk: string): Promise<void> {
-    this.#add(stream, this.#redactors[stream].take(chunk))
+  /** In the order of the calls, also if the caller does not wait. */
+  take(stream: LogStream, chunk: string): Promise<void> {
+    this.#taking = this.#taking.then(() => this.#redact(stream, chunk))
+    return this.#taking
+  }
+
+  async #redact(stream: LogStream, chunk: string): Promise<void> {
+    const redactor = this.#redactors[stream]
+    redactor.learn(await this.#secrets.current())
+    this.#add(stream, redactor.take(chunk))
     if (this.#waitingBytes >= FLUSH_FROM_BYTES) this.#flush()
     else this.#cancelFlush ??= this.#timers.after(FLUSH_AFTER_MS, () => this.#flush())
     if (this.#waitingBytes >= MOST_WAITING_BYTES) await this.#writing
@@ -87,6 +96,7 @@ export class RunOutput {
 
   /** Everything so far is in the log, which another node continues. */
   async pause(): Promise<void> {
+    await this.#taking
     for (const stream of ['stdout', 'stderr', 'system'] as const)
       this.#add(stream, this.#redactors[stream].end())
     this.#flush()

@@ -4,30 +4,36 @@ import type { AdapterInvokeInput, AgentRunAdapter } from '../adapters/protocol.t
 import { tooManySecrets } from '../core/agent-config.ts'
 import { Refused } from '../core/errors.ts'
 import type { AgentRecord } from '../core/records.ts'
-import type { KnownSecrets } from '../core/redaction.ts'
 import type { ModelChoice } from '../core/runs/models.ts'
-import type { Wakeup } from '../core/runs/records.ts'
+import type { TaskSession, Wakeup } from '../core/runs/records.ts'
 import { timeoutSecAfter } from '../core/runs/timeout.ts'
 import type { TokenUsage } from '../core/runs/usage.ts'
+import type { RunFolder } from '../core/shapes/run-folder.ts'
 import type { ProbedAgent } from '../flow/execution.ts'
+import type { RunKernel } from '../kernel/server-kernel.ts'
+import { configOf } from './adapter-config.ts'
 import { operatorsObjections } from './allowed.ts'
 import { environmentOfCheck, withCheck } from './check.ts'
 import { type ToldComments, unreadComments } from './comments.ts'
 import type { ExecutorContext } from './context.ts'
-import { environmentOf, secretsOf } from './environment.ts'
-import { answerOf, type Git, gitWith } from './folders/git.ts'
+import { environmentOf } from './environment.ts'
+import { answerOf, gitWith } from './folders/git.ts'
 import { namedFolder, rootBeside } from './folders/places.ts'
-import { prepareFolder } from './folders/prepare.ts'
+import type { FolderRequest } from './folders/prepare.ts'
 import { FolderRefused } from './folders/refused.ts'
-import type { Folder } from './folders/worktree.ts'
+import type { UpstreamWork } from './folders/upstream-work.ts'
 import type { Held } from './holding.ts'
 import { modelOf } from './models.ts'
 import { promptOf, promptValues } from './prompt.ts'
-import { RequestsFile } from './requests-file.ts'
-import { prepareSecrets } from './secrets.ts'
-import { askedBy, budgetOf, plannedTask, promptWith, withModel } from './task-plan.ts'
+import type { RequestsFile } from './requests-file.ts'
+import type { RunSecrets } from './run-secrets.ts'
+import { runSecretsOf } from './secrets-of-run.ts'
+import { askedBy, budgetOf, plannedTask, promptWith, settingsOf, withModel } from './task-plan.ts'
 import { Unfit } from './unfit.ts'
 import { conflictsAsText, upstreamWork } from './upstream.ts'
+import { type BegunFolder, beginWork } from './work/begin-work.ts'
+import { type ReviewedWork, reviewedWork, reviewFolder, textOfReview } from './work/review.ts'
+import { workAsText } from './work/work-texts.ts'
 
 /** Everything that is needed before an agent starts. Every fault is reported here, before anything is spawned. */
 
@@ -38,9 +44,15 @@ export const hashOfToken = (token: string) => createHash('sha256').update(token)
 export interface Prepared {
   adapter: AgentRunAdapter
   input: AdapterInvokeInput
-  secrets: KnownSecrets
-  folder: Folder | null
-  git: Git
+  secrets: RunSecrets
+  /** As it is stored with the run. */
+  folder: RunFolder | null
+  /** Work that a result must contain. */
+  upstream: readonly UpstreamWork[]
+  /** What is left in the folder is no work. */
+  isDisposable: boolean
+  /** The worktree that only runs of this claim work in: whatever works there is theirs. */
+  ownFolder: string | null
   graceMs: number
   /** Runs with the same credential share rate limits. */
   credential: string
@@ -63,12 +75,12 @@ export interface Prepared {
 export function adapterOf(
   context: ExecutorContext,
   workspaceId: number,
-  agent: Pick<AgentRecord, 'adapterType' | 'adapterConfig'>,
+  agent: Pick<AgentRecord, 'adapterType' | 'adapterConfig' | 'model'>,
 ): AgentRunAdapter {
   const adapter = context.registry.get(agent.adapterType)
   if (!adapter)
     throw new Unfit('invalid_configuration', `There is no adapter "${agent.adapterType}" on this node.`)
-  const valid = adapter.validateConfig(agent.adapterConfig ?? {})
+  const valid = adapter.validateConfig(settingsOf(adapter, agent))
   if (!valid.ok) throw new Unfit('invalid_configuration', valid.errors.join(' '))
   const excess = tooManySecrets(agent.adapterConfig)
   if (excess) throw new Unfit('invalid_configuration', excess)
@@ -80,9 +92,6 @@ export function adapterOf(
     )
   return adapter
 }
-
-export const configOf = ({ adapterConfig }: Pick<AgentRecord, 'adapterConfig'>) =>
-  (adapterConfig ?? {}) as Record<string, unknown>
 
 /** Agents with the same credential share rate limits. If the adapter does not know the account, the agent has its own. */
 export function credentialOf(context: ExecutorContext, adapter: AgentRunAdapter, agent: AgentRecord): string {
@@ -101,6 +110,12 @@ interface About {
   held: Held | null
 }
 
+/** Attempts of which the run, or the time of the task for one attempt, was over. */
+async function timeoutsBefore({ store }: RunKernel, workspaceId: number, held: Held | null): Promise<number> {
+  if (!held || held.generation === 1) return 0
+  return Math.max(await store.runs.timeoutsBefore(workspaceId, held), held.watch?.timeouts ?? 0)
+}
+
 /** What is read for a run. */
 async function gather({ kernel }: ExecutorContext, about: About, baseUrl: string) {
   const { workspaceId, agent, wakeup, runId, token, held } = about
@@ -110,7 +125,7 @@ async function gather({ kernel }: ExecutorContext, about: About, baseUrl: string
       taskKey: held?.taskId ?? '',
     }),
     promptValues(kernel, workspaceId, { agent, runId, wakeup, held, baseUrl, token }),
-    held && held.generation > 1 ? kernel.store.runs.timeoutsBefore(workspaceId, held) : 0,
+    timeoutsBefore(kernel, workspaceId, held),
     plannedTask(kernel, workspaceId, held),
     unreadComments(kernel, workspaceId, held),
   ])
@@ -120,7 +135,7 @@ async function gather({ kernel }: ExecutorContext, about: About, baseUrl: string
 export async function prepare(context: ExecutorContext, about: About): Promise<Prepared> {
   const { workspaceId, wakeup, runId, token, held } = about
   const { own } = context
-  const agent = await withCheck(context, workspaceId, about.agent, held)
+  const { agent, folderOf } = await withCheck(context, workspaceId, about.agent, held)
   const adapter = adapterOf(context, workspaceId, agent)
   const baseUrl = context.baseUrl()
   const { session, values, timeouts, task, unread } = await gather(context, { ...about, agent }, baseUrl)
@@ -130,16 +145,22 @@ export async function prepare(context: ExecutorContext, about: About): Promise<P
   const { model } = choice
   const config = withModel(adapter, configOf(agent), model)
   const overBudget = await budgetOf(context.kernel, workspaceId, task, model)
-  const git = gitOf(own)
-  const folder = adapter.usesFolder === false ? null : await folderFor(context, git, workspaceId, agent, held)
+  const review = held?.purpose === 'verification' ? await reviewedWork(context, workspaceId, held) : null
+  const begun =
+    adapter.usesFolder === false ? null : await folderFor(context, { ...about, agent }, review, folderOf)
+  const folder = begun && storedFolder(begun)
+  const resumed = session && mayResume(session, begun) ? session : null
   const conflicts = conflictsAsText(folder?.conflicts ?? [])
-  const prompt = promptOf(agent, { ...values, 'upstream.conflicts': conflicts })
+  const work = workAsText(held?.purpose === 'work' ? folder : null, agent.slug, begun?.unfinished ?? null)
+  const reviewed = review ? await textOfReview(context, review, begun?.isReview ?? false) : ''
+  const prompt = promptOf(agent, { ...values, 'upstream.conflicts': conflicts }) + work + reviewed
   // The last step that can fail, so the file is removed with what was prepared.
-  const requests = held && adapter.usesFolder !== false ? await RequestsFile.make() : null
+  const requests = held && adapter.usesFolder !== false ? await context.requestsFile() : null
   const baton = {
     ...(await environmentOfCheck(context, workspaceId, agent, held)),
     ...{ BATON_URL: baseUrl, BATON_API_KEY: token, BATON_RUN_ID: runId },
     ...variablesOf(agent, String(values['workspace.id']), held),
+    ...(folder?.worktree && (await context.folders.identityIn(folder.path, agent))),
     ...(requests && { BATON_REQUESTS_FILE: requests.path }),
   }
   const input: AdapterInvokeInput = {
@@ -153,26 +174,31 @@ export async function prepare(context: ExecutorContext, about: About): Promise<P
     prompt: promptWith(adapter, plan, prompt),
     ...askedBy(adapter, plan, model),
     adapterConfig: config,
-    runtimeState: session?.sessionParams ?? {},
+    runtimeState: resumed?.sessionParams ?? {},
     env: environmentOf(adapter, own, config, baton),
     timeoutSec: timeoutSecAfter(numberOr(config.timeoutSec, DEFAULT_TIMEOUT_SEC), timeouts),
     ...(held && { task: { id: held.taskId, generation: held.generation, attempt: held.attempt } }),
     callback: { url: `${baseUrl}/api/v1/runs/${runId}/callback`, token },
   }
+  const secrets = runSecretsOf(context, { adapter, config, token, cwd: input.cwd })
+  // Before anything is spawned: a program may renew its tokens at once, and print the old ones.
+  await secrets.current()
   return {
     adapter,
     input,
     folder,
-    git,
+    upstream: begun?.upstream ?? [],
+    isDisposable: begun?.isReview ?? false,
+    ownFolder: held && (folder?.worktree?.root ?? null),
     requests,
-    secrets: await prepareSecrets([...context.nodeSecrets, ...secretsOf(adapter, own, config, token)]),
+    secrets,
     graceMs: numberOr(config.graceSec, DEFAULT_GRACE_SEC) * 1000,
     credential,
     choice,
     overBudget,
     failureClass: task?.failureClass ?? null,
     taskKey: held?.taskId ?? '',
-    sessionIdBefore: session?.sessionDisplayId ?? null,
+    sessionIdBefore: resumed?.sessionDisplayId ?? null,
     toldComments: unread.upTo,
   }
 }
@@ -194,29 +220,72 @@ const numberOr = (value: unknown, otherwise: number) => (typeof value === 'numbe
 const DEFAULT_TIMEOUT_SEC = 1_800
 const DEFAULT_GRACE_SEC = 20
 
+/** The folder of a run, and what it began with. */
+interface FolderOfRun extends Omit<BegunFolder, 'sessionsFrom'> {
+  upstream: readonly UpstreamWork[]
+  sessionsFrom: number | null
+  /** It is at the commit that a reviewer judges. */
+  isReview: boolean
+}
+
+const PLAIN = {
+  ...{ continues: null, missing: null, unfinished: null, sessionsFrom: null, isReview: false },
+  upstream: [] as readonly UpstreamWork[],
+}
+
 async function folderFor(
   context: ExecutorContext,
-  git: Git,
+  about: About,
+  review: ReviewedWork | null,
+  folderOf: string,
+): Promise<FolderOfRun> {
+  const { workspaceId, runId, agent, held } = about
+  const request = folderRequest(context, workspaceId, agent, held)
+  return orUnfit(async () => {
+    if (review) return { ...PLAIN, ...(await reviewFolder(context, review, request)) }
+    if (held?.purpose !== 'work' || request.workspace !== 'git_worktree')
+      return { ...PLAIN, folder: await context.folders.prepare({ ...request, agentSlug: folderOf }) }
+    const upstream = await upstreamWork(context.kernel, workspaceId, held.innerId)
+    const begun = await beginWork(context, { workspaceId, runId, agent, held }, { ...request, upstream })
+    return { ...PLAIN, ...begun, upstream }
+  })
+}
+
+function folderRequest(
+  context: ExecutorContext,
   workspaceId: number,
   agent: Pick<AgentRecord, 'slug' | 'adapterConfig'>,
   held: Held | null,
-): Promise<Folder> {
+): FolderRequest {
   const { cwd, workspace = 'cwd', baseBranch } = configOf(agent) as FolderSettings
-  const isWorktree = held !== null && workspace === 'git_worktree'
-  const upstream = isWorktree ? await upstreamWork(context.kernel, workspaceId, held.innerId) : []
-  return orUnfit(() =>
-    prepareFolder(git, {
-      ...rootsFor(context, cwd),
-      cwd: cwd ?? null,
-      workspace,
-      baseBranch: baseBranch ?? null,
-      workspaceId: String(workspaceId),
-      agentSlug: agent.slug,
-      taskId: held?.taskId ?? null,
-      generation: held?.folder ?? 0,
-      upstream,
-    }),
-  )
+  return {
+    ...rootsFor(context, cwd),
+    cwd: cwd ?? null,
+    workspace,
+    baseBranch: baseBranch ?? null,
+    workspaceId: String(workspaceId),
+    agentSlug: agent.slug,
+    taskId: held?.taskId ?? null,
+    generation: held?.generation ?? 0,
+    start: null,
+  }
+}
+
+const storedFolder = ({ folder, continues, missing }: FolderOfRun): RunFolder => {
+  const { path, worktree, conflicts } = folder
+  return {
+    ...{ path, worktree, continues, missing },
+    ...(conflicts && { conflicts: conflicts.map((one) => ({ ...one, files: [...one.files] })) }),
+  }
+}
+
+/** Sessions remember the path they worked in. One of work that is not continued would remember too much. */
+function mayResume({ sessionParams }: TaskSession, begun: FolderOfRun | null): boolean {
+  const { cwd, generation } = sessionParams as { cwd?: unknown; generation?: unknown }
+  const from = begun?.sessionsFrom ?? null
+  if (begun === null || from === null) return true
+  const isOfThisWork = from <= 1 || (typeof generation === 'number' && generation >= from)
+  return isOfThisWork && (cwd === undefined || cwd === begun.folder.path)
 }
 
 interface FolderSettings {
@@ -243,7 +312,8 @@ export async function tryFolder(
   const { dataFolder, allowedRoots } = rootsFor(context, cwd)
   if (cwd === undefined) {
     if (slug === null) return null
-    return (await folderFor(context, gitOf(context.own), workspaceId, { slug, adapterConfig }, null)).path
+    const request = folderRequest(context, workspaceId, { slug, adapterConfig }, null)
+    return orUnfit(async () => (await context.folders.prepare(request)).path)
   }
   return orUnfit(async () => {
     const path = await namedFolder(cwd, { defaultRoot: rootBeside(dataFolder), dataFolder, allowedRoots })

@@ -3,7 +3,8 @@ import { DEFAULT_TEMPLATE } from '../core/prompts/texts.ts'
 import type { Check, ProbedAgent } from '../flow/execution.ts'
 import type { ExecutorContext } from './context.ts'
 import { environmentOf } from './environment.ts'
-import { adapterOf, configOf, tryFolder } from './prepare.ts'
+import { adapterOf, tryFolder } from './prepare.ts'
+import { settingsOf } from './task-plan.ts'
 import { Unfit } from './unfit.ts'
 
 const PROBE_TIMEOUT_MS = 30_000
@@ -16,7 +17,7 @@ export async function probe(
 ): Promise<Check[]> {
   if (agent.adapterType === 'external')
     return [{ name: 'adapter', ok: true, detail: 'The agent is external; there is nothing to check here.' }]
-  const config = configOf(agent)
+  const config = settingsOf(context.registry.get(agent.adapterType), agent)
   const checks: Check[] = []
   const attempt = async (name: string, hint: string, check: () => Promise<string> | string) => {
     try {

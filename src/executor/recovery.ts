@@ -7,13 +7,19 @@ import { RUN_ERRORS } from '../core/runs/outcomes.ts'
 import type { Run, RunEnd } from '../core/runs/records.ts'
 import { finishRun } from '../core/runs/run-life.ts'
 import { isStarted } from '../core/runs/states.ts'
+import type { TokenUsage } from '../core/runs/usage.ts'
+import { runFolderOf } from '../core/shapes/run-folder.ts'
 import { runStep } from '../flow/run-steps.ts'
 import type { LogStoreType } from '../logs/protocol.ts'
 import type { LostClaim } from '../store/run-store.ts'
 import type { ExecutorContext } from './context.ts'
 import { applyOutcome, type Held } from './holding.ts'
+import { knownSecrets } from './known-secrets.ts'
 import { readLostLog } from './lost-log.ts'
+import { ownFolderOf } from './own-folder.ts'
+import { priceOfRun } from './price.ts'
 import { asUsage } from './settle.ts'
+import { keepWork } from './work/keep-work.ts'
 
 /**
  * Cleans up after killed nodes (Paperclip 12.4): first their processes are ended, whole trees of them, before anything else
@@ -138,12 +144,12 @@ async function isAdopted({ registry, log }: ExecutorContext, run: Run, adopt: Ad
   })
 }
 
-const endOrphans = (context: ExecutorContext, { id, pid, pidStarted, bootId: boot }: Run) =>
-  context.processes
-    .end({ pid: pid ?? 0, startTime: pidStarted, bootId: boot, runId: id }, ORPHAN_GRACE_MS)
-    .catch((error) =>
-      context.log.error({ err: error, runId: id }, 'a process of a lost run could not be ended'),
-    )
+function endOrphans({ processes, log }: ExecutorContext, run: Run): Promise<void> {
+  const root = { pid: run.pid ?? 0, startTime: run.pidStarted, bootId: run.bootId, runId: run.id }
+  return processes
+    .end({ ...root, folder: ownFolderOf(run) }, ORPHAN_GRACE_MS)
+    .catch((error) => log.error({ err: error, runId: run.id }, 'a process of a lost run could not be ended'))
+}
 
 async function recover(context: ExecutorContext, run: Run): Promise<void> {
   const { kernel } = context
@@ -152,6 +158,8 @@ async function recover(context: ExecutorContext, run: Run): Promise<void> {
   // Its result was accepted before the node was lost: the run succeeded.
   const isDone = task !== null && task.generation === run.generation && task.resultHash !== null
   const stop = whyLost(run)
+  // Before the task is released: the next attempt begins with it.
+  const folder = await folderOf(context, run, task)
   if (task && !isDone)
     await releaseLost(
       context,
@@ -160,28 +168,63 @@ async function recover(context: ExecutorContext, run: Run): Promise<void> {
       stop,
     )
   const sessionId = logged.sessionId ?? run.sessionIdAfter
+  const model = logged.model ?? run.model
+  const usage = isBehind(logged, run) ? null : (logged.usage ?? null)
   const ending = isDone ? DONE : endingOf(STOPPED, stop)
   const end: RunEnd = {
     ...{ workspaceId: run.workspaceId, runId: run.id, agent: run.agent, adapterType: run.adapterType },
     ...ending,
     task: task && claimedBy(run, task),
     ...{ exitCode: null, signal: null, summary: null, result: undefined, provider: null },
-    usage: isBehind(logged, run) ? null : asUsage(logged.usage ?? null),
+    usage: asUsage(usage),
     usageBasis: logged.usageBasis ?? 'partial',
-    costUsd: logged.costUsd == null ? null : String(logged.costUsd),
-    model: logged.model ?? null,
+    costUsd: priceOfRun(
+      run.agent,
+      context.registry.get(run.adapterType),
+      { costUsd: logged.costUsd ?? null, usage: usage ?? reportedBy(run) },
+      model,
+    ),
+    model,
     sessionId,
     taskSession:
       sessionId === null
         ? null
-        : { taskKey: run.taskId ?? '', state: { ...logged.state, sessionId, ...logged.runtimeStatePatch } },
-    folder: run.folder,
+        : {
+            taskKey: run.taskId ?? '',
+            state: { ...logged.state, sessionId, ...logged.runtimeStatePatch, ...placeOf(run) },
+          },
+    folder,
     excerpts: logged.excerpts,
     log: logged.log,
   }
   await runStep(kernel.store, run.workspaceId, finishRun(end))
   for (const claim of await kernel.store.runs.claimsWithout(run.workspaceId, run.agent))
     await releaseLost(context, run, claim)
+}
+
+/** Where and for which generation the session was used. */
+function placeOf({ folder, generation }: Run) {
+  const cwd = runFolderOf(folder)?.path
+  return { ...(cwd !== undefined && { cwd }), ...(generation !== null && { generation }) }
+}
+
+/** The folder of a lost run, with what its processes left there as a commit. Another machine may have it. */
+async function folderOf(context: ExecutorContext, run: Run, task: TaskRecord | null): Promise<unknown> {
+  const folder = runFolderOf(run.folder)
+  if (!folder?.worktree || !task || !(await context.folders.isThere(folder.worktree))) return run.folder
+  const [found] = await context.kernel.store.agents.list(
+    run.workspaceId,
+    { slugs: [run.agent], withEnded: true },
+    1,
+  )
+  const agent = found?.record ?? { slug: run.agent, name: run.agent }
+  const secrets = await knownSecrets(context, found?.record ?? null)
+  const held = { taskId: task.uuid, innerId: task.id, generation: run.generation!, purpose: task.purpose }
+  const { workspaceId, id: runId } = run
+  const kept = await keepWork(context, {
+    ...{ workspaceId, runId, agent, held, folder, secrets, isRunning: false },
+  })
+  return { ...folder, ...kept }
 }
 
 const claimedBy = ({ generation, attempt, session }: Run, { id, uuid, missionId }: TaskRecord) => ({
@@ -206,6 +249,11 @@ const isBehind = ({ usage, usageBasis }: Partial<AdapterInvokeResult>, run: Run)
   usageBasis === 'partial' &&
   usage.inputTokens + usage.outputTokens < (run.inputTokens ?? 0) + (run.outputTokens ?? 0)
 
+const reportedBy = ({ inputTokens, cachedInputTokens, outputTokens }: Run): TokenUsage | null =>
+  inputTokens === null
+    ? null
+    : { inputTokens, cachedInputTokens: cachedInputTokens ?? 0, outputTokens: outputTokens ?? 0 }
+
 /** A lost node is not the agent's fault and spends no attempt. */
 const releaseLost = (
   { kernel }: ExecutorContext,
@@ -217,7 +265,7 @@ const releaseLost = (
     kernel,
     workspaceId,
     agent,
-    { ...claim, attempt: 0, leaseMs: 0, folder: 0 },
+    { ...claim, attempt: 0, leaseMs: 0, purpose: 'work', watch: null },
     taskOutcomeOf(endingOf(STOPPED, stop), STOPPED, stop),
     { result: null, summary: null },
   )

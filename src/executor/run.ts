@@ -24,6 +24,8 @@ import { Unfit } from './unfit.ts'
 
 /** An agent that does not stop is abandoned this long after its grace period. */
 const ABANDON_AFTER_MS = 15_000
+/** Between SIGTERM and SIGKILL for processes that the program of a run left in its worktree. */
+const LEFTOVER_GRACE_MS = 2_000
 
 /** Turns a due wakeup into a run. Null: there is nothing to run now. */
 export async function dispatch(context: ExecutorContext, due: DueWakeup): Promise<Dispatched | null> {
@@ -60,9 +62,11 @@ async function releaseSkipped(
     session: sessionOf(agent),
     attempt: 0,
     leaseMs: 0,
-    folder: 0,
+    purpose: 'work' as const,
+    watch: null,
   }
-  await applyOutcome(kernel, workspaceId, agent, held, { kind: 'release', reason }, NOTHING)
+  const released = { kind: 'release', reason, waitsForAgent: reason === 'AGENT_PAUSED' } as const
+  await applyOutcome(kernel, workspaceId, agent, held, released, NOTHING)
 }
 
 const NOTHING = { result: null, summary: null }
@@ -113,6 +117,7 @@ export async function run(
   if (await goesOnElsewhere(context, active)) await leave(done?.parts ?? null)
   else if (done) await settle(context, dispatched, held, done.parts, done.answer, active.stopped)
   context.secrets.delete(runId)
+  context.working.delete(runId)
 }
 
 /** Whether the run was left, or another node took this one for lost and has adopted it. */
@@ -176,6 +181,7 @@ async function perform(
     agent: agent.slug,
     task: taskOf(held),
     log: handle,
+    model: prepared.choice.model,
     sessionIdBefore: prepared.sessionIdBefore,
     toldComments: prepared.toldComments,
     folder: prepared.folder,
@@ -206,9 +212,13 @@ async function perform(
     message: 'running',
     payload: { adapter: adapter.type, cwd: input.cwd, timeoutSec: input.timeoutSec },
   })
-  const watch = watching(watchSettingsOf(agent.runtimeConfig), context.timers.now())
+  const watch = watching(watchSettingsOf(agent.runtimeConfig), context.timers.now(), {
+    stallMs: held?.stallMs ?? null,
+  })
   const hooks = active.hooks(output, report, secrets, watch)
   context.secrets.set(runId, secrets)
+  const { folder, upstream } = prepared
+  context.working.set(runId, { workspaceId, runId, agent, held, folder, secrets, upstream })
   const close = context.callbacks.open(runId, workspaceId, () => active.leave())
   try {
     const answer = active.added.withIds(await invoke(context, prepared, hooks, active))
@@ -218,19 +228,37 @@ async function perform(
   }
 }
 
-/** The adapter's result, or one in its place when the adapter fails or does not return. */
+/** The adapter's result, or one in its place when the adapter fails or does not return. Leaves no process in the worktree. */
 export async function invoke(
-  { timers, processes }: ExecutorContext,
-  { adapter, input, graceMs }: Prepared,
+  context: ExecutorContext,
+  prepared: Prepared,
   hooks: Parameters<Prepared['adapter']['invoke']>[1],
   active: ActiveRun,
   resumed: BeforeResume | null = null,
+): Promise<AdapterInvokeResult> {
+  const answer = await answerOf(context, prepared, hooks, active, resumed)
+  const { input, ownFolder } = prepared
+  if (ownFolder !== null && !active.isLeft)
+    await endAll(context.processes, input.runId, ownFolder, LEFTOVER_GRACE_MS).catch((error) =>
+      context.log.error({ err: error, runId: input.runId }, 'a process in a worktree could not be ended'),
+    )
+  return answer
+}
+
+async function answerOf(
+  { timers, processes }: ExecutorContext,
+  { adapter, input, graceMs, ownFolder }: Prepared,
+  hooks: Parameters<Prepared['adapter']['invoke']>[1],
+  active: ActiveRun,
+  resumed: BeforeResume | null,
 ): Promise<AdapterInvokeResult> {
   active.timesOutIn(input.timeoutSec * 1000)
   let cancelAbandon = () => {}
   const abandoned = new Promise<AdapterInvokeResult>((resolve) => {
     const startGracePeriod = () => {
-      cancelAbandon = timers.after(graceMs + ABANDON_AFTER_MS, () => resolve(abandon(processes, input.runId)))
+      cancelAbandon = timers.after(graceMs + ABANDON_AFTER_MS, () =>
+        resolve(abandon(processes, input.runId, ownFolder)),
+      )
     }
     active.signal.addEventListener('abort', startGracePeriod, { once: true })
     if (active.signal.aborted) startGracePeriod()
@@ -266,8 +294,15 @@ export async function invoke(
   }
 }
 
-/** Processes it left running carry the id of the run. */
-async function abandon(processes: Processes, runId: string): Promise<AdapterInvokeResult> {
-  await processes.end({ pid: 0, startTime: null, bootId: null, runId }, 0).catch(() => undefined)
+async function abandon(
+  processes: Processes,
+  runId: string,
+  ownFolder: string | null,
+): Promise<AdapterInvokeResult> {
+  await endAll(processes, runId, ownFolder, 0).catch(() => undefined)
   return failed('adapter_error', 'The adapter did not stop when the run was stopped.')
 }
+
+/** Processes that a run left behind carry its id or work in its worktree. */
+const endAll = (processes: Processes, runId: string, folder: string | null, graceMs: number) =>
+  processes.end({ pid: 0, startTime: null, bootId: null, runId, folder }, graceMs)

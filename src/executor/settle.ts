@@ -1,6 +1,7 @@
 import type { AdapterInvokeResult } from '../adapters/protocol.ts'
 import { Refused } from '../core/errors.ts'
 import { type KnownSecrets, redactDeep } from '../core/redaction.ts'
+import { OWN_AGENT } from '../core/rules/acting.ts'
 import {
   plainDollars,
   plainInteger,
@@ -10,25 +11,27 @@ import {
   plainTextOrNull,
   plainUsage,
 } from '../core/runs/answers.ts'
-import { type Ending, endingOf, type Stop, taskOutcomeOf, timeOf } from '../core/runs/ending.ts'
+import { type Ending, endingOf, ofOwnAgent, type Stop, taskOutcomeOf, timeOf } from '../core/runs/ending.ts'
 import { RUN_ERRORS } from '../core/runs/outcomes.ts'
 import type { RunEnd } from '../core/runs/records.ts'
-import { finishRun } from '../core/runs/run-life.ts'
+import { bookUsage, finishRun } from '../core/runs/run-life.ts'
 import { parkCredential } from '../core/runs/runtime-state.ts'
 import type { TokenUsage } from '../core/runs/usage.ts'
+import type { RunFolder } from '../core/shapes/run-folder.ts'
 import { commandAgent } from '../flow/agents.ts'
 import { runStep } from '../flow/run-steps.ts'
 import { system } from '../flow/unblock.ts'
 import { wakeForWork } from '../flow/wakeups.ts'
 import type { ExecutorContext } from './context.ts'
 import type { Dispatched } from './dispatched.ts'
-import { type CleanupPolicy, cleanFolder } from './folders/clean.ts'
-import { recordFolder } from './folders/record.ts'
-import { applyOutcome, goesOnThere, type Held, taskOf } from './holding.ts'
+import type { CleanupPolicy } from './folders/clean.ts'
+import { applyOutcome, type Held, hasEnded, taskOf } from './holding.ts'
 import { restModel } from './models.ts'
 import type { RunOutput } from './output.ts'
 import { credentialOf, type Prepared } from './prepare.ts'
+import { priceOfRun } from './price.ts'
 import type { RunReport } from './report.ts'
+import { type KeptWork, keepWork, whyNotAccepted } from './work/keep-work.ts'
 
 /** The parts of a run that has started. */
 export interface Parts {
@@ -53,20 +56,28 @@ export async function settle(
 ): Promise<void> {
   const { workspaceId, agent, runId } = dispatched
   const plain = plainAnswer(reported)
-  const answer = parts ? withoutSecrets(plain, parts.prepared.secrets) : plain
-  const ending = endingOf(answer, stop)
+  const answer = parts ? await answerOf(dispatched, parts, plain) : plain
+  const kept = await keptBy(context, dispatched, held, parts)
+  const reportedEnd = endingOf(answer, stop)
+  const ownEnd = agent.slug === OWN_AGENT ? ofOwnAgent(reportedEnd) : reportedEnd
+  const ending = await endingWith(context, held, parts, kept, ownEnd, answer)
   const isLimited = ending.errorCode === 'rate_limited'
   const retryAt = isLimited
     ? await context.storeRetry.whileUnavailable(() => park(context, dispatched, parts, answer))
     : null
   await parts?.report.write()
   const step = taskOutcomeOf(ending, retryAt === null ? answer : { ...answer, retryAt }, stop)
-  const folder = await folderNow(context, parts, await goesOnThere(context, workspaceId, held, step))
   // Before the task is released: otherwise the agent would be assigned it again at once, and fail in the same way.
   if (ending.errorCode && RUN_ERRORS[ending.errorCode].stopsAgent)
     await context.storeRetry.whileUnavailable(() => stopAgent(context, dispatched, ending))
   const spent = spentBy(runId, answer)
-  const work = { result: answer.result ?? null, summary: answer.summary ?? null, spent }
+  const commit = kept.saved?.commit ?? null
+  const work = { result: answer.result ?? null, summary: answer.summary ?? null, commit, spent }
+  // Before the result: it may end the mission, whose totals must then be complete.
+  if (held?.missionId != null)
+    await context.storeRetry.whileUnavailable(() =>
+      runStep(context.kernel.store, workspaceId, bookUsage(endOf(dispatched, ending, answer, parts))),
+    )
   const refusal =
     held &&
     (await context.storeRetry.whileUnavailable(() =>
@@ -83,6 +94,7 @@ export async function settle(
     message: ending.status,
   })
   await parts?.report.write()
+  const folder = await folderNow(context, dispatched, held, parts, kept)
   const log = (await parts?.output.end()) ?? null
   const end = { ...endOf(dispatched, ending, answer, parts), task: taskOf(held), folder, log }
   await context.storeRetry.whileUnavailable(() => runStep(context.kernel.store, workspaceId, finishRun(end)))
@@ -94,11 +106,12 @@ export async function settle(
   context.log.info({ runId, agent: agent.slug, status: ending.status, code: ending.errorCode }, 'a run ended')
 }
 
-const spentBy = (runId: string, { usage, model, costUsd }: AdapterInvokeResult) => ({
+const spentBy = (runId: string, { usage, model, costUsd, exitCode }: AdapterInvokeResult) => ({
   runId,
   model: model ?? null,
   tokens: usage ? usage.inputTokens + (usage.cachedInputTokens ?? 0) + usage.outputTokens : 0,
   costUsd: costUsd == null ? null : String(costUsd),
+  exitCode,
 })
 
 /** Adapters may come from third parties, and what they return comes from their agents. */
@@ -125,6 +138,15 @@ const plainAnswer = (reported: AdapterInvokeResult): AdapterInvokeResult => ({
     runtimeStatePatch: plainJson(reported.runtimeStatePatch) as Record<string, unknown>,
   }),
 })
+
+/** Without secrets, with its model and its price. */
+async function answerOf({ agent }: Dispatched, { prepared, report }: Parts, plain: AdapterInvokeResult) {
+  const { adapter, choice, secrets } = prepared
+  const said = withoutSecrets(plain, await secrets.current())
+  const model = said.model ?? choice.model
+  const used = { costUsd: said.costUsd ?? null, usage: said.usage ?? report.usage }
+  return { ...said, model, costUsd: priceOfRun(agent.slug, adapter, used, model) }
+}
 
 const withoutSecrets = (answer: AdapterInvokeResult, secrets: KnownSecrets): AdapterInvokeResult => ({
   ...answer,
@@ -154,6 +176,7 @@ function endOf(
   const partial = parts?.report.usage ?? null
   const sessionId = answer.sessionId ?? parts?.report.sessionId ?? null
   const state = { ...parts?.prepared.input.runtimeState, ...answer.runtimeStatePatch }
+  const sessionOf = sessionId === null ? {} : { sessionId }
   // A program that ended without a word leaves the session it was to resume as it was.
   const hasNews = sessionId !== null || Object.keys(answer.runtimeStatePatch ?? {}).length > 0
   return {
@@ -169,7 +192,7 @@ function endOf(
     // The session is stored however the run ended: it holds what the program knows of the task.
     taskSession:
       parts?.prepared.adapter.capabilities.resumableSession && hasNews
-        ? { taskKey: parts.prepared.taskKey, state: sessionId === null ? state : { sessionId, ...state } }
+        ? { taskKey: parts.prepared.taskKey, state: { ...sessionOf, ...state, ...placeOf(parts.prepared) } }
         : null,
     summary: answer.summary ?? null,
     result: answer.rawResult ?? answer.result ?? undefined,
@@ -180,11 +203,18 @@ function endOf(
   }
 }
 
+/** Where and for which generation a session was used last. */
+const placeOf = ({ input: { cwd, task } }: Prepared) => ({
+  cwd,
+  ...(task && { generation: task.generation }),
+})
+
 export const asUsage = (usage: TokenUsage | null) =>
   usage && {
     inputTokens: usage.inputTokens,
     cachedInputTokens: usage.cachedInputTokens ?? null,
     outputTokens: usage.outputTokens,
+    cachedOutputTokens: usage.cachedOutputTokens ?? null,
   }
 
 /** Parks all agents on this account until its rate limit ends, or only the model, if it has a fallback. Returns when to continue. */
@@ -226,21 +256,49 @@ async function stopAgent(
   })
 }
 
-/** Records what was done in the folder, and cleans the folder up where no work is lost. */
-async function folderNow(
-  { log }: ExecutorContext,
+/** Before the task is released or judged: what the run left in its folder is a commit. */
+const keptBy = (
+  context: ExecutorContext,
+  { workspaceId, runId, agent }: Dispatched,
+  held: Held | null,
   parts: Parts | null,
-  isContinued: boolean,
-): Promise<unknown> {
-  const { folder, git, input } = parts?.prepared ?? {}
-  if (!folder || !git || !input) return null
+): Promise<KeptWork> =>
+  parts
+    ? keepWork(context, { workspaceId, runId, agent, held, ...parts.prepared, isRunning: false })
+    : Promise.resolve({})
+
+/** A result without its whole work is not accepted. */
+async function endingWith(
+  context: ExecutorContext,
+  held: Held | null,
+  parts: Parts | null,
+  kept: KeptWork,
+  ending: Ending,
+  { wantsMore, question }: AdapterInvokeResult,
+): Promise<Ending> {
+  if (!parts || ending.errorCode !== null || wantsMore || question) return ending
+  const { folder, upstream } = parts.prepared
+  return (await whyNotAccepted(context, { folder, held }, kept, { upstream })) ?? ending
+}
+
+/** The folder as it is stored. It is removed when its task has ended and nothing in it would be lost. */
+async function folderNow(
+  context: ExecutorContext,
+  { workspaceId }: Dispatched,
+  held: Held | null,
+  parts: Parts | null,
+  kept: KeptWork,
+): Promise<RunFolder | null> {
+  const { folder, input, isDisposable } = parts?.prepared ?? {}
+  if (!folder || !input) return null
+  const now = { ...folder, ...kept }
+  const { cleanup = 'when_clean' } = input.adapterConfig as { cleanup?: CleanupPolicy }
+  const isNeeded = held?.purpose === 'work' && !(await hasEnded(context, workspaceId, held))
+  if (isNeeded || kept.notSaved || (kept.saved?.leftOutCount ?? 0) > 0) return now
   try {
-    const work = await recordFolder(git, folder)
-    const { cleanup } = input.adapterConfig as { cleanup?: CleanupPolicy }
-    const cleaned = isContinued ? null : await cleanFolder(git, folder, cleanup ?? 'when_clean')
-    return { ...folder, work, cleaned }
+    return { ...now, cleaned: await context.folders.clean(folder, isDisposable ? 'always' : cleanup) }
   } catch (error) {
-    log.warn({ err: error, runId: input.runId }, 'a working folder could not be inspected')
-    return folder
+    context.log.warn({ err: error, runId: input.runId }, 'a working folder could not be removed')
+    return now
   }
 }

@@ -1,10 +1,12 @@
 import { atItsHead } from '../adapters/cli-task.ts'
 import type { AdapterInvokeInput, AgentRunAdapter } from '../adapters/protocol.ts'
-import type { TaskPlan } from '../core/commands.ts'
-import type { TaskRecord } from '../core/records.ts'
+import { configWithModel } from '../core/agent-model.ts'
+import type { AgentRecord, TaskRecord } from '../core/records.ts'
 import { type TaskBudget, whyOverBudget } from '../core/runs/budget.ts'
 import type { TokenUsage } from '../core/runs/usage.ts'
+import type { TaskPlan } from '../core/task-plan.ts'
 import type { RunKernel } from '../kernel/server-kernel.ts'
+import { configOf } from './adapter-config.ts'
 import type { Held } from './holding.ts'
 import { Unfit } from './unfit.ts'
 
@@ -28,8 +30,15 @@ export async function plannedTask(
   return { record: found.record, plan, failureClass }
 }
 
-const hasModelSetting = ({ configSchema }: AgentRunAdapter) =>
+export const hasModelSetting = ({ configSchema }: AgentRunAdapter) =>
   Object.hasOwn((configSchema?.properties ?? {}) as object, 'model')
+
+/** The settings of an agent as its adapter knows them: with the model, which may be required. */
+export const settingsOf = (
+  adapter: AgentRunAdapter | undefined,
+  agent: Pick<AgentRecord, 'adapterConfig' | 'model'>,
+): Record<string, unknown> =>
+  configOf(adapter && hasModelSetting(adapter) ? { adapterConfig: configWithModel(agent) } : agent)
 
 /**
  * The settings of the agent with the model of its task. What is wrong then is the fault of the task: its agent can continue

@@ -1,5 +1,12 @@
 import { bootId, startTimeOf } from '../adapters/child/identity.ts'
-import { endTree, processesWithMarkers, type TreeRoot } from '../adapters/child/tree.ts'
+import {
+  endTree,
+  type LiveProcess,
+  processesInFolder,
+  processesOfRun,
+  processesWithMarkers,
+  type TreeRoot,
+} from '../adapters/child/tree.ts'
 
 /** Time and processes as the executor sees them. The simulation has its own of both. */
 
@@ -42,8 +49,12 @@ export function sleep(timers: Timers, ms: number, signal?: AbortSignal): Promise
 
 /** The processes of this machine. */
 export interface Processes {
-  /** Ends the processes of a run, all of them. */
+  /** Ends the processes of a run, all of them; with a folder, also those that work there. */
   end(root: TreeRoot, graceMs: number): Promise<void>
+  /** The live processes of a run: those that carry its id and, if it has a folder of its own, those that work there. */
+  ofRun(runId: string, folder: string | null): Promise<readonly LiveProcess[]>
+  /** The live processes that work in a folder, except those that were started in a terminal. */
+  inFolder(path: string): Promise<readonly LiveProcess[]>
   /** Runs that have processes here. */
   marked(): string[]
   bootId(): string | null
@@ -51,7 +62,9 @@ export interface Processes {
 }
 
 export const realProcesses: Processes = {
-  end: endTree,
+  end: (root, graceMs) => endTree(root, graceMs),
+  ofRun: async (runId, folder) => processesOfRun(runId, folder),
+  inFolder: async (path) => processesInFolder(path),
   marked: () => [...processesWithMarkers().keys()],
   bootId,
   startTimeOf,

@@ -1,6 +1,7 @@
 import { idCarriedBy } from '../core/ids.ts'
 import { evenShare } from '../core/prompts/share.ts'
 import type { RunKernel } from '../kernel/server-kernel.ts'
+import { branchOf } from './folders/places.ts'
 import type { MergeConflict, UpstreamWork } from './folders/upstream-work.ts'
 
 /** What a task gets from the tasks whose results are handed on to it. */
@@ -60,7 +61,14 @@ export async function upstreamWork(
 ): Promise<UpstreamWork[]> {
   const found = await upstreamResults(kernel, workspaceId, taskId)
   return found.flatMap(({ record, details, accepted }) =>
-    accepted ? [{ taskId: record.uuid, generation: accepted.generation, title: details.title }] : [],
+    accepted
+      ? [
+          {
+            ...{ taskId: record.uuid, number: String(record.id), title: details.title },
+            ...{ commit: accepted.commit, branch: branchOf(record.uuid, accepted.generation) },
+          },
+        ]
+      : [],
   )
 }
 

@@ -1,11 +1,13 @@
 import type { z } from 'zod'
-import { configuringIn, maskedConfig, unmasked, withoutConfiguring } from '../core/agent-config.ts'
-import { type ErrorCode, Refused, refuse } from '../core/errors.ts'
+import { maskedConfig } from '../core/agent-config.ts'
+import { configWithModel, modelOfAgent } from '../core/agent-model.ts'
+import { Refused } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
 import type { AgentCommand, Heartbeat } from '../core/kinds/agent/command.ts'
 import { shownState } from '../core/kinds/agent/decide.ts'
-import type { AgentProfile, AgentRecord, TaskRecord } from '../core/records.ts'
+import type { TaskRecord } from '../core/records.ts'
 import type { AgentGranted } from '../core/replies.ts'
+import { whyNotOnOwnAgent } from '../core/rules/acting.ts'
 import type {
   AgentAtWork,
   AgentBody,
@@ -23,8 +25,10 @@ import { HeartbeatBatcher } from '../kernel/heartbeats.ts'
 import { type Caller, granted } from '../kernel/kernel.ts'
 import type { RunKernel, ServerKernel } from '../kernel/server-kernel.ts'
 import type { AgentFilter, AgentSeen } from '../store/server-store.ts'
+import { mayConfigure, oneModel, profileOf, unconfigured, usableProfile } from './agent-settings.ts'
 import { renewalsIn } from './claims.ts'
 import type { Execution } from './execution.ts'
+import { actingAs, requireAgent, slugOf } from './named-agents.ts'
 import { restingTogether } from './resting.ts'
 import { system, unblockAfter } from './unblock.ts'
 import { instant, taskView } from './views.ts'
@@ -46,28 +50,6 @@ export async function commandAgent<C extends AgentCommand>(
   return reply
 }
 
-export async function requireAgent(
-  kernel: ServerKernel,
-  { workspaceId }: Caller,
-  name: string,
-): Promise<AgentSeen> {
-  const agent = await kernel.store.agents.find(workspaceId, name)
-  if (!agent) throw new Refused('NOT_FOUND', `There is no agent "${name}" in this workspace.`)
-  return agent
-}
-
-const seconds = (value: number | undefined) => (value === undefined ? undefined : value * 1000)
-
-function profileOf(body: z.output<typeof AgentBody>): Partial<AgentProfile> {
-  const { heartbeatIntervalSeconds, staleThresholdSeconds, capabilities, ...rest } = body
-  return {
-    ...(rest as Partial<AgentProfile>),
-    capabilities: capabilities && [...new Set(capabilities)].sort(),
-    heartbeatMs: seconds(heartbeatIntervalSeconds),
-    staleMs: seconds(staleThresholdSeconds),
-  } as Partial<AgentProfile>
-}
-
 /** Registers an agent, or changes an existing one; with `ifVersion` only if its version still matches. */
 export async function putAgent(
   kernel: ServerKernel,
@@ -78,78 +60,19 @@ export async function putAgent(
   ifVersion: number | null,
 ): Promise<{ agent: AnswerOf<typeof AgentView>; isNew: boolean }> {
   const known = await kernel.store.agents.find(caller.workspaceId, name)
+  const own = whyNotOnOwnAgent(caller.outside, known?.record.slug ?? name, 'register')
+  if (own) throw Refused.because(own)
   if (!known && isUuid(name)) throw new Refused('NOT_FOUND', `There is no agent "${name}" in this workspace.`)
   const profile = mayConfigure(caller)
-    ? await usableProfile(execution, caller, profileOf(body), known?.record)
+    ? oneModel(
+        execution,
+        await usableProfile(execution, caller, profileOf(body), known?.record),
+        known?.record,
+      )
     : unconfigured(profileOf(body), known?.record)
   const command: AgentCommand = { kind: 'register', profile, ifVersion }
   const { record, isNew, holding } = await commandAgent(kernel, caller, known?.record.slug ?? name, command)
   return { agent: agentView(execution, caller, { record, holds: holding.length }), isNew }
-}
-
-const mayConfigure = ({ rights }: Caller) => rights.has('configure_agents')
-
-/** Configuring what an agent runs means running code as Baton's user, so it needs more than the right to operate agents. */
-function unconfigured(profile: Partial<AgentProfile>, known: AgentRecord | undefined): Partial<AgentProfile> {
-  const changed = configuringIn(profile, known)
-  if (changed.length > 0)
-    throw new Refused(
-      'FORBIDDEN',
-      `Setting ${changed.join(', ')} needs the right "configure_agents", which this key lacks.`,
-      { errors: changed.map((field) => ({ field, message: 'needs the right "configure_agents"' })) },
-    )
-  // A caller with the right may change these fields concurrently, and that change must not be overwritten.
-  return withoutConfiguring(profile)
-}
-
-/** The settings as they can be saved, with the values that masked ones stand for. */
-export async function usableProfile(
-  execution: Execution,
-  { workspaceId }: Caller,
-  given: Partial<AgentProfile>,
-  known: AgentRecord | undefined,
-): Promise<Partial<AgentProfile>> {
-  const said = unmasked(given, known)
-  if (!said.ok) throw Refused.because(said)
-  const profile = withWholeFolder(execution, said.profile, known)
-  await refuseUnusable(execution, workspaceId, profile, known)
-  return profile
-}
-
-/** A folder is stored as a whole path: another node, or another user, would read `~` as another one. */
-function withWholeFolder(
-  execution: Execution,
-  profile: Partial<AgentProfile>,
-  known: AgentRecord | undefined,
-): Partial<AgentProfile> {
-  if (!profile.adapterConfig) return profile
-  const adapterType = profile.adapterType ?? known?.adapterType ?? 'external'
-  const whole = execution.withWholeFolder({ adapterType, adapterConfig: profile.adapterConfig })
-  if (!whole.ok) refuseFaults('VALIDATION_FAILED', [whole])
-  return whole.ok ? { ...profile, adapterConfig: whole.adapterConfig } : profile
-}
-
-/** Unusable settings are refused when they are set, not when the agent runs. */
-async function refuseUnusable(
-  execution: Execution,
-  workspaceId: number,
-  profile: Partial<AgentProfile>,
-  known: AgentRecord | undefined,
-): Promise<void> {
-  const { adapterType, adapterConfig, runtimeConfig } = profile
-  if (adapterType === undefined && adapterConfig === undefined && runtimeConfig === undefined) return
-  const agent = {
-    adapterType: adapterType ?? known?.adapterType ?? 'external',
-    adapterConfig: adapterConfig === undefined ? (known?.adapterConfig ?? null) : adapterConfig,
-    runtimeConfig: runtimeConfig === undefined ? (known?.runtimeConfig ?? null) : runtimeConfig,
-  }
-  refuseFaults('VALIDATION_FAILED', execution.faultsOf(agent))
-  refuseFaults('NOT_ALLOWED_HERE', await execution.objectionsTo(workspaceId, agent))
-}
-
-function refuseFaults(code: ErrorCode, errors: { field: string; message: string }[]): void {
-  const [first] = errors
-  if (first) throw Refused.because(refuse(code, `${first.field}: ${first.message}`, { errors }))
 }
 
 export async function showAgent(
@@ -258,7 +181,8 @@ export async function heartbeat(
     cpuPercent: body.cpuPercent ?? null,
     metadata: body.metadata ?? null,
   }
-  const { record, holding, settled } = await desk.heartbeats.record(caller.workspaceId, name, heartbeat)
+  const as = await actingAs(desk.kernel, caller, name)
+  const { record, holding, settled } = await desk.heartbeats.record(caller.workspaceId, as, heartbeat)
   const health = record.health!
   return {
     agent: record.slug,
@@ -333,10 +257,6 @@ export async function showHealth(
   }
 }
 
-/** The slug of an existing agent. */
-export const slugOf = async (kernel: ServerKernel, caller: Caller, name: string) =>
-  (await requireAgent(kernel, caller, name)).record.slug
-
 /** Both are written as objects or null (AgentBody). */
 type Settings = AnswerOf<typeof AgentView>['adapterConfig']
 
@@ -345,18 +265,23 @@ function agentView(
   caller: Caller,
   { record, holds, runs = 0 }: Pick<AgentSeen, 'record' | 'holds'> & { runs?: number },
 ): AnswerOf<typeof AgentView> {
-  const config = maskedConfig(record.adapterConfig, execution.knows(record.adapterType))
+  const model = modelOfAgent(record)
+  const settings = execution.hasModelSetting(record.adapterType)
+    ? configWithModel({ model, adapterConfig: record.adapterConfig })
+    : record.adapterConfig
+  const config = maskedConfig(settings, execution.knows(record.adapterType))
   const state = shownState(record, holds + runs)
   return {
     id: record.uuid,
     slug: record.slug,
     name: record.name,
-    model: record.model,
+    model,
     adapterType: record.adapterType,
     adapterConfig: mayConfigure(caller) ? (config as Settings) : null,
     adapterConfigHidden: !mayConfigure(caller) && config !== null,
     runtimeConfig: record.runtimeConfig as Settings,
     capabilities: record.capabilities,
+    taskTypes: record.taskTypes,
     maxConcurrentTasks: record.maxConcurrentTasks,
     heartbeatIntervalSeconds: record.heartbeatMs / 1000,
     staleThresholdSeconds: record.staleMs / 1000,

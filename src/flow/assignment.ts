@@ -78,8 +78,8 @@ async function offer(kernel: RunKernel, caller: Caller, agent: Assignable): Prom
   const leaseMs = await leaseMsOf(kernel, caller, undefined)
   await kernel.sessionIsKnown(caller, session, slug)
   const purposes = agent.takes === 'work' ? undefined : PURPOSES
-  const { isReservedOnly } = agent
-  const pick = { agent: slug, capabilities, purposes, isReservedOnly }
+  const { isReservedOnly, taskTypes } = agent
+  const pick = { agent: slug, capabilities, purposes, isReservedOnly, taskTypes }
   const reply = await kernel.run(caller, {
     on: 'next',
     pick,
@@ -87,6 +87,7 @@ async function offer(kernel: RunKernel, caller: Caller, agent: Assignable): Prom
     leaseMs,
     limit: 1,
     byCoordinator: true,
+    fitsEstimate: true,
   })
   const [first] = reply.ok ? reply.claims : []
   if (!first) return 0

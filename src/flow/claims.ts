@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { NextWanted } from '../core/batch/requests.ts'
+import type { ClaimMetadata, ClaimRequest } from '../core/claim-request.ts'
 import type { Fence, OnTask, TaskCommand } from '../core/commands.ts'
 import { ERRORS, type Refusal, Refused, refuse } from '../core/errors.ts'
 import { DEFAULT_LEASE_SECONDS, type Limits } from '../core/limits.ts'
@@ -12,10 +13,12 @@ import {
   type Caller,
   granted,
   type Kernel,
+  type KnownAgent,
   type KnownClaimant,
 } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
 import { handOver } from './hand-over.ts'
+import { actingAs, mustUse } from './named-agents.ts'
 import { briefView, command, taskIdOf } from './tasks.ts'
 
 /** A lease inside the workspace's limits, in milliseconds. */
@@ -39,7 +42,7 @@ function leaseWithin({ minLeaseSeconds, maxLeaseSeconds }: Limits, seconds: numb
 
 /** The claiming agent and session, both registered on first use, with a lease inside the limits. */
 interface Claimant {
-  who: { agent: string; session: string; leaseMs: number; capabilities: readonly string[] }
+  who: ClaimRequest & { taskTypes?: readonly string[] | undefined }
   /**
    * The registration of the session, a promise unless it is cached. Awaited with the claim, not before it: so both are in
    * one transaction, in this order.
@@ -54,27 +57,50 @@ async function claimant(
   body: z.output<typeof shapes.ClaimBody>,
   known: KnownClaimant | null,
 ): Promise<Claimant> {
-  const { session, leaseSeconds } = body
+  const { session, leaseSeconds, metadata } = body
   const leaseMs = known
     ? leaseWithin(known.limits, leaseSeconds)
     : await leaseMsOf(kernel, caller, leaseSeconds)
-  const { slug: agent, capabilities: ofAgent } = known?.agent ?? (await kernel.agentOf(caller, body.agent))
-  const registered = kernel.sessionIsKnown(caller, session, agent)
+  const named = known?.agent ?? (await kernel.agentOf(caller, body.agent))
+  const { slug: agent, capabilities: ofAgent } = named
+  mustUse(caller, session, known?.session ?? null)
+  const asked = kernel.sessionIsKnown(caller, session, agent)
+  // A key that is bound to an agent may be refused the session: then it must not get the claim either.
+  const registered = caller.outside?.agent == null ? asked : await asked
+  if (!(registered instanceof Promise)) mustUse(caller, session, registered)
   // A session that is registered now has no capabilities.
   const { capabilities: ofSession = [] } = known ? (known.session ?? {}) : await registered
   const capabilities = together(ofAgent, ofSession)
-  return { who: { agent, session, leaseMs, capabilities }, registered }
+  const lease = { leaseMs, fitsEstimate: leaseSeconds === undefined, metadata: short(metadata) }
+  return { who: { agent, session, ...lease, capabilities, taskTypes: listed(named) }, registered }
 }
 
 /** The same, synchronously: each promise here would cost every claim. */
 function cachedClaimant(
-  { limits, agent: { slug, capabilities }, session: registered }: CachedClaimant,
-  { session, leaseSeconds }: Pick<z.output<typeof shapes.ClaimBody>, 'session' | 'leaseSeconds'>,
+  caller: Caller,
+  { limits, agent, session: registered }: CachedClaimant,
+  { session, leaseSeconds, metadata }: Omit<z.output<typeof shapes.ClaimBody>, 'agent'>,
 ): Claimant {
   const leaseMs = leaseWithin(limits, leaseSeconds)
+  mustUse(caller, session, registered)
+  const { slug, capabilities } = agent
   const able = together(capabilities, registered.capabilities)
-  return { who: { agent: slug, session, leaseMs, capabilities: able }, registered }
+  const lease = { leaseMs, fitsEstimate: leaseSeconds === undefined, metadata: short(metadata) }
+  return { who: { agent: slug, session, ...lease, capabilities: able, taskTypes: listed(agent) }, registered }
 }
+
+const LONGEST_METADATA = 4_096
+
+/** It is stored with the task, and read whenever that is. */
+function short(metadata: ClaimMetadata | undefined): ClaimMetadata | undefined {
+  if (metadata !== undefined && JSON.stringify(metadata).length > LONGEST_METADATA)
+    throw Refused.field('VALIDATION_FAILED', 'metadata', 'is longer than 4,096 characters as JSON')
+  return metadata
+}
+
+/** Most agents have no list: they are asked nothing more. */
+const listed = ({ taskTypes }: KnownAgent) =>
+  taskTypes !== undefined && taskTypes.length > 0 ? taskTypes : undefined
 
 const together = (some: readonly string[], others: readonly string[]) =>
   others.length === 0 ? some : [...some, ...others]
@@ -92,12 +118,13 @@ export async function claimTask(
   body: z.output<typeof shapes.ClaimBody>,
 ): Promise<AnswerOf<typeof shapes.ClaimAnswer>> {
   const taskId = taskIdOf(uuid)
-  const { agent, session } = body
+  const { session } = body
+  const agent = await actingAs(kernel, caller, body.agent)
   const found = kernel.claimant(caller, { agent, session, tasks: [uuid] })
   const known = found && (await found)
   // A claim of an unknown task must not register a new agent or session.
   if (known && !known.namesATask) throw Refused.because(noSuchTask(uuid))
-  const { who, registered } = await claimant(kernel, caller, body, known)
+  const { who, registered } = await claimant(kernel, caller, { ...body, agent }, known)
   const command: TaskCommand & { kind: 'claim' } = { kind: 'claim', ...who }
   const reply = granted(await after(registered, kernel.run(caller, { on: 'task', taskId, uuid, command })))
   const [claim] = await withCheckpoints(kernel, caller, [reply.claim])
@@ -123,8 +150,10 @@ export async function claimBatch(
   caller: Caller,
   body: z.output<typeof shapes.ClaimBatchBody>,
 ): Promise<AnswerOf<typeof shapes.ClaimBatchAnswer>> {
-  const { taskIds, ...claim } = body
-  const { agent, session } = claim
+  const { taskIds, ...said } = body
+  const { session } = said
+  const agent = await actingAs(kernel, caller, said.agent)
+  const claim = { ...said, agent }
   const known = await kernel.claimant(caller, { agent, session, tasks: taskIds })
   if (known && !known.namesATask)
     return { results: taskIds.map((uuid) => ({ taskId: uuid, ...refused(noSuchTask(uuid)) })) }
@@ -155,19 +184,23 @@ export function nextWanted(
   body: Omit<AskForNext, 'waitMs'>,
   projectId: number | undefined,
 ): Asked | Promise<Asked> {
+  const agent = actingAs(kernel, caller, body.agent)
+  if (agent instanceof Promise) return nextWantedUncached(kernel, caller, body, agent, projectId)
   const cached = kernel.cachedClaimant(caller, body)
-  if (cached) return askedBy(cachedClaimant(cached, body), body, projectId)
-  return nextWantedUncached(kernel, caller, body, projectId)
+  if (cached) return askedBy(cachedClaimant(caller, cached, body), body, projectId)
+  return nextWantedUncached(kernel, caller, body, agent, projectId)
 }
 
 async function nextWantedUncached(
   kernel: Kernel,
   caller: Caller,
   body: Omit<AskForNext, 'waitMs'>,
+  asAgent: string | Promise<string>,
   projectId: number | undefined,
 ): Promise<Asked> {
-  const found = kernel.claimant(caller, { agent: body.agent, session: body.session, tasks: [] })
-  return askedBy(await claimant(kernel, caller, body, found && (await found)), body, projectId)
+  const agent = await asAgent
+  const found = kernel.claimant(caller, { agent, session: body.session, tasks: [] })
+  return askedBy(await claimant(kernel, caller, { ...body, agent }, found && (await found)), body, projectId)
 }
 
 function askedBy(
@@ -175,11 +208,14 @@ function askedBy(
   { limit, capabilities = [], tracks, purposes, isReservedOnly }: Omit<AskForNext, 'waitMs'>,
   projectId: number | undefined,
 ): Asked {
-  const { agent, session, leaseMs } = who
+  const { agent, capabilities: _all, taskTypes, ...lease } = who
   const all = together(who.capabilities, capabilities)
   const able = all.length === 0 ? all : [...new Set(all)].sort()
-  const pick = { agent, capabilities: able, projectId, tracks, purposes, isReservedOnly }
-  return { wanted: { pick, session, leaseMs, limit }, registered }
+  const pick = {
+    ...{ agent, capabilities: able, projectId, tracks, purposes, isReservedOnly },
+    taskTypes,
+  }
+  return { wanted: { pick, limit, ...lease }, registered }
 }
 
 /** Claims the next tasks in the queue for this agent. Waits up to `waitMs` for the first one. */

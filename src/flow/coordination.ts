@@ -34,7 +34,7 @@ type Node = AnswerOf<typeof shapes.NodeView>
 export async function coordinatorStatus(
   kernel: ServerKernel,
   coordinator: Coordination,
-  { workspaceId }: Caller,
+  { workspaceId, rights }: Caller,
 ): Promise<AnswerOf<typeof shapes.CoordinatorStatus>> {
   const { workspaces, cluster } = kernel.store
   const [workspace, nodes, terms, stats] = await Promise.all([
@@ -46,6 +46,7 @@ export async function coordinatorStatus(
   const leader = nodes.find(({ leadsTerm }) => leadsTerm !== null) ?? null
   const own = coordinator.state()
   const [newest] = terms
+  const seesNodes = rights.has('instance')
   return {
     active: leader !== null,
     instanceId: leader?.nodeId ?? null,
@@ -60,8 +61,9 @@ export async function coordinatorStatus(
       lastPassAt: instant(own.lastPassAt),
       lastPassMs: own.lastPassMs,
     },
-    nodes: nodes.map(nodeView),
-    terms: terms.map(({ term, nodeId, takenAt, renewedAt, endedAt, endReason }) => ({
+    // Names of machines and processes are for those who run them.
+    nodes: seesNodes ? nodes.map(nodeView) : [],
+    terms: (seesNodes ? terms : []).map(({ term, nodeId, takenAt, renewedAt, endedAt, endReason }) => ({
       term,
       nodeId,
       takenAt: instant(takenAt),

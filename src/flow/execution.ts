@@ -1,15 +1,60 @@
+import type { RunsAs } from '../core/agent-policy.ts'
 import type { AgentRecord } from '../core/records.ts'
 import type { Delivery } from '../core/runs/callbacks.ts'
-import type { Run } from '../core/runs/records.ts'
+import type { Run, RunWork } from '../core/runs/records.ts'
 import type { CallbackMessage } from '../core/shapes/callbacks.ts'
 import type { ChangesView } from '../core/shapes/changes.ts'
 import type { AnswerOf } from '../core/shapes/common.ts'
+import type { DiscardAnswer } from '../core/shapes/discard.ts'
+import type { MissionChangesView } from '../core/shapes/mission-changes.ts'
 import type { LiveOutput } from '../kernel/live-output.ts'
+import type { MissionWork } from '../store/server-store.ts'
 
 /** The executor as the API sees it. */
 
 /** What a run and the others of its generation did to a repository. */
-export type Changes = Omit<AnswerOf<typeof ChangesView>, 'runId'>
+export type Changes = Omit<AnswerOf<typeof ChangesView>, 'runId' | 'taskId' | 'generation'>
+
+export interface ChangesAsked {
+  /** One of the files, with its diff. */
+  path: string | null
+  /** The diff of all files instead. */
+  isWhole: boolean
+  since: Changes['since']
+  /** The commit that was submitted, where the run has not recorded one yet. */
+  submitted: string | null
+}
+
+export type MissionChanges = Pick<AnswerOf<typeof MissionChangesView>, 'repositories' | 'elsewhere'>
+
+export interface MissionChangesAsked {
+  /** Only this one, by its name in the answer. */
+  repository: string | null
+  path: string | null
+}
+
+/** What is to be removed of a task. */
+export interface WorkToDiscard {
+  taskId: string
+  /** The present one: there is no later work. */
+  lastGeneration: number
+  /** Null: all of them. */
+  generation: number | null
+  /** The runs of the task that had folders, newest first. */
+  runs: readonly RunWork[]
+  /** The commit of its accepted result. */
+  accepted: string | null
+}
+
+/** What was found to be removable. */
+export interface RemovableWork {
+  /** Ascending. */
+  generations: number[]
+  branches: number
+  folders: number
+}
+
+export type DiscardedWork = Omit<AnswerOf<typeof DiscardAnswer>, 'taskId'>
 
 export interface LogRange {
   offset: number
@@ -45,7 +90,9 @@ export interface FoundCli {
 }
 
 /** An agent, or settings that belong to none yet. */
-export type ProbedAgent = Pick<AgentRecord, 'adapterType' | 'adapterConfig'> & { slug: string | null }
+export type ProbedAgent = Pick<AgentRecord, 'adapterType' | 'adapterConfig' | 'model'> & {
+  slug: string | null
+}
 
 interface AdapterInfo {
   type: string
@@ -53,6 +100,8 @@ interface AdapterInfo {
   configSchema?: Record<string, unknown> | undefined
   /** Whether agents of the workspace may use this adapter on this node. */
   allowed: boolean
+  /** As whom it starts programs on this node; null: it starts none. */
+  runsAs: RunsAs | null
 }
 
 export interface Execution {
@@ -60,6 +109,8 @@ export interface Execution {
   adapters(workspaceId: number): AdapterInfo[]
   /** Whether this node has the adapter, and so knows which of its settings are secret. */
   knows(adapterType: string): boolean
+  /** Whether its settings have a model, so that it can be run with one. */
+  hasModelSetting(adapterType: string): boolean
   /** Faults in the settings of an agent, one message each. */
   faultsOf(
     agent: Pick<AgentRecord, 'adapterType' | 'adapterConfig' | 'runtimeConfig'>,
@@ -83,8 +134,14 @@ export interface Execution {
   preview(workspaceId: number, agent: AgentRecord): Promise<{ prompt: string; sensitive: string[] }>
   /** Null: the log was deleted, or cannot be read on this node. */
   readLog(run: Run, range: LogRange): Promise<LogPage | null>
-  /** Refused where the repository is not. `path`: one of the files, with its diff. */
-  changesOf(run: Run, path: string | null): Promise<Changes>
+  /** The commit of what an agent has done, for a result that it submits itself; null: it works in no worktree. */
+  commitForResult(run: { workspaceId: number; runId: string }): Promise<string | null>
+  /** What was done in the folder of a run, as it is stored. Refused where the repository is not. */
+  changesOf(folder: unknown, asked: ChangesAsked): Promise<Changes>
+  /** What the accepted work of a mission changes, of the repositories on this node. */
+  missionChanges(works: readonly MissionWork[], asked: MissionChangesAsked): Promise<MissionChanges>
+  /** Removes folders and branches; `record` is called when all of it is known to be removable, and may still refuse. */
+  discard(work: WorkToDiscard, record: (found: RemovableWork) => Promise<void>): Promise<DiscardedWork>
   /** What an agent sends with the token of its run, without the secrets it was given; whatever node has the run. */
   redact<T>(run: { workspaceId: number; runId: string; agent: string }, token: string, said: T): Promise<T>
   /** Delivers a message of an agent that answers asynchronously. */

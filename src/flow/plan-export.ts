@@ -38,7 +38,8 @@ export async function exportPlan(
         const before = sequential && i > 0 ? own[i - 1]!.record.key! : null
         return planTask(task, partsOf, keyOf, (id) => rules.get(id) ?? 'all_success', before)
       })
-      return { track, maxAgents: declared?.maxAgents ?? null, sequential, tasks: written }
+      const { maxAgents = null, purpose = null } = declared ?? {}
+      return { track, maxAgents, sequential, purpose, tasks: written }
     }),
   }
 }

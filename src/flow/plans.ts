@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { NewTask, OnTask, TaskPatch } from '../core/commands.ts'
 import type { Plan, PlanTask, PlanTrack } from '../core/plans/plan.ts'
-import { readPlan } from '../core/plans/read.ts'
 import { conflictingPlan, type PlanConflict, refusedPlan } from '../core/plans/refusal.ts'
 import type { AnswerOf } from '../core/shapes/common.ts'
 import type { PlanAnswer } from '../core/shapes/projects.ts'
@@ -10,6 +9,7 @@ import { type Caller, granted } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
 import type { Project, Track } from '../store/server-store.ts'
 import type { StoredTask } from '../store/store.ts'
+import { readGivenPlan } from './plan-reading/read-apart.ts'
 
 /** Creates the tasks of a plan: all or nothing. Existing tasks keep their dependencies; texts and settings may change. */
 export async function importPlan(
@@ -18,7 +18,7 @@ export async function importPlan(
   project: Project,
   text: string,
 ): Promise<AnswerOf<typeof PlanAnswer>> {
-  const reading = readPlan(text, 'project')
+  const reading = await readGivenPlan(text, 'project')
   if (!reading.ok) throw refusedPlan(reading.problems)
   const { plan } = reading
   if (plan.project !== project.slug)
@@ -54,10 +54,10 @@ export async function importPlan(
 const DEFAULT_AGENTS_PER_TRACK = 1
 
 /** An existing track keeps what the plan leaves out: a plan cannot express "any number". */
-function trackOf({ track, maxAgents, sequential }: PlanTrack, known: readonly Track[]): Track {
+function trackOf({ track, maxAgents, sequential, purpose }: PlanTrack, known: readonly Track[]): Track {
   const there = known.find((one) => one.track === track)
   const otherwise = there ? there.maxAgents : DEFAULT_AGENTS_PER_TRACK
-  return { track, maxAgents: maxAgents ?? otherwise, sequential }
+  return { track, maxAgents: maxAgents ?? otherwise, sequential, purpose: purpose ?? there?.purpose ?? null }
 }
 
 interface PlannedTask {

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { Refused } from '../core/errors.ts'
 import type { AnswerOf } from '../core/shapes/common.ts'
-import type { ProjectBody, ProjectView, ProjectWithTracks } from '../core/shapes/projects.ts'
+import type { ProjectBody, ProjectView, ProjectWithTracks, TrackBody } from '../core/shapes/projects.ts'
 import type { Caller } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
 import type { Project } from '../store/server-store.ts'
@@ -60,10 +60,11 @@ export async function showProject(
   ])
   const names = [...new Set([...declared, ...progress].map(({ track }) => track))].sort()
   const tracks = names.map((track) => {
-    const { maxAgents = null, sequential = false } = declared.find((one) => one.track === track) ?? {}
+    const known = declared.find((one) => one.track === track)
+    const { maxAgents = null, sequential = false, purpose = null } = known ?? {}
     const { completed = 0, inProgress = 0, pending = 0 } = progress.find((one) => one.track === track) ?? {}
     const agents = assignments.find((one) => one.track === track)?.agents ?? []
-    return { track, maxAgents, sequential, agents, completed, inProgress, pending }
+    return { track, maxAgents, sequential, purpose, agents, completed, inProgress, pending }
   })
   return { ...projectView(project), tracks }
 }
@@ -74,15 +75,16 @@ export async function changeTrack(
   caller: Caller,
   slug: string,
   track: string,
-  maxAgents: number | null,
+  { maxAgents, purpose }: z.output<typeof TrackBody>,
 ): Promise<AnswerOf<typeof ProjectWithTracks>> {
   const project = await requireProject(kernel, caller, slug)
   const known = await kernel.store.projects.tracks(caller.workspaceId, project.projectId)
-  const sequential = known.find((one) => one.track === track)?.sequential ?? false
+  const there = known.find((one) => one.track === track)
+  const kept = { sequential: there?.sequential ?? false, purpose: there?.purpose ?? null }
   await kernel.store.projects.setTracks(
     caller.workspaceId,
     project,
-    [{ track, maxAgents, sequential }],
+    [{ track, maxAgents, ...kept, ...(purpose !== undefined && { purpose }) }],
     caller,
   )
   return showProject(kernel, caller, slug)

@@ -123,9 +123,9 @@ export async function promoteResult(
   const { result } = await requireResult(kernel, caller, uuid, ref)
   if (result.accepted === null)
     throw new Refused('WRONG_STATE', 'This result awaits a verdict: approve or reject the task.')
-  const { generation, session, hash } = result
+  const { generation, session, hash, commit } = result
   if (result.accepted === false) {
-    const command = { kind: 'promote', generation, session, hash, ref, reason } as const
+    const command = { kind: 'promote', generation, session, hash, commit, ref, reason } as const
     const reply = granted(await kernel.run(caller, { on: 'task', taskId: taskIdOf(uuid), uuid, command }))
     void unblockAfter(kernel, caller.workspaceId, [reply.record])
   }

@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto'
 import type { z } from 'zod'
 import type { NextWanted } from '../core/batch/requests.ts'
-import type { SpentByRun, Submission } from '../core/commands.ts'
+import type { Submission } from '../core/commands.ts'
 import { Refused } from '../core/errors.ts'
 import type { Limits } from '../core/limits.ts'
 import type { TaskRecord } from '../core/records.ts'
 import type { ResultGranted } from '../core/replies.ts'
+import type { SpentByRun } from '../core/runs/spent.ts'
 import type {
   FailAnswer,
   FailBody,
@@ -21,12 +22,16 @@ import { type Caller, granted, type Kernel } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
 import { nextWanted, onTask, outcome, runMany } from './claims.ts'
 import { handOver } from './hand-over.ts'
+import { actingAs } from './named-agents.ts'
 import { briefView, command } from './tasks.ts'
 import { unblockAfter } from './unblock.ts'
 
 type Submit = Omit<z.output<typeof SubmitBody>, 'next'>
 
-type Work = Pick<Submit, 'result' | 'summary'>
+/** What is submitted; the commit is known to Baton alone. */
+export interface Work extends Pick<Submit, 'result' | 'summary'> {
+  commit?: string | null | undefined
+}
 
 /** The result as stored. Synchronous where the limits are cached, as they are for all but the first request in a while. */
 export function submissionOf(kernel: Kernel, caller: Caller, work: Work): Submission | Promise<Submission> {
@@ -37,14 +42,14 @@ export function submissionOf(kernel: Kernel, caller: Caller, work: Work): Submis
 }
 
 /** With the hash that identifies a repeated submission. */
-function submissionWithin({ maxResultBytes }: Limits, { result, summary }: Work): Submission {
+function submissionWithin({ maxResultBytes }: Limits, { result, summary, commit }: Work): Submission {
   const data = JSON.stringify(result ?? null)
   const bytes = Buffer.byteLength(data)
   if (bytes > maxResultBytes) {
     const message = `is ${bytes} bytes; the limit of this workspace is ${maxResultBytes}`
     throw Refused.field('RESULT_TOO_LARGE', 'result', message)
   }
-  return { data, bytes, hash: hash('sha256', data).slice(0, 32), summary: summary ?? null }
+  return { data, bytes, hash: hash('sha256', data).slice(0, 32), summary: summary ?? null, commit }
 }
 
 /** The summary and the reference of the result that is accepted, or awaits a verdict. */
@@ -75,16 +80,16 @@ export async function submitResult(
   caller: Caller,
   uuid: string,
   body: Submit,
-  spent?: SpentByRun,
+  run: { spent?: SpentByRun | undefined; commit?: string | null | undefined } = {},
 ): Promise<AnswerOf<typeof SubmitAnswer>> {
   const { session, generation } = body
-  const made = submissionOf(kernel, caller, body)
+  const made = submissionOf(kernel, caller, { ...body, commit: run.commit })
   const submission = made instanceof Promise ? await made : made
   const reply = await command(kernel, caller, uuid, {
     kind: 'submit',
     fence: { session, generation },
     submission,
-    spent,
+    spent: run.spent,
   })
   return acceptedView(reply)
 }
@@ -110,6 +115,9 @@ export async function submitAndNext(
   next: AnswerOf<typeof NextAnswer>['claims'][number] | null
 }> {
   const { session, generation } = body
+  // Unlike what keeps a session from claiming, this is a fault of the request.
+  const agent = actingAs(kernel, caller, next.agent)
+  if (agent instanceof Promise) await agent
   const made = submissionOf(kernel, caller, body)
   const submission = made instanceof Promise ? await made : made
   const item = onTask(uuid, { kind: 'submit', fence: { session, generation }, submission })
@@ -191,12 +199,21 @@ export async function submitBatch(
   }
 }
 
+/** What is known of a failure that a run of Baton reports. */
+export interface FailedRun {
+  spent?: SpentByRun | undefined
+  spendsNoAttempt?: boolean | undefined
+  tookTooLong?: boolean | undefined
+  /** What it would have submitted. */
+  work?: Work | undefined
+}
+
 export async function failTask(
   kernel: Kernel,
   caller: Caller,
   uuid: string,
   body: z.output<typeof FailBody>,
-  spent?: SpentByRun,
+  run: FailedRun = {},
 ): Promise<AnswerOf<typeof FailAnswer>> {
   const { session, generation, failureClass, error, stack, retryAt } = body
   const reply = await command(kernel, caller, uuid, {
@@ -206,7 +223,10 @@ export async function failTask(
     error: error ?? null,
     stack,
     retryAt: retryAt === undefined ? undefined : Date.parse(retryAt),
-    spent,
+    spent: run.spent,
+    spendsNoAttempt: run.spendsNoAttempt,
+    tookTooLong: run.tookTooLong,
+    submission: run.work && (await submissionOf(kernel, caller, run.work)),
   })
   return { reason: reply.reason, task: briefView(reply.record) }
 }

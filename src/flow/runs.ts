@@ -7,12 +7,13 @@ import { requestCancel } from '../core/runs/run-life.ts'
 import { resetSessions } from '../core/runs/runtime-state.ts'
 import { isOver } from '../core/runs/states.ts'
 import type { AnswerOf, ListAnswer } from '../core/shapes/common.ts'
+import { runFolderOf } from '../core/shapes/run-folder.ts'
 import type * as shapes from '../core/shapes/runs.ts'
 import type { Caller } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
 import type { NamedRun, RunFilter } from '../store/server-store.ts'
-import { slugOf } from './agents.ts'
 import type { Execution } from './execution.ts'
+import { slugOf, slugUnlessOwn } from './named-agents.ts'
 import { runStep } from './run-steps.ts'
 import { requireRecord } from './tasks.ts'
 import { instant } from './views.ts'
@@ -195,6 +196,7 @@ export async function showRuntimeState(
         lastError: null,
       },
       ...{ runs: 0, totalInputTokens: 0, totalOutputTokens: 0, totalCachedInputTokens: 0, totalCostUsd: '0' },
+      unknownRuns: 0,
       ...{ lastStartedAt: null, nextTimerAt: null, parkedUntil: null, updatedAt: null },
     }
   const { lastStartedAt, nextTimerAt, parkedUntil, updatedAt, ...rest } = state
@@ -230,7 +232,7 @@ export async function deleteSessions(
   name: string,
   taskKey: string | undefined,
 ): Promise<AnswerOf<typeof shapes.ResetSessionAnswer>> {
-  const agent = await slugOf(kernel, caller, name)
+  const agent = await slugUnlessOwn(kernel, caller, name)
   const cleared = await runStep(
     kernel.store,
     caller.workspaceId,
@@ -267,7 +269,10 @@ function runView(run: NamedRun): AnswerOf<typeof shapes.RunView> {
     usage:
       inputTokens === null || outputTokens === null
         ? null
-        : { inputTokens, cachedInputTokens: run.cachedInputTokens, outputTokens, basis: run.usageBasis },
+        : {
+            ...{ inputTokens, cachedInputTokens: run.cachedInputTokens, outputTokens, basis: run.usageBasis },
+            ...(run.cachedOutputTokens !== null && { cachedOutputTokens: run.cachedOutputTokens }),
+          },
     costUsd: run.costUsd,
     provider: run.provider,
     model: run.model,
@@ -275,7 +280,7 @@ function runView(run: NamedRun): AnswerOf<typeof shapes.RunView> {
     sessionIdAfter: run.sessionIdAfter,
     summary: run.summary,
     result: run.result,
-    folder: run.folder,
+    folder: runFolderOf(run.folder),
     stdoutExcerpt: run.stdoutExcerpt,
     stderrExcerpt: run.stderrExcerpt,
     log: logOf(run),

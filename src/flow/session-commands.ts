@@ -7,6 +7,7 @@ import type { SessionHeartbeatAnswer, SessionView } from '../core/shapes/session
 import { freshUuid } from '../kernel/fresh-uuid.ts'
 import { type Caller, granted, type Kernel } from '../kernel/kernel.ts'
 import { renewalsIn } from './claims.ts'
+import { actingAs } from './named-agents.ts'
 import { instant } from './views.ts'
 
 /** Session commands, for any store, and their views. */
@@ -22,6 +23,14 @@ export async function commandSession(
   kernel.sessionChanged(caller, name)
   return reply
 }
+
+/** A session that a key opens for its agent is one of that agent, whether the request says so or not. */
+export const agentOfSession = async (
+  kernel: Kernel,
+  caller: Caller,
+  named: string | undefined,
+): Promise<string | null> =>
+  named === undefined ? (caller.outside?.agent ?? null) : actingAs(kernel, caller, named)
 
 /** The renewed claims and the lost ones: lost before, or found expired by this heartbeat. */
 export function heartbeatView(

@@ -12,7 +12,7 @@ import type {
 import type { Caller } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
 import { namedProject } from './projects.ts'
-import { commandSession, heartbeatView, nameFor, sessionView } from './session-commands.ts'
+import { agentOfSession, commandSession, heartbeatView, nameFor, sessionView } from './session-commands.ts'
 import { instant } from './views.ts'
 
 /** A session holds claims under one name. A worker is a session that declares a capacity and sends heartbeats. */
@@ -33,7 +33,7 @@ export async function openSession(
   body: z.output<typeof SessionBody> | undefined,
 ): Promise<{ session: AnswerOf<typeof SessionView>; isNew: boolean }> {
   const opening: SessionOpening = {
-    agent: body?.agent ?? null,
+    agent: await agentOfSession(kernel, caller, body?.agent),
     userId: body?.userId ?? null,
     project: body?.project ?? null,
     capacity: null,

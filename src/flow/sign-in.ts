@@ -26,6 +26,8 @@ const REFUSALS: Record<LinkRefused, string> = {
 interface SignIn {
   answer: AnswerOf<typeof SignedIn>
   cookie: string
+  /** Sessions that ended because this one began. */
+  ended: readonly string[]
 }
 
 /** Begins a session, with the token of a link or with a key that was found valid. */
@@ -44,14 +46,14 @@ export async function signIn(
           session: await browserSessions.begin(by.workspaceId, by.keyId, browser),
         }
   if (typeof begun === 'string') throw new Refused('UNAUTHENTICATED', REFUSALS[begun])
-  const { cookie, pageValue, sessionId } = begun.session
+  const { cookie, pageValue, sessionId, ended } = begun.session
   const key = await browserSessions.findById(begun.workspaceId, sessionId)
   // Revoked in this very moment.
   if (!key) throw new Refused('UNAUTHENTICATED', REFUSALS['key ended'])
   const session = { id: sessionId, expiresAt: key.sessionEndsAt }
   const shown = await showSession(kernel, key, session, version)
   const answer = { ...shown, id: sessionId, pageValue, expiresAt: instant(key.sessionEndsAt) }
-  return { answer, cookie }
+  return { answer, cookie, ended }
 }
 
 /** Who makes this request, and where the workspace is. */
@@ -107,6 +109,18 @@ const sessionView = (
 export async function endSession(kernel: ServerKernel, caller: Caller, id: string): Promise<void> {
   const ended = isUuid(id) && (await kernel.store.browserSessions.end(caller.workspaceId, id, within(caller)))
   if (!ended) throw new Refused('NOT_FOUND', `There is no browser session ${id} that this key may end.`)
+}
+
+/** Ends all sessions of a key, by default of the caller's own. Returns their ids. */
+export async function endAllSessions(
+  kernel: ServerKernel,
+  { workspaceId, rights }: Caller,
+  own: string,
+  keyId: string = own,
+): Promise<readonly string[]> {
+  if (keyId !== own && !rights.has('admin'))
+    throw new Refused('FORBIDDEN', 'Ending the sessions of another key needs the right "admin".')
+  return kernel.store.browserSessions.endAll(workspaceId, keyId)
 }
 
 /** A link to this address that signs in with a key, once. The token is in the fragment, which browsers send to no server. */

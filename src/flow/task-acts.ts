@@ -9,9 +9,12 @@ export interface AskedAct {
   reason?: string | undefined
   /** The act is refused when the task has another generation. */
   generation?: number | undefined
+  /** A retry starts over. */
+  fresh?: boolean | undefined
 }
 
-export const commandOfAct = (act: TaskAct, { reason, generation }: AskedAct): TaskCommand =>
-  act === 'resume' || act === 'archive'
-    ? { kind: act, generation }
-    : { kind: act, reason: reason ?? null, generation }
+export function commandOfAct(act: TaskAct, { reason: given, generation, fresh }: AskedAct): TaskCommand {
+  const reason = given ?? null
+  if (act === 'resume' || act === 'archive') return { kind: act, generation }
+  return act === 'retry' ? { kind: act, reason, generation, fresh } : { kind: act, reason, generation }
+}

@@ -9,12 +9,14 @@ import { parentKey } from '../core/keys.ts'
 import type { TaskRecord } from '../core/records.ts'
 import type { TaskGranted } from '../core/replies.ts'
 import type { AnswerOf } from '../core/shapes/common.ts'
+import type { MissionConfig } from '../core/shapes/missions.ts'
 import type { BriefTask, TaskCreate, TaskView } from '../core/shapes/tasks.ts'
 import type { TaskWatch } from '../core/task-watch.ts'
 import { type Caller, granted, type Kernel, principalOf } from '../kernel/kernel.ts'
 import type { StoredTask } from '../store/store.ts'
 import { missionJoined, type NamedMissions, NO_MISSIONS, planOf } from './missions/joining.ts'
-import { refuseCommands, reviewOf } from './missions/plan-tasks.ts'
+import { estimateMsOf, refuseCommands, reviewOf } from './missions/plan-tasks.ts'
+import { type NamedAgent, refuseOwnAgent } from './named-agents.ts'
 import { unblockAfter } from './unblock.ts'
 import { recordView, taskView } from './views.ts'
 
@@ -44,6 +46,7 @@ export async function createTasks(
       verification?.kind === 'command' ? [`tasks[${i}].verification.command`] : [],
     ),
   )
+  await refuseOwnAgent(kernel, caller, tasks.flatMap(agentsIn))
   const projects = await projectsOf(kernel, caller, tasks)
   const wanted = tasks.map((task, index) => as(newTask(task, index, { projects, missions }, caller)))
   await findParents(kernel, caller, tasks, wanted)
@@ -61,6 +64,15 @@ export async function createTasks(
     const dependsOn = [...details.dependsOn, ...ownParts]
     return taskView({ record, details: { ...details, dependsOn, parent: whole } })
   })
+}
+
+function agentsIn({ agent, verification }: Create, index: number): NamedAgent[] {
+  const judge = verification?.kind === 'agent' ? verification.agent : undefined
+  if (agent === undefined && judge === undefined) return []
+  return [
+    [`tasks[${index}].agent`, agent],
+    [`tasks[${index}].verification.agent`, judge],
+  ]
 }
 
 /** The ids of the named projects. The error lists every unknown one. */
@@ -197,7 +209,7 @@ function newTask(
     missionId: mission?.id ?? null,
     purpose: 'work',
     optional: task.optional,
-    watch: watchOf(task, mission?.config.timeouts),
+    watch: watchOf(task, mission?.config),
     dependsOn: upstream.map(({ id }) => id),
     dependsOnNew: [],
     orderOnly: orderOnlyIn(upstream),
@@ -222,12 +234,15 @@ function newTask(
 }
 
 /** Only the values given in the request: most tasks have none, and then nothing is stored. */
-function watchOf(task: Create, ofMission: Create['timeouts']): TaskWatch | null {
+function watchOf(task: Create, ofMission: MissionConfig | undefined): TaskWatch | null {
   const { estimatedDurationMinutes } = task
-  const timeouts = ofMission ? { ...ofMission, ...task.timeouts } : task.timeouts
-  if (timeouts === undefined && estimatedDurationMinutes === undefined) return null
+  const timeouts = ofMission?.timeouts ? { ...ofMission.timeouts, ...task.timeouts } : task.timeouts
+  const isFresh = task.fresh || undefined
+  if (timeouts === undefined && estimatedDurationMinutes === undefined && !isFresh && !ofMission) return null
   const times = {
-    estimateMs: estimatedDurationMinutes && Math.max(1, Math.round(estimatedDurationMinutes * MINUTE_MS)),
+    otherAgentOnRetry: ofMission?.anotherModelOnRetry || undefined,
+    retryBaseMs: inMs(ofMission?.retry?.baseSeconds),
+    estimateMs: estimateMsOf(estimatedDurationMinutes),
     assignMs: inMs(timeouts?.assignSeconds),
     stallMs: inMs(timeouts?.stallSeconds),
     verifyMs: inMs(timeouts?.verifySeconds),
@@ -236,11 +251,10 @@ function watchOf(task: Create, ofMission: Create['timeouts']): TaskWatch | null 
     attemptMs: inMs(timeouts?.attemptSeconds),
     deadlineMs: inMs(timeouts?.deadlineSeconds),
   }
-  const given = Object.entries(times).filter(([, ms]) => ms !== undefined)
+  const given = Object.entries({ ...times, isFresh }).filter(([, value]) => value !== undefined)
   return given.length === 0 ? null : Object.fromEntries(given)
 }
 
-const MINUTE_MS = 60_000
 const inMs = (seconds: number | undefined) => (seconds === undefined ? undefined : seconds * 1000)
 
 function uniqueOf(caller: Caller, task: Create): NewTask['unique'] {

@@ -1,13 +1,14 @@
 import type { z } from 'zod'
-import type { TaskPlan } from '../core/commands.ts'
 import { Refused } from '../core/errors.ts'
 import type { TaskRecord } from '../core/records.ts'
 import type { BudgetChange, TaskBudget } from '../core/runs/budget.ts'
 import type { AnswerOf } from '../core/shapes/common.ts'
 import type { TaskPatchBody, TaskView } from '../core/shapes/tasks.ts'
+import { NOTHING_SAID } from '../core/task-plan.ts'
 import type { Caller } from '../kernel/kernel.ts'
 import type { RunKernel } from '../kernel/server-kernel.ts'
 import { addDependencies } from './dependencies.ts'
+import { refuseOwnAgent } from './named-agents.ts'
 import { operate, readTask } from './tasks.ts'
 
 /** What people change about a task. */
@@ -21,6 +22,7 @@ export async function updateTask(
   { budget, ...body }: Patch,
   ifVersion: number | null,
 ): Promise<AnswerOf<typeof TaskView>> {
+  await refuseOwnAgent(kernel, caller, [['agent', body.agent]])
   if (budget === undefined) return update(kernel, caller, uuid, body, ifVersion)
   return withBudget(kernel, caller, uuid, budget, (change) =>
     update(kernel, caller, uuid, body, ifVersion, change),
@@ -83,11 +85,4 @@ async function withBudget<T>(
       if (!(error instanceof Refused) || !error.refusal.shouldRetry || tries === TRIES) throw error
     }
   }
-}
-
-/** Of a task about which nothing else was said. */
-const NOTHING_SAID: TaskPlan = {
-  ...{ tempId: null, sequenceNumber: null, model: null, complexity: null, estimatedTokens: null },
-  ...{ successCriteria: null, outputSchema: null, toolsRequested: [], systemPrompt: null },
-  ...{ budget: null, verification: null },
 }

@@ -7,6 +7,7 @@ import type { AnswerOf } from '../core/shapes/common.ts'
 import type { EventView } from '../core/shapes/events.ts'
 import type { ResultView } from '../core/shapes/results.ts'
 import type { BriefTask, ListedTask, TaskView } from '../core/shapes/tasks.ts'
+import { resultDigestOf } from '../core/standing-result.ts'
 import { isHeld, TASK_STATES } from '../core/states.ts'
 import type { TaskWatch } from '../core/task-watch.ts'
 import type { TaskQuestion } from '../core/waiting.ts'
@@ -65,6 +66,7 @@ export function recordView(record: TaskRecord): Brief {
           session: record.session!,
           generation: record.generation,
           leaseExpiresAt: instant(record.leaseExpiresAt!),
+          ...(record.watch?.claimMetadata && { metadata: record.watch.claimMetadata }),
         }
       : null,
     timeouts: record.watch && timeoutsView(record.watch),
@@ -81,7 +83,7 @@ export function recordView(record: TaskRecord): Brief {
     optional: record.optional,
     servesTask: record.serves?.uuid ?? null,
     servesGeneration: record.serves?.generation ?? null,
-    resultDigest: record.resultHash,
+    resultDigest: resultDigestOf(record),
   }
 }
 
@@ -162,6 +164,7 @@ export function taskView({ record, details }: StoredTask): Task {
     createdBy: createdBy ?? null,
     error: error ?? null,
     failureClass: failureClass ?? null,
+    exitCode: record.watch?.exitCode ?? null,
     progress: progressView(record, details),
     checkpointData: checkpoint ?? null,
     question: details.question ? questionView(details.question) : null,
@@ -173,6 +176,7 @@ export function taskView({ record, details }: StoredTask): Task {
 /** Under the names with which a task is created. */
 export const planFieldsView = (plan: TaskDetails['plan']) => ({
   model: plan?.model ?? null,
+  ...(plan?.preferredAgent !== undefined && { preferredAgent: plan.preferredAgent }),
   complexity: plan?.complexity ?? null,
   estimatedTokens: plan?.estimatedTokens ?? null,
   successCriteria: plan?.successCriteria ?? null,
@@ -231,6 +235,7 @@ export const resultView = (result: StoredResult): AnswerOf<typeof ResultView> =>
   rejectionReason: result.rejection,
   result: result.data,
   summary: result.summary,
+  commit: result.commit,
   submittedAt: instant(result.submittedAt),
 })
 

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { TaskCommand } from '../core/commands.ts'
 import { Refused } from '../core/errors.ts'
 import { originOf } from '../core/events.ts'
+import { isUuid } from '../core/ids.ts'
 import { CONTINUATION_DELAY_MS } from '../core/retry.ts'
 import type { Wakeup } from '../core/runs/records.ts'
 import { requestWakeups, type WakeupRequest } from '../core/runs/request-wakeups.ts'
@@ -14,7 +15,7 @@ import { BatchLoader } from '../kernel/batch-loader.ts'
 import { freshUuid } from '../kernel/fresh-uuid.ts'
 import { type Caller, principalOf } from '../kernel/kernel.ts'
 import type { RunKernel, ServerKernel } from '../kernel/server-kernel.ts'
-import { slugOf } from './agents.ts'
+import { slugOf, slugUnlessOwn, unlessOwn } from './named-agents.ts'
 import { runStep } from './run-steps.ts'
 import { command, taskIdOf } from './tasks.ts'
 import { system } from './unblock.ts'
@@ -59,7 +60,8 @@ export async function wakeAgent(
   name: string,
   body: z.output<typeof WakeupBody>,
 ): Promise<AnswerOf<typeof WakeupAnswer>> {
-  const slug = await slugOf(kernel, caller, name)
+  // Whether an agent of this slug exists is decided with the request: a burst of them reads nothing first.
+  const slug = isUuid(name) ? await slugUnlessOwn(kernel, caller, name) : unlessOwn(name)
   const { reason, payload, taskId, idempotencyKey } = body
   const task = taskId === undefined ? null : { id: taskIdOf(taskId), uuid: taskId, generation: null }
   if (task) await requireTask(kernel, caller, task)
@@ -170,7 +172,10 @@ async function releaseUnwoken(kernel: RunKernel, workspaceId: number, wakeup: Wa
   const isCapped = skipReason === 'RATE_CAPPED'
   const act: TaskCommand = isCapped
     ? { kind: 'fail', fence, failureClass: 'human', error: SKIP_REASONS.RATE_CAPPED }
-    : { kind: 'release', fence, reason: skipReason ?? 'not woken' }
+    : {
+        ...{ kind: 'release', fence, reason: skipReason ?? 'not woken' },
+        waitsForAgent: skipReason === 'AGENT_PAUSED',
+      }
   await command(kernel, caller, taskId!, act).catch((error) => {
     // Refused: the claim ended in the meantime, so there is nothing to release.
     if (!(error instanceof Refused)) throw error

@@ -6,10 +6,18 @@ import { isTerminal } from '../core/states.ts'
 import { unanswered, type Waiter } from '../kernel/commit-waiters.ts'
 import type { Caller } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
+import type { StoredTask } from '../store/store.ts'
 import { standingResult } from './results.ts'
 import { readTask, requireRecord } from './tasks.ts'
 import { verificationsView } from './verification/views.ts'
 import { durationMs, planFieldsView, taskView } from './views.ts'
+
+/** Only work is taken by its type. */
+const eligibleFor = (kernel: ServerKernel, workspaceId: number, { record, details }: StoredTask) => {
+  const { onlyAgent, capabilities, purpose } = record
+  const taskType = purpose === 'work' ? details.taskType : null
+  return kernel.store.taskGraph.eligible(workspaceId, onlyAgent, capabilities, taskType)
+}
 
 /** One task with all that is known of it. */
 
@@ -27,7 +35,7 @@ export async function showTask(
     verificationsView(kernel, workspaceId, record),
     standingResult(kernel, caller, record),
     kernel.store.runs.usageOfTask(workspaceId, record.id),
-    isQueued ? kernel.store.taskGraph.eligible(workspaceId, record.onlyAgent, record.capabilities) : null,
+    isQueued ? eligibleFor(kernel, workspaceId, task) : null,
   ])
   return Object.assign(taskView(task), planFieldsView(details.plan), around, verified, result, {
     sequenceNumber: details.plan?.sequenceNumber ?? null,

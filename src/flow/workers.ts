@@ -4,7 +4,7 @@ import type { AnswerOf, ListAnswer } from '../core/shapes/common.ts'
 import type { DrainAnswer, SessionView, WorkerBody, WorkerHeartbeatAnswer } from '../core/shapes/sessions.ts'
 import type { Caller, Kernel } from '../kernel/kernel.ts'
 import { runMany } from './claims.ts'
-import { commandSession, heartbeatView, nameFor, sessionView } from './session-commands.ts'
+import { agentOfSession, commandSession, heartbeatView, nameFor, sessionView } from './session-commands.ts'
 import { unblockAfter } from './unblock.ts'
 import { instant } from './views.ts'
 
@@ -16,10 +16,11 @@ export async function registerWorker(
   body: z.output<typeof WorkerBody>,
 ): Promise<{ worker: AnswerOf<typeof SessionView>; isNew: boolean }> {
   const name = body.worker ?? nameFor(caller, 'w')
+  const agent = await agentOfSession(kernel, caller, body.agent)
   const { record, isNew } = await commandSession(kernel, caller, name, {
     kind: 'open',
     opening: {
-      agent: body.agent ?? null,
+      agent,
       userId: body.userId ?? null,
       project: body.project ?? null,
       capacity: body.capacity,

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Refused } from '../core/errors.ts'
-import { idCarriedBy } from '../core/ids.ts'
+import { workspaceCarriedBy } from '../core/ids.ts'
 import type { Browser, NewSession } from '../store/server-store.ts'
 import { cookiesIn } from './cookies.ts'
 
@@ -48,7 +48,7 @@ export function presentedBy(request: FastifyRequest): Presented | null {
 function sessionCookies(request: FastifyRequest) {
   return [...cookiesIn(request)].flatMap(([name, cookie]) => {
     const workspace = COOKIE.exec(name)?.[1] ?? ''
-    const workspaceId = idCarriedBy(workspace)
+    const workspaceId = workspaceCarriedBy(workspace)
     return workspaceId !== null && TOKEN.test(cookie) ? [{ workspace, workspaceId, cookie }] : []
   })
 }
@@ -66,9 +66,17 @@ export function refuseOtherSites({ headers }: FastifyRequest): void {
     )
 }
 
+/** A browser may be signed in to this many workspaces and more; the values of the others are then not looked at. */
+const MOST_PAGE_VALUES = 50
+
+/** The sign-in page does not know the workspace yet, so it sends the values of all that it has. */
 export const browserOf = (request: FastifyRequest): Browser => ({
   userAgent: printable(request.headers['user-agent']),
   cookies: new Map(sessionCookies(request).map(({ workspaceId, cookie }) => [workspaceId, cookie])),
+  pageValues: String(request.headers['baton-session'] ?? '')
+    .split(',', MOST_PAGE_VALUES)
+    .map((value) => value.trim())
+    .filter((value) => TOKEN.test(value)),
 })
 
 /** Header values are bytes, which browsers keep to ASCII. */
@@ -97,9 +105,3 @@ function setCookie(
   const attributes = `Path=${COOKIE_PATH}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Strict`
   reply.header('set-cookie', `baton-${workspace.id}=${value}; ${attributes}${isSecure ? '; Secure' : ''}`)
 }
-
-/** Whether the browser uses https. The origin of its page says so; without an origin, our own protocol and public URL decide. */
-export const isSecure = ({ headers, protocol }: FastifyRequest, publicUrl: string | undefined) =>
-  headers.origin === undefined
-    ? protocol === 'https' || (publicUrl?.startsWith('https:') ?? false)
-    : headers.origin.startsWith('https:')

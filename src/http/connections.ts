@@ -49,6 +49,29 @@ export function limitConnections(server: Server, most: number, log: Logger): voi
   })
 }
 
+/** The other listener hands its connections to the server: all of them together stay within the limit of the server. */
+export function shareConnectionLimit(server: Server, other: Server): void {
+  const most = server.maxConnections
+  const open = { all: 0, ofOther: 0 }
+  const adjust = () => {
+    // Not below 1, since 0 means unlimited to Node.
+    server.maxConnections = Math.max(1, most - open.ofOther)
+    other.maxConnections = Math.max(1, most - (open.all - open.ofOther))
+  }
+  const count = (listener: Server, which: keyof typeof open) =>
+    listener.on('connection', (socket: Socket) => {
+      open[which]++
+      adjust()
+      socket.once('close', () => {
+        open[which]--
+        adjust()
+      })
+    })
+  count(server, 'all')
+  count(other, 'ofOther')
+  other.on('drop', (data) => server.emit('drop', data))
+}
+
 interface ClientError extends Error {
   code?: string
 }

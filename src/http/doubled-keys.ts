@@ -1,3 +1,15 @@
+import {
+  afterBlanks,
+  CLOSE_LIST,
+  CLOSE_OBJECT,
+  COLON,
+  COMMA,
+  endOfString,
+  OPEN_LIST,
+  OPEN_OBJECT,
+  QUOTE,
+} from './json-text.ts'
+
 /**
  * Finds duplicate keys in the objects of a JSON text. JSON.parse keeps the last one and drops the others, so two readers of
  * one body may see two different requests.
@@ -6,19 +18,10 @@
  * memory. Only when the counts differ is the text scanned in detail.
  */
 
-const QUOTE = 0x22
-const COMMA = 0x2c
-const COLON = 0x3a
-const BACKSLASH = 0x5c
-const OPEN_LIST = 0x5b
-const CLOSE_LIST = 0x5d
-const OPEN_OBJECT = 0x7b
-const CLOSE_OBJECT = 0x7d
-
 /** The path of the first duplicate key, or null. The text must be valid JSON, and the value its parsed form. */
-export function doubledKey(text: string, value: unknown): string | null {
+export function doubledKey(text: string, value: unknown): (string | number)[] | null {
   if (value === null || typeof value !== 'object') return null
-  return membersIn(text) === keysIn(value) ? null : firstDoubled(text)
+  return membersIn(text) === keysIn(value) ? null : firstPlace(text, ({ isDoubled }) => isDoubled)
 }
 
 /** Counts the strings followed by a colon. Jumps from quote to quote, as fast as memory is read. */
@@ -30,22 +33,6 @@ function membersIn(text: string): number {
     open = text.indexOf('"', after)
   }
   return members
-}
-
-/** The closing quote of the string that begins here: the first not preceded by an odd number of backslashes. */
-function endOfString(text: string, open: number): number {
-  for (let end = text.indexOf('"', open + 1); ; end = text.indexOf('"', end + 1)) {
-    let before = end - 1
-    while (text.charCodeAt(before) === BACKSLASH) before--
-    if ((end - before) % 2 === 1) return end
-  }
-}
-
-function afterBlanks(text: string, from: number): number {
-  let at = from
-  // Of all characters that can follow, only whitespace is this low.
-  while (text.charCodeAt(at) <= 0x20) at++
-  return at
 }
 
 /** With an explicit stack: bodies may be nested deeply. */
@@ -72,17 +59,28 @@ interface Inside {
   at: string | number
 }
 
-function firstDoubled(text: string): string | null {
+/** The path of the first value that is nested deeper; null: none is. */
+export const deeperThan = (levels: number, text: string): (string | number)[] | null =>
+  firstPlace(text, ({ depth }) => depth > levels)
+
+/** What was just read: an opening bracket, or a key. */
+interface Place {
+  depth: number
+  isDoubled: boolean
+}
+
+function firstPlace(text: string, isWanted: (place: Place) => boolean): (string | number)[] | null {
   const inside: Inside[] = []
   for (let at = 0; at < text.length; at++) {
     const here = inside.at(-1)
     switch (text.charCodeAt(at)) {
       case OPEN_OBJECT:
-        inside.push({ keys: new Set(), at: '' })
+      case OPEN_LIST: {
+        const isList = text.charCodeAt(at) === OPEN_LIST
+        if (isWanted({ depth: inside.length + 1, isDoubled: false })) return inside.map((one) => one.at)
+        inside.push(isList ? { keys: null, at: 0 } : { keys: new Set(), at: '' })
         break
-      case OPEN_LIST:
-        inside.push({ keys: null, at: 0 })
-        break
+      }
       case CLOSE_OBJECT:
       case CLOSE_LIST:
         inside.pop()
@@ -95,7 +93,8 @@ function firstDoubled(text: string): string | null {
         if (here?.keys && text.charCodeAt(afterBlanks(text, end + 1)) === COLON) {
           // Parsed, not as written: "\u0061" and "a" are the same key.
           here.at = JSON.parse(text.slice(at, end + 1)) as string
-          if (here.keys.has(here.at)) return pathOf(inside)
+          const isDoubled = here.keys.has(here.at)
+          if (isWanted({ depth: inside.length, isDoubled })) return inside.map((one) => one.at)
           here.keys.add(here.at)
         }
         at = end
@@ -107,11 +106,12 @@ function firstDoubled(text: string): string | null {
 
 const LONGEST_PATH = 200
 
-function pathOf(inside: readonly Inside[]): string {
+/** A path as it is written in answers: tasks[1].title. */
+export function pathText(names: readonly (string | number)[]): string {
   let path = ''
-  for (const { at } of inside) {
-    path += typeof at === 'number' ? `[${at}]` : path === '' ? at : `.${at}`
+  for (const name of names) {
+    path += typeof name === 'number' ? `[${name}]` : path === '' ? name : `.${name}`
     if (path.length > LONGEST_PATH) return `${path.slice(0, LONGEST_PATH)}…`
   }
-  return path || '""'
+  return names.length > 0 && path === '' ? '""' : path
 }

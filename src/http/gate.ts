@@ -6,6 +6,7 @@ import type { Right } from '../core/shapes/administration.ts'
 import { type Caller, principalOf } from '../kernel/kernel.ts'
 import { isSocket, type Presented, presentedBy } from './browser-sessions.ts'
 import { type KeyRing, type KnownKey, keyEnded, keyIn } from './key-ring.ts'
+import { nameOf, refuseSessionAtLocalhost } from './page-host.ts'
 import { isRunToken, mustBeOfItsRun } from './run-tokens.ts'
 import type { WrongKeys } from './wrong-keys.ts'
 
@@ -28,9 +29,9 @@ export interface AllowedSources {
   hosts: readonly string[]
   /** Allowed web origins, beside Baton's own. */
   origins: readonly string[]
+  /** Where pages of "localhost" are sent, and sessions are instead; null: it is like every other host. */
+  insteadOfLocalhost: string | null
 }
-
-const nameOf = (host: string) => host.replace(/:\d+$/, '').toLowerCase()
 
 /**
  * Any web page can reach 127.0.0.1. The Host must be in our list (a DNS-rebound name is not), and so must the Origin, if
@@ -62,8 +63,14 @@ function checkHostAndOrigin(request: FastifyRequest, allowed: AllowedSources): v
 
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,200}$/
 
+interface Admission {
+  keys: KeyRing
+  wrongKeys: WrongKeys
+  allowed: AllowedSources
+}
+
 /** A promise only when the database must be asked: one that is resolved would still delay every request. */
-function admit(request: FastifyRequest, keys: KeyRing, wrongKeys: WrongKeys): Promise<void> | null {
+function admit(request: FastifyRequest, { keys, wrongKeys, allowed }: Admission): Promise<void> | null {
   const { needs } = request.routeOptions.config
   if (request.is404 || needs === 'nothing') return null
   // Closed by default: a route that forgets to declare its right must not be public.
@@ -76,6 +83,7 @@ function admit(request: FastifyRequest, keys: KeyRing, wrongKeys: WrongKeys): Pr
     })
   // With an Authorization header, cookies count for nothing.
   const session = request.headers.authorization === undefined ? presentedBy(request) : null
+  if (session) refuseSessionAtLocalhost(request, allowed.insteadOfLocalhost)
   const found = session ? keys.ofSession(session) : presented === undefined ? null : keys.find(presented)
   const judge = (key: KnownKey | null) => {
     if (key === null && session) throw noSession(request, wrongKeys, session)
@@ -102,8 +110,8 @@ function admitKey(request: FastifyRequest, needs: Right, key: KnownKey | null, w
   if (named !== undefined && (typeof named !== 'string' || idCarriedBy(named) !== key.workspaceId))
     throw new Refused('NOT_FOUND', 'This key has no access to that workspace.')
   request.key = key
-  const { workspaceId, keyId, rights } = key
-  request.caller = { workspaceId, actor: `key:${keyId}`, keyId, address: request.ip, rights }
+  const { workspaceId, keyId, rights, outside } = key
+  request.caller = { workspaceId, actor: `key:${keyId}`, keyId, address: request.ip, rights, outside }
 }
 
 /** What has not the form of an id is refused as such, with the rest of the query. */
@@ -151,7 +159,7 @@ export function installGate(
   app.decorateRequest('key', null)
   app.addHook('onRequest', (request, _reply, done) => {
     checkHostAndOrigin(request, allowed)
-    const admitted = admit(request, keys, wrongKeys)
+    const admitted = admit(request, { keys, wrongKeys, allowed })
     if (admitted) admitted.then(() => done(), done)
     else done()
   })

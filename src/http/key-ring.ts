@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
 import { Refused } from '../core/errors.ts'
+import type { Outside } from '../core/rules/acting.ts'
 import { allRightsOf } from '../core/rules/api-key.ts'
 import type { Right } from '../core/shapes/administration.ts'
 import type { Caller } from '../kernel/kernel.ts'
@@ -22,6 +23,7 @@ const MOST_REVOKED = 100_000
 
 export type KnownKey = ApiKey & {
   rights: ReadonlySet<Right>
+  outside: Outside
   /** When it expires, by the monotonic clock of this process. */
   endsAt: number
   /** The browser session that it is used in; it ends no later than the key. */
@@ -101,14 +103,15 @@ export class KeyRing {
     // The database's clock decides when a key expires; the time left counts from before the query.
     const asked = performance.now()
     const found = await read()
-    return (
-      found && {
-        ...found,
-        rights: allRightsOf(found),
-        endsAt: found.leftMs === null ? Number.POSITIVE_INFINITY : asked + found.leftMs,
-        session: 'sessionId' in found ? { id: found.sessionId, expiresAt: found.sessionEndsAt } : null,
-      }
-    )
+    if (!found) return null
+    const rights = allRightsOf(found)
+    return {
+      ...found,
+      rights,
+      outside: { agent: found.agent, rights },
+      endsAt: found.leftMs === null ? Number.POSITIVE_INFINITY : asked + found.leftMs,
+      session: 'sessionId' in found ? { id: found.sessionId, expiresAt: found.sessionEndsAt } : null,
+    }
   }
 
   #judged(name: string, found: KnownKey | null): KnownKey | null {

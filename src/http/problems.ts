@@ -32,6 +32,9 @@ export function problem(code: ErrorCode, detail: string, extra: Record<string, u
   return { ...extra, type: `urn:baton:error:${code}`, title, status, code, detail }
 }
 
+export const DISK_IS_FULL =
+  'The disk of the database is full: make room there. Nothing is lost, and repeated requests are safe.'
+
 export function onError(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply) {
   if (error instanceof Refused) {
     const { code, detail, ok: _ok, ...extra } = error.refusal
@@ -39,6 +42,7 @@ export function onError(error: FastifyError | Error, request: FastifyRequest, re
   }
   if (error instanceof StoreUnavailable) {
     request.log.warn({ err: error }, 'the store is unavailable')
+    if (error.isDiskFull) return sendProblem(reply, 'UNAVAILABLE', DISK_IS_FULL, { because: 'disk_full' })
     return sendProblem(
       reply,
       'UNAVAILABLE',

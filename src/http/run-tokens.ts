@@ -14,7 +14,9 @@ const RIGHTS: ReadonlySet<Right> = new Set(['read', 'work'])
 /** Not cached: the run behind a token may have just ended. */
 export async function callerOfRun({ runs }: ServerStore, token: string): Promise<Caller | null> {
   const run = await runs.findByToken(createHash('sha256').update(token).digest())
-  return run && { workspaceId: run.workspaceId, actor: `agent:${run.agent}`, rights: RIGHTS, run }
+  if (!run) return null
+  const { workspaceId, agent } = run
+  return { workspaceId, actor: `agent:${agent}`, rights: RIGHTS, outside: { agent, rights: RIGHTS }, run }
 }
 
 const WAKING = /\/agents\/:id\/(wakeup|heartbeat\/invoke)$/

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Endpoint, Shape } from '../core/api/endpoint.ts'
 import { Refused } from '../core/errors.ts'
 import { idCarriedBy } from '../core/ids.ts'
+import { LARGEST_PAGE } from '../core/shapes/common.ts'
 import { isRead } from './log-head.ts'
 
 /**
@@ -21,16 +22,22 @@ export class RequestSchema {
     this.#json ??= jsonSchema(this.#shape, 'input')
     return this.#json
   }
+
+  /** For the API document. */
+  documented(): Record<string, unknown> {
+    return jsonSchema(this.#shape, 'input', true)
+  }
 }
 
 /** zod shapes as JSON Schema: Fastify validates requests with them, and OpenAPI shows them. */
-function jsonSchema(shape: Shape, io: 'input' | 'output'): Record<string, unknown> {
+function jsonSchema(shape: Shape, io: 'input' | 'output', isDocument = false): Record<string, unknown> {
   const { $schema: _draft, ...schema } = z.toJSONSchema(shape as z.ZodType, {
     target: 'draft-7',
     io,
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
       describeVariants(zodSchema._zod.def, jsonSchema)
+      describeLimit(jsonSchema, isDocument)
       if (io === 'output') allowNewFields(zodSchema._zod.def, jsonSchema)
     },
   })
@@ -48,6 +55,12 @@ function describeVariants(def: object, schema: Record<string, unknown>): void {
   if (!('discriminator' in def)) return
   schema.type = 'object'
   schema.discriminator = { propertyName: def.discriminator }
+}
+
+/** Query values are strings, in which JSON Schema knows no numbers: `pageSize` checks the bound, and the API document shows it. */
+function describeLimit(schema: Record<string, unknown>, isDocument: boolean): void {
+  if (isDocument && schema.most !== undefined) schema.maximum = schema.most
+  delete schema.most
 }
 
 const Problem = {
@@ -92,7 +105,7 @@ export function documented<S>({ schema, url, route }: Documented<S>): { schema: 
   const headers = isRead(String(route.method), needs) ? { headers: SEQ_OF_ANSWER } : {}
   const request = Object.entries(schema as object).map(([part, of]) => [
     part,
-    of instanceof RequestSchema ? of.json() : of,
+    of instanceof RequestSchema ? of.documented() : of,
   ])
   return { schema: { ...Object.fromEntries(request), response: answersOf(answers, headers) }, url }
 }
@@ -160,6 +173,8 @@ export function included<N extends string>(text: string | undefined, ...names: N
   return new Set(asked as N[])
 }
 
-export const LARGEST_PAGE = 200
-export const pageSize = (limit: string | undefined) =>
-  Math.min(Math.max(numberOr(limit, 50), 1), LARGEST_PAGE)
+export function pageSize(limit: string | undefined, { usual = 50, most = LARGEST_PAGE } = {}): number {
+  const wanted = numberOr(limit, usual)
+  if (wanted > most) throw Refused.field('VALIDATION_FAILED', 'limit', `must be at most ${most}`)
+  return Math.max(wanted, 1)
+}

@@ -6,7 +6,8 @@ import type { Coordination } from '../flow/coordination.ts'
 import type { Execution } from '../flow/execution.ts'
 import type { NodeStart } from '../flow/onboarding/onboarding.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
-import { installJsonParser } from './bodies.ts'
+import { type BodyLimits, installJsonParser } from './bodies.ts'
+import { BodyPermits } from './body-permits.ts'
 import {
   answerMalformed,
   CONNECTION_LIMITS,
@@ -20,6 +21,7 @@ import { GOING_AWAY } from './live/event-socket.ts'
 import { EventFeed } from './live/feed.ts'
 import { installLogHead } from './log-head.ts'
 import { onError } from './problems.ts'
+import { ReceivedBodies } from './received-bodies.ts'
 import { administrationRoutes } from './routes/administration.ts'
 import { agentRoutes } from './routes/agents.ts'
 import { boardRoutes } from './routes/board.ts'
@@ -112,7 +114,9 @@ export async function buildServer({
   limitConnections(app.server, limits.most, logger)
   installSafeHeaders(app)
   app.setErrorHandler(onError)
-  installJsonParser(app)
+  const bodies = { received: new ReceivedBodies(), permits: new BodyPermits() }
+  bodies.permits.install(app)
+  installJsonParser(app, bodies)
   const { wrongKeysPerMinute, streamsPerKey } = { ...USUAL_BOUNDS, ...bounds }
   const keys = new KeyRing(kernel.store, streamsPerKey)
   const wrongKeys = new WrongKeys(wrongKeysPerMinute)
@@ -135,8 +139,11 @@ export async function buildServer({
 
   await app.register(
     (api) => {
-      browserSessionRoutes(api, kernel, { keys, wrongKeys, version, publicUrl })
-      return routes(api, { kernel, coordinator, execution, started }, { feed, keys })
+      browserSessionRoutes(api, kernel, {
+        ...{ keys, wrongKeys, version, publicUrl },
+        loopback: allowed.insteadOfLocalhost,
+      })
+      return routes(api, { kernel, coordinator, execution, started }, { feed, keys }, bodies)
     },
     { prefix: PREFIX },
   )
@@ -144,7 +151,7 @@ export async function buildServer({
   app.get('/openapi.json', { config: { needs: 'nothing' }, schema: { hide: true } }, async () =>
     app.swagger(),
   )
-  await serveWebApp(app, webApp)
+  await serveWebApp(app, webApp, allowed.insteadOfLocalhost)
   return app
 }
 
@@ -181,10 +188,11 @@ async function routes(
     started,
   }: Pick<ServerOptions, 'kernel' | 'coordinator' | 'execution' | 'started'>,
   streams: { feed: EventFeed; keys: KeyRing },
+  bodies: BodyLimits,
 ): Promise<void> {
   taskRoutes(api, kernel, streams.keys)
   dependencyRoutes(api, kernel)
-  claimRoutes(api, kernel, streams.keys)
+  claimRoutes(api, kernel, streams.keys, execution)
   resultRoutes(api, kernel)
   logRoutes(api, kernel)
   deadLetterRoutes(api, kernel)
@@ -207,7 +215,7 @@ async function routes(
   insightRoutes(api, kernel)
   overviewRoutes(api, kernel)
   onboardingRoutes(api, kernel, execution, started)
-  await api.register(async (plans) => planRoutes(plans, kernel))
+  await api.register(async (plans) => planRoutes(plans, kernel, bodies))
   sessionRoutes(api, kernel)
   eventRoutes(api, kernel, { ...streams, live: execution.live })
   administrationRoutes(api, kernel, streams.keys)

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { cookiesIn } from './cookies.ts'
+import { insteadOfLocalhost } from './page-host.ts'
 import { sendProblem } from './problems.ts'
 
 /** The web app: its page at every address that belongs to nothing else, and its assets, which never change. */
@@ -38,12 +39,19 @@ const policyWith = (styles: string) =>
 /** A worker has the policy of its own file, and may load what its page may. */
 const POLICY_OF_ASSETS = "default-src 'none'; script-src 'self'; connect-src 'self'; frame-ancestors 'none'"
 
-export async function serveWebApp(app: FastifyInstance, { folder }: BuiltWebApp): Promise<void> {
+/** Pages of "localhost" are sent to the address `loopback`, unless that is null. */
+export async function serveWebApp(
+  app: FastifyInstance,
+  { folder }: BuiltWebApp,
+  loopback: string | null = null,
+): Promise<void> {
   const assets = join(folder, 'assets')
   if (existsSync(assets)) await app.register((scope) => serveAssets(scope, assets))
-  app.setNotFoundHandler((request, reply) =>
-    wantsPage(request) ? sendPage(request, reply, folder) : noSuchRoute(request, reply),
-  )
+  app.setNotFoundHandler((request, reply) => {
+    if (!wantsPage(request)) return noSuchRoute(request, reply)
+    const elsewhere = insteadOfLocalhost(request, loopback)
+    return elsewhere === null ? sendPage(request, reply, folder) : sendElsewhere(request, reply, elsewhere)
+  })
 }
 
 async function serveAssets(app: FastifyInstance, folder: string): Promise<void> {
@@ -78,6 +86,12 @@ function wantsPage({ method, url, headers }: FastifyRequest): boolean {
 
 const noSuchRoute = (request: FastifyRequest, reply: FastifyReply) =>
   sendProblem(reply, 'NOT_FOUND', `There is no route ${request.method} ${request.url.split('?')[0]}.`)
+
+/** Browsers keep the fragment, with the token of a sign-in link. */
+function sendElsewhere({ url }: FastifyRequest, reply: FastifyReply, origin: string): FastifyReply {
+  // A request may also name a whole URL, which must not become part of this one.
+  return reply.redirect(origin + (url.startsWith('/') ? url : '/'), 307)
+}
 
 /** The nonce is new in every answer, so the page is never stored. */
 async function sendPage(request: FastifyRequest, reply: FastifyReply, folder: string): Promise<FastifyReply> {

@@ -7,6 +7,7 @@ import { isTouched } from '../core/kinds/session/decide.ts'
 import type { Limits } from '../core/limits.ts'
 import type { SessionRecord, TaskRecord } from '../core/records.ts'
 import type { Granted, ReplyTo } from '../core/replies.ts'
+import type { Outside } from '../core/rules/acting.ts'
 import type { Right } from '../core/shapes/administration.ts'
 import type { Store } from '../store/store.ts'
 import { ActorNames } from './actor-names.ts'
@@ -22,6 +23,8 @@ export interface Caller extends Origin {
   workspaceId: number
   rights: ReadonlySet<Right>
   idempotency?: Idempotency | undefined
+  /** As which agent it may act; absent: Baton itself, or a program that uses it as a library. */
+  outside?: Outside | undefined
   /** The leader term, when the coordinator is the caller. */
   term?: number | undefined
   /** The run of the token: its access is limited to the run's own task and agent. */
@@ -58,9 +61,11 @@ export interface Directory {
   namesOfKeys?(workspaceId: number, keyIds: readonly string[]): Promise<ReadonlyMap<string, string>>
 }
 
-interface KnownAgent {
+export interface KnownAgent {
   slug: string
   capabilities: readonly string[]
+  /** The types of work it takes; none: any. */
+  taskTypes?: readonly string[]
 }
 
 /** The agent of a session, and its capabilities if it is a worker. */
@@ -151,6 +156,7 @@ export class Kernel<S extends Store = Store> {
     full.actor = caller.actor
     full.idempotency = caller.idempotency
     full.term = caller.term
+    full.outside = caller.outside
     // A store answers each request in its own shape; batches mix them.
     return this.#combiner.run(caller.workspaceId, full) as Promise<ReplyTo<R>>
   }
@@ -242,7 +248,10 @@ export class Kernel<S extends Store = Store> {
 }
 
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never
-type KernelRequest<K extends KindName> = DistributiveOmit<Request<K>, 'actor' | 'idempotency' | 'term'>
+type KernelRequest<K extends KindName> = DistributiveOmit<
+  Request<K>,
+  'actor' | 'idempotency' | 'term' | 'outside'
+>
 
 /** The granted reply; a refusal is thrown. */
 export function granted<G extends Granted>(reply: G | Refusal): G {

@@ -4,16 +4,16 @@ import type { Origin } from '../core/events.ts'
 import { idCarriedBy, isUuid } from '../core/ids.ts'
 import type { ServerStore } from '../store/server-store.ts'
 import { BatchLoader } from './batch-loader.ts'
-import type { Claiming, Directory, KnownClaimant } from './kernel.ts'
+import type { Caller, Claiming, Directory, KnownClaimant } from './kernel.ts'
 
 /** The directory of a server: agents, projects and keys are rows in its database. */
 export const serverDirectory = ({ agents, keys, projects }: ServerStore): Directory => {
-  const capabilitiesOf = new BatchLoader(
+  const registered = new BatchLoader(
     async (workspaceId, arriving: readonly { slug: string; by: Origin }[]) => {
       const origins = new Map(arriving.map(({ slug, by }) => [slug, by]))
       const known = await agents.registerByClaim(workspaceId, origins)
-      const capabilities = new Map(known.map((agent) => [agent.slug, agent.capabilities]))
-      return arriving.map(({ slug }) => capabilities.get(slug) ?? [])
+      const bySlug = new Map(known.map((agent) => [agent.slug, agent]))
+      return arriving.map(({ slug }) => bySlug.get(slug) ?? { slug, capabilities: [] })
     },
   )
   const claimants = new BatchLoader((workspaceId, arriving: readonly Claiming[]) =>
@@ -23,11 +23,12 @@ export const serverDirectory = ({ agents, keys, projects }: ServerStore): Direct
     claimantOf: async (workspaceId, claiming) => (await claimants.ask(workspaceId, [claiming]))[0]!,
     async agentOf(caller, name) {
       const { workspaceId } = caller
-      // A UUID is always an id: an agent with such a slug could not be found again. Only its mission creates a contractor.
-      const isKnown = isUuid(name) || isContractorSlug(name)
+      // A UUID is always an id: an agent with such a slug could not be found again. Only its mission creates a contractor. A key
+      // that is bound to an agent does not bring it back when it was deleted.
+      const isKnown = isUuid(name) || isContractorSlug(name) || isBound(caller)
       const slug = isKnown ? (await agents.find(workspaceId, name))?.record.slug : name
       if (slug === undefined) throw new Refused('NOT_FOUND', `There is no agent "${name}" in this workspace.`)
-      return { slug, capabilities: (await capabilitiesOf.ask(workspaceId, [{ slug, by: caller }]))[0]! }
+      return (await registered.ask(workspaceId, [{ slug, by: caller }]))[0]!
     },
     async projectOf(workspaceId, slug) {
       return (await projects.find(workspaceId, slug))?.projectId ?? null
@@ -35,6 +36,8 @@ export const serverDirectory = ({ agents, keys, projects }: ServerStore): Direct
     namesOfKeys: keys.names,
   }
 }
+
+const isBound = ({ outside }: Caller) => outside !== undefined && outside.agent !== null
 
 async function findAll(
   agents: ServerStore['agents'],

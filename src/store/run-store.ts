@@ -8,8 +8,9 @@ import type { AgentRecord, TaskRecord } from '../core/records.ts'
 import type { MissionMaterial, TaskMaterial } from '../core/reports/material.ts'
 import type { ReportAdded } from '../core/reports/report.ts'
 import type { Spent } from '../core/runs/budget.ts'
-import type { Run, RuntimeState, TaskSession, Usage } from '../core/runs/records.ts'
+import type { Run, RuntimeState, RunWork, TaskSession, Usage } from '../core/runs/records.ts'
 import type { CallbackMessage } from '../core/shapes/callbacks.ts'
+import type { CommentReads } from './comment-reads.ts'
 import type { LogFollowers } from './log-followers.ts'
 import type { NextUpkeep, RunsTransactor, Store } from './store.ts'
 
@@ -44,6 +45,8 @@ export interface RunStore extends Store<KindName>, RunsTransactor {
   readonly verifications: {
     /** The tasks that judged, or judge, results of a task; newest first. */
     of(workspaceId: number, taskId: number): Promise<TaskRecord[]>
+    /** Those of these agents that hold a task which they took before this moment. */
+    busySince(workspaceId: number, slugs: readonly string[], before: number): Promise<string[]>
     /** Open tasks that serve nothing: what they judge has moved on, or their mission is not being planned. */
     orphans(limit: number, only?: number): Promise<{ workspaceId: number; id: number; uuid: string }[]>
   }
@@ -70,44 +73,6 @@ export interface ContractorToSettle {
   workspaceId: number
   slug: string
   missionId: number
-}
-
-/** The comments of a task or of a mission, by its number. */
-export interface Thread {
-  on: 'task' | 'mission'
-  id: number
-}
-
-export interface StoredComment {
-  id: number
-  uuid: string
-  on: Thread['on']
-  text: string
-  author: string
-  at: number
-  replyTo: string | null
-}
-
-export interface UnreadComments {
-  /** The newest, oldest first. */
-  comments: StoredComment[]
-  /** How many there are. */
-  total: number
-  /** The last of each thread; null: none. */
-  upTo: { task: number | null; mission: number | null }
-}
-
-interface CommentReads {
-  /** Oldest first. The order in a thread is that of commits: nothing is added before what was read. */
-  list(workspaceId: number, thread: Thread, after: number, limit: number): Promise<StoredComment[]>
-  /** The number of a comment of this thread. */
-  find(workspaceId: number, thread: Thread, uuid: string): Promise<number | null>
-  /** Those of a task and of its mission that no prompt of a successful run of the task contained. */
-  unread(
-    workspaceId: number,
-    task: { id: number; missionId: number | null },
-    limit: number,
-  ): Promise<UnreadComments>
 }
 
 /** What a report is about: a mission, or one of its tasks. */
@@ -263,6 +228,8 @@ export interface RunToCheck {
   runId: string
   cancelReason: string | null
   agentState: string | null
+  /** Its agent was paused or terminated at once. */
+  stopsRuns: boolean
   hasClaim: boolean
   claimEnd: string | null
   suspectedAt: number | null
@@ -311,6 +278,8 @@ interface RunReads {
     taskId: number,
     generation: number,
   ): Promise<{ agent: string; folder: unknown; node: string | null } | null>
+  /** The runs of a task that had a folder, newest first. */
+  workOf(workspaceId: number, taskId: number): Promise<RunWork[]>
   /** How many attempts at a task, before this generation, timed out. */
   timeoutsBefore(workspaceId: number, held: { innerId: number; generation: number }): Promise<number>
   /** The total usage of all runs of a task; null where none is known. */
@@ -379,6 +348,8 @@ interface RuntimeReads {
 
 /** An agent that work can be assigned to, and its session. */
 export interface Assignable extends Candidate {
+  /** The types of work it takes, if it lists some. */
+  taskTypes?: readonly string[] | undefined
   session: string | null
   batchSize: number
 }

@@ -63,6 +63,8 @@ export interface StoredResult {
   hash: string
   data: unknown
   summary: string | null
+  /** Only stores that hold runs have commits. */
+  commit: string | null
   submittedAt: number
 }
 
@@ -229,4 +231,11 @@ export interface Store<K extends KindName = PortableKind> extends Transactor<K>,
 /** The store is unreachable, or it is unknown whether it wrote. Safe to retry where the request is idempotent. */
 export class StoreUnavailable extends Error {
   override name = 'StoreUnavailable'
+  /** It can be read, but it has no room for what is written. */
+  readonly isDiskFull: boolean
+
+  constructor(message: string, options: ErrorOptions & { isDiskFull?: boolean } = {}) {
+    super(message, options)
+    this.isDiskFull = options.isDiskFull ?? false
+  }
 }

@@ -33,10 +33,14 @@ export const readCodex: LineReader = (line) => {
 
 /** Counters of a thread, over all its runs: what one turn used is not in them. */
 function usedInThread(usage: Json): string {
-  const [input, cached, output] = [usage.input_tokens, usage.cached_input_tokens, usage.output_tokens].map(
-    count,
-  )
-  return `The thread has used ${input} input tokens, ${cached} of them cached, and ${output} output tokens.`
+  const [input, cached, output] = [
+    count(usage.input_tokens),
+    count(usage.cached_input_tokens),
+    count(usage.output_tokens),
+  ]
+  const written = count(usage.cache_write_input_tokens)
+  const writes = written === 0 ? '' : ` and ${written} written to the cache`
+  return `The thread has used ${input} input tokens, ${cached} of them cached${writes}, and ${output} output tokens.`
 }
 
 function ofItem(item: Json, isOpen: boolean): Fact[] | null {

@@ -1,3 +1,5 @@
+import { isParsable } from '../core/json-structure.ts'
+
 /** Reads the JSON that programs print: no value is trusted because of its name. */
 
 export type Json = Record<string, unknown>
@@ -5,9 +7,9 @@ export type Json = Record<string, unknown>
 export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The value of a text that consists of one JSON object. */
+/** The value of a text that consists of one JSON object, unless it has too many values or is nested too deep. */
 export function objectIn(text: string): Json | null {
-  if (!text.trimStart().startsWith('{')) return null
+  if (!/^\s*\{/.test(text) || !isParsable(text)) return null
   try {
     const value: unknown = JSON.parse(text)
     return isObject(value) ? value : null

@@ -6,7 +6,12 @@ export interface Tokens {
   inputTokens: number
   cachedInputTokens: number
   outputTokens: number
+  /** Of the input, where the program reports it. */
+  cacheWriteInputTokens?: number
 }
+
+/** Only where there is something: most report none. */
+export const written = (tokens: number) => (tokens > 0 ? { cacheWriteInputTokens: tokens } : {})
 
 /** `input_tokens` leaves out the cache; what was written to it was sent uncached. */
 export const claudeUsage = (usage: Json): Tokens => ({
@@ -33,5 +38,6 @@ export function opencodeUsage(tokens: Json): Tokens {
     inputTokens: count(tokens.input) + count(cache.write),
     outputTokens: count(tokens.output) + count(tokens.reasoning),
     cachedInputTokens: count(cache.read),
+    ...written(count(cache.write)),
   }
 }

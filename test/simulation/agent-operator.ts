@@ -33,7 +33,7 @@ function sensible(world: World, agent: AgentRecord | null, isBusy: boolean): Age
   if (agent?.state === 'paused' && random.chance(0.7)) return { kind: 'resume' }
   if (agent?.state === 'terminated' && random.chance(0.5)) return { kind: 'remove' }
   return random.pick<AgentCommand>([
-    { kind: 'pause', reason },
+    { kind: 'pause', graceful: random.chance(0.5), reason },
     { kind: 'terminate', graceful: random.chance(0.5), reason },
     change(world, agent),
     change(world, agent),
@@ -52,7 +52,7 @@ function change({ random }: World, agent: AgentRecord | null): AgentCommand {
 
 const anything = (world: World, agent: AgentRecord | null): AgentCommand =>
   world.random.pick<AgentCommand>([
-    { kind: 'pause', reason },
+    { kind: 'pause', graceful: world.random.chance(0.5), reason },
     { kind: 'resume' },
     { kind: 'terminate', graceful: world.random.chance(0.5), reason },
     { kind: 'remove' },

@@ -3,6 +3,7 @@ import { type KindName, NO_RECORDS, type PortableKind } from '../../src/core/kin
 import type { Limits } from '../../src/core/limits.ts'
 import { noEffects } from '../../src/core/records.ts'
 import { MemoryStore } from '../../src/store/memory/store.ts'
+import { heldByAgent } from '../../src/store/memory/workspace.ts'
 import type { Store, Transactor } from '../../src/store/store.ts'
 import { type LeaderLease, leaderLeaseOf, PacedLeaderLease } from './leader-lease.ts'
 import type { Random } from './random.ts'
@@ -37,7 +38,10 @@ const seeing = (view: View<PortableKind>) => ({ answer: whole(view), changes: NO
 /** A store that does not hold a kind has no records of it. */
 const whole = (view: View<PortableKind>): View => ({ ...view, kinds: { ...NO_RECORDS, ...view.kinds } })
 
-/** The memory store itself waits where the run says so. */
+/**
+ * The memory store itself waits where the run says so. As in Postgres, the tasks of an agent are locked before the agent: what it
+ * got in between is counted, but not among the tasks that a change of it applies to.
+ */
 export class PausingMemory extends MemoryStore implements Backing {
   readonly #looking: { now: boolean }
   readonly store = this
@@ -56,6 +60,23 @@ export class PausingMemory extends MemoryStore implements Backing {
     return this.#looking.now ? act() : super.locked(workspaceId, act)
   }
 
+  override transact<T>(
+    workspaceId: number,
+    ask: ReadSet,
+    decide: (view: View) => { answer: T; changes: Changes },
+  ): Promise<T> {
+    if (this.#looking.now || ask.kinds.agent.length === 0) return super.transact(workspaceId, ask, decide)
+    const workspace = this.inside(workspaceId)
+    const locked = new Set(
+      ask.kinds.agent.flatMap((slug) => heldByAgent(workspace, slug).map(({ id }) => id)),
+    )
+    return super.transact(workspaceId, ask, (view) => {
+      const partial = withoutClaimedSince(view, ask, locked)
+      const decision = decide(partial)
+      return hasSeenTooLittle(partial, decision.changes) ? decide(view) : decision
+    })
+  }
+
   newWorkspace = (limits: Limits) => this.workspace('run', limits)
   waitFor = <T>(answer: Promise<T>) => answer
 
@@ -67,6 +88,32 @@ export class PausingMemory extends MemoryStore implements Backing {
       this.#looking.now = false
     }
   }
+}
+
+function withoutClaimedSince(view: View, ask: ReadSet, locked: ReadonlySet<number>): View {
+  const { agent, session } = view.kinds
+  const ofSessions = [...session.seen.values()].flatMap(({ holding }) => holding)
+  const read = new Set([...locked, ...ask.taskIds, ...view.waiting.flat(), ...view.reserved, ...ofSessions])
+  const seen = new Map(
+    [...agent.seen].map(([slug, one]) => [
+      slug,
+      { ...one, holding: one.holding.filter((id) => read.has(id)) },
+    ]),
+  )
+  const records = new Map([...view.records].filter(([id]) => read.has(id)))
+  return { ...view, records, kinds: { ...view.kinds, agent: { ...agent, seen } } }
+}
+
+/** Postgres then reads again. */
+const hasSeenTooLittle = ({ kinds }: View, changes: Changes): boolean => {
+  const isNew = (slug: string, version: number | null) => {
+    const seen = kinds.agent.seen.get(slug)
+    return seen !== undefined && seen.held > seen.holding.length && seen.record.version !== version
+  }
+  const { written, removed } = changes.kinds.agent
+  return (
+    written.some(({ slug, version }) => isNew(slug, version)) || removed.some((slug) => isNew(slug, null))
+  )
 }
 
 /** A real store, and workspaces in it that are a run's own. */

@@ -42,6 +42,19 @@ export const coordinatorBugs = {
     foundBy: ['agentsHoldWhatTheyMay'],
     view: (view) => withClaimingAgents(view, () => ({ maxConcurrentTasks: null })),
   },
+  countsBeforeTheLock: {
+    says: 'An agent that claims beside its heartbeat is counted with what it held before its lock.',
+    foundBy: ['agentsHoldWhatTheyMay'],
+    view: (view) => ({
+      ...view,
+      claimingAgents: new Map(
+        [...view.claimingAgents].map(([slug, { record, held }]): [string, KnownAgent] => [
+          slug,
+          { record, held: view.kinds.agent.seen.get(slug)?.holding.length ?? held },
+        ]),
+      ),
+    }),
+  },
   pausedAgentsGetWork: {
     says: 'A paused agent is assigned work like any other.',
     foundBy: ['whoMayNotGetsNothing'],

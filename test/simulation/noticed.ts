@@ -16,6 +16,7 @@ export const RARE_BUGS: readonly BugName[] = [
 ]
 
 const SHOWS_AT: ShowsAt<BugName> = {
+  countsBeforeTheLock: 120,
   acceptsTwice: 91,
   promotesBeside: 89,
   leavingAgentsGetWork: 28,

@@ -5,6 +5,7 @@ import type { Reply } from '../support/replies.ts'
 import type { Holding, Life } from './client.ts'
 import type { Grant } from './describe.ts'
 import { renew, work } from './holder.ts'
+import type { AgentPlan } from './plan-agents.ts'
 import type { Settled } from './session.ts'
 
 /** What a registered agent does beside its work: it heartbeats, and learns what it holds and was assigned. */
@@ -46,7 +47,9 @@ async function heartbeatForever(life: Life): Promise<void> {
     await life.rest(heartbeatMs * (0.7 + random.next() * 0.6))
     if (!agent.plan.heartbeats && !world.calm) continue
     if (!world.calm && random.chance(0.04)) await life.rest(random.int(staleMs, 2 * staleMs))
-    const answer = await tell(life, { kind: 'heartbeat', heartbeat: heartbeatOf(life) })
+    const said = tell(life, { kind: 'heartbeat', heartbeat: heartbeatOf(life) })
+    if (isHasty(agent.plan) && !world.calm) for (let i = 0; i < 6; i++) life.begin(claimMore(life))
+    const answer = await said
     if (!answer) continue
     const { reply, askedAt } = answer
     if (reply.ok) strange = handleReply(life, reply, askedAt, strange)
@@ -55,6 +58,13 @@ async function heartbeatForever(life: Life): Promise<void> {
       await isNotWanted(life, String(reply.code))
     }
   }
+}
+
+/** Claims beside its heartbeats. Not drawn: a draw would change every run. */
+const isHasty = ({ clockOffsetMs }: AgentPlan) => clockOffsetMs % 2 === 0
+
+async function claimMore(life: Life): Promise<void> {
+  for (const holding of await life.claim()) life.begin(work(life, holding))
 }
 
 function heartbeatOf({ agent, session, world: { random } }: Life): Heartbeat {

@@ -1,4 +1,5 @@
-import { ONLY_WORK, readSetOf, type View } from '../../src/core/batch/requests.ts'
+import { ONLY_WORK } from '../../src/core/batch/pick.ts'
+import { readSetOf, type View } from '../../src/core/batch/requests.ts'
 import type { StoredEvent } from '../../src/core/events.ts'
 import type { KindName, SeenOf } from '../../src/core/kinds/kinds.ts'
 import type { Limits } from '../../src/core/limits.ts'

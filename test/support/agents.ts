@@ -32,7 +32,7 @@ export const aHeartbeat = (more: Partial<Heartbeat> = {}): Heartbeat => ({
 export const heartbeat = (work: Work, slug: string, more: Partial<Heartbeat> = {}) =>
   commandAgent(work, slug, { kind: 'heartbeat', heartbeat: aHeartbeat(more) }, `agent:${slug}`)
 export const pause = (work: Work, slug: string, reason: string | null = null) =>
-  commandAgent(work, slug, { kind: 'pause', reason })
+  commandAgent(work, slug, { kind: 'pause', graceful: true, reason })
 export const resume = (work: Work, slug: string) => commandAgent(work, slug, { kind: 'resume' })
 export const terminate = (work: Work, slug: string, graceful: boolean, reason = 'too dear') =>
   commandAgent(work, slug, { kind: 'terminate', graceful, reason })

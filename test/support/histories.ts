@@ -145,7 +145,13 @@ const COMMANDS: Record<TaskCommand['kind'], fc.Arbitrary<Step['say']>> = {
   lose: held(
     fc.record({ kind: kind('lose'), silentMs: fc.constant(60_000), who: fc.constantFrom('worker', 'agent') }),
   ),
-  revoke: held(fc.record({ kind: kind('revoke'), reason: fc.constant('agent terminated') })),
+  revoke: held(
+    fc.record({
+      kind: kind('revoke'),
+      how: fc.constantFrom('AGENT_TERMINATED', 'AGENT_PAUSED'),
+      reason: fc.constant('agent terminated'),
+    }),
+  ),
   log: held(
     fc.record({
       kind: kind('log'),
@@ -217,6 +223,10 @@ const COMMANDS: Record<TaskCommand['kind'], fc.Arbitrary<Step['say']>> = {
   reset: plain(fc.record({ kind: kind('reset'), reason: words })),
   approve: plain(fc.record({ kind: kind('approve'), comment: words })),
   reject: plain(fc.record({ kind: kind('reject'), comment: words })),
+  countChild: plain(fc.record({ kind: kind('countChild') })),
+  verifyAgain: fc
+    .record({ kind: kind('verifyAgain'), agent: fc.constantFrom(null, 'a') })
+    .map((said) => ({ generation }) => ({ ...said, generation })),
   verdict: plain(
     fc.record({ kind: kind('verdict'), verdict: fc.constantFrom('passed', 'failed', 'unsure'), note: words }),
   ),
@@ -238,6 +248,13 @@ const COMMANDS: Record<TaskCommand['kind'], fc.Arbitrary<Step['say']>> = {
       patch,
     })),
   archive: plain(fc.record({ kind: kind('archive') })),
+  removeWork: fc
+    .tuple(fc.constantFrom('discarded' as const, 'retention' as const), fc.boolean())
+    .map(([because, stale]) => (record: TaskRecord) => ({
+      ...{ kind: 'removeWork', because, branches: 1, folders: 0 },
+      generations: record.generation === 0 ? [] : [record.generation],
+      version: stale ? record.version - 1 : record.version,
+    })),
   comment: plain(
     fc.record({
       kind: kind('comment'),
@@ -300,7 +317,7 @@ const sensible: fc.Arbitrary<Step['say']> = fc
     running: whileHeld,
     continuing: whileHeld,
     verifying: verdict,
-    awaiting_human: fc.oneof(approve, reject, retry, COMMANDS.answer),
+    awaiting_human: fc.oneof(approve, reject, retry, COMMANDS.answer, COMMANDS.verifyAgain),
     paused: resume,
     budget_exceeded: resume,
     completed: fc.oneof(reset, archive),
@@ -347,7 +364,13 @@ const START = 1_767_506_400_000
 export const history = fc.record({
   task: fc
     .record({
-      review: fc.constantFrom('none' as const, 'none' as const, 'human' as const, 'verifier' as const),
+      review: fc.constantFrom(
+        'none' as const,
+        'none' as const,
+        'human' as const,
+        'verifier' as const,
+        'baton' as const,
+      ),
       maxRetries: fc.integer({ min: 0, max: 3 }),
       runAt: seldom(fc.integer({ min: START - 10_000, max: START + 100_000 })),
       triggerRule: fc.constantFrom(...TRIGGER_RULES),

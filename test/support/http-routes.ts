@@ -115,6 +115,7 @@ const STANDS_FOR: Record<string, keyof Things> = {
   '/routines/{id}': 'routine',
   '/session/all/{id}': 'browserSession',
   '/adapters/{type}': 'adapter',
+  '/workspaces/{id}': 'workspace',
 }
 
 /** The things a path names, in order. */
@@ -238,6 +239,8 @@ const KNOWN: Record<string, unknown> = {
   leaseSeconds: 60,
   key: 'A-001-sample',
   // The minimum would be so small that the limits of the workspace, or time, would refuse it.
+  minLeaseSeconds: 30,
+  maxLeaseSeconds: 3_600,
   maxGenerationsPerTask: 100,
   maxConcurrentClaims: 100,
   maxActiveSessions: 50,

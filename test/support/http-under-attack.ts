@@ -16,7 +16,9 @@ export async function serverUnderAttack() {
   const own = await thingsIn(w)
   const other = await openWorkspace(server)
   const foreign = await thingsIn(other)
-  const keyFor = ({ tag }: Route) => (tag === 'workspaces' ? server.ownerKey : w.ownerKey)
+  /** What is for those who run the server. */
+  const isOfServer = ({ tag, path }: Route) => tag === 'workspaces' || /^\/(workspaces|nodes)\b/.test(path)
+  const keyFor = (route: Route) => (isOfServer(route) ? server.ownerKey : w.ownerKey)
 
   return {
     server,

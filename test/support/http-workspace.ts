@@ -27,7 +27,10 @@ export async function openWorkspace(server: Pick<ServerUnderTest, 'call'>, limit
   const call = (method: string, path: string, body?: unknown, headers: Headers = {}) =>
     server.call(method, path, body, { key: ownerKey, headers })
   const post = (path: string, body: unknown = {}, headers?: Headers) => call('POST', path, body, headers)
-  if (limits) expect((await call('PATCH', '/limits', limits)).status).toBe(200)
+  /** As whoever runs the server, who may also widen them. */
+  const setLimits = (wanted: Json, headers: Headers = {}) =>
+    server.call('PATCH', `/workspaces/${made.body.id}/limits`, wanted, { headers })
+  if (limits) expect((await setLimits(limits)).status).toBe(200)
   const make = async (more: Json = {}) => (await post('/tasks', { title: 'Fix login', ...more })).body
   const on = (task: Task, act: string, body?: Json, headers?: Headers) =>
     post(`/tasks/${task.id}/${act}`, body, headers)
@@ -60,7 +63,25 @@ export async function openWorkspace(server: Pick<ServerUnderTest, 'call'>, limit
       const found = ((await events()) as Event[]).filter((event) => event.type === type)
       return found.length >= times && found
     })
-  return { ownerKey, call, post, make, on, claim, read, next, reaches, held, expired, count, events, happens }
+  const id: string = made.body.id
+  return {
+    id,
+    ownerKey,
+    setLimits,
+    call,
+    post,
+    make,
+    on,
+    claim,
+    read,
+    next,
+    reaches,
+    held,
+    expired,
+    count,
+    events,
+    happens,
+  }
 }
 export type Workspace = Awaited<ReturnType<typeof openWorkspace>>
 

@@ -34,6 +34,10 @@ export interface Launched {
 }
 
 export interface LaunchOptions {
+  /** Options of Node itself. */
+  nodeArgs?: string[]
+  /** Whether it can send messages to us. */
+  isConnected?: boolean
   uid?: number
   gid?: number
   cwd?: string
@@ -41,13 +45,16 @@ export interface LaunchOptions {
 
 const READY = /^baton ready on (http:\/\/\S+)$/m
 
-export function launch(env: Record<string, string>, options: LaunchOptions = {}): Launched {
-  const child = spawn(process.execPath, [SERVER], {
+export function launch(
+  env: Record<string, string>,
+  { nodeArgs = [], isConnected = false, ...options }: LaunchOptions = {},
+): Launched {
+  const child = spawn(process.execPath, [...nodeArgs, SERVER], {
     cwd: '/',
     ...options,
     // Tests work in workspaces of their own, and their agents are programs.
     env: { PATH: process.env.PATH ?? '/usr/bin:/bin', BATON_PORT: '0', BATON_AGENT_ADAPTERS: '*', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', ...(isConnected ? (['ipc'] as const) : [])],
   })
   let stdout = ''
   let stderr = ''

@@ -106,6 +106,8 @@ export async function openFleet(server: Pick<ServerUnderTest, 'call'>, folder: s
     freshHome,
     claude: (slug: string, mode = '', more?: AgentSettings) => onCli('claude', slug, mode, more),
     codex: (slug: string, mode = '', more?: AgentSettings) => onCli('codex', slug, mode, more),
+    gemini: (slug: string, mode = '', more?: AgentSettings) => onCli('gemini', slug, mode, more),
+    opencode: (slug: string, mode = '', more?: AgentSettings) => onCli('opencode', slug, mode, more),
     runsOf,
     run,
     agent,

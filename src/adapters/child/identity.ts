@@ -15,6 +15,8 @@ export interface ProcessEntry {
   group: number
   /** In clock ticks since boot. */
   startTime: string
+  /** It was started in a terminal. */
+  hasTerminal: boolean
   /** It has ended, but its parent has not read its exit code yet. */
   isZombie: boolean
 }
@@ -27,6 +29,9 @@ export function thisMachine(): string {
     return hostname()
   }
 }
+
+/** Whether this process, and so what it starts, has all rights on the machine. */
+export const isRoot = () => process.geteuid?.() === 0
 
 export function bootId(): string | null {
   return textOf('/proc/sys/kernel/random/boot_id')?.trim() || null
@@ -48,6 +53,7 @@ export function entryOf(pid: number): ProcessEntry | null {
     parent: Number(parent),
     group: Number(group),
     startTime: fields[19]!,
+    hasTerminal: fields[4] !== '0',
     isZombie: state === 'Z' || state === 'X',
   }
 }
@@ -58,6 +64,16 @@ export function markerOf(pid: number): string | null {
   const prefix = `${RUN_MARKER}=`
   const variable = environment?.split('\0').find((entry) => entry.startsWith(prefix))
   return variable?.slice(prefix.length) ?? null
+}
+
+/** The working folder of a process; null if it has ended or belongs to another user. */
+export function workingFolderOf(pid: number): string | null {
+  try {
+    // The system adds this to the path of a folder that was removed meanwhile.
+    return readlinkSync(`/proc/${pid}/cwd`).replace(/ \(deleted\)$/, '')
+  } catch {
+    return null
+  }
 }
 
 /** All pids; null without /proc. */

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { LONGEST_TIMER_MS } from '../deadline.ts'
 import { quietHooks } from '../hooks.ts'
 import type { AdapterHooks } from '../protocol.ts'
+import { watchDescendants } from './descendants.ts'
 import { bootId, RUN_MARKER, startTimeOf } from './identity.ts'
 import { Lines, LONGEST_LINE } from './lines.ts'
 import { Output } from './output.ts'
@@ -106,6 +107,7 @@ class Run {
   readonly #hooks: Required<AdapterHooks>
   readonly #onLine: (line: string) => void | Promise<void>
   readonly #root: TreeRoot
+  readonly #watch: ReturnType<typeof watchDescendants>
   /** Rejects when the program could not be stopped. */
   readonly #exit: Promise<Exit>
   readonly #isRecorded: Promise<void>
@@ -130,6 +132,7 @@ class Run {
     this.#onLine = onLine
     const identity = { pid: child.pid!, startTime: startTimeOf(child.pid!), bootId: bootId() }
     this.#root = { ...identity, runId: spec.runId }
+    this.#watch = watchDescendants(identity)
     this.#exit = new Promise((resolve, reject) => {
       this.#rejectExit = reject
       child.once('exit', (exitCode, signal) => {
@@ -162,6 +165,7 @@ class Run {
       return { ...exit, stopped: this.#stopped, spawnError: null, stdoutTail, stderrTail }
     } finally {
       clearTimeout(timer)
+      this.#watch.stop()
       signal.removeEventListener('abort', onAbort)
       this.#child.stdin?.destroy()
       this.#stdout.close()
@@ -172,7 +176,7 @@ class Run {
   #stop(why: 'timeout' | 'aborted'): void {
     if (this.#hasExited || this.#stopped) return
     this.#stopped = why
-    this.#ending = endTree(this.#root, this.#spec.graceMs, { isWatched: true })
+    this.#ending = this.#end(this.#spec.graceMs)
     this.#ending.catch(this.#rejectExit)
   }
 
@@ -180,7 +184,11 @@ class Run {
     if (this.#ending) return this.#ending
     await this.#waitFor(this.#isQuiet, LONGEST_AFTER_EXIT_MS)
     const graceMs = Math.min(this.#spec.graceMs, LONGEST_LEFTOVER_GRACE_MS)
-    await endTree(this.#root, graceMs, { isWatched: true })
+    await this.#end(graceMs)
+  }
+
+  #end(graceMs: number): Promise<void> {
+    return endTree(this.#root, graceMs, { isWatched: true, seen: this.#watch.descendants })
   }
 
   /** No process of the run is left to write: what is still in the pipes is the rest of the output. */

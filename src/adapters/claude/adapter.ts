@@ -38,6 +38,7 @@ const ClaudeSettings = z.strictObject({
 type ClaudeSettings = z.infer<typeof ClaudeSettings>
 
 const KEYS = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN']
+const LOGIN_FILE = '.credentials.json'
 const loginFolder = (env: Record<string, string>) => env.CLAUDE_CONFIG_DIR || join(env.HOME || '/', '.claude')
 
 export const claudeAdapter = cliAdapter({
@@ -57,9 +58,11 @@ export const claudeAdapter = cliAdapter({
   ],
   taskFlags: { systemPrompt: '--append-system-prompt', tools: '--allowedTools' },
   reader: (runtimeState) => new ClaudeReader(runtimeState),
+  reportsCost: true,
   providerOf: () => 'anthropic',
   keys: KEYS,
   loginFolder,
+  loginFile: LOGIN_FILE,
   installHint: 'Install it with `npm install -g @anthropic-ai/claude-code`, or set command to its path.',
   check,
 })
@@ -85,7 +88,7 @@ const KNOWS_AUTH_STATUS: Version = [2, 1, 100]
 
 async function login(run: RunCommand, folder: string, version: string): Promise<ProbeCheck> {
   const name = 'login'
-  if (await exists(join(folder, '.credentials.json')))
+  if (await exists(join(folder, LOGIN_FILE)))
     return { name, ok: true, detail: `Logged in by ${folder} (not tested).` }
   if (!/\d\.\d/.test(version) || isOlderThan(version, KNOWS_AUTH_STATUS))
     return {

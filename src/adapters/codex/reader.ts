@@ -1,5 +1,5 @@
 import { count, type Json, objectIn, record, text } from '../../transcript/json.ts'
-import type { Tokens } from '../../transcript/usage.ts'
+import { type Tokens, written } from '../../transcript/usage.ts'
 import {
   type Exit,
   endedWith,
@@ -16,18 +16,20 @@ import type { RunErrorCode } from '../protocol.ts'
 
 /** Parses the output of `codex exec --json`. */
 
-/** Counters of codex over a whole thread. Its input includes cached input. */
+/** Counters of codex over a whole thread. Its input includes what was read from the cache and what was written to it. */
 interface Counted {
   sessionId: string
   input: number
   cached: number
+  written: number
   output: number
 }
 
 function countedIn(state: unknown): Counted | null {
-  const { sessionId, input, cached, output } = record(state)
+  const { sessionId, input, cached, written, output } = record(state)
   if (typeof sessionId !== 'string') return null
-  return { sessionId, input: count(input), cached: count(cached), output: count(output) }
+  const [sent, read] = [count(input), count(cached)]
+  return { sessionId, input: sent, cached: read, written: count(written), output: count(output) }
 }
 
 /** Its errors are sentences. A status number in one of these two forms is the only structure they have. */
@@ -127,6 +129,7 @@ export class CodexReader implements OutputReader {
       sessionId: this.#sessionId ?? '',
       input: count(usage.input_tokens),
       cached: count(usage.cached_input_tokens),
+      written: count(usage.cache_write_input_tokens),
       output: count(usage.output_tokens),
     }
     return [{ kind: 'usage', usage: usageSince(this.#counted, this.#baseline(this.#counted)) }]
@@ -179,12 +182,15 @@ function codeOf(failure: string): RunErrorCode {
   return API_IS_DOWN.test(failure) ? 'api_error' : 'nonzero_exit'
 }
 
+/** What was written to the cache was sent uncached, as for claude. It is part of the input, so it is not added to it. */
 function usageSince(now: Counted, before: Counted | null): Tokens {
   const cached = now.cached - (before?.cached ?? 0)
+  const cacheWrite = now.written - (before?.written ?? 0)
   const input = now.input - (before?.input ?? 0)
   return {
-    inputTokens: Math.max(0, input - cached),
+    inputTokens: Math.max(0, cacheWrite, input - cached),
     outputTokens: now.output - (before?.output ?? 0),
     cachedInputTokens: cached,
+    ...written(cacheWrite),
   }
 }

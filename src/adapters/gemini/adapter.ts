@@ -1,10 +1,11 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import { cliAdapter } from '../cli.ts'
-import { fileCheck, keyCheck, type RunCommand } from '../cli-probe.ts'
+import type { RunCommand } from '../cli-probe.ts'
 import { cliSettings } from '../cli-settings.ts'
 import { configOf } from '../config.ts'
 import type { ProbeCheck } from '../protocol.ts'
+import { loginCheck } from './login.ts'
 import { GeminiReader } from './reader.ts'
 
 /** The Gemini CLI as an agent. It reads the prompt from stdin when stdin is not a terminal. */
@@ -21,6 +22,7 @@ const GeminiSettings = z.strictObject({
 })
 
 const KEYS = ['GEMINI_API_KEY', 'GOOGLE_API_KEY']
+const LOGIN_FILE = 'oauth_creds.json'
 const loginFolder = (env: Record<string, string>) => join(env.GEMINI_CLI_HOME || env.HOME || '/', '.gemini')
 
 export const geminiAdapter = cliAdapter({
@@ -48,11 +50,11 @@ export const geminiAdapter = cliAdapter({
   providerOf: () => 'google',
   keys: KEYS,
   loginFolder,
+  loginFile: LOGIN_FILE,
   installHint: 'Install it with `npm install -g @google/gemini-cli`, or set command to its path.',
   check,
 })
 
 async function check(_run: RunCommand, { env }: { env: Record<string, string> }): Promise<ProbeCheck[]> {
-  const key = keyCheck(env, [...KEYS, 'GOOGLE_GENAI_USE_VERTEXAI', 'GOOGLE_GENAI_USE_GCA'])
-  return [key ?? (await fileCheck(join(loginFolder(env), 'oauth_creds.json')))]
+  return [await loginCheck(env, loginFolder(env))]
 }

@@ -1,3 +1,5 @@
+import { costOfUsage } from '../../core/prices/cost.ts'
+import { addDollars } from '../../core/runs/dollars.ts'
 import { type Json, objectIn, record, text } from '../../transcript/json.ts'
 import { geminiUsage } from '../../transcript/usage.ts'
 import {
@@ -91,7 +93,7 @@ export class GeminiReader implements OutputReader {
     return {
       usage,
       usageBasis: usage && 'reported',
-      costUsd: null,
+      costUsd: costOfModels(record(stats.models)),
       sessionId: this.#sessionId,
       model: this.#model ?? models[0] ?? null,
       runtimeStatePatch: this.#sessionId ? { sessionId: this.#sessionId } : {},
@@ -123,4 +125,14 @@ export class GeminiReader implements OutputReader {
     if (this.#result.status !== 'success') return { kind: 'failed', code: 'api_error', message }
     return { kind: 'done', text: text(this.#text) }
   }
+}
+
+/** A run that used several models is priced by each of them; the price of one follows from its usage, like any other. */
+function costOfModels(models: Json): string | null {
+  const used = Object.entries(models).map(([model, stats]) => [model, geminiUsage(record(stats))] as const)
+  if (used.length < 2) return null
+  return used.reduce<string | null>((sum, [model, usage]) => {
+    const cost = usage && costOfUsage(model, usage)
+    return sum === null || cost === null ? null : addDollars(sum, cost)
+  }, '0')
 }

@@ -29,6 +29,7 @@ const KEYS = [
   'OPENROUTER_API_KEY',
   'OPENCODE_API_KEY',
 ]
+const LOGIN_FILE = 'auth.json'
 const loginFolder = (env: Record<string, string>) =>
   join(env.XDG_DATA_HOME || join(env.HOME || '/', '.local', 'share'), 'opencode')
 
@@ -52,11 +53,12 @@ export const opencodeAdapter = cliAdapter({
   providerOf: ({ model }) => (model?.includes('/') ? model.split('/')[0]! : null),
   keys: KEYS,
   loginFolder,
+  loginFile: LOGIN_FILE,
   installHint: 'Install it with `npm install -g opencode-ai`, or set command to its path.',
   check,
 })
 
 async function check(_run: RunCommand, { env }: { env: Record<string, string> }): Promise<ProbeCheck[]> {
   const key = keyCheck(env, KEYS)
-  return [key ?? (await fileCheck(join(loginFolder(env), 'auth.json')))]
+  return [key ?? (await fileCheck(join(loginFolder(env), LOGIN_FILE)))]
 }

@@ -11,6 +11,7 @@ import {
   picoDollars,
   plus,
   type ReaderEvent,
+  sameTokens,
   sessionIdIn,
   signatureOf,
   type Verdict,
@@ -83,7 +84,7 @@ export class OpencodeReader implements OutputReader {
 
   facts(): Facts {
     const steps = [...this.#steps.values()]
-    const isPaid = steps.length > 0 && steps.every(({ cost }) => cost !== null)
+    const isPaid = steps.length > 0 && steps.every(isPriced)
     const usage = steps.length > 0 ? this.#usage : null
     return {
       usage,
@@ -115,6 +116,10 @@ export class OpencodeReader implements OutputReader {
     return { kind: 'done', text: this.#text }
   }
 }
+
+/** It reports 0 for a model that it has no price for. */
+const isPriced = ({ cost, tokens }: ModelStep) =>
+  cost !== null && (cost > 0n || sameTokens(tokens, NONE_USED))
 
 function used(part: Json): ReaderEvent[] {
   const tool = text(part.tool) ?? 'tool'

@@ -25,9 +25,30 @@ export const readLimits = endpoint({
 export const changeLimits = endpoint({
   method: 'PATCH',
   path: '/limits',
-  summary: 'Change limits',
+  summary: 'Change limits; widening them needs the right "instance"',
   tag: 'limits',
   needs: 'admin',
+  body: LimitsPatch,
+  answer: LimitsSchema,
+})
+
+export const readLimitsOfWorkspace = endpoint({
+  method: 'GET',
+  path: '/workspaces/:id/limits',
+  summary: 'Read the limits of any workspace and their usage',
+  tag: 'limits',
+  needs: 'instance',
+  params: IdParams,
+  answer: LimitsInUse,
+})
+
+export const changeLimitsOfWorkspace = endpoint({
+  method: 'PATCH',
+  path: '/workspaces/:id/limits',
+  summary: 'Change the limits of any workspace',
+  tag: 'limits',
+  needs: 'instance',
+  params: IdParams,
   body: LimitsPatch,
   answer: LimitsSchema,
 })

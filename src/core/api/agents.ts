@@ -99,7 +99,11 @@ const act = <const A extends string, B extends z.ZodType>(name: A, summary: stri
     answer: AgentView,
   })
 
-export const pauseAgent = act('pause', 'Pause an agent: assign it no new work', PauseBody)
+export const pauseAgent = act(
+  'pause',
+  'Pause an agent: it gets no new work, and finishes its own or stops at once',
+  PauseBody,
+)
 export const resumeAgent = act('resume', 'Resume a paused agent', z.strictObject({}))
 export const terminateAgent = act(
   'terminate',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { BOARD_COLUMNS } from '../board.ts'
 import { ActAnswer, ActBody, Board, CardsAnswer, CardsBody } from '../shapes/board.ts'
-import { Digits, Name, Slug, Tag, Uuid } from '../shapes/common.ts'
+import { limitUpTo, Name, Slug, Tag, Uuid } from '../shapes/common.ts'
 import { endpoint } from './endpoint.ts'
 
 /** Tasks by column, as a board shows them, and acts on many of them. */
@@ -21,7 +21,7 @@ export const readBoard = endpoint({
     agent: Name.optional().describe('It holds the task, or the task is for it alone'),
     tag: Tag.optional(),
     q: Name.optional().describe('Part of the title'),
-    limit: Digits.optional().describe(`Cards in each column, at most ${MOST_CARDS}`),
+    limit: limitUpTo(MOST_CARDS, `Cards in each column, at most ${MOST_CARDS}`),
     column: z.enum(BOARD_COLUMNS).optional(),
     cursor: Name.optional().describe('With column: the next page of it'),
     counts: z.literal('1').optional().describe('Only counts, no cards'),

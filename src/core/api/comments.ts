@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { CommentBody, CommentList, CommentView } from '../shapes/comments.ts'
-import { Digits, IdParams, Uuid } from '../shapes/common.ts'
+import { IdParams, LARGEST_PAGE, limitUpTo, Uuid } from '../shapes/common.ts'
 import { MissionParams } from '../shapes/missions.ts'
 import { endpoint } from './endpoint.ts'
 
@@ -28,7 +28,7 @@ export const commentOnMission = endpoint({
 
 const CommentQuery = z.strictObject({
   after: Uuid.optional().describe('The id of a comment: those that were written after it'),
-  limit: Digits.optional(),
+  limit: limitUpTo(LARGEST_PAGE),
 })
 const listing = { tag, needs: 'read', query: CommentQuery, answer: CommentList } as const
 

@@ -10,6 +10,7 @@ export const readCoordinatorStatus = endpoint({
   method: 'GET',
   path: '/coordinator/status',
   summary: 'Read the status of the coordinator and of this workspace',
+  description: 'The nodes and the terms of their leaders are only for keys with the right "instance".',
   tag,
   needs: 'admin',
   answer: CoordinatorStatus,
@@ -20,7 +21,7 @@ export const listNodes = endpoint({
   path: '/nodes',
   summary: 'List the nodes on this database',
   tag,
-  needs: 'admin',
+  needs: 'instance',
   answer: listOf(NodeView),
 })
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Digits, IdParams, Uuid } from '../shapes/common.ts'
+import { Digits, IdParams, LARGEST_PAGE, limitUpTo, Uuid } from '../shapes/common.ts'
 import { EventFilterQuery, EventFrame, EventList, EventView } from '../shapes/events.ts'
 import { MissionParams } from '../shapes/missions.ts'
 import { endpoint } from './endpoint.ts'
@@ -7,7 +7,7 @@ import { endpoint } from './endpoint.ts'
 /** The log: page by page, and as it is written. */
 
 const { task: _task, mission: _mission, ...WithinOne } = EventFilterQuery
-const position = { after: Digits.optional(), limit: Digits.optional() }
+const position = { after: Digits.optional(), limit: limitUpTo(LARGEST_PAGE) }
 const Query = z.strictObject({ ...position, ...EventFilterQuery })
 const QueryWithinOne = z.strictObject({ ...position, ...WithinOne })
 

@@ -15,7 +15,7 @@ export const checkLive = endpoint({
 export const checkReady = endpoint({
   method: 'GET',
   path: '/health/ready',
-  summary: 'Check that the database responds',
+  summary: 'Check that the database responds and takes writes',
   tag: 'health',
   needs: 'nothing',
   answer: HealthAnswer,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { DURATION_GROUPS } from '../outcomes.ts'
-import { Digits, Instant, Name, Page, Uuid } from '../shapes/common.ts'
+import { Instant, limitUpTo, Name, Page, Uuid } from '../shapes/common.ts'
 import { Bottlenecks, Durations, Failures, Retries, SearchAnswer, Telemetry } from '../shapes/insight.ts'
 import { endpoint } from './endpoint.ts'
 
@@ -13,7 +13,7 @@ const SearchQuery = z.strictObject({
   q: Name.optional().describe(
     'A key or its beginning, a number, an id or its beginning, part of a title or a name',
   ),
-  limit: Digits.optional().describe(`At most ${MOST_FOUND}`),
+  limit: limitUpTo(MOST_FOUND, `At most ${MOST_FOUND}`),
 })
 
 const Period = {

@@ -1,8 +1,10 @@
 import { z } from 'zod'
-import { Digits, Name } from '../shapes/common.ts'
+import { limitUpTo, Name } from '../shapes/common.ts'
 import { LogOutline, LogSearchView, TailsAnswer, TailsBody } from '../shapes/run-logs.ts'
 import { RunParams } from '../shapes/runs.ts'
 import { endpoint } from './endpoint.ts'
+
+export const MOST_HITS = 1_000
 
 /** The log of a run: searched, outlined and as it is. */
 
@@ -19,7 +21,7 @@ export const searchRunLog = endpoint({
     q: Name.optional().describe('The text, literally; a search without one is refused'),
     case: z.enum(['sensitive', 'insensitive']).optional().describe('insensitive, unless given'),
     after: z.string().min(1).max(200).optional().describe('nextCursor of the previous answer'),
-    limit: Digits.optional().describe('Hits in the answer, at most 1,000; 100, unless given'),
+    limit: limitUpTo(MOST_HITS, 'Hits in the answer, at most 1,000; 100, unless given'),
   }),
   answer: LogSearchView,
 })

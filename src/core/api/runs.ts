@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { WAKEUP_SOURCES } from '../runs/wakeups.ts'
 import { AgentParams } from '../shapes/agents.ts'
 import { CallbackMessage } from '../shapes/callbacks.ts'
-import { Digits, include, listOf, Name, Page, Uuid } from '../shapes/common.ts'
+import { Digits, include, LARGEST_PAGE, limitUpTo, listOf, Name, Page, Uuid } from '../shapes/common.ts'
 import { PromptPreview } from '../shapes/prompts.ts'
 import {
   AdapterView,
@@ -73,7 +73,7 @@ export const listRunsOfTask = endpoint({
   answer: TaskRuns,
 })
 
-const EventsQuery = z.strictObject({ afterSeq: Digits.optional(), limit: Digits.optional() })
+const EventsQuery = z.strictObject({ afterSeq: Digits.optional(), limit: limitUpTo(LARGEST_PAGE) })
 const LogQuery = z.strictObject({
   offset: Digits.optional(),
   limitBytes: Digits.optional(),

@@ -7,7 +7,7 @@ import {
   SignInBody,
   TicketAnswer,
 } from '../shapes/browser-sessions.ts'
-import { listOf, Name } from '../shapes/common.ts'
+import { listOf, Name, Uuid } from '../shapes/common.ts'
 import { endpoint } from './endpoint.ts'
 
 /** Sessions of people in browsers. The sessions of agents are another thing (`/sessions`). */
@@ -20,7 +20,9 @@ export const signIn = endpoint({
   path: '/session',
   summary: 'Sign in with the token of a one-time link, or with a key',
   description:
-    'Sets a cookie and answers with the value that each later request must send as "Baton-Session". Neither is enough alone.',
+    'Sets a cookie and answers with the value that each later request must send as "Baton-Session". Neither is enough alone. ' +
+    'A session that this browser has in the workspace ends, if its value is sent here as "Baton-Session", too (several are separated ' +
+    'by commas). A key has at most 20 sessions; a further one ends the one that was not used for the longest time.',
   tag,
   needs: 'nothing',
   body: SignInBody,
@@ -54,6 +56,19 @@ export const listBrowserSessions = endpoint({
   tag,
   needs: 'read',
   answer: listOf(BrowserSessionView),
+})
+
+export const endBrowserSessions = endpoint({
+  method: 'DELETE',
+  path: '/session/all',
+  summary: 'Sign out everywhere: end all browser sessions of this key',
+  description:
+    'Links that were not used yet end, too. With `key`, those of another key of the workspace, which needs the right "admin".',
+  tag,
+  needs: 'read',
+  query: z.strictObject({ key: Uuid.optional() }),
+  status: 204,
+  answer: null,
 })
 
 export const endBrowserSession = endpoint({

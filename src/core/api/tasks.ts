@@ -7,6 +7,7 @@ import {
   DependencyList,
   ListedTask,
   OperatorAct,
+  RetryAct,
   TaskCreate,
   TaskCreateBatch,
   TaskInGraph,
@@ -120,7 +121,11 @@ export const listDependencies = endpoint({
   answer: DependencyList,
 })
 
-const act = <const A extends string>(name: A, summary: string) =>
+const act = <const A extends string, B extends typeof OperatorAct = typeof OperatorAct>(
+  name: A,
+  summary: string,
+  body: B = OperatorAct as B,
+) =>
   endpoint({
     method: 'POST',
     path: `/tasks/:id/${name}`,
@@ -128,7 +133,7 @@ const act = <const A extends string>(name: A, summary: string) =>
     tag,
     needs: 'operate',
     params: IdParams,
-    body: OperatorAct,
+    body,
     bodyIsOptional: true,
     answer: TaskView,
   })
@@ -136,6 +141,6 @@ const act = <const A extends string>(name: A, summary: string) =>
 export const cancelTask = act('cancel', 'Cancel a task')
 export const pauseTask = act('pause', 'Pause a task')
 export const resumeTask = act('resume', 'Resume a paused task')
-export const retryTask = act('retry', 'Retry a failed task')
+export const retryTask = act('retry', 'Retry a failed task', RetryAct)
 export const resetTask = act('reset', 'Reset a finished task, which opens a new epoch')
 export const archiveTask = act('archive', 'Archive a finished task')

@@ -1,8 +1,10 @@
 import { z } from 'zod'
-import { Digits } from '../shapes/common.ts'
+import { Digits, limitUpTo } from '../shapes/common.ts'
 import { RunParams } from '../shapes/runs.ts'
 import { TranscriptView } from '../shapes/transcript.ts'
 import { endpoint } from './endpoint.ts'
+
+export const MOST_STEPS = 500
 
 export const readTranscript = endpoint({
   method: 'GET',
@@ -16,7 +18,7 @@ export const readTranscript = endpoint({
   query: z.strictObject({
     after: Digits.optional().describe('Steps after the one with this number'),
     before: Digits.optional().describe('The last steps before the one with this number'),
-    limit: Digits.optional().describe('At most 500; 100, unless given'),
+    limit: limitUpTo(MOST_STEPS, 'At most 500; 100, unless given'),
   }),
   answer: TranscriptView,
 })

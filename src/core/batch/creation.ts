@@ -6,6 +6,7 @@ import { uuidCarrying } from '../ids.ts'
 import { closedMsBy, type SeenMission } from '../kinds/mission/gate.ts'
 import type { Actor, TaskRecord } from '../records.ts'
 import { isRecordGranted, type NewGranted, type Reply, type TaskReply } from '../replies.ts'
+import { type Outside, whyNotReservedFor } from '../rules/acting.ts'
 import { depthOf, whyNotAdded } from '../rules/children.ts'
 import { createTask } from '../rules/create.ts'
 import { isTerminal, type TriggerRule } from '../states.ts'
@@ -19,6 +20,8 @@ import { type Changes, keyName, type NewWork, type StoredReply, uniqueName, type
 /** What creation needs from its batch. */
 interface CreationContext {
   view: View
+  /** The caller whose request is decided. */
+  outside: () => Outside | undefined
   /** The present record of a task that existed before this batch. */
   record: (id: number) => TaskRecord | undefined
   apply: (item: OnTask, actor: Actor) => TaskReply
@@ -144,6 +147,8 @@ export class Creation {
     this.created.push({ record, task, parentUuid: parent?.uuid ?? null })
     this.#new.add(record)
     this.#in.made(record)
+    const root = task.addedBy?.root
+    if (root) this.#in.apply({ taskId: root.id, uuid: root.uuid, command: { kind: 'countChild' } }, actor)
     if (task.key !== null) this.#givenKeys.add(keyName(task.projectId, task.key))
     this.#in.emit(event)
     if (task.unique) {
@@ -263,6 +268,9 @@ export class Creation {
     }
     // Whatever the request says: the task exists.
     if (isKnown) return null
+    // Only what Baton makes serves another task.
+    const reserved = task.serves ? null : whyNotReservedFor(null, task.onlyAgent, field('agent'))
+    if (reserved) return reserved
     const missing = task.dependsOn.findIndex(
       (id, i) => this.#in.record(id)?.uuid !== task.details.dependsOn[i],
     )
@@ -302,14 +310,19 @@ export class Creation {
     if (!addedBy) return null
     const adder = this.#in.record(addedBy.id)
     const others = before.filter((one) => one.addedBy && one.missionId === missionId).length
-    const children = missionId === null ? 0 : this.#in.children(missionId) + others
-    return whyNotAdded(task, addedBy, adder, children, this.#in.view.now, field)
+    const counter = addedBy.root && this.#in.record(addedBy.root.id)
+    const counted = missionId === null ? (counter?.watch?.childCount ?? 0) : this.#in.children(missionId)
+    const children = counted + others
+    const at = { now: this.#in.view.now, outside: this.#in.outside() }
+    return whyNotAdded(task, addedBy, adder, children, at, field)
   }
 
   #asChild(task: NewTask): NewTask {
     if (!task.addedBy) return task
-    const childDepth = depthOf(this.#in.record(task.addedBy.id)!) + 1
-    return { ...task, watch: { ...task.watch, childDepth } }
+    const { id, root } = task.addedBy
+    const childDepth = depthOf(this.#in.record(id)!) + 1
+    const watch = { ...task.watch, childDepth, ...(root && { childRoot: root }) }
+    return { ...task, watch }
   }
 
   /** The result it would judge must still wait for its verdict. */
@@ -340,6 +353,9 @@ function whyNotChanged(
     return refuse('CHANGED_SINCE', `The task ${uuid} is ${record.state} now.`, {
       ...{ taskId: uuid, taskState: record.state, currentGeneration: record.generation },
     })
+  const reserved =
+    command.kind === 'replan' ? whyNotReservedFor(record, command.fields.onlyAgent, 'agent') : null
+  if (reserved) return reserved
   const upstream = command.kind === 'replan' ? (command.edges?.on ?? []) : []
   const missing = upstream.find((on) => recordOf(on.id)?.uuid !== on.uuid)
   return missing ? refuse('VALIDATION_FAILED', `There is no task ${missing.uuid} in this workspace.`) : null

@@ -1,3 +1,4 @@
+import type { PastHolder } from '../claim-request.ts'
 import type { OnTask, RuleContext, TaskCommand } from '../commands.ts'
 import { decide } from '../decide.ts'
 import { type Refusal, refuse } from '../errors.ts'
@@ -7,6 +8,7 @@ import { NO_RECORDS, type PortableKind } from '../kinds/kinds.ts'
 import type { MissionRecord } from '../kinds/mission/record.ts'
 import { type Actor, type Effects, noEffects, type TaskRecord } from '../records.ts'
 import type { Handed, NextGranted, Reply, TaskReply } from '../replies.ts'
+import { whyNotAsking } from '../rules/acting.ts'
 import { REFUSED_FOR_ANY_TASK } from '../rules/claim.ts'
 import type { CountedDependency } from '../upstream.ts'
 import { Contracting } from './contracting.ts'
@@ -14,6 +16,7 @@ import { Creation } from './creation.ts'
 import { asOfNow } from './first-answer.ts'
 import { batchesOf, changesIn, type KindBatch, type KindBatches } from './kind-batch.ts'
 import { MissionBatch } from './mission-batch.ts'
+import { queryName } from './pick.ts'
 import { fits, ReadyQueue, takesOnlyReserved } from './ready-queue.ts'
 import {
   type Changes,
@@ -22,12 +25,11 @@ import {
   isOnTrack,
   type NextWanted,
   type OnRecord,
-  queryName,
   type Request,
   type StoredReply,
-  trackName,
   type View,
 } from './requests.ts'
+import { TrackCounts } from './track-counts.ts'
 
 /**
  * Decides a whole batch in order: each request sees the effects of the previous ones. Replies are in the order of the
@@ -69,8 +71,8 @@ class Batch {
   readonly #readyQueues = new Map<string, ReadyQueue>()
   readonly #creation: Creation
   readonly #missions: MissionBatch
-  /** How the claims of this batch change the agents on each track and the number of tasks that sessions hold. */
-  readonly #onTrack = new Map<string, Map<string, number>>()
+  readonly #onTrack: TrackCounts
+  /** How the claims of this batch change the number of tasks that sessions and agents hold. */
   readonly #holds = new Map<string, number>()
   readonly #agentHolds = new Map<string, number>()
   readonly #context: RuleContext
@@ -89,6 +91,7 @@ class Batch {
     const { now, limits, activeClaims, kinds } = view
     this.#kinds = batchesOf(kinds)
     this.#missions = new MissionBatch(view, this.#kinds.mission, this.#effects)
+    this.#onTrack = new TrackCounts(view.tracks)
     this.#roomForClaims = limits.maxConcurrentClaims - activeClaims
     this.#context = {
       now,
@@ -96,9 +99,10 @@ class Batch {
       actor: '',
       roomForClaims: 0,
       worker: undefined,
+      outside: undefined,
       trackIsFull: undefined,
       recordOf: this.#record,
-      sessionOf: this.#sessionOf,
+      holderOf: this.#holderOf,
       dependencyOf: this.#dependencyOf,
       missionOf: this.#missions.gate,
     }
@@ -112,6 +116,7 @@ class Batch {
       this.#readyQueues.set(name, new ReadyQueue(view.waiting[this.#readyQueues.size]!, this.#record))
     this.#creation = new Creation({
       view,
+      outside: () => this.#context.outside,
       record: this.#record,
       apply: (item, actor) => this.#apply(item, actor),
       markAwaited: this.#markAwaited,
@@ -163,6 +168,7 @@ class Batch {
     const { term } = request
     if (term !== undefined && !this.#view.terms.has(term))
       return refuse('NOT_LEADER', `Term ${term} of the coordinator is over.`)
+    this.#context.outside = request.outside
     switch (request.on) {
       case 'task':
         return this.#apply(request, request.actor)
@@ -231,13 +237,14 @@ class Batch {
   #record = (id: number) => this.#changed.get(id) ?? this.#view.records.get(id)
 
   /** Who held a past generation: it may have ended only in this batch. */
-  #sessionOf = (taskId: number, generation: number): string | undefined => {
+  #holderOf = (taskId: number, generation: number): PastHolder | undefined => {
     const past = this.#view.pastHolders.get(heldName(taskId, generation))
     if (past !== undefined) return past
     const before = this.#view.records.get(taskId)
-    if (before?.generation === generation) return before.session ?? undefined
+    if (before?.generation === generation && before.session !== null) return before as PastHolder
     const isIt = (claim: Claim) => claim.taskId === taskId && claim.generation === generation
-    return this.#effects.claims.find((claim) => claim.kind === 'opened' && isIt(claim))?.session
+    const opened = this.#effects.claims.find((claim) => claim.kind === 'opened' && isIt(claim))
+    return opened && { session: opened.session, agent: opened.agent, acquiredAt: opened.at }
   }
 
   /** One object per batch, updated for each decision: no rule keeps it, and a batch makes thousands of decisions. */
@@ -270,15 +277,7 @@ class Batch {
     if (!isOnTrack(record)) return null
     // Its last claim may have just been found to have ended.
     this.#countClaims()
-    const name = trackName(record.projectId, record.trackQueue)
-    const track = this.#view.tracks.get(name)
-    if (!track || track.maxAgents === null) return null
-    const delta = this.#onTrack.get(name)
-    const holds = (one: string) => (track.holders.get(one) ?? 0) + (delta?.get(one) ?? 0)
-    if (holds(agent) > 0) return null
-    const agents = new Set([...track.holders.keys(), ...(delta?.keys() ?? [])])
-    const busy = [...agents].filter((one) => holds(one) > 0).length
-    return busy >= track.maxAgents ? track.maxAgents : null
+    return this.#onTrack.fullFor(record, agent)
   }
 
   #countClaims(): void {
@@ -289,23 +288,16 @@ class Batch {
       this.#activeClaimsDelta += change
       if (this.#view.workers.size > 0) add(this.#holds, claim.session, change)
       if (this.#view.claimingAgents.size > 0) add(this.#agentHolds, claim.agent, change)
-      if (this.#view.tracks.size > 0) this.#countOnTrack(claim, change)
+      if (!this.#onTrack.isEmpty) this.#onTrack.count(claim, this.#record(claim.taskId)!, change)
     }
   }
 
-  #countOnTrack({ taskId, agent }: Claim, change: number): void {
-    const record = this.#record(taskId)!
-    if (!isOnTrack(record)) return
-    const name = trackName(record.projectId, record.trackQueue)
-    const delta = this.#onTrack.get(name) ?? new Map<string, number>()
-    add(delta, agent, change)
-    this.#onTrack.set(name, delta)
-  }
-
   #next(wanted: NextWanted, actor: Actor): NextGranted | Refusal {
-    const { pick, session, leaseMs, limit, byCoordinator } = wanted
+    const { pick, limit, ...claim } = wanted
     const { agent, capabilities } = pick
-    const command = { kind: 'claim', agent, capabilities, session, leaseMs, byCoordinator } as const
+    const foreign = whyNotAsking(this.#context.outside, pick)
+    if (foreign) return foreign
+    const command = { kind: 'claim', agent, capabilities, ...claim } as const
     const claims: Handed[] = []
     const own = this.#reservedFor(pick)
     const queue = takesOnlyReserved(pick)
@@ -349,7 +341,7 @@ class Batch {
     const holding = this.#heldBy(records, key)
     const { now, limits } = this.#view
     const read = { now, limits, seen: records.seen(key), missionOf: this.#missions.progress }
-    const context = { ...read, actor, holding, counted: records.counted }
+    const context = { ...read, actor, outside: this.#context.outside, holding, counted: records.counted }
     const decision = records.kind.decide(before, { key, uuid }, command, context)
     if (decision.refusal) return decision.refusal
     const { comments = [], reports = [], mission = null } = decision
@@ -391,10 +383,14 @@ class Batch {
 
   /** The agent, if any limit applies to its claims, and how many tasks it holds by now. */
   #knownAgent(slug: string): RuleContext['agent'] {
-    const changed = this.#kinds.agent.changed.get(slug)
-    if (changed !== undefined)
-      return changed ? { record: changed, held: this.#heldBy(this.#kinds.agent, slug).length } : undefined
     const seen = this.#view.claimingAgents.get(slug)
-    return seen && { record: seen.record, held: seen.held + (this.#agentHolds.get(slug) ?? 0) }
+    const changed = this.#kinds.agent.changed.get(slug)
+    const record = changed === undefined ? seen?.record : changed
+    if (!record) return undefined
+    // Tasks that it got after those of `holding` were locked count, too.
+    const held = seen
+      ? seen.held + (this.#agentHolds.get(slug) ?? 0)
+      : this.#heldBy(this.#kinds.agent, slug).length
+    return { record, held }
   }
 }

@@ -33,6 +33,12 @@ export function whyNotPart(
     return refuseField('VALIDATION_FAILED', field, 'names a task that is itself a part')
   if (record.state !== 'queued' && record.state !== 'pending')
     return refuseField('WRONG_STATE', field, `names a task that is ${record.state}, which cannot be divided`)
+  if (record.purpose !== 'work')
+    return refuseField(
+      'WRONG_STATE',
+      field,
+      `names a task of the purpose ${record.purpose}, which cannot be divided`,
+    )
   if (record.watch?.wentOnAfter)
     return refuseField('WRONG_STATE', field, 'names a task that has begun, and continues after others')
   return null

@@ -2,7 +2,8 @@ import { isContractorSlug } from '../contractors.ts'
 import type { ProjectFairness } from '../fairness.ts'
 import { trackOfQueue } from '../keys.ts'
 import type { TaskRecord } from '../records.ts'
-import { ONLY_WORK, type Pick, trackName } from './requests.ts'
+import { ONLY_WORK, type Pick } from './pick.ts'
+import { trackName } from './requests.ts'
 
 type Lookup = (id: number) => TaskRecord | undefined
 

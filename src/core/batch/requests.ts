@@ -1,3 +1,4 @@
+import type { ClaimRequest, PastHolder } from '../claim-request.ts'
 import type { KnownAgent, NewTask, OnTask, Worker } from '../commands.ts'
 import { contractorsIn } from '../contractors-of-tasks.ts'
 import type { EventType } from '../events.ts'
@@ -18,7 +19,9 @@ import type { PlanVersion } from '../kinds/mission/record.ts'
 import type { Limits } from '../limits.ts'
 import type { Actor, AgentRecord, Effects, Purpose, TaskRecord } from '../records.ts'
 import type { Handed, Reply } from '../replies.ts'
+import type { Outside } from '../rules/acting.ts'
 import type { CountedDependency } from '../upstream.ts'
+import { ONLY_WORK, type Pick, queryName } from './pick.ts'
 
 /** What callers request, what a store must lock and read for it, and what it must write in the end. */
 
@@ -29,28 +32,10 @@ export interface Idempotency {
   bodyHash: string
 }
 
-/** Which waiting tasks an agent may get: those reserved for it, and those for any agent with its capabilities. */
-export interface Pick {
-  agent: string
-  /** Sorted. */
-  capabilities: readonly string[]
-  /** Only from this project; 0 is "in no project". */
-  projectId?: number | undefined
-  /** Only from these tracks. */
-  tracks?: readonly string[] | undefined
-  /** Only what is reserved for the agent. */
-  isReservedOnly?: boolean | undefined
-  /** Only tasks with one of these purposes. Default: work. */
-  purposes?: readonly Purpose[] | undefined
-}
-
 /** A request for the next tasks of the queue. */
-export interface NextWanted {
+export interface NextWanted extends Omit<ClaimRequest, 'agent' | 'capabilities'> {
   pick: Pick
-  session: string
-  leaseMs: number
   limit: number
-  byCoordinator?: boolean
 }
 
 /** New tasks, and changes of others: all of them or none. */
@@ -66,6 +51,7 @@ interface Common {
   /** The term of the requesting coordinator: the request is refused when the term is over. */
   term?: number | undefined
   idempotency?: Idempotency | undefined
+  outside?: Outside | undefined
 }
 
 /** A command on a record of one kind. `uuid` is used when the record is new. */
@@ -99,6 +85,8 @@ export interface QueueQuery {
   projectId: number | null
   trackQueues: readonly string[] | null
   purposes: readonly Purpose[]
+  /** Only work of these types. */
+  taskTypes?: readonly string[] | undefined
   limit: number
 }
 
@@ -168,8 +156,8 @@ export interface View<K extends KindName = KindName> {
   waiting: number[][]
   /** Ids of the tasks reserved for the requested agents. */
   reserved: number[]
-  /** The sessions of past generations of `ReadSet.offered`, by `heldName`. */
-  pastHolders: ReadonlyMap<string, string>
+  /** The holders of past generations of `ReadSet.offered`, by `heldName`. */
+  pastHolders: ReadonlyMap<string, PastHolder>
   /** Those of `ReadSet.dependencies` that exist, by `dependencyName`. */
   dependencies: ReadonlyMap<string, CountedDependency>
   /** An unused id and 22 random bits for each new task. */
@@ -237,15 +225,6 @@ export const uniqueName = (key: string) => `task ${key}`
 /** Whether the agent limit of the track applies to a task: parts of a task are meant to be shared. */
 export const isOnTrack = ({ projectId, trackQueue }: TaskRecord) =>
   projectId !== 0 && trackQueue !== '' && !trackQueue.endsWith('::')
-
-export const ONLY_WORK: readonly Purpose[] = ['work']
-
-/** Most callers ask for anything: only the others need a name of their own. */
-export const queryName = ({ capabilities, projectId, tracks, purposes }: Pick) =>
-  capabilities.length === 0 && projectId === undefined && tracks === undefined && purposes === undefined
-    ? ANYTHING
-    : JSON.stringify([capabilities, projectId ?? null, tracks ?? null, purposes ?? ONLY_WORK])
-const ANYTHING = JSON.stringify([[], null, null, ONLY_WORK])
 
 /** The tasks that a command on a record may create and change. */
 export const workOf = ({ on, command }: OnRecord): NewWork | null =>
@@ -342,7 +321,7 @@ class ReadSetBuilder {
       for (const id of task.dependsOn) this.#taskIds.add(id)
       if (task.parent && 'id' in task.parent) this.#taskIds.add(task.parent.id)
       if (task.missionId !== null) this.#missions.add(task.missionId)
-      if (task.addedBy) this.#taskIds.add(task.addedBy.id)
+      if (task.addedBy) this.#taskIds.add(task.addedBy.id).add(task.addedBy.root?.id ?? task.addedBy.id)
       if (task.serves) this.#taskIds.add(task.serves.taskId)
       if (task.key !== null)
         this.#newKeys.set(keyName(task.projectId, task.key), { projectId: task.projectId, key: task.key })
@@ -355,13 +334,16 @@ class ReadSetBuilder {
     return {
       taskIds: [...this.#taskIds].sort((a, b) => a - b),
       // Each query has the limit of all callers together: they may all compete for the same tasks.
-      waiting: [...this.#queries.values()].map(({ capabilities, projectId, tracks, purposes }) => ({
-        capabilities,
-        projectId: projectId ?? null,
-        trackQueues: tracks?.flatMap(trackQueuesOf) ?? null,
-        purposes: purposes ?? ONLY_WORK,
-        limit: this.#wanted,
-      })),
+      waiting: [...this.#queries.values()].map(
+        ({ capabilities, projectId, tracks, purposes, taskTypes }) => ({
+          capabilities,
+          projectId: projectId ?? null,
+          trackQueues: tracks?.flatMap(trackQueuesOf) ?? null,
+          purposes: purposes ?? ONLY_WORK,
+          taskTypes,
+          limit: this.#wanted,
+        }),
+      ),
       reserved: [...this.#reserved.values()].map(({ agent, capabilities, purposes }) => ({
         agent,
         capabilities,

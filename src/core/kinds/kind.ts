@@ -6,6 +6,7 @@ import type { Limits } from '../limits.ts'
 import type { Actor, TaskRecord } from '../records.ts'
 import type { Granted, SettledClaim } from '../replies.ts'
 import type { ReportAdded } from '../reports/report.ts'
+import type { Outside } from '../rules/acting.ts'
 import type { MissionCommand } from './mission/command.ts'
 import type { SeenMission } from './mission/gate.ts'
 
@@ -41,6 +42,7 @@ interface KindContext<T extends KindShape> {
   now: number
   limits: Limits
   actor: Actor
+  outside: Outside | undefined
   /** The tasks it holds. */
   holding: readonly TaskRecord[]
   /** How many records of this kind count against the limit of the workspace. */

@@ -28,6 +28,11 @@ export interface Estimated {
   complexity?: number | null
   estimatedTokens?: number | null
   model?: string | null
+  /** Who would do it, as the plan says. */
+  agent?: string | null
+  contractor?: { template: string } | null
+  capabilities?: readonly string[]
+  taskType?: string
 }
 
 /**

@@ -66,6 +66,10 @@ export const MissionTaskShape = z.strictObject({
     .describe('Ids of tasks of the plan. data (the default) hands on their results, order does not'),
   triggerRule: z.enum(TRIGGER_RULES).default('all_success'),
   agent: agent.unwrap().optional().describe('The only agent that may do it'),
+  preferredAgent: agent
+    .unwrap()
+    .optional()
+    .describe('Instead of agent: it goes first, and any other that can do it after ten minutes'),
   capabilities: requiredCapabilities.describe('What its agent must be able to do'),
   contractor: Contractor.optional().describe('Instead of agent: one made from a template, for this mission'),
   ...planFields,
@@ -80,6 +84,7 @@ export const MissionTaskShape = z.strictObject({
   maxRetries: TaskCreate.shape.maxRetries.unwrap().optional(),
   maxContinuations: TaskCreate.shape.maxContinuations.unwrap().optional(),
   timeouts: Timeouts.optional(),
+  estimatedDurationMinutes: TaskCreate.shape.estimatedDurationMinutes,
   priority: TaskCreate.shape.priority.unwrap().optional(),
   tags,
   input,

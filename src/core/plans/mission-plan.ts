@@ -29,6 +29,8 @@ export interface MissionTask {
   tags: string[]
   capabilities: string[]
   agent: string | null
+  /** It goes first; others after a while. */
+  preferredAgent: string | null
   contractor: z.output<typeof Contractor> | null
   model: string | null
   complexity: number | null
@@ -38,6 +40,7 @@ export interface MissionTask {
   toolsRequested: string[]
   verification: VerificationRule | null
   timeouts: z.output<typeof Timeouts> | null
+  estimatedDurationMinutes: number | null
   maxRetries: number | null
   maxContinuations: number | null
   systemPrompt: string | null

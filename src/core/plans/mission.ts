@@ -70,6 +70,8 @@ function checkFields({ values, entries, pathTo }: TaskFields, problems: Problems
     report('tempId', 'must not begin with task:, which names tasks outside the plan')
   if (values.agent !== undefined && values.contractor !== undefined)
     report('contractor', 'is given beside agent; a task has one of them')
+  if (values.preferredAgent !== undefined && (values.agent ?? values.contractor) !== undefined)
+    report('preferredAgent', 'is given beside agent or contractor, which alone may do the task')
   const { kind, command, agent } = values.verification ?? {}
   if (kind === 'command' && command === undefined)
     report('verification', 'needs the command that verifies the result')
@@ -126,6 +128,7 @@ function taskOf(values: TaskFields['values'], edges: readonly DraftEdge[]): Miss
     tags: values.tags,
     capabilities: values.capabilities,
     agent: values.agent ?? null,
+    preferredAgent: values.preferredAgent ?? null,
     contractor: values.contractor ?? null,
     model: values.model ?? null,
     complexity: values.complexity ?? null,
@@ -135,6 +138,7 @@ function taskOf(values: TaskFields['values'], edges: readonly DraftEdge[]): Miss
     toolsRequested: values.toolsRequested,
     verification: values.verification ?? null,
     timeouts: unlessEmpty(values.timeouts),
+    estimatedDurationMinutes: values.estimatedDurationMinutes ?? null,
     maxRetries: values.maxRetries ?? null,
     maxContinuations: values.maxContinuations ?? null,
     systemPrompt: values.systemPrompt ?? null,

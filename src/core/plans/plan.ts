@@ -15,6 +15,8 @@ export interface PlanTrack {
   maxAgents: number | null
   /** Each task also depends on the previous one in sequence. */
   sequential: boolean
+  /** What it is for; null: the plan does not say. */
+  purpose: string | null
   /** By sequence. */
   tasks: PlanTask[]
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Name, Slug } from '../shapes/common.ts'
+import { Name, ShortText, Slug } from '../shapes/common.ts'
 import { TaskCreate } from '../shapes/tasks.ts'
 import { STRUCTURE } from './fields.ts'
 import { LARGEST_PLAN_TASKS, MERGES } from './plan.ts'
@@ -15,6 +15,7 @@ export const PLAN_FIELDS = { project: Slug, name: Name.optional(), tracks: STRUC
 export const TRACK_FIELDS = {
   agents: z.int().min(1).max(LARGEST_PLAN_TASKS).optional(),
   sequential: z.boolean().default(false),
+  purpose: ShortText.optional(),
   tasks: STRUCTURE,
 }
 

@@ -64,6 +64,6 @@ function readTrack(
     if (task) tasks.push(task)
     count.tasks += 1 + (task?.subtasks.length ?? 0)
   }
-  const { agents, sequential } = long?.values ?? { agents: undefined, sequential: false }
-  return { track, maxAgents: agents ?? null, sequential, tasks }
+  const { agents, sequential, purpose } = long?.values ?? { sequential: false }
+  return { track, maxAgents: agents ?? null, sequential, purpose: purpose ?? null, tasks }
 }

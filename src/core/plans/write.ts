@@ -42,10 +42,11 @@ const projectAsWritten = (plan: Plan, list: WriteList): Written => ({
   tracks: Object.fromEntries(plan.tracks.map((track) => [track.track, trackAsWritten(track, list)])),
 })
 
-function trackAsWritten({ maxAgents, sequential, tasks }: PlanTrack, list: WriteList): WrittenTrack {
+function trackAsWritten({ maxAgents, sequential, purpose, tasks }: PlanTrack, list: WriteList): WrittenTrack {
   const written = tasks.map((task) => taskAsWritten(task, list))
-  if (maxAgents === null && !sequential) return written
+  if (maxAgents === null && !sequential && purpose === null) return written
   return {
+    ...(purpose === null ? {} : { purpose }),
     ...(maxAgents === null ? {} : { agents: maxAgents }),
     ...(sequential ? { sequential } : {}),
     tasks: written,

@@ -1,4 +1,5 @@
 import { dollarsOf, nanosOf } from '../runs/dollars.ts'
+import type { TokenUsage } from '../runs/usage.ts'
 import { ALIASES, PRICES, type Price } from './table.ts'
 
 export type PriceTable = Readonly<Record<string, Price>>
@@ -42,6 +43,22 @@ function* namesOf(model: string): Generator<string> {
 export function costOf(model: string, tokens: PricedTokens, table: PriceTable = PRICES): string | null {
   const price = priceOf(model, table)
   return price && dollarsOf(nanosFor(price, tokens))
+}
+
+/** What a run used, at list prices. Its input has what was written to the cache, and nothing of what was read from it. */
+export function costOfUsage(
+  model: string | null,
+  {
+    inputTokens,
+    outputTokens: output,
+    cachedInputTokens: cachedInput = 0,
+    cacheWriteInputTokens = 0,
+  }: TokenUsage,
+  table: PriceTable = PRICES,
+): string | null {
+  if (model === null) return null
+  const cacheWrite = Math.min(cacheWriteInputTokens, inputTokens)
+  return costOf(model, { input: inputTokens - cacheWrite, cachedInput, cacheWrite, output }, table)
 }
 
 /** Rounded once, half up. */

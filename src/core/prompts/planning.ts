@@ -10,6 +10,7 @@ export interface RosterEntry {
   slug: string
   role: string | null
   capabilities: readonly string[]
+  taskTypes: readonly string[]
   model: string | null
   /** Dollars for a million tokens; null: unknown. */
   price: { input: string; output: string } | null
@@ -45,10 +46,11 @@ const CONTRACTORS = `A task may name a contractor instead of an agent: {"contrac
 const previousText = ({ plan, comment }: NonNullable<PlanningRequest['previous']>) =>
   `## The plan before\n\nA person sent it back${comment === null ? '' : `: ${comment}`}\n\n${JSON.stringify(plan)}`
 
-function entryText({ slug, role, capabilities, model, price }: RosterEntry): string {
+function entryText({ slug, role, capabilities, taskTypes, model, price }: RosterEntry): string {
   const facts = [
     role,
     capabilities.length > 0 ? `can ${capabilities.join(', ')}` : null,
+    taskTypes.length > 0 ? `takes only tasks of type ${taskTypes.join(', ')}` : null,
     model,
     price && `$${price.input} in and $${price.output} out for a million tokens`,
   ]

@@ -1,4 +1,5 @@
 import { taskCount } from '../kinds/mission/counts.ts'
+import { costText, knownCost } from '../kinds/mission/spending.ts'
 import { against, code, inLine, linkTo, linkToTask, moment, quoted, sections, span } from './markdown.ts'
 import type { EndEvent, MissionMaterial } from './material.ts'
 
@@ -69,11 +70,14 @@ function costOf({ mission }: MissionMaterial): string {
       ? ''
       : `; ${plan.estimatedTokens} were estimated${against(counts.tokens, plan.estimatedTokens)}`
   const usd = plan?.estimatedUsd ?? null
-  const price = usd === null ? '' : `; $${usd} was estimated${against(Number(counts.usd), Number(usd))}`
+  const price =
+    usd === null
+      ? ''
+      : `; $${usd} was estimated${counts.unknownRuns > 0 ? '' : against(Number(counts.usd), Number(usd))}`
   const { maxUsd, maxTokens } = config.budget ?? {}
   const limits = [maxUsd && `$${maxUsd}`, maxTokens && `${maxTokens} tokens`].filter(Boolean)
   const budget = limits.length === 0 ? '' : `\nThe budget was ${limits.join(' and ')}.`
-  return `${tokens}${estimate}.\n$${counts.usd}${price}.${budget}`
+  return `${tokens}${estimate}.\n${knownCost(counts) === null ? 'The cost is not known' : costText(counts)}${price}.${budget}`
 }
 
 function tasksOf({ tasks, mission }: MissionMaterial): string {

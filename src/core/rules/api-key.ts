@@ -8,6 +8,8 @@ export interface KeyGrant {
   scopes?: readonly Right[] | null | undefined
   /** May also create workspaces. */
   instanceAdmin?: boolean | undefined
+  /** The only agent that it may act as. */
+  agent?: string | null | undefined
 }
 
 /** A key that is not revoked. */
@@ -15,8 +17,12 @@ interface StandingKey extends KeyGrant {
   isExpired: boolean
 }
 
-export function allRightsOf({ role, scopes, instanceAdmin }: KeyGrant): ReadonlySet<Right> {
+/** What an agent needs. A key that is bound to one has no other rights, whatever its role: all that it writes, it writes as its agent. */
+const RIGHTS_OF_AGENTS: readonly Right[] = ['read', 'work']
+
+export function allRightsOf({ role, scopes, instanceAdmin, agent }: KeyGrant): ReadonlySet<Right> {
   const rights = rightsOf(role, scopes)
+  if (agent != null) return new Set(rights.filter((right) => RIGHTS_OF_AGENTS.includes(right)))
   return new Set(instanceAdmin ? [...rights, 'instance'] : rights)
 }
 
@@ -25,11 +31,11 @@ const beyond = (key: KeyGrant, rights: ReadonlySet<Right>) =>
 
 /** Why a key with these rights may not create the requested one. */
 export function refuseNewKey(maker: ReadonlySet<Right>, wanted: KeyGrant): Refusal | null {
-  if (wanted.instanceAdmin && (wanted.role !== 'owner' || wanted.scopes))
+  if (wanted.instanceAdmin && (wanted.role !== 'owner' || wanted.scopes || wanted.agent != null))
     return refuseField(
       'VALIDATION_FAILED',
       'instanceAdmin',
-      'is only for keys of the role owner without scopes',
+      'is only for keys of the role owner without scopes and without an agent',
     )
   const right = beyond(wanted, maker)
   return right

@@ -50,7 +50,7 @@ export function endLostClaim(
 export function requeue(
   draft: TaskDraft,
   context: RuleContext,
-  how: 'AGENT_TERMINATED' | 'NOT_STARTED' | 'REASSIGNED',
+  how: 'AGENT_TERMINATED' | 'AGENT_PAUSED' | 'NOT_STARTED' | 'REASSIGNED',
   because: string,
 ): void {
   const { record } = draft

@@ -1,13 +1,17 @@
+import { modelOfAgent } from '../agent-model.ts'
 import type { RuleContext, TaskCommand, Worker } from '../commands.ts'
 import { isContractorSlug } from '../contractors.ts'
 import { type ErrorCode, type Refusal, refuse } from '../errors.ts'
 import { whyNoWorkFor } from '../kinds/agent/decide.ts'
+import { isManaged } from '../kinds/agent/health.ts'
 import { whyKeptBack } from '../kinds/mission/gate.ts'
-import type { TaskDraft, TaskRecord } from '../records.ts'
+import type { AgentRecord, TaskDraft, TaskRecord } from '../records.ts'
 import type { ClaimGrant, TaskReply } from '../replies.ts'
 import { sooner } from '../retry.ts'
+import { fittedLeaseMs } from '../runs/lease.ts'
 import { isHeld } from '../states.ts'
-import { withClockChecked } from '../task-watch.ts'
+import { type TaskWatch, withClockChecked } from '../task-watch.ts'
+import { whyNotHolder } from './acting.ts'
 import { expireLease, fail, requeue, whatRanOut } from './attempts.ts'
 import { hasExpired, stopsItsClock } from './closed.ts'
 import { failAtDeadline, isPastDeadline } from './deadlines.ts'
@@ -21,6 +25,8 @@ type Claim = Extract<TaskCommand, { kind: 'claim' }>
 
 export function claim(draft: TaskDraft, command: Claim, context: RuleContext): TaskReply {
   const { record } = draft
+  const foreign = whyNotHolder(context.outside, command.agent, record.purpose)
+  if (foreign) return foreign
   if (isPastDeadline(draft, context)) failAtDeadline(draft)
   const lapsed = leaseRanOut(record, context.now) ? { session: record.session, agent: record.agent } : null
   if (lapsed !== null) expireLease(draft, context)
@@ -48,7 +54,7 @@ function grant(draft: TaskDraft, command: Claim, context: RuleContext): TaskRepl
   const byCoordinator = command.byCoordinator ?? false
   const assignMs = assignMsOf(record.watch, byCoordinator, context.limits)
   // An agent that was assigned the task by the coordinator gets the full time to start.
-  const leaseMs = Math.max(command.leaseMs, record.minLeaseMs, byCoordinator ? assignMs! : 0)
+  const leaseMs = Math.max(leaseOf(command, record, context), byCoordinator ? assignMs! : 0)
   record.generation += 1
   record.attempt += 1
   // Continuations are counted per attempt: the next holder gets all of them.
@@ -56,7 +62,7 @@ function grant(draft: TaskDraft, command: Claim, context: RuleContext): TaskRepl
   // A gate that closes from here on ends the claim: the deadline is exact while it is held.
   if (record.watch?.deadlineAt !== undefined) record.watch = withClockChecked(record.watch, draft)
   record.dueAt = startBy(record, assignMs, context)
-  record.watch = watchAnew(record.watch, byCoordinator)
+  record.watch = withMetadata(watchAnew(record.watch, byCoordinator), command)
   record.claimState = 'active'
   record.session = command.session
   record.agent = command.agent
@@ -78,10 +84,31 @@ function grant(draft: TaskDraft, command: Claim, context: RuleContext): TaskRepl
     leaseMs,
     attempt: record.attempt,
     previousState,
+    ...(context.agent && aboutAgent(context.agent.record)),
+    ...(command.metadata && { metadata: command.metadata }),
   })
   if (record.serves) noteVerifier(draft, record.serves)
   return { ok: true, reason: 'GRANTED', claim: claimView(record, context.now) }
 }
+
+/** A timeout of an earlier attempt may have made it longer. */
+function leaseOf(
+  { leaseMs, fitsEstimate }: Claim,
+  { minLeaseMs, watch }: TaskRecord,
+  { limits }: RuleContext,
+) {
+  const longest = limits.maxLeaseSeconds * 1000
+  return Math.max(fitsEstimate ? fittedLeaseMs(leaseMs, watch?.estimateMs, longest) : leaseMs, minLeaseMs)
+}
+
+/** Nothing about most that claim for themselves: there is one such event for each claim. */
+function aboutAgent(agent: AgentRecord) {
+  const model = modelOfAgent(agent)
+  return isManaged(agent) || model !== null ? { agentType: agent.kind, model } : {}
+}
+
+const withMetadata = (watch: TaskWatch | null, { metadata }: Claim): TaskWatch | null =>
+  metadata === undefined ? watch : { ...watch, claimMetadata: metadata }
 
 /** When a claim that is not started is checked. */
 const startBy = ({ watch }: TaskRecord, assignMs: number | null, { now }: RuleContext) =>
@@ -100,9 +127,9 @@ function isAssignedToCaller(record: TaskRecord, command: Claim, { limits }: Rule
 /** Under the session it was assigned to: the claim exists already, and from now on counts as requested. */
 function claimAssigned(draft: TaskDraft, command: Claim, context: RuleContext): TaskReply {
   const { record } = draft
-  record.leaseMs = Math.max(command.leaseMs, record.minLeaseMs)
+  record.leaseMs = leaseOf(command, record, context)
   record.leaseExpiresAt = Math.max(record.leaseExpiresAt!, context.now + record.leaseMs)
-  record.watch = watchAnew(record.watch, false)
+  record.watch = withMetadata(watchAnew(record.watch, false), command)
   const assignMs = assignMsOf(record.watch, false, context.limits)
   record.dueAt = startBy(record, assignMs, context)
   draft.touch()

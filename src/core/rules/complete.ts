@@ -4,6 +4,7 @@ import { refuse } from '../errors.ts'
 import { workProductRef } from '../keys.ts'
 import type { TaskDraft } from '../records.ts'
 import type { TaskReply } from '../replies.ts'
+import { standBy } from '../standing-result.ts'
 import { closeForLateResults } from './fence.ts'
 import { whyStale } from './question.ts'
 import { claimAtOnce, dropPendingResult, storeResult } from './result-writes.ts'
@@ -27,7 +28,7 @@ export function complete(draft: TaskDraft, command: Complete, context: RuleConte
   dropPendingResult(draft, 'REPLACED')
   const by = claimAtOnce(draft, { agent: context.actor, session: `person:${context.actor}` }, 'COMPLETED')
   const ref = workProductRef(record.key ?? record.uuid, record.generation, submission.hash)
-  record.resultHash = submission.hash
+  standBy(record, submission)
   record.blocked = false
   draft.effects.details.push({ taskId: record.id, set: { error: null, failureClass: null } })
   storeResult(draft, submission, ref, by, true)

@@ -6,6 +6,7 @@ import type { TaskReply } from '../replies.ts'
 import { countOf, outcomeOf, type UpstreamReport } from '../upstream.ts'
 import { goOn } from '../waiting.ts'
 import { fail, whatRanOut } from './attempts.ts'
+import { areTogether } from './children.ts'
 import { moveByUpstream } from './upstream.ts'
 
 type Continue = Extract<TaskCommand, { kind: 'continue' }>
@@ -53,13 +54,11 @@ export function continueAfter(
 }
 
 function whyNot(record: TaskRecord, { tasks, cycle }: After, { recordOf }: RuleContext): Refusal | null {
-  if (record.missionId === null)
-    return refuse('WRONG_STATE', 'The task belongs to no mission, whose tasks it could continue after.')
   for (const [place, { id, uuid }] of tasks.entries()) {
     const other = recordOf?.(id)
-    const isOfMission = other?.uuid === uuid && other.missionId === record.missionId
-    if (!isOfMission || other.purpose !== 'work')
-      return refuseField('VALIDATION_FAILED', `after[${place}]`, 'names no task of the same mission')
+    const isTogether = other?.uuid === uuid && areTogether(record, other)
+    if (!isTogether || other.purpose !== 'work')
+      return refuseField('VALIDATION_FAILED', `after[${place}]`, whyNoTask(record))
     if (id === record.id) return refuseField('VALIDATION_FAILED', `after[${place}]`, 'is the task itself')
   }
   if (cycle === null) return null
@@ -67,6 +66,11 @@ function whyNot(record: TaskRecord, { tasks, cycle }: After, { recordOf }: RuleC
     cycle,
   })
 }
+
+const whyNoTask = ({ missionId }: TaskRecord) =>
+  missionId === null
+    ? 'names no task that agents added below the same task'
+    : 'names no task of the same mission'
 
 /** It depends on them from now on, and their results are handed on. What it depended on before stays. */
 function dependOn(draft: TaskDraft, { tasks }: After, context: RuleContext): UpstreamReport[] {

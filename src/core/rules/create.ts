@@ -7,6 +7,7 @@ import { placeInQueue, sooner } from '../retry.ts'
 import type { TaskState } from '../states.ts'
 import { withClockRunning } from '../task-watch.ts'
 import { readinessOf, type Upstream } from '../upstream.ts'
+import { preferPlanned } from '../waiting.ts'
 
 /** A new task, queued at once unless it is scheduled or blocked. */
 export function createTask(
@@ -75,6 +76,7 @@ export function createTask(
     watch,
     upstream,
   }
+  if (state === 'queued' && watch?.prefers !== undefined) preferPlanned(record, now)
   return { record, event: createdEvent(task, record, identity.dependsOn, actor, now) }
 }
 

@@ -4,6 +4,7 @@ import { backoffMs, sooner } from '../retry.ts'
 import { isHeld } from '../states.ts'
 import { deadlineAt, withClockChecked } from '../task-watch.ts'
 import { fail, whatRanOut } from './attempts.ts'
+import { timedOut, timeFor } from './watch.ts'
 
 /** The end of one attempt, and the end of all of them. */
 
@@ -46,9 +47,11 @@ export function postponeDeadline(
 export function endAttemptInTime(draft: TaskDraft, context: RuleContext): void {
   const { record } = draft
   const { attempt } = record
-  const error = `The attempt was not done within ${record.watch!.attemptMs! / 1000} s.`
+  const { attemptMs, timeouts } = record.watch!
+  const error = `The attempt was not done within ${timeFor(attemptMs!, timeouts) / 1000} s.`
   const failure = { failureClass: 'timeout', error, attempt }
   draft.endClaim('TIMED_OUT')
+  record.watch = timedOut(record.watch)
   const exhausted = whatRanOut(record, context)
   if (exhausted) {
     fail(draft, 'system', failure, exhausted)

@@ -13,6 +13,7 @@ import {
   type Upstream,
   type UpstreamReport,
 } from '../upstream.ts'
+import { whyNotReservedFor } from './acting.ts'
 import { fail } from './attempts.ts'
 import { hasExpired, stopsItsClock } from './closed.ts'
 import { closeForLateResults } from './fence.ts'
@@ -26,7 +27,7 @@ type AddDependencies = Extract<TaskCommand, { kind: 'addDependencies' }>
 export function addDependencies(draft: TaskDraft, command: AddDependencies, context: RuleContext): TaskReply {
   const { record } = draft
   const { dependsOn, patch } = command
-  const outdated = whyOutdated(draft, command)
+  const outdated = whyOutdated(draft, command) ?? whyNotReservedFor(record, command.patch?.onlyAgent, 'agent')
   if (outdated) return outdated
   // Whatever the state: repeating dependencies that exist already changes nothing.
   if (dependsOn.length > 0) {

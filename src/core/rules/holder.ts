@@ -1,15 +1,19 @@
-import type { RuleContext, TaskCommand } from '../commands.ts'
+import type { RuleContext, Submission, TaskCommand } from '../commands.ts'
 import { type Refusal, refuse, refuseField } from '../errors.ts'
+import { workProductRef } from '../keys.ts'
 import type { Limits } from '../limits.ts'
 import type { TaskDraft, TaskRecord } from '../records.ts'
 import type { HolderRequest, TaskReply } from '../replies.ts'
 import { backoffMs, CONTINUATION_DELAY_MS } from '../retry.ts'
+import { goOn, preferLastAgent } from '../waiting.ts'
+import { whyNotHolder } from './acting.ts'
 import { expireLease, fail as failForGood, whatRanOut } from './attempts.ts'
 import { continueAfter } from './continue-after.ts'
 import { switchModel } from './fallback.ts'
 import { judgeFence, leaseRanOut } from './fence.ts'
 import { ask } from './question.ts'
-import { abortsAt, begun, firstDeadline, nextCheckAt, progressed } from './watch.ts'
+import { storeResult } from './result-writes.ts'
+import { abortsAt, begun, firstDeadline, nextCheckAt, progressed, timedOut } from './watch.ts'
 
 type Command<K extends TaskCommand['kind']> = Extract<TaskCommand, { kind: K }>
 type HolderCommand = Command<
@@ -19,13 +23,16 @@ type HolderCommand = Command<
 /** Every write of a holder but its result: checked by the fence; a stale one is refused and recorded. */
 export function holderWrite(draft: TaskDraft, command: HolderCommand, context: RuleContext): TaskReply {
   const names = command.kind === 'renew' ? 'GENERATION_MISMATCH' : 'STALE_OR_FUTURE'
-  const refusal = judgeFence(draft.record, command.fence, context.now, names)
+  const { record } = draft
+  const refusal =
+    judgeFence(record, command.fence, context.now, names) ??
+    whyNotHolder(context.outside, record.agent!, record.purpose)
   if (refusal) return refuseWithTrace(draft, command, refusal, context)
   switch (command.kind) {
     case 'renew':
       return renew(draft, command, context)
     case 'start':
-      return start(draft, context)
+      return start(draft, command, context)
     case 'progress':
       return progress(draft, command, context)
     case 'continue':
@@ -98,11 +105,16 @@ export function requestsTo(record: TaskRecord, limits: Limits): HolderRequest[] 
   ]
 }
 
-function start(draft: TaskDraft, context: RuleContext): TaskReply {
+function start(
+  draft: TaskDraft,
+  { isRun }: Pick<Command<'start'>, 'isRun'>,
+  context: RuleContext,
+): TaskReply {
   const { record } = draft
   // Starting twice (a lost reply) is not a mistake of the holder.
   if (record.state === 'running') return done(draft, 'STARTED')
   record.startedAt ??= context.now
+  if (isRun) record.watch = { ...record.watch, isRun }
   if (record.state === 'continuing') {
     draft.move('task_resumed', byAgent(draft), { ...held(draft), continuations: record.continuations })
   } else {
@@ -128,7 +140,7 @@ function progress(draft: TaskDraft, command: Command<'progress'>, context: RuleC
   if (doneBy !== undefined && doneBy < context.now)
     return refuseField('VALIDATION_FAILED', 'estimatedCompletionAt', 'is in the past')
   // Progress proves that work has started, even without an explicit start.
-  if (record.state !== 'running') start(draft, context)
+  if (record.state !== 'running') start(draft, {}, context)
   draft.touch()
   record.watch = progressed(record.watch, context.now, doneBy)
   record.dueAt = nextCheckAt(record, context.limits)
@@ -187,21 +199,28 @@ function continueLater(draft: TaskDraft, { spent }: Command<'continue'>, context
 function release(draft: TaskDraft, command: Command<'release'>, context: RuleContext): TaskReply {
   const { record } = draft
   const who = held(draft)
+  const waits = command.waitsForAgent === true && record.state === 'continuing'
   draft.endClaim('VOLUNTARY')
   // Released unharmed: the attempt is not spent.
   record.attempt -= 1
   record.dueAt = null
   if (whatRanOut(record, context) === 'generations')
     failForGood(draft, 'system', { attempt: record.attempt }, 'generations')
-  else draft.move('task_released', byAgent(draft), { ...who, reason: command.reason })
+  else {
+    if (waits) goOn(record)
+    draft.move('task_released', byAgent(draft), { ...who, reason: command.reason })
+    if (waits) preferLastAgent(record, context.now)
+  }
   return done(draft, 'RELEASED')
 }
 
 function fail(draft: TaskDraft, command: Command<'fail'>, context: RuleContext): TaskReply {
   const { record } = draft
   const actor = byAgent(draft)
-  const { failureClass, error, spent } = command
+  const { failureClass, error, spent, submission } = command
   const failure = { ...failureOf(command, record.attempt), ...spent }
+  if (submission) storeRejected(draft, submission)
+  if (spent?.exitCode != null) record.watch = { ...record.watch, exitCode: spent.exitCode }
   record.dueAt = null
   switch (failureClass) {
     case 'human':
@@ -245,6 +264,13 @@ function fail(draft: TaskDraft, command: Command<'fail'>, context: RuleContext):
   return done(draft, 'FAILED')
 }
 
+/** Work that its own checks refuse. A person may promote it. */
+function storeRejected(draft: TaskDraft, submission: Submission): void {
+  const { key, uuid, generation, agent, session } = draft.record
+  const ref = workProductRef(key ?? uuid, generation, submission.hash)
+  storeResult(draft, submission, ref, { generation, agent: agent!, session: session! }, false, 'INCOMPLETE')
+}
+
 const failureOf = ({ failureClass, error, stack }: Command<'fail'>, attempt: number) => ({
   ...{ failureClass, error, attempt },
   ...(stack !== undefined && { stack }),
@@ -255,8 +281,8 @@ function retryLater(draft: TaskDraft, command: Command<'fail'>, context: RuleCon
   const { spent } = command
   const failure = { ...failureOf(command, record.attempt), ...spent }
   // A rate limit is not a failure of the agent: the task waits and the attempt is not spent.
-  if (command.failureClass === 'rate_limited') record.attempt -= 1
-  if (command.failureClass === 'timeout') allowMoreTime(draft, context)
+  if (command.failureClass === 'rate_limited' || command.spendsNoAttempt) record.attempt -= 1
+  if (command.failureClass === 'timeout' || command.tookTooLong) allowMoreTime(draft, context)
   const exhausted = whatRanOut(record, context)
   if (exhausted) {
     failForGood(draft, byAgent(draft), failure, exhausted)
@@ -279,4 +305,5 @@ function allowMoreTime({ record }: TaskDraft, { limits }: RuleContext): void {
   // A holder may have renewed for less than its first lease.
   const longest = Math.max(record.leaseMs, record.minLeaseMs)
   record.minLeaseMs = Math.min(longest * 2, limits.maxLeaseSeconds * 1000)
+  record.watch = timedOut(record.watch)
 }

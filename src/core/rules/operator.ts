@@ -5,13 +5,16 @@ import { closed, isItem, taskItemId } from '../inbox-events.ts'
 import type { TaskDraft, TaskRecord } from '../records.ts'
 import type { TaskReply } from '../replies.ts'
 import { backoffMs, queueRank } from '../retry.ts'
+import { resultDigestOf } from '../standing-result.ts'
 import { isHeld, TASK_TRANSITIONS, type TaskState, type TransitionName } from '../states.ts'
-import { decidedAbout, dropPreference, goOn, preferLastAgent, WAITS_NO_MORE } from '../waiting.ts'
+import { decidedAbout, dropPreference, goOn, preferLastAgent, startOver, WAITS_NO_MORE } from '../waiting.ts'
+import { whyNotReservedFor } from './acting.ts'
 import { fail, requeue, whatRanOut } from './attempts.ts'
 import { switchModel, withOwnModel } from './fallback.ts'
 import { closeForLateResults } from './fence.ts'
 import { withoutMissionPause } from './pause-grace.ts'
 import { whyStale } from './question.ts'
+import { verdictDueAt } from './result.ts'
 import { dropPendingResult, judgeResult } from './result-writes.ts'
 import { changeBudget } from './task-budget.ts'
 import { moveByUpstream } from './upstream.ts'
@@ -23,8 +26,9 @@ type Act<K extends TaskCommand['kind']> = (
   context: RuleContext,
 ) => Refusal | null
 
-type StateAct = 'cancel' | 'pause' | 'resume' | 'retry' | 'reset' | 'approve' | 'reject' | 'verdict' | 'skip'
-const JUDGES: readonly StateAct[] = ['approve', 'reject', 'verdict']
+type OfPages = 'cancel' | 'pause' | 'resume' | 'retry' | 'reset' | 'approve' | 'reject' | 'skip'
+type StateAct = OfPages | 'verdict' | 'verifyAgain'
+const JUDGES: readonly StateAct[] = ['approve', 'reject', 'verdict', 'verifyAgain']
 type OperatorCommand = Command<StateAct | 'update' | 'archive'>
 
 /** What people (and the verifier) do to a task. An act that revokes the task from its holder ends the claim. */
@@ -38,8 +42,10 @@ export function operate(draft: TaskDraft, command: OperatorCommand, context: Rul
 const isStateAct = (command: OperatorCommand): command is Command<StateAct> => command.kind in ACTS
 
 /** From other states an act is refused. */
-const changeBy = (act: StateAct) =>
-  act === 'verdict' ? TASK_TRANSITIONS.task_verification_passed : transitionOf(act)
+function changeBy(act: StateAct) {
+  if (act === 'verdict') return TASK_TRANSITIONS.task_verification_passed
+  return act === 'verifyAgain' ? TASK_TRANSITIONS.task_verification_requested : transitionOf(act)
+}
 
 function changeState(draft: TaskDraft, command: Command<StateAct>, context: RuleContext): Refusal | null {
   const { state } = draft.record
@@ -59,18 +65,20 @@ function changeState(draft: TaskDraft, command: Command<StateAct>, context: Rule
   if (stale) return stale
   if (draft.record.watch?.asks && JUDGES.includes(command.kind))
     return refuse('WRONG_STATE', 'The task waits for the answer to a question; there is no result to judge.')
-  if (digest !== undefined && digest !== draft.record.resultHash) return changedSince(draft.record)
+  if (digest !== undefined && digest !== resultDigestOf(draft.record)) return changedSince(draft.record)
   closeForLateResults(draft.record)
   return (ACTS[command.kind] as Act<StateAct>)(draft, command, context)
 }
 
 /** A verdict names the result that was seen: the task has another one by now. */
-const changedSince = ({ state, generation, resultHash }: TaskRecord): Refusal =>
-  refuse('CHANGED_SINCE', `The task has changed since: it is ${state} at generation ${generation} now.`, {
-    taskState: state,
-    currentGeneration: generation,
-    resultDigest: resultHash,
-  })
+const changedSince = (record: TaskRecord): Refusal => {
+  const { state, generation } = record
+  return refuse(
+    'CHANGED_SINCE',
+    `The task has changed since: it is ${state} at generation ${generation} now.`,
+    { taskState: state, currentGeneration: generation, resultDigest: resultDigestOf(record) },
+  )
+}
 
 const ACTS: { [K in StateAct]: Act<K> } = {
   cancel(draft, { reason }, { actor }) {
@@ -125,8 +133,9 @@ const ACTS: { [K in StateAct]: Act<K> } = {
     return null
   },
 
-  retry(draft, { reason }, { actor }) {
+  retry(draft, { reason, fresh }, { actor }) {
     const { record } = draft
+    if (fresh) startOver(record)
     // A person's retry resets the attempts; the generation continues.
     record.attempt = 0
     record.dueAt = null
@@ -144,6 +153,7 @@ const ACTS: { [K in StateAct]: Act<K> } = {
     record.epoch += 1
     Object.assign(record, { attempt: 0, continuations: 0, resultHash: null, dueAt: null, startedAt: null })
     Object.assign(record, { archivedAt: null, blocked: false, watch: withOwnModel(record.watch) })
+    startOver(record)
     draft.effects.details.push({ taskId: record.id, set: { exhausted: null, question: null } })
     const name = waitsForItsParts(draft) ? 'task_reset_to_wait' : 'task_reset'
     draft.move(name, actor, { reason, epoch: record.epoch })
@@ -158,15 +168,29 @@ const ACTS: { [K in StateAct]: Act<K> } = {
     return null
   },
 
-  reject(draft, { comment, forGood }, context) {
+  reject(draft, { comment, forGood, fresh }, context) {
     dropPendingResult(draft, 'HUMAN_REJECTED')
+    if (fresh) startOver(draft.record)
     draft.record.dueAt = null
     if (forGood) {
       const { attempt } = draft.record
       fail(draft, context.actor, { comment, error: comment, attempt, failureClass: 'quality' }, 'rejected')
       return null
     }
-    retryOrFail(draft, 'task_human_rejected', { comment }, context)
+    // A person has looked at it and wants it done again now.
+    retryOrFail(draft, 'task_human_rejected', { comment }, context, 0)
+    return null
+  },
+
+  verifyAgain(draft, { agent }, context) {
+    const { record } = draft
+    if (record.resultHash === null || record.review !== 'baton')
+      return refuse('WRONG_STATE', 'There is no result that Baton could get a verdict on; decide yourself.')
+    const { generation, watch } = record
+    const round = (watch?.judging?.generation === generation ? watch.judging.round : 0) + 1
+    record.watch = { ...watch, judging: { generation, round, agent } }
+    record.dueAt = verdictDueAt(record, context)
+    draft.move('task_verification_requested', context.actor, { verifier: agent })
     return null
   },
 
@@ -180,7 +204,10 @@ const ACTS: { [K in StateAct]: Act<K> } = {
       draft.move('task_verification_passed', context.actor, { verdict: note, ...given })
     } else {
       dropPendingResult(draft, 'VERIFICATION_FAILED')
-      retryOrFail(draft, 'task_verification_failed', { verdict: note, ...given }, context)
+      // An answer that is given back needs no rest; work that failed may depend on what others do meanwhile.
+      const { purpose, attempt, watch } = draft.record
+      const restMs = purpose === 'work' ? backoffMs(attempt, watch?.retryBaseMs) : 0
+      retryOrFail(draft, 'task_verification_failed', { verdict: note, ...given }, context, restMs)
     }
     return null
   },
@@ -201,6 +228,7 @@ function retryOrFail(
   name: TransitionName,
   why: Record<string, unknown>,
   context: RuleContext,
+  restMs: number,
 ): void {
   const { record } = draft
   // What was merged would be the same again: its parts are to be done again, by a person's choice.
@@ -211,9 +239,7 @@ function retryOrFail(
   if (exhausted) {
     fail(draft, context.actor, { ...payload, failureClass: 'quality', error }, exhausted)
   } else {
-    // An answer that is given back needs no rest; work that was rejected may depend on what others do meanwhile.
-    const restMs = backoffMs(record.attempt, record.watch?.retryBaseMs)
-    record.dueAt = context.now + (record.purpose === 'work' ? restMs : 0)
+    record.dueAt = context.now + restMs
     draft.effects.details.push({ taskId: record.id, set: { failureClass: 'quality', error } })
     switchModel(draft, 'quality')
     draft.move(name, context.actor, payload)
@@ -255,6 +281,8 @@ function update(draft: TaskDraft, command: Command<'update'>, context: RuleConte
     })
   const { priority, maxRetries, maxContinuations, onlyAgent, title, description, tags, budget } =
     command.patch
+  const reserved = whyNotReservedFor(record, onlyAgent, 'agent')
+  if (reserved) return reserved
   const unaffordable = budget && changeBudget(draft, budget)
   if (unaffordable) return unaffordable
   draft.effects.details.push({ taskId: record.id, set: { title, description, tags } })

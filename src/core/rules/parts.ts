@@ -3,6 +3,7 @@ import { refuse } from '../errors.ts'
 import { workProductRef } from '../keys.ts'
 import type { TaskDraft } from '../records.ts'
 import type { TaskReply } from '../replies.ts'
+import { standBy } from '../standing-result.ts'
 import { plus } from '../upstream.ts'
 import { fail } from './attempts.ts'
 import { closeForLateResults } from './fence.ts'
@@ -57,7 +58,7 @@ export function merge(draft: TaskDraft, command: Command<'merge'>, context: Rule
     return { ok: true, reason: 'MOVED', record }
   }
   const by = claimAtOnce(draft, MERGER, 'MERGED')
-  record.resultHash = submission.hash
+  standBy(record, submission)
   const ref = workProductRef(record.key ?? record.uuid, record.generation, submission.hash)
   storeResult(draft, submission, ref, by, record.review === 'none' ? true : null)
   // What is merged needs the same verdict as what an agent submits.

@@ -1,6 +1,7 @@
 import type { RuleContext, TaskCommand } from '../commands.ts'
 import type { TaskDraft } from '../records.ts'
 import type { TaskReply } from '../replies.ts'
+import { standBy } from '../standing-result.ts'
 import { closeForLateResults } from './fence.ts'
 
 type Promote = Extract<TaskCommand, { kind: 'promote' }>
@@ -8,12 +9,12 @@ type Promote = Extract<TaskCommand, { kind: 'promote' }>
 /** A person accepts a rejected result after all. The present holder learns it at its next renewal. */
 export function promote(draft: TaskDraft, command: Promote, context: RuleContext): TaskReply {
   const { record } = draft
-  const { generation, session, hash, ref, reason } = command
+  const { generation, session, hash, commit, ref, reason } = command
   const replaced = record.state === 'completed' ? record.resultHash : null
   closeForLateResults(record)
   draft.endClaim('PROMOTED')
   record.startedAt ??= context.now
-  record.resultHash = hash
+  standBy(record, { hash, commit })
   record.dueAt = null
   record.blocked = false
   draft.effects.results.push({

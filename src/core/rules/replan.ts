@@ -4,7 +4,7 @@ import type { TaskReply } from '../replies.ts'
 import { queueRank } from '../retry.ts'
 import { isTerminal } from '../states.ts'
 import { countOf, type DependencyKind, outcomeOf, readinessOf, type UpstreamReport } from '../upstream.ts'
-import { dropPreference } from '../waiting.ts'
+import { dropPreference, preferPlanned } from '../waiting.ts'
 import { closeForLateResults } from './fence.ts'
 import { moveByUpstream } from './upstream.ts'
 
@@ -23,6 +23,7 @@ export function replan(draft: TaskDraft, command: Replan, context: RuleContext):
   dropPreference(record)
   Object.assign(record, fields, { watch: { ...record.watch, ...fields.watch } })
   if (Object.keys(record.watch!).length === 0) record.watch = null
+  if (record.state === 'queued') preferPlanned(record, context.now)
   draft.touch()
   draft.note('task_updated', context.actor, { fields: [...changed] })
   // A task that was divided has begun, in its parts: it continues waiting for them.

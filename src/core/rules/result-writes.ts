@@ -33,6 +33,7 @@ export function storeResult(
     hash: submission.hash,
     data: submission.data,
     summary: submission.summary,
+    commit: submission.commit ?? null,
     at: now,
   })
 }

@@ -1,14 +1,17 @@
+import type { PastHolder } from '../claim-request.ts'
 import type { Fence, RuleContext, TaskCommand } from '../commands.ts'
 import { type Refusal, refuse } from '../errors.ts'
 import { workProductRef } from '../keys.ts'
 import type { TaskDraft, TaskRecord } from '../records.ts'
 import type { TaskReply } from '../replies.ts'
+import { standBy } from '../standing-result.ts'
 import { CLAIM_ENDS } from '../states.ts'
+import { whyNotHolder } from './acting.ts'
 import { expireLease } from './attempts.ts'
 import { closeForLateResults, isOpenForLateResults, judgeFence, leaseRanOut } from './fence.ts'
 import { isInGrace, withoutMissionPause } from './pause-grace.ts'
 import { storeResult } from './result-writes.ts'
-import { FIRST_CHECK_MS, verifyMsOf } from './watch.ts'
+import { firstVerdictCheckMs, verifyMsOf } from './watch.ts'
 
 type Submit = Extract<TaskCommand, { kind: 'submit' }>
 
@@ -18,6 +21,8 @@ export const REVIEW_REQUIRED = 'The task requires review.'
 export function submit(draft: TaskDraft, command: Submit, context: RuleContext): TaskReply {
   const { record } = draft
   const ref = workProductRef(record.key ?? record.uuid, command.fence.generation, command.submission.hash)
+  const foreign = whyForeign(record, command, context)
+  if (foreign) return noteRejected(draft, command, foreign, ref, context, null)
   if (isSameSubmissionAgain(record, command)) return accepted(record, ref)
   const late = leaseRanOut(record, context.now) || isOpenForLateResults(record)
   const refusal = whyNotAccepted(record, command, context, late)
@@ -27,6 +32,16 @@ export function submit(draft: TaskDraft, command: Submit, context: RuleContext):
   }
   return accept(draft, command, ref, context, late)
 }
+
+/** Knowing the session of another agent's claim is not enough to write under it. */
+const whyForeign = (
+  { agent, session, generation, purpose }: TaskRecord,
+  { fence }: Submit,
+  context: RuleContext,
+) =>
+  fence.generation === generation && fence.session === session && agent !== null
+    ? whyNotHolder(context.outside, agent, purpose)
+    : null
 
 /** A lost reply: the same holder submits the same work again and gets the same answer. */
 function isSameSubmissionAgain(record: TaskRecord, { fence, submission }: Submit): boolean {
@@ -86,7 +101,7 @@ function accept(
   record.startedAt ??= context.now
   closeForLateResults(record)
   if (record.state === 'paused') takeFromPause(record)
-  record.resultHash = submission.hash
+  standBy(record, submission)
   // The errors of earlier attempts no longer apply.
   if (record.generation > 1)
     draft.effects.details.push({ taskId: record.id, set: { error: null, failureClass: null } })
@@ -123,7 +138,7 @@ function withSubmission(
 /** When time moves on a task that has just got a result. */
 export function verdictDueAt({ review, watch }: TaskRecord, { now, limits }: RuleContext): number | null {
   if (review === 'verifier') return now + verifyMsOf(watch, limits)
-  return review === 'baton' ? now + FIRST_CHECK_MS : null
+  return review === 'baton' ? now + firstVerdictCheckMs(watch, limits) : null
 }
 
 const accepted = (record: TaskRecord, ref: string): TaskReply => ({
@@ -143,11 +158,20 @@ function reject(
   const { record } = draft
   const { fence, submission } = command
   // Late work of a real holder is stored. A session that never held this generation did no work for it.
-  const workLost = heldOnce(record, fence, context)
-  if (workLost) {
-    const agent = fence.generation === record.generation ? record.agent : null
-    storeResult(draft, submission, ref, { ...fence, agent }, false, refusal.code)
-  }
+  const holder = heldOnce(record, fence, context)
+  if (holder) storeResult(draft, submission, ref, { ...fence, agent: holder.agent }, false, refusal.code)
+  return noteRejected(draft, command, refusal, ref, context, holder)
+}
+
+function noteRejected(
+  draft: TaskDraft,
+  { fence, submission }: Submit,
+  refusal: Refusal,
+  ref: string,
+  context: RuleContext,
+  holder: PastHolder | null,
+): TaskReply {
+  const workLost = holder !== null
   draft.note('task_result_rejected', context.actor, {
     code: refusal.code,
     givenGeneration: fence.generation,
@@ -155,11 +179,20 @@ function reject(
     workLost,
     workProductRef: ref,
     resultBytes: submission.bytes,
+    // Since its claim: what the work took that is lost.
+    ...(holder?.agent != null && { agent: holder.agent }),
+    ...(holder?.acquiredAt != null && { processingMs: Math.max(0, context.now - holder.acquiredAt) }),
   })
-  return { ...refusal, currentGeneration: record.generation, workLost }
+  return { ...refusal, currentGeneration: draft.record.generation, workLost }
 }
 
-function heldOnce(record: TaskRecord, { generation, session }: Fence, { sessionOf }: RuleContext): boolean {
-  if (generation < 1 || generation > record.generation) return false
-  return session === (generation === record.generation ? record.session : sessionOf?.(record.id, generation))
+/** The holder of this generation, if the session is its own. */
+function heldOnce(
+  record: TaskRecord,
+  { generation, session }: Fence,
+  { holderOf }: RuleContext,
+): PastHolder | null {
+  if (generation < 1 || generation > record.generation) return null
+  const holder = generation === record.generation ? record : holderOf?.(record.id, generation)
+  return holder?.session === session ? { agent: holder.agent, session, acquiredAt: holder.acquiredAt } : null
 }

@@ -27,21 +27,25 @@ export function lose(draft: TaskDraft, { fence, silentMs, who }: Lose, context: 
 
 type Revoke = Extract<TaskCommand, { kind: 'revoke' }>
 
-/** Its agent was terminated: the task goes back to the queue. */
-export function revoke(draft: TaskDraft, { fence, reason }: Revoke, context: RuleContext): TaskReply {
+/** Its agent was terminated, or paused at once: the task goes back to the queue. */
+export function revoke(draft: TaskDraft, { fence, how, reason }: Revoke, context: RuleContext): TaskReply {
   const { record } = draft
   if (!isHeldBy(record, fence)) return { ok: true, reason: 'NOTHING_DUE', record }
-  requeue(draft, context, 'AGENT_TERMINATED', reason)
+  requeue(draft, context, how, reason)
   return { ok: true, reason: 'TAKEN_BACK', record }
 }
 
 type Stall = Extract<TaskCommand, { kind: 'stall' }>
 
-/** ADE's requeue of stalled work: a holder without a sign of life for this long loses the task, whatever its lease. */
+/**
+ * ADE's requeue of stalled work: a holder without a sign of life for this long loses the task, whatever its lease. A run is
+ * left to its node, which knows more of it than the time of its last renewal.
+ */
 export function stall(draft: TaskDraft, { silentMs }: Stall, context: RuleContext): TaskReply {
   const { record } = draft
   if (leaseRanOut(record, context.now)) expireLease(draft, context)
-  else if (isHeld(record.state) && context.now - record.updatedAt >= silentMs) takeFromSilent(draft, context)
+  else if (isHeld(record.state) && !record.watch?.isRun && context.now - record.updatedAt >= silentMs)
+    takeFromSilent(draft, context)
   return { ok: true, reason: draft.changed ? 'MOVED' : 'NOTHING_DUE', record }
 }
 

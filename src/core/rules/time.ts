@@ -9,7 +9,7 @@ import { hasExpired, stopsItsClock } from './closed.ts'
 import { failAtDeadline, isPastDeadline, postponeDeadline } from './deadlines.ts'
 import { leaseRanOut } from './fence.ts'
 import { checkHolder } from './stall.ts'
-import { NEXT_CHECK_MS } from './watch.ts'
+import { verdictClock } from './watch.ts'
 
 type Elapse = Extract<TaskCommand, { kind: 'elapse' }>
 
@@ -40,7 +40,9 @@ export function elapse(draft: TaskDraft, command: Elapse, context: RuleContext):
       else postponeDeadline(draft, context, sooner(expiryOf(record), record.watch?.preferredUntil ?? null))
     } else if (record.state === 'verifying' && record.review === 'baton') {
       // No rule decides about its result: the sender of this command does.
-      record.dueAt = context.now + NEXT_CHECK_MS
+      const { watch, nextCheckMs } = verdictClock(record.watch, context.limits)
+      record.watch = watch
+      record.dueAt = context.now + nextCheckMs
       draft.mark()
     } else if (record.state === 'verifying') {
       record.dueAt = null

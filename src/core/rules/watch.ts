@@ -14,13 +14,17 @@ export function watchAnew(watch: TaskWatch | null, byCoordinator: boolean): Task
   if (watch === null) return byCoordinator ? { isOffered: true } : null
   const {
     isOffered: _offered,
+    isRun: _run,
+    claimMetadata: _metadata,
+    exitCode: _exit,
     doneBy: _doneBy,
     progressAt: _progressAt,
     suspectedAt: _since,
     clockMs: _left,
     ...rest
   } = watch
-  const { attemptEndsAt: _ends, ...own } = rest
+  // Another verdict was wanted on the result of an earlier generation.
+  const { attemptEndsAt: _ends, judging: _judging, ...own } = rest
   if (byCoordinator) return { ...own, isOffered: true }
   const kept = Object.keys(own).length
   if (kept === 0) return null
@@ -36,8 +40,8 @@ export function assignMsOf(watch: TaskWatch | null, byCoordinator: boolean, limi
  * Baton handles a verdict right after the commit. If that was lost with its node, upkeep does: a moment later at first, then
  * now and then.
  */
-export const FIRST_CHECK_MS = 5 * SECOND_MS
-export const NEXT_CHECK_MS = 60 * SECOND_MS
+const FIRST_CHECK_MS = 5 * SECOND_MS
+const NEXT_CHECK_MS = 60 * SECOND_MS
 
 /** Whether a claim that has not been started is due for that, and not only for the end of all attempts. */
 export const mustStartInTime = ({ watch }: Pick<TaskRecord, 'watch'>, limits: Limits) =>
@@ -45,6 +49,35 @@ export const mustStartInTime = ({ watch }: Pick<TaskRecord, 'watch'>, limits: Li
 
 export const verifyMsOf = (watch: TaskWatch | null, limits: Limits) =>
   watch?.verifyMs ?? limits.verifyTimeoutSeconds * SECOND_MS
+
+/** When a result that has just got to Baton is looked at first, unless that happens at once. */
+export const firstVerdictCheckMs = (watch: TaskWatch | null, limits: Limits) =>
+  Math.min(FIRST_CHECK_MS, verifyMsOf(watch, limits))
+
+/** A result still waits for its verdict: how long until it is looked at next. Steps of this clock stop with the gate of its mission. */
+export function verdictClock(
+  watch: TaskWatch | null,
+  limits: Limits,
+): { watch: TaskWatch; nextCheckMs: number } {
+  const verifyMs = verifyMsOf(watch, limits)
+  const leftMs = watch?.verdictLeftMs ?? Math.max(0, verifyMs - FIRST_CHECK_MS)
+  const nextCheckMs = Math.min(NEXT_CHECK_MS, leftMs === 0 ? verifyMs : leftMs)
+  return leftMs === 0
+    ? { watch: { ...watch, verdictLeftMs: 0, isVerdictLate: true }, nextCheckMs }
+    : { watch: { ...watch, verdictLeftMs: leftMs - nextCheckMs }, nextCheckMs }
+}
+
+/** Eight times the time at most: what does not finish by then rarely finishes at all. */
+const MOST_DOUBLINGS = 3
+
+/** ADE 8: an attempt after a timeout gets twice the time. `timeouts`: how many attempts at the task timed out. */
+export const timeFor = (time: number, timeouts = 0): number => time * 2 ** Math.min(timeouts, MOST_DOUBLINGS)
+
+/** An attempt took too long. */
+export const timedOut = (watch: TaskWatch | null): TaskWatch => ({
+  ...watch,
+  timeouts: (watch?.timeouts ?? 0) + 1,
+})
 
 /** Work starts: the start deadline no longer applies, and the task's estimate sets its expected end. */
 export function begun(watch: TaskWatch | null, now: number): TaskWatch | null {
@@ -55,7 +88,7 @@ export function begun(watch: TaskWatch | null, now: number): TaskWatch | null {
   const begins = {
     ...rest,
     ...(estimateMs !== undefined && { doneBy: now + estimateMs }),
-    ...(attemptMs !== undefined && { attemptEndsAt: now + attemptMs }),
+    ...(attemptMs !== undefined && { attemptEndsAt: now + timeFor(attemptMs, watch.timeouts) }),
   }
   return Object.keys(begins).length === 0 ? null : begins
 }
@@ -67,10 +100,13 @@ export function progressed(watch: TaskWatch | null, now: number, doneBy: number 
   return { ...rest, progressAt: now, doneBy }
 }
 
-/** When a silence that continues from now is too long; null when only the lease limits it. */
+/** The longest silence of a holder; null when only the lease limits it. */
+export const stallMsOf = (watch: TaskWatch | null, { stallTimeoutSeconds }: Limits): number | null =>
+  watch?.stallMs ?? (stallTimeoutSeconds === null ? null : stallTimeoutSeconds * SECOND_MS)
+
+/** When a silence that continues from now is too long; null when the lease limits it, or the node of a run judges it. */
 export function stallsAt({ updatedAt, watch }: Held, limits: Limits): number | null {
-  const { stallTimeoutSeconds } = limits
-  const stallMs = watch?.stallMs ?? (stallTimeoutSeconds === null ? null : stallTimeoutSeconds * SECOND_MS)
+  const stallMs = watch?.isRun ? null : stallMsOf(watch, limits)
   return stallMs === null ? null : updatedAt + stallMs
 }
 

@@ -25,14 +25,15 @@ const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
 
 /** Null when it is no valid token count: unknown is better than wrong. */
 export function plainUsage(usage: unknown): TokenUsage | null {
-  const { inputTokens, outputTokens, cachedInputTokens, cachedOutputTokens } = (usage ??
-    {}) as Partial<TokenUsage>
+  const { inputTokens, outputTokens, cachedInputTokens, cachedOutputTokens, cacheWriteInputTokens } =
+    (usage ?? {}) as Partial<TokenUsage>
   if (!isCount(inputTokens) || !isCount(outputTokens)) return null
   return {
     inputTokens,
     outputTokens,
     ...(isCount(cachedInputTokens) && { cachedInputTokens }),
     ...(isCount(cachedOutputTokens) && { cachedOutputTokens }),
+    ...(isCount(cacheWriteInputTokens) && { cacheWriteInputTokens }),
   }
 }
 

@@ -1,4 +1,4 @@
-import { costOf } from '../prices/cost.ts'
+import { costOfUsage } from '../prices/cost.ts'
 import { dollarsOf, nanosOf } from './dollars.ts'
 import type { TokenUsage } from './usage.ts'
 
@@ -40,16 +40,10 @@ export function whyOverBudget(
   if (limitTokens !== undefined && tokens >= limitTokens)
     return `The task has used ${tokens} of its ${limitTokens} tokens.`
   if (limitUsd === undefined) return null
-  const nanos = nanosOf(spent.costUsd ?? '0') + nanosOf(costOnTheWay(usage, model) ?? '0')
+  const nanos = nanosOf(spent.costUsd ?? '0') + nanosOf((usage && costOfUsage(model, usage)) ?? '0')
   return nanos >= nanosOf(limitUsd) ? `The task has cost $${dollarsOf(nanos)} of its $${limitUsd}.` : null
 }
 
 /** As they are counted for missions, too. */
 export const tokensIn = ({ inputTokens, cachedInputTokens, outputTokens }: Spent | TokenUsage) =>
   (inputTokens ?? 0) + (cachedInputTokens ?? 0) + (outputTokens ?? 0)
-
-function costOnTheWay(usage: TokenUsage | null, model: string | null): string | null {
-  if (!usage || model === null) return null
-  const { inputTokens: input, outputTokens: output, cachedInputTokens: cachedInput = 0 } = usage
-  return costOf(model, { input, output, cachedInput })
-}

@@ -25,5 +25,11 @@ export function dollarsOf(nanos: bigint): string {
 export const storedDollars = (dollars: string | null): string | null =>
   dollars === null ? null : dollarsOf(nanosOf(dollars))
 
+/** At least zero. */
+export const dollarsBeyond = (dollars: string, booked: string | null): string => {
+  const more = nanosOf(dollars) - nanosOf(booked ?? '0')
+  return dollarsOf(more > 0n ? more : 0n)
+}
+
 export const addDollars = (a: string, b: string | null): string =>
   b === null ? dollarsOf(nanosOf(a)) : dollarsOf(nanosOf(a) + nanosOf(b))

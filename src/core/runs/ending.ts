@@ -26,6 +26,7 @@ export interface Stop {
     | 'timeout'
     | 'loop_detected'
     | 'no_progress'
+    | 'stalled'
     | 'budget_blocked'
     | 'control_plane_restart'
   >
@@ -59,6 +60,15 @@ export function endingOf(answer: Answer, stop: Stop | null): Ending {
   return { status, errorCode, errorMessage: answer.errorMessage || RUN_ERRORS[errorCode].title }
 }
 
+/**
+ * The end of a run of Baton's own agent. What would stop any other agent fails this verification alone: its settings come from the task
+ * that is judged, and the next verification has others.
+ */
+export const ofOwnAgent = (ending: Ending): Ending =>
+  ending.errorCode !== null && RUN_ERRORS[ending.errorCode].stopsAgent
+    ? { ...ending, errorCode: 'invalid_task' }
+    : ending
+
 const CODE_OF = { failed: 'nonzero_exit', cancelled: 'cancelled', timed_out: 'timeout' } as const
 
 /** What happens to the task: done by the holder, under its fence. */
@@ -66,8 +76,19 @@ export type TaskOutcome =
   | { kind: 'submit' }
   | { kind: 'continue'; after?: readonly string[] }
   | { kind: 'ask'; question: string; options: readonly string[] }
-  | { kind: 'fail'; failureClass: FailureClass; error: string; retryAt: number | undefined }
-  | { kind: 'release'; reason: string }
+  | {
+      kind: 'fail'
+      failureClass: FailureClass
+      error: string
+      retryAt: number | undefined
+      /** It is not the fault of the agent. */
+      spendsNoAttempt?: true
+      /** The next attempt gets more time. */
+      tookTooLong?: true
+      /** The result is stored as rejected: a person may promote it. */
+      withResult?: true
+    }
+  | { kind: 'release'; reason: string; waitsForAgent?: boolean }
   | { kind: 'none' }
 
 export function taskOutcomeOf(ending: Ending, answer: Answer, stop: Stop | null): TaskOutcome {
@@ -82,11 +103,19 @@ export function taskOutcomeOf(ending: Ending, answer: Answer, stop: Stop | null)
   if (errorCode === 'claim_lost') return { kind: 'none' }
   const error = ending.errorMessage ?? RUN_ERRORS[errorCode].title
   if (stop?.byPerson) return { kind: 'fail', failureClass: 'human', error, retryAt: undefined }
+  if (errorCode === 'work_incomplete')
+    return { kind: 'fail', failureClass: 'quality', error, retryAt: undefined, withResult: true }
   // Baton did not stop it: released without spending an attempt, it would be restarted forever.
   const failureClass = errorCode === 'cancelled' && !stop ? 'infrastructure' : RUN_ERRORS[errorCode].task
   if (failureClass === null) return { kind: 'release', reason: errorCode }
+  if (errorCode === 'work_elsewhere') {
+    const until = timeOf(answer.retryAt)
+    // Left to other nodes for a while. After that it is a failure like any other.
+    return { kind: 'fail', failureClass, error, retryAt: until, ...(until && { spendsNoAttempt: true }) }
+  }
   const retryAt = errorCode === 'rate_limited' ? timeOf(answer.retryAt) : undefined
-  return { kind: 'fail', failureClass, error, retryAt }
+  const tookTooLong = errorCode === 'timeout' && ({ tookTooLong: true } as const)
+  return { kind: 'fail', failureClass, error, retryAt, ...tookTooLong }
 }
 
 /** Milliseconds; undefined when the text is not a time. */

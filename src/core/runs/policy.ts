@@ -42,6 +42,10 @@ export const RuntimeConfig = z.looseObject({
     .default([])
     .describe('Stand in for its model, in turn, after a rate limit or a result that was not good enough'),
   node: z.string().min(1).max(200).optional().describe('Only the node with this name runs it'),
+  fresh: z
+    .boolean()
+    .default(false)
+    .describe('Each of its attempts at a task starts over: from the base, in a new session'),
   reservedOnly: z.boolean().default(false).describe('It gets only tasks that name it as their agent'),
 })
 
@@ -74,6 +78,8 @@ interface Kind {
 export const isReservedOnly = ({ adapterType, kind, runtimeConfig }: Kind): boolean =>
   adapterType === 'command' || kind === 'contractor' || settingsOf(runtimeConfig).reservedOnly
 
+/** Whether each of its attempts starts over. */
+export const isFreshAgent = (runtimeConfig: unknown) => settingsOf(runtimeConfig).fresh
 export const policyOf = (runtimeConfig: unknown): WakeupPolicy => settingsOf(runtimeConfig).heartbeat
 export const fallbackModelsOf = (runtimeConfig: unknown) => settingsOf(runtimeConfig).fallbackModels
 export const watchSettingsOf = (runtimeConfig: unknown): WatchSettings => settingsOf(runtimeConfig).watch

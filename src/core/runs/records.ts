@@ -102,9 +102,16 @@ export interface RunRecord {
   inputTokens: number | null
   cachedInputTokens: number | null
   outputTokens: number | null
+  /** A part of the output; null: not reported, as by most programs. */
+  cachedOutputTokens: number | null
   /** Decimal dollars. */
   costUsd: string | null
   usageBasis: string | null
+  /** How much of its usage the totals of its mission have. */
+  bookedTokens: number
+  bookedUsd: string | null
+  /** They have counted it as a run. */
+  isBooked: boolean
   provider: string | null
   model: string | null
   /** The last comments that its prompt contained: of its task, and of the mission. They are read when the run succeeds. */
@@ -140,6 +147,13 @@ export type Run = Omit<RunRecord, 'depth' | 'tokenHash' | 'toldTaskComment' | 't
   workspaceId: number
 }
 
+/** A run that had a folder. */
+export interface RunWork extends Pick<Run, 'id' | 'agent' | 'status' | 'nodeId' | 'folder' | 'finishedAt'> {
+  generation: number
+  /** The name of its node, if that is still known. */
+  node: string | null
+}
+
 /** The state of an agent that is kept between runs. */
 export interface RuntimeState {
   agent: string
@@ -155,6 +169,8 @@ export interface RuntimeState {
   totalCachedInputTokens: number
   /** Decimal dollars. */
   totalCostUsd: string
+  /** Of its runs, those whose cost is unknown. */
+  unknownRuns: number
   lastStartedAt: number | null
   nextTimerAt: number | null
   parkedUntil: number | null
@@ -178,6 +194,7 @@ export interface Usage {
   inputTokens: number
   cachedInputTokens: number | null
   outputTokens: number
+  cachedOutputTokens?: number | null
 }
 
 export interface RunStart {
@@ -186,6 +203,8 @@ export interface RunStart {
   agent: string
   task: RunTask | null
   log: { store: string; logRef: string } | null
+  /** The model it was started with; null: its program decides. */
+  model?: string | null
   sessionIdBefore: string | null
   /** The last comments that its prompt contains. */
   toldComments?: { task: number | null; mission: number | null } | undefined

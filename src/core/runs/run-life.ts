@@ -1,7 +1,7 @@
 import { type EventWithOrigin, type Origin, workspaceEvent } from '../events.ts'
 import { tokensIn } from './budget.ts'
 import { endOfCallbacks } from './callbacks.ts'
-import { addDollars, storedDollars } from './dollars.ts'
+import { addDollars, dollarsBeyond, storedDollars } from './dollars.ts'
 import type { RunEnd, RunRecord, RunStart, RuntimeState, TaskSession, WakeupRecord } from './records.ts'
 import { isOver, isPending, movedRun, movedWakeup, WAKEUP_END_OF } from './states.ts'
 import {
@@ -9,6 +9,7 @@ import {
   type FieldsOf,
   NOTHING_ASKED,
   NOTHING_CHANGED,
+  type RunsChanges,
   type RunsStep,
   type RunsView,
   type UsedByRuns,
@@ -31,6 +32,7 @@ export const beginRun = (start: RunStart): RunsStep<boolean> => ({
       ...ofTask(task),
       logStore: log?.store ?? null,
       logRef: log?.logRef ?? null,
+      model: start.model ?? null,
       sessionIdBefore: start.sessionIdBefore,
       toldTaskComment: start.toldComments?.task ?? null,
       toldMissionComment: start.toldComments?.mission ?? null,
@@ -68,7 +70,9 @@ export const finishRun = (end: RunEnd): RunsStep<boolean> => ({
     const before = runs.get(end.runId)
     if (!before || isOver(before.status)) return unchanged(false)
     const { set: noMore, readMessages } = endOfCallbacks(before)
-    const set = { ...endOf(before, end, now), ...noMore }
+    const ended = { ...before, ...endOf(before, end, now), ...noMore }
+    const { booked, spent } = bookedFor(ended)
+    const set = { ...endOf(before, end, now), ...noMore, ...booked }
     const run = { ...before, ...set }
     const kept = runtime.get(end.agent)
     const wakeup = before.wakeupId === null ? undefined : wakeups.get(before.wakeupId)
@@ -81,7 +85,7 @@ export const finishRun = (end: RunEnd): RunsStep<boolean> => ({
       sessions: end.taskSession && agents.has(end.agent) ? [sessionAfter(end, now)] : [],
       wakeups: wakeup && isPending(wakeup.status) ? [endOfWakeup(wakeup, end, now)] : [],
       readMessages,
-      spent: spentBy(run),
+      spent,
       events: eventsOf(view, run, end, totals?.runs),
     }
     return { answer: true, changes }
@@ -92,6 +96,8 @@ function endOf(run: RunRecord, end: RunEnd, now: number): Partial<RunRecord> {
   const { usage, log, excerpts, task } = end
   return {
     status: movedRun('run_finished', run.status, end.status),
+    // What it was doing last is no longer true.
+    ...{ statusMessage: null, statusColor: null },
     errorCode: end.errorCode,
     errorMessage: end.errorMessage,
     exitCode: end.exitCode,
@@ -100,11 +106,12 @@ function endOf(run: RunRecord, end: RunEnd, now: number): Partial<RunRecord> {
       inputTokens: usage.inputTokens,
       cachedInputTokens: usage.cachedInputTokens,
       outputTokens: usage.outputTokens,
+      cachedOutputTokens: usage.cachedOutputTokens ?? null,
       usageBasis: end.usageBasis ?? run.usageBasis,
     }),
     costUsd: storedDollars(end.costUsd),
     provider: end.provider,
-    model: end.model,
+    model: end.model ?? run.model,
     sessionIdAfter: end.sessionId ?? run.sessionIdAfter,
     summary: end.summary,
     result: end.result ?? null,
@@ -132,15 +139,46 @@ const totalsAfter = (kept: RuntimeState, run: RunRecord, end: RunEnd, now: numbe
   totalCachedInputTokens: kept.totalCachedInputTokens + (run.cachedInputTokens ?? 0),
   totalOutputTokens: kept.totalOutputTokens + (run.outputTokens ?? 0),
   totalCostUsd: addDollars(kept.totalCostUsd, end.costUsd),
+  unknownRuns: kept.unknownRuns + Number(run.startedAt !== null && end.costUsd === null),
   updatedAt: now,
 })
 
-function spentBy(run: RunRecord) {
-  const { innerTaskId, costUsd } = run
-  const tokens = tokensIn(run)
-  const isAny = tokens > 0 || costUsd !== null
-  return innerTaskId === null || !isAny ? [] : [{ taskId: innerTaskId, tokens, usd: costUsd }]
+/** What the totals of its mission do not have yet. They never decrease. A run that did not begin cost nothing. */
+function bookedFor(run: RunRecord): { booked: Partial<RunRecord>; spent: RunsChanges['spent'] } {
+  const { innerTaskId, costUsd, bookedTokens, bookedUsd, isBooked, startedAt } = run
+  if (innerTaskId === null) return { booked: {}, spent: [] }
+  const tokens = Math.max(0, tokensIn(run) - bookedTokens)
+  const usd = costUsd === null ? null : dollarsBeyond(costUsd, bookedUsd)
+  const hasBegun = startedAt !== null
+  const runs = hasBegun && !isBooked ? 1 : 0
+  const wasUnknown = isBooked && bookedUsd === null
+  const unknownRuns = runs === 1 ? Number(usd === null) : -Number(wasUnknown && usd !== null)
+  if (tokens === 0 && (usd === null || usd === '0') && runs === 0 && unknownRuns === 0)
+    return { booked: {}, spent: [] }
+  const booked = {
+    bookedTokens: bookedTokens + tokens,
+    ...(hasBegun && { isBooked: true }),
+    ...(usd !== null && { bookedUsd: addDollars(bookedUsd ?? '0', usd) }),
+  }
+  return { booked, spent: [{ taskId: innerTaskId, tokens, usd, runs, unknownRuns }] }
 }
+
+/**
+ * Adds what a run has used to the totals of its mission before its result is submitted: the result may end the mission, and
+ * what the mission cost must then be known. `finishRun` adds only the rest.
+ */
+export const bookUsage = ({ runId, agent, usage, costUsd }: UsedByRun): RunsStep<boolean> => ({
+  ask: { ...NOTHING_ASKED, agents: [agent], runs: [runId] },
+  decide({ runs }) {
+    const run = runs.get(runId)
+    if (!run || isOver(run.status)) return unchanged(false)
+    const { booked, spent } = bookedFor({ ...run, ...usage, costUsd: storedDollars(costUsd) })
+    if (spent.length === 0) return unchanged(false)
+    return { answer: true, changes: { ...NOTHING_CHANGED, runs: [{ id: runId, set: booked }], spent } }
+  },
+})
+
+type UsedByRun = Pick<RunEnd, 'runId' | 'agent' | 'usage' | 'costUsd'>
 
 const sessionAfter = (end: RunEnd, now: number): TaskSession => ({
   agent: end.agent,
@@ -170,7 +208,7 @@ function eventsOf({ now, others }: RunsView, run: RunRecord, end: RunEnd, runs: 
     ...{ exitCode: end.exitCode, inputTokens: run.inputTokens, outputTokens: run.outputTokens },
     ...{ cachedInputTokens: run.cachedInputTokens, costUsd: end.costUsd },
     logTruncated: end.log?.truncated ?? false,
-    ...{ model: end.model, provider: end.provider },
+    ...{ model: run.model, provider: end.provider },
     ...(run.innerTaskId !== null && spentOnTask(run, others.get(runId))),
   }
   const event = workspaceEvent('run_finished', finished, { actor: `agent:${agent}`, now })

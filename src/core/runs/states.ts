@@ -68,6 +68,7 @@ export const RUNTIME_CHANGES = {
     'totalOutputTokens',
     'totalCachedInputTokens',
     'totalCostUsd',
+    'unknownRuns',
     'updatedAt',
   ],
   credential_parked: ['parkedUntil'],

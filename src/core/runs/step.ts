@@ -112,7 +112,14 @@ export interface RunsChanges {
   messages: readonly { runId: string; number: number; message: CallbackMessage }[]
   readMessages: readonly { runId: string; upTo: number }[]
   /** What a task cost: added to the totals of its mission, if it has one. */
-  spent: readonly { taskId: number; tokens: number; usd: string | null }[]
+  spent: readonly {
+    taskId: number
+    tokens: number
+    usd: string | null
+    /** Runs that have ended, and by how much the number of those without a known cost changes. */
+    runs: number
+    unknownRuns: number
+  }[]
   events: readonly EventWithOrigin[]
 }
 

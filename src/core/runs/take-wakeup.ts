@@ -127,6 +127,8 @@ const newRun = (
   ...{ taskId: null, innerTaskId: null, generation: null, attempt: null, session: null },
   ...{ bootId: null, pid: null, pidStarted: null, provider: null, model: null },
   ...{ inputTokens: null, cachedInputTokens: null, outputTokens: null, costUsd: null, usageBasis: null },
+  cachedOutputTokens: null,
+  ...{ bookedTokens: 0, bookedUsd: null, isBooked: false },
   ...{ toldTaskComment: null, toldMissionComment: null, awaiting: null, answerDueAt: null },
   ...{ sessionIdBefore: null, sessionIdAfter: null, statusMessage: null, statusColor: null },
   ...{ summary: null, result: null, folder: null, stdoutExcerpt: null, stderrExcerpt: null },

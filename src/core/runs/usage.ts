@@ -7,6 +7,8 @@ export interface TokenUsage {
   outputTokens: number
   cachedInputTokens?: number
   cachedOutputTokens?: number
+  /** The part of the input that was written to the cache: it has a price of its own. */
+  cacheWriteInputTokens?: number
 }
 
 /**

@@ -48,6 +48,8 @@ export type Heard =
 
 export interface WatchdogState {
   readonly settings: WatchSettings
+  /** The stall timeout of its task; null when there is none. */
+  readonly stallMs: number | null
   readonly heardAt: number
   /** The time of its last progress; null while it is unknown whether its adapter reports progress. */
   readonly activeAt: number | null
@@ -64,7 +66,7 @@ export interface WatchdogState {
 }
 
 export interface Flag {
-  code: 'loop_detected' | 'no_progress'
+  code: 'loop_detected' | 'no_progress' | 'stalled'
   detail: string
 }
 
@@ -76,8 +78,13 @@ export interface WatchdogReport {
 }
 
 /** `reportsActivity`: the adapter is known to report progress; otherwise that is known from its first report on. */
-export const watching = (settings: WatchSettings, now: number, reportsActivity = false): WatchdogState => ({
+export const watching = (
+  settings: WatchSettings,
+  now: number,
+  { reportsActivity = false, stallMs = null }: { reportsActivity?: boolean; stallMs?: number | null } = {},
+): WatchdogState => ({
   settings,
+  stallMs,
   heardAt: now,
   activeAt: reportsActivity ? now : null,
   lastCall: null,
@@ -105,6 +112,7 @@ export function elapsed(watch: WatchdogState, now: number): WatchdogReport {
   const idleMs = activeAt !== null && heardAt > activeAt ? now - activeAt : 0
   const silence = () => noProgress('no output', silentMs)
   const idleness = () => noProgress('output but no progress', idleMs)
+  if (watch.stallMs !== null && silentMs >= watch.stallMs) return report(watch, stalled(silentMs), true)
   if (isOver(silentMs, settings.stopSilentSec)) return report(watch, silence(), true)
   if (isOver(idleMs, settings.stopIdleSec)) return report(watch, idleness(), true)
   if (!watch.isSilenceFlagged && isOver(silentMs, settings.silentSec))
@@ -125,6 +133,11 @@ const isOver = (ms: number, limitSec: number) => limitSec > 0 && ms >= limitSec 
 const noProgress = (what: string, ms: number): Flag => ({
   code: 'no_progress',
   detail: `${what} for ${Math.floor(ms / 1000)} s`,
+})
+
+const stalled = (ms: number): Flag => ({
+  code: 'stalled',
+  detail: `no sign of life for ${Math.floor(ms / 1000)} s: neither output nor a tool call nor progress`,
 })
 
 function withCall(

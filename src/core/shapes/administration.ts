@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { LimitsSchema } from '../limits.ts'
-import { Instant, Name, Uuid } from './common.ts'
+import { Instant, Name, Slug, Uuid } from './common.ts'
 
 const ROLES = ['owner', 'admin', 'member', 'viewer'] as const
 export type Role = (typeof ROLES)[number]
 
 /**
  * The rights of a key: read; work as an agent; operate tasks; configure what agents run; administer the workspace; own it;
- * create workspaces.
+ * run the server: create workspaces, see its nodes, widen the limits of any workspace.
  */
 const RIGHTS = ['read', 'work', 'operate', 'configure_agents', 'admin', 'own', 'instance'] as const
 export type Right = (typeof RIGHTS)[number]
@@ -32,7 +32,13 @@ export const KeyBody = z.strictObject({
     .optional()
     .describe('Restricts the rights of the role'),
   expiresAt: Instant.optional(),
-  instanceAdmin: z.boolean().default(false).describe('May create workspaces; for owners without scopes'),
+  instanceAdmin: z
+    .boolean()
+    .default(false)
+    .describe('May create workspaces, see the nodes and widen limits; for owners without scopes'),
+  agent: Slug.optional().describe(
+    'The only agent that the key may act as. It sends heartbeats, claims and writes as that agent, and has no other rights than read and work',
+  ),
 })
 
 export const KeyView = z.object({
@@ -42,6 +48,7 @@ export const KeyView = z.object({
   role: z.enum(ROLES),
   scopes: z.array(z.string()).nullable(),
   instanceAdmin: z.boolean(),
+  agent: z.string().nullable().describe('The slug of the only agent that it may act as'),
   createdBy: z.string().nullable().describe('The id of the key that created it'),
   createdAt: z.string(),
   expiresAt: z.string().nullable(),

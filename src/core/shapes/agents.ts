@@ -23,6 +23,13 @@ export const AgentBody = z.strictObject({
   adapterConfig: SettingsObject.nullable().optional(),
   runtimeConfig: SettingsObject.nullable().optional(),
   capabilities: z.array(Tag).max(50).optional(),
+  taskTypes: z
+    .array(Tag)
+    .max(50)
+    .optional()
+    .describe(
+      'The types of work it takes from the queue; none: any. What is reserved for it may be of any type',
+    ),
   maxConcurrentTasks: z
     .int()
     .min(1)
@@ -65,10 +72,23 @@ export const HeartbeatBody = z.strictObject({
   metadata: z.record(Tag, z.unknown()).optional(),
 })
 
-export const PauseBody = z.strictObject({ reason: ShortText.optional() })
+export const PauseBody = z.strictObject({
+  reason: ShortText.optional(),
+  graceful: z
+    .boolean()
+    .default(true)
+    .describe(
+      'It may finish what it holds; otherwise its runs are stopped and its tasks return to the queue',
+    ),
+})
 export const TerminateBody = z.strictObject({
   reason: ShortText.default('terminated by a person'),
-  graceful: z.boolean().default(true).describe('It may finish what it holds'),
+  graceful: z
+    .boolean()
+    .default(true)
+    .describe(
+      'It may finish what it holds; otherwise its runs are stopped and its tasks return to the queue',
+    ),
 })
 
 export const AgentView = z.object({
@@ -81,6 +101,7 @@ export const AgentView = z.object({
   adapterConfigHidden: z.boolean().describe('There are settings, and this key may not see them'),
   runtimeConfig: SettingsObject.nullable(),
   capabilities: z.array(z.string()),
+  taskTypes: z.array(z.string()),
   maxConcurrentTasks: z.int().nullable(),
   heartbeatIntervalSeconds: z.number(),
   staleThresholdSeconds: z.number(),

@@ -41,6 +41,12 @@ export const Card = z.object({
   costUsd: z.string().nullable().describe('Of all its runs'),
   tokens: z.int().nullable().describe('Of all its runs'),
   runId: Uuid.nullable().describe('Its last run'),
+  workNote: z
+    .string()
+    .nullable()
+    .describe(
+      'What the work of its last run lacks: it was not saved, earlier work is missing, files were left out, a result could not be read',
+    ),
   commentCount: z.int(),
   createdAt: z.string(),
   updatedAt: z.string(),

@@ -41,7 +41,10 @@ const Result = z.strictObject({
 const Failure = z.strictObject({
   kind: z.literal('failure'),
   code: z
-    .enum(['nonzero_exit', 'api_error', 'rate_limited', 'refused', 'not_logged_in', 'output_parse_error'])
+    .enum([
+      ...['nonzero_exit', 'api_error', 'rate_limited', 'refused', 'not_logged_in', 'output_parse_error'],
+      'invalid_task',
+    ] as const)
     .optional(),
   message: Text,
   /** With rate_limited. */

@@ -18,6 +18,7 @@ export const ChildFields = TaskCreate.omit({
     .unwrap()
     .optional()
     .describe('At most the priority of the task that adds it, which is the default'),
+  maxRetries: TaskCreate.shape.maxRetries.unwrap().optional().describe('Default: as its mission says, or 3'),
 })
 
 export const ChildBody = ChildFields.extend(fence)

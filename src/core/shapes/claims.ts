@@ -6,7 +6,18 @@ import { CLAIM_ENDS, CLAIM_STATES, type ClaimEnd } from '../states.ts'
 import { fence, Instant, LeaseSeconds, Name, ShortText, Slug, Tag, Track, Uuid } from './common.ts'
 import { BriefTask, TaskView } from './tasks.ts'
 
-const holder = { agent: Slug, session: Name, leaseSeconds: LeaseSeconds.optional() }
+const ClaimMetadata = z
+  .record(Tag, z.unknown())
+  .describe(
+    'What the holder says about itself, up to 4,096 characters of JSON; shown with the claim and in its event',
+  )
+
+const holder = {
+  agent: Slug,
+  session: Name,
+  leaseSeconds: LeaseSeconds.optional().describe('Default: what the task should take, if that is long'),
+  metadata: ClaimMetadata.optional(),
+}
 
 export const ClaimBody = z.strictObject(holder)
 const choice = {

@@ -27,8 +27,15 @@ export const Generation = z.int().min(0).max(2_147_483_647)
 
 export const IdParams = z.object({ id: Name })
 
+/** The most rows of a page. */
+export const LARGEST_PAGE = 200
+
+/** How many a page is to have. More than it can have is refused: a shorter page would look like the end of the list. */
+export const limitUpTo = (most: number, description = `At most ${most}; more is refused`) =>
+  Digits.meta({ description, most }).optional()
+
 /** Query parameters of lists. */
-export const Page = { cursor: Name.optional(), limit: Digits.optional() }
+export const Page = { cursor: Name.optional(), limit: limitUpTo(LARGEST_PAGE) }
 
 /** `?include=`: large fields that lists leave out by default. */
 export const include = (...names: string[]) =>
@@ -59,3 +66,9 @@ export type ReadonlyLists<T> = T extends readonly (infer I)[]
   : T extends object
     ? { [K in keyof T]: ReadonlyLists<T[K]> }
     : T
+
+export const Fresh = z
+  .boolean()
+  .describe(
+    'Start over: from the base, in a new session. Otherwise the work of the last attempt is continued',
+  )

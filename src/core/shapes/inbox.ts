@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { INBOX_KINDS } from '../waiting.ts'
 import { AgentView } from './agents.ts'
-import { Generation, listOf, ShortText, Uuid } from './common.ts'
+import { Fresh, Generation, listOf, ShortText, Slug, Uuid } from './common.ts'
 import { MissionPatchBody, MissionView, PlanVersionView } from './missions.ts'
 import { Answer, Digest } from './people.ts'
 import { ResultView } from './results.ts'
@@ -15,6 +15,7 @@ const DECISIONS = [
   'reject',
   'replan',
   'fail',
+  'verify',
   'answer',
   'retry',
   'resume',
@@ -48,6 +49,10 @@ export const InboxItem = z.object({
     ),
   since: z.string(),
   askedBy: z.string().nullable().describe('The agent that asks, or whose result waits'),
+  waitsFor: z
+    .string()
+    .nullable()
+    .describe('The agent that should judge the result, or that the task is reserved for'),
   preview: z.string().nullable().describe('The beginning of the question, or of the summary of the result'),
   expiresAt: z.string().nullable().describe('When time decides instead; null: it waits without a limit'),
   generation: z
@@ -74,7 +79,7 @@ export const InboxDetail = InboxItem.extend({
     .object({
       maxUsd: z.string().nullable(),
       maxTokens: z.int().nullable(),
-      totalCost: z.string(),
+      totalCost: z.string().nullable(),
       totalTokens: z.int(),
     })
     .nullable(),
@@ -89,6 +94,7 @@ export const InboxAnswer = z.strictObject({
   decision: z.enum(DECISIONS).describe('One of the actions of the item'),
   comment: ShortText.optional(),
   answer: Answer.optional().describe('With the decision "answer"'),
+  agent: Slug.optional().describe('With the decision "verify": who judges; without it any agent that may'),
   budget: z
     .union([MissionPatchBody.shape.budget.unwrap(), TaskBudget])
     .optional()
@@ -97,13 +103,14 @@ export const InboxAnswer = z.strictObject({
     ),
   generation: Generation.optional().describe('The generation of the item; refused when it is another one'),
   digest: Digest.optional().describe('The digest of the item; refused when it is another one'),
+  fresh: Fresh.optional().describe('With the decisions "reject" and "retry": the next attempt starts over'),
 })
 
 /** One decision about several items. */
 const MOST_ITEMS = 100
-const { decision, comment, answer } = InboxAnswer.shape
+const { decision, comment, answer, fresh } = InboxAnswer.shape
 export const InboxAnswers = z.strictObject({
-  ...{ decision, comment, answer },
+  ...{ decision, comment, answer, fresh },
   items: z
     .array(
       z.strictObject({

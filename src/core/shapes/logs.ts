@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { LOG_LEVELS } from '../log-levels.ts'
-import { fence } from './common.ts'
+import { fence, LARGEST_PAGE, limitUpTo } from './common.ts'
 
 /** One word, so that several can be listed between commas. */
 export const LineEvent = z
@@ -42,10 +42,7 @@ export const LogQuery = z.strictObject({
     .regex(/^\d{1,15}$/)
     .optional()
     .describe('nextCursor of the previous page, or the seq of any entry'),
-  limit: z
-    .string()
-    .regex(/^\d{1,15}$/)
-    .optional(),
+  limit: limitUpTo(LARGEST_PAGE),
   order: z.enum(['asc', 'desc']).optional().describe('Newest first (desc) by default'),
 })
 

@@ -72,6 +72,10 @@ export const MissionSettings = z.strictObject({
   reportAgent: Slug.optional().describe(
     'The agent that reports on the mission when it has ended. Baton writes a report in any case',
   ),
+  acceptance: z
+    .enum(['auto', 'human'])
+    .optional()
+    .describe('Whether a person accepts the outcome before the mission is completed. Default: auto'),
   commands: z
     .array(ShortText.min(1))
     .max(100)
@@ -86,6 +90,14 @@ export const MissionConfig = MissionSettings.extend({
     .strictObject({ id: Uuid, scheduledFor: z.string().nullable(), variables: VariableValues })
     .optional()
     .describe('The routine that started it, the scheduled time, and the values of its variables'),
+  outcome: z
+    .strictObject({
+      state: z.enum(['ready', 'declined']),
+      missing: z.string().nullable().describe('What a person missed in it'),
+      isPlanning: z.boolean().describe('Its planner makes the next plan'),
+    })
+    .optional()
+    .describe('Its work is done, and a person decides about the outcome'),
   version: z.literal(CONFIG_VERSION).default(CONFIG_VERSION),
 })
 export type MissionConfig = z.output<typeof MissionConfig>
@@ -154,7 +166,9 @@ export const MissionView = z.object({
   tasksCompleted: z.int(),
   tasksFailed: z.int(),
   totalTokens: z.int(),
-  totalCost: z.string(),
+  totalCost: z.string().nullable().describe('Of the runs whose cost is known; null: it is known of none'),
+  runs: z.int().describe('Runs that have ended'),
+  unknownRuns: z.int().describe('Of them, those whose cost is unknown'),
   contractors: z.array(z.string()).describe('Slugs of all contractors that were made for it'),
   createdBy: z.string(),
   resultSummary: z.string().nullable().describe('How it ended, in a sentence; null before its end'),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { missionStates } from '../kinds/mission/states.ts'
 import { Slug, Uuid } from './common.ts'
-import { ProbeView } from './runs.ts'
+import { ProbeView, RunsAs } from './runs.ts'
 
 /** What somebody needs to know who uses Baton for the first time. */
 
@@ -28,6 +28,7 @@ export const Onboarding = z.object({
     .array(Cli)
     .nullable()
     .describe('Programs of agents on this node; null: the key may not configure agents'),
+  agentsRunAs: RunsAs,
   hasTasks: z.boolean(),
   hasAgents: z.boolean().describe('Beside those of the demonstration'),
   demo: z

@@ -87,7 +87,9 @@ export const Overview = z.object({
           taskCount: count,
           tasksCompleted: count,
           tasksFailed: count,
-          totalCost: z.string(),
+          totalCost: z.string().nullable(),
+          runs: z.int(),
+          unknownRuns: z.int(),
           maxUsd: z.string().nullable().describe('Its budget'),
         }),
       )

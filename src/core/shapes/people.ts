@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { WAIT_KINDS } from '../waiting.ts'
-import { fence, Generation, ShortText, Tag, Text } from './common.ts'
+import { Fresh, fence, Generation, ShortText, Tag, Text } from './common.ts'
 
 /** What people are asked, and what they answer. */
 
@@ -56,6 +56,7 @@ export const RejectTask = ApproveTask.extend({
     .enum(['retry', 'fail'])
     .optional()
     .describe('Whether the task is tried again, while attempts are left (the default), or fails'),
+  fresh: Fresh.optional(),
 })
 
 export const CompleteBody = z.strictObject({

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { TRIGGER_RULES } from '../states.ts'
-import { Name, Slug, Track } from './common.ts'
+import { Name, ShortText, Slug, Track } from './common.ts'
 
 export const ProjectBody = z.strictObject({ slug: Slug, name: Name.optional() })
 export const ProjectParams = z.object({ slug: Slug })
@@ -13,12 +13,14 @@ export const TrackBody = z.strictObject({
     .max(100_000)
     .nullable()
     .describe('How many agents may work on the track at once; null: any number'),
+  purpose: ShortText.nullable().optional().describe('What the track is for'),
 })
 
 const TrackView = z.object({
   track: z.string(),
   maxAgents: z.int().nullable(),
   sequential: z.boolean(),
+  purpose: z.string().nullable(),
   agents: z.array(z.string()),
   completed: z.int(),
   inProgress: z.int(),
@@ -75,6 +77,7 @@ export const PlanView = z.object({
       z.object({
         agents: z.int().optional(),
         sequential: z.literal(true).optional(),
+        purpose: z.string().optional(),
         tasks: z.array(PlanTask),
       }),
     ]),

@@ -12,6 +12,10 @@ export const ResultView = z.object({
   rejectionReason: z.string().nullable(),
   result: z.unknown(),
   summary: z.string().nullable(),
+  commit: z
+    .string()
+    .nullable()
+    .describe('The commit of the work; null: it was not made in a git worktree of Baton'),
   submittedAt: z.string(),
 })
 

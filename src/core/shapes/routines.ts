@@ -80,7 +80,7 @@ export const RoutineStarted = z.object({ missionId: Uuid })
 export const RoutineParams = z.strictObject({ id: Uuid })
 
 const Figures = z.object({
-  cost: z.string().describe('Exact dollars'),
+  cost: z.string().nullable().describe('Exact dollars; null: unknown'),
   durationMs: z.int().nullable(),
   score: z.number().nullable().describe('The mean of the scores that its verifications gave'),
 })

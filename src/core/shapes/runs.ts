@@ -3,6 +3,7 @@ import { RUN_STATES, WAKEUP_STATES } from '../runs/states.ts'
 import { TRIGGER_DETAILS, WAKEUP_SOURCES } from '../runs/wakeups.ts'
 import { HolderRequestView } from './claims.ts'
 import { listOf, Name, ShortText, Uuid } from './common.ts'
+import { RunFolder } from './run-folder.ts'
 
 export const WakeupBody = z.strictObject({
   source: z.enum(WAKEUP_SOURCES).default('on_demand'),
@@ -54,6 +55,7 @@ const UsageView = z
   .object({
     inputTokens: z.number().describe('Uncached input'),
     cachedInputTokens: z.number().nullable(),
+    cachedOutputTokens: z.number().optional().describe('Where the adapter reports it'),
     outputTokens: z.number(),
     basis: z
       .string()
@@ -92,7 +94,7 @@ export const RunView = z.object({
   sessionIdAfter: z.string().nullable(),
   summary: z.string().nullable(),
   result: z.unknown(),
-  folder: z.unknown(),
+  folder: RunFolder.nullable(),
   stdoutExcerpt: z.string().nullable(),
   stderrExcerpt: z.string().nullable(),
   log: z
@@ -166,7 +168,8 @@ export const RuntimeStateView = z.object({
   totalInputTokens: z.number(),
   totalOutputTokens: z.number(),
   totalCachedInputTokens: z.number(),
-  totalCostUsd: z.string(),
+  totalCostUsd: z.string().describe('Of the runs whose cost is known'),
+  unknownRuns: z.int().describe('Runs whose cost is unknown'),
   lastStartedAt: z.string().nullable(),
   nextTimerAt: z.string().nullable(),
   parkedUntil: z.string().nullable(),
@@ -200,11 +203,19 @@ export const ProbeView = z.object({
   ),
 })
 
+export const RunsAs = z
+  .enum(['baton', 'root'])
+  .nullable()
+  .describe(
+    'As whom programs of agents run on this node: as the user of Baton, whose keys they can read, or as root; null: none run, or the key may not configure agents',
+  )
+
 export const AdapterView = z.object({
   type: z.string(),
   capabilities: z.record(z.string(), z.boolean()),
   configSchema: z.record(z.string(), z.unknown()).optional().describe('JSON Schema of adapterConfig'),
   allowed: z.boolean().describe('Whether agents of this workspace may have this type on this node'),
+  runsAs: RunsAs,
 })
 
 /** A heartbeat is answered with requests, a result or a failure with how the run ended. */

@@ -47,6 +47,7 @@ export const TaskPlanView = z.object({
   sequenceNumber: z.int().nullable(),
   model: z.string().nullable(),
   fallbackModels: z.array(z.string()).optional(),
+  preferredAgent: z.string().optional().describe('It goes first; others after ten minutes'),
   complexity: z.number().nullable(),
   estimatedTokens: z.int().nullable(),
   successCriteria: z.string().nullable(),

@@ -4,7 +4,19 @@ import { PURPOSES } from '../records.ts'
 import { DEFAULT_MAX_CONTINUATIONS } from '../retry.ts'
 import { AGENT_STATES, TRIGGER_RULES, taskStates } from '../states.ts'
 import { DEPENDENCY_KINDS } from '../upstream.ts'
-import { Generation, Instant, listOf, Name, ShortText, Slug, Tag, Text, Title, Uuid } from './common.ts'
+import {
+  Fresh,
+  Generation,
+  Instant,
+  listOf,
+  Name,
+  ShortText,
+  Slug,
+  Tag,
+  Text,
+  Title,
+  Uuid,
+} from './common.ts'
 import { AwaitsView, QuestionView } from './people.ts'
 import {
   planFields,
@@ -109,6 +121,7 @@ export const TaskCreate = z.strictObject({
     .describe('How long it should take from its start'),
   mission: Uuid.optional().describe('The running mission it belongs to; its priority is the default then'),
   optional: z.boolean().default(false).describe('Its failure does not fail its mission'),
+  fresh: z.boolean().default(false).describe('Each attempt starts over: from the base, in a new session'),
   ...planFields,
   toolsRequested: ToolsRequested.default([]),
   budget: TaskBudget.optional().describe('For all its runs together; when it is used up, a person is asked'),
@@ -144,6 +157,8 @@ export const OperatorAct = z.strictObject({
   generation: Generation.optional().describe('Refused when the task has another generation'),
 })
 
+export const RetryAct = OperatorAct.extend({ fresh: Fresh.optional() })
+
 /** What the narrow row alone holds of a task: answers to holders show this, not what people wrote. */
 export const BriefTask = z.object({
   id: Uuid,
@@ -165,7 +180,10 @@ export const BriefTask = z.object({
   requiredCapabilities: z.array(z.string()),
   verification: z.object({ kind: z.enum(['human', 'verifier', 'baton']) }).nullable(),
   holder: z
-    .object({ agent: z.string(), session: z.string(), generation: z.int(), leaseExpiresAt: z.string() })
+    .object({
+      ...{ agent: z.string(), session: z.string(), generation: z.int(), leaseExpiresAt: z.string() },
+      metadata: z.record(z.string(), z.unknown()).optional().describe('What it said about itself'),
+    })
     .nullable(),
   timeouts: Timeouts.nullable(),
   estimatedDurationMinutes: z.number().nullable(),
@@ -183,7 +201,9 @@ export const BriefTask = z.object({
   resultDigest: z
     .string()
     .nullable()
-    .describe('Identifies the result that is accepted, or awaits a verdict; approvals name it'),
+    .describe(
+      'Identifies the result that is accepted, or awaits a verdict, and the commit of its work; approvals name it',
+    ),
 })
 
 export const TaskView = BriefTask.extend({
@@ -202,6 +222,7 @@ export const TaskView = BriefTask.extend({
   createdBy: z.string().nullable(),
   error: z.string().nullable(),
   failureClass: z.string().nullable(),
+  exitCode: z.int().nullable().describe('How the program of its last attempt exited, if that failed'),
   progress: z
     .object({
       percent: z.number().nullable(),

@@ -2,6 +2,8 @@ import { lstat, rmdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { answerOf, type Git, reasonOf, serialized, unlessLocked } from './git.ts'
 import { unlessMissing } from './places.ts'
+import { operationIn } from './unfinished.ts'
+import { headOfBranch, heldRef } from './work-refs.ts'
 import type { Folder, Worktree } from './worktree.ts'
 import {
   commitIn,
@@ -29,10 +31,17 @@ export interface Cleaned {
 
 const kept = (why: string): Cleaned => ({ isRemoved: false, why, isBranchDeleted: false })
 
-export async function cleanFolder(git: Git, folder: Folder, policy: CleanupPolicy): Promise<Cleaned> {
-  const { worktree } = folder
+/** `leftOutCount`: of files that are not in the saved work. */
+export async function cleanFolder(
+  git: Git,
+  { worktree }: Folder,
+  policy: CleanupPolicy,
+  leftOutCount = 0,
+): Promise<Cleaned> {
   if (!worktree) return kept('it is not a worktree')
   if (policy === 'never') return kept('its cleanup setting is never')
+  if (policy === 'when_clean' && leftOutCount > 0)
+    return kept(`${leftOutCount} ${leftOutCount === 1 ? 'file is' : 'files are'} not in the saved work`)
   const remove = policy === 'always' ? removeInAnyCase : removeWhenClean
   return serialized(worktree.repository, () => remove(git, worktree))
 }
@@ -65,17 +74,6 @@ export async function removeWhenClean(git: Git, worktree: Worktree): Promise<Cle
   return { isRemoved: true, why: null, isBranchDeleted: await deleteUnusedBranch(git, worktree, baseCommit) }
 }
 
-/** Git marks unfinished operations with these; a rebase may be stopped at a commit with no files changed. */
-const UNFINISHED = [
-  'rebase-merge',
-  'rebase-apply',
-  'MERGE_HEAD',
-  'CHERRY_PICK_HEAD',
-  'REVERT_HEAD',
-  'BISECT_LOG',
-  'sequencer',
-]
-
 async function filesThatWouldBeLost(
   git: Git,
   worktree: Worktree,
@@ -83,8 +81,7 @@ async function filesThatWouldBeLost(
 ): Promise<string | null> {
   const { root, repository } = worktree
   if ((await repositoryOf(git, root)) !== repository) return 'it no longer belongs to its repository'
-  for (const name of UNFINISHED)
-    if (await exists(join(record, name))) return 'it has an unfinished git operation'
+  if (await operationIn(record)) return 'it has an unfinished git operation'
   const tracked = await trackedIn(git, root)
   if (tracked === null) return 'git does not list the files in it'
   // Git removes no worktree with submodules; and to inspect one, it would run with the submodule's own settings.
@@ -137,7 +134,7 @@ async function deleteUnusedBranch(
   { repository, branch }: Worktree,
   baseCommit: string,
 ): Promise<boolean> {
-  const ref = `refs/heads/${branch}`
+  const ref = headOfBranch(branch)
   const tip = await answerOf(git, repository, ['rev-parse', '--verify', '--quiet', ref])
   if (tip === null) return false
   const own = await answerOf(git, repository, ['rev-list', '--max-count=1', `${baseCommit}..${tip}`])
@@ -145,6 +142,7 @@ async function deleteUnusedBranch(
   if (own !== '' || elsewhere === null || elsewhere.split('\n').includes(`branch ${ref}`)) return false
   // Only if the tip is unchanged: a commit made just now is not lost.
   const end = await unlessLocked(() => git(repository, ['update-ref', '-d', ref, tip]))
+  await git(repository, ['update-ref', '-d', heldRef(branch, 'saved'), tip])
   return end.code === 0
 }
 

@@ -1,16 +1,26 @@
-import { stat } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { lookUp } from '../../adapters/child/lookup.ts'
+import { isFolder } from './places.ts'
 import { FolderRefused } from './refused.ts'
 import { filterOverrides, UnsafeConfig } from './repository-config.ts'
-import { type GitEnd, GitTimeout, runGit } from './run-git.ts'
+import { type GitEnd, type GitStreams, GitTimeout, runGit } from './run-git.ts'
 
 /**
  * How Baton runs git: without a shell, prompts, or an environment that could redirect it; without the hooks, filters and
  * other programs that a repository names, since agents can write there; without the network; and with a timeout.
  */
 
-export type Git = (folder: string, args: readonly string[], timeoutMs?: number) => Promise<GitEnd>
+export type Git = (
+  folder: string,
+  args: readonly string[],
+  timeoutMs?: number,
+  options?: GitOptions,
+) => Promise<GitEnd>
+
+export interface GitOptions extends GitStreams {
+  /** Variables of git itself: which index, which git folder, who commits. */
+  env?: Record<string, string>
+}
 
 /** Git failed, and as far as known not because of wrong settings. */
 export class GitFailed extends Error {
@@ -38,12 +48,20 @@ const SAFE_SETTINGS = [
   'submodule.recurse=false',
   // Git checks for work itself before it removes a worktree; a repository may configure it to ignore untracked files.
   'status.showUntrackedFiles=all',
+  // Work that is saved must be all that was done: no file is taken for unchanged, and none is refused for its line ends.
+  'core.ignoreStat=false',
+  'core.safecrlf=false',
+  'sparse.expectFilesOutsideOfPatterns=false',
+  // The index of a worktree is one file, so that it can be copied and replaced.
+  'core.splitIndex=false',
+  'i18n.commitEncoding=UTF-8',
 ].flatMap((setting) => ['-c', setting])
 
 /** These commands read no checked-out file, so no filter runs. */
 const WITHOUT_FILES = new Set([
   ...['branch', 'cat-file', 'for-each-ref', 'ls-files', 'merge-base', 'rev-list', 'rev-parse'],
-  ...['show-ref', 'update-ref', '--git-dir'],
+  ...['show-ref', 'update-ref', '--git-dir', 'symbolic-ref', 'write-tree', 'commit-tree', 'check-attr'],
+  'diff-tree',
 ])
 
 /**
@@ -66,20 +84,20 @@ export function gitWith(
     GIT_ALLOW_PROTOCOL: 'none',
     GIT_NO_LAZY_FETCH: '1',
   }
-  return async (folder, args, timeout = TIMEOUT_MS) => {
+  return async (folder, args, timeout = TIMEOUT_MS, { env: ofCall = {}, ...streams } = {}) => {
     const timeoutMs = Math.min(timeout, longestMs)
     const limits = { timeoutMs, graceMs, mostOutputBytes: MOST_OUTPUT_BYTES }
-    const run = (at: string, rest: readonly string[], more: Record<string, string> = {}) =>
-      runGit([...SAFE_SETTINGS, '-C', at, ...rest], { ...env, ...more }, limits)
+    const run = (at: string, rest: readonly string[], more: Record<string, string> = {}, io?: GitStreams) =>
+      runGit([...SAFE_SETTINGS, '-C', at, ...rest], { ...env, ...ofCall, ...more }, limits, io)
     try {
-      if (WITHOUT_FILES.has(args[0]!)) return await run(folder, args)
+      if (WITHOUT_FILES.has(args[0]!)) return await run(folder, args, {}, streams)
       const queries = [folder, ...(await worktreesIn(args))].map(
         (at) =>
           (...query: string[]) =>
             run(at, query),
       )
       const safe = await filterOverrides(queries, HOME)
-      return 'failure' in safe ? safe.failure : await run(folder, args, safe.env)
+      return 'failure' in safe ? safe.failure : await run(folder, args, safe.env, streams)
     } catch (error) {
       throw await failureOf(error as Error, PATH, args[0]!, folder)
     }
@@ -89,8 +107,7 @@ export function gitWith(
 /** A worktree may have settings of its own, which `git worktree` reads even when it runs elsewhere. */
 async function worktreesIn([command, ...args]: readonly string[]): Promise<string[]> {
   const root = command === 'worktree' ? args[args.indexOf('--') + 1] : undefined
-  const isThere = root !== undefined && (await stat(root).catch(() => null))?.isDirectory()
-  return isThere ? [root] : []
+  return root !== undefined && (await isFolder(root)) ? [root] : []
 }
 
 async function failureOf(

@@ -7,10 +7,10 @@ import { FolderRefused } from './refused.ts'
 
 const FITS = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/
 
-/** An id as the name of a folder and part of a branch: unchanged if possible, else cleaned and made unique by a hash. */
 /** The branch of a task's generation. */
 export const branchOf = (taskId: string, generation: number) => `baton/${nameFor(taskId)}/gen-${generation}`
 
+/** An id as the name of a folder and part of a branch: unchanged if possible, else cleaned and made unique by a hash. */
 export function nameFor(id: string): string {
   if (FITS.test(id)) return id
   const like = id.replace(/[^A-Za-z0-9_-]+/g, '-').replace(/^[-_]+/, '')
@@ -21,6 +21,9 @@ export function nameFor(id: string): string {
 /** Whether a path is that folder or inside it. Both must be real paths: no links, no dots. */
 export const isWithin = (path: string, folder: string) =>
   path === folder || path.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`)
+
+/** Whether a folder is there and can be looked at: whatever the reason, nothing can be read in any other. */
+export const isFolder = async (path: string) => (await stat(path).catch(() => null))?.isDirectory() ?? false
 
 interface Places {
   /** Relative paths are resolved against this. */
@@ -100,6 +103,10 @@ export async function ownFolder(dataFolder: string, ...names: readonly string[])
     throw new FolderRefused(`The folder ${path} is a link to another place.`)
   return path
 }
+
+/** The folder of an agent without a cwd. */
+export const folderOfAgent = (dataFolder: string, workspaceId: number | string, slug: string) =>
+  ownFolder(dataFolder, 'folders', nameFor(String(workspaceId)), nameFor(slug))
 
 export async function realDataFolder(dataFolder: string): Promise<string> {
   await mkdir(dataFolder, { recursive: true, mode: 0o700 })

@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import type { Git } from './git.ts'
-import { namedFolder, nameFor, ownFolder, rootBeside } from './places.ts'
+import { folderOfAgent, namedFolder, nameFor, ownFolder, rootBeside } from './places.ts'
 import { FolderRefused } from './refused.ts'
 import type { UpstreamWork } from './upstream-work.ts'
+import type { WorkStart } from './work-start.ts'
 import { type Folder, prepareWorktree } from './worktree.ts'
 
 /** Prepares the folder in which a run works. */
@@ -21,19 +22,23 @@ export interface FolderRequest {
   /** Null for a run without a task: its worktree belongs to the agent and is kept between runs. */
   taskId: string | null
   generation: number
+  /** Work that goes on; null: it begins. */
+  start?: WorkStart | null
   /** Tasks whose work the worktree starts from, if it is in the same repository. */
   upstream?: readonly UpstreamWork[]
   /** Agents may work only below these, after links are resolved; empty: anywhere. */
   allowedRoots: readonly string[]
 }
 
-/** Throws FolderRefused, with a sentence for people, when the folder cannot be used. */
+/**
+ * Throws FolderRefused, with a sentence for people, when the folder cannot be used, and WorkMissing when the work to go on
+ * with is not on this machine.
+ */
 export async function prepareFolder(git: Git, request: FolderRequest): Promise<Folder> {
   const { cwd, workspace, dataFolder, workspaceId, agentSlug, taskId, generation, allowedRoots } = request
   const isNamed = cwd !== null && cwd !== undefined
   if (workspace === 'cwd' && !isNamed) {
-    const path = await ownFolder(dataFolder, 'folders', nameFor(workspaceId), nameFor(agentSlug))
-    return { path, worktree: null }
+    return { path: await folderOfAgent(dataFolder, workspaceId, agentSlug), worktree: null }
   }
   if (!isNamed) throw new FolderRefused('git_worktree needs a cwd: the repository in which the agent works.')
   const defaultRoot = request.defaultRoot ?? rootBeside(dataFolder)
@@ -48,6 +53,7 @@ export async function prepareFolder(git: Git, request: FolderRequest): Promise<F
     branch: `baton/${task}/${place}`,
     baseBranch: request.baseBranch ?? null,
     upstream: request.upstream ?? [],
+    start: request.start ?? null,
     allowedRoots,
   })
 }

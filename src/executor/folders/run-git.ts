@@ -16,6 +16,14 @@ export interface GitLimits {
   mostOutputBytes: number
 }
 
+/** What one call of git gets, and who reads its output. */
+export interface GitStreams {
+  /** For its standard input; without it, there is none. */
+  input?: Buffer
+  /** Takes the output as it comes, in bytes: for lists of any length. Git is ended when it returns false. */
+  onOutput?: (chunk: Buffer) => boolean
+}
+
 /** Git did not end in time. */
 export class GitTimeout extends Error {
   override name = 'GitTimeout'
@@ -26,10 +34,14 @@ export function runGit(
   args: readonly string[],
   env: Record<string, string>,
   { timeoutMs, graceMs, mostOutputBytes }: GitLimits,
+  { input, onOutput }: GitStreams = {},
 ): Promise<GitEnd> {
   return new Promise((resolve, reject) => {
     // A process group of its own: a program that git started may keep the pipes open after git has ended.
-    const child = spawn('git', args, { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+    const child = spawn('git', args, { env, stdio: ['pipe', 'pipe', 'pipe'], detached: true })
+    // Git may end before it has read everything: its exit code tells.
+    child.stdin.on('error', () => undefined)
+    child.stdin.end(input)
     const output = { stdout: [] as Buffer[], stderr: [] as Buffer[] }
     let bytes = 0
     let stopReason: 'timeout' | 'too_much' | null = null
@@ -63,6 +75,10 @@ export function runGit(
     const timer = setTimeout(() => stop('timeout'), timeoutMs)
     for (const stream of ['stdout', 'stderr'] as const)
       child[stream].on('data', (chunk: Buffer) => {
+        if (stream === 'stdout' && onOutput) {
+          if (stopReason === null && !onOutput(chunk)) stop('too_much')
+          return
+        }
         if (bytes >= mostOutputBytes) return
         output[stream].push(chunk.subarray(0, mostOutputBytes - bytes))
         bytes += chunk.length

@@ -1,8 +1,11 @@
 import { readdir } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { removeWhenClean } from './clean.ts'
 import { type Git, serialized } from './git.ts'
 import { realDataFolder } from './places.ts'
+import { type SaveAbout, saveWorkNow } from './save-work.ts'
+import { commitAt, headOfBranch, heldRef } from './work-refs.ts'
+import type { Worktree } from './worktree.ts'
 import { discardIncomplete, repositoryOf, worktreeStatusOf } from './worktree-status.ts'
 
 /** Removes leftover worktrees: their runs were lost, or the work in them has been saved since. */
@@ -12,9 +15,13 @@ export interface WorktreePlace {
   workspaceId: string
   /** Null when it belongs to an agent, for runs without a task. */
   taskId: string | null
+  /** The one that works in it now: a folder may have been taken over from an earlier one. */
   generation: number
   root: string
 }
+
+/** How the work of a place is saved before its folder is removed; null: a folder with work stays. */
+export type SavingOf = (place: WorktreePlace) => Promise<Omit<SaveAbout, 'resultCommit'> | null>
 
 export interface Swept {
   removed: string[]
@@ -29,10 +36,11 @@ export async function sweepWorktrees(
   git: Git,
   dataFolder: string,
   isStillNeeded: (place: WorktreePlace) => Promise<boolean>,
+  savingOf: SavingOf = async () => null,
 ): Promise<Swept> {
   const swept: Swept = { removed: [], kept: [] }
   for await (const place of worktreesIn(join(await realDataFolder(dataFolder), 'worktrees'))) {
-    const why = await sweepOne(git, place, isStillNeeded).catch((error: Error) => error.message)
+    const why = await sweepOne(git, place, isStillNeeded, savingOf).catch((error: Error) => error.message)
     if (why === null) swept.removed.push(place.root)
     else swept.kept.push({ root: place.root, why })
   }
@@ -42,26 +50,43 @@ export async function sweepWorktrees(
 /** Why it stays; null when it was removed. */
 async function sweepOne(
   git: Git,
-  place: WorktreePlace,
+  found: WorktreePlace,
   isStillNeeded: (place: WorktreePlace) => Promise<boolean>,
+  savingOf: SavingOf,
 ): Promise<string | null> {
-  const { root } = place
+  const { root } = found
   const repository = await repositoryOf(git, root)
   if (!repository) return 'its repository cannot be found'
   return serialized(repository, async () => {
-    if (await isStillNeeded(place)) return 'it is still needed'
     const status = await worktreeStatusOf(repository, root)
+    const [name, task] = [basename(root), basename(dirname(root))]
+    const branch = status?.branch ?? `baton/${task}/${name}`
+    const place = { ...found, generation: Number(branch.match(/\/gen-(\d+)$/)?.[1] ?? found.generation) }
+    if (await isStillNeeded(place)) return 'it is still needed'
     if (!status) return 'git does not know it as a worktree'
     const { baseCommit } = status
     if (baseCommit === null) {
       await discardIncomplete(git, repository, root)
       return null
     }
-    const [generation, task] = [basename(root), basename(join(root, '..'))]
-    return (
-      await removeWhenClean(git, { root, repository, branch: `baton/${task}/${generation}`, baseCommit })
-    ).why
+    const worktree = { root, repository, branch, baseCommit }
+    const saving = await savingOf(place)
+    if (saving) await saveUnlessDone(git, worktree, saving)
+    return (await removeWhenClean(git, worktree)).why
   })
+}
+
+/** A branch that was moved on after the run, by a person, is not set back to what the folder has. */
+async function saveUnlessDone(
+  git: Git,
+  worktree: Worktree,
+  saving: Omit<SaveAbout, 'resultCommit'>,
+): Promise<void> {
+  const { repository, branch } = worktree
+  const tip = await commitAt(git, repository, headOfBranch(branch))
+  const saved = await commitAt(git, repository, heldRef(branch, 'saved'))
+  const isMovedOn = saved !== null && tip !== null && tip !== saved
+  await saveWorkNow(git, worktree, { ...saving, resultCommit: isMovedOn ? tip : saved })
 }
 
 async function* worktreesIn(folder: string): AsyncGenerator<WorktreePlace> {

@@ -1,13 +1,17 @@
 import { answerOf, type Git, unlessLocked } from './git.ts'
-import { branchOf } from './places.ts'
+import { commitAt, headOfBranch, isAncestor } from './work-refs.ts'
 
 /** The work of upstream tasks in the same repository: a worktree starts from it. */
 
-/** An upstream task whose result is handed on, and the generation of that result. */
+/** An upstream task whose result is handed on. */
 export interface UpstreamWork {
   taskId: string
-  generation: number
+  /** As people know the task: `12`. */
+  number?: string
   title: string
+  /** The commit of the accepted result; null: it was not recorded, and the tip of the branch is taken. */
+  commit: string | null
+  branch: string
 }
 
 /** Work that could not be merged with the rest. */
@@ -15,43 +19,65 @@ export interface MergeConflict {
   title: string
   branch: string
   files: string[]
-}
-
-interface Start extends Pick<MergeConflict, 'title' | 'branch'> {
   commit: string
 }
 
-const MOST_FILES = 20
+interface Start extends UpstreamWork {
+  commit: string
+}
+
+const MOST_FILES = 100
 const MERGE_TIMEOUT_MS = 300_000
 
-/** The tips of their branches, as far as they are in this repository; none that another one, or the base, contains. */
+/** Their commits, as far as they are in this repository. */
+export async function upstreamCommits(
+  git: Git,
+  repository: string,
+  upstream: readonly UpstreamWork[],
+): Promise<Start[]> {
+  const starts: Start[] = []
+  for (const work of upstream) {
+    const commit = await commitAt(git, repository, work.commit ?? headOfBranch(work.branch))
+    if (commit !== null && starts.every((one) => one.commit !== commit)) starts.push({ ...work, commit })
+  }
+  return starts
+}
+
+/** What is to be merged: none that another one, or the base, contains. */
 export async function upstreamStarts(
   git: Git,
   repository: string,
   base: string,
   upstream: readonly UpstreamWork[],
 ): Promise<Start[]> {
-  const starts: Start[] = []
-  for (const { taskId, generation, title } of upstream) {
-    const branch = branchOf(taskId, generation)
-    const commit = await answerOf(git, repository, [
-      'rev-parse',
-      '--verify',
-      '--quiet',
-      `refs/heads/${branch}`,
-    ])
-    if (commit !== null && starts.every((one) => one.commit !== commit))
-      starts.push({ title, branch, commit })
-  }
-  const isIn = async (commit: string, other: string) =>
-    (await git(repository, ['merge-base', '--is-ancestor', commit, other])).code === 0
+  const starts = await upstreamCommits(git, repository, upstream)
   const own: Start[] = []
   for (const start of starts) {
-    const others = [base, ...starts.filter((one) => one !== start).map(({ commit }) => commit)]
-    const known = await Promise.all(others.map((other) => isIn(start.commit, other)))
-    if (!known.includes(true)) own.push(start)
+    const others = starts.filter((one) => one !== start).map(({ commit }) => commit)
+    const known = await Promise.all(others.map((other) => isAncestor(git, repository, start.commit, other)))
+    if (!known.includes(true) && !(await contains(git, repository, base, start.commit))) own.push(start)
   }
   return own
+}
+
+/**
+ * Whether a commit has the work of another: as an ancestor; or because to merge it would change nothing, or all its changes
+ * are there one by one, as after a rebase.
+ */
+export async function contains(
+  git: Git,
+  repository: string,
+  commit: string,
+  other: string,
+): Promise<boolean> {
+  if (await isAncestor(git, repository, other, commit)) return true
+  // Older versions of git have no such command, and fail.
+  const merged = await answerOf(git, repository, ['merge-tree', '--write-tree', commit, other])
+  const tree = await answerOf(git, repository, ['rev-parse', '--verify', '--quiet', `${commit}^{tree}`])
+  if (merged !== null && merged === tree) return true
+  const flags = ['--cherry-pick', '--right-only', '--max-count=1']
+  const missing = await answerOf(git, repository, ['rev-list', ...flags, `${commit}...${other}`, '--'])
+  return missing === ''
 }
 
 /** Who merges is Baton, whatever the repository or its user say. Nothing is signed, and no program is run. */
@@ -67,9 +93,15 @@ export async function mergeInto(git: Git, root: string, starts: readonly Start[]
     const message = `Merge the work of ${title.slice(0, 100)}`
     const end = await unlessLocked(() => git(root, [...MERGE, '-m', message, commit], MERGE_TIMEOUT_MS))
     if (end.code === 0) continue
-    const listed = await answerOf(git, root, ['diff', '--name-only', '--diff-filter=U', '--no-ext-diff'])
-    const files = (listed ?? '').split('\n').filter(Boolean).slice(0, MOST_FILES)
-    conflicts.push({ title, branch, files })
+    const listed = await answerOf(git, root, [
+      'diff',
+      '--name-only',
+      '-z',
+      '--diff-filter=U',
+      '--no-ext-diff',
+    ])
+    const files = (listed ?? '').split('\0').filter(Boolean).slice(0, MOST_FILES)
+    conflicts.push({ title, branch, files, commit })
     await git(root, ['merge', '--abort'])
   }
   return conflicts

@@ -13,9 +13,12 @@ export interface WorktreeStatus {
   record: string
   /** The commit it started from; null when it was never completed. */
   baseCommit: string | null
+  /** The branch of the generation that works in it now; null when that was not recorded. */
+  branch: string | null
 }
 
 const MARK = 'baton-base'
+const BRANCH_MARK = 'baton-branch'
 
 export async function worktreeStatusOf(repository: string, root: string): Promise<WorktreeStatus | null> {
   const records = join(repository, 'worktrees')
@@ -23,23 +26,46 @@ export async function worktreeStatusOf(repository: string, root: string): Promis
     const record = join(records, name)
     const leadsTo = await unlessMissing(readFile(join(record, 'gitdir'), 'utf8'))
     if (leadsTo === null || resolve(record, leadsTo.trim()) !== join(root, '.git')) continue
-    const mark = await unlessMissing(readFile(join(record, MARK), 'utf8'))
-    return { record, baseCommit: mark === null ? null : mark.trim() }
+    const markIn = async (file: string) =>
+      (await unlessMissing(readFile(join(record, file), 'utf8')))?.trim() ?? null
+    return { record, baseCommit: await markIn(MARK), branch: await markIn(BRANCH_MARK) }
   }
   return null
 }
 
-/** Survives a power cut: a worktree without its mark would be taken for incomplete and created again. */
-export async function markComplete({ record }: WorktreeStatus, baseCommit: string): Promise<void> {
-  const draft = join(record, `${MARK}.draft`)
+/** The same after a repair: an agent may have deleted or changed the file by which git recognizes the folder, or moved it. */
+export async function repairedStatus(
+  git: Git,
+  repository: string,
+  root: string,
+): Promise<WorktreeStatus | null> {
+  const status = await worktreeStatusOf(repository, root)
+  if (status && (await repositoryOf(git, root)) === repository) return status
+  await git(repository, ['worktree', 'repair', '--', root])
+  return status ?? worktreeStatusOf(repository, root)
+}
+
+/** The mark of completeness comes last: a worktree without it is taken for incomplete and created again. */
+export async function markComplete(
+  { record }: Pick<WorktreeStatus, 'record'>,
+  baseCommit: string,
+  branch: string,
+): Promise<void> {
+  await writeMark(record, BRANCH_MARK, branch)
+  await writeMark(record, MARK, baseCommit)
+}
+
+/** Survives a power cut. */
+export async function writeMark(record: string, name: string, text: string): Promise<void> {
+  const draft = join(record, `${name}.draft`)
   const file = await open(draft, 'w')
   try {
-    await file.writeFile(`${baseCommit}\n`)
+    await file.writeFile(`${text}\n`)
     await file.sync()
   } finally {
     await file.close()
   }
-  await rename(draft, join(record, MARK))
+  await rename(draft, join(record, name))
   const folder = await open(record, 'r')
   try {
     await folder.sync()
@@ -52,11 +78,11 @@ export async function markComplete({ record }: WorktreeStatus, baseCommit: strin
 export const commitIn = (git: Git, { record }: WorktreeStatus) =>
   answerOf(git, record, ['--git-dir', record, 'rev-parse', '--verify', '--quiet', 'HEAD^{commit}'])
 
-/** Whether a commit survives the removal of the worktree: a branch or tag contains it. */
+/** Whether a commit survives the removal of the worktree: a branch, a tag or a ref of Baton's contains it. */
 export async function isOnBranch(git: Git, repository: string, branch: string, commit: string) {
   const own = await git(repository, ['merge-base', '--is-ancestor', commit, `refs/heads/${branch}`])
   if (own.code === 0) return true
-  const refs = ['refs/heads', 'refs/remotes', 'refs/tags']
+  const refs = ['refs/heads', 'refs/remotes', 'refs/tags', 'refs/baton']
   const any = await answerOf(git, repository, ['for-each-ref', '--count=1', `--contains=${commit}`, ...refs])
   return any !== null && any !== ''
 }

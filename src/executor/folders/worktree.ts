@@ -1,15 +1,19 @@
 import { mkdir, readdir, realpath } from 'node:fs/promises'
-import { join, relative, sep } from 'node:path'
+import { dirname, join, relative, sep } from 'node:path'
 import { answerOf, type Git, GitFailed, outputOf, reasonOf, serialized, unlessLocked } from './git.ts'
 import { isWithin, mustBeAllowed, unlessMissing } from './places.ts'
 import { FolderRefused } from './refused.ts'
 import type { GitEnd } from './run-git.ts'
+import { operationIn } from './unfinished.ts'
 import { type MergeConflict, mergeInto, type UpstreamWork, upstreamStarts } from './upstream-work.ts'
+import { headOfBranch } from './work-refs.ts'
+import { mustBeThere, takeOver, type WorkStart } from './work-start.ts'
 import {
   commitIn,
   discardIncomplete,
   isOnBranch,
   markComplete,
+  repairedStatus,
   type WorktreeStatus,
   worktreeStatusOf,
 } from './worktree-status.ts'
@@ -44,6 +48,7 @@ interface WorktreeRequest {
   branch: string
   baseBranch: string | null
   upstream: readonly UpstreamWork[]
+  start: WorkStart | null
   allowedRoots: readonly string[]
 }
 
@@ -86,22 +91,82 @@ function whyNoRepository(cwd: string, end: GitEnd): string {
   return `The repository at ${cwd} cannot be used: ${reasonOf(end)}.`
 }
 
-/** The existing worktree as it was left, or a new one. */
+type Opened = Worktree & { conflicts: readonly MergeConflict[] }
+
+/** The existing worktree as it was left; or that of the generation before, for its work to go on; or a new one. */
 async function openOrCreate(
   git: Git,
   request: WorktreeRequest,
   repository: string,
   part: string,
-): Promise<Worktree & { conflicts: readonly MergeConflict[] }> {
-  const { root, branch } = request
+): Promise<Opened> {
+  const { root, start } = request
+  if (start) await mustBeThere(git, repository, start)
+  const opened = await openAsLeft(git, request, repository)
+  if (opened) return opened
+  if (start?.root && start.root !== root) {
+    const before = { ...request, root: start.root, start }
+    const isEmpty = ((await unlessMissing(readdir(start.root))) ?? []).length === 0
+    const isMade = isEmpty && (await isFolderMade(dirname(start.root)))
+    if (isMade) return create(git, before, repository, part)
+    if (!isEmpty && (await isTakenOver(git, before, repository)))
+      return goOn(git, before, repository, start, start.root)
+  }
+  return create(git, request, repository, part)
+}
+
+/** Null when this generation has no complete worktree. */
+async function openAsLeft(git: Git, request: WorktreeRequest, repository: string): Promise<Opened | null> {
+  const { root, branch, start } = request
+  for (const path of new Set([root, start?.root ?? root])) {
+    const status = await worktreeStatusOf(repository, path)
+    const files = (await unlessMissing(readdir(path))) ?? []
+    if (!status?.baseCommit || files.length === 0) continue
+    if (start && status.branch !== branch && (path !== root || status.branch !== null)) continue
+    // An agent may have deleted the file by which git recognizes the folder.
+    if (!files.includes('.git')) await git(repository, ['worktree', 'repair', '--', path])
+    return { root: path, repository, branch, baseCommit: status.baseCommit, conflicts: [] }
+  }
+  return null
+}
+
+const isFolderMade = (path: string) =>
+  mkdir(path, { recursive: true, mode: 0o700 }).then(
+    () => true,
+    () => false,
+  )
+
+async function isTakenOver(
+  git: Git,
+  { root, branch, start }: WorktreeRequest,
+  repository: string,
+): Promise<boolean> {
+  const status = await repairedStatus(git, repository, root)
+  return status?.baseCommit ? takeOver(git, status, { root, repository, branch, start: start! }) : false
+}
+
+/** Upstream work that came after the work began is merged too, unless git waits for something to be finished first. */
+async function goOn(
+  git: Git,
+  { branch, upstream }: WorktreeRequest,
+  repository: string,
+  { commit, baseCommit }: WorkStart,
+  root: string,
+): Promise<Opened> {
+  const status = await worktreeStatusOf(repository, root)
+  const isWaiting = status !== null && (await operationIn(status.record)) !== null
+  const starts = isWaiting ? [] : await upstreamStarts(git, repository, commit, upstream)
+  return { root, repository, branch, baseCommit, conflicts: await mergeInto(git, root, starts) }
+}
+
+async function create(git: Git, request: WorktreeRequest, repository: string, part: string): Promise<Opened> {
+  const { root, branch, start } = request
   const status = await worktreeStatusOf(repository, root)
   const files = (await unlessMissing(readdir(root))) ?? []
-  if (status?.baseCommit && files.length > 0) {
-    // An agent may have deleted the file by which git recognizes the folder.
-    if (!files.includes('.git')) await git(repository, ['worktree', 'repair', '--', root])
-    return { root, repository, branch, baseCommit: status.baseCommit, conflicts: [] }
+  if (status?.baseCommit) {
+    if (files.length > 0) throw new FolderRefused(`${root} is in use for ${status.branch}.`)
+    await keepCommits(git, repository, status.branch ?? branch, status)
   }
-  if (status?.baseCommit) await keepCommits(git, repository, branch, status)
   if (status) await discardIncomplete(git, repository, root)
   else if (files.length > 0)
     throw new FolderRefused(
@@ -110,8 +175,9 @@ async function openOrCreate(
   const { baseCommit, conflicts } = await add(git, request, repository, part)
   const made = await worktreeStatusOf(repository, root)
   if (!made) throw new GitFailed(`git created the worktree ${root} but does not list it.`)
-  await markComplete(made, baseCommit)
-  return { root, repository, branch, baseCommit, conflicts }
+  const went = start && (await goOn(git, request, repository, start, root))
+  await markComplete(made, went?.baseCommit ?? baseCommit, branch)
+  return went ?? { root, repository, branch, baseCommit, conflicts }
 }
 
 /** The folder of a worktree was deleted. Commits made there that are on no branch get one. */
@@ -133,22 +199,20 @@ async function keepCommits(
 }
 
 /**
- * Creates the worktree, on its branch if that exists already. A new branch starts from the work of upstream tasks, or else
- * from the base. Returns the commit to compare with.
+ * Creates the worktree, on its branch if that exists already. A new branch starts from the work that goes on, or from the
+ * work of upstream tasks, or else from the base. Returns the commit to compare with.
  */
 async function add(git: Git, request: WorktreeRequest, repository: string, part: string) {
-  const { cwd, root, branch } = request
-  const [first, ...others] = await upstreamStarts(
-    git,
-    repository,
-    await baseOf(git, request),
-    request.upstream,
-  )
-  const base = first?.commit ?? (await baseOf(git, request))
-  const ref = `refs/heads/${branch}`
+  const { cwd, root, branch, start } = request
+  const [first, ...others] = start
+    ? []
+    : await upstreamStarts(git, repository, await baseOf(git, request), request.upstream)
+  const base = start?.commit ?? first?.commit ?? (await baseOf(git, request))
+  const ref = headOfBranch(branch)
   const isThere = (await answerOf(git, repository, ['show-ref', '--verify', '--', ref])) !== null
-  const start = isThere ? ref : base
-  if (part !== '' && (await answerOf(git, repository, ['cat-file', '-t', `${start}:${part}`])) !== 'tree')
+  const from = isThere ? ref : base
+  const isPart = part === '' || start !== null
+  if (!isPart && (await answerOf(git, repository, ['cat-file', '-t', `${from}:${part}`])) !== 'tree')
     throw new FolderRefused(`${cwd} is not in the commit the worktree starts from; commit it first.`)
   const named = isThere ? ['--', root, branch] : ['-b', branch, '--', root, base]
   const end = await unlessLocked(() => git(repository, ['worktree', 'add', ...named], ADD_TIMEOUT_MS))

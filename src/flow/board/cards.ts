@@ -4,10 +4,18 @@ import type { AnswerOf } from '../../core/shapes/common.ts'
 import { TASK_STATES } from '../../core/states.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
-import type { CardRow } from '../../store/server-store.ts'
+import type { CardRow, LackingWork } from '../../store/server-store.ts'
 import { instant } from '../views.ts'
 
 const AWAITS = { review: 'result', question: 'question', budget: 'budget', dead_letter: 'person' } as const
+
+/** In as few words as a card has room for; the page of the run says more. */
+function workNote({ isNotSaved, isMissing, leftOut, unread }: LackingWork): string {
+  if (isNotSaved) return 'Work not saved'
+  if (isMissing) return 'Earlier work missing'
+  if (leftOut === 0 && unread !== null) return unread
+  return leftOut === 1 ? '1 file left out' : `${leftOut} files left out`
+}
 
 /** Field by field: spreading costs several times as much, and a board has thousands of cards. */
 export const cardView = (row: CardRow): AnswerOf<typeof Card> => ({
@@ -42,6 +50,7 @@ export const cardView = (row: CardRow): AnswerOf<typeof Card> => ({
   costUsd: row.costUsd,
   tokens: row.tokens,
   runId: row.runId,
+  workNote: row.work && workNote(row.work),
   commentCount: row.commentCount,
   createdAt: instant(row.createdAt),
   updatedAt: instant(row.updatedAt),

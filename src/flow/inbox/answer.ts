@@ -12,6 +12,7 @@ import type { InboxRow } from '../../store/server-store.ts'
 import { operateAgent } from '../agents.ts'
 import type { Execution } from '../execution.ts'
 import { approveMission, operateMission, rejectMission } from '../missions/missions.ts'
+import { slugUnlessOwn } from '../named-agents.ts'
 import { saidIn } from '../said.ts'
 import { command } from '../tasks.ts'
 import { raiseBudget, updateTask } from '../update-task.ts'
@@ -67,7 +68,38 @@ function perform(
   given: Given,
 ): Promise<Outcome> {
   if (row.kind === 'agent') return onAgent(kernel, execution, caller, row, given)
-  return row.ref === 'mission' ? onMission(kernel, caller, row, given) : onTask(kernel, caller, row, given)
+  if (row.ref === 'mission') return onMission(kernel, caller, row, given)
+  const agent = row.kind === 'alert' ? row.onlyAgent : row.judge
+  if (given.decision === 'resume' && row.kind !== 'budget')
+    return resumeFor(kernel, execution, caller, row, agent!, given.comment)
+  return onTask(kernel, caller, row, given)
+}
+
+/** The agent works again, and what waited for it is given to it: a result that a person was asked about is judged after all. */
+async function resumeFor(
+  kernel: ServerKernel,
+  execution: Execution,
+  caller: Caller,
+  row: InboxRow,
+  agent: string,
+  comment: string | undefined,
+): Promise<Outcome> {
+  await operateAgent(kernel, execution, caller, agent, { kind: 'resume' })
+  if (row.kind === 'alert') return { state: row.taskState! }
+  return verifyAgain(kernel, caller, row, agent, comment)
+}
+
+async function verifyAgain(
+  kernel: ServerKernel,
+  caller: Caller,
+  { taskId, generation, digest }: InboxRow,
+  agent: string | null,
+  comment: string | undefined,
+): Promise<Outcome> {
+  const bound = { generation: generation!, digest: digest ?? undefined }
+  const act = { kind: 'verifyAgain', agent, ...bound } as const
+  const { record } = await command(kernel, caller, taskId!, act, saidIn(comment))
+  return { state: record.state }
 }
 
 function onAgent(
@@ -80,7 +112,7 @@ function onAgent(
   const act = (command: Parameters<typeof operateAgent>[4]) =>
     operateAgent(kernel, execution, caller, slug, command)
   if (decision === 'resume') return act({ kind: 'resume' })
-  if (decision === 'pause') return act({ kind: 'pause', reason: comment ?? null })
+  if (decision === 'pause') return act({ kind: 'pause', graceful: true, reason: comment ?? null })
   return act({ kind: 'terminate', graceful: false, reason: comment ?? 'terminated by a person' })
 }
 
@@ -92,7 +124,7 @@ function onMission(
 ): Promise<Outcome> {
   const id = missionId!
   // By the plan of the item, also where the caller names none.
-  const seen = { planVersion: generation!, digest: digest!, comment }
+  const seen = kind === 'outcome' ? { comment } : { planVersion: generation!, digest: digest!, comment }
   if (decision === 'approve') return approveMission(kernel, caller, id, seen)
   // biome-ignore lint/suspicious/noThenProperty: the name that clients use, on a value that is never awaited
   if (decision === 'reject') return rejectMission(kernel, caller, id, { ...seen, then: 'fail' })
@@ -110,6 +142,10 @@ async function onTask(kernel: ServerKernel, caller: Caller, row: InboxRow, given
   const id = row.taskId!
   if (decision === 'release') return updateTask(kernel, caller, id, { agent: null }, null)
   if (decision === 'raise') return raise(kernel, caller, row, given)
+  if (decision === 'verify') {
+    const judge = given.agent === undefined ? null : await slugUnlessOwn(kernel, caller, given.agent)
+    return verifyAgain(kernel, caller, row, judge, given.comment)
+  }
   if (decision === 'answer' && answer === undefined)
     throw Refused.field('VALIDATION_FAILED', 'answer', 'is missing')
   const { record } = await command(kernel, caller, id, commandFor(row, given), saidIn(given.comment))
@@ -136,20 +172,21 @@ function raise(
   return raiseBudget(kernel, caller, taskId!, raised, isAsSeen)
 }
 
-type OfTask = Exclude<Decision, 'replan' | 'raise' | 'release' | 'pause' | 'terminate'>
+type OfTask = Exclude<Decision, 'replan' | 'raise' | 'release' | 'pause' | 'terminate' | 'verify'>
 
 type OnItem = Extract<TaskCommand, { kind: Exclude<OfTask, 'fail'> }>
 
 function commandFor({ generation: seen, digest, taskState }: InboxRow, given: Given): OnItem {
+  const { fresh } = given
   const comment = given.comment ?? null
   const generation = seen!
   const bound = { generation, digest: digest ?? undefined }
   const commands: Record<OfTask, OnItem> = {
     approve: { kind: 'approve', comment, ...bound },
-    reject: { kind: 'reject', comment, ...bound },
+    reject: { kind: 'reject', comment, ...bound, fresh },
     fail: { kind: 'reject', comment, ...bound, forGood: true },
     answer: { kind: 'answer', answer: given.answer!, generation },
-    retry: { kind: 'retry', reason: comment, generation },
+    retry: { kind: 'retry', reason: comment, generation, fresh },
     resume: { kind: 'resume', generation },
     archive: { kind: 'archive' },
     skip: { kind: 'skip', reason: comment ?? 'skipped by a person', generation, whileIn: taskState! },

@@ -8,8 +8,8 @@ import type { Decision, InboxOutcome } from '../../core/shapes/inbox.ts'
 import type { AgentState } from '../../core/states.ts'
 import { type Caller, granted } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
-import { requireAgent } from '../agents.ts'
-import type { NamedItem } from './items.ts'
+import { requireAgent } from '../named-agents.ts'
+import { isOfMission, type NamedItem } from './items.ts'
 
 /** What is answered to a request that was answered before, under its idempotency key. */
 
@@ -59,7 +59,7 @@ function outcomeOf(
   { about, name }: NamedItem,
   record: unknown,
 ): Pick<Outcome, 'about' | 'state'> | Promise<Pick<Outcome, 'about' | 'state'>> {
-  if (about === 'plan' || about === 'budget')
+  if (isOfMission(about))
     return { about: { ...NOTHING, missionId: name }, state: stateOf(record as MissionRecord) }
   return ofTask(kernel, caller, record as TaskRecord)
 }

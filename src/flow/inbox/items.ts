@@ -10,7 +10,7 @@ import { instant } from '../views.ts'
 /** What an id says. */
 export interface NamedItem {
   id: string
-  about: 'task' | 'plan' | 'budget' | 'agent' | 'alert'
+  about: 'task' | 'plan' | 'budget' | 'outcome' | 'agent' | 'alert'
   /** The UUID of the task or mission, or the slug of the agent. */
   name: string
   /** The generation of the task, or the version of the plan, that the item was about. */
@@ -19,7 +19,7 @@ export interface NamedItem {
 
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 const IDS = new RegExp(
-  `^(?:(task|plan):(${UUID}):(\\d{1,10})|(budget|alert):(${UUID})|(agent):([A-Za-z0-9][A-Za-z0-9._@-]{0,99}))$`,
+  `^(?:(task|plan):(${UUID}):(\\d{1,10})|(budget|outcome|alert):(${UUID})|(agent):([A-Za-z0-9][A-Za-z0-9._@-]{0,99}))$`,
 )
 
 export const noItem = (id: string) => new Refused('NOT_FOUND', `There is no item ${id} in this inbox.`)
@@ -36,35 +36,34 @@ export function namedIn(id: string): NamedItem {
   }
 }
 
+export const isOfMission = (about: NamedItem['about']) =>
+  about === 'plan' || about === 'budget' || about === 'outcome'
+
 /** Where the store finds it. */
 export function placeOf({ about, name, id }: NamedItem) {
   if (about === 'agent') return { kind: 'agent' as const, num: 0, ref: name }
   const num = idCarriedBy(name)
   if (num === null) throw noItem(id)
-  return { kind: about, num, ref: about === 'plan' || about === 'budget' ? 'mission' : '' }
+  return { kind: about, num, ref: isOfMission(about) ? 'mission' : '' }
 }
 
 export function idOf({ kind, ref, taskId, missionId, generation }: InboxRow): string {
   if (kind === 'agent') return `agent:${ref}`
   if (kind === 'alert') return `alert:${taskId}`
   if (ref !== 'mission') return `task:${taskId}:${generation}`
-  return kind === 'plan' ? `plan:${missionId}:${generation ?? 0}` : `budget:${missionId}`
+  return kind === 'plan' ? `plan:${missionId}:${generation ?? 0}` : `${kind}:${missionId}`
 }
 
 /** The decisions that are possible. */
-export function actionsFor({
-  kind,
-  ref,
-  digest,
-  adapterType,
-  onlyAgent,
-  missionPhase,
-}: InboxRow): Decision[] {
+export function actionsFor(row: InboxRow): Decision[] {
+  const { kind, ref, digest, adapterType, missionPhase } = row
   switch (kind) {
     case 'question':
       return ['answer', 'skip', 'cancel']
     case 'review':
-      return digest === null ? ['retry', 'skip', 'cancel'] : ['approve', 'reject', 'fail', 'skip', 'cancel']
+      return digest === null
+        ? ['retry', 'skip', 'cancel']
+        : ['approve', 'reject', 'fail', ...verdictsFor(row), 'skip', 'cancel']
     case 'budget':
       return ref === 'mission' ? ['raise', 'cancel'] : ['raise', 'resume', 'skip', 'cancel']
     case 'dead_letter':
@@ -75,13 +74,30 @@ export function actionsFor({
       return missionPhase === 'running'
         ? ['approve', 'reject', 'cancel']
         : ['approve', 'reject', 'replan', 'cancel']
+    case 'outcome':
+      return ['approve', 'reject', 'replan', 'cancel']
     case 'agent':
       // An agent that claims its work itself comes back with its next heartbeat.
       return adapterType === 'external' ? ['pause', 'terminate'] : ['resume', 'pause', 'terminate']
     case 'alert':
-      return onlyAgent === null ? ['skip', 'cancel'] : ['release', 'skip', 'cancel']
+      return [...forItsAgent(row), 'skip', 'cancel']
   }
 }
+
+/** Another verdict: by any agent, or by the named one once it works again. */
+function verdictsFor({ verification, judgeState }: InboxRow): Decision[] {
+  if (verification === 'command') return ['verify']
+  if (verification !== 'agent') return []
+  return canResume(judgeState) ? ['verify', 'resume'] : ['verify']
+}
+
+function forItsAgent({ onlyAgent, onlyAgentState }: InboxRow): Decision[] {
+  if (onlyAgent === null) return []
+  return canResume(onlyAgentState) ? ['release', 'resume'] : ['release']
+}
+
+/** An agent that is silent comes back with its next heartbeat. */
+const canResume = (state: InboxRow['judgeState']) => state === 'paused' || state === 'error'
 
 export const itemView = (row: InboxRow): AnswerOf<typeof InboxItem> => ({
   id: idOf(row),
@@ -92,6 +108,7 @@ export const itemView = (row: InboxRow): AnswerOf<typeof InboxItem> => ({
   blocks: row.blocks,
   since: instant(row.since),
   askedBy: row.kind === 'question' || row.kind === 'review' ? row.agent : null,
+  waitsFor: row.kind === 'review' ? row.judge : row.kind === 'alert' ? row.onlyAgent : null,
   preview: row.preview,
   expiresAt: instant(row.dueAt),
   generation: row.generation,

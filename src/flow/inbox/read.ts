@@ -1,20 +1,23 @@
 import { Refused } from '../../core/errors.ts'
+import { knownCost } from '../../core/kinds/mission/spending.ts'
 import { stateOf } from '../../core/kinds/mission/states.ts'
 import { tokensIn } from '../../core/runs/budget.ts'
 import type { AnswerOf } from '../../core/shapes/common.ts'
 import type { InboxDetail, InboxList } from '../../core/shapes/inbox.ts'
+import { resultDigestOf } from '../../core/standing-result.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import type { InboxFilter, InboxPlace, InboxRow } from '../../store/server-store.ts'
 import type { StoredTask } from '../../store/store.ts'
-import { requireAgent, showAgent } from '../agents.ts'
+import { showAgent } from '../agents.ts'
 import type { Execution } from '../execution.ts'
 import { requireMission } from '../missions/missions.ts'
 import { missionView, planVersionView } from '../missions/views.ts'
+import { requireAgent } from '../named-agents.ts'
 import { standingResult } from '../results.ts'
 import { readTask, requireRecord } from '../tasks.ts'
 import { listedResultView, taskView } from '../views.ts'
-import { idOf, itemView, type NamedItem, namedIn, noItem, placeOf } from './items.ts'
+import { idOf, isOfMission, itemView, type NamedItem, namedIn, noItem, placeOf } from './items.ts'
 
 /** Reading the inbox. */
 
@@ -84,7 +87,7 @@ async function budgetOf(
   return {
     maxUsd: limitUsd,
     maxTokens: limitTokens,
-    totalCost: spent.costUsd ?? '0',
+    totalCost: spent.costUsd ?? (tokensIn(spent) === 0 ? '0' : null),
     totalTokens: tokensIn(spent),
   }
 }
@@ -102,7 +105,7 @@ async function ofMission(
     budget: {
       maxUsd: config.budget?.maxUsd ?? null,
       maxTokens: config.budget?.maxTokens ?? null,
-      totalCost: counts.usd,
+      totalCost: knownCost(counts),
       totalTokens: counts.tokens,
     },
   }
@@ -128,11 +131,12 @@ async function stateNow(kernel: ServerKernel, caller: Caller, { about, name }: N
     const { state, version } = (await requireAgent(kernel, caller, name)).record
     return { state, generation: version, digest: null }
   }
-  if (about === 'plan' || about === 'budget') {
+  if (isOfMission(about)) {
     const mission = await requireMission(kernel, caller, name)
     const generation = about === 'plan' ? (mission.plan?.version ?? null) : mission.version
     return { state: stateOf(mission), generation, digest: mission.plan?.digest ?? null }
   }
-  const { state, generation, resultHash } = await requireRecord(kernel, caller, name)
-  return { state, generation, digest: resultHash }
+  const record = await requireRecord(kernel, caller, name)
+  const { state, generation } = record
+  return { state, generation, digest: resultDigestOf(record) }
 }

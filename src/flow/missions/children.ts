@@ -1,22 +1,26 @@
 import { hash } from 'node:crypto'
 import type { z } from 'zod'
-import type { Fence, NewTask, SpentByRun } from '../../core/commands.ts'
+import type { Fence, NewTask } from '../../core/commands.ts'
 import { Refused } from '../../core/errors.ts'
 import { idCarriedBy } from '../../core/ids.ts'
+import { rootOf } from '../../core/rules/children.ts'
+import type { SpentByRun } from '../../core/runs/spent.ts'
 import type { ChildFields } from '../../core/shapes/children.ts'
 import type { ContinueAnswer } from '../../core/shapes/claims.ts'
 import type { AnswerOf } from '../../core/shapes/common.ts'
 import { TaskCreate, type TaskView } from '../../core/shapes/tasks.ts'
+import { NOTHING_SAID } from '../../core/task-plan.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { RunKernel } from '../../kernel/server-kernel.ts'
 import { findCycle } from '../dependencies.ts'
-import { briefView, command, createTasks, requireRecord } from '../tasks.ts'
+import { briefView, command, createTasks, readTask, requireRecord } from '../tasks.ts'
+import { NO_MISSIONS, retriesIn } from './joining.ts'
 
-/** What holders add to their missions, and what they wait for there. */
+/** What holders add to their missions, or below their own tasks, and what they wait for there. */
 
 type Child = z.output<typeof ChildFields>
 
-/** The holder of a task adds another one to their mission. */
+/** The holder of a task adds another one: to their mission, or below its own task. */
 export async function addChild(
   kernel: RunKernel,
   caller: Caller,
@@ -24,21 +28,21 @@ export async function addChild(
   { tempId, ...said }: Child,
   fence: Fence,
 ): Promise<AnswerOf<typeof TaskView>> {
-  const { id, missionId, priority } = await requireRecord(kernel, caller, uuid)
+  const { record, details } = await readTask(kernel, caller, uuid)
+  const { id, missionId, priority } = record
   const mission = missionId === null ? null : await kernel.store.missions.find(caller.workspaceId, missionId)
-  if (!mission)
-    throw new Refused('WRONG_STATE', 'The task belongs to no mission, so no task can be added to that.')
-  const { merge } = TaskCreate.pick({ merge: true }).parse({})
-  const wanted = { ...said, merge, mission: mission.uuid, priority: said.priority ?? priority }
+  const { merge, maxRetries } = TaskCreate.pick({ merge: true, maxRetries: true }).parse({})
+  const retries = said.maxRetries ?? (mission && retriesIn(mission.config)) ?? maxRetries
+  const where = mission ? { mission: mission.uuid } : { project: details.project ?? undefined }
+  const inPlace = { ...said, ...where, merge, maxRetries: retries, priority: said.priority ?? priority }
   const unique = tempId === undefined ? null : uniqueOf(uuid, tempId, said)
-  const asChild = (task: NewTask): NewTask => ({
-    ...task,
-    unique,
-    addedBy: { id, uuid, fence },
-    details: { ...task.details, plan: { ...task.details.plan!, tempId: tempId ?? null, childOf: uuid } },
-  })
-  const missions = new Map([[mission.uuid, mission]])
-  const [task] = await createTasks(kernel, caller, [wanted], missions, asChild).catch(asTempId)
+  const root = mission ? null : rootOf(record)
+  const asChild = (task: NewTask): NewTask => {
+    const plan = { ...(task.details.plan ?? NOTHING_SAID), tempId: tempId ?? null, childOf: uuid }
+    return { ...task, unique, addedBy: { id, uuid, fence, root }, details: { ...task.details, plan } }
+  }
+  const missions = mission ? new Map([[mission.uuid, mission]]) : NO_MISSIONS
+  const [task] = await createTasks(kernel, caller, [inPlace], missions, asChild).catch(asTempId)
   return task!
 }
 
@@ -66,7 +70,7 @@ export async function continueAfter(
   const tasks = after.map((named, place) => {
     const refused = (message: string) => Refused.field('VALIDATION_FAILED', `after[${place}]`, message)
     const id = idCarriedBy(named)
-    if (id === null) throw refused('names no task of the same mission')
+    if (id === null) throw refused('names no task')
     if (after.indexOf(named) !== place) throw refused('is named twice')
     return { id, uuid: named }
   })

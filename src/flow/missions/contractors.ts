@@ -5,7 +5,6 @@ import { isTemplate } from '../../core/kinds/agent/contractor.ts'
 import type { MissionRecord } from '../../core/kinds/mission/record.ts'
 import type { MissionPlan, MissionTask } from '../../core/plans/mission-plan.ts'
 import type { PlanProblem } from '../../core/plans/problems.ts'
-import { refusedPlan } from '../../core/plans/refusal.ts'
 import { freshUuid } from '../../kernel/fresh-uuid.ts'
 import type { RunKernel } from '../../kernel/server-kernel.ts'
 
@@ -40,7 +39,7 @@ export function contractorsOf({ id, uuid }: Pick<MissionRecord, 'id' | 'uuid'>) 
 }
 
 /** What a mission already has. */
-type Contracting = Pick<MissionRecord, 'uuid' | 'contractors'>
+export type Contracting = Pick<MissionRecord, 'uuid' | 'contractors'>
 
 /** Where a plan names templates that are not there, or more contractors than a mission may have. */
 export async function contractorProblems(
@@ -76,19 +75,9 @@ export async function contractorProblems(
   })
 }
 
-const problemAt = (place: number, field: string, message: string): PlanProblem[] => [
+export const problemAt = (place: number, field: string, message: string): PlanProblem[] => [
   {
     ...{ line: 0, column: 0, path: `tasks[${place}].${field}`, message },
     at: `/tasks/${place}/${field.replace('.', '/')}`,
   },
 ]
-
-export async function refuseContractors(
-  kernel: RunKernel,
-  workspaceId: number,
-  plan: MissionPlan,
-  mission: Contracting | null,
-): Promise<void> {
-  const problems = await contractorProblems(kernel, workspaceId, plan, mission)
-  if (problems.length > 0) throw refusedPlan(problems)
-}

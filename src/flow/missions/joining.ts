@@ -1,5 +1,4 @@
 import type { z } from 'zod'
-import type { TaskPlan } from '../../core/commands.ts'
 import { Refused } from '../../core/errors.ts'
 import { idCarriedBy } from '../../core/ids.ts'
 import type { MissionRecord } from '../../core/kinds/mission/record.ts'
@@ -8,6 +7,7 @@ import { checkOutputSchema } from '../../core/plans/output-schema.ts'
 import { below } from '../../core/plans/path.ts'
 import { Problems } from '../../core/plans/problems.ts'
 import type { TaskCreate } from '../../core/shapes/tasks.ts'
+import type { TaskPlan } from '../../core/task-plan.ts'
 import { whyUncheckable } from '../../core/verification/auto.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
@@ -120,27 +120,34 @@ function refuseNoSchema(schema: Record<string, unknown>, field: (name: string) =
   if (first) throw Refused.field('VALIDATION_FAILED', field(first.path || 'outputSchema'), first.message)
 }
 
+/** How many retries the tasks of a mission have that say nothing about it; undefined: the mission does not say either. */
+export const retriesIn = ({ retry }: MissionRecord['config']): number | undefined =>
+  retry?.maxAttempts === undefined ? undefined : retry.maxAttempts - 1
+
 /**
- * Before a request is validated: a task of a mission that names no priority gets that of its mission, which never changes. The
- * default for other tasks is part of their shape.
+ * Before a request is validated: a task of a mission that names no priority, or no number of retries, gets those of its mission,
+ * which never change. The defaults for other tasks are part of their shape.
  */
-export async function givePriorities(
+export async function giveDefaultsOfMissions(
   kernel: ServerKernel,
   { workspaceId }: Caller,
   body: unknown,
 ): Promise<void> {
   const { tasks = [body] } = (body ?? {}) as { tasks?: unknown }
   if (!Array.isArray(tasks)) return
-  const known = new Map<string, number | undefined>()
-  for (const task of tasks as { mission?: unknown; priority?: unknown }[]) {
-    const { mission, priority } = task ?? {}
-    if (typeof mission !== 'string' || priority !== undefined) continue
+  const known = new Map<string, MissionRecord | null>()
+  for (const task of tasks as { mission?: unknown; priority?: unknown; maxRetries?: unknown }[]) {
+    const { mission, priority, maxRetries } = task ?? {}
+    if (typeof mission !== 'string' || (priority !== undefined && maxRetries !== undefined)) continue
     if (!known.has(mission)) {
       const id = idCarriedBy(mission)
       const found = id === null ? null : await kernel.store.missions.find(workspaceId, id)
-      known.set(mission, found?.uuid === mission ? found.priority : undefined)
+      known.set(mission, found?.uuid === mission ? found : null)
     }
-    const inherited = known.get(mission)
-    if (inherited !== undefined) task.priority = inherited
+    const joined = known.get(mission)
+    if (!joined) continue
+    const retries = retriesIn(joined.config)
+    if (priority === undefined) task.priority = joined.priority
+    if (maxRetries === undefined && retries !== undefined) task.maxRetries = retries
   }
 }

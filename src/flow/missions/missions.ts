@@ -3,11 +3,12 @@ import type { z } from 'zod'
 import { Refused } from '../../core/errors.ts'
 import { idCarriedBy, uuidCarrying } from '../../core/ids.ts'
 import type { MissionCommand, ProposedPlan } from '../../core/kinds/mission/command.ts'
+import { awaitsAcceptance } from '../../core/kinds/mission/outcome.ts'
 import type { MissionRecord, PlanVersion } from '../../core/kinds/mission/record.ts'
 import { hasProposal } from '../../core/kinds/mission/replan.ts'
 import { isEnd } from '../../core/kinds/mission/states.ts'
 import { comparePlans } from '../../core/plans/compare.ts'
-import { estimateTasks } from '../../core/plans/estimate.ts'
+import { type EstimateOptions, estimateTasks } from '../../core/plans/estimate.ts'
 import type { MissionPlan } from '../../core/plans/mission-plan.ts'
 import { defaultTitle } from '../../core/plans/plan.ts'
 import { planAsWritten } from '../../core/plans/write.ts'
@@ -23,13 +24,16 @@ import {
 import { type Caller, granted } from '../../kernel/kernel.ts'
 import type { RunKernel, ServerKernel } from '../../kernel/server-kernel.ts'
 import { REPORTS } from '../../store/log-followers.ts'
+import { refuseOwnAgent } from '../named-agents.ts'
 import { planDigest } from '../plan-digest.ts'
+import { givenMissionPlan } from '../plan-reading/read-apart.ts'
 import { planningTask } from '../planning/planning-task.ts'
 import { namedProject } from '../projects.ts'
 import { saidIn } from '../said.ts'
 import { unblockDownstream } from '../unblock.ts'
-import { refuseContractors } from './contractors.ts'
+import { pricedByAgents } from './agent-models.ts'
 import { serveOthers } from './large-plans.ts'
+import { refuseAgents } from './plan-agents.ts'
 import { missionPlan, modelOf, refuseCancelling, refuseCommands, tasksOf } from './plan-tasks.ts'
 import { type Replanning, replanningOf } from './replan.ts'
 import { missionView, planVersionView } from './views.ts'
@@ -56,15 +60,16 @@ export async function createMission(
   caller: Caller,
   body: z.output<typeof MissionCreate>,
 ): Promise<Answer> {
-  const plan = body.plan === undefined ? null : missionPlan(body.plan)
+  const plan = body.plan === undefined ? null : await givenMissionPlan(body.plan)
   refuseCommands(caller, commandsIn(plan, body.config.commands))
+  await refuseOwnAgent(kernel, caller, [['planner.agent', body.planner?.agent]])
   if (plan) {
     refuseCancelling(plan)
-    await refuseContractors(kernel, caller.workspaceId, plan, null)
+    await refuseAgents(kernel, caller.workspaceId, plan, null)
   }
   const slug = body.project ?? plan?.project ?? undefined
   const projectId = (await namedProject(kernel, caller, slug)) ?? 0
-  await refuseReporter(kernel, caller.workspaceId, body.config.reportAgent)
+  await refuseReporter(kernel, caller, body.config.reportAgent)
   // Before the mission: its end must not be missed.
   await kernel.store.followers.follow(caller.workspaceId, REPORTS, 'now')
   const id = await kernel.store.missions.freshId(caller.workspaceId)
@@ -92,15 +97,16 @@ export async function createMission(
     ...{ kind: 'create', id, goal, title, description, tags, priority, projectId, project, config },
     startAt: body.startAt === undefined ? null : Date.parse(body.startAt),
     after: body.after === undefined ? null : await missionBefore(kernel, caller, body.after),
-    proposed: plan && proposed(plan, mission),
+    proposed: plan && proposed(plan, mission, await pricedByAgents(kernel, caller.workspaceId)),
     planning: plan ? null : await planningTask(kernel, caller.workspaceId, mission),
   }
   return act(kernel, caller, uuid, command)
 }
 
-export async function refuseReporter(kernel: ServerKernel, workspaceId: number, slug: string | undefined) {
+export async function refuseReporter(kernel: ServerKernel, caller: Caller, slug: string | undefined) {
   if (slug === undefined) return
-  const [found] = await kernel.store.agents.list(workspaceId, { slugs: [slug] }, 1)
+  await refuseOwnAgent(kernel, caller, [['config.reportAgent', slug]])
+  const [found] = await kernel.store.agents.list(caller.workspaceId, { slugs: [slug] }, 1)
   if (!found || found.record.state === 'terminated')
     throw Refused.field(
       'VALIDATION_FAILED',
@@ -143,13 +149,17 @@ async function refuseIfChanged(
 const pickChanges = ({ tasks, changes }: Replanning) => ({ tasks, changes })
 
 /** A plan as it is stored, and its tasks. */
-export function proposed(plan: MissionPlan, mission: Parameters<typeof tasksOf>[1]): ProposedPlan {
+export function proposed(
+  plan: MissionPlan,
+  mission: Parameters<typeof tasksOf>[1],
+  prices: EstimateOptions,
+): ProposedPlan {
   const estimated = plan.tasks.map((task) => ({
     ...task,
     id: task.tempId,
     model: modelOf(task, mission.config),
   }))
-  const { tokens, usd } = estimateTasks(estimated)
+  const { tokens, usd } = estimateTasks(estimated, prices)
   return {
     plan: {
       digest: planDigest(plan),
@@ -210,8 +220,9 @@ export async function approveMission(
   { planVersion, digest, comment, preview, cancel }: z.output<typeof ApproveBody>,
 ): Promise<Answer> {
   const mission = await requireMission(kernel, caller, uuid)
+  if (awaitsAcceptance(mission)) return act(kernel, caller, uuid, { kind: 'accept', said: saidIn(comment) })
   const { version, plan, tasks } = await newestPlan(kernel, caller, mission)
-  await refuseContractors(kernel, caller.workspaceId, plan, mission)
+  await refuseAgents(kernel, caller.workspaceId, plan, mission)
   // By the version that was read: if there is a newer one by now, its tasks are not these.
   const seen = { planVersion: planVersion ?? version, digest }
   const named = { kind: 'approve', comment: comment ?? null, said: saidIn(comment), ...seen } as const
@@ -236,6 +247,7 @@ export async function rejectMission(
   { then: outcome, comment, planVersion, digest }: z.output<typeof RejectBody>,
 ): Promise<Answer> {
   const mission = await requireMission(kernel, caller, uuid)
+  if (awaitsAcceptance(mission)) return declineOutcome(kernel, caller, mission, outcome, comment)
   const seen = { planVersion, digest, comment: comment ?? null, said: saidIn(comment) }
   // One that runs is not planned again, whatever it is by the time of the decision.
   const isPlanned = mission.phase !== 'running' && outcome === 'replan'
@@ -244,6 +256,20 @@ export async function rejectMission(
   const followed =
     approved && (await kernel.store.missions.plan(caller.workspaceId, mission.id, approved.version))
   return act(kernel, caller, uuid, { kind: 'reject', outcome, planning, followed, ...seen })
+}
+
+/** What is missing is planned next: by the planner, or by a person. */
+async function declineOutcome(
+  kernel: ServerKernel,
+  caller: Caller,
+  mission: MissionRecord,
+  then: 'fail' | 'replan',
+  missing: string | undefined,
+): Promise<Answer> {
+  if (missing === undefined || missing.trim() === '')
+    throw Refused.field('VALIDATION_FAILED', 'comment', 'is missing; it says what the outcome lacks')
+  const planning = then === 'replan' ? await replanning(kernel, caller, mission, missing) : null
+  return act(kernel, caller, mission.uuid, { kind: 'decline', missing, planning, said: saidIn(missing) })
 }
 
 /** The task of making another plan than the newest one. */
@@ -270,8 +296,8 @@ export async function proposePlan(
 ): Promise<Answer> {
   refuseCommands(caller, commandsIn(plan))
   const mission = await requireMission(kernel, caller, uuid)
-  await refuseContractors(kernel, caller.workspaceId, plan, mission)
-  const given = proposed(plan, mission)
+  await refuseAgents(kernel, caller.workspaceId, plan, mission)
+  const given = proposed(plan, mission, await pricedByAgents(kernel, caller.workspaceId))
   if (mission.phase !== 'running') {
     refuseCancelling(plan)
     return act(kernel, caller, uuid, { kind: 'propose', proposed: given, seenVersion })
@@ -297,7 +323,8 @@ export async function operateMission(
   return act(kernel, caller, uuid, command)
 }
 
-const withoutVersion = ({ version: _v, planner: _p, routine: _r, ...settings }: MissionConfig) => settings
+const withoutVersion = ({ version: _v, planner: _p, routine: _r, outcome: _o, ...rest }: MissionConfig) =>
+  rest
 
 /** The same goal, plan and settings, as a new mission. */
 export async function cloneMission(kernel: ServerKernel, caller: Caller, uuid: string): Promise<Answer> {

@@ -145,6 +145,7 @@ function planDetails(task: MissionTask, place: number, config: MissionConfig): N
     tempId,
     sequenceNumber: place + 1,
     model: modelOf(task, config),
+    ...(task.preferredAgent !== null && { preferredAgent: task.preferredAgent }),
     ...(config.models?.fallback && { fallbackModels: config.models.fallback }),
     complexity,
     estimatedTokens,
@@ -158,9 +159,11 @@ function planDetails(task: MissionTask, place: number, config: MissionConfig): N
 }
 
 /** The task's own times, then those of the mission. */
-function watchOf({ timeouts }: MissionTask, config: MissionConfig): TaskWatch | null {
-  const times = { ...config.timeouts, ...timeouts }
+function watchOf(task: MissionTask, config: MissionConfig): TaskWatch | null {
+  const times = { ...config.timeouts, ...task.timeouts }
   const given = {
+    prefers: task.preferredAgent ?? undefined,
+    estimateMs: estimateMsOf(task.estimatedDurationMinutes ?? undefined),
     otherAgentOnRetry: config.anotherModelOnRetry || undefined,
     assignMs: inMs(times.assignSeconds),
     stallMs: inMs(times.stallSeconds),
@@ -174,5 +177,11 @@ function watchOf({ timeouts }: MissionTask, config: MissionConfig): TaskWatch | 
   const known = Object.entries(given).filter(([, value]) => value !== undefined)
   return known.length === 0 ? null : Object.fromEntries(known)
 }
+
+const MINUTE_MS = 60_000
+
+/** How long a task should take. */
+export const estimateMsOf = (minutes: number | undefined) =>
+  minutes === undefined ? undefined : Math.max(1, Math.round(minutes * MINUTE_MS))
 
 const inMs = (seconds: number | undefined) => (seconds === undefined ? undefined : seconds * 1000)

@@ -4,7 +4,7 @@ import { Refused } from '../../core/errors.ts'
 import { idCarriedBy } from '../../core/ids.ts'
 import type { MissionRecord } from '../../core/kinds/mission/record.ts'
 import { canonicalJson } from '../../core/plans/canonical.ts'
-import { estimateTasks } from '../../core/plans/estimate.ts'
+import { type EstimateOptions, estimateTasks } from '../../core/plans/estimate.ts'
 import type { MissionPlan } from '../../core/plans/mission-plan.ts'
 import { type PlanPreview, previewOf } from '../../core/plans/replan.ts'
 import { addDollars } from '../../core/runs/dollars.ts'
@@ -12,6 +12,7 @@ import { isTerminal } from '../../core/states.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import type { StoredPlanTask } from '../../store/server-store.ts'
+import { pricedByAgents } from './agent-models.ts'
 import { missionPlan, modelOf, tasksOf } from './plan-tasks.ts'
 
 /** A newer plan for a mission that runs: what it would change, and the changes themselves. */
@@ -45,15 +46,21 @@ export async function replanningOf(
   return {
     preview: { ...preview, digest },
     ...changesOf(newer, whole, existing, preview),
-    estimate: estimateOf(newer, existing, mission),
+    estimate: estimateOf(newer, existing, mission, await pricedByAgents(kernel, workspaceId)),
   }
 }
 
-function estimateOf(newer: MissionPlan, existing: readonly StoredPlanTask[], mission: MissionRecord) {
+function estimateOf(
+  newer: MissionPlan,
+  existing: readonly StoredPlanTask[],
+  mission: MissionRecord,
+  prices: EstimateOptions,
+) {
   const ended = new Set(existing.filter(({ state }) => isTerminal(state)).map(({ tempId }) => tempId))
   const rest = newer.tasks.filter(({ tempId, cancel }) => !ended.has(tempId) && !cancel)
   const { tokens, usd } = estimateTasks(
     rest.map((task) => ({ ...task, id: task.tempId, model: modelOf(task, mission.config) })),
+    prices,
   )
   const { counts } = mission
   return { tokens: counts.tokens + tokens, usd: usd === null ? null : addDollars(counts.usd, usd) }

@@ -1,6 +1,7 @@
 import { taskCount } from '../../core/kinds/mission/counts.ts'
 import type { MissionRecord, PlanVersion } from '../../core/kinds/mission/record.ts'
 import { hasProposal } from '../../core/kinds/mission/replan.ts'
+import { costText, knownCost } from '../../core/kinds/mission/spending.ts'
 import { MISSION_STATES, stateOf } from '../../core/kinds/mission/states.ts'
 import type { AnswerOf } from '../../core/shapes/common.ts'
 import type { MissionView, PlanVersionView } from '../../core/shapes/missions.ts'
@@ -16,7 +17,7 @@ function summaryOf(counts: MissionRecord['counts']): string {
     `${completed} of ${taskCount(counts)} tasks completed`,
     ...others.map(([name, n]) => `${n} ${name}`),
   ]
-  return `${how.join(', ')}; ${counts.tokens} tokens, $${counts.usd}.`
+  return `${how.join(', ')}; ${counts.tokens} tokens, ${costText(counts)}.`
 }
 
 export function missionView(record: MissionRecord): AnswerOf<typeof MissionView> {
@@ -45,7 +46,8 @@ export function missionView(record: MissionRecord): AnswerOf<typeof MissionView>
     tasksCompleted: counts.byState.completed ?? 0,
     tasksFailed: counts.byState.failed ?? 0,
     totalTokens: counts.tokens,
-    totalCost: counts.usd,
+    totalCost: knownCost(counts),
+    ...{ runs: counts.runs, unknownRuns: counts.unknownRuns },
     contractors: record.contractors,
     createdBy: record.createdBy,
     resultSummary: completedAt === null ? null : summaryOf(counts),

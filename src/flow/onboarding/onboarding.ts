@@ -27,8 +27,9 @@ export async function showOnboarding(
   const { store } = kernel
   const { workspaceId } = caller
   const ofDemo = Object.keys(DEMO_AGENTS)
+  const mayConfigure = caller.rights.has('configure_agents')
   const [clis, tasks, agents, demos] = await Promise.all([
-    caller.rights.has('configure_agents') ? clisFor(execution, workspaceId) : null,
+    mayConfigure ? clisFor(execution, workspaceId) : null,
     store.tasks(workspaceId, {}, 1),
     store.agents.list(workspaceId, {}, ofDemo.length + 1),
     store.missions.list(workspaceId, { tag: DEMO_TAG }, 1),
@@ -38,11 +39,16 @@ export async function showOnboarding(
     database: { isEmbedded: started.isEmbedded, version: store.version },
     startMs: started.startMs(),
     clis,
+    agentsRunAs: mayConfigure ? runsAsOn(execution, workspaceId) : null,
     hasTasks: tasks.length > 0,
     hasAgents: agents.some(({ record }) => !ofDemo.includes(record.slug)),
     demo: demo ? { missionId: demo.uuid, state: stateOf(demo) } : null,
   }
 }
+
+/** As whom programs of agents run here, if this workspace may have such agents. */
+const runsAsOn = (execution: Execution, workspaceId: number): Answer['agentsRunAs'] =>
+  execution.adapters(workspaceId).find(({ allowed, runsAs }) => allowed && runsAs !== null)?.runsAs ?? null
 
 async function clisFor(execution: Execution, workspaceId: number): Promise<Answer['clis']> {
   const isAllowed = new Map(execution.adapters(workspaceId).map(({ type, allowed }) => [type, allowed]))

@@ -4,8 +4,9 @@ import type { AnswerOf } from '../../core/shapes/common.ts'
 import type { TryAnswer, TryBody } from '../../core/shapes/onboarding.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
-import { requireAgent, usableProfile } from '../agents.ts'
+import { usableProfile } from '../agent-settings.ts'
 import type { Execution } from '../execution.ts'
+import { requireAgent } from '../named-agents.ts'
 
 /** Whether an agent with these settings could run on this node. They are checked as if they were saved. */
 export async function tryAdapter(
@@ -19,10 +20,11 @@ export async function tryAdapter(
     throw new Refused('NOT_FOUND', `There is no adapter "${adapterType}" on this node.`)
   const known = agent === undefined ? undefined : (await requireAgent(kernel, caller, agent)).record
   const given = { adapterType, adapterConfig: config }
-  const { adapterConfig } = await usableProfile(execution, caller, given, known).catch(inItsOwnWords)
+  const { adapterConfig, model } = await usableProfile(execution, caller, given, known).catch(inItsOwnWords)
   const checks = await execution.probe(caller.workspaceId, {
     adapterType,
     adapterConfig: adapterConfig ?? null,
+    model: model ?? null,
     slug: known?.slug ?? null,
   })
   return { type: adapterType, ok: checks.every(({ ok }) => ok), checks }

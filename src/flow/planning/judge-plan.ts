@@ -1,5 +1,6 @@
 import type { Refusal } from '../../core/errors.ts'
 import { answerIn, lastFenceIn } from '../../core/json-in-text.ts'
+import { isBeingPlanned } from '../../core/kinds/mission/outcome.ts'
 import type { MissionRecord } from '../../core/kinds/mission/record.ts'
 import type { MissionPlan, MissionTask } from '../../core/plans/mission-plan.ts'
 import { isProblemList, type PlanProblem } from '../../core/plans/problems.ts'
@@ -7,9 +8,10 @@ import { refusedPlan } from '../../core/plans/refusal.ts'
 import type { TaskRecord } from '../../core/records.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { RunKernel } from '../../kernel/server-kernel.ts'
-import { contractorProblems } from '../missions/contractors.ts'
+import { pricedByAgents } from '../missions/agent-models.ts'
 import { proposed } from '../missions/missions.ts'
-import { missionPlan } from '../missions/plan-tasks.ts'
+import { agentProblems } from '../missions/plan-agents.ts'
+import { givenMissionPlan } from '../plan-reading/read-apart.ts'
 import { refusalOf, throwIfNotLeader } from '../unblock.ts'
 import { cancelTasks } from '../verification/verdicts.ts'
 import { giveVerdict, waitingResult } from '../verification/verify.ts'
@@ -22,17 +24,17 @@ export async function judgePlan(kernel: RunKernel, caller: Caller, record: TaskR
   const task = await waitingResult(kernel, workspaceId, record)
   if (!task) return
   const mission = await kernel.store.missions.find(workspaceId, record.missionId!)
-  if (mission?.phase !== 'planning') return cancelTasks(kernel, caller, [record])
+  if (!mission || !isBeingPlanned(mission)) return cancelTasks(kernel, caller, [record])
   const { id: taskId, uuid, generation, agent } = task.record
   const given = { verifier: 'baton', score: null, verification: null }
   const refusal = await refusalOf(async () => {
-    const plan = planIn(task.result.data)
+    const plan = await planIn(task.result.data)
     const problems = await objectionsTo(kernel, workspaceId, plan, mission)
     if (problems.length > 0) throw refusedPlan(problems)
     const accepted = { kind: 'verdict', verdict: 'passed', note: null, generation, given } as const
     const command = {
       kind: 'propose',
-      proposed: proposed(plan, mission),
+      proposed: proposed(plan, mission, await pricedByAgents(kernel, workspaceId)),
       proposedBy: `agent:${agent}`,
       changes: [{ taskId, uuid, command: accepted, expects: 'awaits_verdict' }],
     } as const
@@ -55,7 +57,7 @@ export async function planningEnded(kernel: RunKernel, caller: Caller, missionId
   const taskId = await kernel.store.missions.newestPlanning(workspaceId, missionId)
   const task = taskId === null ? null : await kernel.store.task(workspaceId, taskId)
   // A person has planned it in the meantime, or it is being planned again.
-  if (mission?.phase !== 'planning' || task?.record.completedAt === null) return
+  if (!mission || !isBeingPlanned(mission) || task?.record.completedAt === null) return
   const reason = task?.details.error ?? `The planning task is ${task?.record.state ?? 'gone'}.`
   const { uuid } = mission
   const command = { kind: 'planFailed', reason } as const
@@ -63,9 +65,9 @@ export async function planningEnded(kernel: RunKernel, caller: Caller, missionId
 }
 
 /** A plan as a value, or as text: planners write words around it. */
-function planIn(result: unknown): MissionPlan {
+function planIn(result: unknown): Promise<MissionPlan> {
   const answer = answerIn(result)
-  return missionPlan(typeof answer === 'string' ? (lastFenceIn(answer) ?? answer) : answer)
+  return givenMissionPlan(typeof answer === 'string' ? (lastFenceIn(answer) ?? answer) : answer)
 }
 
 /** What a planner may not do, or cannot know: it names agents that are not there, or commands that are not allowed. */
@@ -85,17 +87,19 @@ async function objectionsTo(
       at: `/tasks/${place}/${field.replace('.', '/')}`,
     })),
   )
-  return [...named, ...(await contractorProblems(kernel, workspaceId, plan, mission))]
+  return [...named, ...(await agentProblems(kernel, workspaceId, plan, mission))]
 }
 
 function objections(
-  { agent, verification }: MissionTask,
+  { agent, preferredAgent, verification }: MissionTask,
   slugs: ReadonlySet<string>,
   commands: readonly string[],
 ): [field: string, message: string][] {
   const found: [string, string][] = []
   const unknown = (slug: string) => `is "${slug}", which is no agent of this workspace`
   if (agent !== null && !slugs.has(agent)) found.push(['agent', unknown(agent)])
+  if (preferredAgent !== null && !slugs.has(preferredAgent))
+    found.push(['preferredAgent', unknown(preferredAgent)])
   const { agent: verifier, command } = verification ?? {}
   if (verifier !== undefined && !slugs.has(verifier)) found.push(['verification.agent', unknown(verifier)])
   if (command !== undefined && !commands.includes(command))

@@ -1,3 +1,4 @@
+import { modelOfAgent } from '../../core/agent-model.ts'
 import type { NewTask } from '../../core/commands.ts'
 import { Refused } from '../../core/errors.ts'
 import type { MissionRecord } from '../../core/kinds/mission/record.ts'
@@ -65,8 +66,17 @@ const noPlanner = (planner: string | null) =>
         `is "${planner}", which is no agent of this workspace`,
       )
 
-function rosterEntry({ slug, capabilities, model, runtimeConfig }: AgentRecord): RosterEntry {
-  const { role = null } = (runtimeConfig ?? {}) as { role?: string }
+function rosterEntry(agent: AgentRecord): RosterEntry {
+  const { slug, capabilities, taskTypes } = agent
+  const { role = null } = (agent.runtimeConfig ?? {}) as { role?: string }
+  const model = modelOfAgent(agent)
   const price = model === null ? null : priceOf(model)
-  return { slug, role, capabilities, model, price: price && { input: price.input, output: price.output } }
+  return {
+    slug,
+    role,
+    capabilities,
+    taskTypes,
+    model,
+    price: price && { input: price.input, output: price.output },
+  }
 }

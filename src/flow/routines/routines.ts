@@ -15,7 +15,8 @@ import {
 import { type Caller, granted } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import { commandsIn, refuseReporter } from '../missions/missions.ts'
-import { missionPlan, refuseCommands } from '../missions/plan-tasks.ts'
+import { refuseCommands } from '../missions/plan-tasks.ts'
+import { givenMissionPlan } from '../plan-reading/read-apart.ts'
 import { namedProject } from '../projects.ts'
 import { missionOf } from './runs.ts'
 import { type Checked, checkedSettings, fromMission, newSettings } from './settings.ts'
@@ -49,11 +50,11 @@ export async function createRoutine(
   const made = body.fromMission === undefined ? null : await fromMission(kernel, caller, body.fromMission)
   const own = newSettings(
     made ? { ...asBody(made.given), ...body } : body,
-    made?.given.plan ?? missionPlan(body.plan),
+    made?.given.plan ?? (await givenMissionPlan(body.plan)),
   )
   refuseCommands(caller, commandsIn(own.plan, own.config.commands))
   // Not that of the mission it is made from: that agent may be gone, and the report by rule is enough then.
-  await refuseReporter(kernel, caller.workspaceId, body.config?.reportAgent)
+  await refuseReporter(kernel, caller, body.config?.reportAgent)
   const settings = await checkedSettings(kernel, caller, {
     ...own,
     projectId: (await namedProject(kernel, caller, own.project ?? undefined)) ?? 0,
@@ -98,9 +99,9 @@ export async function updateRoutine(
 ): Promise<Answer> {
   const routine = await requireRoutine(kernel, caller, uuid)
   const { plan: given, enabled, ...fields } = body
-  const plan = missionPlan(given ?? JSON.parse(routine.plan!))
+  const plan = await givenMissionPlan(given ?? JSON.parse(routine.plan!))
   if (given !== undefined || body.config) refuseCommands(caller, commandsIn(plan, body.config?.commands))
-  await refuseReporter(kernel, caller.workspaceId, body.config?.reportAgent)
+  await refuseReporter(kernel, caller, body.config?.reportAgent)
   const changed: Partial<Checked> = Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== undefined),
   )

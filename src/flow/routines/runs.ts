@@ -9,9 +9,10 @@ import { MissionConfig } from '../../core/shapes/missions.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import { REPORTS } from '../../store/log-followers.ts'
-import { refuseContractors } from '../missions/contractors.ts'
+import { pricedByAgents } from '../missions/agent-models.ts'
 import { serveOthers } from '../missions/large-plans.ts'
 import { proposed } from '../missions/missions.ts'
+import { refuseAgents } from '../missions/plan-agents.ts'
 import { missionPlan } from '../missions/plan-tasks.ts'
 import { fillIn } from './fill-in.ts'
 
@@ -33,7 +34,7 @@ export async function missionOf(
   const filled = fillIn({ goal, title, description, plan: missionPlan(JSON.parse(routine.plan!)) }, values)
   const plan = missionPlan(planAsWritten(filled.plan))
   refuseTexts(filled)
-  await refuseContractors(kernel, workspaceId, plan, null)
+  await refuseAgents(kernel, workspaceId, plan, null)
   await serveOthers(plan.tasks.length)
   // Before the mission: its end must not be missed, even if it is the first mission of the workspace.
   await kernel.store.followers.follow(workspaceId, REPORTS, 'now')
@@ -53,7 +54,7 @@ export async function missionOf(
     command: {
       ...{ kind: 'create', id, goal: filled.goal, title: filled.title, description: filled.description },
       ...{ tags, priority, projectId, project, config, startAt: null, planning: null },
-      proposed: proposed(plan, mission),
+      proposed: proposed(plan, mission, await pricedByAgents(kernel, workspaceId)),
       approvedBy: autonomy === 'approve' ? null : routine.approvedBy,
     },
   }

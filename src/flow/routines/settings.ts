@@ -17,8 +17,8 @@ import {
 import { RoutineConfig, type RoutineCreate, type Schedule } from '../../core/shapes/routines.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
-import { refuseContractors } from '../missions/contractors.ts'
 import { requireMission } from '../missions/missions.ts'
+import { refuseAgents } from '../missions/plan-agents.ts'
 import { missionPlan, refuseCancelling } from '../missions/plan-tasks.ts'
 import { planDigest } from '../plan-digest.ts'
 import { fillIn } from './fill-in.ts'
@@ -50,7 +50,14 @@ export async function fromMission(
     version === undefined ? null : await kernel.store.missions.plan(caller.workspaceId, mission.id, version)
   if (!stored) throw new Refused('WRONG_STATE', 'No plan of the mission was ever approved.')
   const { goal, title, description, tags, priority, project, config } = mission
-  const { version: _version, planner: _planner, routine: _routine, autonomy: _autonomy, ...settings } = config
+  const {
+    version: _version,
+    planner: _planner,
+    routine: _routine,
+    outcome: _outcome,
+    autonomy: _autonomy,
+    ...settings
+  } = config
   return {
     given: {
       ...{ goal, title, description, tags, priority, project },
@@ -90,7 +97,7 @@ export async function checkedSettings(
   const values = valuesOf(variables, {})
   // As a scheduled run would have it.
   if ('values' in values) missionPlan(planAsWritten(fillIn(settings, values.values).plan))
-  await refuseContractors(kernel, workspaceId, plan, null)
+  await refuseAgents(kernel, workspaceId, plan, null)
   return {
     ...settings,
     plan: JSON.stringify(planAsWritten(plan)),

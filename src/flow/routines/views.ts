@@ -66,8 +66,8 @@ export function driftOf(
   return {
     runs: runs.length,
     cost: share(
-      mean(({ cost }) => Number(cost)),
-      Number(origin.cost),
+      mean(({ cost }) => (cost === null ? null : Number(cost))),
+      origin.cost === null ? null : Number(origin.cost),
     ),
     duration: share(
       mean(({ durationMs }) => durationMs),

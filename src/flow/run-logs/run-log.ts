@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Refused } from '../../core/errors.ts'
 import { isOver } from '../../core/runs/states.ts'
 import type { Step } from '../../core/shapes/transcript.ts'
@@ -9,8 +10,11 @@ import { requireRun } from '../runs.ts'
 
 /** As much of a log as is in memory for a request. */
 export const PAGE_BYTES = 1024 * 1024
-/** As much as is read as steps without a pause: other requests wait meanwhile, some milliseconds. */
-export const STEPS_AT_ONCE_BYTES = 256 * 1024
+/** As much as is read as steps with one read. */
+export const STEPS_PAGE_BYTES = 256 * 1024
+/** As much as is read as steps without a pause: with a step for every two bytes, a tenth of a second. */
+const STEPS_AT_ONCE_BYTES = 32 * 1024
+const LONGEST_HOLD_MS = 20
 
 /** The log of a run, read page by page, wherever it is stored or written. */
 export interface RunLog {
@@ -49,25 +53,47 @@ export interface LogPart {
   text: string
 }
 
-/** A page by stream. Text whose stream is not on record counts as stdout. */
-export function* partsOf({ offset, content, spans }: LogPage): Generator<LogPart> {
-  const text = Buffer.from(content)
-  const end = offset + text.length
-  let at = offset
-  for (const span of spans) {
-    if (span.offset > at) yield part(text, offset, at, span.offset, 'stdout', null)
-    const to = Math.min(span.offset + span.bytes, end)
-    if (to > span.offset) yield part(text, offset, span.offset, to, span.stream as Step['stream'], span.ts)
-    at = to
+/** A page by stream, in short pieces, so that others get their turn in between. */
+export async function* partsOf(page: LogPage): AsyncGenerator<LogPart> {
+  const text = Buffer.from(page.content)
+  let pausedAt = performance.now()
+  for (const { from, to, stream, ts } of stretchesOf(page, text.length)) {
+    for (let at = from; at < to; ) {
+      const end = at + wholeCharacters(text.subarray(at - page.offset, to - page.offset), STEPS_AT_ONCE_BYTES)
+      yield { offset: at, stream, ts, text: text.toString('utf8', at - page.offset, end - page.offset) }
+      at = end
+      if (performance.now() - pausedAt < LONGEST_HOLD_MS) continue
+      await nextTurn()
+      pausedAt = performance.now()
+    }
   }
-  if (at < end) yield part(text, offset, at, end, 'stdout', null)
 }
 
-const part = (
-  text: Buffer,
-  offset: number,
-  from: number,
-  to: number,
-  stream: Step['stream'],
-  ts: string | null,
-): LogPart => ({ offset: from, stream, ts, text: text.toString('utf8', from - offset, to - offset) })
+interface Stretch extends Pick<LogPart, 'stream' | 'ts'> {
+  from: number
+  to: number
+}
+
+/** Text whose stream is not on record counts as stdout. */
+function* stretchesOf({ offset, spans }: LogPage, bytes: number): Generator<Stretch> {
+  const end = offset + bytes
+  let at = offset
+  for (const span of spans) {
+    if (span.offset > at) yield { from: at, to: span.offset, stream: 'stdout', ts: null }
+    const to = Math.min(span.offset + span.bytes, end)
+    if (to > span.offset) yield { from: span.offset, to, stream: span.stream as Step['stream'], ts: span.ts }
+    at = to
+  }
+  if (at < end) yield { from: at, to: end, stream: 'stdout', ts: null }
+}
+
+/** How many bytes of the text, at most so many, are whole characters. */
+export function wholeCharacters(text: Buffer, most: number): number {
+  if (text.length <= most) return text.length
+  let end = most
+  while (end > 0 && isInside(text[end]!)) end--
+  return end === 0 ? most : end
+}
+
+/** Whether this byte continues a character. */
+export const isInside = (byte: number) => (byte & 0xc0) === 0x80

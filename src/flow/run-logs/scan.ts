@@ -4,7 +4,7 @@ import type { Step, TranscriptState } from '../../core/shapes/transcript.ts'
 import { transcriptReader } from '../../transcript/reader.ts'
 import type { LogPage } from '../execution.ts'
 import { Marks } from './marks.ts'
-import { endOf, partsOf, type RunLog, STEPS_AT_ONCE_BYTES } from './run-log.ts'
+import { endOf, partsOf, type RunLog, STEPS_PAGE_BYTES } from './run-log.ts'
 
 const MOST_LINE_OFFSETS = 2_000
 const MOST_MARKS = 1_000
@@ -46,21 +46,21 @@ export class LogScan {
   async #advance(log: RunLog, isTimeUp: () => boolean): Promise<void> {
     while (!this.#isEnded) {
       const { offset } = this.#reader.state()
-      const page = await log.pageAt(offset, STEPS_AT_ONCE_BYTES)
+      const page = await log.pageAt(offset, STEPS_PAGE_BYTES)
       this.#bytes = page.bytes
-      this.#take(page)
+      await this.#take(page)
       if (page.nextOffset === null) this.#end()
       if (endOf(page) >= page.bytes || endOf(page) === offset || isTimeUp()) return
     }
   }
 
-  #take(page: LogPage): void {
+  async #take(page: LogPage): Promise<void> {
     const state = this.#reader.state()
     const unfinished = Object.values(state.unfinished).reduce((sum, { text }) => sum + text.length, 0)
     const isDue = state.offset >= (this.#states.at(-1)?.offset ?? -STATE_EVERY_BYTES) + STATE_EVERY_BYTES
     if (isDue && unfinished <= LONGEST_UNFINISHED) this.#states.push(state)
     this.#countLines(page)
-    for (const { offset, stream, ts, text } of partsOf(page)) {
+    for await (const { offset, stream, ts, text } of partsOf(page)) {
       if (stream === 'stderr' && this.#lastStream !== 'stderr') this.#stderr.add(offset)
       this.#lastStream = stream
       this.#mark(this.#reader.take(offset, stream, text, ts))

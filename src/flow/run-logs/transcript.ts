@@ -1,7 +1,7 @@
 import type { AnswerOf } from '../../core/shapes/common.ts'
 import type { Step, TranscriptState, TranscriptView } from '../../core/shapes/transcript.ts'
 import { transcriptReader } from '../../transcript/reader.ts'
-import { endOf, partsOf, type RunLog, STEPS_AT_ONCE_BYTES } from './run-log.ts'
+import { endOf, partsOf, type RunLog, STEPS_PAGE_BYTES } from './run-log.ts'
 import type { LogScan } from './scan.ts'
 
 /** Which steps: those with numbers from `first` to `last`. */
@@ -60,8 +60,9 @@ async function stepsIn(log: RunLog, scan: LogScan, { first, last }: Stretch, unt
   }
   let pagesAfter = 0
   for (let at = from?.offset ?? 0; at < until && pagesAfter <= MOST_PAGES_AFTER; ) {
-    const page = await log.pageAt(at, STEPS_AT_ONCE_BYTES)
-    for (const { offset, stream, ts, text } of partsOf(page)) keep(reader.take(offset, stream, text, ts))
+    const page = await log.pageAt(at, STEPS_PAGE_BYTES)
+    for await (const { offset, stream, ts, text } of partsOf(page))
+      keep(reader.take(offset, stream, text, ts))
     const end = endOf(page)
     if (end === at) break
     at = end

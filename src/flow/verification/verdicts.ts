@@ -3,7 +3,7 @@ import { readVerdict } from '../../core/verification/verdict.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { RunKernel } from '../../kernel/server-kernel.ts'
 import { throwIfNotLeader, unblockAfter } from '../unblock.ts'
-import { giveVerdict, verdictCommand, waitingResult, withoutVerdict } from './verify.ts'
+import { giveVerdict, verdictCommand, waitingResult, whyEnded, withoutVerdict } from './verify.ts'
 
 /** What follows from a verification: for the task it judges, and for itself. */
 
@@ -44,7 +44,7 @@ export async function verificationEnded(
   record: TaskRecord,
 ): Promise<void> {
   const { taskId, uuid, generation } = record.serves!
-  const why = `the verification is ${record.state}`
+  const why = await whyEnded(kernel, caller.workspaceId, record)
   await giveVerdict(kernel, caller, { id: taskId, uuid }, withoutVerdict(generation, why))
 }
 

@@ -3,10 +3,10 @@ import type { NewTask, TaskCommand } from '../../core/commands.ts'
 import { idCarriedBy } from '../../core/ids.ts'
 import { verificationText } from '../../core/prompts/verification.ts'
 import type { TaskRecord } from '../../core/records.ts'
-import { environmentOf } from '../../core/routines/variables.ts'
+import { OWN_AGENT } from '../../core/rules/acting.ts'
 import { isTerminal } from '../../core/states.ts'
 import { autoVerdict } from '../../core/verification/auto.ts'
-import { excludedJudges } from '../../core/verification/judges.ts'
+import { excludedJudges, judgesAmong, whyNobodyJudges } from '../../core/verification/judges.ts'
 import { DEFAULT_THRESHOLD, judgementOf, type Verdict } from '../../core/verification/verdict.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { RunKernel } from '../../kernel/server-kernel.ts'
@@ -19,6 +19,8 @@ import { throwIfNotLeader, unblockAfter } from '../unblock.ts'
 
 /** The type of the adapter of Baton's own agent (adapters/command.ts). */
 const COMMAND = 'command'
+/** How many commands run at once. */
+const CHECKS_AT_ONCE = 4
 
 /** A verification is tried again this often, when its verifier dies or answers nonsense. */
 const RETRIES = 2
@@ -78,6 +80,16 @@ export const withoutVerdict = (generation: number, why: string): TaskCommand & {
   given: { verifier: 'baton', score: null, verification: null },
 })
 
+/** Why a verification has no verdict, with the error of its last attempt. */
+export async function whyEnded(
+  kernel: RunKernel,
+  workspaceId: number,
+  { id, state }: TaskRecord,
+): Promise<string> {
+  const error = (await kernel.store.task(workspaceId, id))?.details.error ?? null
+  return `the verification is ${state}${error === null ? '' : `: ${error}`}`
+}
+
 /** A result was submitted for a task with a verification. Called again, it does no more than is missing. */
 export async function verify(kernel: RunKernel, caller: Caller, record: TaskRecord): Promise<void> {
   const task = await waitingResult(kernel, caller.workspaceId, record)
@@ -90,15 +102,45 @@ export async function verify(kernel: RunKernel, caller: Caller, record: TaskReco
     return giveVerdict(kernel, caller, task.record, command)
   }
   const [last] = await kernel.store.verifications.of(caller.workspaceId, record.id)
-  const isOfThisResult = last?.serves?.generation === record.generation
-  // Its own end gives the verdict, or asks a person.
-  if (isOfThisResult && !isTerminal(last.state)) return
+  const asked = askedAgain(task.record)
+  const isOfThisResult =
+    last?.serves?.generation === record.generation && (last.serves.round ?? 0) === (asked?.round ?? 0)
+  if (isOfThisResult && !isTerminal(last.state)) return waitFor(kernel, caller, task, last)
   const made = isOfThisResult
-    ? { ok: false as const, why: `the verification is ${last.state}` }
+    ? { ok: false as const, why: await whyEnded(kernel, caller.workspaceId, last) }
     : rule.kind === 'agent'
-      ? await askAgent(kernel, caller, task, rule.agent ?? null)
-      : await runCommand(kernel, caller, task, rule.command!)
+      ? await askAgent(kernel, caller, task, asked ? asked.agent : (rule.agent ?? null))
+      : await runCommand(kernel, caller, task)
   if (!made.ok) await giveVerdict(kernel, caller, task.record, withoutVerdict(record.generation, made.why))
+}
+
+/** What a person asked for after the first verification of this result. */
+const askedAgain = ({ watch, generation }: TaskRecord) =>
+  watch?.judging?.generation === generation ? watch.judging : null
+
+/** Its own end gives the verdict. When nobody has taken it in time, and nobody who may is busy, a person is asked instead. */
+async function waitFor(
+  kernel: RunKernel,
+  caller: Caller,
+  { record }: Waiting,
+  verification: TaskRecord,
+): Promise<void> {
+  if (!record.watch?.isVerdictLate || verification.state !== 'queued') return
+  const why = await whyNobody(kernel, caller.workspaceId, verification)
+  if (why !== null) await giveVerdict(kernel, caller, record, withoutVerdict(record.generation, why))
+}
+
+async function whyNobody(
+  kernel: RunKernel,
+  workspaceId: number,
+  { onlyAgent, serves, updatedAt }: TaskRecord,
+): Promise<string | null> {
+  const agents = (await kernel.store.agents.list(workspaceId, {}, 10_000)).map(({ record }) => record)
+  const mayJudge = judgesAmong(agents, onlyAgent, serves?.notAgents ?? [])
+  const slugs = mayJudge.map(({ slug }) => slug)
+  const busy = new Set(await kernel.store.verifications.busySince(workspaceId, slugs, updatedAt))
+  const judges = mayJudge.map((agent) => ({ ...agent, isBusy: busy.has(agent.slug) }))
+  return whyNobodyJudges(judges, onlyAgent)
 }
 
 type Made = { ok: true } | { ok: false; why: string }
@@ -134,31 +176,22 @@ async function create(kernel: RunKernel, caller: Caller, verification: NewTask):
   return reply.ok || reply.code === 'CHANGED_SINCE' ? { ok: true } : { ok: false, why: reply.detail }
 }
 
-/** Baton's own agent: it runs the commands that verify results, where they were made. */
-const CHECKER = 'baton'
-const CHECKS_AT_ONCE = 4
-
-async function runCommand(kernel: RunKernel, caller: Caller, task: Waiting, command: string): Promise<Made> {
-  const { id: innerTaskId, generation } = task.record
-  const made = await kernel.store.runs.madeIn(caller.workspaceId, innerTaskId, generation)
+/** Where it was made. The command is not part of the verification: executor/check.ts reads it from the task that is judged. */
+async function runCommand(kernel: RunKernel, caller: Caller, task: Waiting): Promise<Made> {
+  const { id, generation } = task.record
+  const made = await kernel.store.runs.madeIn(caller.workspaceId, id, generation)
   if (!made)
     return { ok: false, why: 'no run of Baton made this result, so there is no folder for the command' }
   const profile = { name: 'Baton', adapterType: COMMAND, adapterConfig: {}, coordinatorEnabled: true }
-  await commandAgent(kernel, caller, CHECKER, {
+  const { record: own } = await commandAgent(kernel, caller, OWN_AGENT, {
     ...{ kind: 'register', ifVersion: null },
     profile: { ...profile, maxConcurrentTasks: CHECKS_AT_ONCE },
   })
-  const verification = verificationOf(task, CHECKER, [])
-  const environment = await variablesFor(kernel, caller.workspaceId, task.record)
-  const given = { command, environment, innerTaskId, node: made.node }
-  const input = { ...(verification.details.input as object), ...given }
+  // An earlier version of Baton let one refused command stop it.
+  if (own?.state === 'error') await commandAgent(kernel, caller, OWN_AGENT, { kind: 'clearFault' })
+  const verification = verificationOf(task, OWN_AGENT, [])
+  const input = { ...(verification.details.input as object), node: made.node }
   return create(kernel, caller, { ...verification, details: { ...verification.details, input } })
-}
-
-/** The variables of the routine that started its mission: a command never contains them. */
-async function variablesFor(kernel: RunKernel, workspaceId: number, { missionId }: TaskRecord) {
-  const mission = missionId === null ? null : await kernel.store.missions.find(workspaceId, missionId)
-  return environmentOf(mission?.config.routine?.variables ?? {})
 }
 
 async function makersOfParts(kernel: RunKernel, workspaceId: number, { id, merge }: TaskRecord) {
@@ -169,6 +202,12 @@ async function makersOfParts(kernel: RunKernel, workspaceId: number, { id, merge
   return records.flatMap(({ parentId, agent }) => (parentId === id && agent !== null ? [agent] : []))
 }
 
+/** Where a judge without a folder reads the work. */
+const workIn = (uuid: string, { commit, generation }: StoredResult) =>
+  commit === null
+    ? {}
+    : { commit, changes: `/api/v1/tasks/${uuid}/changes?generation=${generation}&diff=whole` }
+
 function verificationOf(
   { record, details, result }: Waiting,
   named: string | null,
@@ -177,6 +216,8 @@ function verificationOf(
   const { id: taskId, uuid, generation, epoch, missionId, projectId, priority } = record
   const { successCriteria = null, outputSchema = null } = details.plan ?? {}
   const { verifyMs } = record.watch ?? {}
+  const round = askedAgain(record)?.round
+  const again = round === undefined ? '' : `/${round}`
   const { title, description, input } = details
   const judged = { uuid, title, description, input, successCriteria, outputSchema }
   const work = { summary: result.summary, result: result.data, workProductRef: result.ref }
@@ -185,15 +226,18 @@ function verificationOf(
     maxRetries: RETRIES,
     review: 'baton',
     purpose: 'verification',
-    serves: { taskId, uuid, generation, notAgents },
+    serves: { taskId, uuid, generation, notAgents, ...(round !== undefined && { round }) },
     // From its start: waiting for a verifier that is busy does not use it up.
     watch: verifyMs === undefined ? null : { attemptMs: verifyMs },
-    unique: { key: `verification ${uuid}/${epoch}/${generation}`, bodyHash: hash('sha256', result.hash) },
+    unique: {
+      key: `verification ${uuid}/${epoch}/${generation}${again}`,
+      bodyHash: hash('sha256', result.hash),
+    },
     details: {
       title: `Verify: ${title}`,
       taskType: 'verification',
       description: verificationText({ ...judged, ...work }),
-      input: { taskId: uuid, generation, workProductRef: result.ref },
+      input: { taskId: uuid, generation, workProductRef: result.ref, ...workIn(uuid, result) },
       project: details.project,
       createdBy: 'system',
       mission: details.mission ?? null,

@@ -1,12 +1,14 @@
 import { hash } from 'node:crypto'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import * as api from '../../core/api/administration.ts'
+import type { RouteOf } from '../../core/api/endpoint.ts'
 import { Refused } from '../../core/errors.ts'
 import { originOf } from '../../core/events.ts'
 import type { Limits, LimitsInUse } from '../../core/limits.ts'
 import type { KeyMade, KeyView, WorkspaceMade } from '../../core/shapes/administration.ts'
 import type { AnswerOf } from '../../core/shapes/common.ts'
-import { changeLimits, limitsInUse } from '../../flow/limits.ts'
+import { changeLimits, limitsInUse, workspaceNamed } from '../../flow/limits.ts'
+import { slugUnlessOwn } from '../../flow/named-agents.ts'
 import { instant } from '../../flow/views.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import type { ApiKey, KeyHolder } from '../../store/server-store.ts'
@@ -20,6 +22,7 @@ const keyView = (key: ApiKey): AnswerOf<typeof KeyView> => ({
   role: key.role,
   scopes: key.scopes,
   instanceAdmin: key.instanceAdmin,
+  agent: key.agent,
   createdBy: key.createdBy,
   createdAt: instant(key.createdAt),
   expiresAt: instant(key.expiresAt),
@@ -44,19 +47,31 @@ export function administrationRoutes(app: FastifyInstance, kernel: ServerKernel,
 }
 
 function limitRoutes(app: FastifyInstance, kernel: ServerKernel): void {
-  serve(app, api.readLimits, async ({ caller }, reply) => {
-    const { limits, usage } = await limitsInUse(kernel, caller)
+  const read = async (of: { workspaceId: number }, reply: FastifyReply) => {
+    const { limits, usage } = await limitsInUse(kernel, of)
     const answer: AnswerOf<typeof LimitsInUse> = { ...limits, usage }
     return reply.header('etag', etagOf(limits)).send(answer)
-  })
-  serve(app, api.changeLimits, async ({ body, caller, headers }, reply) => {
+  }
+  const change = async (
+    { workspaceId }: { workspaceId: number },
+    { body, caller, headers }: FastifyRequest<RouteOf<typeof api.changeLimits>>,
+    reply: FastifyReply,
+  ) => {
     const expected = headers['if-match']
-    const limits = await changeLimits(kernel, caller, body, (present) => {
+    const limits = await changeLimits(kernel, { workspaceId, caller }, body, (present) => {
       if (expected !== undefined && expected !== '*' && expected !== etagOf(present))
         throw new Refused('VERSION_MISMATCH', 'The limits were changed since they were read.')
     })
     return reply.header('etag', etagOf(limits)).send(limits)
-  })
+  }
+  serve(app, api.readLimits, ({ caller }, reply) => read(caller, reply))
+  serve(app, api.changeLimits, (request, reply) => change(request.caller, request, reply))
+  serve(app, api.readLimitsOfWorkspace, async ({ params }, reply) =>
+    read(await workspaceNamed(kernel, params.id), reply),
+  )
+  serve(app, api.changeLimitsOfWorkspace, async (request, reply) =>
+    change(await workspaceNamed(kernel, request.params.id), request, reply),
+  )
 }
 
 function workspaceRoutes(app: FastifyInstance, kernel: ServerKernel): void {
@@ -88,7 +103,8 @@ function keyRoutes(app: FastifyInstance, kernel: ServerKernel, keys: KeyRing): v
   serve(app, api.createKey, async (request, reply) => {
     const { body, caller } = request
     const expiresAt = body.expiresAt === undefined ? undefined : Date.parse(body.expiresAt)
-    const wanted = { ...body, expiresAt }
+    const agent = body.agent === undefined ? undefined : await slugUnlessOwn(kernel, caller, body.agent)
+    const wanted = { ...body, expiresAt, agent }
     const made = await kernel.store.keys.create(caller.workspaceId, wanted, holderOf(request))
     const view: AnswerOf<typeof KeyMade> = { ...keyView(made), key: made.key }
     return reply.code(201).header('cache-control', 'no-store').send(view)

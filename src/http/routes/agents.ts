@@ -13,9 +13,9 @@ import {
   removeAgent,
   showAgent,
   showHealth,
-  slugOf,
 } from '../../flow/agents.ts'
 import type { Execution } from '../../flow/execution.ts'
+import { slugOf } from '../../flow/named-agents.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import { serve } from '../endpoint.ts'
 import type { KeyRing } from '../key-ring.ts'
@@ -91,8 +91,8 @@ function agentStatesIn(field: string, text: string | undefined): AgentState[] | 
 }
 
 function acts(app: FastifyInstance, kernel: ServerKernel, execution: Execution): void {
-  serve(app, api.pauseAgent, ({ params, body: { reason = null }, caller }) =>
-    operateAgent(kernel, execution, caller, params.id, { kind: 'pause', reason }),
+  serve(app, api.pauseAgent, ({ params, body: { reason = null, graceful }, caller }) =>
+    operateAgent(kernel, execution, caller, params.id, { kind: 'pause', graceful, reason }),
   )
   serve(app, api.resumeAgent, ({ params, caller }) =>
     operateAgent(kernel, execution, caller, params.id, { kind: 'resume' }),

@@ -11,7 +11,7 @@ import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import { sendCompressed } from '../compressed.ts'
 import { cursorWith, LATEST_MS, valuesIn } from '../cursor.ts'
 import { serve } from '../endpoint.ts'
-import { numberOr, wantedId } from '../schema.ts'
+import { pageSize, wantedId } from '../schema.ts'
 
 export function boardRoutes(app: FastifyInstance, kernel: ServerKernel): void {
   serve(app, readBoard, async (request, reply) => {
@@ -23,7 +23,7 @@ export function boardRoutes(app: FastifyInstance, kernel: ServerKernel): void {
       tag: query.tag,
       text: query.q,
     }
-    const limit = query.counts ? 0 : Math.min(Math.max(numberOr(query.limit, 50), 1), MOST_CARDS)
+    const limit = query.counts ? 0 : pageSize(query.limit, { most: MOST_CARDS })
     const page = { column: query.column, after: placeOf(query), limit }
     return sendCompressed(request, reply, await boardOf(kernel, caller, filter, page, cursorAt))
   })

@@ -11,6 +11,7 @@ import {
   reportProgress,
   startTask,
 } from '../../flow/claims.ts'
+import type { Execution } from '../../flow/execution.ts'
 import { continueAfter } from '../../flow/missions/children.ts'
 import { namedProject } from '../../flow/projects.ts'
 import { failTask, submitAndNext, submitBatch, submitResult } from '../../flow/results.ts'
@@ -20,7 +21,12 @@ import type { KeyRing } from '../key-ring.ts'
 import { whileAdmitted } from '../live/waiting.ts'
 import { etag, versionIn } from '../versions.ts'
 
-export function claimRoutes(app: FastifyInstance, kernel: ServerKernel, keys: KeyRing): void {
+export function claimRoutes(
+  app: FastifyInstance,
+  kernel: ServerKernel,
+  keys: KeyRing,
+  execution: Execution,
+): void {
   serve(app, api.claimTask, ({ params, body, caller }) => claimTask(kernel, caller, params.id, body))
   serve(app, api.claimNext, async (request, reply) => {
     const { caller } = request
@@ -36,7 +42,12 @@ export function claimRoutes(app: FastifyInstance, kernel: ServerKernel, keys: Ke
   serve(app, api.submitResult, async (request, reply) => {
     const { params, caller } = request
     const { next: wanted, ...body } = request.body
-    if (!wanted) return submitResult(kernel, caller, params.id, body)
+    if (!wanted) {
+      // The work of a run is saved before its result counts.
+      const { run, workspaceId } = caller
+      const commit = run ? await execution.commitForResult({ workspaceId, runId: run.runId }) : null
+      return submitResult(kernel, caller, params.id, body, { commit })
+    }
     const { project, ...next } = wanted
     const projectId = await namedProject(kernel, caller, project)
     return whileAdmitted(keys, request, reply, 0, async ({ gone }) => {

@@ -4,8 +4,9 @@ import type { AnswerOf } from '../../core/shapes/common.ts'
 import type { HealthAnswer } from '../../core/shapes/coordinator.ts'
 import { type Coordination, coordinatorHealth } from '../../flow/coordination.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
+import { StoreUnavailable } from '../../store/store.ts'
 import { serve } from '../endpoint.ts'
-import { sendProblem } from '../problems.ts'
+import { DISK_IS_FULL, sendProblem } from '../problems.ts'
 
 const OK: AnswerOf<typeof HealthAnswer> = { status: 'ok' }
 
@@ -17,6 +18,10 @@ export function healthRoutes(app: FastifyInstance, kernel: ServerKernel, coordin
       await kernel.store.ping()
       return OK
     } catch (error) {
+      if (error instanceof StoreUnavailable && error.isDiskFull) {
+        request.log.warn({ err: error }, 'not ready: the disk of the database is full')
+        return sendProblem(reply, 'UNAVAILABLE', DISK_IS_FULL, { because: 'disk_full' })
+      }
       request.log.warn({ err: error }, 'not ready: the database does not respond')
       return sendProblem(reply, 'UNAVAILABLE', 'The database does not respond.')
     }

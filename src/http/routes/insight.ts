@@ -9,7 +9,7 @@ import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import type { Asked } from '../../store/server-store.ts'
 import { cursorOf, cursorWith, readCursor, valuesIn } from '../cursor.ts'
 import { serve } from '../endpoint.ts'
-import { numberOr, pageSize, wantedId } from '../schema.ts'
+import { pageSize, wantedId } from '../schema.ts'
 
 /** What people ask of a whole workspace. */
 
@@ -40,7 +40,7 @@ export function insightRoutes(app: FastifyInstance, kernel: ServerKernel): void 
 
 function searchRoute(app: FastifyInstance, kernel: ServerKernel): void {
   serve(app, api.search, ({ query, caller }) => {
-    const limit = Math.min(Math.max(numberOr(query.limit, api.MOST_FOUND), 1), api.MOST_FOUND)
+    const limit = pageSize(query.limit, { usual: api.MOST_FOUND, most: api.MOST_FOUND })
     return search(kernel, caller, query.q ?? '', limit)
   })
 }

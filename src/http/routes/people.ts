@@ -28,7 +28,7 @@ function judgeRoutes(app: FastifyInstance, kernel: ServerKernel): void {
     const { generation, digest } = body
     const comment = commentIn(body)
     const forGood = body.then === 'fail'
-    const command = { kind: 'reject', comment, generation, digest, forGood } as const
+    const command = { kind: 'reject', comment, generation, digest, forGood, fresh: body.fresh } as const
     return operate(kernel, caller, params.id, command, saidIn(comment))
   })
 }

@@ -5,27 +5,26 @@ import type { Refused } from '../../core/errors.ts'
 import { refusedPlan } from '../../core/plans/refusal.ts'
 import { writePlan } from '../../core/plans/write.ts'
 import { proposePlan } from '../../flow/missions/missions.ts'
-import { missionPlan } from '../../flow/missions/plan-tasks.ts'
 import { checkedPlan } from '../../flow/plan-check.ts'
 import { exportPlan } from '../../flow/plan-export.ts'
+import { givenMissionPlan } from '../../flow/plan-reading/read-apart.ts'
 import { importPlan } from '../../flow/plans.ts'
 import { requireProject } from '../../flow/projects.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
+import { type BodyLimits, installParser } from '../bodies.ts'
 import { serve } from '../endpoint.ts'
 
 const YAML_TYPES = ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml']
 
 /** In its own scope: a plan is parsed from text, so that every problem is reported with its line. */
-export function planRoutes(app: FastifyInstance, kernel: ServerKernel): void {
+export function planRoutes(app: FastifyInstance, kernel: ServerKernel, bodies: BodyLimits): void {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser(
-    ['application/json', ...YAML_TYPES],
-    { parseAs: 'buffer' },
-    (_request, bytes, done) => {
-      if (!isUtf8(bytes as Buffer)) return done(notUtf8(bytes as Buffer), undefined)
-      done(null, { text: bytes.toString() })
-    },
-  )
+  // Its values are not counted here: a long plan is read by another thread, which has memory of its own.
+  const uncounted = async () => 0
+  installParser(app, ['application/json', ...YAML_TYPES], bodies, uncounted, (_request, bytes, done) => {
+    if (isUtf8(bytes)) done(null, { text: bytes.toString() })
+    else done(notUtf8(bytes))
+  })
 
   serve(app, api.importProjectPlan, async ({ params, body, caller }) => {
     const project = await requireProject(kernel, caller, params.slug)
@@ -34,7 +33,7 @@ export function planRoutes(app: FastifyInstance, kernel: ServerKernel): void {
 
   serve(app, api.replaceMissionPlan, async ({ params, query, body, caller }) => {
     const seen = query.planVersion === undefined ? undefined : Number(query.planVersion)
-    return proposePlan(kernel, caller, params.id, missionPlan(body?.text ?? ''), seen)
+    return proposePlan(kernel, caller, params.id, await givenMissionPlan(body?.text ?? ''), seen)
   })
 
   serve(app, api.checkPlan, async ({ body, caller }) => checkedPlan(kernel, caller, body?.text ?? ''))

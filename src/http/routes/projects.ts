@@ -32,6 +32,6 @@ export function projectRoutes(app: FastifyInstance, kernel: ServerKernel): void 
   serve(app, api.readProject, ({ params, caller }) => showProject(kernel, caller, params.slug))
 
   serve(app, api.changeTrack, ({ params, body, caller }) =>
-    changeTrack(kernel, caller, params.slug, params.track, body.maxAgents),
+    changeTrack(kernel, caller, params.slug, params.track, body),
   )
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import * as api from '../../core/api/results.ts'
 import { Refused } from '../../core/errors.ts'
-import { Generation } from '../../core/shapes/common.ts'
+import { Generation, LARGEST_PAGE } from '../../core/shapes/common.ts'
 import {
   compareWithAccepted,
   promoteResult,
@@ -12,7 +12,7 @@ import {
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import type { ResultPosition } from '../../store/server-store.ts'
 import { serve } from '../endpoint.ts'
-import { included, LARGEST_PAGE, pageSize } from '../schema.ts'
+import { included, pageSize } from '../schema.ts'
 
 function placeIn(cursor: string | undefined): ResultPosition | undefined {
   if (cursor === undefined) return undefined
@@ -35,7 +35,7 @@ export function resultRoutes(app: FastifyInstance, kernel: ServerKernel): void {
   serve(app, api.listResultsOfTask, async ({ params, query, caller }) =>
     resultPage(kernel, caller, params.id, {
       after: placeIn(query.cursor),
-      limit: query.limit === undefined ? LARGEST_PAGE : pageSize(query.limit),
+      limit: pageSize(query.limit, { usual: LARGEST_PAGE }),
     }),
   )
 

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { outlineRunLog, readRawRunLog, readTails, searchRunLog } from '../../core/api/run-logs.ts'
-import { readTranscript } from '../../core/api/transcript.ts'
+import { MOST_HITS, outlineRunLog, readRawRunLog, readTails, searchRunLog } from '../../core/api/run-logs.ts'
+import { MOST_STEPS, readTranscript } from '../../core/api/transcript.ts'
 import { Refused } from '../../core/errors.ts'
 import type { Execution } from '../../flow/execution.ts'
 import { bytesOf, rangeIn, sizeOf } from '../../flow/run-logs/raw.ts'
@@ -15,14 +15,12 @@ import type { Caller } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import { cursorWith, valuesIn } from '../cursor.ts'
 import { serve } from '../endpoint.ts'
-import { numberOr } from '../schema.ts'
+import { pageSize } from '../schema.ts'
 
 /** A request reads as much of a large log as it can in this time; the next request continues. */
 const READ_FOR_MS = 1_000
 const USUAL_HITS = 100
-const MOST_HITS = 1_000
 const USUAL_STEPS = 100
-const MOST_STEPS = 500
 
 const timeLimit = () => {
   const until = performance.now() + READ_FOR_MS
@@ -45,7 +43,7 @@ export function runLogRoutes(app: FastifyInstance, kernel: ServerKernel, executi
     // After the run: one of another workspace is unknown, whatever is asked of it.
     if (q === undefined) throw Refused.field('VALIDATION_FAILED', 'q', 'is the text to look for')
     const isCaseSensitive = query.case === 'sensitive'
-    const limit = Math.min(Math.max(numberOr(query.limit, USUAL_HITS), 1), MOST_HITS)
+    const limit = pageSize(query.limit, { usual: USUAL_HITS, most: MOST_HITS })
     const { next, ...found } = await searchLog(log, { q, isCaseSensitive, limit, cursor }, timeLimit())
     return { ...found, nextCursor: next && cursorWith([next.listFrom, next.counted, next.countedTo]) }
   })
@@ -64,7 +62,7 @@ export function runLogRoutes(app: FastifyInstance, kernel: ServerKernel, executi
     return showTranscript(log, scan, {
       after: query.after === undefined ? null : Number(query.after),
       before: query.before === undefined ? null : Number(query.before),
-      limit: Math.min(Math.max(numberOr(query.limit, USUAL_STEPS), 1), MOST_STEPS),
+      limit: pageSize(query.limit, { usual: USUAL_STEPS, most: MOST_STEPS }),
     })
   })
 

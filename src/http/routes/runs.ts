@@ -5,8 +5,8 @@ import { isUuid } from '../../core/ids.ts'
 import { RUN_STATES, type RunState } from '../../core/runs/states.ts'
 import type { AnswerOf } from '../../core/shapes/common.ts'
 import type { CallbackAnswer } from '../../core/shapes/runs.ts'
-import { requireAgent, slugOf } from '../../flow/agents.ts'
 import type { Execution } from '../../flow/execution.ts'
+import { requireAgent, slugOf, slugUnlessOwn } from '../../flow/named-agents.ts'
 import {
   cancelRun,
   deleteSessions,
@@ -146,12 +146,14 @@ function taskSessions(app: FastifyInstance, kernel: ServerKernel): void {
 }
 
 function trials(app: FastifyInstance, kernel: ServerKernel, execution: Execution): void {
-  serve(app, api.listAdapters, async ({ caller }) => ({
-    items: execution.adapters(caller.workspaceId),
-    nextCursor: null,
-  }))
+  serve(app, api.listAdapters, async ({ caller: { workspaceId, rights } }) => {
+    const adapters = execution.adapters(workspaceId)
+    const mayConfigure = rights.has('configure_agents')
+    const items = mayConfigure ? adapters : adapters.map((one) => ({ ...one, runsAs: null }))
+    return { items, nextCursor: null }
+  })
   serve(app, api.testAgent, async ({ params, caller }) => {
-    const { record } = await requireAgent(kernel, caller, params.id)
+    const { record } = await requireAgent(kernel, caller, await slugUnlessOwn(kernel, caller, params.id))
     const checks = await execution.probe(caller.workspaceId, record)
     return { agent: record.slug, ok: checks.every(({ ok }) => ok), checks }
   })

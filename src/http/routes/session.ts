@@ -1,14 +1,27 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import * as api from '../../core/api/session.ts'
 import { Refused } from '../../core/errors.ts'
 import type { SignInBody } from '../../core/shapes/browser-sessions.ts'
 import type { AnswerOf } from '../../core/shapes/common.ts'
-import { endSession, listSessions, makeLink, showSession, signIn } from '../../flow/sign-in.ts'
+import {
+  endAllSessions,
+  endSession,
+  listSessions,
+  makeLink,
+  showSession,
+  signIn,
+} from '../../flow/sign-in.ts'
 import { instant } from '../../flow/views.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
-import { browserOf, dropCookie, giveCookie, isSecure, refuseOtherSites } from '../browser-sessions.ts'
+import { browserOf, dropCookie, giveCookie, refuseOtherSites } from '../browser-sessions.ts'
 import { serve } from '../endpoint.ts'
 import type { KeyRing, KnownKey } from '../key-ring.ts'
+import {
+  insteadOfLocalhost,
+  isSecure,
+  refuseSessionAtLocalhost,
+  refuseSignInWithoutTls,
+} from '../page-host.ts'
 import { isRunToken } from '../run-tokens.ts'
 import type { WrongKeys } from '../wrong-keys.ts'
 
@@ -18,16 +31,25 @@ export interface SignInOptions {
   /** Of the server. */
   version: string
   publicUrl: string | undefined
+  /** Where sessions are instead of at "localhost"; null: there, too. */
+  loopback: string | null
 }
 
 export function browserSessionRoutes(
   app: FastifyInstance,
   kernel: ServerKernel,
-  { keys, wrongKeys, version, publicUrl }: SignInOptions,
+  { keys, wrongKeys, version, publicUrl, loopback }: SignInOptions,
 ): void {
+  const forgetCookie = async (request: FastifyRequest, reply: FastifyReply) => {
+    const { uuid } = await kernel.store.workspaces.read(request.caller.workspaceId)
+    dropCookie(reply, { workspace: { id: uuid }, isSecure: isSecure(request, publicUrl) })
+  }
+
   serve(app, api.signIn, async (request, reply) => {
     refuseOtherSites(request)
-    const { answer, cookie } = await presentedKey(keys, request.body)
+    refuseSessionAtLocalhost(request, loopback)
+    refuseSignInWithoutTls(request, publicUrl)
+    const { answer, cookie, ended } = await presentedKey(keys, request.body)
       .then((by) => signIn(kernel, by, browserOf(request), version))
       .catch((error) => {
         if (error instanceof Refused && error.refusal.code === 'UNAUTHENTICATED') wrongKeys.count(request.ip)
@@ -35,6 +57,7 @@ export function browserSessionRoutes(
       })
     const of = { workspace: answer.workspace, isSecure: isSecure(request, publicUrl) }
     giveCookie(reply, of, { cookie, expiresAt: answer.expiresAt })
+    await keys.revoked(ended)
     return reply.code(201).send(answer)
   })
 
@@ -47,14 +70,21 @@ export function browserSessionRoutes(
     const id = sessionOf(request)
     await endSession(kernel, request.caller, id)
     await keys.revoked([id])
-    const { uuid } = await kernel.store.workspaces.read(request.caller.workspaceId)
-    dropCookie(reply, { workspace: { id: uuid }, isSecure: isSecure(request, publicUrl) })
+    await forgetCookie(request, reply)
     return reply.code(204).send()
   })
 
   serve(app, api.listBrowserSessions, (request) =>
     listSessions(kernel, request.caller, keyOf(request).session?.id ?? null),
   )
+
+  serve(app, api.endBrowserSessions, async (request, reply) => {
+    const { keyId, session } = keyOf(request)
+    const ended = await endAllSessions(kernel, request.caller, keyId, request.query.key)
+    await keys.revoked(ended)
+    if (session && ended.includes(session.id)) await forgetCookie(request, reply)
+    return reply.code(204).send()
+  })
 
   serve(app, api.endBrowserSession, async (request, reply) => {
     await endSession(kernel, request.caller, request.params.id)
@@ -70,7 +100,8 @@ export function browserSessionRoutes(
   })
 
   serve(app, api.makeLink, async (request, reply) => {
-    const baseUrl = publicUrl ?? `${request.protocol}://${request.headers.host}`
+    const here = insteadOfLocalhost(request, loopback) ?? `${request.protocol}://${request.headers.host}`
+    const baseUrl = publicUrl ?? here
     return reply.code(201).send(await makeLink(kernel, keyOf(request), baseUrl))
   })
 }

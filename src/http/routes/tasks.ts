@@ -5,7 +5,7 @@ import * as api from '../../core/api/tasks.ts'
 import { Refused } from '../../core/errors.ts'
 import { TASK_ACTS } from '../../core/shapes/board.ts'
 import type { TaskCreate } from '../../core/shapes/tasks.ts'
-import { givePriorities, missionsNamed } from '../../flow/missions/joining.ts'
+import { giveDefaultsOfMissions, missionsNamed } from '../../flow/missions/joining.ts'
 import { listDependencies } from '../../flow/neighbours.ts'
 import { namedProject } from '../../flow/projects.ts'
 import { saidIn } from '../../flow/said.ts'
@@ -27,7 +27,7 @@ import { etag, versionIn } from '../versions.ts'
 const LONGEST_WAIT_MS = 60_000
 
 export function taskRoutes(app: FastifyInstance, kernel: ServerKernel, keys: KeyRing): void {
-  const preValidation = ({ caller, body }: FastifyRequest) => givePriorities(kernel, caller, body)
+  const preValidation = ({ caller, body }: FastifyRequest) => giveDefaultsOfMissions(kernel, caller, body)
 
   serve(
     app,

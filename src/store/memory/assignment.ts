@@ -31,6 +31,7 @@ export function assignmentIn(workspace: Workspace, now: number) {
   const agents = [...workspace.agents.values()].filter(mayTake).map(
     ({ slug, capabilities, maxConcurrentTasks, batchSize, health, adapterType, ...agent }): Assignable => ({
       ...{ slug, capabilities, capacity: maxConcurrentTasks, batchSize, held: held(slug) },
+      taskTypes: agent.taskTypes.length > 0 ? agent.taskTypes : undefined,
       session: adapterType === 'external' ? health!.session : null,
       isDegraded: health!.status === 'degraded',
       takes: adapterType === 'external' ? 'work' : 'all',

@@ -1,6 +1,6 @@
 import type { Changes } from '../../core/batch/requests.ts'
 import { hasReadItsPrompt } from '../../core/runs/states.ts'
-import type { StoredComment, Thread, UnreadComments } from '../run-store.ts'
+import type { StoredComment, Thread, UnreadComments } from '../comment-reads.ts'
 import type { Workspace } from './workspace.ts'
 
 /** Comments in the memory store. */

@@ -8,6 +8,7 @@ import type { SkippedTask } from '../../core/kinds/mission/retry.ts'
 import { isSnapshotDue, isSpent } from '../../core/kinds/mission/spending.ts'
 import { isEnd } from '../../core/kinds/mission/states.ts'
 import type { TaskRecord } from '../../core/records.ts'
+import { tokensIn } from '../../core/runs/budget.ts'
 import { addDollars, nanosOf } from '../../core/runs/dollars.ts'
 import type { RunsChanges } from '../../core/runs/step.ts'
 import { isHeld, isTerminal } from '../../core/states.ts'
@@ -73,12 +74,21 @@ export function writeMissions(workspace: Workspace, changes: Changes): void {
 }
 
 /** What a task cost, added to the totals of its mission. */
-export function spend(workspace: Workspace, { taskId, tokens, usd }: RunsChanges['spent'][number]): void {
+export function spend(
+  workspace: Workspace,
+  { taskId, tokens, usd, runs, unknownRuns }: RunsChanges['spent'][number],
+): void {
   const missionId = workspace.tasks.get(taskId)?.missionId ?? null
   const mission = missionId === null ? undefined : byId(workspace, missionId)
   if (!mission) return
   const { counts } = mission
-  const after = { ...counts, tokens: counts.tokens + tokens, usd: addDollars(counts.usd, usd) }
+  const after = {
+    ...counts,
+    tokens: counts.tokens + tokens,
+    usd: addDollars(counts.usd, usd),
+    runs: counts.runs + runs,
+    unknownRuns: counts.unknownRuns + unknownRuns,
+  }
   workspace.missions.set(mission.uuid, { ...mission, counts: after })
 }
 
@@ -101,8 +111,10 @@ function choreOf(workspace: Workspace, mission: MissionRecord, now: number): Mis
     if (closedBy.length === 0 && isToStart(workspace, mission, now)) return 'start'
     return openFor(mission) === 'none' ? (has('hold') ? 'hold' : null) : has('release') ? 'release' : null
   }
+  if (config.outcome?.isPlanning && !isBeingPlanned(workspace, mission.id)) return 'planFailed'
   if (retryAt !== null) return 'retry'
-  if (openTasks(counts) === 0) return 'settle'
+  const isWaiting = config.outcome !== undefined && !closedBy.includes('cancelling')
+  if (openTasks(counts) === 0 && !isWaiting) return 'settle'
   if (closedBy.includes('cancelling')) return 'cancel'
   if (!closedBy.includes('budget') && isSpent(mission)) return 'budget'
   if (config.onFailure === 'stop' && (counts.byState.failed ?? 0) > counts.failedOptional) return 'settle'
@@ -152,12 +164,13 @@ export function costliest({ tasks, runs }: Workspace, missionId: number, limit: 
   const costs = new Map<string, CostOfTask>()
   for (const run of runs.values()) {
     const task = tasks.get(run.innerTaskId ?? 0)
-    if (task?.missionId !== missionId || run.finishedAt === null) continue
+    if (task?.missionId !== missionId || (run.finishedAt === null && !run.isBooked)) continue
+    const cost = run.costUsd ?? run.bookedUsd
     const { tokens, costUsd } = costs.get(task.uuid) ?? { tokens: 0, costUsd: null }
     costs.set(task.uuid, {
       taskId: task.uuid,
-      tokens: tokens + (run.inputTokens ?? 0) + (run.cachedInputTokens ?? 0) + (run.outputTokens ?? 0),
-      costUsd: run.costUsd === null ? costUsd : addDollars(costUsd ?? '0', run.costUsd),
+      tokens: tokens + (run.finishedAt === null ? run.bookedTokens : tokensIn(run)),
+      costUsd: cost === null ? costUsd : addDollars(costUsd ?? '0', cost),
     })
   }
   const nanos = ({ costUsd }: CostOfTask) => (costUsd === null ? -1n : nanosOf(costUsd))

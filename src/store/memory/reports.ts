@@ -128,7 +128,10 @@ export function materialOfMission(
     .filter((task) => task.missionId === missionId && task.purpose === 'work')
     .sort((a, b) => Number(a.state !== 'failed') - Number(b.state !== 'failed') || a.id - b.id)
   const own = workspace.events.filter((event) => event.missionId === missionId)
-  const count = (type: string) => own.filter((event) => event.type === type).length
+  // Answers of verifiers and planners are accepted by the same events.
+  const isOnWork = (taskId: number | null) =>
+    taskId !== null && workspace.tasks.get(taskId)?.purpose === 'work'
+  const count = (type: string) => own.filter((event) => event.type === type && isOnWork(event.taskId)).length
   return {
     tasks: work.slice(0, limit).map(({ id, uuid, state, agent, attempt, optional }) => {
       const { title, error, failureClass } = workspace.details.get(id)!

@@ -83,7 +83,13 @@ export function usedByOthers({ runs }: Workspace, runId: string, meantFor: numbe
 const newRuntime = (agent: string, adapterType: string, now: number): RuntimeState => ({
   ...{ agent, adapterType, sessionId: null, state: {} },
   ...{ lastRunId: null, lastRunStatus: null, lastError: null, runs: 0 },
-  ...{ totalInputTokens: 0, totalOutputTokens: 0, totalCachedInputTokens: 0, totalCostUsd: '0' },
+  ...{
+    totalInputTokens: 0,
+    totalOutputTokens: 0,
+    totalCachedInputTokens: 0,
+    totalCostUsd: '0',
+    unknownRuns: 0,
+  },
   ...{ lastStartedAt: null, nextTimerAt: null, parkedUntil: null, updatedAt: now },
 })
 

@@ -147,19 +147,15 @@ export function runsToCheck(workspace: Workspace, nodeId: string): RunToCheck[] 
         runId: run.id,
         cancelReason: run.cancelReason,
         agentState: workspace.agents.get(run.agent)?.state ?? null,
+        stopsRuns: workspace.agents.get(run.agent)?.stopsRuns ?? false,
         hasClaim: run.innerTaskId === null || isHeld,
         claimEnd: claim?.endReason ?? null,
         suspectedAt: (watch as { suspectedAt?: number | null } | null)?.suspectedAt ?? null,
       }
     })
     .filter(
-      ({ cancelReason, agentState, hasClaim, suspectedAt }) =>
-        suspectedAt !== null ||
-        cancelReason !== null ||
-        agentState === null ||
-        agentState === 'paused' ||
-        agentState === 'terminated' ||
-        !hasClaim,
+      ({ cancelReason, agentState, stopsRuns, hasClaim, suspectedAt }) =>
+        suspectedAt !== null || cancelReason !== null || agentState === null || stopsRuns || !hasClaim,
     )
 }
 

@@ -21,7 +21,7 @@ import { findRoutine, routinesDue, underWay } from './routines.ts'
 import { seeRuns, usedByOthers, writeRuns } from './run-changes.ts'
 import * as reads from './run-reads.ts'
 import { MemoryStore } from './store.ts'
-import { newestPlanning, orphanTasks, verificationsOf } from './verifications.ts'
+import { busySince, newestPlanning, orphanTasks, verificationsOf } from './verifications.ts'
 import { copyOf, type Workspace } from './workspace.ts'
 
 /** A node, as it registered itself. */
@@ -121,6 +121,7 @@ export class MemoryRunStore extends MemoryStore implements RunStore {
   readonly verifications: RunStore['verifications'] = {
     of: async (workspaceId, taskId) =>
       verificationsOf(this.inside(workspaceId), taskId).map((task) => ({ ...task })),
+    busySince: async (workspaceId, slugs, before) => busySince(this.inside(workspaceId), slugs, before),
     orphans: async (limit, only) => this.those(only).flatMap(orphanTasks).slice(0, limit),
   }
 
@@ -158,6 +159,14 @@ export class MemoryRunStore extends MemoryStore implements RunStore {
       )
       return ofIt ? { agent: ofIt.agent, folder: ofIt.folder, node: null } : null
     },
+    workOf: async (workspaceId, taskId) =>
+      [...this.inside(workspaceId).runs.values()]
+        .filter((run) => run.innerTaskId === taskId && run.folder !== null)
+        .map(({ id, agent, status, nodeId, folder, finishedAt, generation }) => ({
+          ...{ id, agent, status, nodeId, folder: structuredClone(folder), finishedAt },
+          ...{ generation: generation!, node: null },
+        }))
+        .reverse(),
     timeoutsBefore: async (workspaceId, { innerId, generation }) => {
       const timedOut = [...this.inside(workspaceId).runs.values()].filter(
         (run) => run.innerTaskId === innerId && run.generation! < generation && run.errorCode === 'timeout',

@@ -36,7 +36,7 @@ import { MemoryFollowers } from './log-followers.ts'
 import { gatesOf, isLetThrough, lockedMissions, missionsToLock, writeMissions } from './missions.ts'
 import { writeReports } from './reports.ts'
 import { lockedRoutines, writeRoutines } from './routines.ts'
-import { dependenciesIn, pastHolders, sessionIn, takenKeys, workerIn } from './view-parts.ts'
+import { can, dependenciesIn, isOfTypes, pastHolders, sessionIn, takenKeys, workerIn } from './view-parts.ts'
 import {
   activeSessions,
   agentsOf,
@@ -345,20 +345,20 @@ export class MemoryStore implements Store<KindName> {
       waiting.forEach(show)
       return waiting.map(({ id }) => id)
     }
-    const can = (task: TaskRecord, capabilities: readonly string[]) =>
-      task.capabilities.every((one) => capabilities.includes(one))
     const isOpen = (task: TaskRecord, purposes: readonly Purpose[]) =>
       purposes.includes(task.purpose) && isLetThrough(workspace, task)
-    const waiting = readSet.waiting.map(({ capabilities, projectId, trackQueues, purposes, limit }) =>
-      first(
-        (task) =>
-          task.onlyAgent === null &&
-          isOpen(task, purposes) &&
-          (projectId === null || task.projectId === projectId) &&
-          (trackQueues === null || trackQueues.includes(task.trackQueue)) &&
-          can(task, capabilities),
-        limit,
-      ),
+    const waiting = readSet.waiting.map(
+      ({ capabilities, projectId, trackQueues, purposes, taskTypes, limit }) =>
+        first(
+          (task) =>
+            task.onlyAgent === null &&
+            isOpen(task, purposes) &&
+            (projectId === null || task.projectId === projectId) &&
+            (trackQueues === null || trackQueues.includes(task.trackQueue)) &&
+            can(task, capabilities) &&
+            isOfTypes(workspace, task, taskTypes),
+          limit,
+        ),
     )
     const reserved = readSet.reserved.flatMap(({ agent, capabilities, purposes, limit }) =>
       first((task) => task.onlyAgent === agent && isOpen(task, purposes) && can(task, capabilities), limit),

@@ -1,12 +1,19 @@
+import { isBeingPlanned } from '../../core/kinds/mission/outcome.ts'
 import type { TaskRecord } from '../../core/records.ts'
 import { isTerminal } from '../../core/states.ts'
 import { byId } from './missions.ts'
-import type { Workspace } from './workspace.ts'
+import { heldTasks, type Workspace } from './workspace.ts'
 
 /** Tasks that serve others, in the memory store. */
 
 export const verificationsOf = ({ tasks }: Workspace, taskId: number): TaskRecord[] =>
   [...tasks.values()].filter(({ serves }) => serves?.taskId === taskId).sort((a, b) => b.id - a.id)
+
+/** As in Postgres (upkeep/verifications.ts). */
+export const busySince = (workspace: Workspace, slugs: readonly string[], before: number): string[] => {
+  const held = heldTasks(workspace).filter(({ acquiredAt }) => acquiredAt !== null && acquiredAt < before)
+  return slugs.filter((slug) => held.some(({ agent }) => agent === slug))
+}
 
 /** As in Postgres (upkeep/verifications.ts). */
 export const orphanTasks = (workspace: Workspace) =>
@@ -15,7 +22,7 @@ export const orphanTasks = (workspace: Workspace) =>
     .map(({ id, uuid }) => ({ workspaceId: workspace.id, id, uuid }))
 
 function isOrphan(workspace: Workspace, { purpose, serves, missionId }: TaskRecord): boolean {
-  if (purpose === 'planning') return byId(workspace, missionId!)?.phase !== 'planning'
+  if (purpose === 'planning') return !isBeingPlanned(byId(workspace, missionId!)!)
   const judged = serves && workspace.tasks.get(serves.taskId)
   return (
     purpose === 'verification' && !(judged?.state === 'verifying' && judged.generation === serves!.generation)

@@ -1,4 +1,5 @@
 import { dependencyName, heldName, keyName, type ReadSet } from '../../core/batch/requests.ts'
+import type { PastHolder } from '../../core/claim-request.ts'
 import type { Worker } from '../../core/commands.ts'
 import type { TaskRecord } from '../../core/records.ts'
 import type { CountedDependency } from '../../core/upstream.ts'
@@ -32,11 +33,11 @@ export function workerIn(workspace: Workspace, name: string): Worker | null {
   return record ? { record: copyOf(record), held: heldTasks(workspace, name).length } : null
 }
 
-export function pastHolders(workspace: Workspace, readSet: ReadSet): Map<string, string> {
-  const holders = new Map<string, string>()
+export function pastHolders(workspace: Workspace, readSet: ReadSet): Map<string, PastHolder> {
+  const holders = new Map<string, PastHolder>()
   for (const { taskId, generation } of readSet.offered) {
     const claim = workspace.claims.get(taskId)?.find((one) => one.generation === generation)
-    if (claim) holders.set(heldName(taskId, generation), claim.session)
+    if (claim) holders.set(heldName(taskId, generation), claim)
   }
   return holders
 }
@@ -59,3 +60,13 @@ export function takenKeys(workspace: Workspace, readSet: ReadSet): Set<string> {
     readSet.newKeys.map(({ projectId, key }) => keyName(projectId, key)).filter((name) => given.has(name)),
   )
 }
+
+export const can = (task: TaskRecord, capabilities: readonly string[]) =>
+  task.capabilities.every((one) => capabilities.includes(one))
+
+/** Whether an agent that takes only work of these types takes the task. */
+export const isOfTypes = (
+  { details }: Workspace,
+  { id, purpose }: TaskRecord,
+  types: readonly string[] | undefined,
+): boolean => types === undefined || purpose !== 'work' || types.includes(details.get(id)!.taskType)

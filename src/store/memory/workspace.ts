@@ -13,8 +13,9 @@ import type { RunRecord, RuntimeState, TaskSession, WakeupRecord } from '../../c
 import { isLive, isPending } from '../../core/runs/states.ts'
 import type { CallbackMessage } from '../../core/shapes/callbacks.ts'
 import type { CountedDependency, DependencyKind } from '../../core/upstream.ts'
+import type { StoredComment } from '../comment-reads.ts'
 import { foldDetails } from '../fold-changes.ts'
-import type { NewRunEvent, StoredComment, StoredReport } from '../run-store.ts'
+import type { NewRunEvent, StoredReport } from '../run-store.ts'
 import type { StoredClaim, StoredResult } from '../store.ts'
 
 /** Rows by id. Those that are not over are kept apart as well: the others become many, and few ask for them. */
@@ -126,7 +127,7 @@ export const heldTasks = (workspace: Workspace, by?: string): TaskRecord[] =>
     ({ claimState, session }) => claimState === 'active' && (by === undefined || session === by),
   )
 
-const heldByAgent = (workspace: Workspace, slug: string) =>
+export const heldByAgent = (workspace: Workspace, slug: string) =>
   heldTasks(workspace).filter(({ agent }) => agent === slug)
 
 /** Agents to change, with what they hold, and agents that claim. */
@@ -141,7 +142,7 @@ export function agentsOf(
     const holding = heldByAgent(workspace, slug)
     holding.forEach(show)
     if (!record) continue
-    agents.set(slug, { record, holding: holding.map(({ id }) => id) })
+    agents.set(slug, { record, holding: holding.map(({ id }) => id), held: holding.length })
   }
   return agents
 }
@@ -304,7 +305,7 @@ function writeResults(
 
 function addResult(results: StoredResult[], result: ResultWritten, data: unknown): void {
   const { kind: _kind, taskId: _taskId, at: submittedAt, ...rest } = result
-  const row: StoredResult = { ...rest, data, submittedAt }
+  const row: StoredResult = { ...rest, commit: rest.commit ?? null, data, submittedAt }
   const known = results.find(
     ({ generation, session, hash }) =>
       generation === row.generation && session === row.session && hash === row.hash,

@@ -7,6 +7,7 @@ import {
   type StoredReply,
   trackName,
 } from '../../core/batch/requests.ts'
+import type { PastHolder } from '../../core/claim-request.ts'
 import type { SessionRecord, TaskRecord } from '../../core/records.ts'
 import type { LostClaim } from '../../core/replies.ts'
 import type { CountedDependency } from '../../core/upstream.ts'
@@ -37,7 +38,7 @@ export class LockAndRead {
   readonly #records = new Map<number, TaskRecord>()
   readonly #storedReplies = new Map<string, StoredReply>()
   readonly #takenKeys = new Set<string>()
-  readonly #pastHolders = new Map<string, string>()
+  readonly #pastHolders = new Map<string, PastHolder>()
   readonly #dependencies = new Map<string, CountedDependency>()
   readonly #tracks = new TrackUses()
   readonly #sessions = new Map<string, SessionRecord>()
@@ -241,8 +242,10 @@ export class LockAndRead {
     const past = pastGenerations(this.#readSet, this.#records)
     for (const list of inLists(past))
       packet.ask(this.#statements.holdersOf(list), (rows) => {
-        for (const [taskId, generation, session] of rows)
-          this.#pastHolders.set(heldName(taskId as number, generation as number), textOf(session))
+        for (const [taskId, generation, session, agent, acquiredAt] of rows)
+          this.#pastHolders.set(heldName(taskId as number, generation as number), {
+            ...{ session: textOf(session), agent: textOf(agent), acquiredAt: acquiredAt as number | null },
+          })
       })
   }
 

@@ -202,6 +202,7 @@ export class MysqlReader implements Reader {
           hash: textOf(hash),
           data: JSON.parse(data as string),
           summary,
+          commit: null,
           submittedAt,
         }) as StoredResult,
     )

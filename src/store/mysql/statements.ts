@@ -107,7 +107,7 @@ export class LockStatements {
 
   // The holders of these generations of these tasks.
   holdersOf = (offered: readonly { taskId: number; generation: number }[]) =>
-    sql`select c.task_id, c.generation, c.session from ${this.#list(
+    sql`select c.task_id, c.generation, c.session, c.agent, c.acquired_at from ${this.#list(
       ['task_id', 'generation'],
       offered.map(({ taskId, generation }) => [taskId, generation]),
     )}
@@ -164,6 +164,7 @@ export const LIMIT_COLUMNS = {
   hangGraceSeconds: 'hang_grace_seconds',
   hangAbortSeconds: 'hang_abort_seconds',
   queueOrder: 'queue_order',
+  branchRetentionDays: 'branch_retention_days',
 } as const satisfies Record<keyof Limits, string>
 
 export const SELECT_LIMITS = names(Object.values(LIMIT_COLUMNS).map((name) => `w.${name}`))

@@ -20,6 +20,7 @@ import type {
 import { readInstanceId } from './cluster/instance.ts'
 import { isTransient, serverPool } from './connection/connect.ts'
 import { type Database, findDatabase } from './connection/database.ts'
+import { DiskWatch } from './connection/disk-watch.ts'
 import { LogHeads } from './connection/log-heads.ts'
 import { Notices, type Revoked } from './connection/notices.ts'
 import type { Connections } from './kernel/connections.ts'
@@ -92,6 +93,7 @@ export class PostgresStore
   readonly taskGraph: ServerQueries['taskGraph']
   readonly verifications: ServerQueries['verifications']
   readonly wakeups: ServerQueries['wakeups']
+  readonly work: ServerQueries['work']
   readonly workspaces: ServerQueries['workspaces']
   readonly runLogs: ServerQueries['runLogs']
   readonly logTail: LogTailRows
@@ -99,6 +101,7 @@ export class PostgresStore
   readonly heads = new LogHeads((workspaceId) => this.lastSeq(workspaceId))
   readonly #log = new EventWriter((workspaceId, what) => this.#committed(workspaceId, what))
   readonly #transactor: PostgresTransactor
+  readonly #disk = new DiskWatch()
   readonly #notices: Notices
   readonly #following: Following
   readonly #listeners = new Set<Committed>()
@@ -141,6 +144,7 @@ export class PostgresStore
     this.taskGraph = queries.taskGraph
     this.verifications = queries.verifications
     this.wakeups = queries.wakeups
+    this.work = queries.work
     this.workspaces = queries.workspaces
     this.runLogs = queries.runLogs
     this.#following = new Following(readers, this.writers)
@@ -183,7 +187,7 @@ export class PostgresStore
     readSet: ReadSet,
     decide: (view: View) => { answer: T; changes: Changes },
   ): Promise<T> {
-    return this.#transactor.transact(workspaceId, readSet, decide)
+    return this.#disk.deciding(decide, (watched) => this.#transactor.transact(workspaceId, readSet, watched))
   }
 
   transactRuns<T>(
@@ -191,7 +195,9 @@ export class PostgresStore
     ask: RunsAsk,
     decide: (view: RunsView) => { answer: T; changes: RunsChanges },
   ): Promise<T> {
-    return transactRuns(this.writers, this.#log, workspaceId, ask, decide)
+    return this.#disk.deciding(decide, (watched) =>
+      transactRuns(this.writers, this.#log, workspaceId, ask, watched),
+    )
   }
 
   /** A change to something other than tasks and runs, with its events. Listeners are notified after commit. */
@@ -315,9 +321,10 @@ export class PostgresStore
     for (const listener of this.#listeners) listener(workspaceId, what)
   }
 
-  /** Throws when the database does not answer. */
+  /** Throws when the database does not answer, or has no room for what is written. */
   async ping(): Promise<void> {
     await this.readers.query('select 1')
+    this.#disk.throwIfFull()
   }
 
   async close(): Promise<void> {

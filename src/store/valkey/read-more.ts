@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis'
 import { heldName, isOnTrack, trackName } from '../../core/batch/requests.ts'
+import type { PastHolder } from '../../core/claim-request.ts'
 import { pastGenerations, TrackUses } from '../assemble-view.ts'
 import type { ReadSet } from '../portable.ts'
 import { readClaim } from './codec.ts'
@@ -49,10 +50,10 @@ export async function readMore(
     const holders = answers[names.length + i] as Record<string, string>
     for (const [agent, count] of Object.entries(holders)) uses.holds(name, agent, Number(count))
   }
-  const pastHolders = new Map<string, string>()
+  const pastHolders = new Map<string, PastHolder>()
   for (const [i, id] of tasks.entries())
-    for (const { generation, session } of (answers[2 * names.length + i] as string[]).map(readClaim))
-      pastHolders.set(heldName(id, generation), session)
+    for (const claim of (answers[2 * names.length + i] as string[]).map(readClaim))
+      pastHolders.set(heldName(id, claim.generation), claim)
   seen.view = { ...seen.view, tracks: uses.byName, pastHolders }
   return seen
 }

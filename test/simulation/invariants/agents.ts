@@ -21,8 +21,11 @@ const FOLLOWS: Record<string, (is: Standing, payload: StoredEvent['payload']) =>
   agent_registered: ({ state, leaving }) =>
     state === 'unknown' || state === 'terminated' || leaving ? { state: 'idle', leaving: false } : null,
   agent_updated: (is) => (is.state === 'unknown' || is.state === 'terminated' || is.leaving ? null : is),
-  agent_paused: ({ state, leaving }) =>
-    leaving || state === 'terminated' || state === 'paused' ? null : { state: 'paused', leaving },
+  // A pause may be said again to stop at once.
+  agent_paused: ({ state, leaving }, { graceful }) =>
+    leaving || state === 'terminated' || (state === 'paused' && graceful !== false)
+      ? null
+      : { state: 'paused', leaving },
   agent_resumed: ({ state, leaving }) =>
     state === 'paused' && !leaving ? { state: 'resumed', leaving } : null,
   agent_leaving: ({ state, leaving }) =>

@@ -63,7 +63,11 @@ async function act(world: RunWorld, kind: keyof typeof ACTS): Promise<unknown> {
       return run && runStep(store, workspace, requestCancel(run.id, { reason: 'enough', actor: 'person' }))
     }
     case 'pause':
-      return commandAgent(outside, caller, agent, { kind: 'pause', reason: 'lunch' })
+      return commandAgent(outside, caller, agent, {
+        kind: 'pause',
+        graceful: random.chance(0.5),
+        reason: 'lunch',
+      })
     case 'resume':
       return commandAgent(outside, caller, agent, { kind: 'resume' })
     case 'clear':

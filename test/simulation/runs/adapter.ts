@@ -8,15 +8,15 @@ export const simulatedAgents = (world: RunWorld, machine: Machine, timers: Timer
   type: 'scripted',
   protocolVersion: 'agent-run/v1',
   capabilities: { resumableSession: true, statusUpdates: true, logStreaming: true, tokenUsage: true },
-  usesFolder: false,
   validateConfig: () => ({ ok: true }),
   credentialOf: () => 'the one account',
-  async invoke({ runId, task }, { event, usage, log }, signal) {
+  async invoke({ runId, task, cwd }, { event, usage, log }, signal) {
     const { random } = world
     const ending = world.calm ? 'succeeds' : random.weighted(ENDINGS)
     const pid = machine.start()
     machine.programs.set(runId, { taskId: task?.id ?? null, generation: task?.generation ?? null })
     world.note(`${runId} starts: it ${ending}`)
+    world.work(runId, task ?? null, machine.folders.get(cwd))
     try {
       await event!('process', { pid, startTime: machine.started.get(pid)!, bootId: machine.bootId })
       const tokens = { inputTokens: random.int(1, 1_000), outputTokens: random.int(0, 100) }

@@ -1,6 +1,8 @@
 import { isOver } from '../../../src/core/runs/states.ts'
 import type { RunsChanges, RunsView } from '../../../src/core/runs/step.ts'
+import type { WorkFolders } from '../../../src/executor/work/folders.ts'
 import type { RunStore } from '../../../src/store/run-store.ts'
+import type { RunWorld } from './world.ts'
 
 /** A bug outside the real code, to check that the simulation notices it. */
 export interface RunBug {
@@ -14,6 +16,7 @@ export interface RunBug {
   wakeups?: Partial<RunStore['wakeups']>
   runs?: Partial<RunStore['runs']>
   cluster?: Partial<RunStore['cluster']>
+  folders?: (folders: WorkFolders, world: RunWorld) => Partial<WorkFolders>
 }
 
 const bugs = {
@@ -78,6 +81,21 @@ const bugs = {
     says: 'What a dead node had claimed before it recorded its run is left to its lease.',
     foundBy: ['claimsAreWorkedOn'],
     runs: { claimsWithout: async () => [], claimsLeft: async () => [] },
+  },
+  attemptsStartAtTheBase: {
+    says: 'A new attempt starts at the base, whatever was done before.',
+    foundBy: ['workIsKept'],
+    folders: ({ prepare }) => ({ prepare: (request) => prepare({ ...request, start: null }) }),
+  },
+  uncommittedWorkIsForgotten: {
+    says: 'What a program did not commit is not saved.',
+    foundBy: ['workIsKept'],
+    folders: ({ save }, { repository }) => ({
+      save: async (worktree, about) => ({
+        ...(await save(worktree, about)),
+        commit: repository.commit(new Set()),
+      }),
+    }),
   },
 } satisfies Record<string, RunBug>
 

@@ -9,6 +9,7 @@ import {
   RUN_TRANSITIONS,
   WAKEUP_TRANSITIONS,
 } from '../../../src/core/runs/states.ts'
+import { runFolderOf } from '../../../src/core/shapes/run-folder.ts'
 import type { Workspace } from '../../../src/store/memory/workspace.ts'
 import type { RunWorld } from './world.ts'
 
@@ -46,6 +47,8 @@ export class Memory {
   /** The run that each wakeup became. */
   readonly runOf = new Map<string, string>()
   events = 0
+  /** How many results were accepted. */
+  accepted = 0
 
   see({ runs, wakeups, runtime }: Workspace): this {
     this.runs.see(runs)
@@ -238,7 +241,34 @@ export const AFTER_QUIET: Record<
   },
 }
 
+/** Work that a run could not begin with is missing by name: on the run, in its prompt and on the card. */
+const isSaid = ({ runs }: Workspace, taskId: string, generation: number) =>
+  [...runs.values()].some(
+    (run) =>
+      run.taskId === taskId &&
+      run.generation! > generation &&
+      typeof runFolderOf(run.folder)?.missing === 'string',
+  )
+
+/** After each commit that accepted a result. */
+function lostWork(now: Workspace, world: RunWorld): Broken {
+  for (const [id, results] of now.results)
+    for (const { accepted, commit, generation } of results) {
+      if (accepted !== true || commit === null) continue
+      const { uuid } = now.tasks.get(id)!
+      const marks = world.repository.marksIn(commit)
+      const lost = (world.worked.get(uuid) ?? []).find(
+        (work) =>
+          work.generation <= generation && !marks.has(work.runId) && !isSaid(now, uuid, work.generation),
+      )
+      if (lost)
+        return `the result of task ${id} lacks the work of ${lost.runId} (generation ${lost.generation})`
+    }
+  return null
+}
+
 export const LAST = {
+  workIsKept: 'An accepted result has all the work that was done for it.',
   everyTaskEnds: 'In a calm world every task ends, or waits for a person.',
   nothingFails: 'No step fails because of a fault inside Baton.',
 }
@@ -250,5 +280,13 @@ export function check(world: RunWorld, seen: Memory): void {
     const detail = broken(now, seen)
     if (detail) world.breaks(name, detail)
   }
+  if (seen.accepted !== acceptedIn(now)) {
+    const lost = lostWork(now, world)
+    if (lost) world.breaks('workIsKept', lost)
+    seen.accepted = acceptedIn(now)
+  }
   seen.keep(now)
 }
+
+const acceptedIn = ({ results }: Workspace) =>
+  [...results.values()].flat().filter(({ accepted }) => accepted === true).length

@@ -1,4 +1,5 @@
 import type { LogEntry, RunLogStore } from '../../../src/logs/protocol.ts'
+import type { SimulatedFolder } from './folders.ts'
 
 /** A machine: which processes of Baton are alive on it, and which programs of runs. */
 export class Machine {
@@ -8,6 +9,8 @@ export class Machine {
   readonly started = new Map<number, string>()
   /** Programs that run, by run. They outlive the process of Baton that started them. */
   readonly programs = new Map<string, { generation: number | null; taskId: string | null }>()
+  /** Worktrees, by path. */
+  readonly folders = new Map<string, SimulatedFolder>()
   #pids = 100
 
   constructor(host: string) {

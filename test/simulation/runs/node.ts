@@ -20,6 +20,7 @@ import type { RunKernel } from '../../../src/kernel/server-kernel.ts'
 import { type CoordinatorContext, STEPS } from '../../../src/upkeep/pass.ts'
 import type { Transaction } from '../transaction-pauses.ts'
 import { simulatedAgents } from './adapter.ts'
+import { simulatedFolders } from './folders.ts'
 import { laterAgents } from './later.ts'
 import type { Machine } from './machine.ts'
 import { type StoreUser, storeOf } from './memory.ts'
@@ -66,6 +67,8 @@ export class RunNode implements StoreUser {
       ...{ policy: { adapters: ['*'], commands: null, env: [] }, nodeSecrets: [] },
       ...{ baseUrl: () => 'http://127.0.0.1:1', mostRuns: 8 },
       ...{ timers: this.timers, processes: this.#processes, log: this.#log },
+      folders: world.buggedFolders(simulatedFolders(world, machine, this.timers)),
+      ...{ working: new Map(), requestsFile: async () => null },
     }
     this.executor = new Executor(this.context)
   }
@@ -174,6 +177,9 @@ export class RunNode implements StoreUser {
       await sleep(this.timers, this.#world.random.int(0, 50))
       this.machine.programs.delete(runId)
     },
+    ofRun: async (runId) => (this.machine.programs.has(runId) ? [{ pid: 0, startTime: '0' }] : []),
+    inFolder: async (path) =>
+      this.#world.isWorkedIn(this.machine, path) ? [{ pid: 0, startTime: '0' }] : [],
     marked: () => [...this.machine.programs.keys()],
     bootId: () => this.machine.bootId,
     startTimeOf: (pid) => this.machine.started.get(pid) ?? null,

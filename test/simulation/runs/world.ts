@@ -1,5 +1,7 @@
 import { uuidCarrying } from '../../../src/core/ids.ts'
 import type { AgentProfile } from '../../../src/core/records.ts'
+import { runFolderOf } from '../../../src/core/shapes/run-folder.ts'
+import type { WorkFolders } from '../../../src/executor/work/folders.ts'
 import { commandAgent } from '../../../src/flow/agents.ts'
 import { openKernel } from '../../../src/flow/open-kernel.ts'
 import { system } from '../../../src/flow/unblock.ts'
@@ -13,6 +15,7 @@ import { Scheduler } from '../scheduler.ts'
 import { Trace } from '../trace.ts'
 import { Pauses } from '../transaction-pauses.ts'
 import type { RunBug } from './bugs.ts'
+import { Repository, type SimulatedFolder } from './folders.ts'
 import { LaterAgents } from './later.ts'
 import { Machine, memoryLogs } from './machine.ts'
 import { PausingRunMemory, storeOf } from './memory.ts'
@@ -38,6 +41,9 @@ export class RunWorld {
   /** Whether its agents accept their work and answer later. */
   readonly answersLater: boolean
   readonly later = new LaterAgents(this)
+  readonly repository = new Repository()
+  /** The runs whose programs worked for a task, by its id. */
+  readonly worked = new Map<string, { runId: string; generation: number }[]>()
   readonly #bug: Partial<RunBug>
   readonly #faults: Faults
   calm = false
@@ -77,7 +83,10 @@ export class RunWorld {
     for (const slug of this.slugs) {
       const profile: Partial<AgentProfile> = {
         adapterType: this.answersLater ? 'later' : 'scripted',
-        adapterConfig: { timeoutSec: random.pick([5, 60]), graceSec: random.pick([0, 2]) },
+        adapterConfig: {
+          ...{ timeoutSec: random.pick([5, 60]), graceSec: random.pick([0, 2]) },
+          ...{ cwd: '/repository', workspace: 'git_worktree' },
+        },
         runtimeConfig: {
           heartbeat: {
             intervalSec: random.pick([null, null, 5]),
@@ -112,6 +121,29 @@ export class RunWorld {
       runs: over(store.runs, runs),
       cluster: over(store.cluster, cluster),
     })
+  }
+
+  /** Folders with their planted bug. */
+  buggedFolders(folders: WorkFolders): WorkFolders {
+    return { ...folders, ...this.#bug.folders?.(folders, this) }
+  }
+
+  /** A program leaves its mark in its folder as soon as it starts. */
+  work(
+    runId: string,
+    task: { id: string; generation: number } | null,
+    folder: SimulatedFolder | undefined,
+  ): void {
+    if (!task || !folder) return
+    folder.marks.add(runId)
+    const runs = this.worked.get(task.id) ?? []
+    this.worked.set(task.id, [...runs, { runId, generation: task.generation }])
+  }
+
+  /** Whether a program of any run works in a folder. */
+  isWorkedIn({ programs }: Machine, path: string): boolean {
+    const { runs } = this.memory.whole(this.workspace)
+    return [...programs.keys()].some((runId) => runFolderOf(runs.get(runId)?.folder)?.path === path)
   }
 
   startNode(machine: Machine): void {

@@ -141,6 +141,12 @@ export class OpenedPage {
     return Math.max(...((await this.page.evaluate(wider)) as number[]))
   }
 
+  /** How many pixels the document itself is longer than the window: pages scroll inside themselves. */
+  documentScroll(): Promise<number> {
+    const longer = 'document.documentElement.scrollHeight - document.documentElement.clientHeight'
+    return this.page.evaluate<number>(longer)
+  }
+
   close(): Promise<void> {
     return this.#context.close()
   }

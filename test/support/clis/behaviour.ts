@@ -48,6 +48,7 @@ export function behavesAsCli(adapter: AgentRunAdapter, program: string, expected
       [{ timeoutSec: 'soon' }, 'timeoutSec'],
       [{ graceSec: -1 }, 'graceSec'],
       [{ env: { BATON_URL: 'x' } }, 'env.BATON_URL'],
+      [{ secretEnv: ['A'] }, 'secretEnv[0] names A'],
       [{ url: 'http://example.com' }, `url is not a setting of ${adapter.type}`],
     ],
   })
@@ -344,7 +345,7 @@ export function behavesAsCli(adapter: AgentRunAdapter, program: string, expected
   describe(`${adapter.type} probed`, () => {
     test('reports its version and success', async () => {
       const home = await cli.fresh()
-      const checks = await cli.probe(home)
+      const checks = await cli.probe(home, { env: { [expected.keyName]: 'a key' } })
       expect(checks.filter(({ ok }) => !ok)).toEqual([])
       expect(checks.map(({ name }) => name)).toEqual(['program', 'login', 'folder'])
       expect(checks[0]!.detail).toMatch(/\d+\.\d+/)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 /**
  * What the fake agent programs share. They behave as FAKE_CLI says: one word, or several with commas, one for each run, the
  * last for all further ones. Sessions and counters are stored in FAKE_CLI_HOME. FAKE_CLI_SAYS is their answer, or the file `says`
- * there: values of their environment are redacted.
+ * there: secret values of their environment are redacted.
  */
 
 const env = process.env

@@ -8,8 +8,8 @@ export type AgentCommand =
   | { kind: 'register'; profile: Partial<AgentProfile>; ifVersion: number | null }
   /** Alive, and so are its claims: leases that are due for renewal are renewed. */
   | { kind: 'heartbeat'; heartbeat: Heartbeat }
-  /** It takes no new work. */
-  | { kind: 'pause'; reason: string | null }
+  /** It takes no new work, and finishes what it holds, or stops at once and gives that back. */
+  | { kind: 'pause'; graceful: boolean; reason: string | null }
   | { kind: 'resume' }
   /** It ends: at once, with its tasks requeued, or when it has finished them. */
   | { kind: 'terminate'; graceful: boolean; reason: string }

@@ -56,6 +56,7 @@ export function contracted(
     adapterConfig: template.adapterConfig,
     runtimeConfig: withoutTimer(template.runtimeConfig),
     capabilities: template.capabilities,
+    taskTypes: template.taskTypes,
     maxConcurrentTasks: template.maxConcurrentTasks,
     heartbeatMs: template.heartbeatMs,
     staleMs: template.staleMs,

@@ -1,6 +1,7 @@
 import { refuse } from '../../errors.ts'
 import { workspaceEvent } from '../../events.ts'
 import type { AgentHealth, AgentOrigin, AgentProfile, AgentRecord, TaskRecord } from '../../records.ts'
+import { whyNotOnOwnAgent } from '../../rules/acting.ts'
 import type { AgentState } from '../../states.ts'
 import type { AgentCommand, Heartbeat } from './command.ts'
 import { followMission, whyNotRegistered } from './contractor.ts'
@@ -23,6 +24,7 @@ const DEFAULT_PROFILE: Omit<AgentProfile, 'name'> = {
   adapterConfig: null,
   runtimeConfig: null,
   capabilities: [],
+  taskTypes: [],
   maxConcurrentTasks: 1,
   heartbeatMs: 30_000,
   staleMs: 180_000,
@@ -62,6 +64,8 @@ export function decideAgent(
   command: AgentCommand,
   context: AgentContext,
 ): AgentDecision {
+  const own = whyNotOnOwnAgent(context.outside, identity.slug, command.kind)
+  if (own) return refused(record, own)
   if (command.kind === 'register') return register(record, identity, command, context)
   if (!record)
     return refused(record, refuse('NOT_FOUND', `There is no agent "${identity.slug}" in this workspace.`))
@@ -69,7 +73,7 @@ export function decideAgent(
     case 'heartbeat':
       return heartbeat(record, command.heartbeat, context)
     case 'pause':
-      return pause(record, command.reason, context)
+      return pause(record, command, context)
     case 'resume':
       return resume(record, context)
     case 'terminate':
@@ -124,6 +128,7 @@ function register(
       state: 'idle',
       stateReason: null,
       leaving: false,
+      stopsRuns: false,
       registered: true,
       version: 1,
       createdAt: now,
@@ -206,12 +211,20 @@ function heartbeat(record: AgentRecord, said: Heartbeat, context: AgentContext):
   return changed(record, { state: 'idle', stateReason: null, health: heard }, events, context, 'renewed')
 }
 
-function pause(record: AgentRecord, reason: string | null, context: AgentContext): AgentDecision {
+function pause(
+  record: AgentRecord,
+  { graceful, reason: given }: Extract<AgentCommand, { kind: 'pause' }>,
+  context: AgentContext,
+): AgentDecision {
   const { state } = record
   if (state === 'terminated' || record.leaving) return refused(record, isOver(record))
-  if (state === 'paused') return unchanged(record)
-  const events = [agentEvent('agent_paused', record, { reason }, context)]
-  return changed(record, { state: 'paused', stateReason: reason }, events, context)
+  const isPaused = state === 'paused'
+  // Repeating the request changes nothing; a pause that lets its runs finish can become one that stops them.
+  if (isPaused && (graceful || record.stopsRuns)) return unchanged(record)
+  const reason = given ?? (isPaused ? record.stateReason : null)
+  const events = [agentEvent('agent_paused', record, { reason, graceful }, context)]
+  const change = { state: 'paused', stateReason: reason, stopsRuns: !graceful } as const
+  return changed(record, change, events, context, graceful ? 'kept' : 'revoked')
 }
 
 function resume(record: AgentRecord, context: AgentContext): AgentDecision {
@@ -225,7 +238,7 @@ function resume(record: AgentRecord, context: AgentContext): AgentDecision {
   if (isManaged(record)) return changed(record, IDLE, events, context)
   const missedAt = health && health.lastSeenAt + staleMs
   if (missedAt !== null && missedAt <= context.now)
-    return changed(record, { state: 'offline', stateReason: 'silent' }, events, context)
+    return changed(record, { ...IDLE, state: 'offline', stateReason: 'silent' }, events, context)
   // Its silence may have been checked while it was paused; from now on it counts again.
   const heard = health && { ...health, dueAt: health.dueAt ?? missedAt }
   return changed(record, { ...IDLE, health: heard }, events, context)
@@ -261,7 +274,7 @@ function terminate(
     const events = [agentEvent('agent_leaving', record, { reason, claims }, context)]
     return changed(record, { leaving: true, stateReason: reason }, events, context)
   }
-  return ended(record, reason, context, 'revoked')
+  return ended(record, reason, context, graceful ? 'kept' : 'revoked')
 }
 
 function remove(record: AgentRecord, context: AgentContext): AgentDecision {

@@ -2,6 +2,7 @@ import type { Refusal } from '../../errors.ts'
 import { type EventDraft, type EventType, workspaceEvent } from '../../events.ts'
 import type { Limits } from '../../limits.ts'
 import type { Actor, AgentOrigin, AgentRecord, TaskRecord } from '../../records.ts'
+import type { Outside } from '../../rules/acting.ts'
 import type { SeenMission } from '../mission/gate.ts'
 
 /** What decisions about agents are made of. */
@@ -10,6 +11,7 @@ export interface AgentContext {
   now: number
   limits: Limits
   actor: Actor
+  outside?: Outside | undefined
   /** The tasks it holds. */
   holding: readonly TaskRecord[]
   /** A mission under its lock. */
@@ -67,7 +69,7 @@ export function agentEvent(
   return { ...workspaceEvent(type, about, context), missionId }
 }
 
-export const IDLE = { state: 'idle', stateReason: null } as const
+export const IDLE = { state: 'idle', stateReason: null, stopsRuns: false } as const
 
 export function ended(
   record: AgentRecord,
@@ -78,6 +80,7 @@ export function ended(
   const claims = context.holding.length
   const events = [agentEvent('agent_terminated', record, { reason, claims }, context)]
   const health = record.health && { ...record.health, dueAt: null }
-  const change = { state: 'terminated', stateReason: reason, leaving: false, health } as const
+  const stopsRuns = record.stopsRuns || fate !== 'kept'
+  const change = { state: 'terminated', stateReason: reason, leaving: false, stopsRuns, health } as const
   return changed(record, change, events, context, fate)
 }

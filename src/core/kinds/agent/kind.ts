@@ -10,7 +10,10 @@ export interface AgentTypes {
   record: AgentRecord
   command: AgentCommand
   granted: AgentGranted
-  extra: object
+  extra: {
+    /** How many tasks it holds, read under its lock: it may have got some after those in `holding` were locked. */
+    held: number
+  }
 }
 
 /** Registered agents. */

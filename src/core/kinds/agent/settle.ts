@@ -1,10 +1,11 @@
-import type { TaskCommand } from '../../commands.ts'
+import type { Fence, TaskCommand } from '../../commands.ts'
 import type { Limits } from '../../limits.ts'
 import type { AgentRecord, TaskRecord } from '../../records.ts'
 import { RENEW_FROM } from '../../retry.ts'
 import { stallsAt } from '../../rules/watch.ts'
 import type { AgentCommand } from './command.ts'
 import type { AgentContext, AgentFate } from './decision.ts'
+import { isManaged } from './health.ts'
 
 interface Decided {
   record: AgentRecord
@@ -23,9 +24,20 @@ export function settle(
     kept: () => null,
     renewed: () => (isToRenew(task, command, now, limits) ? { kind: 'renew', fence } : null),
     lost: () => ({ kind: 'lose', who: 'agent', fence, silentMs: now - record.health!.lastSeenAt }),
-    revoked: () => ({ kind: 'revoke', fence, reason: record.stateReason! }),
+    revoked: () => revoked(record, task, fence),
   }
   return commands[fate]()
+}
+
+/**
+ * A run of a paused agent is stopped by its node, which releases the task after it has kept the work: taken back at once,
+ * the task could begin elsewhere without that work.
+ */
+function revoked(record: AgentRecord, task: TaskRecord, fence: Fence): TaskCommand | null {
+  const { state, slug, stateReason } = record
+  if (state === 'terminated') return { kind: 'revoke', fence, how: 'AGENT_TERMINATED', reason: stateReason! }
+  if (isManaged(record) && task.session === `agent:${slug}`) return null
+  return { kind: 'revoke', fence, how: 'AGENT_PAUSED', reason: stateReason ?? 'the agent was stopped' }
 }
 
 /**

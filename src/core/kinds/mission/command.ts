@@ -75,6 +75,9 @@ export type MissionCommand =
       comment: string | null
     } & SeenPlan &
       WithComment)
+  /** A person decides about the outcome of a mission whose work is done: it ends, or what is missing is planned. */
+  | ({ kind: 'accept' } & WithComment)
+  | ({ kind: 'decline'; missing: string; planning: NewTask | null } & WithComment)
   | { kind: 'pause'; reason: string | null }
   | { kind: 'resume' }
   | { kind: 'cancel'; reason: string | null }

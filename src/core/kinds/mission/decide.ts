@@ -1,4 +1,5 @@
 import { type Refusal, refuse } from '../../errors.ts'
+import { accept, decline, planOfRestFailed } from './acceptance.ts'
 import type { MissionCommand } from './command.ts'
 import { endOf, heldTasks, openTasks } from './counts.ts'
 import {
@@ -10,6 +11,7 @@ import {
   wrongState,
 } from './draft.ts'
 import { finish, settle, stop } from './ends.ts'
+import { isBeingPlanned } from './outcome.ts'
 import {
   approve,
   isRefusal,
@@ -24,7 +26,7 @@ import { type MissionRecord, NO_COUNTS } from './record.ts'
 import { approveChanges, proposeChanges, rejectChanges } from './replan.ts'
 import { report } from './reports.ts'
 import { retried, retry } from './retry.ts'
-import { isSnapshotDue, isSpent, percentUsed } from './spending.ts'
+import { isSnapshotDue, isSpent, knownCost, percentUsed } from './spending.ts'
 import { isEnd, type MissionPhase, stateOf } from './states.ts'
 
 /** What a command does to a mission at a moment. */
@@ -112,17 +114,19 @@ const ACTS: { [K in Exclude<MissionCommand['kind'], 'create'>]: Act<K> } = {
   propose(draft, { proposed, proposedBy, seenVersion }, context) {
     const refusal = whyNotAfter(draft.record, seenVersion)
     if (refusal) return refusal
-    if (draft.record.phase === 'running') return proposeChanges(draft, proposed.plan, context)
+    const byPlanner = { ...context, actor: proposedBy ?? context.actor }
+    if (draft.record.phase === 'running') return proposeChanges(draft, proposed.plan, byPlanner)
     if (!PLANNABLE.includes(draft.record.phase)) return wrongState(draft, 'propose a plan')
-    draft.record.plan = planVersion(draft.record, proposed.plan, {
-      ...context,
-      actor: proposedBy ?? context.actor,
-    })
+    draft.record.plan = planVersion(draft.record, proposed.plan, byPlanner)
     planIsReady(draft, proposed.tasks, context)
     return null
   },
 
   planFailed(draft, { reason }) {
+    if (draft.record.phase === 'running' && isBeingPlanned(draft.record)) {
+      planOfRestFailed(draft, reason)
+      return null
+    }
     if (!UNPLANNED.includes(draft.record.phase)) return wrongState(draft, 'report a failed plan')
     draft.record.dueAt = null
     draft.move('mission_plan_failed', { reason })
@@ -184,6 +188,8 @@ const ACTS: { [K in Exclude<MissionCommand['kind'], 'create'>]: Act<K> } = {
     return null
   },
 
+  accept: accept(finish),
+  decline,
   retry,
   retried,
   report,
@@ -221,7 +227,8 @@ const ACTS: { [K in Exclude<MissionCommand['kind'], 'create'>]: Act<K> } = {
     const { phase, closedBy, counts, config } = record
     if (isEnd(phase) || closedBy.includes('budget') || !isSpent(record)) return null
     draft.move('mission_budget_exceeded', {
-      totalCost: counts.usd,
+      totalCost: knownCost(counts),
+      ...{ runs: counts.runs, unknownRuns: counts.unknownRuns },
       totalTokens: counts.tokens,
       budget: config.budget ?? null,
     })
@@ -230,11 +237,12 @@ const ACTS: { [K in Exclude<MissionCommand['kind'], 'create'>]: Act<K> } = {
 
   snapshot(draft, { byTask }) {
     const { record } = draft
-    const { usd, tokens } = record.counts
+    const { usd, tokens, runs, unknownRuns } = record.counts
     if (isEnd(record.phase) || !isSnapshotDue(record)) return null
     record.snapshot = { usd, tokens }
     draft.emit('cost_snapshot', {
-      totalCost: usd,
+      totalCost: knownCost(record.counts),
+      ...{ runs, unknownRuns },
       totalTokens: tokens,
       budget: record.config.budget ?? null,
       percentUsed: percentUsed(record),
@@ -246,7 +254,7 @@ const ACTS: { [K in Exclude<MissionCommand['kind'], 'create'>]: Act<K> } = {
   settle(draft, _command, { now }) {
     const { uuid, phase, counts, updatedAt } = draft.record
     // The transaction of its last task should have ended it.
-    if (phase === 'running' && endOf(counts) !== null)
+    if (phase === 'running' && endOf(counts) !== null && !draft.record.config.outcome)
       draft.emit('stall_detected', {
         entityType: 'mission',
         entityId: uuid,

@@ -1,5 +1,8 @@
+import { awaitAcceptance, workAgain } from './acceptance.ts'
 import { endOf, openTasks } from './counts.ts'
 import type { MissionDraft } from './draft.ts'
+import { needsAcceptance, withoutOutcome } from './outcome.ts'
+import { knownCost } from './spending.ts'
 import type { MissionEnd } from './states.ts'
 
 /** How a mission ends. */
@@ -13,11 +16,13 @@ export function settle(draft: MissionDraft, now: number): void {
   const { counts, config } = record
   const end = endOf(counts)
   if (end === null) {
+    if (config.outcome) workAgain(draft)
     const isLost = (counts.byState.failed ?? 0) > counts.failedOptional
     if (config.onFailure === 'stop' && isLost) stop(draft, 'A task failed.')
     return
   }
-  finish(draft, record.closedBy.includes('cancelling') && end === 'completed' ? 'cancelled' : end, now)
+  if (end === 'completed' && needsAcceptance(record)) awaitAcceptance(draft)
+  else finish(draft, record.closedBy.includes('cancelling') && end === 'completed' ? 'cancelled' : end, now)
 }
 
 export function stop(draft: MissionDraft, reason: string): void {
@@ -31,13 +36,15 @@ export function stop(draft: MissionDraft, reason: string): void {
 export function finish(draft: MissionDraft, end: MissionEnd, now: number): void {
   const { record } = draft
   record.completedAt = now
+  if (record.config.outcome) record.config = withoutOutcome(record.config)
   record.dueAt = null
   record.retryAt = null
-  const { tokens, usd, byState } = record.counts
+  const { tokens, byState, runs, unknownRuns } = record.counts
   const durationMs = record.startedAt === null ? null : now - record.startedAt
   draft.move(`mission_${end}`, {
     totalTokens: tokens,
-    totalCost: usd,
+    totalCost: knownCost(record.counts),
+    ...{ runs, unknownRuns },
     durationMs,
     tasksCompleted: byState.completed ?? 0,
     tasksFailed: byState.failed ?? 0,

@@ -1,9 +1,11 @@
 import { itemsChanged } from '../../inbox-events.ts'
+import { awaitsAcceptance } from './outcome.ts'
 import type { MissionRecord } from './record.ts'
 import { isEnd } from './states.ts'
 
-/** What a mission has in the inbox: the plan that waits for approval, and the budget that is spent. The query says the same. */
-function itemsOf({ uuid, phase, closedBy, plan, approved, version, updatedAt, error }: MissionRecord) {
+/** What a mission has in the inbox: the plan that waits for approval, the budget that is spent, and the outcome to accept. The query says the same. */
+function itemsOf(mission: MissionRecord) {
+  const { uuid, phase, closedBy, plan, approved, version, updatedAt, error, config } = mission
   if (isEnd(phase)) return []
   const isNewer = approved && plan && approved.version < plan.version
   const common = { agent: null, reason: error, since: updatedAt }
@@ -15,6 +17,14 @@ function itemsOf({ uuid, phase, closedBy, plan, approved, version, updatedAt, er
       : []),
     ...(closedBy.includes('budget')
       ? [{ ...common, id: `budget:${uuid}`, kind: 'budget' as const, generation: version, digest: null }]
+      : []),
+    ...(awaitsAcceptance(mission)
+      ? [
+          {
+            ...{ agent: null, since: updatedAt, reason: config.outcome!.missing },
+            ...{ id: `outcome:${uuid}`, kind: 'outcome' as const, generation: version, digest: null },
+          },
+        ]
       : []),
   ]
 }

@@ -47,6 +47,7 @@ export function missionTasks(command: MissionCommand): TaskWork | null {
     case 'approve':
       return command
     case 'reject':
+    case 'decline':
       return { tasks: listOf(command.planning), changes: [] }
     default:
       return null

@@ -78,8 +78,13 @@ export interface MissionCounts {
   /** All that agents added while they worked, whatever has become of them. */
   readonly children: number
   readonly tokens: number
-  /** Exact dollars. */
+  /** Exact dollars, of the runs whose cost is known. */
   readonly usd: string
+  /** Runs that have ended, and those of them whose cost is unknown. */
+  readonly runs: number
+  readonly unknownRuns: number
 }
 
-export const NO_COUNTS: MissionCounts = { byState: {}, failedOptional: 0, children: 0, tokens: 0, usd: '0' }
+export const NO_COUNTS: MissionCounts = {
+  ...{ byState: {}, failedOptional: 0, children: 0, tokens: 0, usd: '0', runs: 0, unknownRuns: 0 },
+}

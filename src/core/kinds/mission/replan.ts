@@ -4,6 +4,7 @@ import { type Refusal, refuse } from '../../errors.ts'
 import type { Actor } from '../../records.ts'
 import type { ProposedPlan } from './command.ts'
 import { type Command, type MissionContext, type MissionDraft, wrongState } from './draft.ts'
+import { withoutOutcome } from './outcome.ts'
 import { contract, planVersion } from './plans.ts'
 import type { MissionRecord, PlanVersion } from './record.ts'
 import { stateOf } from './states.ts'
@@ -26,6 +27,8 @@ export function proposeChanges(
   const { record } = draft
   if (record.closedBy.includes('cancelling')) return wrongState(draft, 'propose a plan')
   record.plan = planVersion(record, proposed, context)
+  const { outcome } = record.config
+  if (outcome?.isPlanning) record.config = { ...record.config, outcome: { ...outcome, isPlanning: false } }
   const { version, digest, taskCount, strategy, estimatedTokens, estimatedUsd } = record.plan
   draft.note('mission_plan_proposed', {
     ...{ version, digest, taskCount, strategy, estimatedTokens, estimatedUsd },
@@ -47,6 +50,8 @@ export function approveChanges(
       limit: 'contractors',
     })
   record.approved = { version, digest }
+  // What was missing is in the plan now.
+  if (record.config.outcome) record.config = withoutOutcome(record.config)
   const cancelled = changes.filter(({ command }) => command.kind === 'cancel').length
   draft.note('mission_plan_changed', {
     ...{ approvedBy, version, digest, taskCount, comment },

@@ -3,6 +3,23 @@ import type { MissionRecord } from './record.ts'
 
 /** What the runs of a mission have spent: whether that is its budget, and whether it is worth an event of its own. */
 
+type CostOfRuns = Pick<MissionRecord['counts'], 'tokens' | 'usd' | 'runs' | 'unknownRuns'>
+
+/**
+ * What its runs have cost, as far as it is known; null: it is known of none of them. Of missions from before runs were counted,
+ * tokens without dollars say so.
+ */
+export const knownCost = ({ tokens, usd, runs, unknownRuns }: CostOfRuns): string | null =>
+  (runs > 0 ? unknownRuns >= runs : tokens > 0 && usd === '0') ? null : usd
+
+/** For people: "$1.20", "$1.20 (unknown for 6 of 9 runs)", "unknown cost". */
+export function costText(counts: CostOfRuns): string {
+  const cost = knownCost(counts)
+  if (cost === null) return 'unknown cost'
+  const { runs, unknownRuns } = counts
+  return unknownRuns === 0 ? `$${cost}` : `$${cost} (unknown for ${unknownRuns} of ${runs} runs)`
+}
+
 /** Whether its runs have used up its budget. */
 export function isSpent({ config, counts }: Pick<MissionRecord, 'config' | 'counts'>): boolean {
   const { maxUsd, maxTokens } = config.budget ?? {}

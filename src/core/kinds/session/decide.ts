@@ -3,6 +3,7 @@ import { type Refusal, refuse } from '../../errors.ts'
 import { type EventDraft, workspaceEvent } from '../../events.ts'
 import type { Limits } from '../../limits.ts'
 import type { Actor, SessionRecord } from '../../records.ts'
+import { type Outside, whyNotInSession } from '../../rules/acting.ts'
 
 const HOUR_MS = 3_600_000
 /** How long each kind of session may be silent by default. */
@@ -13,6 +14,7 @@ const UNDECLARED_SILENCE_MS = 24 * HOUR_MS
 export interface SessionContext {
   now: number
   actor: Actor
+  outside?: Outside | undefined
   limits: Limits
   /** Declared sessions that have not ended. */
   activeSessions: number
@@ -43,6 +45,8 @@ export function decideSession(
   command: SessionCommand,
   context: SessionContext,
 ): SessionDecision {
+  const foreign = whyNotInSession(context.outside, identity.name, record)
+  if (foreign) return refused(record, foreign)
   if (command.kind === 'open') return open(record, identity, command.opening, context)
   if (command.kind === 'touch') return touch(record, identity, command.agent, context)
   if (!record)

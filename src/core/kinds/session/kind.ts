@@ -20,8 +20,8 @@ export const sessionKind: Kind<SessionTypes> = {
   holderOf: ({ session }) => session,
   mayHoldBeforeItExists: false,
   counts: countsAsActive,
-  decide(before, { key: name, uuid }, command, { now, limits, actor, holding, counted }) {
-    const context = { now, limits, actor, activeSessions: counted, holds: holding.length }
+  decide(before, { key: name, uuid }, command, { now, limits, actor, outside, holding, counted }) {
+    const context = { now, limits, actor, outside, activeSessions: counted, holds: holding.length }
     const decision = decideSession(before, { name, uuid }, command, context)
     return { ...decision, settle: ({ generation }) => settled(decision, generation, now) }
   },

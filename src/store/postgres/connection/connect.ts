@@ -110,6 +110,7 @@ export function withoutPassword(url: string): string {
 
 /** SQLSTATE classes and socket errors that mean: unavailable now. */
 const NOT_NOW = /^(08|53|57P0|58|25P0[34]|55P03|57014)/
+const DISK_FULL = '53100'
 const RETRY = /^(40001|40P01)$/
 
 export const isTransient = (error: unknown) => RETRY.test((error as { code?: string }).code ?? '')
@@ -120,7 +121,7 @@ export function asUnavailable(error: unknown): unknown {
   // Errors that are not from the server come from the connection: sockets, timeouts, ended clients.
   const isFromServer = error instanceof pg.DatabaseError
   if (isFromServer && !NOT_NOW.test(code ?? '')) return error
-  return new StoreUnavailable(message ?? String(error), { cause: error })
+  return new StoreUnavailable(message ?? String(error), { cause: error, isDiskFull: code === DISK_FULL })
 }
 
 /** A connection from the pool, or StoreUnavailable: whatever the reason, nothing can be read without one. */

@@ -3,6 +3,7 @@ import type { MissionState } from '../../../core/kinds/mission/states.ts'
 import { type AgentState, type TaskState, taskStates } from '../../../core/states.ts'
 import { INBOX_KINDS, type InboxKind } from '../../../core/waiting.ts'
 import { LAST_SEQ } from '../kernel/log-head.ts'
+import { KNOWN_COST } from '../kernel/mission-rows.ts'
 import { BY_KEYS, scopedQueries } from '../kernel/scoped-query.ts'
 import { statement } from '../kernel/statements.ts'
 import { DONE_WORK, STORED_COUNTS } from '../reads/board.ts'
@@ -65,7 +66,9 @@ export interface OverviewRead {
       taskCount: number
       tasksCompleted: number
       tasksFailed: number
-      totalCost: string
+      totalCost: string | null
+      runs: number
+      unknownRuns: number
       maxUsd: string | null
     }[]
   }
@@ -131,7 +134,7 @@ const AGENTS = `json_build_object(
 const MISSIONS = `json_build_object(
   'count', (select count(*) from missions m where m.workspace_id = $1 and m.completed_at is null),
   'items', ${listed(`select m.uuid as id, ${cut('m.title')} as title, m.state, ${taskStates.map((state) => `c.${state}`).join(' + ')} as "taskCount",
-      c.completed as "tasksCompleted", c.failed as "tasksFailed", trim_scale(c.usd)::text as "totalCost",
+      c.completed as "tasksCompleted", c.failed as "tasksFailed", ${KNOWN_COST} as "totalCost", c.runs, c.unknown_runs as "unknownRuns",
       m.config -> 'budget' ->> 'maxUsd' as "maxUsd"
     from (select * from missions m where m.workspace_id = $1 and m.completed_at is null order by m.mission_id desc
            limit ${MOST_MISSIONS_SHOWN}) m

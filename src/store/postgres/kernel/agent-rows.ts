@@ -14,6 +14,7 @@ const AGENT_FIELDS = {
   adapter_config: ['adapterConfig', 'json'],
   runtime_config: ['runtimeConfig', 'json'],
   capabilities: ['capabilities', 'texts'],
+  task_types: ['taskTypes', 'texts'],
   max_concurrent_tasks: ['maxConcurrentTasks', 'int'],
   heartbeat_ms: ['heartbeatMs', 'bigint'],
   stale_ms: ['staleMs', 'bigint'],
@@ -22,6 +23,7 @@ const AGENT_FIELDS = {
   state: ['state', 'text'],
   state_reason: ['stateReason', 'text'],
   leaving: ['leaving', 'boolean'],
+  stops_runs: ['stopsRuns', 'boolean'],
   registered: ['registered', 'boolean'],
   kind: ['kind', 'text'],
   template: ['template', 'text'],
@@ -81,6 +83,10 @@ export const healthValues = (agents: readonly AgentRecord[]) => [
     agents.map((agent) => agent.health!),
   ),
 ]
+
+// Whether an assignment wakes the agent `a`, which Baton runs, as core/runs/policy.ts says.
+export const IS_WOKEN = `coalesce(a.runtime_config -> 'heartbeat' ->> 'enabled', 'true') = 'true'
+   and coalesce(a.runtime_config -> 'heartbeat' ->> 'wakeOnAssignment', 'true') = 'true'`
 
 // Whether the agent `a` gets only tasks that are reserved for it, as core/runs/policy.ts says.
 export const RESERVED_ONLY = `(a.adapter_type = 'command' or a.kind = 'contractor'

@@ -16,6 +16,7 @@ const RESULT = columnsOf({
   hash: 'text',
   data: 'json',
   summary: 'text',
+  commit: 'text',
   submitted_at: 'instant',
 })
 const HOLDER = columnsOf({ task_id: 'bigint', generation: 'int', session: 'text', agent: 'text' })
@@ -61,6 +62,7 @@ const REJECTED = columnsOf({
   rejection: 'text',
   data: 'json',
   summary: 'text',
+  commit: 'text',
   submitted_at: 'instant',
 })
 
@@ -124,7 +126,7 @@ const promoteResult = statement(
      update rejected_results set overturned = true
       where workspace_id = $1 and task_id = $2 and generation = $4 and session = $5 and hash = $6 returning *)
    insert into attempts (workspace_id, task_id, generation, promoted_in, session, agent, ${namesOf(RESULT).join(', ')})
-   select workspace_id, task_id, generation, $3, session, agent, $3, true, hash, data, summary, submitted_at from promoted
+   select workspace_id, task_id, generation, $3, session, agent, $3, true, hash, data, summary, commit, submitted_at from promoted
    on conflict (workspace_id, task_id, generation, promoted_in) do update set ${asExcluded(RESULT)}`,
 )
 
@@ -180,6 +182,7 @@ const resultValues = (results: readonly (ResultWritten | undefined)[]) => [
   results.map((result) => result?.hash),
   results.map((result) => result?.data),
   results.map((result) => result?.summary),
+  results.map((result) => result?.commit),
   results.map((result) => result?.at),
 ]
 
@@ -221,6 +224,7 @@ const rejectedValues = (results: readonly ResultWritten[]) => [
   results.map((result) => result.rejection),
   results.map((result) => result.data),
   results.map((result) => result.summary),
+  results.map((result) => result.commit),
   results.map((result) => result.at),
 ]
 

@@ -9,6 +9,7 @@ import {
   trackName,
   type View,
 } from '../../../core/batch/requests.ts'
+import type { PastHolder } from '../../../core/claim-request.ts'
 import type { SeenGate } from '../../../core/kinds/mission/gate.ts'
 import type { Limits } from '../../../core/limits.ts'
 import type { TaskRecord } from '../../../core/records.ts'
@@ -113,15 +114,17 @@ function askForTasks(questions: Questions, readSet: ReadSet) {
     arrayLiteral(reserved.map(({ limit }) => limit)),
     arrayLiteral(reserved.map((one) => one.capabilities)),
   ]
-  const waiting = readSet.waiting.map(({ capabilities, limit, projectId, trackQueues, purposes }, i) =>
-    questions.askIn(sql.lockWaiting, [
-      arrayLiteral(capabilities),
-      limit,
-      projectId,
-      trackQueues && arrayLiteral(trackQueues),
-      ...(i === 0 ? forAgents : ['{}', '{}', '{}']),
-      arrayLiteral(purposes),
-    ]),
+  const waiting = readSet.waiting.map(
+    ({ capabilities, limit, projectId, trackQueues, purposes, taskTypes }, i) =>
+      questions.askIn(taskTypes ? sql.lockWaitingOfTypes : sql.lockWaiting, [
+        arrayLiteral(capabilities),
+        limit,
+        projectId,
+        trackQueues && arrayLiteral(trackQueues),
+        ...(i === 0 ? forAgents : ['{}', '{}', '{}']),
+        arrayLiteral(purposes),
+        ...(taskTypes ? [arrayLiteral(taskTypes)] : []),
+      ]),
   )
   return { tasks, waiting }
 }
@@ -290,13 +293,18 @@ async function pastHoldersOf(
   workspaceId: number,
   readSet: ReadSet,
   records: ReadonlyMap<number, TaskRecord>,
-): Promise<Map<string, string>> {
+): Promise<Map<string, PastHolder>> {
   const past = pastGenerations(readSet, records)
   if (past.length === 0) return new Map()
   const ids = arrayLiteral(past.map(({ taskId }) => taskId))
   const generations = arrayLiteral(past.map(({ generation }) => generation))
   const [found] = await send(client, [[sql.holdersOf, [workspaceId, ids, generations]]])
-  return new Map(found!.rows.map(([taskId, generation, session]) => [heldName(taskId, generation), session]))
+  return new Map(
+    found!.rows.map(([taskId, generation, session, agent, acquiredAt]) => [
+      heldName(taskId, generation),
+      { session, agent, acquiredAt },
+    ]),
+  )
 }
 
 const readLimits = (row: unknown[]) =>
@@ -315,4 +323,5 @@ const readLimits = (row: unknown[]) =>
     hangGraceSeconds: row[11],
     hangAbortSeconds: row[12],
     queueOrder: row[13],
+    branchRetentionDays: row[14],
   }) as Limits

@@ -53,7 +53,7 @@ export const MISSION_COLUMNS: Column[] = [
   { name: 'approved_version', type: 'int' },
 ]
 
-const COUNTERS = [...taskStates, 'failed_optional', 'children', 'tokens']
+const COUNTERS = [...taskStates, 'failed_optional', 'children', 'tokens', 'runs', 'unknown_runs']
 
 /** Of missions m, mission_counters c and mission_plans p (the newest) and a (the approved one). */
 export const missionColumns = `${selectList(OWN, 'm')}, ${COUNTERS.map((name) => `c.${name}`).join(', ')}, c.usd::text,
@@ -62,6 +62,10 @@ export const missionColumns = `${selectList(OWN, 'm')}, ${COUNTERS.map((name) =>
     where a.workspace_id = m.workspace_id and a.mission_id = m.mission_id and a.version = m.approved_version),
   (select j.slug from projects j where j.workspace_id = m.workspace_id and j.project_id = m.project_id),
   (select b.uuid from missions b where b.workspace_id = m.workspace_id and b.mission_id = m.after_mission)`
+
+/** Of mission_counters c, as `knownCost`. */
+export const KNOWN_COST = `case when case when c.runs > 0 then c.unknown_runs >= c.runs else c.tokens > 0 and c.usd = 0 end
+    then null else trim_scale(c.usd)::text end`
 
 export const MISSIONS = `missions m
   join mission_counters c on c.workspace_id = m.workspace_id and c.mission_id = m.mission_id
@@ -76,8 +80,8 @@ export function readMission(row: readonly unknown[]): MissionRecord {
   taskStates.forEach((state, i) => {
     if (counted[i] !== 0) byState[state] = counted[i] as number
   })
-  const [failedOptional, children, tokens, usd, ...rest] = counted.slice(taskStates.length)
-  const spent = { tokens, usd: storedDollars(usd as string) }
+  const [failedOptional, children, tokens, runs, unknownRuns, usd, ...rest] = counted.slice(taskStates.length)
+  const spent = { tokens, runs, unknownRuns, usd: storedDollars(usd as string) }
   const counts = { byState, failedOptional, children, ...spent } as MissionCounts
   const [
     version,

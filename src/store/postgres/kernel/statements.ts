@@ -46,9 +46,7 @@ export const lockTasksAndHeld = statement(
 // callers claim again. Then, in the same way, the first tasks that are reserved for these agents; the last column distinguishes them.
 // $1 workspace, $2 capabilities, $3 limit, $4 project or null, $5 track queues or null; $6 agents, $7 how many for each, $8
 // capabilities of each, $9 purposes.
-export const lockWaiting = statement(
-  'lock_waiting',
-  `with recursive ${OPEN_LANES},
+const waitingTasks = (ready: string) => `with recursive ${OPEN_LANES},
    fitting as (
      select l.lane, least($3::int, greatest(4, 2 * $3::int / count(*) over ())) as wanted from lanes l
       where l.capabilities <@ $2::text[] and ($4::int is null or l.project_id = $4)
@@ -56,9 +54,7 @@ export const lockWaiting = statement(
    own as (select * from unnest($6::text[], $7::int[], $8::text[]) as a(agent, wanted, capabilities)),
    ${OWN_LANES}
    select ready.*, false from fitting f cross join lateral (
-     select ${taskColumns('t')} from tasks t
-      where t.workspace_id = $1 and t.lane = f.lane and t.rank is not null and t.only_agent is null
-      order by t.rank, t.id limit f.wanted for no key update skip locked) ready
+     ${ready}) ready
    union all
    select ready.*, true from own o cross join lateral (
      select ${taskColumns('t')} from tasks t
@@ -70,7 +66,28 @@ export const lockWaiting = statement(
      select ${taskColumns('t')} from tasks t
       where t.workspace_id = $1 and t.rank is not null and t.only_agent = o.agent and t.lane = l.lane
         and t.capabilities <@ o.capabilities::text[]
-      order by t.rank, t.id limit o.wanted for no key update skip locked) ready`,
+      order by t.rank, t.id limit o.wanted for no key update skip locked) ready`
+const inLane = 't.workspace_id = $1 and t.lane = f.lane and t.rank is not null and t.only_agent is null'
+export const lockWaiting = statement(
+  'lock_waiting',
+  waitingTasks(`select ${taskColumns('t')} from tasks t where ${inLane}
+      order by t.rank, t.id limit f.wanted for no key update skip locked`),
+)
+
+/** How many tasks of a lane are looked through for those of some types. */
+const MOST_LOOKED_THROUGH = 10_000
+/** Of them, how many others may be claiming at the moment. */
+const MOST_TAKEN_BY_OTHERS = 100
+
+// The same for an agent that takes only work of some types. $10 types.
+export const lockWaitingOfTypes = statement(
+  'lock_waiting_of_types',
+  waitingTasks(`select ${taskColumns('t')} from tasks t where t.workspace_id = $1 and t.id = any(array(
+        select h.id from (select t.id, t.purpose, t.rank from tasks t where ${inLane} order by t.rank, t.id limit ${MOST_LOOKED_THROUGH}) h
+         where h.purpose <> 'work' or (select d.task_type = any($10::text[]) from task_details d
+           where d.workspace_id = $1 and d.task_id = h.id)
+         order by h.rank, h.id limit f.wanted + ${MOST_TAKEN_BY_OTHERS})) and ${inLane}
+      order by t.rank, t.id limit f.wanted for no key update skip locked`),
 )
 
 // Missions as claims see them. $1 workspace, $2 missions.
@@ -84,7 +101,7 @@ export const gatesOf = statement(
 // The holders of these past generations of these tasks. $1 workspace, $2 tasks, $3 generations.
 export const holdersOf = statement(
   'holders_of',
-  `select task_id, generation, session from attempts
+  `select task_id, generation, session, agent, ms(acquired_at) from attempts
     where workspace_id = $1 and task_id = any($2::bigint[]) and generation = any($3::int[]) and acquired_at is not null`,
 )
 
@@ -143,7 +160,7 @@ export const keepTerms = statement(
 const STATE = `ms(clock_timestamp()), c.active_claims, l.min_lease_seconds, l.max_lease_seconds, l.max_concurrent_claims,
           l.max_generations_per_task, l.max_result_bytes, l.late_results, l.max_active_sessions,
           l.claim_history_retention_days, l.assign_timeout_seconds, l.stall_timeout_seconds, l.verify_timeout_seconds,
-          l.hang_grace_seconds, l.hang_abort_seconds, l.queue_order`
+          l.hang_grace_seconds, l.hang_abort_seconds, l.queue_order, l.branch_retention_days`
 const OF_WORKSPACE = 'from workspace_counters c join limits l using (workspace_id) where c.workspace_id = $1'
 
 // The clock, read in a separate statement after the locks, and the limits at that time. $1 workspace.

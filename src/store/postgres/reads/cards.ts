@@ -1,10 +1,21 @@
 import type pg from 'pg'
 import type { Purpose } from '../../../core/records.ts'
 import type { Review } from '../../../core/reviews.ts'
+import { WITHOUT_RESULT } from '../../../core/runs/unreadable.ts'
 import type { TaskState } from '../../../core/states.ts'
 import type { WaitKind } from '../../../core/waiting.ts'
 import { LAST_SEQ } from '../kernel/log-head.ts'
 import { BY_KEYS, scopedQueries } from '../kernel/scoped-query.ts'
+import { RESULT_DIGEST } from './result-pages.ts'
+
+/** What the work of a run lacks (core/shapes/run-folder.ts). */
+export interface LackingWork {
+  isNotSaved: boolean
+  isMissing: boolean
+  leftOut: number
+  /** The summary of a run without a result, some of whose output could not be read. */
+  unread: string | null
+}
 
 /** A task as a board shows it: narrow, with names instead of ids. */
 export interface CardRow {
@@ -39,6 +50,7 @@ export interface CardRow {
   costUsd: string | null
   tokens: number | null
   runId: string | null
+  work: LackingWork | null
   commentCount: number
   createdAt: number
   updatedAt: number
@@ -56,7 +68,7 @@ const isHeld = `t.claim_state = 'active'`
 const isWaiting = 't.blocked and t.completed_at is null'
 
 /** Of its runs: read apart, since most tasks of a board have none. */
-type OfRuns = 'costUsd' | 'tokens' | 'runId'
+type OfRuns = 'costUsd' | 'tokens' | 'runId' | 'work'
 
 const SQL_OF: Record<Exclude<keyof CardRow, OfRuns>, string> = {
   id: 't.uuid',
@@ -81,7 +93,7 @@ const SQL_OF: Record<Exclude<keyof CardRow, OfRuns>, string> = {
   percent: 'd.progress_percent',
   reason: 'coalesce(d.waits_because, d.error)',
   waitsKind: 'd.waits_kind',
-  resultDigest: 't.result_hash',
+  resultDigest: RESULT_DIGEST,
   dueAt: 'ms(t.due_at)',
   waitsFor: `case when ${isWaiting} then array(${OPEN_UPSTREAM} order by x.depends_on limit ${MOST_NAMED}) end`,
   openDeps: `case when ${isWaiting} then (select count(*) from (${OPEN_UPSTREAM} limit ${MOST_COUNTED}) n) end`,
@@ -109,28 +121,43 @@ export interface StoredCards {
 }
 type Columns = readonly (readonly unknown[] | null)[] | null
 
+/**
+ * What the work of the last run lacks. Its folder is first searched as text, in the form that JSON.stringify writes: most lack
+ * nothing, and parsing thousands of them would take as long as the rest of a board.
+ */
+const HAS = (text: string) => `strpos(f.written, '${text}') > 0`
+const IS_UNREAD = `starts_with(f.summary, '${WITHOUT_RESULT}')`
+const LACKING = `(select json_build_object('isNotSaved', f.folder ->> 'notSaved' is not null,
+       'isMissing', f.folder ->> 'missing' is not null,
+       'leftOut', coalesce((f.folder -> 'saved' ->> 'leftOutCount')::int, 0),
+       'unread', case when ${IS_UNREAD} then f.summary end)
+     from (select l.folder, l.folder::text as written, l.summary from runs l
+            where l.workspace_id = $1 and l.run_id = r."runId" offset 0) f
+    where ${HAS('"leftOutCount":')} and not ${HAS('"leftOutCount":0')} or ${HAS('"notSaved":"')} or ${HAS('"missing":"')} or ${IS_UNREAD})`
+
 /** Two expressions: the cards of the tasks with these ids, and their runs. */
 export const selectCards = (ids: string): Record<keyof StoredCards, string> => ({
   cards: `(select ${inColumns(FIELDS)} from (
      select ${FIELDS.map((field) => `${SQL_OF[field]} as "${field}"`).join(', ')} from tasks t
        join task_details d on d.workspace_id = t.workspace_id and d.task_id = t.id
       where t.workspace_id = $1 and t.id = any (${ids}) order by t.id) c)`,
-  runs: `(select ${inColumns(['id', 'costUsd', 'tokens', 'runId'])} from (
-     select (select t.uuid from tasks t where t.workspace_id = $1 and t.id = x.task_id) as id,
-            trim_scale(sum(x.cost_usd))::text as "costUsd", (array_agg(x.run_id order by x.run_id desc))[1] as "runId",
-            sum(coalesce(x.input_tokens, 0) + coalesce(x.cached_input_tokens, 0) + coalesce(x.output_tokens, 0)) as tokens
-       from runs x where x.workspace_id = $1 and x.task_id = any (${ids}) group by x.task_id) c)`,
+  runs: `(select ${inColumns(['id', 'costUsd', 'tokens', 'runId', 'work'])} from (
+     select r.*, ${LACKING} as work from (
+       select x.task_uuid as id,
+              trim_scale(sum(x.cost_usd))::text as "costUsd", (array_agg(x.run_id order by x.run_id desc))[1] as "runId",
+              sum(coalesce(x.input_tokens, 0) + coalesce(x.cached_input_tokens, 0) + coalesce(x.output_tokens, 0)) as tokens
+         from runs x where x.workspace_id = $1 and x.task_id = any (${ids}) group by x.task_id, x.task_uuid) r) c)`,
 })
 
 type Runs = Pick<CardRow, OfRuns>
-const NO_RUNS: Runs = { costUsd: null, tokens: null, runId: null }
+const NO_RUNS: Runs = { costUsd: null, tokens: null, runId: null, work: null }
 
 // Generated once as code: a board has thousands of them.
 const readCard = new Function(
   'columns',
   'n',
   'runs',
-  `return { ${FIELDS.map((field, i) => `${field}: columns[${i}][n]`).join(', ')}, costUsd: runs.costUsd, tokens: runs.tokens, runId: runs.runId }`,
+  `return { ${FIELDS.map((field, i) => `${field}: columns[${i}][n]`).join(', ')}, costUsd: runs.costUsd, tokens: runs.tokens, runId: runs.runId, work: runs.work }`,
 ) as (columns: Columns, n: number, runs: Runs) => CardRow
 
 /** In the order of their creation. */
@@ -138,9 +165,15 @@ export function readCards({ cards, runs }: StoredCards): CardRow[] {
   const [uuids] = cards ?? []
   if (!uuids) return []
   const runsOf = new Map<unknown, Runs>()
-  const [tasks, costs, tokens, last] = runs as [string[] | null, string[], number[], string[]]
+  const [tasks, costs, tokens, last, lacking] = runs as [
+    string[] | null,
+    string[],
+    number[],
+    string[],
+    (LackingWork | null)[],
+  ]
   tasks?.forEach((id, n) => {
-    runsOf.set(id, { costUsd: costs[n]!, tokens: tokens[n]!, runId: last[n]! })
+    runsOf.set(id, { costUsd: costs[n]!, tokens: tokens[n]!, runId: last[n]!, work: lacking[n] ?? null })
   })
   return uuids.map((id, n) => readCard(cards, n, runsOf.get(id) ?? NO_RUNS))
 }

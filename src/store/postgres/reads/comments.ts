@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { StoredComment, Thread, UnreadComments } from '../../run-store.ts'
+import type { StoredComment, Thread, UnreadComments } from '../../comment-reads.ts'
 import { inside } from '../kernel/scoped-query.ts'
 import { hasReadItsPrompt } from '../runs/state-lists.ts'
 

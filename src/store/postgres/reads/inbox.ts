@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { MissionPhase } from '../../../core/kinds/mission/states.ts'
-import type { TaskState } from '../../../core/states.ts'
+import type { Purpose } from '../../../core/records.ts'
+import type { AgentState, TaskState } from '../../../core/states.ts'
 import { INBOX_KINDS, type InboxKind } from '../../../core/waiting.ts'
 import { BY_KEYS, scopedQueries } from '../kernel/scoped-query.ts'
 import { MOST_BLOCKING_ITEMS, OLDEST_ITEMS, ONE_ITEM } from './inbox-statements.ts'
@@ -32,6 +33,13 @@ export interface InboxRow extends Required<InboxPlace> {
   dueAt: number | null
   adapterType: string | null
   onlyAgent: string | null
+  /** Of the agent it is reserved for; null: there is none, or it is not there. */
+  onlyAgentState: AgentState | null
+  purpose: Purpose | null
+  /** How its result is verified, by which agent if one is named, and the state of that agent. */
+  verification: 'command' | 'agent' | 'human' | 'auto' | null
+  judge: string | null
+  judgeState: AgentState | null
   capabilities: string[] | null
 }
 

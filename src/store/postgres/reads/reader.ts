@@ -181,12 +181,25 @@ export class PostgresReader implements Reader {
   async results(workspaceId: number, taskId: number): Promise<StoredResult[]> {
     const rows = await this.query(
       workspaceId,
-      `select generation, epoch, session, agent, accepted, rejection, ref, hash, data, summary, ms(submitted_at)
+      `select generation, epoch, session, agent, accepted, rejection, ref, hash, data, summary, commit, ms(submitted_at)
          from (${resultsOf('$2')}) r order by submitted_at, generation`,
       [workspaceId, taskId],
     )
     return rows.map(
-      ([generation, epoch, session, agent, accepted, rejection, ref, hash, data, summary, submittedAt]) =>
+      ([
+        generation,
+        epoch,
+        session,
+        agent,
+        accepted,
+        rejection,
+        ref,
+        hash,
+        data,
+        summary,
+        commit,
+        submittedAt,
+      ]) =>
         ({
           generation,
           epoch,
@@ -198,6 +211,7 @@ export class PostgresReader implements Reader {
           hash,
           data,
           summary,
+          commit,
           submittedAt,
         }) as StoredResult,
     )

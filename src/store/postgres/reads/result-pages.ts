@@ -22,9 +22,12 @@ interface Part {
 /** Not stored: it follows from what is, by `workProductRef` (core/keys.ts). A task never changes its key. */
 const REF = `(select 'wp-' || coalesce(t.key, t.uuid::text) || '-gen' || s.generation || '-' || left(s.hash, 6)
     from tasks t where t.workspace_id = $1 and t.id = s.task_id) as ref`
-const COLUMNS = `s.task_id, s.generation, s.epoch, s.session, s.agent, ${REF}, s.hash, s.data, s.summary, s.submitted_at`
+const COLUMNS = `s.task_id, s.generation, s.epoch, s.session, s.agent, ${REF}, s.hash, s.data, s.summary, s.commit, s.submitted_at`
 const REJECTED = `select ${COLUMNS}, false as accepted, s.rejection from rejected_results s
    where s.workspace_id = $1 and not s.overturned`
+
+/** The digest that approvals name, of a task t (core/standing-result.ts). */
+export const RESULT_DIGEST = `t.result_hash || coalesce('.' || (t.watch ->> 'resultCommit'), '')`
 
 /** All results of a task, wherever they are stored. $1 is the workspace. */
 export const resultsOf = (task: string) =>
@@ -59,11 +62,11 @@ async function page(
       limit,
     })}
      select t.uuid as "taskId", r.generation, r.epoch, r.session, r.agent, r.accepted, r.rejection, r.ref, r.hash,
-            r.data, r.summary, ms(r.submitted_at) as "submittedAt",
+            r.data, r.summary, r.commit, ms(r.submitted_at) as "submittedAt",
             json_build_array(ms(r.submitted_at), r.task_id, r.generation, r.hash) as place, ${MORE} as more
        from fitting f join listed l on l.n <= f.n
        cross join lateral (select r.task_id, r.generation, r.epoch, r.session, r.agent, r.accepted, r.rejection, r.ref, r.hash,
-         ${withData ? 'r.data' : 'null::json as data'}, r.summary, r.submitted_at ${itsRow} offset 0) r
+         ${withData ? 'r.data' : 'null::json as data'}, r.summary, r.commit, r.submitted_at ${itsRow} offset 0) r
        cross join lateral (select t.uuid from tasks t where t.workspace_id = $1 and t.id = r.task_id offset 0) t
       order by l.n`,
     [...(after ?? [null, null, null, null]), ...values],
@@ -84,7 +87,7 @@ export const resultHeads = (pool: pg.Pool, workspaceId: number, taskId: number) 
   inside<StoredResult & pg.QueryResultRow>(
     pool,
     workspaceId,
-    `select generation, epoch, session, agent, accepted, rejection, ref, hash, null::json as data, summary,
+    `select generation, epoch, session, agent, accepted, rejection, ref, hash, null::json as data, summary, commit,
             ms(submitted_at) as "submittedAt"
        from (${resultsOf('$2')}) r order by submitted_at, generation`,
     [taskId],

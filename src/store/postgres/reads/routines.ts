@@ -3,6 +3,7 @@ import type { MissionState } from '../../../core/kinds/mission/states.ts'
 import type { RoutineRecord } from '../../../core/kinds/routine/record.ts'
 import type { VariableValues } from '../../../core/routines/variables.ts'
 import type { RoutineDue } from '../../run-store.ts'
+import { KNOWN_COST } from '../kernel/mission-rows.ts'
 import { IS_BUSY, readRoutine, routineColumns } from '../kernel/routine-rows.ts'
 import { scopedQuery } from '../kernel/scoped-query.ts'
 import { inScope } from '../upkeep/due.ts'
@@ -92,7 +93,7 @@ const SCORE = `(select avg((a.data ->> 'score')::float8) from tasks t
     join attempts a on a.workspace_id = t.workspace_id and a.task_id = t.id and a.accepted
    where t.workspace_id = m.workspace_id and t.mission_id = m.mission_id and t.purpose = 'verification'
      and json_typeof(a.data -> 'score') = 'number')`
-const FIGURES = `trim_scale(c.usd)::text as cost, ${SCORE} as score,
+const FIGURES = `${KNOWN_COST} as cost, ${SCORE} as score,
     (ms(m.completed_at) - ms(m.started_at))::float8 as "durationMs"`
 const COUNTED = `join mission_counters c on c.workspace_id = m.workspace_id and c.mission_id = m.mission_id`
 

@@ -17,9 +17,11 @@ import {
   runsToCheck,
   timeoutsBefore,
   usageOfTask,
+  workOf,
 } from './run-reads.ts'
 import { parkedUntil, runtimeStateOf, taskSessionsOf } from './runtime-state.ts'
 import { deleteOldWakeups, dueTimers, listWakeups, workWithoutWakeup } from './wakeups.ts'
+import { hasLiveRun, oldWorkIn, repositoriesOfWork, workOfMission } from './work-reads.ts'
 
 /** Runs of agents, their wakeups, and the state kept between runs. */
 export function runQueries(connections: Connections) {
@@ -42,6 +44,7 @@ export function runQueries(connections: Connections) {
         timeoutsBefore,
         toCheck: runsToCheck,
         usageOfTask,
+        workOf,
       }),
       ...bind(connections, {
         appendEvents: appendRunEvents,
@@ -63,6 +66,14 @@ export function runQueries(connections: Connections) {
       }),
       ...bind(connections, {
         forgetOld: deleteOldWakeups,
+      }),
+    },
+    work: {
+      ...bind(readers, {
+        hasLiveRun,
+        ofMission: workOfMission,
+        oldIn: oldWorkIn,
+        repositories: repositoriesOfWork,
       }),
     },
     runLogs: new RunLogRows(readers),

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { Run, RunRecord } from '../../../core/runs/records.ts'
+import type { Run, RunRecord, RunWork } from '../../../core/runs/records.ts'
 import type { RunState } from '../../../core/runs/states.ts'
 import type { RunToCheck } from '../../run-store.ts'
 import { inside, scopedQuery } from '../kernel/scoped-query.ts'
@@ -162,18 +162,18 @@ export const runsToCheck = (pool: pg.Pool, nodeId: string) =>
   overAll<RunToCheck & pg.QueryResultRow>(
     pool,
     `select * from (
-       select r.workspace_id as "workspaceId", r.run_id as "runId", r.cancel_reason as "cancelReason", a.state as "agentState",
+       select r.workspace_id as "workspaceId", r.run_id as "runId", r.cancel_reason as "cancelReason", a.state as "agentState", coalesce(a.stops_runs, false) as "stopsRuns",
               r.task_id is null or r.generation is null or coalesce(t.claim_state = 'active', false)
                 or coalesce(c.end_reason in ('COMPLETED', 'SUBMITTED', 'NEEDS_HUMAN', 'CONTINUES_LATER'), false)
                 as "hasClaim", c.end_reason as "claimEnd", (t.watch ->> 'suspectedAt')::float8 as "suspectedAt"
          from runs r
-         left join lateral (select a.state from agents a where a.workspace_id = r.workspace_id and a.slug = r.agent offset 0) a on true
+         left join lateral (select a.state, a.stops_runs from agents a where a.workspace_id = r.workspace_id and a.slug = r.agent offset 0) a on true
          left join lateral (select c.end_reason from attempts c where c.workspace_id = r.workspace_id and c.task_id = r.task_id
             and c.generation = r.generation and c.promoted_in = 0 offset 0) c on true
          left join lateral (select t.watch, t.claim_state from tasks t where t.workspace_id = r.workspace_id and t.id = r.task_id
             and t.generation = r.generation offset 0) t on true
         where r.node_id = $1 and ${isLive('r.status')}) s
-      where s."suspectedAt" is not null or s."cancelReason" is not null or s."agentState" is null or s."agentState" in ('paused', 'terminated') or not s."hasClaim"`,
+      where s."suspectedAt" is not null or s."cancelReason" is not null or s."agentState" is null or s."stopsRuns" or not s."hasClaim"`,
     [nodeId],
   )
 
@@ -226,6 +226,29 @@ export const oldLogs = (pool: pg.Pool, olderThanMs: number, limit: number) =>
       order by r.finished_at limit $2`,
     [olderThanMs, limit],
   )
+
+/** A task that was retried for a thousand generations has more runs than anybody looks at. */
+const MOST_WORK = 50
+
+export async function workOf(pool: pg.Pool, workspaceId: number, taskId: number): Promise<RunWork[]> {
+  const runs = await inside<Omit<RunWork, 'node'> & pg.QueryResultRow>(
+    pool,
+    workspaceId,
+    `select r.run_id as id, r.agent, r.status, r.node_id as "nodeId", r.folder, ms(r.finished_at) as "finishedAt", r.generation
+       from runs r where r.workspace_id = $1 and r.task_id = $2 and r.folder is not null
+      order by r.run_id desc limit ${MOST_WORK}`,
+    [taskId],
+  )
+  if (runs.length === 0) return []
+  const ids = [...new Set(runs.map(({ nodeId }) => nodeId))]
+  const nodes = await overAll<{ nodeId: string; name: string }>(
+    pool,
+    'select node_id as "nodeId", name from nodes where node_id = any($1::uuid[])',
+    [ids],
+  )
+  const names = new Map(nodes.map(({ nodeId, name }) => [nodeId, name]))
+  return runs.map((run) => ({ ...run, node: names.get(run.nodeId) ?? null }))
+}
 
 export async function madeIn(
   pool: pg.Pool,

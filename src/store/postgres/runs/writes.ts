@@ -23,7 +23,12 @@ export const writesOf = (workspaceId: number, changes: RunsChanges): Bound[] => 
     ],
   ),
   ...changes.readMessages.map(({ runId, upTo }): Bound => [dropMessages, [workspaceId, runId, upTo]]),
-  ...changes.spent.map(({ taskId, tokens, usd }): Bound => [spend, [workspaceId, taskId, tokens, usd]]),
+  ...changes.spent.map(
+    ({ taskId, tokens, usd, runs, unknownRuns }): Bound => [
+      spend,
+      [workspaceId, taskId, tokens, usd, runs, unknownRuns],
+    ],
+  ),
 ]
 
 type Entries = [field: string, [column: string, kind: Column['type']]][]
@@ -95,10 +100,11 @@ const dropMessages = statement(
   'delete from run_messages where workspace_id = $1 and run_id = $2 and number <= $3',
 )
 
-// What a task cost, added to the totals of its mission. $2 task, $3 tokens, $4 dollars.
+// What a task cost, added to the totals of its mission. $2 task, $3 tokens, $4 dollars, $5 runs, $6 those without a known cost.
 const spend = statement(
   'spend_in_mission',
-  `update mission_counters c set tokens = c.tokens + $3::bigint, usd = c.usd + coalesce($4::numeric, 0) from tasks t
+  `update mission_counters c set tokens = c.tokens + $3::bigint, usd = c.usd + coalesce($4::numeric, 0),
+      runs = c.runs + $5::int, unknown_runs = c.unknown_runs + $6::int from tasks t
     where t.workspace_id = $1 and t.id = $2 and c.workspace_id = $1 and c.mission_id = t.mission_id`,
 )
 

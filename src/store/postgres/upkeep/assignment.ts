@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { AssignableTask } from '../../../core/assignment.ts'
 import type { Assignable } from '../../run-store.ts'
-import { RESERVED_ONLY } from '../kernel/agent-rows.ts'
+import { IS_WOKEN, RESERVED_ONLY } from '../kernel/agent-rows.ts'
 import { OPEN_LANES } from '../kernel/lanes.ts'
 import { scopedQueries, scopedQuery } from '../kernel/scoped-query.ts'
 import { inScope } from './due.ts'
@@ -25,9 +25,8 @@ export const workspacesToAssignIn = (pool: pg.Pool, only?: number) =>
 const IS_FOR = (purpose: string) => `(${purpose} = 'work' or a.adapter_type <> 'external')`
 const LANES = `with recursive ${OPEN_LANES}`
 
-// Whether an assignment wakes an agent that Baton runs (core/runs/policy.ts) now, and its credential is not parked.
-const MAY_BE_WOKEN = `coalesce(a.runtime_config -> 'heartbeat' ->> 'enabled', 'true') = 'true'
-   and coalesce(a.runtime_config -> 'heartbeat' ->> 'wakeOnAssignment', 'true') = 'true'
+// Whether an assignment wakes an agent that Baton runs now, and its credential is not parked.
+const MAY_BE_WOKEN = `${IS_WOKEN}
    and not exists (select from agent_runtime_state s
      where s.workspace_id = a.workspace_id and s.agent = a.slug and s.parked_until > clock_timestamp())`
 
@@ -37,7 +36,8 @@ const FREE_AGENTS = `${LANES} select * from (
     select a.slug, a.capabilities, a.max_concurrent_tasks as capacity, a.batch_size, 
            case a.adapter_type when 'external' then 'work' else 'all' end as takes, ${RESERVED_ONLY} as reserved_only,
            case when a.adapter_type = 'external' then h.session end as session, h.status = 'degraded' as degraded,
-           (select count(*) from tasks t where t.workspace_id = a.workspace_id and t.agent = a.slug and t.claim_state = 'active') as held
+           (select count(*) from tasks t where t.workspace_id = a.workspace_id and t.agent = a.slug and t.claim_state = 'active') as held,
+           nullif(a.task_types, '{}') as task_types
       from agents a cross join lateral (
         select * from agent_health h where h.workspace_id = a.workspace_id and h.slug = a.slug offset 0) h
      where a.workspace_id = $1 and a.coordinator_enabled and a.state = 'idle' and not a.leaving
@@ -71,8 +71,20 @@ export async function assignmentIn(
   )) as [unknown[][], unknown[][], unknown[][]]
   return {
     agents: agents.map(
-      ([slug, capabilities, capacity, batchSize, takes, isReservedOnly, session, isDegraded, held]) => ({
+      ([
+        slug,
+        capabilities,
+        capacity,
+        batchSize,
+        takes,
+        isReservedOnly,
+        session,
+        isDegraded,
+        held,
+        types,
+      ]) => ({
         ...{ slug, capabilities, capacity, batchSize, takes, isReservedOnly, session, isDegraded, held },
+        taskTypes: types ?? undefined,
       }),
     ) as Assignable[],
     waiting: {

@@ -17,14 +17,14 @@ const hasGrown = (total: string, type: string, budget: string) => {
   return `(c.${total} > ${reported} and (c.${total} - ${reported}) * 10 >= ${by})`
 }
 
-// Missions whose time has come; those with a retry to finish; running missions without open tasks, which no transaction ended, and those that a failed task stops; missions that are stopped
+// Missions whose time has come; those with a retry to finish; running missions without open tasks, which no transaction ended and whose outcome waits for nobody, and those that a failed task stops; missions that are stopped
 // and have open tasks; those that have spent their budget; closed ones
 // with held tasks; open ones with tasks that were paused with them; those that have spent noticeably more; the same for tasks that are not
 // work, which are not counted; and missions whose planning ended without a plan. $1 limit.
 const TO_SETTLE = `select * from (
     select m.workspace_id as "workspaceId", m.mission_id as "missionId", m.uuid, case
         when m.retry_at is not null then 'retry'
-        when open_tasks(c) = 0 then 'settle'
+        when open_tasks(c) = 0 and (m.config -> 'outcome' is null or 'cancelling' = any (m.closed_by)) then 'settle'
         when 'cancelling' = any (m.closed_by) then 'cancel'
         when not 'budget' = any (m.closed_by) and ((m.config -> 'budget' ->> 'maxUsd')::numeric <= c.usd
           or (m.config -> 'budget' ->> 'maxTokens')::bigint <= c.tokens) then 'budget'
@@ -43,7 +43,8 @@ const TO_SETTLE = `select * from (
      where t.purpose <> 'work' and t.completed_at is null
     union all
     select m.workspace_id, m.mission_id, m.uuid, 'planFailed' from missions m
-     where m.completed_at is null and m.phase = 'planning' and not exists (select from tasks t
+     where m.completed_at is null and (m.phase = 'planning' or (m.phase = 'running' and m.config -> 'outcome' ->> 'isPlanning' = 'true'))
+       and not exists (select from tasks t
        where t.workspace_id = m.workspace_id and t.mission_id = m.mission_id and t.purpose <> 'work' and t.purpose = 'planning'
          and t.completed_at is null)
     union all
@@ -81,14 +82,15 @@ export const tasksForChore = (
     values: [workspaceId, missionId, limit],
   })
 
-/** The tasks of a mission whose runs cost most. */
+/** The tasks of a mission whose runs cost most, of those that its totals have. */
 export const costliestTasks = (pool: pg.Pool, workspaceId: number, missionId: number, limit: number) =>
   scopedQuery<CostOfTask & pg.QueryResultRow>(pool, 'baton.workspace_id', String(workspaceId), {
-    text: `select t.uuid as "taskId", trim_scale(sum(r.cost_usd))::text as "costUsd",
-                  sum(coalesce(r.input_tokens, 0) + coalesce(r.cached_input_tokens, 0) + coalesce(r.output_tokens, 0))::bigint as tokens
+    text: `select t.uuid as "taskId", trim_scale(sum(coalesce(r.cost_usd, r.booked_usd)))::text as "costUsd",
+                  sum(case when r.finished_at is null then r.booked_tokens else coalesce(r.input_tokens, 0)
+                    + coalesce(r.cached_input_tokens, 0) + coalesce(r.output_tokens, 0) end)::bigint as tokens
              from tasks t join runs r on r.workspace_id = t.workspace_id and r.task_id = t.id
-            where t.workspace_id = $1 and t.mission_id = $2 and r.finished_at is not null
-            group by t.uuid order by sum(r.cost_usd) desc nulls last, tokens desc, t.uuid limit $3`,
+            where t.workspace_id = $1 and t.mission_id = $2 and (r.finished_at is not null or r.is_booked)
+            group by t.uuid order by sum(coalesce(r.cost_usd, r.booked_usd)) desc nulls last, tokens desc, t.uuid limit $3`,
     values: [workspaceId, missionId, limit],
   })
 

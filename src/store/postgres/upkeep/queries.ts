@@ -3,14 +3,19 @@ import { verificationRows } from '../reads/verifications.ts'
 import { assignmentIn, similarTo, workspacesToAssignIn } from './assignment.ts'
 import { correctCounters, correctTaskCounts, driftedCounters, driftedTaskCounts } from './counters.ts'
 import { MissionCounters } from './mission-counters.ts'
-import { orphanTasks, verificationsOf } from './verifications.ts'
+import { busySince, orphanTasks, verificationsOf } from './verifications.ts'
 
 /** What the coordinator reads and corrects. */
 export function upkeepQueries(connections: Connections) {
   const { readers } = connections
   return {
     assignment: bind(readers, { read: assignmentIn, similarTo, workspaces: workspacesToAssignIn }),
-    verifications: bind(readers, { of: verificationsOf, orphans: orphanTasks, views: verificationRows }),
+    verifications: bind(readers, {
+      of: verificationsOf,
+      busySince,
+      orphans: orphanTasks,
+      views: verificationRows,
+    }),
     missionCounters: new MissionCounters(connections),
     counters: {
       ...bind(readers, { drifted: driftedCounters }),

@@ -81,7 +81,8 @@ const TASKS_OF_MISSION = `select t.uuid, t.state, t.agent, t.attempt, t.optional
  where t.workspace_id = $1 and t.mission_id = $2 and t.purpose = 'work'
  order by t.state <> 'failed', t.id limit $3`
 
-// What happened to the mission itself, and how results were judged. $1 workspace, $2 mission.
+// What happened to the mission itself, and how results of its work were judged: answers of verifiers and planners are accepted
+// by the same events. $1 workspace, $2 mission.
 const OF_MISSION = `select
     coalesce((select json_agg(json_build_object('seq', e.seq, 'type', e.type, 'actor', e.actor, 'at', ms(e.at), 'payload', e.payload)
         order by e.seq)
@@ -91,7 +92,8 @@ const OF_MISSION = `select
         'failed', count(*) filter (where e.type = 'task_verification_failed'),
         'approved', count(*) filter (where e.type = 'task_human_approved'),
         'rejected', count(*) filter (where e.type = 'task_human_rejected'))
-      from events e where e.workspace_id = $1 and e.mission_id = $2) as verdicts`
+      from events e join tasks t on t.workspace_id = e.workspace_id and t.id = e.task_id and t.purpose = 'work'
+     where e.workspace_id = $1 and e.mission_id = $2) as verdicts`
 
 export async function materialOfMission(
   pool: pg.Pool,

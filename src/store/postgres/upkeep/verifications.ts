@@ -21,13 +21,28 @@ export async function verificationsOf(
   return rows.map(readRecord)
 }
 
+// By the index of active claims, which are few. $2 agents, $3 before when.
+export async function busySince(
+  pool: pg.Pool,
+  workspaceId: number,
+  slugs: readonly string[],
+  before: number,
+): Promise<string[]> {
+  const rows = await scopedQuery<{ agent: string }>(pool, 'baton.workspace_id', String(workspaceId), {
+    text: `select distinct t.agent from tasks t where t.workspace_id = $1 and t.claim_state = 'active' and t.agent = any($2)
+        and ms(t.acquired_at) < $3`,
+    values: [workspaceId, slugs, before],
+  })
+  return rows.map(({ agent }) => agent)
+}
+
 // By their own index: of all open tasks, few serve others. $1 limit.
 const ORPHANS = `select t.workspace_id as "workspaceId", t.id, t.uuid from tasks t
    where t.purpose <> 'work' and t.completed_at is null and case t.purpose
      when 'verification' then not exists (select from tasks j where j.workspace_id = t.workspace_id
        and j.id = (t.serves ->> 'taskId')::bigint and j.state = 'verifying' and j.generation = (t.serves ->> 'generation')::int)
      when 'planning' then not exists (select from missions m
-       where m.workspace_id = t.workspace_id and m.mission_id = t.mission_id and m.phase = 'planning')
+       where m.workspace_id = t.workspace_id and m.mission_id = t.mission_id and (m.phase = 'planning' or (m.phase = 'running' and m.config -> 'outcome' ->> 'isPlanning' = 'true')))
      else false end
    order by t.id limit $1`
 

@@ -15,6 +15,7 @@ import { isLive } from '../runs/state-lists.ts'
 interface Named {
   slug: string
   capabilities: string[]
+  taskTypes?: string[]
 }
 
 const outsideId = () => uuidCarrying(randomInt(2 ** 47), Date.now(), randomInt(2 ** 22))
@@ -28,7 +29,7 @@ export async function registerByClaim(
   const slugs = [...origins.keys()]
   return store.change(workspaceId, async (tx) => {
     const find = async () => {
-      const text = 'select slug, capabilities from agents where workspace_id = $1 and slug = any($2::text[])'
+      const text = `select slug, capabilities, task_types as "taskTypes" from agents where workspace_id = $1 and slug = any($2::text[])`
       return (await tx.query(text, [workspaceId, slugs])).rows as Named[]
     }
     const known = await find()

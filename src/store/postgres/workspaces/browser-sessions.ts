@@ -11,6 +11,8 @@ import { type ApiKey, hashOf, KEY_COLUMNS } from './keys.ts'
 
 const SESSION_DAYS = 30
 const LONGEST_USER_AGENT = 300
+/** Of one key. A further one ends the one that was not used for the longest time. */
+const MOST_SESSIONS = 20
 
 export interface BrowserSession {
   sessionId: string
@@ -31,13 +33,17 @@ export interface NewSession {
   cookie: string
   pageValue: string
   expiresAt: number
+  /** Sessions that ended because this one began. */
+  ended: readonly string[]
 }
 
-/** What signs in. */
+/** What signs in. The new session replaces the one that it has in the workspace, if it has both parts of it. */
 export interface Browser {
   userAgent: string | null
-  /** Its cookies, by workspace: the new session replaces the one that it has there. */
+  /** By workspace. */
   cookies: ReadonlyMap<number, string>
+  /** Of its pages, of any workspaces. */
+  pageValues: readonly string[]
 }
 
 /** 256 random bits. */
@@ -56,13 +62,16 @@ export async function insertSession(
   tx: WorkspaceTransaction,
   workspaceId: number,
   keyId: string,
-  { userAgent, cookies }: Browser,
+  browser: Browser,
 ): Promise<NewSession> {
+  // First: it locks the key, so that of several at once each one sees the sessions of those before.
+  await tx.query(
+    'update api_keys set signed_in_at = clock_timestamp() where workspace_id = $1 and key_id = $2',
+    [workspaceId, keyId],
+  )
+  const ended = await makeRoom(tx, workspaceId, keyId, browser)
   const [cookie, pageValue] = [newToken(), newToken()]
   const sessionId = uuidCarrying(randomInt(2 ** 47), Date.now(), randomInt(2 ** 22))
-  // The browser is about to forget the cookie of the session before: nobody could use or end it.
-  const replaced = cookies.get(workspaceId)
-  if (replaced !== undefined) await endWhere(tx, workspaceId, 'cookie_hash = $2', hashOf(replaced))
   const { rows } = await tx.query(
     `insert into browser_sessions (workspace_id, session_id, key_id, cookie_hash, page_hash, user_agent, expires_at)
      values ($1, $2, $3, $4, $5, $6, clock_timestamp() + make_interval(days => $7)) returning ms(expires_at) as "expiresAt"`,
@@ -72,15 +81,41 @@ export async function insertSession(
       keyId,
       hashOf(cookie),
       hashOf(pageValue),
-      userAgent?.slice(0, LONGEST_USER_AGENT) || null,
+      browser.userAgent?.slice(0, LONGEST_USER_AGENT) || null,
       SESSION_DAYS,
     ],
   )
-  await tx.query(
-    'update api_keys set signed_in_at = clock_timestamp() where workspace_id = $1 and key_id = $2',
-    [workspaceId, keyId],
+  return { sessionId, cookie, pageValue, expiresAt: rows[0].expiresAt, ended }
+}
+
+/** Ends the session that the browser is about to forget, and the least used ones of a key that has too many. */
+async function makeRoom(
+  tx: WorkspaceTransaction,
+  workspaceId: number,
+  keyId: string,
+  { cookies, pageValues }: Browser,
+): Promise<string[]> {
+  const cookie = cookies.get(workspaceId)
+  // The cookie alone does not end a session: other programs on the host of the browser are sent it, too.
+  const replaced =
+    cookie === undefined || pageValues.length === 0
+      ? []
+      : await endWhere(
+          tx,
+          workspaceId,
+          'cookie_hash = $2 and page_hash = any($3)',
+          hashOf(cookie),
+          pageValues.map(hashOf),
+        )
+  const tooMany = await endWhere(
+    tx,
+    workspaceId,
+    `session_id in (select session_id from browser_sessions where workspace_id = $1 and key_id = $2
+       order by last_seen_at desc, session_id desc offset $3)`,
+    keyId,
+    MOST_SESSIONS - 1,
   )
-  return { sessionId, cookie, pageValue, expiresAt: rows[0].expiresAt }
+  return [...replaced, ...tooMany]
 }
 
 const ENDS_AT = 'least(s.expires_at, k.expires_at)'
@@ -133,31 +168,43 @@ export const listSessions = (pool: pg.Pool, workspaceId: number, keyId: string |
   )
 
 /** Ends a session, of this key or of any, and tells all nodes. Returns whether there was one. */
-export const endSession = (
+export const endSession = async (
   store: Connections,
   workspaceId: number,
   sessionId: string,
   keyId: string | null,
-): Promise<boolean> =>
-  store.change(workspaceId, (tx) =>
-    endWhere(tx, workspaceId, 'session_id = $2 and ($3::uuid is null or key_id = $3)', sessionId, keyId),
-  )
+): Promise<boolean> => {
+  const which = 'session_id = $2 and ($3::uuid is null or key_id = $3)'
+  const ended = await store.change(workspaceId, (tx) => endWhere(tx, workspaceId, which, sessionId, keyId))
+  return ended.length > 0
+}
+
+/** Ends all sessions of a key and all links that would begin one, and tells all nodes. Returns the ids of the sessions. */
+export const endSessionsOf = (store: Connections, workspaceId: number, keyId: string): Promise<string[]> =>
+  store.change(workspaceId, async (tx) => {
+    const ofKey = [workspaceId, keyId]
+    // The link, then the key, as signing in locks them: a session that begins now has begun, or finds its link gone.
+    await tx.query(
+      'delete from sign_in_links where workspace_id = $1 and key_id = $2 and used_at is null',
+      ofKey,
+    )
+    await tx.query('select from api_keys where workspace_id = $1 and key_id = $2 for update', ofKey)
+    return endWhere(tx, workspaceId, 'key_id = $2', keyId)
+  })
 
 async function endWhere(
   tx: WorkspaceTransaction,
   workspaceId: number,
   which: string,
   ...values: unknown[]
-): Promise<boolean> {
+): Promise<string[]> {
   const { rows } = await tx.query(
     `delete from browser_sessions where workspace_id = $1 and ${which} returning session_id as id`,
     [workspaceId, ...values],
   )
-  await notifyRevoked(
-    tx,
-    rows.map(({ id }) => id),
-  )
-  return rows.length > 0
+  const ended = rows.map(({ id }) => id as string)
+  await notifyRevoked(tx, ended)
+  return ended
 }
 
 /** What has expired, in all workspaces. Used links are forgotten a day later: until then they are known as used. */

@@ -14,7 +14,7 @@ export interface ClaimedNames {
 
 export interface KnownClaimants {
   limits: Limits
-  agents: { agentId: string; slug: string; capabilities: string[] }[]
+  agents: { agentId: string; slug: string; capabilities: string[]; taskTypes: string[] }[]
   sessions: Pick<SessionRecord, 'name' | 'agent' | 'capabilities' | 'capacity' | 'silenceMs' | 'dueAt'>[]
   now: number
   /** The ids by which clients know the tasks. */
@@ -22,7 +22,7 @@ export interface KnownClaimants {
 }
 
 // $1 workspace, $2 slugs, $3 ids.
-const AGENTS = `select agent_id as "agentId", slug, capabilities from agents
+const AGENTS = `select agent_id as "agentId", slug, capabilities, task_types as "taskTypes" from agents
   where workspace_id = $1 and (slug = any($2::text[]) or agent_id = any($3::uuid[]))`
 
 // $1 workspace, $2 names.

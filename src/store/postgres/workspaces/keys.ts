@@ -23,6 +23,8 @@ export interface ApiKey {
   role: Role
   scopes: Right[] | null
   instanceAdmin: boolean
+  /** The slug of the only agent that it may act as; null: it is bound to none. */
+  agent: string | null
   /** The key that created it; null when none of this workspace did. */
   createdBy: string | null
   createdAt: number
@@ -36,6 +38,7 @@ export interface NewKey {
   scopes?: readonly Right[] | undefined
   expiresAt?: number | undefined
   instanceAdmin?: boolean
+  agent?: string | undefined
   /** A key that was generated earlier, before it could be stored; otherwise a new one is generated. */
   secret?: string
 }
@@ -50,7 +53,7 @@ export const newSecret = () => `baton_${randomBytes(32).toString('base64url')}`
 
 export const hashOf = (key: string) => createHash('sha256').update(key).digest()
 
-export const KEY_COLUMNS = `k.key_id as "keyId", k.name, k.prefix, k.role, k.scopes, k.instance_admin as "instanceAdmin",
+export const KEY_COLUMNS = `k.key_id as "keyId", k.name, k.prefix, k.role, k.scopes, k.instance_admin as "instanceAdmin", k.agent,
   k.created_by as "createdBy", ms(k.created_at) as "createdAt", ms(k.expires_at) as "expiresAt", ms(k.revoked_at) as "revokedAt",
   k.workspace_id as "workspaceId"`
 
@@ -69,8 +72,8 @@ export async function createKey(
     const maker = 'rights' in by ? await makerUnderLock(tx, workspaceId, by, key) : null
     const wanted = key.expiresAt ?? null
     const { rows } = await tx.query(
-      `insert into api_keys as k (workspace_id, key_id, name, key_hash, prefix, role, scopes, instance_admin, expires_at, created_by)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, to_timestamp($9::double precision / 1000), $10) returning ${KEY_COLUMNS}`,
+      `insert into api_keys as k (workspace_id, key_id, name, key_hash, prefix, role, scopes, instance_admin, agent, expires_at, created_by)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, to_timestamp($10::double precision / 1000), $11) returning ${KEY_COLUMNS}`,
       [
         workspaceId,
         keyId,
@@ -80,11 +83,13 @@ export async function createKey(
         key.role,
         key.scopes ?? null,
         key.instanceAdmin ?? false,
+        key.agent ?? null,
         maker ? expiryOfChild(maker, wanted) : wanted,
         maker?.keyId ?? null,
       ],
     )
-    tx.emit('key_created', by, { keyId, name: key.name, role: key.role })
+    const { name, role, agent } = key
+    tx.emit('key_created', by, { keyId, name, role, ...(agent !== undefined && { agent }) })
     return rows[0] as ApiKey
   })
   return { key: secret, ...made }

@@ -20,6 +20,7 @@ export interface Track {
   track: string
   maxAgents: number | null
   sequential: boolean
+  purpose?: string | null
 }
 
 const COLUMNS = 'project_id as "projectId", uuid, slug, name, ms(created_at) as "createdAt"'
@@ -113,7 +114,7 @@ export const listTracks = (pool: pg.Pool, workspaceId: number, projectId: number
   inside<Track & pg.QueryResultRow>(
     pool,
     workspaceId,
-    `select track, max_agents as "maxAgents", sequential from tracks
+    `select track, max_agents as "maxAgents", sequential, purpose from tracks
       where workspace_id = $1 and project_id = $2 order by track`,
     [projectId],
   )
@@ -126,13 +127,14 @@ export async function setTracks(
   by: Origin,
 ): Promise<void> {
   await store.change(workspaceId, async (tx) => {
-    for (const { track, maxAgents, sequential } of tracks) {
+    for (const { track, maxAgents, sequential, purpose = null } of tracks) {
       const { rowCount } = await tx.query(
-        `insert into tracks as t (workspace_id, project_id, track, max_agents, sequential) values ($1, $2, $3, $4, $5)
+        `insert into tracks as t (workspace_id, project_id, track, max_agents, sequential, purpose) values ($1, $2, $3, $4, $5, $6)
          on conflict (workspace_id, project_id, track) do update
-           set max_agents = excluded.max_agents, sequential = excluded.sequential
-         where (t.max_agents, t.sequential) is distinct from (excluded.max_agents, excluded.sequential)`,
-        [workspaceId, project.projectId, track, maxAgents, sequential],
+           set max_agents = excluded.max_agents, sequential = excluded.sequential, purpose = excluded.purpose
+         where (t.max_agents, t.sequential, t.purpose)
+           is distinct from (excluded.max_agents, excluded.sequential, excluded.purpose)`,
+        [workspaceId, project.projectId, track, maxAgents, sequential, purpose],
       )
       if (rowCount === 1) tx.emit('track_changed', by, { project: project.slug, track, maxAgents })
     }

@@ -5,7 +5,14 @@ import { contractorsToSettle } from '../upkeep/contractors.ts'
 import { dueAgents } from '../upkeep/due.ts'
 import { workOfAgents } from './agent-work.ts'
 import { findAgent, listAgents, pageOfAgents, registerByClaim, tasksAssignedTo } from './agents.ts'
-import { beginSession, endSession, findByCookie, findById, listSessions } from './browser-sessions.ts'
+import {
+  beginSession,
+  endSession,
+  endSessionsOf,
+  findByCookie,
+  findById,
+  listSessions,
+} from './browser-sessions.ts'
 import { findClaimants } from './claimants.ts'
 import { createKey, findKey, listKeys, namesOfKeys, revokeKey } from './keys.ts'
 import {
@@ -41,7 +48,7 @@ export function workspaceQueries(connections: Connections) {
     },
     browserSessions: {
       ...bind(readers, { findByCookie, findById, list: listSessions }),
-      ...bind(connections, { begin: beginSession, end: endSession }),
+      ...bind(connections, { begin: beginSession, end: endSession, endAll: endSessionsOf }),
     },
     signInLinks: {
       ...bind(readers, { create: createLink, createTicket, haveBeenUsed: hasBeenSignedInTo, takeTicket }),

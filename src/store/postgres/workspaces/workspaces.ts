@@ -31,6 +31,7 @@ const LIMIT_COLUMNS = {
   hangGraceSeconds: 'hang_grace_seconds',
   hangAbortSeconds: 'hang_abort_seconds',
   queueOrder: 'queue_order',
+  branchRetentionDays: 'branch_retention_days',
 } as const satisfies Record<keyof Limits, string>
 
 const limitFields = Object.keys(LIMIT_COLUMNS) as (keyof Limits)[]

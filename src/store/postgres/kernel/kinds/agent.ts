@@ -1,5 +1,6 @@
 import type { Changes, ReadSet, View } from '../../../../core/batch/requests.ts'
 import type { KnownAgent } from '../../../../core/commands.ts'
+import type { SeenOf } from '../../../../core/kinds/kinds.ts'
 import type { AgentRecord, TaskRecord } from '../../../../core/records.ts'
 import {
   AGENT_COLUMNS,
@@ -13,7 +14,7 @@ import {
 import { NOTHING, type Questions } from '../questions.ts'
 import { arrayLiteral } from '../rows.ts'
 import { type Bound, boundAmong, insertInto, statement } from '../statements.ts'
-import type { StoredKind } from './stored-kind.ts'
+import { ChangedMeanwhile, type StoredKind } from './stored-kind.ts'
 
 /** Agents on the write path. */
 
@@ -87,35 +88,43 @@ export function unboundAgents(view: View, { claims }: Changes): string | null {
   return unbound.size === 0 ? null : arrayLiteral([...unbound])
 }
 
-/** The reverse, also checked when the counter of the workspace is locked: agents that may no longer hold anything. */
-function agentChecks(workspaceId: number, _view: View, { kinds }: Changes): Bound[] {
+/**
+ * A change of an agent applies to all tasks it holds, so a batch that has not seen all of them is decided again. A heartbeat
+ * alone only renews leases, and the next one renews the rest. Agents that may no longer hold anything are also checked when
+ * the counter of the workspace is locked: claims may commit until then.
+ */
+function agentChecks(workspaceId: number, view: View, { kinds }: Changes): Bound[] {
+  for (const { slug, version } of kinds.agent.written) mustHaveSeenAll(view, slug, version)
+  for (const slug of kinds.agent.removed) mustHaveSeenAll(view, slug, null)
   const ended = kinds.agent.written.filter(({ state }) => state === 'terminated').map(({ slug }) => slug)
   const gone = [...ended, ...kinds.agent.removed]
   return gone.length === 0 ? [] : [[holdNothing, [workspaceId, arrayLiteral(gone)]]]
 }
 
+function mustHaveSeenAll({ kinds }: View, slug: string, version: number | null): void {
+  const seen = kinds.agent.seen.get(slug)
+  if (seen && seen.held > seen.holding.length && seen.record.version !== version) throw new ChangedMeanwhile()
+}
+
 type Rows = readonly (readonly unknown[])[]
 
-/**
- * A task that an agent claimed after the tasks were locked is left out: that claim commits after us, or our last check finds
- * it (`agentChecks`).
- */
+/** A task that an agent got after the tasks were locked is counted, but cannot be changed: `holding` leaves it out. */
 function readAgents(
   readSet: ReadSet,
   records: ReadonlyMap<number, TaskRecord>,
-  { agents, held, health }: { agents: Rows; held: Rows; health: Rows },
+  { agents, held: rowsOfHeld, health }: { agents: Rows; held: Rows; health: Rows },
 ) {
   const healthBySlug = new Map(health.map(([slug, ...row]) => [slug, row]))
-  const heldBySlug = new Map(held.map(([slug, ids]) => [slug, (ids as unknown[]).map(Number)]))
+  const heldBySlug = new Map(rowsOfHeld.map(([slug, ids]) => [slug, (ids as unknown[]).map(Number)]))
   const found = new Map(
     agents.map((row) => [row[0] as string, readAgent(row, healthBySlug.get(row[0]) ?? null)]),
   )
-  const changing = new Map<string, { record: AgentRecord; holding: number[] }>()
+  const changing = new Map<string, SeenOf<'agent'>>()
   for (const slug of readSet.kinds.agent) {
     const record = found.get(slug)
     if (!record) continue
-    const holding = (heldBySlug.get(slug) ?? []).filter((id) => records.has(id))
-    changing.set(slug, { record, holding })
+    const held = heldBySlug.get(slug) ?? []
+    changing.set(slug, { record, holding: held.filter((id) => records.has(id)), held: held.length })
   }
   const claiming = new Map<string, KnownAgent>()
   for (const slug of readSet.claimingAgents) {
