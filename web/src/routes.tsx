@@ -1,6 +1,6 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
 import { AGENT_STATES } from '../../src/core/states.ts'
-import { searchBy } from './page-route.ts'
+import { searchBy, tellDropped } from './page-route.ts'
 import { AGENT_TABS } from './pages/agent/tabs.ts'
 import { BOARD_SEARCH } from './pages/board/search.ts'
 import { INBOX_TABS } from './pages/inbox/kinds.ts'
@@ -20,11 +20,17 @@ import { PageFailed } from './shell/page-failed.tsx'
 
 const root = createRootRoute({ component: Frame, notFoundComponent: NotFound })
 
+/** What each page understands of its address, by its path. */
+const tables = new Map<string, SearchTable>()
+
 const page = <const Path extends string, const Table extends SearchTable>(
   path: Path,
   search: Table,
   component: ReturnType<typeof lazyRouteComponent>,
-) => createRoute({ getParentRoute: () => root, path, validateSearch: searchBy(search), component })
+) => {
+  tables.set(path, search)
+  return createRoute({ getParentRoute: () => root, path, validateSearch: searchBy(search), component })
+}
 
 const pages = [
   page(
@@ -74,7 +80,12 @@ const pages = [
   ),
   page(
     '/missions/$id',
-    { view: param.oneOf(MISSION_VIEWS), version: param.wholeNumber, since: param.wholeNumber },
+    {
+      view: param.oneOf(MISSION_VIEWS),
+      version: param.wholeNumber,
+      since: param.wholeNumber,
+      task: param.text,
+    },
     lazyRouteComponent(() => import('./pages/mission/page.tsx'), 'Mission'),
   ),
   page(
@@ -106,8 +117,8 @@ const pages = [
 
 const routeTree = root.addChildren([...pages])
 
-export const makeRouter = (workspace: string) =>
-  createRouter({
+export function makeRouter(workspace: string) {
+  const router = createRouter({
     routeTree,
     basepath: `/w/${workspace}`,
     parseSearch,
@@ -118,6 +129,15 @@ export const makeRouter = (workspace: string) =>
     defaultNotFoundComponent: NotFound,
     defaultPendingMs: 150,
   })
+  // The address as it was opened: the router removes from it what the page does not know.
+  const opened = parseSearch(location.search)
+  const unsubscribe = router.subscribe('onResolved', () => {
+    unsubscribe()
+    const table = tables.get(router.state.matches.at(-1)?.fullPath ?? '')
+    if (table) tellDropped(table, opened)
+  })
+  return router
+}
 
 declare module '@tanstack/react-router' {
   interface Register {

@@ -19,7 +19,15 @@ function card(change: Partial<ShownCard> = {}): ShownCard {
     ...{ state: 'queued' as TaskState, stateSince: 0, priority: 5, project: null, agent: null, holder: null },
     ...{ generation: 1, version: 1, attempt: 0, maxRetries: 3, step: null, percent: null, reason: null },
     ...{ awaits: null, resultDigest: null, dueAt: null, waitsFor: [], openDeps: 0, missionId: null },
-    ...{ verification: null, tags: [], costUsd: null, tokens: null, runId: null, commentCount: 0 },
+    ...{
+      verification: null,
+      tags: [],
+      costUsd: null,
+      tokens: null,
+      runId: null,
+      workNote: null,
+      commentCount: 0,
+    },
     ...{ createdAt: 0, updatedAt: 0, completedAt: null },
     ...change,
   }

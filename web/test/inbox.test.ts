@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { LiveEvent } from '../src/live/card.ts'
-import type { InboxItem } from '../src/pages/inbox/kinds.ts'
+import { buttonWords, headline, type InboxItem } from '../src/pages/inbox/kinds.ts'
 import { closedWords, rowAfter, rowsAfter } from '../src/pages/inbox/rows.ts'
 import { afterEvent } from '../src/pages/inbox/use-inbox.ts'
 import { layersOf } from '../src/pages/mission/layers.ts'
@@ -8,7 +8,7 @@ import { tasksOf } from '../src/pages/mission/written-plan.ts'
 
 const item = (id: string, kind: InboxItem['kind'] = 'review') => ({ id, kind }) as InboxItem
 const idsOf = (rows: readonly { item: InboxItem }[]) => rows.map((row) => row.item.id)
-const COUNTS = { plan: 0, question: 0, review: 2, budget: 0, dead_letter: 0, agent: 0, alert: 0 }
+const COUNTS = { plan: 0, question: 0, review: 2, budget: 0, dead_letter: 0, outcome: 0, agent: 0, alert: 0 }
 
 describe('rows of the inbox', () => {
   const shown = rowsAfter([], [item('a'), item('b'), item('c')], {})
@@ -38,6 +38,20 @@ describe('rows of the inbox', () => {
     const rows = rowsAfter(shown, [item('a'), item('c')], {})
     expect([rowAfter(rows, 'a'), rowAfter(rows, 'c'), rowAfter([], 'a')]).toEqual(['c', 'a', null])
   })
+})
+
+test('buttons name the agent that is waited for, and what is accepted', () => {
+  const about = { taskId: 't', missionId: null, runId: null, agent: null }
+  const waiting = { ...item('a'), title: 'Login', about, waitsFor: 'rev-1' }
+  expect(buttonWords('resume', waiting)).toBe('Resume rev-1 and verify')
+  expect(buttonWords('verify', waiting)).toBe('Let another agent verify')
+  expect(buttonWords('verify', { ...waiting, waitsFor: null })).toBe('Verify again')
+  expect(buttonWords('resume', { ...waiting, kind: 'alert' })).toBe('Resume rev-1')
+  const outcome: InboxItem = { ...waiting, kind: 'outcome', waitsFor: null }
+  expect([headline(outcome), buttonWords('approve', outcome)]).toEqual([
+    'Accept the outcome: Login',
+    'Accept',
+  ])
 })
 
 test('the event that ends an item takes it off the list, and off its count', () => {

@@ -32,6 +32,7 @@ async function withTask(answer: Partial<ActRequests> = {}) {
       }
     },
     judge: async () => ({ version: task.version }),
+    startOver: async () => ({ version: task.version }),
     update: async (_id, patch) => {
       Object.assign(task, patch, { version: task.version + 1 })
       return { version: task.version }

@@ -22,6 +22,7 @@ test('a snapshot changes once for all events of a slice, and not at all for thos
       now = next
       changes += 1
     },
+    hasFailed: () => false,
     refetch: async () => undefined,
     late: () => undefined,
   })
@@ -39,6 +40,7 @@ test('what events do not contain is read again, every two seconds at most', asyn
     rules: () => ({ refetchOn: ({ type }) => type === 'wakeup_requested' }),
     current: () => ({ body: 0, seq: 0 }),
     set: () => undefined,
+    hasFailed: () => false,
     refetch: async () => {
       reads += 1
     },
@@ -65,6 +67,7 @@ function keeperOf(ends: unknown[]) {
     rules: () => ({ refetchOn: () => true }),
     current: () => ({ body: 0, seq: 0 }),
     set: () => undefined,
+    hasFailed: () => false,
     refetch: async () => {
       readAt.push(clock.now() - begun)
       const end = ends.shift()
@@ -91,6 +94,38 @@ test('a refusal is an answer, and the request is not repeated', async () => {
   const { clock, readAt, kind } = keeperOf([{ status: 404 }])
   await clock.pass(60_000)
   expect([readAt.length, kind(), clock.pending]).toEqual([1, 'live', 0])
+})
+
+test('what could not be read is read again when something happened to it, even if that was during the read', async () => {
+  const clock = new ManualClock()
+  let [reads, hasFailed] = [0, false]
+  const keeper = new SnapshotKeeper<number>(clock, {
+    rules: () => ({ refetchOn: ({ type }) => type === 'report_written' }),
+    current: () => undefined,
+    set: () => undefined,
+    hasFailed: () => hasFailed,
+    refetch: async () => {
+      reads += 1
+    },
+    late: () => undefined,
+  })
+  keeper.event(event(1, 'report_written'))
+  keeper.flush()
+  await clock.pass(100)
+  // The first read is on its way, and may still succeed.
+  expect(reads).toBe(0)
+  hasFailed = true
+  keeper.readAgainIfMissed()
+  await clock.pass(100)
+  expect(reads).toBe(1)
+  keeper.event(event(2, 'task_logged'))
+  keeper.flush()
+  await clock.pass(60_000)
+  expect(reads).toBe(1)
+  keeper.event(event(3, 'report_written'))
+  keeper.flush()
+  await clock.pass(100)
+  expect(reads).toBe(2)
 })
 
 test('a page that is left reads nothing again, and a lost connection says more than a read that failed', async () => {

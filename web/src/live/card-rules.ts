@@ -101,8 +101,9 @@ export const commented = (card: Card, event: LiveEvent): Card => ({
   commentCount: card.commentCount + 1,
 })
 
+/** A new run lacks nothing so far. */
 export const ranBy = (card: Card, { runId }: LiveEvent): Card =>
-  runId === null || runId === card.runId ? card : { ...card, runId }
+  runId === null || runId === card.runId ? card : { ...card, runId, workNote: null }
 
 /** All runs of the task together, and the last of them. */
 export function spent(card: Card, event: LiveEvent): Card {
@@ -114,10 +115,12 @@ export function spent(card: Card, event: LiveEvent): Card {
 
 /**
  * Whether an event changes what it does not contain, so that the card must be read: what it waits for, whom it is reserved for, the reason
- * below another reason.
+ * below another reason, what the work of a run lacks.
  */
 export function mustBeRead(card: Card, { type, to }: LiveEvent): boolean {
   if (ALWAYS_READ.has(type)) return true
+  // Only a later attempt can lack earlier work.
+  if (type === 'run_started' && card.generation > 1) return true
   if (to === null) return false
   if (to === 'pending' || (to === 'paused' && card.state === 'pending')) return true
   // A task that had begun may be reserved for its last agent while it is queued, and no event says so.
@@ -126,6 +129,6 @@ export function mustBeRead(card: Card, { type, to }: LiveEvent): boolean {
   return (card.awaits !== null || card.state === 'failed') && !MAY_WAIT.includes(to as TaskState)
 }
 
-const ALWAYS_READ = new Set(['task_updated', 'task_divided', 'task_result_promoted'])
+const ALWAYS_READ = new Set(['task_updated', 'task_divided', 'task_result_promoted', 'run_finished'])
 /** After these the last agent is asked first. */
 const RESERVING = new Set(['task_answered', 'task_unpaused', 'task_queued'])

@@ -41,6 +41,8 @@ interface Handlers<T> {
   rules: () => SnapshotRules<T>
   current: () => Snapshot<T> | undefined
   set: (snapshot: Snapshot<T>) => void
+  /** Whether its last read failed, so that there is nothing to change. */
+  hasFailed: () => boolean
   /** Rejected when it failed. */
   refetch: () => Promise<unknown>
   /** Until then the answer is old: its read failed. Null: it is as new as its events. */
@@ -55,6 +57,8 @@ export class SnapshotKeeper<T> implements LogReader {
   #refetchedAt = Number.NEGATIVE_INFINITY
   #timer: unknown = null
   readonly #retry: Retry
+  /** Something happened to it before it was ever read. */
+  #isMissed = false
   /** Raised with each read: the outcome of an earlier one no longer matters. */
   #turn = 0
 
@@ -73,13 +77,25 @@ export class SnapshotKeeper<T> implements LogReader {
     this.#events = []
     const { rules, current, set } = this.#handlers
     const snapshot = current()
-    if (!snapshot) return
     const { apply, refetchOn } = rules()
+    if (!snapshot) {
+      if (refetchOn && events.some(refetchOn)) this.#isMissed = true
+      this.readAgainIfMissed()
+      return
+    }
+    this.#isMissed = false
     const news = events.filter(({ seq }) => seq > snapshot.seq)
     if (news.length === 0) return
     const next = advanced(snapshot, news, apply)
     if (next.body !== snapshot.body) set(next)
     if (refetchOn && news.some(refetchOn)) this.#refetchSoon()
+  }
+
+  /** What could not be read may be there since: a refusal is asked again after an event that concerns it. */
+  readAgainIfMissed(): void {
+    if (!this.#isMissed || !this.#handlers.hasFailed()) return
+    this.#isMissed = false
+    this.#refetchSoon()
   }
 
   resync(): void {

@@ -112,6 +112,8 @@ export const runUsed: RunRule = (run, event) => ({
 export const finishedRun: RunRule = (run, event) => ({
   ...runUsed(run, event),
   status: (text(event, 'status') ?? run.status) as Run['status'],
+  statusMessage: null,
+  statusColor: null,
   errorCode: text(event, 'errorCode'),
   exitCode: number(event, 'exitCode'),
   costUsd: text(event, 'costUsd'),
@@ -142,11 +144,17 @@ export const parkedAgent: AgentRule = (agent, event) => ({ ...agent, parkedUntil
 
 export type MissionRule = (mission: Mission, event: LiveEvent) => Mission
 
+/** Null is unknown; an event that does not speak of it changes nothing. */
+function costIn(event: LiveEvent, { totalCost }: Mission): string | null {
+  if (event.payload.totalCost === null) return null
+  return payloadField(event, 'totalCost', 'string') ?? totalCost
+}
+
 export const movedMission: MissionRule = (mission, event) => ({
   ...mission,
   state: (event.to ?? mission.state) as Mission['state'],
   totalTokens: payloadField(event, 'totalTokens', 'number') ?? mission.totalTokens,
-  totalCost: payloadField(event, 'totalCost', 'string') ?? mission.totalCost,
+  totalCost: costIn(event, mission),
 })
 
 export function addedItem(event: LiveEvent): InboxEntry | null {

@@ -45,16 +45,22 @@ export function useSnapshot<T>(
     },
   })
   const key = JSON.stringify(queryKey)
+  const kept = useRef<SnapshotKeeper<T>>(null)
+  const failedAt = query.errorUpdatedAt
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a read that failed is the reason
+  useEffect(() => kept.current?.readAgainIfMissed(), [failedAt])
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key is compared by its value
   useEffect(() => {
     const keeper = new SnapshotKeeper<T>(browserClock, {
       rules: () => latest.current,
       current: () => queries.getQueryData<Snapshot<T>>(queryKey),
       set: (snapshot) => queries.setQueryData(queryKey, snapshot),
+      hasFailed: () => queries.getQueryState(queryKey)?.status === 'error',
       refetch: () =>
         queries.refetchQueries({ queryKey, exact: true, type: 'active' }, { throwOnError: true }),
       late: (at) => live.freshness.late(keeper, at),
     })
+    kept.current = keeper
     const unfollow = live.follow(keeper)
     return () => {
       unfollow()

@@ -14,7 +14,7 @@ export function Chip(props: {
   const { children, hue, onRemove, removeLabel = 'Remove filter', title } = props
   return (
     <span
-      className={`inline-flex max-w-full items-center rounded-chip text-label font-medium whitespace-nowrap ${onRemove ? 'h-7' : 'h-5'} ${hue ? HUE_TINT[hue] : onRemove ? 'border border-line bg-raised text-ink' : 'bg-hover text-muted'}`}
+      className={`inline-flex max-w-full min-w-0 items-center rounded-chip text-label font-medium whitespace-nowrap ${onRemove ? 'h-7' : 'h-5'} ${hue ? HUE_TINT[hue] : onRemove ? 'border border-line bg-raised text-ink' : 'bg-hover text-muted'}`}
       title={title}
     >
       <span className={`truncate ${onRemove ? 'pl-2' : 'px-1.5'}`}>{children}</span>

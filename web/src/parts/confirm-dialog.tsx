@@ -1,13 +1,14 @@
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useId, useState } from 'react'
 import { Button } from './button.tsx'
 import { Dialog } from './dialog.tsx'
+import { useDraft } from './drafts.ts'
 import { Field } from './field.tsx'
 import { TextInput } from './text-input.tsx'
 
 interface Props {
   open: boolean
   onClose: () => void
-  onConfirm: (reason: string) => void
+  onConfirm: (reason: string, isChosen: boolean) => void
   title: ReactNode
   /** What happens then. */
   text: ReactNode
@@ -18,28 +19,57 @@ interface Props {
   /** Has to be typed, for the most dangerous acts. */
   name?: string
   reason?: 'optional' | 'required'
+  /** What the reason is about, where the title does not tell it from others: the reason is kept by it until it is sent. */
+  draft?: string
+  /** A way to do it that may be chosen beside it. */
+  choice?: Choice
+}
+
+interface Choice {
+  words: string
+  hint: string
+  isChosenFirst?: boolean
 }
 
 /** Asks once before an act that cannot be taken back. */
 export function ConfirmDialog(props: Props) {
-  const { open, onClose, onConfirm, title, text, confirm, isDangerous = false, busy, name, reason } = props
+  const {
+    open,
+    onClose,
+    onConfirm,
+    title,
+    text,
+    confirm,
+    isDangerous = false,
+    busy,
+    name,
+    reason,
+    choice,
+  } = props
   const [typed, setTyped] = useState('')
-  const [why, setWhy] = useState('')
+  const reasonDraft = useDraft(`reason:${confirm}:${props.draft ?? String(title)}`, '')
+  const { value: why, set: setWhy } = reasonDraft
+  const [isChosen, setIsChosen] = useState(choice?.isChosenFirst ?? false)
   const missing = missingIn(props, typed, why)
-  const hasFields = name !== undefined || reason !== undefined
+  const hasFields = name !== undefined || reason !== undefined || choice !== undefined
   const close = () => {
     setTyped('')
-    setWhy('')
+    setIsChosen(choice?.isChosenFirst ?? false)
     onClose()
+  }
+  /** Closing it with Esc keeps what was written. */
+  const discard = () => {
+    reasonDraft.drop()
+    close()
   }
   const submit = () => {
     if (missing || busy) return
-    onConfirm(why.trim())
-    close()
+    onConfirm(why.trim(), isChosen)
+    discard()
   }
   const actions = (
     <>
-      <Button onClick={close}>Keep as it is</Button>
+      <Button onClick={discard}>Keep as it is</Button>
       <Button
         // Enter confirms, unless something is to be written first.
         autoFocus={!hasFields}
@@ -47,7 +77,7 @@ export function ConfirmDialog(props: Props) {
         disabledReason={missing}
         kind={isDangerous ? 'danger' : 'primary'}
         onClick={submit}
-        shortcut="Enter"
+        shortcut={reason === 'required' ? 'Ctrl Enter' : 'Enter'}
       >
         {confirm}
       </Button>
@@ -58,12 +88,18 @@ export function ConfirmDialog(props: Props) {
       {hasFields && (
         <form
           className="flex flex-col gap-4"
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || event.repeat) return
+            event.preventDefault()
+            submit()
+          }}
           onSubmit={(event) => {
             event.preventDefault()
             submit()
           }}
         >
           {reason && <ReasonField onChange={setWhy} reason={reason} value={why} />}
+          {choice && <ChoiceField choice={choice} isChosen={isChosen} onChange={setIsChosen} />}
           {name !== undefined && (
             <Field label={`Type “${name}” to confirm`}>
               <TextInput
@@ -95,7 +131,33 @@ function ReasonField(props: {
       hint={reason === 'optional' ? 'Optional. It is kept in the record.' : 'It is kept in the record.'}
       label="Reason"
     >
-      <TextInput autoFocus onChange={(event) => onChange(event.target.value)} value={value} />
+      {reason === 'required' ? (
+        <TextInput autoFocus onChange={(event) => onChange(event.target.value)} rows={4} value={value} />
+      ) : (
+        <TextInput autoFocus onChange={(event) => onChange(event.target.value)} value={value} />
+      )}
     </Field>
+  )
+}
+
+function ChoiceField(props: { choice: Choice; isChosen: boolean; onChange: (isChosen: boolean) => void }) {
+  const { choice, isChosen, onChange } = props
+  const hint = useId()
+  return (
+    <div>
+      <label className="touchable flex cursor-pointer items-center gap-2 text-row font-medium">
+        <input
+          aria-describedby={hint}
+          checked={isChosen}
+          className="size-4 shrink-0 accent-(--accent)"
+          onChange={(event) => onChange(event.target.checked)}
+          type="checkbox"
+        />
+        {choice.words}
+      </label>
+      <p className="pl-6 text-label text-muted" id={hint}>
+        {choice.hint}
+      </p>
+    </div>
   )
 }

@@ -1,18 +1,28 @@
-import type { ReactNode, Ref } from 'react'
+import {
+  type CSSProperties,
+  type ReactNode,
+  type Ref,
+  type RefObject,
+  useEffect,
+  useImperativeHandle,
+  useRef,
+} from 'react'
+import { columnsWithin, PADDING_PX, ROOM_FROM_PX, TWO_LINES_BELOW_PX } from './columns-within.ts'
 import { Icon } from './icon.tsx'
-import { useIsPhone } from './media.ts'
+import { useMedia } from './media.ts'
+import { useWidth } from './use-width.ts'
 import { VirtualList, type VirtualListHandle } from './virtual-list.tsx'
 
 export interface Column<Row> {
   name: string
   words: ReactNode
-  /** A track of the grid: "88px", "minmax(0, 2fr)". */
+  /** A track of the grid: "88px", or with the least it needs, "minmax(200px, 2fr)". */
   width: string
   cell: (row: Row) => ReactNode
   align?: 'start' | 'end'
   canSort?: boolean
-  /** Its place in the two lines of a phone. */
-  phone?: 'first' | 'second' | 'hidden'
+  /** Its place where rows have two lines, as on a phone. `room`: in the second, where that is not as narrow as a phone. */
+  phone?: 'first' | 'second' | 'room' | 'hidden'
 }
 
 export interface Sort {
@@ -23,6 +33,8 @@ export interface Sort {
 interface Props<Row> {
   label: string
   columns: Column<Row>[]
+  /** Names of columns that go where there is no room for all, the first first. */
+  drops?: readonly string[]
   rows: readonly Row[]
   keyOf: (row: Row) => string
   onOpen?: (row: Row) => void
@@ -32,33 +44,58 @@ interface Props<Row> {
   onNearEnd?: () => void
   rowHeight?: number
   /** Of the two lines, where they hold buttons for fingers. */
-  phoneRowHeight?: number
+  touchRowHeight?: number
   ref?: Ref<VirtualListHandle>
 }
 
-const PHONE_ROW_PX = 60
+const TWO_LINES_PX = 60
+const NONE: readonly string[] = []
 
-/** A virtual table. On a phone each row has two lines. It fills its parent, which gives it a height. */
+/**
+ * A virtual table. It fills its parent, which gives it a height. Where the parent is narrow a row has two lines; in between, columns
+ * go, so that the one with the name stays wide enough to be read.
+ */
 export function DataTable<Row>(props: Props<Row>) {
-  const { label, columns, rows, keyOf, onOpen, selected, onNearEnd, rowHeight = 36, ref } = props
-  const { phoneRowHeight = PHONE_ROW_PX } = props
-  const isPhone = useIsPhone()
-  const tracks = { gridTemplateColumns: columns.map(({ width }) => width).join(' ') }
+  const {
+    label,
+    columns,
+    drops = NONE,
+    rows,
+    keyOf,
+    onOpen,
+    selected,
+    onNearEnd,
+    rowHeight = 36,
+    ref,
+  } = props
+  const table = useRef<HTMLDivElement>(null)
+  const list = useRef<VirtualListHandle>(null)
+  useImperativeHandle(ref, () => list.current!)
+  const width = useWidth(() => table.current)
+  // A scrollbar takes its width from the rows; the head leaves the same beside it.
+  const scrollbar = width - useWidth(() => list.current?.element())
+  const isForFingers = useMedia('(pointer: coarse)')
+  const { touchRowHeight = TWO_LINES_PX } = props
+  const hasTwoLines = width < TWO_LINES_BELOW_PX
+  const shown = hasTwoLines ? columns : columnsWithin(columns, drops, width)
+  useSamePlace(table, list, hasTwoLines, selected ? rows.findIndex((row) => keyOf(row) === selected) : -1)
+  const tracks = { gridTemplateColumns: shown.map((column) => column.width).join(' ') }
+  const head = { ...tracks, paddingRight: PADDING_PX + scrollbar }
   const draw = (row: Row) => (
     // biome-ignore lint/a11y/noStaticElementInteractions: a larger target for the mouse; the link in the row is the one for keys
     <div
-      className={`border-b border-line px-6 text-row max-sm:px-4 ${onOpen ? 'cursor-pointer hover:bg-hover' : ''} ${keyOf(row) === selected ? 'bg-hover shadow-[inset_2px_0_0_var(--accent)]' : ''} ${isPhone ? 'flex h-full flex-col justify-center gap-0.5' : 'grid h-full items-center gap-3'}`}
+      className={`border-b border-line px-6 text-row max-sm:px-4 ${onOpen ? 'cursor-pointer hover:bg-hover' : ''} ${keyOf(row) === selected ? 'bg-hover shadow-[inset_2px_0_0_var(--accent)]' : ''} ${hasTwoLines ? 'flex h-full flex-col justify-center gap-0.5' : 'grid h-full items-center gap-3'}`}
       onClick={(event) => {
         const isOnControl = (event.target as Element).closest('a, button, input, select, label')
         if (!isOnControl && getSelection()?.isCollapsed !== false) onOpen?.(row)
       }}
       role="presentation"
-      style={isPhone ? undefined : tracks}
+      style={hasTwoLines ? undefined : tracks}
     >
-      {isPhone ? (
-        <PhoneCells columns={columns} row={row} />
+      {hasTwoLines ? (
+        <TwoLines columns={columns} hasRoom={width >= ROOM_FROM_PX} row={row} />
       ) : (
-        columns.map((column) => <Cell column={column} key={column.name} row={row} />)
+        shown.map((column) => <Cell column={column} key={column.name} row={row} />)
       )}
     </div>
   )
@@ -67,31 +104,61 @@ export function DataTable<Row>(props: Props<Row>) {
     <div
       aria-label={label}
       aria-rowcount={rows.length + 1}
-      className="flex min-h-0 min-w-0 flex-1 flex-col"
+      className="relative flex min-h-0 min-w-0 flex-1 flex-col"
+      ref={table}
       role="table"
     >
-      <Header {...props} isHidden={isPhone} tracks={tracks} />
+      <Header {...props} columns={shown} isHidden={hasTwoLines} style={head} />
       <VirtualList
         items={rows}
         keyOf={keyOf}
-        key={isPhone ? 'phone' : 'wide'}
         label={`${label}, rows`}
         {...(onNearEnd ? { onNearEnd } : {})}
-        {...(ref ? { ref } : {})}
+        ref={list}
         render={draw}
         role="rowgroup"
-        rowHeight={isPhone ? phoneRowHeight : rowHeight}
+        rowHeight={hasTwoLines ? (isForFingers ? touchRowHeight : TWO_LINES_PX) : rowHeight}
         rowRole="row"
       />
     </div>
   )
 }
 
+/** When rows change between one line and two, the selected one stays in view and what had the focus has it again. */
+function useSamePlace(
+  table: RefObject<HTMLElement | null>,
+  list: RefObject<VirtualListHandle | null>,
+  hasTwoLines: boolean,
+  selected: number,
+): void {
+  const focused = useRef<string | null>(null)
+  useEffect(() => {
+    const element = table.current
+    const remember = ({ target }: FocusEvent) => {
+      const row = (target as Element).closest<HTMLElement>('[data-index]')?.dataset.index
+      const cell = (target as Element).closest<HTMLElement>('[data-cell]')?.dataset.cell
+      focused.current =
+        row && cell ? `[data-index="${row}"] [data-cell="${cell}"] :is(a, button, input)` : null
+    }
+    element?.addEventListener('focusin', remember)
+    return () => element?.removeEventListener('focusin', remember)
+  }, [table])
+  const before = useRef(hasTwoLines)
+  useEffect(() => {
+    if (before.current === hasTwoLines) return
+    before.current = hasTwoLines
+    if (selected >= 0) list.current?.scrollToIndex(selected)
+    if (document.activeElement !== document.body || focused.current === null) return
+    table.current?.querySelector<HTMLElement>(focused.current)?.focus({ preventScroll: true })
+  }, [hasTwoLines, list, selected, table])
+}
+
 function Cell<Row>({ column, row }: { column: Column<Row>; row: Row }) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: see the table
     <div
-      className={`min-w-0 truncate ${column.align === 'end' ? 'text-right tabular-nums max-sm:shrink-0' : ''}`}
+      className={`min-w-0 truncate ${column.align === 'end' ? 'text-right tabular-nums' : ''}`}
+      data-cell={column.name}
       role="cell"
     >
       {column.cell(row)}
@@ -99,8 +166,11 @@ function Cell<Row>({ column, row }: { column: Column<Row>; row: Row }) {
   )
 }
 
-function PhoneCells<Row>({ columns, row }: { columns: Column<Row>[]; row: Row }) {
-  const line = (which: 'first' | 'second') => columns.filter(({ phone = 'second' }) => phone === which)
+function TwoLines<Row>({ columns, row, hasRoom }: { columns: Column<Row>[]; row: Row; hasRoom: boolean }) {
+  const line = (which: 'first' | 'second') =>
+    columns.filter(
+      ({ phone = 'second' }) => phone === which || (phone === 'room' && hasRoom && which === 'second'),
+    )
   return (
     <>
       <div className="flex min-w-0 items-center gap-2 text-body" role="presentation">
@@ -108,7 +178,10 @@ function PhoneCells<Row>({ columns, row }: { columns: Column<Row>[]; row: Row })
           <Cell column={column} key={column.name} row={row} />
         ))}
       </div>
-      <div className="flex min-w-0 items-center gap-3 text-row text-muted" role="presentation">
+      <div
+        className="flex min-w-0 items-center gap-3 text-row text-muted *:empty:hidden *:last:ml-auto *:last:shrink-0"
+        role="presentation"
+      >
         {line('second').map((column) => (
           <Cell column={column} key={column.name} row={row} />
         ))}
@@ -117,8 +190,8 @@ function PhoneCells<Row>({ columns, row }: { columns: Column<Row>[]; row: Row })
   )
 }
 
-function Header<Row>(props: Props<Row> & { tracks: { gridTemplateColumns: string }; isHidden: boolean }) {
-  const { columns, sort, onSort, tracks, isHidden } = props
+function Header<Row>(props: Props<Row> & { style: CSSProperties; isHidden: boolean }) {
+  const { columns, sort, onSort, style, isHidden } = props
   return (
     // biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: see the table
     <div
@@ -126,10 +199,10 @@ function Header<Row>(props: Props<Row> & { tracks: { gridTemplateColumns: string
       className={
         isHidden
           ? 'sr-only'
-          : 'grid h-8 items-center gap-3 border-b border-line px-6 text-label font-medium text-muted'
+          : 'grid h-8 shrink-0 items-center gap-3 border-b border-line px-6 text-label font-medium text-muted'
       }
       role="row"
-      style={tracks}
+      style={isHidden ? undefined : style}
     >
       {columns.map(({ name, words, align, canSort }) => {
         const isSorted = sort?.column === name

@@ -4,6 +4,10 @@ import { IconButton } from './icon-button.tsx'
 
 const WIDTHS = { small: 'sm:max-w-104', usual: 'sm:max-w-144', wide: 'sm:max-w-220' }
 
+/** Wide ones are long: their buttons stay in view while they are read. */
+const AT_HAND =
+  'sticky -bottom-4 -mx-6 -mb-6 rounded-b-dialog border-t border-line bg-raised px-6 py-4 max-sm:bottom-0 max-sm:-mx-4 max-sm:-mb-4 max-sm:rounded-none max-sm:px-4'
+
 /**
  * The first field, else the dialog itself. Not its close button, as it would be otherwise: the button's tooltip would open, and
  * take the first Esc.
@@ -31,7 +35,7 @@ export function Dialog(props: {
   return (
     <Radix.Root onOpenChange={(isOpen) => !isOpen && onClose()} open={open}>
       <Radix.Portal>
-        <Radix.Overlay className="fixed inset-0 z-40 grid animate-fade place-items-center overflow-y-auto bg-scrim p-4 max-sm:place-items-end max-sm:p-0">
+        <Radix.Overlay className="fixed inset-0 z-40 grid grid-cols-[minmax(0,1fr)] animate-fade place-items-center overflow-y-auto bg-scrim p-4 max-sm:place-items-end max-sm:p-0">
           <Radix.Content
             {...(text ? {} : { 'aria-describedby': undefined })}
             onOpenAutoFocus={focusWhatIsAsked}
@@ -47,7 +51,11 @@ export function Dialog(props: {
               </Radix.Close>
             </header>
             {children && <div className="mt-4">{children}</div>}
-            {actions && <footer className="mt-6 flex flex-wrap justify-end gap-2">{actions}</footer>}
+            {actions && (
+              <footer className={`mt-6 flex flex-wrap justify-end gap-2 ${width === 'wide' ? AT_HAND : ''}`}>
+                {actions}
+              </footer>
+            )}
           </Radix.Content>
         </Radix.Overlay>
       </Radix.Portal>

@@ -5,9 +5,11 @@ import type { DiffSource } from './diff-source.ts'
 // Two texts that have nothing in common would take minutes to compare.
 const MOST_EDITS = 4_000
 
-export function DiffLines(props: DiffSource & { label?: string }) {
-  const { label = 'Changes' } = props
+export function DiffLines(props: DiffSource & { label?: string; hasNames?: boolean }) {
+  const { label = 'Changes', hasNames = true } = props
   const files = useMemo(() => filesOf(props), [props])
+  if (files === 'unreadable' && 'patch' in props) return <Unread text={props.patch} />
+  if (files === 'unreadable') return null
   if (files === null)
     return <p className="text-row text-muted">The two are too different to compare line by line.</p>
   if (files.every(({ hunks }) => hunks.length === 0))
@@ -17,14 +19,30 @@ export function DiffLines(props: DiffSource & { label?: string }) {
     <div aria-label={label} className="flex min-w-0 flex-col gap-3" role="group">
       {files.map((file, place) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: rebuilt with each diff
-        <FileDiff file={file} key={place} />
+        <FileDiff file={file} hasName={hasNames} key={place} />
       ))}
     </div>
   )
 }
 
-function filesOf(source: DiffSource): StructuredPatch[] | null {
-  if ('patch' in source) return parsePatch(source.patch)
+/** A diff that cannot be read as one is shown as the text it is. */
+const Unread = ({ text }: { text: string }) => (
+  <pre
+    className="focus-inside overflow-x-auto rounded-card border border-line bg-bg p-3 font-mono text-row"
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
+    tabIndex={0}
+  >
+    {text}
+  </pre>
+)
+
+function filesOf(source: DiffSource): StructuredPatch[] | null | 'unreadable' {
+  if ('patch' in source)
+    try {
+      return parsePatch(source.patch)
+    } catch {
+      return 'unreadable'
+    }
   const patch = structuredPatch('', '', source.before, source.after, '', '', {
     context: 3,
     maxEditLength: MOST_EDITS,
@@ -40,8 +58,8 @@ const KINDS: Record<string, { className: string; says: string }> = {
   '-': { className: 'bg-bad-tint', says: 'removed' },
 }
 
-function FileDiff({ file }: { file: StructuredPatch }) {
-  const name = nameOf(file)
+function FileDiff({ file, hasName }: { file: StructuredPatch; hasName: boolean }) {
+  const name = hasName && nameOf(file)
   return (
     <div className="min-w-0 overflow-hidden rounded-card border border-line bg-bg">
       {name && (
@@ -77,10 +95,13 @@ function numbered(hunk: StructuredPatch['hunks'][number]): ReactNode[] {
     return (
       // biome-ignore lint/suspicious/noArrayIndexKey: lines may repeat
       <div className={`flex ${kind?.className ?? ''}`} key={place}>
-        <span aria-hidden="true" className="w-12 shrink-0 pr-2 text-right text-faint select-none">
+        <span
+          aria-hidden="true"
+          className="w-12 shrink-0 pr-2 text-right text-faint select-none max-sm:hidden"
+        >
           {old}
         </span>
-        <span aria-hidden="true" className="w-12 shrink-0 pr-2 text-right text-faint select-none">
+        <span aria-hidden="true" className="w-12 shrink-0 pr-2 text-right text-faint select-none max-sm:w-9">
           {now}
         </span>
         <span aria-hidden="true" className="w-4 shrink-0 select-none">

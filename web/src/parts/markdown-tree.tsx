@@ -1,21 +1,13 @@
-import { fromMarkdown } from 'mdast-util-from-markdown'
-import { gfmFromMarkdown } from 'mdast-util-gfm'
-import { gfm } from 'micromark-extension-gfm'
 import { Fragment, type ReactNode, useMemo } from 'react'
+import { DEEPEST } from './markdown-bounds.ts'
+import { type Root, treeOf } from './markdown-read.ts'
 
-type Root = ReturnType<typeof fromMarkdown>
 type Nodes = Root['children'][number]
 type Parents = Extract<Nodes, { children: unknown[] }> | Root
 
-// Deeper nesting is an attack, not a text.
-const DEEPEST = 40
-
 export function MarkdownTree({ text }: { text: string }) {
-  const tree = useMemo(
-    () => fromMarkdown(text, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] }),
-    [text],
-  )
-  return <>{childrenOf(tree, 0)}</>
+  const tree = useMemo(() => treeOf(text), [text])
+  return tree ? childrenOf(tree, 0) : <p className="whitespace-pre-wrap">{text}</p>
 }
 
 const childrenOf = (node: Parents, depth: number): ReactNode =>

@@ -15,22 +15,38 @@ export function Page(props: {
   actions?: ReactNode
   panel?: ReactNode
   isFull?: boolean
+  /** Title, filters and acts stay beside each other, also beside a panel: they get narrower. A phone has no room for that. */
+  hasOneLineHead?: boolean
   children: ReactNode
 }) {
   const { title, heading = title, text, filters, actions, panel, isFull = false, children } = props
+  const hasOneLine = props.hasOneLineHead ?? false
   useDocumentTitle(title)
   return (
-    <div className="flex min-h-0 min-w-0 flex-1">
-      <div className="flex min-h-0 min-w-0 flex-1 flex-col">
-        <header className="flex flex-wrap items-center gap-x-4 gap-y-2 px-6 pt-4 pb-3 max-sm:px-4">
-          <div className="min-w-0 max-w-full">
+    <div className="relative flex min-h-0 min-w-0 flex-1">
+      {/* A container: what is in it goes by the room it has, of which the panel takes a part. */}
+      <div className="@container flex min-h-0 min-w-0 flex-1 flex-col">
+        <header
+          className={`flex items-center gap-x-4 gap-y-2 px-6 pt-4 pb-3 max-sm:px-4 ${hasOneLine ? 'max-sm:flex-wrap' : 'flex-wrap'}`}
+        >
+          <div className={hasOneLine ? 'shrink-0' : 'min-w-0 max-w-full'}>
             <h1 className="text-page font-semibold break-words outline-none" data-page-heading tabIndex={-1}>
               {heading}
             </h1>
             {text && <div className="text-row text-muted">{text}</div>}
           </div>
-          {filters && <div className="flex min-w-0 flex-1 flex-wrap items-center gap-2">{filters}</div>}
-          {actions && <div className="ml-auto flex flex-wrap items-center gap-2">{actions}</div>}
+          {filters && (
+            <div
+              className={`flex min-w-0 flex-1 items-center gap-2 ${hasOneLine ? 'max-sm:order-last max-sm:basis-full max-sm:flex-wrap' : 'flex-wrap'}`}
+            >
+              {filters}
+            </div>
+          )}
+          {actions && (
+            <div className={`ml-auto flex items-center gap-2 ${hasOneLine ? 'shrink-0' : 'flex-wrap'}`}>
+              {actions}
+            </div>
+          )}
         </header>
         <div
           className={

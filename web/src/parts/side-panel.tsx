@@ -4,7 +4,15 @@ import { IconButton } from './icon-button.tsx'
 const WIDTH = { least: 360, usual: 520, most: 960, step: 24 }
 const KEPT_AS = 'baton-panel-width'
 
-const within = (width: number) => Math.max(WIDTH.least, Math.min(width, WIDTH.most, window.innerWidth - 320))
+/** What stays of a list beside it: its names can be read. */
+const LIST_PX = 480
+const RAIL_PX = 208
+
+/** Where there is no room for both, the panel covers a part of the list, which stays as it was. */
+export const isPanelOver = () => window.innerWidth < 1024
+
+const most = () => window.innerWidth - (isPanelOver() ? 320 : RAIL_PX + LIST_PX)
+const within = (width: number) => Math.max(WIDTH.least, Math.min(width, WIDTH.most, most()))
 
 /** Details beside a list that stays where it was: resizable, a whole page with ⤢, a sheet on a phone. Esc closes it. */
 export function SidePanel(props: {
@@ -22,7 +30,7 @@ export function SidePanel(props: {
   return (
     <aside
       aria-label={title}
-      className="relative flex min-h-0 shrink-0 animate-slide flex-col border-l border-line bg-bg max-sm:fixed max-sm:inset-0 max-sm:z-30 max-sm:w-full!"
+      className="relative flex min-h-0 shrink-0 animate-slide flex-col border-l border-line bg-bg max-lg:absolute max-lg:inset-y-0 max-lg:right-0 max-lg:z-20 max-lg:shadow-float max-sm:fixed max-sm:inset-0 max-sm:z-30 max-sm:w-full!"
       onKeyDown={(event) => {
         if (event.key !== 'Escape' || event.defaultPrevented) return
         event.stopPropagation()

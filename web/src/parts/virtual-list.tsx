@@ -1,5 +1,13 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, type Ref, useEffect, useImperativeHandle, useLayoutEffect, useRef } from 'react'
+import {
+  type ReactNode,
+  type Ref,
+  type RefObject,
+  useEffect,
+  useImperativeHandle,
+  useLayoutEffect,
+  useRef,
+} from 'react'
 
 export interface VirtualListHandle {
   scrollToIndex: (index: number, align?: 'start' | 'center' | 'end' | 'auto') => void
@@ -71,6 +79,7 @@ export function VirtualList<Item>(props: Props<Item>) {
     scrollToEnd: () => list.scrollToEnd(),
     element: () => scroller.current,
   }))
+  useSameTop(scroller, rowHeight, isMeasured, () => list.measure())
   const isFilled = items.length > 0
   useLayoutEffect(() => {
     if (anchor === 'end' && isFilled) list.scrollToEnd()
@@ -105,6 +114,32 @@ export function VirtualList<Item>(props: Props<Item>) {
       </div>
     </div>
   )
+}
+
+/** Rows that become higher or lower do not move away: the first in view stays the first. */
+function useSameTop(
+  scroller: RefObject<HTMLElement | null>,
+  rowHeight: number,
+  isMeasured: boolean,
+  measure: () => void,
+): void {
+  const before = useRef(rowHeight)
+  const latest = useRef(measure)
+  const wanted = useRef<number | null>(null)
+  useLayoutEffect(() => {
+    latest.current = measure
+    // After the list was drawn in its new height: before that it cannot scroll as far.
+    if (wanted.current !== null && scroller.current) scroller.current.scrollTop = wanted.current
+    wanted.current = null
+  })
+  useLayoutEffect(() => {
+    const was = before.current
+    before.current = rowHeight
+    const element = scroller.current
+    if (was === rowHeight || isMeasured || !element) return
+    wanted.current = (element.scrollTop / was) * rowHeight
+    latest.current()
+  }, [scroller, rowHeight, isMeasured])
 }
 
 /** The position of a row among all rows, most of which are not in the page. Tables count their header. */

@@ -83,3 +83,9 @@ export const OFFLINE =
 
 export const unknownWords = (act: Act, names: readonly string[]) =>
   `${ACT_NAMES[act]}: it is not known whether it was done for ${names.length === 1 ? names[0] : `${names.length} tasks`}. No answer came.`
+
+/** What `fresh` means, wherever it can be chosen. */
+export const START_OVER = {
+  words: 'Start over',
+  hint: 'The next attempt begins from the base, in a new session. The work so far stays on its branch. Otherwise it continues from there.',
+}

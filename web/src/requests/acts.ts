@@ -15,9 +15,19 @@ type Outcomes = AnswerOf<typeof ActAnswer>['items']
 /** What is asked of one or many tasks. */
 export type Asked =
   | { act: ManyAct; reason?: string; comment?: string }
-  | { act: 'approve' | 'reject'; reason?: string; comment?: string }
+  | ({ act: 'approve' | 'reject' } & Judgement)
+  /** The next attempt starts over. */
+  | { act: 'retry'; fresh: true }
   | { act: 'priority'; priority: number }
   | { act: 'agent'; agent: string | null }
+
+interface Judgement {
+  reason?: string
+  comment?: string
+  fresh?: boolean
+  /** The result that was shown; otherwise it is the one on the card. */
+  seen?: Pick<Card, 'generation' | 'resultDigest'>
+}
 
 export interface ActRequests {
   actOnMany: (
@@ -32,7 +42,12 @@ export interface ActRequests {
   judge: (
     id: string,
     decision: 'approve' | 'reject',
-    body: { reason?: string; comment?: string; generation?: number; digest?: string },
+    body: { reason?: string; comment?: string; generation?: number; digest?: string; fresh?: boolean },
+    idempotencyKey: string,
+  ) => Promise<{ version: number }>
+  startOver: (
+    id: string,
+    body: { generation?: number | undefined; fresh: true },
     idempotencyKey: string,
   ) => Promise<{ version: number }>
   update: (id: string, patch: { priority: number } | { agent: string | null }) => Promise<{ version: number }>
@@ -100,6 +115,11 @@ export class TaskActs {
       case 'agent':
         return this.#each(ids, (id) => this.#requests.update(id, { agent: asked.agent }))
       default: {
+        if ('fresh' in asked)
+          return this.#each(ids, (id) => {
+            const generation = cards.get(id)?.generation
+            return this.#requests.startOver(id, { generation, fresh: true }, `${key}-${id}`)
+          })
         // Each is bound to the generation that was seen, if it was.
         const items = ids.map((id) => ({ id, generation: cards.get(id)?.generation }))
         return this.#requests.actOnMany({ ...asked, items }, key).then((answer) => answer.items)
@@ -233,10 +253,15 @@ export class TaskActs {
 }
 
 /** A verdict names the result that was seen: another result is refused. */
-function boundTo(card: Card | undefined, { reason, comment }: { reason?: string; comment?: string }) {
-  const digest = card?.resultDigest
-  const seen = { ...(card && { generation: card.generation }), ...(digest && { digest }) }
-  return { ...seen, ...(reason !== undefined && { reason }), ...(comment !== undefined && { comment }) }
+function boundTo(card: Card | undefined, { reason, comment, fresh, seen = card }: Judgement) {
+  const digest = seen?.resultDigest
+  return {
+    ...(seen && { generation: seen.generation }),
+    ...(digest && { digest }),
+    ...(reason !== undefined && { reason }),
+    ...(comment !== undefined && { comment }),
+    ...(fresh && { fresh }),
+  }
 }
 
 /** No answer, or one from a server that does not know the outcome: the act may have been done. */

@@ -1,5 +1,5 @@
 import { type Client, createClient } from '../../../src/client/client.ts'
-import { forgetSignedIn, leaveToSignIn, signedInTo, workspaceInAddress } from './signed-in.ts'
+import { allSignedIn, forgetSignedIn, leaveToSignIn, signedInTo, workspaceInAddress } from './signed-in.ts'
 
 let made: { workspace: string; client: Client } | null = null
 
@@ -26,5 +26,14 @@ export function api(): Client {
   return client
 }
 
-/** For the sign-in page, before there is a session. */
-export const apiWithoutSession = () => createClient({ baseUrl: location.origin })
+/**
+ * For the sign-in page, before it is known to which workspace it signs in. What it has of earlier sessions lets the server end the one
+ * that the new one replaces: its cookie alone does not.
+ */
+export function apiForSignIn(): Client {
+  const pageValues = allSignedIn().map(({ pageValue }) => pageValue)
+  return createClient({
+    baseUrl: location.origin,
+    headers: pageValues.length > 0 ? { 'Baton-Session': pageValues.join(', ') } : {},
+  })
+}

@@ -18,5 +18,7 @@ export const actRequests = (client: Client): ActRequests => ({
   actOnMany: (body, idempotencyKey) => client.post('/tasks/act', { body, idempotencyKey }),
   judge: (id, decision, body, idempotencyKey) =>
     client.post(`/tasks/:id/${decision}`, { params: { id }, body, idempotencyKey }),
+  startOver: (id, body, idempotencyKey) =>
+    client.post('/tasks/:id/retry', { params: { id }, body, idempotencyKey }),
   update: (id, patch) => client.patch('/tasks/:id', { params: { id }, body: patch }),
 })

@@ -1,8 +1,8 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import type { Right } from '../../../src/core/shapes/administration.ts'
-import { api, apiWithoutSession } from './api.ts'
-import { forgetSignedIn, keepSignedIn } from './signed-in.ts'
+import { api, apiForSignIn } from './api.ts'
+import { forgetDrafts, forgetSignedIn, keepSignedIn } from './signed-in.ts'
 
 /** Read once when the app starts, and again after a pause: it says who is signed in and which version the server has. */
 export const sessionQuery = queryOptions({
@@ -24,7 +24,7 @@ export function useSession() {
 
 /** With the token of a one-time link, or with a key. Answers where the workspace is. */
 export async function signIn(given: { token: string } | { key: string }): Promise<string> {
-  const { workspace, pageValue } = await apiWithoutSession().post('/session', { body: given })
+  const { workspace, pageValue } = await apiForSignIn().post('/session', { body: given })
   keepSignedIn({ ...workspace, pageValue })
   return `/w/${workspace.id}`
 }
@@ -33,5 +33,14 @@ export async function signIn(given: { token: string } | { key: string }): Promis
 export async function signOut(workspace: string): Promise<void> {
   await api().delete('/session')
   forgetSignedIn(workspace)
+  forgetDrafts(workspace)
+  location.assign('/')
+}
+
+/** Ends the sessions of this key in all browsers, this one included. */
+export async function signOutEverywhere(workspace: string): Promise<void> {
+  await api().delete('/session/all')
+  forgetSignedIn(workspace)
+  forgetDrafts(workspace)
   location.assign('/')
 }

@@ -36,6 +36,12 @@ export function keepSignedIn(workspace: SignedInWorkspace): void {
 
 export const forgetSignedIn = (id: string) => localStorage.removeItem(PREFIX + id)
 
+/** What was written there and not sent: the next person at this browser does not read it. */
+export function forgetDrafts(id: string): void {
+  for (const name of Object.keys(sessionStorage))
+    if (name.startsWith(`baton-draft:${id}:`)) sessionStorage.removeItem(name)
+}
+
 export function lastWorkspace(): SignedInWorkspace | null {
   const last = localStorage.getItem(LAST)
   return (last === null ? null : signedInTo(last)) ?? allSignedIn()[0] ?? null

@@ -26,7 +26,8 @@ export function Frame() {
   useTabSigns()
   useFocusOnNewPage()
   return (
-    <div className="flex h-dvh min-h-0 flex-col">
+    // Clipped: pages scroll inside, and whatever reaches out of them gives the document no scrollbar.
+    <div className="relative flex h-dvh min-h-0 flex-col overflow-clip">
       <button
         className="fixed top-1 left-1 z-50 -translate-y-16 rounded-card bg-ink px-3 py-2 font-medium text-bg focus:translate-y-0"
         onClick={() => document.getElementById('content')?.focus()}

@@ -25,6 +25,30 @@ test.skipIf(!isHere)('an agent is paused, resumed and woken, and its run is list
   await page.getByRole('table', { name: 'Runs of dev-1' }).getByText('Succeeded').waitFor()
 })
 
+test.skipIf(!isHere)(
+  'a paused agent finishes its run; to stop it now is a second act that asks first',
+  async () => {
+    const w = await workspace()
+    await hire(w, 'dev-1', [{ say: 'hello' }, { waitMs: 600_000 }, { result: {} }])
+    const { page } = await openPage(w, '/agents/dev-1')
+    const runs = page.getByRole('table', { name: 'Runs of dev-1' })
+    await page.getByRole('button', { name: 'Wake' }).click()
+    await runs.getByText('Running').waitFor()
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await page.getByText('It finishes its current tasks and gets no new ones.').waitFor()
+    await page.getByRole('button', { name: 'More acts' }).click()
+    await page.getByRole('menuitem', { name: 'Stop now…' }).click()
+    expect((await w.call('GET', '/agents/dev-1')).body).toMatchObject({ state: 'paused', activeRuns: 1 })
+    await page.getByRole('dialog').getByRole('button', { name: 'Stop now' }).click()
+    await runs.getByText('Cancelled', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'More acts' }).click()
+    await page.getByRole('menuitem', { name: 'Terminate…' }).click()
+    await page.getByRole('checkbox', { name: 'Stop its runs now' }).check()
+    await page.getByRole('button', { name: 'Terminate agent' }).click()
+    await page.getByText('dev-1 is terminated.').waitFor()
+  },
+)
+
 test.skipIf(!isHere)('settings are tested, saved, and not lost when somebody else saves', async () => {
   const w = await workspace()
   await hire(w, 'dev-1', [{ result: {} }])

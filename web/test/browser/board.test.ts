@@ -1,13 +1,20 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { axe } from '../../../test/support/browser/axe.ts'
 import type { OpenedPage } from '../../../test/support/browser/open-page.ts'
 import { useBrowser } from '../../../test/support/browser/use-browser.ts'
 import { inState } from '../../../test/support/http-workspace.ts'
 
-const { workspace, openPage } = useBrowser()
+const { workspace, openPage, prepare } = useBrowser()
 
 const column = ({ page }: OpenedPage, name: string) =>
   page.getByRole('region', { name: new RegExp(`^${name}, `) })
+
+/** Messages leave by themselves: on a busy machine before a test looks. */
+const COLLECT_TOLD = `window.told = new Set()
+  new MutationObserver(() => {
+    for (const one of document.querySelectorAll('[aria-label="Messages"] *'))
+      if (one.childElementCount === 0 && /address/.test(one.textContent)) window.told.add(one.textContent)
+  }).observe(document, { childList: true, subtree: true })`
 
 describe('the board', () => {
   test('follows what happens elsewhere, and counts it within the filter of its address', async () => {
@@ -90,6 +97,50 @@ describe('the board', () => {
     await heading.getByText('High').waitFor()
   })
 
+  test('beside the panel keeps its names, and its head in one line', async () => {
+    const w = await workspace()
+    await w.make({ title: 'Write the docs of all endpoints and errors', tags: ['docs'] })
+    const { page } = await openPage(w, '/board?view=list&tag=docs')
+    const name = page.getByRole('cell', { name: /Write the docs/ })
+    const widthOf = async () => (await name.boundingBox())!.width
+    const head = page.locator('main header').first()
+    const line = (await head.boundingBox())!.height
+    const table = page.getByRole('table', { name: 'Tasks' })
+    await table.getByRole('columnheader', { name: 'Attempt' }).waitFor()
+    // The panel leaves half of the room: a row has two lines then, and the first has the name.
+    await name.getByRole('link').click()
+    await page.getByRole('complementary', { name: /^#/ }).waitFor()
+    expect(await widthOf()).toBeGreaterThanOrEqual(200)
+    expect((await head.boundingBox())!.height).toBe(line)
+    await page.getByRole('button', { name: /^Filter.*1$/ }).waitFor()
+    await page.keyboard.press('Escape')
+    // Less room without a panel: columns go, the name stays.
+    await page.setViewportSize({ width: 1_100, height: 700 })
+    await table.getByRole('columnheader', { name: 'Attempt' }).waitFor({ state: 'detached' })
+    await table.getByRole('columnheader', { name: 'Agent' }).waitFor()
+    expect(await widthOf()).toBeGreaterThanOrEqual(200)
+  })
+
+  test('says what it does not know of an opened address, and nothing of that on a click', async () => {
+    const w = await workspace()
+    const task = await w.make({ title: 'Write the docs' })
+    const opened = await prepare(w)
+    onTestFinished(() => opened.close())
+    const { page } = opened
+    await page.addInitScript(COLLECT_TOLD)
+    await opened.goto(`/board?task=${task.id}&colour=red`)
+    const told = () => page.evaluate('[...window.told]')
+    const ofTheOpened = ['Part of the address was ignored: colour.']
+    await expect.poll(told).toEqual(ofTheOpened)
+    // The board has a part that the next pages do not know.
+    for (const name of ['Missions', 'Runs']) {
+      await page.getByRole('link', { name }).first().click()
+      await page.getByRole('heading', { level: 1, name }).waitFor()
+      await opened.atRest()
+    }
+    expect([await told(), opened.faults]).toEqual([ofTheOpened, []])
+  })
+
   test('sorts all of a long list, not only what was on the screen', async () => {
     const w = await workspace()
     // More than the first page of a column; what sorts first was made last.
@@ -100,6 +151,14 @@ describe('the board', () => {
     const rows = page.getByRole('table', { name: 'Tasks' }).getByRole('row')
     await expect.poll(async () => (await rows.allInnerTexts())[1]).toContain('Task 870')
     expect(calls.length, calls.join('\n')).toBeLessThanOrEqual(5)
+  })
+
+  test('has a dialog for a new task that is no wider than a phone', async () => {
+    const w = await workspace()
+    await w.make({ title: 'Write the docs' })
+    const { page } = await openPage(w, '/board?new=task', { phone: true })
+    const box = (await page.getByRole('dialog').boundingBox())!
+    expect([box.x, box.width]).toEqual([0, page.viewportSize()!.width])
   })
 
   test('creates tasks, and shows a refusal at its field', async () => {

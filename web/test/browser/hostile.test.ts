@@ -7,7 +7,7 @@ import { useBrowser } from '../../../test/support/browser/use-browser.ts'
 
 /** Whatever people and agents write is shown as text, and does not break the layout. */
 
-const { isHere, filledWorkspace, prepare } = useBrowser()
+const { isHere, filledWorkspace, prepare, workspace, openPage } = useBrowser()
 
 let made: Filled
 let reader: OpenedPage
@@ -48,3 +48,22 @@ describe.skipIf(!isHere).each(PAGES)('hostile text on the page $name', ({ path }
     expect(await opened.overflow()).toBe(0)
   })
 })
+
+test.skipIf(!isHere)(
+  'a text that would stop the tab if it were read as Markdown is shown as it is',
+  async () => {
+    const w = await workspace()
+    const quotes = '>'.repeat(40_000)
+    const task = await w.make({ title: 'Quote them all', description: quotes })
+    expect((await w.on(task, 'comments', { text: `${quotes.slice(0, 9_000)} says a comment` })).status).toBe(
+      201,
+    )
+    const { page } = await openPage(w, `/tasks/${task.id}?tab=comments`)
+    await page.getByText('says a comment').waitFor()
+    expect(await page.getByText(quotes, { exact: true }).count()).toBe(1)
+    expect(await page.locator('blockquote').count()).toBe(0)
+    // Stopped, it would not open this.
+    await page.keyboard.press('?')
+    await page.getByRole('dialog').waitFor()
+  },
+)

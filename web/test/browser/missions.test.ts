@@ -13,6 +13,8 @@ const TASKS = [
   { tempId: 'move', title: 'Move invoices', dependsOn: ['map'] },
 ]
 
+const REPORT = { markdown: 'All callers are known.' }
+
 const asked = (w: Workspace): Promise<Json> =>
   makeMission(w, TASKS, { title: 'Move billing', config: { autonomy: 'approve' } })
 
@@ -48,6 +50,56 @@ describe.skipIf(!isHere)('on the page of a mission', () => {
     const first = (await tasksByTitle(w, mission))['List all callers of the old API']!
     expect((await w.claim(first as never)).body.reason).toBe('GRANTED')
     await table.getByText('Assigned').first().waitFor()
+  })
+
+  test('a plan is approved with its descriptions in sight and no edit unsaved, and its tasks open beside the list', async () => {
+    const w = await workspace()
+    const described = TASKS.map((task) => ({ ...task, description: `How to do ${task.tempId}.` }))
+    const mission = await makeMission(w, described, { config: { autonomy: 'approve' } })
+    const { page } = await openPage(w, `/missions/${mission.id}?view=comments`)
+    const approve = page.getByRole('button', { name: 'Approve version 1' })
+    await page.getByRole('button', { name: 'Read it to approve it' }).click()
+    await page.getByText('How to do map.').waitFor()
+    await approve.waitFor()
+    await page.getByRole('button', { name: 'Edit the plan' }).click()
+    const title = page.getByRole('group', { name: 'map', exact: true }).getByLabel('Title')
+    await title.fill('Mine')
+    await page.getByText('Comments', { exact: true }).click()
+    await page.getByLabel('Comment', { exact: true }).waitFor()
+    await page.getByText('Plan', { exact: true }).click()
+    expect(await title.inputValue()).toBe('Mine')
+    expect(await approve.getAttribute('aria-disabled')).toBe('true')
+    await page.getByRole('button', { name: 'Keep version 1' }).click()
+    await approve.click()
+    await expect.poll(async () => (await showMission(w, mission)).approvedVersion).toBe(1)
+    await page.getByText('Tasks', { exact: true }).click()
+    const table = page.getByRole('table', { name: 'Tasks of the mission, by layers' })
+    await table.getByRole('link', { name: /^#\d+ ?Move invoices$/ }).click()
+    const panel = page.getByRole('complementary', { name: /^#\d+$/ })
+    await panel.getByText('How to do move.').waitFor()
+    await table.waitFor()
+    expect(await axe(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await panel.waitFor({ state: 'detached' })
+  })
+
+  test('a report that is not there yet is being written, and then appears', async () => {
+    const w = await workspace()
+    const mission = await makeMission(w, TASKS)
+    const opened = await openPage(w, `/missions/${mission.id}?view=report`)
+    opened.expected.push(/404/)
+    const { page } = opened
+    let isWritten = false
+    const notYet = { status: 404, contentType: 'application/problem+json' }
+    const problem = { code: 'NOT_FOUND', status: 404, title: 'Not in this workspace' }
+    await page.route('**/report?*', (route) =>
+      isWritten ? route.continue() : route.fulfill({ ...notYet, body: JSON.stringify(problem) }),
+    )
+    await actOn(w, mission, 'cancel', { reason: 'not needed' })
+    await page.getByText('The report is being written.').waitFor()
+    isWritten = true
+    expect((await w.post(`/missions/${mission.id}/report`, REPORT)).status).toBe(201)
+    await page.getByText('All callers are known.').waitFor()
   })
 
   test('people comment on it, and read what others say at once', async () => {

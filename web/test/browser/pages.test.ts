@@ -12,6 +12,8 @@ import type { Workspace } from '../../../test/support/http-workspace.ts'
 
 const MOST_CALLS = 5
 const IDLE_MS = 60_000
+/** A usual screen at a zoom of 200 %. */
+const HALF = { width: 720, height: 450 }
 
 const { isHere, filledWorkspace, prepare } = useBrowser()
 
@@ -82,10 +84,21 @@ describe.skipIf(!isHere).each(PAGES)('the page $name', ({ path, mainAct }) => {
     expect(await tabThrough(opened.page)).toContainEqual(expect.stringMatching(mainAct!))
   })
 
+  test('scrolls inside itself, also in half a window', async () => {
+    const before = opened.page.viewportSize()!
+    for (const size of [HALF, before]) {
+      await opened.page.setViewportSize(size)
+      await opened.atRest(100)
+      expect(await opened.overflow(), `${size.width} px`).toBe(0)
+      expect(await opened.documentScroll(), `${size.width} px`).toBe(0)
+    }
+  })
+
   test('fits a phone', async () => {
     const phone = await phones.tab()
     await phone.goto(path(made))
     expect(await phone.overflow()).toBe(0)
+    expect(await phone.documentScroll()).toBe(0)
     expect(await axe(phone.page)).toEqual([])
     expect(phone.calls.length, phone.calls.join('\n')).toBeLessThanOrEqual(MOST_CALLS)
     expect(phone.faults).toEqual([])

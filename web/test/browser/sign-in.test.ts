@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { axe } from '../../../test/support/browser/axe.ts'
 import { oneTimeLink } from '../../../test/support/browser/sign-in.ts'
@@ -12,12 +13,17 @@ describe('a person signs in', () => {
     return context.newPage()
   }
 
+  /** Until the app is shown: Chromium may never close a page that is still loading. */
+  async function entered(page: Page) {
+    await page.waitForURL(/\/w\//)
+    await page.locator('h1').first().waitFor()
+  }
+
   test('with a link, which works once and leaves no trace in the address', async () => {
     const link = await oneTimeLink(served().url, (await workspace()).ownerKey)
     const page = await stranger()
     await page.goto(link)
-    await page.waitForURL(/\/w\//)
-    await page.locator('h1').waitFor()
+    await entered(page)
     expect(page.url()).not.toContain('#')
     await page.goBack()
     expect(page.url()).not.toContain(new URL(link).hash.slice(1))
@@ -36,12 +42,12 @@ describe('a person signs in', () => {
     await page.getByText('npm run link').first().waitFor()
     // Only the fragment changes, so the browser loads no page.
     await page.goto(await oneTimeLink(served().url, ownerKey))
-    await page.waitForURL(/\/w\//)
+    await entered(page)
     const other = await stranger()
     await other.goto(`${served().url}/sign-in`)
     await other.getByLabel(/key/i).fill(await oneTimeLink(served().url, ownerKey))
     await other.getByLabel(/key/i).press('Enter')
-    await other.waitForURL(/\/w\//)
+    await entered(other)
   })
 
   test('with a key, and reads why another one is refused', async () => {
@@ -55,7 +61,7 @@ describe('a person signs in', () => {
     expect(await axe(page)).toEqual([])
     await field.fill((await workspace()).ownerKey)
     await field.press('Enter')
-    await page.waitForURL(/\/w\//)
+    await entered(page)
   })
 
   test('sees how, whatever the address', async () => {
@@ -77,6 +83,56 @@ describe('a person signs in', () => {
     await page.getByLabel(/key/i).fill(w.ownerKey)
     await page.getByLabel(/key/i).press('Enter')
     await page.waitForURL(/\/settings\/appearance/)
+  })
+
+  test('at localhost with a link, and is led to the address of Baton before that', async () => {
+    const { url } = served()
+    const link = await oneTimeLink(url, (await workspace()).ownerKey)
+    const page = await stranger()
+    await page.goto(link.replace('127.0.0.1', 'localhost'))
+    await entered(page)
+    expect(new URL(page.url()).origin).toBe(url)
+  })
+
+  test('not over plain http beyond this machine: nothing is sent, and the page says what to do', async () => {
+    const page = await stranger()
+    // What a browser says of such a page.
+    await page.addInitScript('Object.defineProperty(window, "isSecureContext", { value: false })')
+    const sent: string[] = []
+    page.on('request', (request) => sent.push(request.url()))
+    await page.goto(await oneTimeLink(served().url, (await workspace()).ownerKey))
+    await page.getByRole('heading', { name: 'Sign in over https' }).waitFor()
+    await page.getByText(/^ssh -N -L 4400:/).waitFor()
+    expect(sent.filter((url) => url.includes('/api/'))).toEqual([])
+    expect(await axe(page)).toEqual([])
+  })
+
+  test('again, which ends the session before in this browser', async () => {
+    const w = await workspace()
+    const context = await browser().newContext()
+    onTestFinished(() => context.close())
+    const sessions = async () => (await w.call('GET', '/session/all')).body.items.length
+    for (let i = 0; i < 2; i++) {
+      const page = await context.newPage()
+      await page.goto(await oneTimeLink(served().url, w.ownerKey))
+      await entered(page)
+    }
+    expect(await sessions()).toBe(1)
+  })
+
+  test('and out everywhere: all sessions of the key end, and the page asks first', async () => {
+    const w = await workspace()
+    const { page, expected } = await openPage(w, '/settings/appearance')
+    expected.push(/401|4401|WebSocket/)
+    await page.getByRole('button', { name: /^Workspace/ }).click()
+    await page.getByRole('menuitem', { name: 'Sign out everywhere' }).click()
+    const confirm = page.getByRole('dialog').getByRole('button', { name: /^Sign out everywhere/ })
+    await confirm.waitFor()
+    expect(await axe(page)).toEqual([])
+    expect((await w.call('GET', '/session/all')).body.items).toHaveLength(1)
+    await confirm.click()
+    await page.getByText('npm run link').first().waitFor()
+    expect((await w.call('GET', '/session/all')).body.items).toEqual([])
   })
 
   test('to several workspaces; switching to another one leaves nothing of the previous one', async () => {

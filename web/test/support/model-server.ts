@@ -92,7 +92,14 @@ export class ModelServer {
         dueAt: null,
       },
       ...{ waitsFor: [], openDeps: 0, missionId: this.pick([null, ...this.missions]), verification: null },
-      ...{ tags: [this.pick(WORDS)], costUsd: null, tokens: null, runId: null, commentCount: 0 },
+      ...{
+        tags: [this.pick(WORDS)],
+        costUsd: null,
+        tokens: null,
+        runId: null,
+        workNote: null,
+        commentCount: 0,
+      },
       ...{ createdAt: at, updatedAt: at, completedAt: null, isArchived: false, error: null },
       ...more,
     }

@@ -6,11 +6,11 @@ import { IconButton } from '../../parts/icon-button.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import { isStopped, useAgentActs } from '../agents/use-agent-acts.ts'
 import type { AgentRead } from './use-agent.ts'
+import { useAgentEnds } from './use-agent-ends.ts'
 
-/** Wake, pause or resume; terminate asks first. */
+/** Wake, pause or resume; to stop its runs and to terminate it asks first. */
 export function AgentActs({ agent }: { agent: AgentRead }) {
   const acts = useAgentActs()
-  const [isEnding, setEnding] = useState(false)
   const { slug } = agent
   useShortcuts('Agent', {
     w: { words: 'Wake the agent', run: () => acts.wake(agent), isOff: acts.whyNotWake(agent) !== null },
@@ -42,15 +42,33 @@ export function AgentActs({ agent }: { agent: AgentRead }) {
       >
         {isStopped(agent) ? 'Resume' : 'Pause'}
       </Button>
+      <MoreActs agent={agent} />
+    </>
+  )
+}
+
+function MoreActs({ agent }: { agent: AgentRead }) {
+  const ends = useAgentEnds()
+  const [asks, setAsks] = useState<'stop' | 'terminate' | null>(null)
+  const { slug } = agent
+  return (
+    <>
       <Menu
         groups={[
           [
             {
+              words: 'Stop now…',
+              icon: 'stop',
+              isDangerous: true,
+              disabledReason: ends.whyNotStop(agent),
+              run: () => setAsks('stop'),
+            },
+            {
               words: 'Terminate…',
               icon: 'cancel',
               isDangerous: true,
-              disabledReason: acts.whyNotTerminate(agent),
-              run: () => setEnding(true),
+              disabledReason: ends.whyNotTerminate(agent),
+              run: () => setAsks('terminate'),
             },
           ],
         ]}
@@ -59,12 +77,31 @@ export function AgentActs({ agent }: { agent: AgentRead }) {
       <ConfirmDialog
         confirm="Terminate agent"
         isDangerous
-        onClose={() => setEnding(false)}
-        onConfirm={(reason) => acts.terminate(agent, reason)}
-        open={isEnding}
+        choice={{
+          words: 'Stop its runs now',
+          hint: 'Its tasks return to the queue, and no attempt is spent.',
+          isChosenFirst: agent.leaving,
+        }}
+        onClose={() => setAsks(null)}
+        onConfirm={(reason, isNow) => ends.terminate(agent, reason, !isNow)}
+        open={asks === 'terminate'}
         reason="optional"
-        text="It finishes its current tasks and gets no new ones. Its runs are kept."
+        text={
+          agent.leaving
+            ? 'It finishes its current tasks and is terminated after them.'
+            : 'It finishes its current tasks and gets no new ones. What its runs did is kept.'
+        }
         title={`Terminate ${slug}?`}
+      />
+      <ConfirmDialog
+        confirm="Stop now"
+        isDangerous
+        onClose={() => setAsks(null)}
+        onConfirm={(reason) => ends.stop(agent, reason)}
+        open={asks === 'stop'}
+        reason="optional"
+        text="Its runs are ended at once and it is paused. Its tasks return to the queue, and no attempt is spent."
+        title={`Stop ${slug} now?`}
       />
     </>
   )

@@ -88,10 +88,15 @@ function PromptForm({ agent }: { agent: AgentRead }) {
             what="The prompt"
           />
         )}
-        <div>
+        <div className="flex flex-wrap gap-2">
           <Button busy={draft.isSaving} disabledReason={whyNotSave} kind="primary" onClick={draft.save}>
             Save
           </Button>
+          {draft.isChanged && !isConflict && (
+            <Button kind="quiet" onClick={draft.take}>
+              Undo changes
+            </Button>
+          )}
         </div>
         <PromptVariables onInsert={(path) => editor.current?.insert(`{{${path}}}`)} variables={variables} />
       </div>

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import { type Control, Controller } from 'react-hook-form'
 import type { FormValues, JsonSchema } from '../../forms/schema-fields.ts'
 import { SchemaForm } from '../../forms/schema-form.tsx'
@@ -8,6 +9,7 @@ import { ProblemBox } from '../../parts/problem.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { TextInput } from '../../parts/text-input.tsx'
 import { useSession } from '../../requests/session.ts'
+import { RunsAsNotice } from '../agents/runs-as.tsx'
 import { Checks } from './checks.tsx'
 import { Conflict } from './conflict.tsx'
 import { SETTING_WORDS } from './setting-words.ts'
@@ -42,13 +44,24 @@ export function AgentSettings({ agent }: { agent: AgentRead }) {
     )
   const adapter = data.items.find(({ type }) => type === agent.adapterType)
   return isPhone ? (
-    <SettingsRead agent={agent} schema={adapter?.configSchema} />
+    <SettingsRead agent={agent} schema={adapter?.configSchema}>
+      <RunsAsNotice runsAs={adapter?.runsAs} />
+    </SettingsRead>
   ) : (
-    <SettingsForm agent={agent} schema={adapter?.configSchema} />
+    <SettingsForm agent={agent} schema={adapter?.configSchema}>
+      <RunsAsNotice runsAs={adapter?.runsAs} />
+    </SettingsForm>
   )
 }
 
-function SettingsForm({ agent, schema }: { agent: AgentRead; schema: JsonSchema | undefined }) {
+interface FormProps {
+  agent: AgentRead
+  schema: JsonSchema | undefined
+  /** Before the fields. */
+  children: ReactNode
+}
+
+function SettingsForm({ agent, schema, children }: FormProps) {
   const form = useSettingsForm(agent, schema)
   const { conflicting, isDirty } = form
   const whyNotSave = conflicting
@@ -65,6 +78,7 @@ function SettingsForm({ agent, schema }: { agent: AgentRead; schema: JsonSchema 
       }}
     >
       <div className="flex max-w-prose flex-col gap-4 px-6 pt-5 pb-4 max-sm:px-4">
+        {children}
         <OwnField control={form.control} label="Name" name="$name" />
         <OwnField
           control={form.control}

@@ -5,8 +5,10 @@ import { useForm } from 'react-hook-form'
 import type { AnswerTo } from '../../../../src/client/client.ts'
 import { configOf, type FormValues, fieldsOf, valuesOf } from '../../forms/schema-fields.ts'
 import { SchemaForm } from '../../forms/schema-form.tsx'
+import { useFormDraft } from '../../forms/use-form-draft.ts'
 import { useGo } from '../../links.tsx'
 import { Button } from '../../parts/button.tsx'
+import { dropDraft, useDraft } from '../../parts/drafts.ts'
 import { Field } from '../../parts/field.tsx'
 import { Page } from '../../parts/page.tsx'
 import { ProblemBox } from '../../parts/problem.tsx'
@@ -16,6 +18,7 @@ import { TextInput } from '../../parts/text-input.tsx'
 import { toast } from '../../parts/toasts.tsx'
 import { useSession } from '../../requests/session.ts'
 import { makeAgent } from '../agents/make-agent.ts'
+import { RunsAsNotice } from '../agents/runs-as.tsx'
 import { Checks } from './checks.tsx'
 import { problemsIn } from './server-problems.ts'
 import { SETTING_WORDS } from './setting-words.ts'
@@ -46,6 +49,7 @@ export function NewAgent() {
               value={chosen.type}
             />
           </Field>
+          <RunsAsNotice runsAs={chosen.runsAs} />
           <NewAgentForm adapter={chosen} key={chosen.type} />
         </div>
       )}
@@ -57,14 +61,20 @@ function NewAgentForm({ adapter }: { adapter: Adapter }) {
   const { type, configSchema } = adapter
   const go = useGo()
   const { can } = useSession()
-  const [slug, setSlug] = useState('')
+  const { value: slug, set: setSlug, drop } = useDraft('new-agent', '')
   const [unreadable, setUnreadable] = useState<Record<string, string>>({})
   const fields = useMemo(() => fieldsOf(configSchema, NOT_IN_FORM), [configSchema])
-  const { control, getValues } = useForm<FormValues>({ defaultValues: valuesOf(fields, {}) })
+  const first = useMemo(() => valuesOf(fields, {}), [fields])
+  const form = useForm<FormValues>({ defaultValues: first })
+  const { control, getValues } = form
+  const name = `new-agent:${type}`
+  useFormDraft({ name, fields, form, first, base: null, storableBase: () => null })
   const test = useTest()
   const make = useMutation({
     mutationFn: (adapterConfig: Record<string, unknown>) => makeAgent(slug.trim(), type, adapterConfig),
     onSuccess: (agent) => {
+      drop()
+      dropDraft(name)
       toast({ kind: 'done', title: `${agent.slug} was created.`, text: 'Wake it, or give it a task.' })
       go(`/agents/${agent.slug}`, { replace: true })
     },

@@ -1,19 +1,23 @@
 import { useParams, useSearch } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense } from 'react'
-import { useGo } from '../../links.tsx'
+import { PageLink, useGo } from '../../links.tsx'
 import { AgentChip } from '../../parts/agent-chip.tsx'
 import { Page } from '../../parts/page.tsx'
 import { ProblemBox } from '../../parts/problem.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { StateChip } from '../../parts/state-chip.tsx'
 import { type Tab, Tabs } from '../../parts/tabs.tsx'
+import { useSession } from '../../requests/session.ts'
 import { writeSearch } from '../../search-params.ts'
+import { isOwnAgent, WHY_OWN } from '../agents/own-agent.ts'
 import { Resting } from '../agents/resting.tsx'
+import { runsAsText } from '../agents/runs-as.tsx'
 import { TextWithCommands } from '../agents/text-with-commands.tsx'
 import { AgentActs } from './agent-acts.tsx'
 import { RunsOfAgent } from './runs-of-agent.tsx'
 import { SessionsOfAgent } from './sessions-of-agent.tsx'
 import type { AgentTab } from './tabs.ts'
+import { useAdapters } from './use-adapters.ts'
 import { type AgentRead, useAgent } from './use-agent.ts'
 import { WakeupsOfAgent } from './wakeups-of-agent.tsx'
 
@@ -81,6 +85,7 @@ function shown(tab: AgentTab, agent: AgentRead): ReactNode {
   if (tab === 'runs') return <RunsOfAgent slug={slug} />
   if (tab === 'sessions') return <SessionsOfAgent slug={slug} />
   if (tab === 'wakeups') return <WakeupsOfAgent slug={slug} />
+  if (isOwnAgent(slug)) return <p className="p-6 text-row text-muted max-sm:p-4">{WHY_OWN}</p>
   if (tab === 'prompt') return <AgentPrompt agent={agent} key={slug} />
   return <AgentSettings agent={agent} key={slug} />
 }
@@ -96,6 +101,7 @@ function About({ agent }: { agent: AgentRead }) {
   return (
     <>
       <p className="break-words">{facts.filter(Boolean).join(' · ')}</p>
+      <RunsAsLine agent={agent} />
       {agent.rests && <Resting rests={agent.rests} />}
       {stateReason && agent.state !== 'idle' && agent.state !== 'running' && (
         <p className={agent.state === 'error' ? 'text-bad' : ''}>
@@ -103,5 +109,21 @@ function About({ agent }: { agent: AgentRead }) {
         </p>
       )}
     </>
+  )
+}
+
+/** Only for those who could change it; the settings say what to do about it. */
+function RunsAsLine({ agent: { slug, adapterType } }: { agent: AgentRead }) {
+  const { can } = useSession()
+  const { data } = useAdapters({ isWanted: can('configure_agents') })
+  const runsAs = data?.items.find(({ type }) => type === adapterType)?.runsAs
+  if (!runsAs) return null
+  return (
+    <p className={runsAs === 'root' ? 'text-bad' : ''}>
+      {runsAsText(runsAs)}{' '}
+      <PageLink className="font-medium text-accent hover:underline" to={`/agents/${slug}?tab=settings`}>
+        What to do
+      </PageLink>
+    </p>
   )
 }

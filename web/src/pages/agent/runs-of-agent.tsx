@@ -3,7 +3,7 @@ import { DataTable } from '../../parts/data-table.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { ProblemBox } from '../../parts/problem.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
-import { RUN_COLUMNS } from '../runs/columns.tsx'
+import { RUN_COLUMNS, RUN_DROPS } from '../runs/columns.tsx'
 import { RunStrip } from './run-strip.tsx'
 import { useRunsOfAgent } from './use-agent.ts'
 
@@ -38,6 +38,7 @@ export function RunsOfAgent({ slug }: { slug: string }) {
       <RunStrip onOpen={(id) => go(`/runs/${id}`)} runs={data.items} />
       <DataTable
         columns={COLUMNS}
+        drops={RUN_DROPS}
         keyOf={({ id }) => id}
         label={`Runs of ${slug}`}
         onOpen={({ id }) => go(`/runs/${id}`)}

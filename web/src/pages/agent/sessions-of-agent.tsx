@@ -97,7 +97,7 @@ const columnsOf = (
   {
     name: 'task',
     words: 'Task',
-    width: 'minmax(0, 1fr)',
+    width: 'minmax(200px, 1fr)',
     phone: 'first',
     cell: ({ taskKey }) =>
       taskKey === '' ? (
@@ -111,7 +111,7 @@ const columnsOf = (
   {
     name: 'session',
     words: 'Session',
-    width: 'minmax(0, 2fr)',
+    width: 'minmax(120px, 2fr)',
     phone: 'second',
     cell: ({ sessionDisplayId }) =>
       sessionDisplayId ? <Copyable text={sessionDisplayId} /> : <span className="text-faint">none</span>,
@@ -119,7 +119,7 @@ const columnsOf = (
   {
     name: 'error',
     words: 'Last failure',
-    width: 'minmax(0, 2fr)',
+    width: 'minmax(120px, 2fr)',
     phone: 'hidden',
     cell: ({ lastError }) => lastError && <span className="text-bad">{lastError}</span>,
   },

@@ -27,6 +27,10 @@ export const SETTING_WORDS: FieldWords = {
   url: { label: 'Address', hint: 'Where the service takes its tasks.' },
   headers: { label: 'Headers', hint: 'Values are not shown again after saving.', isUsual: true },
   env: { label: 'Variables', hint: 'Set in its environment. Values are not shown again after saving.' },
+  secretEnv: {
+    label: 'Secret variables',
+    hint: 'Names of variables to redact though neither their name nor their value looks like a secret.',
+  },
   timeoutSec: { label: 'Time limit', hint: 'In seconds. After that the run is stopped.' },
   graceSec: { label: 'Grace period', hint: 'In seconds, before it is ended by force.' },
   baseBranch: { label: 'Base branch', hint: 'Where a worktree starts from. Empty: what is checked out.' },

@@ -1,16 +1,24 @@
+import type { ReactNode } from 'react'
 import { fieldsOf, type JsonSchema, type SchemaField } from '../../forms/schema-fields.ts'
 import { SETTING_WORDS } from './setting-words.ts'
 import type { AgentRead } from './use-agent.ts'
 import { NOT_IN_FORM } from './use-settings-form.ts'
 
 /** The settings of an agent on a phone: to read only: they decide which programs run, and are not changed with a thumb. */
-export function SettingsRead({ agent, schema }: { agent: AgentRead; schema: JsonSchema | undefined }) {
+export function SettingsRead(props: {
+  agent: AgentRead
+  schema: JsonSchema | undefined
+  /** Before the settings. */
+  children: ReactNode
+}) {
+  const { agent, schema, children } = props
   const config: Record<string, unknown> = agent.adapterConfig ?? {}
   const set = fieldsOf(schema, NOT_IN_FORM).filter(({ name }) => config[name] !== undefined)
   return (
     <div className="min-h-0 flex-1 overflow-y-auto px-4 py-4">
       <p className="mb-4 text-row text-muted">Settings can be changed on a wider screen.</p>
-      <dl className="flex flex-col gap-4">
+      {children}
+      <dl className="mt-4 flex flex-col gap-4">
         <Setting label="Name" value={agent.name} />
         <Setting label="Tasks at once" value={String(agent.maxConcurrentTasks ?? 'any number')} />
         {set.map((field) => (

@@ -2,8 +2,12 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { api } from '../../requests/api.ts'
 
 /** The adapters of this node with the schemas of their settings. They change only when the server restarts. */
-export const useAdapters = () =>
-  useQuery({ queryKey: ['adapters'], queryFn: ({ signal }) => api().get('/adapters', { signal }) })
+export const useAdapters = ({ isWanted = true } = {}) =>
+  useQuery({
+    queryKey: ['adapters'],
+    queryFn: ({ signal }) => api().get('/adapters', { signal }),
+    enabled: isWanted,
+  })
 
 /** Tests settings before they are saved. Masked values stand for those of the agent. */
 export const useTest = () =>

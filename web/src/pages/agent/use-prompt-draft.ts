@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
+import { draftOf, dropDraft, keepDraft } from '../../parts/drafts.ts'
 import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
 import { type PromptBase, promptMeets, promptOf } from './settings-draft.ts'
@@ -11,8 +12,14 @@ const isOutdated = (error: Error | null) => (error as { status?: number } | null
 export function usePromptDraft(agent: AgentRead) {
   const queries = useQueryClient()
   const now: PromptBase = { text: promptOf(agent), version: agent.version }
-  const [text, setText] = useState(now.text)
-  const [base, setBase] = useState(now)
+  const name = `prompt:${agent.slug}`
+  const [kept] = useState(() => draftOf<{ text: string; base: PromptBase }>(name))
+  const [text, setText] = useState(kept?.text ?? now.text)
+  const [base, setBase] = useState(kept?.base ?? now)
+  useEffect(() => {
+    if (text === base.text) dropDraft(name)
+    else keepDraft(name, { text, base })
+  }, [name, text, base])
   const meets = promptMeets(base, agent, text)
   const take = () => {
     setBase(now)

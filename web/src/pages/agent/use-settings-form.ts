@@ -2,10 +2,11 @@ import { useMutation } from '@tanstack/react-query'
 import { useEffect, useMemo, useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { configOf, type FormValues, fieldsOf, type JsonSchema, valuesOf } from '../../forms/schema-fields.ts'
+import { formDraftOf, useFormDraft, withoutSecrets } from '../../forms/use-form-draft.ts'
 import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
 import { problemsIn } from './server-problems.ts'
-import { isChangedElsewhere, withPromptOf } from './settings-draft.ts'
+import { isChangedElsewhere, type Saved, withPromptOf } from './settings-draft.ts'
 import { useTest } from './use-adapters.ts'
 import type { AgentRead } from './use-agent.ts'
 
@@ -31,12 +32,30 @@ function draftIn(fields: Fields, values: FormValues, agent: AgentRead) {
   return { body: { name, maxConcurrentTasks, adapterConfig: withPromptOf(config, agent) }, problems }
 }
 
+const savedOf = ({ name, maxConcurrentTasks, adapterConfig, version }: AgentRead): Saved => ({
+  ...{ name, maxConcurrentTasks, adapterConfig, version },
+})
+
+/** The agent from which a form was filled that was left before it was saved. What was not stored of it is as it is now. */
+function keptBase(name: string, agent: AgentRead): AgentRead {
+  const base = formDraftOf<Saved>(name)?.base
+  return base
+    ? { ...agent, ...base, adapterConfig: { ...agent.adapterConfig, ...base.adapterConfig } }
+    : agent
+}
+
 /** The form of an agent's settings: filled, tested, saved; and what happens when somebody else saves in the meantime. */
 export function useSettingsForm(agent: AgentRead, schema: JsonSchema | undefined) {
   const fields = useMemo(() => fieldsOf(schema, NOT_IN_FORM), [schema])
-  const [filledFrom, setFilledFrom] = useState(agent)
-  const { control, getValues, reset, formState } = useForm<FormValues>({
-    defaultValues: formOf(fields, agent),
+  const name = `settings:${agent.slug}`
+  const [filledFrom, setFilledFrom] = useState(() => keptBase(name, agent))
+  const first = useMemo(() => formOf(fields, filledFrom), [fields, filledFrom])
+  const form = useForm<FormValues>({ defaultValues: first })
+  const { control, getValues, reset, formState } = form
+  useFormDraft<Saved>({
+    ...{ name, fields, form, first },
+    base: savedOf(filledFrom),
+    storableBase: (base) => ({ ...base, adapterConfig: withoutSecrets(fields, base.adapterConfig ?? {}) }),
   })
   const [unreadable, setUnreadable] = useState<Record<string, string>>({})
   const { isDirty } = formState

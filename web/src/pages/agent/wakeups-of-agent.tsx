@@ -55,7 +55,7 @@ const COLUMNS: Column<Wakeup>[] = [
   {
     name: 'source',
     words: 'Why',
-    width: 'minmax(0, 1fr)',
+    width: 'minmax(120px, 1fr)',
     phone: 'first',
     cell: ({ source, reason }) => (
       <>
@@ -67,7 +67,7 @@ const COLUMNS: Column<Wakeup>[] = [
   {
     name: 'by',
     words: 'By',
-    width: 'minmax(0, 0.8fr)',
+    width: 'minmax(80px, 0.8fr)',
     phone: 'hidden',
     cell: ({ requestedBy, requestedByName }) => (
       <span className="text-muted">{requestedByName ?? requestedBy}</span>
@@ -76,7 +76,7 @@ const COLUMNS: Column<Wakeup>[] = [
   {
     name: 'outcome',
     words: 'Outcome',
-    width: 'minmax(0, 2fr)',
+    width: 'minmax(200px, 2fr)',
     cell: (wakeup) => <Outcome wakeup={wakeup} />,
   },
   {

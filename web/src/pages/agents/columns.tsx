@@ -14,12 +14,15 @@ import type { ListedAgent } from './use-agents.ts'
 
 type Acts = ReturnType<typeof useAgentActs>
 
+/** Where there is no room for all. */
+export const DROPS = ['last', 'adapter', 'cost', 'today']
+
 export function agentColumns(acts: Acts): Column<ListedAgent>[] {
   return [
     {
       name: 'agent',
       words: 'Agent',
-      width: 'minmax(136px, 1.6fr)',
+      width: 'minmax(200px, 1.6fr)',
       phone: 'first',
       cell: (agent) => (
         <PageLink className="flex font-medium hover:text-accent hover:underline" to={`/agents/${agent.slug}`}>
@@ -41,7 +44,7 @@ export function agentColumns(acts: Acts): Column<ListedAgent>[] {
     {
       name: 'adapter',
       words: 'Runs with',
-      width: 'minmax(0, 1fr)',
+      width: 'minmax(96px, 1fr)',
       phone: 'hidden',
       cell: ({ adapterType, model }) => (
         <span className="text-muted">{[adapterType, model].filter(Boolean).join(' · ')}</span>
@@ -50,7 +53,7 @@ export function agentColumns(acts: Acts): Column<ListedAgent>[] {
     {
       name: 'work',
       words: 'Work',
-      width: 'minmax(0, 2fr)',
+      width: 'minmax(160px, 2fr)',
       phone: 'second',
       cell: (agent) => <Work agent={agent} />,
     },

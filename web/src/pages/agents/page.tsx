@@ -11,7 +11,7 @@ import { Skeleton } from '../../parts/skeleton.tsx'
 import type { VirtualListHandle } from '../../parts/virtual-list.tsx'
 import { writeSearch } from '../../search-params.ts'
 import { STATE_LOOKS } from '../../theme/marks.ts'
-import { agentColumns } from './columns.tsx'
+import { agentColumns, DROPS } from './columns.tsx'
 import { NewAgentButton } from './new-agent-button.tsx'
 import { NoAgents } from './no-agents.tsx'
 import { useAgentActs } from './use-agent-acts.ts'
@@ -55,12 +55,13 @@ export function Agents() {
       ) : (
         <DataTable
           columns={columns}
+          drops={DROPS}
           keyOf={({ slug }) => slug}
           label="Agents"
           onNearEnd={loadMore}
           onOpen={({ slug }) => go(`/agents/${slug}`)}
           ref={table}
-          phoneRowHeight={92}
+          touchRowHeight={92}
           rowHeight={44}
           rows={agents}
           selected={selected}

@@ -4,6 +4,7 @@ import { showRefusal } from '../../parts/show-refusal.ts'
 import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
 import { useSession } from '../../requests/session.ts'
+import { isOwnAgent, WHY_OWN, whyOwn } from './own-agent.ts'
 
 /** What acts need to know of an agent. */
 export interface ActedOn {
@@ -14,12 +15,12 @@ export interface ActedOn {
 }
 
 const pause = (slug: string) => api().post('/agents/:id/pause', { params: { id: slug } })
-const resume = (slug: string) => api().post('/agents/:id/resume', { params: { id: slug } })
+export const resume = (slug: string) => api().post('/agents/:id/resume', { params: { id: slug } })
 
 const STOPPED: readonly AgentState[] = ['paused', 'error']
 export const isStopped = ({ state }: Pick<ActedOn, 'state'>) => STOPPED.includes(state)
 
-/** Wake, pause, resume, terminate. Each reports its outcome. */
+/** Wake, pause and resume. Each reports its outcome. */
 export function useAgentActs() {
   const { can } = useSession()
   const wake = useMutation({
@@ -52,31 +53,15 @@ export function useAgentActs() {
       }),
     onError: showRefusal,
   })
-  const terminate = useMutation({
-    mutationFn: ({ slug, reason }: { slug: string; reason: string }) =>
-      api().post('/agents/:id/terminate', {
-        params: { id: slug },
-        body: reason === '' ? {} : { reason },
-      }),
-    onSuccess: (agent) =>
-      toast({
-        kind: 'done',
-        title: agent.leaving
-          ? `${agent.slug} is terminated after its current tasks.`
-          : `${agent.slug} is terminated.`,
-      }),
-    onError: showRefusal,
-  })
   const cannotOperate = can('operate') ? null : 'This needs the right to operate.'
   return {
     wake: (agent: ActedOn) => wake.mutate(agent.slug),
     pauseOrResume: (agent: ActedOn) =>
       isStopped(agent) ? undoPause.mutate(agent.slug) : doPause.mutate(agent.slug),
-    terminate: (agent: ActedOn, reason: string) => terminate.mutate({ slug: agent.slug, reason }),
     whyNotWake: (agent: ActedOn) => (can('work') ? unwakeable(agent) : 'This needs the right to work.'),
-    whyNotPause: (agent: ActedOn) => cannotOperate ?? ended(agent),
-    whyNotTerminate: (agent: ActedOn) =>
-      cannotOperate ?? ended(agent) ?? (agent.leaving ? 'It is terminated after its current tasks.' : null),
+    // Resuming helps, whoever stopped it.
+    whyNotPause: (agent: ActedOn) =>
+      cannotOperate ?? ended(agent) ?? (isStopped(agent) ? null : whyOwn(agent)),
     isWaking: (slug: string) => wake.isPending && wake.variables === slug,
     isPausing: (slug: string) =>
       (doPause.isPending && doPause.variables === slug) ||
@@ -84,9 +69,10 @@ export function useAgentActs() {
   }
 }
 
-const ended = ({ state }: ActedOn) => (state === 'terminated' ? 'It is terminated.' : null)
+export const ended = ({ state }: ActedOn) => (state === 'terminated' ? 'It is terminated.' : null)
 
 function unwakeable(agent: ActedOn): string | null {
+  if (isOwnAgent(agent.slug)) return WHY_OWN
   if (agent.adapterType === 'external') return 'External agents fetch their own work.'
   if (isStopped(agent)) return 'Resume it first.'
   return ended(agent)

@@ -3,6 +3,7 @@ import { useLive } from '../../live/provider.tsx'
 import { AgentChip } from '../../parts/agent-chip.tsx'
 import { useClock } from '../../parts/clock.ts'
 import { Countdown } from '../../parts/countdown.tsx'
+import { Icon } from '../../parts/icon.tsx'
 import { durationText, exactText, moneyText } from '../../parts/wording.ts'
 import { HUE_TEXT } from '../../theme/hues.ts'
 import { STATE_LOOKS } from '../../theme/marks.ts'
@@ -60,6 +61,16 @@ export function CardFacts({ card }: { card: ShownCard }) {
     card.costUsd !== null && Number(card.costUsd) > 0 ? moneyText(card.costUsd) : null,
     card.tags[0] ?? null,
   ].filter((fact) => fact !== null)
+  if (card.workNote !== null)
+    return (
+      <div className="flex items-center gap-1.5 text-label text-faint">
+        {agent && <AgentChip hasName={false} size={16} slug={agent} />}
+        <span className="flex min-w-0 flex-1">
+          <WorkMark note={card.workNote} />
+        </span>
+        <Age at={agesFrom(card)} />
+      </div>
+    )
   return (
     <div className="flex items-center gap-1.5 text-label text-faint">
       {agent && <AgentChip hasName={false} size={16} slug={agent} />}
@@ -72,6 +83,14 @@ export function CardFacts({ card }: { card: ShownCard }) {
     </div>
   )
 }
+
+/** What the work of the last run lacks. */
+export const WorkMark = ({ note, hasWords = true }: { note: string; hasWords?: boolean }) => (
+  <span className="inline-flex min-w-0 items-center gap-1 text-label text-ask" title={note}>
+    <Icon className="shrink-0" name="warning" size={12} />
+    <span className={hasWords ? 'truncate' : 'sr-only'}>{note}</span>
+  </span>
+)
 
 const factsTitle = ({ priority, attempt, maxRetries, tags }: ShownCard) =>
   [

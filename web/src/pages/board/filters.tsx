@@ -24,10 +24,13 @@ export function Filters({ search, onChange }: Props) {
   return (
     <>
       <TitleField onChange={(q) => onChange({ q })} value={search.q ?? ''} />
-      {project && <Chip onRemove={() => onChange({ project: undefined })}>project: {project}</Chip>}
-      {mission && <MissionChip id={mission} onRemove={() => onChange({ mission: undefined })} />}
-      {agent && <Chip onRemove={() => onChange({ agent: undefined })}>agent: {agent}</Chip>}
-      {tag && <Chip onRemove={() => onChange({ tag: undefined })}>tag: {tag}</Chip>}
+      {/* Beside a panel there is no room for them: the button then says how many there are, and its fields which. */}
+      <span className="contents sm:@max-[1000px]:hidden">
+        {project && <Chip onRemove={() => onChange({ project: undefined })}>project: {project}</Chip>}
+        {mission && <MissionChip id={mission} onRemove={() => onChange({ mission: undefined })} />}
+        {agent && <Chip onRemove={() => onChange({ agent: undefined })}>agent: {agent}</Chip>}
+        {tag && <Chip onRemove={() => onChange({ tag: undefined })}>tag: {tag}</Chip>}
+      </span>
       <MoreFilters onChange={onChange} search={search} />
     </>
   )
@@ -73,7 +76,7 @@ function TitleField({ value, onChange }: { value: string; onChange: (q: string |
   return (
     <TextInput
       aria-label="Filter by words of the title"
-      className="h-7! max-w-48 text-row max-sm:h-9! max-sm:max-w-44"
+      className="h-7! max-w-48 min-w-16 shrink text-row max-sm:h-9! max-sm:max-w-44"
       maxLength={200}
       onChange={(event) => setTyped(event.target.value)}
       onKeyDown={(event) => {
@@ -91,6 +94,8 @@ function TitleField({ value, onChange }: { value: string; onChange: (q: string |
 
 function MoreFilters(props: Props) {
   const [isOpen, setOpen] = useState(false)
+  const { project, mission, agent, tag } = props.search
+  const count = [project, mission, agent, tag].filter(Boolean).length
   return (
     <Popover
       label="Filters"
@@ -98,7 +103,13 @@ function MoreFilters(props: Props) {
       open={isOpen}
       trigger={
         <Button icon="filter" kind="quiet" size="small">
-          Filter
+          <span className="sm:@max-[700px]:sr-only">Filter</span>
+          {count > 0 && (
+            <span className="hidden font-semibold text-ink tabular-nums sm:@max-[1000px]:inline">
+              <span className="sr-only">, set: </span>
+              {count}
+            </span>
+          )}
         </Button>
       }
     >

@@ -5,6 +5,7 @@ import type { BoardOnScreen } from '../../live/hooks.ts'
 import { useLive } from '../../live/provider.tsx'
 import { useIsPhone } from '../../parts/media.ts'
 import { Segmented } from '../../parts/segmented.tsx'
+import { isPanelOver } from '../../parts/side-panel.tsx'
 import type { VirtualListHandle } from '../../parts/virtual-list.tsx'
 import { countText } from '../../parts/wording.ts'
 import { useBoardActs } from './acts-context.ts'
@@ -60,7 +61,10 @@ export function Kanban({ board, search }: { board: BoardOnScreen; search: BoardS
         </div>
       )}
       <div className="relative flex min-h-0 flex-1 flex-col">
-        <div className="flex min-h-0 flex-1 gap-1 overflow-x-auto px-4 max-sm:px-2">
+        {/* Where the panel covers the board, the last column can be moved out from under it. */}
+        <div
+          className={`flex min-h-0 flex-1 gap-1 overflow-x-auto px-4 max-sm:px-2 ${search.task ? 'sm:max-lg:pr-100' : ''}`}
+        >
           {shown.map((name) => (
             <Column
               addressOf={(task) => boardAt(search, { task })}
@@ -84,12 +88,13 @@ export function Kanban({ board, search }: { board: BoardOnScreen; search: BoardS
   )
 }
 
-/** The panel takes room from the columns: the one with the open card stays in view. */
+/** The panel takes room from the columns, or covers some: the one with the open card stays in view. */
 function useOpenInView(id: string | undefined): void {
   useEffect(() => {
     if (id === undefined) return
+    const inline = isPanelOver() ? 'start' : 'nearest'
     const frame = requestAnimationFrame(() =>
-      elementOfCard(id)?.closest('section')?.scrollIntoView({ block: 'nearest', inline: 'nearest' }),
+      elementOfCard(id)?.closest('section')?.scrollIntoView({ block: 'nearest', inline }),
     )
     return () => cancelAnimationFrame(frame)
   }, [id])

@@ -7,13 +7,16 @@ import type { Column } from '../../parts/data-table.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Money } from '../../parts/money.tsx'
 import { StateChip } from '../../parts/state-chip.tsx'
-import { CardReason } from './card-lines.tsx'
+import { CardReason, WorkMark } from './card-lines.tsx'
 import { useDesk, useOnDesk } from './desk.ts'
 import { canSort } from './sorted.ts'
 import { agesFrom, attemptWords, shortName } from './words.ts'
 
 export const columnsOf = (addressOf: (id: string) => string): Column<string>[] =>
   COLUMNS(addressOf).map((column) => ({ ...column, canSort: canSort(column.name) }))
+
+/** Where there is no room for all. */
+export const DROPS = ['attempt', 'priority', 'cost', 'reason']
 
 const COLUMNS = (addressOf: (id: string) => string): Column<string>[] => [
   {
@@ -26,16 +29,16 @@ const COLUMNS = (addressOf: (id: string) => string): Column<string>[] => [
   {
     name: 'task',
     words: 'Task',
-    width: 'minmax(0, 3fr)',
+    width: 'minmax(200px, 3fr)',
     cell: (id) => <Of id={id}>{(card) => <Name card={card} to={addressOf(id)} />}</Of>,
     phone: 'first',
   },
   {
     name: 'reason',
     words: 'Now',
-    width: 'minmax(0, 2fr)',
-    cell: (id) => <Of id={id}>{(card) => <CardReason card={card} isBesideState />}</Of>,
-    phone: 'hidden',
+    width: 'minmax(120px, 2fr)',
+    cell: (id) => <Of id={id}>{(card) => <Now card={card} />}</Of>,
+    phone: 'room',
   },
   {
     name: 'agent',
@@ -90,6 +93,18 @@ const State = ({ card }: { card: ShownCard }) => (
   <StateChip isPending={card.pending !== undefined} percent={card.percent} state={card.state} />
 )
 
+function Now({ card }: { card: ShownCard }) {
+  if (card.workNote === null) return <CardReason card={card} isBesideState />
+  return (
+    <span className="flex min-w-0 items-center gap-2">
+      <span className="flex max-w-full shrink-0">
+        <WorkMark note={card.workNote} />
+      </span>
+      <CardReason card={card} isBesideState />
+    </span>
+  )
+}
+
 function Name({ card, to }: { card: ShownCard; to: string }) {
   const desk = useDesk()
   const isSelected = useOnDesk(desk, ({ selected }) => selected.has(card.id))
@@ -111,6 +126,11 @@ function Name({ card, to }: { card: ShownCard; to: string }) {
         <span className="mr-1.5 font-mono text-label text-muted">{shortName(card.id, card)}</span>
         {card.title}
       </PageLink>
+      {card.workNote !== null && (
+        <span className="sm:hidden">
+          <WorkMark hasWords={false} note={card.workNote} />
+        </span>
+      )}
     </span>
   )
 }

@@ -10,7 +10,7 @@ import { Select } from '../../parts/select.tsx'
 import type { VirtualListHandle } from '../../parts/virtual-list.tsx'
 import { countText } from '../../parts/wording.ts'
 import { useDesk, useOnDesk } from './desk.ts'
-import { columnsOf } from './list-columns.tsx'
+import { columnsOf, DROPS } from './list-columns.tsx'
 import { listed } from './listed.ts'
 import { type BoardSearch, boardAt } from './search.ts'
 import { nextSort, SORT_WORDS, sorted, sortIn, sortText } from './sorted.ts'
@@ -27,14 +27,14 @@ export function TaskList(props: Props) {
   const sort = sortIn(props.search.sort)
   return (
     <>
-      <PhoneOrder search={props.search} />
+      <Order search={props.search} />
       {sort ? <SortedList {...props} sort={sort} /> : <UsualList {...props} />}
     </>
   )
 }
 
-/** A phone shows no heads of columns to choose from. */
-function PhoneOrder({ search }: { search: BoardSearch }) {
+/** Rows of two lines have no heads of columns to choose from. */
+function Order({ search }: { search: BoardSearch }) {
   const go = useGo()
   const column = sortIn(search.sort)?.column ?? ''
   const choose = (chosen: string) =>
@@ -45,7 +45,7 @@ function PhoneOrder({ search }: { search: BoardSearch }) {
       }),
     )
   return (
-    <div className="px-4 pb-2 sm:hidden">
+    <div className="px-6 pb-2 max-sm:px-4 @min-[800px]:hidden">
       <Select
         aria-label="Order"
         onChange={choose}
@@ -90,7 +90,7 @@ function SortedList({ board, search, sort }: Props & { sort: Sort }) {
           </Button>
         )}
         <Button
-          className="max-sm:hidden"
+          className="@max-[800px]:hidden"
           kind="quiet"
           onClick={() => go(boardAt(search, { sort: undefined }))}
           size="small"
@@ -130,6 +130,7 @@ function Rows(props: { ids: readonly string[]; search: BoardSearch; onNearEnd?: 
   return (
     <DataTable
       columns={columnsOf(addressOf)}
+      drops={DROPS}
       keyOf={(id) => id}
       label="Tasks"
       onOpen={(id) => go(addressOf(id))}

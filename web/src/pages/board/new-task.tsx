@@ -1,8 +1,8 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { useGo } from '../../links.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
+import { useDraft } from '../../parts/drafts.ts'
 import { Field } from '../../parts/field.tsx'
 import { ProblemBox } from '../../parts/problem.tsx'
 import { Segmented } from '../../parts/segmented.tsx'
@@ -11,6 +11,7 @@ import { TextInput } from '../../parts/text-input.tsx'
 import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
 import { agentNamesQuery } from '../../requests/names.ts'
+import { isOwnAgent } from '../agents/own-agent.ts'
 import { PRIORITIES } from '../task/priorities.ts'
 import { useBoardActs } from './acts-context.ts'
 import { DependsOn } from './depends-on.tsx'
@@ -25,12 +26,17 @@ interface Props {
 
 /** Creates a task. A title is enough; what the server does not accept is shown at its field. */
 export function NewTask({ onClose, project }: Props) {
-  const [draft, setDraft] = useState<Draft>({ ...EMPTY_DRAFT, project: project ?? '' })
+  const written = useDraft<Draft>('new-task', { ...EMPTY_DRAFT, project: project ?? '' })
+  const { value: draft, set: setDraft } = written
   const go = useGo()
+  const discard = () => {
+    written.drop()
+    onClose()
+  }
   const create = useMutation({
     mutationFn: () => api().post('/tasks', { body: bodyOf(draft) }),
     onSuccess: (task) => {
-      onClose()
+      discard()
       toast({
         kind: 'done',
         title: 'Task created.',
@@ -48,6 +54,11 @@ export function NewTask({ onClose, project }: Props) {
     <Dialog
       actions={
         <>
+          {written.isKept && (
+            <Button kind="quiet" onClick={discard}>
+              Discard
+            </Button>
+          )}
           <Button onClick={onClose}>Close</Button>
           <Button
             busy={create.isPending}
@@ -125,7 +136,9 @@ function Details({ draft, byField, set }: DetailProps) {
           onChange={(agent) => set({ agent })}
           options={[
             { value: '', words: 'Any agent' },
-            ...(agents?.items ?? []).map(({ slug }) => ({ value: slug, words: slug })),
+            ...(agents?.items ?? [])
+              .filter(({ slug }) => !isOwnAgent(slug))
+              .map(({ slug }) => ({ value: slug, words: slug })),
           ]}
           value={draft.agent}
         />

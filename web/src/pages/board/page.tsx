@@ -56,19 +56,23 @@ function BoardPage({ search, desk }: { search: BoardSearch; desk: Desk }) {
       actions={
         <>
           {board.status === 'ready' && (
-            <span className="text-row text-muted tabular-nums" data-count>
+            <span
+              className="text-row whitespace-nowrap text-muted tabular-nums @max-[700px]:sr-only"
+              data-count
+            >
               {countText(count)} {count === 1 ? 'task' : 'tasks'}
             </span>
           )}
           <ViewSwitch onChange={(view) => change({ view })} view={search.view ?? 'kanban'} />
           <Button disabledReason={forbidden} icon="plus" kind="primary" onClick={openNew} size="small">
-            New task
+            <span className="sm:@max-[560px]:sr-only">New task</span>
           </Button>
         </>
       }
       filters={
         <Filters onChange={(next) => go(boardAt(search, next), { replace: 'q' in next })} search={search} />
       }
+      hasOneLineHead
       isFull
       panel={search.task && <TaskBeside id={search.task} onClose={() => change({ task: undefined })} />}
       title="Board"

@@ -5,10 +5,12 @@ import { Button } from '../../parts/button.tsx'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { useIsPhone } from '../../parts/media.ts'
 import { Menu } from '../../parts/menu.tsx'
+import { START_OVER } from '../../requests/act-words.ts'
 import { useSession } from '../../requests/session.ts'
 import {
   buttonWords,
   canBeTogether,
+  canStartOver,
   type Decision,
   headline,
   type InboxDetail,
@@ -21,7 +23,9 @@ import type { Given } from './use-answer.ts'
 const CONSEQUENCES: Partial<Record<Decision, string>> = {
   approve: 'Work continues from here.',
   reject: 'The next agent reads the reason.',
+  retry: 'It is queued again, with all its attempts.',
   replan: 'The planner reads the reason and makes another plan.',
+  verify: 'The result gets another verdict.',
   fail: 'The task fails, and is not retried.',
   archive: 'The task stays failed and leaves the board.',
   pause: 'The agent gets no work until somebody resumes it.',
@@ -41,17 +45,28 @@ export function AnswerBar(props: {
   const { can } = useSession()
   const isPhone = useIsPhone()
   const go = useGo()
-  const [asked, setAsked] = useState<Decision | null>(null)
+  const [asked, setAsked] = useState<{ decision: Decision; startsOver: boolean } | null>(null)
   const refusal = can('operate') ? null : 'This needs the right to operate.'
-  const decide = (decision: Decision) => {
+  const decide = (decision: Decision, startsOver = false) => {
     if (refusal !== null || !isReady()) return
     if (!canBeTogether(decision)) onFocusForm()
-    else if (isAsked(decision) || isPhone) setAsked(decision)
+    else if (isAsked(decision) || isPhone || startsOver) setAsked({ decision, startsOver })
     else onAnswer({ decision })
   }
   const [on, back] = [wayOn(item.actions), wayBack(item.actions)]
   const shown = [on, back, item.actions.includes('replan') ? ('replan' as const) : null]
   const rest = item.actions.filter((one) => !shown.includes(one))
+  const entry = (decision: Decision, startsOver = false) => ({
+    words: startsOver ? startOverWords(decision) : buttonWords(decision, item),
+    run: () => decide(decision, startsOver),
+    isDangerous: isAsked(decision),
+    disabledReason: refusal,
+  })
+  const entries = [
+    ...(back && isPhone && canStartOver(back, item) ? [entry(back, true)] : []),
+    ...(item.actions.includes('retry') && canStartOver('retry', item) ? [entry('retry', true)] : []),
+    ...rest.map((decision) => entry(decision)),
+  ]
   useShortcuts('Inbox', {
     a: {
       words: on ? buttonWords(on, item) : 'Approve',
@@ -82,22 +97,20 @@ export function AnswerBar(props: {
           {buttonWords(back, item)}
         </Button>
       )}
+      {back && !isPhone && canStartOver(back, item) && (
+        <Button disabledReason={refusal} kind="quiet" onClick={() => decide(back, true)}>
+          {startOverWords(back)}
+        </Button>
+      )}
       {item.actions.includes('replan') && (
         <Button disabledReason={refusal} kind="quiet" onClick={() => decide('replan')}>
           {buttonWords('replan', item)}
         </Button>
       )}
-      {rest.length > 0 && (
+      {entries.length > 0 && (
         <Menu
           align="start"
-          groups={[
-            rest.map((decision) => ({
-              words: buttonWords(decision, item),
-              run: () => decide(decision),
-              isDangerous: isAsked(decision),
-              disabledReason: refusal,
-            })),
-          ]}
+          groups={[entries]}
           trigger={
             <Button icon="more" kind="quiet">
               Other decisions
@@ -106,19 +119,44 @@ export function AnswerBar(props: {
         />
       )}
       {asked && (
-        <ConfirmDialog
-          confirm={buttonWords(asked, item)}
-          isDangerous={isAsked(asked) && asked !== 'reject' && asked !== 'replan'}
+        <AskFirst
+          {...asked}
+          item={item}
+          key={`${asked.decision} ${asked.startsOver}`}
+          onAnswer={onAnswer}
           onClose={() => setAsked(null)}
-          onConfirm={(why) => onAnswer({ decision: asked, ...(why === '' ? {} : { comment: why }) })}
-          open
-          {...(isAsked(asked)
-            ? { reason: asked === 'reject' || asked === 'replan' ? 'required' : 'optional' }
-            : {})}
-          text={CONSEQUENCES[asked] ?? 'Work continues from here.'}
-          title={`${buttonWords(asked, item)}: ${headline(item)}`}
         />
       )}
     </div>
+  )
+}
+
+const startOverWords = (decision: Decision) =>
+  decision === 'reject' ? 'Reject and start over' : 'Try again from the start'
+
+function AskFirst(props: {
+  decision: Decision
+  startsOver: boolean
+  item: InboxDetail
+  onAnswer: (given: Given) => void
+  onClose: () => void
+}) {
+  const { decision, startsOver, item, onAnswer, onClose } = props
+  const needsReason = decision === 'reject' || decision === 'replan'
+  return (
+    <ConfirmDialog
+      confirm={buttonWords(decision, item)}
+      draft={item.id}
+      isDangerous={isAsked(decision) && !needsReason}
+      onClose={onClose}
+      onConfirm={(why, fresh) =>
+        onAnswer({ decision, ...(why !== '' && { comment: why }), ...(fresh && { fresh }) })
+      }
+      open
+      {...(isAsked(decision) && { reason: needsReason ? 'required' : 'optional' })}
+      {...(canStartOver(decision, item) && { choice: { ...START_OVER, isChosenFirst: startsOver } })}
+      text={CONSEQUENCES[decision] ?? 'Work continues from here.'}
+      title={`${buttonWords(decision, item)}: ${item.kind === 'review' ? item.title : headline(item)}`}
+    />
   )
 }

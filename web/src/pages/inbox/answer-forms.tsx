@@ -1,10 +1,12 @@
-import { type FormEvent, type KeyboardEvent, type RefObject, useState } from 'react'
+import type { FormEvent, KeyboardEvent, RefObject } from 'react'
 import { Button } from '../../parts/button.tsx'
+import { useDraft } from '../../parts/drafts.ts'
 import { Field } from '../../parts/field.tsx'
 import { ProgressBar } from '../../parts/progress-bar.tsx'
 import { TextInput } from '../../parts/text-input.tsx'
 import { countText, moneyText } from '../../parts/wording.ts'
 import { useSession } from '../../requests/session.ts'
+import { answerDraft, budgetDraft } from './drafts.ts'
 import type { InboxDetail } from './kinds.ts'
 import type { Given } from './use-answer.ts'
 
@@ -26,7 +28,7 @@ const useRefusal = () => (useSession().can('operate') ? null : 'This needs the r
 
 export function QuestionForm({ item, onAnswer, form }: Props) {
   const options = item.task?.question?.options ?? []
-  const [answer, setAnswer] = useState('')
+  const { value: answer, set: setAnswer } = useDraft(answerDraft(item), '')
   const refusal = useRefusal() ?? (answer.trim() === '' ? 'Choose or write an answer first.' : null)
   const send = () => refusal === null && onAnswer({ decision: 'answer', answer: answer.trim() })
   return (
@@ -86,9 +88,8 @@ export function BudgetForm({ item, onAnswer, form }: Props) {
   const spent = isInTokens ? (budget?.totalTokens ?? 0) : Number(budget?.totalCost ?? 0)
   const limit = Number((isInTokens ? budget?.maxTokens : budget?.maxUsd) ?? 0)
   const doubled = Math.max(spent, limit) * 2
-  const [value, setValue] = useState(() =>
-    isInTokens ? String(Math.ceil(doubled)) : (doubled === 0 ? 5 : doubled).toFixed(2),
-  )
+  const offered = isInTokens ? String(Math.ceil(doubled)) : (doubled === 0 ? 5 : doubled).toFixed(2)
+  const { value, set: setValue } = useDraft(budgetDraft(item), offered)
   const words = (amount: number) => (isInTokens ? `${countText(amount)} tokens` : moneyText(amount))
   const isNumber = isInTokens ? /^[1-9]\d{0,14}$/.test(value) : DOLLARS.test(value)
   const problem = !isNumber

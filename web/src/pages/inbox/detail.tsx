@@ -114,7 +114,7 @@ function Shown(props: {
 
 const short = (item: InboxItem) =>
   [
-    item.generation !== null && `${item.kind === 'plan' ? 'version' : 'generation'} ${item.generation}`,
+    item.generation !== null && `${item.kind === 'plan' ? 'version' : 'attempt'} ${item.generation}`,
     item.digest?.slice(0, 8),
   ]
     .filter(Boolean)

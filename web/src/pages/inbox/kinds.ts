@@ -26,8 +26,9 @@ export const KINDS: Record<InboxKind, { tab: InboxTab; words: string; icon: Icon
   review: { tab: 'results', words: 'Result', icon: 'eye', hue: 'held' },
   budget: { tab: 'budgets', words: 'Budget', icon: 'budgets', hue: 'ask' },
   dead_letter: { tab: 'trouble', words: 'Out of attempts', icon: 'warning', hue: 'bad' },
+  outcome: { tab: 'approvals', words: 'Outcome', icon: 'missions', hue: 'ask' },
   agent: { tab: 'trouble', words: 'Agent', icon: 'warning', hue: 'bad' },
-  alert: { tab: 'trouble', words: 'No agent can take it', icon: 'warning', hue: 'bad' },
+  alert: { tab: 'trouble', words: 'No agent takes it', icon: 'warning', hue: 'bad' },
 }
 
 /** What is asked, in one line. */
@@ -41,12 +42,14 @@ export function headline({ kind, title, digest, askedBy, preview, about }: Inbox
       return digest === null ? `Decide how to continue: ${title}` : `Review the result: ${title}`
     case 'budget':
       return `The budget is spent: ${title}`
+    case 'outcome':
+      return `Accept the outcome: ${title}`
     case 'dead_letter':
       return `Every attempt failed: ${title}`
     case 'agent':
       return `${about.agent ?? title} stopped`
     case 'alert':
-      return `No agent can take: ${title}`
+      return `No agent takes: ${title}`
   }
 }
 
@@ -56,6 +59,7 @@ export const DECISIONS: Record<Decision, { words: string; done: string }> = {
   reject: { words: 'Reject', done: 'Rejected' },
   replan: { words: 'Ask for another plan', done: 'Another plan is being made' },
   fail: { words: 'Reject for good', done: 'Rejected for good' },
+  verify: { words: 'Verify again', done: 'It is being verified' },
   answer: { words: 'Answer', done: 'Answered' },
   retry: { words: 'Try again', done: 'Queued again' },
   resume: { words: 'Resume', done: 'Resumed' },
@@ -68,8 +72,12 @@ export const DECISIONS: Record<Decision, { words: string; done: string }> = {
   cancel: { words: 'Cancel', done: 'Cancelled' },
 }
 
-/** "Cancel" alone would not say what is cancelled. */
-export function buttonWords(decision: Decision, { about }: InboxItem): string {
+/** "Cancel" alone would not say what is cancelled, nor "Resume" what is resumed. */
+export function buttonWords(decision: Decision, { about, kind, waitsFor }: InboxItem): string {
+  if (decision === 'resume' && waitsFor !== null)
+    return kind === 'review' ? `Resume ${waitsFor} and verify` : `Resume ${waitsFor}`
+  if (kind === 'outcome' && decision === 'approve') return 'Accept'
+  if (decision === 'verify') return waitsFor === null ? 'Verify again' : 'Let another agent verify'
   if (decision !== 'cancel') return DECISIONS[decision].words
   return about.taskId === null ? 'Cancel the mission' : 'Cancel the task'
 }
@@ -99,3 +107,7 @@ const ASKED: readonly Decision[] = [
   'cancel',
 ]
 export const isAsked = (decision: Decision) => ASKED.includes(decision)
+
+/** The next attempt of a task continues the work so far, or starts over. */
+export const canStartOver = (decision: Decision, { about }: InboxItem) =>
+  about.taskId !== null && (decision === 'reject' || decision === 'retry')

@@ -1,13 +1,27 @@
 import { useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { START_OVER } from '../../requests/act-words.ts'
 import { useSession } from '../../requests/session.ts'
-import { buttonWords, canBeTogether, type Decision, type InboxItem, wayBack, wayOn } from './kinds.ts'
+import {
+  buttonWords,
+  canBeTogether,
+  canStartOver,
+  type Decision,
+  type InboxItem,
+  wayBack,
+  wayOn,
+} from './kinds.ts'
 
 /** Several of one kind are answered together, with one confirmation. */
 export function SelectedBar(props: {
   items: readonly InboxItem[]
-  onAnswer: (given: { items: readonly InboxItem[]; decision: Decision; comment: string }) => void
+  onAnswer: (given: {
+    items: readonly InboxItem[]
+    decision: Decision
+    comment: string
+    fresh: boolean
+  }) => void
   onClear: () => void
 }) {
   const { items, onAnswer, onClear } = props
@@ -41,10 +55,12 @@ export function SelectedBar(props: {
       {asked && (
         <ConfirmDialog
           confirm={`${buttonWords(asked, first)}: ${items.length}`}
+          draft={items.map(({ id }) => id).join(' ')}
           onClose={() => setAsked(null)}
-          onConfirm={(comment) => onAnswer({ items, decision: asked, comment })}
+          onConfirm={(comment, fresh) => onAnswer({ items, decision: asked, comment, fresh })}
           open
           {...(asked === 'reject' ? { reason: 'required' as const } : {})}
+          {...(canStartOver(asked, first) && { choice: START_OVER })}
           text="Each is decided separately, and only as you see it now."
           title={`${buttonWords(asked, first)}: ${items.length} ${items.length === 1 ? 'item' : 'items'}?`}
         />

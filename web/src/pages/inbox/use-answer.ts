@@ -1,9 +1,11 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useCallback, useState } from 'react'
 import { Problem } from '../../../../src/client/client.ts'
+import { dropDraft } from '../../parts/drafts.ts'
 import { showRefusal } from '../../parts/show-refusal.ts'
 import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
+import { answerDraft, budgetDraft } from './drafts.ts'
 import { DECISIONS, type Decision, type InboxItem } from './kinds.ts'
 
 /** What a person decided, bound to what they saw. There is no undo: the answer goes to the agent or mission that waits for it. */
@@ -12,6 +14,8 @@ export interface Given {
   decision: Decision
   comment?: string
   answer?: string
+  /** The next attempt starts over. */
+  fresh?: boolean
   budget?: { maxUsd?: string; maxTokens?: number } | { limitUsd?: string; limitTokens?: number }
 }
 
@@ -54,8 +58,10 @@ export function useAnswer(onRefused: (item: InboxItem, change: Change | null) =>
         body: { ...given, ...boundTo(item) },
       }),
     onMutate: ({ item }) => setSent((before) => new Set(before).add(seenKey(item))),
-    onSuccess: (_, { item, given }) =>
-      toast({ id: 'answered', kind: 'done', title: `${DECISIONS[given.decision].done}: ${item.title}` }),
+    onSuccess: (_, { item, given }) => {
+      for (const draft of [answerDraft(item), budgetDraft(item)]) dropDraft(draft)
+      toast({ id: 'answered', kind: 'done', title: `${DECISIONS[given.decision].done}: ${item.title}` })
+    },
     onError: (error, { item }) => {
       forget([seenKey(item)])
       readAgain()
@@ -70,15 +76,18 @@ export function useAnswer(onRefused: (item: InboxItem, change: Change | null) =>
       items,
       decision,
       comment,
+      fresh,
     }: {
       items: readonly InboxItem[]
       decision: Decision
       comment: string
+      fresh: boolean
     }) =>
       api().post('/inbox/answer', {
         body: {
           decision,
           ...(comment === '' ? {} : { comment }),
+          ...(fresh && { fresh }),
           items: items.map((item) => ({ id: item.id, ...boundTo(item) })),
         },
       }),

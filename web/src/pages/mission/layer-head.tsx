@@ -1,9 +1,9 @@
 /** The heading of one layer in a table of tasks. */
 export function LayerHead({ layer, tasks, columns }: { layer: number; tasks: number; columns: number }) {
   return (
-    <tr className="max-sm:block">
+    <tr className="@max-[800px]:block">
       <th
-        className="pt-3 pb-1 text-left text-label font-medium text-faint max-sm:block"
+        className="px-2 pt-3 pb-1 text-left text-label font-medium text-faint @max-[800px]:block"
         colSpan={columns}
         scope="rowgroup"
       >

@@ -96,6 +96,7 @@ export function MissionActs({ mission }: { mission: Mission }) {
       />
       <ConfirmDialog
         confirm="Cancel the mission"
+        draft={id}
         isDangerous
         onClose={() => setCancelAsked(false)}
         onConfirm={(reason) => mutate({ act: 'cancel', reason })}

@@ -10,6 +10,7 @@ export function MissionComments({ id }: { id: string }) {
       emptyWords="No comments yet. Agents that start a task of this mission read what you write."
       form={(replyTo, onDone) => (
         <CommentForm
+          about={id}
           comment={(text) => whetherDone(commentOnMission(id, text, replyTo?.id ?? null))}
           onDone={onDone}
           replyTo={replyTo}

@@ -1,3 +1,4 @@
+import { Problem } from '../../../../src/client/client.ts'
 import { Button } from '../../parts/button.tsx'
 import { Markdown } from '../../parts/markdown.tsx'
 import { Moment } from '../../parts/moment.tsx'
@@ -14,12 +15,21 @@ export function MissionReport({ mission }: { mission: Mission }) {
   return <Report mission={mission} />
 }
 
+const isNotThere = (error: unknown) => error instanceof Problem && error.code === 'NOT_FOUND'
+
 const fileName = (title: string) => `${title.replace(/[^\p{L}\p{N}]+/gu, '-').slice(0, 80)}.md`
 
 function Report({ mission }: { mission: Mission }) {
   const { id, title } = mission
   const { data, error, refetch } = useReportOf(id)
-  if (error && !data) return <ProblemBox error={error} onRetry={() => void refetch()} />
+  if (error && !data)
+    return isNotThere(error) ? (
+      <p className="text-muted" role="status">
+        The report is being written. It appears here when it is done.
+      </p>
+    ) : (
+      <ProblemBox error={error} onRetry={() => void refetch()} />
+    )
   if (!data) return <Skeleton rows={6} />
   return (
     <div className="flex flex-col gap-4">

@@ -1,32 +1,41 @@
 import { useState } from 'react'
 import { useShortcuts } from '../../keys/shortcuts.ts'
 import { useListOf } from '../../keys/siblings.ts'
-import { PageLink } from '../../links.tsx'
+import { PageLink, useGo } from '../../links.tsx'
 import { useCard } from '../../live/hooks.ts'
 import { AgentChip } from '../../parts/agent-chip.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Chip } from '../../parts/chip.tsx'
+import { Duration } from '../../parts/duration.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Money } from '../../parts/money.tsx'
 import { ProblemBox } from '../../parts/problem.tsx'
+import { ProgressBar } from '../../parts/progress-bar.tsx'
 import { Segmented } from '../../parts/segmented.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { StateChip } from '../../parts/state-chip.tsx'
 import { countText } from '../../parts/wording.ts'
 import { CardReason } from '../board/card-lines.tsx'
-import { attemptWords } from '../board/words.ts'
+import { agesFrom, attemptWords, shortName } from '../board/words.ts'
 import type { Mission } from '../missions/progress.tsx'
 import { LayerHead } from './layer-head.tsx'
 import { layersOfTasks, type TaskNode, workIn } from './task-rows.ts'
 import { useTasksOf } from './use-mission.ts'
 
-const HEAD = 'px-2 py-1.5 text-left text-label font-medium text-muted first:pl-0'
-const CELL = 'px-2 py-2 align-top first:pl-0 max-sm:block max-sm:px-0 max-sm:py-0.5'
+const HEAD = 'px-2 py-1.5 text-left text-label font-medium text-muted'
+const CELL = 'px-2 py-2 align-top @max-[800px]:block @max-[800px]:px-0 @max-[800px]:py-0.5'
 /** As many cards as one request reads. */
 const ROWS_AT_ONCE = 200
 
 /** The tasks by layers. Each row is its card, so it changes with its task. */
-export function MissionTasks({ mission }: { mission: Mission }) {
+export function MissionTasks(props: {
+  mission: Mission
+  /** The address with a task beside the list. */
+  addressOf: (task: string) => string
+  /** The task beside the list. */
+  open: string | undefined
+}) {
+  const { mission, addressOf, open } = props
   const { data, error, refetch } = useTasksOf(mission.id)
   const [most, setMost] = useState(ROWS_AT_ONCE)
   const [shows, setShows] = useState<'all' | 'failed'>('all')
@@ -59,23 +68,24 @@ export function MissionTasks({ mission }: { mission: Mission }) {
           />
         </div>
       )}
-      <table className="w-full table-fixed border-collapse text-row max-sm:block">
+      <table className="-mx-2 w-[calc(100%+1rem)] table-fixed border-collapse text-row @max-[800px]:block">
         <caption className="sr-only">Tasks of the mission, by layers</caption>
-        <thead className="border-b border-line max-sm:sr-only">
+        <thead className="border-b border-line @max-[800px]:sr-only">
           <tr>
             <th className={`${HEAD} w-36`}>State</th>
             <th className={HEAD}>Task</th>
-            <th className={`${HEAD} w-[18%]`}>Agent</th>
-            <th className={`${HEAD} w-[26%]`}>Now</th>
-            <th className={`${HEAD} w-20`}>Attempt</th>
-            <th className={`${HEAD} w-20`}>Cost</th>
+            <th className={`${HEAD} w-[16%]`}>Agent</th>
+            <th className={`${HEAD} w-[24%]`}>Now</th>
+            <th className={`${HEAD} w-20 @max-[1000px]:hidden!`}>Attempt</th>
+            <th className={`${HEAD} w-20 @max-[1000px]:hidden!`}>Cost</th>
+            <th className={`${HEAD} w-24 text-right`}>Since</th>
           </tr>
         </thead>
         {layers.map(({ layer, tasks }) => (
-          <tbody className="max-sm:block" key={layer}>
-            <LayerHead columns={6} layer={layer} tasks={tasks.length} />
+          <tbody className="@max-[800px]:block" key={layer}>
+            <LayerHead columns={7} layer={layer} tasks={tasks.length} />
             {tasks.map((node) => (
-              <TaskRow key={node.id} node={node} />
+              <TaskRow addressOf={addressOf} isOpen={node.id === open} key={node.id} node={node} />
             ))}
           </tbody>
         ))}
@@ -93,16 +103,26 @@ export function MissionTasks({ mission }: { mission: Mission }) {
   )
 }
 
-function TaskRow({ node }: { node: TaskNode }) {
+function TaskRow(props: { node: TaskNode; isOpen: boolean; addressOf: (task: string) => string }) {
+  const { node, isOpen, addressOf } = props
   const card = useCard(node.id)
+  const go = useGo()
   const agent = card ? (card.holder?.agent ?? card.agent) : node.agent
   const state = card?.state ?? node.state
   const cost = card?.costUsd ?? node.costUsd
+  const isRunning = card?.state === 'running' || card?.state === 'continuing'
   return (
-    <tr className="border-b border-line max-sm:block max-sm:py-2">
+    <tr
+      className={`cursor-pointer border-b border-line hover:bg-hover @max-[800px]:flex @max-[800px]:flex-wrap @max-[800px]:items-center @max-[800px]:gap-x-3 @max-[800px]:p-2 ${isOpen ? 'bg-hover' : ''}`}
+      onClick={(event) => {
+        const isOnControl = (event.target as Element).closest('a, button')
+        if (!isOnControl && getSelection()?.isCollapsed !== false) go(addressOf(node.id))
+      }}
+    >
       <td className={CELL}>{state && <StateChip percent={card?.percent ?? null} state={state} />}</td>
-      <td className={`${CELL} break-words`}>
-        <PageLink className="hover:text-accent hover:underline" to={`/tasks/${node.id}`}>
+      <td className={`${CELL} break-words @max-[800px]:order-first @max-[800px]:basis-full`}>
+        <PageLink className="font-medium hover:text-accent hover:underline" to={addressOf(node.id)}>
+          <span className="mr-1.5 font-mono text-label text-muted">{shortName(node.id, card)}</span>
           {node.title}
         </PageLink>{' '}
         {node.number === null && <Chip hue="held">added {card && <Moment at={card.createdAt} />}</Chip>}
@@ -110,10 +130,22 @@ function TaskRow({ node }: { node: TaskNode }) {
       <td className={CELL}>
         <span className="flex">{agent && <AgentChip size={16} slug={agent} />}</span>
       </td>
-      <td className={CELL}>{card && card.state !== 'completed' && <CardReason card={card} />}</td>
-      <td className={`${CELL} text-muted tabular-nums max-sm:hidden`}>{card && attemptWords(card)}</td>
-      <td className={`${CELL} text-muted max-sm:hidden`}>
+      <td className={`${CELL} @max-[800px]:min-w-0 @max-[800px]:flex-1`}>
+        {card && card.state !== 'completed' && <CardReason card={card} isBesideState />}
+        {card && isRunning && card.percent !== null && (
+          <div className="mt-1 max-w-40">
+            <ProgressBar height={3} label={`Progress of ${node.title}`} percent={card.percent} />
+          </div>
+        )}
+      </td>
+      <td className={`${CELL} text-muted tabular-nums @max-[1000px]:hidden!`}>
+        {card && attemptWords(card)}
+      </td>
+      <td className={`${CELL} text-muted @max-[1000px]:hidden!`}>
         {cost !== null && Number(cost) > 0 && <Money usd={cost} />}
+      </td>
+      <td className={`${CELL} text-right text-muted tabular-nums`}>
+        {card && (isRunning ? <Duration since={card.stateSince} /> : <Moment at={agesFrom(card)} />)}
       </td>
     </tr>
   )

@@ -11,6 +11,7 @@ import { StateChip } from '../../parts/state-chip.tsx'
 import { moneyText } from '../../parts/wording.ts'
 import { writeSearch } from '../../search-params.ts'
 import { HUE_TEXT } from '../../theme/hues.ts'
+import { TaskBeside } from '../board/panel.tsx'
 import { headline, KINDS } from '../inbox/kinds.ts'
 import { Progress, progressWords, type Mission as Shown } from '../missions/progress.tsx'
 import { MissionActs } from './mission-acts.tsx'
@@ -42,7 +43,11 @@ export function Mission() {
   const show = (next: MissionView) => go(`/missions/${id}?view=${next}`, { replace: true })
   const showPlan = (plan: { version?: number | undefined; since?: number | undefined }) =>
     go(`/missions/${id}${writeSearch({ view: 'plan', ...plan })}`)
+  const taskAddress = (task: string | undefined) =>
+    `/missions/${id}${writeSearch({ view: search.view, version: search.version, since: search.since, task })}`
+  const openTask = (task: string | undefined) => go(taskAddress(task))
   useShortcuts('Mission', {
+    Esc: { words: 'Close the panel', run: () => openTask(undefined), isOff: !search.task },
     v: {
       words: 'Next view',
       run: () => show(MISSION_VIEWS[(MISSION_VIEWS.indexOf(view) + 1) % MISSION_VIEWS.length]!),
@@ -68,13 +73,19 @@ export function Mission() {
           <span className="min-w-0 break-words">{mission.title}</span> <StateChip state={mission.state} />
         </span>
       }
+      panel={search.task && <TaskBeside id={search.task} onClose={() => openTask(undefined)} />}
       text={<Facts mission={mission} />}
       title={mission.title}
     >
       <div className="flex flex-col gap-5">
         <Standing mission={mission} />
         <Waits id={id} />
-        <PlanDecision key={mission.planDigest} mission={mission} onShowPlan={() => show('plan')} />
+        <PlanDecision
+          isShown={view === 'plan' && (search.version ?? mission.planVersion) === mission.planVersion}
+          key={mission.planDigest}
+          mission={mission}
+          onShowPlan={() => show('plan')}
+        />
         <div>
           <Segmented
             label="View"
@@ -84,7 +95,7 @@ export function Mission() {
             value={view}
           />
         </div>
-        <View mission={mission} onPlan={showPlan} plan={search} view={view} />
+        <View mission={mission} onPlan={showPlan} plan={search} taskAddress={taskAddress} view={view} />
       </div>
     </Page>
   )
@@ -93,13 +104,14 @@ export function Mission() {
 function View(props: {
   mission: Shown
   view: MissionView
-  plan: Parameters<typeof PlanView>[0]['shown']
+  plan: Parameters<typeof PlanView>[0]['shown'] & { task?: string | undefined }
   onPlan: Parameters<typeof PlanView>[0]['onShow']
+  taskAddress: (task: string) => string
 }) {
-  const { mission, view, plan, onPlan } = props
+  const { mission, view, plan, onPlan, taskAddress } = props
   switch (view) {
     case 'tasks':
-      return <MissionTasks mission={mission} />
+      return <MissionTasks addressOf={taskAddress} mission={mission} open={plan.task} />
     case 'plan':
       return <PlanView mission={mission} onShow={onPlan} shown={plan} />
     case 'report':
@@ -122,6 +134,10 @@ function Facts({ mission }: { mission: Shown }) {
   )
 }
 
+/** Where some of its runs have no known cost: unknown is not nothing. */
+const unknownCostWords = ({ totalCost, runs, unknownRuns }: Shown) =>
+  totalCost === null || unknownRuns === 0 ? null : ` (unknown for ${unknownRuns} of ${runs} runs)`
+
 /** Its progress, what it cost, and why it does not continue. */
 function Standing({ mission }: { mission: Shown }) {
   const { goal, totalCost, config, errorMessage, resultSummary } = mission
@@ -133,6 +149,7 @@ function Standing({ mission }: { mission: Shown }) {
         <Progress height={6} mission={mission} />
         <p className="text-row text-muted tabular-nums">
           {progressWords(mission)} · {moneyText(totalCost)}
+          {unknownCostWords(mission)}
           {limit && ` of ${moneyText(limit)}`}
         </p>
       </div>

@@ -4,11 +4,13 @@ import { Problem } from '../../../../src/client/client.ts'
 import { useShortcuts } from '../../keys/shortcuts.ts'
 import { Button } from '../../parts/button.tsx'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { useHasDraft } from '../../parts/drafts.ts'
 import { explainAct } from '../../parts/explain.ts'
 import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
 import { useSession } from '../../requests/session.ts'
 import type { Mission } from '../missions/progress.tsx'
+import { planEditName } from './plan-draft.ts'
 import { estimateWords } from './plan-version.tsx'
 
 type Asked = 'fail' | 'replan' | null
@@ -23,12 +25,8 @@ function say(error: unknown): void {
   })
 }
 
-/** A plan waits for a decision. It is bound to the version and the digest that are shown. */
-export function PlanDecision({ mission, onShowPlan }: { mission: Mission; onShowPlan: () => void }) {
-  const { id, planVersion, planDigest, preview, proposedVersion, state, approvedVersion, estimate } = mission
-  const { can } = useSession()
-  const [asked, setAsked] = useState<Asked>(null)
-  const waits = planVersion !== null && (proposedVersion !== null || approvedVersion === null)
+/** What a person decides, bound to the version and the digest that are shown. */
+function usePlanActs({ id, planVersion, planDigest, preview }: Mission) {
   const seen = {
     ...(planVersion === null ? {} : { planVersion }),
     ...(planDigest === null ? {} : { digest: planDigest }),
@@ -52,10 +50,33 @@ export function PlanDecision({ mission, onShowPlan }: { mission: Mission; onShow
     onSuccess: () => toast({ kind: 'done', title: `Version ${planVersion} is rejected.` }),
     onError: say,
   })
+  return { approve, reject }
+}
+
+/** A plan waits for a decision. */
+export function PlanDecision(props: {
+  mission: Mission
+  /** This version, with the descriptions of its tasks, is on the page. */
+  isShown: boolean
+  onShowPlan: () => void
+}) {
+  const { mission, isShown, onShowPlan } = props
+  const { id, planVersion, preview, proposedVersion, state, approvedVersion, estimate } = mission
+  const { can } = useSession()
+  const [asked, setAsked] = useState<Asked>(null)
+  const waits = planVersion !== null && (proposedVersion !== null || approvedVersion === null)
+  const { approve, reject } = usePlanActs(mission)
   const isOpen = waits && (state === 'awaiting_approval' || proposedVersion !== null)
   const refusal = can('operate') ? null : 'This needs the right to operate.'
+  const isEdited = useHasDraft(planEditName(id))
+  const whyNotApprove =
+    refusal ?? (isEdited ? 'Your edit of the plan is not saved: save or discard it first.' : null)
   useShortcuts('Mission', {
-    a: { words: 'Approve the plan', run: () => approve.mutate(), isOff: !isOpen || refusal !== null },
+    a: {
+      words: isShown ? 'Approve the plan' : 'Read the plan to approve it',
+      run: () => (isShown ? approve.mutate() : onShowPlan()),
+      isOff: !isOpen || whyNotApprove !== null,
+    },
     r: { words: 'Reject the plan', run: () => setAsked('fail'), isOff: !isOpen || refusal !== null },
   })
   if (!isOpen) return null
@@ -72,48 +93,74 @@ export function PlanDecision({ mission, onShowPlan }: { mission: Mission; onShow
             ` · ${preview.added.length} added, ${preview.changed.length} changed, ${preview.cancelled.length} cancelled, ${preview.kept.length} kept`}
         </p>
       </div>
-      <Button kind="quiet" onClick={onShowPlan}>
-        Read it
-      </Button>
-      {proposedVersion === null && (
-        <Button disabledReason={refusal} onClick={() => setAsked('replan')}>
-          Ask for changes
+      <div className="ml-auto flex flex-wrap justify-end gap-3">
+        {proposedVersion === null && (
+          <Button disabledReason={refusal} onClick={() => setAsked('replan')}>
+            Ask for changes
+          </Button>
+        )}
+        <Button disabledReason={refusal} onClick={() => setAsked('fail')} shortcut="r">
+          Reject
         </Button>
-      )}
-      <Button disabledReason={refusal} onClick={() => setAsked('fail')} shortcut="r">
-        Reject
-      </Button>
-      <Button
-        busy={approve.isPending}
-        disabledReason={refusal}
-        kind="primary"
-        onClick={() => approve.mutate()}
-        shortcut="a"
-      >
-        Approve version {planVersion}
-      </Button>
+        {isShown ? (
+          <Button
+            busy={approve.isPending}
+            disabledReason={whyNotApprove}
+            kind="primary"
+            onClick={() => approve.mutate()}
+            shortcut="a"
+          >
+            Approve version {planVersion}
+          </Button>
+        ) : (
+          <Button kind="primary" onClick={onShowPlan} shortcut="a">
+            Read it to approve it
+          </Button>
+        )}
+      </div>
       {asked && (
-        <ConfirmDialog
-          confirm={asked === 'fail' ? 'Reject the plan' : 'Ask for changes'}
-          isDangerous={asked === 'fail' && proposedVersion === null}
+        <AskReason
+          asked={asked}
+          isProposal={proposedVersion !== null}
+          missionId={id}
           onClose={() => setAsked(null)}
           onConfirm={(comment) => reject.mutate({ comment, next: asked })}
-          open
-          reason="required"
-          text={
-            asked === 'replan'
-              ? 'The planner reads the reason and makes another plan.'
-              : proposedVersion === null
-                ? 'The mission ends as failed.'
-                : 'The mission continues with the plan that was approved before.'
-          }
-          title={
-            asked === 'fail'
-              ? `Reject version ${planVersion}?`
-              : `What should version ${planVersion! + 1} do differently?`
-          }
+          version={planVersion}
         />
       )}
     </section>
+  )
+}
+
+function AskReason(props: {
+  asked: NonNullable<Asked>
+  missionId: string
+  version: number
+  /** An approved plan is followed meanwhile. */
+  isProposal: boolean
+  onClose: () => void
+  onConfirm: (comment: string) => void
+}) {
+  const { asked, missionId, version, isProposal, onClose, onConfirm } = props
+  return (
+    <ConfirmDialog
+      confirm={asked === 'fail' ? 'Reject the plan' : 'Ask for changes'}
+      draft={`${missionId} ${version}`}
+      isDangerous={asked === 'fail' && !isProposal}
+      onClose={onClose}
+      onConfirm={onConfirm}
+      open
+      reason="required"
+      text={
+        asked === 'replan'
+          ? 'The planner reads the reason and makes another plan.'
+          : isProposal
+            ? 'The mission continues with the plan that was approved before.'
+            : 'The mission ends as failed.'
+      }
+      title={
+        asked === 'fail' ? `Reject version ${version}?` : `What should version ${version + 1} do differently?`
+      }
+    />
   )
 }

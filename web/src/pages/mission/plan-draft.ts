@@ -22,6 +22,13 @@ export interface DraftTask {
 type Json = Readonly<Record<string, unknown>>
 export type DraftField = Exclude<keyof DraftTask, 'rest'>
 
+/** What is edited, and from which version it began. It is kept until it is saved or discarded. */
+export interface PlanEdit {
+  readonly version: number
+  readonly tasks: readonly DraftTask[]
+}
+export const planEditName = (missionId: string) => `plan:${missionId}`
+
 interface Edge {
   readonly on: string
   readonly kind?: string

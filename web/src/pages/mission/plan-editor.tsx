@@ -1,11 +1,21 @@
 import { useMutation } from '@tanstack/react-query'
-import { useCallback, useState } from 'react'
+import { useCallback, useMemo } from 'react'
 import { Button } from '../../parts/button.tsx'
+import { useDraft } from '../../parts/drafts.ts'
 import { ProblemBox } from '../../parts/problem.tsx'
 import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
 import { EditedTask } from './edited-task.tsx'
-import { type DraftField, draftOf, newTask, planWith, problemsByRow } from './plan-draft.ts'
+import {
+  type DraftField,
+  type DraftTask,
+  draftOf,
+  newTask,
+  type PlanEdit,
+  planEditName,
+  planWith,
+  problemsByRow,
+} from './plan-draft.ts'
 
 /** The newest plan as fields. Saving makes the next version of it, which is what can be approved then. */
 export function PlanEditor(props: {
@@ -17,7 +27,18 @@ export function PlanEditor(props: {
   onClose: () => void
 }) {
   const { missionId, version, plan, newer, onClose } = props
-  const [tasks, setTasks] = useState(() => draftOf(plan))
+  const first = useMemo(() => ({ version, tasks: draftOf(plan) }), [version, plan])
+  const { value, set, drop } = useDraft<PlanEdit>(planEditName(missionId), first)
+  const { tasks } = value
+  const setTasks = useCallback(
+    (next: (before: readonly DraftTask[]) => readonly DraftTask[]) =>
+      set((before) => ({ ...before, tasks: next(before.tasks) })),
+    [set],
+  )
+  const close = () => {
+    drop()
+    onClose()
+  }
   const save = useMutation({
     mutationFn: () =>
       api().put('/missions/:id/plan', {
@@ -28,17 +49,17 @@ export function PlanEditor(props: {
       }),
     onSuccess: ({ planVersion }) => {
       toast({ kind: 'done', title: `Saved as version ${planVersion}.` })
-      onClose()
+      close()
     },
   })
   const change = useCallback(
     (place: number, field: DraftField, value: string) =>
       setTasks((before) => before.map((task, at) => (at === place ? { ...task, [field]: value } : task))),
-    [],
+    [setTasks],
   )
   const remove = useCallback(
     (place: number) => setTasks((before) => before.filter((_, at) => at !== place)),
-    [],
+    [setTasks],
   )
   const problems = problemsByRow(save.error)
   return (
@@ -71,7 +92,7 @@ export function PlanEditor(props: {
         ))}
       </div>
       <div>
-        <Button icon="plus" onClick={() => setTasks([...tasks, newTask(tasks)])} size="small">
+        <Button icon="plus" onClick={() => setTasks((before) => [...before, newTask(before)])} size="small">
           Add a task
         </Button>
       </div>
@@ -81,7 +102,7 @@ export function PlanEditor(props: {
         <Button busy={save.isPending} kind="primary" type="submit">
           Save as the next version
         </Button>
-        <Button onClick={onClose}>Keep version {version}</Button>
+        <Button onClick={close}>Keep version {version}</Button>
       </div>
     </form>
   )

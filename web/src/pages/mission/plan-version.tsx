@@ -22,7 +22,8 @@ export function PlanVersion(props: { missionId: string; version: number; since: 
   const changes = (data.changes ?? null) as PlanChanges | null
   const marks = changesByTask(changes)
   return (
-    <div className="flex flex-col gap-3">
+    // A container: in the inbox and in a dialog it has less room than a page.
+    <div className="@container flex flex-col gap-3">
       <p className="text-row text-muted">
         Version {data.version} by {proposerWords(data.proposedBy)} · {countText(data.taskCount)}{' '}
         {data.taskCount === 1 ? 'task' : 'tasks'} · {estimateWords(data.estimate)}

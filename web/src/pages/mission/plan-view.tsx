@@ -1,10 +1,12 @@
 import { useState } from 'react'
 import { Button } from '../../parts/button.tsx'
+import { draftOf } from '../../parts/drafts.ts'
 import { ProblemBox } from '../../parts/problem.tsx'
 import { Select } from '../../parts/select.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { useSession } from '../../requests/session.ts'
 import type { Mission } from '../missions/progress.tsx'
+import { type PlanEdit, planEditName } from './plan-draft.ts'
 import { PlanEditor } from './plan-editor.tsx'
 import { PlanVersion } from './plan-version.tsx'
 import { usePlanVersions } from './use-mission.ts'
@@ -25,7 +27,8 @@ export function PlanView(props: { mission: Mission; shown: Shown; onShow: (shown
   const { mission, shown, onShow } = props
   const { data, error, refetch } = usePlanVersions(mission.id)
   const { can } = useSession()
-  const [edited, setEdited] = useState<number | null>(null)
+  // What was edited and left is open again.
+  const [edited, setEdited] = useState(() => draftOf<PlanEdit>(planEditName(mission.id))?.version ?? null)
   if (mission.planVersion === null)
     return <p className="text-muted">There is no plan yet. The planner makes one, or a person does.</p>
   if (edited !== null)

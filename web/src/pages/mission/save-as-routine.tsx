@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Button } from '../../parts/button.tsx'
+import { useDraft } from '../../parts/drafts.ts'
 import { Field } from '../../parts/field.tsx'
 import { showRefusal } from '../../parts/show-refusal.ts'
 import { TextInput } from '../../parts/text-input.tsx'
@@ -14,16 +15,18 @@ import { AskDialog } from '../task/ask-dialog.tsx'
 export function SaveAsRoutine({ mission }: { mission: Mission }) {
   const { can } = useSession()
   const [isAsked, setAsked] = useState(false)
-  const [name, setName] = useState(mission.title)
+  const { value: name, set: setName, drop } = useDraft(`routine:${mission.id}`, mission.title)
   const save = useMutation({
     mutationFn: () =>
       api().post('/routines', { body: { name: name.trim(), fromMission: mission.id }, retry: true }),
-    onSuccess: (routine) =>
+    onSuccess: (routine) => {
+      drop()
       toast({
         kind: 'done',
         title: `Saved as the routine “${routine.name}”.`,
         text: 'It runs on request.',
-      }),
+      })
+    },
     onError: showRefusal,
   })
   const refusal = !can('operate')

@@ -5,7 +5,16 @@ import type { MissionEdge, MissionTask, VerificationRule } from '../../../../src
 
 export type PlannedTask = Pick<
   MissionTask,
-  'tempId' | 'title' | 'agent' | 'capabilities' | 'contractor' | 'model' | 'dependsOn' | 'optional'
+  | 'tempId'
+  | 'title'
+  | 'description'
+  | 'successCriteria'
+  | 'agent'
+  | 'capabilities'
+  | 'contractor'
+  | 'model'
+  | 'dependsOn'
+  | 'optional'
 > & { verification: VerificationRule | null; budgetUsd: string | null }
 
 type Written = Partial<Omit<MissionTask, 'dependsOn'>> & {
@@ -13,12 +22,18 @@ type Written = Partial<Omit<MissionTask, 'dependsOn'>> & {
   dependsOn?: readonly (string | MissionEdge)[]
 }
 
+const restOf = (description: string | null | undefined) =>
+  description?.split('\n').slice(1).join('\n').trim() || null
+
 /** The tasks with their defaults filled in. */
 export function tasksOf(plan: unknown): PlannedTask[] {
   const { tasks = [] } = (plan ?? {}) as { tasks?: readonly Written[] }
   return tasks.map((task) => ({
     tempId: task.tempId,
     title: task.title ?? task.description?.split('\n')[0] ?? task.tempId,
+    // Without a title, the first line of the description is it.
+    description: task.title ? (task.description ?? null) : restOf(task.description),
+    successCriteria: task.successCriteria ?? null,
     agent: task.agent ?? null,
     capabilities: task.capabilities ?? [],
     contractor: task.contractor ?? null,

@@ -20,6 +20,9 @@ const MISSIONS_AT_ONCE = 200
 const changesMissions = ({ type, missionId, to }: LiveEvent) =>
   type.startsWith('mission_') || (missionId !== null && to !== null)
 
+/** Where there is no room for all. */
+const DROPS = ['made', 'cost', 'progress']
+
 const COLUMNS: Column<ListedMission>[] = [
   {
     name: 'state',
@@ -31,7 +34,7 @@ const COLUMNS: Column<ListedMission>[] = [
   {
     name: 'title',
     words: 'Mission',
-    width: 'minmax(0, 2fr)',
+    width: 'minmax(200px, 2fr)',
     phone: 'first',
     cell: ({ id, title }) => (
       <PageLink className="font-medium hover:text-accent hover:underline" to={`/missions/${id}`}>
@@ -42,7 +45,7 @@ const COLUMNS: Column<ListedMission>[] = [
   {
     name: 'progress',
     words: 'Progress',
-    width: 'minmax(0, 1fr)',
+    width: 'minmax(96px, 1fr)',
     phone: 'hidden',
     cell: (mission) => <Progress mission={mission} />,
   },
@@ -59,7 +62,11 @@ const COLUMNS: Column<ListedMission>[] = [
     width: '72px',
     align: 'end',
     phone: 'hidden',
-    cell: ({ totalCost }) => <Money usd={totalCost} />,
+    cell: ({ totalCost, runs, unknownRuns }) => (
+      <span title={unknownRuns > 0 ? `Unknown for ${unknownRuns} of ${runs} runs` : undefined}>
+        <Money usd={totalCost} />
+      </span>
+    ),
   },
   {
     name: 'made',
@@ -106,6 +113,7 @@ export function Missions() {
       ) : (
         <DataTable
           columns={COLUMNS}
+          drops={DROPS}
           keyOf={({ id }) => id}
           label="Missions"
           onOpen={({ id }) => go(`/missions/${id}`)}

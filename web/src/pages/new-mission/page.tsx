@@ -1,8 +1,9 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import type { FormEvent } from 'react'
 import { useGo } from '../../links.tsx'
 import { Button } from '../../parts/button.tsx'
+import { useDraft } from '../../parts/drafts.ts'
 import { Field } from '../../parts/field.tsx'
 import { Page } from '../../parts/page.tsx'
 import { ProblemBox } from '../../parts/problem.tsx'
@@ -13,6 +14,7 @@ import { TextInput } from '../../parts/text-input.tsx'
 import { api } from '../../requests/api.ts'
 import { agentNamesQuery } from '../../requests/names.ts'
 import { useSession } from '../../requests/session.ts'
+import { isOwnAgent } from '../agents/own-agent.ts'
 import { PlanField } from './plan-field.tsx'
 import { EXAMPLE_PLAN, problemsIn } from './plan-text.ts'
 
@@ -55,7 +57,8 @@ export function NewMission() {
   const { goal = '' } = useSearch({ from: '/missions/new' })
   const go = useGo()
   const { can } = useSession()
-  const [draft, setDraft] = useState<Draft>({
+  // A goal that a link brings is another mission than the one that was begun before.
+  const written = useDraft<Draft>(`new-mission:${goal}`, {
     goal,
     title: '',
     by: 'agent',
@@ -65,10 +68,14 @@ export function NewMission() {
     below: '',
     budget: '',
   })
+  const { value: draft, set: setDraft } = written
   const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }))
   const make = useMutation({
     mutationFn: () => api().post('/missions', { body: missionOf(draft), retry: true }),
-    onSuccess: ({ id }) => go(`/missions/${id}`, { replace: true }),
+    onSuccess: ({ id }) => {
+      written.drop()
+      go(`/missions/${id}`, { replace: true })
+    },
   })
   const problem =
     draft.goal.trim() === ''
@@ -132,6 +139,11 @@ export function NewMission() {
             {draft.by === 'agent' ? 'Make a plan' : 'Propose this plan'}
           </Button>
           <Button onClick={() => go('/missions')}>Back to missions</Button>
+          {written.isKept && (
+            <Button kind="quiet" onClick={written.drop}>
+              Discard
+            </Button>
+          )}
         </div>
       </form>
     </Page>
@@ -179,7 +191,7 @@ function Planner({ value, onChange }: { value: string; onChange: (slug: string) 
   const { data, error, refetch } = useQuery(agentNamesQuery)
   if (error) return <ProblemBox error={error} onRetry={() => void refetch()} />
   if (!data) return <Skeleton rows={1} />
-  const agents = data.items.filter(({ state }) => state !== 'terminated')
+  const agents = data.items.filter(({ slug, state }) => state !== 'terminated' && !isOwnAgent(slug))
   const hasPlanner = agents.some(({ capabilities }) => capabilities.includes('planning'))
   return (
     <Field

@@ -13,7 +13,7 @@ import type { RunningNow } from './use-overview.ts'
 
 const SHOWN = 5
 const GRID =
-  'grid grid-cols-[minmax(0,9rem)_minmax(0,2fr)_minmax(0,2fr)_5rem_4rem_4rem_4rem] items-center gap-3 max-sm:flex max-sm:flex-wrap max-sm:gap-x-3 max-sm:gap-y-0.5'
+  'grid grid-cols-[minmax(0,9rem)_minmax(200px,2fr)_minmax(0,2fr)_5rem_4rem_4rem_4rem] items-center gap-3 @max-[800px]:flex @max-[800px]:flex-wrap @max-[800px]:gap-x-3 @max-[800px]:gap-y-0.5'
 
 const addressOf = ({ runId, taskKey, taskId }: RunningNow) =>
   runId === null ? `/tasks/${taskKey ?? taskId}` : `/runs/${runId}`
@@ -52,7 +52,7 @@ export function Running({ items, count }: { items: readonly RunningNow[]; count:
         <p className="px-4 pb-3 text-row text-muted">No agent is at work.</p>
       ) : (
         <>
-          <div aria-hidden="true" className={`${GRID} px-4 pb-1 text-label text-faint max-sm:hidden`}>
+          <div aria-hidden="true" className={`${GRID} px-4 pb-1 text-label text-faint @max-[800px]:hidden`}>
             <span>Agent</span>
             <span>Task</span>
             <span>Doing</span>

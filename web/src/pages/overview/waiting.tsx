@@ -8,9 +8,12 @@ import { Moment } from '../../parts/moment.tsx'
 import { toast } from '../../parts/toasts.tsx'
 import { useSession } from '../../requests/session.ts'
 import { HUE_TEXT } from '../../theme/hues.ts'
+import { ReviewOfTask } from '../changes/review-of-task.tsx'
 import { blocksWords } from '../inbox/item-row.tsx'
 import { headline, type InboxItem, KINDS } from '../inbox/kinds.ts'
 import { useAnswer } from '../inbox/use-answer.ts'
+import { PlanVersion } from '../mission/plan-version.tsx'
+import { ApprovalDialog } from '../task/ask-approval.tsx'
 
 const addressOf = ({ id }: InboxItem) => `/inbox?item=${encodeURIComponent(id)}`
 
@@ -90,15 +93,51 @@ export function Waiting({ items, count }: { items: readonly InboxItem[]; count: 
         ))}
       </ul>
       {asked && (
-        <ConfirmDialog
-          confirm="Approve"
+        <AskFirst
+          item={asked}
+          onApprove={() => answer({ item: asked, given: { decision: 'approve' } })}
           onClose={() => setAsked(null)}
-          onConfirm={() => answer({ item: asked, given: { decision: 'approve' } })}
-          open
-          text={`${asked.preview ?? blocksWords(asked.blocks)}. It is approved only as it is now${asked.kind === 'plan' ? `, version ${asked.generation}` : ''}.`}
-          title={headline(asked)}
         />
       )}
     </section>
+  )
+}
+
+/** Nothing is approved unseen: everything of a result and of a plan is shown. */
+function AskFirst(props: { item: InboxItem; onApprove: () => void; onClose: () => void }) {
+  const { item, onApprove, onClose } = props
+  const { about, kind, generation, digest } = item
+  if (kind === 'review' && about.taskId !== null && generation !== null)
+    return (
+      <ApprovalDialog
+        name={item.title}
+        onApprove={onApprove}
+        onClose={onClose}
+        text="Your approval is for exactly this result and commit. It is refused if they have changed."
+      >
+        <ReviewOfTask digest={digest} generation={generation} taskId={about.taskId} />
+      </ApprovalDialog>
+    )
+  if (kind === 'plan' && about.missionId !== null && generation !== null)
+    return (
+      <ApprovalDialog
+        name={item.title}
+        onApprove={onApprove}
+        onClose={onClose}
+        text={`Your approval is for exactly version ${generation} of the plan. It is refused if there is another one.`}
+      >
+        <PlanVersion missionId={about.missionId} since={null} version={generation} />
+      </ApprovalDialog>
+    )
+  const preview = (item.preview ?? blocksWords(item.blocks)).replace(/\.$/, '')
+  return (
+    <ConfirmDialog
+      confirm="Approve"
+      onClose={onClose}
+      onConfirm={onApprove}
+      open
+      text={`${preview}. It is approved only as it is now.`}
+      title={headline(item)}
+    />
   )
 }

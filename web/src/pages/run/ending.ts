@@ -63,7 +63,23 @@ const NEXT: Partial<Record<RunErrorCode, { next: string; act: EndingAct }>> = {
     next: 'Read what it repeated, then say in the task what to do instead.',
     act: 'open_task',
   },
+  stalled: {
+    next: 'Read its last step. If it works without output for long, give its task a longer stall timeout.',
+    act: 'open_task',
+  },
   no_progress: { next: 'Read its last step; the task may need more time or less work.', act: 'open_task' },
+  work_elsewhere: {
+    next: 'Start the node that has it, or start the task over.',
+    act: 'open_task',
+  },
+  work_not_saved: {
+    next: 'Read why below, and repair the repository or the disk. What was done is still in the folder.',
+    act: 'open_task',
+  },
+  work_incomplete: {
+    next: 'Read what it lacks in its details. A result that is complete enough can be promoted.',
+    act: 'open_task',
+  },
   timeout: { next: 'The next attempt gets twice the time. Smaller tasks end sooner.', act: 'open_task' },
 }
 const USUAL_NEXT = { next: 'Read its last steps below, then decide in the task.', act: 'open_task' } as const
@@ -96,5 +112,6 @@ function taskWords(code: RunErrorCode, task: (typeof RUN_ERRORS)[RunErrorCode]['
   if (code === 'claim_lost') return 'The task is not affected: another holder has it now.'
   if (code === 'cancelled')
     return 'Stopped by a person, the task waits for one; otherwise it went back to the queue.'
+  if (code === 'timeout') return 'The task is retried with twice the time while it has attempts left.'
   return task === null ? 'The task went back to the queue. No attempt was spent.' : FOR_TASK[task]
 }

@@ -2,7 +2,9 @@ import type { ReactNode } from 'react'
 import { PageLink } from '../../links.tsx'
 import { Copyable } from '../../parts/copyable.tsx'
 import { Moment } from '../../parts/moment.tsx'
-import { bytesText, countText, durationText } from '../../parts/wording.ts'
+import { bytesText, durationText } from '../../parts/wording.ts'
+import type { Folder } from '../changes/use-changes.ts'
+import { continuesText, figuresText, filesText } from '../changes/work-words.ts'
 import type { Run, RunEvent } from './use-run.ts'
 
 /** What is known of a run, by subject. What is not known is left out when it is drawn. */
@@ -43,23 +45,31 @@ export const wakeupFacts = (run: Run): Facts => [
   ['Took', run.durationMs === null ? null : durationText(run.durationMs)],
 ]
 
-export function folderFacts(run: Run, { cwd }: Payload): Facts {
-  const { branch, commit, baseCommit, committed } = (run.folder ?? {}) as Payload
+export function folderFacts({ folder }: Run, { cwd }: Payload): Facts {
+  const { worktree, saved, continues, work, cleaned, notSaved } = folder ?? {}
   return [
-    ['Folder', copyable(text(cwd))],
-    ['Branch', copyable(text(branch))],
-    ['Commit', copyable(text(commit), 12)],
-    ['Base', copyable(text(baseCommit), 12)],
-    ['Changes', changesIn(committed)],
+    ['Folder', copyable(text(cwd) ?? folder?.path ?? null)],
+    ['Branch', copyable(worktree?.branch ?? null)],
+    ['Commit', copyable(saved?.commit ?? null, 10) ?? (notSaved ? 'The work could not be saved' : null)],
+    ['Base', copyable(worktree?.baseCommit ?? null, 10)],
+    ['Continues', continues && continuesText(continues)],
+    ['Saved', saved && savedWords(saved.committedFiles)],
+    ['Whole work', work && figuresText(work.whole)],
+    ['This attempt', work && continues && figuresText(work.attempt)],
+    ['Removed', cleaned && removedWords(cleaned)],
   ]
 }
 
-function changesIn(committed: unknown): string | null {
-  if (typeof committed !== 'object' || committed === null) return null
-  const { commits = 0, filesChanged = 0, insertions = 0, deletions = 0 } = committed as Record<string, number>
-  const counts = `${countText(commits)} commits, ${countText(filesChanged)} files`
-  return `${counts}, +${countText(insertions)} −${countText(deletions)}`
-}
+const savedWords = (committedFiles: number) =>
+  committedFiles === 0
+    ? 'The agent had committed everything'
+    : `Baton committed ${filesText(committedFiles)} that the agent had not`
+
+type Cleaned = NonNullable<Folder['cleaned']>
+const removedWords = ({ isRemoved, isBranchDeleted, why }: Cleaned) =>
+  isRemoved
+    ? `The folder${isBranchDeleted ? ' and its branch, which had no changes' : '; its branch is kept'}`
+    : `No${why === null ? '' : `: ${why}`}`
 
 export const sessionFacts = (run: Run): Facts => [
   ['Session before', copyable(run.sessionIdBefore)],

@@ -14,6 +14,7 @@ import { RunFacts, RunHeading, runTitle } from './run-header.tsx'
 import { StopRun } from './stop-run.tsx'
 import { isRunLive, type RunEvent, shortId, useRun, useRunEvents } from './use-run.ts'
 import { RUN_VIEWS, type RunView } from './views.ts'
+import { WorkFlag } from './work-flag.tsx'
 
 const WORDS: Record<RunView, string> = { nice: 'Nice', raw: 'Raw', timeline: 'Timeline', details: 'Details' }
 
@@ -55,6 +56,7 @@ export function Run() {
       title={runTitle(run)}
     >
       <EndedBadly run={run} />
+      {view !== 'details' && <WorkFlag onShow={() => show({ view: 'details' }, false)} run={run} />}
       <Flags events={events.data?.items ?? []} isLive={isRunLive(run)} />
       <RunBody address={{ ...search, view }} events={events} onShow={show} run={run} views={views} />
     </Page>

@@ -1,4 +1,7 @@
 import { Markdown } from '../../parts/markdown.tsx'
+import { ChangesView } from '../changes/changes-view.tsx'
+import { WorkNotes } from '../changes/work-notes.tsx'
+import { gapsOf } from '../changes/work-words.ts'
 import {
   begunWith,
   type Facts,
@@ -22,6 +25,18 @@ export function RunDetails({ run, events }: { run: Run; events: readonly RunEven
         <Section facts={logFacts(run)} title="Log" />
         <Section facts={folderFacts(run, begun)} title="Folder" />
       </div>
+      {run.folder && <WorkNotes className="mt-4 max-w-text" gaps={gapsOf(run.folder)} />}
+      {run.folder?.worktree && (
+        <section aria-label="Changes" className="mt-6 max-w-text">
+          <h2 className="mb-2 text-title font-semibold">Changes</h2>
+          <ChangesView
+            continues={run.folder.continues}
+            hasNotes={false}
+            key={run.folder.saved?.commit ?? run.status}
+            of={{ runId: run.id }}
+          />
+        </section>
+      )}
       {run.summary && (
         <section className="mt-6 max-w-prose">
           <h2 className="mb-1 text-title font-semibold">Summary</h2>

@@ -34,8 +34,9 @@ export function RunFacts({ run }: { run: Run }) {
           </PageLink>
         </span>
       )}
-      {run.generation !== null && <span>generation {run.generation}</span>}
-      {run.attempt !== null && <span>attempt {run.attempt}</span>}
+      {run.generation !== null && (
+        <span title={`Generation ${run.generation}`}>attempt {run.generation}</span>
+      )}
       <span>{isRunLive(run) && run.startedAt ? <Duration since={run.startedAt} /> : <Took run={run} />}</span>
       {run.usage && (
         <span>

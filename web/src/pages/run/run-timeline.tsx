@@ -1,4 +1,5 @@
 import { clockText } from '../../logs/times.ts'
+import { Button } from '../../parts/button.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { ProblemBox } from '../../parts/problem.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
@@ -18,7 +19,7 @@ const isEmpty = (payload: unknown) =>
 
 /** What happened to the run: starts, messages, flags, ends. */
 export function RunTimeline({ events }: { events: ReturnType<typeof useRunEvents> }) {
-  const { data, error, isPending, refetch } = events
+  const { data, error, isPending, isFetching, refetch, readOn } = events
   if (error)
     return (
       <Around>
@@ -47,8 +48,11 @@ export function RunTimeline({ events }: { events: ReturnType<typeof useRunEvents
         ))}
       </ol>
       {data.nextCursor !== null && (
-        <p className="mt-3 text-row text-muted">
-          These are the first {data.items.length} events. The raw log has the rest.
+        <p className="mt-3 flex items-center gap-3 text-row text-muted">
+          These are the first {data.items.length} events.
+          <Button busy={isFetching} onClick={readOn} size="small">
+            Read on
+          </Button>
         </p>
       )}
     </Around>

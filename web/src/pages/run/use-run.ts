@@ -1,3 +1,4 @@
+import { useRef } from 'react'
 import type { AnswerTo } from '../../../../src/client/client.ts'
 import { isLive, type RunState } from '../../../../src/core/runs/states.ts'
 import type { LiveEvent } from '../../live/card.ts'
@@ -40,13 +41,33 @@ export const useRun = (id: string) =>
 
 const EVENTS_A_PAGE = 200
 
-export const useRunEvents = (id: string) =>
-  useSnapshot(
-    ['run-events', id],
-    ({ signal }) =>
-      api().read('/runs/:id/events', { params: { id }, query: { limit: EVENTS_A_PAGE }, signal }),
-    { refetchOn: ({ type, runId }) => runId === id && type !== 'run_usage' },
-  )
+/** The first pages of the timeline, as one. */
+async function readEvents(id: string, pages: number, signal: AbortSignal) {
+  const read = (afterSeq?: string) =>
+    api().read('/runs/:id/events', { params: { id }, query: { limit: EVENTS_A_PAGE, afterSeq }, signal })
+  const { body, seq } = await read()
+  const items = [...body.items]
+  let { nextCursor } = body
+  for (let page = 1; page < pages && nextCursor !== null; page += 1) {
+    const next = await read(nextCursor)
+    items.push(...next.body.items)
+    nextCursor = next.body.nextCursor
+  }
+  return { body: { items, nextCursor }, seq }
+}
+
+export function useRunEvents(id: string) {
+  // Not state: another page is read into the same answer, which stays on the page meanwhile.
+  const pages = useRef(1)
+  const events = useSnapshot(['run-events', id], ({ signal }) => readEvents(id, pages.current, signal), {
+    refetchOn: ({ type, runId }) => runId === id && type !== 'run_usage',
+  })
+  const readOn = () => {
+    pages.current += 1
+    void events.refetch()
+  }
+  return { ...events, readOn }
+}
 
 export const isRunLive = ({ status }: { status: RunState }) => isLive(status)
 

@@ -75,6 +75,9 @@ function Task({ run }: { run: ListedRun }) {
   )
 }
 
+/** Where there is no room for all. */
+export const RUN_DROPS = ['queued', 'tokens', 'why', 'cost', 'failure']
+
 export const RUN_COLUMNS: Column<ListedRun>[] = [
   { name: 'status', words: 'Status', width: '104px', phone: 'first', cell: (run) => <Status run={run} /> },
   {
@@ -95,11 +98,17 @@ export const RUN_COLUMNS: Column<ListedRun>[] = [
   {
     name: 'agent',
     words: 'Agent',
-    width: 'minmax(0, 1fr)',
+    width: 'minmax(104px, 1fr)',
     phone: 'second',
     cell: (run) => <Agent run={run} />,
   },
-  { name: 'task', words: 'Task', width: 'minmax(0, 2fr)', phone: 'first', cell: (run) => <Task run={run} /> },
+  {
+    name: 'task',
+    words: 'Task',
+    width: 'minmax(200px, 2fr)',
+    phone: 'first',
+    cell: (run) => <Task run={run} />,
+  },
   {
     name: 'why',
     words: 'Why',
@@ -112,8 +121,8 @@ export const RUN_COLUMNS: Column<ListedRun>[] = [
   {
     name: 'failure',
     words: 'Failure',
-    width: 'minmax(0, 1.6fr)',
-    phone: 'hidden',
+    width: 'minmax(120px, 1.6fr)',
+    phone: 'room',
     cell: (run) => <Failure run={run} />,
   },
   {

@@ -13,7 +13,7 @@ import { Skeleton } from '../../parts/skeleton.tsx'
 import type { VirtualListHandle } from '../../parts/virtual-list.tsx'
 import { countText } from '../../parts/wording.ts'
 import { writeSearch } from '../../search-params.ts'
-import { RUN_COLUMNS } from './columns.tsx'
+import { RUN_COLUMNS, RUN_DROPS } from './columns.tsx'
 import { Filters } from './filters.tsx'
 import type { RunFilter } from './search.ts'
 import { useRuns } from './use-runs.ts'
@@ -66,6 +66,7 @@ export function Runs() {
         <div className="relative flex min-h-0 flex-1 flex-col">
           <DataTable
             columns={RUN_COLUMNS}
+            drops={RUN_DROPS}
             keyOf={(run) => run.id}
             label="Runs"
             onNearEnd={() => void loadMore()}

@@ -26,6 +26,32 @@ function enter(given: { token: string } | { key: string }): Promise<void> {
 
 export function SignIn() {
   useDocumentTitle('Sign in')
+  return (
+    <main className="mx-auto flex min-h-dvh w-full max-w-104 flex-col justify-center gap-6 px-4 py-12">
+      <Wordmark />
+      {/* Before anything is sent: over plain http, others on the way could read it. */}
+      {isSecureContext ? <SignInHere /> : <NotSecure />}
+    </main>
+  )
+}
+
+function NotSecure() {
+  return (
+    <>
+      <div>
+        <h1 className="text-page font-semibold">Sign in over https</h1>
+        <p className="mt-1 text-body text-muted">
+          This page came over plain http, so others on the network could read your key and take over your
+          session. Open Baton through a proxy with TLS, or through a tunnel to its machine:
+        </p>
+      </div>
+      <Copyable isBlock text={`ssh -N -L 4400:127.0.0.1:${location.port || 80} ${location.hostname}`} />
+      <p className="text-label text-muted">Then open http://127.0.0.1:4400 in this browser.</p>
+    </>
+  )
+}
+
+function SignInHere() {
   const [isTrying, setIsTrying] = useState(() => tokenIn(location.hash) !== null)
   const [refusal, setRefusal] = useState<unknown>(null)
   useEffect(() => {
@@ -44,18 +70,13 @@ export function SignIn() {
     addEventListener('hashchange', takeLink)
     return () => removeEventListener('hashchange', takeLink)
   }, [])
-  return (
-    <main className="mx-auto flex min-h-dvh w-full max-w-104 flex-col justify-center gap-6 px-4 py-12">
-      <Wordmark />
-      {isTrying ? (
-        <>
-          <h1 className="text-page font-semibold">Signing in</h1>
-          <Skeleton label="Signing in" rows={3} />
-        </>
-      ) : (
-        <Ways refusal={refusal} />
-      )}
-    </main>
+  return isTrying ? (
+    <>
+      <h1 className="text-page font-semibold">Signing in</h1>
+      <Skeleton label="Signing in" rows={3} />
+    </>
+  ) : (
+    <Ways refusal={refusal} />
   )
 }
 
@@ -102,8 +123,8 @@ function Ways({ refusal }: { refusal: unknown }) {
 }
 
 function Refusal({ error }: { error: unknown }) {
-  const { title, detail, code, canRetry } = explain(error)
-  const isRefused = !canRetry
+  const { title, detail, code } = explain(error)
+  const isRefused = code === 'UNAUTHENTICATED' || code === 'VALIDATION_FAILED'
   return (
     <div className="flex gap-3 rounded-card border border-line bg-bad-tint p-3 text-bad" role="alert">
       <Icon className="mt-0.5" name="warning" />

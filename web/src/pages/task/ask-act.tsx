@@ -2,7 +2,9 @@ import { mayBeDone } from '../../../../src/core/acts.ts'
 import { Button } from '../../parts/button.tsx'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
+import type { Asked } from '../../requests/acts.ts'
 import { AskApproval } from './ask-approval.tsx'
+import { AskRejection } from './ask-rejection.tsx'
 import { AskAgent, AskPriority } from './ask-value.tsx'
 import type { Asking, SharedAct } from './asked-first.ts'
 
@@ -27,13 +29,10 @@ export function AskAct(props: Asking & { act: SharedAct }) {
       )
     case 'reject':
       return (
-        <ConfirmDialog
-          {...asked}
-          confirm="Reject result"
-          onConfirm={(reason) => send({ act, ...because(reason) })}
-          reason="required"
-          text="It is retried with your reason, or fails if no attempts are left."
-          title={`Reject the result of ${about.name}?`}
+        <AskRejection
+          name={about.name}
+          onClose={onClose}
+          onConfirm={(given) => send({ act, ...(about.one && { seen: about.one }), ...given })}
         />
       )
     case 'reset':
@@ -51,6 +50,8 @@ export function AskAct(props: Asking & { act: SharedAct }) {
       return <AskApproval {...props} />
     case 'again':
       return <AskAgain {...props} />
+    case 'start_over':
+      return <AskStartOver {...props} />
     case 'priority':
       return <AskPriority {...props} />
     case 'agent':
@@ -61,8 +62,8 @@ export function AskAct(props: Asking & { act: SharedAct }) {
 function AskAgain({ about, onClose, send }: Asking) {
   const refusal = (act: 'retry' | 'reset') =>
     about.one && !mayBeDone(act, about.one) ? 'Not possible in its current state.' : null
-  const choose = (act: 'retry' | 'reset') => {
-    send({ act })
+  const choose = (asked: Asked) => {
+    send(asked)
     onClose()
   }
   return (
@@ -70,19 +71,35 @@ function AskAgain({ about, onClose, send }: Asking) {
       actions={
         <>
           <Button onClick={onClose}>Keep as it is</Button>
-          <Button disabledReason={refusal('reset')} onClick={() => choose('reset')}>
+          <Button disabledReason={refusal('reset')} onClick={() => choose({ act: 'reset' })}>
             Put back in the queue
           </Button>
-          <Button disabledReason={refusal('retry')} kind="primary" onClick={() => choose('retry')}>
+          <Button disabledReason={refusal('retry')} onClick={() => choose({ act: 'retry', fresh: true })}>
+            Start over
+          </Button>
+          <Button disabledReason={refusal('retry')} kind="primary" onClick={() => choose({ act: 'retry' })}>
             Retry
           </Button>
         </>
       }
       onClose={onClose}
       open
-      text="Retry continues with what was learned so far. Putting it back in the queue starts over, with all its attempts."
+      text="Retry continues the work so far. Start over begins from the base, in a new session; the work so far stays on its branch. Put back in the queue does that too, and opens a new round with all attempts."
       title={`Work on ${about.name} again`}
-      width="small"
+    />
+  )
+}
+
+/** A retry without the work so far. */
+function AskStartOver({ about, onClose, send }: Asking) {
+  return (
+    <ConfirmDialog
+      confirm="Start over"
+      onClose={onClose}
+      onConfirm={() => send({ act: 'retry', fresh: true })}
+      open
+      text="The next attempt begins from the base, in a new session. The work so far stays on its branch."
+      title={`Start ${about.name} over?`}
     />
   )
 }

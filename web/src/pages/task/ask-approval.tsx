@@ -1,10 +1,11 @@
-import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import { mayBeDone } from '../../../../src/core/acts.ts'
 import { useCard } from '../../live/hooks.ts'
 import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
-import { ProblemBox } from '../../parts/problem.tsx'
-import { Skeleton } from '../../parts/skeleton.tsx'
-import { api } from '../../requests/api.ts'
+import { Icon } from '../../parts/icon.tsx'
+import { ReviewOfTask } from '../changes/review-of-task.tsx'
+import { AskRejection } from './ask-rejection.tsx'
 import type { AskedTask, Asking } from './asked-first.ts'
 
 /** Shows what is to be approved; Enter approves. */
@@ -13,7 +14,7 @@ export function AskApproval(props: Asking) {
   return about.one ? (
     <AskOne {...props} task={about.one} />
   ) : (
-    <Ask
+    <ApprovalDialog
       name={about.name}
       onApprove={() => send({ act: 'approve' })}
       onClose={onClose}
@@ -22,34 +23,67 @@ export function AskApproval(props: Asking) {
   )
 }
 
-function AskOne({ task, about, onClose, send }: Asking & { task: AskedTask }) {
-  const now = useCard(task.id)
+function AskOne(props: Asking & { task: AskedTask }) {
+  const { about, onClose, send } = props
+  const [seen, setSeen] = useState(props.task)
+  const [isRejecting, setRejecting] = useState(false)
+  const now = useCard(seen.id)
+  const isChanged = now !== undefined && now.resultDigest !== seen.resultDigest
+  if (isRejecting)
+    return (
+      <AskRejection
+        name={about.name}
+        onClose={onClose}
+        onConfirm={(given) => send({ act: 'reject', seen, ...given })}
+      />
+    )
   return (
-    <Ask
+    <ApprovalDialog
       name={about.name}
-      onApprove={() => send({ act: 'approve' })}
+      onApprove={() => send({ act: 'approve', seen })}
       onClose={onClose}
+      onReject={() => setRejecting(true)}
       refusal={
-        now && now.resultDigest !== task.resultDigest
-          ? 'It changed while you were reading. Close this and look again.'
-          : null
+        isChanged
+          ? 'It changed while you were reading.'
+          : now && !mayBeDone('approve', now)
+            ? 'It no longer waits for an approval.'
+            : null
       }
-      text="Your approval is for exactly this result. It is refused if the result has changed."
+      text="Your approval is for exactly this result and commit. It is refused if they have changed."
     >
-      <ResultToApprove task={task} />
-    </Ask>
+      {isChanged && <Changed onShow={() => setSeen({ ...seen, ...now })} />}
+      <ReviewOfTask
+        digest={seen.resultDigest}
+        generation={seen.generation}
+        key={seen.resultDigest}
+        taskId={seen.id}
+      />
+    </ApprovalDialog>
   )
 }
 
-function Ask(props: {
+const Changed = ({ onShow }: { onShow: () => void }) => (
+  <div className="mb-4 flex flex-wrap items-center gap-3 rounded-card bg-ask-tint p-3 text-ask" role="alert">
+    <Icon name="warning" />
+    <p className="min-w-0 flex-1 font-medium">It changed while you were reading.</p>
+    <Button onClick={onShow} size="small">
+      Show the current one
+    </Button>
+  </div>
+)
+
+/** What is approved, then the buttons. */
+export function ApprovalDialog(props: {
   name: string
   text: string
   refusal?: string | null
   onClose: () => void
   onApprove: () => void
-  children?: React.ReactNode
+  onReject?: () => void
+  children?: ReactNode
 }) {
-  const { name, text, refusal, onClose, onApprove, children } = props
+  const { name, text, refusal, onClose, onApprove, onReject, children } = props
   const approve = () => {
     onApprove()
     onClose()
@@ -59,6 +93,11 @@ function Ask(props: {
       actions={
         <>
           <Button onClick={onClose}>Keep as it is</Button>
+          {onReject && (
+            <Button disabledReason={refusal} onClick={onReject}>
+              Reject
+            </Button>
+          )}
           <Button disabledReason={refusal} kind="primary" onClick={approve} ref={focusOn} shortcut="Enter">
             Approve
           </Button>
@@ -68,41 +107,15 @@ function Ask(props: {
       open
       text={text}
       title={`Approve ${name}`}
+      {...(children ? { width: 'wide' } : {})}
     >
       {children}
     </Dialog>
   )
 }
 
-/** After the dialog took the focus: Enter approves. */
+/** After the dialog took the focus: Enter approves. What is read first stays in view. */
 const focusOn = (button: HTMLButtonElement | null) => {
-  const timer = setTimeout(() => button?.focus())
+  const timer = setTimeout(() => button?.focus({ preventScroll: true }))
   return () => clearTimeout(timer)
-}
-
-/** What is about to be approved, as text. */
-function ResultToApprove({ task }: { task: AskedTask }) {
-  const { data, error, refetch } = useQuery({
-    queryKey: ['results-to-approve', task.id],
-    queryFn: ({ signal }) => api().get('/tasks/:id/results', { params: { id: task.id }, signal }),
-    gcTime: 0,
-  })
-  if (error) return <ProblemBox error={error} onRetry={() => void refetch()} />
-  if (!data) return <Skeleton rows={3} />
-  const shown = data.items.find(
-    ({ generation, accepted }) => accepted === null && generation === task.generation,
-  )
-  return (
-    <div className="flex flex-col gap-2">
-      <p className="text-body font-medium break-words">{task.title}</p>
-      {shown?.summary && <p className="text-row break-words text-muted">{shown.summary}</p>}
-      <pre className="max-h-80 overflow-auto rounded-card border border-line bg-sunken p-3 font-mono text-row break-words whitespace-pre-wrap">
-        {shown === undefined
-          ? 'It has no result that waits.'
-          : typeof shown.result === 'string'
-            ? shown.result
-            : JSON.stringify(shown.result ?? null, null, 2)}
-      </pre>
-    </div>
-  )
 }

@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useDraft } from '../../parts/drafts.ts'
 import { Field } from '../../parts/field.tsx'
 import { showRefusal } from '../../parts/show-refusal.ts'
 import { TextInput } from '../../parts/text-input.tsx'
@@ -20,8 +20,9 @@ interface Props {
 const isAmount = (text: string) => /^(0|[1-9][0-9]{0,8})(\.[0-9]{1,9})?$/.test(text)
 
 export function AskBudget({ task, now, onClose }: Props) {
-  const [usd, setUsd] = useState(task.budget?.limitUsd ?? '')
-  const [tokens, setTokens] = useState(task.budget?.limitTokens?.toString() ?? '')
+  const limits = { usd: task.budget?.limitUsd ?? '', tokens: task.budget?.limitTokens?.toString() ?? '' }
+  const { value, set, drop } = useDraft(`budget:${task.id}`, limits)
+  const { usd, tokens } = value
   const missing =
     usd === '' && tokens === ''
       ? 'Give a limit in dollars, in tokens, or both.'
@@ -34,7 +35,10 @@ export function AskBudget({ task, now, onClose }: Props) {
     setBudget(task.id, {
       ...(usd !== '' && { limitUsd: usd }),
       ...(tokens !== '' && { limitTokens: Number(tokens) }),
-    }).then(() => toast({ kind: 'done', title: `Budget of ${shortName(task)} changed.` }), showRefusal)
+    }).then(() => {
+      drop()
+      toast({ kind: 'done', title: `Budget of ${shortName(task)} changed.` })
+    }, showRefusal)
   return (
     <AskDialog
       confirm={now.state === 'budget_exceeded' ? 'Raise the budget and continue' : 'Change budget'}
@@ -45,12 +49,16 @@ export function AskBudget({ task, now, onClose }: Props) {
       title={`Budget of ${shortName(task)}`}
     >
       <Field hint="Of all its runs together." label="Dollars">
-        <TextInput inputMode="decimal" onChange={(event) => setUsd(event.target.value.trim())} value={usd} />
+        <TextInput
+          inputMode="decimal"
+          onChange={(event) => set({ ...value, usd: event.target.value.trim() })}
+          value={usd}
+        />
       </Field>
       <Field label="Tokens">
         <TextInput
           inputMode="numeric"
-          onChange={(event) => setTokens(event.target.value.trim())}
+          onChange={(event) => set({ ...value, tokens: event.target.value.trim() })}
           value={tokens}
         />
       </Field>
@@ -68,13 +76,13 @@ function resultIn(text: string): unknown {
 }
 
 export function AskResult({ task, now, onClose }: Props) {
-  const [text, setText] = useState('')
-  const [summary, setSummary] = useState('')
+  const { value, set, drop } = useDraft(`result:${task.id}`, { text: '', summary: '' })
+  const { text, summary } = value
   const save = () =>
-    completeByHand(task.id, resultIn(text), summary.trim(), now.generation).then(
-      () => toast({ kind: 'done', title: `${shortName(task)} completed.` }),
-      showRefusal,
-    )
+    completeByHand(task.id, resultIn(text), summary.trim(), now.generation).then(() => {
+      drop()
+      toast({ kind: 'done', title: `${shortName(task)} completed.` })
+    }, showRefusal)
   return (
     <AskDialog
       confirm="Complete task"
@@ -85,10 +93,10 @@ export function AskResult({ task, now, onClose }: Props) {
       title={`Complete ${shortName(task)} by hand`}
     >
       <Field hint="Text, or JSON." label="Result">
-        <TextInput onChange={(event) => setText(event.target.value)} rows={6} value={text} />
+        <TextInput onChange={(event) => set({ ...value, text: event.target.value })} rows={6} value={text} />
       </Field>
       <Field hint="Optional, one sentence." label="Summary">
-        <TextInput onChange={(event) => setSummary(event.target.value)} value={summary} />
+        <TextInput onChange={(event) => set({ ...value, summary: event.target.value })} value={summary} />
       </Field>
     </AskDialog>
   )

@@ -4,6 +4,7 @@ import { Field } from '../../parts/field.tsx'
 import { Segmented } from '../../parts/segmented.tsx'
 import { Select } from '../../parts/select.tsx'
 import { agentNamesQuery } from '../../requests/names.ts'
+import { isOwnAgent } from '../agents/own-agent.ts'
 import { AskDialog } from './ask-dialog.tsx'
 import type { Asking } from './asked-first.ts'
 import { PRIORITIES } from './priorities.ts'
@@ -34,7 +35,8 @@ export function AskPriority({ about, onClose, send }: Asking) {
 export function AskAgent({ about, onClose, send }: Asking) {
   const [agent, setAgent] = useState(about.one?.agent ?? '')
   const { data } = useQuery(agentNamesQuery)
-  const slugs = new Set([...(data?.items.map(({ slug }) => slug) ?? []), ...(agent ? [agent] : [])])
+  const others = data?.items.filter(({ slug }) => !isOwnAgent(slug)) ?? []
+  const slugs = new Set([...others.map(({ slug }) => slug), ...(agent ? [agent] : [])])
   return (
     <AskDialog
       confirm="Change agent"

@@ -4,12 +4,20 @@ import type { Asked } from '../../requests/acts.ts'
 
 /** Acts before which something is asked: a reason, a value, or a confirmation. */
 
-/** Those that a board offers, too. `again`: retry, or back to the queue. */
-export type SharedAct = 'cancel' | 'approve' | 'reject' | 'reset' | 'again' | 'priority' | 'agent'
+/** Those that a board offers, too. `again`: retry, start over, or back to the queue. */
+export type SharedAct =
+  | 'cancel'
+  | 'approve'
+  | 'reject'
+  | 'reset'
+  | 'again'
+  | 'start_over'
+  | 'priority'
+  | 'agent'
 
 const ASKED_FIRST = ['cancel', 'approve', 'reject', 'reset', 'priority', 'agent', 'complete', 'skip'] as const
 type ActWithQuestion = (typeof ASKED_FIRST)[number]
-export type AskedAct = ActWithQuestion | 'budget'
+export type AskedAct = ActWithQuestion | 'budget' | 'start_over'
 
 export const isAskedFirst = (act: Act): act is ActWithQuestion =>
   (ASKED_FIRST as readonly Act[]).includes(act)

@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react'
 import { Button } from '../../parts/button.tsx'
+import { useDraft } from '../../parts/drafts.ts'
 import { Field } from '../../parts/field.tsx'
 import { TextInput } from '../../parts/text-input.tsx'
 import { useSession } from '../../requests/session.ts'
@@ -17,6 +18,8 @@ export interface Writing {
 
 /** Where a comment is written. Ctrl Enter sends it. */
 export function CommentForm(props: {
+  /** The task or the mission: what is written is kept by it until it is sent. */
+  about: string
   replyTo: Comment | null
   /** It was sent, or is no longer a reply. */
   onDone: () => void
@@ -24,9 +27,9 @@ export function CommentForm(props: {
   comment: (text: string) => Promise<boolean>
   more?: (writing: Writing) => ReactNode
 }) {
-  const { replyTo, onDone, comment, more } = props
+  const { about, replyTo, onDone, comment, more } = props
   const { can } = useSession()
-  const [text, setText] = useState('')
+  const { value: text, set: setText, drop } = useDraft(`comment:${about}`, '')
   const [isSending, setSending] = useState(false)
   const empty = text.trim() === '' ? 'Write something first.' : null
   const send = async (sent: Promise<boolean>) => {
@@ -34,7 +37,7 @@ export function CommentForm(props: {
     const isDone = await sent
     setSending(false)
     if (!isDone) return
-    setText('')
+    drop()
     onDone()
   }
   const mayComment = can('work') || can('operate') ? null : 'This needs the right to operate.'

@@ -1,6 +1,7 @@
-import { type ReactNode, useState } from 'react'
+import type { ReactNode } from 'react'
 import { AgentChip } from '../../parts/agent-chip.tsx'
 import { Button } from '../../parts/button.tsx'
+import { useDraft } from '../../parts/drafts.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Markdown } from '../../parts/markdown.tsx'
 import { Moment } from '../../parts/moment.tsx'
@@ -17,25 +18,26 @@ export function CommentThread(props: {
 }) {
   const { of, id, emptyWords, form } = props
   const { data, error, refetch } = useComments(of, id)
-  const [replyTo, setReplyTo] = useState<Comment | null>(null)
+  const answered = useDraft<string | null>(`reply:${id}`, null)
   if (error && !data) return <ProblemBox error={error} onRetry={() => void refetch()} />
   if (!data) return <Skeleton rowHeight={56} rows={3} />
+  const replyTo = data.items.find((one) => one.id === answered.value) ?? null
   return (
     <div className="flex max-w-prose flex-col gap-4">
       {data.items.length === 0 && <p className="text-row text-muted">{emptyWords}</p>}
       <ol aria-label="Comments" className="flex flex-col gap-4">
         {threadsOf(data.items).map(({ first, replies }) => (
           <li className="flex flex-col gap-3" key={first.id}>
-            <Said comment={first} onReply={() => setReplyTo(first)} />
+            <Said comment={first} onReply={() => answered.set(first.id)} />
             {replies.map((reply) => (
               <div className="ml-3 border-l border-line pl-4" key={reply.id}>
-                <Said comment={reply} onReply={() => setReplyTo(first)} />
+                <Said comment={reply} onReply={() => answered.set(first.id)} />
               </div>
             ))}
           </li>
         ))}
       </ol>
-      {form(replyTo, () => setReplyTo(null))}
+      {form(replyTo, answered.drop)}
     </div>
   )
 }

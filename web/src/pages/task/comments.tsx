@@ -16,6 +16,7 @@ export function Comments({ task, now }: { task: Task; now: ShownTask }) {
       emptyWords="No comments yet. The next agent to work on it reads what you write."
       form={(replyTo, onDone) => (
         <CommentForm
+          about={task.id}
           comment={(text) => whetherDone(commentOnTask(task.id, text, replyTo?.id ?? null))}
           more={(writing) => <RunAgain id={task.id} now={now} writing={writing} />}
           onDone={onDone}

@@ -24,5 +24,6 @@ export const ENDS = {
   PAUSED: { words: 'paused', hue: 'held' },
   REASSIGNED: { words: 'given to another agent', hue: 'wait' },
   AGENT_TERMINATED: { words: 'the agent was terminated', hue: 'wait' },
+  AGENT_PAUSED: { words: 'the agent was stopped', hue: 'held' },
   ERROR: { words: 'failed', hue: 'bad' },
 } as const satisfies Record<ClaimEnd, { words: string; hue: Hue }>

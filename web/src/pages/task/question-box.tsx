@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
-import { useState } from 'react'
 import { Button } from '../../parts/button.tsx'
+import { useDraft } from '../../parts/drafts.ts'
 import { Field } from '../../parts/field.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Markdown } from '../../parts/markdown.tsx'
@@ -15,11 +15,14 @@ import type { Task } from './use-task.ts'
 /** What its agent asks, and the place to answer. The answer is bound to the generation that asked. */
 export function QuestionBox({ task }: { task: Task }) {
   const { can } = useSession()
-  const [text, setText] = useState('')
   const { question } = task
+  const { value: text, set: setText, drop } = useDraft(`answer:${task.id}:${question?.generation}`, '')
   const send = useMutation({
     mutationFn: (answer: string) => answerQuestion(task.id, answer, question!.generation),
-    onSuccess: () => toast({ kind: 'done', title: 'Answered. The task is queued again.' }),
+    onSuccess: () => {
+      drop()
+      toast({ kind: 'done', title: 'Answered. The task is queued again.' })
+    },
     onError: showRefusal,
   })
   if (!question) return null

@@ -6,6 +6,7 @@ import { AgentChip } from '../../parts/agent-chip.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Chip } from '../../parts/chip.tsx'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { Copyable } from '../../parts/copyable.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { ProblemBox } from '../../parts/problem.tsx'
@@ -15,6 +16,7 @@ import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
 import { useSession } from '../../requests/session.ts'
 import { promoteResult } from '../../requests/task-decisions.ts'
+import { shortCommit } from '../changes/work-words.ts'
 import { ResultDifference } from './result-difference.tsx'
 import type { Task } from './use-task.ts'
 import { ValueText } from './value-text.tsx'
@@ -104,6 +106,7 @@ function ResultHead(props: {
       <span className="font-medium">gen {result.generation}</span>
       {result.agent && <AgentChip slug={result.agent} />}
       <Standing accepted={result.accepted} />
+      {result.commit && <Copyable shown={shortCommit(result.commit)} text={result.commit} />}
       <span className="text-muted">
         <Moment at={result.submittedAt} />
       </span>
@@ -138,6 +141,7 @@ function Promote({ task, result }: { task: Task; result: Result }) {
       </Button>
       <ConfirmDialog
         confirm="Promote result"
+        draft={`${task.id} ${result.workProductRef}`}
         onClose={() => setAsked(false)}
         onConfirm={(reason) => void promote(reason)}
         open={isAsked}

@@ -3,7 +3,7 @@ import { DataTable } from '../../parts/data-table.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { ProblemBox } from '../../parts/problem.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
-import { RUN_COLUMNS } from '../runs/columns.tsx'
+import { RUN_COLUMNS, RUN_DROPS } from '../runs/columns.tsx'
 import { type Task, useTaskRuns } from './use-task.ts'
 
 const COLUMNS = RUN_COLUMNS.filter(({ name }) => name !== 'task')
@@ -28,6 +28,7 @@ export function TaskRuns({ task }: { task: Task }) {
       <div className="-mx-6 flex min-h-0 flex-1 flex-col max-sm:-mx-4">
         <DataTable
           columns={COLUMNS}
+          drops={RUN_DROPS}
           keyOf={(run) => run.id}
           label="Runs of this task"
           onOpen={(run) => go(`/runs/${run.id}`)}

@@ -28,8 +28,12 @@ export function TaskActButtons({ task, now, hasKeys }: Props) {
   const [asking, setAsking] = useState<AskedAct | null>(null)
   const [isMenuOpen, setMenuOpen] = useState(false)
   const forbidden = can('operate') ? null : 'This needs the right to operate.'
-  const run = (asked: Asked) => void showOutcome(acts.run(asked, [task.id]))
-  const begin = (act: Act) => (isAskedFirst(act) ? setAsking(act) : run({ act } as Asked))
+  const run = async (asked: Asked) => {
+    const isDone = await showOutcome(acts.run(asked, [task.id]))
+    // It may have changed while it was read: what is there now is shown.
+    if (!isDone && asked.act === 'approve') setAsking('approve')
+  }
+  const begin = (act: Act) => (isAskedFirst(act) ? setAsking(act) : void run({ act } as Asked))
   const may = (act: Act) => mayBeDone(act, now) && task.archivedAt === null
   const reason = (act: Act) =>
     forbidden ?? (may(act) ? null : `Not while it is ${STATE_LOOKS[now.state].word.toLowerCase()}.`)
@@ -81,6 +85,12 @@ export function TaskActButtons({ task, now, hasKeys }: Props) {
           [
             entry(pauses, pauses === 'pause' ? 'pause' : 'play'),
             entry('retry', 'retry'),
+            {
+              words: 'Start over',
+              icon: 'redo',
+              run: () => setAsking('start_over'),
+              disabledReason: reason('retry'),
+            },
             entry('reset', 'arrow-left'),
           ],
           [
@@ -100,7 +110,15 @@ export function TaskActButtons({ task, now, hasKeys }: Props) {
         open={isMenuOpen}
         trigger={<IconButton icon="more" label="All acts" {...(hasKeys && { shortcut: '.' })} size="small" />}
       />
-      {asking && <AskFirst act={asking} now={now} onClose={() => setAsking(null)} run={run} task={task} />}
+      {asking && (
+        <AskFirst
+          act={asking}
+          now={now}
+          onClose={() => setAsking(null)}
+          run={(asked) => void run(asked)}
+          task={task}
+        />
+      )}
     </>
   )
 }

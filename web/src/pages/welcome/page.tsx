@@ -9,6 +9,7 @@ import { Skeleton } from '../../parts/skeleton.tsx'
 import { durationText } from '../../parts/wording.ts'
 import { api } from '../../requests/api.ts'
 import { useSession } from '../../requests/session.ts'
+import { RunsAsNotice } from '../agents/runs-as.tsx'
 import { Beginnings } from './beginnings.tsx'
 import { Demo } from './demo.tsx'
 import { keepWelcomeLeft, nextStep } from './first-start.ts'
@@ -54,12 +55,15 @@ export function Welcome() {
           title="Agents on this machine"
         >
           {data ? (
-            <Programs
-              actRef={next === 2 ? act : undefined}
-              clis={data.clis}
-              isLooking={isFetching}
-              onLookAgain={() => void refetch()}
-            />
+            <>
+              <Programs
+                actRef={next === 2 ? act : undefined}
+                clis={data.clis}
+                isLooking={isFetching}
+                onLookAgain={() => void refetch()}
+              />
+              <RunsAsNotice runsAs={data.agentsRunAs} />
+            </>
           ) : (
             !error && <Skeleton label="Looking for programs" rowHeight={56} rows={2} />
           )}

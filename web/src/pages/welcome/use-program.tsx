@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type Ref, useState } from 'react'
 import { Button } from '../../parts/button.tsx'
+import { useDraft } from '../../parts/drafts.ts'
 import { explain } from '../../parts/explain.ts'
 import { Field } from '../../parts/field.tsx'
 import { Select } from '../../parts/select.tsx'
@@ -21,7 +22,7 @@ export function UseProgram(props: { programs: readonly Cli[]; actRef: Ref<HTMLBu
   const queries = useQueryClient()
   const { can } = useSession()
   const [type, setType] = useState<string | null>(null)
-  const [folder, setFolder] = useState('')
+  const { value: folder, set: setFolder, drop } = useDraft('program-folder', '')
   const [made, setMade] = useState<Made | null>(null)
   const test = useTest()
   const chosen = programs.find(({ adapterType }) => adapterType === type) ?? programs[0]
@@ -38,6 +39,7 @@ export function UseProgram(props: { programs: readonly Cli[]; actRef: Ref<HTMLBu
     onSuccess: ({ slug, adapterType, adapterConfig }) => {
       const agent = { slug, adapterType, adapterConfig: adapterConfig ?? {} }
       setMade(agent)
+      drop()
       test.mutate({ type: adapterType, config: agent.adapterConfig, agent: slug })
       void queries.invalidateQueries({ queryKey: NAMES })
     },
