@@ -40,10 +40,10 @@ class SlowFirst extends BaseSequencer {
 }
 
 const COMMON = {
-  testTimeout: 60_000,
-  hookTimeout: 120_000,
-  // On a busy machine awaited events come late, but they come.
-  expect: { poll: { timeout: 30_000 } },
+  // Limits only end what hangs. On a busy machine awaited events come late, but they come.
+  testTimeout: 180_000,
+  hookTimeout: 180_000,
+  expect: { poll: { timeout: 120_000 } },
   server: { deps: { external: [COMPILED] } },
 }
 const plugins = [compiledSources()]

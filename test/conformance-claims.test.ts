@@ -276,7 +276,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect((await begun).state).toBe('queued')
     })
 
-    test('can be closed after requests that followed each other', { timeout: 10_000 }, async () => {
+    test('can be closed after requests that followed each other', async () => {
       const work = await nodes.work()
       const task = await work.create()
       await work.claim(task, alpha)

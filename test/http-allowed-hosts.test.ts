@@ -127,7 +127,6 @@ describe('a WebSocket', () => {
     ['from a foreign page', `Authorization: Bearer ${server.ownerKey}\r\nOrigin: https://evil.example\r\n`],
   ])(
     '%s that was refused is disconnected, even if the client keeps the connection open',
-    { timeout: 10_000 },
     async (_what, headers) => {
       const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
       const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n'
@@ -162,7 +161,7 @@ describe('an admitted caller', () => {
   }
   const UPGRADE = `Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n`
 
-  // Timeouts of their own: a server that waits for its callers would wait forever.
+  // A server that waits for its callers would wait forever.
   test.each([
     [
       'has sent half a request',
@@ -170,7 +169,7 @@ describe('an admitted caller', () => {
     ],
     ['does not answer on its socket', `GET /api/v1/events/ws HTTP/1.1\r\n${UPGRADE}\r\n`],
     ['has sent no request yet', ''],
-  ])('that %s does not keep the server from stopping', { timeout: 10_000 }, async (_what, request) => {
+  ])('that %s does not keep the server from stopping', async (_what, request) => {
     const stopping = await startServer()
     const socket = line(stopping, request)
     try {

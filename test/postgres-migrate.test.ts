@@ -274,7 +274,7 @@ describe('opening the store', () => {
     await client.connect()
     const others = `select count(*)::int as n from pg_stat_activity
                      where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`
-    await expect.poll(async () => (await client.query(others)).rows[0].n, { timeout: 20_000 }).toBe(0)
+    await expect.poll(async () => (await client.query(others)).rows[0].n).toBe(0)
     await client.end()
   })
 })

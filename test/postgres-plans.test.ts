@@ -121,7 +121,7 @@ async function readAtLength(act: () => Promise<void>): Promise<string[]> {
   await act()
   // Counted when a connection ends, which the server notices a moment later.
   const connected = `select from pg_stat_activity where application_name = 'baton' and datname = current_database()`
-  await expect.poll(async () => (await ask(connected)).length, { timeout: 20_000 }).toBe(0)
+  await expect.poll(async () => (await ask(connected)).length).toBe(0)
   const { scans, entries } = await readSoFar()
   const whole = [...scans].filter(([name, count]) => count > before.scans.get(name)!)
   const long = [...entries].filter(([name, count]) => count - before.entries.get(name)! > MANY / 10)

@@ -52,9 +52,6 @@ describe.skipIf(!postgres)('on a server of its own', () => {
       await expect
         .poll(
           async () => (await superuser(server.url, (client) => client.query(`show ${name}`))).rows[0][name],
-          {
-            timeout: 20_000,
-          },
         )
         .toBe(expected)
     }

@@ -24,7 +24,7 @@ import {
 const hasValkey = await canStartPrivateValkey()
 const hasMariadb = await canStartPrivateMariadb()
 const REDIS_6 = 'Redis server v=6.0.16 sha=00000000:0 malloc=jemalloc-5.2.1 bits=64'
-const GONE = { timeout: 10_000, interval: 10 }
+const GONE = { interval: 10 }
 
 async function withValkey<T>({ url }: { url: string }, act: (client: Redis) => Promise<T>): Promise<T> {
   const client = new Redis(url, { lazyConnect: true, retryStrategy: () => null })

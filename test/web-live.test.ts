@@ -131,7 +131,7 @@ async function openBoards(w: Workspace, filters: readonly CardFilter[]) {
         for (const board of boards)
           expect(screen(board), JSON.stringify(board.filter)).toEqual(await answer(board))
       },
-      { timeout: 30_000, interval: 200 },
+      { timeout: 120_000, interval: 200 },
     )
   return { boards, areTrue }
 }

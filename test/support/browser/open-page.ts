@@ -20,12 +20,13 @@ export interface Look {
 const OPENS_SOCKET = 'POST /session/ticket'
 
 /** On a busy machine pages come late, but they come. */
-const LONGEST_WAIT_MS = 50_000
+const LONGEST_WAIT_MS = 150_000
 
 /** Longer than a page waits before it asks for something, or React before it shows what was loaded. */
 const QUIET_MS = 500
 const STEP_MS = 100
-const IDLE_AND_STEP = `new Promise((settle) => requestIdleCallback(() => setTimeout(settle, ${STEP_MS})))`
+/** With a limit: after a change of its size a page that does nothing is sometimes never told that it is idle. */
+const IDLE_AND_STEP = `new Promise((settle) => requestIdleCallback(() => setTimeout(settle, ${STEP_MS}), { timeout: 2000 }))`
 
 const DESK = { width: 1280, height: 800 }
 const PHONE = { width: 390, height: 844 }
