@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { allGone, SERVER } from './support/launched.ts'
 import { dataFolder } from './support/servers/data-folder.ts'
@@ -36,3 +36,20 @@ test.skipIf(process.platform !== 'linux')(
     }
   },
 )
+
+/** What a file imports, and what that imports: names of packages and paths of files. */
+function importedBy(file: string, found = new Set<string>()): Set<string> {
+  for (const [, from] of readFileSync(file, 'utf8').matchAll(/(?:from|import\() ?'([^']+)'/g)) {
+    const named = from!.startsWith('.') ? resolve(dirname(file), from!) : from!
+    if (found.has(named)) continue
+    found.add(named)
+    if (named.endsWith('.mjs')) importedBy(named, found)
+  }
+  return found
+}
+
+test('what builds Baton runs in processes that end, so that the server has no memory of it', () => {
+  const imported = [...importedBy(resolve('scripts/start.mjs'))]
+  expect(imported).toContain(resolve('scripts/launch/build.mjs'))
+  expect(imported.filter((name) => !/^node:|\.mjs$/.test(name))).toEqual([])
+})

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fingerprintOf } from './fingerprint.mjs'
 import { alone } from './lock.mjs'
 import { inRoot } from './root.mjs'
-import { runTool } from './run-tool.mjs'
+import { runNode, runTool } from './run-tool.mjs'
 
 const FOLDERS = ['src', 'bench', 'test/simulation', 'test/support', 'scripts']
 
@@ -72,22 +72,10 @@ async function compile(project) {
   replace(next)
 }
 
-/** The server and the packages it uses as one file: to find, read and compile a thousand of them takes most of a start. */
+/** In a process that ends, as every tool: the server that starts next in this one does not keep its memory. */
 async function joinServer(next) {
-  // Not at the top: it may not be installed yet.
-  const { rolldown } = await import('rolldown')
-  try {
-    // The driver of Postgres asks for it only where it is installed.
-    const bundle = await rolldown({
-      input: join(next, 'src/main.js'),
-      platform: 'node',
-      external: ['pg-native'],
-    })
-    await bundle.write({ dir: join(next, 'server'), format: 'esm' })
-    await bundle.close()
-  } catch (error) {
-    fail(1, `The server could not be joined into one file: ${error.message}`)
-  }
+  const code = await runNode([inRoot('scripts/launch/join-server.mjs'), next])
+  if (code !== 0) fail(code, 'The server could not be joined into one file (rolldown, above).')
 }
 
 async function buildApp() {

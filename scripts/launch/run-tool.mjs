@@ -6,8 +6,13 @@ import { inRoot } from './root.mjs'
 export function runTool(name, args, packageName = name, env = {}) {
   const { bin } = JSON.parse(readFileSync(inRoot('node_modules', packageName, 'package.json'), 'utf8'))
   const script = inRoot('node_modules', packageName, typeof bin === 'string' ? bin : bin[name])
+  return runNode([script, ...args], env)
+}
+
+/** Runs a script with this Node, and returns its exit code. */
+export function runNode(args, env = {}) {
   const options = { stdio: ['ignore', 'inherit', 'inherit'], env: { ...process.env, ...env } }
-  return exitCode(process.execPath, [script, ...args], options)
+  return exitCode(process.execPath, args, options)
 }
 
 /** Runs a command and keeps what it says, for when it fails. */
