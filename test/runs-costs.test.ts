@@ -49,7 +49,7 @@ describe('a run costs', () => {
     const [run] = await w.over('dev')
     expect(run).toMatchObject({ costUsd: null, usage: { inputTokens: 60 } })
     const { body: state } = await w.call('GET', '/agents/dev/runtime-state')
-    expect(state).toMatchObject({ runs: 1, unknownRuns: 1, totalCostUsd: '0' })
+    expect(state).toMatchObject({ runs: 1, unknownRuns: 1, totalCostUsd: null })
   })
 })
 
@@ -68,6 +68,9 @@ describe('a mission', () => {
     expect(first.resultSummary).toContain('10 tokens, unknown cost')
     const { items } = (await w.call('GET', `/missions/${unknown.id}/events?type=mission_completed`)).body
     expect(items[0].payload).toMatchObject({ totalCost: null, runs: 1, unknownRuns: 1 })
+    const verification = { kind: 'command', command: 'true' }
+    const verified = await ended(w, await makeMission(w, [{ tempId: 'a', agent: 'mute', verification }]))
+    expect(verified, 'the command costs nothing').toMatchObject({ totalCost: null, runs: 2, unknownRuns: 1 })
     const both = await makeMission(w, [
       { tempId: 'a', agent: 'mute' },
       { tempId: 'b', agent: 'paid' },

@@ -168,7 +168,7 @@ export const RuntimeStateView = z.object({
   totalInputTokens: z.number(),
   totalOutputTokens: z.number(),
   totalCachedInputTokens: z.number(),
-  totalCostUsd: z.string().describe('Of the runs whose cost is known'),
+  totalCostUsd: z.string().nullable().describe('Of the runs whose cost is known; null: of none'),
   unknownRuns: z.int().describe('Runs whose cost is unknown'),
   lastStartedAt: z.string().nullable(),
   nextTimerAt: z.string().nullable(),

@@ -1,4 +1,4 @@
-import { nanosOf } from '../../runs/dollars.ts'
+import { knownDollars, nanosOf } from '../../runs/dollars.ts'
 import type { MissionRecord } from './record.ts'
 
 /** What the runs of a mission have spent: whether that is its budget, and whether it is worth an event of its own. */
@@ -6,11 +6,11 @@ import type { MissionRecord } from './record.ts'
 type CostOfRuns = Pick<MissionRecord['counts'], 'tokens' | 'usd' | 'runs' | 'unknownRuns'>
 
 /**
- * What its runs have cost, as far as it is known; null: it is known of none of them. Of missions from before runs were counted,
- * tokens without dollars say so.
+ * The cost of its runs as far as it is known. Commands that verify cost nothing, which says nothing of the others. In missions from
+ * before runs were counted, tokens without dollars say that it is unknown.
  */
 export const knownCost = ({ tokens, usd, runs, unknownRuns }: CostOfRuns): string | null =>
-  (runs > 0 ? unknownRuns >= runs : tokens > 0 && usd === '0') ? null : usd
+  knownDollars(usd, runs > 0 ? unknownRuns > 0 : tokens > 0)
 
 /** For people: "$1.20", "$1.20 (unknown for 6 of 9 runs)", "unknown cost". */
 export function costText(counts: CostOfRuns): string {

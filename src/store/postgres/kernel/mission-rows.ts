@@ -64,7 +64,7 @@ export const missionColumns = `${selectList(OWN, 'm')}, ${COUNTERS.map((name) =>
   (select b.uuid from missions b where b.workspace_id = m.workspace_id and b.mission_id = m.after_mission)`
 
 /** Of mission_counters c, as `knownCost`. */
-export const KNOWN_COST = `case when case when c.runs > 0 then c.unknown_runs >= c.runs else c.tokens > 0 and c.usd = 0 end
+export const KNOWN_COST = `case when c.usd = 0 and case when c.runs > 0 then c.unknown_runs > 0 else c.tokens > 0 end
     then null else trim_scale(c.usd)::text end`
 
 export const MISSIONS = `missions m
