@@ -376,6 +376,46 @@ describe.each(kinds)('on %s', (kind) => {
       expect(await here.types()).not.toContain('runtime_state_updated')
     })
 
+    test('makes its idle agent running; the end of the last of several leaves it idle', async () => {
+      const here = await withAgent({}, { maxConcurrentTasks: 2 })
+      const told = async () =>
+        (await here.work.events())
+          .filter(({ type }) => type === 'agent_status_changed')
+          .map(({ payload, actor }) => ({ ...payload, actor }))
+      const begins = { agent: AGENT, from: 'idle', to: 'running', actor: `agent:${AGENT}` }
+      const ends = { agent: AGENT, from: 'running', to: 'idle', actor: `agent:${AGENT}` }
+      const first = await here.begun(undefined, { task: await here.work.create() })
+      expect(await told()).toEqual([begins])
+      const second = await here.begun(undefined, { task: await here.work.create() })
+      await here.begin(first)
+      await here.begin(second)
+      await here.finish(first)
+      expect(await told()).toEqual([begins])
+      await Promise.all([here.finish(second), here.finish(second)])
+      expect(await told()).toEqual([begins, ends])
+      // One that never began, and was lost with its node.
+      await here.finish(await here.begun(), { status: 'failed', errorCode: 'control_plane_restart' })
+      expect(await told()).toEqual([begins, ends, begins, ends])
+    })
+
+    test('of a paused agent changes nothing about it', async () => {
+      const here = await withAgent()
+      const runId = await here.begun()
+      await pause(here.work, AGENT)
+      await here.finish(runId)
+      const types = (await here.types()).filter((type) => type.startsWith('agent_'))
+      expect(types).toEqual(['agent_registered', 'agent_status_changed', 'agent_paused'])
+    })
+
+    test('of an agent outside is none: claims say nothing about their agents', async () => {
+      const here = await runs()
+      await register(here.work, 'outside')
+      const task = await here.work.create()
+      const { generation } = granted(await here.work.claim(task, { agent: 'outside', session: 'own' }))
+      expect(generation).toBe(1)
+      expect(await here.types()).not.toContain('agent_status_changed')
+    })
+
     test('keeps the first reason to cancel it, and cannot be cancelled when it is over', async () => {
       const here = await withAgent()
       const runId = await here.begun()
@@ -611,6 +651,6 @@ describe.each(kinds)('on %s', (kind) => {
     const runId = await here.begun()
     await here.finish(runId)
     stop()
-    expect(heard).toEqual([1, 1, 2])
+    expect(heard).toEqual([1, 2, 3])
   })
 })

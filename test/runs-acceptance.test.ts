@@ -638,6 +638,10 @@ describe('15.8', () => {
     for (const type of ['run_queued', 'run_started', 'run_finished'])
       expect(reported(type)).toMatchObject([{ payload: { runId: id, agent: 'dev' } }])
     expect(reported('run_finished')[0].payload).toMatchObject({ status: 'cancelled', errorCode: 'cancelled' })
+    expect(reported('agent_status_changed')).toMatchObject([
+      { actor: 'agent:dev', payload: { agent: 'dev', from: 'idle', to: 'running' } },
+      { actor: 'agent:dev', payload: { agent: 'dev', from: 'running', to: 'idle' } },
+    ])
     expect(reported('runtime_state_updated')).toMatchObject([{ payload: { agent: 'dev', lastRunId: id } }])
   })
 })

@@ -288,6 +288,14 @@ test.runIf(isLinux)(
     expect(heard).toMatchObject({ runId, payload: lost })
     const [event] = (await w.call('GET', `/events?type=run_finished&limit=1`)).body.items
     expect(event).toEqual(heard)
+    // Its agent was told to run when the run started, and is idle again with its end.
+    const status = (one: { type: string }) => one.type === 'agent_status_changed'
+    expect(items.filter(status)).toMatchObject([
+      { payload: { agent: 'worker', from: 'idle', to: 'running' } },
+    ])
+    const idle = { agent: 'worker', from: 'running', to: 'idle' }
+    const ends = await board.hears('agent_status_changed', idle)
+    expect(ends.seq).toBe(heard.seq + 1)
     await board.leave()
     await w.isRecorded('task_completed')
     await expectDoneOnce(w, [task])

@@ -22,7 +22,7 @@ import {
   woken,
 } from './event-payloads.ts'
 import type { MissionState, MissionTransition } from './kinds/mission/states.ts'
-import type { TaskState, TransitionName } from './states.ts'
+import { AGENT_STATES, type TaskState, type TransitionName } from './states.ts'
 import { INBOX_KINDS } from './waiting.ts'
 
 /**
@@ -179,6 +179,8 @@ export const EVENTS = {
   agent_stale: z.object({ ...ofAgent, silentMs: z.number(), claims: z.int() }),
   agent_recovered: z.object({ ...ofAgent, after: text }),
   agent_faulted: z.object({ ...ofAgent, reason: text }),
+  /** Of agents that Baton runs: the first of its runs makes it running, the end of the last one leaves it idle. */
+  agent_status_changed: z.object({ ...ofAgent, from: z.enum(AGENT_STATES), to: z.enum(AGENT_STATES) }),
   dependency_cycle_found: z.object({ cycle: z.array(text) }),
   recovery_forced: z.object({ did: z.record(text, z.int()) }),
   session_started: z.object({ session: text }),

@@ -77,6 +77,7 @@ export const LEVELS = {
   agent_stale: 'WARN',
   agent_recovered: 'INFO',
   agent_faulted: 'ERROR',
+  agent_status_changed: 'DEBUG',
   dependency_cycle_found: 'ERROR',
   recovery_forced: 'WARN',
   session_started: 'DEBUG',

@@ -175,6 +175,7 @@ const SENTENCES: { [T in EventType]: (payload: Payload<T>) => string } = {
   agent_recovered: ({ agent, after }) => `The agent ${agent} recovered after "${after}".`,
   agent_faulted: ({ agent, reason }) =>
     `The agent ${agent} is in error and gets no work until it is repaired${why(reason)}.`,
+  agent_status_changed: ({ agent, to }) => `The agent ${agent} is ${to} now.`,
   dependency_cycle_found: ({ cycle }) => `Dependency cycle: ${list(cycle, ' → ')}.`,
   recovery_forced: ({ did }) =>
     `Recovery was forced: ${list(Object.entries(did).map(([what, times]) => `${what} ${times}`))}.`,

@@ -1,4 +1,5 @@
 import { type EventWithOrigin, type Origin, workspaceEvent } from '../events.ts'
+import { statusChange } from './agent-status.ts'
 import { tokensIn } from './budget.ts'
 import { endOfCallbacks } from './callbacks.ts'
 import { addDollars, dollarsBeyond, storedDollars } from './dollars.ts'
@@ -64,6 +65,7 @@ export const finishRun = (end: RunEnd): RunsStep<boolean> => ({
     agents: [end.agent],
     runs: [end.runId],
     othersOf: [{ runId: end.runId, taskId: end.task?.id ?? null }],
+    liveRunsOf: [end.agent],
   },
   decide(view) {
     const { now, runs, wakeups, agents, runtime } = view
@@ -201,7 +203,12 @@ const endOfWakeup = ({ id, status }: WakeupRecord, end: RunEnd, now: number): Fi
   },
 })
 
-function eventsOf({ now, others }: RunsView, run: RunRecord, end: RunEnd, runs: number | undefined) {
+function eventsOf(
+  { now, others, agents, liveRuns }: RunsView,
+  run: RunRecord,
+  end: RunEnd,
+  runs: number | undefined,
+) {
   const { runId, agent, status } = end
   const finished = {
     ...{ runId, agent, taskId: run.taskId, status, errorCode: end.errorCode },
@@ -212,10 +219,14 @@ function eventsOf({ now, others }: RunsView, run: RunRecord, end: RunEnd, runs: 
     ...(run.innerTaskId !== null && spentOnTask(run, others.get(runId))),
   }
   const event = workspaceEvent('run_finished', finished, { actor: `agent:${agent}`, now })
-  const said = inMission(end.task, event)
-  if (runs === undefined) return [said]
+  const live = liveRuns.get(agent) ?? 1
+  const said = [
+    inMission(end.task, event),
+    ...statusChange(agents.get(agent), { before: live, after: live - 1 }, now),
+  ]
+  if (runs === undefined) return said
   const state = { agent, runs, lastRunId: runId, lastRunStatus: status }
-  return [said, workspaceEvent('runtime_state_updated', state, { actor: 'system', now })]
+  return [...said, workspaceEvent('runtime_state_updated', state, { actor: 'system', now })]
 }
 
 /** All runs of its task together, for the events of one of them. */

@@ -27,6 +27,8 @@ export interface RunsAsk {
   sessionsOf: readonly string[]
   /** Runs whose task is asked for what its other runs used; the task that a run was meant for, if it has not begun. */
   othersOf: readonly { runId: string; taskId: number | null }[]
+  /** How many runs of these agents are live. */
+  liveRunsOf: readonly string[]
 }
 
 export const NOTHING_ASKED: RunsAsk = {
@@ -36,6 +38,7 @@ export const NOTHING_ASKED: RunsAsk = {
   keys: [],
   sessionsOf: [],
   othersOf: [],
+  liveRunsOf: [],
 }
 
 /** What a rule sees of the task of a wakeup. */
@@ -79,6 +82,8 @@ export interface RunsView {
   sessions: readonly SessionKey[]
   /** What all other runs of its task used, by run. Nobody else changes it until this is written. */
   others: ReadonlyMap<string, UsedByRuns>
+  /** By agent. Nobody else begins or ends runs of theirs until this is written. */
+  liveRuns: ReadonlyMap<string, number>
 }
 
 export interface UsedByRuns {

@@ -1,5 +1,6 @@
 import { workspaceEvent } from '../events.ts'
 import type { AgentRecord } from '../records.ts'
+import { statusChange } from './agent-status.ts'
 import { type DispatchDecision, decideDispatch, type TaskHold } from './dispatch.ts'
 import { type RunRecord, shownWakeup, type Wakeup, type WakeupRecord } from './records.ts'
 import { movedRun, movedWakeup, NEW } from './states.ts'
@@ -48,7 +49,7 @@ export const takeWakeup = (slug: string, run: RunIdentity): RunsStep<Taken | nul
       isAskedFor: due.wakeup.priority === PRIORITY_OF.on_demand,
     })
     const answer = { decision, wakeup: shownWakeup(wakeup), agent }
-    return { answer, changes: changesOf(decision, wakeup, agent, run, now) }
+    return { answer, changes: changesOf(decision, { ...due, wakeup }, agent, run, now) }
   },
 })
 
@@ -72,7 +73,7 @@ function standingOf({ wakeup, task, isOffered, isWorkedOn }: FirstDue, now: numb
 
 function changesOf(
   decision: DispatchDecision,
-  wakeup: WakeupRecord,
+  { wakeup, live }: Pick<FirstDue, 'wakeup' | 'live'>,
   agent: AgentRecord,
   run: RunIdentity,
   now: number,
@@ -80,7 +81,7 @@ function changesOf(
   if (decision.kind === 'skip') return skipped(wakeup, decision.because, now)
   if (decision.kind === 'later')
     return { ...NOTHING_CHANGED, wakeups: [{ id: wakeup.id, set: { dueAt: decision.at } }] }
-  return decision.kind === 'run' ? begun(wakeup, agent, run, now) : NOTHING_CHANGED
+  return decision.kind === 'run' ? begun(wakeup, live, agent, run, now) : NOTHING_CHANGED
 }
 
 function skipped(wakeup: WakeupRecord, because: SkipReason, now: number): RunsChanges {
@@ -98,7 +99,13 @@ function skipped(wakeup: WakeupRecord, because: SkipReason, now: number): RunsCh
   }
 }
 
-function begun(wakeup: WakeupRecord, agent: AgentRecord, identity: RunIdentity, now: number): RunsChanges {
+function begun(
+  wakeup: WakeupRecord,
+  live: number,
+  agent: AgentRecord,
+  identity: RunIdentity,
+  now: number,
+): RunsChanges {
   const { runId } = identity
   const { source, reason, taskId } = wakeup
   const payload = { runId, agent: agent.slug, taskId, source, reason }
@@ -110,7 +117,10 @@ function begun(wakeup: WakeupRecord, agent: AgentRecord, identity: RunIdentity, 
     runtime: [
       changedRuntime('run_queued', agent.slug, { lastStartedAt: now, adapterType: agent.adapterType }),
     ],
-    events: [workspaceEvent('run_queued', payload, { actor: `agent:${agent.slug}`, now })],
+    events: [
+      workspaceEvent('run_queued', payload, { actor: `agent:${agent.slug}`, now }),
+      ...statusChange(agent, { before: live, after: live + 1 }, now),
+    ],
   }
 }
 

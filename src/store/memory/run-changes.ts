@@ -64,6 +64,7 @@ export function seeRuns(workspace: Workspace, ask: RunsAsk, now: number): RunsVi
     ),
     sessions: [...workspace.taskSessions.values()].filter(({ agent }) => ask.sessionsOf.includes(agent)),
     others: new Map(ask.othersOf.map(({ runId, taskId }) => [runId, usedByOthers(workspace, runId, taskId)])),
+    liveRuns: new Map(ask.liveRunsOf.map((agent) => [agent, liveRuns(workspace, agent).length])),
   }
 }
 

@@ -1,3 +1,4 @@
+import { statusChange } from '../../../src/core/runs/agent-status.ts'
 import { isOver } from '../../../src/core/runs/states.ts'
 import type { RunsChanges, RunsView } from '../../../src/core/runs/step.ts'
 import type { WorkFolders } from '../../../src/executor/work/folders.ts'
@@ -21,12 +22,41 @@ export interface RunBug {
 
 const bugs = {
   slotsAreNotCounted: {
-    says: 'Dispatch does not count the runs that an agent has.',
+    says: 'Dispatch does not count the runs that an agent has beyond the first.',
     foundBy: ['slotsAreKept'],
     view: (view) => ({
       ...view,
-      firstDue: new Map([...view.firstDue].map(([agent, due]) => [agent, { ...due, live: 0 }])),
+      firstDue: new Map(
+        [...view.firstDue].map(([agent, due]) => [agent, { ...due, live: Math.min(due.live, 1) }]),
+      ),
     }),
+  },
+  eachRunStartsItsAgent: {
+    says: 'Every run makes its agent running, also beside another one.',
+    foundBy: ['agentsSayWhetherTheyRun'],
+    changes: (changes, view) => ({
+      ...changes,
+      events: changes.events.flatMap((event) => {
+        const agent = event.type === 'run_queued' && view.agents.get(event.payload.agent as string)
+        return agent ? [event, ...statusChange(agent, { before: 0, after: 1 }, view.now)] : [event]
+      }),
+    }),
+  },
+  eachEndLeavesItsAgentIdle: {
+    says: 'Every end of a run leaves its agent idle, also while another run of it is live.',
+    foundBy: ['agentsSayWhetherTheyRun'],
+    view: (view) => ({
+      ...view,
+      liveRuns: new Map([...view.liveRuns].map(([agent]) => [agent, 1])),
+    }),
+  },
+  lostRunsLeaveTheirAgentsRunning: {
+    says: 'The end of a run whose node died says nothing about its agent.',
+    foundBy: ['agentsSayWhetherTheyRun'],
+    changes: (changes) =>
+      changes.runs.some(({ set }) => set.errorCode === 'control_plane_restart')
+        ? { ...changes, events: changes.events.filter(({ type }) => type !== 'agent_status_changed') }
+        : changes,
   },
   runsShareClaims: {
     says: 'Every run begins under the first claim of the first task.',

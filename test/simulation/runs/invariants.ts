@@ -1,4 +1,5 @@
 import { EVENTS } from '../../../src/core/events.ts'
+import { shownState } from '../../../src/core/kinds/agent/decide.ts'
 import { dollarsOf, nanosOf } from '../../../src/core/runs/dollars.ts'
 import type { RunRecord, RuntimeState, WakeupRecord } from '../../../src/core/runs/records.ts'
 import {
@@ -60,6 +61,15 @@ export class Memory {
     return this
   }
 
+  /** Before and after the last step. */
+  liveRunsOf(slug: string): { before: number; after: number } {
+    const after = [...this.live.values()].filter(({ agent }) => agent === slug).length
+    const own = this.runs.written.filter(({ now }) => now.agent === slug)
+    const begun = own.filter(({ now, was }) => isLive(now.status) && !was).length
+    const ended = own.filter(({ now, was }) => !isLive(now.status) && was && isLive(was.status)).length
+    return { before: after - begun + ended, after }
+  }
+
   keep({ events }: Workspace): void {
     for (const { now } of this.runs.written) if (now.wakeupId !== null) this.runOf.set(now.wakeupId, now.id)
     this.runs.keep(({ id }) => id)
@@ -68,6 +78,8 @@ export class Memory {
     this.events = events.length
   }
 }
+
+const agentOf = ({ payload }: { payload: Record<string, unknown> }) => payload.agent as string
 
 /** The first name that more than `most` of the rows have. Rows without a name do not count. */
 function tooMany<T>(
@@ -165,6 +177,24 @@ export const ALWAYS: Record<string, { says: string; broken: (now: Workspace, see
       for (const agent of agents) {
         const wrong = wrongTotal(workspace.runtime.get(agent), workspace.runs.values())
         if (wrong) return `${agent}: ${wrong}`
+      }
+      return null
+    },
+  },
+  agentsSayWhetherTheyRun: {
+    says: 'The first live run of an idle agent and the end of its last one are told, once and with them; nothing else is.',
+    broken: ({ agents, events }, seen) => {
+      const said = events.slice(seen.events).filter(({ type }) => type === 'agent_status_changed')
+      const changed = new Set([...seen.runs.written.map(({ now }) => now.agent), ...said.map(agentOf)])
+      for (const slug of changed) {
+        const agent = agents.get(slug)
+        const { before, after } = seen.liveRunsOf(slug)
+        const [from, to] = agent ? [shownState(agent, before), shownState(agent, after)] : []
+        const due = from === to ? [] : [`${from} to ${to}`]
+        const told = said.filter((one) => agentOf(one) === slug)
+        const is = told.map(({ payload }) => `${payload.from} to ${payload.to}`)
+        if (is.join() !== due.join())
+          return `${slug}: told ${is.join() || 'nothing'}, not ${due.join() || 'nothing'}`
       }
       return null
     },

@@ -93,6 +93,7 @@ const RULES = {
   agent_stale: { agent: things.silentAgent },
   agent_recovered: { agent: things.idleAgent },
   agent_faulted: { agent: things.faultyAgent },
+  agent_status_changed: { agent: things.busyOrIdleAgent },
   dependency_cycle_found: NOTHING,
   recovery_forced: NOTHING,
   session_started: NOTHING,

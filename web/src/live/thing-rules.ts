@@ -122,7 +122,7 @@ export const finishedRun: RunRule = (run, event) => ({
 
 export type AgentRule = (agent: Agent, event: LiveEvent) => Agent
 
-/** No event says `running`: an idle agent that holds a task is running, which the list of agents says. */
+/** Claims have no such event: an agent outside that holds a task is running, which the list of agents says. */
 const agentIn =
   (state: Agent['state'], leaving?: boolean): AgentRule =>
   (agent, event) => ({
@@ -136,6 +136,11 @@ export const pausedAgent = agentIn('paused')
 export const idleAgent = agentIn('idle')
 export const faultyAgent = agentIn('error')
 export const terminatedAgent = agentIn('terminated', false)
+/** Of agents that Baton runs. */
+export const busyOrIdleAgent: AgentRule = (agent, event) => ({
+  ...agent,
+  state: (text(event, 'to') ?? agent.state) as Agent['state'],
+})
 /** With work it is in error, without work it is offline. */
 export const silentAgent: AgentRule = (agent, event) =>
   (number(event, 'claims') === 0 ? agentIn('offline') : faultyAgent)(agent, event)

@@ -36,7 +36,7 @@ export async function lockAndReadRuns(
     const place = statements.push([statement, [workspaceId, ...lists.map(arrayLiteral)]]) - 1
     return () => answers[place]!.rows
   }
-  const { agents, runs, wakeups, keys, sessionsOf, othersOf } = ask
+  const { agents, runs, wakeups, keys, sessionsOf, othersOf, liveRunsOf } = ask
   const spending = [othersOf.map(({ runId }) => runId), othersOf.map(({ taskId }) => taskId)] as const
   const about = [wakeups.about.map(({ agent }) => agent), wakeups.about.map(({ taskId }) => taskId)] as const
   rowsOf(sql.keepAgents, agents)
@@ -57,6 +57,7 @@ export async function lockAndReadRuns(
   const records = rowsOf(sql.readAgents, agents)
   rowsOf(sql.lockSpending, ...spending)
   const others = rowsOf(sql.usedByOthers, ...spending)
+  const live = rowsOf(sql.liveRuns, liveRunsOf)
   const clockAt = statements.push([sql.clock, []]) - 1
   answers = await send(client, statements)
   return {
@@ -79,6 +80,7 @@ export async function lockAndReadRuns(
     others: new Map(
       others().map(([runId, tokens, costUsd]) => [runId as string, { tokens, costUsd } as UsedByRuns]),
     ),
+    liveRuns: new Map(live().map(([agent, count]) => [agent as string, count as number])),
   }
 }
 

@@ -136,5 +136,12 @@ export const usedByOthers = statement(
     group by a.run_id`,
 )
 
+// How many runs of each agent are live. $2 agents, whose runtime states are locked.
+export const liveRuns = statement(
+  'live_runs_of_agents',
+  `select a.agent, (select count(*) from runs r where r.workspace_id = $1 and r.agent = a.agent and ${isLive('r.status')})
+     from unnest($2::text[]) as a(agent)`,
+)
+
 // Last of all, after the locks.
 export const clock = statement('clock_of_runs', 'select ms(clock_timestamp())')
