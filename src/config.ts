@@ -24,6 +24,10 @@ export interface Config {
   keepLogsDays: number | null
   /** The size limit of one run's log; null: unlimited. */
   maxLogBytes: number | null
+  /** Whether the logs of finished runs are compressed. */
+  compressLogs: boolean
+  /** How much of each stream of its output is stored with a run. */
+  excerptBytes: number
   /** Disk space that logs must leave free. */
   minFreeBytes: number
   /** Modules with third-party adapters. */
@@ -55,6 +59,11 @@ const list = z
       .map((item) => item.trim())
       .filter(Boolean),
   )
+
+/** Two excerpts are in the row of each run, and a list has many runs. */
+const MIN_EXCERPT_BYTES = 1024
+const MAX_EXCERPT_BYTES = 1024 * 1024
+const EXCERPT_BOUNDS = `must be a number of bytes from ${MIN_EXCERPT_BYTES} to ${MAX_EXCERPT_BYTES}`
 
 const Environment = z.object({
   BATON_HOST: z.string().min(1).optional(),
@@ -93,6 +102,16 @@ const Environment = z.object({
     .regex(/^\d{1,15}$/, 'must be a number of bytes')
     .transform(Number)
     .default(1024 * 1024 * 1024),
+  BATON_COMPRESS_LOGS: z
+    .enum(['true', 'false'], 'must be true or false')
+    .transform((value) => value === 'true')
+    .default(true),
+  BATON_EXCERPT_BYTES: z
+    .string()
+    .regex(/^\d{1,8}$/, EXCERPT_BOUNDS)
+    .transform(Number)
+    .refine((bytes) => bytes >= MIN_EXCERPT_BYTES && bytes <= MAX_EXCERPT_BYTES, EXCERPT_BOUNDS)
+    .default(32 * 1024),
   BATON_ADAPTERS: list,
   BATON_AGENT_ROOTS: list,
   BATON_AGENT_ADAPTERS: list,
@@ -158,6 +177,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     logs: set.BATON_LOGS,
     keepLogsDays: set.BATON_KEEP_LOGS_DAYS === 0 ? null : set.BATON_KEEP_LOGS_DAYS,
     maxLogBytes: set.BATON_MAX_LOG_BYTES === 0 ? null : set.BATON_MAX_LOG_BYTES,
+    compressLogs: set.BATON_COMPRESS_LOGS,
+    excerptBytes: set.BATON_EXCERPT_BYTES,
     minFreeBytes: set.BATON_MIN_FREE_BYTES,
     adapterPaths: set.BATON_ADAPTERS,
     agentRoots: set.BATON_AGENT_ROOTS.map((root) => resolve(root)),

@@ -93,7 +93,7 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
           baseUrl: () => config.publicUrl ?? reachable(url),
         },
       },
-      { logs, kinds, ...logLimitsOf(config) },
+      { logs, kinds, ...logSettingsOf(config) },
     )
     stops.push(async () => close())
     // Before any claim is possible: processes left over from an earlier run would work on the same tasks.
@@ -182,7 +182,9 @@ function loopbackOf({ host, publicUrl }: Config): string | null {
   return host === '127.0.0.1' ? host : host === '::1' ? '[::1]' : null
 }
 
-const logLimitsOf = ({ maxLogBytes, minFreeBytes, databaseUrl, dataFolder }: Config) => ({
+const logSettingsOf = ({ maxLogBytes, minFreeBytes, databaseUrl, dataFolder, ...config }: Config) => ({
+  compress: config.compressLogs,
+  excerptBytes: config.excerptBytes,
   limits: { ...USUAL_LIMITS, maxBytes: maxLogBytes ?? Number.POSITIVE_INFINITY, minFreeBytes },
   databaseFolder: databaseUrl === null ? dataFolder : null,
 })

@@ -46,9 +46,13 @@ describe('settings for running agents', () => {
     expect(readConfig({ BATON_KEEP_LOGS_DAYS: '0' }).keepLogsDays, '0 is forever').toBeNull()
     expect(readConfig({ BATON_MAX_RUNS: '0' }).mostRuns, '0 is none').toBe(0)
     expect(readConfig({ BATON_MAX_LOG_BYTES: '0' }).maxLogBytes, '0 is all').toBeNull()
+    const stored = { BATON_COMPRESS_LOGS: 'false', BATON_EXCERPT_BYTES: '1024' }
+    expect(readConfig(stored)).toMatchObject({ compressLogs: false, excerptBytes: 1024 })
     expect(readConfig({}), 'unless it is set').toMatchObject({
       maxLogBytes: 256 * 1024 ** 2,
       minFreeBytes: 1024 ** 3,
+      compressLogs: true,
+      excerptBytes: 32 * 1024,
     })
   })
 
@@ -58,6 +62,10 @@ describe('settings for running agents', () => {
     ['BATON_MAX_RUNS', 'many', 'BATON_MAX_RUNS must be a number of runs.'],
     ['BATON_MAX_RUNS', '-1', 'BATON_MAX_RUNS must be a number of runs.'],
     ['BATON_MAX_LOG_BYTES', '256M', 'BATON_MAX_LOG_BYTES must be a number of bytes (0 keeps all output).'],
+    ['BATON_COMPRESS_LOGS', 'yes', 'BATON_COMPRESS_LOGS must be true or false.'],
+    ['BATON_EXCERPT_BYTES', '1023', 'BATON_EXCERPT_BYTES must be a number of bytes from 1024 to 1048576.'],
+    ['BATON_EXCERPT_BYTES', '1048577', 'BATON_EXCERPT_BYTES must be a number of bytes from 1024 to 1048576.'],
+    ['BATON_EXCERPT_BYTES', '32K', 'BATON_EXCERPT_BYTES must be a number of bytes from 1024 to 1048576.'],
     ['BATON_MIN_FREE_BYTES', '-1', 'BATON_MIN_FREE_BYTES must be a number of bytes.'],
     [
       'BATON_AGENT_COMMANDS',

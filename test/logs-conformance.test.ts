@@ -25,12 +25,18 @@ const WRITER = compiledFile('test/support/processes/log-writer.ts')
 
 const EMPTY = { content: '', offset: 0, bytes: 0, nextOffset: null, spans: [] }
 
-const kinds = ['local_file', 'object_store', 'postgres'] as const
+const kinds = [
+  { kind: 'local_file', how: 'compressed' },
+  { kind: 'local_file', how: 'plain' },
+  { kind: 'object_store', how: 'compressed' },
+  { kind: 'object_store', how: 'plain' },
+  { kind: 'postgres', how: 'plain' },
+] as const
 
-describe.each(kinds)('logs in %s', (kind) => {
+describe.each(kinds)('logs in $kind, $how', ({ kind, how }) => {
   let it: LogsUnderTest
   beforeAll(async () => {
-    it = await openLogStore[kind]()
+    it = await openLogStore[kind](how === 'compressed')
   })
   afterAll(() => it?.close())
 
@@ -53,7 +59,7 @@ describe.each(kinds)('logs in %s', (kind) => {
     expect(summary).toEqual({
       bytes: text.length + 5,
       sha256: sha256(`${text}more\n`),
-      compressed: kind !== 'postgres',
+      compressed: how === 'compressed',
       truncated: false,
     })
     expect(await it.logs.read(handle)).toMatchObject({ content: `${text}more\n`, nextOffset: null })
@@ -178,6 +184,43 @@ describe.each(kinds)('logs in %s', (kind) => {
     expect(one.sha256).toBe(sha256('text\n'.repeat(500_000)))
   })
 
+  test('a log is read alike by a process that compresses and by one that does not, whichever finished it', async () => {
+    const text = 'what was printed\n'.repeat(120_000)
+    for (const [compress, others] of [
+      [true, false],
+      [false, true],
+    ] as const) {
+      const handle = await beginLog(it)
+      await it.logs.append(handle, [entry(text), entry('why\n', 'stderr')])
+      const summary = await (await it.another(compress)).finalize(handle)
+      expect(summary).toEqual({
+        ...{ bytes: Buffer.byteLength(text) + 4, sha256: sha256(`${text}why\n`), truncated: false },
+        compressed: kind !== 'postgres' && compress,
+      })
+      const other = await it.another(others)
+      expect(await other.finalize(handle)).toEqual(summary)
+      // The page crosses the end of the first megabyte.
+      const page = { offset: 1_048_570, limitBytes: 12 }
+      expect((await other.read(handle, page)).content).toBe(text.slice(1_048_570, 1_048_582))
+      expect((await readThrough(other, handle, 99_991)).content === `${text}why\n`).toBe(true)
+      expect(await streamed(other, handle, 'stderr')).toBe('why\n')
+      await other.delete(handle)
+      await expect(it.logs.read(handle)).rejects.toThrow(LogUnavailable)
+    }
+  })
+
+  test('two processes that finish a log at once, of which one compresses, lose nothing of it', async () => {
+    const text = 'text\n'.repeat(500_000)
+    for (let round = 0; round < 3; round++) {
+      const handle = await beginLog(it)
+      await it.logs.append(handle, [entry(text)])
+      const both = [await it.another(true), await it.another(false)]
+      const summaries = await Promise.all(both.map((logs) => logs.finalize(handle)))
+      expect(summaries.map((summary) => summary.sha256)).toEqual([sha256(text), sha256(text)])
+      for (const logs of both) expect((await readThrough(logs, handle)).content === text).toBe(true)
+    }
+  })
+
   test('another process finishes what the writer left, and reads it', async () => {
     const handle = await beginLog(it)
     await it.logs.append(handle, [entry('written\n'), entry('by one\n', 'stderr')])
@@ -279,7 +322,7 @@ describe.each(kinds)('logs in %s', (kind) => {
   })
 
   // Larger ones, and the other stores, which do nothing special here: test/long/logs-large.test.ts.
-  test.runIf(kind === 'local_file')(
+  test.runIf(kind === 'local_file' && how === 'compressed')(
     'a log that is larger than the memory it may use is written, finished and read',
     { timeout: 240_000 },
     () => expectLargeLog(it, 96),

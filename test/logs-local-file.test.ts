@@ -6,6 +6,7 @@ import {
   mkdtemp,
   readdir,
   readFile,
+  rename,
   rm,
   stat,
   truncate,
@@ -16,6 +17,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { USUAL_LIMITS } from '../src/logs/limits.ts'
 import { localFileStore } from '../src/logs/local-file.ts'
 import { LogUnavailable, type RunLogHandle, type RunLogStore } from '../src/logs/protocol.ts'
 import { compiledFile } from './support/launched.ts'
@@ -50,6 +52,32 @@ test('a finished log is gzip that any program reads, and nothing of the raw text
   expect(await filesOf(handle)).toEqual(['.json', '.log.gz', '.spans'])
   expect(gunzipSync(await readFile(`${path(handle)}.log.gz`)).toString()).toBe(text)
   expect((await stat(`${path(handle)}.log.gz`)).mode & 0o077).toBe(0)
+})
+
+test('without compression a finished log is its text, whichever step of finishing a crash cut off', async () => {
+  const plain = () => localFileStore(folder, USUAL_LIMITS, false)
+  const handle = await begin()
+  const text = 'äöü text\n'.repeat(200_000)
+  await logs.append(handle, [entry(text)])
+  const summary = await plain().finalize(handle)
+  expect(summary).toMatchObject({ compressed: false, sha256: sha256(text) })
+  const files = ['.plain.json', '.spans', '.txt']
+  expect(await filesOf(handle)).toEqual(files)
+  expect(await readFile(`${path(handle)}.txt`, 'utf8')).toBe(text)
+  const again = async (leave: () => Promise<unknown>) => {
+    await rename(`${path(handle)}.txt`, `${path(handle)}.log`)
+    await leave()
+    expect((await readThrough(plain(), handle)).content).toBe(text)
+    expect(await plain().finalize(handle)).toEqual(summary)
+    expect(await filesOf(handle)).toEqual(files)
+  }
+  await again(async () => {
+    await rm(`${path(handle)}.plain.json`)
+    await writeFile(`${path(handle)}.plain.json.1234.part`, '{"version":')
+  })
+  await again(async () => undefined)
+  await truncate(`${path(handle)}.txt`, 1_000_000)
+  await expect(readThrough(plain(), handle)).rejects.toThrow('it is damaged')
 })
 
 test('a crash at any step of finishing loses nothing, and the next attempt ends it', async () => {

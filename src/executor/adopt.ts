@@ -118,11 +118,11 @@ async function heldBy({ kernel }: ExecutorContext, run: Run): Promise<Held | nul
 
 /** The log where it is, or a new one on this node. */
 async function logOf(
-  { logs, logStores }: ExecutorContext,
+  { logs, logStores, excerptBytes }: ExecutorContext,
   run: Run,
   agent: AgentRecord,
 ): Promise<Adopted['log']> {
-  const excerpts = newExcerpts()
+  const excerpts = newExcerpts(excerptBytes)
   const store = logStores.get(run.logStore as LogStoreType)
   try {
     if (!store || run.logRef === null) throw new LogUnavailable('The run has no log here.')

@@ -22,6 +22,7 @@ import type { LogSettings } from '../logs/settings.ts'
 import type { ServerStore } from '../store/server-store.ts'
 import { LaterCallbacks, RunCallbacks } from './callbacks.ts'
 import type { ExecutorContext } from './context.ts'
+import { EXCERPT_BYTES } from './excerpt.ts'
 import { NodeExecution } from './execution.ts'
 import { gitOf } from './prepare.ts'
 import { RequestsFile } from './requests-file.ts'
@@ -53,6 +54,9 @@ export async function composeAdapters(adapterPaths: readonly string[], { adapter
 export interface ExecutorOptions {
   logs: LogSettings
   limits?: LogLimits
+  /** Whether finished logs are compressed; those in Postgres are left to Postgres. */
+  compress?: boolean
+  excerptBytes?: number
   /** The folder of the database, if it is on this machine. */
   databaseFolder?: string | null
   kinds: Awaited<ReturnType<typeof composeAdapters>>
@@ -100,6 +104,7 @@ export async function composeExecutor(
     folders: gitFolders(gitOf(base.own)),
     working: new Map(),
     requestsFile: () => RequestsFile.make(),
+    excerptBytes: settings.excerptBytes ?? EXCERPT_BYTES,
     logs: stores.get(logs.store)!,
     logStores: stores,
   }
@@ -115,16 +120,16 @@ export async function composeExecutor(
 async function openStores(
   store: ServerStore,
   dataFolder: string,
-  { logs, limits = USUAL_LIMITS, databaseFolder: folder = null }: ExecutorOptions,
+  { logs, limits = USUAL_LIMITS, compress = true, databaseFolder: folder = null }: ExecutorOptions,
 ) {
   const stores = new Map<LogStoreType, RunLogStore>([
-    ['local_file', localFileStore(join(dataFolder, 'run-logs'), limits)],
+    ['local_file', localFileStore(join(dataFolder, 'run-logs'), limits, compress)],
     ['postgres', postgresStore(store.runLogs, { limits, folder })],
   ])
   if (logs.store !== 'object_store') return { stores, bucket: null, close: () => undefined }
   const spoolFolder = join(dataFolder, 'run-log-spool')
   const s3 = await s3Bucket(logs)
-  const bucket = objectStore({ bucket: s3, spoolFolder, limits })
+  const bucket = objectStore({ bucket: s3, spoolFolder, limits, compress })
   stores.set('object_store', bucket)
   return { stores, bucket, close: () => s3.close() }
 }

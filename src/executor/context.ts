@@ -21,6 +21,8 @@ export interface ExecutorContext {
   /** The store for new logs, and all stores that may hold older ones. */
   logs: RunLogStore
   logStores: ReadonlyMap<LogStoreType, RunLogStore>
+  /** How much of each stream is stored in the row of its run. */
+  excerptBytes: number
   live: LiveOutput
   callbacks: RunCallbacks
   /** Secrets to redact, by run in progress on this node. */

@@ -1,6 +1,6 @@
 import type { AgentRunAdapter, ReadFromLog } from '../adapters/protocol.ts'
 import type { RunLogHandle, RunLogStore } from '../logs/protocol.ts'
-import { Excerpt } from './excerpt.ts'
+import { EXCERPT_BYTES, Excerpt } from './excerpt.ts'
 import { FirstAndLast, linesOf } from './lines.ts'
 
 /**
@@ -12,8 +12,9 @@ export async function readLostLog(
   handle: RunLogHandle,
   adapter: Pick<AgentRunAdapter, 'readLines' | 'readLineStream'> | undefined,
   state: Record<string, unknown>,
+  excerptBytes = EXCERPT_BYTES,
 ): Promise<{ read: ReadFromLog; excerpts: { stdout: string | null; stderr: string | null } }> {
-  const [stdout, stderr] = [new Excerpt(), new Excerpt()]
+  const [stdout, stderr] = [new Excerpt(excerptBytes), new Excerpt(excerptBytes)]
   const lines = objectsIn(linesOf(store.stream(handle, 'stdout'), (text) => stdout.take(text)))
   // An adapter may stop before the end, which would close the iterator here too; the excerpt needs all lines.
   const read = await readBy(adapter, { [Symbol.asyncIterator]: () => ({ next: () => lines.next() }) }, state)

@@ -1,7 +1,7 @@
 import { Redactor } from '../core/redaction.ts'
 import type { LiveOutput } from '../kernel/live-output.ts'
 import type { LogEntry, LogStream, LogSummary, RunLogHandle, RunLogStore } from '../logs/protocol.ts'
-import { Excerpt } from './excerpt.ts'
+import { EXCERPT_BYTES, Excerpt } from './excerpt.ts'
 import type { RunSecrets } from './run-secrets.ts'
 import type { Timers } from './timers.ts'
 
@@ -12,7 +12,10 @@ const JOIN_UP_TO = 16 * 1024
 /** Beyond this, the writer has to wait. */
 const MOST_WAITING_BYTES = 64 * 1024
 
-export const newExcerpts = () => ({ stdout: new Excerpt(), stderr: new Excerpt() })
+export const newExcerpts = (mostBytes: number) => ({
+  stdout: new Excerpt(mostBytes),
+  stderr: new Excerpt(mostBytes),
+})
 
 /** A log that another node began. */
 export interface LoggedBefore {
@@ -33,7 +36,7 @@ export class RunOutput {
   readonly #live: (chunk: { stream: LogStream; chunk: string; offset: number }) => void
   readonly #secrets: RunSecrets
   readonly #redactors = { stdout: new Redactor([]), stderr: new Redactor([]), system: new Redactor([]) }
-  readonly #excerpts: Record<LogStream, Excerpt>
+  readonly #excerpts: { stdout: Excerpt; stderr: Excerpt }
   readonly #warn: (error: unknown) => void
   #waiting: LogEntry[] = []
   #waitingBytes = 0
@@ -55,6 +58,7 @@ export class RunOutput {
     run: { workspaceId: number; runId: string; agent: string }
     warn: (error: unknown) => void
     timers: Timers
+    excerptBytes?: number
     /** What another node has logged of the run already. */
     before?: LoggedBefore
   }) {
@@ -66,7 +70,7 @@ export class RunOutput {
     this.#offset = options.before?.bytes ?? 0
     this.#hasLost = options.before?.isLost ?? false
     this.#isClosed = options.before?.isFinal ?? false
-    this.#excerpts = { ...newExcerpts(), system: new Excerpt(), ...options.before?.excerpts }
+    this.#excerpts = options.before?.excerpts ?? newExcerpts(options.excerptBytes ?? EXCERPT_BYTES)
     this.#secrets = options.secrets
   }
 
@@ -118,7 +122,7 @@ export class RunOutput {
   #add(stream: LogStream, text: string): void {
     if (text === '' || this.#isClosed) return
     const bytes = Buffer.byteLength(text)
-    this.#excerpts[stream].take(text)
+    if (stream !== 'system') this.#excerpts[stream].take(text)
     const last = this.#waiting.at(-1)
     if (last?.stream === stream && last.chunk.length + text.length < JOIN_UP_TO) last.chunk += text
     else this.#waiting.push({ stream, chunk: text, ts: new Date().toISOString() })

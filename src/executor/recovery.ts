@@ -276,7 +276,7 @@ async function taskOf({ kernel }: ExecutorContext, run: Run): Promise<TaskRecord
 }
 
 /** The log has all output that was flushed. From it the adapter reads the usage and the session of the run. */
-async function readLog({ kernel, registry, logStores, log }: ExecutorContext, run: Run) {
+async function readLog({ kernel, registry, logStores, log, excerptBytes }: ExecutorContext, run: Run) {
   const noExcerpts = { stdout: null as string | null, stderr: null as string | null }
   const nothing = { excerpts: noExcerpts, log: null, state: {} as Record<string, unknown> }
   const none: typeof nothing & Partial<AdapterInvokeResult> = nothing
@@ -289,7 +289,8 @@ async function readLog({ kernel, registry, logStores, log }: ExecutorContext, ru
       taskKey: run.taskId ?? '',
     })
     const state = session?.sessionParams ?? {}
-    const { read, excerpts } = await readLostLog(store, handle, registry.get(run.adapterType), state)
+    const adapter = registry.get(run.adapterType)
+    const { read, excerpts } = await readLostLog(store, handle, adapter, state, excerptBytes)
     const summary = await store.finalize(handle)
     return { ...read, state, excerpts, log: summary }
   } catch (error) {

@@ -199,6 +199,7 @@ async function perform(
     run: who,
     warn: warn('a log could not be written'),
     timers: context.timers,
+    excerptBytes: context.excerptBytes,
   })
   const report = new RunReport(
     kernel.store,

@@ -9,8 +9,9 @@ import { SPANS, TEXT } from './raw-log.ts'
 import { decodeSpans, firstSpanBeyond, readInto, SPAN_BYTES, spanCount } from './spans.ts'
 
 /**
- * A finished log: concatenated gzip members of 1 MB of text each, which any gunzip reads as one text. The index has the
- * start of each member, so a page is read without unpacking what comes before it.
+ * A finished log: concatenated gzip members of 1 MB of text each, which any gunzip reads as one text, or the text itself,
+ * if its store was told not to compress. The index has the start of each member, so a page is read without unpacking what
+ * comes before it.
  */
 
 const MEMBER_BYTES = 1024 * 1024
@@ -24,7 +25,9 @@ const Index = z.object({
   bytes: z.number(),
   sha256: z.string(),
   truncated: z.boolean(),
-  /** The start of each member in the compressed file, then the end of the last one. */
+  /** False: the members are the text. Missing in the indexes of logs from before there was a choice. */
+  compressed: z.boolean().default(true),
+  /** The start of each member in the stored file, then the end of the last one. */
   members: z.array(z.number()),
   /** For each member the number of the first span with bytes in it, then the number of spans. */
   spans: z.array(z.number()),
@@ -39,10 +42,10 @@ export function readIndex(json: string): LogIndex {
   }
 }
 
-export const summaryOf = ({ bytes, sha256, truncated }: LogIndex): LogSummary => ({
+export const summaryOf = ({ bytes, sha256, compressed, truncated }: LogIndex): LogSummary => ({
   bytes,
   sha256,
-  compressed: true,
+  compressed,
   truncated,
 })
 
@@ -65,14 +68,17 @@ class BufferPool {
 }
 const buffers = new BufferPool()
 
-/** Compresses a closed raw log, one member at a time. The index is complete when the last member was taken. */
-export class Compression {
+/** Reads a closed raw log, one member at a time, as it will be stored. The index is complete when the last member was taken. */
+export class Packing {
   readonly #path: string
   readonly index: LogIndex
 
-  constructor(path: string, isTruncated: boolean) {
+  constructor(path: string, { isTruncated, compress }: { isTruncated: boolean; compress: boolean }) {
     this.#path = path
-    this.index = { version: 1, bytes: 0, sha256: '', truncated: isTruncated, members: [0], spans: [] }
+    this.index = {
+      ...{ version: 1, bytes: 0, sha256: '', truncated: isTruncated, compressed: compress },
+      ...{ members: [0], spans: [] },
+    }
   }
 
   async *members(): AsyncGenerator<Buffer> {
@@ -84,17 +90,17 @@ export class Compression {
         const hash = createHash('sha256')
         const count = await spanCount(spans)
         for (;;) {
-          const { bytes, compressed } = await buffers.lend(async (buffer) => {
+          const { bytes, stored } = await buffers.lend(async (buffer) => {
             const member = await readInto(buffer, text, index.bytes)
-            if (member.length === 0) return { bytes: 0, compressed: member }
+            if (member.length === 0) return { bytes: 0, stored: member }
             hash.update(member)
-            return { bytes: member.length, compressed: await promisify(gzip)(member, { level: LEVEL }) }
+            return { bytes: member.length, stored: await this.#stored(member) }
           })
           if (bytes === 0) break
           index.spans.push(await firstSpanBeyond(spans, count, index.bytes))
           index.bytes += bytes
-          index.members.push(index.members.at(-1)! + compressed.length)
-          yield compressed
+          index.members.push(index.members.at(-1)! + stored.length)
+          yield stored
         }
         index.spans.push(count)
         index.sha256 = hash.digest('hex')
@@ -105,6 +111,11 @@ export class Compression {
       await text.close()
     }
   }
+
+  /** A copy, since the buffer of the member is lent to others next. */
+  async #stored(member: Buffer): Promise<Buffer> {
+    return this.index.compressed ? promisify(gzip)(member, { level: LEVEL }) : Buffer.from(member)
+  }
 }
 
 /** Access to the parts of a finished log. Each returns the available bytes of a range. */
@@ -114,18 +125,26 @@ export interface FinishedParts {
   close(): Promise<void>
 }
 
+const damaged = (cause?: unknown) => new LogUnavailable('The log exists, but it is damaged.', { cause })
+
 export function openFinished(index: LogIndex, parts: FinishedParts): OpenLog {
-  const { bytes, members, spans } = index
+  const { bytes, members, spans, compressed: isCompressed } = index
+  const plainAt = async (from: number, to: number) => {
+    const text = from < to ? await parts.text(from, to) : Buffer.alloc(0)
+    if (text.length < to - from) throw damaged()
+    return text
+  }
   const memberAt = async (i: number) => {
     const compressed = await parts.text(members[i]!, members[i + 1]!)
     return promisify(gunzip)(compressed, { maxOutputLength: MEMBER_BYTES }).catch((cause) => {
-      throw new LogUnavailable('The log exists, but it is damaged.', { cause })
+      throw damaged(cause)
     })
   }
   return {
     bytes,
     isFinal: true,
     async textAt(from, to) {
+      if (!isCompressed) return plainAt(from, Math.min(to, bytes))
       const found: Buffer[] = []
       for (let at = from, end = Math.min(to, bytes); at < end; ) {
         const i = Math.floor(at / MEMBER_BYTES)

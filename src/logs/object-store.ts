@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { readdir, stat, writeFile } from 'node:fs/promises'
 import { growingStore } from './growing-store.ts'
 import { type LogLimits, USUAL_LIMITS } from './limits.ts'
-import { Compression, type LogIndex, openFinished, readIndex, summaryOf } from './members.ts'
+import { type LogIndex, openFinished, Packing, readIndex, summaryOf } from './members.ts'
 import type { OpenLog } from './pages.ts'
 import { type LogSummary, LogUnavailable, type RunLogHandle, type RunLogStore } from './protocol.ts'
 import { isMissing, SPANS, TEXT, TRUNCATED } from './raw-log.ts'
@@ -11,8 +11,8 @@ import { checkedRef } from './refs.ts'
 
 /**
  * Logs in a bucket that all nodes can reach. While a run is in progress, its log is in a folder of its node. When the run is
- * over, the log is compressed and uploaded to the bucket, its index last, and only then removed from the folder. An
- * unreachable bucket loses nothing: the log stays in the folder and is uploaded later.
+ * over, the log is uploaded to the bucket, compressed unless told otherwise, its index last, and only then removed from the
+ * folder. An unreachable bucket loses nothing: the log stays in the folder and is uploaded later.
  */
 
 /** The operations of a bucket. Null: the object does not exist. */
@@ -30,7 +30,8 @@ export interface ObjectStore extends RunLogStore {
   pending(): Promise<RunLogHandle[]>
 }
 
-const COMPRESSED = '.log.gz'
+/** The text in the bucket, compressed or not. */
+const STORED = { gzip: '.log.gz', plain: TEXT }
 const INDEX = '.json'
 /** Mark in the folder: the log is complete and waits for its upload. */
 const FINISHED = '.finished'
@@ -42,13 +43,15 @@ export function objectStore({
   bucket,
   spoolFolder,
   limits = USUAL_LIMITS,
+  compress = true,
 }: {
   bucket: Bucket
   spoolFolder: string
   limits?: LogLimits
+  compress?: boolean
 }): ObjectStore {
   const logs = new RawLogs(spoolFolder, limits)
-  const finished = new FinishedLogs(bucket)
+  const finished = new FinishedLogs(bucket, compress)
   const store = growingStore('object_store', logs, {
     open: async (logRef) => (await openSpooled(logs, logRef)) ?? finished.open(checkedRef(logRef)),
     finish: (logRef) => finish(logs, finished, logRef),
@@ -75,8 +78,15 @@ async function finish(logs: RawLogs, finished: FinishedLogs, logRef: string): Pr
   const closed = await logs.close(logRef)
   if (!closed) return summaryOf(await finished.index(checkedRef(logRef)))
   const path = logs.pathOf(logRef)
-  await writeFile(path + FINISHED, '', { mode: 0o600 })
-  const index = await finished.upload(logRef, path, closed.isTruncated)
+  const upload = async () => {
+    await writeFile(path + FINISHED, '', { mode: 0o600 })
+    return finished.upload(logRef, path, closed.isTruncated)
+  }
+  const index = await upload().catch(async (error) => {
+    // If the text is gone, another process has uploaded it just now.
+    if (await stat(path + TEXT).catch(() => null)) throw error
+    return finished.index(checkedRef(logRef))
+  })
   await logs.remove(logRef, RAW)
   return summaryOf(index)
 }
@@ -86,24 +96,28 @@ async function openSpooled(logs: RawLogs, logRef: string): Promise<OpenLog | nul
   return logs.open(logRef, mark !== null)
 }
 
+const storedAs = ({ compressed }: LogIndex) => (compressed ? STORED.gzip : STORED.plain)
+
 /** The logs in the bucket. */
 class FinishedLogs {
   readonly #bucket: Bucket
+  readonly #compress: boolean
   readonly #indexes = new Map<string, LogIndex>()
 
-  constructor(bucket: Bucket) {
+  constructor(bucket: Bucket, compress: boolean) {
     this.#bucket = bucket
+    this.#compress = compress
   }
 
   async upload(logRef: string, path: string, isTruncated: boolean): Promise<LogIndex> {
     // A process may have uploaded it and ended before it cleared the folder. If that cannot be checked, upload again.
     const existing = await this.index(logRef).catch(() => null)
     if (existing && existing.bytes === (await stat(path + TEXT)).size) return existing
-    const compression = new Compression(path, isTruncated)
-    await this.#bucket.put(logRef + COMPRESSED, compression.members())
+    const packing = new Packing(path, { isTruncated, compress: this.#compress })
+    const { index } = packing
+    await this.#bucket.put(logRef + storedAs(index), packing.members())
     await this.#bucket.put(logRef + SPANS, createReadStream(path + SPANS))
-    const { index } = compression
-    await this.#mustHave(logRef + COMPRESSED, index.members.at(-1)!)
+    await this.#mustHave(logRef + storedAs(index), index.members.at(-1)!)
     await this.#mustHave(logRef + SPANS, (await stat(path + SPANS)).size)
     await this.#bucket.put(logRef + INDEX, [Buffer.from(JSON.stringify(index))])
     this.#indexes.delete(logRef)
@@ -141,7 +155,7 @@ class FinishedLogs {
       throw new LogUnavailable('The log was deleted.')
     }
     return openFinished(index, {
-      text: (from, to) => range(logRef + COMPRESSED, from, to),
+      text: (from, to) => range(logRef + storedAs(index), from, to),
       spans: (from, to) => range(logRef + SPANS, from, to),
       close: async () => undefined,
     })
@@ -150,7 +164,7 @@ class FinishedLogs {
   /** The index first, so that no one starts to read a log that is half deleted. */
   async delete(logRef: string): Promise<void> {
     this.#indexes.delete(logRef)
-    for (const ending of [INDEX, COMPRESSED, SPANS]) await this.#bucket.delete(logRef + ending)
+    for (const ending of [INDEX, ...Object.values(STORED), SPANS]) await this.#bucket.delete(logRef + ending)
   }
 }
 

@@ -1,3 +1,4 @@
+import { USUAL_LIMITS } from '../../src/logs/limits.ts'
 import { localFileStore } from '../../src/logs/local-file.ts'
 import { objectStore } from '../../src/logs/object-store.ts'
 import { postgresStore } from '../../src/logs/postgres.ts'
@@ -9,19 +10,23 @@ import { PostgresStore } from '../../src/store/postgres/store.ts'
 
 /** Where logs are, in a form that can be passed to another process. */
 export type LogPlace =
-  | { store: 'local_file'; folder: string }
-  | { store: 'object_store'; folder: string; s3: S3Settings; credentials: S3Credentials }
-  | { store: 'postgres'; url: string }
+  | { store: 'local_file'; folder: string; compress: boolean }
+  | { store: 'object_store'; folder: string; compress: boolean; s3: S3Settings; credentials: S3Credentials }
+  | { store: 'postgres'; url: string; compress?: boolean }
 
 /** Large enough for the tests of large logs. */
 const MAX_BYTES = 32 * 1024 * 1024
 
 export async function openLogs(place: LogPlace): Promise<{ logs: RunLogStore; close(): Promise<void> }> {
   if (place.store === 'local_file')
-    return { logs: localFileStore(place.folder), close: async () => undefined }
+    return {
+      logs: localFileStore(place.folder, USUAL_LIMITS, place.compress),
+      close: async () => undefined,
+    }
   if (place.store === 'object_store') {
     const bucket = await s3Bucket(place.s3, place.credentials)
-    return { logs: objectStore({ bucket, spoolFolder: place.folder }), close: async () => bucket.close() }
+    const { folder: spoolFolder, compress } = place
+    return { logs: objectStore({ bucket, spoolFolder, compress }), close: async () => bucket.close() }
   }
   const database = await PostgresStore.open(place.url)
   const logs = postgresStore(new RunLogRows(database.readers), { mostBytes: MAX_BYTES })

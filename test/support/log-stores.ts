@@ -13,22 +13,25 @@ export interface LogsUnderTest {
   logs: RunLogStore
   place: LogPlace
   /** The same logs, as a process sees them that starts later. */
-  another(): Promise<RunLogStore>
+  another(compress?: boolean): Promise<RunLogStore>
   workspaceId: string
   close(): Promise<void>
 }
 
-/** Every log store Baton has, empty. One suite runs on all of them. */
-export const openLogStore: Record<LogPlace['store'], () => Promise<LogsUnderTest>> = {
-  async local_file() {
+/** Every log store Baton has, empty. One suite runs on all of them. Postgres compresses its rows itself. */
+export const openLogStore: Record<LogPlace['store'], (compress?: boolean) => Promise<LogsUnderTest>> = {
+  async local_file(compress = true) {
     const folder = await mkdtemp(join(tmpdir(), 'baton-logs-'))
-    return underTest({ store: 'local_file', folder }, '1', () => rm(folder, { recursive: true, force: true }))
+    return underTest({ store: 'local_file', folder, compress }, '1', () =>
+      rm(folder, { recursive: true, force: true }),
+    )
   },
 
-  async object_store() {
+  async object_store(compress = true) {
     const folder = await mkdtemp(join(tmpdir(), 'baton-spool-'))
     const server = await startS3()
-    const place = { store: 'object_store', folder, s3: server.settings, credentials: S3_CREDENTIALS } as const
+    const s3 = { s3: server.settings, credentials: S3_CREDENTIALS }
+    const place = { store: 'object_store', folder, compress, ...s3 } as const
     return underTest(place, '1', async () => {
       await server.stop()
       await rm(folder, { recursive: true, force: true })
@@ -50,8 +53,8 @@ async function underTest(place: LogPlace, workspaceId: string, remove: () => Pro
     logs: opened[0]!.logs,
     place,
     workspaceId,
-    async another() {
-      const other = await openLogs(place)
+    async another(compress?: boolean) {
+      const other = await openLogs(compress === undefined ? place : { ...place, compress })
       opened.push(other)
       return other.logs
     },

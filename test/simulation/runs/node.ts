@@ -65,7 +65,7 @@ export class RunNode implements StoreUser {
       ...{ logs: world.logs, logStores: new Map([[world.logs.type, world.logs]]) },
       ...{ callbacks, storeRetry, secrets: new Map(), own: {}, dataFolder: '/', agentRoots: [] },
       ...{ policy: { adapters: ['*'], commands: null, env: [] }, nodeSecrets: [] },
-      ...{ baseUrl: () => 'http://127.0.0.1:1', mostRuns: 8 },
+      ...{ baseUrl: () => 'http://127.0.0.1:1', mostRuns: 8, excerptBytes: 32_768 },
       ...{ timers: this.timers, processes: this.#processes, log: this.#log },
       folders: world.buggedFolders(simulatedFolders(world, machine, this.timers)),
       ...{ working: new Map(), requestsFile: async () => null },
