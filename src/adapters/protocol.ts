@@ -1,4 +1,5 @@
 import type { RunErrorCode } from '../core/runs/outcomes.ts'
+import type { StatusColor } from '../core/runs/status-colors.ts'
 import type { TokenUsage, UsageBasis } from '../core/runs/usage.ts'
 import type { TriggerDetail, WakeupSource } from '../core/runs/wakeups.ts'
 
@@ -10,9 +11,8 @@ import type { TriggerDetail, WakeupSource } from '../core/runs/wakeups.ts'
 export const PROTOCOL_VERSION = 'agent-run/v1'
 
 export type RunOutcome = 'succeeded' | 'failed' | 'cancelled' | 'timed_out'
-export type StatusColor = 'neutral' | 'blue' | 'green' | 'yellow' | 'red'
 export type LogStream = 'stdout' | 'stderr' | 'system'
-export type { RunErrorCode, TokenUsage, TriggerDetail, UsageBasis, WakeupSource }
+export type { RunErrorCode, StatusColor, TokenUsage, TriggerDetail, UsageBasis, WakeupSource }
 
 export interface AdapterInvokeInput {
   protocolVersion: typeof PROTOCOL_VERSION

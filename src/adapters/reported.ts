@@ -1,3 +1,4 @@
+import { STATUS_COLORS } from '../core/runs/status-colors.ts'
 import { isObject, type Json } from '../transcript/json.ts'
 import type { StatusColor, TokenUsage } from './protocol.ts'
 
@@ -23,9 +24,8 @@ export function dollarsIn(value: unknown): string | null {
   return text.includes('e') ? value.toFixed(12) : text
 }
 
-const COLORS: readonly string[] = ['neutral', 'blue', 'green', 'yellow', 'red'] satisfies StatusColor[]
 export const colorIn = (value: unknown): StatusColor | undefined =>
-  COLORS.includes(value as string) ? (value as StatusColor) : undefined
+  STATUS_COLORS.find((color) => color === value)
 
 const LONGEST_SESSION_ID = 500
 /** It becomes an environment variable and part of a database row. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { runErrorCodes } from '../core/runs/outcomes.ts'
+import { STATUS_COLORS } from '../core/runs/status-colors.ts'
 
 const Count = z.int().min(0).max(Number.MAX_SAFE_INTEGER)
 const Text = z.string().max(10_000)
@@ -16,7 +17,7 @@ export const PlayStep = z.union([
   z.strictObject({
     ...sometimes,
     status: Text.min(1),
-    color: z.enum(['neutral', 'blue', 'green', 'yellow', 'red']).optional(),
+    color: z.enum(STATUS_COLORS).optional(),
   }),
   z.strictObject({ ...sometimes, progress: z.number().min(0).max(100), step: Text.optional() }),
   /** Usage since the previous step: steps add up. */

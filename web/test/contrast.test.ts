@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { STATUS_COLORS } from '../../src/core/runs/status-colors.ts'
+import { statusHue } from '../src/theme/status-colours.ts'
 
 /** Reads the style sheet itself, so that no change makes text unreadable. */
 
@@ -42,6 +44,14 @@ describe.each(THEMES)('in the %s theme', (theme) => {
     for (const text of ['ink', 'muted', 'faint', 'accent', ...HUES])
       for (const ground of GROUNDS)
         expect(contrast(text, ground, theme), `${text} on ${ground}`).toBeGreaterThanOrEqual(4.5)
+  })
+
+  test('every colour of a status message is readable on every ground, and neutral is none of them', () => {
+    const hues = STATUS_COLORS.map(statusHue)
+    expect(hues).toEqual([null, 'go', 'done', 'ask', 'bad'])
+    for (const hue of hues.filter((one) => one !== null))
+      for (const ground of GROUNDS)
+        expect(contrast(hue, ground, theme), `${hue} on ${ground}`).toBeGreaterThanOrEqual(4.5)
   })
 
   test('the smallest text keeps the contrasts of the design', () => {

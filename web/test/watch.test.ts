@@ -174,6 +174,8 @@ describe('the wall', () => {
   })
 
   test('a loop is over with another call, and silence with any sign of life', () => {
+    const said = event('run_status', 'a', { message: 'waits', color: 'yellow' })
+    expect(afterEvent([run('a')], said)).toMatchObject([{ statusMessage: 'waits', statusColor: 'yellow' }])
     const status = (runs: readonly WatchedRun[], message: string) =>
       afterEvent(runs, event('run_status', 'a', { message }))
     const flag = (code: string) =>

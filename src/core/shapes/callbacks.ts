@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { STATUS_COLORS } from '../runs/status-colors.ts'
 
 /** What asynchronous agents (http, 202) send to Baton. */
 
@@ -18,9 +19,7 @@ const Heartbeat = z.strictObject({
   progress: z
     .strictObject({ percent: z.number().min(0).max(100).optional(), step: Text.optional() })
     .optional(),
-  status: z
-    .strictObject({ message: Text, color: z.enum(['neutral', 'blue', 'green', 'yellow', 'red']).optional() })
-    .optional(),
+  status: z.strictObject({ message: Text, color: z.enum(STATUS_COLORS).optional() }).optional(),
   /** Its total usage so far. */
   usage: Usage.optional(),
   checkpoint: z.unknown().optional(),

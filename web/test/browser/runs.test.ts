@@ -31,6 +31,43 @@ const log = (page: Page) => page.getByRole('region', { name: 'Log' })
 const topOf = async (page: Page, text: string) =>
   (await log(page).getByText(text, { exact: true }).boundingBox())?.y
 
+describe.skipIf(!isHere)('a run at work', () => {
+  test('says what it does in the colour it names, on its page, its timeline, the overview and the watch page', {
+    timeout: 180_000,
+  }, async () => {
+    const w = await workspace()
+    const run = await runOf(w, [
+      { status: 'Tests are red', color: 'red' },
+      { status: 'Reads the files', color: 'green' },
+      { waitMs: 600_000 },
+    ])
+    onTestFinished(async () => {
+      await w.post(`/runs/${run}/cancel`)
+    })
+    const { page, address } = await openPage(w, `/runs/${run}?view=timeline`)
+    const colours = (words: string) =>
+      page.evaluate<string[]>(`[...document.querySelectorAll('main span')]
+        .filter((one) => one.textContent === ${JSON.stringify(words)} && one.checkVisibility())
+        .map((one) => getComputedStyle(one).color)`)
+    const token = (name: string) =>
+      page.evaluate<string>(`(() => {
+        const probe = document.body.appendChild(document.createElement('i'))
+        probe.style.color = 'var(--${name})'
+        return getComputedStyle(probe).color
+      })()`)
+    const [green, red] = [await token('done'), await token('bad')]
+    expect(green).not.toBe(red)
+    await page.getByText('Reads the files').first().waitFor()
+    expect(await colours('Tests are red')).toContain(red)
+    expect(await colours('Reads the files')).toContain(green)
+    for (const path of [`/runs/${run}?view=raw`, '/', '/watch']) {
+      await page.goto(address(path))
+      await page.getByText('Reads the files').first().waitFor()
+      expect(await colours('Reads the files'), path).toContain(green)
+    }
+  })
+})
+
 describe.skipIf(!isHere)('the log of a run', () => {
   test('is followed until the reader moves away; then the line being read stays in place', {
     timeout: 180_000,

@@ -7,6 +7,7 @@ import { Duration } from '../../parts/duration.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Money } from '../../parts/money.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
+import { StatusMessage } from '../../parts/status-message.tsx'
 import { Tokens } from '../../parts/tokens.tsx'
 import { tokensOf } from '../../parts/wording.ts'
 import type { RunningNow } from './use-overview.ts'
@@ -72,6 +73,13 @@ export function Running({ items, count }: { items: readonly RunningNow[]; count:
   )
 }
 
+function Doing({ row, run }: { row: RunningNow; run: ReturnType<typeof useEntity<'run'>> }) {
+  const said = run?.statusMessage ? { message: run.statusMessage, color: run.statusColor } : null
+  const stored = row.status === null ? null : { message: row.status, color: row.statusColor }
+  const status = said ?? stored
+  return status ? <StatusMessage {...status} /> : row.step
+}
+
 function RunningRow({ row, isSelected }: { row: RunningNow; isSelected: boolean }) {
   const run = useEntity('run', row.runId ?? '')
   const flag = run?.flag ?? row.flag
@@ -94,7 +102,7 @@ function RunningRow({ row, isSelected }: { row: RunningNow; isSelected: boolean 
         </span>
       ) : (
         <span className="min-w-0 truncate text-muted">
-          {run?.statusMessage ?? row.status ?? row.step ?? ''}
+          <Doing row={row} run={run} />
         </span>
       )}
       <span className="text-right text-muted">

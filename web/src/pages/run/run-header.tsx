@@ -4,6 +4,7 @@ import { Duration } from '../../parts/duration.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Money } from '../../parts/money.tsx'
 import { StateChip } from '../../parts/state-chip.tsx'
+import { StatusMessage } from '../../parts/status-message.tsx'
 import { Tokens } from '../../parts/tokens.tsx'
 import { isRunLive, type Run, shortId } from './use-run.ts'
 
@@ -56,7 +57,9 @@ export function RunFacts({ run }: { run: Run }) {
         </span>
       )}
       {run.statusMessage && isRunLive(run) && (
-        <span className="min-w-0 max-w-96 truncate text-ink">{run.statusMessage}</span>
+        <span className="min-w-0 max-w-96 truncate text-ink">
+          <StatusMessage color={run.statusColor} message={run.statusMessage} />
+        </span>
       )}
     </span>
   )

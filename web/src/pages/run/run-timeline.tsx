@@ -4,6 +4,8 @@ import { Empty } from '../../parts/empty.tsx'
 import { ProblemBox } from '../../parts/problem.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { exactText } from '../../parts/wording.ts'
+import { HUE_FILL, HUE_TEXT } from '../../theme/hues.ts'
+import { statusHue } from '../../theme/status-colours.ts'
 import type { RunEvent, useRunEvents } from './use-run.ts'
 
 const LEVELS: Record<string, string> = { error: 'bg-bad', warn: 'bg-ask', info: 'bg-edge' }
@@ -65,19 +67,22 @@ const Around = ({ children }: { children: React.ReactNode }) => (
 
 function EventRow({ event }: { event: RunEvent }) {
   const at = Date.parse(event.at)
+  const hue = statusHue(event.color)
   const words = (
     <>
       <time className="shrink-0 font-mono text-label text-faint" dateTime={event.at} title={exactText(at)}>
         {clockText(at)}
       </time>
       <span className="w-16 shrink-0 text-label text-muted">{WORDS[event.type]}</span>
-      <span className="min-w-0 flex-1 wrap-anywhere">{event.message ?? ''}</span>
+      <span className={`min-w-0 flex-1 wrap-anywhere ${hue === null ? '' : HUE_TEXT[hue]}`}>
+        {event.message ?? ''}
+      </span>
     </>
   )
   return (
     <li className="relative pl-4 text-row">
       <span
-        className={`absolute top-2.5 -left-1 size-2 rounded-pill ${LEVELS[event.level ?? 'info'] ?? 'bg-edge'}`}
+        className={`absolute top-2.5 -left-1 size-2 rounded-pill ${hue === null ? (LEVELS[event.level ?? 'info'] ?? 'bg-edge') : HUE_FILL[hue]}`}
       />
       {isEmpty(event.payload) ? (
         <div className="flex min-h-7 items-baseline gap-3 py-1">{words}</div>

@@ -10,6 +10,7 @@ import { IconButton } from '../../parts/icon-button.tsx'
 import { Money } from '../../parts/money.tsx'
 import { ProgressBar } from '../../parts/progress-bar.tsx'
 import { StateChip } from '../../parts/state-chip.tsx'
+import { StatusMessage } from '../../parts/status-message.tsx'
 import { Tokens } from '../../parts/tokens.tsx'
 import { tokensOf } from '../../parts/wording.ts'
 import { shortKey } from '../../requests/act-words.ts'
@@ -77,7 +78,7 @@ export const Tile = memo(function Tile(props: Props) {
           <StateChip state={run.status} />
         )}
       </header>
-      <LastLines lines={lines} statusMessage={run.statusMessage} />
+      <LastLines lines={lines} run={run} />
       <footer className="flex flex-col gap-1.5 border-t border-line px-3 py-2 text-label text-muted">
         {trouble !== null && (
           <p
@@ -98,8 +99,7 @@ export const Tile = memo(function Tile(props: Props) {
 })
 
 /** The newest at the bottom; what does not fit is cut off at the top. */
-function LastLines(props: { lines: readonly TailLine[] | undefined; statusMessage: string | null }) {
-  const { lines, statusMessage } = props
+function LastLines({ lines, run }: { lines: readonly TailLine[] | undefined; run: WatchedRun }) {
   return (
     <div className="flex min-h-0 flex-1 flex-col justify-end overflow-hidden bg-sunken px-3 py-2 font-mono text-label">
       {lines && lines.length > 0 ? (
@@ -117,12 +117,16 @@ function LastLines(props: { lines: readonly TailLine[] | undefined; statusMessag
         </ol>
       ) : (
         <p className="my-auto text-center font-sans text-row text-muted">
-          {lines === undefined ? '' : (statusMessage ?? 'No output yet.')}
+          {lines !== undefined && (run.statusMessage === null ? 'No output yet.' : <Says run={run} />)}
         </p>
       )}
     </div>
   )
 }
+
+const Says = ({ run }: { run: WatchedRun }) => (
+  <StatusMessage color={run.statusColor} message={run.statusMessage ?? ''} />
+)
 
 const FiguresOfTask = ({ run, taskId }: { run: WatchedRun; taskId: string }) => (
   <Figures card={useCard(taskId)} run={run} />
@@ -145,7 +149,7 @@ function Figures({ run, card }: { run: WatchedRun; card: ShownCard | undefined }
       )}
       <p className="flex items-center gap-3">
         <span className={`min-w-0 flex-1 truncate ${isRunning || !run.errorCode ? '' : 'text-bad'}`}>
-          {isRunning ? (card?.step ?? run.statusMessage) : endWords(run)}
+          {isRunning ? (card?.step ?? <Says run={run} />) : endWords(run)}
         </span>
         {run.startedAt && <Clock run={run} />}
         {run.usage && <Tokens count={tokensOf(run.usage)} />}

@@ -45,11 +45,12 @@ export const watched = (run: ListedRun): WatchedRun => ({
   budgetPercent: null,
 })
 
-function afterStatus(run: WatchedRun, message: string | null): WatchedRun {
+function afterStatus(run: WatchedRun, message: string | null, color: string | null): WatchedRun {
   const isNew = message !== null && !run.lastStatuses.includes(message)
   return {
     ...run,
     statusMessage: message,
+    statusColor: color,
     lastStatuses: isNew ? [...run.lastStatuses, message].slice(-STATUSES_KEPT) : run.lastStatuses,
     flag: run.flag?.isLoop && !isNew ? run.flag : null,
   }
@@ -62,7 +63,11 @@ function changed(run: WatchedRun, event: LiveEvent): WatchedRun {
       return { ...run, flag: { words, isLoop: payloadField(event, 'code', 'string') === 'loop_detected' } }
     }
     case 'run_status':
-      return afterStatus(run, payloadField(event, 'message', 'string') ?? null)
+      return afterStatus(
+        run,
+        payloadField(event, 'message', 'string') ?? null,
+        payloadField(event, 'color', 'string') ?? null,
+      )
     case 'run_finished':
       return {
         ...run,
