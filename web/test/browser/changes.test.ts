@@ -4,6 +4,7 @@ import { axe } from '../../../test/support/browser/axe.ts'
 import { type Look, type OpenedPage, preparePage } from '../../../test/support/browser/open-page.ts'
 import { useChromium } from '../../../test/support/browser/use-browser.ts'
 import { git, isGitHere } from '../../../test/support/git.ts'
+import { makeMission, showMission } from '../../../test/support/http-missions.ts'
 import { eventually } from '../../../test/support/recovery.ts'
 import { type Fleet, type Seen, useFleets } from '../../../test/support/runs.ts'
 import { hireWorker, workshop } from '../../../test/support/working-agent.ts'
@@ -160,6 +161,31 @@ describe.skipIf(!isHere || !isGitHere)('what an agent changed', { timeout: 180_0
     expect(git(repository, 'show', `${commit}:work.txt`)).toBe('dev 2')
     await page.getByText('New in this attempt').click()
     await page.getByText('This attempt started from the base: all of it is new.').waitFor()
+  })
+})
+
+describe.skipIf(!isHere || !isGitHere)('what a mission changed', () => {
+  test('is read where a person accepts its outcome: branch, files and their diffs', async () => {
+    const w = await fleet()
+    const repository = await workshop(w, {})
+    await hireWorker(w, 'dev', repository, [WRITES])
+    const tasks = [{ tempId: 'a', agent: 'dev' }]
+    const mission = await makeMission(w, tasks, { config: { autonomy: 'full_auto', acceptance: 'human' } })
+    await eventually(async () => (await w.call('GET', '/inbox')).body.items.length > 0)
+    const { page } = await openPage(w, '/inbox')
+    const changes = review(page, 'Changes')
+    await changes
+      .getByText(/^baton\/.*\/gen-1$/)
+      .first()
+      .waitFor()
+    await changes.getByText('2 files, +2 −0').waitFor()
+    await page.keyboard.press('d')
+    await diffOf(page, 'readme.md').getByText('Hello <b>you</b>').waitFor()
+    await changes.getByText(`git -C`).first().waitFor()
+    expect(await axe(page)).toEqual([])
+    await settled(page)
+    await page.keyboard.press('a')
+    await eventually(async () => (await showMission(w, mission)).state === 'completed')
   })
 })
 

@@ -4,15 +4,17 @@ import { Button } from '../../parts/button.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { countText } from '../../parts/wording.ts'
 import { FileDiff } from './file-diff.tsx'
-import type { ChangedFile, Changes, ChangesOf } from './use-changes.ts'
+import type { ChangedFile, Changes, ChangesOf, ChangesOfMission } from './use-changes.ts'
 
 const FILES_AT_ONCE = 100
 /** Each opened file is a request, and many lines to draw. */
 const OPENED_AT_ONCE = 10
 
+type Listed = Pick<Changes, 'files' | 'fileCount' | 'commit' | 'since' | 'folder'>
+
 interface Props {
-  of: ChangesOf
-  changes: Changes
+  of: ChangesOf | ChangesOfMission
+  changes: Listed
   opensFirst: boolean
   hasKeys: boolean
 }
@@ -103,7 +105,7 @@ const isThisMachine = () => ['localhost', '127.0.0.1', '[::1]'].includes(locatio
 
 function FileRow(props: {
   file: ChangedFile
-  changes: Changes
+  changes: Listed
   isOpen: boolean
   onToggle: (path: string) => void
 }) {

@@ -5,12 +5,26 @@ import { ProblemBox } from '../../parts/problem.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { countText } from '../../parts/wording.ts'
 import { patchPart } from './patch-part.ts'
-import { type ChangedFile, type Changes, type ChangesOf, type Since, useFileDiff } from './use-changes.ts'
+import {
+  type ChangedFile,
+  type Changes,
+  type ChangesOf,
+  type ChangesOfMission,
+  type Since,
+  useFileDiff,
+} from './use-changes.ts'
 
 const LINES_AT_ONCE = 300
 
+interface Props {
+  of: ChangesOf | ChangesOfMission
+  since: Since
+  file: ChangedFile
+  commit: string
+}
+
 /** The diff of one file, read when it is opened. */
-export function FileDiff(props: { of: ChangesOf; since: Since; file: ChangedFile; commit: string }) {
+export function FileDiff(props: Props) {
   const { of, since, file, commit } = props
   const { data, error, refetch } = useFileDiff(of, since, file.path, commit)
   if (error) return <ProblemBox error={error} onRetry={() => void refetch()} />

@@ -12,6 +12,12 @@ export type Folder = NonNullable<AnswerTo<'GET', '/runs/:id'>['folder']>
 /** Whose changes: those of a run, or of an attempt of a task. */
 export type ChangesOf = { runId: string } | { taskId: string; generation: number }
 
+/** The changes of a mission in one of its repositories. */
+export interface ChangesOfMission {
+  missionId: string
+  repository: string
+}
+
 const read = (of: ChangesOf, query: { since: Since; path?: string }, signal: AbortSignal) =>
   'runId' in of
     ? api().get('/runs/:id/changes', { params: { id: of.runId }, query, signal })
@@ -30,12 +36,43 @@ export const useChanges = (of: ChangesOf, since: Since) =>
   })
 
 /** One file. `commit`: what the list was read of; a diff of other work would not belong to it. */
-export const useFileDiff = (of: ChangesOf, since: Since, path: string, commit: string) =>
+export const useFileDiff = (of: ChangesOf | ChangesOfMission, since: Since, path: string, commit: string) =>
   useQuery({
     queryKey: ['changes', of, since, commit, path],
     queryFn: async ({ signal }) => {
-      const { diff, commit: ofCommit } = await read(of, { since, path }, signal)
+      const { diff, commit: ofCommit } =
+        'missionId' in of
+          ? await readFileOfMission(of, path, signal)
+          : await read(of, { since, path }, signal)
       return { diff, isOfOtherWork: ofCommit !== commit }
     },
     gcTime: 0,
   })
+
+export type RepositoryChanges = AnswerTo<'GET', '/missions/:id/changes'>['repositories'][number]
+
+export const useMissionChanges = (id: string) =>
+  useQuery({
+    queryKey: ['changes', { missionId: id }],
+    queryFn: ({ signal }) => api().get('/missions/:id/changes', { params: { id }, signal }),
+    gcTime: 0,
+  })
+
+async function readFileOfMission(
+  { missionId, repository }: ChangesOfMission,
+  path: string,
+  signal: AbortSignal,
+) {
+  const query = { repository, path }
+  const { repositories } = await api().get('/missions/:id/changes', {
+    params: { id: missionId },
+    query,
+    signal,
+  })
+  const [found] = repositories
+  return { diff: found?.diff ?? null, commit: found ? commitsOf(found) : '' }
+}
+
+/** All commits of its branches, as one text: another one means other work. */
+export const commitsOf = ({ branches }: Pick<RepositoryChanges, 'branches'>) =>
+  branches.map(({ commit }) => commit).join(' ')

@@ -1,6 +1,7 @@
 import { PageLink } from '../../links.tsx'
 import { Markdown } from '../../parts/markdown.tsx'
 import { Moment } from '../../parts/moment.tsx'
+import { MissionChanges } from '../changes/mission-changes.tsx'
 import { Part, Review } from '../changes/review.tsx'
 import { PlanVersion } from '../mission/plan-version.tsx'
 import type { InboxDetail } from './kinds.ts'
@@ -53,6 +54,9 @@ export function Subject({ item }: { item: InboxDetail }) {
             {mission.tasksCompleted} of {mission.taskCount} tasks are completed. Rejected, the mission needs
             another version of its plan: from its planner, or from you.
           </p>
+          <Part title="Changes">
+            <MissionChanges hasKeys id={mission.id} />
+          </Part>
         </div>
       ) : null
     case 'dead_letter':
