@@ -11,7 +11,7 @@ const PURE = [
   'test/{combiner,commit-waiters}.test.ts',
   'test/{config,executor-excerpt}.test.ts',
   'test/core*.test.ts',
-  'test/{bench-report,docs,documents,event-payloads,tidy,ttl-cache}.test.ts',
+  'test/{bench-report,docs,documents,event-payloads,tidy,told,ttl-cache}.test.ts',
   'test/logs-settings.test.ts',
   'test/plans-*.test.ts',
   'test/{transcript-*,run-log-search}.test.ts',

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { AgentProfile } from '../src/core/records.ts'
 import type { RunEnd } from '../src/core/runs/records.ts'
 import { beginRun, requestCancel } from '../src/core/runs/run-life.ts'
+import type { Told } from '../src/core/shapes/told.ts'
 import { runStep } from '../src/flow/run-steps.ts'
 import type { RunStore } from '../src/store/run-store.ts'
 import { pause, register, remove } from './support/agents.ts'
@@ -48,7 +49,7 @@ class Runs {
     return run.runId
   }
 
-  begin = (runId: string, task: (Task & { generation: number }) | null = null) =>
+  begin = (runId: string, task: (Task & { generation: number }) | null = null, told?: Told) =>
     runStep(
       this.store,
       this.work.workspace,
@@ -56,6 +57,7 @@ class Runs {
         ...{ workspaceId: this.work.workspace, runId, agent: AGENT, sessionIdBefore: null, folder: null },
         log: { store: 'local_file', logRef: 'a log' },
         task: task && { ...task, attempt: 1, session: own.session },
+        told,
       }),
     )
 
@@ -374,6 +376,31 @@ describe.each(kinds)('on %s', (kind) => {
       expect(await here.run(runId)).toMatchObject({ status: 'succeeded' })
       expect(await here.state()).toBeNull()
       expect(await here.types()).not.toContain('runtime_state_updated')
+    })
+
+    test('keeps what it was told from its beginning until its log is deleted', async () => {
+      const here = await withAgent()
+      const { workspace } = here.work
+      const runId = await here.begun()
+      const kept = () => here.store.runs.invocation(workspace, runId)
+      const call = (command: string) => ({
+        program: { command, args: ['-x'], isCut: false, env: ['PATH'] },
+        request: null,
+      })
+      await here.store.runs.recordCall(workspace, runId, call('too early'))
+      expect(await kept()).toBeNull()
+      const told = { prompt: { text: 'Do it \u0000', bytes: 7, isCut: false }, systemPrompt: null }
+      await here.begin(runId, null, told)
+      expect(await kept()).toEqual({ told, call: null })
+      await here.store.runs.recordCall(workspace, runId, call('first'))
+      await here.store.runs.recordCall(workspace, runId, call('second'))
+      await here.finish(runId)
+      await here.store.runs.recordCall(workspace, runId, call('too late'))
+      expect(await kept()).toEqual({ told, call: call('second') })
+      const { workspace: foreign } = await nodes.work()
+      expect(await here.store.runs.invocation(foreign, runId)).toBeNull()
+      await here.store.runs.logIsGone(workspace, runId)
+      expect(await kept()).toBeNull()
     })
 
     test('makes its idle agent running; the end of the last of several leaves it idle', async () => {

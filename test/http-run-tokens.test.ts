@@ -66,6 +66,8 @@ describe('the token of a run', () => {
     'GET /coordinator/status',
     'GET /keys',
     'GET /nodes',
+    // It may read that of its own run.
+    'GET /runs/{id}/invocation',
     'GET /session',
     'GET /session/all',
     'GET /workspaces/{id}/limits',

@@ -101,7 +101,7 @@ describe('a run', () => {
     const other = await fleet()
     const { id } = await woken(w, 'dev', '')
     for (const run of [id, UNKNOWN_ID]) {
-      for (const what of ['', '/events', '/log'])
+      for (const what of ['', '/events', '/log', '/invocation'])
         expectRefusal(await other.call('GET', `/runs/${run}${what}`), 404, 'NOT_FOUND')
       expectRefusal(await other.post(`/runs/${run}/cancel`), 404, 'NOT_FOUND')
       expectRefusal(await other.post(`/runs/${run}/callback`, { kind: 'heartbeat' }), 404, 'NOT_FOUND')
@@ -445,6 +445,10 @@ describe('the log of a run', () => {
       await store.close()
     }
     expect(await w.log(old.id)).toMatchObject(UNAVAILABLE)
+    const told = async ({ id }: Seen) => (await w.call('GET', `/runs/${id}/invocation`)).body
+    expect(await told(old)).toMatchObject({ status: 'unavailable', prompt: null, program: null })
+    for (const kept of [young, alive])
+      expect(await told(kept)).toMatchObject({ status: 'available', program: { command: process.execPath } })
     expect(await w.run(old.id)).toMatchObject({
       stdoutExcerpt: 'old\n',
       log: { status: 'log_unavailable', bytes: 4, sha256: old.log.sha256 },

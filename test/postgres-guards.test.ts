@@ -1492,6 +1492,7 @@ describe('no row points across workspaces', () => {
       'reports',
       'routine_fires',
       'run_events',
+      'run_invocations',
       'run_messages',
       'runs',
       'sign_in_links',

@@ -322,6 +322,7 @@ describe('a secret', () => {
       for (const stream of ['stdout', 'stderr', 'system']) seen.push(board.text(id, stream))
     for (const { id } of runs)
       seen.push(await w.run(id), await w.log(id, '?limitBytes=4000000'), await w.timeline(id))
+    for (const { id } of runs) seen.push((await w.call('GET', `/runs/${id}/invocation`)).body)
     for (const task of tasks)
       seen.push(await w.read(task), await w.resultsOf(task), await w.read(task, '/logs'))
     for (const { slug } of agents)

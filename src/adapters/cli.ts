@@ -4,7 +4,7 @@ import { wholeJson } from '../core/json-in-text.ts'
 import type { Json } from '../transcript/json.ts'
 import type { Tokens } from '../transcript/usage.ts'
 import { failureOf } from './child/failure.ts'
-import { type ChildEnd, runChild } from './child/run-child.ts'
+import { type ChildEnd, invocationOf, runChild } from './child/run-child.ts'
 import { type OutputReader, type ReaderEvent, sameTokens, sessionIdIn, type Verdict } from './cli-lines.ts'
 import { type ProbeOf, probeCli } from './cli-probe.ts'
 import { askedOf, type TaskFlags } from './cli-task.ts'
@@ -134,6 +134,7 @@ async function invoke<S extends CliSettings>(
     const onLine = async (line: string) => {
       for (const event of reader.take(line)) await report(event)
     }
+    await hooks.event('invocation', invocationOf(spec))
     const end = await runChild(spec, rawHooks, onLine, signal)
     return { end, reader, verdict: reader.end({ code: end.exitCode, stderrTail: end.stderrTail }) }
   }

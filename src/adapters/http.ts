@@ -146,6 +146,7 @@ class HttpRun {
     await this.#log(`${method} ${origin}${pathname}`)
     const body = JSON.stringify(requestOf(this.#input, this.#sessionId))
     const sent = { ...headers, 'content-type': 'application/json', accept: 'application/json' }
+    await this.#hooks.event('invocation', { method, url: this.#settings.url, headers: Object.keys(sent) })
     const answer = await exchange({
       ...{ url: this.#url, method, headers: sent, body, signal },
       lookup: this.#lookup,

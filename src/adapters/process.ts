@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { withoutResult } from '../core/runs/unreadable.ts'
 import { failureOf } from './child/failure.ts'
-import { runChild } from './child/run-child.ts'
+import { invocationOf, runChild } from './child/run-child.ts'
 import { Command, configOf, failed, localSettings, PlainText } from './config.ts'
 import { quietHooks } from './hooks.ts'
 import { accountOf, NO_FACTS, type ProcessFacts, type Report, takeLine } from './process-lines.ts'
@@ -65,21 +65,18 @@ async function invoke(
       facts = taken.facts
       for (const one of taken.reports) await report(one)
     }
-    const end = await runChild(
-      {
-        command,
-        args,
-        cwd: input.cwd,
-        env: environmentOf(input, promptFile),
-        stdin: input.prompt,
-        timeoutMs: input.timeoutSec * 1_000,
-        graceMs: graceSec * 1_000,
-        runId: input.runId,
-      },
-      hooks,
-      onLine,
-      signal,
-    )
+    const spec = {
+      command,
+      args,
+      cwd: input.cwd,
+      env: environmentOf(input, promptFile),
+      stdin: input.prompt,
+      timeoutMs: input.timeoutSec * 1_000,
+      graceMs: graceSec * 1_000,
+      runId: input.runId,
+    }
+    await quietHooks(hooks).event('invocation', invocationOf(spec))
+    const end = await runChild(spec, hooks, onLine, signal)
     return resultOf(facts, failureOf(end, command))
   } finally {
     await rm(folder, { recursive: true, force: true }).catch(() => undefined)

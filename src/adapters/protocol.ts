@@ -49,6 +49,13 @@ export interface AdapterInvokeInput {
 export interface KnownEvents {
   /** Right after the spawn; identifies an orphaned process later. */
   process: { pid: number; startTime: string | null; bootId: string | null }
+  /**
+   * Right before its agent is called: the program that is started, or the request that is sent. Names of variables and headers,
+   * never their values. It is kept as long as the log, redacted.
+   */
+  invocation:
+    | { command: string; args: readonly string[]; env: readonly string[] }
+    | { method: string; url: string; headers: readonly string[] }
   /** As soon as it is known, so that a lost run can be resumed. */
   session: { sessionId: string }
   progress: { percent?: number; step?: string }

@@ -1,6 +1,6 @@
 import type { AdapterHooks } from '../adapters/protocol.ts'
 import { Refused } from '../core/errors.ts'
-import { redactDeep, redactText } from '../core/redaction.ts'
+import { type KnownSecrets, redactDeep, redactText } from '../core/redaction.ts'
 import type { HolderRequest } from '../core/replies.ts'
 import { renewAfterMs } from '../core/retry.ts'
 import { plainJson, plainText, plainUsage } from '../core/runs/answers.ts'
@@ -18,6 +18,7 @@ import type { RunOutput } from './output.ts'
 import type { RunReport } from './report.ts'
 import type { RequestsFile } from './requests-file.ts'
 import type { RunSecrets } from './run-secrets.ts'
+import { callOf } from './told.ts'
 
 const NO_REQUESTS = '[]'
 
@@ -208,6 +209,7 @@ export class ActiveRun {
         if (reason) this.stop({ code: 'budget_blocked', reason, byPerson: false })
       },
       event: async (type, reported) => {
+        if (type === 'invocation') return this.#called(reported, await secrets.current())
         const payload = plainJson(reported) as Record<string, unknown>
         await this.#event(plainText(type), redactDeep(payload, await secrets.current()), report)
       },
@@ -254,7 +256,12 @@ export class ActiveRun {
     }
   }
 
-  /** What the agent reports becomes the progress of its task, if it has one. An invalid report is refused, nothing more. */
+  /** How its agent is called, on record before it is. */
+  async #called(reported: unknown, secrets: KnownSecrets): Promise<void> {
+    const call = callOf(reported, secrets)
+    if (call) await this.#context.kernel.store.runs.recordCall(this.workspaceId, this.runId, call)
+  }
+
   /** On record before anything else: from here on the run survives this node. */
   async #accept(state: Record<string, unknown>, report: RunReport): Promise<void> {
     const { kernel, timers } = this.#context
@@ -266,6 +273,7 @@ export class ActiveRun {
     if (this.#held) this.setClaim(await lengthenLease(kernel, this.workspaceId, this.#held, withinMs))
   }
 
+  /** What the agent reports becomes the progress of its task, if it has one. An invalid report is refused, nothing more. */
   async #progress(reported: {
     percent?: number | undefined
     step?: string | undefined

@@ -18,6 +18,7 @@ import { RunReport } from './report.ts'
 import { runAfter, runBefore } from './run-hooks.ts'
 import { type Parts, settle } from './settle.ts'
 import type { Processes } from './timers.ts'
+import { toldOf } from './told.ts'
 import { Unfit } from './unfit.ts'
 
 /** One run, from the due wakeup to the recorded end: dispatch → claim → prepare → perform → settle. */
@@ -184,6 +185,7 @@ async function perform(
     model: prepared.choice.model,
     sessionIdBefore: prepared.sessionIdBefore,
     toldComments: prepared.toldComments,
+    told: toldOf(input, await secrets.current()),
     folder: prepared.folder,
   }
   const hasBegun = await context.storeRetry.whileUnavailable(() =>

@@ -10,6 +10,7 @@ import type { ReportAdded } from '../core/reports/report.ts'
 import type { Spent } from '../core/runs/budget.ts'
 import type { Run, RuntimeState, RunWork, TaskSession, Usage } from '../core/runs/records.ts'
 import type { CallbackMessage } from '../core/shapes/callbacks.ts'
+import type { AgentCall, KeptInvocation } from '../core/shapes/told.ts'
 import type { CommentReads } from './comment-reads.ts'
 import type { LogFollowers } from './log-followers.ts'
 import type { NextUpkeep, RunsTransactor, Store } from './store.ts'
@@ -284,6 +285,8 @@ interface RunReads {
   timeoutsBefore(workspaceId: number, held: { innerId: number; generation: number }): Promise<number>
   /** The total usage of all runs of a task; null where none is known. */
   usageOfTask(workspaceId: number, taskId: number): Promise<Spent>
+  /** What a run was told, until its log is deleted. */
+  invocation(workspaceId: number, runId: string): Promise<KeptInvocation | null>
   /** Logs of runs that ended at least this long ago. */
   oldLogs(
     olderThanMs: number,
@@ -315,10 +318,12 @@ export interface NewRunEvent {
   payload?: unknown
 }
 
-/** The first two only while the run is running: a run that has ended keeps its figures. */
+/** The first three only while the run is running: a run that has ended keeps its figures. */
 interface RunAppends {
   /** Identifies its process, in case this node is not there to end it. */
   recordProcess(workspaceId: number, runId: string, process: ProcessIdentity): Promise<unknown>
+  /** How its agent was called: each call replaces the one before. */
+  recordCall(workspaceId: number, runId: string, call: AgentCall): Promise<unknown>
   /** Usage and progress on the way: a lost run leaves at least this behind. */
   report(
     run: { workspaceId: number; runId: string; agent: string; taskId: string | null },
@@ -331,6 +336,7 @@ interface RunAppends {
     firstSeq: number,
     events: readonly NewRunEvent[],
   ): Promise<unknown>
+  /** What the run was told is deleted with it. */
   logIsGone(workspaceId: number, runId: string): Promise<unknown>
 }
 

@@ -188,6 +188,10 @@ async function seedRuns(
        values ($1, $2, 0, 3, 'stdout', now(), 'yes')`,
       [workspace, over],
     )
+    await client.query(`insert into run_invocations (workspace_id, run_id, told) values ($1, $2, '{}')`, [
+      workspace,
+      running,
+    ])
     await client.query(
       `insert into run_messages (workspace_id, run_id, number, message) values ($1, $2, 1, '{"kind":"heartbeat"}')`,
       [workspace, running],

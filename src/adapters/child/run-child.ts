@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { LONGEST_TIMER_MS } from '../deadline.ts'
 import { quietHooks } from '../hooks.ts'
-import type { AdapterHooks } from '../protocol.ts'
+import type { AdapterHooks, KnownEvents } from '../protocol.ts'
 import { watchDescendants } from './descendants.ts'
 import { bootId, RUN_MARKER, startTimeOf } from './identity.ts'
 import { Lines, LONGEST_LINE } from './lines.ts'
@@ -28,6 +28,13 @@ export interface ChildSpec {
   /** Its processes carry this in BATON_RUN_ID and are found by it. */
   runId: string
 }
+
+/** What is kept of it: no values of variables. */
+export const invocationOf = ({ command, args, env }: ChildSpec): KnownEvents['invocation'] => ({
+  command,
+  args,
+  env: Object.keys(env),
+})
 
 export interface ChildEnd {
   exitCode: number | null

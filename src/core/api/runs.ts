@@ -23,6 +23,7 @@ import {
   WakeupAnswer,
   WakeupBody,
 } from '../shapes/runs.ts'
+import { InvocationView } from '../shapes/told.ts'
 import { endpoint } from './endpoint.ts'
 
 /** Runs, the wakeups that lead to them, and the adapters. */
@@ -107,6 +108,15 @@ export const readRunLog = endpoint({
   needs: 'read',
   query: LogQuery,
   answer: LogView,
+})
+
+export const readInvocation = endpoint({
+  method: 'GET',
+  path: '/runs/:id/invocation',
+  ...onRun,
+  summary: 'Read what a run was told: its prompt, its command or request, and the names of its variables',
+  needs: 'read',
+  answer: InvocationView,
 })
 
 export const cancelRun = endpoint({

@@ -1,3 +1,4 @@
+import type { Told } from '../shapes/told.ts'
 import type { RunErrorCode } from './outcomes.ts'
 import type { RunEndState, RunState, WakeupState } from './states.ts'
 import type { UsageBasis } from './usage.ts'
@@ -208,6 +209,8 @@ export interface RunStart {
   sessionIdBefore: string | null
   /** The last comments that its prompt contains. */
   toldComments?: { task: number | null; mission: number | null } | undefined
+  /** Its prompt, as it is kept. */
+  told?: Told | undefined
   folder: unknown
 }
 

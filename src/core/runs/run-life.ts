@@ -42,7 +42,8 @@ export const beginRun = (start: RunStart): RunsStep<boolean> => ({
     const { attempt = null, generation = null, uuid: taskId = null } = task ?? {}
     const payload = { runId, agent, taskId, attempt, generation }
     const events = [inMission(task, workspaceEvent('run_started', payload, { actor: `agent:${agent}`, now }))]
-    return { answer: true, changes: { ...NOTHING_CHANGED, runs: [{ id: runId, set }], events } }
+    const told = start.told ? [{ runId, told: start.told }] : []
+    return { answer: true, changes: { ...NOTHING_CHANGED, runs: [{ id: runId, set }], told, events } }
   },
 })
 

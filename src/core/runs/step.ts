@@ -1,6 +1,7 @@
 import type { EventWithOrigin } from '../events.ts'
 import type { AgentRecord, TaskRecord } from '../records.ts'
 import type { CallbackMessage } from '../shapes/callbacks.ts'
+import type { Told } from '../shapes/told.ts'
 import type { RunRecord, RuntimeState, TaskSession, WakeupRecord } from './records.ts'
 import { RUNTIME_CHANGES } from './states.ts'
 
@@ -113,6 +114,8 @@ export interface RunsChanges {
   deletedSessions: readonly { agent: string; taskKey: string | null }[]
   /** A credential stays parked until the latest of these times. */
   parked: readonly { credential: string; until: number }[]
+  /** What runs are told as they begin. It is read alone, and deleted with their log. */
+  told: readonly { runId: string; told: Told }[]
   /** Messages of agents that answer later, numbered by run; and up to which they are no longer needed. */
   messages: readonly { runId: string; number: number; message: CallbackMessage }[]
   readMessages: readonly { runId: string; upTo: number }[]
@@ -137,6 +140,7 @@ export const NOTHING_CHANGED: RunsChanges = {
   sessions: [],
   deletedSessions: [],
   parked: [],
+  told: [],
   messages: [],
   readMessages: [],
   spent: [],

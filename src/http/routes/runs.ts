@@ -7,6 +7,7 @@ import type { AnswerOf } from '../../core/shapes/common.ts'
 import type { CallbackAnswer } from '../../core/shapes/runs.ts'
 import type { Execution } from '../../flow/execution.ts'
 import { requireAgent, slugOf, slugUnlessOwn } from '../../flow/named-agents.ts'
+import { showInvocation } from '../../flow/run-invocation.ts'
 import {
   cancelRun,
   deleteSessions,
@@ -86,6 +87,7 @@ function single(app: FastifyInstance, kernel: ServerKernel, execution: Execution
   serve(app, api.listEventsOfRun, ({ params, query, caller }) =>
     runTimeline(kernel, caller, params.id, numberOr(query.afterSeq, 0), pageSize(query.limit)),
   )
+  serve(app, api.readInvocation, ({ params, caller }) => showInvocation(kernel, caller, params.id))
   serve(app, api.readRunLog, ({ params, query, caller }) => {
     const bytes = query.tail ?? query.limitBytes
     if (query.tail !== undefined && (query.offset !== undefined || query.limitBytes !== undefined))

@@ -156,6 +156,7 @@ export function writeRuns(workspace: Workspace, changes: RunsChanges): void {
   }
   for (const { credential, until } of changes.parked)
     parked.set(credential, Math.max(until, parked.get(credential) ?? 0))
+  for (const { runId, told } of changes.told) workspace.invocations.set(runId, { told, call: null })
   for (const { runId, ...message } of changes.messages)
     workspace.messages.set(runId, [...(workspace.messages.get(runId) ?? []), message])
   for (const { runId, upTo } of changes.readMessages)

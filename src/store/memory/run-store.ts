@@ -188,6 +188,7 @@ export class MemoryRunStore extends MemoryStore implements RunStore {
         costUsd,
       }
     },
+    invocation: async (workspaceId, runId) => this.inside(workspaceId).invocations.get(runId) ?? null,
     oldLogs: async (olderThanMs, limit) =>
       this.those(undefined)
         .flatMap(({ id: workspaceId, runs }) =>
@@ -201,6 +202,12 @@ export class MemoryRunStore extends MemoryStore implements RunStore {
         .slice(0, limit),
     recordProcess: (workspaceId, runId, { pid, startTime, bootId }) =>
       this.#appended(workspaceId, runId, { pid, pidStarted: startTime, bootId }),
+    recordCall: (workspaceId, runId, call) =>
+      this.#append(workspaceId, ({ runs, invocations }) => {
+        const kept = invocations.get(runId)
+        const run = runs.get(runId)
+        if (kept && run && isStarted(run.status)) invocations.set(runId, { ...kept, call })
+      }),
     report: ({ workspaceId, runId, agent, taskId }, { usage, isUsageReported, status, sessionId, flags }) => {
       const who = { runId, agent, taskId }
       const now = this.now()
@@ -238,8 +245,9 @@ export class MemoryRunStore extends MemoryStore implements RunStore {
         runEvents.set(runId, [...known.slice(0, firstSeq - 1), ...events])
       }),
     logIsGone: (workspaceId, runId) =>
-      this.#append(workspaceId, ({ runs }) => {
+      this.#append(workspaceId, ({ runs, invocations }) => {
         const run = runs.get(runId)
+        invocations.delete(runId)
         if (run) runs.set(runId, { ...run, logGoneAt: this.now() })
       }),
   }

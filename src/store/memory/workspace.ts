@@ -12,6 +12,7 @@ import type { ResultWritten } from '../../core/result-changes.ts'
 import type { RunRecord, RuntimeState, TaskSession, WakeupRecord } from '../../core/runs/records.ts'
 import { isLive, isPending } from '../../core/runs/states.ts'
 import type { CallbackMessage } from '../../core/shapes/callbacks.ts'
+import type { KeptInvocation } from '../../core/shapes/told.ts'
 import type { CountedDependency, DependencyKind } from '../../core/upstream.ts'
 import type { StoredComment } from '../comment-reads.ts'
 import { foldDetails } from '../fold-changes.ts'
@@ -81,6 +82,8 @@ export interface Workspace {
   messages: Map<string, { number: number; message: CallbackMessage }[]>
   /** The timelines of runs. */
   runEvents: Map<string, NewRunEvent[]>
+  /** What runs were told. */
+  invocations: Map<string, KeptInvocation>
   /** What agents keep between runs, by agent. */
   runtime: Map<string, RuntimeState>
   /** By agent, adapter and task key. */
@@ -114,6 +117,7 @@ export const emptyWorkspace = (id: number, limits: Limits): Workspace => ({
   runs: new OpenedRows(({ status }) => isLive(status)),
   messages: new Map(),
   runEvents: new Map(),
+  invocations: new Map(),
   runtime: new Map(),
   taskSessions: new Map(),
   parked: new Map(),

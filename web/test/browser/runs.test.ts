@@ -159,6 +159,40 @@ describe.skipIf(!isHere)('a run', () => {
     expect(new URL(page.url()).searchParams.get('at')).not.toBe(null)
   })
 
+  test('says what it was told: prompt, command and names of variables, without secrets', async () => {
+    const w = await workspace()
+    const secret = 'planted-Zx81kQ-secret'
+    await w.call('PUT', '/agents/teller', {
+      adapterType: 'process',
+      adapterConfig: {
+        command: process.execPath,
+        args: ['--eval', 'console.log(JSON.stringify({ result: 1 }))'],
+        env: { API_KEY: secret, REGION: 'north' },
+        promptTemplate: `Say {{task.title}} <b>boldly</b> with ${secret}.\n${'One more line.\n'.repeat(200)}`,
+      },
+    })
+    await w.make({ title: 'hello', agent: 'teller' })
+    const run = await until(async () => (await w.call('GET', '/runs')).body.items[0]?.id)
+    await isOver(w, run)
+    const { page } = await openPage(w, `/runs/${run}`)
+    await page.getByRole('radio', { name: 'Details' }).check()
+    const told = page.getByRole('region', { name: 'What was it told?' })
+    await told.getByText('Say hello <b>boldly</b> with [redacted].').waitFor()
+    await told.getByText(`${process.execPath} --eval 'console.log`).waitFor()
+    const text = await told.innerText()
+    expect(text).toMatch(/Environment.*API_KEY.*REGION/s)
+    for (const value of [secret, 'north']) expect(text).not.toContain(value)
+    // It scrolls by itself, and is copied whole.
+    const prompt = told.locator('pre').first()
+    expect(await prompt.evaluate((node) => node.scrollHeight > node.clientHeight)).toBe(true)
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await told.getByRole('button', { name: 'Copy prompt' }).click()
+    await told.getByText('Copied').waitFor()
+    const copied = await page.evaluate('navigator.clipboard.readText()')
+    expect(copied).toMatch(/^Say hello <b>boldly<\/b> with \[redacted\]\.\n(One more line\.\n){200}/)
+    expect(await axe(page)).toEqual([])
+  })
+
   test('is stopped after a confirmation', async () => {
     const w = await workspace()
     const run = await runOf(w, [{ say: 'I wait' }, { waitMs: 600_000 }])

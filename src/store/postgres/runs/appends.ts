@@ -1,5 +1,6 @@
 import { spentOnTask } from '../../../core/runs/run-life.ts'
 import type { UsedByRuns } from '../../../core/runs/step.ts'
+import type { AgentCall } from '../../../core/shapes/told.ts'
 import type { NewRunEvent, ProcessIdentity, RunReported } from '../../run-store.ts'
 import type { Connections } from '../kernel/connections.ts'
 import type { WorkspaceTransaction } from '../kernel/workspace-transaction.ts'
@@ -19,6 +20,16 @@ export const recordProcess = (
     tx.query(
       `update runs set pid = $3, pid_started = $4, boot_id = $5 where workspace_id = $1 and run_id = $2 and ${isRunning('status')}`,
       [workspaceId, runId, pid, startTime, bootId],
+    ),
+  )
+
+/** How its agent was called. */
+export const recordCall = (store: Connections, workspaceId: number, runId: string, call: AgentCall) =>
+  store.change(workspaceId, (tx) =>
+    tx.query(
+      `update run_invocations i set call = $3 where i.workspace_id = $1 and i.run_id = $2 and exists (
+         select from runs r where r.workspace_id = $1 and r.run_id = $2 and ${isRunning('r.status')})`,
+      [workspaceId, runId, JSON.stringify(call)],
     ),
   )
 
@@ -65,13 +76,16 @@ async function spentBesides(tx: WorkspaceTransaction, workspaceId: number, runId
   return rows.map(([, tokens, costUsd]) => ({ tokens, costUsd }) as UsedByRuns)
 }
 
+/** What the run was told goes with its log. */
 export const logIsGone = (store: Connections, workspaceId: number, runId: string) =>
-  store.change(workspaceId, (tx) =>
-    tx.query('update runs set log_deleted_at = clock_timestamp() where workspace_id = $1 and run_id = $2', [
-      workspaceId,
-      runId,
-    ]),
-  )
+  store.change(workspaceId, async (tx) => {
+    const ids = [workspaceId, runId]
+    await tx.query('delete from run_invocations where workspace_id = $1 and run_id = $2', ids)
+    await tx.query(
+      'update runs set log_deleted_at = clock_timestamp() where workspace_id = $1 and run_id = $2',
+      ids,
+    )
+  })
 
 /** The timeline of a run. One process writes and numbers it. */
 export const appendRunEvents = (

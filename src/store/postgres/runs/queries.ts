@@ -1,5 +1,5 @@
 import { bind, type Connections } from '../kernel/connections.ts'
-import { appendRunEvents, logIsGone, recordProcess, reportRun } from './appends.ts'
+import { appendRunEvents, logIsGone, recordCall, recordProcess, reportRun } from './appends.ts'
 import { dueWakeups, waitingClaims } from './dispatch.ts'
 import { claimsLeft } from './lost-claims.ts'
 import { lastEventSeq, messagesOfRun } from './messages.ts'
@@ -8,6 +8,7 @@ import {
   claimsWithoutRun,
   findRun,
   findRunByToken,
+  invocationOf,
   listRuns,
   madeIn,
   oldLogs,
@@ -35,6 +36,7 @@ export function runQueries(connections: Connections) {
         find: findRun,
         findByToken: findRunByToken,
         finishedAmong: runsThatAreOver,
+        invocation: invocationOf,
         lastEventSeq,
         list: listRuns,
         messages: messagesOfRun,
@@ -49,6 +51,7 @@ export function runQueries(connections: Connections) {
       ...bind(connections, {
         appendEvents: appendRunEvents,
         logIsGone,
+        recordCall,
         recordProcess,
         report: reportRun,
       }),

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { Run, RunRecord, RunWork } from '../../../core/runs/records.ts'
 import type { RunState } from '../../../core/runs/states.ts'
+import type { KeptInvocation } from '../../../core/shapes/told.ts'
 import type { RunToCheck } from '../../run-store.ts'
 import { inside, scopedQuery } from '../kernel/scoped-query.ts'
 import { bytesOfJson, bytesOfText, fittingKeys, fittingPage, MORE, type PageOf } from '../reads/pages.ts'
@@ -215,6 +216,16 @@ export async function timeoutsBefore(
   const text = `select count(distinct r.generation)::int as timeouts from runs r
      where r.workspace_id = $1 and r.task_id = $2 and r.generation < $3 and r.error_code = 'timeout'`
   return (await inside<{ timeouts: number }>(pool, workspaceId, text, [innerId, generation]))[0]!.timeouts
+}
+
+/** What a run was told; null: nothing is kept of it. */
+export async function invocationOf(
+  pool: pg.Pool,
+  workspaceId: number,
+  runId: string,
+): Promise<KeptInvocation | null> {
+  const text = 'select told, call from run_invocations where workspace_id = $1 and run_id = $2'
+  return (await inside<KeptInvocation>(pool, workspaceId, text, [runId]))[0] ?? null
 }
 
 /** Logs of runs that ended at least this long ago. */

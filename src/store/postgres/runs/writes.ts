@@ -16,6 +16,7 @@ export const writesOf = (workspaceId: number, changes: RunsChanges): Bound[] => 
   ),
   ...changes.sessions.map((session): Bound => [storeSession, [workspaceId, ...valuesOf(SESSION, session)]]),
   ...changes.parked.map(({ credential, until }): Bound => [park, [workspaceId, credential, until]]),
+  ...changes.told.map(({ runId, told }): Bound => [tell, [workspaceId, runId, JSON.stringify(told)]]),
   ...changes.messages.map(
     ({ runId, number, message }): Bound => [
       addMessage,
@@ -86,6 +87,12 @@ const park = statement(
   'park_credential',
   `insert into parked_credentials (workspace_id, credential, until) values ($1, $2, to_timestamp($3::float8 / 1000))
    on conflict (workspace_id, credential) do update set until = greatest(parked_credentials.until, excluded.until)`,
+)
+
+// What a run is told. It begins once. $2 run, $3 what.
+const tell = statement(
+  'tell_run',
+  'insert into run_invocations (workspace_id, run_id, told) values ($1, $2, $3)',
 )
 
 // A message of an agent that answers later. $2 run, $3 number, $4 message.

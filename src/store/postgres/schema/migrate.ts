@@ -184,6 +184,7 @@ const GRANTS: Record<string, string> = {
   run_events: 'select, insert',
   run_log_chunks: 'select, insert, delete',
   run_messages: 'select, insert, delete',
+  run_invocations: 'select, insert, update, delete',
   run_log_tail: 'select, insert, delete',
   missions: 'select, insert, update',
   mission_counters: 'select, insert, update',

@@ -11,6 +11,7 @@ import {
   sessionFacts,
   wakeupFacts,
 } from './facts.tsx'
+import { ToldToRun } from './told.tsx'
 import type { Run, RunEvent } from './use-run.ts'
 
 /** Everything that is known of the run: program, folder, session, node, log, result. */
@@ -25,6 +26,7 @@ export function RunDetails({ run, events }: { run: Run; events: readonly RunEven
         <Section facts={logFacts(run)} title="Log" />
         <Section facts={folderFacts(run, begun)} title="Folder" />
       </div>
+      <ToldToRun runId={run.id} />
       {run.folder && <WorkNotes className="mt-4 max-w-text" gaps={gapsOf(run.folder)} />}
       {run.folder?.worktree && (
         <section aria-label="Changes" className="mt-6 max-w-text">

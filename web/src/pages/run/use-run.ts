@@ -39,6 +39,16 @@ export const useRun = (id: string) =>
     refetchOn: ({ type, runId }) => runId === id && READ_AGAIN_ON.includes(type),
   })
 
+export type Invocation = AnswerTo<'GET', '/runs/:id/invocation'>
+
+/** How the agent is called is known a moment after the run began, without an event of its own. */
+export const useInvocation = (id: string) =>
+  useSnapshot<Invocation>(
+    ['run-invocation', id],
+    ({ signal }) => api().read('/runs/:id/invocation', { params: { id }, signal }),
+    { refetchOn: ({ type, runId }) => runId === id && type !== 'run_usage' },
+  )
+
 const EVENTS_A_PAGE = 200
 
 /** The first pages of the timeline, as one. */
