@@ -76,6 +76,7 @@ describe('an agent that answers immediately', () => {
       task,
       env: { SECRET: 'secret-in-env' },
       runtimeState: { sessionId: 's-0', other: 'private' },
+      agentState: { step: 3 },
     }
     const { input, reported } = await invoke(more, { headers: { authorization: 'Bearer secret-in-header' } })
     expect(asked).toHaveLength(1)
@@ -96,6 +97,7 @@ describe('an agent that answers immediately', () => {
       task,
       ...{ model: null, systemPrompt: null, tools: [] },
       sessionId: 's-0',
+      state: { step: 3 },
       timeoutSec: 60,
       callback,
     })
@@ -110,6 +112,7 @@ describe('an agent that answers immediately', () => {
       continue: true,
       sessionId: 's-1',
       costUsd: '0.10',
+      state: { step: 4 },
     })
     const { result, logged } = await invoke()
     expect(result).toEqual({
@@ -123,6 +126,7 @@ describe('an agent that answers immediately', () => {
       sessionId: 's-1',
       costUsd: '0.10',
       runtimeStatePatch: { sessionId: 's-1' },
+      agentState: { step: 4 },
     })
     expect(logged('stdout')).toContain('"made":1')
   })
@@ -263,9 +267,11 @@ describe('an agent that answers later', () => {
       { hook: 'usage', what: usage },
       { hook: 'event', type: 'session', what: { sessionId: 's-2' } },
     ])
-    expect(callbacks.deliver(input.runId, { kind: 'result', result: [1], summary: 'Done' })).toBe('taken')
+    const result = { kind: 'result', result: [1], summary: 'Done', state: { step: 5 } } as const
+    expect(callbacks.deliver(input.runId, result)).toBe('taken')
     expect(await over).toMatchObject({
       outcome: 'succeeded',
+      agentState: { step: 5 },
       result: [1],
       summary: 'Done',
       wantsMore: false,

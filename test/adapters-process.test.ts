@@ -271,6 +271,17 @@ describe('its reports during the run', () => {
 })
 
 describe('the lines of a lost run', () => {
+  test('give what its agent keeps: the last state that is an object and not too large', () => {
+    const kept = (...states: unknown[]) =>
+      processAdapter.readLines!(
+        states.map((state) => JSON.stringify({ baton: 'state', state })),
+        {},
+      ).agentState
+    expect(kept()).toBeUndefined()
+    expect(kept({ a: 1 }, { b: 'ä\u0000' })).toEqual({ b: 'ä\ufffd' })
+    expect(kept({ a: 1 }, [1], 'text', null, { huge: 'ä'.repeat(16_384) })).toEqual({ a: 1 })
+  })
+
   test('give its usage and its session', () => {
     const lines = [
       '{"baton":"session","sessionId":"s-1"}',

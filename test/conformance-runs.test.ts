@@ -525,6 +525,33 @@ describe.each(kinds)('on %s', (kind) => {
       expect(await here.last('runtime_state_reset')).toEqual({ agent: AGENT, sessions: 2 })
     })
 
+    test('its state is that of the last run which returned one, until a reset or another adapter', async () => {
+      const here = await withAgent()
+      const state = async () => (await here.state())!.state
+      await here.finish(await here.begun(), {})
+      expect(await state()).toEqual({})
+      await here.finish(await here.begun(), { agentState: { seen: [1], note: 'ä' } })
+      await here.finish(await here.begun(), {})
+      expect(await state()).toEqual({ seen: [1], note: 'ä' })
+      await here.finish(await here.begun(), { agentState: { seen: [1, 2] } })
+      expect(await state()).toEqual({ seen: [1, 2] })
+      const reset = (key: string | null) =>
+        steps.resetSessions(here.store, here.work.workspace, AGENT, key, { actor: 'key:test' })
+      await reset('a')
+      expect(await state()).toEqual({ seen: [1, 2] })
+      await reset(null)
+      expect(await state()).toEqual({})
+      await here.finish(await here.begun(), { agentState: { seen: [3] } })
+      await register(here.work, AGENT, { adapterType: 'simulated' })
+      const run = await here.begun()
+      expect(await state()).toEqual({})
+      // As a run does that began with the adapter before.
+      await here.finish(run, { adapterType: 'scripted', agentState: { seen: [4] } })
+      expect(await state()).toEqual({})
+      await here.finish(await here.begun(), { adapterType: 'simulated', agentState: { step: 1 } })
+      expect(await state()).toEqual({ step: 1 })
+    })
+
     test('timers are set from now, and are due when they are not set or further away than their interval', async () => {
       const here = await withAgent({ intervalSec: 3_600 })
       const timers = () => here.store.wakeups.dueTimers(100, here.work.workspace)

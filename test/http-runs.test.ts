@@ -507,6 +507,40 @@ describe('the runtime state of an agent', () => {
     expect((await state()).runs, 'what was used stays on record').toBe(2)
   })
 
+  test('has what a run kept for the next one, whatever its task, without secrets, until it is reset', async () => {
+    const w = await fleet()
+    await w.script(
+      'dev',
+      `const before = JSON.parse(process.env.BATON_AGENT_STATE ?? '{}')
+       const runs = (before.runs ?? 0) + 1
+       console.log(JSON.stringify({ baton: 'state', state: { runs, key: process.env.BATON_API_KEY } }))
+       console.log(JSON.stringify({ baton: 'state', state: { huge: 'x'.repeat(40_000) } }))
+       console.log(JSON.stringify({ result: before }))
+       process.exitCode = runs === 2 ? 1 : 0`,
+    )
+    const state = async () => (await w.call('GET', '/agents/dev/runtime-state')).body.state
+    const kept = (runs: number) => ({ runs, key: '[redacted]' })
+    await w.assign('dev', { maxRetries: 0 })
+    const [first] = await w.over('dev', 1)
+    expect((await w.run(first.id)).result).toEqual({})
+    expect((await w.log(first.id)).content).toContain('state needs an object of up to 32768 bytes')
+    expect(await state()).toEqual(kept(1))
+    await w.assign('dev', { maxRetries: 0 })
+    const [, second] = await w.over('dev', 2)
+    expect((await w.run(second.id)).status).toBe('failed')
+    expect(await state(), 'also of a run that failed').toEqual(kept(2))
+    const third = await w.assign('dev', { maxRetries: 0 })
+    const [, , last] = await w.over('dev', 3)
+    expect((await w.run(last.id)).result).toEqual(kept(2))
+    await w.post('/agents/dev/reset-session', { taskKey: third.id })
+    expect(await state()).toEqual(kept(3))
+    await w.post('/agents/dev/reset-session')
+    expect(await state()).toEqual({})
+    await w.assign('dev', { maxRetries: 0 })
+    const runs = await w.over('dev', 4)
+    expect((await w.run(runs[3]!.id)).result).toEqual({})
+  })
+
   test('belongs to its workspace alone', async () => {
     const w = await fleet()
     await w.script('dev', '')

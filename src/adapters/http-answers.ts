@@ -1,3 +1,4 @@
+import { agentStateIn } from '../core/runs/agent-state.ts'
 import { objectIn } from '../transcript/json.ts'
 import { failed } from './config.ts'
 import type { Exchange } from './http-exchange.ts'
@@ -16,6 +17,8 @@ export interface AgentAnswer {
   wantsMore: boolean
   sessionId: string | null
   costUsd: string | null
+  /** What the agent keeps for its next run; null: it says nothing, or too much. */
+  agentState: Record<string, unknown> | null
 }
 
 /** From the body of an answer; null when it is not a JSON object. */
@@ -28,6 +31,7 @@ export function answerIn(body: string): AgentAnswer | null {
     wantsMore: reported.continue === true,
     sessionId: sessionIn(reported.sessionId),
     costUsd: dollarsIn(reported.costUsd),
+    agentState: agentStateIn(reported.state),
     ...('result' in reported && { result: reported.result }),
   }
 }

@@ -1,6 +1,7 @@
 import type { LookupFunction } from 'node:net'
 import { z } from 'zod'
 import { REDACTED } from '../core/redaction.ts'
+import { agentStateIn } from '../core/runs/agent-state.ts'
 import type { CallbackMessage } from '../core/shapes/callbacks.ts'
 import type { Callbacks, Expected } from './callbacks.ts'
 import { commonSettings, configOf, failed } from './config.ts'
@@ -116,6 +117,8 @@ class HttpRun {
   #sessionId: string | null
   /** Where it can be asked to stop. */
   #location: string | null
+  /** What the agent keeps for its next run. */
+  #agentState: Record<string, unknown> | null = null
 
   constructor(
     input: AdapterInvokeInput,
@@ -211,7 +214,8 @@ class HttpRun {
     }
   }
 
-  #done({ usage, sessionId, ...rest }: AgentAnswer): AdapterInvokeResult {
+  #done({ usage, sessionId, agentState, ...rest }: AgentAnswer): AdapterInvokeResult {
+    this.#agentState = agentState
     this.#sessionId = sessionId ?? this.#sessionId
     const reported = usage ?? this.#usage
     const basis = reported ? ('reported' as const) : null
@@ -222,7 +226,9 @@ class HttpRun {
     }
   }
 
-  #failed({ code = 'nonzero_exit', message, retryAt, usage }: Extract<CallbackMessage, { kind: 'failure' }>) {
+  #failed(failure: Extract<CallbackMessage, { kind: 'failure' }>) {
+    const { code = 'nonzero_exit', message, retryAt, usage, state } = failure
+    this.#agentState = agentStateIn(state)
     this.#usage = usage ?? this.#usage
     return this.#with({
       ...failed(code, message),
@@ -241,15 +247,16 @@ class HttpRun {
     )
   }
 
-  /** Adds the usage and session known so far. */
+  /** Adds the usage, session and state known so far. */
   #with(result: AdapterInvokeResult): AdapterInvokeResult {
-    const [usage, sessionId] = [this.#usage, this.#sessionId]
+    const [usage, sessionId, agentState] = [this.#usage, this.#sessionId, this.#agentState]
     return {
       ...result,
       usage,
       usageBasis: usage ? 'partial' : null,
       sessionId,
       ...(sessionId !== null && { runtimeStatePatch: { sessionId } }),
+      ...(agentState !== null && { agentState }),
     }
   }
 
@@ -285,6 +292,7 @@ const requestOf = (input: AdapterInvokeInput, sessionId: string | null) => ({
   tools: input.tools ?? [],
   task: input.task ?? null,
   sessionId,
+  state: input.agentState,
   timeoutSec: input.timeoutSec,
   callback: input.callback ?? null,
 })
@@ -295,6 +303,7 @@ const answerOf = (message: Extract<CallbackMessage, { kind: 'result' }>): AgentA
   wantsMore: message.continue ?? false,
   sessionId: message.sessionId ?? null,
   costUsd: dollarsIn(message.costUsd),
+  agentState: agentStateIn(message.state),
   ...(message.result !== undefined && { result: message.result }),
 })
 

@@ -1,5 +1,6 @@
+import { agentStateIn, MOST_STATE_BYTES } from '../core/runs/agent-state.ts'
 import { type Json, objectIn } from '../transcript/json.ts'
-import type { AdapterInvokeResult, KnownEvents, StatusColor, TokenUsage } from './protocol.ts'
+import type { KnownEvents, ReadFromLog, StatusColor, TokenUsage } from './protocol.ts'
 import {
   colorIn,
   dollarsIn,
@@ -33,6 +34,8 @@ export interface ProcessFacts {
   usage: TokenUsage | null
   costUsd: string | null
   sessionId: string | null
+  /** What the agent keeps for its next run. */
+  agentState: Record<string, unknown> | null
   /** What it asks a person. */
   question: { question: string; options: string[] } | null
   /** The last rate limit it reported. */
@@ -58,6 +61,7 @@ export const NO_FACTS: ProcessFacts = {
   usage: null,
   costUsd: null,
   sessionId: null,
+  agentState: null,
   rateLimit: null,
   question: null,
   invalid: null,
@@ -102,6 +106,7 @@ function takeFinal(facts: ProcessFacts, reported: Json) {
 const NO_QUESTION = 'ask needs a question of up to 4000 characters; options are up to 20 short texts'
 const NO_AFTER = 'after needs a list of 1 to 100 ids of tasks, or of tempIds of tasks that it added'
 const NO_USAGE = 'usage needs inputTokens or outputTokens, as integers from zero'
+const NO_STATE = `state needs an object of up to ${MOST_STATE_BYTES} bytes`
 const warning = (message: string): Report => ({ kind: 'warning', message })
 
 function takeReport(facts: ProcessFacts, reported: Json): { facts: ProcessFacts; reports: Report[] } {
@@ -155,6 +160,11 @@ function takeFact(facts: ProcessFacts, reported: Json): { facts: ProcessFacts; r
       const report: Report = { kind: 'event', type: 'session', payload: { sessionId } }
       return { facts: { ...facts, sessionId }, reports: [report] }
     }
+    case 'state': {
+      const agentState = agentStateIn(reported.state)
+      if (!agentState) return { facts, reports: [warning(NO_STATE)] }
+      return { facts: { ...facts, agentState }, reports: [] }
+    }
     case 'ask': {
       const question = questionIn(reported)
       if (question) return { facts: { ...facts, question }, reports: [] }
@@ -181,11 +191,9 @@ function takeFact(facts: ProcessFacts, reported: Json): { facts: ProcessFacts; r
   }
 }
 
-/** Its usage and session, however it ended. */
-export function accountOf(
-  facts: ProcessFacts,
-): Pick<AdapterInvokeResult, 'usage' | 'usageBasis' | 'costUsd' | 'sessionId' | 'runtimeStatePatch'> {
-  const { final, sessionId } = facts
+/** Its usage and session, and what it keeps, however it ended. */
+export function accountOf(facts: ProcessFacts): ReadFromLog {
+  const { final, sessionId, agentState } = facts
   const usage = final?.usage ?? facts.usage
   return {
     usage,
@@ -194,5 +202,6 @@ export function accountOf(
     costUsd: final?.costUsd ?? facts.costUsd,
     sessionId,
     ...(sessionId !== null && { runtimeStatePatch: { sessionId } }),
+    ...(agentState !== null && { agentState }),
   }
 }

@@ -83,13 +83,14 @@ async function invoke(
   }
 }
 
-function environmentOf({ env, runtimeState, model }: AdapterInvokeInput, promptFile: string) {
+function environmentOf({ env, runtimeState, agentState, model }: AdapterInvokeInput, promptFile: string) {
   const session = sessionIn(runtimeState.sessionId)
   return {
     ...env,
     BATON_PROMPT_FILE: promptFile,
     ...(model !== undefined && { BATON_MODEL: model }),
     ...(session !== null && { BATON_AGENT_SESSION: session }),
+    ...(Object.keys(agentState).length > 0 && { BATON_AGENT_STATE: JSON.stringify(agentState) }),
   }
 }
 

@@ -28,6 +28,8 @@ export interface AdapterInvokeInput {
   adapterConfig: Record<string, unknown>
   /** The merged `runtimeStatePatch` of earlier runs of this agent, adapter and task. */
   runtimeState: Record<string, unknown>
+  /** The `agentState` that a run of this agent and adapter returned last, whatever its task. */
+  agentState: Record<string, unknown>
   /** The whole environment of the agent: nothing else is inherited. */
   env: Record<string, string>
   timeoutSec: number
@@ -110,6 +112,8 @@ export interface AdapterInvokeResult {
   /** Decimal dollars as text: exact. */
   costUsd?: number | string | null
   runtimeStatePatch?: Record<string, unknown>
+  /** What the agent keeps for its next run, whatever its task, up to 32 KiB of JSON. It replaces what was kept before. */
+  agentState?: Record<string, unknown>
   rawResult?: Record<string, unknown> | null
 }
 
@@ -134,7 +138,7 @@ export interface ProbeInput {
 
 export type ReadFromLog = Pick<
   AdapterInvokeResult,
-  'usage' | 'usageBasis' | 'costUsd' | 'sessionId' | 'runtimeStatePatch' | 'model'
+  'usage' | 'usageBasis' | 'costUsd' | 'sessionId' | 'runtimeStatePatch' | 'agentState' | 'model'
 >
 
 /** What is known of a run that another node began. */

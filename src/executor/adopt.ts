@@ -45,7 +45,8 @@ export async function adopt(
   const agent = found?.record
   if (agent?.adapterType !== run.adapterType || agent.uuid !== run.agentId) return 'impossible'
   if (!registry.get(run.adapterType)?.resume) return 'impossible'
-  const dispatched = { workspaceId, runId, token: '', agent, wakeup: wakeupOf(run) }
+  // Its agent has the work already, and what it kept.
+  const dispatched = { workspaceId, runId, token: '', agent, wakeup: wakeupOf(run), agentState: {} }
   const held = await heldBy(context, run)
   const prepared = await prepare(context, { ...dispatched, held }).catch((error) => {
     context.log.warn({ err: error, runId }, 'a run of a lost node cannot be taken over')

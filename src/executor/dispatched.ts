@@ -8,4 +8,6 @@ export interface Dispatched {
   token: string
   agent: AgentRecord
   wakeup: Wakeup
+  /** What its agent keeps between runs. */
+  agentState: Record<string, unknown>
 }

@@ -107,6 +107,7 @@ interface About {
   wakeup: Wakeup
   runId: string
   token: string
+  agentState: Record<string, unknown>
   held: Held | null
 }
 
@@ -134,7 +135,6 @@ async function gather({ kernel }: ExecutorContext, about: About, baseUrl: string
 
 export async function prepare(context: ExecutorContext, about: About): Promise<Prepared> {
   const { workspaceId, wakeup, runId, token, held } = about
-  const { own } = context
   const { agent, folderOf } = await withCheck(context, workspaceId, about.agent, held)
   const adapter = adapterOf(context, workspaceId, agent)
   const baseUrl = context.baseUrl()
@@ -175,7 +175,8 @@ export async function prepare(context: ExecutorContext, about: About): Promise<P
     ...askedBy(adapter, plan, model),
     adapterConfig: config,
     runtimeState: resumed?.sessionParams ?? {},
-    env: environmentOf(adapter, own, config, baton),
+    agentState: about.agentState,
+    env: environmentOf(adapter, context.own, config, baton),
     timeoutSec: timeoutSecAfter(numberOr(config.timeoutSec, DEFAULT_TIMEOUT_SEC), timeouts),
     ...(held && { task: { id: held.taskId, generation: held.generation, attempt: held.attempt } }),
     callback: { url: `${baseUrl}/api/v1/runs/${runId}/callback`, token },

@@ -1,6 +1,7 @@
 import type { AdapterInvokeResult } from '../adapters/protocol.ts'
 import { isUuid } from '../core/ids.ts'
 import type { TaskRecord } from '../core/records.ts'
+import { agentStateIn } from '../core/runs/agent-state.ts'
 import { isAwaited } from '../core/runs/callbacks.ts'
 import { endingOf, type Stop, taskOutcomeOf } from '../core/runs/ending.ts'
 import { RUN_ERRORS } from '../core/runs/outcomes.ts'
@@ -193,6 +194,7 @@ async function recover(context: ExecutorContext, run: Run): Promise<void> {
             taskKey: run.taskId ?? '',
             state: { ...logged.state, sessionId, ...logged.runtimeStatePatch, ...placeOf(run) },
           },
+    agentState: agentStateIn(logged.agentState),
     folder,
     excerpts: logged.excerpts,
     log: logged.log,

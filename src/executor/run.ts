@@ -40,11 +40,11 @@ export async function dispatch(context: ExecutorContext, due: DueWakeup): Promis
     takeWakeup(due.agent, { runId, nodeId: context.node.id, tokenHash }),
   )
   if (!taken) return null
-  const { agent, wakeup, decision } = taken
+  const { agent, wakeup, decision, agentState } = taken
   if (decision.kind === 'skip')
     await releaseSkipped(context, workspaceId, agent.slug, wakeup, decision.because)
   if (decision.kind !== 'run') return null
-  return { workspaceId, runId, token, agent, wakeup }
+  return { workspaceId, runId, token, agent, wakeup, agentState }
 }
 
 /** Releases the task of a skipped wakeup, so that it does not stay idle with this agent. */

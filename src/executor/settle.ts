@@ -2,6 +2,7 @@ import type { AdapterInvokeResult } from '../adapters/protocol.ts'
 import { Refused } from '../core/errors.ts'
 import { type KnownSecrets, redactDeep } from '../core/redaction.ts'
 import { OWN_AGENT } from '../core/rules/acting.ts'
+import { agentStateIn } from '../core/runs/agent-state.ts'
 import {
   plainDollars,
   plainInteger,
@@ -11,6 +12,7 @@ import {
   plainTextOrNull,
   plainUsage,
 } from '../core/runs/answers.ts'
+
 import { type Ending, endingOf, ofOwnAgent, type Stop, taskOutcomeOf, timeOf } from '../core/runs/ending.ts'
 import { RUN_ERRORS } from '../core/runs/outcomes.ts'
 import type { RunEnd } from '../core/runs/records.ts'
@@ -137,7 +139,14 @@ const plainAnswer = (reported: AdapterInvokeResult): AdapterInvokeResult => ({
   ...(reported?.runtimeStatePatch && {
     runtimeStatePatch: plainJson(reported.runtimeStatePatch) as Record<string, unknown>,
   }),
+  ...keptState(reported?.agentState),
 })
+
+/** What is no object, or too large, is not kept. */
+function keptState(reported: unknown): Pick<AdapterInvokeResult, 'agentState'> {
+  const agentState = agentStateIn(reported)
+  return agentState ? { agentState } : {}
+}
 
 /** Without secrets, with its model and its price. */
 async function answerOf({ agent }: Dispatched, { prepared, report }: Parts, plain: AdapterInvokeResult) {
@@ -162,6 +171,7 @@ const withoutSecrets = (answer: AdapterInvokeResult, secrets: KnownSecrets): Ada
       model: answer.model ?? null,
       // A session whose id is a secret is not resumed; the next run starts a new one.
       ...(answer.runtimeStatePatch && { runtimeStatePatch: answer.runtimeStatePatch }),
+      ...(answer.agentState && { agentState: answer.agentState }),
     },
     secrets,
   ),
@@ -194,6 +204,7 @@ function endOf(
       parts?.prepared.adapter.capabilities.resumableSession && hasNews
         ? { taskKey: parts.prepared.taskKey, state: { ...sessionOf, ...state, ...placeOf(parts.prepared) } }
         : null,
+    agentState: answer.agentState ?? null,
     summary: answer.summary ?? null,
     result: answer.rawResult ?? answer.result ?? undefined,
     excerpts: {

@@ -21,6 +21,7 @@ export const inputFor = (more: Partial<AdapterInvokeInput> = {}): AdapterInvokeI
   prompt: 'Do it.',
   adapterConfig: {},
   runtimeState: {},
+  agentState: {},
   env: PLAIN_ENV,
   timeoutSec: 60,
   ...more,

@@ -54,6 +54,7 @@ export const ENDED: Omit<RunEnd, 'workspaceId' | 'runId' | 'agent'> = {
     model: null,
     sessionId: null,
     taskSession: null,
+    agentState: null,
   },
   ...{ summary: null, result: undefined, folder: null, log: null, excerpts: { stdout: null, stderr: null } },
 }

@@ -160,6 +160,7 @@ export interface RuntimeState {
   agent: string
   adapterType: string
   sessionId: string | null
+  /** What its last run that said so keeps for the next, whatever its task. */
   state: unknown
   lastRunId: string | null
   lastRunStatus: string | null
@@ -235,6 +236,8 @@ export interface RunEnd {
   sessionId: string | null
   /** What the adapter gets at the next run: state under this key, or nothing. */
   taskSession: { taskKey: string; state: Record<string, unknown> } | null
+  /** What the agent keeps for its next run, whatever its task; null: what it kept before. */
+  agentState: Record<string, unknown> | null
   summary: string | null
   result: unknown
   folder: unknown

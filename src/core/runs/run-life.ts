@@ -138,6 +138,8 @@ const totalsAfter = (kept: RuntimeState, run: RunRecord, end: RunEnd, now: numbe
   lastRunStatus: end.status,
   lastError: end.errorMessage,
   sessionId: end.sessionId ?? kept.sessionId,
+  // A run that began before its agent got another adapter has nothing for that one.
+  ...(end.agentState !== null && kept.adapterType === end.adapterType && { state: end.agentState }),
   totalInputTokens: kept.totalInputTokens + (run.inputTokens ?? 0),
   totalCachedInputTokens: kept.totalCachedInputTokens + (run.cachedInputTokens ?? 0),
   totalOutputTokens: kept.totalOutputTokens + (run.outputTokens ?? 0),

@@ -37,7 +37,10 @@ export const parkCredential = ({
   },
 })
 
-/** Deletes the adapter sessions of an agent, or the one of a task: the next run begins fresh. Returns how many there were. */
+/**
+ * Deletes the adapter sessions of an agent and what it keeps between runs, or the session of a task: the next run begins fresh. Returns
+ * how many sessions there were.
+ */
 export const resetSessions = (agent: string, taskKey: string | null, by: Origin): RunsStep<number> => ({
   ask: { ...NOTHING_ASKED, agents: [agent], sessionsOf: [agent] },
   decide({ now, runtime, sessions }) {
@@ -47,7 +50,7 @@ export const resetSessions = (agent: string, taskKey: string | null, by: Origin)
     const changes = {
       ...NOTHING_CHANGED,
       deletedSessions: [{ agent, taskKey }],
-      runtime: isWhole ? [changedRuntime('runtime_state_reset', agent, { sessionId: null })] : [],
+      runtime: isWhole ? [changedRuntime('runtime_state_reset', agent, { sessionId: null, state: {} })] : [],
       events: [workspaceEvent('runtime_state_reset', payload, { ...by, now })],
     }
     return { answer: length, changes }

@@ -57,12 +57,13 @@ export const WAKEUP_END_OF = {
  * these may follow any other, and `changedRuntime` throws when a rule changes a field that is not its own.
  */
 export const RUNTIME_CHANGES = {
-  run_queued: ['adapterType', 'lastStartedAt'],
+  run_queued: ['adapterType', 'lastStartedAt', 'state'],
   run_finished: [
     'lastRunId',
     'lastRunStatus',
     'lastError',
     'sessionId',
+    'state',
     'runs',
     'totalInputTokens',
     'totalOutputTokens',
@@ -72,7 +73,7 @@ export const RUNTIME_CHANGES = {
     'updatedAt',
   ],
   credential_parked: ['parkedUntil'],
-  runtime_state_reset: ['sessionId'],
+  runtime_state_reset: ['sessionId', 'state'],
   timer_scheduled: ['nextTimerAt'],
 } as const
 

@@ -2,7 +2,7 @@ import { workspaceEvent } from '../events.ts'
 import type { AgentRecord } from '../records.ts'
 import { statusChange } from './agent-status.ts'
 import { type DispatchDecision, decideDispatch, type TaskHold } from './dispatch.ts'
-import { type RunRecord, shownWakeup, type Wakeup, type WakeupRecord } from './records.ts'
+import { type RunRecord, type RuntimeState, shownWakeup, type Wakeup, type WakeupRecord } from './records.ts'
 import { movedRun, movedWakeup, NEW } from './states.ts'
 import {
   changedRuntime,
@@ -22,6 +22,8 @@ export interface Taken {
   /** With the claim that its agent holds by now, if any. */
   wakeup: Wakeup
   agent: AgentRecord
+  /** What the agent keeps between its runs with this adapter. */
+  agentState: Record<string, unknown>
 }
 
 /** The run that is to begin. */
@@ -41,15 +43,18 @@ export const takeWakeup = (slug: string, run: RunIdentity): RunsStep<Taken | nul
     const agent = agents.get(slug)
     const due = firstDue.get(slug)
     if (!agent || !due) return unchanged(null)
+    const kept = runtime.get(slug)
     const standing = standingOf(due, now)
     const wakeup = { ...due.wakeup, generation: standing === 'held' ? due.task!.generation : null }
     const decision = decideDispatch({
       ...{ now, agent, active: due.live, standing },
-      lastStartedAt: runtime.get(slug)?.lastStartedAt ?? null,
+      lastStartedAt: kept?.lastStartedAt ?? null,
       isAskedFor: due.wakeup.priority === PRIORITY_OF.on_demand,
     })
-    const answer = { decision, wakeup: shownWakeup(wakeup), agent }
-    return { answer, changes: changesOf(decision, { ...due, wakeup }, agent, run, now) }
+    const agentState = stateFor(agent, kept)
+    const answer = { decision, wakeup: shownWakeup(wakeup), agent, agentState: agentState ?? {} }
+    const whose = { agent, agentState, live: due.live }
+    return { answer, changes: changesOf(decision, wakeup, whose, run, now) }
   },
 })
 
@@ -71,17 +76,28 @@ function standingOf({ wakeup, task, isOffered, isWorkedOn }: FirstDue, now: numb
   return wakeup.generation === null && isFree ? 'free' : 'gone'
 }
 
+/** Null: what is kept is of another adapter, and means nothing to this one. */
+const stateFor = (agent: AgentRecord, kept: RuntimeState | undefined) =>
+  kept?.adapterType === agent.adapterType ? (kept.state as Record<string, unknown>) : null
+
+interface Whose {
+  agent: AgentRecord
+  agentState: Record<string, unknown> | null
+  /** Its live runs before this one. */
+  live: number
+}
+
 function changesOf(
   decision: DispatchDecision,
-  { wakeup, live }: Pick<FirstDue, 'wakeup' | 'live'>,
-  agent: AgentRecord,
+  wakeup: WakeupRecord,
+  whose: Whose,
   run: RunIdentity,
   now: number,
 ): RunsChanges {
   if (decision.kind === 'skip') return skipped(wakeup, decision.because, now)
   if (decision.kind === 'later')
     return { ...NOTHING_CHANGED, wakeups: [{ id: wakeup.id, set: { dueAt: decision.at } }] }
-  return decision.kind === 'run' ? begun(wakeup, live, agent, run, now) : NOTHING_CHANGED
+  return decision.kind === 'run' ? begun(wakeup, whose, run, now) : NOTHING_CHANGED
 }
 
 function skipped(wakeup: WakeupRecord, because: SkipReason, now: number): RunsChanges {
@@ -101,8 +117,7 @@ function skipped(wakeup: WakeupRecord, because: SkipReason, now: number): RunsCh
 
 function begun(
   wakeup: WakeupRecord,
-  live: number,
-  agent: AgentRecord,
+  { agent, agentState, live }: Whose,
   identity: RunIdentity,
   now: number,
 ): RunsChanges {
@@ -115,7 +130,10 @@ function begun(
     newRuns: [newRun(wakeup, agent, identity, now)],
     wakeups: [{ id: wakeup.id, set: { status, claimedAt: now, runId } }],
     runtime: [
-      changedRuntime('run_queued', agent.slug, { lastStartedAt: now, adapterType: agent.adapterType }),
+      changedRuntime('run_queued', agent.slug, {
+        ...{ lastStartedAt: now, adapterType: agent.adapterType },
+        ...(agentState === null && { state: {} }),
+      }),
     ],
     events: [
       workspaceEvent('run_queued', payload, { actor: `agent:${agent.slug}`, now }),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { agentStateIn, MOST_STATE_BYTES } from '../runs/agent-state.ts'
 import { STATUS_COLORS } from '../runs/status-colors.ts'
 
 /** What asynchronous agents (http, 202) send to Baton. */
@@ -13,6 +14,10 @@ const Usage = z.strictObject({
 const Text = z.string().min(1).max(10_000)
 const Dollars = z.union([z.number().min(0), z.string().regex(/^\d{1,12}(\.\d{1,18})?$/)])
 const SessionId = z.string().min(1).max(500)
+/** What the agent keeps for its next run, whatever its task. */
+const State = z
+  .record(z.string(), z.unknown())
+  .refine((state) => agentStateIn(state) !== null, `has more than ${MOST_STATE_BYTES} bytes`)
 
 const Heartbeat = z.strictObject({
   kind: z.literal('heartbeat'),
@@ -34,6 +39,7 @@ const Result = z.strictObject({
   continue: z.boolean().optional(),
   sessionId: SessionId.nullish(),
   costUsd: Dollars.nullish(),
+  state: State.nullish(),
 })
 
 /** An agent reports its own failures, not what Baton did to it. */
@@ -49,6 +55,7 @@ const Failure = z.strictObject({
   /** With rate_limited. */
   retryAt: z.iso.datetime({ offset: true }).nullish(),
   usage: Usage.nullish(),
+  state: State.nullish(),
 })
 
 export const CallbackMessage = z.discriminatedUnion('kind', [Heartbeat, Result, Failure])

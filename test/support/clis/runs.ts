@@ -84,6 +84,7 @@ export function useCli(adapter: AgentRunAdapter, program: string) {
           prompt: options.prompt ?? 'Do it',
           adapterConfig: { command: scriptOf(program), graceSec: 1, ...options.config },
           runtimeState: options.state ?? {},
+          agentState: {},
           env: environment(home, options),
           timeoutSec: options.timeoutSec ?? 50,
         },
