@@ -35,6 +35,7 @@ const BY_DEFAULT = {
   systemPrompt: null,
   budget: null,
   optional: false,
+  fresh: null,
   cancel: false,
   input: null,
 }

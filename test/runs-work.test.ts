@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { git, isGitHere } from './support/git.ts'
+import { actOn, makeMission, planOf, tasksByTitle } from './support/http-missions.ts'
 import { eventually } from './support/recovery.ts'
 import { type Fleet, type Seen, useFleets } from './support/runs.ts'
 import { hireWorker, workshop } from './support/working-agent.ts'
@@ -135,6 +136,32 @@ describe.skipIf(!isGitHere)('work that is not committed', () => {
     await eventually(async () => (await w.read(task)).generation === 3)
     await w.taskIn(task, 'awaiting_human')
     expect(await standing(w, task)).toMatchObject({ result: { before: '', resumes: null } })
+  })
+
+  test('is in no later attempt at a task that the plan of its mission makes fresh, until a newer plan says otherwise', async () => {
+    const w = await fleet()
+    const repository = await workshop(w)
+    await hireWorker(w, 'dev', repository, [])
+    const planned = { tempId: 'a', agent: 'dev', ...HUMAN }
+    const mission = await makeMission(w, [{ ...planned, fresh: true }])
+    const task = (await tasksByTitle(w, mission)).a as Seen
+    const attempt = async (generation: number) => {
+      await eventually(async () => (await w.read(task)).generation === generation)
+      await w.taskIn(task, 'awaiting_human')
+      return standing(w, task)
+    }
+    await attempt(1)
+    await w.on(task, 'reject', { comment: 'Once more.' })
+    expect(await attempt(2)).toMatchObject({ result: { before: '', resumes: null } })
+    const answer = await w.call('PUT', `/missions/${mission.id}/plan`, planOf(planned))
+    expect(answer.body.preview.changed).toMatchObject([
+      { tempId: 'a', fields: ['fresh'], when: 'next_attempt' },
+    ])
+    expect(await actOn(w, mission, 'approve')).toMatchObject({ status: 200 })
+    await w.on(task, 'reject', { comment: 'And once more.' })
+    expect(await attempt(3)).toMatchObject({ result: { before: 'dev 2\n' } })
+    await w.on(task, 'approve', {})
+    await endsWith(w, task, repository, 'dev 2\ndev 3')
   })
 
   test('is handed on over an edge, also after a question', async () => {

@@ -58,6 +58,7 @@ export const RICH_MISSION = {
       systemPrompt: 'Be brief',
       budget: { limitTokens: 90_000, limitUsd: '2.5' },
       optional: true,
+      fresh: true,
       priority: 9,
       tags: ['x', 'y'],
       input: { path: ['a', null, 1.5] },

@@ -77,6 +77,7 @@ export const MissionTaskShape = z.strictObject({
   toolsRequested: ToolsRequested.default([]),
   budget: Budget.optional(),
   optional: z.boolean().default(false).describe('Its failure does not fail the mission'),
+  fresh: TaskCreate.shape.fresh,
   cancel: z
     .boolean()
     .default(false)

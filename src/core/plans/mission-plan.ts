@@ -47,6 +47,8 @@ export interface MissionTask {
   budget: z.output<typeof Budget> | null
   /** Its failure does not fail the mission. */
   optional: boolean
+  /** Each attempt starts over. Null otherwise, as in plans from before there was a choice. */
+  fresh: true | null
   /** In a newer plan: it is cancelled, although it was begun. */
   cancel: boolean
   input: unknown

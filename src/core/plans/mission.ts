@@ -144,6 +144,7 @@ function taskOf(values: TaskFields['values'], edges: readonly DraftEdge[]): Miss
     systemPrompt: values.systemPrompt ?? null,
     budget: unlessEmpty(values.budget),
     optional: values.optional,
+    fresh: values.fresh || null,
     cancel: values.cancel,
     input: values.input ?? null,
   }

@@ -162,6 +162,7 @@ function planDetails(task: MissionTask, place: number, config: MissionConfig): N
 function watchOf(task: MissionTask, config: MissionConfig): TaskWatch | null {
   const times = { ...config.timeouts, ...task.timeouts }
   const given = {
+    isFresh: task.fresh ?? undefined,
     prefers: task.preferredAgent ?? undefined,
     estimateMs: estimateMsOf(task.estimatedDurationMinutes ?? undefined),
     otherAgentOnRetry: config.anotherModelOnRetry || undefined,

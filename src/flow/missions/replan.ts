@@ -156,7 +156,11 @@ function replanOf(
   return {
     kind: 'replan',
     details: { title, description, taskType, tags, input: input ?? null, plan },
-    fields: { priority, maxRetries, maxContinuations, onlyAgent, capabilities, review, optional, watch },
+    fields: {
+      ...{ priority, maxRetries, maxContinuations, onlyAgent, capabilities, review, optional },
+      // The task keeps what a newer plan does not say of its watch: that it is no longer fresh must be said.
+      watch: changed.includes('fresh') ? { ...watch, isFresh: watch?.isFresh === true } : watch,
+    },
     changed,
     contractor: task.contractor,
     edges: hasNewEdges ? { rule: task.triggerRule, ...edgesOf(task, places) } : null,
