@@ -123,9 +123,11 @@ test('every event has its row, with its level, its payload and whether it change
   for (const type of eventTypes)
     expect(rowOf(page, type)).toHaveLength(type === 'task_created' || type in TASK_TRANSITIONS ? 4 : 3)
   expect(rowOf(page, 'task_retrying')![3]).toBe(
-    '`agent?` text, `attempt` whole number, `attemptsSpent?` whole number, `retryAt?` number, `failureClass?` text, ' +
+    '`agent?` text, `attempt` whole number, `attemptsSpent?` whole number, `retryAt?` number, ' +
+      '`retriesRemaining?` whole number, `durationMs?` whole number, `failureClass?` text, ' +
       '`error?` text or null, `stack?` text, `dueAt` number, `waitMs` number, ' +
-      '`runId?` text, `model?` text or null, `tokens?` whole number, `costUsd?` text or null, `exitCode?` anything',
+      '`runId?` text, `model?` text or null, `tokens?` whole number, `costUsd?` text or null, `exitCode?` anything, ' +
+      '`errorType?` text',
   )
   expect(rowOf(page, 'task_queued')![3]).toBe('`because` "due" or "dependencies_met", `unblockedBy?` text')
   expect(rowOf(page, 'task_updated')![2]).toBe('`fields` list of text')

@@ -288,6 +288,22 @@ describe('a claim', () => {
     expect((await w.read(task)).holder).not.toHaveProperty('metadata')
   })
 
+  test('says in the log what kind of agent has it and with which model, where that is known', async () => {
+    const w = await workspace()
+    const claimedBy = async (agent: string) => {
+      const task = await w.make()
+      expect((await w.on(task, 'claim', { agent, session: `s-${agent}` })).status).toBe(200)
+      const made = await w.happens('task_assigned')
+      return made.find(({ taskId }) => taskId === task.id)!.payload
+    }
+    await w.call('PUT', '/agents/opus', { name: 'Opus', model: 'claude-opus-4-5' })
+    expect(await claimedBy('opus')).toMatchObject({ agentType: 'roster', model: 'claude-opus-4-5' })
+    // Baton knows nothing of an agent that only claims.
+    const stranger = await claimedBy('stranger')
+    expect(stranger).not.toHaveProperty('agentType')
+    expect(stranger).not.toHaveProperty('model')
+  })
+
   test('that asks for no lease gets one that fits the estimate of the task, and never more than the workspace allows', async () => {
     const w = await workspace({ maxLeaseSeconds: 3_000 })
     const leaseOf = async (minutes: number | undefined, more: Json = {}) => {

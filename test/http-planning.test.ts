@@ -63,6 +63,25 @@ describe('a mission without a plan', () => {
     expect(await w.post(`/missions/${mission.id}/approve`, {})).toMatchObject({ body: { taskCount: 2 } })
   })
 
+  test('says in the log which model plans it, and which one its plan is from', async () => {
+    const w = await workspace()
+    await meet(w, 'planner')
+    await w.call('PUT', '/agents/planner', { name: 'Planner', model: 'claude-opus-4-5' })
+    const mission = await make(w)
+    const plannerModel = 'claude-opus-4-5'
+    expect((await eventOf(w, mission, 'mission_planning_started')).payload).toMatchObject({
+      ...{ agent: 'planner', plannerModel },
+    })
+    await answer(w, await planning(w), PLAN)
+    await inState(w, mission, 'awaiting_approval')
+    expect((await eventOf(w, mission, 'mission_plan_ready')).payload).toMatchObject({ plannerModel })
+    // A plan by a person is from no model.
+    expect((await w.call('PUT', `/missions/${mission.id}/plan`, PLAN)).status).toBe(200)
+    const { payload } = await eventOf(w, mission, 'mission_plan_ready')
+    expect(payload.version).toBe(2)
+    expect(payload).not.toHaveProperty('plannerModel')
+  })
+
   test('begins automatically when its autonomy says so', async () => {
     const w = await workspace()
     await meet(w, 'planner')

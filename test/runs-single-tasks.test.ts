@@ -20,7 +20,7 @@ describe('the result of a single task', () => {
   test('is judged by the agent it names, and the log says who began to judge it', async () => {
     const w = await fleet()
     await w.script('maker', says('a report'))
-    await w.script('judge', says({ verdict: 'pass', score: 0.75, feedback: 'Good.' }))
+    await w.script('judge', says({ verdict: 'pass', score: 0.75, feedback: 'Good.' }), { model: 'm-1' })
     const verification = { kind: 'agent', agent: 'judge', threshold: 0.7 }
     const task = await w.assign('maker', { verification })
     expect(task).toMatchObject({ missionId: null, verification: { kind: 'baton' }, plan: { verification } })
@@ -32,7 +32,7 @@ describe('the result of a single task', () => {
     expect(more).toEqual([])
     expect(begun).toMatchObject({
       ...{ from: null, to: null, generation: 1, actor: 'agent:judge' },
-      payload: { verifier: 'judge', verification: body.verifications[0].taskId, attempt: 1 },
+      payload: { verifier: 'judge', model: 'm-1', verification: body.verifications[0].taskId, attempt: 1 },
     })
   })
 

@@ -20,8 +20,24 @@ export const ofAgent = {
   missionId: text.optional(),
 }
 export const run = { runId: text, agent: text, taskId: text.nullable() }
+export const runEnd = {
+  status: text,
+  errorCode: text.nullable(),
+  exitCode: z.int().nullable(),
+  inputTokens: z.int().nullable(),
+  cachedInputTokens: z.int().nullable(),
+  outputTokens: z.int().nullable(),
+  costUsd: text.nullable(),
+  logTruncated: z.boolean(),
+  /** Since it began; null: it did not. */
+  durationMs: z.int().nullable().optional(),
+  model: text.nullable().optional(),
+  provider: text.nullable().optional(),
+}
 export const mission = { missionId: text }
 export const routine = { routineId: text }
+/** Of a plan by an agent; null: nobody is named for it, or the model is not known. */
+export const planner = { plannerModel: text.nullable().optional() }
 export const planned = {
   version: z.int(),
   digest: text,
@@ -29,6 +45,7 @@ export const planned = {
   strategy: text.nullable(),
   estimatedTokens: z.int(),
   estimatedUsd: text.nullable(),
+  ...planner,
 }
 /** Null: the cost of no run is known. The runs have ended; `unknownRuns` of them have no known cost. */
 const costOfRuns = {
@@ -50,6 +67,13 @@ export const judged = {
   score: z.number().nullable().optional(),
   verification: text.nullable().optional(),
 }
+/** Who judges; the model is null, or missing, where it is not known. */
+export const judging = {
+  verifier: text,
+  model: text.nullable().optional(),
+  verification: text,
+  attempt: z.int(),
+}
 /** What the run of an agent used that led to this. Only agents that Baton runs have it. */
 export const spentByRun = {
   runId: text.optional(),
@@ -57,6 +81,8 @@ export const spentByRun = {
   tokens: z.int().optional(),
   costUsd: text.nullable().optional(),
   exitCode: z.int().nullable().optional(),
+  /** Why it failed: the error code of the run. */
+  errorType: text.optional(),
 }
 export const failure = {
   failureClass: text.optional(),
@@ -86,7 +112,11 @@ export const afterClaim = {
   attempt: z.int().optional(),
   attemptsSpent: z.int().optional(),
 }
+/** Of a failure: how many retries are left by now; and if it ended a claim, how long that was held. */
+export const lasted = { retriesRemaining: z.int().optional(), durationMs: z.int().optional() }
 /** Of a move to awaiting_retry: when it is tried again. */
-export const retried = { retryAt: z.number().optional() }
+export const retried = { retryAt: z.number().optional(), ...lasted }
+/** Of a claim that was lost: what became of its holder, also where that was the last attempt. */
+export const crashed = { errorType: text.optional() }
 /** All runs of the task together, after this one; null where it is not known. Without a task, nothing. */
 export const spentOnTask = { taskTokens: z.int().optional(), taskCostUsd: text.nullable().optional() }

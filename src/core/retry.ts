@@ -53,6 +53,10 @@ function shareOf(taskId: number, generation: number): number {
 
 export const hasAttemptsLeft = (attempt: number, maxRetries: number) => attempt <= maxRetries
 
+/** How many attempts may follow the first one; `attempt` is how many are spent. */
+export const retriesLeft = (attempt: number, maxRetries: number) =>
+  Math.min(Math.max(maxRetries + 1 - attempt, 0), maxRetries)
+
 /** A lease ends at its expiry instant, not after it: at that moment another agent may already claim. */
 export const leaseIsOver = (leaseExpiresAt: number, now: number) => now >= leaseExpiresAt
 

@@ -72,7 +72,7 @@ export async function settle(
   // Before the task is released: otherwise the agent would be assigned it again at once, and fail in the same way.
   if (ending.errorCode && RUN_ERRORS[ending.errorCode].stopsAgent)
     await context.storeRetry.whileUnavailable(() => stopAgent(context, dispatched, ending))
-  const spent = spentBy(runId, answer)
+  const spent = spentBy(runId, answer, ending)
   const commit = kept.saved?.commit ?? null
   const work = { result: answer.result ?? null, summary: answer.summary ?? null, commit, spent }
   // Before the result: it may end the mission, whose totals must then be complete.
@@ -108,12 +108,17 @@ export async function settle(
   context.log.info({ runId, agent: agent.slug, status: ending.status, code: ending.errorCode }, 'a run ended')
 }
 
-const spentBy = (runId: string, { usage, model, costUsd, exitCode }: AdapterInvokeResult) => ({
+const spentBy = (
+  runId: string,
+  { usage, model, costUsd, exitCode }: AdapterInvokeResult,
+  { errorCode }: Ending,
+) => ({
   runId,
   model: model ?? null,
   tokens: usage ? usage.inputTokens + (usage.cachedInputTokens ?? 0) + usage.outputTokens : 0,
   costUsd: costUsd == null ? null : String(costUsd),
   exitCode,
+  ...(errorCode !== null && { errorType: errorCode }),
 })
 
 /** Adapters may come from third parties, and what they return comes from their agents. */

@@ -36,13 +36,14 @@ export function endLostClaim(
   const { record } = draft
   const held = { agent: record.agent!, session: record.session!, attempt: record.attempt }
   const by = how === 'STALLED' ? context.actor : 'system'
+  const errorType = LOST[how].slice('task_'.length)
   draft.endClaim(how)
   const exhausted = whatRanOut(record, context)
   if (exhausted) {
-    fail(draft, by, { failureClass: 'infrastructure', error, attempt: record.attempt }, exhausted)
+    fail(draft, by, { failureClass: 'infrastructure', error, errorType, attempt: record.attempt }, exhausted)
   } else {
     record.dueAt = draft.now + waitMs
-    draft.move(LOST[how], by, { ...held, ...more })
+    draft.move(LOST[how], by, { ...held, errorType, ...more })
   }
 }
 

@@ -87,7 +87,7 @@ function grant(draft: TaskDraft, command: Claim, context: RuleContext): TaskRepl
     ...(context.agent && aboutAgent(context.agent.record)),
     ...(command.metadata && { metadata: command.metadata }),
   })
-  if (record.serves) noteVerifier(draft, record.serves)
+  if (record.serves) noteVerifier(draft, record.serves, context.agent?.record)
   return { ok: true, reason: 'GRANTED', claim: claimView(record, context.now) }
 }
 

@@ -24,7 +24,8 @@ export function failAtDeadline(draft: TaskDraft): void {
   const { record } = draft
   const error = `The task was not done within its ${record.watch!.deadlineMs! / 1000} s.`
   draft.endClaim('DEADLINE')
-  fail(draft, 'system', { failureClass: 'timeout', error, attempt: record.attempt }, 'deadline')
+  const failure = { failureClass: 'timeout', errorType: 'deadline', error, attempt: record.attempt }
+  fail(draft, 'system', failure, 'deadline')
 }
 
 /** Checked too early, because the gate of its mission was closed for a time: the deadline is later by that time. */
@@ -49,7 +50,7 @@ export function endAttemptInTime(draft: TaskDraft, context: RuleContext): void {
   const { attempt } = record
   const { attemptMs, timeouts } = record.watch!
   const error = `The attempt was not done within ${timeFor(attemptMs!, timeouts) / 1000} s.`
-  const failure = { failureClass: 'timeout', error, attempt }
+  const failure = { failureClass: 'timeout', errorType: 'timeout', error, attempt }
   draft.endClaim('TIMED_OUT')
   record.watch = timedOut(record.watch)
   const exhausted = whatRanOut(record, context)

@@ -1,8 +1,13 @@
-import type { TaskDraft } from '../records.ts'
+import { modelOfAgent } from '../agent-model.ts'
+import type { AgentRecord, TaskDraft } from '../records.ts'
 import type { Serves } from '../reviews.ts'
 
 /** Somebody took on a verification: noted with the task whose result it judges. A note changes nothing there, so it needs no lock. */
-export function noteVerifier({ record, effects, now }: TaskDraft, { taskId, generation }: Serves): void {
+export function noteVerifier(
+  { record, effects, now }: TaskDraft,
+  { taskId, generation }: Serves,
+  by: AgentRecord | undefined,
+): void {
   const { agent, uuid, attempt, missionId } = record
   effects.events.push({
     type: 'task_verification_started',
@@ -12,7 +17,7 @@ export function noteVerifier({ record, effects, now }: TaskDraft, { taskId, gene
     from: null,
     to: null,
     actor: `agent:${agent}`,
-    payload: { verifier: agent, verification: uuid, attempt },
+    payload: { verifier: agent, ...(by && { model: modelOfAgent(by) }), verification: uuid, attempt },
     at: now,
   })
 }

@@ -218,6 +218,7 @@ function eventsOf(
     ...{ exitCode: end.exitCode, inputTokens: run.inputTokens, outputTokens: run.outputTokens },
     ...{ cachedInputTokens: run.cachedInputTokens, costUsd: end.costUsd },
     logTruncated: end.log?.truncated ?? false,
+    durationMs: run.startedAt === null ? null : now - run.startedAt,
     ...{ model: run.model, provider: end.provider },
     ...(run.innerTaskId !== null && spentOnTask(run, others.get(runId))),
   }

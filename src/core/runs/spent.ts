@@ -6,4 +6,6 @@ export interface SpentByRun {
   costUsd: string | null
   /** How its program exited; null when it has none, or did not exit by itself. */
   exitCode?: number | null | undefined
+  /** Why it failed. */
+  errorType?: string | undefined
 }

@@ -1,3 +1,4 @@
+import { modelOfAgent } from '../../core/agent-model.ts'
 import type { Refusal } from '../../core/errors.ts'
 import { answerIn, lastFenceIn } from '../../core/json-in-text.ts'
 import { isBeingPlanned } from '../../core/kinds/mission/outcome.ts'
@@ -36,6 +37,7 @@ export async function judgePlan(kernel: RunKernel, caller: Caller, record: TaskR
       kind: 'propose',
       proposed: proposed(plan, mission, await pricedByAgents(kernel, workspaceId)),
       proposedBy: `agent:${agent}`,
+      plannerModel: await plannerModel(kernel, workspaceId, task.record),
       changes: [{ taskId, uuid, command: accepted, expects: 'awaits_verdict' }],
     } as const
     return throwIfNotLeader(
@@ -62,6 +64,12 @@ export async function planningEnded(kernel: RunKernel, caller: Caller, missionId
   const { uuid } = mission
   const command = { kind: 'planFailed', reason } as const
   throwIfNotLeader(await kernel.run(caller, { on: 'mission', key: uuid, uuid, command }))
+}
+
+/** The fallback that it used, or the model of its agent. */
+async function plannerModel(kernel: RunKernel, workspaceId: number, { agent, watch }: TaskRecord) {
+  const [found] = await kernel.store.agents.list(workspaceId, { slugs: [agent!] }, 1)
+  return watch?.usedModel ?? (found ? modelOfAgent(found.record) : null)
 }
 
 /** A plan as a value, or as text: planners write words around it. */

@@ -1,6 +1,6 @@
 import { modelOfAgent } from '../../core/agent-model.ts'
-import type { NewTask } from '../../core/commands.ts'
 import { Refused } from '../../core/errors.ts'
+import type { PlanningTask } from '../../core/kinds/mission/command.ts'
 import type { MissionRecord } from '../../core/kinds/mission/record.ts'
 import { priceOf } from '../../core/prices/cost.ts'
 import { type PlanningRequest, planningText, type RosterEntry } from '../../core/prompts/planning.ts'
@@ -25,7 +25,7 @@ export async function planningTask(
   workspaceId: number,
   mission: Planned,
   previous: PlanningRequest['previous'] = null,
-): Promise<NewTask> {
+): Promise<PlanningTask> {
   const listed = await kernel.store.agents.list(workspaceId, {}, 10_000)
   const agents = listed
     .map(({ record }) => record)
@@ -34,10 +34,11 @@ export async function planningTask(
   const isThere = ({ slug, capabilities }: AgentRecord) =>
     planner === null ? capabilities.includes(PLANNING) : slug === planner
   const roster = agents.filter(({ kind }) => kind === 'roster')
-  if (!(planner === null ? roster : agents).some(isThere)) throw noPlanner(planner)
+  const found = (planner === null ? roster : agents).find(isThere)
+  if (!found) throw noPlanner(planner)
   const { goal, description, config, title } = mission
   const text = planningText({ goal, description, config, roster: roster.map(rosterEntry), previous })
-  return ownTask({
+  const task = ownTask({
     projectId: mission.projectId,
     priority: mission.priority,
     missionId: mission.id,
@@ -55,6 +56,8 @@ export async function planningTask(
       createdBy: mission.createdBy,
     },
   })
+  // Whoever is free plans a mission without a planner: which model that is, its plan says.
+  return { ...task, plannerModel: planner === null ? null : modelOfAgent(found) }
 }
 
 const noPlanner = (planner: string | null) =>

@@ -11,6 +11,12 @@ export interface ProposedPlan {
   tasks: readonly NewTask[]
 }
 
+/** The task that makes a plan. */
+export interface PlanningTask extends NewTask {
+  /** Of the agent that is named for it; null: nobody is, or it is not known. */
+  plannerModel?: string | null | undefined
+}
+
 /** What the caller saw when it decided about a plan. */
 interface SeenPlan {
   planVersion?: number | undefined
@@ -40,12 +46,12 @@ export type MissionCommand =
       /** Null: its plan is made by an agent. */
       proposed: ProposedPlan | null
       /** The task that makes the plan; null when a plan is given. */
-      planning: NewTask | null
+      planning: PlanningTask | null
       /** Who approved the plan when it was saved as a routine. */
       approvedBy?: Actor | null | undefined
     }
   /** Its time has come: with the tasks of its plan, or the one that makes it. */
-  | { kind: 'start'; tasks: readonly NewTask[]; planning: NewTask | null }
+  | { kind: 'start'; tasks: readonly NewTask[]; planning: PlanningTask | null }
   /** A plan by its planner, or by a person. */
   | {
       kind: 'propose'
@@ -54,6 +60,8 @@ export type MissionCommand =
       seenVersion?: number | undefined
       /** The planner; without it, the sender. */
       proposedBy?: Actor | undefined
+      /** The model that the planner used; null: it is not known. */
+      plannerModel?: string | null | undefined
       /** The task that made the plan ends with it. */
       changes?: readonly OnTask[] | undefined
     }
@@ -69,7 +77,7 @@ export type MissionCommand =
   | ({
       kind: 'reject'
       outcome: 'fail' | 'replan'
-      planning: NewTask | null
+      planning: PlanningTask | null
       /** Of a mission that runs: the plan that it follows, as the caller read it. */
       followed?: PlanVersion | null | undefined
       comment: string | null
@@ -77,7 +85,7 @@ export type MissionCommand =
       WithComment)
   /** A person decides about the outcome of a mission whose work is done: it ends, or what is missing is planned. */
   | ({ kind: 'accept' } & WithComment)
-  | ({ kind: 'decline'; missing: string; planning: NewTask | null } & WithComment)
+  | ({ kind: 'decline'; missing: string; planning: PlanningTask | null } & WithComment)
   | { kind: 'pause'; reason: string | null }
   | { kind: 'resume' }
   | { kind: 'cancel'; reason: string | null }

@@ -111,14 +111,14 @@ const ACTS: { [K in Exclude<MissionCommand['kind'], 'create'>]: Act<K> } = {
     return null
   },
 
-  propose(draft, { proposed, proposedBy, seenVersion }, context) {
+  propose(draft, { proposed, proposedBy, plannerModel, seenVersion }, context) {
     const refusal = whyNotAfter(draft.record, seenVersion)
     if (refusal) return refusal
     const byPlanner = { ...context, actor: proposedBy ?? context.actor }
-    if (draft.record.phase === 'running') return proposeChanges(draft, proposed.plan, byPlanner)
+    if (draft.record.phase === 'running') return proposeChanges(draft, proposed.plan, byPlanner, plannerModel)
     if (!PLANNABLE.includes(draft.record.phase)) return wrongState(draft, 'propose a plan')
     draft.record.plan = planVersion(draft.record, proposed.plan, byPlanner)
-    planIsReady(draft, proposed.tasks, context)
+    planIsReady(draft, proposed.tasks, context, null, plannerModel)
     return null
   },
 

@@ -4,7 +4,7 @@ import { contractorsIn } from '../../contractors-of-tasks.ts'
 import { type Refusal, refuse } from '../../errors.ts'
 import type { Actor } from '../../records.ts'
 import { nanosOf } from '../../runs/dollars.ts'
-import type { ProposedPlan } from './command.ts'
+import type { PlanningTask, ProposedPlan } from './command.ts'
 import type { MissionContext, MissionDraft } from './draft.ts'
 import { settle } from './ends.ts'
 import type { MissionRecord, PlanVersion } from './record.ts'
@@ -15,7 +15,7 @@ import type { MissionRecord, PlanVersion } from './record.ts'
 export function start(
   draft: MissionDraft,
   tasks: readonly NewTask[],
-  planning: NewTask | null,
+  planning: PlanningTask | null,
   context: MissionContext,
   approvedBy: Actor | null = null,
 ): void {
@@ -24,8 +24,9 @@ export function start(
   else startPlanning(draft, planning!)
 }
 
-export function startPlanning(draft: MissionDraft, planning: NewTask): void {
-  draft.move('mission_planning_started', { agent: planning.onlyAgent })
+export function startPlanning(draft: MissionDraft, planning: PlanningTask): void {
+  const { onlyAgent: agent, plannerModel } = planning
+  draft.move('mission_planning_started', { agent, ...(plannerModel !== undefined && { plannerModel }) })
   draft.creates = [planning]
 }
 
@@ -41,17 +42,25 @@ export const planVersion = (
   at: now,
 })
 
+/** What the log says of a plan, with the model of an agent that made it. */
+export const plannedPayload = (
+  { version, digest, taskCount, strategy, estimatedTokens, estimatedUsd }: PlanVersion,
+  plannerModel: string | null | undefined,
+) => ({
+  ...{ version, digest, taskCount, strategy, estimatedTokens, estimatedUsd },
+  ...(plannerModel !== undefined && { plannerModel }),
+})
+
 /** Its newest plan waits for approval, unless it was approved before, or this mission may begin without. */
 export function planIsReady(
   draft: MissionDraft,
   tasks: readonly NewTask[],
   context: MissionContext,
   approvedBy: Actor | null = null,
+  plannerModel?: string | null,
 ): void {
   const plan = draft.record.plan!
-  const { version, digest, taskCount, strategy, estimatedTokens, estimatedUsd } = plan
-  const payload = { version, digest, taskCount, strategy, estimatedTokens, estimatedUsd }
-  draft.move('mission_plan_ready', payload)
+  draft.move('mission_plan_ready', plannedPayload(plan, plannerModel))
   if (approvedBy !== null || mayBeginByItself(draft.record, plan))
     approve(draft, plan, tasks, approvedBy ?? 'system', null, context)
 }

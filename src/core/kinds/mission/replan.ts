@@ -5,7 +5,7 @@ import type { Actor } from '../../records.ts'
 import type { ProposedPlan } from './command.ts'
 import { type Command, type MissionContext, type MissionDraft, wrongState } from './draft.ts'
 import { withoutOutcome } from './outcome.ts'
-import { contract, planVersion } from './plans.ts'
+import { contract, plannedPayload, planVersion } from './plans.ts'
 import type { MissionRecord, PlanVersion } from './record.ts'
 import { stateOf } from './states.ts'
 
@@ -23,16 +23,14 @@ export function proposeChanges(
   draft: MissionDraft,
   proposed: ProposedPlan['plan'],
   context: MissionContext,
+  plannerModel?: string | null,
 ): Refusal | null {
   const { record } = draft
   if (record.closedBy.includes('cancelling')) return wrongState(draft, 'propose a plan')
   record.plan = planVersion(record, proposed, context)
   const { outcome } = record.config
   if (outcome?.isPlanning) record.config = { ...record.config, outcome: { ...outcome, isPlanning: false } }
-  const { version, digest, taskCount, strategy, estimatedTokens, estimatedUsd } = record.plan
-  draft.note('mission_plan_proposed', {
-    ...{ version, digest, taskCount, strategy, estimatedTokens, estimatedUsd },
-  })
+  draft.note('mission_plan_proposed', plannedPayload(record.plan, plannerModel))
   return null
 }
 
