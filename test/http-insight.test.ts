@@ -243,6 +243,23 @@ describe('telemetry', () => {
     })
   })
 
+  test('counts crashes by agent and type of error, and no failures of quality among them', async () => {
+    const w = await workspace({ minLeaseSeconds: 1 })
+    await tried(w, {}, 3, 'completed')
+    const lost = await w.make()
+    const lease = { agent: 'beta', session: 's-beta', leaseSeconds: 1 }
+    expect((await w.on(lost, 'claim', lease)).status).toBe(200)
+    await until(async () => (await w.read(lost)).state === 'awaiting_retry')
+    const bad = await w.make()
+    await w.claim(bad, 'alpha')
+    await fail(w, bad, 1, 'quality')
+    const counted = { tasks: 1, averageMs: expect.any(Number) }
+    expect((await ask(w, 'telemetry')).crashes).toEqual([
+      { agent: 'alpha', errorType: 'infrastructure', crashes: 2, completed: 1, successRate: 1, ...counted },
+      { agent: 'beta', errorType: 'lease_expired', crashes: 1, completed: 0, successRate: 0, ...counted },
+    ])
+  })
+
   /** A task of a mission, judged by another agent; the number is the score. */
   async function judged(w: Workspace, verdict: string, score: number): Promise<{ id: string }> {
     await w.post('/claims/next', { agent: 'judge', session: 's-judge', purposes: ['verification'] })
@@ -279,6 +296,17 @@ describe('telemetry', () => {
       ...{ passed: 2, passedOverruled: 1, failed: 1, failedOverruled: 1 },
       ...{ unsure: 2, unsureApproved: 1, unsureRejected: 1 },
     })
+  })
+
+  test('counts the results that did not pass, by who made them and who judged them', async () => {
+    const w = await workspace()
+    await judged(w, 'pass', 1)
+    await judged(w, 'fail', 0)
+    const other = await judged(w, 'fail', 0)
+    expect((await w.on(other, 'complete', { result: 'by hand' })).status).toBe(200)
+    expect((await ask(w, 'telemetry')).failedVerifications).toEqual([
+      { agent: 'alpha', verifier: 'judge', failed: 2, tasks: 2, completed: 1, successRate: 0.5 },
+    ])
   })
 
   test('compares the estimates of approved plans with what their missions used', async () => {
@@ -328,6 +356,8 @@ describe('questions about a period', () => {
   test('telemetry knows nothing of another workspace', async () => {
     const [w, other] = [await workspace(), await workspace()]
     await tried(other, {}, 2, 'failed')
-    expect(await ask(w, 'telemetry')).toMatchObject({ agents: [], models: [], retries: [] })
+    expect(await ask(w, 'telemetry')).toMatchObject({
+      ...{ agents: [], models: [], retries: [], crashes: [], failedVerifications: [] },
+    })
   })
 })

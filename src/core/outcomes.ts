@@ -1,4 +1,5 @@
 import type { EventType } from './events.ts'
+import type { FailureClass } from './retry.ts'
 
 /** Events that say what went wrong with a task, and what was decided about its result. */
 
@@ -30,6 +31,18 @@ export const FAILURE_EVENTS = [
   'task_hung',
 ] as const satisfies EventType[]
 export type FailureEvent = (typeof FAILURE_EVENTS)[number]
+
+/** The holder of a claim was lost. */
+export const LOSS_EVENTS = [
+  'task_lease_expired',
+  'task_worker_lost',
+  'task_agent_lost',
+  'task_stalled',
+  'task_hung',
+] as const satisfies FailureEvent[]
+
+/** Of failures that say nothing about the work (Automatos 3.4): with a lost holder, these are crashes. */
+export const CRASH_CLASSES = ['infrastructure', 'timeout', 'out_of_memory'] as const satisfies FailureClass[]
 
 /** What finished tasks are grouped by. */
 export const DURATION_GROUPS = ['taskType', 'agent', 'mission', 'state'] as const

@@ -182,6 +182,33 @@ export const Telemetry = z.object({
       }),
     )
     .describe('By the failure class of the previous attempt'),
+  crashes: z
+    .array(
+      z.object({
+        agent: z.string().nullable().describe('It held the task'),
+        errorType: z
+          .string()
+          .describe('What became of its holder ("lease_expired"), or why its run failed ("nonzero_exit")'),
+        crashes: count,
+        tasks: count,
+        completed: count.describe('Tasks that are completed by now'),
+        successRate: z.number(),
+        averageMs: z.int().nullable().describe('From the claim to the crash; null: unknown'),
+      }),
+    )
+    .describe('Attempts that were lost, timed out or failed for want of anything but good work'),
+  failedVerifications: z
+    .array(
+      z.object({
+        agent: z.string().nullable().describe('It made the result'),
+        verifier: z.string().nullable().describe('Null: somebody outside gave the verdict'),
+        failed: count,
+        tasks: count,
+        completed: count.describe('Tasks that are completed by now'),
+        successRate: z.number(),
+      }),
+    )
+    .describe('Results that did not pass'),
   verdicts: z
     .object({
       passed: count,

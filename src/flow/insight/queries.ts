@@ -115,12 +115,19 @@ export async function telemetry(
   asked: Pick<Asked, 'from' | 'to'>,
 ): Promise<AnswerOf<typeof Telemetry>> {
   const read = await kernel.store.insight.telemetry(workspaceId, asked)
-  const { agents, models, retries, judged, decided, estimates, isBounded } = read
+  const { agents, models, retries, crashes, failedVerifications, judged, decided, estimates, isBounded } =
+    read
+  const withRate = <T extends { completed: number; tasks: number }>(one: T) => ({
+    ...one,
+    successRate: rateOf(one.completed, one.tasks),
+  })
   return {
     ...period(read),
-    agents: agents.map((one) => ({ ...one, successRate: rateOf(one.completed, one.tasks) })),
+    agents: agents.map(withRate),
     models,
-    retries: retries.map((one) => ({ ...one, successRate: rateOf(one.completed, one.tasks) })),
+    retries: retries.map(withRate),
+    crashes: crashes.map(withRate),
+    failedVerifications: failedVerifications.map(withRate),
     verdicts: countVerdicts(judged, decided),
     estimates,
     isBounded,

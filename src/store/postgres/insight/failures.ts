@@ -7,6 +7,7 @@ import {
   type Asked,
   BEGAN,
   ENDED,
+  HOLDER_THEN,
   missionOf,
   NUMBERS,
   newestOf,
@@ -39,10 +40,6 @@ export interface FailurePage extends About {
 /** How many failures are looked at for one page. A page may be short, or empty, before the last one. */
 const LOOKED_AT = 5_000
 
-// Who held the claim: it may have ended, or be the newest one.
-const AGENT = `coalesce((select a.agent from attempts a where a.workspace_id = $1 and a.task_id = e.task_id
-    and a.generation = e.generation and a.promoted_in = 0), case when t.generation = e.generation then t.agent end)`
-
 // $2 and $3 the period, $4 agent, $5 type of task, $6 mission, $7 the number before which it continues, $8 how many.
 const FAILURES = `with ${PERIOD}, ${NUMBERS},
     looked as materialized (${newestOf(FAILURE_EVENTS, LOOKED_AT, '$7')}),
@@ -53,7 +50,7 @@ const FAILURES = `with ${PERIOD}, ${NUMBERS},
         cross join lateral (select * from events x where x.workspace_id = $1 and x.seq = any(l.seqs)) e
         cross join lateral (select * from tasks x where x.workspace_id = $1 and x.id = e.task_id offset 0) t
         cross join lateral (select x.title, x.task_type from task_details x where x.workspace_id = $1 and x.task_id = e.task_id offset 0) d
-        cross join lateral (select ${AGENT} as agent) h
+        cross join lateral (select ${HOLDER_THEN} as agent) h
        where e.at >= ${BEGAN} and e.at < ${ENDED} and ($4::text is null or h.agent = $4)
          and ($5::text is null or d.task_type = $5) and ($6::bigint is null or e.mission_id = $6)
        order by e.seq desc limit $8::int)

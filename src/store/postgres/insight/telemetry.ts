@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { CRASH_CLASSES, LOSS_EVENTS } from '../../../core/outcomes.ts'
 import type { Decided, Judged } from '../../../core/overruled.ts'
 import { insideByKeys } from '../kernel/scoped-query.ts'
 import { hasSucceeded } from '../runs/state-lists.ts'
@@ -10,6 +11,7 @@ import {
   BEGAN,
   ENDED,
   finishedTasks,
+  HOLDER_THEN,
   MOST_LOOKED_AT,
   NUMBERS,
   newestOf,
@@ -38,6 +40,23 @@ export interface TelemetryRead extends About {
   }[]
   /** By the failure class of the previous attempt. */
   retries: { failureClass: string | null; retries: number; tasks: number; completed: number }[]
+  /** Attempts whose holder was lost, or failed for a reason that says nothing about the work. */
+  crashes: {
+    agent: string | null
+    errorType: string
+    crashes: number
+    tasks: number
+    completed: number
+    averageMs: number | null
+  }[]
+  /** Results that did not pass, by who made them and who judged them. */
+  failedVerifications: {
+    agent: string | null
+    verifier: string | null
+    failed: number
+    tasks: number
+    completed: number
+  }[]
   judged: Judged[]
   decided: Decided[]
   estimates: {
@@ -68,14 +87,31 @@ const MODELS = `select r.model, count(*) as runs, count(*) filter (where ${hasSu
     sum(r.tokens) as tokens, trim_scale(sum(r.cost_usd))::text as "costUsd" from started r group by r.model order by r.model`
 
 const eventsOf = (types: readonly string[], most: number) => `
-  select e.seq, e.type, e.task_id, e.generation, e.from_state, e.payload, t.state
+  select e.seq, e.type, e.task_id, e.generation, e.from_state, e.payload, t.state, t.agent, t.generation as newest
     from (select array(${newestOf(types, most)}) as seqs) l
     cross join lateral (select * from events x where x.workspace_id = $1 and x.seq = any(l.seqs)) e
-    cross join lateral (select x.state, x.purpose from tasks x where x.workspace_id = $1 and x.id = e.task_id offset 0) t
+    cross join lateral (select x.state, x.purpose, x.agent, x.generation from tasks x where x.workspace_id = $1 and x.id = e.task_id offset 0) t
    where e.at >= ${BEGAN} and e.at < ${ENDED} and t.purpose = 'work'`
 const RETRIES = `select e.payload ->> 'failureClass' as "failureClass", count(*) as retries, count(distinct e.task_id) as tasks,
     count(distinct e.task_id) filter (where e.state = 'completed') as completed
   from retrying e group by e.payload ->> 'failureClass' order by e.payload ->> 'failureClass'`
+
+const textsOf = (texts: readonly string[]) => texts.map((text) => `'${text}'`).join(', ')
+const HELD_THEN = `cross join lateral (select e.agent, e.newest as generation) t cross join lateral (select ${HOLDER_THEN} as agent) h`
+const COMPLETED = `count(distinct e.task_id) as tasks, count(distinct e.task_id) filter (where e.state = 'completed') as completed`
+// Events of earlier versions do not name the error: that of a lost holder is the name of the event, without its first word.
+const ERROR_TYPE = `coalesce(e.payload ->> 'errorType',
+    case when e.type in (${textsOf(LOSS_EVENTS)}) then substr(e.type, 6) else e.payload ->> 'failureClass' end)`
+const CRASHES = `select h.agent, ${ERROR_TYPE} as "errorType", count(*) as crashes, ${COMPLETED},
+    round(avg((e.payload ->> 'durationMs')::numeric))::bigint as "averageMs"
+  from crashed e ${HELD_THEN}
+ where e.type in (${textsOf(LOSS_EVENTS)}) or e.payload ->> 'failureClass' in (${textsOf(CRASH_CLASSES)})
+ group by h.agent, 2 order by h.agent, 2`
+// The last attempt that does not pass fails the task.
+const FAILED_VERIFICATIONS = `select h.agent, e.payload ->> 'verifier' as verifier, count(*) as failed, ${COMPLETED}
+  from judged e ${HELD_THEN}
+ where e.type = 'task_verification_failed' or (e.type = 'task_failed' and e.from_state = 'verifying')
+ group by h.agent, 2 order by h.agent, 2`
 
 // A verdict that leaves no attempt fails the task for good; so does a person who rejects the result of the last attempt. Which
 // decision follows which verdict is found outside: the planner takes these parts for small and would compare each with each.
@@ -124,11 +160,14 @@ const DECIDED = [
 ]
 
 const TELEMETRY = `with ${PERIOD}, ${NUMBERS}, ${finishedTasks({ from: null, to: null })}, ${ASKED_TASKS}, ${STARTED},
+    crashed as materialized (${eventsOf([...LOSS_EVENTS, 'task_retrying', 'task_failed'], MOST_RETRIES)}),
     retrying as materialized (${eventsOf(['task_retrying'], MOST_RETRIES)}),
     judged as materialized (${eventsOf(JUDGED, MOST_VERDICTS)}), decided as materialized (${eventsOf(DECIDED, MOST_VERDICTS)})
-  select ${ABOUT}, ${listed(AGENTS)} as agents, ${listed(MODELS)} as models, ${listed(RETRIES)} as retries, ${JUDGEMENTS} as judged, ${DECISIONS} as decided,
+  select ${ABOUT}, ${listed(AGENTS)} as agents, ${listed(MODELS)} as models, ${listed(RETRIES)} as retries,
+    ${listed(CRASHES)} as crashes, ${listed(FAILED_VERIFICATIONS)} as "failedVerifications", ${JUDGEMENTS} as judged, ${DECISIONS} as decided,
     (${ESTIMATES}) as estimates, (select count(*) = ${MOST_LOOKED_AT} from finished) or (select count(*) = ${MOST_LOOKED_AT} from started)
-      or (select count(*) = ${MOST_RETRIES} from retrying) or (select count(*) = ${MOST_VERDICTS} from judged) as "isBounded"`
+      or (select count(*) = ${MOST_RETRIES} from retrying)
+      or (select count(*) = ${MOST_RETRIES} from crashed) or (select count(*) = ${MOST_VERDICTS} from judged) as "isBounded"`
 
 /** As of one event: one statement sees one moment. */
 export async function telemetryOf(

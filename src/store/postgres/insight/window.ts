@@ -112,6 +112,10 @@ export const uuidAt = (at: string) =>
 export const missionOf = (number: string) =>
   `(select m.uuid from missions m where m.workspace_id = $1 and m.mission_id = ${number})`
 
+/** Who held the claim of an event e of a task t: the claim may have ended, or be the newest one. */
+export const HOLDER_THEN = `coalesce((select a.agent from attempts a where a.workspace_id = $1 and a.task_id = e.task_id
+    and a.generation = e.generation and a.promoted_in = 0), case when t.generation = e.generation then t.agent end)`
+
 /** What every answer says about itself. */
 export const ABOUT = `${LAST_SEQ} as seq,
   ms(${BEGAN}) as began, ms(${ENDED}) as ended`
