@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openWorkspace } from './support/http-workspace.ts'
+import { expectRefusal, openWorkspace } from './support/http-workspace.ts'
 import { superuser, until } from './support/nodes.ts'
 import { type ServerUnderTest, startServer } from './support/server.ts'
 
@@ -23,6 +23,35 @@ test('a failing step of the coordinator does not stop the other steps', async ()
   } finally {
     await asSuperuser('grant select on baton.agent_health to baton_server')
   }
+})
+
+test('recovery on request is for all workspaces with the right "instance", and for one that is named', async () => {
+  const teams = [await openWorkspace(server, {}), await openWorkspace(server, {})]
+  const activeClaims = async () =>
+    Promise.all(teams.map(async (w) => (await w.call('GET', '/limits')).body.usage.activeClaims))
+  const drift = () =>
+    asSuperuser('update baton.workspace_counters set active_claims = 7 where active_claims = 1')
+  for (const w of teams) await w.claim(await w.make(), 'alpha')
+  await drift()
+  const answer = await server.call('POST', '/coordinator/recover')
+  expect(answer.body).toMatchObject({ allWorkspaces: true, did: { countersCorrected: expect.any(Number) } })
+  expect(await activeClaims()).toEqual([1, 1])
+  // On record in the workspace of the key, without figures of others.
+  const { items } = (await server.call('GET', '/coordinator/logs?event=recovery_forced')).body
+  expect(items[0]).toMatchObject({
+    ...{ message: 'Recovery was forced in all workspaces.', details: { did: {}, allWorkspaces: true } },
+  })
+  for (const w of teams) expect(await w.count('recovery_forced')).toBe(0)
+  const [one, other] = teams
+  const named = await server.call('POST', '/coordinator/recover', { workspaceId: one!.id })
+  expect(named).toMatchObject({ status: 200, body: { allWorkspaces: false } })
+  expect([await one!.count('recovery_forced'), await other!.count('recovery_forced')]).toEqual([1, 0])
+  const unknown = { workspaceId: '01a1e5a5-b3fb-7846-9530-000000000001' }
+  expectRefusal(await server.call('POST', '/coordinator/recover', unknown), 404, 'NOT_FOUND')
+  // An owner without that right has one workspace.
+  const own = await one!.post('/coordinator/recover')
+  expect(own).toMatchObject({ status: 200, body: { allWorkspaces: false } })
+  expectRefusal(await one!.post('/coordinator/recover', { workspaceId: other!.id }), 404, 'NOT_FOUND')
 })
 
 test('a counter that differs from the rows is corrected, and an alert is raised', async () => {

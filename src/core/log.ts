@@ -177,8 +177,10 @@ const SENTENCES: { [T in EventType]: (payload: Payload<T>) => string } = {
     `The agent ${agent} is in error and gets no work until it is repaired${why(reason)}.`,
   agent_status_changed: ({ agent, to }) => `The agent ${agent} is ${to} now.`,
   dependency_cycle_found: ({ cycle }) => `Dependency cycle: ${list(cycle, ' → ')}.`,
-  recovery_forced: ({ did }) =>
-    `Recovery was forced: ${list(Object.entries(did).map(([what, times]) => `${what} ${times}`))}.`,
+  recovery_forced: ({ did, allWorkspaces }) =>
+    allWorkspaces
+      ? 'Recovery was forced in all workspaces.'
+      : `Recovery was forced: ${list(Object.entries(did).map(([what, times]) => `${what} ${times}`))}.`,
   session_started: ({ session }) => `The session ${session} started.`,
   session_ended: ({ session, reason }) => `The session ${session} ended${why(reason)}.`,
   worker_registered: ({ session, capacity }) =>

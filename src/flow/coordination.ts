@@ -1,8 +1,10 @@
+import { Refused } from '../core/errors.ts'
 import type { AnswerOf, ListAnswer } from '../core/shapes/common.ts'
 import type * as shapes from '../core/shapes/coordinator.ts'
 import type { Caller } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
 import type { ListedNode } from '../store/server-store.ts'
+import { workspaceNamed } from './limits.ts'
 import { instant } from './views.ts'
 
 /** The coordinator as the API sees it. */
@@ -23,8 +25,8 @@ export interface CoordinatorState {
 
 export interface Coordination {
   state(): CoordinatorState
-  /** Runs all steps now, whichever node leads, at the request of a person. */
-  recover(workspaceId: number): Promise<PassReport>
+  /** Runs all steps now, whichever node leads, at the request of a person; null: in all workspaces. */
+  recover(workspaceId: number | null): Promise<PassReport>
 }
 
 const TERMS_SHOWN = 20
@@ -90,15 +92,35 @@ export async function nodesPage(kernel: ServerKernel): Promise<ListAnswer<Node>>
   return { items: (await kernel.store.cluster.nodes()).map(nodeView), nextCursor: null }
 }
 
-/** Runs a pass on request. An event records the caller and what the pass did. */
+/** All workspaces (null) are for those who run the server; others have their own. */
+export async function workspaceToRecover(
+  kernel: ServerKernel,
+  { workspaceId, rights }: Caller,
+  asked: string | undefined,
+): Promise<number | null> {
+  if (asked === undefined) return rights.has('instance') ? null : workspaceId
+  if (rights.has('instance')) return (await workspaceNamed(kernel, asked)).workspaceId
+  const { uuid } = await kernel.store.workspaces.read(workspaceId)
+  if (asked !== uuid) throw new Refused('NOT_FOUND', `There is no workspace ${asked} for this key.`)
+  return workspaceId
+}
+
+/**
+ * Runs a pass on request. An event records the caller and what the pass did, in the workspace that was meant. For all of them it is in the
+ * caller's own, without figures: those who may read that log may know nothing of other workspaces.
+ */
 export async function forceRecovery(
   kernel: ServerKernel,
   coordinator: Coordination,
   caller: Caller,
+  only: number | null,
 ): Promise<AnswerOf<typeof shapes.RecoverAnswer>> {
-  const did = await coordinator.recover(caller.workspaceId)
-  await kernel.store.workspaces.recordEvent(caller.workspaceId, 'recovery_forced', caller, { did })
-  return { did }
+  const did = await coordinator.recover(only)
+  const allWorkspaces = only === null
+  await kernel.store.workspaces.recordEvent(only ?? caller.workspaceId, 'recovery_forced', caller, {
+    ...(allWorkspaces ? { did: {}, allWorkspaces } : { did }),
+  })
+  return { did, allWorkspaces }
 }
 
 /** In Mosaic's format. Whether a leader exists is read from the database, which all nodes share. */

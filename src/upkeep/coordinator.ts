@@ -21,6 +21,8 @@ const FIRST_WAIT_MS = 250
 const LONGEST_WAIT_MS = 5_000
 /** After this long without the database, an error is logged, so that an operator can act. */
 const LONG_OUTAGE_MS = 300_000
+/** Batches of one step when recovery was requested for all workspaces. */
+const MOST_ROUNDS = 20
 
 interface Log {
   info(about: object, message: string): void
@@ -99,16 +101,23 @@ export class Coordinator implements Coordination {
     }
   }
 
-  async recover(only: number): Promise<PassReport> {
+  async recover(only: number | null): Promise<PassReport> {
     const did = nothing()
     const since = await this.#kernel.store.cluster.listeningSince()
     const context = {
       ...this.#contextOf(undefined),
       listeningSince: since,
       assignable: new Set<number>(),
-      only,
+      only: only ?? undefined,
     }
-    for (const { name, run } of STEPS) did[name] = await run(context)
+    // A step takes a batch at a time: of all workspaces, one must not hide the others behind its own.
+    const rounds = only === null ? MOST_ROUNDS : 1
+    for (const { name, run } of STEPS)
+      for (let round = 0; round < rounds; round++) {
+        const done = await run(context)
+        did[name] += done
+        if (done < BATCH) break
+      }
     return did
   }
 

@@ -28,7 +28,7 @@ export const listNodes = endpoint({
 export const recoverNow = endpoint({
   method: 'POST',
   path: '/coordinator/recover',
-  summary: 'Run all upkeep steps for this workspace now',
+  summary: 'Run all upkeep steps now: for this workspace, or for all with the right "instance"',
   tag,
   needs: 'admin',
   body: RecoverBody,

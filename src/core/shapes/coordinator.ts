@@ -1,7 +1,11 @@
 import { z } from 'zod'
 import { Uuid } from './common.ts'
 
-export const RecoverBody = z.strictObject({ workspaceId: Uuid.optional() })
+export const RecoverBody = z.strictObject({
+  workspaceId: Uuid.optional().describe(
+    'Without it: all workspaces, for a key with the right "instance"; that of the key, for others',
+  ),
+})
 
 /** What a pass of the coordinator did, step by step. */
 export const PassReport = z.object({
@@ -18,7 +22,10 @@ export const PassReport = z.object({
   agentsWoken: z.int(),
   countersCorrected: z.int(),
 })
-export const RecoverAnswer = z.object({ did: PassReport })
+export const RecoverAnswer = z.object({
+  did: PassReport,
+  allWorkspaces: z.boolean().describe('The steps were run for all workspaces of this server'),
+})
 
 export const NodeView = z.object({
   id: z.string(),
