@@ -11,6 +11,7 @@ import {
   useServer,
   type Workspace,
 } from './support/http-workspace.ts'
+import { superuser } from './support/nodes.ts'
 
 /** Work that came too late: stored, listed, compared with the accepted result, and accepted after all. */
 
@@ -88,6 +89,43 @@ describe('a zombie’s result', () => {
     await submit(w, task, 'alpha', 1, { by: 'älpha' })
     const [refused] = await w.happens('task_result_rejected')
     expect(refused).toMatchObject({ taskId: task.id, payload: { resultBytes: 15 } })
+  })
+
+  test('keeps how long the work took, when it was rejected, accepted after all, and replaced again', async () => {
+    const w = await workspace()
+    const { task, lateRef, acceptedRef } = await zombie(w, { by: 'alpha' }, { by: 'beta' })
+    const timeOf = async (ref: string) =>
+      (await w.read(task, '/results')).items.find((one: Json) => one.workProductRef === ref).processingMs
+    const [refused] = await w.happens('task_result_rejected')
+    const { processingMs } = refused!.payload
+    expect(processingMs).toBeGreaterThan(0)
+    const acceptedMs = await timeOf(acceptedRef)
+    expect([await timeOf(lateRef), acceptedMs]).toEqual([processingMs, expect.any(Number)])
+    expect((await rejected(w)).items).toMatchObject([{ workProductRef: lateRef, processingMs }])
+    expect((await promote(w, task, lateRef)).status).toBe(200)
+    expect([await timeOf(lateRef), await timeOf(acceptedRef)]).toEqual([processingMs, acceptedMs])
+    expect((await promote(w, task, acceptedRef)).status).toBe(200)
+    expect([await timeOf(lateRef), await timeOf(acceptedRef)]).toEqual([processingMs, acceptedMs])
+    // Claims are forgotten after a while; what was rejected keeps its time.
+    await superuser(served().databaseUrl, (client) =>
+      client.query(
+        `update baton.attempts set state = null, acquired_at = null, ended_at = null, end_reason = null
+          where task_id = (select id from baton.tasks where uuid = $1)`,
+        [task.id],
+      ),
+    )
+    expect(await timeOf(lateRef)).toBe(processingMs)
+  })
+
+  test('that did not pass its review keeps how long the work took', async () => {
+    const w = await workspace()
+    const task = await w.held({ verification: { kind: 'human' } })
+    await submit(w, task, 'alpha', 1, 1)
+    const before = (await w.read(task, '/results')).items[0]
+    await w.on(task, 'reject', { comment: 'no' })
+    const { processingMs, accepted } = (await w.read(task, '/results')).items[0]
+    expect(accepted).toBe(false)
+    expect([before.processingMs, processingMs]).toEqual([expect.any(Number), before.processingMs])
   })
 
   const count = (to: number, step: number) => Array.from({ length: to }, (_, i) => (i + 1) * step)

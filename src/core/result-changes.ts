@@ -16,6 +16,8 @@ export interface ResultWritten {
   readonly data: string
   readonly summary: string | null
   readonly commit?: string | null
+  /** From the claim to the submission; null: it is not known when the claim began. */
+  readonly processingMs?: number | null
   readonly at: number
 }
 

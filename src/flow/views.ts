@@ -236,6 +236,7 @@ export const resultView = (result: StoredResult): AnswerOf<typeof ResultView> =>
   result: result.data,
   summary: result.summary,
   commit: result.commit,
+  processingMs: result.processingMs,
   submittedAt: instant(result.submittedAt),
 })
 

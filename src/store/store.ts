@@ -65,6 +65,8 @@ export interface StoredResult {
   summary: string | null
   /** Only stores that hold runs have commits. */
   commit: string | null
+  /** From the claim to the submission. Only stores that hold runs keep it; null where the claim is forgotten. */
+  processingMs: number | null
   submittedAt: number
 }
 

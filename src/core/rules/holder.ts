@@ -266,9 +266,10 @@ function fail(draft: TaskDraft, command: Command<'fail'>, context: RuleContext):
 
 /** Work that its own checks refuse. A person may promote it. */
 function storeRejected(draft: TaskDraft, submission: Submission): void {
-  const { key, uuid, generation, agent, session } = draft.record
+  const { key, uuid, generation, agent, session, acquiredAt } = draft.record
   const ref = workProductRef(key ?? uuid, generation, submission.hash)
-  storeResult(draft, submission, ref, { generation, agent: agent!, session: session! }, false, 'INCOMPLETE')
+  const by = { generation, agent: agent!, session: session!, acquiredAt }
+  storeResult(draft, submission, ref, by, false, 'INCOMPLETE')
 }
 
 const failureOf = ({ failureClass, error, stack }: Command<'fail'>, attempt: number) => ({

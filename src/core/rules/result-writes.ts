@@ -9,6 +9,8 @@ interface MadeUnder {
   readonly generation: number
   readonly session: string
   readonly agent: string | null
+  /** When that claim was granted. */
+  readonly acquiredAt: number | null
 }
 
 /** `accepted`: null while a verdict is awaited. */
@@ -16,7 +18,7 @@ export function storeResult(
   { record, effects, now }: TaskDraft,
   submission: Submission,
   ref: string,
-  { generation, session, agent }: MadeUnder,
+  { generation, session, agent, acquiredAt }: MadeUnder,
   accepted: boolean | null,
   rejection: string | null = null,
 ): void {
@@ -34,6 +36,7 @@ export function storeResult(
     data: submission.data,
     summary: submission.summary,
     commit: submission.commit ?? null,
+    processingMs: acquiredAt === null ? null : Math.max(0, now - acquiredAt),
     at: now,
   })
 }
@@ -71,5 +74,5 @@ export function claimAtOnce(
     { kind: 'opened', ...claim, leaseExpiresAt: now },
     { kind: 'ended', ...claim, state: record.claimState, reason, acquiredAt: now },
   )
-  return { generation: record.generation, ...held }
+  return { generation: record.generation, ...held, acquiredAt: now }
 }

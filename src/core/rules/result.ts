@@ -105,7 +105,7 @@ function accept(
   // The errors of earlier attempts no longer apply.
   if (record.generation > 1)
     draft.effects.details.push({ taskId: record.id, set: { error: null, failureClass: null } })
-  const by = { generation: record.generation, session, agent }
+  const by = { generation: record.generation, session, agent, acquiredAt: record.acquiredAt }
   storeResult(draft, submission, ref, by, record.review === 'none' ? true : null)
   record.dueAt = verdictDueAt(record, context)
   if (record.review === 'none') {
@@ -159,7 +159,7 @@ function reject(
   const { fence, submission } = command
   // Late work of a real holder is stored. A session that never held this generation did no work for it.
   const holder = heldOnce(record, fence, context)
-  if (holder) storeResult(draft, submission, ref, { ...fence, agent: holder.agent }, false, refusal.code)
+  if (holder) storeResult(draft, submission, ref, { ...fence, ...holder }, false, refusal.code)
   return noteRejected(draft, command, refusal, ref, context, holder)
 }
 

@@ -16,6 +16,10 @@ export const ResultView = z.object({
     .string()
     .nullable()
     .describe('The commit of the work; null: it was not made in a git worktree of Baton'),
+  processingMs: z
+    .int()
+    .nullable()
+    .describe('From its claim to its submission, also of a rejected one; null: it is not known'),
   submittedAt: z.string(),
 })
 

@@ -309,7 +309,13 @@ function writeResults(
 
 function addResult(results: StoredResult[], result: ResultWritten, data: unknown): void {
   const { kind: _kind, taskId: _taskId, at: submittedAt, ...rest } = result
-  const row: StoredResult = { ...rest, commit: rest.commit ?? null, data, submittedAt }
+  const row: StoredResult = {
+    ...rest,
+    commit: rest.commit ?? null,
+    processingMs: rest.processingMs ?? null,
+    data,
+    submittedAt,
+  }
   const known = results.find(
     ({ generation, session, hash }) =>
       generation === row.generation && session === row.session && hash === row.hash,

@@ -203,6 +203,7 @@ export class MysqlReader implements Reader {
           data: JSON.parse(data as string),
           summary,
           commit: null,
+          processingMs: null,
           submittedAt,
         }) as StoredResult,
     )

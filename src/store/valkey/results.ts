@@ -15,7 +15,7 @@ export function writeResult(result: KeptResult): string {
 
 export function readResult(text: string): KeptResult {
   const end = text.indexOf('\n')
-  return { ...JSON.parse(text.slice(0, end)), commit: null, data: text.slice(end + 1) }
+  return { ...JSON.parse(text.slice(0, end)), commit: null, processingMs: null, data: text.slice(end + 1) }
 }
 
 type ResultChange = Changes['results'][number]
@@ -55,7 +55,7 @@ function add(results: KeptResult[], written: ResultWritten): void {
   const { generation, epoch, session, agent, accepted, rejection, ref, hash, data, summary } = written
   const submittedAt = written.at
   // biome-ignore format: one line
-  const result = { generation, epoch, session, agent, accepted, rejection, ref, hash, data, summary, commit: null, submittedAt }
+  const result = { generation, epoch, session, agent, accepted, rejection, ref, hash, data, summary, commit: null, processingMs: null, submittedAt }
   if (known) results[place] = result
   else results.push(result)
 }

@@ -63,6 +63,7 @@ const REJECTED = columnsOf({
   data: 'json',
   summary: 'text',
   commit: 'text',
+  processing_ms: 'bigint',
   submitted_at: 'instant',
 })
 
@@ -101,7 +102,7 @@ const unsetResults = (name: string, which: string) =>
     1,
     ({ of, from }) =>
       `with standing as materialized (
-         select a.*, ${of.rejection} as rejection from ${from} cross join lateral (
+         select a.*, ms(a.submitted_at) - ms(a.acquired_at) as processing_ms, ${of.rejection} as rejection from ${from} cross join lateral (
            select * from attempts a where a.workspace_id = $1 and a.task_id = u.task_id and a.epoch = ${of.epoch}
               and a.hash is not null and ${which} offset 0) a),
        moved as (
@@ -225,6 +226,7 @@ const rejectedValues = (results: readonly ResultWritten[]) => [
   results.map((result) => result.data),
   results.map((result) => result.summary),
   results.map((result) => result.commit),
+  results.map((result) => result.processingMs),
   results.map((result) => result.at),
 ]
 

@@ -181,7 +181,7 @@ export class PostgresReader implements Reader {
   async results(workspaceId: number, taskId: number): Promise<StoredResult[]> {
     const rows = await this.query(
       workspaceId,
-      `select generation, epoch, session, agent, accepted, rejection, ref, hash, data, summary, commit, ms(submitted_at)
+      `select generation, epoch, session, agent, accepted, rejection, ref, hash, data, summary, commit, processing_ms, ms(submitted_at)
          from (${resultsOf('$2')}) r order by submitted_at, generation`,
       [workspaceId, taskId],
     )
@@ -198,6 +198,7 @@ export class PostgresReader implements Reader {
         data,
         summary,
         commit,
+        processingMs,
         submittedAt,
       ]) =>
         ({
@@ -212,6 +213,7 @@ export class PostgresReader implements Reader {
           data,
           summary,
           commit,
+          processingMs,
           submittedAt,
         }) as StoredResult,
     )

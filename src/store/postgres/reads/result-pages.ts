@@ -23,15 +23,22 @@ interface Part {
 const REF = `(select 'wp-' || coalesce(t.key, t.uuid::text) || '-gen' || s.generation || '-' || left(s.hash, 6)
     from tasks t where t.workspace_id = $1 and t.id = s.task_id) as ref`
 const COLUMNS = `s.task_id, s.generation, s.epoch, s.session, s.agent, ${REF}, s.hash, s.data, s.summary, s.commit, s.submitted_at`
-const REJECTED = `select ${COLUMNS}, false as accepted, s.rejection from rejected_results s
+// A result that was rejected before this was stored: as long as its claim is known.
+const REJECTED = `select ${COLUMNS}, coalesce(s.processing_ms, ms(s.submitted_at) - (select ms(a.acquired_at) from attempts a
+     where a.workspace_id = $1 and a.task_id = s.task_id and a.generation = s.generation and a.promoted_in = 0
+       and a.session = s.session)) as processing_ms, false as accepted, s.rejection from rejected_results s
    where s.workspace_id = $1 and not s.overturned`
+
+// A promoted result has a row without a claim: its time is where it was rejected.
+const PROCESSING_MS = `coalesce(ms(s.submitted_at) - ms(s.acquired_at), (select x.processing_ms from rejected_results x
+   where x.workspace_id = $1 and x.task_id = s.task_id and x.generation = s.generation and x.session = s.session and x.hash = s.hash))`
 
 /** The digest that approvals name, of a task t (core/standing-result.ts). */
 export const RESULT_DIGEST = `t.result_hash || coalesce('.' || (t.watch ->> 'resultCommit'), '')`
 
 /** All results of a task, wherever they are stored. $1 is the workspace. */
 export const resultsOf = (task: string) =>
-  `select ${COLUMNS}, s.accepted, null as rejection from attempts s
+  `select ${COLUMNS}, ${PROCESSING_MS} as processing_ms, s.accepted, null as rejection from attempts s
     where s.workspace_id = $1 and s.task_id = ${task} and s.hash is not null
    union all ${REJECTED} and s.task_id = ${task}`
 
@@ -62,11 +69,11 @@ async function page(
       limit,
     })}
      select t.uuid as "taskId", r.generation, r.epoch, r.session, r.agent, r.accepted, r.rejection, r.ref, r.hash,
-            r.data, r.summary, r.commit, ms(r.submitted_at) as "submittedAt",
+            r.data, r.summary, r.commit, r.processing_ms as "processingMs", ms(r.submitted_at) as "submittedAt",
             json_build_array(ms(r.submitted_at), r.task_id, r.generation, r.hash) as place, ${MORE} as more
        from fitting f join listed l on l.n <= f.n
        cross join lateral (select r.task_id, r.generation, r.epoch, r.session, r.agent, r.accepted, r.rejection, r.ref, r.hash,
-         ${withData ? 'r.data' : 'null::json as data'}, r.summary, r.commit, r.submitted_at ${itsRow} offset 0) r
+         ${withData ? 'r.data' : 'null::json as data'}, r.summary, r.commit, r.processing_ms, r.submitted_at ${itsRow} offset 0) r
        cross join lateral (select t.uuid from tasks t where t.workspace_id = $1 and t.id = r.task_id offset 0) t
       order by l.n`,
     [...(after ?? [null, null, null, null]), ...values],
@@ -88,7 +95,7 @@ export const resultHeads = (pool: pg.Pool, workspaceId: number, taskId: number) 
     pool,
     workspaceId,
     `select generation, epoch, session, agent, accepted, rejection, ref, hash, null::json as data, summary, commit,
-            ms(submitted_at) as "submittedAt"
+            processing_ms as "processingMs", ms(submitted_at) as "submittedAt"
        from (${resultsOf('$2')}) r order by submitted_at, generation`,
     [taskId],
   )
