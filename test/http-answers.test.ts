@@ -143,6 +143,7 @@ describe('answers about work match their declared schemas', () => {
       await all(['POST', path, { markdown: '# Two', type: 'audit' }])
       await get(path, `${path}?version=1`, `/reports/${body.id}`)
     }
+    await get('/reports', '/reports?limit=1&type=audit&from=2020-01-01T00:00:00Z')
     await get(`/missions/${mission.id}/reports`, `/missions/${mission.id}/reports?limit=1&type=audit`)
   })
 

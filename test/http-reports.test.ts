@@ -250,6 +250,64 @@ describe('a download', () => {
       expect((await w.call('GET', `/missions/${mission.id}/report?version=${version}`)).status).toBe(400)
   })
 
+  test('all of a workspace are listed, newest first, by type and period, page by page', async () => {
+    const [w, other] = [await workspace(), await workspace()]
+    const [one, two] = [await makeMission(w, [{ tempId: 'a' }]), await makeMission(w, [{ tempId: 'b' }])]
+    await other.post(`/missions/${(await makeMission(other, [{ tempId: 'c' }])).id}/report`, {
+      markdown: 'Theirs.',
+    })
+    const made: Report[] = []
+    for (const [mission, type] of [
+      [one, 'audit'],
+      [two, 'incident'],
+      [one, 'incident'],
+    ] as const)
+      made.unshift((await w.post(`/missions/${mission.id}/report`, { markdown: 'Well.', type })).body)
+    const idsIn = async (query: string, from = w) => {
+      const { status, body } = await from.call('GET', `/reports${query}`)
+      expect(status).toBe(200)
+      return body.items.map(({ id }: Report) => id)
+    }
+    const ids = made.map(({ id }) => id)
+    const { items } = (await w.call('GET', '/reports')).body
+    expect(items).toEqual(made.map(({ markdown: _markdown, ...head }) => head))
+    expect(await idsIn('?type=incident')).toEqual([ids[0], ids[1]])
+    const [newest, , oldest] = made.map(({ at }) => String(at))
+    // The start belongs to the period, its end does not.
+    const isIn = (from: string, to: string) =>
+      made.filter(({ at }) => String(at) >= from && String(at) < to).map(({ id }) => id)
+    expect(await idsIn(`?from=${oldest}`)).toEqual(ids)
+    expect(await idsIn(`?to=${oldest}`)).toEqual([])
+    const before = isIn(oldest!, newest!)
+    expect(before).not.toContain(ids[0])
+    if (before.length > 0) expect(await idsIn(`?from=${oldest}&to=${newest}`)).toEqual(before)
+    expect(await idsIn('?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z')).toEqual([])
+    const pages: string[] = []
+    for (let cursor = ''; ; ) {
+      const page = (await w.call('GET', `/reports?limit=1${cursor}`)).body
+      pages.push(...page.items.map(({ id }: Report) => id))
+      if (page.nextCursor === null) break
+      cursor = `&cursor=${page.nextCursor}`
+    }
+    expect(pages).toEqual(ids)
+    expect(await idsIn('', other)).toHaveLength(1)
+  })
+
+  test('a period that ends before it begins, or is no time, is refused', async () => {
+    const w = await workspace()
+    for (const to of ['2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z'])
+      expectRefusal(
+        await w.call('GET', `/reports?from=2026-01-02T00:00:00Z&to=${to}`),
+        ...([
+          400,
+          'VALIDATION_FAILED',
+          { errors: [{ field: 'to', message: 'must be later than "from"' }] },
+        ] as const),
+      )
+    for (const query of ['from=yesterday', 'to=2026-13-01T00:00:00Z', 'from=2026-01-01', 'to='])
+      expectRefusal(await w.call('GET', `/reports?${query}`), 400, 'VALIDATION_FAILED')
+  })
+
   test('the list is read page by page', async () => {
     const w = await workspace()
     const mission = await makeMission(w, [{ tempId: 'a' }])

@@ -20,7 +20,7 @@ const Period = {
   from: Instant.optional().describe('Without it, a day before the end'),
   to: Instant.optional().describe('Without it, now'),
 }
-export const PeriodQuery = z.strictObject(Period)
+const PeriodQuery = z.strictObject(Period)
 export const AskedQuery = z.strictObject({
   ...Period,
   ...Page,

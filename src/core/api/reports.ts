@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { REPORT_TYPES } from '../reports/report.ts'
-import { IdParams, Page, Uuid } from '../shapes/common.ts'
+import { IdParams, Instant, Page, Uuid } from '../shapes/common.ts'
 import { MissionParams } from '../shapes/missions.ts'
 import { ReportBody, ReportList, ReportView } from '../shapes/reports.ts'
 import { endpoint } from './endpoint.ts'
@@ -26,6 +26,11 @@ const VersionQuery = z.strictObject({
     .describe('Default: the newest'),
 })
 const ListQuery = z.strictObject({ ...Page, type: z.enum(REPORT_TYPES).optional() })
+
+const AllQuery = ListQuery.extend({
+  from: Instant.optional().describe('Written then or later'),
+  to: Instant.optional().describe('Written earlier than that'),
+})
 
 const reading = { tag, needs: 'read', query: VersionQuery, answer: ReportView, mediaTypes } as const
 
@@ -78,6 +83,16 @@ export const listReports = endpoint({
   needs: 'read',
   params: MissionParams,
   query: ListQuery,
+  answer: ReportList,
+})
+
+export const listAllReports = endpoint({
+  method: 'GET',
+  path: '/reports',
+  summary: 'List the reports of the workspace, of all time or of a period, newest first, without their texts',
+  tag,
+  needs: 'read',
+  query: AllQuery,
   answer: ReportList,
 })
 

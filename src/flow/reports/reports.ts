@@ -7,7 +7,7 @@ import type { ReportBody, ReportList, ReportView } from '../../core/shapes/repor
 import type { Caller } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import type { ReportSubject, StoredReport } from '../../store/run-store.ts'
-import type { ReportFilter, ReportHead } from '../../store/server-store.ts'
+import type { AllReportsFilter, ReportFilter, ReportHead } from '../../store/server-store.ts'
 import { requireMission } from '../missions/missions.ts'
 import { mustBeMissionOfRun } from '../missions/of-run.ts'
 import { readTask, requireRecord } from '../tasks.ts'
@@ -99,16 +99,32 @@ export async function showReport(kernel: ServerKernel, caller: Caller, uuid: str
   return reportView(kernel, caller, found)
 }
 
+interface Listed {
+  rows: ReportHead[]
+  view: (row: ReportHead) => AnswerOf<typeof ReportList>['items'][number]
+}
+
 export async function listReports(
   kernel: ServerKernel,
   caller: Caller,
   uuid: string,
   filter: ReportFilter,
   limit: number,
-): Promise<{ rows: ReportHead[]; view: (row: ReportHead) => AnswerOf<typeof ReportList>['items'][number] }> {
-  const { workspaceId } = caller
+): Promise<Listed> {
   const { id } = await requireMission(kernel, caller, uuid)
-  const rows = await kernel.store.reports.list(workspaceId, id, filter, limit)
+  return named(kernel, caller, await kernel.store.reports.list(caller.workspaceId, id, filter, limit))
+}
+
+/** Those of all missions. */
+export const listAllReports = async (
+  kernel: ServerKernel,
+  caller: Caller,
+  filter: AllReportsFilter,
+  limit: number,
+): Promise<Listed> =>
+  named(kernel, caller, await kernel.store.reports.listAll(caller.workspaceId, filter, limit))
+
+async function named(kernel: ServerKernel, { workspaceId }: Caller, rows: ReportHead[]): Promise<Listed> {
   const authors = rows.map(({ author }) => author)
   const nameOf = await kernel.actorNames.of(workspaceId, authors)
   return { rows, view: (row) => headView(row, nameOf(row.author)) }

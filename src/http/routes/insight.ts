@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import * as api from '../../core/api/insight.ts'
-import { Refused } from '../../core/errors.ts'
 import { Name } from '../../core/shapes/common.ts'
 import { bottlenecks, durations, failures, retries, telemetry } from '../../flow/insight/queries.ts'
 import { search } from '../../flow/insight/search.ts'
@@ -9,18 +8,12 @@ import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import type { Asked } from '../../store/server-store.ts'
 import { cursorOf, cursorWith, readCursor, valuesIn } from '../cursor.ts'
 import { serve } from '../endpoint.ts'
+import { periodIn } from '../period.ts'
 import { pageSize, wantedId } from '../schema.ts'
 
 /** What people ask of a whole workspace. */
 
 type AskedValues = z.output<typeof api.AskedQuery>
-
-function periodIn({ from, to }: z.output<typeof api.PeriodQuery>): Pick<Asked, 'from' | 'to'> {
-  const [began, ended] = [from, to].map((text) => (text === undefined ? null : Date.parse(text)))
-  if (began != null && ended != null && began >= ended)
-    throw Refused.field('VALIDATION_FAILED', 'to', 'must be later than "from"')
-  return { from: began ?? null, to: ended ?? null }
-}
 
 const askedIn = (query: AskedValues): Asked => ({
   ...periodIn(query),

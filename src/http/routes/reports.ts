@@ -1,8 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import * as api from '../../core/api/reports.ts'
 import type { AnswerOf } from '../../core/shapes/common.ts'
 import type { ReportView } from '../../core/shapes/reports.ts'
 import {
+  listAllReports,
   listReports,
   newestOnMission,
   newestOnTask,
@@ -11,8 +13,9 @@ import {
   showReport,
 } from '../../flow/reports/reports.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
-import { pageOf, readCursor } from '../cursor.ts'
+import { cursorWith, LATEST_MS, pageOf, readCursor, valuesIn } from '../cursor.ts'
 import { serve } from '../endpoint.ts'
+import { periodIn } from '../period.ts'
 import { pageSize } from '../schema.ts'
 
 /** Reports on missions and their tasks. */
@@ -38,6 +41,9 @@ export function reportRoutes(app: FastifyInstance, kernel: ServerKernel): void {
   listAndFind(app, kernel)
 }
 
+/** Of the last report of a page: when it was written, and its number. */
+const Place = z.tuple([z.int().min(0).max(LATEST_MS), z.int().min(0)])
+
 function listAndFind(app: FastifyInstance, kernel: ServerKernel): void {
   serve(app, api.listReports, async ({ params, query, caller }) => {
     const limit = pageSize(query.limit)
@@ -47,6 +53,20 @@ function listAndFind(app: FastifyInstance, kernel: ServerKernel): void {
     }
     const { rows, view } = await listReports(kernel, caller, params.id, filter, limit + 1)
     return pageOf(rows, limit, { view, idOf: ({ id }) => id })
+  })
+
+  serve(app, api.listAllReports, async ({ query, caller }) => {
+    const limit = pageSize(query.limit)
+    const filter = {
+      ...periodIn(query),
+      types: query.type && [query.type],
+      before: query.cursor === undefined ? undefined : valuesIn(query.cursor, Place),
+    }
+    const { rows, view } = await listAllReports(kernel, caller, filter, limit + 1)
+    const shown = rows.slice(0, limit)
+    const last = shown.at(-1)
+    const nextCursor = rows.length > limit ? cursorWith([last!.at, last!.id]) : null
+    return { items: shown.map(view), nextCursor }
   })
 
   serve(app, api.readReport, async (request, reply) => {

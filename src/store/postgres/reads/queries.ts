@@ -30,7 +30,7 @@ import {
   plansOfMission,
   planTasksOf,
 } from './missions.ts'
-import { listReports, newestReport, reportById, reportedEnds } from './reports.ts'
+import { listAllReports, listReports, newestReport, reportById, reportedEnds } from './reports.ts'
 import { rejectedResults, resultData, resultHeads, resultSummaries, resultsOfTask } from './result-pages.ts'
 import {
   figuresOfMission,
@@ -77,6 +77,7 @@ export function readQueries({ readers }: Connections) {
       endsIn: endsInLog,
       find: reportById,
       list: listReports,
+      listAll: listAllReports,
       materialOfMission,
       materialOfTasks,
       newest: newestReport,

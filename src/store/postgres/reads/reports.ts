@@ -61,6 +61,42 @@ export const listReports = (
     [missionId, types ?? null, before ?? null, limit],
   )
 
+export interface AllReportsFilter {
+  /** Milliseconds since 1970. Its start belongs to the period, its end does not; null: open. */
+  from: number | null
+  to: number | null
+  types?: readonly string[] | undefined
+  /** Those before this place: newest first, page by page. */
+  before?: readonly [at: number, id: number] | undefined
+}
+
+/** All of a workspace, without their texts; newest first. */
+export function listAllReports(
+  pool: pg.Pool,
+  workspaceId: number,
+  { from, to, types, before }: AllReportsFilter,
+  limit: number,
+): Promise<ReportHead[]> {
+  const values: unknown[] = []
+  const value = (one: unknown) => `$${values.push(one) + 1}`
+  const instant = (ms: number) => `to_timestamp(${value(ms)}::double precision / 1000)`
+  // Only what is asked for: the index gives each period by itself.
+  const where = [
+    from !== null && `r.created_at >= ${instant(from)}`,
+    to !== null && `r.created_at < ${instant(to)}`,
+    types && `r.type = any(${value(types)}::text[])`,
+    before && `(r.created_at, r.report_id) < (${instant(before[0])}, ${value(before[1])}::bigint)`,
+  ].filter((condition) => typeof condition === 'string')
+  return inside<ReportHead & pg.QueryResultRow>(
+    pool,
+    workspaceId,
+    `select ${HEAD}, octet_length(r.markdown) as bytes from reports r
+      where ${['r.workspace_id = $1', ...where].join(' and ')}
+      order by r.created_at desc, r.report_id desc limit ${value(limit)}`,
+    values,
+  )
+}
+
 /** How many reports there are on each of these subjects, and the last end that one of them reports; tasks by number, 0: the mission. */
 export const reportedEnds = (
   pool: pg.Pool,
