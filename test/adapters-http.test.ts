@@ -134,8 +134,10 @@ describe('an agent that answers immediately', () => {
   test('need not report a result', async () => {
     answers(204)
     expect((await invoke()).result).toMatchObject({ outcome: 'succeeded', usage: null })
-    answers(200, { usage: { inputTokens: -3, outputTokens: 4 }, sessionId: 5, costUsd: 'much' })
-    const { result } = await invoke()
+    answers(200, { usage: { inputTokens: -3, outputTokens: 4 }, sessionId: 5, costUsd: 'much', state: [1] })
+    const { result, logged } = await invoke()
+    expect(result).not.toHaveProperty('agentState')
+    expect(logged('system')).toContain('The state was not kept: it must be an object of up to 32768 bytes.')
     expect(result).toMatchObject({
       outcome: 'succeeded',
       usage: null,

@@ -17,21 +17,25 @@ export interface AgentAnswer {
   wantsMore: boolean
   sessionId: string | null
   costUsd: string | null
-  /** What the agent keeps for its next run; null: it says nothing, or too much. */
+  /** What the agent keeps for its next run; null: nothing new. */
   agentState: Record<string, unknown> | null
+  /** It sent a state that is no object, or too large. */
+  isStateRefused: boolean
 }
 
 /** From the body of an answer; null when it is not a JSON object. */
 export function answerIn(body: string): AgentAnswer | null {
   const reported = objectIn(body)
   if (!reported) return null
+  const agentState = agentStateIn(reported.state)
   return {
     summary: textIn(reported.summary) ?? null,
     usage: usageIn(reported.usage),
     wantsMore: reported.continue === true,
     sessionId: sessionIn(reported.sessionId),
     costUsd: dollarsIn(reported.costUsd),
-    agentState: agentStateIn(reported.state),
+    agentState,
+    isStateRefused: agentState === null && reported.state != null,
     ...('result' in reported && { result: reported.result }),
   }
 }

@@ -1,7 +1,7 @@
 import type { LookupFunction } from 'node:net'
 import { z } from 'zod'
 import { REDACTED } from '../core/redaction.ts'
-import { agentStateIn } from '../core/runs/agent-state.ts'
+import { agentStateIn, MOST_STATE_BYTES } from '../core/runs/agent-state.ts'
 import type { CallbackMessage } from '../core/shapes/callbacks.ts'
 import type { Callbacks, Expected } from './callbacks.ts'
 import { commonSettings, configOf, failed } from './config.ts'
@@ -165,6 +165,8 @@ class HttpRun {
       return this.#with(
         failed('output_parse_error', `The agent answered ${answer.status}, but not a JSON object.`),
       )
+    if (result.isStateRefused)
+      await this.#log(`The state was not kept: it must be an object of up to ${MOST_STATE_BYTES} bytes.`)
     return this.#done(result)
   }
 
@@ -214,7 +216,7 @@ class HttpRun {
     }
   }
 
-  #done({ usage, sessionId, agentState, ...rest }: AgentAnswer): AdapterInvokeResult {
+  #done({ usage, sessionId, agentState, isStateRefused: _, ...rest }: AgentAnswer): AdapterInvokeResult {
     this.#agentState = agentState
     this.#sessionId = sessionId ?? this.#sessionId
     const reported = usage ?? this.#usage
@@ -304,6 +306,7 @@ const answerOf = (message: Extract<CallbackMessage, { kind: 'result' }>): AgentA
   sessionId: message.sessionId ?? null,
   costUsd: dollarsIn(message.costUsd),
   agentState: agentStateIn(message.state),
+  isStateRefused: false,
   ...(message.result !== undefined && { result: message.result }),
 })
 
