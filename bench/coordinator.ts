@@ -25,7 +25,12 @@ export async function coordinatorPasses(
     await standing(bed)
     await agents(bed)
     await bed.calm()
-    const turn: CoordinatorContext = { kernel, assignable: new Set(), assignment: new Assignment() }
+    const turn: CoordinatorContext = {
+      kernel,
+      assignable: new Set(),
+      assignment: new Assignment(),
+      alertLooks: new Map(),
+    }
     await pass(turn)
     const idle = await closedLoop(1, passes, () => pass(turn))
     const [given, gone]: [Measured[], Measured[]] = [[], []]

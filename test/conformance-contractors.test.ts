@@ -2,8 +2,10 @@ import { describe, expect, test } from 'vitest'
 import type { NewTask, OnTask } from '../src/core/commands.ts'
 import type { AgentRecord, Purpose } from '../src/core/records.ts'
 import { Assignment } from '../src/flow/assignment.ts'
+import { settleAlertsOf } from '../src/flow/inbox/alerts.ts'
 import { settleContractors } from '../src/flow/missions/upkeep.ts'
 import { system } from '../src/flow/unblock.ts'
+import type { ServerKernel } from '../src/kernel/server-kernel.ts'
 import type { PostgresStore } from '../src/store/postgres/store.ts'
 import type { RunStore } from '../src/store/run-store.ts'
 import { agentEvents, commandAgent, pause, recordIn, register, remove, terminate } from './support/agents.ts'
@@ -381,6 +383,7 @@ describe.each(kinds)('on %s, a contractor', (kind) => {
 describe('on postgres, what waits for a contractor', () => {
   const nodes = useNodes('postgres')
   const alerts = async (work: Work) => {
+    await settleAlertsOf(kernelOf(work) as ServerKernel, work.workspace)
     const filter = { kinds: ['alert'], missionId: null, sort: 'oldest', after: null } as const
     return (await (work.store as PostgresStore).inbox.read(work.workspace, filter, 10)).counts.alert
   }

@@ -17,7 +17,7 @@ const inbox = async (w: Workspace, query = ''): Promise<Seen> => {
   return answer.body
 }
 
-/** The inbox is what its events say. Alerts have no events: they are found by reading the queue. */
+/** The inbox is what its events say. */
 async function matchesEvents(w: Workspace, { items, seq }: Seen): Promise<void> {
   const told = new Map<string, Seen>()
   for (const event of (await w.events()) as Seen[]) {
@@ -26,10 +26,9 @@ async function matchesEvents(w: Workspace, { items, seq }: Seen): Promise<void> 
     if (type === 'inbox_added') told.set(payload.item.id, payload.item)
     if (type === 'inbox_closed') expect(told.delete(payload.id), `${payload.id} was added before`).toBe(true)
   }
-  const listed = items.filter(({ kind }: Seen) => kind !== 'alert')
   const known = ({ id, kind, reason, generation, digest }: Seen) => ({ id, kind, reason, generation, digest })
   const byId = (a: Seen, b: Seen) => a.id.localeCompare(b.id)
-  expect([...told.values()].map(known).sort(byId)).toEqual(listed.map(known).sort(byId))
+  expect([...told.values()].map(known).sort(byId)).toEqual(items.map(known).sort(byId))
 }
 const kinds = ({ items }: Seen) => items.map(({ kind }: Seen) => kind)
 const decide = (w: Workspace, { id }: Seen, decision: string, more: Json = {}) =>

@@ -165,3 +165,30 @@ test('a task that waits for a paused agent is no item before its time, nor while
   })
   expect(items).toMatchObject([{ kind: 'alert', about: { missionId: null } }])
 })
+
+test('people are told by events, by time alone, and when it is over: nobody has to read the inbox', async () => {
+  const w = await fleet(IN_TIME)
+  await w.script('writer', says('a text'))
+  await w.post('/agents/writer/pause')
+  const task = await w.assign('writer')
+  const [added] = await w.happens('inbox_added')
+  expect(added).toMatchObject({
+    taskId: task.id,
+    payload: { item: { id: `alert:${task.id}`, kind: 'alert', reason: 'writer is paused' } },
+  })
+  const { items } = (await w.call('GET', '/coordinator/logs?level=CRITICAL')).body
+  expect(items).toMatchObject([{ event: 'alert_raised', message: 'Alert TASK_NOT_TAKEN: writer is paused.' }])
+  await w.put('cook', { adapterType: 'external', capabilities: ['cooking'] })
+  await w.call('PATCH', `/tasks/${task.id}`, { agent: 'cook' })
+  const [closed] = await w.happens('inbox_closed')
+  expect(closed!.payload).toEqual({ id: `alert:${task.id}`, because: 'task_updated' })
+})
+
+test('an agent that can do what nobody could ends the alert with an event', async () => {
+  const w = await fleet(IN_TIME)
+  const task = await w.make({ requiredCapabilities: ['cobol'] })
+  await w.happens('alert_raised')
+  await w.put('old-hand', { adapterType: 'external', capabilities: ['cobol'] })
+  await w.happens('alert_cleared')
+  expect((await w.read(task)).awaits).toBeNull()
+})

@@ -195,6 +195,9 @@ export type TaskCommand =
       /** Who judged, and how well it did. */
       given?: VerdictGiven | undefined
     }
+  /** Nobody takes it, as it was at this version; and that is over. */
+  | { kind: 'raiseAlert'; reason: string; version: number }
+  | { kind: 'clearAlert' }
   /** An agent added a task below it. */
   | { kind: 'countChild' }
   /** A person wants another verdict on its result: by this agent, or by any that may judge it. */

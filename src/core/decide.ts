@@ -3,6 +3,7 @@ import type { NewComment } from './comments.ts'
 import { closedMsBy } from './kinds/mission/gate.ts'
 import { type Effects, noEffects, TaskDraft, type TaskRecord } from './records.ts'
 import type { TaskReply } from './replies.ts'
+import { clearAlert, raiseAlert } from './rules/alert.ts'
 import { countChild } from './rules/children.ts'
 import { claim } from './rules/claim.ts'
 import { comment, say } from './rules/comment.ts'
@@ -79,6 +80,10 @@ function ruleFor(draft: TaskDraft, command: TaskCommand, context: RuleContext): 
       return replan(draft, command, context)
     case 'waitAgain':
       return waitAgain(draft, command, context)
+    case 'raiseAlert':
+      return raiseAlert(draft, command, context)
+    case 'clearAlert':
+      return clearAlert(draft, context)
     case 'countChild':
       return countChild(draft)
     case 'divide':

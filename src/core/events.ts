@@ -175,6 +175,8 @@ export const EVENTS = {
     action: text,
   }),
   alert_raised: z.object({ alert: text, error: text.nullable() }),
+  /** What an alert about this task said is no longer so. */
+  alert_cleared: z.object({ alert: text }),
   claim_renewed: z.object({ ...held, leaseExpiresAt: z.number() }),
   claim_write_refused: z.object(fence),
 

@@ -46,16 +46,24 @@ interface WaitingTask {
   readonly watch: TaskWatch | null
 }
 
-export const taskItemId = ({ uuid, generation }: Pick<WaitingTask, 'uuid' | 'generation'>) =>
-  `task:${uuid}:${generation}`
+/** An alert is about its task whatever the generation: the task waits until somebody takes it. */
+export const taskItemId = ({
+  uuid,
+  generation,
+  watch,
+}: Pick<WaitingTask, 'uuid' | 'generation' | 'watch'>) =>
+  watch?.alert !== undefined ? `alert:${uuid}` : `task:${uuid}:${generation}`
 
-/** Whether a task is an item of the inbox. A task that failed is one only as a dead letter. */
+/** Whether a task is an item of the inbox. A task that failed is one only as a dead letter, a queued one only as an alert. */
 export const isItem = ({ state, watch }: Pick<WaitingTask, 'state' | 'watch'>) =>
-  state === 'awaiting_human' || state === 'budget_exceeded' || watch?.isDeadLetter === true
+  state === 'awaiting_human' ||
+  state === 'budget_exceeded' ||
+  watch?.isDeadLetter === true ||
+  watch?.alert !== undefined
 
 /** A task moved: `before` is the item that it was, `waits` what it waits for now. */
 export function taskItemsChanged(
-  before: Pick<WaitingTask, 'uuid' | 'generation'> | null,
+  before: Pick<WaitingTask, 'uuid' | 'generation' | 'watch'> | null,
   after: WaitingTask,
   waits: { waitsKind: WaitKind | null; waitsSince: number | null; waitsBecause: string | null },
   because: string,

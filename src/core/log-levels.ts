@@ -60,6 +60,7 @@ export const LEVELS = {
   task_result_rejected: 'WARN',
   stall_detected: 'WARN',
   alert_raised: 'CRITICAL',
+  alert_cleared: 'INFO',
   claim_renewed: 'DEBUG',
   claim_write_refused: 'WARN',
 

@@ -152,6 +152,7 @@ const SENTENCES: { [T in EventType]: (payload: Payload<T>) => string } = {
   stall_detected: ({ entityType, stalledState, stalledSince, action }) =>
     `The ${entityType} has stalled: ${stalledState} since ${moment(stalledSince)} (${action}).`,
   alert_raised: ({ alert, error }) => `Alert ${alert}${why(error)}.`,
+  alert_cleared: ({ alert }) => `The alert ${alert} is over.`,
   claim_renewed: ({ agent, leaseExpiresAt }) => `${agent} renewed its lease until ${moment(leaseExpiresAt)}.`,
   claim_write_refused: ({ command, code, givenGeneration, givenSession }) =>
     `"${command}" by ${givenSession} at generation ${givenGeneration} was refused (${code}).`,

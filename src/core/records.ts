@@ -328,7 +328,7 @@ export class TaskDraft {
     if (isTerminal(to)) this.record.dueAt = null
     afterLeaving(this.record, was)
     if (to === 'queued') preferPlanned(this.record, this.now)
-    const waits = waitsAfter(this.record, was, payload, this.now)
+    const waits = waitsAfter(this.record, was, wasItem, payload, this.now)
     this.effects.details.push(...waits)
     // Before the move itself, which stays the last event of a decision.
     for (const { set } of waits)

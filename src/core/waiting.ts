@@ -50,13 +50,16 @@ export interface WaitingWatch {
     | undefined
   /** It failed because its attempts or generations ran out, and nobody has decided about that. */
   readonly isDeadLetter?: true | undefined
+  /** It is queued and nobody takes it: why, as people were told. */
+  readonly alert?: string | undefined
 }
 
-export const WAIT_KINDS = ['question', 'review', 'budget', 'dead_letter'] as const
+/** `alert`: a task that nobody takes. */
+export const WAIT_KINDS = ['question', 'review', 'budget', 'dead_letter', 'alert'] as const
 export type WaitKind = (typeof WAIT_KINDS)[number]
 
-/** What else waits for people: plans, agents in error, and tasks that nobody can take. */
-export const INBOX_KINDS = ['plan', ...WAIT_KINDS, 'outcome', 'agent', 'alert'] as const
+/** What else waits for people: plans, outcomes of missions, and agents in error. */
+export const INBOX_KINDS = ['plan', ...WAIT_KINDS, 'outcome', 'agent'] as const
 export type InboxKind = (typeof INBOX_KINDS)[number]
 
 /** Part of a task's details. All null when it waits for no person. */
@@ -149,6 +152,7 @@ const orNull = (watch: WaitingWatch): WaitingWatch | null => (Object.keys(watch)
 /** A task left a state: what held only there is over. */
 export function afterLeaving(record: Waiting, was: TaskState): void {
   if (was === 'queued') dropPreference(record)
+  if (was === 'queued') dropAlert(record)
   if (was === 'failed') decidedAbout(record)
   if (was === 'verifying') stopVerdictClock(record)
   if (record.watch?.goesOnAfter && record.state !== 'pending' && record.state !== 'paused') {
@@ -173,20 +177,28 @@ export function decidedAbout(record: Waiting): void {
   record.watch = orNull(rest)
 }
 
+/** People need not look after it any longer. */
+export function dropAlert(record: Pick<Waiting, 'watch'>): void {
+  if (record.watch?.alert === undefined) return
+  const { alert: _over, ...rest } = record.watch
+  record.watch = orNull(rest)
+}
+
 type WaitsNow = Omit<WaitingDetails, 'question'>
 export const WAITS_NO_MORE: WaitsNow = { waitsKind: null, waitsSince: null, waitsBecause: null }
 
 const MAY_WAIT: readonly TaskState[] = ['awaiting_human', 'budget_exceeded', 'failed']
 
-/** How a change of state changes what people are waited for. */
+/** How a change of state changes what people are waited for. `wasItem`: it waited for one before. */
 export function waitsAfter(
   record: Waiting,
   was: TaskState,
+  wasItem: boolean,
   payload: Record<string, unknown>,
   now: number,
 ): { taskId: number; set: WaitsNow }[] {
   const waitsKind = waitKindOf(record, payload)
-  if (waitsKind === null && !MAY_WAIT.includes(was)) return []
+  if (waitsKind === null && !wasItem && !MAY_WAIT.includes(was)) return []
   if (waitsKind === 'dead_letter') record.watch = { ...record.watch, isDeadLetter: true }
   const because = payload.error ?? payload.reason
   const waitsBecause = typeof because === 'string' ? because : null

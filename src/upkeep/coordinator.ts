@@ -1,6 +1,7 @@
 import { Refused } from '../core/errors.ts'
 import { Assignment } from '../flow/assignment.ts'
 import type { Coordination, CoordinatorState, PassReport } from '../flow/coordination.ts'
+import type { AlertLooks } from '../flow/inbox/alerts.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
 import { StoreUnavailable } from '../store/store.ts'
 import type { Leadership } from './leadership.ts'
@@ -51,6 +52,7 @@ export class Coordinator implements Coordination {
   #pendingSince = performance.now()
   readonly #assignable = new Set<number>()
   readonly #assignment = new Assignment()
+  readonly #alertLooks: AlertLooks = new Map()
   /** Workspaces with a commit that may allow an assignment. */
   readonly #changed = new Set<number>()
   #wake = new AbortController()
@@ -108,6 +110,7 @@ export class Coordinator implements Coordination {
       ...this.#contextOf(undefined),
       listeningSince: since,
       assignable: new Set<number>(),
+      alertLooks: new Map(),
       only: only ?? undefined,
     }
     // A step takes a batch at a time: of all workspaces, one must not hide the others behind its own.
@@ -234,6 +237,7 @@ export class Coordinator implements Coordination {
       listeningSince: since,
       assignable: this.#assignable,
       assignment: this.#assignment,
+      alertLooks: this.#alertLooks,
     }
   }
 
@@ -283,6 +287,7 @@ const nothing = (): PassReport => ({
   routinesSettled: 0,
   orphansCancelled: 0,
   tasksAssigned: 0,
+  alertsSettled: 0,
   reportsWritten: 0,
   agentsWoken: 0,
   countersCorrected: 0,

@@ -2,6 +2,7 @@ import { Refused } from '../core/errors.ts'
 import { commandAgent } from '../flow/agents.ts'
 import type { Assignment } from '../flow/assignment.ts'
 import type { PassReport } from '../flow/coordination.ts'
+import { type AlertLooks, settleAlerts } from '../flow/inbox/alerts.ts'
 import { settleContractors, settleMissions } from '../flow/missions/upkeep.ts'
 import { followMissions, writeReports } from '../flow/reports/write.ts'
 import { settleRoutines } from '../flow/routines/upkeep.ts'
@@ -24,6 +25,8 @@ export interface CoordinatorContext extends UpkeepContext<ServerStore> {
   /** Workspaces with agents that can get assignments, from the last query: a hint which commits matter. */
   assignable: Set<number>
   assignment: Assignment
+  /** Which workspaces need not be looked at for alerts: a hint, too. */
+  alertLooks: AlertLooks
 }
 
 /** Agents that stopped sending heartbeats, and agents that were to terminate after their current work. */
@@ -76,6 +79,9 @@ const settleContracts = ({ kernel, term, only }: CoordinatorContext) =>
 
 /** Verifications and planning that nothing needs any longer. */
 const clean = ({ kernel, term, only }: CoordinatorContext) => cancelOrphans(kernel, BATCH, { term, only })
+
+/** After assignment: what somebody took is nothing to tell people about. */
+const alertPeople = (context: CoordinatorContext) => settleAlerts(context, context.alertLooks)
 
 /** Last of those that follow commits: nobody waits for it. */
 const report = ({ kernel, term, only }: CoordinatorContext) => writeReports(kernel, BATCH, { term, only })
@@ -137,6 +143,7 @@ export const STEPS: readonly UpkeepStep[] = [
   { name: 'orphansCancelled', run: clean, everyMs: 5_000 },
   { name: 'tasksAssigned', run: assign, everyMs: 0 },
   { name: 'agentsWoken', run: wake, everyMs: 500 },
+  { name: 'alertsSettled', run: alertPeople, everyMs: 1_000 },
   { name: 'reportsWritten', run: report, everyMs: 0 },
   { name: 'countersCorrected', run: reconcile, everyMs: 10_000 },
 ]

@@ -223,6 +223,12 @@ const COMMANDS: Record<TaskCommand['kind'], fc.Arbitrary<Step['say']>> = {
   reset: plain(fc.record({ kind: kind('reset'), reason: words })),
   approve: plain(fc.record({ kind: kind('approve'), comment: words })),
   reject: plain(fc.record({ kind: kind('reject'), comment: words })),
+  raiseAlert: fc.constantFrom(0, 0, 0, 1).map((behind) => (record) => ({
+    kind: 'raiseAlert',
+    reason: 'nobody is there',
+    version: record.version - behind,
+  })),
+  clearAlert: plain(fc.constant({ kind: 'clearAlert' })),
   countChild: plain(fc.record({ kind: kind('countChild') })),
   verifyAgain: fc
     .record({ kind: kind('verifyAgain'), agent: fc.constantFrom(null, 'a') })

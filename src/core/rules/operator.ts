@@ -9,6 +9,7 @@ import { resultDigestOf } from '../standing-result.ts'
 import { isHeld, TASK_TRANSITIONS, type TaskState, type TransitionName } from '../states.ts'
 import { decidedAbout, dropPreference, goOn, preferLastAgent, startOver, WAITS_NO_MORE } from '../waiting.ts'
 import { whyNotReservedFor } from './acting.ts'
+import { endAlert } from './alert.ts'
 import { fail, requeue, whatRanOut } from './attempts.ts'
 import { switchModel, withOwnModel } from './fallback.ts'
 import { closeForLateResults } from './fence.ts'
@@ -304,6 +305,7 @@ function update(draft: TaskDraft, command: Command<'update'>, context: RuleConte
 function reserveFor(draft: TaskDraft, onlyAgent: string | null, context: RuleContext): void {
   const { record } = draft
   dropPreference(record)
+  if (record.onlyAgent !== onlyAgent) endAlert(draft, context.actor, 'task_updated')
   record.onlyAgent = onlyAgent
   if (onlyAgent === null || !isHeld(record.state) || record.agent === onlyAgent) return
   requeue(draft, context, 'REASSIGNED', `reassigned to ${onlyAgent}`)

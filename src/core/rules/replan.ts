@@ -5,6 +5,7 @@ import { queueRank } from '../retry.ts'
 import { isTerminal } from '../states.ts'
 import { countOf, type DependencyKind, outcomeOf, readinessOf, type UpstreamReport } from '../upstream.ts'
 import { dropPreference, preferPlanned } from '../waiting.ts'
+import { endAlert } from './alert.ts'
 import { closeForLateResults } from './fence.ts'
 import { moveByUpstream } from './upstream.ts'
 
@@ -21,6 +22,7 @@ export function replan(draft: TaskDraft, command: Replan, context: RuleContext):
   if (record.rank !== null) record.rank = queueRank(record.rank, fields.priority - record.priority)
   // The agent that its plan reserves it for comes before the agent that held it last.
   dropPreference(record)
+  endAlert(draft, context.actor, 'task_updated')
   Object.assign(record, fields, { watch: { ...record.watch, ...fields.watch } })
   if (Object.keys(record.watch!).length === 0) record.watch = null
   if (record.state === 'queued') preferPlanned(record, context.now)

@@ -28,9 +28,9 @@ export const Card = z.object({
   percent: z.number().nullable(),
   reason: z.string().nullable().describe('Why it waits for a person, or what its last attempt failed with'),
   awaits: z
-    .enum(['result', 'question', 'budget', 'person'])
+    .enum(['result', 'question', 'budget', 'person', 'agent'])
     .nullable()
-    .describe('What a person has to decide about'),
+    .describe('What a person has to decide about; agent: nobody takes it'),
   resultDigest: z.string().nullable(),
   dueAt: z.string().nullable(),
   waitsFor: z.array(Uuid).describe('Tasks that it waits for; the first five'),

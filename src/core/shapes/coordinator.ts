@@ -18,6 +18,7 @@ export const PassReport = z.object({
   contractorsSettled: z.int().describe('Contractors that ended with their missions, or work again'),
   orphansCancelled: z.int().describe('Verifications and planning that nothing waited for'),
   tasksAssigned: z.int(),
+  alertsSettled: z.int().describe('Alerts about tasks that nobody takes, raised or cleared'),
   reportsWritten: z.int().describe('Ends of tasks and missions that were seen, to report on them'),
   agentsWoken: z.int(),
   countersCorrected: z.int(),

@@ -7,7 +7,13 @@ import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import type { CardRow, LackingWork } from '../../store/server-store.ts'
 import { instant } from '../views.ts'
 
-const AWAITS = { review: 'result', question: 'question', budget: 'budget', dead_letter: 'person' } as const
+const AWAITS = {
+  review: 'result',
+  question: 'question',
+  budget: 'budget',
+  dead_letter: 'person',
+  alert: 'agent',
+} as const
 
 /** In as few words as a card has room for; the page of the run says more. */
 function workNote({ isNotSaved, isMissing, leftOut, unread }: LackingWork): string {

@@ -18,7 +18,7 @@ import { command } from '../tasks.ts'
 import { raiseBudget, updateTask } from '../update-task.ts'
 import { firstAnswer } from './first-answer.ts'
 import { actionsFor, idOf, namedIn, placeOf } from './items.ts'
-import { changedSince } from './read.ts'
+import { changedSince, settleBeforeReading } from './read.ts'
 
 /** Answers to items of the inbox: each carries out what was decided about the item, bound to what was seen. */
 
@@ -36,6 +36,7 @@ export async function answerInboxItem(
   given: Given,
 ): Promise<AnswerOf<typeof InboxOutcome>> {
   const named = namedIn(id)
+  if (named.about === 'alert') await settleBeforeReading(kernel, caller.workspaceId)
   const row = await kernel.store.inbox.item(caller.workspaceId, placeOf(named))
   const isAsSeen =
     row !== null &&

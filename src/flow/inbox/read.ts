@@ -17,6 +17,7 @@ import { requireAgent } from '../named-agents.ts'
 import { standingResult } from '../results.ts'
 import { readTask, requireRecord } from '../tasks.ts'
 import { listedResultView, taskView } from '../views.ts'
+import { settleAlertsOf } from './alerts.ts'
 import { idOf, isOfMission, itemView, type NamedItem, namedIn, noItem, placeOf } from './items.ts'
 
 /** Reading the inbox. */
@@ -27,6 +28,7 @@ export async function inboxPage(
   filter: InboxFilter,
   limit: number,
 ): Promise<{ list: Omit<AnswerOf<typeof InboxList>, 'nextCursor'>; last: InboxPlace | null }> {
+  await settleBeforeReading(kernel, workspaceId)
   const { items, counts, seq } = await kernel.store.inbox.read(workspaceId, filter, limit + 1)
   const shown = items.slice(0, limit)
   return {
@@ -34,6 +36,10 @@ export async function inboxPage(
     last: items.length > limit ? shown.at(-1)! : null,
   }
 }
+
+/** Alerts are raised and cleared before they are read: whoever looks need not wait for upkeep, and sees what events say. */
+export const settleBeforeReading = (kernel: ServerKernel, workspaceId: number) =>
+  settleAlertsOf(kernel, workspaceId)
 
 type Detail = AnswerOf<typeof InboxDetail>
 const NOTHING: Omit<Detail, keyof ReturnType<typeof itemView>> = {
@@ -55,7 +61,9 @@ export async function showInboxItem(
   caller: Caller,
   id: string,
 ): Promise<Detail> {
-  const row = await kernel.store.inbox.item(caller.workspaceId, placeOf(namedIn(id)))
+  const named = namedIn(id)
+  if (named.about === 'alert') await settleBeforeReading(kernel, caller.workspaceId)
+  const row = await kernel.store.inbox.item(caller.workspaceId, placeOf(named))
   if (!row || idOf(row) !== id) throw noItem(id)
   const item = { ...NOTHING, ...itemView(row) }
   if (row.kind === 'agent') return { ...item, agent: await showAgent(kernel, execution, caller, row.ref) }

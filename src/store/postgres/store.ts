@@ -68,6 +68,7 @@ export class PostgresStore
   readonly readers: pg.Pool
   readonly control: pg.Pool
   readonly agents: ServerQueries['agents']
+  readonly alerts: ServerQueries['alerts']
   readonly assignment: ServerQueries['assignment']
   readonly cluster: ServerQueries['cluster']
   readonly comments: ServerQueries['comments']
@@ -120,6 +121,7 @@ export class PostgresStore
     this.control = serverPool(database, role, CONTROL_CONNECTIONS, false)
     const queries = serverQueries(this)
     this.agents = queries.agents
+    this.alerts = queries.alerts
     this.assignment = queries.assignment
     this.cluster = queries.cluster
     this.comments = queries.comments

@@ -75,7 +75,8 @@ const RULES = {
   task_verification_started: NOTE,
   task_result_rejected: NOTE,
   stall_detected: NOTHING,
-  alert_raised: NOTHING,
+  alert_raised: NOTE,
+  alert_cleared: NOTE,
   claim_renewed: { card: cards.renewed },
   claim_write_refused: NOTE,
 

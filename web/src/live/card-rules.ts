@@ -74,9 +74,11 @@ function waitsBy({ to, payload: { question, reason } }: LiveEvent): Card['awaits
   return reason === 'attempts' || reason === 'generations' ? 'person' : null
 }
 
-/** A result, or a question: `item` has its digest, which an approval is bound to. */
+/** A result, or a question: `item` has its digest, which an approval is bound to. An alert changes no state: its item says all. */
 export function waitingForPerson(card: Card, { payload: { item } }: LiveEvent): Card {
-  const { digest } = (item ?? {}) as { digest?: unknown }
+  const { digest, kind, reason } = (item ?? {}) as { digest?: unknown; kind?: unknown; reason?: unknown }
+  if (kind === 'alert')
+    return { ...card, awaits: 'agent', reason: typeof reason === 'string' ? reason : card.reason }
   return typeof digest === 'string' ? { ...card, resultDigest: digest } : card
 }
 
@@ -129,6 +131,12 @@ export function mustBeRead(card: Card, { type, to }: LiveEvent): boolean {
   return (card.awaits !== null || card.state === 'failed') && !MAY_WAIT.includes(to as TaskState)
 }
 
-const ALWAYS_READ = new Set(['task_updated', 'task_divided', 'task_result_promoted', 'run_finished'])
+const ALWAYS_READ = new Set([
+  'task_updated',
+  'task_divided',
+  'task_result_promoted',
+  'run_finished',
+  'alert_cleared',
+])
 /** After these the last agent is asked first. */
 const RESERVING = new Set(['task_answered', 'task_unpaused', 'task_queued'])

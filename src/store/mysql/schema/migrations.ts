@@ -4,6 +4,7 @@ import { PURPOSES } from './0003-purposes.ts'
 import { VERIFICATIONS } from './0004-verifications.ts'
 import { WAITING_FOR_PEOPLE } from './0005-waiting-for-people.ts'
 import { BRANCH_RETENTION } from './0006-branch-retention.ts'
+import { ALERTS } from './0007-alerts.ts'
 
 export interface Migration {
   version: number
@@ -23,4 +24,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 4, name: '0004_verifications', statements: VERIFICATIONS },
   { version: 5, name: '0005_waiting_for_people', statements: WAITING_FOR_PEOPLE },
   { version: 6, name: '0006_branch_retention', statements: BRANCH_RETENTION },
+  { version: 7, name: '0007_alerts', statements: ALERTS },
 ]

@@ -1,8 +1,6 @@
-import { MISSION_ENDED } from '../../../core/kinds/agent/contractor.ts'
-import { IS_WOKEN } from '../kernel/agent-rows.ts'
-import { OPEN_LANES } from '../kernel/lanes.ts'
 import { LAST_SEQ } from '../kernel/log-head.ts'
 import { statement } from '../kernel/statements.ts'
+import { IN_MISSIONS, ITS_AGENT, PLAIN } from '../upkeep/alerts.ts'
 import { RESULT_DIGEST } from './result-pages.ts'
 
 /**
@@ -13,85 +11,7 @@ import { RESULT_DIGEST } from './result-pages.ts'
 /** No more than this many tasks are counted for an item. */
 const MOST_COUNTED = 1_000
 
-const RESERVED = `t.workspace_id = $1 and t.rank is not null and t.only_agent is not null`
-
-/** Agents for whom queued tasks are reserved, found by walking from one to the next. */
-const reservedFor = (name: string, lanes: string) => `${name}(agent) as (
-     (select t.only_agent from tasks t where ${RESERVED} and ${lanes} order by t.only_agent limit 1)
-     union all
-     select n.only_agent from ${name} r cross join lateral (
-       select t.only_agent from tasks t where ${RESERVED} and ${lanes} and t.only_agent > r.agent order by t.only_agent limit 1) n)`
-
-const [PLAIN, IN_MISSIONS] = [`t.lane < '~'`, `t.lane >= '~'`]
-
-/** The first task that waits there, as an item: the others wait for the same. */
-const firstOf = (condition: string, order: string) => `(
-     select t.id as num, date_trunc('milliseconds', t.updated_at) as since from tasks t
-      where t.workspace_id = $1 and t.rank is not null and ${condition} order by ${order} limit 1)`
-
-/** Nobody has these capabilities: no agent, and no worker. */
-const NOBODY_CAN = `cardinality(l.capabilities) > 0
-   and not exists (select from agents a where a.workspace_id = $1 and a.state <> 'terminated' and not a.leaving
-     and a.kind = 'roster' and a.capabilities @> l.capabilities)
-   and not exists (select from sessions s where s.workspace_id = $1 and s.capacity is not null and s.ended_at is null
-     and s.capabilities @> l.capabilities)`
-/** A contractor whose mission is open again works again in a moment. */
-const WORKS_AGAIN = `(a.state_reason = '${MISSION_ENDED}' and exists (select from missions m
-     where m.workspace_id = $1 and m.mission_id = a.mission_id and m.completed_at is null))`
-const IS_GONE = `not exists (select from agents a where a.workspace_id = $1 and a.slug = r.agent
-   and (a.state <> 'terminated' or ${WORKS_AGAIN}))`
-
-/** How long something waits for an agent before people are asked. */
-const FOR_LONG = `clock_timestamp() - (select l.verify_timeout_seconds from limits l where l.workspace_id = $1) * interval '1 second'`
-/** How many of the first tasks are looked at: a newer one may come before those that have waited for long. */
-const HEAD = 100
-
-/** As firstOf, but the first one that has waited for long, in a mission that is open. */
-const firstLongOf = (condition: string, order: string) => `(
-     select h.num, h.since, h.purpose from (
-       select t.id as num, date_trunc('milliseconds', t.updated_at) as since, t.purpose from tasks t
-        where t.workspace_id = $1 and t.rank is not null and ${condition} and t.purpose <> 'verification'
-          and t.watch ->> 'preferredUntil' is null
-          and (t.mission_id is null or exists (select from missions m where m.workspace_id = $1
-            and m.mission_id = t.mission_id and m.open_for in ('all', t.purpose))) order by ${order} limit ${HEAD}) h
-      where h.since <= ${FOR_LONG} limit 1)`
-
-/** Whether the agent a will take what waits since then: it is given work, or busy with something that it took before. */
-const WILL_TAKE = `a.state = 'idle' and not a.leaving and (
-     (a.adapter_type <> 'external' and a.coordinator_enabled and ${IS_WOKEN})
-     or exists (select from tasks c where c.workspace_id = $1 and c.agent = a.slug and c.claim_state = 'active' and c.acquired_at < h.since))`
-
-/** Tasks for agents that are paused or silent, and plans that their planner does not make. An agent in error is an item itself. */
-const stuckFor = (reserved: string, lanes: string, order: string) => `
-     select h.num, h.since from ${reserved} r
-       join agents a on a.workspace_id = $1 and a.slug = r.agent
-      cross join lateral ${firstLongOf(`t.only_agent = r.agent and ${lanes}`, order)} h
-      where case when h.purpose = 'planning' then a.state not in ('error', 'terminated') and not (${WILL_TAKE})
-        else a.state in ('paused', 'offline') and a.updated_at <= ${FOR_LONG} end`
-
-/** Plans that any planner may make, and none will. */
-const UNPLANNED = `
-     select h.num, h.since from lanes l
-      cross join lateral ${firstLongOf('t.lane = l.lane and t.only_agent is null', 't.rank, t.id')} h
-      where l.purpose = 'planning' and not (${NOBODY_CAN}) and not exists (select from agents a
-        where a.workspace_id = $1 and a.capabilities @> l.capabilities and a.kind = 'roster' and ${WILL_TAKE})`
-
-const OTHERS = `${OPEN_LANES},
-   ${reservedFor('reserved', PLAIN)},
-   ${reservedFor('reserved_in_missions', IN_MISSIONS)},
-   alerts as (
-     select h.* from lanes l cross join lateral ${firstOf('t.lane = l.lane and t.only_agent is null', 't.rank, t.id')} h
-      where ${NOBODY_CAN}
-     union all
-     select h.* from reserved r cross join lateral ${firstOf(`t.only_agent = r.agent and ${PLAIN}`, 't.rank, t.id')} h
-      where ${IS_GONE}
-     union all
-     select h.* from reserved_in_missions r
-      cross join lateral ${firstOf(`t.only_agent = r.agent and ${IN_MISSIONS}`, 't.lane, t.rank, t.id')} h where ${IS_GONE}
-     union all${stuckFor('reserved', PLAIN, 't.rank, t.id')}
-     union all${stuckFor('reserved_in_missions', IN_MISSIONS, 't.lane, t.rank, t.id')}
-     union all${UNPLANNED}),
-   waiting_missions as (
+const OTHERS = `waiting_missions as (
      select m.mission_id, m.phase = 'awaiting_approval' or coalesce(m.approved_version < m.plan_version, false) as has_plan,
             'budget' = any (m.closed_by) as is_spent, date_trunc('milliseconds', m.updated_at) as since
        from missions m where m.workspace_id = $1 and m.completed_at is null
@@ -107,14 +27,11 @@ const OTHERS = `${OPEN_LANES},
      union all
      select 'outcome', w.mission_id, w.since, 'mission' from outcomes w
      union all
-     select 'agent', 0, date_trunc('milliseconds', a.updated_at), a.slug from agents a where a.workspace_id = $1 and a.state = 'error'
-     union all
-     select 'alert', h.num, h.since, '' from alerts h)`
+     select 'agent', 0, date_trunc('milliseconds', a.updated_at), a.slug from agents a where a.workspace_id = $1 and a.state = 'error')`
 
 const isOfMission = (task: string) =>
   `($2::bigint is null or exists (select from tasks t where t.workspace_id = $1 and t.id = ${task} and t.mission_id = $2))`
-const OTHERS_OF_MISSION = `othersof as (select o.* from others o where $2::bigint is null
-     or case when o.ref = 'mission' then o.num = $2 else o.kind = 'alert' and ${isOfMission('o.num')} end)`
+const OTHERS_OF_MISSION = `othersof as (select o.* from others o where $2::bigint is null or (o.ref = 'mission' and o.num = $2))`
 
 /** The conditions of the indexes of the queue must be in the query: they are partial. */
 const queued = (condition: string) => `(select count(*) from (select from tasks t
@@ -175,10 +92,10 @@ const BY_BLOCKS = `all_items as materialized (
     where $9::int is null or p.blocks < $9 or (p.blocks = $9 and (${PLACE}) > ${GIVEN_PLACE})
     order by p.blocks desc, ${PLACE} limit $4)`
 
-// One item. $2 kind, $3 num, $4 ref; of a task, the kind is whatever it waits with.
+// One item. $2 kind, $3 num, $4 ref; of a task, the kind is whatever it waits with, or an alert.
 const ONE = `page as materialized (
    select d.waits_kind as kind, d.task_id as num, d.waits_since as since, '' as ref, null::int as blocks
-     from task_details d where $2::text = 'task' and d.workspace_id = $1 and d.task_id = $3::bigint and d.waits_kind is not null
+     from task_details d where $2::text in ('task', d.waits_kind) and d.workspace_id = $1 and d.task_id = $3::bigint and d.waits_kind is not null
    union all
    select o.kind, o.num, o.since, o.ref, null from others o where o.kind = $2 and o.num = $3 and o.ref = $4::text)`
 
@@ -186,30 +103,22 @@ const ONE = `page as materialized (
 const PREVIEW = `left(case i.kind when 'question' then d.question ->> 'question' when 'review' then (
        select a.summary from attempts a where a.workspace_id = $1 and a.task_id = t.id and a.generation = t.generation and a.promoted_in = 0) end, 300)`
 
-// Of tasks t that wait for an agent, which is o if they are reserved for it.
-const LACKING = `case when t.purpose = 'planning' and exists (select from agents a where a.workspace_id = $1
-       and a.state <> 'terminated' and a.kind = 'roster' and a.capabilities @> t.capabilities)
-     then 'no agent that makes plans took it' else 'no agent has ' || array_to_string(t.capabilities, ', ') end`
-const IS_NOW = `case when o.state in ('paused', 'offline') then ' is ' || o.state else case when o.slug is not null then ' did not take it' end end`
-
 const ITEMS = `select i.kind, ms(i.since) as since, i.num, i.ref, coalesce(i.blocks, (${blocks(DIRECT)})::int) as blocks,
      coalesce(t.title, m.title, a.name) as title, t.uuid as "taskId", coalesce(m.uuid, t.mission) as "missionId",
      t."runId", coalesce(t.agent, a.slug) as agent, t.state as "taskState", m.phase as "missionPhase",
      coalesce(t.generation, case i.kind when 'plan' then m.plan_version else coalesce(m.version, a.version) end) as generation,
      coalesce(t.digest, case i.kind when 'plan' then m.digest end) as digest,
-     case when i.kind = 'alert' then t.lacking else coalesce(t.waits_because, case when i.kind = 'outcome' then m.config -> 'outcome' ->> 'missing' else m.error end, a.state_reason) end as reason,
+     coalesce(t.waits_because, case when i.kind = 'outcome' then m.config -> 'outcome' ->> 'missing' else m.error end, a.state_reason) as reason,
      t.preview, case when i.kind <> 'alert' then ms(t.due_at) end as "dueAt", a.adapter_type as "adapterType", t.only_agent as "onlyAgent", t.capabilities,
      t.only_agent_state as "onlyAgentState", t.purpose, t.verification, t.judge, t.judge_state as "judgeState"
    from page i
    left join lateral (
      select t.*, ${RESULT_DIGEST} as digest, d.title, d.waits_because, ${PREVIEW} as preview, (select x.uuid from missions x where x.workspace_id = $1 and x.mission_id = t.mission_id) as mission,
             (select r.run_id from runs r where r.workspace_id = $1 and r.task_id = t.id order by r.run_id desc limit 1) as "runId",
-            d.plan -> 'verification' ->> 'kind' as verification, j.slug as judge, j.state as judge_state, o.state as only_agent_state,
-            case when t.only_agent is null then ${LACKING}
-              else t.only_agent || coalesce(${IS_NOW}, ' is not there') end as lacking
+            d.plan -> 'verification' ->> 'kind' as verification, j.slug as judge, j.state as judge_state, o.state as only_agent_state
        from tasks t join task_details d on d.workspace_id = $1 and d.task_id = t.id
        left join agents j on j.workspace_id = $1 and j.slug = d.plan -> 'verification' ->> 'agent' and j.state <> 'terminated'
-       left join agents o on o.workspace_id = $1 and o.slug = t.only_agent and o.state <> 'terminated'
+       ${ITS_AGENT}
       where t.workspace_id = $1 and t.id = i.num and i.ref = '' offset 0) t on true
    left join lateral (
      select m.*, p.digest from missions m left join mission_plans p on p.workspace_id = $1 and p.mission_id = m.mission_id
@@ -227,7 +136,7 @@ const COUNTS = `select c.kind, sum(c.count)::int as count from (
 const asJson = (rows: string, order = '') =>
   `(select coalesce(json_agg(to_json(x)${order}), '[]') from (${rows}) x)`
 
-const listOf = (page: string, order: string) => `with recursive ${OTHERS}, ${OTHERS_OF_MISSION}, ${page}
+const listOf = (page: string, order: string) => `with ${OTHERS}, ${OTHERS_OF_MISSION}, ${page}
    select ${asJson(ITEMS, ` order by ${order}`)} as items, ${asJson(COUNTS)} as counts, ${LAST_SEQ} as seq`
 
 const IN_ORDER = 'x.since, x.kind collate "C", x.num, x.ref collate "C"'
@@ -236,7 +145,4 @@ export const MOST_BLOCKING_ITEMS = statement(
   'inbox_by_blocks',
   listOf(BY_BLOCKS, `x.blocks desc, ${IN_ORDER}`),
 )
-export const ONE_ITEM = statement(
-  'inbox_item',
-  `with recursive ${OTHERS}, ${ONE} select ${asJson(ITEMS)} as items`,
-)
+export const ONE_ITEM = statement('inbox_item', `with ${OTHERS}, ${ONE} select ${asJson(ITEMS)} as items`)

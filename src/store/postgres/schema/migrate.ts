@@ -171,6 +171,7 @@ const GRANTS: Record<string, string> = {
   socket_tickets: 'select, insert, delete',
   agents: 'select, insert, update, delete',
   agent_health: 'select, insert, update, delete',
+  alert_checks: 'select, insert, update, delete',
   log_cursors: 'select, insert, update, delete',
   instance: 'select',
   nodes: 'select, insert, update, delete',

@@ -3,6 +3,7 @@ import { DEPENDENTS } from '../../log-followers.ts'
 import type { NextDue } from '../../run-store.ts'
 import { scopedQuery } from '../kernel/scoped-query.ts'
 import { isQueued } from '../runs/state-lists.ts'
+import { EARLIEST_ALERT_CHECK } from './alerts.ts'
 import { EARLIEST_DUE_TASK, EARLIEST_LEASE_CHECK } from './due.ts'
 
 // Each time that upkeep acts on, by the index that its step uses. Then the logs, the cursors of their dependents, and queued
@@ -13,6 +14,7 @@ const NEXT_DUE = `select
       (select min(s.due_at) from sessions s where s.due_at is not null),
       (${EARLIEST_DUE_TASK}),
       (${EARLIEST_LEASE_CHECK}),
+      (${EARLIEST_ALERT_CHECK}),
       (select min(m.due_at) from missions m where m.due_at is not null and cardinality(m.closed_by) = 0),
       (select min(r.next_at) from routines r where r.next_at is not null),
       (select min(s.parked_until) from agent_runtime_state s where s.parked_until > (select clock_timestamp())),

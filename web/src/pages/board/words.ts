@@ -20,6 +20,7 @@ const AWAITS = {
   question: 'Has a question for you',
   budget: 'Budget spent',
   person: 'No attempts left',
+  agent: 'No agent takes it',
 } as const
 
 /** Why it is in its state, or what it does now. Null: its state says enough. */

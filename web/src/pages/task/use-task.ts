@@ -77,7 +77,13 @@ function shownTask(task: Task, card: ShownCard | undefined) {
 }
 export type ShownTask = ReturnType<typeof shownTask>
 
-const AWAITS = { question: 'question', review: 'result', budget: 'budget', dead_letter: 'person' } as const
+const AWAITS = {
+  question: 'question',
+  review: 'result',
+  budget: 'budget',
+  dead_letter: 'person',
+  alert: 'agent',
+} as const
 
 const holderOf = ({ holder }: Task) =>
   holder && { agent: holder.agent, leaseExpiresAt: Date.parse(holder.leaseExpiresAt) }
