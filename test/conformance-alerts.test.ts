@@ -64,7 +64,7 @@ describe.each(storeKinds)('on %s, an alert', (kind) => {
     expect(await clear(work, task)).toBe('CLEARED')
     expect(await work.record(task)).toMatchObject({ watch: null })
     expect(await work.details(task)).toMatchObject({ waitsKind: null, waitsBecause: null })
-    expect((await typesOf(work, task)).slice(-2)).toEqual(['alert_cleared', 'inbox_closed'])
+    expect((await typesOf(work, task)).slice(-2)).toEqual(['inbox_closed', 'alert_cleared'])
     expect(await raise(work, task)).toBe('RAISED')
   })
 
@@ -127,7 +127,7 @@ describe('on postgres, upkeep', () => {
     expect(events.filter(({ type }) => type === 'inbox_added')).toMatchObject([{ taskId: tasks[0]!.id }])
     await register(work, 'old hand', { capabilities: ['cobol'] })
     expect(await pass(work)).toBe(1)
-    expect((await work.events()).at(-1)).toMatchObject({ type: 'inbox_closed' })
+    expect((await work.events()).at(-1)).toMatchObject({ type: 'alert_cleared' })
   })
 
   test('looks again only where the log has moved, or time is up', async () => {

@@ -6,7 +6,13 @@ import { restText } from '../src/pages/agents/rest-words.ts'
 import { freeSlug } from '../src/pages/agents/slugs.ts'
 import { nextStep } from '../src/pages/welcome/first-start.ts'
 
-const SAVED = { name: 'dev', maxConcurrentTasks: 1, adapterConfig: { cwd: '/a', model: 'x' }, version: 3 }
+const SAVED = {
+  name: 'dev',
+  maxConcurrentTasks: 1,
+  taskTypes: [],
+  adapterConfig: { cwd: '/a', model: 'x' },
+  version: 3,
+}
 
 describe('settings of an agent', () => {
   test('are changed by another person only if they differ, whatever the version', () => {

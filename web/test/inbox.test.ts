@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import type { LiveEvent } from '../src/live/card.ts'
-import { buttonWords, headline, type InboxItem } from '../src/pages/inbox/kinds.ts'
+import {
+  buttonWords,
+  type Decision,
+  headline,
+  type InboxItem,
+  otherWays,
+  reasonWords,
+} from '../src/pages/inbox/kinds.ts'
 import { closedWords, rowAfter, rowsAfter } from '../src/pages/inbox/rows.ts'
 import { afterEvent } from '../src/pages/inbox/use-inbox.ts'
 import { layersOf } from '../src/pages/mission/layers.ts'
@@ -51,6 +58,20 @@ test('buttons name the agent that is waited for, and what is accepted', () => {
   expect([headline(outcome), buttonWords('approve', outcome)]).toEqual([
     'Accept the outcome: Login',
     'Accept',
+  ])
+})
+
+test('an agent that does not come is what the other buttons are about, and the reason says it in words', () => {
+  const actions: Decision[] = ['approve', 'reject', 'fail', 'verify', 'resume', 'skip', 'cancel']
+  const stuck: InboxItem = { ...item('a'), actions, waitsFor: 'rev-1', reason: 'no_verdict: rev-1 is paused' }
+  expect(otherWays(stuck)).toEqual(['verify', 'resume'])
+  expect(otherWays({ ...stuck, waitsFor: null, reason: 'score 0.6' })).toEqual([])
+  expect(otherWays({ ...stuck, kind: 'alert', actions: ['release', 'resume', 'skip'] })).toEqual(['release'])
+  const reasons = ['no_verdict: rev-1 is paused', 'no_verdict', 'rev-1 is paused', null]
+  expect(reasons.map(reasonWords)).toEqual([
+    'No verdict: rev-1 is paused',
+    'No verdict.',
+    ...reasons.slice(2),
   ])
 })
 

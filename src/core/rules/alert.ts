@@ -31,8 +31,8 @@ export function clearAlert(draft: TaskDraft, { actor }: RuleContext): TaskReply 
   const { record } = draft
   if (record.watch?.alert === undefined) return { ok: true, reason: 'NOTHING_DUE', record }
   draft.mark()
-  draft.note('alert_cleared', actor, { alert: ALERT })
   endAlert(draft, actor, 'alert_cleared')
+  draft.note('alert_cleared', actor, { alert: ALERT })
   return { ok: true, reason: 'CLEARED', record }
 }
 

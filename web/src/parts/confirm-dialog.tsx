@@ -19,6 +19,8 @@ interface Props {
   /** Has to be typed, for the most dangerous acts. */
   name?: string
   reason?: 'optional' | 'required'
+  /** What is asked for, where "Reason" does not say it. */
+  reasonLabel?: string
   /** What the reason is about, where the title does not tell it from others: the reason is kept by it until it is sent. */
   draft?: string
   /** A way to do it that may be chosen beside it. */
@@ -98,7 +100,14 @@ export function ConfirmDialog(props: Props) {
             submit()
           }}
         >
-          {reason && <ReasonField onChange={setWhy} reason={reason} value={why} />}
+          {reason && (
+            <ReasonField
+              label={props.reasonLabel ?? 'Reason'}
+              onChange={setWhy}
+              reason={reason}
+              value={why}
+            />
+          )}
           {choice && <ChoiceField choice={choice} isChosen={isChosen} onChange={setIsChosen} />}
           {name !== undefined && (
             <Field label={`Type “${name}” to confirm`}>
@@ -115,21 +124,26 @@ export function ConfirmDialog(props: Props) {
   )
 }
 
-function missingIn({ name, reason }: Props, typed: string, why: string): string | null {
+function missingIn({ name, reason, reasonLabel }: Props, typed: string, why: string): string | null {
   if (name !== undefined && typed !== name) return `Type ${name} to confirm.`
-  return reason === 'required' && why.trim() === '' ? 'A reason is needed.' : null
+  return reason === 'required' && why.trim() === ''
+    ? reasonLabel
+      ? 'It has to be written first.'
+      : 'A reason is needed.'
+    : null
 }
 
 function ReasonField(props: {
+  label: string
   reason: 'optional' | 'required'
   value: string
   onChange: (value: string) => void
 }) {
-  const { reason, value, onChange } = props
+  const { label, reason, value, onChange } = props
   return (
     <Field
       hint={reason === 'optional' ? 'Optional. It is kept in the record.' : 'It is kept in the record.'}
-      label="Reason"
+      label={label}
     >
       {reason === 'required' ? (
         <TextInput autoFocus onChange={(event) => onChange(event.target.value)} rows={4} value={value} />

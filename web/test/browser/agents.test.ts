@@ -49,6 +49,24 @@ test.skipIf(!isHere)(
   },
 )
 
+test.skipIf(!isHere)(
+  'the types of work that an agent takes are set with it, shown, and changed',
+  async () => {
+    const w = await workspace()
+    const { page } = await openPage(w, '/agents/new?adapter=simulated')
+    await page.getByRole('textbox', { name: 'Name' }).fill('dev-1')
+    await page.getByLabel('Types of work').fill('review, docs')
+    await page.getByLabel('Steps').fill('[{"result":{}}]')
+    await page.getByRole('button', { name: 'Create agent' }).click()
+    await page.getByText('takes only docs, review').waitFor()
+    await page.getByRole('tab', { name: 'Settings' }).click()
+    await page.getByLabel('Types of work').fill('docs')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('takes only docs', { exact: false }).waitFor()
+    await expect.poll(async () => (await w.call('GET', '/agents/dev-1')).body.taskTypes).toEqual(['docs'])
+  },
+)
+
 test.skipIf(!isHere)('settings are tested, saved, and not lost when somebody else saves', async () => {
   const w = await workspace()
   await hire(w, 'dev-1', [{ result: {} }])

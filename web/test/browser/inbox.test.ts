@@ -99,6 +99,145 @@ describe.skipIf(!isHere)('the inbox', () => {
   })
 })
 
+/** People are asked a second after nobody came; not again while a test looks at what they answered. */
+const SOON = { verifyTimeoutSeconds: 1 }
+const LATE = { verifyTimeoutSeconds: 3_600 }
+
+/** A result of alpha that waits for the judge, which is paused. */
+async function unjudged(w: Workspace, title: string) {
+  await w.call('PUT', '/agents/judge', { adapterType: 'external' })
+  await w.post('/agents/judge/pause')
+  const task = await w.held({ title, verification: { kind: 'agent', agent: 'judge' } })
+  expect((await w.on(task, 'submit', { ...fence('s-alpha', 1), result: 'a text' })).status).toBe(200)
+  return task
+}
+
+describe.skipIf(!isHere)('an open inbox, without being read again,', () => {
+  /** The page is open and empty before anything waits. */
+  async function openInbox(w: Workspace, path = '/inbox') {
+    const opened = await openPage(w, path)
+    await opened.page.getByText('Nothing is waiting for you').waitFor()
+    return opened
+  }
+  const decide = (page: Page, name: string) => page.getByRole('article').getByRole('button', { name }).click()
+  const isEmpty = (page: Page) => page.getByText('Nothing is waiting for you').waitFor()
+
+  test('shows a verification that nobody makes, which a person decides', async () => {
+    const w = await workspace(SOON)
+    const { page } = await openInbox(w)
+    const task = await unjudged(w, 'Write a text')
+    await page.getByRole('article').getByText('No verdict: judge is paused').waitFor()
+    await expect.poll(() => page.title()).toContain('(1)')
+    await settled(page)
+    await decide(page, 'Approve')
+    await isEmpty(page)
+    await expect.poll(() => stateOf(w, `/tasks/${task.id}`)).toBe('completed')
+    await expect.poll(() => page.title()).not.toContain('(')
+  })
+
+  test('lets another agent verify a result that its judge does not', async () => {
+    const w = await workspace(SOON)
+    await w.call('PUT', '/agents/other', { adapterType: 'external' })
+    const { page } = await openInbox(w)
+    const task = await unjudged(w, 'Write a text')
+    await page.getByRole('article').waitFor()
+    await w.setLimits(LATE)
+    await settled(page)
+    await decide(page, 'Let another agent verify')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Who judges it').selectOption('other')
+    await dialog.getByRole('button', { name: 'Let another agent verify' }).click()
+    await isEmpty(page)
+    await expect.poll(() => stateOf(w, `/tasks/${task.id}`)).toBe('verifying')
+    const judges = async () => {
+      const { verifications } = await w.read(task)
+      const tasks = verifications.map(({ taskId }: { taskId: string }) => w.read({ id: taskId }))
+      return (await Promise.all(tasks)).map(({ agent }) => agent)
+    }
+    await expect.poll(judges).toContain('other')
+  })
+
+  test('resumes a judge that is paused, and the result is verified', async () => {
+    const w = await workspace(SOON)
+    const { page } = await openInbox(w)
+    const task = await unjudged(w, 'Write a text')
+    await page.getByRole('article').waitFor()
+    await w.setLimits(LATE)
+    await settled(page)
+    await decide(page, 'Resume judge and verify')
+    await isEmpty(page)
+    await expect.poll(() => stateOf(w, `/tasks/${task.id}`)).toBe('verifying')
+    expect(await stateOf(w, '/agents/judge')).toBe('idle')
+  })
+
+  test('shows a task that nobody takes, and takes it off the list when an agent can take it', async () => {
+    const w = await workspace(SOON)
+    const { page } = await openInbox(w)
+    const badge = page.getByRole('navigation').getByRole('link', { name: /^Inbox/ })
+    await w.make({ title: 'Port the ledger', requiredCapabilities: ['cobol'] })
+    await page.getByRole('article').getByText('No agent takes: Port the ledger').waitFor()
+    await expect.poll(() => page.title()).toContain('(1)')
+    await expect.poll(() => badge.first().innerText()).toContain('1')
+    await w.call('PUT', '/agents/old-hand', { adapterType: 'external', capabilities: ['cobol'] })
+    await page.getByText('An agent can take it again.').first().waitFor()
+    await isEmpty(page)
+    await expect.poll(() => page.title()).not.toContain('(')
+  })
+
+  test('counts a task that nobody takes on other pages, too', async () => {
+    const w = await workspace(SOON)
+    const { page } = await openPage(w, '/board')
+    await page
+      .getByRole('button', { name: /^New task/ })
+      .first()
+      .waitFor()
+    expect(await page.title()).not.toContain('(')
+    await w.make({ title: 'Port the ledger', agent: 'nobody' })
+    await expect.poll(() => page.title()).toContain('(1)')
+    // Its card says why it does not move.
+    await page.getByText('nobody is not there').waitFor()
+  })
+
+  test('lets any agent take what is reserved for one that is gone', async () => {
+    const w = await workspace(SOON)
+    const { page } = await openInbox(w)
+    const task = await w.make({ title: 'Port the ledger', agent: 'nobody' })
+    await page.getByRole('article').getByText('nobody is not there').waitFor()
+    await settled(page)
+    await decide(page, 'Let any agent take it')
+    await isEmpty(page)
+    expect((await w.read(task)).agent).toBeNull()
+  })
+
+  test('shows an outcome, takes what is missing, and then accepts it', async () => {
+    const w = await workspace()
+    const { page } = await openInbox(w)
+    const config = { autonomy: 'full_auto', acceptance: 'human' }
+    const mission = await makeMission(w, [{ tempId: 'a', title: 'First' }], { title: 'Two texts', config })
+    const { claims } = await w.next()
+    await w.on({ id: claims[0].taskId }, 'submit', { ...fence('s-alpha', 1), result: 'a text' })
+    const article = page.getByRole('article')
+    await article.getByText('Accept the outcome: Two texts').waitFor()
+    await settled(page)
+    await decide(page, 'Reject, and plan it myself')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('What is missing').fill('The second text')
+    await dialog.getByRole('button', { name: 'Reject, and plan it myself' }).click()
+    await expect
+      .poll(async () =>
+        (await w.call('GET', '/inbox')).body.items.map(({ reason }: { reason: string }) => reason),
+      )
+      .toEqual(['The second text'])
+    await page.goto(page.url())
+    await article.getByText('The second text').waitFor()
+    expect(await stateOf(w, `/missions/${mission.id}`)).toBe('running')
+    await settled(page)
+    await decide(page, 'Accept')
+    await isEmpty(page)
+    await expect.poll(() => stateOf(w, `/missions/${mission.id}`)).toBe('completed')
+  })
+})
+
 test.skipIf(!isHere)('a mission is approved on its page as the version that is shown', async () => {
   const w = await workspace()
   const mission = await proposed(w, 'Migrate billing')

@@ -18,7 +18,35 @@ const REPORT = { markdown: 'All callers are known.' }
 const asked = (w: Workspace): Promise<Json> =>
   makeMission(w, TASKS, { title: 'Move billing', config: { autonomy: 'approve' } })
 
+test.skipIf(!isHere)('a new mission asks for acceptance of its outcome, and its page says so', async () => {
+  const w = await workspace()
+  const { page } = await openPage(w, '/missions/new?goal=Two+texts')
+  await page.getByRole('radio', { name: 'I write it' }).check({ force: true })
+  await page.getByRole('radio', { name: 'I accept the outcome' }).check({ force: true })
+  await page.getByText('The outcome waits in the inbox.').waitFor()
+  await page.getByRole('button', { name: 'Propose this plan' }).click()
+  await page.getByText('a person accepts the outcome').waitFor()
+  const { items } = (await w.call('GET', '/missions')).body
+  expect(items).toMatchObject([{ goal: 'Two texts', config: { acceptance: 'human' } }])
+})
+
 describe.skipIf(!isHere)('on the page of a mission', () => {
+  test('the agent that goes first is edited in the plan, and shown with the plan and with the task', async () => {
+    const w = await workspace()
+    expect((await w.call('PUT', '/agents/dev-1', { adapterType: 'external' })).status).toBe(201)
+    const mission = await asked(w)
+    const { page } = await openPage(w, `/missions/${mission.id}?view=plan`)
+    await page.getByRole('button', { name: 'Edit the plan' }).click()
+    await page.getByRole('group', { name: 'map', exact: true }).getByLabel('Preferred agent').fill('dev-1')
+    await page.getByRole('button', { name: 'Save as the next version' }).click()
+    await page.getByRole('table').getByText('dev-1 first').waitFor()
+    await page.getByRole('button', { name: 'Approve version 2' }).click()
+    await expect.poll(async () => (await showMission(w, mission)).approvedVersion).toBe(2)
+    const task = (await tasksByTitle(w, mission))['List all callers']!
+    const opened = await openPage(w, `/tasks/${task.id}`)
+    await opened.page.getByText('dev-1 goes first').waitFor()
+  })
+
   test('the plan is edited with all its problems shown at once, and approved as it was seen', async () => {
     const w = await workspace()
     const mission = await asked(w)

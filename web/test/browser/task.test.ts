@@ -44,6 +44,31 @@ describe.skipIf(!isHere)('on the page of a task', () => {
       .toBe(1)
   })
 
+  test('the track of a task says what it is for, and its holder what it said about itself', async () => {
+    const w = await workspace()
+    expect((await w.post('/projects', { slug: 'shop' })).status).toBe(201)
+    const track = { maxAgents: 2, purpose: 'Everything that customers see' }
+    expect((await w.call('PUT', '/projects/shop/tracks/B', track)).status).toBe(200)
+    const task = await w.make({ title: 'Translate', project: 'shop', key: 'B-041-translate' })
+    const said = { metadata: { host: 'build-7' } }
+    expect((await w.claim(task, 'alpha', said)).body.reason).toBe('GRANTED')
+    const { page } = await openPage(w, `/tasks/${task.id}`)
+    await page.getByText('Everything that customers see').waitFor()
+    await page.getByText('Said by its holder').click()
+    await page.getByText('build-7').waitFor()
+  })
+
+  test('a rejected result says whose it is', async () => {
+    const w = await workspace()
+    await twoResults(w)
+    const { page } = await openPage(w, '/tasks/B-040-translate?tab=results')
+    const rejected = page
+      .getByRole('list', { name: 'Results' })
+      .getByRole('listitem')
+      .filter({ hasText: 'rejected' })
+    await rejected.getByText('alpha').waitFor()
+  })
+
   test('a task whose agent is paused says so, and the agent is resumed there', async () => {
     const w = await workspace()
     const adapterConfig = { steps: [{ result: { ok: true } }] }

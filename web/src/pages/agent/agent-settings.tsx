@@ -87,6 +87,13 @@ function SettingsForm({ agent, schema, children }: FormProps) {
           name="$tasks"
           problem={form.problems.maxConcurrentTasks}
         />
+        <OwnField
+          control={form.control}
+          hint="With commas between. Empty: any type. What is reserved for it may be of any type."
+          label="Types of work"
+          name="$types"
+          problem={form.problems.taskTypes}
+        />
         <SchemaForm
           control={form.control}
           fields={form.fields}
@@ -130,7 +137,7 @@ function SettingsForm({ agent, schema, children }: FormProps) {
 /** A field of the agent itself, which all adapters have. */
 function OwnField(props: {
   control: Control<FormValues>
-  name: '$name' | '$tasks'
+  name: '$name' | '$tasks' | '$types'
   label: string
   hint?: string
   problem?: string | undefined

@@ -22,6 +22,7 @@ import { RunsAsNotice } from '../agents/runs-as.tsx'
 import { Checks } from './checks.tsx'
 import { problemsIn } from './server-problems.ts'
 import { SETTING_WORDS } from './setting-words.ts'
+import { wordsIn } from './settings-draft.ts'
 import { useAdapters, useTest } from './use-adapters.ts'
 import { NOT_IN_FORM } from './use-settings-form.ts'
 
@@ -62,6 +63,7 @@ function NewAgentForm({ adapter }: { adapter: Adapter }) {
   const go = useGo()
   const { can } = useSession()
   const { value: slug, set: setSlug, drop } = useDraft('new-agent', '')
+  const { value: types, set: setTypes, drop: dropTypes } = useDraft('new-agent-types', '')
   const [unreadable, setUnreadable] = useState<Record<string, string>>({})
   const fields = useMemo(() => fieldsOf(configSchema, NOT_IN_FORM), [configSchema])
   const first = useMemo(() => valuesOf(fields, {}), [fields])
@@ -71,9 +73,11 @@ function NewAgentForm({ adapter }: { adapter: Adapter }) {
   useFormDraft({ name, fields, form, first, base: null, storableBase: () => null })
   const test = useTest()
   const make = useMutation({
-    mutationFn: (adapterConfig: Record<string, unknown>) => makeAgent(slug.trim(), type, adapterConfig),
+    mutationFn: (adapterConfig: Record<string, unknown>) =>
+      makeAgent(slug.trim(), type, adapterConfig, wordsIn(types)),
     onSuccess: (agent) => {
       drop()
+      dropTypes()
       dropDraft(name)
       toast({ kind: 'done', title: `${agent.slug} was created.`, text: 'Wake it, or give it a task.' })
       go(`/agents/${agent.slug}`, { replace: true })
@@ -108,6 +112,18 @@ function NewAgentForm({ adapter }: { adapter: Adapter }) {
           onChange={(event) => setSlug(event.target.value)}
           spellCheck={false}
           value={slug}
+        />
+      </Field>
+      <Field
+        hint="With commas between. Empty: any type. What is reserved for it may be of any type."
+        label="Types of work"
+        problem={refused.fields.taskTypes}
+      >
+        <TextInput
+          autoComplete="off"
+          onChange={(event) => setTypes(event.target.value)}
+          spellCheck={false}
+          value={types}
         />
       </Field>
       <SchemaForm

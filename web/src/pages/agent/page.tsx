@@ -91,12 +91,13 @@ function shown(tab: AgentTab, agent: AgentRead): ReactNode {
 }
 
 function About({ agent }: { agent: AgentRead }) {
-  const { name, slug, adapterType, model, stateReason, activeTasks, maxConcurrentTasks } = agent
+  const { name, slug, adapterType, model, stateReason, activeTasks, maxConcurrentTasks, taskTypes } = agent
   const facts = [
     name !== slug && name,
     adapterType,
     model,
     `${activeTasks} of ${maxConcurrentTasks ?? 'any number of'} tasks`,
+    taskTypes.length > 0 && `takes only ${taskTypes.join(', ')}`,
   ]
   return (
     <>

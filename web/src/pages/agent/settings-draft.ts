@@ -1,7 +1,7 @@
 import type { AgentRead } from './use-agent.ts'
 
 /** The fields of an agent that the forms change. */
-export type Saved = Pick<AgentRead, 'name' | 'maxConcurrentTasks' | 'adapterConfig' | 'version'>
+export type Saved = Pick<AgentRead, 'name' | 'maxConcurrentTasks' | 'taskTypes' | 'adapterConfig' | 'version'>
 
 type Settings = Record<string, unknown>
 
@@ -18,8 +18,24 @@ const ordered = (value: unknown): unknown =>
       : value
 
 /** The settings as a text to compare. */
-export const settingsText = ({ name, maxConcurrentTasks, adapterConfig }: Omit<Saved, 'version'>) =>
-  JSON.stringify(ordered({ name, maxConcurrentTasks, adapterConfig: adapterConfig ?? {} }), null, 2)
+export const settingsText = ({
+  name,
+  maxConcurrentTasks,
+  taskTypes,
+  adapterConfig,
+}: Omit<Saved, 'version'>) =>
+  JSON.stringify(
+    ordered({
+      ...{ name, maxConcurrentTasks },
+      ...(taskTypes.length > 0 && { taskTypes: taskTypes.toSorted() }),
+      adapterConfig: adapterConfig ?? {},
+    }),
+    null,
+    2,
+  )
+
+/** A list of words as it is typed: with commas, or with spaces. */
+export const wordsIn = (text: string) => [...new Set(text.split(/[\s,]+/).filter((word) => word !== ''))]
 
 /**
  * Whether somebody else changed the settings since the form was filled. An agent has a new version after each act on it, so the version

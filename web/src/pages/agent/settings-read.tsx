@@ -21,6 +21,7 @@ export function SettingsRead(props: {
       <dl className="mt-4 flex flex-col gap-4">
         <Setting label="Name" value={agent.name} />
         <Setting label="Tasks at once" value={String(agent.maxConcurrentTasks ?? 'any number')} />
+        <Setting label="Types of work" value={agent.taskTypes.join(', ') || 'any'} />
         {set.map((field) => (
           <Setting key={field.name} label={labelOf(field)} value={textOf(config[field.name])} />
         ))}

@@ -6,7 +6,7 @@ import { formDraftOf, useFormDraft, withoutSecrets } from '../../forms/use-form-
 import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
 import { problemsIn } from './server-problems.ts'
-import { isChangedElsewhere, type Saved, withPromptOf } from './settings-draft.ts'
+import { isChangedElsewhere, type Saved, withPromptOf, wordsIn } from './settings-draft.ts'
 import { useTest } from './use-adapters.ts'
 import type { AgentRead } from './use-agent.ts'
 
@@ -20,6 +20,7 @@ const formOf = (fields: Fields, agent: AgentRead): FormValues => ({
   ...valuesOf(fields, agent.adapterConfig ?? {}),
   $name: agent.name,
   $tasks: agent.maxConcurrentTasks === null ? '' : String(agent.maxConcurrentTasks),
+  $types: agent.taskTypes.join(', '),
 })
 
 function draftIn(fields: Fields, values: FormValues, agent: AgentRead) {
@@ -29,11 +30,13 @@ function draftIn(fields: Fields, values: FormValues, agent: AgentRead) {
   if (maxConcurrentTasks !== null && !Number.isInteger(maxConcurrentTasks))
     problems.maxConcurrentTasks = 'Write a whole number.'
   const name = String(values.$name).trim() || agent.slug
-  return { body: { name, maxConcurrentTasks, adapterConfig: withPromptOf(config, agent) }, problems }
+  const taskTypes = wordsIn(String(values.$types))
+  const adapterConfig = withPromptOf(config, agent)
+  return { body: { name, maxConcurrentTasks, taskTypes, adapterConfig }, problems }
 }
 
-const savedOf = ({ name, maxConcurrentTasks, adapterConfig, version }: AgentRead): Saved => ({
-  ...{ name, maxConcurrentTasks, adapterConfig, version },
+const savedOf = ({ name, maxConcurrentTasks, taskTypes, adapterConfig, version }: AgentRead): Saved => ({
+  ...{ name, maxConcurrentTasks, taskTypes, adapterConfig, version },
 })
 
 /** The agent from which a form was filled that was left before it was saved. What was not stored of it is as it is now. */

@@ -7,6 +7,7 @@ import { useIsPhone } from '../../parts/media.ts'
 import { Menu } from '../../parts/menu.tsx'
 import { START_OVER } from '../../requests/act-words.ts'
 import { useSession } from '../../requests/session.ts'
+import { AskVerifier } from './ask-verifier.tsx'
 import {
   buttonWords,
   canBeTogether,
@@ -15,6 +16,7 @@ import {
   headline,
   type InboxDetail,
   isAsked,
+  otherWays,
   wayBack,
   wayOn,
 } from './kinds.ts'
@@ -34,6 +36,15 @@ const CONSEQUENCES: Partial<Record<Decision, string>> = {
   cancel: 'This cannot be undone.',
 }
 
+const OF_OUTCOMES: Partial<Record<Decision, string>> = {
+  approve: 'The mission is completed.',
+  reject: 'The mission stays open, and waits until you have planned what is missing.',
+  replan: 'Its planner reads what is missing and makes the next version of the plan.',
+  cancel: 'This cannot be undone.',
+}
+/** Items whose headline says what to do, which the decision does already. */
+const ABOUT_TITLES: readonly InboxDetail['kind'][] = ['review', 'outcome']
+
 /** The decisions about an item. What needs a text has its own form above. */
 export function AnswerBar(props: {
   item: InboxDetail
@@ -50,11 +61,13 @@ export function AnswerBar(props: {
   const decide = (decision: Decision, startsOver = false) => {
     if (refusal !== null || !isReady()) return
     if (!canBeTogether(decision)) onFocusForm()
-    else if (isAsked(decision) || isPhone || startsOver) setAsked({ decision, startsOver })
+    else if (isAsked(decision) || decision === 'verify' || isPhone || startsOver)
+      setAsked({ decision, startsOver })
     else onAnswer({ decision })
   }
   const [on, back] = [wayOn(item.actions), wayBack(item.actions)]
-  const shown = [on, back, item.actions.includes('replan') ? ('replan' as const) : null]
+  const others = otherWays(item)
+  const shown = [on, back, item.actions.includes('replan') ? ('replan' as const) : null, ...others]
   const rest = item.actions.filter((one) => !shown.includes(one))
   const entry = (decision: Decision, startsOver = false) => ({
     words: startsOver ? startOverWords(decision) : buttonWords(decision, item),
@@ -107,6 +120,11 @@ export function AnswerBar(props: {
           {buttonWords('replan', item)}
         </Button>
       )}
+      {others.map((decision) => (
+        <Button disabledReason={refusal} key={decision} onClick={() => decide(decision)}>
+          {buttonWords(decision, item)}
+        </Button>
+      ))}
       {entries.length > 0 && (
         <Menu
           align="start"
@@ -118,7 +136,10 @@ export function AnswerBar(props: {
           }
         />
       )}
-      {asked && (
+      {asked?.decision === 'verify' && (
+        <AskVerifier item={item} onAnswer={onAnswer} onClose={() => setAsked(null)} />
+      )}
+      {asked && asked.decision !== 'verify' && (
         <AskFirst
           {...asked}
           item={item}
@@ -155,8 +176,9 @@ function AskFirst(props: {
       open
       {...(isAsked(decision) && { reason: needsReason ? 'required' : 'optional' })}
       {...(canStartOver(decision, item) && { choice: { ...START_OVER, isChosenFirst: startsOver } })}
-      text={CONSEQUENCES[decision] ?? 'Work continues from here.'}
-      title={`${buttonWords(decision, item)}: ${item.kind === 'review' ? item.title : headline(item)}`}
+      {...(item.kind === 'outcome' && needsReason && { reasonLabel: 'What is missing' })}
+      text={(item.kind === 'outcome' ? OF_OUTCOMES : CONSEQUENCES)[decision] ?? 'Work continues from here.'}
+      title={`${buttonWords(decision, item)}: ${ABOUT_TITLES.includes(item.kind) ? item.title : headline(item)}`}
     />
   )
 }

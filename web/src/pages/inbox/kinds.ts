@@ -77,6 +77,8 @@ export function buttonWords(decision: Decision, { about, kind, waitsFor }: Inbox
   if (decision === 'resume' && waitsFor !== null)
     return kind === 'review' ? `Resume ${waitsFor} and verify` : `Resume ${waitsFor}`
   if (kind === 'outcome' && decision === 'approve') return 'Accept'
+  if (kind === 'outcome' && decision === 'reject') return 'Reject, and plan it myself'
+  if (kind === 'outcome' && decision === 'replan') return 'Reject, and let its planner plan'
   if (decision === 'verify') return waitsFor === null ? 'Verify again' : 'Let another agent verify'
   if (decision !== 'cancel') return DECISIONS[decision].words
   return about.taskId === null ? 'Cancel the mission' : 'Cancel the task'
@@ -90,6 +92,19 @@ export const wayOn = (actions: readonly Decision[]): Decision | null =>
 /** What `r` does: with a reason, which the next attempt gets. */
 export const wayBack = (actions: readonly Decision[]): Decision | null =>
   (['reject'] as const).find((one) => actions.includes(one)) ?? null
+
+/** Ways on that involve another agent, or the one that is waited for: shown beside the first one. */
+const OTHER_WAYS: readonly Decision[] = ['verify', 'resume', 'release']
+export const otherWays = ({ actions, waitsFor, reason }: InboxItem): Decision[] =>
+  // A result that was judged can be verified again, but that is not what its reader looks for.
+  waitsFor === null && !(reason ?? '').startsWith(NO_VERDICT)
+    ? []
+    : OTHER_WAYS.filter((one) => one !== wayOn(actions) && actions.includes(one))
+
+const NO_VERDICT = 'no_verdict'
+/** Why it waits, in words. */
+export const reasonWords = (reason: string | null): string | null =>
+  reason?.startsWith(NO_VERDICT) ? `No verdict${reason.slice(NO_VERDICT.length) || '.'}` : reason
 
 /** These need more than a decision, so they are not taken for several items at once. */
 const NEEDS_WORDS: readonly Decision[] = ['answer', 'raise']

@@ -48,6 +48,7 @@ export function rowAfter(rows: readonly Row[], id: string): string | null {
 
 /** Who ended it, and how, as far as events say. */
 export function closedWords({ by, because }: Closed): string {
+  if (because === 'alert_cleared') return 'An agent can take it again.'
   const who = by ?? 'Somebody'
   const did = because.replace(/^(task|mission|agent)_/, '').replaceAll('_', ' ')
   return did === '' ? 'This is no longer waiting.' : `${who}: ${did}.`

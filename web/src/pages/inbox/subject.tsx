@@ -4,7 +4,7 @@ import { Moment } from '../../parts/moment.tsx'
 import { MissionChanges } from '../changes/mission-changes.tsx'
 import { Part, Review } from '../changes/review.tsx'
 import { PlanVersion } from '../mission/plan-version.tsx'
-import type { InboxDetail } from './kinds.ts'
+import { type InboxDetail, reasonWords } from './kinds.ts'
 
 /** What is to be decided about, in full. */
 export function Subject({ item }: { item: InboxDetail }) {
@@ -33,7 +33,7 @@ export function Subject({ item }: { item: InboxDetail }) {
           digest={item.digest}
           generation={item.generation ?? task.generation}
           hasKeys
-          reason={reason}
+          reason={reasonWords(reason)}
           task={task}
         />
       ) : null

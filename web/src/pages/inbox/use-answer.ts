@@ -14,6 +14,8 @@ export interface Given {
   decision: Decision
   comment?: string
   answer?: string
+  /** Who gives another verdict. */
+  agent?: string
   /** The next attempt starts over. */
   fresh?: boolean
   budget?: { maxUsd?: string; maxTokens?: number } | { limitUsd?: string; limitTokens?: number }

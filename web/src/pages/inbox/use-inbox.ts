@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from 'react'
+import { useCallback, useEffect, useRef, useState } from 'react'
 import type { AnswerTo } from '../../../../src/client/client.ts'
 import { type LiveEvent, payloadField } from '../../live/card.ts'
 import { useSnapshot } from '../../live/use-snapshot.ts'
@@ -70,12 +70,18 @@ export function useInbox(sort: InboxSort) {
 /** These never change: another generation or version is another item. */
 const isBound = (id: string) => /^(task|plan):/.test(id)
 
+const itemIdIn = ({ item }: LiveEvent['payload']) => (item as { id?: unknown } | undefined)?.id
+
 /** One item with everything that is needed to decide. What happens to its task, mission or agent reads it again. */
 export function useInboxItem(id: string) {
   const [subject, setSubject] = useState<InboxDetail['about'] | null>(null)
+  // The item that no longer waits, which is not there to be read; its event comes before those of what ended it.
+  const over = useRef<string | null>(null)
   const isAbout = useCallback(
     ({ type, taskId, missionId, payload }: LiveEvent) => {
-      if (subject === null || isBound(id) || type === 'inbox_closed') return false
+      if (type === 'inbox_closed' && payload.id === id) over.current = id
+      if (type === 'inbox_added' && itemIdIn(payload) === id) over.current = null
+      if (subject === null || isBound(id) || over.current === id || type === 'inbox_closed') return false
       if (subject.taskId !== null) return taskId === subject.taskId
       if (subject.missionId !== null) return missionId === subject.missionId && taskId === null
       return payload.agent === subject.agent

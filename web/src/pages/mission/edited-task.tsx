@@ -29,7 +29,7 @@ export const EditedTask = memo(function EditedTask(props: {
         <TextInput
           onChange={(event) => onChange(place, field, event.target.value)}
           placeholder={placeholder}
-          value={task[field]}
+          value={task[field] ?? ''}
         />
       </Field>
     </div>
@@ -43,9 +43,10 @@ export const EditedTask = memo(function EditedTask(props: {
       {text('tempId', 'Id', 'col-span-2 max-sm:col-span-6')}
       {text('after', 'After', 'col-span-4 max-sm:col-span-6', 'ids, with commas')}
       {text('agent', 'Agent', 'col-span-2 max-sm:col-span-6', 'any')}
+      {text('preferredAgent', 'Preferred agent', 'col-span-2 max-sm:col-span-6', 'none')}
       {text('model', 'Model', 'col-span-2 max-sm:col-span-6')}
       {text('budgetUsd', 'Budget in $', 'col-span-2 max-sm:col-span-6')}
-      <div className="col-span-2 min-w-0 max-sm:col-span-6">
+      <div className="col-span-3 min-w-0 max-sm:col-span-10">
         <Field label="Reviewed by">
           <Select
             onChange={(judge) => onChange(place, 'judge', judge)}
@@ -57,13 +58,11 @@ export const EditedTask = memo(function EditedTask(props: {
           />
         </Field>
       </div>
-      <div className="col-span-3 min-w-0 max-sm:col-span-10">
-        {task.judge === 'agent' && text('judgeBy', 'Which agent', '')}
-        {task.judge === 'command' && text('judgeBy', 'Command', '')}
-      </div>
       <span className="col-span-1 justify-self-end max-sm:col-span-2">
         <IconButton icon="close" label={`Remove ${name}`} onClick={() => onRemove(place)} size="small" />
       </span>
+      {task.judge === 'agent' && text('judgeBy', 'Which agent', 'col-span-12')}
+      {task.judge === 'command' && text('judgeBy', 'Command', 'col-span-12')}
       {problems !== '' && (
         <p className="col-span-12 text-row whitespace-pre-line text-bad" role="alert">
           {problems}

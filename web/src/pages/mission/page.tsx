@@ -130,6 +130,7 @@ function Facts({ mission }: { mission: Shown }) {
       </span>
       {project && <span>project {project}</span>}
       {config.planner?.agent && <span>planned by {config.planner.agent}</span>}
+      {config.acceptance === 'human' && <span>a person accepts the outcome</span>}
     </span>
   )
 }

@@ -9,6 +9,8 @@ export interface DraftTask {
   readonly tempId: string
   readonly title: string
   readonly agent: string
+  /** It goes first; others after a while. */
+  readonly preferredAgent: string
   readonly model: string
   /** tempIds, with commas between. */
   readonly after: string
@@ -51,6 +53,7 @@ export function draftOf(plan: unknown): DraftTask[] {
       tempId: textOf(rest.tempId),
       title: textOf(rest.title),
       agent: textOf(rest.agent),
+      preferredAgent: textOf(rest.preferredAgent),
       model: textOf(rest.model),
       after: edgesOf(rest.dependsOn)
         .map(({ on }) => on)
@@ -67,8 +70,8 @@ export const newTask = (taken: readonly DraftTask[]): DraftTask => {
   const ids = new Set(taken.map(({ tempId }) => tempId))
   let number = taken.length + 1
   while (ids.has(`task-${number}`)) number += 1
-  const [tempId, title, agent, model, after, judgeBy, budgetUsd] = [`task-${number}`, '', '', '', '', '', '']
-  return { tempId, title, agent, model, after, judge: 'none', judgeBy, budgetUsd, rest: {} }
+  const empty = { title: '', agent: '', preferredAgent: '', model: '', after: '', judgeBy: '', budgetUsd: '' }
+  return { tempId: `task-${number}`, ...empty, judge: 'none', rest: {} }
 }
 
 /** The plan with what was edited. A field that became empty is left out. */
@@ -88,6 +91,7 @@ function written(task: DraftTask): Json {
     tempId: task.tempId.trim(),
     title: task.title.trim(),
     agent: task.agent.trim(),
+    preferredAgent: (task.preferredAgent ?? '').trim(),
     model: task.model.trim(),
     dependsOn: dependsOn.length > 0 ? dependsOn : '',
     verification: verificationOf(task),

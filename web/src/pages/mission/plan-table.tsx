@@ -61,7 +61,7 @@ const InTwoLines = ({ children }: { children: string }) => (
 )
 
 function PlanRow({ task, mark }: { task: PlannedTask; mark: PlanMark | undefined }) {
-  const { title, tempId, agent, capabilities, contractor, model, dependsOn, optional } = task
+  const { title, tempId, agent, preferredAgent, capabilities, contractor, model, dependsOn, optional } = task
   return (
     <tr className="border-b border-line @max-[800px]:flex @max-[800px]:flex-wrap @max-[800px]:gap-x-3 @max-[800px]:p-2">
       <td className={`${CELL} @max-[800px]:basis-full`}>
@@ -88,6 +88,7 @@ function PlanRow({ task, mark }: { task: PlannedTask; mark: PlanMark | undefined
             {contractor ? `made from ${contractor.template}` : capabilities.join(', ') || 'any agent'}
           </span>
         )}
+        {preferredAgent && <span className="block break-words text-muted">{preferredAgent} first</span>}
       </td>
       <td className={`${CELL} truncate text-muted`} title={model ?? undefined}>
         {model ?? <span className="@max-[800px]:hidden">–</span>}

@@ -10,6 +10,7 @@ export type PlannedTask = Pick<
   | 'description'
   | 'successCriteria'
   | 'agent'
+  | 'preferredAgent'
   | 'capabilities'
   | 'contractor'
   | 'model'
@@ -35,6 +36,7 @@ export function tasksOf(plan: unknown): PlannedTask[] {
     description: task.title ? (task.description ?? null) : restOf(task.description),
     successCriteria: task.successCriteria ?? null,
     agent: task.agent ?? null,
+    preferredAgent: task.preferredAgent ?? null,
     capabilities: task.capabilities ?? [],
     contractor: task.contractor ?? null,
     model: task.model ?? null,

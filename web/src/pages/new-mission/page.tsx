@@ -23,6 +23,11 @@ const AUTONOMIES = [
   { value: 'autonomous', words: 'Go ahead below a limit' },
   { value: 'full_auto', words: 'Never ask' },
 ] as const
+const ACCEPTANCES = [
+  { value: 'auto', words: 'It is completed' },
+  { value: 'human', words: 'I accept the outcome' },
+] as const
+type Acceptance = (typeof ACCEPTANCES)[number]['value']
 type Autonomy = (typeof AUTONOMIES)[number]['value']
 
 const DOLLARS = /^(0|[1-9][0-9]{0,8})(\.[0-9]{1,9})?$/
@@ -38,10 +43,12 @@ interface Draft {
   autonomy: Autonomy
   below: string
   budget: string
+  /** Missing in drafts that were kept before there was a choice. */
+  acceptance?: Acceptance
 }
 
 /** The request to the API. */
-const missionOf = ({ goal, title, by, planner, plan, autonomy, below, budget }: Draft) => ({
+const missionOf = ({ goal, title, by, planner, plan, autonomy, below, budget, acceptance }: Draft) => ({
   goal: goal.trim(),
   ...(title.trim() === '' ? {} : { title: title.trim() }),
   ...(by === 'person' ? { plan } : planner === '' ? {} : { planner: { agent: planner } }),
@@ -49,6 +56,7 @@ const missionOf = ({ goal, title, by, planner, plan, autonomy, below, budget }: 
     autonomy,
     ...(autonomy === 'autonomous' && below !== '' ? { approveBelowUsd: below } : {}),
     ...(budget === '' ? {} : { budget: { maxUsd: budget } }),
+    ...(acceptance === 'human' ? { acceptance } : {}),
   },
 })
 
@@ -67,6 +75,7 @@ export function NewMission() {
     autonomy: 'approve',
     below: '',
     budget: '',
+    acceptance: 'auto',
   })
   const { value: draft, set: setDraft } = written
   const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }))
@@ -127,6 +136,7 @@ export function NewMission() {
           )}
         </div>
         <BeforeWork change={change} draft={draft} />
+        <AfterWork acceptance={draft.acceptance ?? 'auto'} change={change} />
         <Dollars
           hint="Optional. When it is spent, the mission stops and asks you."
           label="Budget in dollars"
@@ -182,6 +192,28 @@ function BeforeWork({ draft, change }: { draft: Draft; change: (part: Partial<Dr
           onChange={(below) => change({ below })}
           value={draft.below}
         />
+      )}
+    </div>
+  )
+}
+
+/** Whether a person looks at the outcome before the mission is completed. */
+function AfterWork(props: { acceptance: Acceptance; change: (part: Partial<Draft>) => void }) {
+  const { acceptance, change } = props
+  return (
+    <div className="flex flex-col items-start gap-3">
+      <h2 className="text-row font-medium">When the work is done</h2>
+      <Segmented
+        label="When the work is done"
+        onChange={(next) => change({ acceptance: next })}
+        options={[...ACCEPTANCES]}
+        size="usual"
+        value={acceptance}
+      />
+      {acceptance === 'human' && (
+        <p className="text-label text-muted">
+          The outcome waits in the inbox. Reject it with what is missing, and the plan continues.
+        </p>
       )}
     </div>
   )

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { parseTaskKey } from '../../../../src/core/keys.ts'
 import { PageLink } from '../../links.tsx'
 import { Chip } from '../../parts/chip.tsx'
 import { Copyable } from '../../parts/copyable.tsx'
@@ -10,6 +11,7 @@ import { ProgressBar } from '../../parts/progress-bar.tsx'
 import { Tokens } from '../../parts/tokens.tsx'
 import { durationText } from '../../parts/wording.ts'
 import { Neighbours } from './neighbours.tsx'
+import { Track } from './track.tsx'
 import type { ShownTask, Task } from './use-task.ts'
 import { ValueText } from './value-text.tsx'
 
@@ -26,6 +28,7 @@ export function SideFacts({ task, now }: { task: Task; now: ShownTask }) {
         <Folded words="Input">{task.input}</Folded>
         <Folded words="Checkpoint">{task.checkpointData}</Folded>
         <Folded words="Metadata">{task.metadata}</Folded>
+        <Folded words="Said by its holder">{task.holder?.metadata}</Folded>
       </div>
     </div>
   )
@@ -62,6 +65,7 @@ function Facts({ task, now }: { task: Task; now: ShownTask }) {
     task.budget?.limitTokens && `${task.budget.limitTokens} tokens`,
   ]
   const budget = spent.filter(Boolean).join(', ')
+  const track = task.key && parseTaskKey(task.key)?.track
   const rows: [string, ReactNode][] = [
     ['Cost', now.costUsd === null && now.tokens === 0 ? null : <Money key="cost" usd={now.costUsd} />],
     ['Tokens', now.tokens === 0 ? null : <Tokens count={now.tokens} key="tokens" />],
@@ -74,7 +78,9 @@ function Facts({ task, now }: { task: Task; now: ShownTask }) {
     ],
     ['Type', task.taskType],
     ['Model', task.model],
+    ['Preferred', task.preferredAgent && `${task.preferredAgent} goes first`],
     ['Project', task.project],
+    ['Track', track && task.project && <Track key="track" project={task.project} track={track} />],
     [
       'Mission',
       task.missionId && (

@@ -1,0 +1,66 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Button } from '../../parts/button.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Field } from '../../parts/field.tsx'
+import { ProblemBox } from '../../parts/problem.tsx'
+import { Select } from '../../parts/select.tsx'
+import { Skeleton } from '../../parts/skeleton.tsx'
+import { agentNamesQuery } from '../../requests/names.ts'
+import { isOwnAgent } from '../agents/own-agent.ts'
+import { buttonWords, type InboxDetail } from './kinds.ts'
+import type { Given } from './use-answer.ts'
+
+/** Who gives another verdict: any agent that may, or a named one. The maker of the result never judges it. */
+export function AskVerifier(props: {
+  item: InboxDetail
+  onAnswer: (given: Given) => void
+  onClose: () => void
+}) {
+  const { item, onAnswer, onClose } = props
+  const [agent, setAgent] = useState('')
+  const { data, error, refetch } = useQuery(agentNamesQuery)
+  const send = () => {
+    onAnswer({ decision: 'verify', ...(agent !== '' && { agent }) })
+    onClose()
+  }
+  const others = data?.items.filter(
+    ({ slug, state }) =>
+      state !== 'terminated' && !isOwnAgent(slug) && slug !== item.askedBy && slug !== item.waitsFor,
+  )
+  return (
+    <Dialog
+      actions={
+        <>
+          <Button onClick={onClose}>Keep as it is</Button>
+          <Button kind="primary" onClick={send}>
+            {buttonWords('verify', item)}
+          </Button>
+        </>
+      }
+      onClose={onClose}
+      open
+      text="The result gets another verdict."
+      title={`${buttonWords('verify', item)}: ${item.title}`}
+      width="small"
+    >
+      {error && <ProblemBox error={error} onRetry={() => void refetch()} />}
+      {!others && !error && <Skeleton rows={1} />}
+      {others && (
+        <Field label="Who judges it">
+          <Select
+            onChange={setAgent}
+            options={[
+              { value: '', words: 'Any agent that may' },
+              ...others.map(({ slug, state }) => ({
+                value: slug,
+                words: state === 'idle' || state === 'running' ? slug : `${slug} (${state})`,
+              })),
+            ]}
+            value={agent}
+          />
+        </Field>
+      )}
+    </Dialog>
+  )
+}
