@@ -14,11 +14,13 @@ test('while the disk of the database is full, writes are refused with its name, 
   })
   const ready = () => served().call('GET', '/health/ready')
   expect((await ready()).body).toEqual({ status: 'ok' })
+  // Nobody can take it: the inbox would tell people so, which is a write.
+  await w.make({ requiredCapabilities: ['alchemy'] })
   // As Postgres answers an insert that no room is left for.
   await superuser(served().databaseUrl, (client) =>
     client.query(`create function baton.no_room() returns trigger language plpgsql as $$ begin
         raise exception 'could not extend file "base/1/2": No space left on device' using errcode = '53100'; end $$;
-      create trigger no_room before insert on baton.tasks for each row when (new.workspace_id = ${workspaceId})
+      create trigger no_room before insert or update on baton.tasks for each row when (new.workspace_id = ${workspaceId})
         execute function baton.no_room()`),
   )
   try {
@@ -27,10 +29,12 @@ test('while the disk of the database is full, writes are refused with its name, 
     expect(refused.body.detail).toContain('The disk of the database is full')
     const notReady = await ready()
     expectRefusal(notReady, 503, 'UNAVAILABLE', { because: 'disk_full' })
-    expect((await w.call('GET', '/tasks')).status, 'reads go on').toBe(200)
+    for (const path of ['/tasks', '/inbox'])
+      expect((await w.call('GET', path)).status, `${path} is read as it is`).toBe(200)
   } finally {
     await superuser(served().databaseUrl, (client) => client.query('drop function baton.no_room cascade'))
   }
   expect((await w.post('/tasks', { title: 'There is room' })).status).toBe(201)
+  expect((await w.call('GET', '/inbox')).body.counts).toMatchObject({ alert: 1 })
   expect((await ready()).body).toEqual({ status: 'ok' })
 })

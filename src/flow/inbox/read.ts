@@ -8,7 +8,7 @@ import { resultDigestOf } from '../../core/standing-result.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import type { InboxFilter, InboxPlace, InboxRow } from '../../store/server-store.ts'
-import type { StoredTask } from '../../store/store.ts'
+import { type StoredTask, StoreUnavailable } from '../../store/store.ts'
 import { showAgent } from '../agents.ts'
 import type { Execution } from '../execution.ts'
 import { requireMission } from '../missions/missions.ts'
@@ -37,9 +37,17 @@ export async function inboxPage(
   }
 }
 
-/** Alerts are raised and cleared before they are read: whoever looks need not wait for upkeep, and sees what events say. */
-export const settleBeforeReading = (kernel: ServerKernel, workspaceId: number) =>
-  settleAlertsOf(kernel, workspaceId)
+/**
+ * Alerts are raised and cleared before they are read: whoever looks need not wait for upkeep, and sees what events say. Where nothing
+ * can be written, as on a full disk, the inbox is read as it is.
+ */
+export async function settleBeforeReading(kernel: ServerKernel, workspaceId: number): Promise<void> {
+  try {
+    await settleAlertsOf(kernel, workspaceId)
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error
+  }
+}
 
 type Detail = AnswerOf<typeof InboxDetail>
 const NOTHING: Omit<Detail, keyof ReturnType<typeof itemView>> = {
