@@ -116,6 +116,34 @@ test('what waits for a person already is in the inbox of a database that is brou
   }
 })
 
+test('tasks that have tags already are found by them in a database that is brought up to date', async () => {
+  const url = await databaseAt(
+    OURS.slice(
+      0,
+      OURS.findIndex(({ name }) => name.includes('tags_and_reports')),
+    ),
+  )
+  await run(
+    url,
+    `insert into workspaces (workspace_id, uuid, name) select w, gen_random_uuid(), 'old' from generate_series(7, 8) w;
+     insert into workspace_counters (workspace_id) select w from generate_series(7, 8) w;
+     insert into log_cursors (workspace_id, follower) select w, 'dependents' from generate_series(7, 8) w;
+     insert into tasks (workspace_id, id, uuid, created_at, updated_at, max_retries, priority, review, state, rank)
+       select w, w * 10 + n, gen_random_uuid(), now(), now(), 3, 5, 'none', 'queued', n
+         from generate_series(7, 8) w, generate_series(1, 3) n;
+     insert into task_details (workspace_id, task_id, title, task_type, tags)
+       select workspace_id, id, 'old', 'other', case id % 10 when 1 then array['blue', 'red'] when 2 then array['red'] else '{}' end
+         from tasks`,
+  )
+  const store = await PostgresStore.open(url)
+  undo.push(() => store.close())
+  for (const workspaceId of [7, 8]) {
+    const tagged = async (tag: string) =>
+      (await store.records(workspaceId, { tag }, 50)).map(({ id }) => id - workspaceId * 10)
+    expect([await tagged('red'), await tagged('blue'), await tagged('green')]).toEqual([[2, 1], [1], []])
+  }
+})
+
 describe('a migration', () => {
   test('commits on its own: those before one that fails stay', async () => {
     const url = await databaseAt()

@@ -83,6 +83,24 @@ describe('the owner of a database, who is no superuser,', () => {
     expect(await work.details(task)).toMatchObject({ waitsKind: 'review' })
   })
 
+  test('keeps the index of tags, and fills it when it migrates, although the rows of no workspace are its own', async () => {
+    const { url, role } = await ownDatabase('createrole')
+    const before = await opened(url, role)
+    const work = new Work(before, (await createWorkspace(before, 'test', 'test')).workspaceId)
+    const task = await work.create({ tags: ['blue'] })
+    const tagged = async (tag: string) => (await before.records(work.workspace, { tag }, 9)).length
+    await work.update(task, { tags: ['red'] })
+    expect([await tagged('blue'), await tagged('red')]).toEqual([0, 1])
+    const database = Object.assign(new URL(serverUrl()), { pathname: new URL(url).pathname }).href
+    await superuser(database, (client) =>
+      client.query(`set search_path = baton; delete from schema_migrations where name like '%tags_and_reports%';
+        delete from task_tags`),
+    )
+    expect(await tagged('red')).toBe(0)
+    await opened(url, role)
+    expect(await tagged('red')).toBe(1)
+  })
+
   test('gets the statements to ask for if it may not, and nothing is left behind', async () => {
     const { url, owner, role } = await ownDatabase('nocreaterole')
     expect(await refusal(url, role)).toBe(

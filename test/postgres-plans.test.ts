@@ -95,6 +95,7 @@ const LARGE = [
   'tasks',
   'task_details',
   'task_dependencies',
+  'task_tags',
   'attempts',
   'rejected_results',
   'events',
@@ -254,6 +255,65 @@ test('a board reads the first of its finished tasks, and no whole table when it 
   expect((await reading('LOGIN')).filter((name) => LARGE.includes(name))).toEqual([])
 })
 
+describe('tasks with a tag', () => {
+  /** What is listed, and the plan says so: by the index of tags, and no large part of a large table. */
+  async function readByTag(workspace: number, tag: string, act: (store: PostgresStore) => Promise<string[]>) {
+    const index = `select idx_scan::int as scans from pg_stat_user_indexes where indexrelname = 'task_tags_pkey'`
+    const [before] = await ask(index)
+    let titles: string[] = []
+    const long = await readAtLength(() =>
+      withStore(async (store) => {
+        titles = await act(store)
+      }),
+    )
+    const [after] = await ask(index)
+    expect([long, after.scans > before.scans], `${tag} of ${workspace}`).toEqual([[], true])
+    return titles
+  }
+
+  test('are found by an index, in lists and on boards, however many others there are', async () => {
+    const workspace = await withStore(async (_, work) => {
+      await aDay(work)
+      await grow(work.workspace)
+      const tagged = { title: 'Tagged', tags: ['rare', 'other'] }
+      const tasks = [tagged, tagged, { ...tagged, title: 'No longer' }, { title: 'Since' }]
+      const [, done, before, since] = await work.createAll(tasks.map((one) => newTask(one)))
+      await work.submit(done!, granted(await work.claim(done!, holder('alpha'))))
+      await work.update(before!, { tags: ['other'] })
+      await work.update(since!, { tags: ['rare'] })
+      return work.workspace
+    })
+    await ask('vacuum (analyze)')
+    const titles = ['Since', 'Tagged', 'Tagged']
+    const listed = await readByTag(workspace, 'rare', async (store) => {
+      const { rows } = await store.taskPage(workspace, { tag: 'rare' }, 50, new Set())
+      return rows.map(({ details }) => details.title)
+    })
+    expect(listed).toEqual(titles)
+    const onBoard = await readByTag(workspace, 'rare', async (store) => {
+      const page = { columns: BOARD_COLUMNS, after: null, limit: 51 }
+      const { cards, isDoneBounded } = await store.board.read(workspace, { tag: 'rare' }, page)
+      expect(isDoneBounded).toBe(false)
+      return cards.map(({ title }) => title).sort()
+    })
+    expect(onBoard).toEqual(titles)
+  })
+
+  test('cost those without tags nothing: nothing is written for them', async () => {
+    const count = async () => (await ask('select count(*)::int as n from task_tags'))[0].n
+    const before = await count()
+    await withStore(async (_, work) => {
+      const [task] = await work.createAll([newTask(), newTask()])
+      await work.update(task!, { title: 'Another' })
+      expect(await count()).toBe(before)
+      await work.update(task!, { tags: ['a', 'b'] })
+      expect(await count()).toBe(before + 2)
+      await work.update(task!, { tags: [] })
+      expect(await count()).toBe(before)
+    })
+  })
+})
+
 /** Very many of everything: finished tasks with all that belongs to them. */
 const grow = (workspace: number) =>
   superuser(database.url, async (client) => {
@@ -277,6 +337,9 @@ const grow = (workspace: number) =>
     await copy('tasks', 'id', later, `state = 'completed'`)
     await copy('task_details', 'task_id', later)
     await copy('task_dependencies', 'task_id', later)
+    await client.query(
+      `insert into task_tags (workspace_id, tag, task_id) select ${workspace}, 'tag ' || n % 100, ${later} from generate_series(1, ${MANY}) as n`,
+    )
     await copy('attempts', 'task_id', later, `state = 'released' and hash is not null`)
     await copy('rejected_results', 'task_id', later)
     await copy('events', 'seq', later)

@@ -63,7 +63,7 @@ async function seed(store: PostgresStore, url: string): Promise<Seeded> {
   })
   const work = new Work(store, workspace)
   const alpha = holder('alpha')
-  const queued = await work.under('first-request').create({ key: 'A-001-queued' })
+  const queued = await work.under('first-request').create({ key: 'A-001-queued', tags: ['blue'] })
   const held = await work.create()
   await work.claim(held, alpha)
   const waiting = await work.create({}, [held])

@@ -70,7 +70,7 @@ export const Board = z.object({
   isDoneBounded: z
     .boolean()
     .describe(
-      'With tag or q, finished tasks are looked for among the newest 10,000 only; true: there are more',
+      'With tag, finished tasks are looked for among the newest 10,000 that have it; with q, among the newest 10,000; true: there are more',
     ),
   seq,
 })

@@ -4,6 +4,7 @@ import { type TaskState, taskStates } from '../../../core/states.ts'
 import { LAST_SEQ } from '../kernel/log-head.ts'
 import { BY_KEYS, scopedQueries } from '../kernel/scoped-query.ts'
 import { type CardRow, readCards, type StoredCards, selectCards } from './cards.ts'
+import { taggedTasks } from './task-search.ts'
 
 /** The tasks of a workspace by column of the board. */
 
@@ -36,7 +37,7 @@ export interface BoardRead {
   isDoneBounded: boolean
 }
 
-/** Finished tasks that are looked through for a tag or a text: the newest ones. */
+/** Tasks with a tag that are looked through for finished ones, and finished tasks for a text: the newest ones. */
 const MOST_DONE_SEARCHED = 10_000
 
 /**
@@ -55,6 +56,8 @@ export const OPEN_SETS = [
 /** Conditions on a task t, and their values. */
 class Conditions {
   readonly values: unknown[]
+  /** The value of the tag that is asked for. */
+  tag = ''
   readonly #texts: string[] = []
 
   constructor(workspaceId: number) {
@@ -84,7 +87,11 @@ function conditionsOf(workspaceId: number, filter: BoardFilter): Conditions {
     all.add(`(t.only_agent = ${name} or (t.claim_state = 'active' and t.agent = ${name}))`)
   }
   const details = []
-  if (tag !== undefined) details.push(`d.tags @> array[${all.value(tag)}::text]`)
+  if (tag !== undefined) {
+    all.tag = all.value(tag)
+    all.add(`t.id in (${taggedTasks(all.tag)})`)
+    details.push(`d.tags @> array[${all.tag}::text]`)
+  }
   if (text !== undefined) details.push(`position(lower(${all.value(text)}::text) in lower(d.title)) > 0`)
   if (details.length > 0)
     // By the key of each (offset 0): the planner expects that most match, and would read the details of all tasks there are.
@@ -104,10 +111,17 @@ const openTasks = ({ missionId }: BoardFilter, where: string) => {
   return sets.map((set) => `select ${ROW} from tasks t where ${WORK} and ${set}${where}`).join(' union all ')
 }
 
+/** Of the tasks with a tag, those that were made last. */
+const newestTagged = (tag: string, most = MOST_DONE_SEARCHED) =>
+  `${taggedTasks(tag)} order by g.task_id desc limit ${most}`
+
 /** Those that ended, newest first. What needs their details is looked for among the newest alone. */
-function doneTasks({ tag, text }: BoardFilter, where: string): string {
+function doneTasks({ tag, text }: BoardFilter, { text: where, tag: tagValue }: Conditions): string {
   if (tag === undefined && text === undefined)
     return `select t.id, t.state, t.completed_at from tasks t where ${DONE_WORK}${where}`
+  if (tag !== undefined)
+    return `select t.id, t.state, t.completed_at from (${newestTagged(tagValue)}) g cross join lateral (
+        select * from tasks x where x.workspace_id = $1 and x.id = g.task_id offset 0) t where ${DONE_WORK}${where}`
   return `select t.id, t.state, t.completed_at from (select * from tasks t where ${DONE_WORK}
       order by t.completed_at desc, t.id desc limit ${MOST_DONE_SEARCHED}) t where true${where}`
 }
@@ -142,12 +156,14 @@ function pageOf(
 }
 
 /** Whether there are more finished tasks than are looked through. */
-const isBounded = ({ tag, text }: BoardFilter) =>
-  tag === undefined && text === undefined
-    ? 'false'
-    : `(select ${statesIn('done')
-        .map((state) => `k.${state}`)
-        .join(' + ')} > ${MOST_DONE_SEARCHED} from workspace_counters k where k.workspace_id = $1)`
+const isBounded = ({ tag, text }: BoardFilter, tagValue: string) =>
+  tag !== undefined
+    ? `(select count(*) > ${MOST_DONE_SEARCHED} from (${newestTagged(tagValue, MOST_DONE_SEARCHED + 1)}) g)`
+    : text === undefined
+      ? 'false'
+      : `(select ${statesIn('done')
+          .map((state) => `k.${state}`)
+          .join(' + ')} > ${MOST_DONE_SEARCHED} from workspace_counters k where k.workspace_id = $1)`
 
 const isEmpty = (filter: BoardFilter) => Object.values(filter).every((value) => value === undefined)
 /** Of all work that is not archived, by state. */
@@ -167,7 +183,7 @@ export async function readBoard(
 ): Promise<BoardRead> {
   const all = conditionsOf(workspaceId, filter)
   const open = openTasks(filter, all.text)
-  const done = doneTasks(filter, all.text)
+  const done = doneTasks(filter, all)
   const counts = isEmpty(filter) ? STORED_COUNTS : COUNTED
   const limit = all.value(page.limit)
   const pages = page.columns.map((column) => `(${pageOf(column, page, limit, (value) => all.value(value))})`)
@@ -184,7 +200,7 @@ export async function readBoard(
         page.columns.length > 1 && { name: page.limit === 0 ? 'board_counts' : 'board' }),
       text: `with open as (${open}), done as ${isSearched ? '' : 'not '}materialized (${done}), page as (${pages.join(' union all ')})
         select ${LAST_SEQ} as seq, (${counts}) as counts, ${cards} as cards, ${runs} as runs,
-          ${isBounded(filter)} as bounded`,
+          ${isBounded(filter, all.tag)} as bounded`,
       values: all.values,
     },
   ])

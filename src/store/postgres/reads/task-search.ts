@@ -18,6 +18,10 @@ export interface TaskSearch extends TaskFilter {
   archived?: boolean | undefined
 }
 
+/** The numbers of tasks with this tag, by its index. Some may have lost it: their tags are compared as well. $1 is the workspace. */
+export const taggedTasks = (tag: string) =>
+  `select g.task_id from task_tags g where g.workspace_id = $1 and g.tag = ${tag}::text`
+
 /** The condition on tasks t and task_details d; the workspace is $1, the other values follow. */
 export function conditionOf(workspaceId: number, filter: TaskSearch): { where: string; values: unknown[] } {
   const conditions = ['t.workspace_id = $1']
@@ -27,7 +31,8 @@ export function conditionOf(workspaceId: number, filter: TaskSearch): { where: s
     conditions.push(condition.replaceAll('?', `$${values.length}`))
   }
   if (filter.states) where('t.state = any(?::text[])', filter.states)
-  if (filter.tag !== undefined) where('d.tags @> array[?::text]', filter.tag)
+  if (filter.tag !== undefined)
+    where(`t.id in (${taggedTasks('?')}) and d.tags @> array[?::text]`, filter.tag)
   if (filter.agent !== undefined) where('t.agent = ?', filter.agent)
   if (filter.heldBy !== undefined)
     where(

@@ -197,6 +197,7 @@ const GRANTS: Record<string, string> = {
   tasks: 'select, insert, update',
   task_details: 'select, insert, update',
   task_dependencies: 'select, insert, update, delete',
+  task_tags: 'select, insert',
   projects: 'select, insert, update',
   tracks: 'select, insert, update',
   track_claims: 'select, insert, delete',
