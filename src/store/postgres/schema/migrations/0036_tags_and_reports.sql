@@ -16,8 +16,8 @@ alter table task_tags force row level security;
 drop policy if exists own_workspace on task_tags;
 create policy own_workspace on task_tags using (workspace_id = (select current_workspace()));
 
--- With the rights of the owner: the server deletes no rows itself, and nodes of the version before write tags before it may write here. A semicolon at the end of a line
--- would end the statement.
+-- With the rights of the owner: the server deletes no rows itself, and nodes of the version before write tags before it may write here.
+-- A semicolon at the end of a line would end the statement.
 create or replace function index_tags() returns trigger language plpgsql security definer set search_path = baton, pg_temp as '
 begin
   if tg_op = ''UPDATE'' then
@@ -36,13 +36,16 @@ create or replace trigger task_details_retagged after update of tags on task_det
 -- Those that have tags already, one workspace after the other, as the row policies demand. A tag that is removed meanwhile may stay: lists
 -- compare the tags themselves, too.
 do '
-declare had record; begin
+declare had integer
+; every integer[]
+; begin
   perform set_config(''baton.scope'', ''upkeep'', true)
-; for had in select k.workspace_id from workspace_counters k loop
-    perform set_config(''baton.scope'', '''', true), set_config(''baton.workspace_id'', had.workspace_id::text, true)
+; select array_agg(k.workspace_id) into every from workspace_counters k
+; foreach had in array coalesce(every, ''{}'') loop
+    perform set_config(''baton.scope'', '''', true), set_config(''baton.workspace_id'', had::text, true)
 ;   insert into task_tags (workspace_id, tag, task_id)
       select d.workspace_id, t.tag, d.task_id from task_details d cross join unnest(d.tags) as t(tag)
-       where d.workspace_id = had.workspace_id and d.tags <> ''{}'' on conflict do nothing
+       where d.workspace_id = had and d.tags <> ''{}'' on conflict do nothing
 ; end loop
 ; perform set_config(''baton.scope'', '''', true), set_config(''baton.workspace_id'', '''', true)
 ; end';
