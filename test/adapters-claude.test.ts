@@ -28,7 +28,7 @@ describe('claude_local', () => {
   test('chooses its session and reports it before its program runs', async () => {
     const home = await cli.fresh()
     const { result, heard } = await cli.run(home)
-    expect(heard.events.slice(0, 2).map(({ type }) => type)).toEqual(['session', 'process'])
+    expect(heard.events.slice(0, 3).map(({ type }) => type)).toEqual(['session', 'invocation', 'process'])
     const [reported] = eventsOf(heard, 'session')
     expect(cli.calls(home)[0]!.args).toEqual(expect.arrayContaining(['--session-id', reported!.sessionId]))
     expect(result.sessionId).toBe(reported!.sessionId)

@@ -171,6 +171,10 @@ describe('its result', () => {
   })
 })
 
+/** What Baton itself reports about the start of a program is tested elsewhere. */
+const isItsOwn = ({ hook, type }: { hook: string; type?: string }) =>
+  hook !== 'log' && type !== 'process' && type !== 'invocation'
+
 describe('its reports during the run', () => {
   test('are passed on in order', async () => {
     const { reported } = await invoke(
@@ -184,7 +188,7 @@ describe('its reports during the run', () => {
         { baton: 'rate_limit', until: '2030-01-01T01:00:00+01:00' },
       ),
     )
-    expect(reported.filter(({ hook, type }) => hook !== 'log' && type !== 'process')).toEqual([
+    expect(reported.filter(isItsOwn)).toEqual([
       { hook: 'event', type: 'progress', what: { percent: 40, step: 'half' } },
       { hook: 'usage', what: { inputTokens: 1, outputTokens: 2 } },
       { hook: 'event', type: 'checkpoint', what: { data: { at: 3 } } },
@@ -259,7 +263,7 @@ describe('its reports during the run', () => {
     [{ usage: { inputTokens: 1e300 } }],
   ])('are ignored with a warning if malformed: %j', async (line) => {
     const { reported, logged, result } = await invoke(printing(line))
-    expect(reported.filter(({ hook, type }) => hook !== 'log' && type !== 'process')).toEqual([])
+    expect(reported.filter(isItsOwn)).toEqual([])
     expect(logged('system')).toMatch(/^Ignored an invalid report: .+\.\n$/)
     expect(result).toMatchObject({ outcome: 'succeeded', usage: null, sessionId: null })
   })

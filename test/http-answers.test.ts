@@ -268,6 +268,7 @@ describe('all other answers match their declared schemas', () => {
       async () => (await w.call('GET', '/runs?agent=sim&status=succeeded')).body.items[0],
     )
     await get(`/runs/${over.id}`, `/runs/${over.id}/events`, `/runs/${over.id}/log`, '/runs?include=result')
+    await get(`/runs/${over.id}/invocation`)
     for (const what of ['log?tail=10', 'log/search?q=hello', 'log/outline', 'transcript'])
       await get(`/runs/${over.id}/${what}`)
     await all(['POST', '/runs/tails', { ids: [over.id, UNKNOWN] }])

@@ -134,7 +134,7 @@ async function invoke<S extends CliSettings>(
     const onLine = async (line: string) => {
       for (const event of reader.take(line)) await report(event)
     }
-    await hooks.event('invocation', invocationOf(spec))
+    if (!signal.aborted) await hooks.event('invocation', invocationOf(spec))
     const end = await runChild(spec, rawHooks, onLine, signal)
     return { end, reader, verdict: reader.end({ code: end.exitCode, stderrTail: end.stderrTail }) }
   }

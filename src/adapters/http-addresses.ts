@@ -73,3 +73,9 @@ export const allowedOnly =
       if (options.all) callback(null, allowed)
       else callback(null, first.address, first.family)
     })
+
+/** An address as it may be shown: without a login, and of its query only the names. */
+export function withoutValues({ origin, pathname, searchParams }: URL): string {
+  const names = [...searchParams.keys()].map((name) => `${name}=…`)
+  return `${origin}${pathname}${names.length > 0 ? `?${names.join('&')}` : ''}`
+}

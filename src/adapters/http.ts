@@ -7,7 +7,7 @@ import type { Callbacks, Expected } from './callbacks.ts'
 import { commonSettings, configOf, failed } from './config.ts'
 import { Deadline } from './deadline.ts'
 import { quietHooks } from './hooks.ts'
-import { namesForbiddenAddress } from './http-addresses.ts'
+import { namesForbiddenAddress, withoutValues } from './http-addresses.ts'
 import { type AgentAnswer, answerIn, failureIn } from './http-answers.ts'
 import { exchange } from './http-exchange.ts'
 import type {
@@ -149,7 +149,11 @@ class HttpRun {
     await this.#log(`${method} ${origin}${pathname}`)
     const body = JSON.stringify(requestOf(this.#input, this.#sessionId))
     const sent = { ...headers, 'content-type': 'application/json', accept: 'application/json' }
-    await this.#hooks.event('invocation', { method, url: this.#settings.url, headers: Object.keys(sent) })
+    await this.#hooks.event('invocation', {
+      method,
+      url: withoutValues(this.#url),
+      headers: Object.keys(sent),
+    })
     const answer = await exchange({
       ...{ url: this.#url, method, headers: sent, body, signal },
       lookup: this.#lookup,

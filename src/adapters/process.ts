@@ -75,7 +75,7 @@ async function invoke(
       graceMs: graceSec * 1_000,
       runId: input.runId,
     }
-    await quietHooks(hooks).event('invocation', invocationOf(spec))
+    if (!signal.aborted) await quietHooks(hooks).event('invocation', invocationOf(spec))
     const end = await runChild(spec, hooks, onLine, signal)
     return resultOf(facts, failureOf(end, command))
   } finally {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { withoutValues } from '../adapters/http-addresses.ts'
 import { type KnownSecrets, REDACTED, Redactor, redactText } from '../core/redaction.ts'
 import { plainText } from '../core/runs/answers.ts'
 import { isSecretName } from '../core/secret-names.ts'
@@ -63,7 +64,10 @@ export function callOf(reported: unknown, secrets: KnownSecrets): AgentCall | nu
       request: null,
     }
   }
-  const url = firstBytes(shown(withoutSecrets(data.url)), LONGEST_ARGUMENT_BYTES)
+  const url = firstBytes(
+    shown(URL.canParse(data.url) ? withoutValues(new URL(data.url)) : REDACTED),
+    LONGEST_ARGUMENT_BYTES,
+  )
   return { program: null, request: { method: shown(data.method), url, headers: names(data.headers) } }
 }
 
@@ -98,12 +102,4 @@ function withoutShapes(argument: string, before: string | undefined): string {
   return argument.replace(/[^\s"'=]+/g, (word) =>
     word !== REDACTED && !UUID.test(word) && looksSecret(word) ? REDACTED : word,
   )
-}
-
-/** Without a login, and with only the names of its query. */
-function withoutSecrets(text: string): string {
-  if (!URL.canParse(text)) return REDACTED
-  const { origin, pathname, searchParams } = new URL(text)
-  const names = [...searchParams.keys()].map((name) => `${name}=…`)
-  return `${origin}${pathname}${names.length > 0 ? `?${names.join('&')}` : ''}`
 }
