@@ -49,7 +49,7 @@ describe('a run costs', () => {
     const [run] = await w.over('dev')
     expect(run).toMatchObject({ costUsd: null, usage: { inputTokens: 60 } })
     const { body: state } = await w.call('GET', '/agents/dev/runtime-state')
-    expect(state).toMatchObject({ runs: 1, unknownRuns: 1, totalCostUsd: null })
+    expect(state).toMatchObject({ runs: 1, unknownRuns: 1, totalCostUsd: '0' })
   })
 })
 

@@ -2,7 +2,6 @@ import { Refused } from '../core/errors.ts'
 import { originOf } from '../core/events.ts'
 import type { HolderRequest } from '../core/replies.ts'
 import { requestsTo } from '../core/rules/holder.ts'
-import { knownDollars } from '../core/runs/dollars.ts'
 import type { Run } from '../core/runs/records.ts'
 import { requestCancel } from '../core/runs/run-life.ts'
 import { resetSessions } from '../core/runs/runtime-state.ts'
@@ -203,7 +202,6 @@ export async function showRuntimeState(
   const { lastStartedAt, nextTimerAt, parkedUntil, updatedAt, ...rest } = state
   return {
     ...rest,
-    totalCostUsd: knownDollars(rest.totalCostUsd, rest.unknownRuns > 0),
     lastStartedAt: instant(lastStartedAt),
     nextTimerAt: instant(nextTimerAt),
     parkedUntil: instant(parkedUntil),

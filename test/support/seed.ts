@@ -188,6 +188,7 @@ async function seedRuns(
        values ($1, $2, 0, 3, 'stdout', now(), 'yes')`,
       [workspace, over],
     )
+    await client.query('insert into alert_checks (workspace_id, due_at) values ($1, now())', [workspace])
     await client.query(`insert into run_invocations (workspace_id, run_id, told) values ($1, $2, '{}')`, [
       workspace,
       running,

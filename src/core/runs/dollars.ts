@@ -33,7 +33,3 @@ export const dollarsBeyond = (dollars: string, booked: string | null): string =>
 
 export const addDollars = (a: string, b: string | null): string =>
   b === null ? dollarsOf(nanosOf(a)) : dollarsOf(nanosOf(a) + nanosOf(b))
-
-/** A sum of costs as far as they are known. Null: nothing is known of any that costs anything. */
-export const knownDollars = (sum: string, isSomeUnknown: boolean): string | null =>
-  sum === '0' && isSomeUnknown ? null : sum

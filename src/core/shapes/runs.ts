@@ -168,7 +168,9 @@ export const RuntimeStateView = z.object({
   totalInputTokens: z.number(),
   totalOutputTokens: z.number(),
   totalCachedInputTokens: z.number(),
-  totalCostUsd: z.string().nullable().describe('Of the runs whose cost is known; null: of none'),
+  totalCostUsd: z
+    .string()
+    .describe('Of the runs whose cost is known; unknownRuns says of how many it is not'),
   unknownRuns: z.int().describe('Runs whose cost is unknown'),
   lastStartedAt: z.string().nullable(),
   nextTimerAt: z.string().nullable(),

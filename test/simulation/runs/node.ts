@@ -30,8 +30,8 @@ const HEARTBEAT_MS = 2_000
 const RECOVER_MS = 10_000
 const FORGOTTEN_AFTER_MS = 35_000
 
-/** What differs from the memory store. */
-const UNCOUNTED = 'countersCorrected'
+/** The memory store has no counters to correct, nor an inbox. */
+const NOT_HERE = new Set(['countersCorrected', 'alertsSettled'])
 
 /** A process of Baton that runs agents and coordinates: the real executor, recovery and upkeep, until it dies. */
 export class RunNode implements StoreUser {
@@ -111,7 +111,7 @@ export class RunNode implements StoreUser {
       if (!this.#world.leads(this)) return
       const about = { kernel: this.kernel, assignable: new Set<number>(), assignment }
       for (const { name, run } of STEPS)
-        if (name !== UNCOUNTED) await run(about as unknown as CoordinatorContext)
+        if (!NOT_HERE.has(name)) await run(about as unknown as CoordinatorContext)
     })
   }
 

@@ -1,4 +1,4 @@
-import { knownDollars, nanosOf } from '../../runs/dollars.ts'
+import { nanosOf } from '../../runs/dollars.ts'
 import type { MissionRecord } from './record.ts'
 
 /** What the runs of a mission have spent: whether that is its budget, and whether it is worth an event of its own. */
@@ -10,7 +10,7 @@ type CostOfRuns = Pick<MissionRecord['counts'], 'tokens' | 'usd' | 'runs' | 'unk
  * before runs were counted, tokens without dollars say that it is unknown.
  */
 export const knownCost = ({ tokens, usd, runs, unknownRuns }: CostOfRuns): string | null =>
-  knownDollars(usd, runs > 0 ? unknownRuns > 0 : tokens > 0)
+  usd === '0' && (runs > 0 ? unknownRuns > 0 : tokens > 0) ? null : usd
 
 /** For people: "$1.20", "$1.20 (unknown for 6 of 9 runs)", "unknown cost". */
 export function costText(counts: CostOfRuns): string {

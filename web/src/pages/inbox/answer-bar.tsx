@@ -55,7 +55,6 @@ export function AnswerBar(props: {
   const { item, isReady, onAnswer, onFocusForm } = props
   const { can } = useSession()
   const isPhone = useIsPhone()
-  const go = useGo()
   const [asked, setAsked] = useState<{ decision: Decision; startsOver: boolean } | null>(null)
   const refusal = can('operate') ? null : 'This needs the right to operate.'
   const decide = (decision: Decision, startsOver = false) => {
@@ -80,24 +79,7 @@ export function AnswerBar(props: {
     ...(item.actions.includes('retry') && canStartOver('retry', item) ? [entry('retry', true)] : []),
     ...rest.map((decision) => entry(decision)),
   ]
-  useShortcuts('Inbox', {
-    a: {
-      words: on ? buttonWords(on, item) : 'Approve',
-      run: () => on && decide(on),
-      isOff: on === null || refusal !== null,
-    },
-    r: {
-      words: 'Reject with a reason',
-      run: () => back && decide(back),
-      isOff: back === null || refusal !== null,
-    },
-    e: {
-      words: 'Open the plan in its mission',
-      run: () => go(`/missions/${item.about.missionId}?view=plan`),
-      isOff: item.kind !== 'plan',
-    },
-    Enter: { words: 'Answer', run: onFocusForm, isOff: on === null || canBeTogether(on) },
-  })
+  useDecisionKeys(item, { isOff: refusal !== null, decide, onFocusForm })
   return (
     <div className="flex flex-wrap items-center gap-2">
       {on && canBeTogether(on) && (
@@ -150,6 +132,34 @@ export function AnswerBar(props: {
       )}
     </div>
   )
+}
+
+/** The keys of the decisions that have a button, and those that lead to where one is made. */
+function useDecisionKeys(
+  item: InboxDetail,
+  keys: { isOff: boolean; decide: (decision: Decision) => void; onFocusForm: () => void },
+) {
+  const { isOff, decide, onFocusForm } = keys
+  const go = useGo()
+  const [on, back] = [wayOn(item.actions), wayBack(item.actions)]
+  useShortcuts('Inbox', {
+    a: {
+      words: on ? buttonWords(on, item) : 'Approve',
+      run: () => on && decide(on),
+      isOff: on === null || isOff,
+    },
+    r: {
+      words: 'Reject with a reason',
+      run: () => back && decide(back),
+      isOff: back === null || isOff,
+    },
+    e: {
+      words: 'Open the plan in its mission',
+      run: () => go(`/missions/${item.about.missionId}?view=plan`),
+      isOff: item.kind !== 'plan',
+    },
+    Enter: { words: 'Answer', run: onFocusForm, isOff: on === null || canBeTogether(on) },
+  })
 }
 
 const startOverWords = (decision: Decision) =>
