@@ -1,17 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { LiveEvent } from '../src/live/card.ts'
-import {
-  buttonWords,
-  type Decision,
-  headline,
-  type InboxItem,
-  otherWays,
-  reasonWords,
-} from '../src/pages/inbox/kinds.ts'
+import { buttonWords, type Decision, headline, type InboxItem, otherWays } from '../src/pages/inbox/kinds.ts'
 import { closedWords, rowAfter, rowsAfter } from '../src/pages/inbox/rows.ts'
 import { afterEvent } from '../src/pages/inbox/use-inbox.ts'
 import { layersOf } from '../src/pages/mission/layers.ts'
 import { tasksOf } from '../src/pages/mission/written-plan.ts'
+import { reasonText } from '../src/parts/wording.ts'
 
 const item = (id: string, kind: InboxItem['kind'] = 'review') => ({ id, kind }) as InboxItem
 const idsOf = (rows: readonly { item: InboxItem }[]) => rows.map((row) => row.item.id)
@@ -68,7 +62,7 @@ test('an agent that does not come is what the other buttons are about, and the r
   expect(otherWays({ ...stuck, waitsFor: null, reason: 'score 0.6' })).toEqual([])
   expect(otherWays({ ...stuck, kind: 'alert', actions: ['release', 'resume', 'skip'] })).toEqual(['release'])
   const reasons = ['no_verdict: rev-1 is paused', 'no_verdict', 'rev-1 is paused', null]
-  expect(reasons.map(reasonWords)).toEqual([
+  expect(reasons.map((one) => one && reasonText(one))).toEqual([
     'No verdict: rev-1 is paused',
     'No verdict.',
     ...reasons.slice(2),

@@ -99,3 +99,10 @@ export function bytesText(bytes: number): string {
   const [amount, unit] = bytes < 999_500 ? [bytes / 1_000, 'KB'] : [bytes / 1_000_000, 'MB']
   return `${amount < 99.5 ? amount.toFixed(1).replace(/\.0$/, '') : Math.round(amount)} ${unit}`
 }
+
+const NO_VERDICT = 'no_verdict'
+export const isNoVerdict = (reason: string | null) => reason?.startsWith(NO_VERDICT) ?? false
+
+/** Why a task waits for a person. Most reasons are words already. */
+export const reasonText = (reason: string) =>
+  isNoVerdict(reason) ? `No verdict${reason.slice(NO_VERDICT.length) || '.'}` : reason

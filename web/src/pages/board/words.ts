@@ -1,5 +1,6 @@
 import type { BoardColumn } from '../../../../src/core/board.ts'
 import type { Card } from '../../live/card.ts'
+import { reasonText } from '../../parts/wording.ts'
 import { nameOfTask, shortKey } from '../../requests/act-words.ts'
 
 /** What a card says, in as few words as fit. Pure. */
@@ -32,7 +33,7 @@ export function reasonOf(card: Card): string | null {
       return step
     case 'awaiting_human':
       // The reason of a question is the word "question"; what is asked is on the task.
-      return awaits === 'question' ? AWAITS.question : (reason ?? AWAITS.result)
+      return awaits === 'question' ? AWAITS.question : reason === null ? AWAITS.result : reasonText(reason)
     case 'budget_exceeded':
       return AWAITS.budget
     case 'failed':

@@ -66,6 +66,7 @@ export function AnswerBar(props: {
   }
   const [on, back] = [wayOn(item.actions), wayBack(item.actions)]
   const others = otherWays(item)
+  const isStartOverInMenu = isPhone || others.length > 0
   const shown = [on, back, item.actions.includes('replan') ? ('replan' as const) : null, ...others]
   const rest = item.actions.filter((one) => !shown.includes(one))
   const entry = (decision: Decision, startsOver = false) => ({
@@ -75,11 +76,11 @@ export function AnswerBar(props: {
     disabledReason: refusal,
   })
   const entries = [
-    ...(back && isPhone && canStartOver(back, item) ? [entry(back, true)] : []),
+    ...(back && isStartOverInMenu && canStartOver(back, item) ? [entry(back, true)] : []),
     ...(item.actions.includes('retry') && canStartOver('retry', item) ? [entry('retry', true)] : []),
     ...rest.map((decision) => entry(decision)),
   ]
-  useDecisionKeys(item, { isOff: refusal !== null, decide, onFocusForm })
+  useAnswerKeys({ item, on, back, refusal, decide, onFocusForm })
   return (
     <div className="flex flex-wrap items-center gap-2">
       {on && canBeTogether(on) && (
@@ -92,7 +93,7 @@ export function AnswerBar(props: {
           {buttonWords(back, item)}
         </Button>
       )}
-      {back && !isPhone && canStartOver(back, item) && (
+      {back && !isStartOverInMenu && canStartOver(back, item) && (
         <Button disabledReason={refusal} kind="quiet" onClick={() => decide(back, true)}>
           {startOverWords(back)}
         </Button>
@@ -134,24 +135,27 @@ export function AnswerBar(props: {
   )
 }
 
-/** The keys of the decisions that have a button, and those that lead to where one is made. */
-function useDecisionKeys(
-  item: InboxDetail,
-  keys: { isOff: boolean; decide: (decision: Decision) => void; onFocusForm: () => void },
-) {
-  const { isOff, decide, onFocusForm } = keys
+/** `a` and `r` take the first ways on and back. */
+function useAnswerKeys(props: {
+  item: InboxDetail
+  on: Decision | null
+  back: Decision | null
+  refusal: string | null
+  decide: (decision: Decision) => void
+  onFocusForm: () => void
+}) {
+  const { item, on, back, refusal, decide, onFocusForm } = props
   const go = useGo()
-  const [on, back] = [wayOn(item.actions), wayBack(item.actions)]
   useShortcuts('Inbox', {
     a: {
       words: on ? buttonWords(on, item) : 'Approve',
       run: () => on && decide(on),
-      isOff: on === null || isOff,
+      isOff: on === null || refusal !== null,
     },
     r: {
       words: 'Reject with a reason',
       run: () => back && decide(back),
-      isOff: back === null || isOff,
+      isOff: back === null || refusal !== null,
     },
     e: {
       words: 'Open the plan in its mission',

@@ -1,6 +1,6 @@
 import { Icon } from '../../parts/icon.tsx'
 import { Moment } from '../../parts/moment.tsx'
-import { countText } from '../../parts/wording.ts'
+import { countText, reasonText } from '../../parts/wording.ts'
 import { HUE_TEXT } from '../../theme/hues.ts'
 import { headline, type InboxItem, KINDS } from './kinds.ts'
 import { closedWords, type Row } from './rows.ts'
@@ -13,7 +13,7 @@ export const blocksWords = (blocks: number) =>
 const secondLine = ({ kind, title, preview, reason, generation, digest }: InboxItem) => {
   if (kind === 'question') return title
   if (kind === 'plan' && digest !== null) return `Version ${generation} of the plan`
-  return preview ?? reason
+  return preview ?? (reason && reasonText(reason))
 }
 
 /** One thing that waits, in two lines. */

@@ -1,5 +1,6 @@
 import type { AnswerTo } from '../../../../src/client/client.ts'
 import type { InboxKind } from '../../../../src/core/waiting.ts'
+import { isNoVerdict } from '../../parts/wording.ts'
 import type { IconName } from '../../theme/icons.ts'
 import type { Hue } from '../../theme/marks.ts'
 
@@ -97,14 +98,9 @@ export const wayBack = (actions: readonly Decision[]): Decision | null =>
 const OTHER_WAYS: readonly Decision[] = ['verify', 'resume', 'release']
 export const otherWays = ({ actions, waitsFor, reason }: InboxItem): Decision[] =>
   // A result that was judged can be verified again, but that is not what its reader looks for.
-  waitsFor === null && !(reason ?? '').startsWith(NO_VERDICT)
+  waitsFor === null && !isNoVerdict(reason)
     ? []
     : OTHER_WAYS.filter((one) => one !== wayOn(actions) && actions.includes(one))
-
-const NO_VERDICT = 'no_verdict'
-/** Why it waits, in words. */
-export const reasonWords = (reason: string | null): string | null =>
-  reason?.startsWith(NO_VERDICT) ? `No verdict${reason.slice(NO_VERDICT.length) || '.'}` : reason
 
 /** These need more than a decision, so they are not taken for several items at once. */
 const NEEDS_WORDS: readonly Decision[] = ['answer', 'raise']

@@ -1,10 +1,11 @@
 import { PageLink } from '../../links.tsx'
 import { Markdown } from '../../parts/markdown.tsx'
 import { Moment } from '../../parts/moment.tsx'
+import { reasonText } from '../../parts/wording.ts'
 import { MissionChanges } from '../changes/mission-changes.tsx'
 import { Part, Review } from '../changes/review.tsx'
 import { PlanVersion } from '../mission/plan-version.tsx'
-import { type InboxDetail, reasonWords } from './kinds.ts'
+import type { InboxDetail } from './kinds.ts'
 
 /** What is to be decided about, in full. */
 export function Subject({ item }: { item: InboxDetail }) {
@@ -33,7 +34,7 @@ export function Subject({ item }: { item: InboxDetail }) {
           digest={item.digest}
           generation={item.generation ?? task.generation}
           hasKeys
-          reason={reasonWords(reason)}
+          reason={reason && reasonText(reason)}
           task={task}
         />
       ) : null

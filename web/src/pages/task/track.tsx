@@ -10,7 +10,7 @@ export function Track({ project, track }: { project: string; track: string }) {
   })
   const purpose = data?.tracks.find((one) => one.track === track)?.purpose ?? null
   return (
-    <span title={purpose ?? undefined}>
+    <span className="break-words whitespace-normal">
       {track}
       {purpose !== null && <span className="text-muted"> · {purpose}</span>}
     </span>

@@ -1,3 +1,4 @@
+import { reasonText } from '../../parts/wording.ts'
 import { shortKey } from '../../requests/act-words.ts'
 import { whyNotTaken } from './eligible.ts'
 import type { Neighbour, ShownTask, Task } from './use-task.ts'
@@ -108,7 +109,7 @@ function needsPerson(task: Task, now: ShownTask): WhyAndNext {
       why: `a question from ${task.question?.askedBy ?? 'its agent'} is waiting for you`,
       next: next('queued again with your answer'),
     }
-  const because = task.awaits?.reason ?? null
+  const because = task.awaits?.reason ? reasonText(task.awaits.reason) : null
   if (now.resultDigest !== null)
     return {
       why: because ? `its result is waiting for you: ${because}` : 'its result is waiting for your review',
