@@ -35,7 +35,8 @@ export function Copyable({
   }, [isCopied])
   const form = isBlock
     ? 'flex w-full items-start gap-3 rounded-card border border-line bg-sunken px-3 py-2 text-left'
-    : 'inline-flex max-w-full items-center gap-1 rounded-chip px-1 -mx-1 hover:bg-hover'
+    : // Its margins reach beyond what contains it, which is no wider than the text.
+      'inline-flex max-w-[calc(100%+8px)] items-center gap-1 rounded-chip px-1 -mx-1 hover:bg-hover'
   return (
     <button
       aria-label={`Copy ${shown ?? text}`}

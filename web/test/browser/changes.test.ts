@@ -109,6 +109,8 @@ describe.skipIf(!isHere || !isGitHere)('what an agent changed', { timeout: 180_0
     await page.getByText('attempt 1 of dev, in the same folder').waitFor()
     for (const commit of [two.folder.saved.commit, two.folder.worktree.baseCommit])
       await page.getByRole('button', { name: `Copy ${commit.slice(0, 10)}` }).waitFor()
+    const short = page.getByText(two.folder.saved.commit.slice(0, 10), { exact: true }).first()
+    expect(await short.evaluate((text) => text.scrollWidth - text.clientWidth), 'all of it is shown').toBe(0)
     await page.getByText('git -C').waitFor()
     await diffOf(page, 'readme.md').getByText('Hello <b>you</b>').waitFor()
     await page.getByRole('combobox', { name: 'Attempt' }).selectOption({ label: 'Attempt 1 of dev' })
