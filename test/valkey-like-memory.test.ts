@@ -327,7 +327,10 @@ async function everything({ store, workspace }: Side, dice: ReturnType<typeof ch
     const task = await store.task(workspace, id)
     if (!task) break
     all.push(task.record)
-    const results = (await store.results(workspace, id)).toSorted(byText)
+    const results = (await store.results(workspace, id))
+      // Only stores that hold runs know how long the work took.
+      .map((result) => ({ ...result, processingMs: null }))
+      .toSorted(byText)
     lineages.push([task, await store.claims(workspace, id), results])
     for (const { accepted, generation, session, hash, ref } of results)
       if (accepted === false) rejected.push({ id, uuid: task.record.uuid, generation, session, hash, ref })

@@ -111,6 +111,7 @@ export class Coordinator implements Coordination {
       listeningSince: since,
       assignable: new Set<number>(),
       alertLooks: new Map(),
+      alertGraceMs: 0,
       only: only ?? undefined,
     }
     // A step takes a batch at a time: of all workspaces, one must not hide the others behind its own.

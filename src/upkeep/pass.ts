@@ -27,6 +27,8 @@ export interface CoordinatorContext extends UpkeepContext<ServerStore> {
   assignment: Assignment
   /** Which workspaces need not be looked at for alerts: a hint, too. */
   alertLooks: AlertLooks
+  /** Without it, people are told of what is true at once only when it has lasted for some seconds. */
+  alertGraceMs?: number | undefined
 }
 
 /** Agents that stopped sending heartbeats, and agents that were to terminate after their current work. */

@@ -103,8 +103,8 @@ async function runIn(workspace: Workspace, agent: string): Promise<string> {
   return over.id
 }
 
-/** What the server writes all the time without requests: its heartbeat, its leader lease, its position in the log. */
-const CLUSTER_TABLES = ['nodes', 'leader_leases', 'log_cursors']
+/** What the server writes all the time without requests: its heartbeat, its leader lease, its position in the log, its next looks. */
+const CLUSTER_TABLES = ['nodes', 'leader_leases', 'log_cursors', 'alert_checks']
 
 const statements = new WeakMap<pg.Client, string>()
 
