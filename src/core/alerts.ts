@@ -42,8 +42,10 @@ export function alertChanges(
   graceMs: number,
 ): AlertChanges {
   const counting = untaken.filter(({ at }) => at <= now)
-  const stays = ({ id, group, isOpen }: RaisedAlert) =>
-    counting.some((one) => one.id === id || (isOpen && one.group === group))
+  // Sets: each of ten thousand tasks may wait for something else.
+  const ids = new Set(counting.map(({ id }) => id))
+  const groups = new Set(counting.map(({ group }) => group))
+  const stays = ({ id, group, isOpen }: RaisedAlert) => ids.has(id) || (isOpen && groups.has(group))
   const staying = raised.filter(stays)
   const told = new Set(staying.map(({ group }) => group))
   const untold = untaken.filter(({ group }) => !told.has(group))
@@ -55,6 +57,6 @@ export function alertChanges(
       ...staying.filter((one) => one.told !== one.reason),
     ],
     clear: raised.filter((one) => !stays(one)),
-    nextAt: later.length === 0 ? null : Math.min(...later),
+    nextAt: later.length === 0 ? null : later.reduce((one, other) => Math.min(one, other)),
   }
 }

@@ -104,12 +104,13 @@ const GROUP = `case when t.only_agent is null then 'lane ' || t.lane
      else case when ${PLAIN} then 'agent ' else 'agent in missions ' end || t.only_agent end as "group"`
 const asJson = (rows: string) => `(select coalesce(json_agg(to_json(x)), '[]') from (${rows}) x)`
 
-// What nobody takes, what people were told, and when this is looked at next. $1 workspace.
+// What nobody takes, what people were told, and when this is looked at next. Tasks are found one by one: before its first analysis, the
+// planner would find what nobody takes again for each task. $1 workspace.
 const LOOK = statement(
   'alerts',
   `with recursive ${UNTAKEN} select
      ${asJson(`select t.id, t.uuid, t.version, ${GROUP}, ${WHY_UNTAKEN} as reason, ms(u.at) as at, u.is_sudden as "isSudden"
-       from untaken u join tasks t on t.workspace_id = $1 and t.id = u.num ${ITS_AGENT}`)} as untaken,
+       from untaken u cross join lateral (select * from tasks t where t.workspace_id = $1 and t.id = u.num offset 0) t ${ITS_AGENT}`)} as untaken,
      ${asJson(`select t.id, t.uuid, t.version, ${GROUP}, ${WHY_UNTAKEN} as reason, d.waits_because as told,
        ${isOpenFor('t')} as "isOpen" from task_details d join tasks t on t.workspace_id = $1 and t.id = d.task_id ${ITS_AGENT} where d.workspace_id = $1 and d.waits_kind = 'alert'`)} as raised,
      (select l.verify_timeout_seconds * 1000 from limits l where l.workspace_id = $1) as "longMs",
