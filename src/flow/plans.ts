@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { NewTask, OnTask, TaskPatch } from '../core/commands.ts'
+import { capabilitiesOf, newTask } from '../core/new-task.ts'
 import type { Plan, PlanTask, PlanTrack } from '../core/plans/plan.ts'
 import { conflictingPlan, type PlanConflict, refusedPlan } from '../core/plans/refusal.ts'
 import type { AnswerOf } from '../core/shapes/common.ts'
@@ -105,39 +106,31 @@ class PlanDiff {
       .filter((record) => record !== undefined)
     const isNew = (key: string) => this.#places.has(key)
     const parent = whole && this.#parent(planned, whole)
-    this.tasks.push({
-      key: task.key,
-      projectId: this.#project.projectId,
-      parent,
-      merge: whole ? (whole.merge ?? 'object') : (task.merge ?? 'none'),
-      priority: task.priority,
-      maxRetries: task.maxRetries,
-      maxContinuations: task.maxContinuations,
-      onlyAgent: task.agent,
-      capabilities: [...new Set(task.requiredCapabilities)].sort(),
-      review: 'none',
-      runAt: null,
-      expiresAt: null,
-      missionId: null,
-      purpose: 'work',
-      optional: false,
-      watch: null,
-      dependsOn: there.map(({ id }) => id),
-      dependsOnNew: dependsOn.filter(isNew).map((key) => this.#places.get(key)!),
-      unique: null,
-      triggerRule: task.merge === null ? task.triggerRule : 'all_success',
-      details: {
-        title: task.title,
-        taskType: task.taskType,
-        description: task.description,
-        input: task.input,
-        tags: task.tags,
-        dependsOn: there.map(({ uuid }) => uuid),
-        userId: null,
-        project: this.#project.slug,
-        parent: null,
-      },
-    })
+    this.tasks.push(
+      newTask({
+        key: task.key,
+        projectId: this.#project.projectId,
+        parent,
+        merge: whole ? (whole.merge ?? 'object') : (task.merge ?? 'none'),
+        priority: task.priority,
+        maxRetries: task.maxRetries,
+        maxContinuations: task.maxContinuations,
+        onlyAgent: task.agent,
+        capabilities: capabilitiesOf(task.requiredCapabilities),
+        dependsOn: there.map(({ id }) => id),
+        dependsOnNew: dependsOn.filter(isNew).map((key) => this.#places.get(key)!),
+        triggerRule: task.merge === null ? task.triggerRule : 'all_success',
+        details: {
+          title: task.title,
+          taskType: task.taskType,
+          description: task.description,
+          input: task.input,
+          tags: task.tags,
+          dependsOn: there.map(({ uuid }) => uuid),
+          project: this.#project.slug,
+        },
+      }),
+    )
   }
 
   #parent({ task }: PlannedTask, whole: PlanTask): NewTask['parent'] {

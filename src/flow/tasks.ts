@@ -6,17 +6,16 @@ import type { NewComment } from '../core/comments.ts'
 import { Refused } from '../core/errors.ts'
 import { idCarriedBy } from '../core/ids.ts'
 import { parentKey } from '../core/keys.ts'
+import { capabilitiesOf, newTask, reviewOf, watchOf } from '../core/new-task.ts'
 import type { TaskRecord } from '../core/records.ts'
 import type { TaskGranted } from '../core/replies.ts'
 import type { AnswerOf } from '../core/shapes/common.ts'
-import type { MissionConfig } from '../core/shapes/missions.ts'
 import type { BriefTask, TaskCreate, TaskView } from '../core/shapes/tasks.ts'
-import type { TaskWatch } from '../core/task-watch.ts'
 import { type Caller, granted, type Kernel, principalOf } from '../kernel/kernel.ts'
 import type { StoredTask } from '../store/store.ts'
 import { missionJoined, type NamedMissions, NO_MISSIONS, planOf } from './missions/joining.ts'
-import { estimateMsOf, refuseCommands, reviewOf } from './missions/plan-tasks.ts'
 import { type NamedAgent, refuseOwnAgent } from './named-agents.ts'
+import { refuseCommands } from './named-commands.ts'
 import { unblockAfter } from './unblock.ts'
 import { recordView, taskView } from './views.ts'
 
@@ -48,7 +47,7 @@ export async function createTasks(
   )
   await refuseOwnAgent(kernel, caller, tasks.flatMap(agentsIn))
   const projects = await projectsOf(kernel, caller, tasks)
-  const wanted = tasks.map((task, index) => as(newTask(task, index, { projects, missions }, caller)))
+  const wanted = tasks.map((task, index) => as(taskOf(task, index, { projects, missions }, caller)))
   await findParents(kernel, caller, tasks, wanted)
   await refuseCycles(kernel, caller, wanted)
   const first = granted(await kernel.run(caller, { on: 'new', tasks: wanted }))
@@ -177,9 +176,7 @@ const orderOnlyIn = (upstream: readonly NamedDependency[]): NewTask['orderOnly']
     ? undefined
     : { on: upstream.filter(({ kind }) => kind === 'order').map(({ id }) => id), onNew: [] }
 
-const NO_CAPABILITIES: readonly string[] = []
-
-function newTask(
+function taskOf(
   task: Create,
   index: number,
   { projects, missions }: { projects: ReadonlyMap<string, number>; missions: NamedMissions },
@@ -188,12 +185,10 @@ function newTask(
   const field = (name: string) => `tasks[${index}].${name}`
   const mission = missionJoined(task, missions, field)
   const upstream = namedDependencies(task.dependsOn, `tasks[${index}].`)
-  const capabilities =
-    task.requiredCapabilities.length === 0 ? NO_CAPABILITIES : [...new Set(task.requiredCapabilities)].sort()
   const parentId = task.parentId === undefined ? null : idCarriedBy(task.parentId)
   if (task.parentId !== undefined && parentId === null)
     throw Refused.field('VALIDATION_FAILED', `tasks[${index}].parentId`, 'names no task of this workspace')
-  return {
+  return newTask({
     key: task.key ?? null,
     projectId: task.project === undefined ? (mission?.projectId ?? 0) : projects.get(task.project)!,
     parent: parentId === null ? null : { id: parentId, uuid: task.parentId! },
@@ -202,16 +197,14 @@ function newTask(
     maxRetries: task.maxRetries,
     maxContinuations: task.maxContinuations,
     onlyAgent: task.agent ?? null,
-    capabilities,
+    capabilities: capabilitiesOf(task.requiredCapabilities),
     review: reviewOf(task.verification ?? null),
     runAt: task.runAt === undefined ? null : Date.parse(task.runAt),
     expiresAt: task.expiresAt === undefined ? null : Date.parse(task.expiresAt),
     missionId: mission?.id ?? null,
-    purpose: 'work',
     optional: task.optional,
     watch: watchOf(task, mission?.config),
     dependsOn: upstream.map(({ id }) => id),
-    dependsOnNew: [],
     orderOnly: orderOnlyIn(upstream),
     unique: uniqueOf(caller, task),
     triggerRule: task.triggerRule,
@@ -226,36 +219,11 @@ function newTask(
       metadata: task.metadata,
       createdBy: caller.actor,
       project: task.project ?? mission?.project ?? null,
-      parent: null,
       mission: mission?.uuid ?? null,
       plan: planOf(task, mission, field),
     },
-  }
+  })
 }
-
-/** Only the values given in the request: most tasks have none, and then nothing is stored. */
-function watchOf(task: Create, ofMission: MissionConfig | undefined): TaskWatch | null {
-  const { estimatedDurationMinutes } = task
-  const timeouts = ofMission?.timeouts ? { ...ofMission.timeouts, ...task.timeouts } : task.timeouts
-  const isFresh = task.fresh || undefined
-  if (timeouts === undefined && estimatedDurationMinutes === undefined && !isFresh && !ofMission) return null
-  const times = {
-    otherAgentOnRetry: ofMission?.anotherModelOnRetry || undefined,
-    retryBaseMs: inMs(ofMission?.retry?.baseSeconds),
-    estimateMs: estimateMsOf(estimatedDurationMinutes),
-    assignMs: inMs(timeouts?.assignSeconds),
-    stallMs: inMs(timeouts?.stallSeconds),
-    verifyMs: inMs(timeouts?.verifySeconds),
-    hangGraceMs: inMs(timeouts?.hangGraceSeconds),
-    hangAbortMs: inMs(timeouts?.hangAbortSeconds),
-    attemptMs: inMs(timeouts?.attemptSeconds),
-    deadlineMs: inMs(timeouts?.deadlineSeconds),
-  }
-  const given = Object.entries({ ...times, isFresh }).filter(([, value]) => value !== undefined)
-  return given.length === 0 ? null : Object.fromEntries(given)
-}
-
-const inMs = (seconds: number | undefined) => (seconds === undefined ? undefined : seconds * 1000)
 
 function uniqueOf(caller: Caller, task: Create): NewTask['unique'] {
   if (task.idempotencyKey === undefined) return null

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { Refused } from '../core/errors.ts'
-import type { Right } from '../core/shapes/administration.ts'
+import type { Right } from '../core/rights.ts'
 import type { Caller } from '../kernel/kernel.ts'
 import type { ServerStore } from '../store/server-store.ts'
 

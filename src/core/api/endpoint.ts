@@ -1,4 +1,4 @@
-import type { Right } from '../shapes/administration.ts'
+import type { Right } from '../rights.ts'
 import type { ReadonlyLists } from '../shapes/common.ts'
 
 /**

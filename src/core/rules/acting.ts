@@ -1,5 +1,5 @@
 import { type Refusal, refuse, refuseField } from '../errors.ts'
-import type { Right } from '../shapes/administration.ts'
+import type { Right } from '../rights.ts'
 
 /** Who may act as which agent: claim tasks in its name, and write under its claims. */
 

@@ -1,5 +1,5 @@
 import { type Refusal, refuse, refuseField } from '../errors.ts'
-import { type Right, type Role, rightsOf } from '../shapes/administration.ts'
+import { type Right, type Role, rightsOf } from '../rights.ts'
 
 /** No key can grant or revoke more than it has. The rights of a key never change, so these rules need only the keys. */
 

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import { Refused } from '../../core/errors.ts'
 import { idCarriedBy } from '../../core/ids.ts'
 import type { MissionRecord } from '../../core/kinds/mission/record.ts'
+import { modelOf } from '../../core/new-task.ts'
 import { locateValue } from '../../core/plans/located-value.ts'
 import { checkOutputSchema } from '../../core/plans/output-schema.ts'
 import { below } from '../../core/plans/path.ts'
@@ -11,7 +12,6 @@ import type { TaskPlan } from '../../core/task-plan.ts'
 import { whyUncheckable } from '../../core/verification/auto.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
-import { modelOf } from './plan-tasks.ts'
 
 /** Tasks that are added to a mission one by one, beside those of its plan. */
 

@@ -1,20 +1,16 @@
 import type { NewTask } from '../../core/commands.ts'
 import type { NewContractor } from '../../core/contractors.ts'
-import { Refused } from '../../core/errors.ts'
 import { idCarriedBy } from '../../core/ids.ts'
+import { capabilitiesOf, modelOf, newTask, reviewOf, watchOf } from '../../core/new-task.ts'
 import {
   type MissionEdge,
   type MissionPlan,
   type MissionTask,
   outsideId,
-  type VerificationRule,
 } from '../../core/plans/mission-plan.ts'
 import { checkPlan, readPlan } from '../../core/plans/read.ts'
 import { refusedPlan } from '../../core/plans/refusal.ts'
-import { DEFAULT_MAX_CONTINUATIONS } from '../../core/retry.ts'
 import type { MissionConfig } from '../../core/shapes/missions.ts'
-import type { TaskWatch } from '../../core/task-watch.ts'
-import type { Caller } from '../../kernel/kernel.ts'
 import { contractorsOf } from './contractors.ts'
 
 /** The tasks of a mission's plan. */
@@ -49,22 +45,10 @@ export function refuseCancelling({ tasks }: MissionPlan): void {
   throw refusedPlan([{ line: 0, column: 0, ...where, message }])
 }
 
-/** A command is code on the node, so naming one needs the right to say what agents run. */
-export function refuseCommands({ rights }: Pick<Caller, 'rights'>, fields: readonly string[]): void {
-  if (fields.length === 0 || rights.has('configure_agents')) return
-  throw new Refused(
-    'FORBIDDEN',
-    'Naming commands to run needs the right "configure_agents", which this key lacks.',
-    { errors: fields.map((field) => ({ field, message: 'needs the right "configure_agents"' })) },
-  )
-}
-
 export function tasksOf(plan: MissionPlan, mission: MissionOfTasks): NewTask[] {
   const placeOf = new Map(plan.tasks.map(({ tempId }, place) => [tempId, place]))
   const contractorOf = contractorsOf(mission)
-  return plan.tasks.map((task, place) =>
-    newTask(task, place, placeOf, mission, contractorOf(task.contractor)),
-  )
+  return plan.tasks.map((task, place) => taskOf(task, place, placeOf, mission, contractorOf(task.contractor)))
 }
 
 /** An id that is none of ours names no task. */
@@ -80,7 +64,7 @@ function orderOnly({ dependsOn }: MissionTask, placeOf: ReadonlyMap<string, numb
   return { on: outside.map(idOrNone), onNew: placesOf(edges, placeOf) }
 }
 
-function newTask(
+function taskOf(
   task: MissionTask,
   place: number,
   placeOf: ReadonlyMap<string, number>,
@@ -89,29 +73,22 @@ function newTask(
 ): NewTask {
   const outside = task.dependsOn.map(outsideId).filter((uuid) => uuid !== null)
   const { config } = mission
-  return {
-    key: null,
+  return newTask({
     projectId: mission.projectId,
-    parent: null,
-    merge: 'none',
     priority: task.priority ?? mission.priority,
     maxRetries: task.maxRetries ?? (config.retry?.maxAttempts ?? DEFAULT_MAX_RETRIES + 1) - 1,
-    maxContinuations: task.maxContinuations ?? DEFAULT_MAX_CONTINUATIONS,
+    maxContinuations: task.maxContinuations ?? undefined,
     onlyAgent: contractor?.slug ?? task.agent,
     contractor,
-    capabilities: [...new Set(task.capabilities)].sort(),
+    capabilities: capabilitiesOf(task.capabilities),
     review: reviewOf(task.verification),
-    runAt: null,
-    expiresAt: null,
     missionId: mission.id,
-    purpose: 'work',
     optional: task.optional,
     watch: watchOf(task, config),
     // An id that is none of ours is refused with the others, as a task that does not exist.
     dependsOn: outside.map(idOrNone),
     dependsOnNew: placesOf(task.dependsOn, placeOf),
     orderOnly: orderOnly(task, placeOf),
-    unique: null,
     triggerRule: task.triggerRule,
     details: {
       title: task.title,
@@ -120,24 +97,12 @@ function newTask(
       input: task.input ?? undefined,
       tags: task.tags,
       dependsOn: outside,
-      userId: null,
       project: mission.project,
-      parent: null,
       createdBy: mission.createdBy,
       plan: planDetails(task, place, config),
     },
-  }
+  })
 }
-
-/** A person's verdict is awaited; any other one Baton gets itself. */
-export const reviewOf = (rule: VerificationRule | null) =>
-  rule === null ? 'none' : rule.kind === 'human' ? 'human' : 'baton'
-
-/** The model of a task: its own, its type's, or the mission's; null: its agent decides. */
-export const modelOf = (
-  { model, taskType }: Pick<MissionTask, 'model' | 'taskType'>,
-  { models }: MissionConfig,
-): string | null => model ?? models?.byTaskType?.[taskType] ?? models?.default ?? null
 
 function planDetails(task: MissionTask, place: number, config: MissionConfig): NewTask['details']['plan'] {
   const { tempId, complexity, estimatedTokens, successCriteria, outputSchema, systemPrompt, budget } = task
@@ -157,32 +122,3 @@ function planDetails(task: MissionTask, place: number, config: MissionConfig): N
     verification: task.verification,
   }
 }
-
-/** The task's own times, then those of the mission. */
-function watchOf(task: MissionTask, config: MissionConfig): TaskWatch | null {
-  const times = { ...config.timeouts, ...task.timeouts }
-  const given = {
-    isFresh: task.fresh ?? undefined,
-    prefers: task.preferredAgent ?? undefined,
-    estimateMs: estimateMsOf(task.estimatedDurationMinutes ?? undefined),
-    otherAgentOnRetry: config.anotherModelOnRetry || undefined,
-    assignMs: inMs(times.assignSeconds),
-    stallMs: inMs(times.stallSeconds),
-    verifyMs: inMs(times.verifySeconds),
-    hangGraceMs: inMs(times.hangGraceSeconds),
-    hangAbortMs: inMs(times.hangAbortSeconds),
-    retryBaseMs: inMs(config.retry?.baseSeconds),
-    attemptMs: inMs(times.attemptSeconds),
-    deadlineMs: inMs(times.deadlineSeconds),
-  }
-  const known = Object.entries(given).filter(([, value]) => value !== undefined)
-  return known.length === 0 ? null : Object.fromEntries(known)
-}
-
-const MINUTE_MS = 60_000
-
-/** How long a task should take. */
-export const estimateMsOf = (minutes: number | undefined) =>
-  minutes === undefined ? undefined : Math.max(1, Math.round(minutes * MINUTE_MS))
-
-const inMs = (seconds: number | undefined) => (seconds === undefined ? undefined : seconds * 1000)

@@ -3,6 +3,7 @@ import type { NewTask, OnTask, TaskCommand } from '../../core/commands.ts'
 import { Refused } from '../../core/errors.ts'
 import { idCarriedBy } from '../../core/ids.ts'
 import type { MissionRecord } from '../../core/kinds/mission/record.ts'
+import { modelOf } from '../../core/new-task.ts'
 import { canonicalJson } from '../../core/plans/canonical.ts'
 import { type EstimateOptions, estimateTasks } from '../../core/plans/estimate.ts'
 import type { MissionPlan } from '../../core/plans/mission-plan.ts'
@@ -13,7 +14,7 @@ import type { Caller } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import type { StoredPlanTask } from '../../store/server-store.ts'
 import { pricedByAgents } from './agent-models.ts'
-import { missionPlan, modelOf, tasksOf } from './plan-tasks.ts'
+import { missionPlan, tasksOf } from './plan-tasks.ts'
 
 /** A newer plan for a mission that runs: what it would change, and the changes themselves. */
 

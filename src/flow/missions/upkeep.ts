@@ -6,7 +6,7 @@ import type { Caller } from '../../kernel/kernel.ts'
 import type { RunKernel } from '../../kernel/server-kernel.ts'
 import type { MissionToSettle, TaskChore } from '../../store/run-store.ts'
 import { commandAgent } from '../agents.ts'
-import { planningEnded } from '../planning/judge-plan.ts'
+import { planningEnded } from '../planning/planning-task.ts'
 import { refusalOf, system, throwIfNotLeader, unblockAfter } from '../unblock.ts'
 import { startCommand } from './missions.ts'
 

@@ -52,20 +52,6 @@ export async function judgePlan(kernel: RunKernel, caller: Caller, record: TaskR
   await giveVerdict(kernel, caller, record, { kind: 'verdict', verdict: 'failed', note, generation, given })
 }
 
-/** The planner gave up, or its plans were not valid: a person has to plan. */
-export async function planningEnded(kernel: RunKernel, caller: Caller, missionId: number): Promise<void> {
-  const { workspaceId } = caller
-  const mission = await kernel.store.missions.find(workspaceId, missionId)
-  const taskId = await kernel.store.missions.newestPlanning(workspaceId, missionId)
-  const task = taskId === null ? null : await kernel.store.task(workspaceId, taskId)
-  // A person has planned it in the meantime, or it is being planned again.
-  if (!mission || !isBeingPlanned(mission) || task?.record.completedAt === null) return
-  const reason = task?.details.error ?? `The planning task is ${task?.record.state ?? 'gone'}.`
-  const { uuid } = mission
-  const command = { kind: 'planFailed', reason } as const
-  throwIfNotLeader(await kernel.run(caller, { on: 'mission', key: uuid, uuid, command }))
-}
-
 /** The fallback that it used, or the model of its agent. */
 async function plannerModel(kernel: RunKernel, workspaceId: number, { agent, watch }: TaskRecord) {
   const [found] = await kernel.store.agents.list(workspaceId, { slugs: [agent!] }, 1)

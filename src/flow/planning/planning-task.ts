@@ -1,12 +1,15 @@
 import { modelOfAgent } from '../../core/agent-model.ts'
 import { Refused } from '../../core/errors.ts'
 import type { PlanningTask } from '../../core/kinds/mission/command.ts'
+import { isBeingPlanned } from '../../core/kinds/mission/outcome.ts'
 import type { MissionRecord } from '../../core/kinds/mission/record.ts'
+import { newTask } from '../../core/new-task.ts'
 import { priceOf } from '../../core/prices/cost.ts'
 import { type PlanningRequest, planningText, type RosterEntry } from '../../core/prompts/planning.ts'
 import type { AgentRecord } from '../../core/records.ts'
+import type { Caller } from '../../kernel/kernel.ts'
 import type { RunKernel } from '../../kernel/server-kernel.ts'
-import { ownTask } from '../own-task.ts'
+import { throwIfNotLeader } from '../unblock.ts'
 
 /** The task of planning a mission. */
 
@@ -38,7 +41,9 @@ export async function planningTask(
   if (!found) throw noPlanner(planner)
   const { goal, description, config, title } = mission
   const text = planningText({ goal, description, config, roster: roster.map(rosterEntry), previous })
-  const task = ownTask({
+  const task = newTask({
+    // The mission can end without it.
+    optional: true,
     projectId: mission.projectId,
     priority: mission.priority,
     missionId: mission.id,
@@ -58,6 +63,20 @@ export async function planningTask(
   })
   // Whoever is free plans a mission without a planner: which model that is, its plan says.
   return { ...task, plannerModel: planner === null ? null : modelOfAgent(found) }
+}
+
+/** The planner gave up, or its plans were not valid: a person has to plan. */
+export async function planningEnded(kernel: RunKernel, caller: Caller, missionId: number): Promise<void> {
+  const { workspaceId } = caller
+  const mission = await kernel.store.missions.find(workspaceId, missionId)
+  const taskId = await kernel.store.missions.newestPlanning(workspaceId, missionId)
+  const task = taskId === null ? null : await kernel.store.task(workspaceId, taskId)
+  // A person has planned it in the meantime, or it is being planned again.
+  if (!mission || !isBeingPlanned(mission) || task?.record.completedAt === null) return
+  const reason = task?.details.error ?? `The planning task is ${task?.record.state ?? 'gone'}.`
+  const { uuid } = mission
+  const command = { kind: 'planFailed', reason } as const
+  throwIfNotLeader(await kernel.run(caller, { on: 'mission', key: uuid, uuid, command }))
 }
 
 const noPlanner = (planner: string | null) =>

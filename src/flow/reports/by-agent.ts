@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto'
 import type { NewTask } from '../../core/commands.ts'
 import { answerIn } from '../../core/json-in-text.ts'
+import { newTask } from '../../core/new-task.ts'
 import type { MissionMaterial, TaskMaterial } from '../../core/reports/material.ts'
 import { reportingText } from '../../core/reports/mission-report.ts'
 import { LARGEST_REPORT_BYTES } from '../../core/reports/report.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { RunKernel } from '../../kernel/server-kernel.ts'
-import { ownTask } from '../own-task.ts'
 import { throwIfNotLeader } from '../unblock.ts'
 import type { Draft } from './keep.ts'
 
@@ -35,7 +35,9 @@ export async function askReporter(
 function reportTask(material: MissionMaterial, agent: string, endedSeq: number): NewTask {
   const { mission } = material
   const key = `report ${mission.uuid}/${endedSeq}`
-  return ownTask({
+  return newTask({
+    // The mission can end without it.
+    optional: true,
     projectId: mission.projectId,
     priority: mission.priority,
     missionId: mission.id,

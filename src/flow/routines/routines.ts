@@ -15,7 +15,7 @@ import {
 import { type Caller, granted } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import { commandsIn, refuseReporter } from '../missions/missions.ts'
-import { refuseCommands } from '../missions/plan-tasks.ts'
+import { refuseCommands } from '../named-commands.ts'
 import { givenMissionPlan } from '../plan-reading/read-apart.ts'
 import { namedProject } from '../projects.ts'
 import { missionOf } from './runs.ts'

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { NewTask, TaskCommand } from '../../core/commands.ts'
 import { idCarriedBy } from '../../core/ids.ts'
+import { newTask } from '../../core/new-task.ts'
 import { verificationText } from '../../core/prompts/verification.ts'
 import type { TaskRecord } from '../../core/records.ts'
 import { OWN_AGENT } from '../../core/rules/acting.ts'
@@ -12,7 +13,6 @@ import type { Caller } from '../../kernel/kernel.ts'
 import type { RunKernel } from '../../kernel/server-kernel.ts'
 import type { StoredResult, StoredTask } from '../../store/store.ts'
 import { commandAgent } from '../agents.ts'
-import { ownTask } from '../own-task.ts'
 import { throwIfNotLeader, unblockAfter } from '../unblock.ts'
 
 /** Gets the verdict on a result: by a check of Baton's own, or by a task that judges it. */
@@ -221,7 +221,9 @@ function verificationOf(
   const { title, description, input } = details
   const judged = { uuid, title, description, input, successCriteria, outputSchema }
   const work = { summary: result.summary, result: result.data, workProductRef: result.ref }
-  return ownTask({
+  return newTask({
+    // The mission can end without it.
+    optional: true,
     ...{ projectId, priority, missionId, onlyAgent: named },
     maxRetries: RETRIES,
     review: 'baton',

@@ -3,13 +3,13 @@ import type pg from 'pg'
 import { Refused } from '../../../core/errors.ts'
 import type { Origin } from '../../../core/events.ts'
 import { uuidCarrying } from '../../../core/ids.ts'
+import type { Right, Role } from '../../../core/rights.ts'
 import {
   endsItsChildren,
   expiryOfChild,
   refuseNewKey,
   refuseRevocation,
 } from '../../../core/rules/api-key.ts'
-import type { Right, Role } from '../../../core/shapes/administration.ts'
 import { notifyRevoked } from '../connection/notices.ts'
 import type { Connections } from '../kernel/connections.ts'
 import { inside, scopedQuery } from '../kernel/scoped-query.ts'
