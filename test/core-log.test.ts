@@ -1,8 +1,10 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { LOG_LEVELS } from '../src/core/events/event.ts'
 import { EVENTS, type EventType, eventTypes } from '../src/core/events.ts'
 import { COORDINATOR_EVENTS, isNameOfBaton, levelOf, messageOf, typesAt } from '../src/core/log.ts'
-import { LOG_LEVELS } from '../src/core/log-levels.ts'
 
 /** The log for people: a level and a sentence for every event. */
 
@@ -51,6 +53,18 @@ const payloadOf = (type: EventType, all: boolean, text = 'some words') =>
 
 /** Free text of people and agents. */
 const PROSE = ['title', 'name', 'reason', 'because', 'error', 'comment', 'verdict', 'step', 'preview']
+
+test('each type is stated in one file of events, and every file is in the catalogue', () => {
+  const folder = join(import.meta.dirname, '../src/core/events')
+  const stated = readdirSync(folder).flatMap((name) =>
+    [
+      ...readFileSync(join(folder, name), 'utf8').matchAll(
+        /^ {2}(\w+): \w+\.(debug|info|warn|error|critical)\(/gm,
+      ),
+    ].map(([, type]) => type),
+  )
+  expect(stated.sort()).toEqual([...eventTypes].sort())
+})
 
 describe('every event', () => {
   test.each(eventTypes)('%s has a level and a sentence', (type) => {

@@ -5,7 +5,7 @@ import { TASK_TRANSITIONS, type TransitionName } from '../../src/core/states.ts'
 import { code, madeFrom, page, table } from './markdown.ts'
 import { initialStates } from './state-machines.ts'
 
-const SOURCE = 'src/core/events.ts'
+const SOURCE = 'src/core/events/all.ts'
 
 interface Shape {
   type?: string | string[]

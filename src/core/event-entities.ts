@@ -1,56 +1,22 @@
+import { CATALOGUE } from './events/all.ts'
 import { type EventType, eventTypes } from './events.ts'
 
 /** What an event is about, and who caused it. Both follow from what the log has; nothing more is stored. */
 
-export const ENTITY_TYPES = [
-  'task',
-  'mission',
-  'routine',
-  'run',
-  'wakeup',
-  'agent',
-  'session',
-  'project',
-  'key',
-  'workspace',
-] as const
-export type EntityType = (typeof ENTITY_TYPES)[number]
+export type EntityType = NonNullable<(typeof CATALOGUE)[EventType]['about']['entity']>
 
-/** By how the type begins. All other types are about the task or the mission that they carry, else about the workspace. */
-const BY_BEGINNING: readonly (readonly [beginning: string, EntityType])[] = [
-  ['task_', 'task'],
-  ['claim_', 'task'],
-  ['mission_', 'mission'],
-  ['routine_', 'routine'],
-  ['run_', 'run'],
-  ['wakeup_', 'wakeup'],
-  ['agent_', 'agent'],
-  ['runtime_state_', 'agent'],
-  ['credential_', 'agent'],
-  ['session_', 'session'],
-  ['worker_', 'session'],
-  ['project_', 'project'],
-  ['track_', 'project'],
-  ['key_', 'key'],
-  ['workspace_', 'workspace'],
-  ['limits_', 'workspace'],
-  ['recovery_', 'workspace'],
-]
+const subjectOf = (type: EventType) => CATALOGUE[type].about
+const SUBJECTS = eventTypes.map(subjectOf)
+
+export const ENTITY_TYPES = [...new Set(SUBJECTS.flatMap(({ entity }) => entity ?? []))]
 
 /** The field of the payload that names it. Tasks and missions are named by the event itself. */
-export const NAMED_IN: Partial<Record<EntityType, string>> = {
-  routine: 'routineId',
-  run: 'runId',
-  wakeup: 'wakeupId',
-  agent: 'agent',
-  session: 'session',
-  project: 'project',
-  key: 'keyId',
-}
+export const NAMED_IN: Partial<Record<EntityType, string>> = Object.fromEntries(
+  SUBJECTS.flatMap(({ entity, namedIn }) => (entity && namedIn ? [[entity, namedIn]] : [])),
+)
 
 /** The same entity for all events of the type; null: it depends on the event. */
-export const entityTypeOf = (type: EventType): EntityType | null =>
-  BY_BEGINNING.find(([beginning]) => type.startsWith(beginning))?.[1] ?? null
+export const entityTypeOf = (type: EventType): EntityType | null => subjectOf(type).entity
 
 /** The types that are always about an entity of this kind, and those that may be. */
 export function typesAbout(entity: EntityType): { always: EventType[]; perhaps: EventType[] } {

@@ -1,8 +1,8 @@
 import type { z } from 'zod'
 import { Refused } from '../core/errors.ts'
+import { LOG_LEVELS, type LogLevel } from '../core/events/event.ts'
 import { type EventType, eventTypes } from '../core/events.ts'
 import { isNameOfBaton, levelOf, messageOf, typesAt } from '../core/log.ts'
-import { LOG_LEVELS, type LogLevel } from '../core/log-levels.ts'
 import type { NotedAnswer } from '../core/shapes/claims.ts'
 import type { AnswerOf } from '../core/shapes/common.ts'
 import {

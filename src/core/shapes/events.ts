@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ACTOR_KINDS, ENTITY_TYPES } from '../event-entities.ts'
+import { ACTOR_KINDS, ENTITY_TYPES, type EntityType } from '../event-entities.ts'
 import { type EventType, eventTypes } from '../events.ts'
 import { missionStates } from '../kinds/mission/states.ts'
 import { PURPOSES } from '../records.ts'
@@ -12,7 +12,7 @@ const EventState = z.enum([...new Set([...taskStates, ...missionStates])])
 export const EventView = z.object({
   seq: z.int(),
   type: z.enum(eventTypes as [EventType, ...EventType[]]),
-  entityType: z.enum(ENTITY_TYPES).describe('What it is about'),
+  entityType: z.enum(ENTITY_TYPES as [EntityType, ...EntityType[]]).describe('What it is about'),
   entityId: z.string().nullable().describe('A slug for agents and projects, a name for sessions'),
   taskId: Uuid.nullable(),
   missionId: Uuid.nullable(),

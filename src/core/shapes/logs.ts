@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { LOG_LEVELS } from '../log-levels.ts'
+import { LOG_LEVELS } from '../events/event.ts'
 import { fence, LARGEST_PAGE, limitUpTo } from './common.ts'
 
 /** One word, so that several can be listed between commas. */
