@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest'
-import { apply } from '../src/live/apply.ts'
 import type { LiveEvent } from '../src/live/card.ts'
-import { Entities } from '../src/live/entities.ts'
 import { type Run, afterEvent as runAfter } from '../src/pages/run/use-run.ts'
 import { afterEvent as listAfter } from '../src/pages/runs/use-runs.ts'
 
@@ -30,24 +28,6 @@ test('events of other runs, and usage that is not known, change nothing', () => 
   expect(
     runAfter(run, event({ type: 'run_usage', payload: { inputTokens: null, outputTokens: null } })),
   ).toBe(run)
-})
-
-test('an agent that Baton runs is running and idle as its events say', () => {
-  const entities = new Entities()
-  const agent = {
-    slug: 'dev-1',
-    state: 'idle',
-    stateReason: null,
-    leaving: false,
-    parkedUntil: null,
-  } as const
-  entities.put('agent', 'dev-1', agent, 1)
-  const says = (seq: number, from: string, to: string) =>
-    apply(entities, event({ seq, type: 'agent_status_changed', payload: { agent: 'dev-1', from, to } }))
-  says(2, 'idle', 'running')
-  expect(entities.get('agent', 'dev-1')).toEqual({ ...agent, state: 'running' })
-  says(3, 'running', 'idle')
-  expect(entities.get('agent', 'dev-1')).toEqual(agent)
 })
 
 test('a list counts the runs that were queued since and may belong to it', () => {

@@ -1,3 +1,4 @@
+import type { EventType } from '../../../src/core/events.ts'
 import { isHeld, isTerminal, type TaskState } from '../../../src/core/states.ts'
 import { type Card, type LiveEvent, payloadField } from './card.ts'
 
@@ -131,12 +132,6 @@ export function mustBeRead(card: Card, { type, to }: LiveEvent): boolean {
   return (card.awaits !== null || card.state === 'failed') && !MAY_WAIT.includes(to as TaskState)
 }
 
-const ALWAYS_READ = new Set([
-  'task_updated',
-  'task_divided',
-  'task_result_promoted',
-  'run_finished',
-  'alert_cleared',
-])
+const ALWAYS_READ = new Set<EventType>(['task_divided', 'task_result_promoted', 'run_finished'])
 /** After these the last agent is asked first. */
-const RESERVING = new Set(['task_answered', 'task_unpaused', 'task_queued'])
+const RESERVING = new Set<EventType>(['task_answered', 'task_unpaused', 'task_queued'])

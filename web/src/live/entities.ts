@@ -1,17 +1,14 @@
 import type { Card } from './card.ts'
-import type { Agent, InboxEntry, Mission, Run } from './thing-rules.ts'
+import type { Run } from './run-rules.ts'
 
-/** Everything that pages show is kept here once. Rows listen to one id, so that an event redraws only what it changed. */
+/** Cards and runs are kept here once. Rows listen to one id, so that an event redraws only what it changed. */
 
 export interface Kinds {
   card: Card
   run: Run
-  agent: Agent
-  mission: Mission
-  inbox: InboxEntry
 }
 export type Kind = keyof Kinds
-const KINDS: readonly Kind[] = ['card', 'run', 'agent', 'mission', 'inbox']
+const KINDS: readonly Kind[] = ['card', 'run']
 
 interface Entry<T> {
   value: T

@@ -24,7 +24,7 @@ export function useCard(id: string): ShownCard | undefined {
   return useSyncExternalStore(subscribe, () => world.shown(id))
 }
 
-/** What events said about a run, an agent, a mission or an item of the inbox; undefined when there were none. */
+/** What events said about a run; undefined when there were none. */
 export function useEntity<K extends Kind>(kind: K, id: string): Kinds[K] | undefined {
   const { entities } = useLive().world
   const subscribe = useCallback(

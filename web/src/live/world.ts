@@ -16,8 +16,8 @@ export interface WorldRequests {
   readCards: (ids: readonly string[]) => Promise<{ items: readonly AnsweredCard[]; seq: number }>
 }
 
-/** At most this many finished runs, and items that no longer wait, are kept. */
-const MOST_OVER = 1_000
+/** At most this many finished runs are kept. */
+const MOST_FINISHED = 1_000
 
 export class World {
   readonly entities = new Entities()
@@ -96,7 +96,7 @@ export class World {
   flush(): void {
     for (const id of this.boards.flush()) if (!this.boards.has(id)) this.#forget(id)
     this.entities.flush()
-    this.#dropWhatIsOver()
+    this.#dropFinishedRuns()
   }
 
   /** After this nothing is continued from what is known: it is read again. */
@@ -222,17 +222,11 @@ export class World {
     if (isTerminal(shown.state) && !this.boards.has(shown.id)) this.#perhapsArchived.add(shown.id)
   }
 
-  #dropWhatIsOver(): void {
-    for (const kind of ['run', 'inbox'] as const) {
-      if (this.entities.sizeOf(kind) <= 2 * MOST_OVER) continue
-      const isOver = (id: string) =>
-        kind === 'run'
-          ? this.entities.get('run', id)!.finishedAt !== null
-          : this.entities.get('inbox', id)!.closed !== null
-      const over = [...this.entities.idsOf(kind)].filter(
-        (id) => isOver(id) && !this.entities.isShown(kind, id),
-      )
-      for (const id of over.slice(0, -MOST_OVER)) this.entities.remove(kind, id)
-    }
+  #dropFinishedRuns(): void {
+    if (this.entities.sizeOf('run') <= 2 * MOST_FINISHED) return
+    const finished = [...this.entities.idsOf('run')].filter(
+      (id) => this.entities.get('run', id)!.finishedAt !== null && !this.entities.isShown('run', id),
+    )
+    for (const id of finished.slice(0, -MOST_FINISHED)) this.entities.remove('run', id)
   }
 }

@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest'
+import { apply } from '../src/live/apply.ts'
+import type { Card, LiveEvent } from '../src/live/card.ts'
+import { Entities } from '../src/live/entities.ts'
+
+/** What one event does to the card of its task, and to its run. */
+
+const TASK = 'a task'
+const card = { id: TASK, state: 'running', version: 3, generation: 1, awaits: null } as unknown as Card
+
+const event = (change: Partial<LiveEvent>) =>
+  ({
+    ...{ seq: 2, taskId: TASK, runId: null, version: 4, from: null, to: null, payload: {} },
+    ...{ at: '2026-01-01T00:00:00.000Z', ...change },
+  }) as LiveEvent
+
+function applied(change: Partial<LiveEvent>) {
+  const entities = new Entities()
+  entities.put('card', TASK, card, 1)
+  return apply(entities, event(change))
+}
+
+describe('an event of a task', () => {
+  test('that changes its state moves its card', () => {
+    const { after, mustBeRead } = applied({ type: 'task_completed', from: 'running', to: 'completed' })
+    expect(after).toMatchObject({ state: 'completed', version: 4 })
+    expect(mustBeRead).toBe(false)
+  })
+
+  test.each(['task_updated', 'alert_cleared', 'task_teleported'])(
+    'that no rule speaks of has its card read: %s',
+    (type) => {
+      const { after, mustBeRead } = applied({ type: type as LiveEvent['type'] })
+      expect(after).toEqual({ ...card, version: 4 })
+      expect(mustBeRead).toBe(true)
+    },
+  )
+
+  test('that leads to a state in an unknown way has its card read, and does not move it', () => {
+    const { after, mustBeRead } = applied({
+      type: 'task_teleported' as LiveEvent['type'],
+      to: 'elsewhere' as LiveEvent['to'],
+    })
+    expect(after!.state).toBe('running')
+    expect(mustBeRead).toBe(true)
+  })
+
+  test.each(['task_logged', 'stall_detected', 'alert_raised'] as const)(
+    'that changes nothing on its card leaves it unread: %s',
+    (type) => {
+      const { after, mustBeRead } = applied({ type })
+      expect(after).toEqual({ ...card, version: 4 })
+      expect(mustBeRead).toBe(false)
+    },
+  )
+
+  test('that its card contains changes nothing', () => {
+    const { after, isKnown, mustBeRead } = applied({ seq: 1, type: 'task_updated' })
+    expect([after, isKnown, mustBeRead]).toEqual([card, true, false])
+  })
+})
+
+test('a run is known from the moment it is queued, and follows its events', () => {
+  const entities = new Entities()
+  const happens = (seq: number, type: LiveEvent['type'], payload: object) =>
+    apply(
+      entities,
+      event({ seq, type, taskId: null, runId: 'a run', payload: { agent: 'dev-1', ...payload } }),
+    )
+  happens(1, 'run_queued', { taskId: TASK })
+  expect(entities.get('run', 'a run')).toMatchObject({ status: 'queued', agent: 'dev-1', taskId: TASK })
+  happens(2, 'run_started', { attempt: 1, generation: 2 })
+  happens(3, 'run_cancel_requested', { reason: 'enough' })
+  expect(entities.get('run', 'a run')).toMatchObject({ status: 'running', attempt: 1, isStopping: true })
+  happens(4, 'run_finished', { status: 'cancelled', errorCode: null })
+  expect(entities.get('run', 'a run')).toMatchObject({ status: 'cancelled' })
+})
