@@ -1,7 +1,7 @@
 import { type EntityType, entityOf, textOrNull } from './event-entities.ts'
 import { type EventType, eventTypes } from './events.ts'
 
-/** A part of the log: what a reader asked for. All that is given must hold. */
+/** A part of the log: what a reader asked for. All conditions that are given must hold. */
 export interface EventFilter {
   task?: Named | undefined
   mission?: Named | undefined

@@ -17,7 +17,7 @@ export interface EventDraft {
   /** The mission it is about, or the task's. */
   readonly missionId?: number | null | undefined
   readonly generation: number | null
-  /** Of the task, after this event. */
+  /** The version of the task after this event. */
   readonly version?: number | null | undefined
   readonly from: TaskState | MissionState | null
   readonly to: TaskState | MissionState | null
@@ -35,7 +35,7 @@ export interface Origin {
 
 export const originOf = ({ actor, keyId, address }: Origin): Origin => ({ actor, keyId, address })
 
-/** An event of a change that one caller made. Those of a batch of tasks carry only their actor: a batch has many callers. */
+/** An event of a change that one caller made. Events of a batch of tasks carry only their actor: a batch has many callers. */
 export type EventWithOrigin = EventDraft & Omit<Origin, 'actor'>
 
 /** An event that belongs to no task. */
@@ -45,7 +45,7 @@ export const workspaceEvent = (
   { now, actor, keyId, address }: Origin & { now: number },
 ): EventWithOrigin => ({
   ...{ type, taskId: null, generation: null, from: null, to: null, actor, payload, at: now },
-  // Of a request only: in a log in memory, an event has no fields without a value.
+  // A log in memory shows fields that have no value, so only events of requests get these.
   ...(keyId && { keyId }),
   ...(address && { address }),
 })

@@ -13,7 +13,7 @@ interface NewItem {
   agent: string | null
   reason: string | null
   since: number
-  /** Of the task; of a plan its version; of a mission or an agent its version. */
+  /** The generation of a task; for a plan, a mission or an agent, its version. */
   generation: number | null
   digest: string | null
 }
