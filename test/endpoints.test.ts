@@ -9,7 +9,7 @@ import { useServer } from './support/http-workspace.ts'
 
 const { served } = useServer()
 const folder = join(import.meta.dirname, '../src/core/api')
-const files = readdirSync(folder).filter((name) => !['all.ts', 'endpoint.ts'].includes(name))
+const files = readdirSync(folder).filter((name) => !['all.ts', 'endpoint.ts', 'paging.ts'].includes(name))
 
 const isEndpoint = (value: unknown): value is Endpoint =>
   typeof value === 'object' && value !== null && 'method' in value && 'path' in value

@@ -36,7 +36,7 @@ export async function pageFigures(done: number, say: (what: string) => void): Pr
     const caller: Caller = { workspaceId: bed.workspaceId, actor: 'bench', rights: new Set() }
     const read = async (limit: number, text?: string) => {
       const page = { after: null, limit }
-      const board = await readBoard(bed.kernel, caller, { text }, page, () => '')
+      const board = await readBoard(bed.kernel, caller, { text }, page)
       return JSON.stringify(board)
     }
     const took = (act: () => Promise<unknown>) => timedOn(bed.pid, act)

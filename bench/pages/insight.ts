@@ -1,7 +1,9 @@
+import { listDurations, listFailures, listRetries } from '../../src/core/api/insight.ts'
 import type { OverviewWindow } from '../../src/core/overview.ts'
 import { bottlenecks, durations, failures, retries, telemetry } from '../../src/flow/insight/queries.ts'
 import { search } from '../../src/flow/insight/search.ts'
 import { showOverview } from '../../src/flow/overview/overview.ts'
+import { Page } from '../../src/flow/paging.ts'
 import { type MissionBed, makeMissionBed } from '../missions/bed.ts'
 import { type Goal, worded } from '../report.ts'
 import { type Taken, timedOn } from './timed.ts'
@@ -31,7 +33,9 @@ export async function insightFigures(tasks: number, say: (what: string) => void)
     const { kernel, caller, workspaceId } = bed
     const took = (act: () => Promise<unknown>) => timedOn(bed.pid, act)
     const asked = { from: null, to: null }
-    const first = { after: null, limit: 50 }
+    const newest = new Page<number>(listFailures.paging, {})
+    const first = new Page<[number, number]>(listRetries.paging, {})
+    const groups = new Page<[string]>(listDurations.paging, {})
     const found = (text: string) => took(() => search(kernel, caller, text, 20))
     const history = async () => {
       await kernel.store.claims(workspaceId, firstId)
@@ -47,15 +51,13 @@ export async function insightFigures(tasks: number, say: (what: string) => void)
         'the beginning of an id': await found('0198c0de'),
       },
       questionMs: {
-        failures: await took(() => failures(kernel, caller, asked, { before: null, limit: 50 }, () => '')),
+        failures: await took(() => failures(kernel, caller, asked, newest)),
         'failures of one agent': await took(() =>
-          failures(kernel, caller, { ...asked, agent: 'none' }, { before: null, limit: 50 }, () => ''),
+          failures(kernel, caller, { ...asked, agent: 'none' }, newest),
         ),
-        durations: await took(() =>
-          durations(kernel, caller, asked, { by: 'taskType', after: null, limit: 50 }, () => ''),
-        ),
-        retries: await took(() => retries(kernel, caller, asked, first, () => '')),
-        bottlenecks: await took(() => bottlenecks(kernel, caller, asked, first, () => '')),
+        durations: await took(() => durations(kernel, caller, asked, 'taskType', groups)),
+        retries: await took(() => retries(kernel, caller, asked, first)),
+        bottlenecks: await took(() => bottlenecks(kernel, caller, asked, first)),
         telemetry: await took(() => telemetry(kernel, caller, asked)),
       },
       overviewMs: {

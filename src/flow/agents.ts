@@ -29,6 +29,7 @@ import { mayConfigure, oneModel, profileOf, unconfigured, usableProfile } from '
 import { renewalsIn } from './claims.ts'
 import type { Execution } from './execution.ts'
 import { actingAs, requireAgent, slugOf } from './named-agents.ts'
+import type { Page } from './paging.ts'
 import { restingTogether } from './resting.ts'
 import { system, unblockAfter } from './unblock.ts'
 import { instant, taskView } from './views.ts'
@@ -113,13 +114,14 @@ export async function agentPage(
   kernel: ServerKernel,
   execution: Execution,
   caller: Caller,
-  filter: AgentFilter,
-  limit: number,
+  filter: Omit<AgentFilter, 'after'>,
+  page: Page<string>,
 ): Promise<ListAnswer<AnswerOf<typeof AgentAtWork>>> {
-  const { rows, more } = await kernel.store.agents.page(caller.workspaceId, filter, limit)
+  const { after, limit } = page
+  const { rows, more } = await kernel.store.agents.page(caller.workspaceId, { ...filter, after }, limit)
   return {
     items: await agentsAtWork(kernel, execution, caller, rows),
-    nextCursor: more ? Buffer.from(rows.at(-1)!.record.slug).toString('base64url') : null,
+    nextCursor: page.next(more ? rows.at(-1)!.record.slug : null),
   }
 }
 

@@ -1,10 +1,15 @@
+import * as api from '../core/api/changes.ts'
 import { Refused } from '../core/errors.ts'
 import type { ChangesView } from '../core/shapes/changes.ts'
 import type { AnswerOf } from '../core/shapes/common.ts'
 import { runFolderOf } from '../core/shapes/run-folder.ts'
 import type { Caller } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
+import { actsOf } from './acts.ts'
+import { numberIn } from './asked.ts'
+import { discardWork } from './discard.ts'
 import type { ChangesAsked, Execution } from './execution.ts'
+import { changesOfMission } from './missions/changes.ts'
 import { requireRun } from './runs.ts'
 import { requireRecord } from './tasks.ts'
 
@@ -13,7 +18,7 @@ import { requireRecord } from './tasks.ts'
 type View = AnswerOf<typeof ChangesView>
 type Asked = Omit<ChangesAsked, 'submitted'>
 
-export async function changesOfRun(
+async function changesOfRun(
   kernel: ServerKernel,
   execution: Execution,
   caller: Caller,
@@ -26,7 +31,7 @@ export async function changesOfRun(
 }
 
 /** Of the newest run that worked in a worktree; preferably of one whose work was saved. */
-export async function changesOfTask(
+async function changesOfTask(
   kernel: ServerKernel,
   execution: Execution,
   caller: Caller,
@@ -55,3 +60,28 @@ const shown = (caller: Caller, { folder, mergeCommand, ...changes }: View): View
   const isShown = caller.rights.has('configure_agents')
   return { ...changes, folder: isShown ? folder : null, mergeCommand: isShown ? mergeCommand : null }
 }
+
+interface Query {
+  path?: string | null | undefined
+  diff?: 'whole' | undefined
+  since: ChangesAsked['since']
+}
+
+const askedIn = ({ path = null, diff, since }: Query) => ({
+  ...{ path, since, isWhole: diff === 'whole' && path === null },
+})
+
+export const changeActs = actsOf(api)({
+  readChanges: ({ kernel, execution }, { params, query, caller }) =>
+    changesOfRun(kernel, execution, caller, params.id, askedIn(query)),
+  readChangesOfTask: ({ kernel, execution }, { params, query, caller }) => {
+    const asked = { ...askedIn(query), generation: numberIn(query.generation) }
+    return changesOfTask(kernel, execution, caller, params.id, asked)
+  },
+  readChangesOfMission: (
+    { kernel, execution },
+    { params, query: { path = null, repository = null }, caller },
+  ) => changesOfMission(kernel, execution, caller, params.id, { path, repository }),
+  discardWork: ({ kernel, execution }, { params, body, caller }) =>
+    discardWork(kernel, execution, caller, params.id, body),
+})

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import * as api from '../core/api/comments.ts'
 import type { CommentAdded, NewComment } from '../core/comments.ts'
 import { Refused } from '../core/errors.ts'
 import { actorIn } from '../core/event-entities.ts'
@@ -8,6 +9,7 @@ import { freshUuid } from '../kernel/fresh-uuid.ts'
 import { type Caller, granted } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
 import type { StoredComment, Thread } from '../store/comment-reads.ts'
+import { actsOf } from './acts.ts'
 import { requireMission } from './missions/missions.ts'
 import { mustBeMissionOfRun } from './missions/of-run.ts'
 import { textOf } from './said.ts'
@@ -19,19 +21,14 @@ import { instant } from './views.ts'
 type Body = z.output<typeof CommentBody>
 type View = AnswerOf<typeof CommentView>
 
-export async function commentOnTask(
-  kernel: ServerKernel,
-  caller: Caller,
-  uuid: string,
-  body: Body,
-): Promise<View> {
+async function commentOnTask(kernel: ServerKernel, caller: Caller, uuid: string, body: Body): Promise<View> {
   const { id } = await requireRecord(kernel, caller, uuid)
   const comment = await commentIn(kernel, caller, { on: 'task', id }, body)
   const reply = await command(kernel, caller, uuid, { kind: 'comment', comment })
   return addedView(kernel, caller, reply.comment, { taskId: uuid, missionId: null })
 }
 
-export async function commentOnMission(
+async function commentOnMission(
   kernel: ServerKernel,
   caller: Caller,
   uuid: string,
@@ -65,17 +62,12 @@ export interface CommentPage {
   limit: number
 }
 
-export async function commentsOfTask(kernel: ServerKernel, caller: Caller, uuid: string, page: CommentPage) {
+async function commentsOfTask(kernel: ServerKernel, caller: Caller, uuid: string, page: CommentPage) {
   const { id } = await requireRecord(kernel, caller, uuid)
   return commentsIn(kernel, caller, { on: 'task', id }, page, { taskId: uuid, missionId: null })
 }
 
-export async function commentsOfMission(
-  kernel: ServerKernel,
-  caller: Caller,
-  uuid: string,
-  page: CommentPage,
-) {
+async function commentsOfMission(kernel: ServerKernel, caller: Caller, uuid: string, page: CommentPage) {
   const { id } = await requireMission(kernel, caller, uuid)
   return commentsIn(kernel, caller, { on: 'mission', id }, page, { taskId: null, missionId: uuid })
 }
@@ -118,3 +110,13 @@ const commentView = (
   authorName: string | null,
   place: Place,
 ): View => ({ id: uuid, ...place, replyTo, text, author: actorIn(author, authorName), at: instant(at) })
+
+export const commentActs = actsOf(api)({
+  commentOnTask: ({ kernel }, { params, body, caller }) => commentOnTask(kernel, caller, params.id, body),
+  commentOnMission: ({ kernel }, { params, body, caller }) =>
+    commentOnMission(kernel, caller, params.id, body),
+  listCommentsOfTask: ({ kernel }, { params, page, caller }) =>
+    commentsOfTask(kernel, caller, params.id, page),
+  listCommentsOfMission: ({ kernel }, { params, page, caller }) =>
+    commentsOfMission(kernel, caller, params.id, page),
+})

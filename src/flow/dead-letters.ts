@@ -1,7 +1,10 @@
+import * as api from '../core/api/dead-letters.ts'
 import type { RetryBatchAnswer } from '../core/shapes/claims.ts'
 import type { AnswerOf } from '../core/shapes/common.ts'
 import type { Caller, Kernel } from '../kernel/kernel.ts'
+import { actsOf } from './acts.ts'
 import { onTask, outcome, runMany } from './claims.ts'
+import { taskPage } from './task-list.ts'
 import { briefView } from './tasks.ts'
 
 /** Dead letters: tasks that failed because their attempts or generations ran out. A person decides what happens next. */
@@ -46,3 +49,9 @@ export async function retryDeadLetters(
   }
   return { retried: results.filter((result) => result.reason === 'DONE').length, results }
 }
+
+export const deadLetterActs = actsOf(api)({
+  listDeadLetters: ({ kernel }, call) => taskPage(kernel, call, { deadLetters: true }),
+  retryDeadLetters: ({ kernel }, { body, caller }) =>
+    retryDeadLetters(kernel, caller, { ...body, reason: body.reason ?? null }),
+})

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import * as api from '../core/api/dependencies.ts'
 import type { TaskCommand, TaskPatch } from '../core/commands.ts'
 import { Refused } from '../core/errors.ts'
 import { type CyclicTasks, cycleClosedBy, cyclesAmong } from '../core/graph.ts'
@@ -9,6 +10,7 @@ import type { DependenciesBody, TaskView } from '../core/shapes/tasks.ts'
 import type { TriggerRule } from '../core/states.ts'
 import { type Caller, granted, type Kernel } from '../kernel/kernel.ts'
 import { type DueVersion, StoreUnavailable, type TaskThatWaits, type Walked } from '../store/store.ts'
+import { actsOf } from './acts.ts'
 import { namedDependencies, readTask } from './tasks.ts'
 import { system, unblockAfter, unblockDownstream } from './unblock.ts'
 import { taskView } from './views.ts'
@@ -170,3 +172,7 @@ async function failCycle(kernel: Kernel, caller: Caller, { members, cycles }: Cy
   const reply = granted(await kernel.run(caller, { on: 'many', items, ifAllUnchanged: true }))
   return reply.reason !== 'NOTHING_DUE'
 }
+
+export const dependencyActs = actsOf(api)({
+  addDependencies: ({ kernel }, { params, body, caller }) => addDependencies(kernel, caller, params.id, body),
+})

@@ -1,9 +1,12 @@
+import * as api from '../core/api/events.ts'
 import type { EventFilter } from '../core/event-filter.ts'
 import type { AnswerOf } from '../core/shapes/common.ts'
 import type { EventList, EventView as EventShape } from '../core/shapes/events.ts'
 import type { Caller } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
 import type { EventWithTask } from '../store/server-store.ts'
+import { actsOf } from './acts.ts'
+import { eventFilter } from './event-filters.ts'
 import { eventView } from './views.ts'
 
 export type EventView = AnswerOf<typeof EventShape>
@@ -20,11 +23,11 @@ export async function eventViews(
 }
 
 /** A page of the whole log, or of a part of it. */
-export async function listEvents(
+async function listEvents(
   kernel: ServerKernel,
   { workspaceId }: Caller,
   filter: EventFilter | null,
-  { after, limit }: { after: number; limit: number },
+  { after = 0, limit }: { after: number | undefined; limit: number },
 ): Promise<AnswerOf<typeof EventList>> {
   if (filter) {
     const { events, upTo, isMore } = await kernel.store.logs.page(workspaceId, filter, after, limit)
@@ -36,3 +39,12 @@ export async function listEvents(
   const items = await eventViews(kernel, workspaceId, events)
   return { items, nextCursor: events.length === limit ? String(upTo) : null, upTo }
 }
+
+export const eventActs = actsOf(api)({
+  listEvents: async ({ kernel }, { query, caller, page }) =>
+    listEvents(kernel, caller, await eventFilter(kernel, caller, query), page),
+  listEventsOfTask: async ({ kernel }, { params, query, caller, page }) =>
+    listEvents(kernel, caller, await eventFilter(kernel, caller, { ...query, task: params.id }), page),
+  listEventsOfMission: async ({ kernel }, { params, query, caller, page }) =>
+    listEvents(kernel, caller, await eventFilter(kernel, caller, { ...query, mission: params.id }), page),
+})

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import * as api from '../core/api/logs.ts'
 import { Refused } from '../core/errors.ts'
 import { LOG_LEVELS, type LogLevel } from '../core/events/event.ts'
 import { type EventType, eventTypes } from '../core/events.ts'
@@ -15,6 +16,7 @@ import {
 import type { Caller, Kernel } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
 import type { EventWithTask, LogFilter, LogPage } from '../store/server-store.ts'
+import { actsOf } from './acts.ts'
 import { briefView, command, readTask } from './tasks.ts'
 import { instant } from './views.ts'
 
@@ -23,7 +25,7 @@ import { instant } from './views.ts'
 type Entry = AnswerOf<typeof LogEntryView>
 type Wanted = Pick<z.output<typeof LogQuery>, 'level' | 'minLevel' | 'event'>
 
-export async function readTaskLog(
+async function readTaskLog(
   kernel: ServerKernel,
   caller: Caller,
   uuid: string,
@@ -37,7 +39,7 @@ export async function readTaskLog(
 }
 
 /** Events that belong to no task, and the events of tasks whose holders were lost. */
-export async function readCoordinatorLog(
+async function readCoordinatorLog(
   kernel: ServerKernel,
   caller: Caller,
   wanted: Wanted,
@@ -121,7 +123,7 @@ const textIn = (value: unknown) => (typeof value === 'string' ? value : null)
 const MOST_DETAILS_BYTES = 16 * 1024
 
 /** Adds the holder's own lines: all of them, or none when the claim is no longer current. */
-export async function addToLog(
+async function addToLog(
   kernel: Kernel,
   caller: Caller,
   uuid: string,
@@ -144,3 +146,21 @@ export async function addToLog(
   const reply = await command(kernel, caller, uuid, { kind: 'log', fence, entries })
   return { reason: reply.reason as 'NOTED', task: briefView(reply.record) }
 }
+
+export const logActs = actsOf(api)({
+  readTaskLog: async ({ kernel }, { params, query, caller, page }) => {
+    const entries = await readTaskLog(kernel, caller, params.id, query, pageOfLog(query, page))
+    return page.of(entries, (entry) => entry, seqOf)
+  },
+  addToTaskLog: ({ kernel }, { params, body, caller }) => addToLog(kernel, caller, params.id, body),
+  readCoordinatorLog: async ({ kernel }, { query, caller, page }) => {
+    const entries = await readCoordinatorLog(kernel, caller, query, pageOfLog(query, page))
+    return page.of(entries, (entry) => entry, seqOf)
+  },
+})
+
+const seqOf = ({ seq }: Entry) => seq
+const pageOfLog = (
+  { order = 'desc' }: z.output<typeof LogQuery>,
+  { after = null, rows: limit }: { after?: number | null | undefined; rows: number },
+): LogPage => ({ order, after, limit })

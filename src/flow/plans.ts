@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
+import * as api from '../core/api/plans.ts'
 import type { NewTask, OnTask, TaskPatch } from '../core/commands.ts'
 import { capabilitiesOf, newTask } from '../core/new-task.ts'
 import type { Plan, PlanTask, PlanTrack } from '../core/plans/plan.ts'
 import { conflictingPlan, type PlanConflict, refusedPlan } from '../core/plans/refusal.ts'
+import { writePlan } from '../core/plans/write.ts'
 import type { AnswerOf } from '../core/shapes/common.ts'
 import type { PlanAnswer } from '../core/shapes/projects.ts'
 import { isTerminal } from '../core/states.ts'
@@ -10,10 +12,16 @@ import { type Caller, granted } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
 import type { Project, Track } from '../store/server-store.ts'
 import type { StoredTask } from '../store/store.ts'
-import { readGivenPlan } from './plan-reading/read-apart.ts'
+import { actsOf } from './acts.ts'
+import { numberIn } from './asked.ts'
+import { proposePlan } from './missions/missions.ts'
+import { checkedPlan } from './plan-check.ts'
+import { exportPlan } from './plan-export.ts'
+import { givenMissionPlan, readGivenPlan } from './plan-reading/read-apart.ts'
+import { requireProject } from './projects.ts'
 
 /** Creates the tasks of a plan: all or nothing. Existing tasks keep their dependencies; texts and settings may change. */
-export async function importPlan(
+async function importPlan(
   kernel: ServerKernel,
   caller: Caller,
   project: Project,
@@ -205,3 +213,19 @@ function patchOf(task: PlanTask, { record, details }: StoredTask): TaskPatch {
   if (task.agent !== record.onlyAgent) patch.onlyAgent = task.agent
   return patch
 }
+
+export const planActs = actsOf(api)({
+  importProjectPlan: async ({ kernel }, { params, body, caller }) =>
+    importPlan(kernel, caller, await requireProject(kernel, caller, params.slug), body.text),
+  replaceMissionPlan: async ({ kernel }, { params, query, body, caller }) => {
+    const plan = await givenMissionPlan(body.text)
+    return proposePlan(kernel, caller, params.id, plan, numberIn(query.planVersion))
+  },
+  checkPlan: ({ kernel }, { body, caller }) => checkedPlan(kernel, caller, body.text),
+  exportProjectPlan: async ({ kernel }, { params, query, caller, headers, reply }) => {
+    const plan = await exportPlan(kernel, caller, await requireProject(kernel, caller, params.slug))
+    const format = query.format ?? (/yaml/.test(headers.accept ?? '') ? 'yaml' : 'json')
+    reply.header('content-type', `application/${format}; charset=utf-8`)
+    return writePlan(plan, format)
+  },
+})

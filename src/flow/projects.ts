@@ -1,10 +1,12 @@
 import type { z } from 'zod'
+import * as api from '../core/api/projects.ts'
 import { Refused } from '../core/errors.ts'
 import type { AnswerOf } from '../core/shapes/common.ts'
 import type { ProjectBody, ProjectView, ProjectWithTracks, TrackBody } from '../core/shapes/projects.ts'
 import type { Caller } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
 import type { Project } from '../store/server-store.ts'
+import { actsOf } from './acts.ts'
 import { instant } from './views.ts'
 
 const noProject = (slug: string) =>
@@ -28,14 +30,14 @@ export async function namedProject(kernel: ServerKernel, { workspaceId }: Caller
   return projectId
 }
 
-export const projectView = ({ uuid, slug, name, createdAt }: Project): AnswerOf<typeof ProjectView> => ({
+const projectView = ({ uuid, slug, name, createdAt }: Project): AnswerOf<typeof ProjectView> => ({
   id: uuid,
   slug,
   name,
   createdAt: instant(createdAt),
 })
 
-export async function makeProject(
+async function makeProject(
   kernel: ServerKernel,
   caller: Caller,
   { slug, name }: z.output<typeof ProjectBody>,
@@ -46,7 +48,7 @@ export async function makeProject(
 }
 
 /** A project, with the agents and the progress of each of its tracks. */
-export async function showProject(
+async function showProject(
   kernel: ServerKernel,
   caller: Caller,
   slug: string,
@@ -70,7 +72,7 @@ export async function showProject(
 }
 
 /** Sets how many agents a track may have. Agents already on the track stay. */
-export async function changeTrack(
+async function changeTrack(
   kernel: ServerKernel,
   caller: Caller,
   slug: string,
@@ -89,3 +91,14 @@ export async function changeTrack(
   )
   return showProject(kernel, caller, slug)
 }
+
+export const projectActs = actsOf(api)({
+  createProject: ({ kernel }, { body, caller }) => makeProject(kernel, caller, body),
+  listProjects: async ({ kernel }, { caller: { workspaceId }, page }) => {
+    const projects = await kernel.store.projects.list(workspaceId, page.after ?? 0, page.rows)
+    return page.of(projects, projectView, ({ projectId }) => projectId)
+  },
+  readProject: ({ kernel }, { params, caller }) => showProject(kernel, caller, params.slug),
+  changeTrack: ({ kernel }, { params, body, caller }) =>
+    changeTrack(kernel, caller, params.slug, params.track, body),
+})

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { createPatch, type Operation } from 'rfc6902'
+import * as api from '../core/api/results.ts'
 import { Refused } from '../core/errors.ts'
 import type { AnswerOf, ListAnswer } from '../core/shapes/common.ts'
 import type * as shapes from '../core/shapes/results.ts'
@@ -7,6 +8,8 @@ import { type Caller, granted } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
 import type { ResultPosition } from '../store/server-store.ts'
 import type { StoredResult } from '../store/store.ts'
+import { actsOf } from './acts.ts'
+import { included } from './asked.ts'
 import { briefView, requireRecord, taskIdOf } from './tasks.ts'
 import { unblockAfter } from './unblock.ts'
 import { listedResultView, resultView } from './views.ts'
@@ -32,7 +35,7 @@ async function whole(kernel: ServerKernel, { workspaceId }: Caller, uuid: string
   return { ...head, data }
 }
 
-export async function showResult(
+async function showResult(
   kernel: ServerKernel,
   caller: Caller,
   uuid: string,
@@ -50,7 +53,7 @@ interface Part {
 const cursorAfter = (rows: readonly { place: ResultPosition }[], more: boolean) =>
   more ? rows.at(-1)!.place.join('-') : null
 
-export async function rejectedPage(
+async function rejectedPage(
   kernel: ServerKernel,
   { workspaceId }: Caller,
   part: Part & { withData: boolean },
@@ -62,7 +65,7 @@ export async function rejectedPage(
 }
 
 /** The results of one task, with their data. */
-export async function resultPage(
+async function resultPage(
   kernel: ServerKernel,
   caller: Caller,
   uuid: string,
@@ -77,7 +80,7 @@ export async function resultPage(
 }
 
 /** The JSON Patch (RFC 6902) from the accepted result to this one. */
-export async function compareWithAccepted(
+async function compareWithAccepted(
   kernel: ServerKernel,
   caller: Caller,
   uuid: string,
@@ -113,7 +116,7 @@ export function patchTo(from: unknown, to: unknown): Operation[] {
   })
 }
 
-export async function promoteResult(
+async function promoteResult(
   kernel: ServerKernel,
   caller: Caller,
   uuid: string,
@@ -135,3 +138,17 @@ export async function promoteResult(
     task: briefView(await requireRecord(kernel, caller, uuid)),
   }
 }
+
+export const resultActs = actsOf(api)({
+  listRejectedResults: ({ kernel }, { query, caller, page: { after, limit } }) => {
+    const withData = included(query.include, 'result').has('result')
+    return rejectedPage(kernel, caller, { after, limit, withData })
+  },
+  listResultsOfTask: ({ kernel }, { params, caller, page: { after, limit } }) =>
+    resultPage(kernel, caller, params.id, { after, limit }),
+  readResult: ({ kernel }, { params, caller }) => showResult(kernel, caller, params.id, params.ref),
+  compareResult: ({ kernel }, { params, caller }) =>
+    compareWithAccepted(kernel, caller, params.id, params.ref),
+  promoteResult: ({ kernel }, { params, body: { reason = null }, caller }) =>
+    promoteResult(kernel, caller, params.id, params.ref, reason),
+})

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import * as api from '../core/api/sessions.ts'
 import type { SessionOpening } from '../core/commands.ts'
 import { Refused } from '../core/errors.ts'
 import type { SessionRecord } from '../core/records.ts'
@@ -11,6 +12,7 @@ import type {
 } from '../core/shapes/sessions.ts'
 import type { Caller } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
+import { actsOf } from './acts.ts'
 import { namedProject } from './projects.ts'
 import { agentOfSession, commandSession, heartbeatView, nameFor, sessionView } from './session-commands.ts'
 import { instant } from './views.ts'
@@ -27,7 +29,7 @@ async function requireSession(
   return session
 }
 
-export async function openSession(
+async function openSession(
   kernel: ServerKernel,
   caller: Caller,
   body: z.output<typeof SessionBody> | undefined,
@@ -47,7 +49,7 @@ export async function openSession(
 }
 
 /** Session memory (Coditect 3.5): its task log, active claims, completed tasks, and the progress of its project. */
-export async function showSession(
+async function showSession(
   kernel: ServerKernel,
   caller: Caller,
   nameOrId: string,
@@ -71,7 +73,7 @@ export async function showSession(
 }
 
 /** A heartbeat renews every claim of the session, and reports the claims it lost since its last heartbeat. */
-export async function heartbeatOfSession(
+async function heartbeatOfSession(
   kernel: ServerKernel,
   caller: Caller,
   nameOrId: string,
@@ -87,7 +89,7 @@ export async function heartbeatOfSession(
 }
 
 /** Its claims go back to the queue, and the session ends. */
-export async function closeSession(kernel: ServerKernel, caller: Caller, nameOrId: string): Promise<void> {
+async function closeSession(kernel: ServerKernel, caller: Caller, nameOrId: string): Promise<void> {
   const { name } = await requireSession(kernel, caller, nameOrId)
   await commandSession(kernel, caller, name, { kind: 'end', reason: 'closed' })
 }
@@ -100,3 +102,13 @@ export async function sessionName(
 ): Promise<string> {
   return (await kernel.store.sessionMemory.find(workspaceId, nameOrId))?.name ?? nameOrId
 }
+
+export const sessionActs = actsOf(api)({
+  openSession: async ({ kernel }, { body, caller }) => {
+    const { session, isNew } = await openSession(kernel, caller, body)
+    return { status: isNew ? 201 : 200, answer: session }
+  },
+  readSession: ({ kernel }, { params, caller }) => showSession(kernel, caller, params.id),
+  sendSessionHeartbeat: ({ kernel }, { params, caller }) => heartbeatOfSession(kernel, caller, params.id),
+  endSession: ({ kernel }, { params, caller }) => closeSession(kernel, caller, params.id),
+})

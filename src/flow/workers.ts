@@ -1,10 +1,14 @@
 import type { z } from 'zod'
+import * as api from '../core/api/workers.ts'
 import { Refused } from '../core/errors.ts'
 import type { AnswerOf, ListAnswer } from '../core/shapes/common.ts'
 import type { DrainAnswer, SessionView, WorkerBody, WorkerHeartbeatAnswer } from '../core/shapes/sessions.ts'
 import type { Caller, Kernel } from '../kernel/kernel.ts'
+import { actsOf } from './acts.ts'
 import { runMany } from './claims.ts'
+import { namedProject } from './projects.ts'
 import { agentOfSession, commandSession, heartbeatView, nameFor, sessionView } from './session-commands.ts'
+import { sessionName } from './sessions.ts'
 import { unblockAfter } from './unblock.ts'
 import { instant } from './views.ts'
 
@@ -38,7 +42,7 @@ async function requireWorker(kernel: Kernel, caller: Caller, name: string) {
   return record
 }
 
-export const showWorker = async (kernel: Kernel, caller: Caller, name: string) =>
+const showWorker = async (kernel: Kernel, caller: Caller, name: string) =>
   sessionView(await requireWorker(kernel, caller, name))
 
 const MOST_WORKERS = 1_000
@@ -104,3 +108,23 @@ export async function requeueStalled(kernel: Kernel, caller: Caller, silentMs: n
     if (quiet.length < STALLED_AT_ONCE || moved.length === 0) return requeued
   }
 }
+
+export const workerActs = actsOf(api)({
+  registerWorker: async ({ kernel }, { body, caller }) => {
+    await namedProject(kernel, caller, body.project)
+    const { worker, isNew } = await registerWorker(kernel, caller, body)
+    return { status: isNew ? 201 : 200, answer: worker }
+  },
+  listWorkers: ({ kernel }, { caller }) => listWorkers(kernel, caller),
+  readWorker: async ({ kernel }, { params, caller }) =>
+    showWorker(kernel, caller, await sessionName(kernel, caller, params.id)),
+  sendWorkerHeartbeat: async ({ kernel }, { params, caller }) =>
+    heartbeatWorker(kernel, caller, await sessionName(kernel, caller, params.id)),
+  drainWorker: async ({ kernel }, { params, caller }) =>
+    drainWorker(kernel, caller, await sessionName(kernel, caller, params.id)),
+  unregisterWorker: async ({ kernel }, { params, query: { reason = 'unregistered' }, caller }) =>
+    unregisterWorker(kernel, caller, await sessionName(kernel, caller, params.id), reason),
+  requeueStalled: async ({ kernel }, { body, caller }) => ({
+    requeued: await requeueStalled(kernel, caller, body.silentMs),
+  }),
+})

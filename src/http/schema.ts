@@ -1,9 +1,6 @@
 import type { RouteShorthandOptions } from 'fastify'
 import { z } from 'zod'
 import type { Endpoint, Shape } from '../core/api/endpoint.ts'
-import { Refused } from '../core/errors.ts'
-import { idCarriedBy } from '../core/ids.ts'
-import { LARGEST_PAGE } from '../core/shapes/common.ts'
 import { isRead } from './log-head.ts'
 
 /**
@@ -57,7 +54,7 @@ function describeVariants(def: object, schema: Record<string, unknown>): void {
   schema.discriminator = { propertyName: def.discriminator }
 }
 
-/** Query values are strings, in which JSON Schema knows no numbers: `pageSize` checks the bound, and the API document shows it. */
+/** Query values are strings, in which JSON Schema knows no numbers: `Page` checks the bound, and the API document shows it. */
 function describeLimit(schema: Record<string, unknown>, isDocument: boolean): void {
   if (isDocument && schema.most !== undefined) schema.maximum = schema.most
   delete schema.most
@@ -130,7 +127,8 @@ export function route(shape: Omit<Endpoint, 'method' | 'path'>): RouteShorthandO
     config: {
       needs: shape.needs,
       answers: shape,
-      ...(shape.bodyIsOptional ? { bodyIsOptional: true } : {}),
+      ...(shape.bodyIsOptional ? { emptyBody: () => ({}) } : {}),
+      ...(shape.takesPlan ? { emptyBody: () => ({ text: '' }) } : {}),
     },
     ...(shape.bodyLimit ? { bodyLimit: shape.bodyLimit } : {}),
     schema: {
@@ -147,34 +145,9 @@ export function route(shape: Omit<Endpoint, 'method' | 'path'>): RouteShorthandO
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    bodyIsOptional?: boolean
+    /** What a request without a body has. */
+    emptyBody?: () => object
     /** For the API document. */
     answers?: AnswerShape
   }
-}
-
-export const numberOr = (text: string | undefined, otherwise: number) =>
-  text === undefined ? otherwise : Number(text)
-
-/** The inside id that a list is filtered by. Nothing has the id 0: a foreign id finds nothing. */
-export const wantedId = (uuid: string | undefined) =>
-  uuid === undefined ? undefined : (idCarriedBy(uuid) ?? 0)
-
-/** The fields that the request includes. */
-export function included<N extends string>(text: string | undefined, ...names: N[]): ReadonlySet<N> {
-  const asked = text?.split(',') ?? []
-  const unknown = asked.find((name) => !(names as string[]).includes(name))
-  if (unknown !== undefined)
-    throw Refused.field(
-      'VALIDATION_FAILED',
-      'include',
-      `has an unknown field: "${unknown}" (use ${names.join(', ')})`,
-    )
-  return new Set(asked as N[])
-}
-
-export function pageSize(limit: string | undefined, { usual = 50, most = LARGEST_PAGE } = {}): number {
-  const wanted = numberOr(limit, usual)
-  if (wanted > most) throw Refused.field('VALIDATION_FAILED', 'limit', `must be at most ${most}`)
-  return Math.max(wanted, 1)
 }

@@ -2,10 +2,11 @@ import swagger from '@fastify/swagger'
 import websocket from '@fastify/websocket'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Logger } from 'pino'
+import type { Door, NodeStart } from '../flow/acts.ts'
 import type { Coordination } from '../flow/coordination.ts'
 import type { Execution } from '../flow/execution.ts'
-import type { NodeStart } from '../flow/onboarding/onboarding.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
+import { ALL_ACTS } from './all-acts.ts'
 import { type BodyLimits, installJsonParser } from './bodies.ts'
 import { BodyPermits } from './body-permits.ts'
 import {
@@ -15,47 +16,20 @@ import {
   limitConnections,
   serverTimes,
 } from './connections.ts'
+import { serveAct } from './endpoint.ts'
 import { type AllowedSources, installGate } from './gate.ts'
+import { healthRoutes } from './health.ts'
 import { KeyRing, keyIn } from './key-ring.ts'
+import { streamRoutes } from './live/event-routes.ts'
 import { GOING_AWAY } from './live/event-socket.ts'
 import { EventFeed } from './live/feed.ts'
 import { installLogHead } from './log-head.ts'
+import { takePlans } from './plan-bodies.ts'
 import { onError } from './problems.ts'
 import { ReceivedBodies } from './received-bodies.ts'
-import { administrationRoutes } from './routes/administration.ts'
-import { agentRoutes } from './routes/agents.ts'
-import { boardRoutes } from './routes/board.ts'
-import { changeRoutes } from './routes/changes.ts'
-import { childRoutes } from './routes/children.ts'
-import { claimRoutes } from './routes/claims.ts'
-import { commentRoutes } from './routes/comments.ts'
-import { coordinatorRoutes } from './routes/coordinator.ts'
-import { deadLetterRoutes } from './routes/dead-letters.ts'
-import { demoRoutes } from './routes/demo.ts'
-import { dependencyRoutes } from './routes/dependencies.ts'
-import { eventRoutes } from './routes/events.ts'
-import { healthRoutes } from './routes/health.ts'
-import { inboxRoutes } from './routes/inbox.ts'
-import { insightRoutes } from './routes/insight.ts'
-import { logRoutes } from './routes/logs.ts'
-import { missionRoutes } from './routes/missions.ts'
-import { onboardingRoutes } from './routes/onboarding.ts'
-import { overviewRoutes } from './routes/overview.ts'
-import { peopleRoutes } from './routes/people.ts'
-import { planRoutes } from './routes/plans.ts'
-import { projectRoutes } from './routes/projects.ts'
-import { promptRoutes } from './routes/prompts.ts'
-import { reportRoutes } from './routes/reports.ts'
-import { resultRoutes } from './routes/results.ts'
-import { routineRoutes } from './routes/routines.ts'
-import { runLogRoutes } from './routes/run-logs.ts'
-import { runRoutes } from './routes/runs.ts'
-import { browserSessionRoutes } from './routes/session.ts'
-import { sessionRoutes } from './routes/sessions.ts'
-import { taskRoutes } from './routes/tasks.ts'
-import { workerRoutes } from './routes/workers.ts'
 import { installSafeHeaders } from './safe-headers.ts'
 import { documented } from './schema.ts'
+import { browserSessionRoutes } from './sign-in.ts'
 import { installTaskNames } from './task-names.ts'
 import { compilers } from './validators.ts'
 import { type BuiltWebApp, serveWebApp } from './web-app.ts'
@@ -84,19 +58,9 @@ const PREFIX = '/api/v1'
 /** How long active requests may take when the server stops. */
 const GRACE_MS = 3_000
 
-export async function buildServer({
-  kernel,
-  coordinator,
-  execution,
-  started,
-  allowed,
-  logger,
-  connections,
-  bounds,
-  version,
-  publicUrl,
-  webApp,
-}: ServerOptions): Promise<FastifyInstance> {
+export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
+  const { kernel, coordinator, execution, started, allowed, logger } = options
+  const { connections, bounds, version, publicUrl, webApp } = options
   const limits = { ...CONNECTION_LIMITS, ...connections }
   const app = Fastify({
     ...serverTimes(limits),
@@ -137,13 +101,16 @@ export async function buildServer({
     setTimeout(() => app.server.closeAllConnections(), GRACE_MS).unref()
   })
 
+  const door = doorOf({ kernel, coordinator, execution, started }, keys)
   await app.register(
-    (api) => {
+    async (api) => {
       browserSessionRoutes(api, kernel, {
         ...{ keys, wrongKeys, version, publicUrl },
         loopback: allowed.insteadOfLocalhost,
       })
-      return routes(api, { kernel, coordinator, execution, started }, { feed, keys }, bodies)
+      streamRoutes(api, kernel, { feed, keys, live: execution.live })
+      healthRoutes(api, kernel, coordinator)
+      await serveActs(api, door, keys, bodies)
     },
     { prefix: PREFIX },
   )
@@ -166,7 +133,7 @@ function installBodyHooks(app: FastifyInstance, execution: Execution): void {
     }, done)
   })
   app.addHook('preValidation', (request, _reply, done) => {
-    if (request.body === undefined && request.routeOptions.config.bodyIsOptional) request.body = {}
+    if (request.body === undefined) request.body = request.routeOptions.config.emptyBody?.()
     done()
   })
 }
@@ -179,48 +146,26 @@ async function registerSockets(app: FastifyInstance): Promise<void> {
   await app.register(websocket, { options: { maxPayload: 64 * 1024 } })
 }
 
-async function routes(
-  api: FastifyInstance,
-  {
-    kernel,
-    coordinator,
-    execution,
-    started,
-  }: Pick<ServerOptions, 'kernel' | 'coordinator' | 'execution' | 'started'>,
-  streams: { feed: EventFeed; keys: KeyRing },
-  bodies: BodyLimits,
-): Promise<void> {
-  taskRoutes(api, kernel, streams.keys)
-  dependencyRoutes(api, kernel)
-  claimRoutes(api, kernel, streams.keys, execution)
-  resultRoutes(api, kernel)
-  logRoutes(api, kernel)
-  deadLetterRoutes(api, kernel)
-  workerRoutes(api, kernel)
-  agentRoutes(api, kernel, execution, streams.keys)
-  runRoutes(api, kernel, execution)
-  runLogRoutes(api, kernel, execution)
-  changeRoutes(api, kernel, execution)
-  promptRoutes(api)
-  projectRoutes(api, kernel)
-  missionRoutes(api, kernel)
-  peopleRoutes(api, kernel)
-  commentRoutes(api, kernel)
-  reportRoutes(api, kernel)
-  routineRoutes(api, kernel)
-  childRoutes(api, kernel)
-  boardRoutes(api, kernel)
-  demoRoutes(api, kernel)
-  inboxRoutes(api, kernel, execution)
-  insightRoutes(api, kernel)
-  overviewRoutes(api, kernel)
-  onboardingRoutes(api, kernel, execution, started)
-  await api.register(async (plans) => planRoutes(plans, kernel, bodies))
-  sessionRoutes(api, kernel)
-  eventRoutes(api, kernel, { ...streams, live: execution.live })
-  administrationRoutes(api, kernel, streams.keys)
-  coordinatorRoutes(api, kernel, coordinator)
-  healthRoutes(api, kernel, coordinator)
+function doorOf(of: Pick<Door, 'kernel' | 'coordinator' | 'execution' | 'started'>, keys: KeyRing): Door {
+  const shared = new Map<unknown, unknown>()
+  return {
+    ...of,
+    revoked: (ids) => keys.revoked(ids),
+    shared: <T>(made: new (kernel: ServerKernel) => T) => {
+      if (!shared.has(made)) shared.set(made, new made(of.kernel))
+      return shared.get(made) as T
+    },
+  }
+}
+
+/** Plans are served in a scope of their own, which leaves their text as it is. */
+async function serveActs(api: FastifyInstance, door: Door, keys: KeyRing, bodies: BodyLimits): Promise<void> {
+  const ofPlans = ALL_ACTS.filter(({ endpoint }) => endpoint.takesPlan)
+  for (const act of ALL_ACTS) if (!ofPlans.includes(act)) serveAct(api, act, door, keys)
+  await api.register(async (plans) => {
+    takePlans(plans, bodies)
+    for (const act of ofPlans) serveAct(plans, act, door, keys)
+  })
 }
 
 const OPENAPI = {

@@ -14,7 +14,7 @@ export type { InboxFilter, InboxPlace, InboxRow } from './postgres/reads/inbox.t
 export type { LogFilter, LogPage } from './postgres/reads/logs.ts'
 export type { StoredPlanTask } from './postgres/reads/missions.ts'
 export type { EventWithTask } from './postgres/reads/reader.ts'
-export type { AllReportsFilter, ReportFilter, ReportHead } from './postgres/reads/reports.ts'
+export type { ReportHead } from './postgres/reads/reports.ts'
 export type { ResultPosition } from './postgres/reads/result-pages.ts'
 export type { ListedRoutine, MissionFigures, RoutineMission } from './postgres/reads/routines.ts'
 export type { TaskSearch } from './postgres/reads/task-search.ts'

@@ -71,6 +71,7 @@ export const createWorkspace = endpoint({
   body: WorkspaceBody,
   status: 201,
   answer: WorkspaceMade,
+  isSecret: true,
 })
 
 export const listKeys = endpoint({
@@ -91,6 +92,7 @@ export const createKey = endpoint({
   body: KeyBody,
   status: 201,
   answer: KeyMade,
+  isSecret: true,
 })
 
 export const revokeKey = endpoint({

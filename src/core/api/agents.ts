@@ -16,6 +16,7 @@ import { Digits, listOf, Name, Page, Tag } from '../shapes/common.ts'
 import { TaskPage } from '../shapes/task-lists.ts'
 import { ListedTask } from '../shapes/tasks.ts'
 import { endpoint } from './endpoint.ts'
+import { byId, bySlug } from './paging.ts'
 
 /** Agents: their registry, what is done to them, and their signs of life. */
 
@@ -33,6 +34,7 @@ export const putAgent = endpoint({
   body: AgentBody,
   status: [200, 201],
   answer: AgentView,
+  etag: 'version',
 })
 
 export const readAgent = endpoint({
@@ -42,6 +44,7 @@ export const readAgent = endpoint({
   summary: 'Read an agent',
   needs: 'read',
   answer: AgentAtWork,
+  etag: 'version',
 })
 
 export const deleteAgent = endpoint({
@@ -75,6 +78,7 @@ export const listAgents = endpoint({
   needs: 'read',
   query: ListQuery,
   answer: listOf(AgentAtWork),
+  paging: bySlug,
 })
 
 export const listTasksOfAgent = endpoint({
@@ -85,6 +89,7 @@ export const listTasksOfAgent = endpoint({
   needs: 'read',
   query: TasksQuery,
   answer: listOf(ListedTask),
+  paging: byId,
 })
 
 const act = <const A extends string, B extends z.ZodType>(name: A, summary: string, body: B) =>

@@ -11,6 +11,7 @@ type Files =
   | typeof import('./dead-letters.ts')
   | typeof import('./demo.ts')
   | typeof import('./dependencies.ts')
+  | typeof import('./event-streams.ts')
   | typeof import('./events.ts')
   | typeof import('./health.ts')
   | typeof import('./inbox.ts')
@@ -32,7 +33,6 @@ type Files =
   | typeof import('./session.ts')
   | typeof import('./sessions.ts')
   | typeof import('./tasks.ts')
-  | typeof import('./transcript.ts')
   | typeof import('./workers.ts')
 
 /** To ask of each export whether it is an `Endpoint` would compare all shapes. */

@@ -27,6 +27,8 @@ export const readBoard = endpoint({
     counts: z.literal('1').optional().describe('Only counts, no cards'),
   }),
   answer: Board,
+  paging: { most: MOST_CARDS },
+  isLarge: true,
 })
 
 export const readCards = endpoint({
@@ -37,6 +39,7 @@ export const readCards = endpoint({
   needs: 'read',
   body: CardsBody,
   answer: CardsAnswer,
+  isLarge: true,
 })
 
 export const actOnMany = endpoint({

@@ -15,4 +15,5 @@ export const addChild = endpoint({
   body: ChildBody,
   status: 201,
   answer: TaskView,
+  etag: 'version',
 })

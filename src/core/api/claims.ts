@@ -127,4 +127,5 @@ export const reportProgressIfUnchanged = endpoint({
   summary: 'Report progress or a checkpoint, if the version matches',
   body: shapes.ProgressBody,
   answer: shapes.NotedAnswer,
+  etag: 'task.version',
 })

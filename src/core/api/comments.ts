@@ -3,6 +3,7 @@ import { CommentBody, CommentList, CommentView } from '../shapes/comments.ts'
 import { IdParams, LARGEST_PAGE, limitUpTo, Uuid } from '../shapes/common.ts'
 import { MissionParams } from '../shapes/missions.ts'
 import { endpoint } from './endpoint.ts'
+import { byUuid } from './paging.ts'
 
 /** Threads of tasks and missions. Those who work may comment, too: an agent, on its own task and its mission. */
 
@@ -26,11 +27,12 @@ export const commentOnMission = endpoint({
   ...adding,
 })
 
+const paging = { ...byUuid, param: 'after' } as const
 const CommentQuery = z.strictObject({
   after: Uuid.optional().describe('The id of a comment: those that were written after it'),
   limit: limitUpTo(LARGEST_PAGE),
 })
-const listing = { tag, needs: 'read', query: CommentQuery, answer: CommentList } as const
+const listing = { tag, needs: 'read', query: CommentQuery, answer: CommentList, paging } as const
 
 export const listCommentsOfTask = endpoint({
   method: 'GET',

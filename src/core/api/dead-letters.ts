@@ -4,6 +4,7 @@ import { listOf, ShortText, Uuid } from '../shapes/common.ts'
 import { TaskPage } from '../shapes/task-lists.ts'
 import { ListedTask } from '../shapes/tasks.ts'
 import { endpoint } from './endpoint.ts'
+import { byId } from './paging.ts'
 
 /** Tasks that ran out of attempts. */
 
@@ -30,6 +31,7 @@ export const listDeadLetters = endpoint({
   needs: 'read',
   query: ListQuery,
   answer: listOf(ListedTask),
+  paging: byId,
 })
 
 export const retryDeadLetters = endpoint({

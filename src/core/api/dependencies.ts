@@ -13,4 +13,5 @@ export const addDependencies = endpoint({
   params: IdParams,
   body: DependenciesBody,
   answer: TaskView,
+  etag: 'version',
 })

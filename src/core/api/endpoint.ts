@@ -1,5 +1,6 @@
 import type { Right } from '../rights.ts'
 import type { ReadonlyLists } from '../shapes/common.ts'
+import type { Cursor, Paging } from './paging.ts'
 
 /**
  * A zod shape, by its own marks for what it is given and what it lets through: to compare every shape with the whole of `z.ZodType` takes
@@ -10,7 +11,7 @@ export interface Shape {
 }
 
 /**
- * One endpoint of the API as a value: the server registers its handler with it (src/http/endpoint.ts), /openapi.json shows it, and the
+ * One endpoint of the API as a value: the server serves its handler (src/flow/acts.ts), /openapi.json shows it, and the
  * client derives its types from it. Clients import only the types, so no zod reaches a browser.
  */
 export interface Endpoint {
@@ -25,13 +26,21 @@ export interface Endpoint {
   readonly params?: Shape
   readonly query?: Shape
   readonly body?: Shape
-  /** The request may have no body. */
+  /** The request may have no body: it is {} then. */
   readonly bodyIsOptional?: boolean
   /** The body is a plan, as YAML or JSON. It has no shape: its route reads the text, to report problems by line. */
   readonly takesPlan?: true
   readonly bodyLimit?: number
-  /** The status of a successful answer (200), or each of them. */
+  /** The status of a successful answer (200), or each of them: then its handler chooses. */
   readonly status?: number | readonly number[]
+  /** The version that the answer shows is its ETag: its own, or that of its task. */
+  readonly etag?: 'version' | 'task.version'
+  /** The answer is a page of a list. */
+  readonly paging?: Paging
+  /** The answer may be large: it is compressed for clients that take it so. */
+  readonly isLarge?: true
+  /** The answer shows a secret: no cache may store it. */
+  readonly isSecret?: true
   /** The body of a successful answer; null: no body. */
   readonly answer: Shape | null
   /** Its media types; default: JSON. */
@@ -47,11 +56,7 @@ export type InputOf<S> = S extends { _zod: { input: infer Input } } ? Input : un
 export interface RouteOf<E> {
   Params: E extends { params: infer S } ? OutputOf<S> : unknown
   Querystring: E extends { query: infer S } ? OutputOf<S> : unknown
-  Body: E extends { body: infer S }
-    ? OutputOf<S>
-    : E extends { takesPlan: true }
-      ? { text: string } | undefined
-      : unknown
+  Body: E extends { body: infer S } ? OutputOf<S> : E extends { takesPlan: true } ? { text: string } : unknown
 }
 
 /** What it answers. */
@@ -60,3 +65,6 @@ export type AnswerOfEndpoint<E> = E extends { answer: infer S }
     ? undefined
     : ReadonlyLists<OutputOf<S>>
   : never
+
+/** Where the pages of its list end. */
+export type PlaceOf<E> = E extends { paging: { cursor: Cursor<infer Place> } } ? Place : never

@@ -29,6 +29,7 @@ export const listInbox = endpoint({
   needs: 'read',
   query: ListQuery,
   answer: InboxList,
+  paging: {},
 })
 
 export const readInboxItem = endpoint({

@@ -3,11 +3,12 @@ import { DURATION_GROUPS } from '../outcomes.ts'
 import { Instant, limitUpTo, Name, Page, Uuid } from '../shapes/common.ts'
 import { Bottlenecks, Durations, Failures, Retries, SearchAnswer, Telemetry } from '../shapes/insight.ts'
 import { endpoint } from './endpoint.ts'
+import { byId, valuesOf } from './paging.ts'
 
 /** What people ask of a whole workspace. */
 
 const tag = 'insight'
-export const MOST_FOUND = 20
+const MOST_FOUND = 20
 
 const SearchQuery = z.strictObject({
   q: Name.optional().describe(
@@ -28,6 +29,8 @@ export const AskedQuery = z.strictObject({
   taskType: Name.optional(),
   mission: Uuid.optional(),
 })
+/** Of the last task of a page: its weight, and its number. */
+const byWeight = { cursor: valuesOf(z.tuple([z.int(), z.int().min(0)])) }
 const DurationQuery = AskedQuery.extend({
   by: z.enum(DURATION_GROUPS).default('taskType').describe('What the groups have in common'),
 })
@@ -40,6 +43,7 @@ export const search = endpoint({
   needs: 'read',
   query: SearchQuery,
   answer: SearchAnswer,
+  paging: { usual: MOST_FOUND, most: MOST_FOUND },
 })
 
 export const listFailures = endpoint({
@@ -50,6 +54,7 @@ export const listFailures = endpoint({
   needs: 'read',
   query: AskedQuery,
   answer: Failures,
+  paging: byId,
 })
 
 export const listDurations = endpoint({
@@ -60,6 +65,7 @@ export const listDurations = endpoint({
   needs: 'read',
   query: DurationQuery,
   answer: Durations,
+  paging: { cursor: valuesOf(z.tuple([Name])) },
 })
 
 export const listRetries = endpoint({
@@ -71,6 +77,7 @@ export const listRetries = endpoint({
   needs: 'read',
   query: AskedQuery,
   answer: Retries,
+  paging: byWeight,
 })
 
 export const listBottlenecks = endpoint({
@@ -81,6 +88,7 @@ export const listBottlenecks = endpoint({
   needs: 'read',
   query: AskedQuery,
   answer: Bottlenecks,
+  paging: byWeight,
 })
 
 export const readTelemetry = endpoint({

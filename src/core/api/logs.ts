@@ -2,6 +2,7 @@ import { NotedAnswer } from '../shapes/claims.ts'
 import { IdParams, listOf } from '../shapes/common.ts'
 import { CoordinatorEntryView, LogBody, LogEntryView, LogQuery } from '../shapes/logs.ts'
 import { endpoint } from './endpoint.ts'
+import { afterSeq } from './paging.ts'
 
 /** The logs of tasks and of the coordinator. */
 
@@ -16,6 +17,7 @@ export const readTaskLog = endpoint({
   params: IdParams,
   query: LogQuery,
   answer: listOf(LogEntryView),
+  paging: afterSeq,
 })
 
 export const addToTaskLog = endpoint({
@@ -39,4 +41,5 @@ export const readCoordinatorLog = endpoint({
   needs: 'admin',
   query: LogQuery,
   answer: listOf(CoordinatorEntryView),
+  paging: afterSeq,
 })

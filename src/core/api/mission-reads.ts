@@ -12,6 +12,7 @@ import {
 import { TaskFilterQuery, TaskPage } from '../shapes/task-lists.ts'
 import { ListedTask } from '../shapes/tasks.ts'
 import { endpoint } from './endpoint.ts'
+import { byId } from './paging.ts'
 
 /** Reading missions. */
 
@@ -38,6 +39,7 @@ export const listMissions = endpoint({
   needs: 'read',
   query: ListQuery,
   answer: listOf(MissionView),
+  paging: byId,
 })
 
 export const readMission = endpoint({
@@ -48,6 +50,7 @@ export const readMission = endpoint({
   needs: 'read',
   params: MissionParams,
   answer: MissionView,
+  etag: 'version',
 })
 
 export const listPlanVersions = endpoint({
@@ -82,6 +85,7 @@ export const listTasksOfMission = endpoint({
   params: MissionParams,
   query: TaskQuery,
   answer: listOf(ListedTask),
+  paging: byId,
 })
 
 const FormatQuery = z.strictObject({
@@ -100,6 +104,7 @@ export const readMissionGraph = endpoint({
   params: MissionParams,
   query: FormatQuery,
   answer: z.union([MissionGraph, MissionColumns]),
+  isLarge: true,
 })
 
 export const readMissionTimeline = endpoint({
@@ -111,4 +116,5 @@ export const readMissionTimeline = endpoint({
   params: MissionParams,
   query: FormatQuery,
   answer: z.union([MissionTimeline, TimelineColumns]),
+  isLarge: true,
 })

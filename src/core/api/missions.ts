@@ -26,6 +26,7 @@ export const createMission = endpoint({
   body: MissionCreate,
   status: 201,
   answer: MissionView,
+  etag: 'version',
   bodyLimit: LARGEST_MISSION_BYTES,
 })
 
@@ -38,6 +39,7 @@ export const changeMission = endpoint({
   params: MissionParams,
   body: MissionPatchBody,
   answer: MissionView,
+  etag: 'version',
 })
 
 /** What changes its state. */

@@ -9,6 +9,7 @@ import {
   TrackParams,
 } from '../shapes/projects.ts'
 import { endpoint } from './endpoint.ts'
+import { bySmallId } from './paging.ts'
 
 /** Projects and their tracks. */
 
@@ -35,6 +36,7 @@ export const listProjects = endpoint({
   needs: 'read',
   query: ListQuery,
   answer: listOf(ProjectView),
+  paging: bySmallId,
 })
 
 export const readProject = endpoint({

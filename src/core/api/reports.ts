@@ -4,6 +4,7 @@ import { IdParams, Instant, Page, Uuid } from '../shapes/common.ts'
 import { MissionParams } from '../shapes/missions.ts'
 import { ReportBody, ReportList, ReportView } from '../shapes/reports.ts'
 import { endpoint } from './endpoint.ts'
+import { byId, LATEST_MS, valuesOf } from './paging.ts'
 
 /** Reports on missions and their tasks. Those who work may report, too: an agent, on its own task and its mission. */
 
@@ -31,6 +32,9 @@ const AllQuery = ListQuery.extend({
   from: Instant.optional().describe('Written then or later'),
   to: Instant.optional().describe('Written earlier than that'),
 })
+
+/** Of the last report of a page: when it was written, and its number. */
+const Place = z.tuple([z.int().min(0).max(LATEST_MS), z.int().min(0)])
 
 const reading = { tag, needs: 'read', query: VersionQuery, answer: ReportView, mediaTypes } as const
 
@@ -84,6 +88,7 @@ export const listReports = endpoint({
   params: MissionParams,
   query: ListQuery,
   answer: ReportList,
+  paging: byId,
 })
 
 export const listAllReports = endpoint({
@@ -94,6 +99,7 @@ export const listAllReports = endpoint({
   needs: 'read',
   query: AllQuery,
   answer: ReportList,
+  paging: { cursor: valuesOf(Place) },
 })
 
 export const readReport = endpoint({

@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { IdParams, include, listOf, Name, Page, ShortText } from '../shapes/common.ts'
+import { IdParams, include, LARGEST_PAGE, listOf, Name, Page, ShortText } from '../shapes/common.ts'
 import { PromoteAnswer, RejectedResult, ResultDiff, ResultOfTask, ResultView } from '../shapes/results.ts'
 import { endpoint } from './endpoint.ts'
+import { byResult } from './paging.ts'
 
 /** Results of tasks, accepted and rejected. */
 
@@ -26,6 +27,7 @@ export const listRejectedResults = endpoint({
   needs: 'read',
   query: ListQuery,
   answer: listOf(RejectedResult),
+  paging: byResult,
 })
 
 export const listResultsOfTask = endpoint({
@@ -37,6 +39,7 @@ export const listResultsOfTask = endpoint({
   params: IdParams,
   query: OfTaskQuery,
   answer: listOf(ResultView),
+  paging: { ...byResult, usual: LARGEST_PAGE },
 })
 
 export const readResult = endpoint({

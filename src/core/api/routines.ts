@@ -10,6 +10,7 @@ import {
   RoutineView,
 } from '../shapes/routines.ts'
 import { endpoint } from './endpoint.ts'
+import { byId } from './paging.ts'
 
 /** Routines, and the missions that they start. */
 
@@ -27,6 +28,7 @@ export const createRoutine = endpoint({
   body: RoutineCreate,
   status: 201,
   answer: RoutineView,
+  etag: 'version',
   bodyLimit: LARGEST_ROUTINE_BYTES,
 })
 
@@ -39,6 +41,7 @@ export const changeRoutine = endpoint({
   params: RoutineParams,
   body: RoutinePatch,
   answer: RoutineView,
+  etag: 'version',
   bodyLimit: LARGEST_ROUTINE_BYTES,
 })
 
@@ -74,6 +77,7 @@ export const listRoutines = endpoint({
   needs: 'read',
   query: ListQuery,
   answer: listOf(RoutineView),
+  paging: byId,
 })
 
 export const readRoutine = endpoint({
@@ -84,6 +88,7 @@ export const readRoutine = endpoint({
   needs: 'read',
   params: RoutineParams,
   answer: RoutineView,
+  etag: 'version',
 })
 
 export const listRunsOfRoutine = endpoint({
@@ -95,4 +100,5 @@ export const listRunsOfRoutine = endpoint({
   params: RoutineParams,
   query: ListQuery,
   answer: listOf(RoutineRunView),
+  paging: byId,
 })

@@ -1,12 +1,18 @@
 import { z } from 'zod'
-import { limitUpTo, Name } from '../shapes/common.ts'
+import { Digits, limitUpTo, Name } from '../shapes/common.ts'
 import { LogOutline, LogSearchView, TailsAnswer, TailsBody } from '../shapes/run-logs.ts'
 import { RunParams } from '../shapes/runs.ts'
+import { TranscriptView } from '../shapes/transcript.ts'
 import { endpoint } from './endpoint.ts'
+import { valuesOf } from './paging.ts'
 
-export const MOST_HITS = 1_000
+/** The log of a run: searched, outlined, step by step and as it is. */
 
-/** The log of a run: searched, outlined and as it is. */
+const MOST_HITS = 1_000
+const MOST_STEPS = 500
+const Offset = z.int().min(0)
+/** Where a search continues: where the list does, how many were counted, and up to where. */
+const Place = z.tuple([Offset, Offset, Offset])
 
 const ofRun = { tag: 'runs', needs: 'read', params: RunParams } as const
 
@@ -24,6 +30,7 @@ export const searchRunLog = endpoint({
     limit: limitUpTo(MOST_HITS, 'Hits in the answer, at most 1,000; 100, unless given'),
   }),
   answer: LogSearchView,
+  paging: { param: 'after', usual: 100, most: MOST_HITS, cursor: valuesOf(Place) },
 })
 
 export const outlineRunLog = endpoint({
@@ -54,4 +61,22 @@ export const readTails = endpoint({
   needs: 'read',
   body: TailsBody,
   answer: TailsAnswer,
+})
+
+export const readTranscript = endpoint({
+  method: 'GET',
+  path: '/runs/:id/transcript',
+  summary: 'Read what an agent did in a run, step by step',
+  description:
+    'Without after and before, the first steps; with a before beyond the last step, the last ones. A request takes about a second at most and may read only a part of a large log: then isComplete is false, and the same request continues.',
+  tag: 'runs',
+  needs: 'read',
+  params: RunParams,
+  query: z.strictObject({
+    after: Digits.optional().describe('Steps after the one with this number'),
+    before: Digits.optional().describe('The last steps before the one with this number'),
+    limit: limitUpTo(MOST_STEPS, 'At most 500; 100, unless given'),
+  }),
+  answer: TranscriptView,
+  paging: { usual: 100, most: MOST_STEPS },
 })

@@ -25,6 +25,7 @@ import {
 } from '../shapes/runs.ts'
 import { InvocationView } from '../shapes/told.ts'
 import { endpoint } from './endpoint.ts'
+import { afterSeq, byUuid } from './paging.ts'
 
 /** Runs, the wakeups that lead to them, and the adapters. */
 
@@ -52,6 +53,7 @@ export const listRuns = endpoint({
   needs: 'read',
   query: RunsQuery,
   answer: listOf(ListedRun),
+  paging: byUuid,
 })
 
 export const listRunsOfAgent = endpoint({
@@ -62,6 +64,7 @@ export const listRunsOfAgent = endpoint({
   needs: 'read',
   query: OwnRunsQuery,
   answer: listOf(ListedRun),
+  paging: byUuid,
 })
 
 export const listRunsOfTask = endpoint({
@@ -72,6 +75,7 @@ export const listRunsOfTask = endpoint({
   needs: 'read',
   query: TaskRunsQuery,
   answer: TaskRuns,
+  paging: byUuid,
 })
 
 const EventsQuery = z.strictObject({ afterSeq: Digits.optional(), limit: limitUpTo(LARGEST_PAGE) })
@@ -98,6 +102,7 @@ export const listEventsOfRun = endpoint({
   needs: 'read',
   query: EventsQuery,
   answer: listOf(RunEventView),
+  paging: { ...afterSeq, param: 'afterSeq' },
 })
 
 export const readRunLog = endpoint({
@@ -164,6 +169,7 @@ export const listWakeups = endpoint({
   needs: 'read',
   query: WakeupsQuery,
   answer: listOf(ListedWakeup),
+  paging: byUuid,
 })
 
 export const readRuntimeState = endpoint({

@@ -15,6 +15,7 @@ import {
   TaskView,
 } from '../shapes/tasks.ts'
 import { endpoint } from './endpoint.ts'
+import { byId } from './paging.ts'
 
 /** Tasks and what operators do to them. */
 
@@ -42,6 +43,7 @@ export const createTask = endpoint({
   body: TaskCreate,
   status: 201,
   answer: TaskView,
+  etag: 'version',
 })
 
 export const createTasks = endpoint({
@@ -77,6 +79,7 @@ export const listTasks = endpoint({
   needs: 'read',
   query: ListQuery,
   answer: listOf(ListedTask),
+  paging: byId,
 })
 
 export const readTask = endpoint({
@@ -88,6 +91,7 @@ export const readTask = endpoint({
   params: IdParams,
   query: ReadQuery,
   answer: TaskInGraph,
+  etag: 'version',
 })
 
 export const changeTask = endpoint({
@@ -99,6 +103,7 @@ export const changeTask = endpoint({
   params: IdParams,
   body: TaskPatchBody,
   answer: TaskView,
+  etag: 'version',
 })
 
 export const listClaimsOfTask = endpoint({

@@ -1,3 +1,6 @@
+import { z } from 'zod'
+import * as api from '../../core/api/board.ts'
+import { LATEST_MS, valuesOf } from '../../core/api/paging.ts'
 import {
   BOARD_COLUMNS,
   type BoardColumn,
@@ -6,13 +9,19 @@ import {
   placeIn,
   statesIn,
 } from '../../core/board.ts'
+import { Refused } from '../../core/errors.ts'
 import type { Board } from '../../core/shapes/board.ts'
 import type { AnswerOf } from '../../core/shapes/common.ts'
 import { TASK_STATES } from '../../core/states.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import type { BoardFilter, CardRow } from '../../store/server-store.ts'
-import { cardView } from './cards.ts'
+import { actsOf } from '../acts.ts'
+import { wantedId } from '../asked.ts'
+import { readCursor, writeCursor } from '../paging.ts'
+import { namedProject } from '../projects.ts'
+import { actOnTasks } from './act.ts'
+import { cardsOf, cardView } from './cards.ts'
 
 /** The board of a workspace. */
 
@@ -29,7 +38,6 @@ export async function readBoard(
   { workspaceId }: Caller,
   filter: BoardFilter,
   { column, after, limit }: AskedPage,
-  cursorOf: (column: BoardColumn, place: readonly number[]) => string,
 ): Promise<AnswerOf<typeof Board>> {
   const columns = column === undefined ? BOARD_COLUMNS : [column]
   const read = await kernel.store.board.read(workspaceId, filter, {
@@ -50,7 +58,7 @@ export async function readBoard(
       count: statesIn(name).reduce((sum, state) => sum + (read.counts[state] ?? 0), 0),
       items: shown.map(({ card }) => cardView(card)),
       sort: COLUMN_ORDER[name],
-      nextCursor: placed.length > limit ? cursorOf(name, shown.at(-1)!.place) : null,
+      nextCursor: placed.length > limit ? cursorAt(name, shown.at(-1)!.place) : null,
     }
   }
   return {
@@ -60,3 +68,41 @@ export async function readBoard(
     seq: read.seq,
   }
 }
+
+type Cursor = [BoardColumn, ...number[]]
+const Moment = z.int().min(-LATEST_MS).max(LATEST_MS)
+const Id = z.int()
+const Inbox = z.tuple([z.literal('inbox'), z.int().min(-10).max(-1), Moment, Id])
+const Other = (column: BoardColumn) => z.tuple([z.literal(column), Moment, Id])
+
+/** Each column has its own order, and so its own cursor. */
+const cursorOf = (column: BoardColumn) => valuesOf<Cursor>(column === 'inbox' ? Inbox : Other(column))
+
+const cursorAt = (column: BoardColumn, place: readonly number[]) =>
+  writeCursor(cursorOf(column), [column, ...place])
+
+function placeOf(column: BoardColumn | undefined, cursor: string | undefined): number[] | null {
+  if (cursor === undefined) return null
+  if (column === undefined)
+    throw Refused.field('VALIDATION_FAILED', 'cursor', 'continues one column, which "column" must name')
+  const [, ...place] = readCursor(cursorOf(column), cursor)
+  return place
+}
+
+export const boardActs = actsOf(api)({
+  readBoard: async ({ kernel }, call) => {
+    const { query, caller } = call
+    const filter = {
+      missionId: wantedId(query.mission),
+      projectId: await namedProject(kernel, caller, query.project),
+      agent: query.agent,
+      tag: query.tag,
+      text: query.q,
+    }
+    const { column, cursor, counts } = query
+    const limit = counts ? 0 : call.page.limit
+    return readBoard(kernel, caller, filter, { column, after: placeOf(column, cursor), limit })
+  },
+  readCards: ({ kernel }, { body, caller }) => cardsOf(kernel, caller, body.ids),
+  actOnMany: ({ kernel }, { body, caller }) => actOnTasks(kernel, caller, body),
+})

@@ -1,6 +1,8 @@
+import * as api from '../../core/api/demo.ts'
 import { MissionCreate } from '../../core/shapes/missions.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
+import { actsOf } from '../acts.ts'
 import { commandAgent } from '../agents.ts'
 import { createMission } from '../missions/missions.ts'
 import { DEMO_AGENTS } from './agents.ts'
@@ -73,3 +75,10 @@ export async function startDemo(
   })
   return createMission(kernel, caller, body)
 }
+
+export const demoActs = actsOf(api)({
+  startDemo: async ({ kernel }, { body, caller }) => {
+    const mission = await startDemo(kernel, caller, body.title)
+    return { ...mission, missionId: mission.id }
+  },
+})

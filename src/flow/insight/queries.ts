@@ -1,3 +1,6 @@
+import type { z } from 'zod'
+import type { AskedQuery } from '../../core/api/insight.ts'
+import * as api from '../../core/api/insight.ts'
 import { messageOf } from '../../core/log.ts'
 import type { DurationGroup } from '../../core/outcomes.ts'
 import { countVerdicts } from '../../core/overruled.ts'
@@ -6,7 +9,11 @@ import type { Bottlenecks, Durations, Failures, Retries, Telemetry } from '../..
 import type { Caller } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import type { Asked, Bottleneck, FinishedTask } from '../../store/server-store.ts'
+import { actsOf } from '../acts.ts'
+import { periodIn, wantedId } from '../asked.ts'
+import type { Page } from '../paging.ts'
 import { instant } from '../views.ts'
+import { search } from './search.ts'
 
 /** Failures, durations, retries and bottlenecks of a workspace within a period (Automatos 6.6), and figures on them (6.11). */
 
@@ -20,10 +27,9 @@ export async function failures(
   kernel: ServerKernel,
   { workspaceId }: Caller,
   asked: Asked,
-  { before, limit }: { before: number | null; limit: number },
-  cursorOf: (seq: number) => string,
+  page: Page<number>,
 ): Promise<AnswerOf<typeof Failures>> {
-  const read = await kernel.store.insight.failures(workspaceId, asked, before, limit)
+  const read = await kernel.store.insight.failures(workspaceId, asked, page.after ?? null, page.limit)
   const items = read.rows.map(({ number, at, payload, ...row }) => ({
     seq: number,
     at: instant(at),
@@ -38,39 +44,31 @@ export async function failures(
     failureClass: (payload as { failureClass?: string }).failureClass ?? null,
     message: messageOf({ type: row.type, payload } as Parameters<typeof messageOf>[0]),
   }))
-  return { items, nextCursor: read.next === null ? null : cursorOf(read.next), ...period(read) }
+  return { items, nextCursor: page.next(read.next), ...period(read) }
 }
 
 export async function durations(
   kernel: ServerKernel,
   { workspaceId }: Caller,
   asked: Asked,
-  { by, after, limit }: { by: DurationGroup; after: string | null; limit: number },
-  cursorOf: (name: string) => string,
+  by: DurationGroup,
+  page: Page<[string]>,
 ): Promise<AnswerOf<typeof Durations>> {
-  const read = await kernel.store.insight.durations(workspaceId, asked, { by, after, limit: limit + 1 })
-  const shown = read.rows.slice(0, limit)
-  const items = shown.map(
+  const [after] = page.after ?? [null]
+  const read = await kernel.store.insight.durations(workspaceId, asked, { by, after, limit: page.rows })
+  const list = page.of(
+    read.rows,
     ({ name, tasks, completed, failed, retried, completedAfterRetry, waitMs, workMs }) => ({
       ...{ name, tasks, completed, failed, retried, completedAfterRetry, waitMs, workMs },
     }),
+    ({ name }) => [name],
   )
-  const nextCursor = read.rows.length > limit ? cursorOf(shown.at(-1)!.name) : null
-  return { items, nextCursor, ...period(read), isBounded: read.isBounded }
+  return { ...list, ...period(read), isBounded: read.isBounded }
 }
 
-interface TaskPage {
-  after: readonly [number, number] | null
-  limit: number
-}
+type TaskPage = Page<[number, number]>
 
-type PlaceCursor = (weight: number, number: number) => string
-
-function pageOf<T extends FinishedTask>(rows: readonly T[], limit: number, cursorOf: PlaceCursor) {
-  const shown = rows.slice(0, limit)
-  const last = shown.at(-1)
-  return { shown, nextCursor: rows.length > limit ? cursorOf(last!.weight, last!.number) : null }
-}
+const placeOf = ({ weight, number }: FinishedTask): [number, number] => [weight, number]
 
 const taskOf = ({ taskId, key, title, taskType, agent, missionId, state, attempts }: FinishedTask) => ({
   ...{ taskId, key, title, taskType, agent, missionId, state, attempts },
@@ -80,31 +78,25 @@ export async function retries(
   kernel: ServerKernel,
   { workspaceId }: Caller,
   asked: Asked,
-  { after, limit }: TaskPage,
-  cursorOf: PlaceCursor,
+  page: TaskPage,
 ): Promise<AnswerOf<typeof Retries>> {
-  const read = await kernel.store.insight.retries(workspaceId, asked, { after, limit: limit + 1 })
-  const { shown, nextCursor } = pageOf(read.rows, limit, cursorOf)
+  const wanted = { after: page.after ?? null, limit: page.rows }
+  const read = await kernel.store.insight.retries(workspaceId, asked, wanted)
   const { tasks, retried, completedAfterRetry, isBounded } = read
   const counts = { tasks, retried, completedAfterRetry, isBounded }
-  return { items: shown.map(taskOf), nextCursor, ...period(read), ...counts }
+  return { ...page.of(read.rows, taskOf, placeOf), ...period(read), ...counts }
 }
 
 export async function bottlenecks(
   kernel: ServerKernel,
   { workspaceId }: Caller,
   asked: Asked,
-  { after, limit }: TaskPage,
-  cursorOf: PlaceCursor,
+  page: TaskPage,
 ): Promise<AnswerOf<typeof Bottlenecks>> {
-  const read = await kernel.store.insight.bottlenecks(workspaceId, asked, { after, limit: limit + 1 })
-  const { shown, nextCursor } = pageOf(read.rows, limit, cursorOf)
-  const items = shown.map((task: Bottleneck) => ({
-    ...taskOf(task),
-    delayMs: task.weight,
-    blocks: task.blocks,
-  }))
-  return { items, nextCursor, ...period(read), isBounded: read.isBounded }
+  const wanted = { after: page.after ?? null, limit: page.rows }
+  const read = await kernel.store.insight.bottlenecks(workspaceId, asked, wanted)
+  const view = (task: Bottleneck) => ({ ...taskOf(task), delayMs: task.weight, blocks: task.blocks })
+  return { ...page.of(read.rows, view, placeOf), ...period(read), isBounded: read.isBounded }
 }
 
 const rateOf = (completed: number, tasks: number) => Math.round((completed / tasks) * 10_000) / 10_000
@@ -133,3 +125,20 @@ export async function telemetry(
     isBounded,
   }
 }
+
+const askedIn = (query: z.output<typeof AskedQuery>): Asked => ({
+  ...periodIn(query),
+  agent: query.agent,
+  taskType: query.taskType,
+  missionId: wantedId(query.mission),
+})
+
+export const insightActs = actsOf(api)({
+  search: ({ kernel }, { query: { q = '' }, caller, page }) => search(kernel, caller, q, page.limit),
+  listFailures: ({ kernel }, { query, caller, page }) => failures(kernel, caller, askedIn(query), page),
+  listDurations: ({ kernel }, { query, caller, page }) =>
+    durations(kernel, caller, askedIn(query), query.by, page),
+  listRetries: ({ kernel }, { query, caller, page }) => retries(kernel, caller, askedIn(query), page),
+  listBottlenecks: ({ kernel }, { query, caller, page }) => bottlenecks(kernel, caller, askedIn(query), page),
+  readTelemetry: ({ kernel }, { query, caller }) => telemetry(kernel, caller, periodIn(query)),
+})

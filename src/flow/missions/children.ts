@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { z } from 'zod'
+import * as api from '../../core/api/children.ts'
 import type { Fence, NewTask } from '../../core/commands.ts'
 import { Refused } from '../../core/errors.ts'
 import { idCarriedBy } from '../../core/ids.ts'
@@ -12,7 +13,9 @@ import { TaskCreate, type TaskView } from '../../core/shapes/tasks.ts'
 import { NOTHING_SAID } from '../../core/task-plan.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { RunKernel } from '../../kernel/server-kernel.ts'
+import { actsOf } from '../acts.ts'
 import { findCycle } from '../dependencies.ts'
+import { forSingleTask } from '../single-task.ts'
 import { briefView, command, createTasks, readTask, requireRecord } from '../tasks.ts'
 import { NO_MISSIONS, retriesIn } from './joining.ts'
 
@@ -84,3 +87,8 @@ export async function continueAfter(
   const { reason, resumeAfterMs, record: now } = reply
   return { reason, resumeAfterMs, task: briefView(now) }
 }
+
+export const childActs = actsOf(api)({
+  addChild: ({ kernel }, { params, body: { session, generation, ...said }, caller }) =>
+    addChild(kernel, caller, params.id, said, { session, generation }).catch(forSingleTask),
+})

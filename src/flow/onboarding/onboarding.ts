@@ -1,24 +1,20 @@
+import * as api from '../../core/api/onboarding.ts'
 import { stateOf } from '../../core/kinds/mission/states.ts'
 import type { AnswerOf } from '../../core/shapes/common.ts'
 import type { Onboarding } from '../../core/shapes/onboarding.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
+import { actsOf, type NodeStart } from '../acts.ts'
 import { DEMO_AGENTS } from '../demo/agents.ts'
 import { DEMO_TAG } from '../demo/demo.ts'
 import type { Execution } from '../execution.ts'
+import { tryAdapter } from './try-adapter.ts'
 
 /** What somebody needs to know who uses Baton for the first time. */
 
 type Answer = AnswerOf<typeof Onboarding>
 
-/** How this node was started. */
-export interface NodeStart {
-  isEmbedded: boolean
-  /** Null: it is still starting. */
-  startMs(): number | null
-}
-
-export async function showOnboarding(
+async function showOnboarding(
   kernel: ServerKernel,
   execution: Execution,
   started: NodeStart,
@@ -59,3 +55,10 @@ async function clisFor(execution: Execution, workspaceId: number): Promise<Answe
     run: /`([^`]+)`/.exec(cli.hint ?? '')?.[1] ?? null,
   }))
 }
+
+export const onboardingActs = actsOf(api)({
+  readOnboarding: ({ kernel, execution, started }, { caller }) =>
+    showOnboarding(kernel, execution, started, caller),
+  tryAdapter: ({ kernel, execution }, { params, body, caller }) =>
+    tryAdapter(kernel, execution, caller, params.type, body),
+})

@@ -1,3 +1,4 @@
+import * as api from '../../core/api/overview.ts'
 import { OVERVIEW_WINDOWS, type OverviewWindow } from '../../core/overview.ts'
 import type { AnswerOf } from '../../core/shapes/common.ts'
 import type { Overview } from '../../core/shapes/overview.ts'
@@ -5,6 +6,7 @@ import { AGENT_STATES } from '../../core/states.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import type { ListedNode, OverviewRead } from '../../store/server-store.ts'
+import { actsOf } from '../acts.ts'
 import { itemView } from '../inbox/items.ts'
 import { instant } from '../views.ts'
 
@@ -107,3 +109,7 @@ function coordinatorView(nodes: readonly ListedNode[]): Answer['coordinator'] {
     nodes: nodes.filter(({ state }) => state === 'alive').length,
   }
 }
+
+export const overviewActs = actsOf(api)({
+  readOverview: ({ kernel }, { query, caller }) => showOverview(kernel, caller, query.window),
+})

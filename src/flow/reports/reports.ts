@@ -1,13 +1,17 @@
 import type { z } from 'zod'
+import type { readReport } from '../../core/api/reports.ts'
+import * as api from '../../core/api/reports.ts'
 import { Refused } from '../../core/errors.ts'
 import { actorIn } from '../../core/event-entities.ts'
 import { LARGEST_REPORT_BYTES, typeOfTaskReport } from '../../core/reports/report.ts'
 import type { AnswerOf } from '../../core/shapes/common.ts'
-import type { ReportBody, ReportList, ReportView } from '../../core/shapes/reports.ts'
+import type { ReportBody, ReportView } from '../../core/shapes/reports.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import type { ReportSubject, StoredReport } from '../../store/run-store.ts'
-import type { AllReportsFilter, ReportFilter, ReportHead } from '../../store/server-store.ts'
+import type { ReportHead } from '../../store/server-store.ts'
+import { actsOf, type Call } from '../acts.ts'
+import { numberIn, periodIn } from '../asked.ts'
 import { requireMission } from '../missions/missions.ts'
 import { mustBeMissionOfRun } from '../missions/of-run.ts'
 import { readTask, requireRecord } from '../tasks.ts'
@@ -19,12 +23,7 @@ import { type Draft, keepReports } from './keep.ts'
 type Body = z.output<typeof ReportBody>
 type View = AnswerOf<typeof ReportView>
 
-export async function reportOnTask(
-  kernel: ServerKernel,
-  caller: Caller,
-  uuid: string,
-  body: Body,
-): Promise<View> {
+async function reportOnTask(kernel: ServerKernel, caller: Caller, uuid: string, body: Body): Promise<View> {
   const { record, details } = await readTask(kernel, caller, uuid)
   const { id, generation, missionId } = record
   if (missionId === null) throw new Refused('WRONG_STATE', 'Only tasks of missions have reports.')
@@ -33,7 +32,7 @@ export async function reportOnTask(
   return submit(kernel, caller, missionId, { task, type, markdown: body.markdown })
 }
 
-export async function reportOnMission(
+async function reportOnMission(
   kernel: ServerKernel,
   caller: Caller,
   uuid: string,
@@ -67,12 +66,12 @@ async function submit(
 
 const noReport = (detail: string) => new Refused('NOT_FOUND', detail)
 
-export async function newestOnTask(kernel: ServerKernel, caller: Caller, uuid: string, version?: number) {
+async function newestOnTask(kernel: ServerKernel, caller: Caller, uuid: string, version?: number) {
   const { id: taskId, missionId } = await requireRecord(kernel, caller, uuid)
   return newest(kernel, caller, missionId === null ? null : { missionId, taskId }, version)
 }
 
-export async function newestOnMission(kernel: ServerKernel, caller: Caller, uuid: string, version?: number) {
+async function newestOnMission(kernel: ServerKernel, caller: Caller, uuid: string, version?: number) {
   const { id: missionId } = await requireMission(kernel, caller, uuid)
   return newest(kernel, caller, { missionId, taskId: null }, version)
 }
@@ -93,41 +92,16 @@ async function newest(
   return reportView(kernel, caller, found)
 }
 
-export async function showReport(kernel: ServerKernel, caller: Caller, uuid: string): Promise<View> {
+async function showReport(kernel: ServerKernel, caller: Caller, uuid: string): Promise<View> {
   const found = await kernel.store.reports.find(caller.workspaceId, uuid)
   if (!found) throw noReport(`There is no report ${uuid} in this workspace.`)
   return reportView(kernel, caller, found)
 }
 
-interface Listed {
-  rows: ReportHead[]
-  view: (row: ReportHead) => AnswerOf<typeof ReportList>['items'][number]
-}
-
-export async function listReports(
-  kernel: ServerKernel,
-  caller: Caller,
-  uuid: string,
-  filter: ReportFilter,
-  limit: number,
-): Promise<Listed> {
-  const { id } = await requireMission(kernel, caller, uuid)
-  return named(kernel, caller, await kernel.store.reports.list(caller.workspaceId, id, filter, limit))
-}
-
-/** Those of all missions. */
-export const listAllReports = async (
-  kernel: ServerKernel,
-  caller: Caller,
-  filter: AllReportsFilter,
-  limit: number,
-): Promise<Listed> =>
-  named(kernel, caller, await kernel.store.reports.listAll(caller.workspaceId, filter, limit))
-
-async function named(kernel: ServerKernel, { workspaceId }: Caller, rows: ReportHead[]): Promise<Listed> {
+async function headViews(kernel: ServerKernel, { workspaceId }: Caller, rows: readonly ReportHead[]) {
   const authors = rows.map(({ author }) => author)
   const nameOf = await kernel.actorNames.of(workspaceId, authors)
-  return { rows, view: (row) => headView(row, nameOf(row.author)) }
+  return (row: ReportHead) => headView(row, nameOf(row.author))
 }
 
 const headView = (report: ReportHead, name: string | null) => ({
@@ -151,3 +125,40 @@ async function reportView(
   const bytes = Buffer.byteLength(report.markdown)
   return { ...headView({ ...report, bytes }, nameOf(report.author)), markdown: report.markdown }
 }
+
+/** As JSON, or as a file of the text alone. The file is named by ids: a title could contain anything. */
+function asAsked(
+  { query, headers, reply }: Pick<Call<typeof readReport>, 'query' | 'headers' | 'reply'>,
+  report: View,
+): View | string {
+  reply.header('vary', 'accept')
+  const isAccepted = /(^|,)\s*text\/markdown\b/i.test(headers.accept ?? '')
+  if ((query.format ?? (isAccepted ? 'markdown' : 'json')) === 'json') return report
+  const { missionId, taskId, version } = report
+  const subject = taskId === null ? `mission-${missionId}` : `task-${taskId}`
+  reply.header('content-disposition', `attachment; filename="report-${subject}-v${version}.md"`)
+  reply.header('content-type', 'text/markdown; charset=utf-8')
+  return report.markdown
+}
+
+export const reportActs = actsOf(api)({
+  readReportOnTask: async ({ kernel }, call) =>
+    asAsked(call, await newestOnTask(kernel, call.caller, call.params.id, numberIn(call.query.version))),
+  readReportOnMission: async ({ kernel }, call) =>
+    asAsked(call, await newestOnMission(kernel, call.caller, call.params.id, numberIn(call.query.version))),
+  reportOnTask: ({ kernel }, { params, body, caller }) => reportOnTask(kernel, caller, params.id, body),
+  reportOnMission: ({ kernel }, { params, body, caller }) => reportOnMission(kernel, caller, params.id, body),
+  listReports: async ({ kernel }, { params, query, caller, page }) => {
+    const { id } = await requireMission(kernel, caller, params.id)
+    const filter = { types: query.type && [query.type], before: page.after }
+    const rows = await kernel.store.reports.list(caller.workspaceId, id, filter, page.rows)
+    return page.of(rows, await headViews(kernel, caller, rows), (row) => row.id)
+  },
+  listAllReports: async ({ kernel }, { query, caller, page }) => {
+    const filter = { ...periodIn(query), types: query.type && [query.type], before: page.after }
+    const rows = await kernel.store.reports.listAll(caller.workspaceId, filter, page.rows)
+    return page.of(rows, await headViews(kernel, caller, rows), ({ at, id }) => [at, id])
+  },
+  readReport: async ({ kernel }, call) =>
+    asAsked(call, await showReport(kernel, call.caller, call.params.id)),
+})

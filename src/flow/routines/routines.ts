@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type { z } from 'zod'
+import * as api from '../../core/api/routines.ts'
 import { Refused } from '../../core/errors.ts'
 import { idCarriedBy, uuidCarrying } from '../../core/ids.ts'
 import type { RoutineCommand } from '../../core/kinds/routine/command.ts'
@@ -14,19 +15,20 @@ import {
 } from '../../core/shapes/routines.ts'
 import { type Caller, granted } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
+import { actsOf } from '../acts.ts'
 import { commandsIn, refuseReporter } from '../missions/missions.ts'
 import { refuseCommands } from '../named-commands.ts'
 import { givenMissionPlan } from '../plan-reading/read-apart.ts'
 import { namedProject } from '../projects.ts'
 import { missionOf } from './runs.ts'
 import { type Checked, checkedSettings, fromMission, newSettings } from './settings.ts'
-import { driftOf, routineView } from './views.ts'
+import { driftOf, listedRoutine, routineView, runView } from './views.ts'
 
 /** Routines: saved, changed, removed, and run by hand. */
 
 type Answer = AnswerOf<typeof RoutineView>
 
-export async function requireRoutine(
+async function requireRoutine(
   kernel: ServerKernel,
   { workspaceId }: Caller,
   uuid: string,
@@ -136,7 +138,7 @@ export async function runRoutine(
 /** How many of its last missions are compared with its origin. */
 const COMPARED = 10
 
-export async function showRoutine(kernel: ServerKernel, caller: Caller, uuid: string): Promise<Answer> {
+async function showRoutine(kernel: ServerKernel, caller: Caller, uuid: string): Promise<Answer> {
   const routine = await requireRoutine(kernel, caller, uuid)
   const { workspaceId } = caller
   const { routines } = kernel.store
@@ -151,3 +153,22 @@ export async function showRoutine(kernel: ServerKernel, caller: Caller, uuid: st
     drift: origin && driftOf(origin, runs),
   }
 }
+
+export const routineActs = actsOf(api)({
+  createRoutine: ({ kernel }, { body, caller }) => createRoutine(kernel, caller, body),
+  changeRoutine: ({ kernel }, { params, body, caller, ifVersion }) =>
+    updateRoutine(kernel, caller, params.id, body, ifVersion),
+  deleteRoutine: ({ kernel }, { params, caller }) => removeRoutine(kernel, caller, params.id),
+  runRoutine: ({ kernel }, { params, body, caller }) => runRoutine(kernel, caller, params.id, body.variables),
+  listRoutines: async ({ kernel }, { caller, page }) => {
+    const routines = await kernel.store.routines.list(caller.workspaceId, page.after, page.rows)
+    return page.of(routines, listedRoutine, ({ routine }) => routine.id)
+  },
+  readRoutine: ({ kernel }, { params, caller }) => showRoutine(kernel, caller, params.id),
+  listRunsOfRoutine: async ({ kernel }, { params, caller, page }) => {
+    const { id } = await requireRoutine(kernel, caller, params.id)
+    const { after: before, rows } = page
+    const runs = await kernel.store.routines.runs(caller.workspaceId, id, { before }, rows)
+    return page.of(runs, runView, (run) => run.id)
+  },
+})

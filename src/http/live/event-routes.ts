@@ -1,20 +1,19 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { WebSocket } from 'ws'
 import type { RouteOf } from '../../core/api/endpoint.ts'
-import { openEventSocket, streamEvents } from '../../core/api/events.ts'
+import { openEventSocket, streamEvents } from '../../core/api/event-streams.ts'
 import { Refused } from '../../core/errors.ts'
 import type { EventFilter } from '../../core/event-filter.ts'
 import { eventFilter } from '../../flow/event-filters.ts'
 import type { LiveOutput } from '../../kernel/live-output.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import type { KeyRing } from '../key-ring.ts'
-import { serveSocket } from '../live/event-socket.ts'
-import { serveEvents } from '../live/event-stream.ts'
-import type { EventFeed } from '../live/feed.ts'
-import type { Opening } from '../live/opening.ts'
 import { sendProblem } from '../problems.ts'
 import { route } from '../schema.ts'
-import { eventLists } from './event-lists.ts'
+import { serveSocket } from './event-socket.ts'
+import { serveEvents } from './event-stream.ts'
+import type { EventFeed } from './feed.ts'
+import type { Opening } from './opening.ts'
 
 type Streaming = RouteOf<typeof streamEvents>
 type Socketing = RouteOf<typeof openEventSocket>
@@ -32,18 +31,17 @@ declare module 'fastify' {
 
 const TRY_AGAIN_LATER = 1013
 
-interface Streams {
+export interface Streams {
   feed: EventFeed
   keys: KeyRing
   live: LiveOutput
 }
 
-export function eventRoutes(app: FastifyInstance, kernel: ServerKernel, streams: Streams): void {
-  eventLists(app, kernel)
-  streamRoutes(app, kernel, streams)
-}
-
-function streamRoutes(app: FastifyInstance, kernel: ServerKernel, { feed, keys, live }: Streams): void {
+export function streamRoutes(
+  app: FastifyInstance,
+  kernel: ServerKernel,
+  { feed, keys, live }: Streams,
+): void {
   // Read before the answer begins: "from now on" means from the request, however slow the database is.
   const begin = async (request: FastifyRequest<Streaming | Socketing>) => {
     keys.refuseIfFull(request)

@@ -1,22 +1,22 @@
 import type { z } from 'zod'
+import type { listDeadLetters } from '../core/api/dead-letters.ts'
 import { Refused } from '../core/errors.ts'
 import type { AnswerOf, ListAnswer } from '../core/shapes/common.ts'
 import type { TaskFilters } from '../core/shapes/task-lists.ts'
 import type { ListedTask } from '../core/shapes/tasks.ts'
 import { TASK_STATES, type TaskState, taskStates } from '../core/states.ts'
-import { standingSummaries } from '../flow/results.ts'
-import { listedTaskView } from '../flow/views.ts'
-import type { Caller } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
 import type { LargeDetail, TaskSearch } from '../store/server-store.ts'
-import { cursorOf, readCursor } from './cursor.ts'
-import { included, pageSize } from './schema.ts'
+import type { Call } from './acts.ts'
+import { included, numberIn } from './asked.ts'
+import { standingSummaries } from './results.ts'
+import { listedTaskView } from './views.ts'
 
 export const searchOf = (query: z.output<typeof TaskFilters>) => ({
   states: statesIn(query.state, query.stateType),
   tag: query.tag,
   agent: query.agent,
-  priorityMin: query.priorityMin === undefined ? undefined : Number(query.priorityMin),
+  priorityMin: numberIn(query.priorityMin),
   text: query.q,
   track: query.track,
   purpose: query.purpose,
@@ -36,31 +36,25 @@ export function statesIn(state: string | undefined, stateType: string | undefine
   return names as TaskState[]
 }
 
-interface Asked {
-  cursor?: string | undefined
-  limit?: string | undefined
-  include?: string | undefined
-}
+type Asked = Pick<Call<typeof listDeadLetters>, 'caller' | 'query' | 'page'>
 
 /** A page of the tasks that match the search, newest first. */
 export async function taskPage(
   kernel: ServerKernel,
-  { workspaceId }: Caller,
+  { caller: { workspaceId }, query, page }: Asked,
   search: Omit<TaskSearch, 'before'>,
-  asked: Asked,
 ): Promise<ListAnswer<AnswerOf<typeof ListedTask>>> {
-  const names = included(asked.include, 'input', 'checkpointData', 'summary')
+  const names = included(query.include, 'input', 'checkpointData', 'summary')
   const large = new Set<LargeDetail>()
   if (names.has('input')) large.add('input')
   if (names.has('checkpointData')) large.add('checkpoint')
-  const before = asked.cursor === undefined ? undefined : readCursor(asked.cursor)
-  const limit = pageSize(asked.limit)
+  const { after: before, limit } = page
   const { rows, more } = await kernel.store.taskPage(workspaceId, { ...search, before }, limit, large)
   const summaryOf = names.has('summary')
     ? await standingSummaries(kernel, workspaceId, rows)
     : () => undefined
   return {
     items: rows.map((task) => listedTaskView(task, large, summaryOf(task.record))),
-    nextCursor: more ? cursorOf(rows.at(-1)!.record.id) : null,
+    nextCursor: page.next(more ? rows.at(-1)!.record.id : null),
   }
 }

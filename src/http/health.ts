@@ -1,12 +1,13 @@
 import type { FastifyInstance } from 'fastify'
-import * as api from '../../core/api/health.ts'
-import type { AnswerOf } from '../../core/shapes/common.ts'
-import type { HealthAnswer } from '../../core/shapes/coordinator.ts'
-import { type Coordination, coordinatorHealth } from '../../flow/coordination.ts'
-import type { ServerKernel } from '../../kernel/server-kernel.ts'
-import { StoreUnavailable } from '../../store/store.ts'
-import { serve } from '../endpoint.ts'
-import { DISK_IS_FULL, sendProblem } from '../problems.ts'
+import * as api from '../core/api/health.ts'
+import type { AnswerOf } from '../core/shapes/common.ts'
+import type { HealthAnswer } from '../core/shapes/coordinator.ts'
+import type { Coordination } from '../flow/coordination.ts'
+import { coordinatorHealth } from '../flow/coordinator.ts'
+import type { ServerKernel } from '../kernel/server-kernel.ts'
+import { StoreUnavailable } from '../store/store.ts'
+import { serve } from './endpoint.ts'
+import { DISK_IS_FULL, sendProblem } from './problems.ts'
 
 const OK: AnswerOf<typeof HealthAnswer> = { status: 'ok' }
 

@@ -1,29 +1,22 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import * as api from '../../core/api/session.ts'
-import { Refused } from '../../core/errors.ts'
-import type { SignInBody } from '../../core/shapes/browser-sessions.ts'
-import type { AnswerOf } from '../../core/shapes/common.ts'
-import {
-  endAllSessions,
-  endSession,
-  listSessions,
-  makeLink,
-  showSession,
-  signIn,
-} from '../../flow/sign-in.ts'
-import { instant } from '../../flow/views.ts'
-import type { ServerKernel } from '../../kernel/server-kernel.ts'
-import { browserOf, dropCookie, giveCookie, refuseOtherSites } from '../browser-sessions.ts'
-import { serve } from '../endpoint.ts'
-import type { KeyRing, KnownKey } from '../key-ring.ts'
+import * as api from '../core/api/session.ts'
+import { Refused } from '../core/errors.ts'
+import type { SignInBody } from '../core/shapes/browser-sessions.ts'
+import type { AnswerOf } from '../core/shapes/common.ts'
+import { endAllSessions, endSession, listSessions, makeLink, showSession, signIn } from '../flow/sign-in.ts'
+import { instant } from '../flow/views.ts'
+import type { ServerKernel } from '../kernel/server-kernel.ts'
+import { browserOf, dropCookie, giveCookie, refuseOtherSites } from './browser-sessions.ts'
+import { serve } from './endpoint.ts'
+import type { KeyRing, KnownKey } from './key-ring.ts'
 import {
   insteadOfLocalhost,
   isSecure,
   refuseSessionAtLocalhost,
   refuseSignInWithoutTls,
-} from '../page-host.ts'
-import { isRunToken } from '../run-tokens.ts'
-import type { WrongKeys } from '../wrong-keys.ts'
+} from './page-host.ts'
+import { isRunToken } from './run-tokens.ts'
+import type { WrongKeys } from './wrong-keys.ts'
 
 export interface SignInOptions {
   keys: KeyRing
@@ -58,7 +51,7 @@ export function browserSessionRoutes(
     const of = { workspace: answer.workspace, isSecure: isSecure(request, publicUrl) }
     giveCookie(reply, of, { cookie, expiresAt: answer.expiresAt })
     await keys.revoked(ended)
-    return reply.code(201).send(answer)
+    return answer
   })
 
   serve(app, api.readSession, (request) => {
@@ -71,7 +64,7 @@ export function browserSessionRoutes(
     await endSession(kernel, request.caller, id)
     await keys.revoked([id])
     await forgetCookie(request, reply)
-    return reply.code(204).send()
+    return reply.send()
   })
 
   serve(app, api.listBrowserSessions, (request) =>
@@ -83,26 +76,26 @@ export function browserSessionRoutes(
     const ended = await endAllSessions(kernel, request.caller, keyId, request.query.key)
     await keys.revoked(ended)
     if (session && ended.includes(session.id)) await forgetCookie(request, reply)
-    return reply.code(204).send()
+    return reply.send()
   })
 
   serve(app, api.endBrowserSession, async (request, reply) => {
     await endSession(kernel, request.caller, request.params.id)
     // The answer guarantees that it is over: everything opened with it has ended.
     await keys.revoked([request.params.id])
-    return reply.code(204).send()
+    return reply.send()
   })
 
-  serve(app, api.makeTicket, async (request, reply) => {
+  serve(app, api.makeTicket, async (request) => {
     const { workspaceId } = request.caller
     const made = await kernel.store.signInLinks.createTicket(workspaceId, sessionOf(request))
-    return reply.code(201).send({ ticket: made.ticket, expiresAt: instant(made.expiresAt) })
+    return { ticket: made.ticket, expiresAt: instant(made.expiresAt) }
   })
 
-  serve(app, api.makeLink, async (request, reply) => {
+  serve(app, api.makeLink, async (request) => {
     const here = insteadOfLocalhost(request, loopback) ?? `${request.protocol}://${request.headers.host}`
     const baseUrl = publicUrl ?? here
-    return reply.code(201).send(await makeLink(kernel, keyOf(request), baseUrl))
+    return makeLink(kernel, keyOf(request), baseUrl)
   })
 }
 

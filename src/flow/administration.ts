@@ -1,0 +1,98 @@
+import { hash } from 'node:crypto'
+import type { changeLimits as limitsEndpoint } from '../core/api/administration.ts'
+import * as api from '../core/api/administration.ts'
+import { Refused } from '../core/errors.ts'
+import { originOf } from '../core/events.ts'
+import type { Limits } from '../core/limits.ts'
+import type { KeyView } from '../core/shapes/administration.ts'
+import type { AnswerOf } from '../core/shapes/common.ts'
+import type { Caller } from '../kernel/kernel.ts'
+import type { ApiKey, KeyHolder } from '../store/server-store.ts'
+import { actsOf, type Call, type Door } from './acts.ts'
+import { changeLimits, limitsInUse, workspaceNamed } from './limits.ts'
+import { slugUnlessOwn } from './named-agents.ts'
+import { instant } from './views.ts'
+
+/** Limits, workspaces and keys. */
+
+const keyView = (key: ApiKey): AnswerOf<typeof KeyView> => ({
+  id: key.keyId,
+  name: key.name,
+  prefix: key.prefix,
+  role: key.role,
+  scopes: key.scopes,
+  instanceAdmin: key.instanceAdmin,
+  agent: key.agent,
+  createdBy: key.createdBy,
+  createdAt: instant(key.createdAt),
+  expiresAt: instant(key.expiresAt),
+  revokedAt: instant(key.revokedAt),
+})
+
+/** Run tokens have no access to keys. */
+const holderOf = ({ actor, keyId, address, rights }: Caller): KeyHolder => ({
+  actor,
+  keyId: keyId!,
+  address,
+  rights,
+})
+
+/** Limits have no version column; a hash of their values is their version. */
+const etagOf = (limits: Limits) => `"${hash('sha256', JSON.stringify(limits)).slice(0, 16)}"`
+
+async function read({ kernel }: Door, of: { workspaceId: number }, { reply }: Pick<Call<unknown>, 'reply'>) {
+  const { limits, usage } = await limitsInUse(kernel, of)
+  reply.header('etag', etagOf(limits))
+  return { ...limits, usage }
+}
+
+async function change(
+  { kernel }: Door,
+  { workspaceId }: { workspaceId: number },
+  { body, caller, headers, reply }: Omit<Call<typeof limitsEndpoint>, 'params'>,
+): Promise<Limits> {
+  const expected = headers['if-match']
+  const limits = await changeLimits(kernel, { workspaceId, caller }, body, (present) => {
+    if (expected !== undefined && expected !== '*' && expected !== etagOf(present))
+      throw new Refused('VERSION_MISMATCH', 'The limits were changed since they were read.')
+  })
+  reply.header('etag', etagOf(limits))
+  return limits
+}
+
+export const administrationActs = actsOf(api)({
+  readLimits: (door, call) => read(door, call.caller, call),
+  changeLimits: (door, call) => change(door, call.caller, call),
+  readLimitsOfWorkspace: async (door, call) =>
+    read(door, await workspaceNamed(door.kernel, call.params.id), call),
+  changeLimitsOfWorkspace: async (door, call) =>
+    change(door, await workspaceNamed(door.kernel, call.params.id), call),
+  listWorkspaces: async ({ kernel }, { caller }) => {
+    const { uuid, name } = await kernel.store.workspaces.read(caller.workspaceId)
+    return { items: [{ id: uuid, name }], nextCursor: null }
+  },
+  createWorkspace: async ({ kernel: { store } }, { body, caller }) => {
+    const by = originOf(caller)
+    const workspace = await store.workspaces.create(body.name, by)
+    // Created by a key of another workspace: the new key stays valid whatever happens to that one.
+    const first = { name: 'owner', role: 'owner' } as const
+    const owner = await store.keys.create(workspace.workspaceId, first, by)
+    return { id: workspace.uuid, name: workspace.name, ownerKey: owner.key }
+  },
+  listKeys: async ({ kernel }, { caller }) => ({
+    items: (await kernel.store.keys.list(caller.workspaceId)).map(keyView),
+    nextCursor: null,
+  }),
+  createKey: async ({ kernel }, { body, caller }) => {
+    const expiresAt = body.expiresAt === undefined ? undefined : Date.parse(body.expiresAt)
+    const agent = body.agent === undefined ? undefined : await slugUnlessOwn(kernel, caller, body.agent)
+    const wanted = { ...body, expiresAt, agent }
+    const made = await kernel.store.keys.create(caller.workspaceId, wanted, holderOf(caller))
+    return { ...keyView(made), key: made.key }
+  },
+  revokeKey: async ({ kernel, revoked }, { params, caller }) => {
+    const ended = await kernel.store.keys.revoke(caller.workspaceId, params.id, holderOf(caller))
+    // The answer guarantees that the key is revoked: everything opened with it has ended.
+    await revoked(ended)
+  },
+})
