@@ -12,6 +12,7 @@ import type { StoredComment, Thread } from '../store/comment-reads.ts'
 import { actsOf } from './acts.ts'
 import { requireMission } from './missions/missions.ts'
 import { mustBeMissionOfRun } from './missions/of-run.ts'
+import type { Page } from './paging.ts'
 import { textOf } from './said.ts'
 import { command, requireRecord } from './tasks.ts'
 import { instant } from './views.ts'
@@ -20,27 +21,6 @@ import { instant } from './views.ts'
 
 type Body = z.output<typeof CommentBody>
 type View = AnswerOf<typeof CommentView>
-
-async function commentOnTask(kernel: ServerKernel, caller: Caller, uuid: string, body: Body): Promise<View> {
-  const { id } = await requireRecord(kernel, caller, uuid)
-  const comment = await commentIn(kernel, caller, { on: 'task', id }, body)
-  const reply = await command(kernel, caller, uuid, { kind: 'comment', comment })
-  return addedView(kernel, caller, reply.comment, { taskId: uuid, missionId: null })
-}
-
-async function commentOnMission(
-  kernel: ServerKernel,
-  caller: Caller,
-  uuid: string,
-  body: Body,
-): Promise<View> {
-  await mustBeMissionOfRun(kernel, caller, uuid, 'comments')
-  const { id } = await requireMission(kernel, caller, uuid)
-  const comment = await commentIn(kernel, caller, { on: 'mission', id }, body)
-  const request = { on: 'mission', key: uuid, uuid, command: { kind: 'comment', comment } } as const
-  const reply = granted(await kernel.run(caller, request))
-  return addedView(kernel, caller, reply.comment!, { taskId: null, missionId: uuid })
-}
 
 /** Comments are never removed alone: what it replies to is still there when it is written. */
 async function commentIn(
@@ -57,41 +37,27 @@ async function commentIn(
   return { ...comment, replyTo: { id, uuid: replyTo } }
 }
 
-export interface CommentPage {
-  after?: string | undefined
-  limit: number
-}
-
-async function commentsOfTask(kernel: ServerKernel, caller: Caller, uuid: string, page: CommentPage) {
-  const { id } = await requireRecord(kernel, caller, uuid)
-  return commentsIn(kernel, caller, { on: 'task', id }, page, { taskId: uuid, missionId: null })
-}
-
-async function commentsOfMission(kernel: ServerKernel, caller: Caller, uuid: string, page: CommentPage) {
-  const { id } = await requireMission(kernel, caller, uuid)
-  return commentsIn(kernel, caller, { on: 'mission', id }, page, { taskId: null, missionId: uuid })
-}
-
 type Place = Pick<View, 'taskId' | 'missionId'>
 
 async function commentsIn(
   kernel: ServerKernel,
   { workspaceId }: Caller,
   thread: Thread,
-  { after, limit }: CommentPage,
+  page: Page<string>,
   place: Place,
 ): Promise<AnswerOf<typeof CommentList>> {
+  const { after } = page
   const from = after === undefined ? 0 : await kernel.store.comments.find(workspaceId, thread, after)
   if (from === null)
     throw Refused.field('VALIDATION_FAILED', 'after', `names no comment of this ${thread.on}`)
-  const found = await kernel.store.comments.list(workspaceId, thread, from, limit + 1)
-  const shown = found.slice(0, limit)
-  const authors = shown.map(({ author }) => author)
+  const found = await kernel.store.comments.list(workspaceId, thread, from, page.rows)
+  const authors = found.map(({ author }) => author)
   const nameOf = await kernel.actorNames.of(workspaceId, authors)
-  return {
-    items: shown.map((one) => commentView(one, nameOf(one.author), place)),
-    nextCursor: found.length > limit ? shown.at(-1)!.uuid : null,
-  }
+  return page.of(
+    found,
+    (one) => commentView(one, nameOf(one.author), place),
+    ({ uuid }) => uuid,
+  )
 }
 
 async function addedView(
@@ -112,11 +78,26 @@ const commentView = (
 ): View => ({ id: uuid, ...place, replyTo, text, author: actorIn(author, authorName), at: instant(at) })
 
 export const commentActs = actsOf(api)({
-  commentOnTask: ({ kernel }, { params, body, caller }) => commentOnTask(kernel, caller, params.id, body),
-  commentOnMission: ({ kernel }, { params, body, caller }) =>
-    commentOnMission(kernel, caller, params.id, body),
-  listCommentsOfTask: ({ kernel }, { params, page, caller }) =>
-    commentsOfTask(kernel, caller, params.id, page),
-  listCommentsOfMission: ({ kernel }, { params, page, caller }) =>
-    commentsOfMission(kernel, caller, params.id, page),
+  commentOnTask: async ({ kernel }, { params: { id: uuid }, body, caller }) => {
+    const { id } = await requireRecord(kernel, caller, uuid)
+    const comment = await commentIn(kernel, caller, { on: 'task', id }, body)
+    const reply = await command(kernel, caller, uuid, { kind: 'comment', comment })
+    return addedView(kernel, caller, reply.comment, { taskId: uuid, missionId: null })
+  },
+  commentOnMission: async ({ kernel }, { params: { id: uuid }, body, caller }) => {
+    await mustBeMissionOfRun(kernel, caller, uuid, 'comments')
+    const { id } = await requireMission(kernel, caller, uuid)
+    const comment = await commentIn(kernel, caller, { on: 'mission', id }, body)
+    const request = { on: 'mission', key: uuid, uuid, command: { kind: 'comment', comment } } as const
+    const reply = granted(await kernel.run(caller, request))
+    return addedView(kernel, caller, reply.comment!, { taskId: null, missionId: uuid })
+  },
+  listCommentsOfTask: async ({ kernel }, { params: { id: uuid }, page, caller }) => {
+    const { id } = await requireRecord(kernel, caller, uuid)
+    return commentsIn(kernel, caller, { on: 'task', id }, page, { taskId: uuid, missionId: null })
+  },
+  listCommentsOfMission: async ({ kernel }, { params: { id: uuid }, page, caller }) => {
+    const { id } = await requireMission(kernel, caller, uuid)
+    return commentsIn(kernel, caller, { on: 'mission', id }, page, { taskId: null, missionId: uuid })
+  },
 })

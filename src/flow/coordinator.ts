@@ -1,6 +1,6 @@
 import * as api from '../core/api/coordinator.ts'
 import { Refused } from '../core/errors.ts'
-import type { AnswerOf, ListAnswer } from '../core/shapes/common.ts'
+import type { AnswerOf } from '../core/shapes/common.ts'
 import type * as shapes from '../core/shapes/coordinator.ts'
 import type { Caller } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
@@ -16,49 +16,6 @@ const TERMS_SHOWN = 20
 
 type Node = AnswerOf<typeof shapes.NodeView>
 
-async function coordinatorStatus(
-  kernel: ServerKernel,
-  coordinator: Coordination,
-  { workspaceId, rights }: Caller,
-): Promise<AnswerOf<typeof shapes.CoordinatorStatus>> {
-  const { workspaces, cluster } = kernel.store
-  const [workspace, nodes, terms, stats] = await Promise.all([
-    workspaces.read(workspaceId),
-    cluster.nodes(),
-    cluster.leaderTerms(TERMS_SHOWN),
-    workspaces.tally(workspaceId),
-  ])
-  const leader = nodes.find(({ leadsTerm }) => leadsTerm !== null) ?? null
-  const own = coordinator.state()
-  const [newest] = terms
-  const seesNodes = rights.has('instance')
-  return {
-    active: leader !== null,
-    instanceId: leader?.nodeId ?? null,
-    term: leader?.leadsTerm ?? null,
-    workspaces: [workspace.uuid],
-    lastHeartbeat: instant(newest?.renewedAt ?? null),
-    stats,
-    thisNode: {
-      id: own.nodeId,
-      leads: own.term !== null,
-      passes: own.passes,
-      lastPassAt: instant(own.lastPassAt),
-      lastPassMs: own.lastPassMs,
-    },
-    // Names of machines and processes are for those who run them.
-    nodes: seesNodes ? nodes.map(nodeView) : [],
-    terms: (seesNodes ? terms : []).map(({ term, nodeId, takenAt, renewedAt, endedAt, endReason }) => ({
-      term,
-      nodeId,
-      takenAt: instant(takenAt),
-      renewedAt: instant(renewedAt),
-      endedAt: instant(endedAt),
-      endReason,
-    })),
-  }
-}
-
 const nodeView = (node: ListedNode): Node => ({
   id: node.nodeId,
   name: node.name,
@@ -71,10 +28,6 @@ const nodeView = (node: ListedNode): Node => ({
   stoppedAt: instant(node.stoppedAt),
 })
 
-async function nodesPage(kernel: ServerKernel): Promise<ListAnswer<Node>> {
-  return { items: (await kernel.store.cluster.nodes()).map(nodeView), nextCursor: null }
-}
-
 /** All workspaces (null) are for those who run the server; others have their own. */
 async function workspaceToRecover(
   kernel: ServerKernel,
@@ -86,24 +39,6 @@ async function workspaceToRecover(
   const { uuid } = await kernel.store.workspaces.read(workspaceId)
   if (asked !== uuid) throw new Refused('NOT_FOUND', `There is no workspace ${asked} for this key.`)
   return workspaceId
-}
-
-/**
- * Runs a pass on request. An event records the caller and what the pass did, in the workspace that was meant. For all of them it is in the
- * caller's own, without figures: those who may read that log may know nothing of other workspaces.
- */
-async function forceRecovery(
-  kernel: ServerKernel,
-  coordinator: Coordination,
-  caller: Caller,
-  only: number | null,
-): Promise<AnswerOf<typeof shapes.RecoverAnswer>> {
-  const did = await coordinator.recover(only)
-  const allWorkspaces = only === null
-  await kernel.store.workspaces.recordEvent(only ?? caller.workspaceId, 'recovery_forced', caller, {
-    ...(allWorkspaces ? { did: {}, allWorkspaces } : { did }),
-  })
-  return { did, allWorkspaces }
 }
 
 /** In Mosaic's format. Whether a leader exists is read from the database, which all nodes share. */
@@ -130,9 +65,59 @@ export async function coordinatorHealth(
 }
 
 export const coordinatorActs = actsOf(api)({
-  readCoordinatorStatus: ({ kernel, coordinator }, { caller }) =>
-    coordinatorStatus(kernel, coordinator, caller),
-  listNodes: ({ kernel }) => nodesPage(kernel),
-  recoverNow: async ({ kernel, coordinator }, { body, caller }) =>
-    forceRecovery(kernel, coordinator, caller, await workspaceToRecover(kernel, caller, body.workspaceId)),
+  readCoordinatorStatus: async ({ kernel, coordinator }, { caller: { workspaceId, rights } }) => {
+    const { workspaces, cluster } = kernel.store
+    const [workspace, nodes, terms, stats] = await Promise.all([
+      workspaces.read(workspaceId),
+      cluster.nodes(),
+      cluster.leaderTerms(TERMS_SHOWN),
+      workspaces.tally(workspaceId),
+    ])
+    const leader = nodes.find(({ leadsTerm }) => leadsTerm !== null) ?? null
+    const own = coordinator.state()
+    const [newest] = terms
+    const seesNodes = rights.has('instance')
+    return {
+      active: leader !== null,
+      instanceId: leader?.nodeId ?? null,
+      term: leader?.leadsTerm ?? null,
+      workspaces: [workspace.uuid],
+      lastHeartbeat: instant(newest?.renewedAt ?? null),
+      stats,
+      thisNode: {
+        id: own.nodeId,
+        leads: own.term !== null,
+        passes: own.passes,
+        lastPassAt: instant(own.lastPassAt),
+        lastPassMs: own.lastPassMs,
+      },
+      // Names of machines and processes are for those who run them.
+      nodes: seesNodes ? nodes.map(nodeView) : [],
+      terms: (seesNodes ? terms : []).map(({ term, nodeId, takenAt, renewedAt, endedAt, endReason }) => ({
+        term,
+        nodeId,
+        takenAt: instant(takenAt),
+        renewedAt: instant(renewedAt),
+        endedAt: instant(endedAt),
+        endReason,
+      })),
+    }
+  },
+  listNodes: async ({ kernel }) => ({
+    items: (await kernel.store.cluster.nodes()).map(nodeView),
+    nextCursor: null,
+  }),
+  /**
+   * Runs a pass on request. An event records the caller and what the pass did, in the workspace that was meant. For all of them it is
+   * in the caller's own, without figures: those who may read that log may know nothing of other workspaces.
+   */
+  recoverNow: async ({ kernel, coordinator }, { body, caller }) => {
+    const only = await workspaceToRecover(kernel, caller, body.workspaceId)
+    const did = await coordinator.recover(only)
+    const allWorkspaces = only === null
+    await kernel.store.workspaces.recordEvent(only ?? caller.workspaceId, 'recovery_forced', caller, {
+      ...(allWorkspaces ? { did: {}, allWorkspaces } : { did }),
+    })
+    return { did, allWorkspaces }
+  },
 })

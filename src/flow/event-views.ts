@@ -7,6 +7,7 @@ import type { ServerKernel } from '../kernel/server-kernel.ts'
 import type { EventWithTask } from '../store/server-store.ts'
 import { actsOf } from './acts.ts'
 import { eventFilter } from './event-filters.ts'
+import type { Page } from './paging.ts'
 import { eventView } from './views.ts'
 
 export type EventView = AnswerOf<typeof EventShape>
@@ -27,17 +28,18 @@ async function listEvents(
   kernel: ServerKernel,
   { workspaceId }: Caller,
   filter: EventFilter | null,
-  { after = 0, limit }: { after: number | undefined; limit: number },
+  page: Page<number>,
 ): Promise<AnswerOf<typeof EventList>> {
+  const { after = 0, limit } = page
   if (filter) {
     const { events, upTo, isMore } = await kernel.store.logs.page(workspaceId, filter, after, limit)
     const items = await eventViews(kernel, workspaceId, events)
-    return { items, nextCursor: isMore ? String(upTo) : null, upTo }
+    return { items, nextCursor: page.next(isMore ? upTo : null), upTo }
   }
   const events = await kernel.store.events(workspaceId, after, limit)
   const upTo = events.at(-1)?.seq ?? after
   const items = await eventViews(kernel, workspaceId, events)
-  return { items, nextCursor: events.length === limit ? String(upTo) : null, upTo }
+  return { items, nextCursor: page.next(events.length === limit ? upTo : null), upTo }
 }
 
 export const eventActs = actsOf(api)({

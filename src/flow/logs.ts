@@ -4,18 +4,11 @@ import { Refused } from '../core/errors.ts'
 import { LOG_LEVELS, type LogLevel } from '../core/events/event.ts'
 import { type EventType, eventTypes } from '../core/events.ts'
 import { isNameOfBaton, levelOf, messageOf, typesAt } from '../core/log.ts'
-import type { NotedAnswer } from '../core/shapes/claims.ts'
 import type { AnswerOf } from '../core/shapes/common.ts'
-import {
-  type CoordinatorEntryView,
-  LineEvent,
-  type LogBody,
-  type LogEntryView,
-  type LogQuery,
-} from '../core/shapes/logs.ts'
-import type { Caller, Kernel } from '../kernel/kernel.ts'
+import { LineEvent, type LogEntryView, type LogQuery } from '../core/shapes/logs.ts'
+import type { Caller } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
-import type { EventWithTask, LogFilter, LogPage } from '../store/server-store.ts'
+import type { EventWithTask, LogFilter } from '../store/server-store.ts'
 import { actsOf } from './acts.ts'
 import { briefView, command, readTask } from './tasks.ts'
 import { instant } from './views.ts'
@@ -24,33 +17,6 @@ import { instant } from './views.ts'
 
 type Entry = AnswerOf<typeof LogEntryView>
 type Wanted = Pick<z.output<typeof LogQuery>, 'level' | 'minLevel' | 'event'>
-
-async function readTaskLog(
-  kernel: ServerKernel,
-  caller: Caller,
-  uuid: string,
-  wanted: Wanted,
-  page: LogPage,
-): Promise<Entry[]> {
-  const filter = filterOf(wanted)
-  const { record } = await readTask(kernel, caller, uuid)
-  const events = await kernel.store.logs.ofTask(caller.workspaceId, record.id, filter, page)
-  return entryViews(kernel, caller, events)
-}
-
-/** Events that belong to no task, and the events of tasks whose holders were lost. */
-async function readCoordinatorLog(
-  kernel: ServerKernel,
-  caller: Caller,
-  wanted: Wanted,
-  page: LogPage,
-): Promise<AnswerOf<typeof CoordinatorEntryView>[]> {
-  // The workspace log has no holder, so it has no lines written by holders.
-  const types = typesAt(levelsIn(wanted) ?? LOG_LEVELS).filter(among(namesIn(wanted, isEventType)))
-  const events = await kernel.store.logs.ofWorkspace(caller.workspaceId, types, page)
-  const entries = await entryViews(kernel, caller, events)
-  return entries.map((entry, i) => ({ ...entry, taskId: events[i]!.taskUuid }))
-}
 
 function filterOf(wanted: Wanted): LogFilter {
   const levels = levelsIn(wanted)
@@ -122,45 +88,45 @@ const textIn = (value: unknown) => (typeof value === 'string' ? value : null)
 
 const MOST_DETAILS_BYTES = 16 * 1024
 
-/** Adds the holder's own lines: all of them, or none when the claim is no longer current. */
-async function addToLog(
-  kernel: Kernel,
-  caller: Caller,
-  uuid: string,
-  { entries, ...fence }: z.output<typeof LogBody>,
-): Promise<AnswerOf<typeof NotedAnswer>> {
-  entries.forEach(({ event, details }, i) => {
-    if (isNameOfBaton(event))
-      throw Refused.field(
-        'VALIDATION_FAILED',
-        `entries[${i}].event`,
-        'has a prefix reserved for Baton’s own events; choose another name',
-      )
-    if (details !== undefined && Buffer.byteLength(JSON.stringify(details)) > MOST_DETAILS_BYTES)
-      throw Refused.field(
-        'VALIDATION_FAILED',
-        `entries[${i}].details`,
-        `must be at most ${MOST_DETAILS_BYTES} bytes of JSON`,
-      )
-  })
-  const reply = await command(kernel, caller, uuid, { kind: 'log', fence, entries })
-  return { reason: reply.reason as 'NOTED', task: briefView(reply.record) }
-}
+const seqOf = ({ seq }: Entry) => seq
 
 export const logActs = actsOf(api)({
   readTaskLog: async ({ kernel }, { params, query, caller, page }) => {
-    const entries = await readTaskLog(kernel, caller, params.id, query, pageOfLog(query, page))
-    return page.of(entries, (entry) => entry, seqOf)
+    const { order = 'desc' } = query
+    const filter = filterOf(query)
+    const { record } = await readTask(kernel, caller, params.id)
+    const part = { order, after: page.after ?? null, limit: page.rows }
+    const events = await kernel.store.logs.ofTask(caller.workspaceId, record.id, filter, part)
+    return page.of(await entryViews(kernel, caller, events), (entry) => entry, seqOf)
   },
-  addToTaskLog: ({ kernel }, { params, body, caller }) => addToLog(kernel, caller, params.id, body),
+  /** Adds the holder's own lines: all of them, or none when the claim is no longer current. */
+  addToTaskLog: async ({ kernel }, { params, body: { entries, ...fence }, caller }) => {
+    entries.forEach(({ event, details }, i) => {
+      if (isNameOfBaton(event))
+        throw Refused.field(
+          'VALIDATION_FAILED',
+          `entries[${i}].event`,
+          'has a prefix reserved for Baton’s own events; choose another name',
+        )
+      if (details !== undefined && Buffer.byteLength(JSON.stringify(details)) > MOST_DETAILS_BYTES)
+        throw Refused.field(
+          'VALIDATION_FAILED',
+          `entries[${i}].details`,
+          `must be at most ${MOST_DETAILS_BYTES} bytes of JSON`,
+        )
+    })
+    const reply = await command(kernel, caller, params.id, { kind: 'log', fence, entries })
+    return { reason: reply.reason as 'NOTED', task: briefView(reply.record) }
+  },
+  /** Events that belong to no task, and the events of tasks whose holders were lost. */
   readCoordinatorLog: async ({ kernel }, { query, caller, page }) => {
-    const entries = await readCoordinatorLog(kernel, caller, query, pageOfLog(query, page))
-    return page.of(entries, (entry) => entry, seqOf)
+    const { order = 'desc' } = query
+    // The workspace log has no holder, so it has no lines written by holders.
+    const types = typesAt(levelsIn(query) ?? LOG_LEVELS).filter(among(namesIn(query, isEventType)))
+    const part = { order, after: page.after ?? null, limit: page.rows }
+    const events = await kernel.store.logs.ofWorkspace(caller.workspaceId, types, part)
+    const entries = await entryViews(kernel, caller, events)
+    const withTasks = entries.map((entry, i) => ({ ...entry, taskId: events[i]!.taskUuid }))
+    return page.of(withTasks, (entry) => entry, seqOf)
   },
 })
-
-const seqOf = ({ seq }: Entry) => seq
-const pageOfLog = (
-  { order = 'desc' }: z.output<typeof LogQuery>,
-  { after = null, rows: limit }: { after?: number | null | undefined; rows: number },
-): LogPage => ({ order, after, limit })

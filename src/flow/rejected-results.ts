@@ -2,11 +2,10 @@ import { isDeepStrictEqual } from 'node:util'
 import { createPatch, type Operation } from 'rfc6902'
 import * as api from '../core/api/results.ts'
 import { Refused } from '../core/errors.ts'
-import type { AnswerOf, ListAnswer } from '../core/shapes/common.ts'
+import type { AnswerOf } from '../core/shapes/common.ts'
 import type * as shapes from '../core/shapes/results.ts'
 import { type Caller, granted } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
-import type { ResultPosition } from '../store/server-store.ts'
 import type { StoredResult } from '../store/store.ts'
 import { actsOf } from './acts.ts'
 import { included } from './asked.ts'
@@ -33,69 +32,6 @@ async function requireResult(kernel: ServerKernel, caller: Caller, uuid: string,
 async function whole(kernel: ServerKernel, { workspaceId }: Caller, uuid: string, head: StoredResult) {
   const data = await kernel.store.resultPages.data(workspaceId, taskIdOf(uuid), head)
   return { ...head, data }
-}
-
-async function showResult(
-  kernel: ServerKernel,
-  caller: Caller,
-  uuid: string,
-  ref: string,
-): Promise<AnswerOf<typeof shapes.ResultOfTask>> {
-  const { result } = await requireResult(kernel, caller, uuid, ref)
-  return { taskId: uuid, ...resultView(await whole(kernel, caller, uuid, result)) }
-}
-
-interface Part {
-  after: ResultPosition | undefined
-  limit: number
-}
-
-const cursorAfter = (rows: readonly { place: ResultPosition }[], more: boolean) =>
-  more ? rows.at(-1)!.place.join('-') : null
-
-async function rejectedPage(
-  kernel: ServerKernel,
-  { workspaceId }: Caller,
-  part: Part & { withData: boolean },
-): Promise<ListAnswer<AnswerOf<typeof shapes.RejectedResult>>> {
-  const { rows, more } = await kernel.store.resultPages.rejected(workspaceId, part)
-  const view = part.withData ? resultView : listedResultView
-  const items = rows.map(({ taskId, place: _place, ...result }) => ({ taskId, ...view(result) }))
-  return { items, nextCursor: cursorAfter(rows, more) }
-}
-
-/** The results of one task, with their data. */
-async function resultPage(
-  kernel: ServerKernel,
-  caller: Caller,
-  uuid: string,
-  part: Part,
-): Promise<ListAnswer<AnswerOf<typeof shapes.ResultView>>> {
-  const { id } = await requireRecord(kernel, caller, uuid)
-  const { rows, more } = await kernel.store.resultPages.ofTask(caller.workspaceId, id, {
-    ...part,
-    withData: true,
-  })
-  return { items: rows.map(resultView), nextCursor: cursorAfter(rows, more) }
-}
-
-/** The JSON Patch (RFC 6902) from the accepted result to this one. */
-async function compareWithAccepted(
-  kernel: ServerKernel,
-  caller: Caller,
-  uuid: string,
-  ref: string,
-): Promise<AnswerOf<typeof shapes.ResultDiff>> {
-  const heads = await requireResult(kernel, caller, uuid, ref)
-  const result = await whole(kernel, caller, uuid, heads.result)
-  const accepted = heads.accepted && (await whole(kernel, caller, uuid, heads.accepted))
-  const patch = accepted && patchTo(accepted.data, result.data)
-  return {
-    result: resultView(result),
-    accepted: accepted && resultView(accepted),
-    patch,
-    isEqual: patch?.length === 0,
-  }
 }
 
 /**
@@ -140,15 +76,42 @@ async function promoteResult(
 }
 
 export const resultActs = actsOf(api)({
-  listRejectedResults: ({ kernel }, { query, caller, page: { after, limit } }) => {
+  listRejectedResults: async ({ kernel }, { query, caller, page }) => {
+    const { after, limit } = page
     const withData = included(query.include, 'result').has('result')
-    return rejectedPage(kernel, caller, { after, limit, withData })
+    const { rows, more } = await kernel.store.resultPages.rejected(caller.workspaceId, {
+      after,
+      limit,
+      withData,
+    })
+    const view = withData ? resultView : listedResultView
+    const items = rows.map(({ taskId, place: _place, ...result }) => ({ taskId, ...view(result) }))
+    return { items, nextCursor: page.next(more ? rows.at(-1)!.place : null) }
   },
-  listResultsOfTask: ({ kernel }, { params, caller, page: { after, limit } }) =>
-    resultPage(kernel, caller, params.id, { after, limit }),
-  readResult: ({ kernel }, { params, caller }) => showResult(kernel, caller, params.id, params.ref),
-  compareResult: ({ kernel }, { params, caller }) =>
-    compareWithAccepted(kernel, caller, params.id, params.ref),
+  /** With their data. */
+  listResultsOfTask: async ({ kernel }, { params, caller, page }) => {
+    const { id } = await requireRecord(kernel, caller, params.id)
+    const part = { after: page.after, limit: page.limit, withData: true }
+    const { rows, more } = await kernel.store.resultPages.ofTask(caller.workspaceId, id, part)
+    return { items: rows.map(resultView), nextCursor: page.next(more ? rows.at(-1)!.place : null) }
+  },
+  readResult: async ({ kernel }, { params: { id, ref }, caller }) => {
+    const { result } = await requireResult(kernel, caller, id, ref)
+    return { taskId: id, ...resultView(await whole(kernel, caller, id, result)) }
+  },
+  /** The JSON Patch (RFC 6902) from the accepted result to this one. */
+  compareResult: async ({ kernel }, { params: { id, ref }, caller }) => {
+    const heads = await requireResult(kernel, caller, id, ref)
+    const result = await whole(kernel, caller, id, heads.result)
+    const accepted = heads.accepted && (await whole(kernel, caller, id, heads.accepted))
+    const patch = accepted && patchTo(accepted.data, result.data)
+    return {
+      result: resultView(result),
+      accepted: accepted && resultView(accepted),
+      patch,
+      isEqual: patch?.length === 0,
+    }
+  },
   promoteResult: ({ kernel }, { params, body: { reason = null }, caller }) =>
     promoteResult(kernel, caller, params.id, params.ref, reason),
 })

@@ -66,17 +66,19 @@ export const afterSeq = {
 } satisfies Paging
 
 /** The place of a result: when it was submitted, its task, its generation and its hash. */
+type ResultPlace = readonly [number, number, number, string]
+
 export const byResult = {
   cursor: {
     isPlain: true,
-    read: (text): [number, number, number, string] | null => {
+    read: (text): ResultPlace | null => {
       const [, at, task, generation, hash] =
         /^(\d{1,15})-(\d{1,16})-(\d{1,10})-([0-9a-f]{1,64})$/.exec(text) ?? []
       if (hash === undefined || !Generation.safeParse(Number(generation)).success) return null
       return [Number(at), Number(task), Number(generation), hash]
     },
     write: (place) => place.join('-'),
-  } satisfies Cursor<[number, number, number, string]>,
+  } satisfies Cursor<ResultPlace>,
 } satisfies Paging
 
 /** The place has several values. */

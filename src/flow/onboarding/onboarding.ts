@@ -2,9 +2,7 @@ import * as api from '../../core/api/onboarding.ts'
 import { stateOf } from '../../core/kinds/mission/states.ts'
 import type { AnswerOf } from '../../core/shapes/common.ts'
 import type { Onboarding } from '../../core/shapes/onboarding.ts'
-import type { Caller } from '../../kernel/kernel.ts'
-import type { ServerKernel } from '../../kernel/server-kernel.ts'
-import { actsOf, type NodeStart } from '../acts.ts'
+import { actsOf } from '../acts.ts'
 import { DEMO_AGENTS } from '../demo/agents.ts'
 import { DEMO_TAG } from '../demo/demo.ts'
 import type { Execution } from '../execution.ts'
@@ -13,34 +11,6 @@ import { tryAdapter } from './try-adapter.ts'
 /** What somebody needs to know who uses Baton for the first time. */
 
 type Answer = AnswerOf<typeof Onboarding>
-
-async function showOnboarding(
-  kernel: ServerKernel,
-  execution: Execution,
-  started: NodeStart,
-  caller: Caller,
-): Promise<Answer> {
-  const { store } = kernel
-  const { workspaceId } = caller
-  const ofDemo = Object.keys(DEMO_AGENTS)
-  const mayConfigure = caller.rights.has('configure_agents')
-  const [clis, tasks, agents, demos] = await Promise.all([
-    mayConfigure ? clisFor(execution, workspaceId) : null,
-    store.tasks(workspaceId, {}, 1),
-    store.agents.list(workspaceId, {}, ofDemo.length + 1),
-    store.missions.list(workspaceId, { tag: DEMO_TAG }, 1),
-  ])
-  const [demo] = demos
-  return {
-    database: { isEmbedded: started.isEmbedded, version: store.version },
-    startMs: started.startMs(),
-    clis,
-    agentsRunAs: mayConfigure ? runsAsOn(execution, workspaceId) : null,
-    hasTasks: tasks.length > 0,
-    hasAgents: agents.some(({ record }) => !ofDemo.includes(record.slug)),
-    demo: demo ? { missionId: demo.uuid, state: stateOf(demo) } : null,
-  }
-}
 
 /** As whom programs of agents run here, if this workspace may have such agents. */
 const runsAsOn = (execution: Execution, workspaceId: number): Answer['agentsRunAs'] =>
@@ -57,8 +27,28 @@ async function clisFor(execution: Execution, workspaceId: number): Promise<Answe
 }
 
 export const onboardingActs = actsOf(api)({
-  readOnboarding: ({ kernel, execution, started }, { caller }) =>
-    showOnboarding(kernel, execution, started, caller),
+  readOnboarding: async ({ kernel, execution, started }, { caller }) => {
+    const { store } = kernel
+    const { workspaceId } = caller
+    const ofDemo = Object.keys(DEMO_AGENTS)
+    const mayConfigure = caller.rights.has('configure_agents')
+    const [clis, tasks, agents, demos] = await Promise.all([
+      mayConfigure ? clisFor(execution, workspaceId) : null,
+      store.tasks(workspaceId, {}, 1),
+      store.agents.list(workspaceId, {}, ofDemo.length + 1),
+      store.missions.list(workspaceId, { tag: DEMO_TAG }, 1),
+    ])
+    const [demo] = demos
+    return {
+      database: { isEmbedded: started.isEmbedded, version: store.version },
+      startMs: started.startMs(),
+      clis,
+      agentsRunAs: mayConfigure ? runsAsOn(execution, workspaceId) : null,
+      hasTasks: tasks.length > 0,
+      hasAgents: agents.some(({ record }) => !ofDemo.includes(record.slug)),
+      demo: demo ? { missionId: demo.uuid, state: stateOf(demo) } : null,
+    }
+  },
   tryAdapter: ({ kernel, execution }, { params, body, caller }) =>
     tryAdapter(kernel, execution, caller, params.type, body),
 })

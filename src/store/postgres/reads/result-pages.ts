@@ -4,7 +4,7 @@ import { inside } from '../kernel/scoped-query.ts'
 import { bytesOfJson, bytesOfText, fittingPage, MORE, type PageOf } from './pages.ts'
 
 /** Its position in a list. Many results may have the same time, so the time alone is not enough. */
-export type ResultPosition = readonly [submittedAt: number, taskId: number, generation: number, hash: string]
+type ResultPosition = readonly [submittedAt: number, taskId: number, generation: number, hash: string]
 
 export interface ListedResult extends StoredResult {
   /** The UUID of its task. */
