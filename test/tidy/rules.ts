@@ -101,8 +101,8 @@ const WEB_USES: Record<string, readonly string[]> = {
   theme: [],
   parts: ['theme'],
   keys: ['theme', 'parts'],
-  // What is asked and kept knows no components.
-  requests: ['live'],
+  // What is asked and kept knows no components; the words of states are a table of the theme.
+  requests: ['live', 'theme'],
   live: ['requests'],
   logs: DRAWN,
   graphs: DRAWN,

@@ -33,5 +33,5 @@ function leaveToWorkspace(): void {
 }
 
 if (import.meta.env.DEV && location.pathname === '/parts')
-  import('./pages/parts/page.tsx').then(({ Parts }) => show(<Parts />))
+  import('./pages/catalogue/page.tsx').then(({ Parts }) => show(<Parts />))
 else open()

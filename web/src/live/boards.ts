@@ -20,7 +20,7 @@ export interface BoardQuery extends CardFilter {
   counts?: '1'
 }
 
-interface Surroundings {
+interface BoardDeps {
   clock: Clock
   readBoard: (query: BoardQuery) => Promise<BoardAnswer>
   beginReading: () => Reading
@@ -41,14 +41,14 @@ const MOST_IN_PAGE = 1_000
 const COUNTS_EVERY_MS = 1_000
 
 export class Boards {
-  readonly #around: Surroundings
+  readonly #deps: BoardDeps
   readonly #open = new Map<string, OpenBoard>()
   readonly #loads = new Map<OpenBoard, number>()
   readonly #countTimers = new Map<OpenBoard, unknown>()
   readonly #retries = new Map<OpenBoard, Retry>()
 
-  constructor(around: Surroundings) {
-    this.#around = around
+  constructor(deps: BoardDeps) {
+    this.#deps = deps
   }
 
   /** Before it is on the screen, it may be asked for more than once: a page is drawn before it is shown. */
@@ -131,12 +131,12 @@ export class Boards {
   loadLong = (board: OpenBoard): Promise<void> => this.load(board, MOST_IN_PAGE)
 
   async load(board: OpenBoard, atLeast = FIRST_PAGE): Promise<void> {
-    const { readBoard, replay } = this.#around
+    const { readBoard, replay } = this.#deps
     const turn = (this.#loads.get(board) ?? 0) + 1
     this.#loads.set(board, turn)
     const loaded = Math.max(atLeast, ...BOARD_COLUMNS.map((name) => board.list.loadedIn(name)))
     const limit = String(Math.min(loaded, MOST_IN_PAGE))
-    const reading = this.#around.beginReading()
+    const reading = this.#deps.beginReading()
     try {
       const answer = await readBoard({ ...board.filter, limit })
       // Another read of it has begun since.
@@ -148,7 +148,7 @@ export class Boards {
       board.error = null
       this.#recovered(board)
       replay(reading.after(answer.seq))
-      this.#around.flush()
+      this.#deps.flush()
       board.notify()
     } catch (error) {
       if (this.#loads.get(board) === turn) this.#failed(board, error)
@@ -163,7 +163,7 @@ export class Boards {
       board.setStatus('failed', error)
       return
     }
-    const { clock, late } = this.#around
+    const { clock, late } = this.#deps
     const retry = this.#retries.get(board) ?? new Retry(clock, (at) => late(board, at))
     this.#retries.set(board, retry)
     retry.failed(() => void this.load(board))
@@ -180,13 +180,13 @@ export class Boards {
     const limit = cursor === null ? Math.min(board.list.loadedIn(column) + pageSize, MOST_IN_PAGE) : pageSize
     const query = { ...board.filter, column, limit: String(limit), ...(cursor !== null && { cursor }) }
     const turn = this.#loads.get(board)
-    const reading = this.#around.beginReading()
+    const reading = this.#deps.beginReading()
     try {
-      const answer = await this.#around.readBoard(query)
+      const answer = await this.#deps.readBoard(query)
       if (this.#loads.get(board) !== turn) return
       this.#take(board, column, answer, cursor === null)
-      this.#around.replay(reading.after(answer.seq))
-      this.#around.flush()
+      this.#deps.replay(reading.after(answer.seq))
+      this.#deps.flush()
     } finally {
       reading.end()
     }
@@ -196,37 +196,37 @@ export class Boards {
     const page = columns[name]
     if (!page) return
     const cards = page.items.map(cardFrom)
-    for (const card of cards) this.#around.keep(card, seq)
+    for (const card of cards) this.#deps.keep(card, seq)
     board.list.load(name, { items: cards, nextCursor: page.nextCursor }, isFirst)
     // Cards that are newer than the answer, or have a pending act, are elsewhere.
     for (const card of cards) {
-      const shown = this.#around.shown(card.id)
+      const shown = this.#deps.shown(card.id)
       if (shown && shown !== card) board.list.place(shown)
     }
   }
 
   #countSoon(board: OpenBoard): void {
     if (this.#countTimers.has(board)) return
-    const timer = this.#around.clock.setTimeout(() => void this.#readCounts(board), COUNTS_EVERY_MS)
+    const timer = this.#deps.clock.setTimeout(() => void this.#readCounts(board), COUNTS_EVERY_MS)
     this.#countTimers.set(board, timer)
   }
 
   #stopCounting(board: OpenBoard): void {
-    this.#around.clock.clearTimeout(this.#countTimers.get(board))
+    this.#deps.clock.clearTimeout(this.#countTimers.get(board))
     this.#countTimers.delete(board)
   }
 
   async #readCounts(board: OpenBoard): Promise<void> {
     const turn = this.#loads.get(board)
-    const reading = this.#around.beginReading()
+    const reading = this.#deps.beginReading()
     try {
-      const { counts, seq } = await this.#around.readBoard({ ...board.filter, counts: '1' })
+      const { counts, seq } = await this.#deps.readBoard({ ...board.filter, counts: '1' })
       this.#countTimers.delete(board)
       if (this.#loads.get(board) !== turn) return
       board.list.setCounts(counts)
       board.countedUpTo = seq
-      this.#around.replay(reading.after(seq))
-      this.#around.flush()
+      this.#deps.replay(reading.after(seq))
+      this.#deps.flush()
     } catch {
       this.#countTimers.delete(board)
       if (board.watchers > 0) this.#countSoon(board)

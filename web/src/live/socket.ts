@@ -21,7 +21,7 @@ export interface SocketRequests {
   events: (after: number) => Promise<{ items: readonly LiveEvent[]; nextCursor: string | null }>
 }
 
-interface Surroundings {
+interface SocketDeps {
   clock: Clock
   requests: SocketRequests
   open: (ticket: string, after: number) => WebSocketLike
@@ -51,7 +51,7 @@ const SESSION_OVER = 4401
 const ABNORMAL = 1006
 
 export class EventSocket {
-  readonly #around: Surroundings
+  readonly #deps: SocketDeps
   #socket: WebSocketLike | null = null
   /** Raised whenever another way of connecting begins: answers to earlier ones are dropped. */
   #turn = 0
@@ -63,8 +63,8 @@ export class EventSocket {
   #followed: readonly string[] = []
   #isStopped = true
 
-  constructor(around: Surroundings) {
-    this.#around = around
+  constructor(deps: SocketDeps) {
+    this.#deps = deps
   }
 
   start(): void {
@@ -98,7 +98,7 @@ export class EventSocket {
     this.#drop()
     this.#cancel('again')
     this.#cancel('poll')
-    this.#around.freshness({ kind: 'offline', since: this.#around.now() })
+    this.#deps.freshness({ kind: 'offline', since: this.#deps.now() })
   }
 
   shown(isShown: boolean): void {
@@ -112,7 +112,7 @@ export class EventSocket {
       this.#drop()
       this.#cancel('again')
       this.#cancel('poll')
-      this.#around.freshness({ kind: 'catching_up', behind: 0 })
+      this.#deps.freshness({ kind: 'catching_up', behind: 0 })
     })
   }
 
@@ -127,7 +127,7 @@ export class EventSocket {
 
   async #connect(): Promise<void> {
     const turn = ++this.#turn
-    const { requests, open, last } = this.#around
+    const { requests, open, last } = this.#deps
     // A request for a ticket may hang, too.
     this.#awaitNext()
     let ticket: string
@@ -165,7 +165,7 @@ export class EventSocket {
   }
 
   #heard(frame: Frame, isFirst: boolean): void {
-    const { head, take, output } = this.#around
+    const { head, take, output } = this.#deps
     if ('head' in frame) head(frame, isFirst)
     else if ('events' in frame) take(frame.events)
     else if ('output' in frame) output(frame.output)
@@ -178,9 +178,9 @@ export class EventSocket {
     const turn = this.#turn
     // Browsers do not say why a socket was refused or broke: the session says whether to try again.
     if (code === ABNORMAL || !hasSpoken) {
-      this.#around.freshness({ kind: 'again', at: this.#around.now() })
+      this.#deps.freshness({ kind: 'again', at: this.#deps.now() })
       try {
-        await this.#around.requests.session()
+        await this.#deps.requests.session()
       } catch (error) {
         if (turn === this.#turn) this.#failed(error)
         return
@@ -199,12 +199,12 @@ export class EventSocket {
 
   #signOut(): void {
     this.stop()
-    this.#around.freshness({ kind: 'signed_out' })
-    this.#around.signedOut()
+    this.#deps.freshness({ kind: 'signed_out' })
+    this.#deps.signedOut()
   }
 
   #again(): void {
-    const { clock, freshness, isOnline } = this.#around
+    const { clock, freshness, isOnline } = this.#deps
     if (this.#isStopped) return
     if (!isOnline()) {
       this.offline()
@@ -214,12 +214,12 @@ export class EventSocket {
     this.#failures += 1
     // The pages of a server that was restarted do not all come back at the same moment.
     const waitMs = longest * (0.5 + clock.random() / 2)
-    freshness({ kind: 'again', at: this.#around.now() + waitMs })
+    freshness({ kind: 'again', at: this.#deps.now() + waitMs })
     this.#after('again', waitMs, () => void this.#connect())
   }
 
   #poll(): void {
-    const { clock, freshness } = this.#around
+    const { clock, freshness } = this.#deps
     this.#drop()
     this.#isPolling = true
     this.#polledAt = clock.now()
@@ -228,7 +228,7 @@ export class EventSocket {
   }
 
   async #pollOnce(turn: number): Promise<void> {
-    const { clock, requests, take, last } = this.#around
+    const { clock, requests, take, last } = this.#deps
     let isMore = false
     try {
       const { items, nextCursor } = await requests.events(last())
@@ -279,7 +279,7 @@ export class EventSocket {
 
   #after(name: 'again' | 'dead' | 'hidden' | 'poll', waitMs: number, run: () => void): void {
     this.#cancel(name)
-    const timer = this.#around.clock.setTimeout(() => {
+    const timer = this.#deps.clock.setTimeout(() => {
       this.#timers.delete(name)
       run()
     }, waitMs)
@@ -287,7 +287,7 @@ export class EventSocket {
   }
 
   #cancel(name: 'again' | 'dead' | 'hidden' | 'poll'): void {
-    this.#around.clock.clearTimeout(this.#timers.get(name))
+    this.#deps.clock.clearTimeout(this.#timers.get(name))
     this.#timers.delete(name)
   }
 }

@@ -1,7 +1,7 @@
 import type { Act } from '../../../src/core/acts.ts'
 import { idCarriedBy } from '../../../src/core/ids.ts'
-import type { TaskState } from '../../../src/core/states.ts'
 import type { Card } from '../live/card.ts'
+import { statePhrase } from '../theme/marks.ts'
 
 /** Acts and their outcomes, in words. */
 
@@ -39,23 +39,6 @@ const DONE = {
   agent: 'changed',
 } as const satisfies Record<Act, string>
 
-const STATES = {
-  pending: 'waiting',
-  queued: 'queued',
-  awaiting_retry: 'waiting for its retry',
-  assigned: 'assigned',
-  running: 'running',
-  continuing: 'continuing',
-  verifying: 'being verified',
-  awaiting_human: 'waiting for a person',
-  paused: 'paused',
-  budget_exceeded: 'out of budget',
-  completed: 'done',
-  failed: 'failed',
-  cancelled: 'cancelled',
-  skipped: 'skipped',
-} as const satisfies Record<TaskState, string>
-
 /** A task as people name it: its key, or the number that its id carries. */
 export const nameOfTask = (id: string, card: Pick<Card, 'key'> | undefined) =>
   card?.key ?? `#${idCarriedBy(id) ?? id}`
@@ -75,7 +58,7 @@ export function standing(name: string, card: Card, now: number): string {
   const ago = seconds < 60 ? `${seconds} s` : seconds < 3_600 ? `${Math.round(seconds / 60)} min` : null
   const holder = card.holder ? `, held by ${card.holder.agent}` : ''
   const since = ago === null ? '' : ` since ${ago}`
-  return `${name} is ${STATES[card.state]}${since}${holder}, generation ${card.generation}.`
+  return `${name} is ${statePhrase(card.state)}${since}${holder}, generation ${card.generation}.`
 }
 
 export const OFFLINE =

@@ -12,13 +12,25 @@ export const sessionQuery = queryOptions({
   gcTime: Number.POSITIVE_INFINITY,
 })
 
-/** Who is signed in, and what they may do. Below the shell, which has read it. */
+const NEEDED = {
+  read: 'to read',
+  work: 'to work',
+  operate: 'to operate',
+  configure_agents: 'to configure agents',
+  admin: 'to administer the workspace',
+  own: 'to own the workspace',
+  instance: 'to run this server',
+} as const satisfies Record<Right, string>
+
+/** Who is signed in, and what they may do. `whyNot` is null or the sentence that a disabled button shows. Below the shell, which has read it. */
 export function useSession() {
   const { data } = useQuery(sessionQuery)
   if (!data) throw new Error('The session is used before it was read.')
   return useMemo(() => {
     const rights = new Set(data.rights as Right[])
-    return { ...data, rights, can: (right: Right) => rights.has(right) }
+    const can = (right: Right) => rights.has(right)
+    const whyNot = (right: Right) => (can(right) ? null : `This needs the right ${NEEDED[right]}.`)
+    return { ...data, rights, can, whyNot }
   }, [data])
 }
 

@@ -41,7 +41,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
                 autoFocus
                 className="h-12 min-w-0 flex-1 bg-transparent text-title outline-none"
                 onValueChange={setTyped}
-                placeholder="A title, a key, a number, a page, an act"
+                placeholder="A title, a key, a number, a page, an action"
                 value={typed}
               />
               <Kbd keys="Esc" />

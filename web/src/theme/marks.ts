@@ -79,17 +79,18 @@ export const MARKS = {
 
 export type AnyState = TaskState | MissionState | RunState | AgentState | SessionState | WakeupState
 
+/** `phrase` is what follows "it is" in a sentence, where that is not the word itself. */
 export const STATE_LOOKS = {
   pending: { word: 'Waiting', hue: 'wait', mark: 'brokenRing' },
   queued: { word: 'Queued', hue: 'wait', mark: 'ring' },
-  awaiting_retry: { word: 'Retry', hue: 'wait', mark: 'retry' },
+  awaiting_retry: { word: 'Retry', phrase: 'waiting for its retry', hue: 'wait', mark: 'retry' },
   assigned: { word: 'Assigned', hue: 'go', mark: 'dottedRing' },
   running: { word: 'Running', hue: 'go', mark: 'play' },
   continuing: { word: 'Continuing', hue: 'go', mark: 'stepForward' },
-  verifying: { word: 'Verifying', hue: 'held', mark: 'scan' },
-  awaiting_human: { word: 'Needs you', hue: 'ask', mark: 'hand' },
+  verifying: { word: 'Verifying', phrase: 'being verified', hue: 'held', mark: 'scan' },
+  awaiting_human: { word: 'Needs you', phrase: 'waiting for a person', hue: 'ask', mark: 'hand' },
   paused: { word: 'Paused', hue: 'held', mark: 'pause' },
-  budget_exceeded: { word: 'Budget spent', hue: 'ask', mark: 'dollar' },
+  budget_exceeded: { word: 'Budget spent', phrase: 'out of budget', hue: 'ask', mark: 'dollar' },
   completed: { word: 'Done', hue: 'done', mark: 'tick' },
   failed: { word: 'Failed', hue: 'bad', mark: 'cross' },
   cancelled: { word: 'Cancelled', hue: 'wait', mark: 'ban' },
@@ -108,4 +109,10 @@ export const STATE_LOOKS = {
   lost: { word: 'Lost', hue: 'bad', mark: 'cross' },
   claimed: { word: 'Claimed', hue: 'go', mark: 'dottedRing' },
   coalesced: { word: 'Merged with another', hue: 'wait', mark: 'skip' },
-} as const satisfies Record<AnyState, { word: string; hue: Hue; mark: keyof typeof MARKS }>
+} as const satisfies Record<AnyState, { word: string; phrase?: string; hue: Hue; mark: keyof typeof MARKS }>
+
+/** The state in a sentence: "B-003 is waiting for a person". */
+export function statePhrase(state: AnyState): string {
+  const look: { word: string; phrase?: string } = STATE_LOOKS[state]
+  return look.phrase ?? look.word.toLowerCase()
+}

@@ -222,7 +222,7 @@ describe.skipIf(!isHere || !isGitHere)('the tab Code says why it is empty', () =
     await page.getByText('This is Baton’s own agent.').waitFor()
     for (const name of ['Wake', 'Pause'])
       expect(await page.getByRole('button', { name }).getAttribute('aria-disabled')).toBe('true')
-    await page.getByRole('button', { name: 'More acts' }).click()
+    await page.getByRole('button', { name: 'More actions' }).click()
     for (const name of [/^Stop now/, /^Terminate/])
       expect(await page.getByRole('menuitem', { name }).getAttribute('aria-disabled')).toBe('true')
   })

@@ -72,7 +72,7 @@ function MoreActs({ agent }: { agent: AgentRead }) {
             },
           ],
         ]}
-        trigger={<IconButton icon="more" label="More acts" size="small" />}
+        trigger={<IconButton icon="more" label="More actions" size="small" />}
       />
       <ConfirmDialog
         confirm="Terminate agent"

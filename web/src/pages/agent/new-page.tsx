@@ -61,7 +61,7 @@ export function NewAgent() {
 function NewAgentForm({ adapter }: { adapter: Adapter }) {
   const { type, configSchema } = adapter
   const go = useGo()
-  const { can } = useSession()
+  const { whyNot } = useSession()
   const { value: slug, set: setSlug, drop } = useDraft('new-agent', '')
   const { value: types, set: setTypes, drop: dropTypes } = useDraft('new-agent-types', '')
   const [unreadable, setUnreadable] = useState<Record<string, string>>({})
@@ -92,14 +92,14 @@ function NewAgentForm({ adapter }: { adapter: Adapter }) {
   }
   const refused = problemsIn(make.error ?? test.error)
   const isTaken = (make.error as { status?: number } | null)?.status === 412
-  const forbidden = can('configure_agents') ? null : 'This needs the right to configure agents.'
-  const whyNot = forbidden ?? (slug.trim() === '' ? 'It needs a name.' : null)
+  const forbidden = whyNot('configure_agents')
+  const refusal = forbidden ?? (slug.trim() === '' ? 'It needs a name.' : null)
   return (
     <form
       className="flex flex-col gap-4"
       onSubmit={(event) => {
         event.preventDefault()
-        if (whyNot === null) withConfig((config) => make.mutate(config))
+        if (refusal === null) withConfig((config) => make.mutate(config))
       }}
     >
       <Field
@@ -135,7 +135,7 @@ function NewAgentForm({ adapter }: { adapter: Adapter }) {
       {refused.rest && !isTaken && <ProblemBox error={refused.rest} />}
       {test.data && <Checks probe={test.data} />}
       <div className="flex flex-wrap gap-2">
-        <Button busy={make.isPending} disabledReason={whyNot} kind="primary" type="submit">
+        <Button busy={make.isPending} disabledReason={refusal} kind="primary" type="submit">
           Create agent
         </Button>
         <Button

@@ -23,8 +23,8 @@ type TaskSession = AnswerTo<'GET', '/agents/:id/task-sessions'>['items'][number]
 export function SessionsOfAgent({ slug }: { slug: string }) {
   const { data, error, refetch } = useSessionsOfAgent(slug)
   const [asked, setAsked] = useState<TaskSession | 'all' | null>(null)
-  const { can } = useSession()
-  const forbidden = can('operate') ? null : 'This needs the right to operate.'
+  const { whyNot } = useSession()
+  const forbidden = whyNot('operate')
   const reset = useMutation({
     mutationFn: (which: TaskSession | 'all') =>
       api().post('/agents/:id/reset-session', {
@@ -132,7 +132,7 @@ const columnsOf = (
   },
   {
     name: 'acts',
-    words: <span className="sr-only">Acts</span>,
+    words: <span className="sr-only">Actions</span>,
     width: '80px',
     align: 'end',
     cell: (session) => (

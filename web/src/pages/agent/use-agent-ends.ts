@@ -13,7 +13,7 @@ interface Ended {
 
 /** Stop and terminate. Each reports its outcome. */
 export function useAgentEnds() {
-  const { can } = useSession()
+  const { whyNot } = useSession()
   const undo = useMutation({
     mutationFn: resume,
     onSuccess: (_, slug) => toast({ kind: 'done', title: `${slug} was resumed.` }),
@@ -49,7 +49,7 @@ export function useAgentEnds() {
       }),
     onError: showRefusal,
   })
-  const cannotOperate = can('operate') ? null : 'This needs the right to operate.'
+  const cannotOperate = whyNot('operate')
   return {
     stop: ({ slug }: ActedOn, reason: string) => stop.mutate({ slug, reason }),
     terminate: ({ slug }: ActedOn, reason: string, graceful: boolean) =>

@@ -89,7 +89,7 @@ export function agentColumns(acts: Acts): Column<ListedAgent>[] {
     },
     {
       name: 'acts',
-      words: <span className="sr-only">Acts</span>,
+      words: <span className="sr-only">Actions</span>,
       width: '164px',
       align: 'end',
       phone: 'second',

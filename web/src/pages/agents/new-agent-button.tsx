@@ -4,10 +4,10 @@ import { useSession } from '../../requests/session.ts'
 
 export function NewAgentButton() {
   const go = useGo()
-  const { can } = useSession()
+  const { whyNot } = useSession()
   return (
     <Button
-      disabledReason={can('configure_agents') ? null : 'This needs the right to configure agents.'}
+      disabledReason={whyNot('configure_agents')}
       icon="plus"
       kind="primary"
       onClick={() => go('/agents/new')}

@@ -22,7 +22,7 @@ export const isStopped = ({ state }: Pick<ActedOn, 'state'>) => STOPPED.includes
 
 /** Wake, pause and resume. Each reports its outcome. */
 export function useAgentActs() {
-  const { can } = useSession()
+  const { whyNot } = useSession()
   const wake = useMutation({
     mutationFn: (slug: string) => api().post('/agents/:id/wakeup', { params: { id: slug } }),
     onSuccess: ({ wakeup }, slug) => {
@@ -53,12 +53,12 @@ export function useAgentActs() {
       }),
     onError: showRefusal,
   })
-  const cannotOperate = can('operate') ? null : 'This needs the right to operate.'
+  const cannotOperate = whyNot('operate')
   return {
     wake: (agent: ActedOn) => wake.mutate(agent.slug),
     pauseOrResume: (agent: ActedOn) =>
       isStopped(agent) ? undoPause.mutate(agent.slug) : doPause.mutate(agent.slug),
-    whyNotWake: (agent: ActedOn) => (can('work') ? unwakeable(agent) : 'This needs the right to work.'),
+    whyNotWake: (agent: ActedOn) => whyNot('work') ?? unwakeable(agent),
     // Resuming helps, whoever stopped it.
     whyNotPause: (agent: ActedOn) =>
       cannotOperate ?? ended(agent) ?? (isStopped(agent) ? null : whyOwn(agent)),

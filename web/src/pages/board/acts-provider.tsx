@@ -31,12 +31,12 @@ interface Asking {
 }
 
 export function BoardActsProvider({ children }: { children: ReactNode }) {
-  const { can } = useSession()
+  const { whyNot } = useSession()
   const taskActs = useTaskActs()
   const live = useLive()
   const desk = useDesk()
   const [asking, setAsking] = useState<Asking | null>(null)
-  const forbidden = can('operate') ? null : 'Your role only reads. Acting on tasks needs the right “operate”.'
+  const forbidden = whyNot('operate')
   const acts = useMemo<BoardActs>(() => {
     const run = (asked: Asked, ids: readonly string[]) => {
       if (forbidden) toast({ kind: 'bad', title: forbidden })

@@ -75,7 +75,7 @@ export function CardMenu({ linkTo }: { linkTo: (id: string) => string }) {
       title={shortName(card.id, card)}
       trigger={
         <button
-          aria-label="Acts"
+          aria-label="Actions"
           className="pointer-events-none fixed size-0"
           style={{ left: at.x, top: at.y }}
           tabIndex={-1}

@@ -89,7 +89,7 @@ function MenuButton({ card }: { card: ShownCard }) {
         const { right: x, bottom: y } = event.currentTarget.getBoundingClientRect()
         desk.set({ cursor: card.id, menu: { id: card.id, x, y } })
       }}
-      title="Acts (.)"
+      title="Actions (.)"
       type="button"
     >
       <Icon name="more" size={14} />

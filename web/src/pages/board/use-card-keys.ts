@@ -61,7 +61,7 @@ export function useCardKeys({ columns, scrollTo, openId, addressOf }: Place): vo
       const column = columns.find(({ ids }) => ids.includes(id))
       desk.selectRange(id, column?.ids ?? [])
     }),
-    '.': onCursor('Acts of the card', (id) => openMenu(id, (x, y) => desk.set({ menu: { id, x, y } }))),
+    '.': onCursor('Actions of the card', (id) => openMenu(id, (x, y) => desk.set({ menu: { id, x, y } }))),
     p: { words: 'Pause or resume', run: pauseOrResume, isOff: !hasSubject },
     t: act('Retry', 'retry'),
     a: act('Approve', 'approve'),

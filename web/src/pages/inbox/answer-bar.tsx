@@ -53,10 +53,10 @@ export function AnswerBar(props: {
   onFocusForm: () => void
 }) {
   const { item, isReady, onAnswer, onFocusForm } = props
-  const { can } = useSession()
+  const { whyNot } = useSession()
   const isPhone = useIsPhone()
   const [asked, setAsked] = useState<{ decision: Decision; startsOver: boolean } | null>(null)
-  const refusal = can('operate') ? null : 'This needs the right to operate.'
+  const refusal = whyNot('operate')
   const decide = (decision: Decision, startsOver = false) => {
     if (refusal !== null || !isReady()) return
     if (!canBeTogether(decision)) onFocusForm()

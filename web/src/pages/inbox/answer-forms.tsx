@@ -24,7 +24,7 @@ const sendWith = (send: () => void) => (event: KeyboardEvent) => {
   send()
 }
 
-const useRefusal = () => (useSession().can('operate') ? null : 'This needs the right to operate.')
+const useRefusal = () => useSession().whyNot('operate')
 
 export function QuestionForm({ item, onAnswer, form }: Props) {
   const options = item.task?.question?.options ?? []

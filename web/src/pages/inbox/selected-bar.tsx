@@ -25,7 +25,7 @@ export function SelectedBar(props: {
   onClear: () => void
 }) {
   const { items, onAnswer, onClear } = props
-  const { can } = useSession()
+  const { whyNot } = useSession()
   const [asked, setAsked] = useState<Decision | null>(null)
   const first = items[0]
   if (!first) return null
@@ -34,7 +34,7 @@ export function SelectedBar(props: {
   const offered = [wayOn(common), wayBack(common), common.includes('archive') ? ('archive' as const) : null]
     .filter((one) => one !== null)
     .filter(canBeTogether)
-  const refusal = can('operate') ? null : 'This needs the right to operate.'
+  const refusal = whyNot('operate')
   return (
     <div className="flex flex-wrap items-center gap-2 border-t border-line bg-raised px-4 py-2">
       <span className="text-row font-medium">{items.length} selected</span>

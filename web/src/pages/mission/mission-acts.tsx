@@ -25,7 +25,7 @@ const DONE: Record<Act, string> = {
 /** What people do to a mission. Resuming undoes pausing; nothing undoes cancelling, so it asks first. */
 export function MissionActs({ mission }: { mission: Mission }) {
   const { id, state, stateType, closedBy, tasksFailed, title } = mission
-  const { can } = useSession()
+  const { whyNot } = useSession()
   const go = useGo()
   const [isCancelAsked, setCancelAsked] = useState(false)
   const { mutate, isPending } = useMutation({
@@ -37,7 +37,7 @@ export function MissionActs({ mission }: { mission: Mission }) {
     },
     onError: showRefusal,
   })
-  const refusal = can('operate') ? null : 'This needs the right to operate.'
+  const refusal = whyNot('operate')
   const hasEnded = stateType === 'terminal'
   const isPaused = state === 'paused'
   const isStopping = closedBy.includes('cancelling')
@@ -92,7 +92,7 @@ export function MissionActs({ mission }: { mission: Mission }) {
             },
           ],
         ]}
-        trigger={<IconButton icon="more" label="More acts" />}
+        trigger={<IconButton icon="more" label="More actions" />}
       />
       <ConfirmDialog
         confirm="Cancel the mission"

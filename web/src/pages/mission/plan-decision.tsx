@@ -62,12 +62,12 @@ export function PlanDecision(props: {
 }) {
   const { mission, isShown, onShowPlan } = props
   const { id, planVersion, preview, proposedVersion, state, approvedVersion, estimate } = mission
-  const { can } = useSession()
+  const { whyNot } = useSession()
   const [asked, setAsked] = useState<Asked>(null)
   const waits = planVersion !== null && (proposedVersion !== null || approvedVersion === null)
   const { approve, reject } = usePlanActs(mission)
   const isOpen = waits && (state === 'awaiting_approval' || proposedVersion !== null)
-  const refusal = can('operate') ? null : 'This needs the right to operate.'
+  const refusal = whyNot('operate')
   const isEdited = useHasDraft(planEditName(id))
   const whyNotApprove =
     refusal ?? (isEdited ? 'Your edit of the plan is not saved: save or discard it first.' : null)

@@ -26,7 +26,7 @@ const standing = ({ isApproved, isRejected }: Listed) =>
 export function PlanView(props: { mission: Mission; shown: Shown; onShow: (shown: Shown) => void }) {
   const { mission, shown, onShow } = props
   const { data, error, refetch } = usePlanVersions(mission.id)
-  const { can } = useSession()
+  const { whyNot } = useSession()
   // What was edited and left is open again.
   const [edited, setEdited] = useState(() => draftOf<PlanEdit>(planEditName(mission.id))?.version ?? null)
   if (mission.planVersion === null)
@@ -49,7 +49,7 @@ export function PlanView(props: { mission: Mission; shown: Shown; onShow: (shown
   const since = shown.since === undefined ? usual : shown.since === 0 ? null : shown.since
   const versions = data?.items ?? []
   const isNewest = version === planVersion
-  const refusal = can('operate') ? null : 'This needs the right to operate.'
+  const refusal = whyNot('operate')
   return (
     <div className="flex flex-col gap-3">
       {error && !data && <ProblemBox error={error} onRetry={() => void refetch()} />}

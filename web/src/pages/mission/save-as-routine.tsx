@@ -13,7 +13,7 @@ import { AskDialog } from '../task/ask-dialog.tsx'
 
 /** Keeps the plan and the settings of a mission that has ended, to be run again. Its undo is removing the routine. */
 export function SaveAsRoutine({ mission }: { mission: Mission }) {
-  const { can } = useSession()
+  const { whyNot } = useSession()
   const [isAsked, setAsked] = useState(false)
   const { value: name, set: setName, drop } = useDraft(`routine:${mission.id}`, mission.title)
   const save = useMutation({
@@ -29,11 +29,8 @@ export function SaveAsRoutine({ mission }: { mission: Mission }) {
     },
     onError: showRefusal,
   })
-  const refusal = !can('operate')
-    ? 'This needs the right to operate.'
-    : mission.approvedVersion === null
-      ? 'Its plan was never approved.'
-      : null
+  const refusal =
+    whyNot('operate') ?? (mission.approvedVersion === null ? 'Its plan was never approved.' : null)
   return (
     <>
       <Button

@@ -7,12 +7,12 @@ import { useSession } from '../../requests/session.ts'
 /** Starts the demonstration and shows it. There is no undo: it can be cancelled there. */
 export function useStartDemo(addressOf = (missionId: string) => `/missions/${missionId}`) {
   const go = useGo()
-  const { can } = useSession()
+  const { whyNot } = useSession()
   const { mutate, isPending } = useMutation({
     mutationFn: () => api().post('/demo', { body: {} }),
     onSuccess: ({ missionId }) => go(addressOf(missionId)),
     onError: showRefusal,
   })
-  const refusal = can('operate') ? null : 'This needs the right to operate.'
+  const refusal = whyNot('operate')
   return { start: () => mutate(), isPending, refusal }
 }

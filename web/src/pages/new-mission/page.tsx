@@ -64,7 +64,7 @@ const missionOf = ({ goal, title, by, planner, plan, autonomy, below, budget, ac
 export function NewMission() {
   const { goal = '' } = useSearch({ from: '/missions/new' })
   const go = useGo()
-  const { can } = useSession()
+  const { whyNot } = useSession()
   // A goal that a link brings is another mission than the one that was begun before.
   const written = useDraft<Draft>(`new-mission:${goal}`, {
     goal,
@@ -90,7 +90,7 @@ export function NewMission() {
     draft.goal.trim() === ''
       ? 'Write the goal first.'
       : (dollarsProblem(draft.budget) ?? dollarsProblem(draft.below))
-  const refusal = can('operate') ? problem : 'This needs the right to operate.'
+  const refusal = whyNot('operate') ?? problem
   const problems = problemsIn(make.error)
   return (
     <Page title="New mission">

@@ -20,7 +20,7 @@ const addressOf = ({ id }: InboxItem) => `/inbox?item=${encodeURIComponent(id)}`
 /** The three things that block most. The first is opened with `o`, and approved with `a` after one question. */
 export function Waiting({ items, count }: { items: readonly InboxItem[]; count: number }) {
   const go = useGo()
-  const { can } = useSession()
+  const { can, whyNot } = useSession()
   const [asked, setAsked] = useState<InboxItem | null>(null)
   const { answer } = useAnswer((item, change) => {
     if (change) toast({ kind: 'bad', title: 'It changed while you were reading, so nothing was decided.' })
@@ -72,7 +72,7 @@ export function Waiting({ items, count }: { items: readonly InboxItem[]; count: 
             </span>
             {item.actions.includes('approve') ? (
               <Button
-                disabledReason={can('operate') ? null : 'This needs the right to operate.'}
+                disabledReason={whyNot('operate')}
                 kind={item === first ? 'primary' : 'plain'}
                 onClick={() => setAsked(item)}
                 size="small"

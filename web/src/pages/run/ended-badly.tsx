@@ -63,7 +63,7 @@ function Act({ act, run }: { act: EndingAct; run: Run }) {
 /** A task that has failed is tried again from here; otherwise its page has what can be done. */
 function OnTask({ run, taskId }: { run: Run; taskId: string }) {
   const card = useCard(taskId)
-  const { can } = useSession()
+  const { whyNot } = useSession()
   const acts = useTaskActs()
   const isLast = card?.generation === run.generation
   return (
@@ -73,7 +73,7 @@ function OnTask({ run, taskId }: { run: Run; taskId: string }) {
       </PageLink>
       {card && isLast && mayBeDone('retry', card) && (
         <Button
-          disabledReason={can('operate') ? null : 'This needs the right to operate.'}
+          disabledReason={whyNot('operate')}
           icon="retry"
           kind="primary"
           onClick={() => void showOutcome(acts.run({ act: 'retry' }, [taskId]))}
@@ -88,7 +88,7 @@ function OnTask({ run, taskId }: { run: Run; taskId: string }) {
 
 /** Its undo is pausing the agent. */
 function ResumeAgent({ agent }: { agent: string }) {
-  const { can } = useSession()
+  const { whyNot } = useSession()
   const resume = useMutation({
     mutationFn: () => api().post('/agents/:id/resume', { params: { id: agent } }),
     onSuccess: () => toast({ kind: 'done', title: `${agent} was resumed.` }),
@@ -97,7 +97,7 @@ function ResumeAgent({ agent }: { agent: string }) {
   return (
     <Button
       busy={resume.isPending}
-      disabledReason={can('operate') ? null : 'This needs the right to operate.'}
+      disabledReason={whyNot('operate')}
       kind="primary"
       onClick={() => resume.mutate()}
       size="small"

@@ -6,9 +6,9 @@ import { AskStop } from './ask-stop.tsx'
 import type { Run } from './use-run.ts'
 
 export function StopRun({ run }: { run: Run }) {
-  const { can } = useSession()
+  const { whyNot } = useSession()
   const [isAsked, setAsked] = useState(false)
-  const reason = can('operate') ? null : 'This needs the right to operate.'
+  const reason = whyNot('operate')
   useShortcuts('Run', { s: { words: 'Stop the run', run: () => setAsked(true), isOff: reason !== null } })
   return (
     <>

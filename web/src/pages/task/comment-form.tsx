@@ -28,7 +28,7 @@ export function CommentForm(props: {
   more?: (writing: Writing) => ReactNode
 }) {
   const { about, replyTo, onDone, comment, more } = props
-  const { can } = useSession()
+  const { can, whyNot } = useSession()
   const { value: text, set: setText, drop } = useDraft(`comment:${about}`, '')
   const [isSending, setSending] = useState(false)
   const empty = text.trim() === '' ? 'Write something first.' : null
@@ -40,7 +40,7 @@ export function CommentForm(props: {
     drop()
     onDone()
   }
-  const mayComment = can('work') || can('operate') ? null : 'This needs the right to operate.'
+  const mayComment = can('work') ? null : whyNot('operate')
   return (
     <form
       className="flex flex-col gap-2"

@@ -34,15 +34,14 @@ const MOST_WITH_ACT = 2_000
 
 function RunAgain({ id, now, writing }: { id: string; now: ShownTask; writing: Writing }) {
   const { text, empty, isSending, send } = writing
-  const { can } = useSession()
+  const { whyNot } = useSession()
   const acts = useTaskActs()
   const again = mayBeDone('retry', now) ? 'retry' : mayBeDone('reset', now) ? 'reset' : null
-  const refusal = !can('operate')
-    ? 'This needs the right to operate.'
-    : !again
-      ? 'It is still running. The next agent to work on it reads your comment.'
-      : (empty ??
-        (text.length > MOST_WITH_ACT ? 'With an act, a comment has at most 2,000 characters.' : null))
+  const refusal =
+    whyNot('operate') ??
+    (again ? null : 'It is still running. The next agent to work on it reads your comment.') ??
+    empty ??
+    (text.length > MOST_WITH_ACT ? 'With an action, a comment has at most 2,000 characters.' : null)
   return (
     <Button
       busy={isSending}

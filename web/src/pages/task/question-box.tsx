@@ -14,7 +14,7 @@ import type { Task } from './use-task.ts'
 
 /** What its agent asks, and the place to answer. The answer is bound to the generation that asked. */
 export function QuestionBox({ task }: { task: Task }) {
-  const { can } = useSession()
+  const { whyNot } = useSession()
   const { question } = task
   const { value: text, set: setText, drop } = useDraft(`answer:${task.id}:${question?.generation}`, '')
   const send = useMutation({
@@ -26,7 +26,7 @@ export function QuestionBox({ task }: { task: Task }) {
     onError: showRefusal,
   })
   if (!question) return null
-  const forbidden = can('operate') ? null : 'This needs the right to operate.'
+  const forbidden = whyNot('operate')
   return (
     <section aria-label="Question" className="flex gap-3 rounded-card border border-line bg-ask-tint p-4">
       <Icon className="mt-0.5 text-ask" name="help" />

@@ -123,7 +123,7 @@ function ResultHead(props: {
 }
 
 function Promote({ task, result }: { task: Task; result: Result }) {
-  const { can } = useSession()
+  const { whyNot } = useSession()
   const [isAsked, setAsked] = useState(false)
   const promote = (reason: string) =>
     promoteResult(task.id, result.workProductRef, reason).then(
@@ -132,11 +132,7 @@ function Promote({ task, result }: { task: Task; result: Result }) {
     )
   return (
     <>
-      <Button
-        disabledReason={can('operate') ? null : 'This needs the right to operate.'}
-        onClick={() => setAsked(true)}
-        size="small"
-      >
+      <Button disabledReason={whyNot('operate')} onClick={() => setAsked(true)} size="small">
         Promote
       </Button>
       <ConfirmDialog

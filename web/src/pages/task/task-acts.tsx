@@ -8,7 +8,7 @@ import { ACT_NAMES } from '../../requests/act-words.ts'
 import type { Asked } from '../../requests/acts.ts'
 import { useSession } from '../../requests/session.ts'
 import { useTaskActs } from '../../requests/use-task-acts.ts'
-import { STATE_LOOKS } from '../../theme/marks.ts'
+import { statePhrase } from '../../theme/marks.ts'
 import { AskFirst } from './ask-first.tsx'
 import { type AskedAct, isAskedFirst } from './asked-first.ts'
 import { showOutcome } from './show-outcome.ts'
@@ -23,11 +23,11 @@ interface Props {
 
 /** What can be done with the task now: the likely acts as buttons, all of them in the menu. */
 export function TaskActButtons({ task, now, hasKeys }: Props) {
-  const { can } = useSession()
+  const { whyNot } = useSession()
   const acts = useTaskActs()
   const [asking, setAsking] = useState<AskedAct | null>(null)
   const [isMenuOpen, setMenuOpen] = useState(false)
-  const forbidden = can('operate') ? null : 'This needs the right to operate.'
+  const forbidden = whyNot('operate')
   const run = async (asked: Asked) => {
     const isDone = await showOutcome(acts.run(asked, [task.id]))
     // It may have changed while it was read: what is there now is shown.
@@ -35,8 +35,7 @@ export function TaskActButtons({ task, now, hasKeys }: Props) {
   }
   const begin = (act: Act) => (isAskedFirst(act) ? setAsking(act) : void run({ act } as Asked))
   const may = (act: Act) => mayBeDone(act, now) && task.archivedAt === null
-  const reason = (act: Act) =>
-    forbidden ?? (may(act) ? null : `Not while it is ${STATE_LOOKS[now.state].word.toLowerCase()}.`)
+  const reason = (act: Act) => forbidden ?? (may(act) ? null : `Not while it is ${statePhrase(now.state)}.`)
   const key = (act: Act): [string, Shortcuts[string]] => [
     KEYS[act]!,
     { words: ACT_NAMES[act], run: () => begin(act), isOff: reason(act) !== null },
@@ -44,7 +43,7 @@ export function TaskActButtons({ task, now, hasKeys }: Props) {
   const pauses: Act = may('resume') ? 'resume' : 'pause'
   const shortcuts: Shortcuts = {
     ...Object.fromEntries([key(pauses), key('retry'), key('cancel'), key('approve'), key('reject')]),
-    '.': { words: 'All acts', run: () => setMenuOpen(true) },
+    '.': { words: 'All actions', run: () => setMenuOpen(true) },
   }
   useShortcuts('Task', hasKeys ? shortcuts : {})
   const entry = (act: Act, icon: MenuEntry['icon'], isDangerous = false): MenuEntry => ({
@@ -54,6 +53,15 @@ export function TaskActButtons({ task, now, hasKeys }: Props) {
     disabledReason: reason(act),
     ...(icon && { icon }),
     ...(hasKeys && KEYS[act] && { shortcut: KEYS[act] }),
+  })
+  const question = (
+    words: string,
+    icon: MenuEntry['icon'],
+    act: AskedAct,
+    disabledReason: string | null,
+  ) => ({
+    ...{ words, icon, disabledReason },
+    run: () => setAsking(act),
   })
   const button = (act: Act, kind: 'primary' | 'plain', icon: NonNullable<MenuEntry['icon']>) =>
     may(act) && (
@@ -85,30 +93,22 @@ export function TaskActButtons({ task, now, hasKeys }: Props) {
           [
             entry(pauses, pauses === 'pause' ? 'pause' : 'play'),
             entry('retry', 'retry'),
-            {
-              words: 'Start over',
-              icon: 'redo',
-              run: () => setAsking('start_over'),
-              disabledReason: reason('retry'),
-            },
+            question('Start over', 'redo', 'start_over', reason('retry')),
             entry('reset', 'arrow-left'),
           ],
           [
             entry('priority', 'flag'),
             entry('agent', 'agents'),
-            {
-              words: 'Change budget',
-              icon: 'budgets',
-              run: () => setAsking('budget'),
-              disabledReason: forbidden,
-            },
+            question('Change budget', 'budgets', 'budget', forbidden),
           ],
           [entry('complete', 'check'), entry('skip', 'arrow-right')],
           [entry('archive', 'archive'), entry('cancel', 'cancel', true)],
         ]}
         onOpenChange={setMenuOpen}
         open={isMenuOpen}
-        trigger={<IconButton icon="more" label="All acts" {...(hasKeys && { shortcut: '.' })} size="small" />}
+        trigger={
+          <IconButton icon="more" label="All actions" {...(hasKeys && { shortcut: '.' })} size="small" />
+        }
       />
       {asking && (
         <AskFirst

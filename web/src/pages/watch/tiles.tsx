@@ -13,7 +13,7 @@ import { columnsFor, shownAt, type WatchedRun } from './wall.ts'
 /** The tiles of one page of the wall: those with a problem first, then the oldest. */
 export function Tiles({ runs }: { runs: readonly WatchedRun[] }) {
   const go = useGo()
-  const { can } = useSession()
+  const { whyNot } = useSession()
   const isPhone = useIsPhone()
   const tails = useTails(runs)
   const tiles = shownAt(runs, useNow(), (id) => tails.get(id))
@@ -29,7 +29,7 @@ export function Tiles({ runs }: { runs: readonly WatchedRun[] }) {
     document.querySelector(`[data-run="${id}"]`)?.scrollIntoView({ block: 'nearest' })
   }
   const select = useCallback(({ id }: WatchedRun) => setSelected(id), [])
-  const whyNotStop = can('operate') ? null : 'This needs the right to operate.'
+  const whyNotStop = whyNot('operate')
   useShortcuts('Watch', {
     ArrowRight: { words: 'Next tile', run: () => move(1), repeats: true },
     ArrowLeft: { words: 'Previous tile', run: () => move(-1), repeats: true },

@@ -15,7 +15,7 @@ const boardOf = (missionId: string) => `/board?mission=${missionId}`
 export function Demo(props: { demo: Onboarding['demo']; actRef: Ref<HTMLButtonElement> | undefined }) {
   const { demo, actRef } = props
   const go = useGo()
-  const { can } = useSession()
+  const { whyNot } = useSession()
   const [started, setStarted] = useState<string | null>(null)
   const moved = useMovedMissions()
   useEffect(() => {
@@ -31,7 +31,7 @@ export function Demo(props: { demo: Onboarding['demo']; actRef: Ref<HTMLButtonEl
     <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
       <Button
         busy={isStarting}
-        disabledReason={can('operate') ? null : 'This needs the right to operate.'}
+        disabledReason={whyNot('operate')}
         icon="play"
         kind="primary"
         onClick={() => start.mutate()}

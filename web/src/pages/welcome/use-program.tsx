@@ -20,7 +20,7 @@ const NAMES = ['agent-names']
 export function UseProgram(props: { programs: readonly Cli[]; actRef: Ref<HTMLButtonElement> | undefined }) {
   const { programs, actRef } = props
   const queries = useQueryClient()
-  const { can } = useSession()
+  const { whyNot } = useSession()
   const [type, setType] = useState<string | null>(null)
   const { value: folder, set: setFolder, drop } = useDraft('program-folder', '')
   const [made, setMade] = useState<Made | null>(null)
@@ -45,7 +45,7 @@ export function UseProgram(props: { programs: readonly Cli[]; actRef: Ref<HTMLBu
     },
   })
   if (!chosen) return null
-  const forbidden = can('configure_agents') ? null : 'This needs the right to configure agents.'
+  const forbidden = whyNot('configure_agents')
   return (
     <>
       {made && <MadeAgent agent={made} test={test} />}

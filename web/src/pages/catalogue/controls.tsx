@@ -29,7 +29,7 @@ export function Controls() {
         ))}
         <Button busy>Saving</Button>
         <Button disabledReason="Your key may not operate tasks.">Retry</Button>
-        <IconButton icon="more" label="Acts" shortcut="." />
+        <IconButton icon="more" label="Actions" shortcut="." />
         <IconButton icon="pause" label="Pause" size="small" />
       </Sample>
       <Sample name="Keys, chips, progress">
