@@ -37,7 +37,7 @@ test('what events do not contain is read again, every two seconds at most', asyn
   const clock = new ManualClock()
   let reads = 0
   const keeper = new SnapshotKeeper<number>(clock, {
-    rules: () => ({ refetchOn: ({ type }) => type === 'wakeup_requested' }),
+    rules: () => ({ follows: ({ type }) => type === 'wakeup_requested' }),
     current: () => ({ body: 0, seq: 0 }),
     set: () => undefined,
     hasFailed: () => false,
@@ -64,7 +64,7 @@ function keeperOf(ends: unknown[]) {
   freshness.set({ kind: 'live' })
   const readAt: number[] = []
   const keeper = new SnapshotKeeper<number>(clock, {
-    rules: () => ({ refetchOn: () => true }),
+    rules: () => ({ follows: () => true }),
     current: () => ({ body: 0, seq: 0 }),
     set: () => undefined,
     hasFailed: () => false,
@@ -100,7 +100,7 @@ test('what could not be read is read again when something happened to it, even i
   const clock = new ManualClock()
   let [reads, hasFailed] = [0, false]
   const keeper = new SnapshotKeeper<number>(clock, {
-    rules: () => ({ refetchOn: ({ type }) => type === 'report_written' }),
+    rules: () => ({ follows: ({ type }) => type === 'report_written' }),
     current: () => undefined,
     set: () => undefined,
     hasFailed: () => hasFailed,

@@ -1,3 +1,4 @@
+import type { Follows } from './about.ts'
 import type { LiveEvent } from './card.ts'
 import type { Clock } from './clock.ts'
 import type { LogReader } from './live.ts'
@@ -15,8 +16,8 @@ export interface Snapshot<T> {
 export interface SnapshotRules<T> {
   /** The value after an event. Pure; the same value when the event changes nothing. */
   apply?: ((value: T, event: LiveEvent) => T) | undefined
-  /** Whether an event changes something that it does not contain, so that the answer is read again. */
-  refetchOn?: ((event: LiveEvent) => boolean) | undefined
+  /** Which events change something that they do not contain, so that the answer is read again. */
+  follows?: Follows | undefined
 }
 
 /** The answer with the events after it. */
@@ -77,9 +78,9 @@ export class SnapshotKeeper<T> implements LogReader {
     this.#events = []
     const { rules, current, set } = this.#handlers
     const snapshot = current()
-    const { apply, refetchOn } = rules()
+    const { apply, follows } = rules()
     if (!snapshot) {
-      if (refetchOn && events.some(refetchOn)) this.#isMissed = true
+      if (follows && events.some(follows)) this.#isMissed = true
       this.readAgainIfMissed()
       return
     }
@@ -88,7 +89,7 @@ export class SnapshotKeeper<T> implements LogReader {
     if (news.length === 0) return
     const next = advanced(snapshot, news, apply)
     if (next.body !== snapshot.body) set(next)
-    if (refetchOn && news.some(refetchOn)) this.#refetchSoon()
+    if (follows && news.some(follows)) this.#refetchSoon()
   }
 
   /** What could not be read may be there since: a refusal is asked again after an event that concerns it. */

@@ -1,7 +1,7 @@
 import { useCallback, useRef } from 'react'
 import type { AnswerTo } from '../../../../src/client/client.ts'
 import type { AgentState } from '../../../../src/core/states.ts'
-import type { LiveEvent } from '../../live/card.ts'
+import { about } from '../../live/about.ts'
 import { useSnapshot } from '../../live/use-snapshot.ts'
 import { api } from '../../requests/api.ts'
 
@@ -9,20 +9,6 @@ type Answer = AnswerTo<'GET', '/agents'>
 export type ListedAgent = Answer['items'][number]
 
 const AGENTS_A_PAGE = 200
-
-const WORK_EVENTS: readonly string[] = [
-  'run_started',
-  'run_finished',
-  'task_assigned',
-  'task_progress',
-  'credential_parked',
-]
-
-/** Whether what a list of agents shows is different after it: agents, what they hold, their runs. */
-const changesAgents = ({ type, payload }: LiveEvent) =>
-  type.startsWith('agent_') ||
-  WORK_EVENTS.includes(type) ||
-  (type.startsWith('task_') && typeof payload.agent === 'string')
 
 /** Agents by slug. More pages are read as the reader scrolls down, and all that were read are read again. */
 export function useAgents(state: AgentState | undefined) {
@@ -40,7 +26,7 @@ export function useAgents(state: AgentState | undefined) {
       }
       return { body: { items, nextCursor }, seq: first.seq }
     },
-    { refetchOn: changesAgents },
+    { follows: about.agents },
   )
   const { refetch, isFetching } = list
   const hasMore = list.data?.nextCursor != null

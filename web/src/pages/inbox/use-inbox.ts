@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 import type { AnswerTo } from '../../../../src/client/client.ts'
+import { about } from '../../live/about.ts'
 import { type LiveEvent, payloadField } from '../../live/card.ts'
 import { useSnapshot } from '../../live/use-snapshot.ts'
 import { api } from '../../requests/api.ts'
@@ -42,7 +43,7 @@ export function useInbox(sort: InboxSort) {
       const { body, seq } = await api().read('/inbox', { query: { sort, limit: ITEMS_AT_ONCE }, signal })
       return { body: { ...body, closed: {} }, seq }
     },
-    { apply: afterEvent, refetchOn: ({ type }) => type === 'inbox_added' },
+    { apply: afterEvent, follows: about.inbox },
   )
   const [shown, setShown] = useState<{ from: Waiting | undefined; sort: InboxSort; rows: readonly Row[] }>({
     from: undefined,
@@ -78,22 +79,23 @@ export function useInboxItem(id: string) {
   // The item that no longer waits, which is not there to be read; its event comes before those of what ended it.
   const over = useRef<string | null>(null)
   const isAbout = useCallback(
-    ({ type, taskId, missionId, payload }: LiveEvent) => {
+    (event: LiveEvent) => {
+      const { type, payload } = event
       if (type === 'inbox_closed' && payload.id === id) over.current = id
       if (type === 'inbox_added' && itemIdIn(payload) === id) over.current = null
       if (subject === null || isBound(id) || over.current === id || type === 'inbox_closed') return false
-      if (subject.taskId !== null) return taskId === subject.taskId
-      if (subject.missionId !== null) return missionId === subject.missionId && taskId === null
-      return payload.agent === subject.agent
+      if (subject.taskId !== null) return about.task(subject.taskId)(event)
+      if (subject.missionId !== null) return about.missionItself(subject.missionId)(event)
+      return subject.agent !== null && about.agent(subject.agent)(event)
     },
     [id, subject],
   )
   const read = useSnapshot(
     ['inbox-item', id],
     ({ signal }) => api().read('/inbox/:id', { params: { id }, signal }),
-    { refetchOn: isAbout },
+    { follows: isAbout },
   )
-  const about = read.data?.about ?? null
-  if (about !== null && about !== subject) setSubject(about)
+  const of = read.data?.about ?? null
+  if (of !== null && of !== subject) setSubject(of)
   return read
 }

@@ -1,5 +1,5 @@
 import { PageLink, useGo } from '../../links.tsx'
-import type { LiveEvent } from '../../live/card.ts'
+import { about } from '../../live/about.ts'
 import { useSnapshot } from '../../live/use-snapshot.ts'
 import { Button } from '../../parts/button.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
@@ -16,9 +16,6 @@ import { type ListedMission, Progress, progressWords } from './progress.tsx'
 import { RunDemo } from './run-demo.tsx'
 
 const MISSIONS_AT_ONCE = 200
-
-const changesMissions = ({ type, missionId, to }: LiveEvent) =>
-  type.startsWith('mission_') || (missionId !== null && to !== null)
 
 /** Where there is no room for all. */
 const DROPS = ['made', 'cost', 'progress']
@@ -88,7 +85,7 @@ export function Missions() {
   const { data, error, refetch } = useSnapshot(
     ['missions'],
     ({ signal }) => api().read('/missions', { query: { limit: MISSIONS_AT_ONCE }, signal }),
-    { refetchOn: changesMissions },
+    { follows: about.missions },
   )
   return (
     <Page

@@ -1,15 +1,13 @@
 import { useRef } from 'react'
 import type { AnswerTo } from '../../../../src/client/client.ts'
 import { isLive, type RunState } from '../../../../src/core/runs/states.ts'
+import { about } from '../../live/about.ts'
 import type { LiveEvent } from '../../live/card.ts'
 import { useSnapshot } from '../../live/use-snapshot.ts'
 import { api } from '../../requests/api.ts'
 
 export type Run = AnswerTo<'GET', '/runs/:id'>
 export type RunEvent = AnswerTo<'GET', '/runs/:id/events'>['items'][number]
-
-/** The event of an ended run does not contain everything: the run is read again. */
-const READ_AGAIN_ON: readonly string[] = ['run_started', 'run_cancel_requested', 'run_finished']
 
 const numberOr = (value: unknown) => (typeof value === 'number' ? value : null)
 
@@ -36,7 +34,7 @@ export function afterEvent(run: Run, { type, runId, payload }: LiveEvent): Run {
 export const useRun = (id: string) =>
   useSnapshot<Run>(['run', id], ({ signal }) => api().read('/runs/:id', { params: { id }, signal }), {
     apply: afterEvent,
-    refetchOn: ({ type, runId }) => runId === id && READ_AGAIN_ON.includes(type),
+    follows: about.run(id),
   })
 
 export type Invocation = AnswerTo<'GET', '/runs/:id/invocation'>
@@ -46,7 +44,7 @@ export const useInvocation = (id: string) =>
   useSnapshot<Invocation>(
     ['run-invocation', id],
     ({ signal }) => api().read('/runs/:id/invocation', { params: { id }, signal }),
-    { refetchOn: ({ type, runId }) => runId === id && type !== 'run_usage' },
+    { follows: about.runTimeline(id) },
   )
 
 const EVENTS_A_PAGE = 200
@@ -70,7 +68,7 @@ export function useRunEvents(id: string) {
   // Not state: another page is read into the same answer, which stays on the page meanwhile.
   const pages = useRef(1)
   const events = useSnapshot(['run-events', id], ({ signal }) => readEvents(id, pages.current, signal), {
-    refetchOn: ({ type, runId }) => runId === id && type !== 'run_usage',
+    follows: about.runTimeline(id),
   })
   const readOn = () => {
     pages.current += 1

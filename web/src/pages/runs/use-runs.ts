@@ -1,5 +1,6 @@
 import { useCallback, useMemo, useRef, useState } from 'react'
 import type { AnswerTo } from '../../../../src/client/client.ts'
+import { about } from '../../live/about.ts'
 import type { LiveEvent } from '../../live/card.ts'
 import { useSnapshot } from '../../live/use-snapshot.ts'
 import { api } from '../../requests/api.ts'
@@ -36,7 +37,7 @@ export function useRuns(filter: RunFilter) {
       const { body, seq } = await api().read('/runs', { query: { ...filter, limit: RUNS_A_PAGE }, signal })
       return { body: { ...body, newer: 0 }, seq }
     },
-    { apply: afterEvent(filter), refetchOn: ({ type }) => type === 'run_queued' && isAtTop.current },
+    { apply: afterEvent(filter), follows: (event) => isAtTop.current && about.runs(event) },
   )
   const [older, setOlder] = useState<{
     key: string

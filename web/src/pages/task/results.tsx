@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import type { AnswerTo } from '../../../../src/client/client.ts'
 import { ERRORS } from '../../../../src/core/errors.ts'
+import { about } from '../../live/about.ts'
 import { useSnapshot } from '../../live/use-snapshot.ts'
 import { AgentChip } from '../../parts/agent-chip.tsx'
 import { Button } from '../../parts/button.tsx'
@@ -24,15 +25,11 @@ import { Verdicts } from './verdicts.tsx'
 
 type Result = AnswerTo<'GET', '/tasks/:id/results'>['items'][number]
 
-const WHEN_CHANGED = /^task_(completed|output|human|verification|result|merged|failed|reset|retr|fenced|late)/
-
 const useResults = (id: string) =>
   useSnapshot(
     ['task-results', id],
     ({ signal }) => api().read('/tasks/:id/results', { params: { id }, signal }),
-    {
-      refetchOn: ({ type, taskId }) => taskId === id && (WHEN_CHANGED.test(type) || type.includes('result')),
-    },
+    { follows: about.task(id) },
   )
 
 /** Everything that was handed in, the newest first. Rejected results are kept: they can be compared and promoted. */

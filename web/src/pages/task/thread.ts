@@ -1,4 +1,5 @@
 import type { AnswerTo } from '../../../../src/client/client.ts'
+import { about } from '../../live/about.ts'
 import { useSnapshot } from '../../live/use-snapshot.ts'
 import { api } from '../../requests/api.ts'
 
@@ -45,8 +46,5 @@ export const useComments = (of: 'tasks' | 'missions', id: string) =>
       }
       return { body: { items }, seq }
     },
-    {
-      refetchOn: ({ type, taskId, missionId }) =>
-        type === 'comment_added' && (of === 'tasks' ? taskId === id : taskId === null && missionId === id),
-    },
+    { follows: of === 'tasks' ? about.task(id) : about.missionItself(id) },
   )

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'react'
 import type { AnswerTo } from '../../../../src/client/client.ts'
 import type { TaskState } from '../../../../src/core/states.ts'
+import { about } from '../../live/about.ts'
 import type { LiveEvent } from '../../live/card.ts'
 import { useCard } from '../../live/hooks.ts'
 import type { ShownCard } from '../../live/pending-acts.ts'
@@ -28,24 +29,21 @@ function afterEvent(task: Task, { taskId, to }: LiveEvent): Task {
   }
 }
 
-/** The card shows progress; nothing else of the task changes with it but its last checkpoint. */
-const changesTask =
-  ({ id, state }: Pick<Task, 'id' | 'state'>) =>
-  ({ taskId, type, payload }: LiveEvent) =>
-    taskId === id
-      ? type === 'task_progress'
-        ? payload.checkpoint === true
-        : type !== 'task_logged'
-      : // While it is queued it says which agents could take it.
-        state === 'queued' && type.startsWith('agent_')
-
 /** A task by its id, its key or its number. */
 export function useTask(idOrKey: string) {
   const read = useRef<Task | null>(null)
   const snapshot = useSnapshot<Task>(
     ['task', idOrKey],
     ({ signal }) => api().read('/tasks/:id', { params: { id: idOrKey }, signal }),
-    { apply: afterEvent, refetchOn: (event) => read.current !== null && changesTask(read.current)(event) },
+    {
+      apply: afterEvent,
+      follows: (event) => {
+        if (read.current === null) return false
+        const { id, state } = read.current
+        // A queued task says which agents could take it.
+        return about.task(id)(event) || (state === 'queued' && about.agentsThemselves(event))
+      },
+    },
   )
   const { data = null } = snapshot
   useEffect(() => {
@@ -92,36 +90,17 @@ export function useShownTask(task: Task): ShownTask {
   return shownTask(task, useCard(task.id))
 }
 
-const MOST_CLAIMS_CHANGE: readonly string[] = [
-  'task_progress',
-  'task_logged',
-  'task_updated',
-  'comment_added',
-]
-
 /** One for each generation, the newest first. */
 export const useGenerations = (id: string) =>
   useSnapshot(
     ['task-claims', id],
     ({ signal }) => api().read('/tasks/:id/claims', { params: { id }, signal }),
-    {
-      refetchOn: ({ taskId, type }) => taskId === id && !MOST_CLAIMS_CHANGE.includes(type),
-    },
+    { follows: about.task(id) },
   )
-
-const RUNS_CHANGE_ON: readonly string[] = [
-  'run_queued',
-  'run_started',
-  'run_finished',
-  'run_cancel_requested',
-]
 
 export const useTaskRuns = (id: string) =>
   useSnapshot(
     ['task-runs', id],
     ({ signal }) => api().read('/tasks/:id/runs', { params: { id }, query: { limit: '200' }, signal }),
-    {
-      refetchOn: ({ type, payload, taskId }) =>
-        (taskId === id || payload.taskId === id) && RUNS_CHANGE_ON.includes(type),
-    },
+    { follows: about.runsOfTask(id) },
   )

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'react'
+import { about } from '../../live/about.ts'
 import { useSnapshot } from '../../live/use-snapshot.ts'
 import { api } from '../../requests/api.ts'
 import { afterEvent, type WatchedRun, watched, withEarlier } from './wall.ts'
@@ -18,7 +19,7 @@ export function useRunningRuns(filter: { agent?: string | undefined; mission?: s
       })
       return { body: withEarlier(body.items.map(watched), last.current), seq }
     },
-    { apply: afterEvent, refetchOn: ({ type }) => type === 'run_started' },
+    { apply: afterEvent, follows: about.runs },
   )
   useEffect(() => {
     last.current = snapshot.data ?? []

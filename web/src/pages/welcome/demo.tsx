@@ -1,6 +1,8 @@
 import { useMutation } from '@tanstack/react-query'
 import { type Ref, useEffect, useRef, useState } from 'react'
+import { isHeld, type TaskState } from '../../../../src/core/states.ts'
 import { PageLink, useGo } from '../../links.tsx'
+import type { LiveEvent } from '../../live/card.ts'
 import { useLive } from '../../live/provider.tsx'
 import { Button } from '../../parts/button.tsx'
 import { showRefusal } from '../../parts/show-refusal.ts'
@@ -63,15 +65,14 @@ export function Demo(props: { demo: Onboarding['demo']; actRef: Ref<HTMLButtonEl
   )
 }
 
-const MOVES: readonly string[] = ['task_assigned', 'task_started']
-
 /** Missions of which a task moved since this was shown: the event of the first move may arrive before the answer to the start. */
 class MovedMissions {
   readonly #moved = new Set<string>()
   #waiting: { missionId: string; run: () => void } | null = null
 
-  event(type: string, missionId: string | null): void {
-    if (missionId !== null && MOVES.includes(type)) this.#moved.add(missionId)
+  event({ entityType, missionId, to }: LiveEvent): void {
+    if (missionId === null || to === null || entityType !== 'task') return
+    if (isHeld(to as TaskState)) this.#moved.add(missionId)
   }
 
   flush(): void {
@@ -97,7 +98,7 @@ function useMovedMissions(): MovedMissions {
   useEffect(
     () =>
       live.follow({
-        event: ({ type, missionId }) => moved.event(type, missionId),
+        event: (event) => moved.event(event),
         flush: () => moved.flush(),
         resync: () => undefined,
       }),

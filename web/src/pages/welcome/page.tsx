@@ -2,6 +2,7 @@ import { useRouter } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { useShortcuts } from '../../keys/shortcuts.ts'
 import { PageLink } from '../../links.tsx'
+import { about } from '../../live/about.ts'
 import { useSnapshot } from '../../live/use-snapshot.ts'
 import { Page } from '../../parts/page.tsx'
 import { ProblemBox } from '../../parts/problem.tsx'
@@ -87,7 +88,7 @@ function useOnboarding() {
   const read = useSnapshot<Onboarding>(
     ['onboarding'],
     ({ signal }) => api().read('/onboarding', { signal }),
-    { refetchOn: ({ type }) => type === 'mission_created' || type === 'agent_registered' },
+    { follows: about.beginnings },
   )
   const { refetch } = read
   useEffect(() => {

@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest'
+import { entityOf } from '../../src/core/event-entities.ts'
+import { type EventType, eventTypes } from '../../src/core/events.ts'
+import { about, type Follows } from '../src/live/about.ts'
+import type { LiveEvent } from '../src/live/card.ts'
+
+/** What pages read again, by what events are about. */
+
+const OF_TASK = { taskId: 't', missionId: 'm', payload: {} }
+
+const event = (type: string, more: Partial<LiveEvent> = {}) => {
+  const shown = {
+    ...{
+      type: type as EventType,
+      taskId: null,
+      missionId: null,
+      runId: null,
+      from: null,
+      to: null,
+      payload: {},
+    },
+    ...{ by: { kind: 'system', id: null, name: null } },
+    ...more,
+  }
+  const { type: entityType, id: entityId } = entityOf(shown)
+  return { ...shown, entityType, entityId } as LiveEvent
+}
+
+const notFollowed = (follows: Follows, more: Partial<LiveEvent>) =>
+  eventTypes.filter((type) => !follows(event(type, more)))
+
+const COMPLETE = ['claim_renewed', 'run_status', 'run_usage', 'task_logged', 'task_progress']
+
+describe('a page follows', () => {
+  test('every type of event of its task or mission, but those that contain all they change', () => {
+    expect(notFollowed(about.task('t'), OF_TASK).sort()).toEqual(COMPLETE)
+    expect(notFollowed(about.mission('m'), OF_TASK).sort()).toEqual(COMPLETE)
+    expect(notFollowed(about.missions, OF_TASK).sort()).toEqual(COMPLETE)
+    expect(notFollowed(about.anything, {}).sort()).toEqual(COMPLETE)
+  })
+
+  test('a type of event that it has never heard of', () => {
+    expect(about.task('t')(event('task_landed', OF_TASK))).toBe(true)
+    expect(about.runsOfAgent('dev-1')(event('run_billed', { payload: { agent: 'dev-1' } }))).toBe(true)
+    expect(about.missionItself('m')(event('mission_sealed', { missionId: 'm' }))).toBe(true)
+    expect(about.inbox(event('inbox_moved'))).toBe(true)
+  })
+
+  test('nothing of other tasks, missions, runs and agents', () => {
+    const others = { taskId: 'u', missionId: 'n', runId: 's', payload: { agent: 'dev-2', taskId: 'u' } }
+    const ours = ['task', 'mission', 'missionItself', 'missionGraph', 'runsOfTask', 'inboxOfMission'] as const
+    for (const name of ours) expect(notFollowed(about[name]('t'), others), name).toEqual(eventTypes)
+    for (const name of ['run', 'runTimeline'] as const)
+      expect(notFollowed(about[name]('r'), others), name).toEqual(eventTypes)
+    for (const name of ['agent', 'runsOfAgent', 'wakeupsOfAgent'] as const)
+      expect(notFollowed(about[name]('dev-1'), others), name).toEqual(eventTypes)
+  })
+})
+
+test('a checkpoint is read with its task', () => {
+  const progress = event('task_progress', { ...OF_TASK, payload: { checkpoint: true } })
+  expect(about.task('t')(progress)).toBe(true)
+})
+
+test('a task that only moves has neither the graph of its mission nor its plan read again', () => {
+  const move = event('task_completed', { ...OF_TASK, from: 'running', to: 'completed' })
+  expect([about.missionGraph('m')(move), about.missionItself('m')(move)]).toEqual([false, false])
+  const created = event('task_created', { ...OF_TASK, to: 'pending' })
+  expect(about.missionGraph('m')(created)).toBe(true)
+  expect(about.missionGraph('m')(event('task_updated', OF_TASK))).toBe(true)
+})
+
+test('an account that another agent used up has an agent read again', () => {
+  const parked = event('credential_parked', { payload: { agent: 'dev-2', until: 1 } })
+  expect(about.agent('dev-1')(parked)).toBe(true)
+})
+
+test('what a run says is in its timeline at once, its usage is not', () => {
+  const follows = about.runTimeline('r')
+  expect(follows(event('run_status', { runId: 'r' }))).toBe(true)
+  expect(follows(event('run_usage', { runId: 'r' }))).toBe(false)
+})
+
+test('progress of the task that an agent holds has the list of agents read again', () => {
+  const by = { kind: 'agent', id: 'dev-1', name: 'dev-1' } as const
+  expect(about.agents(event('task_progress', { ...OF_TASK, by }))).toBe(true)
+  expect(about.agents(event('task_updated', OF_TASK))).toBe(false)
+})
