@@ -84,6 +84,19 @@ describe('rooms of the web app import each other in one direction', () => {
     bites(web('live/a.ts', '../../../src/flow/b.ts'))
     bites(web('live/a.ts', '../../../src/core/b.ts'), 0)
     bites(web('pages/board/a.tsx', '../../parts/b.tsx'), 0)
+    bites(web('things/task/a.tsx', '../../pages/board/b.tsx'))
+  })
+})
+
+describe('pages of the web app do not import each other', () => {
+  test('in our sources', () => expect(rules.pagesAlone(files)).toEqual([]))
+
+  test('and the rule finds violations', () => {
+    const page = (line: string) => rules.pagesAlone(source('web/src/pages/board/a.tsx', line))
+    bites(page(`import { b } from '../task/b.tsx'`))
+    bites(page(`const b = lazy(() => import('../task/b.tsx'))`))
+    bites(page(`import { b } from './b.tsx'`), 0)
+    bites(page(`import { b } from '../../things/task/b.tsx'`), 0)
   })
 })
 

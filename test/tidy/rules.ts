@@ -95,7 +95,7 @@ export const storesBehindInterfaces: Rule = (files) =>
       .map((target) => `${path} must not import ${target}: use src/store/store.ts or server-store.ts.`)
   })
 
-/** Which rooms of the web app a room may import, beside itself (theme ← parts ← logs, graphs, forms ← pages). */
+/** Which rooms of the web app a room may import, beside itself (theme ← parts ← logs, graphs, forms ← things ← pages). */
 const DRAWN = ['theme', 'parts', 'keys', 'live', 'requests', 'links.tsx', 'search-params.ts']
 const WEB_USES: Record<string, readonly string[]> = {
   theme: [],
@@ -108,11 +108,13 @@ const WEB_USES: Record<string, readonly string[]> = {
   graphs: DRAWN,
   forms: DRAWN,
   shell: DRAWN,
-  pages: [...DRAWN, 'logs', 'graphs', 'forms'],
+  // What several pages show of a task, a run, a mission or an agent.
+  things: [...DRAWN, 'logs', 'graphs', 'forms'],
+  pages: [...DRAWN, 'logs', 'graphs', 'forms', 'things'],
   'links.tsx': [],
   'search-params.ts': [],
   'page-route.ts': ['parts', 'search-params.ts'],
-  'routes.tsx': ['pages', 'shell', 'page-route.ts', 'search-params.ts'],
+  'routes.tsx': ['pages', 'things', 'shell', 'page-route.ts', 'search-params.ts'],
   'app.tsx': [...DRAWN, 'shell', 'routes.tsx'],
   'main.tsx': [...DRAWN, 'pages', 'app.tsx'],
   'globals.d.ts': [],
@@ -138,6 +140,18 @@ export const webArrows: Rule = (files) =>
     return targetsOf(path, text)
       .filter((target) => !isAllowed(target))
       .map((target) => `${path} must not import ${target}: ${room} uses only ${[room, ...uses].join(', ')}.`)
+  })
+
+const PAGE = /^web\/src\/pages\/([^/]+)\//
+
+/** A page imports no other page: what two of them show is a thing. */
+export const pagesAlone: Rule = (files) =>
+  overApp(files, (path, text) => {
+    const page = PAGE.exec(path)?.[1]
+    if (page === undefined) return []
+    return targetsOf(path, text)
+      .filter((target) => (PAGE.exec(target)?.[1] ?? page) !== page)
+      .map((target) => `${path} must not import ${target}: move what both pages show to web/src/things.`)
   })
 
 const RAW_COLOUR = /#[0-9a-f]{3,8}\b|\b(rgb|hsl|oklch)a?\(/i

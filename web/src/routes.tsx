@@ -3,15 +3,15 @@ import { AGENT_STATES } from '../../src/core/states.ts'
 import { searchBy, tellDropped } from './page-route.ts'
 import { AGENT_TABS } from './pages/agent/tabs.ts'
 import { BOARD_SEARCH } from './pages/board/search.ts'
-import { INBOX_TABS } from './pages/inbox/kinds.ts'
 import { MISSION_VIEWS } from './pages/mission/views.ts'
-import { NotFound } from './pages/not-found/page.tsx'
 import { RUN_VIEWS } from './pages/run/views.ts'
 import { RUNS_SEARCH } from './pages/runs/search.ts'
-import { TASK_TABS } from './pages/task/tabs.ts'
 import { param, parseSearch, type SearchTable, writeSearch } from './search-params.ts'
 import { Frame } from './shell/frame.tsx'
 import { PageFailed } from './shell/page-failed.tsx'
+import { INBOX_TABS } from './things/inbox/kinds.ts'
+import { NotFound } from './things/not-found.tsx'
+import { TASK_TABS } from './things/task/tabs.ts'
 
 /**
  * The route table. A page is one line: its path, what of the address it understands, and its component, loaded when it is first

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { barHeight } from '../src/pages/agent/run-bars.ts'
 import { problemsIn } from '../src/pages/agent/server-problems.ts'
 import { isChangedElsewhere, promptMeets, promptOf, withPromptOf } from '../src/pages/agent/settings-draft.ts'
-import { restText } from '../src/pages/agents/rest-words.ts'
-import { freeSlug } from '../src/pages/agents/slugs.ts'
-import { nextStep } from '../src/pages/welcome/first-start.ts'
+import { freeSlug } from '../src/things/agent/make-agent.ts'
+import { nextStep } from '../src/things/agent/onboarding.ts'
+import { restText } from '../src/things/agent/resting.tsx'
 
 const SAVED = {
   name: 'dev',

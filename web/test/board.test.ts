@@ -9,7 +9,7 @@ import { keptPlace } from '../src/pages/board/keep-place.ts'
 import { listed } from '../src/pages/board/listed.ts'
 import { boardAt, filterIn } from '../src/pages/board/search.ts'
 import { nextSort, sorted, sortIn, sortText } from '../src/pages/board/sorted.ts'
-import { attemptWords, reasonOf, shortName, waitsWords } from '../src/pages/board/words.ts'
+import { attemptWords, reasonOf, shortName, waitsWords } from '../src/things/task/card-words.ts'
 
 const ID = '01a1e7c0-1433-7a7f-98c0-00000000002d'
 

@@ -1,9 +1,9 @@
 import { parsePatch } from 'diff'
 import { describe, expect, test } from 'vitest'
-import { patchPart } from '../src/pages/changes/patch-part.ts'
-import { judgedOf } from '../src/pages/changes/review.tsx'
-import { gapsOf, gapsText, leftOutWords } from '../src/pages/changes/work-words.ts'
-import { attemptsIn } from '../src/pages/task/code.tsx'
+import { patchPart } from '../src/things/changes/patch-part.ts'
+import { judgedOf } from '../src/things/changes/review.tsx'
+import { gapsOf, gapsText, leftOutWords } from '../src/things/changes/work-words.ts'
+import { attemptsIn } from '../src/things/task/code.tsx'
 
 /** Diffs and left-out work, in words and parts. */
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { LiveEvent } from '../src/live/card.ts'
-import { buttonWords, type Decision, headline, type InboxItem, otherWays } from '../src/pages/inbox/kinds.ts'
 import { closedWords, rowAfter, rowsAfter } from '../src/pages/inbox/rows.ts'
 import { afterEvent } from '../src/pages/inbox/use-inbox.ts'
-import { layersOf } from '../src/pages/mission/layers.ts'
-import { tasksOf } from '../src/pages/mission/written-plan.ts'
 import { reasonText } from '../src/parts/wording.ts'
+import { buttonWords, type Decision, headline, type InboxItem, otherWays } from '../src/things/inbox/kinds.ts'
+import { layersOf } from '../src/things/mission/layers.tsx'
+import { tasksOf } from '../src/things/mission/written-plan.ts'
 
 const item = (id: string, kind: InboxItem['kind'] = 'review') => ({ id, kind }) as InboxItem
 const idsOf = (rows: readonly { item: InboxItem }[]) => rows.map((row) => row.item.id)

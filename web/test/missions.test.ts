@@ -3,7 +3,7 @@ import { Problem } from '../../src/client/client.ts'
 import { comparePlans } from '../../src/core/plans/compare.ts'
 import { draftOf, newTask, planWith, problemsByRow } from '../src/pages/mission/plan-draft.ts'
 import { layersOfTasks, type TaskNode } from '../src/pages/mission/task-rows.ts'
-import { changesByTask } from '../src/pages/mission/written-plan.ts'
+import { changesByTask } from '../src/things/mission/written-plan.ts'
 
 /** What the page of a mission says and sends, without a page. */
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import type { Eligible } from '../src/pages/task/eligible.ts'
-import { patchRows } from '../src/pages/task/patch-rows.ts'
-import { threadsOf } from '../src/pages/task/thread.ts'
-import type { Neighbour, ShownTask, Task } from '../src/pages/task/use-task.ts'
-import { whyAndNext } from '../src/pages/task/why.ts'
 import { shortKey } from '../src/requests/act-words.ts'
+import { threadsOf } from '../src/things/comments/thread.ts'
+import type { Eligible } from '../src/things/task/eligible.ts'
+import { patchRows } from '../src/things/task/patch-rows.ts'
+import type { Neighbour, ShownTask, Task } from '../src/things/task/use-task.ts'
+import { whyAndNext } from '../src/things/task/why.ts'
 
 /** What the page of a task says, without a page. */
 

@@ -4,7 +4,7 @@ import { Button } from '../../parts/button.tsx'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { IconButton } from '../../parts/icon-button.tsx'
 import { Menu } from '../../parts/menu.tsx'
-import { isStopped, useAgentActs } from '../agents/use-agent-acts.ts'
+import { isStopped, useAgentActs } from '../../things/agent/use-agent-acts.ts'
 import type { AgentRead } from './use-agent.ts'
 import { useAgentEnds } from './use-agent-ends.ts'
 

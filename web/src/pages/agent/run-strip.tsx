@@ -3,7 +3,7 @@ import { StateMark } from '../../parts/state-mark.tsx'
 import { durationText } from '../../parts/wording.ts'
 import { HUE_FILL } from '../../theme/hues.ts'
 import { STATE_LOOKS } from '../../theme/marks.ts'
-import type { ListedRun } from '../runs/use-runs.ts'
+import type { ListedRun } from '../../things/run/run.ts'
 import { barHeight } from './run-bars.ts'
 
 const STRIP_PX = 40

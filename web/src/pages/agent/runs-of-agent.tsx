@@ -3,7 +3,7 @@ import { DataTable } from '../../parts/data-table.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { ProblemBox } from '../../parts/problem.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
-import { RUN_COLUMNS, RUN_DROPS } from '../runs/columns.tsx'
+import { RUN_COLUMNS, RUN_DROPS } from '../../things/run/columns.tsx'
 import { RunStrip } from './run-strip.tsx'
 import { useRunsOfAgent } from './use-agent.ts'
 

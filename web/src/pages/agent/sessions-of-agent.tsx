@@ -14,7 +14,7 @@ import { Skeleton } from '../../parts/skeleton.tsx'
 import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
 import { useSession } from '../../requests/session.ts'
-import { shortId } from '../run/use-run.ts'
+import { shortId } from '../../things/run/run.ts'
 import { useSessionsOfAgent } from './use-agent.ts'
 
 type TaskSession = AnswerTo<'GET', '/agents/:id/task-sessions'>['items'][number]

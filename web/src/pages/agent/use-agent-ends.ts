@@ -3,8 +3,8 @@ import { showRefusal } from '../../parts/show-refusal.ts'
 import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
 import { useSession } from '../../requests/session.ts'
-import { whyOwn } from '../agents/own-agent.ts'
-import { type ActedOn, ended, resume } from '../agents/use-agent-acts.ts'
+import { whyOwn } from '../../things/agent/own-agent.ts'
+import { type ActedOn, ended, resume } from '../../things/agent/use-agent-acts.ts'
 
 interface Ended {
   slug: string

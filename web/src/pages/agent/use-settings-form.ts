@@ -5,9 +5,9 @@ import { configOf, type FormValues, fieldsOf, type JsonSchema, valuesOf } from '
 import { formDraftOf, useFormDraft, withoutSecrets } from '../../forms/use-form-draft.ts'
 import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
+import { useTest } from '../../things/agent/use-adapters.ts'
 import { problemsIn } from './server-problems.ts'
 import { isChangedElsewhere, type Saved, withPromptOf, wordsIn } from './settings-draft.ts'
-import { useTest } from './use-adapters.ts'
 import type { AgentRead } from './use-agent.ts'
 
 /** The prompt has an editor of its own. */

@@ -6,7 +6,7 @@ import { Moment } from '../../parts/moment.tsx'
 import { ProblemBox } from '../../parts/problem.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { StateChip } from '../../parts/state-chip.tsx'
-import { shortId } from '../run/use-run.ts'
+import { shortId } from '../../things/run/run.ts'
 import { useWakeupsOfAgent } from './use-agent.ts'
 
 type Wakeup = AnswerTo<'GET', '/agents/:id/wakeups'>['items'][number]

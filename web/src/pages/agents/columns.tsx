@@ -6,10 +6,10 @@ import { Moment } from '../../parts/moment.tsx'
 import { Money } from '../../parts/money.tsx'
 import { StateChip } from '../../parts/state-chip.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
+import { TextWithCommands } from '../../parts/text-with-commands.tsx'
 import { countText } from '../../parts/wording.ts'
-import { Resting } from './resting.tsx'
-import { TextWithCommands } from './text-with-commands.tsx'
-import { isStopped, type useAgentActs } from './use-agent-acts.ts'
+import { Resting } from '../../things/agent/resting.tsx'
+import { isStopped, type useAgentActs } from '../../things/agent/use-agent-acts.ts'
 import type { ListedAgent } from './use-agents.ts'
 
 type Acts = ReturnType<typeof useAgentActs>

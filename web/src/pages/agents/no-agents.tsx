@@ -4,7 +4,7 @@ import { Button } from '../../parts/button.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { api } from '../../requests/api.ts'
 import { useSession } from '../../requests/session.ts'
-import { Programs } from '../welcome/programs.tsx'
+import { Programs } from '../../things/agent/programs.tsx'
 
 /** A workspace without agents: the programs of this machine, each one click away from becoming one. */
 export function NoAgents({ isFiltered }: { isFiltered: boolean }) {

@@ -11,10 +11,10 @@ import { Skeleton } from '../../parts/skeleton.tsx'
 import type { VirtualListHandle } from '../../parts/virtual-list.tsx'
 import { writeSearch } from '../../search-params.ts'
 import { STATE_LOOKS } from '../../theme/marks.ts'
+import { useAgentActs } from '../../things/agent/use-agent-acts.ts'
 import { agentColumns, DROPS } from './columns.tsx'
 import { NewAgentButton } from './new-agent-button.tsx'
 import { NoAgents } from './no-agents.tsx'
-import { useAgentActs } from './use-agent-acts.ts'
 import { type ListedAgent, useAgents } from './use-agents.ts'
 
 /** The agents of the workspace: who works on what, who stopped and why. */

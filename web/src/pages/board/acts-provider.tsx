@@ -5,13 +5,13 @@ import { toast } from '../../parts/toasts.tsx'
 import type { Asked } from '../../requests/acts.ts'
 import { useSession } from '../../requests/session.ts'
 import { useTaskActs } from '../../requests/use-task-acts.ts'
-import { AskAct } from '../task/ask-act.tsx'
-import type { SharedAct } from '../task/asked-first.ts'
-import { showOutcome } from '../task/show-outcome.ts'
+import { AskAct } from '../../things/task/ask/ask-act.tsx'
+import type { SharedAct } from '../../things/task/ask/asked-first.ts'
+import { showOutcome } from '../../things/task/ask/show-outcome.ts'
+import { shortName } from '../../things/task/card-words.ts'
 import { ActsContext, type BoardAct, type BoardActs } from './acts-context.ts'
 import { useDesk } from './desk.ts'
 import { focusCard } from './focus-card.ts'
-import { shortName } from './words.ts'
 
 /** The most tasks that one request acts on. */
 export const MOST_AT_ONCE = 200

@@ -6,10 +6,10 @@ import { Menu, type MenuEntry } from '../../parts/menu.tsx'
 import { toast } from '../../parts/toasts.tsx'
 import { ACT_NAMES } from '../../requests/act-words.ts'
 import type { IconName } from '../../theme/icons.ts'
+import { shortName } from '../../things/task/card-words.ts'
 import { type BoardAct, type BoardActs, useBoardActs } from './acts-context.ts'
 import { useDesk, useOnDesk } from './desk.ts'
 import { focusCard } from './focus-card.ts'
-import { shortName } from './words.ts'
 
 type NamedAct = Exclude<BoardAct, 'again'>
 

@@ -4,12 +4,12 @@ import type { ColumnView } from '../../live/board-list.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { VirtualList, type VirtualListHandle } from '../../parts/virtual-list.tsx'
 import { countText } from '../../parts/wording.ts'
+import { COLUMN_WORDS } from '../../things/task/card-words.ts'
 import { useDesk, useOnDesk } from './desk.ts'
 import { dropPlace } from './drag.ts'
 import { CARD_PX, type DropAct, GAP_PX, placeAt } from './drops.ts'
 import { keptPlace } from './keep-place.ts'
 import { TaskCard } from './task-card.tsx'
-import { COLUMN_WORDS } from './words.ts'
 
 /** Cards above and below what is seen; a board draws five columns of them. */
 const OVERSCAN = 3

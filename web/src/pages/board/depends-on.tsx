@@ -6,8 +6,8 @@ import { Field } from '../../parts/field.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import { TextInput } from '../../parts/text-input.tsx'
 import { searchQuery } from '../../requests/search.ts'
+import { shortName } from '../../things/task/card-words.ts'
 import type { Upstream } from './draft.ts'
-import { shortName } from './words.ts'
 
 const LEAST_LETTERS = 2
 const MOST_SHOWN = 6

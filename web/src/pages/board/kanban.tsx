@@ -8,6 +8,7 @@ import { Segmented } from '../../parts/segmented.tsx'
 import { isPanelOver } from '../../parts/side-panel.tsx'
 import type { VirtualListHandle } from '../../parts/virtual-list.tsx'
 import { countText } from '../../parts/wording.ts'
+import { COLUMN_WORDS } from '../../things/task/card-words.ts'
 import { useBoardActs } from './acts-context.ts'
 import { Column } from './column.tsx'
 import { useDesk } from './desk.ts'
@@ -17,7 +18,6 @@ import { Moves, MovesContext } from './moves.ts'
 import { type BoardSearch, boardAt } from './search.ts'
 import { Trays } from './trays.tsx'
 import { useCardKeys } from './use-card-keys.ts'
-import { COLUMN_WORDS } from './words.ts'
 
 /** What runs, or else what waits for a person: a phone should not open with an empty column. */
 const firstOnPhone = (board: BoardOnScreen): BoardColumn =>

@@ -7,10 +7,10 @@ import type { Column } from '../../parts/data-table.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Money } from '../../parts/money.tsx'
 import { StateChip } from '../../parts/state-chip.tsx'
-import { CardReason, WorkMark } from './card-lines.tsx'
+import { CardReason, WorkMark } from '../../things/task/card-lines.tsx'
+import { agesFrom, attemptWords, shortName } from '../../things/task/card-words.ts'
 import { useDesk, useOnDesk } from './desk.ts'
 import { canSort } from './sorted.ts'
-import { agesFrom, attemptWords, shortName } from './words.ts'
 
 export const columnsOf = (addressOf: (id: string) => string): Column<string>[] =>
   COLUMNS(addressOf).map((column) => ({ ...column, canSort: canSort(column.name) }))

@@ -1,6 +1,6 @@
 import { Button } from '../../parts/button.tsx'
 import { Empty } from '../../parts/empty.tsx'
-import { useStartDemo } from '../missions/use-start-demo.ts'
+import { useStartDemo } from '../../things/mission/run-demo.tsx'
 import { useBoardActs } from './acts-context.ts'
 
 /** An empty board: what it is for, and two ways to fill it. */

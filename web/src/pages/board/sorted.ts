@@ -2,7 +2,7 @@ import type { BoardColumn } from '../../../../src/core/board.ts'
 import { TASK_STATES, taskStates } from '../../../../src/core/states.ts'
 import type { Card } from '../../live/card.ts'
 import type { Sort } from '../../parts/data-table.tsx'
-import { agesFrom } from './words.ts'
+import { agesFrom } from '../../things/task/card-words.ts'
 
 /** The list by one of its columns. Pure. */
 

@@ -8,12 +8,12 @@ import { useLive } from '../../live/provider.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import { STATE_LOOKS } from '../../theme/marks.ts'
-import { CardFacts, CardReason } from './card-lines.tsx'
+import { CardFacts, CardReason } from '../../things/task/card-lines.tsx'
+import { shortName } from '../../things/task/card-words.ts'
 import { useDesk, useOnDesk } from './desk.ts'
 import { draggableCard } from './drag.ts'
 import { useMoves } from './moves.ts'
 import { stripeOf } from './stripe.ts'
-import { shortName } from './words.ts'
 
 interface Props {
   id: string

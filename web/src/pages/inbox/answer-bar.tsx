@@ -7,7 +7,6 @@ import { useIsPhone } from '../../parts/media.ts'
 import { Menu } from '../../parts/menu.tsx'
 import { START_OVER } from '../../requests/act-words.ts'
 import { useSession } from '../../requests/session.ts'
-import { AskVerifier } from './ask-verifier.tsx'
 import {
   buttonWords,
   canBeTogether,
@@ -19,8 +18,9 @@ import {
   otherWays,
   wayBack,
   wayOn,
-} from './kinds.ts'
-import type { Given } from './use-answer.ts'
+} from '../../things/inbox/kinds.ts'
+import type { Given } from '../../things/inbox/use-answer.ts'
+import { AskVerifier } from './ask-verifier.tsx'
 
 const CONSEQUENCES: Partial<Record<Decision, string>> = {
   approve: 'Work continues from here.',

@@ -6,9 +6,9 @@ import { ProgressBar } from '../../parts/progress-bar.tsx'
 import { TextInput } from '../../parts/text-input.tsx'
 import { countText, moneyText } from '../../parts/wording.ts'
 import { useSession } from '../../requests/session.ts'
-import { answerDraft, budgetDraft } from './drafts.ts'
-import type { InboxDetail } from './kinds.ts'
-import type { Given } from './use-answer.ts'
+import type { InboxDetail } from '../../things/inbox/kinds.ts'
+import type { Given } from '../../things/inbox/use-answer.ts'
+import { answerDraft, budgetDraft } from '../../things/inbox/use-answer.ts'
 
 /** Answers that need words. Ctrl Enter sends them from inside their field. */
 

@@ -7,9 +7,9 @@ import { ProblemBox } from '../../parts/problem.tsx'
 import { Select } from '../../parts/select.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { agentNamesQuery } from '../../requests/names.ts'
-import { isOwnAgent } from '../agents/own-agent.ts'
-import { buttonWords, type InboxDetail } from './kinds.ts'
-import type { Given } from './use-answer.ts'
+import { isOwnAgent } from '../../things/agent/own-agent.ts'
+import { buttonWords, type InboxDetail } from '../../things/inbox/kinds.ts'
+import type { Given } from '../../things/inbox/use-answer.ts'
 
 /** Who gives another verdict: any agent that may, or a named one. The maker of the result never judges it. */
 export function AskVerifier(props: {

@@ -1,14 +1,9 @@
 import { Icon } from '../../parts/icon.tsx'
 import { Moment } from '../../parts/moment.tsx'
-import { countText, reasonText } from '../../parts/wording.ts'
+import { reasonText } from '../../parts/wording.ts'
 import { HUE_TEXT } from '../../theme/hues.ts'
-import { headline, type InboxItem, KINDS } from './kinds.ts'
+import { blocksWords, headline, type InboxItem, KINDS } from '../../things/inbox/kinds.ts'
 import { closedWords, type Row } from './rows.ts'
-
-export const blocksWords = (blocks: number) =>
-  blocks === 0
-    ? 'blocks nothing else'
-    : `blocks ${blocks >= 1_000 ? '1,000 or more' : countText(blocks)} ${blocks === 1 ? 'task' : 'tasks'}`
 
 const secondLine = ({ kind, title, preview, reason, generation, digest }: InboxItem) => {
   if (kind === 'question') return title

@@ -1,5 +1,5 @@
 import { countText } from '../../parts/wording.ts'
-import { INBOX_TABS, type InboxItem, type InboxTab, KINDS, TAB_WORDS } from './kinds.ts'
+import { INBOX_TABS, type InboxItem, type InboxTab, KINDS, TAB_WORDS } from '../../things/inbox/kinds.ts'
 
 type Counts = Readonly<Record<InboxItem['kind'], number>>
 

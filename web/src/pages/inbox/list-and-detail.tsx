@@ -2,12 +2,12 @@ import type { RefObject } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { useIsPhone } from '../../parts/media.ts'
 import { countText } from '../../parts/wording.ts'
+import type { InboxItem } from '../../things/inbox/kinds.ts'
+import type { Change, Given } from '../../things/inbox/use-answer.ts'
 import { Detail } from './detail.tsx'
 import { ItemRow } from './item-row.tsx'
-import type { InboxItem } from './kinds.ts'
 import type { Row } from './rows.ts'
 import { SelectedBar } from './selected-bar.tsx'
-import type { Change, Given } from './use-answer.ts'
 
 interface Props {
   rows: readonly Row[]

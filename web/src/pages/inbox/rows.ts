@@ -1,4 +1,4 @@
-import type { InboxItem } from './kinds.ts'
+import type { InboxItem } from '../../things/inbox/kinds.ts'
 
 /** The list keeps its order while it is read. Pure. */
 

@@ -11,7 +11,7 @@ import {
   type InboxItem,
   wayBack,
   wayOn,
-} from './kinds.ts'
+} from '../../things/inbox/kinds.ts'
 
 /** Several of one kind are answered together, with one confirmation. */
 export function SelectedBar(props: {

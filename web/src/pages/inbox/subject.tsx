@@ -2,10 +2,10 @@ import { PageLink } from '../../links.tsx'
 import { Markdown } from '../../parts/markdown.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { reasonText } from '../../parts/wording.ts'
-import { MissionChanges } from '../changes/mission-changes.tsx'
-import { Part, Review } from '../changes/review.tsx'
-import { PlanVersion } from '../mission/plan-version.tsx'
-import type { InboxDetail } from './kinds.ts'
+import { MissionChanges } from '../../things/changes/mission-changes.tsx'
+import { Part, Review } from '../../things/changes/review.tsx'
+import type { InboxDetail } from '../../things/inbox/kinds.ts'
+import { PlanVersion } from '../../things/mission/plan-version.tsx'
 
 /** What is to be decided about, in full. */
 export function Subject({ item }: { item: InboxDetail }) {

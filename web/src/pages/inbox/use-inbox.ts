@@ -4,7 +4,7 @@ import { about } from '../../live/about.ts'
 import { type LiveEvent, payloadField } from '../../live/card.ts'
 import { useSnapshot } from '../../live/use-snapshot.ts'
 import { api } from '../../requests/api.ts'
-import type { InboxDetail } from './kinds.ts'
+import type { InboxDetail } from '../../things/inbox/kinds.ts'
 import { type Closed, type Row, rowsAfter } from './rows.ts'
 
 type InboxSort = 'blocks' | 'oldest'

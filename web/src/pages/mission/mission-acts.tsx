@@ -10,7 +10,7 @@ import { showRefusal } from '../../parts/show-refusal.ts'
 import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
 import { useSession } from '../../requests/session.ts'
-import type { Mission } from '../missions/progress.tsx'
+import type { Mission } from '../../things/mission/progress.tsx'
 
 type Act = 'pause' | 'resume' | 'cancel' | 'retry' | 'clone'
 

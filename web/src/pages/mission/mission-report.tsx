@@ -5,7 +5,7 @@ import { Moment } from '../../parts/moment.tsx'
 import { ProblemBox } from '../../parts/problem.tsx'
 import { saveFile } from '../../parts/save-file.ts'
 import { Skeleton } from '../../parts/skeleton.tsx'
-import type { Mission } from '../missions/progress.tsx'
+import type { Mission } from '../../things/mission/progress.tsx'
 import { SaveAsRoutine } from './save-as-routine.tsx'
 import { useReportOf } from './use-mission.ts'
 

@@ -9,9 +9,9 @@ import { explainAct } from '../../parts/explain.ts'
 import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
 import { useSession } from '../../requests/session.ts'
-import type { Mission } from '../missions/progress.tsx'
+import { estimateWords } from '../../things/mission/plan-version.tsx'
+import type { Mission } from '../../things/mission/progress.tsx'
 import { planEditName } from './plan-draft.ts'
-import { estimateWords } from './plan-version.tsx'
 
 type Asked = 'fail' | 'replan' | null
 

@@ -5,12 +5,11 @@ import { ProblemBox } from '../../parts/problem.tsx'
 import { Select } from '../../parts/select.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { useSession } from '../../requests/session.ts'
-import type { Mission } from '../missions/progress.tsx'
+import { PlanVersion, usePlan } from '../../things/mission/plan-version.tsx'
+import type { Mission } from '../../things/mission/progress.tsx'
 import { type PlanEdit, planEditName } from './plan-draft.ts'
 import { PlanEditor } from './plan-editor.tsx'
-import { PlanVersion } from './plan-version.tsx'
 import { usePlanVersions } from './use-mission.ts'
-import { usePlan } from './use-plan.ts'
 
 type Listed = NonNullable<ReturnType<typeof usePlanVersions>['data']>['items'][number]
 

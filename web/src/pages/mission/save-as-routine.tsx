@@ -1,5 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
+import { AskDialog } from '../../parts/ask-dialog.tsx'
 import { Button } from '../../parts/button.tsx'
 import { useDraft } from '../../parts/drafts.ts'
 import { Field } from '../../parts/field.tsx'
@@ -8,8 +9,7 @@ import { TextInput } from '../../parts/text-input.tsx'
 import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
 import { useSession } from '../../requests/session.ts'
-import type { Mission } from '../missions/progress.tsx'
-import { AskDialog } from '../task/ask-dialog.tsx'
+import type { Mission } from '../../things/mission/progress.tsx'
 
 /** Keeps the plan and the settings of a mission that has ended, to be run again. Its undo is removing the routine. */
 export function SaveAsRoutine({ mission }: { mission: Mission }) {

@@ -1,7 +1,7 @@
 import { about } from '../../live/about.ts'
 import { useSnapshot } from '../../live/use-snapshot.ts'
 import { api } from '../../requests/api.ts'
-import type { Mission } from '../missions/progress.tsx'
+import type { Mission } from '../../things/mission/progress.tsx'
 import type { TaskNode } from './task-rows.ts'
 
 export const useMission = (id: string) =>

@@ -11,9 +11,9 @@ import { ProblemBox } from '../../parts/problem.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { StateChip } from '../../parts/state-chip.tsx'
 import { api } from '../../requests/api.ts'
+import { type ListedMission, Progress, progressWords } from '../../things/mission/progress.tsx'
+import { RunDemo } from '../../things/mission/run-demo.tsx'
 import { EXAMPLE_GOALS } from './example-goals.ts'
-import { type ListedMission, Progress, progressWords } from './progress.tsx'
-import { RunDemo } from './run-demo.tsx'
 
 const MISSIONS_AT_ONCE = 200
 

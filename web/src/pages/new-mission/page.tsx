@@ -14,7 +14,7 @@ import { TextInput } from '../../parts/text-input.tsx'
 import { api } from '../../requests/api.ts'
 import { agentNamesQuery } from '../../requests/names.ts'
 import { useSession } from '../../requests/session.ts'
-import { isOwnAgent } from '../agents/own-agent.ts'
+import { isOwnAgent } from '../../things/agent/own-agent.ts'
 import { PlanField } from './plan-field.tsx'
 import { EXAMPLE_PLAN, problemsIn } from './plan-text.ts'
 

@@ -5,7 +5,7 @@ import { ProblemBox } from '../../parts/problem.tsx'
 import { TextInput } from '../../parts/text-input.tsx'
 import { countText } from '../../parts/wording.ts'
 import { api } from '../../requests/api.ts'
-import { estimateWords } from '../mission/plan-version.tsx'
+import { estimateWords } from '../../things/mission/plan-version.tsx'
 import { type PlanProblem, problemsIn } from './plan-text.ts'
 
 /** A plan as text, checked without creating anything: all problems at once, by line. */

@@ -8,12 +8,11 @@ import { Moment } from '../../parts/moment.tsx'
 import { toast } from '../../parts/toasts.tsx'
 import { useSession } from '../../requests/session.ts'
 import { HUE_TEXT } from '../../theme/hues.ts'
-import { ReviewOfTask } from '../changes/review-of-task.tsx'
-import { blocksWords } from '../inbox/item-row.tsx'
-import { headline, type InboxItem, KINDS } from '../inbox/kinds.ts'
-import { useAnswer } from '../inbox/use-answer.ts'
-import { PlanVersion } from '../mission/plan-version.tsx'
-import { ApprovalDialog } from '../task/ask-approval.tsx'
+import { ReviewOfTask } from '../../things/changes/review-of-task.tsx'
+import { blocksWords, headline, type InboxItem, KINDS } from '../../things/inbox/kinds.ts'
+import { useAnswer } from '../../things/inbox/use-answer.ts'
+import { PlanVersion } from '../../things/mission/plan-version.tsx'
+import { ApprovalDialog } from '../../things/task/ask/ask-approval.tsx'
 
 const addressOf = ({ id }: InboxItem) => `/inbox?item=${encodeURIComponent(id)}`
 

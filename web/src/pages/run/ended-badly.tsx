@@ -10,7 +10,7 @@ import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
 import { useSession } from '../../requests/session.ts'
 import { useTaskActs } from '../../requests/use-task-acts.ts'
-import { showOutcome } from '../task/show-outcome.ts'
+import { showOutcome } from '../../things/task/ask/show-outcome.ts'
 import { type EndingAct, endingOf } from './ending.ts'
 import type { Run } from './use-run.ts'
 

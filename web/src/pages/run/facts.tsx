@@ -3,8 +3,8 @@ import { PageLink } from '../../links.tsx'
 import { Copyable } from '../../parts/copyable.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { bytesText, durationText } from '../../parts/wording.ts'
-import type { Folder } from '../changes/use-changes.ts'
-import { continuesText, figuresText, filesText } from '../changes/work-words.ts'
+import type { Folder } from '../../things/changes/use-changes.ts'
+import { continuesText, figuresText, filesText } from '../../things/changes/work-words.ts'
 import type { Run, RunEvent } from './use-run.ts'
 
 /** What is known of a run, by subject. What is not known is left out when it is drawn. */

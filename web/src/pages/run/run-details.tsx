@@ -1,7 +1,7 @@
 import { Markdown } from '../../parts/markdown.tsx'
-import { ChangesView } from '../changes/changes-view.tsx'
-import { WorkNotes } from '../changes/work-notes.tsx'
-import { gapsOf } from '../changes/work-words.ts'
+import { ChangesView } from '../../things/changes/changes-view.tsx'
+import { WorkNotes } from '../../things/changes/work-notes.tsx'
+import { gapsOf } from '../../things/changes/work-words.ts'
 import {
   begunWith,
   type Facts,

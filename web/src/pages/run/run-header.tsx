@@ -6,7 +6,8 @@ import { Money } from '../../parts/money.tsx'
 import { StateChip } from '../../parts/state-chip.tsx'
 import { StatusMessage } from '../../parts/status-message.tsx'
 import { Tokens } from '../../parts/tokens.tsx'
-import { isRunLive, type Run, shortId } from './use-run.ts'
+import { shortId } from '../../things/run/run.ts'
+import { isRunLive, type Run } from './use-run.ts'
 
 export const runTitle = (run: Run) => `Run ${shortId(run.id)} of ${run.agent}`
 

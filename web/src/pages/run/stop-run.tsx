@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { useShortcuts } from '../../keys/shortcuts.ts'
 import { Button } from '../../parts/button.tsx'
 import { useSession } from '../../requests/session.ts'
-import { AskStop } from './ask-stop.tsx'
+import { AskStop } from '../../things/run/ask-stop.tsx'
 import type { Run } from './use-run.ts'
 
 export function StopRun({ run }: { run: Run }) {

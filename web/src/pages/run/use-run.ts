@@ -78,6 +78,3 @@ export function useRunEvents(id: string) {
 }
 
 export const isRunLive = ({ status }: { status: RunState }) => isLive(status)
-
-/** People distinguish runs by the end of their ids: the beginning is the minute of their creation. */
-export const shortId = (id: string) => id.slice(-4)

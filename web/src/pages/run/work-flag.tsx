@@ -1,5 +1,5 @@
 import { Icon } from '../../parts/icon.tsx'
-import { gapsOf, gapsText } from '../changes/work-words.ts'
+import { gapsOf, gapsText } from '../../things/changes/work-words.ts'
 import type { Run } from './use-run.ts'
 
 /** One line above the log when the work of the run is not complete; its details say more. */

@@ -5,7 +5,8 @@ import { Chip } from '../../parts/chip.tsx'
 import { Select } from '../../parts/select.tsx'
 import { agentNamesQuery } from '../../requests/names.ts'
 import { STATE_LOOKS } from '../../theme/marks.ts'
-import { ERROR_CODES, type RunFilter, SOURCE_WORDS, SOURCES } from './search.ts'
+import { SOURCE_WORDS } from '../../things/run/run.ts'
+import { ERROR_CODES, type RunFilter, SOURCES } from './search.ts'
 
 interface Props {
   filter: RunFilter

@@ -1,14 +1,7 @@
 import { RUN_ERRORS } from '../../../../src/core/runs/outcomes.ts'
 import { RUN_STATES } from '../../../../src/core/runs/states.ts'
-import type { WakeupSource } from '../../../../src/core/runs/wakeups.ts'
 import { param, type SearchOf } from '../../search-params.ts'
-
-export const SOURCE_WORDS = {
-  assignment: 'Assignment',
-  on_demand: 'On demand',
-  timer: 'Timer',
-  automation: 'Automation',
-} as const satisfies Record<WakeupSource, string>
+import { SOURCE_WORDS } from '../../things/run/run.ts'
 
 const keysOf = <Name extends string>(table: Record<Name, unknown>) => Object.keys(table) as Name[]
 

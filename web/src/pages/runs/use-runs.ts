@@ -5,10 +5,10 @@ import type { LiveEvent } from '../../live/card.ts'
 import { useSnapshot } from '../../live/use-snapshot.ts'
 import { api } from '../../requests/api.ts'
 import { writeSearch } from '../../search-params.ts'
+import type { ListedRun } from '../../things/run/run.ts'
 import type { RunFilter } from './search.ts'
 
 type Answer = AnswerTo<'GET', '/runs'>
-export type ListedRun = Answer['items'][number]
 
 interface Head extends Answer {
   /** Runs that were queued since it was read. */

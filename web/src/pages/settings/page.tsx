@@ -4,7 +4,7 @@ import { Page } from '../../parts/page.tsx'
 import { Segmented } from '../../parts/segmented.tsx'
 import { Switch } from '../../parts/switch.tsx'
 import { chooseTheme, THEME_WORDS, THEMES, useTheme } from '../../theme/theme-choice.ts'
-import { NotFound } from '../not-found/page.tsx'
+import { NotFound } from '../../things/not-found.tsx'
 
 /** What the user chooses for this browser. */
 export function Settings() {

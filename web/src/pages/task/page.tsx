@@ -6,13 +6,13 @@ import { Page } from '../../parts/page.tsx'
 import { ProblemBox } from '../../parts/problem.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { writeSearch } from '../../search-params.ts'
+import { TASK_TABS } from '../../things/task/tabs.ts'
+import { TaskActButtons } from '../../things/task/task-acts.tsx'
+import { firstTab, TaskBody, type TaskPlace } from '../../things/task/task-body.tsx'
+import { TaskFacts, TaskHeading, titleOf } from '../../things/task/task-heading.tsx'
+import { type Task as TaskRead, useShownTask, useTask } from '../../things/task/use-task.ts'
 import { MissingTask } from './missing-task.tsx'
-import { TASK_TABS } from './tabs.ts'
-import { TaskActButtons } from './task-acts.tsx'
-import { firstTab, TaskBody, type TaskPlace } from './task-body.tsx'
-import { TaskFacts, TaskHeading, titleOf } from './task-heading.tsx'
 import { useOpenRuns } from './use-open-runs.ts'
-import { type Task as TaskRead, useShownTask, useTask } from './use-task.ts'
 
 /** One task: why it is in its state, its generations, results and comments, and all that can be done. */
 export function Task() {

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { type Shortcuts, useShortcuts } from '../../keys/shortcuts.ts'
 import { useGo } from '../../links.tsx'
-import type { useTaskRuns } from './use-task.ts'
+import type { useTaskRuns } from '../../things/task/use-task.ts'
 
 const KEYS = ['1', '2', '3', '4', '5', '6', '7', '8', '9'] as const
 

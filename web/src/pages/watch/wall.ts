@@ -1,12 +1,10 @@
-import type { AnswerTo } from '../../../../src/client/client.ts'
 import { RUN_ERRORS, type RunErrorCode } from '../../../../src/core/runs/outcomes.ts'
 import { isLive, type RunState } from '../../../../src/core/runs/states.ts'
 import { type LiveEvent, payloadField } from '../../live/card.ts'
 import { durationText } from '../../parts/wording.ts'
+import type { ListedRun } from '../../things/run/run.ts'
 
 /** The runs of the wall, and how events change them. Pure. */
-
-type ListedRun = AnswerTo<'GET', '/runs'>['items'][number]
 
 interface Flag {
   /** What the watchdog noticed. */

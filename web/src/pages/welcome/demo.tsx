@@ -9,7 +9,7 @@ import { showRefusal } from '../../parts/show-refusal.ts'
 import { StateChip } from '../../parts/state-chip.tsx'
 import { api } from '../../requests/api.ts'
 import { useSession } from '../../requests/session.ts'
-import type { Onboarding } from './onboarding.ts'
+import type { Onboarding } from '../../things/agent/onboarding.ts'
 
 const boardOf = (missionId: string) => `/board?mission=${missionId}`
 

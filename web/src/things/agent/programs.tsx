@@ -1,0 +1,82 @@
+import type { Ref } from 'react'
+import { Button } from '../../parts/button.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { TextWithCommands } from '../../parts/text-with-commands.tsx'
+import type { IconName } from '../../theme/icons.ts'
+import type { Cli, Onboarding } from './onboarding.ts'
+import { isUsable } from './onboarding.ts'
+import { UseProgram } from './use-program.tsx'
+
+/** The agent programs of this machine: found or not, logged in or not, and what to run to fix that. */
+export function Programs(props: {
+  clis: Onboarding['clis']
+  isLooking: boolean
+  onLookAgain: () => void
+  /** Of the button that Enter presses, if it is one of these. */
+  actRef?: Ref<HTMLButtonElement> | undefined
+}) {
+  const { clis, isLooking, onLookAgain, actRef } = props
+  if (clis === null)
+    return (
+      <p className="text-row text-muted">
+        Seeing which programs are installed needs the right to configure agents, which admins and owners have.
+      </p>
+    )
+  // What can be used comes first, what is missing last.
+  const sorted = [...clis].sort((a, b) => rank(a) - rank(b))
+  return (
+    <>
+      <ul className="grid gap-2 sm:grid-cols-2">
+        {sorted.map((cli) => (
+          <Program cli={cli} key={cli.adapterType} />
+        ))}
+      </ul>
+      <UseProgram actRef={actRef} programs={sorted.filter(isUsable)} />
+      <div className="-ml-2">
+        <Button busy={isLooking} icon="retry" kind="quiet" onClick={onLookAgain} size="small">
+          Look again
+        </Button>
+      </div>
+    </>
+  )
+}
+
+const rank = (cli: Cli) => (isUsable(cli) ? 0 : cli.isFound ? 1 : 2)
+
+interface Verdict {
+  icon: IconName
+  look: string
+  words: string
+}
+
+function verdictOn({ isFound, isAllowed, login }: Cli): Verdict {
+  if (!isFound) return { icon: 'minus', look: 'text-faint', words: 'not found' }
+  if (!isAllowed) return { icon: 'lock', look: 'text-muted', words: 'not allowed in this workspace' }
+  if (login === 'out') return { icon: 'warning', look: 'text-ask', words: 'not logged in' }
+  return {
+    icon: 'check',
+    look: 'text-done',
+    words: login === 'in' ? 'logged in' : 'installed, login not known',
+  }
+}
+
+function Program({ cli }: { cli: Cli }) {
+  const { icon, look, words } = verdictOn(cli)
+  return (
+    <li className="flex min-w-0 gap-2.5 rounded-card border border-line bg-bg px-3 py-2.5">
+      <Icon className={`mt-0.5 ${look}`} name={icon} />
+      <div className="min-w-0 flex-1 text-row">
+        <p className="break-words">
+          <span className={`font-medium ${cli.isFound ? '' : 'text-muted'}`}>{cli.command}</span>
+          {cli.version && <span className="ml-1.5 text-muted tabular-nums">{cli.version}</span>}
+          <span className={`ml-2 ${cli.isFound ? look : 'text-muted'}`}>{words}</span>
+        </p>
+        {cli.hint && (
+          <p className="mt-0.5 break-words text-muted">
+            <TextWithCommands text={cli.hint} wraps />
+          </p>
+        )}
+      </div>
+    </li>
+  )
+}

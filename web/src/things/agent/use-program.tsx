@@ -1,0 +1,95 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type Ref, useState } from 'react'
+import { Button } from '../../parts/button.tsx'
+import { useDraft } from '../../parts/drafts.ts'
+import { explain } from '../../parts/explain.ts'
+import { Field } from '../../parts/field.tsx'
+import { Select } from '../../parts/select.tsx'
+import { TextInput } from '../../parts/text-input.tsx'
+import { api } from '../../requests/api.ts'
+import { useSession } from '../../requests/session.ts'
+import { type Made, MadeAgent } from './made-agent.tsx'
+import { freeSlug, makeAgent } from './make-agent.ts'
+import type { Cli } from './onboarding.ts'
+import { useTest } from './use-adapters.ts'
+
+const NAMES = ['agent-names']
+
+/** Creates an agent from an installed program, tests it, and says what the test found. */
+export function UseProgram(props: { programs: readonly Cli[]; actRef: Ref<HTMLButtonElement> | undefined }) {
+  const { programs, actRef } = props
+  const queries = useQueryClient()
+  const { whyNot } = useSession()
+  const [type, setType] = useState<string | null>(null)
+  const { value: folder, set: setFolder, drop } = useDraft('program-folder', '')
+  const [made, setMade] = useState<Made | null>(null)
+  const test = useTest()
+  const chosen = programs.find(({ adapterType }) => adapterType === type) ?? programs[0]
+  const { data } = useQuery({
+    queryKey: NAMES,
+    queryFn: ({ signal }) => api().get('/agents', { query: { limit: 200 }, signal }),
+    enabled: chosen !== undefined,
+    gcTime: 0,
+  })
+  const slug = data ? freeSlug(data.items.map((agent) => agent.slug)) : null
+  const make = useMutation({
+    mutationFn: ({ id, adapterType }: { id: string; adapterType: string }) =>
+      makeAgent(id, adapterType, folder.trim() === '' ? {} : { cwd: folder.trim() }),
+    onSuccess: ({ slug, adapterType, adapterConfig }) => {
+      const agent = { slug, adapterType, adapterConfig: adapterConfig ?? {} }
+      setMade(agent)
+      drop()
+      test.mutate({ type: adapterType, config: agent.adapterConfig, agent: slug })
+      void queries.invalidateQueries({ queryKey: NAMES })
+    },
+  })
+  if (!chosen) return null
+  const forbidden = whyNot('configure_agents')
+  return (
+    <>
+      {made && <MadeAgent agent={made} test={test} />}
+      <form
+        className="flex flex-wrap items-end gap-3"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (slug !== null && !forbidden) make.mutate({ id: slug, adapterType: chosen.adapterType })
+        }}
+      >
+        {programs.length > 1 && (
+          <Field label="Program">
+            <Select
+              onChange={setType}
+              options={programs.map(({ adapterType, command }) => ({ value: adapterType, words: command }))}
+              value={chosen.adapterType}
+            />
+          </Field>
+        )}
+        <div className="min-w-48 flex-1">
+          <Field
+            label="Folder it works in"
+            problem={make.error ? explain(make.error).detail || explain(make.error).title : null}
+          >
+            <TextInput
+              autoComplete="off"
+              onChange={(event) => setFolder(event.target.value)}
+              placeholder="~/my-project, or empty for a new folder"
+              spellCheck={false}
+              value={folder}
+            />
+          </Field>
+        </div>
+        <Button
+          busy={make.isPending || slug === null}
+          disabledReason={forbidden}
+          icon="plus"
+          kind="primary"
+          ref={actRef}
+          type="submit"
+          {...(actRef ? { shortcut: 'Enter' } : {})}
+        >
+          Use {chosen.command} as “{slug ?? 'dev-1'}”
+        </Button>
+      </form>
+    </>
+  )
+}

@@ -1,0 +1,130 @@
+import { useMemo } from 'react'
+import type { VerificationRule } from '../../../../src/core/plans/mission-plan.ts'
+import { AgentChip } from '../../parts/agent-chip.tsx'
+import { Chip } from '../../parts/chip.tsx'
+import { LongText } from '../../parts/long-text.tsx'
+import { Money } from '../../parts/money.tsx'
+import { LayerHead, layersOf } from './layers.tsx'
+import type { PlanMark, PlannedTask } from './written-plan.ts'
+
+const VERIFICATION: Record<VerificationRule['kind'], string> = {
+  human: 'a person',
+  agent: 'an agent',
+  command: 'a command',
+  auto: 'automatic',
+}
+
+function judgedBy({ verification }: PlannedTask): string {
+  if (verification === null) return '–'
+  return verification.kind === 'agent' && verification.agent
+    ? verification.agent
+    : VERIFICATION[verification.kind]
+}
+
+const HEAD = 'px-2 py-1.5 text-left text-label font-medium text-muted @max-[800px]:hidden'
+const CELL = 'min-w-0 px-2 py-2 align-top @max-[800px]:block @max-[800px]:px-0 @max-[800px]:py-0'
+
+/** The tasks of a plan, layer by layer: those of one layer can be worked on at the same time. */
+export function PlanTable(props: { tasks: readonly PlannedTask[]; marks?: ReadonlyMap<string, PlanMark> }) {
+  const { tasks: planned, marks } = props
+  const layers = useMemo(() => layersOf(planned), [planned])
+  return (
+    <table className="-mx-2 w-[calc(100%+1rem)] table-fixed border-collapse text-row @max-[800px]:block">
+      <caption className="sr-only">Tasks of the plan, by layers</caption>
+      <thead className="border-b border-line @max-[800px]:sr-only">
+        <tr>
+          <th className={`${HEAD} w-[44%]`}>Task</th>
+          <th className={`${HEAD} w-[14%]`}>Agent</th>
+          <th className={`${HEAD} w-[10%]`}>Model</th>
+          <th className={`${HEAD} w-[12%]`}>After</th>
+          <th className={`${HEAD} w-[12%]`}>Reviewed by</th>
+          <th className={`${HEAD} w-[8%] text-right`}>Budget</th>
+        </tr>
+      </thead>
+      {layers.map((tasks, layer) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a layer is its number
+        <tbody className="@max-[800px]:block" key={layer}>
+          <LayerHead columns={6} layer={layer} tasks={tasks.length} />
+          {tasks.map((task) => (
+            <PlanRow key={task.tempId} mark={marks?.get(task.tempId)} task={task} />
+          ))}
+        </tbody>
+      ))}
+    </table>
+  )
+}
+
+/** What the head of its column says where rows have no columns. */
+const InTwoLines = ({ children }: { children: string }) => (
+  <span className="hidden font-sans @max-[800px]:inline">{children}</span>
+)
+
+function PlanRow({ task, mark }: { task: PlannedTask; mark: PlanMark | undefined }) {
+  const { title, tempId, agent, preferredAgent, capabilities, contractor, model, dependsOn, optional } = task
+  return (
+    <tr className="border-b border-line @max-[800px]:flex @max-[800px]:flex-wrap @max-[800px]:gap-x-3 @max-[800px]:p-2">
+      <td className={`${CELL} @max-[800px]:basis-full`}>
+        <span className="block font-medium break-words">
+          {title} {mark && <Chip hue={mark.kind === 'added' ? 'done' : 'held'}>{mark.kind}</Chip>}{' '}
+          {optional && <Chip>optional</Chip>}
+        </span>
+        {title !== tempId && <span className="block truncate font-mono text-label text-faint">{tempId}</span>}
+        {task.description && <LongText text={task.description} />}
+        {task.successCriteria && <LongText label="Done when: " text={task.successCriteria} />}
+        {mark?.words.map((words) => (
+          <span className="block text-label break-words text-held" key={words}>
+            {words}
+          </span>
+        ))}
+      </td>
+      <td className={CELL}>
+        {agent ? (
+          <span className="flex">
+            <AgentChip size={16} slug={agent} />
+          </span>
+        ) : (
+          <span className="break-words text-muted">
+            {contractor ? `made from ${contractor.template}` : capabilities.join(', ') || 'any agent'}
+          </span>
+        )}
+        {preferredAgent && <span className="block break-words text-muted">{preferredAgent} first</span>}
+      </td>
+      <td className={`${CELL} truncate text-muted`} title={model ?? undefined}>
+        {model ?? <span className="@max-[800px]:hidden">–</span>}
+      </td>
+      <td
+        className={`${CELL} truncate font-mono text-label text-muted`}
+        title={dependsOn.map(({ on }) => on).join(', ')}
+      >
+        {dependsOn.length > 0 ? (
+          <>
+            <InTwoLines>after </InTwoLines>
+            {dependsOn.map(({ on }) => on).join(', ')}
+          </>
+        ) : (
+          <span className="@max-[800px]:hidden">–</span>
+        )}
+      </td>
+      <td className={`${CELL} truncate text-muted`}>
+        {task.verification === null ? (
+          <span className="@max-[800px]:hidden">–</span>
+        ) : (
+          <>
+            <InTwoLines>review: </InTwoLines>
+            {judgedBy(task)}
+          </>
+        )}
+      </td>
+      <td className={`${CELL} text-right text-muted @max-[800px]:text-left`}>
+        {task.budgetUsd === null ? (
+          <span className="@max-[800px]:hidden">–</span>
+        ) : (
+          <>
+            <InTwoLines>budget </InTwoLines>
+            <Money usd={task.budgetUsd} />
+          </>
+        )}
+      </td>
+    </tr>
+  )
+}

@@ -1,0 +1,70 @@
+import type { BoardColumn } from '../../../../src/core/board.ts'
+import type { Card } from '../../live/card.ts'
+import { reasonText } from '../../parts/wording.ts'
+import { nameOfTask, shortKey } from '../../requests/act-words.ts'
+
+export const PRIORITIES = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] as const
+
+/** The key of a priority: 0 stands for 10. */
+export const keyOfPriority = (priority: number) => String(priority % 10)
+
+/** What a card says, in as few words as fit. Pure. */
+
+export const COLUMN_WORDS = {
+  inbox: 'Inbox',
+  assigned: 'Assigned',
+  in_progress: 'In progress',
+  review: 'Review',
+  done: 'Done',
+} as const satisfies Record<BoardColumn, string>
+
+/** As people say it: the rest of a key repeats the title. */
+export const shortName = (id: string, card: Card | undefined): string => shortKey(nameOfTask(id, card))
+
+const AWAITS = {
+  result: 'Result to review',
+  question: 'Has a question for you',
+  budget: 'Budget spent',
+  person: 'No attempts left',
+  agent: 'No agent takes it',
+} as const
+
+/** Why it is in its state, or what it does now. Null: its state says enough. */
+export function reasonOf(card: Card): string | null {
+  const { state, step, reason, awaits } = card
+  switch (state) {
+    case 'running':
+    case 'continuing':
+      return step
+    case 'awaiting_human':
+      // The reason of a question is the word "question"; what is asked is on the task.
+      return awaits === 'question' ? AWAITS.question : reason === null ? AWAITS.result : reasonText(reason)
+    case 'budget_exceeded':
+      return AWAITS.budget
+    case 'failed':
+    case 'awaiting_retry':
+      return reason ?? (awaits && AWAITS[awaits])
+    case 'verifying':
+      return card.verification === 'human' ? 'Waiting for a person' : 'Being verified'
+    case 'completed':
+      return null
+    default:
+      return reason
+  }
+}
+
+/** "waits for B-002 and 2 more". Tasks whose cards are not known are named by their numbers. */
+export function waitsWords(card: Card, cardOf: (id: string) => Card | undefined): string | null {
+  const [first] = card.waitsFor
+  if (card.openDeps === 0 || first === undefined) return null
+  const more = card.openDeps - 1
+  return `Waiting for ${shortName(first, cardOf(first))}${more > 0 ? ` and ${more} more` : ''}`
+}
+
+/** The moment that its age is counted from: when it came into its state, or for those that wait, when it was made. */
+export const agesFrom = ({ state, createdAt, stateSince, completedAt }: Card) =>
+  completedAt ?? (state === 'queued' || state === 'pending' ? createdAt : stateSince)
+
+/** "2/4": the attempt it is in, of all that it has. Nothing is said before the first. */
+export const attemptWords = ({ attempt, maxRetries }: Card) =>
+  attempt === 0 ? null : `${Math.min(attempt, maxRetries + 1)}/${maxRetries + 1}`

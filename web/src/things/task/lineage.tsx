@@ -1,0 +1,135 @@
+import { RUN_ERRORS } from '../../../../src/core/runs/outcomes.ts'
+import { PageLink } from '../../links.tsx'
+import { AgentChip } from '../../parts/agent-chip.tsx'
+import { Chip } from '../../parts/chip.tsx'
+import { Duration } from '../../parts/duration.tsx'
+import { Empty } from '../../parts/empty.tsx'
+import { Money } from '../../parts/money.tsx'
+import { ProblemBox } from '../../parts/problem.tsx'
+import { Skeleton } from '../../parts/skeleton.tsx'
+import { StateChip } from '../../parts/state-chip.tsx'
+import { shortId } from '../run/run.ts'
+import { ENDS } from './ends.ts'
+import {
+  type Generation,
+  type ShownTask,
+  type Task,
+  type TaskRun,
+  useGenerations,
+  useTaskRuns,
+} from './use-task.ts'
+
+type Verdict = Task['verifications'][number]
+
+/** Every generation, the newest first: who had it, how it ended, and where to read more. */
+export function Lineage(props: { task: Task; now: ShownTask; onResults: () => void }) {
+  const { task, now, onResults } = props
+  const claims = useGenerations(task.id)
+  const runs = useTaskRuns(task.id)
+  if (claims.error) return <ProblemBox error={claims.error} onRetry={() => void claims.refetch()} />
+  if (!claims.data) return <Skeleton rowHeight={44} rows={Math.min(Math.max(now.generation, 1), 8)} />
+  if (claims.data.items.length === 0)
+    return (
+      <Empty
+        drawing="handover"
+        text="Each time an agent takes this task, it gets a new generation. They are listed here, with why each one ended."
+        title="Not taken yet"
+      />
+    )
+  const newestFirst = claims.data.items.toSorted((a, b) => b.generation - a.generation)
+  const runOf = (generation: number) =>
+    runs.data?.items.filter((run) => run.generation === generation).sort((a, b) => (a.id < b.id ? 1 : -1)) ??
+    []
+  return (
+    <ol aria-label="Generations" className="flex flex-col">
+      {newestFirst.map((claim) => (
+        <GenerationRow
+          claim={claim}
+          key={claim.generation}
+          now={now}
+          onResults={onResults}
+          runs={runOf(claim.generation)}
+          verdict={task.verifications.findLast(({ generation }) => generation === claim.generation)}
+        />
+      ))}
+    </ol>
+  )
+}
+
+function GenerationRow(props: {
+  claim: Generation
+  now: ShownTask
+  runs: readonly TaskRun[]
+  verdict: Verdict | undefined
+  onResults: () => void
+}) {
+  const { claim, now, runs, verdict, onResults } = props
+  const isActive = claim.releasedAt === null
+  const failure = runs[0]?.errorCode
+  return (
+    <li className="flex flex-col gap-1 border-b border-line py-2.5 last:border-0">
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-row">
+        <span className="w-14 shrink-0 font-medium tabular-nums">gen {claim.generation}</span>
+        <span className="w-36 min-w-0 truncate max-sm:w-auto">
+          <AgentChip slug={claim.agent} />
+        </span>
+        {isActive ? <StateChip percent={now.percent} state={now.state} /> : <HowItEnded claim={claim} />}
+        <span className="text-muted">
+          {isActive ? (
+            <Duration since={claim.acquiredAt} />
+          ) : (
+            <Duration ms={Date.parse(claim.releasedAt!) - Date.parse(claim.acquiredAt)} />
+          )}
+        </span>
+        <ResultOf claim={claim} onResults={onResults} />
+        <span className="ml-auto flex flex-wrap gap-x-3">
+          {runs.map((run) => (
+            <PageLink className="text-accent hover:underline" key={run.id} to={`/runs/${run.id}`}>
+              run <span className="font-mono">{shortId(run.id)}</span>
+              {run.costUsd !== null && (
+                <span className="text-muted">
+                  {' '}
+                  <Money usd={run.costUsd} />
+                </span>
+              )}
+            </PageLink>
+          ))}
+        </span>
+      </div>
+      {failure && (
+        <p className="pl-17 text-row text-muted max-sm:pl-0">
+          <span className="text-bad">{RUN_ERRORS[failure as keyof typeof RUN_ERRORS]?.title ?? failure}</span>
+          {runs[0]?.errorMessage && <span className="wrap-anywhere"> {firstLine(runs[0].errorMessage)}</span>}
+        </p>
+      )}
+      {verdict && verdict.verdict !== null && (
+        <p className="pl-17 text-row text-muted wrap-anywhere max-sm:pl-0">
+          {verdict.verifier ?? 'verifier'}: {verdict.verdict}
+          {verdict.score !== null && `, score ${verdict.score}`}
+          {verdict.feedback && `. ${firstLine(verdict.feedback)}`}
+        </p>
+      )}
+    </li>
+  )
+}
+
+const firstLine = (text: string) => text.split('\n', 1)[0]!.slice(0, 240)
+
+function HowItEnded({ claim }: { claim: Generation }) {
+  if (claim.releaseReason === null) return null
+  const { words, hue } = ENDS[claim.releaseReason]
+  return (
+    <Chip hue={hue} title={claim.releaseReason}>
+      {words}
+    </Chip>
+  )
+}
+
+function ResultOf({ claim, onResults }: { claim: Generation; onResults: () => void }) {
+  if (claim.resultAccepted === null) return null
+  return (
+    <button className="touchable text-accent hover:underline" onClick={onResults} type="button">
+      {claim.resultAccepted ? 'result accepted' : 'result rejected, compare'}
+    </button>
+  )
+}
