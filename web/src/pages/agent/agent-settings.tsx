@@ -4,9 +4,9 @@ import type { FormValues, JsonSchema } from '../../forms/schema-fields.ts'
 import { SchemaForm } from '../../forms/schema-form.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Field } from '../../parts/field.tsx'
+import { Loading } from '../../parts/loaded.tsx'
 import { useIsPhone } from '../../parts/media.ts'
 import { ProblemBox } from '../../parts/problem.tsx'
-import { Skeleton } from '../../parts/skeleton.tsx'
 import { TextInput } from '../../parts/text-input.tsx'
 import { useSession } from '../../requests/session.ts'
 import { Checks } from '../../things/agent/checks.tsx'
@@ -23,25 +23,15 @@ import { useSettingsForm } from './use-settings-form.ts'
 export function AgentSettings({ agent }: { agent: AgentRead }) {
   const { can } = useSession()
   const isPhone = useIsPhone()
-  const { data, error, refetch } = useAdapters()
+  const adapters = useAdapters()
+  const { data } = adapters
   if (!can('configure_agents'))
     return (
       <p className="p-6 text-row text-muted">
         Seeing the settings of agents needs the right to configure agents, which admins and owners have.
       </p>
     )
-  if (error && !data)
-    return (
-      <div className="p-6">
-        <ProblemBox error={error} onRetry={() => void refetch()} />
-      </div>
-    )
-  if (!data)
-    return (
-      <div className="px-6">
-        <Skeleton rowHeight={64} rows={5} />
-      </div>
-    )
+  if (!data) return <Loading className="px-6 py-3" read={adapters} rowHeight={64} rows={5} />
   const adapter = data.items.find(({ type }) => type === agent.adapterType)
   return isPhone ? (
     <SettingsRead agent={agent} schema={adapter?.configSchema}>

@@ -10,10 +10,10 @@ import { useGo } from '../../links.tsx'
 import { Button } from '../../parts/button.tsx'
 import { dropDraft, useDraft } from '../../parts/drafts.ts'
 import { Field } from '../../parts/field.tsx'
+import { Loading } from '../../parts/loaded.tsx'
 import { Page } from '../../parts/page.tsx'
 import { ProblemBox } from '../../parts/problem.tsx'
 import { Select } from '../../parts/select.tsx'
-import { Skeleton } from '../../parts/skeleton.tsx'
 import { TextInput } from '../../parts/text-input.tsx'
 import { toast } from '../../parts/toasts.tsx'
 import { useSession } from '../../requests/session.ts'
@@ -32,15 +32,13 @@ type Adapter = AnswerTo<'GET', '/adapters'>['items'][number]
 export function NewAgent() {
   const { adapter } = useSearch({ from: '/agents/new' })
   const go = useGo()
-  const { data, error, refetch } = useAdapters()
-  const allowed = data?.items.filter((one) => one.allowed) ?? []
+  const adapters = useAdapters()
+  const allowed = adapters.data?.items.filter((one) => one.allowed) ?? []
   const chosen = allowed.find(({ type }) => type === adapter) ?? allowed[0]
   return (
     <Page text="A program, a service or a script that works on tasks." title="New agent">
-      {error && !data ? (
-        <ProblemBox error={error} onRetry={() => void refetch()} />
-      ) : !chosen ? (
-        <Skeleton rowHeight={64} rows={4} />
+      {!chosen ? (
+        <Loading read={adapters} rowHeight={64} rows={4} />
       ) : (
         <div className="flex max-w-prose flex-col gap-4">
           <Field hint="What runs it on this node." label="Runs with">

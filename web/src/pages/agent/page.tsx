@@ -2,8 +2,8 @@ import { useParams, useSearch } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense } from 'react'
 import { PageLink, useGo } from '../../links.tsx'
 import { AgentChip } from '../../parts/agent-chip.tsx'
+import { Loading } from '../../parts/loaded.tsx'
 import { Page } from '../../parts/page.tsx'
-import { ProblemBox } from '../../parts/problem.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { StateChip } from '../../parts/state-chip.tsx'
 import { type Tab, Tabs } from '../../parts/tabs.tsx'
@@ -41,7 +41,8 @@ export function Agent() {
   const { slug } = useParams({ from: '/agents/$slug' })
   const { tab = 'runs' } = useSearch({ from: '/agents/$slug' })
   const go = useGo()
-  const { data: agent, error, refetch } = useAgent(slug)
+  const read = useAgent(slug)
+  const { data: agent } = read
   const show = (next: AgentTab) =>
     go(`/agents/${slug}${writeSearch({ tab: next === 'runs' ? undefined : next })}`)
   return (
@@ -57,14 +58,8 @@ export function Agent() {
       text={agent && <About agent={agent} />}
       title={slug}
     >
-      {error && !agent ? (
-        <div className="px-6 max-sm:px-4">
-          <ProblemBox error={error} onRetry={() => void refetch()} />
-        </div>
-      ) : !agent ? (
-        <div className="px-6">
-          <Skeleton rows={8} />
-        </div>
+      {!agent ? (
+        <Loading className="px-6 max-sm:px-4" read={read} rows={8} />
       ) : (
         <Tabs
           className="flex min-h-0 flex-1 flex-col [&>[role=tablist]]:px-3 [&>[role=tablist]]:max-sm:px-1 [&>[role=tabpanel]]:flex [&>[role=tabpanel]]:min-h-0 [&>[role=tabpanel]]:flex-1 [&>[role=tabpanel]]:flex-col"

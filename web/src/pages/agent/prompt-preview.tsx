@@ -1,6 +1,5 @@
 import { useState } from 'react'
-import { ProblemBox } from '../../parts/problem.tsx'
-import { Skeleton } from '../../parts/skeleton.tsx'
+import { Loading } from '../../parts/loaded.tsx'
 import type { usePromptPreview } from './use-prompt-draft.ts'
 
 /** What the agent would read, with example values; sensitive ones are named and not shown. */
@@ -14,10 +13,8 @@ export function PromptPreview({ preview }: { preview: ReturnType<typeof usePromp
       <h2 className="text-row leading-7 font-medium">Preview with example values</h2>
       {isEmpty ? (
         <p className="text-row text-muted">Write a template, and what the agent would read is shown here.</p>
-      ) : error && !answer ? (
-        <ProblemBox error={error} onRetry={retry} />
       ) : !answer ? (
-        <Skeleton rowHeight={24} rows={10} />
+        <Loading read={{ data: answer, error, refetch: retry }} rowHeight={24} rows={10} />
       ) : (
         <>
           {isOld && (

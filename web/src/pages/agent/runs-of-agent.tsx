@@ -1,8 +1,7 @@
 import { useGo } from '../../links.tsx'
 import { DataTable } from '../../parts/data-table.tsx'
 import { Empty } from '../../parts/empty.tsx'
-import { ProblemBox } from '../../parts/problem.tsx'
-import { Skeleton } from '../../parts/skeleton.tsx'
+import { Loading } from '../../parts/loaded.tsx'
 import { RUN_COLUMNS, RUN_DROPS } from '../../things/run/columns.tsx'
 import { RunStrip } from './run-strip.tsx'
 import { useRunsOfAgent } from './use-agent.ts'
@@ -12,19 +11,9 @@ const COLUMNS = RUN_COLUMNS.filter(({ name }) => name !== 'agent')
 /** The last runs of an agent, as a strip and as a table. */
 export function RunsOfAgent({ slug }: { slug: string }) {
   const go = useGo()
-  const { data, error, refetch } = useRunsOfAgent(slug)
-  if (error && !data)
-    return (
-      <div className="p-6">
-        <ProblemBox error={error} onRetry={() => void refetch()} />
-      </div>
-    )
-  if (!data)
-    return (
-      <div className="px-6">
-        <Skeleton rows={8} />
-      </div>
-    )
+  const read = useRunsOfAgent(slug)
+  const { data } = read
+  if (!data) return <Loading className="px-6 py-3" read={read} rows={8} />
   if (data.items.length === 0)
     return (
       <Empty

@@ -8,9 +8,8 @@ import { Copyable } from '../../parts/copyable.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { explain } from '../../parts/explain.ts'
+import { Loading } from '../../parts/loaded.tsx'
 import { Moment } from '../../parts/moment.tsx'
-import { ProblemBox } from '../../parts/problem.tsx'
-import { Skeleton } from '../../parts/skeleton.tsx'
 import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
 import { useSession } from '../../requests/session.ts'
@@ -21,7 +20,8 @@ type TaskSession = AnswerTo<'GET', '/agents/:id/task-sessions'>['items'][number]
 
 /** The conversations that it takes up again, one for each task. */
 export function SessionsOfAgent({ slug }: { slug: string }) {
-  const { data, error, refetch } = useSessionsOfAgent(slug)
+  const read = useSessionsOfAgent(slug)
+  const { data } = read
   const [asked, setAsked] = useState<TaskSession | 'all' | null>(null)
   const { whyNot } = useSession()
   const forbidden = whyNot('operate')
@@ -36,25 +36,14 @@ export function SessionsOfAgent({ slug }: { slug: string }) {
         kind: 'done',
         title: `${cleared === 1 ? 'One session was' : `${cleared} sessions were`} reset.`,
       })
-      void refetch()
+      void read.refetch()
     },
     onError: (problem) => {
       const { title, detail } = explain(problem)
       toast({ kind: 'bad', title, text: detail })
     },
   })
-  if (error && !data)
-    return (
-      <div className="p-6">
-        <ProblemBox error={error} onRetry={() => void refetch()} />
-      </div>
-    )
-  if (!data)
-    return (
-      <div className="px-6">
-        <Skeleton rows={5} />
-      </div>
-    )
+  if (!data) return <Loading className="px-6 py-3" read={read} rows={5} />
   if (data.items.length === 0)
     return (
       <Empty

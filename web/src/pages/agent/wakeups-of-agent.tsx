@@ -2,9 +2,8 @@ import type { AnswerTo } from '../../../../src/client/client.ts'
 import { PageLink } from '../../links.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { Empty } from '../../parts/empty.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
 import { Moment } from '../../parts/moment.tsx'
-import { ProblemBox } from '../../parts/problem.tsx'
-import { Skeleton } from '../../parts/skeleton.tsx'
 import { StateChip } from '../../parts/state-chip.tsx'
 import { shortId } from '../../things/run/run.ts'
 import { useWakeupsOfAgent } from './use-agent.ts'
@@ -13,29 +12,22 @@ type Wakeup = AnswerTo<'GET', '/agents/:id/wakeups'>['items'][number]
 
 /** Why it was woken, and what came of it. */
 export function WakeupsOfAgent({ slug }: { slug: string }) {
-  const { data, error, refetch } = useWakeupsOfAgent(slug)
-  if (error && !data)
-    return (
-      <div className="p-6">
-        <ProblemBox error={error} onRetry={() => void refetch()} />
-      </div>
-    )
-  if (!data)
-    return (
-      <div className="px-6">
-        <Skeleton rows={5} />
-      </div>
-    )
-  if (data.items.length === 0)
-    return (
-      <Empty
-        drawing="terminal"
-        text="It is woken by work that waits, by a timer, or by you."
-        title="Never woken"
-      />
-    )
-  return <DataTable columns={COLUMNS} keyOf={({ id }) => id} label={`Wakeups of ${slug}`} rows={data.items} />
+  return (
+    <Loaded className="px-6 py-3" empty={NONE} read={useWakeupsOfAgent(slug)} rows={5}>
+      {({ items }) => (
+        <DataTable columns={COLUMNS} keyOf={({ id }) => id} label={`Wakeups of ${slug}`} rows={items} />
+      )}
+    </Loaded>
+  )
 }
+
+const NONE = (
+  <Empty
+    drawing="terminal"
+    text="It is woken by work that waits, by a timer, or by you."
+    title="Never woken"
+  />
+)
 
 const SOURCES: Record<Wakeup['source'], string> = {
   timer: 'Timer',

@@ -4,10 +4,9 @@ import { AGENT_STATES, type AgentState } from '../../../../src/core/states.ts'
 import { useShortcuts } from '../../keys/shortcuts.ts'
 import { useGo } from '../../links.tsx'
 import { DataTable } from '../../parts/data-table.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
 import { Page } from '../../parts/page.tsx'
-import { ProblemBox } from '../../parts/problem.tsx'
 import { Select } from '../../parts/select.tsx'
-import { Skeleton } from '../../parts/skeleton.tsx'
 import type { VirtualListHandle } from '../../parts/virtual-list.tsx'
 import { writeSearch } from '../../search-params.ts'
 import { STATE_LOOKS } from '../../theme/marks.ts'
@@ -21,7 +20,8 @@ import { type ListedAgent, useAgents } from './use-agents.ts'
 export function Agents() {
   const { state } = useSearch({ from: '/agents' })
   const go = useGo()
-  const { agents, error, isPending, refetch, loadMore } = useAgents(state)
+  const list = useAgents(state)
+  const { agents, loadMore } = list
   const acts = useAgentActs()
   const columns = agentColumns(acts)
   const table = useRef<VirtualListHandle>(null)
@@ -42,31 +42,29 @@ export function Agents() {
       isFull
       title="Agents"
     >
-      {error && agents.length === 0 ? (
-        <div className="px-6">
-          <ProblemBox error={error} onRetry={() => void refetch()} />
-        </div>
-      ) : isPending ? (
-        <div className="px-6">
-          <Skeleton rowHeight={44} rows={10} />
-        </div>
-      ) : agents.length === 0 ? (
-        <NoAgents isFiltered={state !== undefined} />
-      ) : (
-        <DataTable
-          columns={columns}
-          drops={DROPS}
-          keyOf={({ slug }) => slug}
-          label="Agents"
-          onNearEnd={loadMore}
-          onOpen={({ slug }) => go(`/agents/${slug}`)}
-          ref={table}
-          touchRowHeight={92}
-          rowHeight={44}
-          rows={agents}
-          selected={selected}
-        />
-      )}
+      <Loaded
+        className="px-6"
+        empty={<NoAgents isFiltered={state !== undefined} />}
+        read={list}
+        rowHeight={44}
+        rows={10}
+      >
+        {() => (
+          <DataTable
+            columns={columns}
+            drops={DROPS}
+            keyOf={({ slug }) => slug}
+            label="Agents"
+            onNearEnd={loadMore}
+            onOpen={({ slug }) => go(`/agents/${slug}`)}
+            ref={table}
+            touchRowHeight={92}
+            rowHeight={44}
+            rows={agents}
+            selected={selected}
+          />
+        )}
+      </Loaded>
     </Page>
   )
 }

@@ -3,9 +3,8 @@ import { useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Field } from '../../parts/field.tsx'
-import { ProblemBox } from '../../parts/problem.tsx'
+import { Loading } from '../../parts/loaded.tsx'
 import { Select } from '../../parts/select.tsx'
-import { Skeleton } from '../../parts/skeleton.tsx'
 import { agentNamesQuery } from '../../requests/names.ts'
 import { isOwnAgent } from '../../things/agent/own-agent.ts'
 import { buttonWords, type InboxDetail } from '../../things/inbox/kinds.ts'
@@ -19,7 +18,8 @@ export function AskVerifier(props: {
 }) {
   const { item, onAnswer, onClose } = props
   const [agent, setAgent] = useState('')
-  const { data, error, refetch } = useQuery(agentNamesQuery)
+  const read = useQuery(agentNamesQuery)
+  const { data } = read
   const send = () => {
     onAnswer({ decision: 'verify', ...(agent !== '' && { agent }) })
     onClose()
@@ -44,8 +44,7 @@ export function AskVerifier(props: {
       title={`${buttonWords('verify', item)}: ${item.title}`}
       width="small"
     >
-      {error && <ProblemBox error={error} onRetry={() => void refetch()} />}
-      {!others && !error && <Skeleton rows={1} />}
+      {!others && <Loading read={read} rows={1} />}
       {others && (
         <Field label="Who judges it">
           <Select

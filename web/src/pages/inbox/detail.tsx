@@ -2,9 +2,8 @@ import { useCallback, useEffect, useRef } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Icon } from '../../parts/icon.tsx'
+import { Loading } from '../../parts/loaded.tsx'
 import { Moment } from '../../parts/moment.tsx'
-import { ProblemBox } from '../../parts/problem.tsx'
-import { Skeleton } from '../../parts/skeleton.tsx'
 import { HUE_TEXT } from '../../theme/hues.ts'
 import { blocksWords, headline, type InboxDetail, type InboxItem, KINDS } from '../../things/inbox/kinds.ts'
 import { type Change, type Given, seenKey } from '../../things/inbox/use-answer.ts'
@@ -34,7 +33,8 @@ export function Detail(props: {
   onShow: (id: string) => void
 }) {
   const { id, closed, change, onAnswer, onShow } = props
-  const { data, error, refetch } = useInboxItem(id)
+  const read = useInboxItem(id)
+  const { data, error } = read
   const isGone = (error as { status?: number } | null)?.status === 404
   if (isGone)
     return (
@@ -47,18 +47,7 @@ export function Detail(props: {
         />
       </>
     )
-  if (error)
-    return (
-      <div className="p-6">
-        <ProblemBox error={error} onRetry={() => void refetch()} />
-      </div>
-    )
-  if (!data)
-    return (
-      <div className="p-6">
-        <Skeleton rows={6} />
-      </div>
-    )
+  if (error || !data) return <Loading className="p-6" read={read} rows={6} />
   return (
     <>
       {change && <Changed change={change} id={id} onShow={onShow} />}

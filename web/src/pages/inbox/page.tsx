@@ -2,11 +2,10 @@ import { useSearch } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { useShortcuts } from '../../keys/shortcuts.ts'
 import { useGo } from '../../links.tsx'
+import { Loading } from '../../parts/loaded.tsx'
 import { useIsPhone } from '../../parts/media.ts'
 import { Page } from '../../parts/page.tsx'
-import { ProblemBox } from '../../parts/problem.tsx'
 import { Segmented } from '../../parts/segmented.tsx'
-import { Skeleton } from '../../parts/skeleton.tsx'
 import { writeSearch } from '../../search-params.ts'
 import { type InboxItem, KINDS } from '../../things/inbox/kinds.ts'
 import { type Change, type Given, seenKey, useAnswer } from '../../things/inbox/use-answer.ts'
@@ -54,7 +53,8 @@ export function Inbox() {
     return row ? row.closed : inbox.hasMore ? null : CLOSED_UNSEEN
   }
   const body = () => {
-    if ((inbox.error && inbox.rows.length === 0) || inbox.isPending) return <NotRead inbox={inbox} />
+    if ((inbox.error && inbox.rows.length === 0) || inbox.isPending)
+      return <Loading className="p-6" read={inbox} rowHeight={60} rows={6} />
     if (rows.length === 0 && chosen === undefined)
       return <NothingWaits isFiltered={kind !== undefined && inbox.total !== 0} />
     return (
@@ -119,18 +119,6 @@ function toggled(ids: ReadonlySet<string>, id: string): ReadonlySet<string> {
   const next = new Set(ids)
   if (!next.delete(id)) next.add(id)
   return next
-}
-
-function NotRead({ inbox }: { inbox: ReturnType<typeof useInbox> }) {
-  return (
-    <div className="p-6">
-      {inbox.error ? (
-        <ProblemBox error={inbox.error} onRetry={() => void inbox.refetch()} />
-      ) : (
-        <Skeleton rowHeight={60} rows={6} />
-      )}
-    </div>
-  )
 }
 
 function useListKeys(props: {

@@ -1,10 +1,9 @@
 import { Problem } from '../../../../src/client/client.ts'
 import { Button } from '../../parts/button.tsx'
+import { Loading } from '../../parts/loaded.tsx'
 import { Markdown } from '../../parts/markdown.tsx'
 import { Moment } from '../../parts/moment.tsx'
-import { ProblemBox } from '../../parts/problem.tsx'
 import { saveFile } from '../../parts/save-file.ts'
-import { Skeleton } from '../../parts/skeleton.tsx'
 import type { Mission } from '../../things/mission/progress.tsx'
 import { SaveAsRoutine } from './save-as-routine.tsx'
 import { useReportOf } from './use-mission.ts'
@@ -21,16 +20,15 @@ const fileName = (title: string) => `${title.replace(/[^\p{L}\p{N}]+/gu, '-').sl
 
 function Report({ mission }: { mission: Mission }) {
   const { id, title } = mission
-  const { data, error, refetch } = useReportOf(id)
-  if (error && !data)
-    return isNotThere(error) ? (
+  const read = useReportOf(id)
+  const { data, error } = read
+  if (!data && isNotThere(error))
+    return (
       <p className="text-muted" role="status">
         The report is being written. It appears here when it is done.
       </p>
-    ) : (
-      <ProblemBox error={error} onRetry={() => void refetch()} />
     )
-  if (!data) return <Skeleton rows={6} />
+  if (!data) return <Loading read={read} rows={6} />
   return (
     <div className="flex flex-col gap-4">
       <div className="flex flex-wrap items-center gap-3 text-row text-muted">

@@ -7,12 +7,11 @@ import { AgentChip } from '../../parts/agent-chip.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Chip } from '../../parts/chip.tsx'
 import { Duration } from '../../parts/duration.tsx'
+import { Loading } from '../../parts/loaded.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Money } from '../../parts/money.tsx'
-import { ProblemBox } from '../../parts/problem.tsx'
 import { ProgressBar } from '../../parts/progress-bar.tsx'
 import { Segmented } from '../../parts/segmented.tsx'
-import { Skeleton } from '../../parts/skeleton.tsx'
 import { StateChip } from '../../parts/state-chip.tsx'
 import { countText } from '../../parts/wording.ts'
 import { LayerHead } from '../../things/mission/layers.tsx'
@@ -36,7 +35,8 @@ export function MissionTasks(props: {
   open: string | undefined
 }) {
   const { mission, addressOf, open } = props
-  const { data, error, refetch } = useTasksOf(mission.id)
+  const read = useTasksOf(mission.id)
+  const { data } = read
   const [most, setMost] = useState(ROWS_AT_ONCE)
   const [shows, setShows] = useState<'all' | 'failed'>('all')
   useShortcuts('Mission', {
@@ -48,8 +48,7 @@ export function MissionTasks(props: {
     'task',
     layers.flatMap(({ tasks }) => tasks.map(({ id }) => id)),
   )
-  if (error && !data) return <ProblemBox error={error} onRetry={() => void refetch()} />
-  if (!data) return <Skeleton rows={6} />
+  if (!data) return <Loading read={read} rows={6} />
   if (mission.taskCount === 0)
     return <p className="text-muted">It has no tasks yet. They are created when its plan is approved.</p>
   const count = workIn(all)

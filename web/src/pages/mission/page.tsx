@@ -2,11 +2,10 @@ import { useParams, useSearch } from '@tanstack/react-router'
 import { useShortcuts } from '../../keys/shortcuts.ts'
 import { PageLink, useGo } from '../../links.tsx'
 import { Icon } from '../../parts/icon.tsx'
+import { Loading } from '../../parts/loaded.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Page } from '../../parts/page.tsx'
-import { ProblemBox } from '../../parts/problem.tsx'
 import { Segmented } from '../../parts/segmented.tsx'
-import { Skeleton } from '../../parts/skeleton.tsx'
 import { StateChip } from '../../parts/state-chip.tsx'
 import { moneyText } from '../../parts/wording.ts'
 import { writeSearch } from '../../search-params.ts'
@@ -38,7 +37,8 @@ export function Mission() {
   const { id } = useParams({ from: '/missions/$id' })
   const search = useSearch({ from: '/missions/$id' })
   const go = useGo()
-  const { data: mission, error, refetch } = useMission(id)
+  const read = useMission(id)
+  const { data: mission } = read
   const view = search.view ?? (mission ? firstView(mission) : 'tasks')
   const show = (next: MissionView) => go(`/missions/${id}?view=${next}`, { replace: true })
   const showPlan = (plan: { version?: number | undefined; since?: number | undefined }) =>
@@ -53,16 +53,10 @@ export function Mission() {
       run: () => show(MISSION_VIEWS[(MISSION_VIEWS.indexOf(view) + 1) % MISSION_VIEWS.length]!),
     },
   })
-  if (error && !mission)
-    return (
-      <Page title="Mission">
-        <ProblemBox error={error} onRetry={() => void refetch()} />
-      </Page>
-    )
   if (!mission)
     return (
       <Page title="Mission">
-        <Skeleton rows={8} />
+        <Loading read={read} rows={8} />
       </Page>
     )
   return (

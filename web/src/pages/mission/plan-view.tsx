@@ -1,9 +1,9 @@
 import { useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { draftOf } from '../../parts/drafts.ts'
+import { Loading } from '../../parts/loaded.tsx'
 import { ProblemBox } from '../../parts/problem.tsx'
 import { Select } from '../../parts/select.tsx'
-import { Skeleton } from '../../parts/skeleton.tsx'
 import { useSession } from '../../requests/session.ts'
 import { PlanVersion, usePlan } from '../../things/mission/plan-version.tsx'
 import type { Mission } from '../../things/mission/progress.tsx'
@@ -105,9 +105,9 @@ function Versions(props: {
 /** The plan that is edited is read once more: what is shown leaves out what it does not need. */
 function Editing(props: { missionId: string; edited: number; newest: number; onClose: () => void }) {
   const { missionId, edited, newest, onClose } = props
-  const { data, error, refetch } = usePlan(missionId, edited, null)
-  if (error) return <ProblemBox error={error} onRetry={() => void refetch()} />
-  if (!data) return <Skeleton rows={5} />
+  const read = usePlan(missionId, edited, null)
+  const { data } = read
+  if (!data) return <Loading read={read} rows={5} />
   return (
     <PlanEditor
       missionId={missionId}

@@ -4,11 +4,10 @@ import { useSnapshot } from '../../live/use-snapshot.ts'
 import { Button } from '../../parts/button.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { Empty } from '../../parts/empty.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Money } from '../../parts/money.tsx'
 import { Page } from '../../parts/page.tsx'
-import { ProblemBox } from '../../parts/problem.tsx'
-import { Skeleton } from '../../parts/skeleton.tsx'
 import { StateChip } from '../../parts/state-chip.tsx'
 import { api } from '../../requests/api.ts'
 import { type ListedMission, Progress, progressWords } from '../../things/mission/progress.tsx'
@@ -82,7 +81,7 @@ const COLUMNS: Column<ListedMission>[] = [
 /** Goals that are planned, approved and worked on; the newest first. */
 export function Missions() {
   const go = useGo()
-  const { data, error, refetch } = useSnapshot(
+  const read = useSnapshot(
     ['missions'],
     ({ signal }) => api().read('/missions', { query: { limit: MISSIONS_AT_ONCE }, signal }),
     { follows: about.missions },
@@ -97,26 +96,18 @@ export function Missions() {
       isFull
       title="Missions"
     >
-      {error && !data ? (
-        <div className="px-6">
-          <ProblemBox error={error} onRetry={() => void refetch()} />
-        </div>
-      ) : !data ? (
-        <div className="px-6">
-          <Skeleton rows={8} />
-        </div>
-      ) : data.items.length === 0 ? (
-        <NoMissions />
-      ) : (
-        <DataTable
-          columns={COLUMNS}
-          drops={DROPS}
-          keyOf={({ id }) => id}
-          label="Missions"
-          onOpen={({ id }) => go(`/missions/${id}`)}
-          rows={data.items}
-        />
-      )}
+      <Loaded className="px-6" empty={<NoMissions />} read={read} rows={8}>
+        {({ items }) => (
+          <DataTable
+            columns={COLUMNS}
+            drops={DROPS}
+            keyOf={({ id }) => id}
+            label="Missions"
+            onOpen={({ id }) => go(`/missions/${id}`)}
+            rows={items}
+          />
+        )}
+      </Loaded>
     </Page>
   )
 }

@@ -5,11 +5,11 @@ import { useGo } from '../../links.tsx'
 import { Button } from '../../parts/button.tsx'
 import { useDraft } from '../../parts/drafts.ts'
 import { Field } from '../../parts/field.tsx'
+import { Loading } from '../../parts/loaded.tsx'
 import { Page } from '../../parts/page.tsx'
 import { ProblemBox } from '../../parts/problem.tsx'
 import { Segmented } from '../../parts/segmented.tsx'
 import { Select } from '../../parts/select.tsx'
-import { Skeleton } from '../../parts/skeleton.tsx'
 import { TextInput } from '../../parts/text-input.tsx'
 import { api } from '../../requests/api.ts'
 import { agentNamesQuery } from '../../requests/names.ts'
@@ -220,9 +220,9 @@ function AfterWork(props: { acceptance: Acceptance; change: (part: Partial<Draft
 }
 
 function Planner({ value, onChange }: { value: string; onChange: (slug: string) => void }) {
-  const { data, error, refetch } = useQuery(agentNamesQuery)
-  if (error) return <ProblemBox error={error} onRetry={() => void refetch()} />
-  if (!data) return <Skeleton rows={1} />
+  const read = useQuery(agentNamesQuery)
+  const { data } = read
+  if (!data) return <Loading read={read} rows={1} />
   const agents = data.items.filter(({ slug, state }) => state !== 'terminated' && !isOwnAgent(slug))
   const hasPlanner = agents.some(({ capabilities }) => capabilities.includes('planning'))
   return (

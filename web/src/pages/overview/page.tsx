@@ -2,10 +2,9 @@ import { Navigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { PageLink } from '../../links.tsx'
 import { Empty } from '../../parts/empty.tsx'
+import { Loading } from '../../parts/loaded.tsx'
 import { Page } from '../../parts/page.tsx'
-import { ProblemBox } from '../../parts/problem.tsx'
 import { ProgressBar } from '../../parts/progress-bar.tsx'
-import { Skeleton } from '../../parts/skeleton.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import { countText } from '../../parts/wording.ts'
 import { useSession } from '../../requests/session.ts'
@@ -19,16 +18,15 @@ import { Waiting } from './waiting.tsx'
 
 /** Does it move, who is stuck, what waits, what does it cost: without scrolling. */
 export function Overview() {
-  const { data, error, refetch } = useOverview()
+  const read = useOverview()
+  const { data } = read
   const { workspace } = useSession()
   // Nothing was ever done here, and this user has not opened another page yet.
   if (data && isNew(data) && !hasLeftWelcome(workspace.id)) return <Navigate replace to="/welcome" />
   return (
     <Page text={data && <Health overview={data} />} title="Overview">
-      {error && !data ? (
-        <ProblemBox error={error} onRetry={() => void refetch()} />
-      ) : !data ? (
-        <Skeleton rowHeight={56} rows={8} />
+      {!data ? (
+        <Loading read={read} rowHeight={56} rows={8} />
       ) : isNew(data) ? (
         <NothingYet />
       ) : (

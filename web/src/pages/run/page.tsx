@@ -3,10 +3,9 @@ import { useShortcuts } from '../../keys/shortcuts.ts'
 import { useSiblingKeys } from '../../keys/siblings.ts'
 import { useGo } from '../../links.tsx'
 import { Icon } from '../../parts/icon.tsx'
+import { Loading } from '../../parts/loaded.tsx'
 import { Page } from '../../parts/page.tsx'
-import { ProblemBox } from '../../parts/problem.tsx'
 import { Segmented } from '../../parts/segmented.tsx'
-import { Skeleton } from '../../parts/skeleton.tsx'
 import { writeSearch } from '../../search-params.ts'
 import { shortId } from '../../things/run/run.ts'
 import { EndedBadly } from './ended-badly.tsx'
@@ -27,7 +26,8 @@ export function Run() {
   const go = useGo()
   const show = (next: RunAddress, replace: boolean) =>
     go(`/runs/${id}${writeSearch({ ...search, ...next })}`, { replace })
-  const { data: run, error, refetch } = useRun(id)
+  const read = useRun(id)
+  const { data: run } = read
   const events = useRunEvents(id)
   useSiblingKeys('run', id, (other) => go(`/runs/${other}`))
   const step = RUN_VIEWS.indexOf(view)
@@ -37,7 +37,7 @@ export function Run() {
   if (!run)
     return (
       <Page title={`Run ${shortId(id)}`}>
-        {error ? <ProblemBox error={error} onRetry={() => void refetch()} /> : <Skeleton rows={8} />}
+        <Loading read={read} rows={8} />
       </Page>
     )
   const views = (

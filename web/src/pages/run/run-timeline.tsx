@@ -1,8 +1,7 @@
 import { clockText } from '../../logs/times.ts'
 import { Button } from '../../parts/button.tsx'
 import { Empty } from '../../parts/empty.tsx'
-import { ProblemBox } from '../../parts/problem.tsx'
-import { Skeleton } from '../../parts/skeleton.tsx'
+import { Loading } from '../../parts/loaded.tsx'
 import { exactText } from '../../parts/wording.ts'
 import { HUE_FILL, HUE_TEXT } from '../../theme/hues.ts'
 import { statusHue } from '../../theme/status-colours.ts'
@@ -21,19 +20,8 @@ const isEmpty = (payload: unknown) =>
 
 /** What happened to the run: starts, messages, flags, ends. */
 export function RunTimeline({ events }: { events: ReturnType<typeof useRunEvents> }) {
-  const { data, error, isPending, isFetching, refetch, readOn } = events
-  if (error)
-    return (
-      <Around>
-        <ProblemBox error={error} onRetry={() => void refetch()} />
-      </Around>
-    )
-  if (isPending || !data)
-    return (
-      <Around>
-        <Skeleton rows={6} />
-      </Around>
-    )
+  const { data, isFetching, readOn } = events
+  if (!data) return <Loading className={AROUND} read={events} rows={6} />
   if (data.items.length === 0)
     return (
       <Empty
@@ -43,7 +31,7 @@ export function RunTimeline({ events }: { events: ReturnType<typeof useRunEvents
       />
     )
   return (
-    <Around>
+    <div className={AROUND}>
       <ol className="relative border-l border-line">
         {data.items.map((event) => (
           <EventRow event={event} key={event.seq} />
@@ -57,13 +45,11 @@ export function RunTimeline({ events }: { events: ReturnType<typeof useRunEvents
           </Button>
         </p>
       )}
-    </Around>
+    </div>
   )
 }
 
-const Around = ({ children }: { children: React.ReactNode }) => (
-  <div className="min-h-0 flex-1 overflow-y-auto px-8 py-4 max-sm:px-5">{children}</div>
-)
+const AROUND = 'min-h-0 flex-1 overflow-y-auto px-8 py-4 max-sm:px-5'
 
 function EventRow({ event }: { event: RunEvent }) {
   const at = Date.parse(event.at)

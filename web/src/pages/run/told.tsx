@@ -1,25 +1,19 @@
 import { useEffect, useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { copyText } from '../../parts/copyable.tsx'
-import { ProblemBox } from '../../parts/problem.tsx'
-import { Skeleton } from '../../parts/skeleton.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
 import { bytesText } from '../../parts/wording.ts'
 import { commandLine, requestLine } from './told-words.ts'
 import { type Invocation, useInvocation } from './use-run.ts'
 
 /** What the agent of a run was given: its prompt, the command or the request, and the names of what came with it. */
 export function ToldToRun({ runId }: { runId: string }) {
-  const { data, error, refetch } = useInvocation(runId)
   return (
     <section aria-label="What was it told?" className="mt-6 max-w-text">
       <h2 className="mb-2 text-title font-semibold">What was it told?</h2>
-      {data ? (
-        <ToldTexts told={data} />
-      ) : error ? (
-        <ProblemBox error={error} onRetry={() => void refetch()} />
-      ) : (
-        <Skeleton rows={4} />
-      )}
+      <Loaded read={useInvocation(runId)} rows={4}>
+        {(told) => <ToldTexts told={told} />}
+      </Loaded>
     </section>
   )
 }

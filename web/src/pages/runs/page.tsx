@@ -7,9 +7,8 @@ import { Button } from '../../parts/button.tsx'
 import { DataTable } from '../../parts/data-table.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Icon } from '../../parts/icon.tsx'
+import { Loading } from '../../parts/loaded.tsx'
 import { Page } from '../../parts/page.tsx'
-import { ProblemBox } from '../../parts/problem.tsx'
-import { Skeleton } from '../../parts/skeleton.tsx'
 import type { VirtualListHandle } from '../../parts/virtual-list.tsx'
 import { countText } from '../../parts/wording.ts'
 import { writeSearch } from '../../search-params.ts'
@@ -22,7 +21,8 @@ import { useRuns } from './use-runs.ts'
 export function Runs() {
   const filter = useSearch({ from: '/runs' })
   const go = useGo()
-  const { runs, newer, error, isPending, refetch, loadMore, setAtTop } = useRuns(filter)
+  const list = useRuns(filter)
+  const { runs, newer, refetch, loadMore, setAtTop } = list
   const table = useRef<VirtualListHandle>(null)
   const isScrolled = useScrolled(table, setAtTop, runs.length > 0)
   const [selected, setSelected] = useState<string | null>(null)
@@ -52,14 +52,8 @@ export function Runs() {
   }
   return (
     <Page filters={<Filters filter={filter} onChange={choose} />} isFull title="Runs">
-      {error && runs.length === 0 ? (
-        <div className="px-6">
-          <ProblemBox error={error} onRetry={() => void refetch()} />
-        </div>
-      ) : isPending ? (
-        <div className="px-6">
-          <Skeleton rows={12} />
-        </div>
+      {!list.data ? (
+        <Loading className="px-6" read={list} rows={12} />
       ) : runs.length === 0 ? (
         <NoRuns isFiltered={Object.keys(filter).length > 0} onClear={() => go('/runs')} />
       ) : (

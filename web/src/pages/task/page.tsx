@@ -2,9 +2,8 @@ import { useParams, useSearch } from '@tanstack/react-router'
 import { useShortcuts } from '../../keys/shortcuts.ts'
 import { useSiblingKeys } from '../../keys/siblings.ts'
 import { useGo } from '../../links.tsx'
+import { Loading } from '../../parts/loaded.tsx'
 import { Page } from '../../parts/page.tsx'
-import { ProblemBox } from '../../parts/problem.tsx'
-import { Skeleton } from '../../parts/skeleton.tsx'
 import { writeSearch } from '../../search-params.ts'
 import { TASK_TABS } from '../../things/task/tabs.ts'
 import { TaskActButtons } from '../../things/task/task-acts.tsx'
@@ -17,18 +16,13 @@ import { useOpenRuns } from './use-open-runs.ts'
 /** One task: why it is in its state, its generations, results and comments, and all that can be done. */
 export function Task() {
   const { idOrKey } = useParams({ from: '/tasks/$idOrKey' })
-  const { data: task, error, refetch } = useTask(idOrKey)
+  const read = useTask(idOrKey)
+  const { data: task, error } = read
   if (task) return <TaskPage idOrKey={idOrKey} task={task} />
   const isMissing = (error as { status?: number } | null)?.status === 404
   return (
     <Page title={`Task ${idOrKey}`}>
-      {isMissing ? (
-        <MissingTask name={idOrKey} />
-      ) : error ? (
-        <ProblemBox error={error} onRetry={() => void refetch()} />
-      ) : (
-        <Skeleton rows={8} />
-      )}
+      {isMissing ? <MissingTask name={idOrKey} /> : <Loading read={read} rows={8} />}
     </Page>
   )
 }

@@ -4,9 +4,8 @@ import { useNow } from '../../live/hooks.ts'
 import { Button } from '../../parts/button.tsx'
 import { Chip } from '../../parts/chip.tsx'
 import { Empty } from '../../parts/empty.tsx'
+import { Loading } from '../../parts/loaded.tsx'
 import { Page } from '../../parts/page.tsx'
-import { ProblemBox } from '../../parts/problem.tsx'
-import { Skeleton } from '../../parts/skeleton.tsx'
 import { writeSearch } from '../../search-params.ts'
 import { Tiles } from './tiles.tsx'
 import { useRunningRuns } from './use-running-runs.ts'
@@ -20,7 +19,8 @@ export function Watch() {
   const search = useSearch({ from: '/watch' })
   const { agent, mission, page = 1 } = search
   const go = useGo()
-  const { data, error, refetch } = useRunningRuns({ agent, mission })
+  const read = useRunningRuns({ agent, mission })
+  const { data } = read
   const shown = shownAt(data ?? [], useNow(), () => undefined).map(({ run }) => run)
   const pages = Math.max(Math.ceil(shown.length / TILES_A_PAGE), 1)
   const current = Math.min(Math.max(page, 1), pages)
@@ -42,10 +42,8 @@ export function Watch() {
         className="min-h-0 flex-1 overflow-y-auto px-6 pt-1 pb-6 max-sm:px-4"
         data-scroll-restoration-id="wall"
       >
-        {error && !data ? (
-          <ProblemBox error={error} onRetry={() => void refetch()} />
-        ) : !data ? (
-          <Skeleton rowHeight={272} rows={2} />
+        {!data ? (
+          <Loading read={read} rowHeight={272} rows={2} />
         ) : tiles.length === 0 ? (
           <Empty
             action={<Button onClick={() => go('/agents')}>Wake an agent</Button>}

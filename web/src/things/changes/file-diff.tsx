@@ -1,8 +1,7 @@
 import { useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { Diff } from '../../parts/diff.tsx'
-import { ProblemBox } from '../../parts/problem.tsx'
-import { Skeleton } from '../../parts/skeleton.tsx'
+import { Loading } from '../../parts/loaded.tsx'
 import { countText } from '../../parts/wording.ts'
 import { patchPart } from './patch-part.ts'
 import {
@@ -26,9 +25,9 @@ interface Props {
 /** The diff of one file, read when it is opened. */
 export function FileDiff(props: Props) {
   const { of, since, file, commit } = props
-  const { data, error, refetch } = useFileDiff(of, since, file.path, commit)
-  if (error) return <ProblemBox error={error} onRetry={() => void refetch()} />
-  if (!data?.diff) return <Skeleton rowHeight={20} rows={4} />
+  const read = useFileDiff(of, since, file.path, commit)
+  const { data } = read
+  if (!data?.diff) return <Loading read={read} rowHeight={20} rows={4} />
   if (data.isOfOtherWork)
     return <Note>There is newer work than the list above. Check again to see both as they are now.</Note>
   return <Shown diff={data.diff} file={file} />

@@ -1,7 +1,6 @@
 import { Copyable } from '../../parts/copyable.tsx'
 import { Icon } from '../../parts/icon.tsx'
-import { ProblemBox } from '../../parts/problem.tsx'
-import { Skeleton } from '../../parts/skeleton.tsx'
+import { Loading } from '../../parts/loaded.tsx'
 import { countText } from '../../parts/wording.ts'
 import { ChangedFiles } from './changed-files.tsx'
 import { commitsOf, type RepositoryChanges, useMissionChanges } from './use-changes.ts'
@@ -9,9 +8,9 @@ import { filesText, linesText } from './work-words.ts'
 
 /** What the accepted work of a mission has changed, by repository: branches, conflicts, files with their diffs. */
 export function MissionChanges({ id, hasKeys = false }: { id: string; hasKeys?: boolean }) {
-  const { data, error, refetch } = useMissionChanges(id)
-  if (error) return <ProblemBox error={error} onRetry={() => void refetch()} />
-  if (!data) return <Skeleton rows={4} />
+  const read = useMissionChanges(id)
+  const { data } = read
+  if (!data) return <Loading read={read} rows={4} />
   const { repositories, elsewhere } = data
   if (repositories.length === 0 && elsewhere.length === 0)
     return (

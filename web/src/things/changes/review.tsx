@@ -3,9 +3,8 @@ import { type ReactNode, useState } from 'react'
 import type { AnswerTo } from '../../../../src/client/client.ts'
 import { Button } from '../../parts/button.tsx'
 import { Diff } from '../../parts/diff.tsx'
+import { Loading } from '../../parts/loaded.tsx'
 import { Markdown } from '../../parts/markdown.tsx'
-import { ProblemBox } from '../../parts/problem.tsx'
-import { Skeleton } from '../../parts/skeleton.tsx'
 import { api } from '../../requests/api.ts'
 import { textOfValue, ValueText } from '../task/value-text.tsx'
 import { Verdicts } from '../task/verdicts.tsx'
@@ -34,7 +33,7 @@ export function Review(props: Reviewed) {
   const { id } = task
   // Only these can have been judged by somebody else than a person.
   const isVerified = task.verification !== null && task.verification.kind !== 'human'
-  const { data, error, refetch } = useQuery({
+  const read = useQuery({
     queryKey: ['review', id, generation, digest],
     queryFn: async ({ signal }) => {
       const [results, read] = await Promise.all([
@@ -45,14 +44,14 @@ export function Review(props: Reviewed) {
     },
     gcTime: 0,
   })
+  const { data } = read
   const commit = data?.judged?.commit ?? null
   const of: ChangesOf = { taskId: id, generation }
   return (
     <div className="flex min-w-0 flex-col gap-5">
       {reason !== null && <p className="break-words text-muted">{reason}</p>}
       <WhatWasAsked task={task} />
-      {error && <ProblemBox error={error} onRetry={() => void refetch()} />}
-      {!data && !error && <Skeleton rows={4} />}
+      {!data && <Loading read={read} rows={4} />}
       {data && (
         <>
           <WhatWasDone before={data.before} judged={data.judged} />

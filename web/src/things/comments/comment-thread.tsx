@@ -3,10 +3,9 @@ import { AgentChip } from '../../parts/agent-chip.tsx'
 import { Button } from '../../parts/button.tsx'
 import { useDraft } from '../../parts/drafts.ts'
 import { Icon } from '../../parts/icon.tsx'
+import { Loading } from '../../parts/loaded.tsx'
 import { Markdown } from '../../parts/markdown.tsx'
 import { Moment } from '../../parts/moment.tsx'
-import { ProblemBox } from '../../parts/problem.tsx'
-import { Skeleton } from '../../parts/skeleton.tsx'
 import { type Comment, threadsOf, useComments } from './thread.ts'
 
 /** What people and agents said about a task or a mission, and the place to say more. */
@@ -17,10 +16,10 @@ export function CommentThread(props: {
   form: (replyTo: Comment | null, onDone: () => void) => ReactNode
 }) {
   const { of, id, emptyWords, form } = props
-  const { data, error, refetch } = useComments(of, id)
+  const read = useComments(of, id)
+  const { data } = read
   const answered = useDraft<string | null>(`reply:${id}`, null)
-  if (error && !data) return <ProblemBox error={error} onRetry={() => void refetch()} />
-  if (!data) return <Skeleton rowHeight={56} rows={3} />
+  if (!data) return <Loading read={read} rowHeight={56} rows={3} />
   const replyTo = data.items.find((one) => one.id === answered.value) ?? null
   return (
     <div className="flex max-w-prose flex-col gap-4">

@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import type { PlanChanges } from '../../../../src/core/plans/compare.ts'
-import { ProblemBox } from '../../parts/problem.tsx'
-import { Skeleton } from '../../parts/skeleton.tsx'
+import { Loading } from '../../parts/loaded.tsx'
 import { countText, moneyText, tokensText } from '../../parts/wording.ts'
 import { api } from '../../requests/api.ts'
 import { PlanTable } from './plan-table.tsx'
@@ -29,10 +28,10 @@ export const estimateWords = ({ tokens, usd }: { tokens: number; usd: string | n
 /** One version: how many tasks, what it may cost, its tasks, and what it changes of an earlier one. */
 export function PlanVersion(props: { missionId: string; version: number; since: number | null }) {
   const { missionId, version, since } = props
-  const { data, error, refetch } = usePlan(missionId, version, since)
+  const read = usePlan(missionId, version, since)
+  const { data } = read
   const tasks = useMemo(() => tasksOf(data?.plan), [data])
-  if (error) return <ProblemBox error={error} onRetry={() => void refetch()} />
-  if (!data) return <Skeleton rows={5} />
+  if (!data) return <Loading read={read} rows={5} />
   const changes = (data.changes ?? null) as PlanChanges | null
   const marks = changesByTask(changes)
   return (

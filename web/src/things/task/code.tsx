@@ -1,9 +1,8 @@
 import { useState } from 'react'
 import { isLive } from '../../../../src/core/runs/states.ts'
 import { Empty } from '../../parts/empty.tsx'
-import { ProblemBox } from '../../parts/problem.tsx'
+import { Loading } from '../../parts/loaded.tsx'
 import { Select } from '../../parts/select.tsx'
-import { Skeleton } from '../../parts/skeleton.tsx'
 import { ChangesView } from '../changes/changes-view.tsx'
 import { WorkNotes } from '../changes/work-notes.tsx'
 import { gapsOf } from '../changes/work-words.ts'
@@ -11,10 +10,10 @@ import { type Task, type TaskRun, useTaskRuns } from './use-task.ts'
 
 /** What the work did to the repository: files and diffs of each attempt, the newest first. */
 export function Code({ task }: { task: Task }) {
-  const { data, error, refetch } = useTaskRuns(task.id)
+  const read = useTaskRuns(task.id)
+  const { data } = read
   const [chosen, setChosen] = useState<string | null>(null)
-  if (error && !data) return <ProblemBox error={error} onRetry={() => void refetch()} />
-  if (!data) return <Skeleton rows={6} />
+  if (!data) return <Loading read={read} rows={6} />
   const attempts = attemptsIn(data.items)
   const run = attempts.find(({ id }) => id === chosen) ?? attempts[0]
   if (!run?.folder) return <NoCode hasRuns={data.items.length > 0} />

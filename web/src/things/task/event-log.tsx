@@ -1,9 +1,8 @@
 import { useCallback, useRef } from 'react'
 import type { LiveEvent } from '../../live/card.ts'
 import { useSnapshot } from '../../live/use-snapshot.ts'
+import { Loading } from '../../parts/loaded.tsx'
 import { Moment } from '../../parts/moment.tsx'
-import { ProblemBox } from '../../parts/problem.tsx'
-import { Skeleton } from '../../parts/skeleton.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import { VirtualList } from '../../parts/virtual-list.tsx'
 import { api } from '../../requests/api.ts'
@@ -40,21 +39,17 @@ const append = (id: string) => (log: Log, event: LiveEvent) =>
 /** Everything that happened to the task, by number. */
 export function EventLog({ task: { id } }: { task: Task }) {
   const pages = useRef(1)
-  const {
-    data: log,
-    error,
-    refetch,
-  } = useSnapshot<Log>(['task-events', id], ({ signal }) => readPages(id, pages.current, signal), {
+  const read = useSnapshot<Log>(['task-events', id], ({ signal }) => readPages(id, pages.current, signal), {
     apply: append(id),
   })
+  const { data: log, refetch } = read
   const isComplete = log?.isComplete ?? true
   const loadMore = useCallback(() => {
     if (isComplete) return
     pages.current++
     void refetch({ cancelRefetch: false })
   }, [isComplete, refetch])
-  if (error && !log) return <ProblemBox error={error} onRetry={() => void refetch()} />
-  if (!log) return <Skeleton rows={6} />
+  if (!log) return <Loading read={read} rows={6} />
   return (
     <div className="flex h-120 flex-col">
       <VirtualList

@@ -4,9 +4,8 @@ import { AgentChip } from '../../parts/agent-chip.tsx'
 import { Chip } from '../../parts/chip.tsx'
 import { Duration } from '../../parts/duration.tsx'
 import { Empty } from '../../parts/empty.tsx'
+import { Loading } from '../../parts/loaded.tsx'
 import { Money } from '../../parts/money.tsx'
-import { ProblemBox } from '../../parts/problem.tsx'
-import { Skeleton } from '../../parts/skeleton.tsx'
 import { StateChip } from '../../parts/state-chip.tsx'
 import { shortId } from '../run/run.ts'
 import { ENDS } from './ends.ts'
@@ -26,8 +25,8 @@ export function Lineage(props: { task: Task; now: ShownTask; onResults: () => vo
   const { task, now, onResults } = props
   const claims = useGenerations(task.id)
   const runs = useTaskRuns(task.id)
-  if (claims.error) return <ProblemBox error={claims.error} onRetry={() => void claims.refetch()} />
-  if (!claims.data) return <Skeleton rowHeight={44} rows={Math.min(Math.max(now.generation, 1), 8)} />
+  if (!claims.data)
+    return <Loading read={claims} rowHeight={44} rows={Math.min(Math.max(now.generation, 1), 8)} />
   if (claims.data.items.length === 0)
     return (
       <Empty

@@ -1,6 +1,5 @@
 import { useState } from 'react'
-import { ProblemBox } from '../../parts/problem.tsx'
-import { Skeleton } from '../../parts/skeleton.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
 import { TaskActButtons } from './task-acts.tsx'
 import { TaskBody, type TaskPlace } from './task-body.tsx'
 import { TaskFacts, TaskHeading } from './task-heading.tsx'
@@ -8,9 +7,11 @@ import { type Task, useShownTask, useTask } from './use-task.ts'
 
 /** A task beside the list it was chosen from. Its keys are those of the list. */
 export function TaskPanel({ id }: { id: string }) {
-  const { data: task, error, refetch } = useTask(id)
-  if (task) return <Content key={task.id} task={task} />
-  return error ? <ProblemBox error={error} onRetry={() => void refetch()} /> : <Skeleton rows={8} />
+  return (
+    <Loaded read={useTask(id)} rows={8}>
+      {(task) => <Content key={task.id} task={task} />}
+    </Loaded>
+  )
 }
 
 function Content({ task }: { task: Task }) {

@@ -2,23 +2,22 @@ import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Chip } from '../../parts/chip.tsx'
 import { Diff } from '../../parts/diff.tsx'
-import { ProblemBox } from '../../parts/problem.tsx'
-import { Skeleton } from '../../parts/skeleton.tsx'
+import { Loading } from '../../parts/loaded.tsx'
 import { api } from '../../requests/api.ts'
 import { type Operation, type PatchRow, patchRows } from './patch-rows.ts'
 import { textOfValue, ValueText } from './value-text.tsx'
 
 /** A rejected result beside the accepted one, and what differs. */
 export function ResultDifference({ taskId, resultRef }: { taskId: string; resultRef: string }) {
-  const { data, error, refetch } = useQuery({
+  const read = useQuery({
     queryKey: ['result-diff', taskId, resultRef],
     queryFn: ({ signal }) =>
       api().get('/tasks/:id/results/:ref/diff', { params: { id: taskId, ref: resultRef }, signal }),
     // Another result may be the accepted one when it is opened again.
     gcTime: 0,
   })
-  if (error) return <ProblemBox error={error} onRetry={() => void refetch()} />
-  if (!data) return <Skeleton rows={4} />
+  const { data } = read
+  if (!data) return <Loading read={read} rows={4} />
   const { accepted, result, isEqual, patch } = data
   if (accepted === null)
     return <p className="text-row text-muted">No result is accepted: there is nothing to compare it with.</p>

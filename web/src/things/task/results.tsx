@@ -9,10 +9,9 @@ import { Chip } from '../../parts/chip.tsx'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { Copyable } from '../../parts/copyable.tsx'
 import { Empty } from '../../parts/empty.tsx'
+import { Loading } from '../../parts/loaded.tsx'
 import { Moment } from '../../parts/moment.tsx'
-import { ProblemBox } from '../../parts/problem.tsx'
 import { showRefusal } from '../../parts/show-refusal.ts'
-import { Skeleton } from '../../parts/skeleton.tsx'
 import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
 import { useSession } from '../../requests/session.ts'
@@ -39,9 +38,9 @@ export function Results(props: {
   onCompare: (ref: string | null) => void
 }) {
   const { task, compared, onCompare } = props
-  const { data, error, refetch } = useResults(task.id)
-  if (error && !data) return <ProblemBox error={error} onRetry={() => void refetch()} />
-  if (!data) return <Skeleton rowHeight={72} rows={2} />
+  const read = useResults(task.id)
+  const { data } = read
+  if (!data) return <Loading read={read} rowHeight={72} rows={2} />
   if (data.items.length === 0)
     return (
       <Empty
