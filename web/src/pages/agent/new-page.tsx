@@ -1,4 +1,3 @@
-import { useMutation } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { useForm } from 'react-hook-form'
@@ -15,12 +14,11 @@ import { Page } from '../../parts/page.tsx'
 import { ProblemBox } from '../../parts/problem.tsx'
 import { Select } from '../../parts/select.tsx'
 import { TextInput } from '../../parts/text-input.tsx'
-import { toast } from '../../parts/toasts.tsx'
-import { useSession } from '../../requests/session.ts'
 import { Checks } from '../../things/agent/checks.tsx'
 import { makeAgent } from '../../things/agent/make-agent.ts'
 import { RunsAsNotice } from '../../things/agent/runs-as.tsx'
 import { useAdapters, useTest } from '../../things/agent/use-adapters.ts'
+import { shownInPlace, useAct } from '../../things/use-act.ts'
 import { problemsIn } from './server-problems.ts'
 import { SETTING_WORDS } from './setting-words.ts'
 import { wordsIn } from './settings-draft.ts'
@@ -59,7 +57,6 @@ export function NewAgent() {
 function NewAgentForm({ adapter }: { adapter: Adapter }) {
   const { type, configSchema } = adapter
   const go = useGo()
-  const { whyNot } = useSession()
   const { value: slug, set: setSlug, drop } = useDraft('new-agent', '')
   const { value: types, set: setTypes, drop: dropTypes } = useDraft('new-agent-types', '')
   const [unreadable, setUnreadable] = useState<Record<string, string>>({})
@@ -70,17 +67,17 @@ function NewAgentForm({ adapter }: { adapter: Adapter }) {
   const name = `new-agent:${type}`
   useFormDraft({ name, fields, form, first, base: null, storableBase: () => null })
   const test = useTest()
-  const make = useMutation({
-    mutationFn: (adapterConfig: Record<string, unknown>) =>
-      makeAgent(slug.trim(), type, adapterConfig, wordsIn(types)),
-    onSuccess: (agent) => {
+  const make = useAct(
+    (adapterConfig: Record<string, unknown>) => makeAgent(slug.trim(), type, adapterConfig, wordsIn(types)),
+    (agent) => {
       drop()
       dropTypes()
       dropDraft(name)
-      toast({ kind: 'done', title: `${agent.slug} was created.`, text: 'Wake it, or give it a task.' })
       go(`/agents/${agent.slug}`, { replace: true })
+      return { title: `${agent.slug} was created.`, text: 'Wake it, or give it a task.' }
     },
-  })
+    { right: 'configure_agents', onRefused: shownInPlace },
+  )
   const withConfig = (act: (config: Record<string, unknown>) => void) => {
     const { config, problems } = configOf(fields, getValues())
     setUnreadable(problems)
@@ -90,14 +87,13 @@ function NewAgentForm({ adapter }: { adapter: Adapter }) {
   }
   const refused = problemsIn(make.error ?? test.error)
   const isTaken = (make.error as { status?: number } | null)?.status === 412
-  const forbidden = whyNot('configure_agents')
-  const refusal = forbidden ?? (slug.trim() === '' ? 'It needs a name.' : null)
+  const refusal = make.whyNot ?? (slug.trim() === '' ? 'It needs a name.' : null)
   return (
     <form
       className="flex flex-col gap-4"
       onSubmit={(event) => {
         event.preventDefault()
-        if (refusal === null) withConfig((config) => make.mutate(config))
+        if (refusal === null) withConfig((config) => make.run(config))
       }}
     >
       <Field
@@ -133,12 +129,12 @@ function NewAgentForm({ adapter }: { adapter: Adapter }) {
       {refused.rest && !isTaken && <ProblemBox error={refused.rest} />}
       {test.data && <Checks probe={test.data} />}
       <div className="flex flex-wrap gap-2">
-        <Button busy={make.isPending} disabledReason={refusal} kind="primary" type="submit">
+        <Button busy={make.isBusy} disabledReason={refusal} kind="primary" type="submit">
           Create agent
         </Button>
         <Button
           busy={test.isPending}
-          disabledReason={forbidden}
+          disabledReason={make.whyNot}
           onClick={() => withConfig((config) => test.mutate({ type, config }))}
         >
           Test

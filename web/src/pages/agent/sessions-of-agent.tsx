@@ -1,4 +1,3 @@
-import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { AnswerTo } from '../../../../src/client/client.ts'
 import { PageLink } from '../../links.tsx'
@@ -7,13 +6,11 @@ import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { Copyable } from '../../parts/copyable.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { Empty } from '../../parts/empty.tsx'
-import { explain } from '../../parts/explain.ts'
 import { Loading } from '../../parts/loaded.tsx'
 import { Moment } from '../../parts/moment.tsx'
-import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
-import { useSession } from '../../requests/session.ts'
 import { shortId } from '../../things/run/run.ts'
+import { useAct } from '../../things/use-act.ts'
 import { useSessionsOfAgent } from './use-agent.ts'
 
 type TaskSession = AnswerTo<'GET', '/agents/:id/task-sessions'>['items'][number]
@@ -23,26 +20,17 @@ export function SessionsOfAgent({ slug }: { slug: string }) {
   const read = useSessionsOfAgent(slug)
   const { data } = read
   const [asked, setAsked] = useState<TaskSession | 'all' | null>(null)
-  const { whyNot } = useSession()
-  const forbidden = whyNot('operate')
-  const reset = useMutation({
-    mutationFn: (which: TaskSession | 'all') =>
+  const reset = useAct(
+    (which: TaskSession | 'all') =>
       api().post('/agents/:id/reset-session', {
         params: { id: slug },
         body: which === 'all' ? {} : { taskKey: which.taskKey },
       }),
-    onSuccess: ({ cleared }) => {
-      toast({
-        kind: 'done',
-        title: `${cleared === 1 ? 'One session was' : `${cleared} sessions were`} reset.`,
-      })
+    ({ cleared }) => {
       void read.refetch()
+      return `${cleared === 1 ? 'One session was' : `${cleared} sessions were`} reset.`
     },
-    onError: (problem) => {
-      const { title, detail } = explain(problem)
-      toast({ kind: 'bad', title, text: detail })
-    },
-  })
+  )
   if (!data) return <Loading className="px-6 py-3" read={read} rows={5} />
   if (data.items.length === 0)
     return (
@@ -56,12 +44,12 @@ export function SessionsOfAgent({ slug }: { slug: string }) {
     <>
       <div className="flex flex-wrap items-center gap-3 px-6 py-3 text-row text-muted max-sm:px-4">
         <p className="min-w-0 flex-1">It resumes these conversations when it works on their tasks again.</p>
-        <Button disabledReason={forbidden} onClick={() => setAsked('all')} size="small">
+        <Button disabledReason={reset.whyNot} onClick={() => setAsked('all')} size="small">
           Reset all
         </Button>
       </div>
       <DataTable
-        columns={columnsOf((session) => setAsked(session), forbidden)}
+        columns={columnsOf((session) => setAsked(session), reset.whyNot)}
         keyOf={({ taskKey }) => taskKey || 'no task'}
         label={`Sessions of ${slug}`}
         rowHeight={44}
@@ -70,7 +58,7 @@ export function SessionsOfAgent({ slug }: { slug: string }) {
       <ConfirmDialog
         confirm={asked === 'all' ? 'Reset all' : 'Reset session'}
         onClose={() => setAsked(null)}
-        onConfirm={() => asked && reset.mutate(asked)}
+        onConfirm={() => asked && reset.run(asked)}
         open={asked !== null}
         text="The next run begins a new conversation and does not know the old one. This cannot be undone."
         title={asked === 'all' ? `Reset all sessions of ${slug}?` : 'Reset this session?'}

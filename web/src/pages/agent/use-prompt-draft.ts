@@ -1,8 +1,8 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { draftOf, dropDraft, keepDraft } from '../../parts/drafts.ts'
-import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
+import { useAct } from '../../things/use-act.ts'
 import { type PromptBase, promptMeets, promptOf } from './settings-draft.ts'
 import { type AgentRead, agentKey } from './use-agent.ts'
 
@@ -27,8 +27,8 @@ export function usePromptDraft(agent: AgentRead) {
   }
   // What is not edited here follows what others save.
   if (meets === 'newer') take()
-  const save = useMutation({
-    mutationFn: (promptTemplate: string) => {
+  const save = useAct(
+    (promptTemplate: string) => {
       const { promptTemplate: _before, ...rest } = agent.adapterConfig ?? {}
       const adapterConfig = promptTemplate.trim() === '' ? rest : { ...rest, promptTemplate }
       return api().put('/agents/:id', {
@@ -37,14 +37,17 @@ export function usePromptDraft(agent: AgentRead) {
         ifMatch: `"${Math.max(agent.version, base.version)}"`,
       })
     },
-    onSuccess: ({ slug, version }, sent) => {
+    ({ slug, version }, sent) => {
       setBase({ text: sent, version })
-      toast({ kind: 'done', title: `The prompt of ${slug} is saved.` })
+      return `The prompt of ${slug} is saved.`
     },
-    // Somebody was faster. What they saved is read, and shown beside what is written here.
-    onError: (error) =>
-      isOutdated(error) && queries.invalidateQueries({ queryKey: agentKey(agent.slug), exact: true }),
-  })
+    {
+      right: 'configure_agents',
+      // Somebody was faster. What they saved is read, and shown beside what is written here.
+      onRefused: (error) =>
+        isOutdated(error) && queries.invalidateQueries({ queryKey: agentKey(agent.slug), exact: true }),
+    },
+  )
   const isConflict = meets === 'conflict'
   return {
     text,
@@ -54,8 +57,8 @@ export function usePromptDraft(agent: AgentRead) {
     isConflict,
     take,
     keepMine: () => setBase(now),
-    save: () => save.mutate(text),
-    isSaving: save.isPending,
+    save: () => save.run(text),
+    isSaving: save.isBusy,
     refusal: isConflict && isOutdated(save.error) ? null : save.error,
   }
 }

@@ -1,11 +1,10 @@
-import { useMutation } from '@tanstack/react-query'
 import { useEffect, useMemo, useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { configOf, type FormValues, fieldsOf, type JsonSchema, valuesOf } from '../../forms/schema-fields.ts'
 import { formDraftOf, useFormDraft, withoutSecrets } from '../../forms/use-form-draft.ts'
-import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
 import { useTest } from '../../things/agent/use-adapters.ts'
+import { shownInPlace, useAct } from '../../things/use-act.ts'
 import { problemsIn } from './server-problems.ts'
 import { isChangedElsewhere, type Saved, withPromptOf, wordsIn } from './settings-draft.ts'
 import type { AgentRead } from './use-agent.ts'
@@ -75,19 +74,20 @@ export function useSettingsForm(agent: AgentRead, schema: JsonSchema | undefined
     reset(formOf(fields, agent))
   }, [agent, isChanged, isDirty, reset, fields])
   const test = useTest()
-  const save = useMutation({
-    mutationFn: (body: ReturnType<typeof draftIn>['body']) =>
+  const save = useAct(
+    (body: ReturnType<typeof draftIn>['body']) =>
       api().put('/agents/:id', {
         params: { id: agent.slug },
         body,
         // What was just saved here may be newer than the agent that is shown: its event is still to come.
         ifMatch: `"${Math.max(agent.version, filledFrom.version)}"`,
       }),
-    onSuccess: (saved) => {
-      toast({ kind: 'done', title: `The settings of ${saved.slug} are saved.` })
+    (saved) => {
       fill({ ...agent, ...saved })
+      return `The settings of ${saved.slug} are saved.`
     },
-  })
+    { right: 'configure_agents', onRefused: shownInPlace },
+  )
   /** Continues with what the form shows, unless something cannot be read; that is marked. */
   const withDraft = (go: (body: ReturnType<typeof draftIn>['body']) => void) => {
     const { body, problems } = draftIn(fields, getValues(), agent)
@@ -104,12 +104,12 @@ export function useSettingsForm(agent: AgentRead, schema: JsonSchema | undefined
     problems: { ...refused.fields, ...unreadable },
     refusal: refused.rest,
     checks: test.data,
-    isSaving: save.isPending,
+    isSaving: save.isBusy,
     isTesting: test.isPending,
     /** Mine, when somebody else saved other settings since the form was filled. */
     conflicting: isDirty && isChanged ? draftIn(fields, getValues(), agent).body : null,
     undo: () => fill(agent),
-    save: () => withDraft((body) => save.mutate(body)),
+    save: () => withDraft((body) => save.run(body)),
     test: () =>
       withDraft(({ adapterConfig }) =>
         test.mutate({ type: agent.adapterType, config: adapterConfig, agent: agent.slug }),

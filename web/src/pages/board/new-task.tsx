@@ -1,4 +1,4 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useGo } from '../../links.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
@@ -8,12 +8,11 @@ import { ProblemBox } from '../../parts/problem.tsx'
 import { Segmented } from '../../parts/segmented.tsx'
 import { Select } from '../../parts/select.tsx'
 import { TextInput } from '../../parts/text-input.tsx'
-import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
 import { agentNamesQuery } from '../../requests/names.ts'
 import { isOwnAgent } from '../../things/agent/own-agent.ts'
 import { PRIORITIES } from '../../things/task/card-words.ts'
-import { useBoardActs } from './acts-context.ts'
+import { shownInPlace, useAct } from '../../things/use-act.ts'
 import { DependsOn } from './depends-on.tsx'
 import { bodyOf, type Draft, EMPTY_DRAFT, problemsIn, VERIFICATIONS } from './draft.ts'
 import { projectsQuery } from './queries.ts'
@@ -33,23 +32,19 @@ export function NewTask({ onClose, project }: Props) {
     written.drop()
     onClose()
   }
-  const create = useMutation({
-    mutationFn: () => api().post('/tasks', { body: bodyOf(draft) }),
-    onSuccess: (task) => {
+  const create = useAct(
+    () => api().post('/tasks', { body: bodyOf(draft) }),
+    ({ id, title }) => {
       discard()
-      toast({
-        kind: 'done',
-        title: 'Task created.',
-        text: task.title,
-        act: { words: 'Open', run: () => go(`/board?task=${task.id}`) },
-      })
+      const act = { words: 'Open', run: () => go(`/board?task=${id}`) }
+      return { title: 'Task created.', text: title, act }
     },
-  })
+    { onRefused: shownInPlace },
+  )
   const { byField, rest } = problemsIn(create.error)
   const set = (change: Partial<Draft>) => setDraft((before) => ({ ...before, ...change }))
-  const { forbidden } = useBoardActs()
-  const refused = forbidden ?? (draft.title.trim() === '' ? 'A title is needed.' : null)
-  const submit = () => refused === null && !create.isPending && create.mutate()
+  const refused = create.whyNot ?? (draft.title.trim() === '' ? 'A title is needed.' : null)
+  const submit = () => refused === null && !create.isBusy && create.run()
   return (
     <Dialog
       actions={
@@ -61,7 +56,7 @@ export function NewTask({ onClose, project }: Props) {
           )}
           <Button onClick={onClose}>Close</Button>
           <Button
-            busy={create.isPending}
+            busy={create.isBusy}
             disabledReason={refused}
             kind="primary"
             onClick={submit}

@@ -31,7 +31,7 @@ export function NoTasks({
           <Button disabledReason={forbidden} kind="primary" onClick={onNew}>
             Create a task
           </Button>
-          <Button busy={demo.isPending} disabledReason={forbidden} icon="play" onClick={demo.start}>
+          <Button busy={demo.isBusy} disabledReason={demo.whyNot} icon="play" onClick={() => demo.run()}>
             Run the demo
           </Button>
         </>

@@ -1,4 +1,3 @@
-import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useShortcuts } from '../../keys/shortcuts.ts'
 import { useGo } from '../../links.tsx'
@@ -6,11 +5,9 @@ import { Button } from '../../parts/button.tsx'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { IconButton } from '../../parts/icon-button.tsx'
 import { Menu } from '../../parts/menu.tsx'
-import { showRefusal } from '../../parts/show-refusal.ts'
-import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
-import { useSession } from '../../requests/session.ts'
 import type { Mission } from '../../things/mission/progress.tsx'
+import { useAct } from '../../things/use-act.ts'
 
 type Act = 'pause' | 'resume' | 'cancel' | 'retry' | 'clone'
 
@@ -25,19 +22,16 @@ const DONE: Record<Act, string> = {
 /** What people do to a mission. Resuming undoes pausing; nothing undoes cancelling, so it asks first. */
 export function MissionActs({ mission }: { mission: Mission }) {
   const { id, state, stateType, closedBy, tasksFailed, title } = mission
-  const { whyNot } = useSession()
   const go = useGo()
   const [isCancelAsked, setCancelAsked] = useState(false)
-  const { mutate, isPending } = useMutation({
-    mutationFn: ({ act, reason }: { act: Act; reason?: string }) =>
+  const { run, isBusy, whyNot } = useAct(
+    ({ act, reason }: { act: Act; reason?: string }) =>
       api().post(`/missions/:id/${act}`, { params: { id }, body: reason ? { reason } : {} }),
-    onSuccess: (made, { act }) => {
-      toast({ kind: 'done', title: DONE[act] })
+    (made, { act }) => {
       if (act === 'clone') go(`/missions/${made.id}`)
+      return DONE[act]
     },
-    onError: showRefusal,
-  })
-  const refusal = whyNot('operate')
+  )
   const hasEnded = stateType === 'terminal'
   const isPaused = state === 'paused'
   const isStopping = closedBy.includes('cancelling')
@@ -45,30 +39,25 @@ export function MissionActs({ mission }: { mission: Mission }) {
   useShortcuts('Mission', {
     p: {
       words: isPaused ? 'Resume the mission' : 'Pause the mission',
-      run: () => mutate({ act: toggle }),
-      isOff: hasEnded || refusal !== null,
+      run: () => run({ act: toggle }),
+      isOff: hasEnded || whyNot !== null,
     },
   })
   return (
     <>
       {!hasEnded && (
         <Button
-          busy={isPending}
-          disabledReason={refusal ?? (isStopping ? 'It is being cancelled.' : null)}
+          busy={isBusy}
+          disabledReason={whyNot ?? (isStopping ? 'It is being cancelled.' : null)}
           icon={isPaused ? 'play' : 'pause'}
-          onClick={() => mutate({ act: toggle })}
+          onClick={() => run({ act: toggle })}
           shortcut="p"
         >
           {isPaused ? 'Resume' : 'Pause'}
         </Button>
       )}
       {tasksFailed > 0 && (
-        <Button
-          busy={isPending}
-          disabledReason={refusal}
-          icon="retry"
-          onClick={() => mutate({ act: 'retry' })}
-        >
+        <Button busy={isBusy} disabledReason={whyNot} icon="retry" onClick={() => run({ act: 'retry' })}>
           Retry what failed
         </Button>
       )}
@@ -78,8 +67,8 @@ export function MissionActs({ mission }: { mission: Mission }) {
             {
               words: 'Make a copy',
               icon: 'copy',
-              run: () => mutate({ act: 'clone' }),
-              disabledReason: refusal,
+              run: () => run({ act: 'clone' }),
+              disabledReason: whyNot,
             },
           ],
           [
@@ -88,7 +77,7 @@ export function MissionActs({ mission }: { mission: Mission }) {
               icon: 'cancel',
               isDangerous: true,
               run: () => setCancelAsked(true),
-              disabledReason: refusal ?? (hasEnded ? 'It has ended.' : null),
+              disabledReason: whyNot ?? (hasEnded ? 'It has ended.' : null),
             },
           ],
         ]}
@@ -99,7 +88,7 @@ export function MissionActs({ mission }: { mission: Mission }) {
         draft={id}
         isDangerous
         onClose={() => setCancelAsked(false)}
-        onConfirm={(reason) => mutate({ act: 'cancel', reason })}
+        onConfirm={(reason) => run({ act: 'cancel', reason })}
         open={isCancelAsked}
         reason="optional"
         text="All its open tasks are cancelled. This cannot be undone."

@@ -1,4 +1,3 @@
-import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Problem } from '../../../../src/client/client.ts'
 import { useShortcuts } from '../../keys/shortcuts.ts'
@@ -8,9 +7,9 @@ import { useHasDraft } from '../../parts/drafts.ts'
 import { explainAct } from '../../parts/explain.ts'
 import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
-import { useSession } from '../../requests/session.ts'
 import { estimateWords } from '../../things/mission/plan-version.tsx'
 import type { Mission } from '../../things/mission/progress.tsx'
+import { useAct } from '../../things/use-act.ts'
 import { planEditName } from './plan-draft.ts'
 
 type Asked = 'fail' | 'replan' | null
@@ -31,25 +30,25 @@ function usePlanActs({ id, planVersion, planDigest, preview }: Mission) {
     ...(planVersion === null ? {} : { planVersion }),
     ...(planDigest === null ? {} : { digest: planDigest }),
   }
-  const approve = useMutation({
-    mutationFn: () =>
+  const approve = useAct(
+    () =>
       api().post('/missions/:id/approve', {
         params: { id },
         body: { ...seen, ...(preview ? { preview: preview.digest } : {}) },
       }),
-    onSuccess: () => toast({ kind: 'done', title: `Version ${planVersion} is approved.` }),
-    onError: say,
-  })
-  const reject = useMutation({
-    mutationFn: ({ comment, next }: { comment: string; next: 'fail' | 'replan' }) =>
+    `Version ${planVersion} is approved.`,
+    { onRefused: say },
+  )
+  const reject = useAct(
+    ({ comment, next }: { comment: string; next: 'fail' | 'replan' }) =>
       api().post('/missions/:id/reject', {
         params: { id },
         // biome-ignore lint/suspicious/noThenProperty: the name that the API has, on a value that is never awaited
         body: { ...seen, comment, then: next },
       }),
-    onSuccess: () => toast({ kind: 'done', title: `Version ${planVersion} is rejected.` }),
-    onError: say,
-  })
+    `Version ${planVersion} is rejected.`,
+    { onRefused: say },
+  )
   return { approve, reject }
 }
 
@@ -62,19 +61,18 @@ export function PlanDecision(props: {
 }) {
   const { mission, isShown, onShowPlan } = props
   const { id, planVersion, preview, proposedVersion, state, approvedVersion, estimate } = mission
-  const { whyNot } = useSession()
   const [asked, setAsked] = useState<Asked>(null)
   const waits = planVersion !== null && (proposedVersion !== null || approvedVersion === null)
   const { approve, reject } = usePlanActs(mission)
   const isOpen = waits && (state === 'awaiting_approval' || proposedVersion !== null)
-  const refusal = whyNot('operate')
+  const refusal = approve.whyNot
   const isEdited = useHasDraft(planEditName(id))
   const whyNotApprove =
     refusal ?? (isEdited ? 'Your edit of the plan is not saved: save or discard it first.' : null)
   useShortcuts('Mission', {
     a: {
       words: isShown ? 'Approve the plan' : 'Read the plan to approve it',
-      run: () => (isShown ? approve.mutate() : onShowPlan()),
+      run: () => (isShown ? approve.run() : onShowPlan()),
       isOff: !isOpen || whyNotApprove !== null,
     },
     r: { words: 'Reject the plan', run: () => setAsked('fail'), isOff: !isOpen || refusal !== null },
@@ -104,10 +102,10 @@ export function PlanDecision(props: {
         </Button>
         {isShown ? (
           <Button
-            busy={approve.isPending}
+            busy={approve.isBusy}
             disabledReason={whyNotApprove}
             kind="primary"
-            onClick={() => approve.mutate()}
+            onClick={() => approve.run()}
             shortcut="a"
           >
             Approve version {planVersion}
@@ -124,7 +122,7 @@ export function PlanDecision(props: {
           isProposal={proposedVersion !== null}
           missionId={id}
           onClose={() => setAsked(null)}
-          onConfirm={(comment) => reject.mutate({ comment, next: asked })}
+          onConfirm={(comment) => reject.run({ comment, next: asked })}
           version={planVersion}
         />
       )}

@@ -1,10 +1,9 @@
-import { useMutation } from '@tanstack/react-query'
 import { useCallback, useMemo } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { useDraft } from '../../parts/drafts.ts'
 import { ProblemBox } from '../../parts/problem.tsx'
-import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
+import { shownInPlace, useAct } from '../../things/use-act.ts'
 import { EditedTask } from './edited-task.tsx'
 import {
   type DraftField,
@@ -39,19 +38,20 @@ export function PlanEditor(props: {
     drop()
     onClose()
   }
-  const save = useMutation({
-    mutationFn: () =>
+  const save = useAct(
+    () =>
       api().put('/missions/:id/plan', {
         params: { id: missionId },
         // The version that was shown: a later one is not overwritten.
         query: { planVersion: String(newer ?? version) },
         body: JSON.stringify(planWith(plan, tasks)),
       }),
-    onSuccess: ({ planVersion }) => {
-      toast({ kind: 'done', title: `Saved as version ${planVersion}.` })
+    ({ planVersion }) => {
       close()
+      return `Saved as version ${planVersion}.`
     },
-  })
+    { onRefused: shownInPlace },
+  )
   const change = useCallback(
     (place: number, field: DraftField, value: string) =>
       setTasks((before) => before.map((task, at) => (at === place ? { ...task, [field]: value } : task))),
@@ -68,7 +68,7 @@ export function PlanEditor(props: {
       className="flex flex-col gap-3"
       onSubmit={(event) => {
         event.preventDefault()
-        if (!save.isPending) save.mutate()
+        if (!save.isBusy) save.run()
       }}
     >
       {newer !== null && (
@@ -99,7 +99,7 @@ export function PlanEditor(props: {
       {save.error && problems === null && <ProblemBox error={save.error} />}
       {/* Below the padding of the page: a row must not be seen under it. */}
       <div className="sticky -bottom-12 z-10 flex flex-wrap gap-2 border-t border-line bg-sunken py-3">
-        <Button busy={save.isPending} kind="primary" type="submit">
+        <Button busy={save.isBusy} kind="primary" type="submit">
           Save as the next version
         </Button>
         <Button onClick={close}>Keep version {version}</Button>

@@ -1,4 +1,4 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import type { FormEvent } from 'react'
 import { useGo } from '../../links.tsx'
@@ -13,8 +13,8 @@ import { Select } from '../../parts/select.tsx'
 import { TextInput } from '../../parts/text-input.tsx'
 import { api } from '../../requests/api.ts'
 import { agentNamesQuery } from '../../requests/names.ts'
-import { useSession } from '../../requests/session.ts'
 import { isOwnAgent } from '../../things/agent/own-agent.ts'
+import { shownInPlace, useAct } from '../../things/use-act.ts'
 import { PlanField } from './plan-field.tsx'
 import { EXAMPLE_PLAN, problemsIn } from './plan-text.ts'
 
@@ -64,7 +64,6 @@ const missionOf = ({ goal, title, by, planner, plan, autonomy, below, budget, ac
 export function NewMission() {
   const { goal = '' } = useSearch({ from: '/missions/new' })
   const go = useGo()
-  const { whyNot } = useSession()
   // A goal that a link brings is another mission than the one that was begun before.
   const written = useDraft<Draft>(`new-mission:${goal}`, {
     goal,
@@ -79,18 +78,19 @@ export function NewMission() {
   })
   const { value: draft, set: setDraft } = written
   const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }))
-  const make = useMutation({
-    mutationFn: () => api().post('/missions', { body: missionOf(draft), retry: true }),
-    onSuccess: ({ id }) => {
+  const make = useAct(
+    () => api().post('/missions', { body: missionOf(draft), retry: true }),
+    ({ id }) => {
       written.drop()
       go(`/missions/${id}`, { replace: true })
     },
-  })
+    { onRefused: shownInPlace },
+  )
   const problem =
     draft.goal.trim() === ''
       ? 'Write the goal first.'
       : (dollarsProblem(draft.budget) ?? dollarsProblem(draft.below))
-  const refusal = whyNot('operate') ?? problem
+  const refusal = make.whyNot ?? problem
   const problems = problemsIn(make.error)
   return (
     <Page title="New mission">
@@ -98,7 +98,7 @@ export function NewMission() {
         className="flex max-w-prose flex-col gap-6"
         onSubmit={(event: FormEvent) => {
           event.preventDefault()
-          if (refusal === null && !make.isPending) make.mutate()
+          if (refusal === null && !make.isBusy) make.run()
         }}
       >
         <Field hint="What should be true when it is done." label="Goal">
@@ -145,7 +145,7 @@ export function NewMission() {
         />
         {make.error && problems === null && <ProblemBox error={make.error} />}
         <div className="flex gap-2">
-          <Button busy={make.isPending} disabledReason={refusal} kind="primary" type="submit">
+          <Button busy={make.isBusy} disabledReason={refusal} kind="primary" type="submit">
             {draft.by === 'agent' ? 'Make a plan' : 'Propose this plan'}
           </Button>
           <Button onClick={() => go('/missions')}>Back to missions</Button>

@@ -1,15 +1,12 @@
-import { useMutation } from '@tanstack/react-query'
 import { mayBeDone } from '../../../../src/core/acts.ts'
 import { PageLink } from '../../links.tsx'
 import { useCard } from '../../live/hooks.ts'
 import { Button } from '../../parts/button.tsx'
 import { Copyable } from '../../parts/copyable.tsx'
-import { showRefusal } from '../../parts/show-refusal.ts'
 import { StateMark } from '../../parts/state-mark.tsx'
-import { toast } from '../../parts/toasts.tsx'
-import { api } from '../../requests/api.ts'
 import { useSession } from '../../requests/session.ts'
 import { useTaskActs } from '../../requests/use-task-acts.ts'
+import { useResume } from '../../things/agent/use-agent-acts.ts'
 import { showOutcome } from '../../things/task/ask/show-outcome.ts'
 import { type EndingAct, endingOf } from './ending.ts'
 import type { Run } from './use-run.ts'
@@ -86,20 +83,14 @@ function OnTask({ run, taskId }: { run: Run; taskId: string }) {
   )
 }
 
-/** Its undo is pausing the agent. */
 function ResumeAgent({ agent }: { agent: string }) {
-  const { whyNot } = useSession()
-  const resume = useMutation({
-    mutationFn: () => api().post('/agents/:id/resume', { params: { id: agent } }),
-    onSuccess: () => toast({ kind: 'done', title: `${agent} was resumed.` }),
-    onError: showRefusal,
-  })
+  const resume = useResume()
   return (
     <Button
-      busy={resume.isPending}
-      disabledReason={whyNot('operate')}
+      busy={resume.isBusy}
+      disabledReason={resume.whyNot}
       kind="primary"
-      onClick={() => resume.mutate()}
+      onClick={() => resume.run(agent)}
       size="small"
     >
       Resume {agent}

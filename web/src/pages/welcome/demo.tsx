@@ -1,15 +1,13 @@
-import { useMutation } from '@tanstack/react-query'
 import { type Ref, useEffect, useRef, useState } from 'react'
 import { isHeld, type TaskState } from '../../../../src/core/states.ts'
 import { PageLink, useGo } from '../../links.tsx'
 import type { LiveEvent } from '../../live/card.ts'
 import { useLive } from '../../live/provider.tsx'
 import { Button } from '../../parts/button.tsx'
-import { showRefusal } from '../../parts/show-refusal.ts'
 import { StateChip } from '../../parts/state-chip.tsx'
 import { api } from '../../requests/api.ts'
-import { useSession } from '../../requests/session.ts'
 import type { Onboarding } from '../../things/agent/onboarding.ts'
+import { useAct } from '../../things/use-act.ts'
 
 const boardOf = (missionId: string) => `/board?mission=${missionId}`
 
@@ -17,26 +15,24 @@ const boardOf = (missionId: string) => `/board?mission=${missionId}`
 export function Demo(props: { demo: Onboarding['demo']; actRef: Ref<HTMLButtonElement> | undefined }) {
   const { demo, actRef } = props
   const go = useGo()
-  const { whyNot } = useSession()
   const [started, setStarted] = useState<string | null>(null)
   const moved = useMovedMissions()
   useEffect(() => {
     if (started !== null) return moved.when(started, () => go(boardOf(started)))
   }, [started, moved, go])
-  const start = useMutation({
-    mutationFn: () => api().post('/demo'),
-    onSuccess: ({ missionId }) => setStarted(missionId),
-    onError: showRefusal,
-  })
-  const isStarting = start.isPending || started !== null
+  const start = useAct(
+    () => api().post('/demo'),
+    ({ missionId }) => void setStarted(missionId),
+  )
+  const isStarting = start.isBusy || started !== null
   return (
     <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
       <Button
         busy={isStarting}
-        disabledReason={whyNot('operate')}
+        disabledReason={start.whyNot}
         icon="play"
         kind="primary"
-        onClick={() => start.mutate()}
+        onClick={() => start.run()}
         ref={actRef}
         {...(actRef ? { shortcut: 'Enter' } : {})}
       >

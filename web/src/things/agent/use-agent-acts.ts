@@ -1,9 +1,6 @@
-import { useMutation } from '@tanstack/react-query'
 import type { AgentState } from '../../../../src/core/states.ts'
-import { showRefusal } from '../../parts/show-refusal.ts'
-import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
-import { useSession } from '../../requests/session.ts'
+import { useAct } from '../use-act.ts'
 import { isOwnAgent, WHY_OWN, whyOwn } from './own-agent.ts'
 
 /** What acts need to know of an agent. */
@@ -14,58 +11,47 @@ export interface ActedOn {
   readonly leaving: boolean
 }
 
-const pause = (slug: string) => api().post('/agents/:id/pause', { params: { id: slug } })
-export const resume = (slug: string) => api().post('/agents/:id/resume', { params: { id: slug } })
-
 const STOPPED: readonly AgentState[] = ['paused', 'error']
 export const isStopped = ({ state }: Pick<ActedOn, 'state'>) => STOPPED.includes(state)
 
+/** Its undo is pausing the agent. */
+export const useResume = () =>
+  useAct(
+    (slug: string) => api().post('/agents/:id/resume', { params: { id: slug } }),
+    (_, slug) => `${slug} was resumed.`,
+  )
+
 /** Wake, pause and resume. Each reports its outcome. */
 export function useAgentActs() {
-  const { whyNot } = useSession()
-  const wake = useMutation({
-    mutationFn: (slug: string) => api().post('/agents/:id/wakeup', { params: { id: slug } }),
-    onSuccess: ({ wakeup }, slug) => {
+  const wake = useAct(
+    (slug: string) => api().post('/agents/:id/wakeup', { params: { id: slug } }),
+    ({ wakeup }, slug) => {
       if (wakeup.status === 'skipped')
-        toast({ kind: 'bad', title: `${slug} was not woken.`, text: wakeup.detail ?? undefined })
-      else if (wakeup.status === 'coalesced')
-        toast({
-          title: `${slug} is being woken already.`,
-          text: 'This wakeup was merged with the one that is pending.',
-        })
-      else toast({ kind: 'done', title: `${slug} was woken.` })
+        return { kind: 'bad', title: `${slug} was not woken.`, text: wakeup.detail ?? undefined }
+      if (wakeup.status !== 'coalesced') return `${slug} was woken.`
+      const text = 'This wakeup was merged with the one that is pending.'
+      return { kind: 'note', title: `${slug} is being woken already.`, text }
     },
-    onError: showRefusal,
-  })
-  const undoPause = useMutation({
-    mutationFn: resume,
-    onSuccess: (_, slug) => toast({ kind: 'done', title: `${slug} was resumed.` }),
-    onError: showRefusal,
-  })
-  const doPause = useMutation({
-    mutationFn: pause,
-    onSuccess: (_, slug) =>
-      toast({
-        kind: 'done',
-        title: `${slug} is paused.`,
-        text: 'It finishes its current tasks and gets no new ones.',
-        act: { words: 'Resume', run: () => undoPause.mutate(slug) },
-      }),
-    onError: showRefusal,
-  })
-  const cannotOperate = whyNot('operate')
+    { right: 'work' },
+  )
+  const resume = useResume()
+  const pause = useAct(
+    (slug: string) => api().post('/agents/:id/pause', { params: { id: slug } }),
+    (_, slug) => ({
+      title: `${slug} is paused.`,
+      text: 'It finishes its current tasks and gets no new ones.',
+      act: { words: 'Resume', run: () => resume.run(slug) },
+    }),
+  )
   return {
-    wake: (agent: ActedOn) => wake.mutate(agent.slug),
-    pauseOrResume: (agent: ActedOn) =>
-      isStopped(agent) ? undoPause.mutate(agent.slug) : doPause.mutate(agent.slug),
-    whyNotWake: (agent: ActedOn) => whyNot('work') ?? unwakeable(agent),
+    wake: (agent: ActedOn) => wake.run(agent.slug),
+    pauseOrResume: (agent: ActedOn) => (isStopped(agent) ? resume : pause).run(agent.slug),
+    whyNotWake: (agent: ActedOn) => wake.whyNot ?? unwakeable(agent),
     // Resuming helps, whoever stopped it.
     whyNotPause: (agent: ActedOn) =>
-      cannotOperate ?? ended(agent) ?? (isStopped(agent) ? null : whyOwn(agent)),
-    isWaking: (slug: string) => wake.isPending && wake.variables === slug,
-    isPausing: (slug: string) =>
-      (doPause.isPending && doPause.variables === slug) ||
-      (undoPause.isPending && undoPause.variables === slug),
+      pause.whyNot ?? ended(agent) ?? (isStopped(agent) ? null : whyOwn(agent)),
+    isWaking: (slug: string) => wake.isBusy && wake.asked === slug,
+    isPausing: (slug: string) => [pause, resume].some(({ isBusy, asked }) => isBusy && asked === slug),
   }
 }
 

@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type Ref, useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { useDraft } from '../../parts/drafts.ts'
@@ -7,7 +7,7 @@ import { Field } from '../../parts/field.tsx'
 import { Select } from '../../parts/select.tsx'
 import { TextInput } from '../../parts/text-input.tsx'
 import { api } from '../../requests/api.ts'
-import { useSession } from '../../requests/session.ts'
+import { shownInPlace, useAct } from '../use-act.ts'
 import { type Made, MadeAgent } from './made-agent.tsx'
 import { freeSlug, makeAgent } from './make-agent.ts'
 import type { Cli } from './onboarding.ts'
@@ -19,7 +19,6 @@ const NAMES = ['agent-names']
 export function UseProgram(props: { programs: readonly Cli[]; actRef: Ref<HTMLButtonElement> | undefined }) {
   const { programs, actRef } = props
   const queries = useQueryClient()
-  const { whyNot } = useSession()
   const [type, setType] = useState<string | null>(null)
   const { value: folder, set: setFolder, drop } = useDraft('program-folder', '')
   const [made, setMade] = useState<Made | null>(null)
@@ -32,19 +31,19 @@ export function UseProgram(props: { programs: readonly Cli[]; actRef: Ref<HTMLBu
     gcTime: 0,
   })
   const slug = data ? freeSlug(data.items.map((agent) => agent.slug)) : null
-  const make = useMutation({
-    mutationFn: ({ id, adapterType }: { id: string; adapterType: string }) =>
+  const make = useAct(
+    ({ id, adapterType }: { id: string; adapterType: string }) =>
       makeAgent(id, adapterType, folder.trim() === '' ? {} : { cwd: folder.trim() }),
-    onSuccess: ({ slug, adapterType, adapterConfig }) => {
+    ({ slug, adapterType, adapterConfig }) => {
       const agent = { slug, adapterType, adapterConfig: adapterConfig ?? {} }
       setMade(agent)
       drop()
       test.mutate({ type: adapterType, config: agent.adapterConfig, agent: slug })
       void queries.invalidateQueries({ queryKey: NAMES })
     },
-  })
+    { right: 'configure_agents', onRefused: shownInPlace },
+  )
   if (!chosen) return null
-  const forbidden = whyNot('configure_agents')
   return (
     <>
       {made && <MadeAgent agent={made} test={test} />}
@@ -52,7 +51,7 @@ export function UseProgram(props: { programs: readonly Cli[]; actRef: Ref<HTMLBu
         className="flex flex-wrap items-end gap-3"
         onSubmit={(event) => {
           event.preventDefault()
-          if (slug !== null && !forbidden) make.mutate({ id: slug, adapterType: chosen.adapterType })
+          if (slug !== null && !make.whyNot) make.run({ id: slug, adapterType: chosen.adapterType })
         }}
       >
         {programs.length > 1 && (
@@ -79,8 +78,8 @@ export function UseProgram(props: { programs: readonly Cli[]; actRef: Ref<HTMLBu
           </Field>
         </div>
         <Button
-          busy={make.isPending || slug === null}
-          disabledReason={forbidden}
+          busy={make.isBusy || slug === null}
+          disabledReason={make.whyNot}
           icon="plus"
           kind="primary"
           ref={actRef}

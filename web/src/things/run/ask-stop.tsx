@@ -1,8 +1,6 @@
-import { useMutation } from '@tanstack/react-query'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
-import { showRefusal } from '../../parts/show-refusal.ts'
-import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
+import { useAct } from '../use-act.ts'
 import { shortId } from './run.ts'
 
 interface Stoppable {
@@ -13,22 +11,20 @@ interface Stoppable {
 
 /** Asks, then stops the run. There is no undo: its task waits for a person, who can put it back. */
 export function AskStop({ run, onClose }: { run: Stoppable; onClose: () => void }) {
-  const stop = useMutation({
-    mutationFn: (why: string) =>
+  const stop = useAct(
+    (why: string) =>
       api().post('/runs/:id/cancel', {
         params: { id: run.id },
         ...(why === '' ? {} : { body: { reason: why } }),
       }),
-    onSuccess: () =>
-      toast({ kind: 'done', title: `Run ${shortId(run.id)} of ${run.agent} is being stopped.` }),
-    onError: showRefusal,
-  })
+    `Run ${shortId(run.id)} of ${run.agent} is being stopped.`,
+  )
   return (
     <ConfirmDialog
       confirm="Stop the run"
       isDangerous
       onClose={onClose}
-      onConfirm={(why) => stop.mutate(why)}
+      onConfirm={(why) => stop.run(why)}
       open
       reason="optional"
       text={`${run.agent} is asked to end, and ended if it does not.${run.taskId === null ? '' : ' Its task then waits for a person, who can put it back.'}`}

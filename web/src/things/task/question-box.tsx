@@ -1,32 +1,26 @@
-import { useMutation } from '@tanstack/react-query'
 import { Button } from '../../parts/button.tsx'
 import { useDraft } from '../../parts/drafts.ts'
 import { Field } from '../../parts/field.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Markdown } from '../../parts/markdown.tsx'
 import { Moment } from '../../parts/moment.tsx'
-import { showRefusal } from '../../parts/show-refusal.ts'
 import { TextInput } from '../../parts/text-input.tsx'
-import { toast } from '../../parts/toasts.tsx'
-import { useSession } from '../../requests/session.ts'
 import { answerQuestion } from '../../requests/task-decisions.ts'
+import { useAct } from '../use-act.ts'
 import type { Task } from './use-task.ts'
 
 /** What its agent asks, and the place to answer. The answer is bound to the generation that asked. */
 export function QuestionBox({ task }: { task: Task }) {
-  const { whyNot } = useSession()
   const { question } = task
   const { value: text, set: setText, drop } = useDraft(`answer:${task.id}:${question?.generation}`, '')
-  const send = useMutation({
-    mutationFn: (answer: string) => answerQuestion(task.id, answer, question!.generation),
-    onSuccess: () => {
+  const send = useAct(
+    (answer: string) => answerQuestion(task.id, answer, question!.generation),
+    () => {
       drop()
-      toast({ kind: 'done', title: 'Answered. The task is queued again.' })
+      return 'Answered. The task is queued again.'
     },
-    onError: showRefusal,
-  })
+  )
   if (!question) return null
-  const forbidden = whyNot('operate')
   return (
     <section aria-label="Question" className="flex gap-3 rounded-card border border-line bg-ask-tint p-4">
       <Icon className="mt-0.5 text-ask" name="help" />
@@ -39,11 +33,11 @@ export function QuestionBox({ task }: { task: Task }) {
           <div className="flex flex-wrap gap-2">
             {question.options.map((option) => (
               <Button
-                busy={send.isPending}
+                busy={send.isBusy}
                 className="max-w-full"
-                disabledReason={forbidden}
+                disabledReason={send.whyNot}
                 key={option}
-                onClick={() => send.mutate(option)}
+                onClick={() => send.run(option)}
               >
                 <span className="truncate">{option}</span>
               </Button>
@@ -54,7 +48,7 @@ export function QuestionBox({ task }: { task: Task }) {
             className="flex flex-col gap-2"
             onSubmit={(event) => {
               event.preventDefault()
-              if (text.trim() !== '' && !forbidden) send.mutate(text.trim())
+              if (text.trim() !== '' && !send.whyNot) send.run(text.trim())
             }}
           >
             <Field label="Your answer">
@@ -62,8 +56,8 @@ export function QuestionBox({ task }: { task: Task }) {
             </Field>
             <span>
               <Button
-                busy={send.isPending}
-                disabledReason={forbidden ?? (text.trim() === '' ? 'An answer is needed.' : null)}
+                busy={send.isBusy}
+                disabledReason={send.whyNot ?? (text.trim() === '' ? 'An answer is needed.' : null)}
                 kind="primary"
                 type="submit"
               >

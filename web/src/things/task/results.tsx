@@ -11,12 +11,10 @@ import { Copyable } from '../../parts/copyable.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Loading } from '../../parts/loaded.tsx'
 import { Moment } from '../../parts/moment.tsx'
-import { showRefusal } from '../../parts/show-refusal.ts'
-import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
-import { useSession } from '../../requests/session.ts'
 import { promoteResult } from '../../requests/task-decisions.ts'
 import { shortCommit } from '../changes/work-words.ts'
+import { useAct } from '../use-act.ts'
 import { ResultDifference } from './result-difference.tsx'
 import type { Task } from './use-task.ts'
 import { ValueText } from './value-text.tsx'
@@ -119,23 +117,21 @@ function ResultHead(props: {
 }
 
 function Promote({ task, result }: { task: Task; result: Result }) {
-  const { whyNot } = useSession()
   const [isAsked, setAsked] = useState(false)
-  const promote = (reason: string) =>
-    promoteResult(task.id, result.workProductRef, reason).then(
-      () => toast({ kind: 'done', title: `The result of generation ${result.generation} is accepted now.` }),
-      showRefusal,
-    )
+  const promote = useAct(
+    (reason: string) => promoteResult(task.id, result.workProductRef, reason),
+    `The result of generation ${result.generation} is accepted now.`,
+  )
   return (
     <>
-      <Button disabledReason={whyNot('operate')} onClick={() => setAsked(true)} size="small">
+      <Button disabledReason={promote.whyNot} onClick={() => setAsked(true)} size="small">
         Promote
       </Button>
       <ConfirmDialog
         confirm="Promote result"
         draft={`${task.id} ${result.workProductRef}`}
         onClose={() => setAsked(false)}
-        onConfirm={(reason) => void promote(reason)}
+        onConfirm={(reason) => promote.run(reason)}
         open={isAsked}
         reason="required"
         text="It becomes the accepted result. The previous one stays in the list, and the agent working on the task loses it."

@@ -1,8 +1,7 @@
 import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx'
-import { showRefusal } from '../../../parts/show-refusal.ts'
-import { toast } from '../../../parts/toasts.tsx'
 import type { Asked } from '../../../requests/acts.ts'
 import { skipTask } from '../../../requests/task-decisions.ts'
+import { useAct } from '../../use-act.ts'
 import { shortName } from '../task-heading.tsx'
 import type { ShownTask, Task } from '../use-task.ts'
 import { AskAct } from './ask-act.tsx'
@@ -19,18 +18,14 @@ export function AskFirst(props: {
 }) {
   const { act, task, now, onClose, run } = props
   const name = shortName(task)
+  const skip = useAct((reason: string) => skipTask(task.id, reason, now.generation), `${name} skipped.`)
   switch (act) {
     case 'skip':
       return (
         <ConfirmDialog
           confirm="Skip task"
           onClose={onClose}
-          onConfirm={(reason) =>
-            skipTask(task.id, reason, now.generation).then(
-              () => toast({ kind: 'done', title: `${name} skipped.` }),
-              showRefusal,
-            )
-          }
+          onConfirm={(reason) => skip.run(reason)}
           open
           reason="required"
           text="It ends without a result. What depends on it follows its own rule."

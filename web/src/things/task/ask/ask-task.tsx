@@ -1,11 +1,10 @@
 import { AskDialog } from '../../../parts/ask-dialog.tsx'
 import { useDraft } from '../../../parts/drafts.ts'
 import { Field } from '../../../parts/field.tsx'
-import { showRefusal } from '../../../parts/show-refusal.ts'
 import { TextInput } from '../../../parts/text-input.tsx'
-import { toast } from '../../../parts/toasts.tsx'
 import { moneyText } from '../../../parts/wording.ts'
 import { completeByHand, setBudget } from '../../../requests/task-decisions.ts'
+import { useAct } from '../../use-act.ts'
 import { shortName } from '../task-heading.tsx'
 import type { ShownTask, Task } from '../use-task.ts'
 
@@ -31,20 +30,23 @@ export function AskBudget({ task, now, onClose }: Props) {
         : tokens !== '' && !/^[1-9]\d{0,14}$/.test(tokens)
           ? 'Tokens are a whole number.'
           : null
-  const save = () =>
-    setBudget(task.id, {
-      ...(usd !== '' && { limitUsd: usd }),
-      ...(tokens !== '' && { limitTokens: Number(tokens) }),
-    }).then(() => {
+  const save = useAct(
+    () =>
+      setBudget(task.id, {
+        ...(usd !== '' && { limitUsd: usd }),
+        ...(tokens !== '' && { limitTokens: Number(tokens) }),
+      }),
+    () => {
       drop()
-      toast({ kind: 'done', title: `Budget of ${shortName(task)} changed.` })
-    }, showRefusal)
+      return `Budget of ${shortName(task)} changed.`
+    },
+  )
   return (
     <AskDialog
       confirm={now.state === 'budget_exceeded' ? 'Raise the budget and continue' : 'Change budget'}
       missing={missing}
       onClose={onClose}
-      onConfirm={() => void save()}
+      onConfirm={() => save.run()}
       text={`Used so far: ${moneyText(now.costUsd)}, ${now.tokens} tokens. When it is used up, a person is asked.`}
       title={`Budget of ${shortName(task)}`}
     >
@@ -78,17 +80,19 @@ function resultIn(text: string): unknown {
 export function AskResult({ task, now, onClose }: Props) {
   const { value, set, drop } = useDraft(`result:${task.id}`, { text: '', summary: '' })
   const { text, summary } = value
-  const save = () =>
-    completeByHand(task.id, resultIn(text), summary.trim(), now.generation).then(() => {
+  const save = useAct(
+    () => completeByHand(task.id, resultIn(text), summary.trim(), now.generation),
+    () => {
       drop()
-      toast({ kind: 'done', title: `${shortName(task)} completed.` })
-    }, showRefusal)
+      return `${shortName(task)} completed.`
+    },
+  )
   return (
     <AskDialog
       confirm="Complete task"
       missing={text.trim() === '' ? 'A result is needed.' : null}
       onClose={onClose}
-      onConfirm={() => void save()}
+      onConfirm={() => save.run()}
       text="Your result is accepted as it is. The agent working on it loses it."
       title={`Complete ${shortName(task)} by hand`}
     >
