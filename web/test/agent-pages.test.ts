@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { barHeight } from '../src/pages/agent/run-bars.ts'
+import { barHeight } from '../src/pages/agent/run-strip.tsx'
 import { problemsIn } from '../src/pages/agent/server-problems.ts'
 import { isChangedElsewhere, promptMeets, promptOf, withPromptOf } from '../src/pages/agent/settings-draft.ts'
 import { freeSlug } from '../src/things/agent/make-agent.ts'

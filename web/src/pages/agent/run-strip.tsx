@@ -4,7 +4,6 @@ import { durationText } from '../../parts/wording.ts'
 import { HUE_FILL } from '../../theme/hues.ts'
 import { STATE_LOOKS } from '../../theme/marks.ts'
 import type { ListedRun } from '../../things/run/run.ts'
-import { barHeight } from './run-bars.ts'
 
 const STRIP_PX = 40
 const LOWEST_PX = 3
@@ -60,4 +59,10 @@ function summaryOf(states: readonly RunState[]): string {
   for (const state of states) counts.set(state, (counts.get(state) ?? 0) + 1)
   const parts = [...counts].map(([state, count]) => `${count} ${STATE_LOOKS[state].word.toLowerCase()}`)
   return `${states.length === 1 ? '1 run' : `Last ${states.length} runs`}: ${parts.join(', ')}.`
+}
+
+/** How high the bar of a run is, from 0 to 1. By the logarithm: runs of seconds and of hours are side by side. */
+export function barHeight(durationMs: number | null, longestMs: number): number {
+  if (durationMs === null || durationMs <= 0 || longestMs <= 0) return 0
+  return Math.min(Math.log1p(durationMs / 1_000) / Math.log1p(longestMs / 1_000), 1)
 }

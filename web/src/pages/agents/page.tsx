@@ -3,16 +3,17 @@ import { useMemo, useRef, useState } from 'react'
 import { AGENT_STATES, type AgentState } from '../../../../src/core/states.ts'
 import { useShortcuts } from '../../keys/shortcuts.ts'
 import { useGo } from '../../links.tsx'
+import { Button } from '../../parts/button.tsx'
 import { DataTable } from '../../parts/data-table.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Select } from '../../parts/select.tsx'
 import type { VirtualListHandle } from '../../parts/virtual-list.tsx'
+import { useSession } from '../../requests/session.ts'
 import { writeSearch } from '../../search-params.ts'
 import { STATE_LOOKS } from '../../theme/marks.ts'
 import { useAgentActs } from '../../things/agent/use-agent-acts.ts'
 import { agentColumns, DROPS } from './columns.tsx'
-import { NewAgentButton } from './new-agent-button.tsx'
 import { NoAgents } from './no-agents.tsx'
 import { type ListedAgent, useAgents } from './use-agents.ts'
 
@@ -106,4 +107,20 @@ function useAgentKeys(given: {
     },
     'c a': { words: 'New agent', run: () => go('/agents/new') },
   })
+}
+
+function NewAgentButton() {
+  const go = useGo()
+  const { whyNot } = useSession()
+  return (
+    <Button
+      disabledReason={whyNot('configure_agents')}
+      icon="plus"
+      kind="primary"
+      onClick={() => go('/agents/new')}
+      size="small"
+    >
+      New agent
+    </Button>
+  )
 }

@@ -13,7 +13,6 @@ import { shortName } from '../../things/task/card-words.ts'
 import { useDesk, useOnDesk } from './desk.ts'
 import { draggableCard } from './drag.ts'
 import { useMoves } from './moves.ts'
-import { stripeOf } from './stripe.ts'
 
 interface Props {
   id: string
@@ -121,4 +120,13 @@ function useCardElement(id: string, column: BoardColumn, canDrag: boolean) {
     return draggableCard(element.current, () => world.shown(id), desk)
   }, [canDrag, isKnown, world, desk, id])
   return element as React.RefObject<never>
+}
+
+const TINTS = 8
+
+/** Tasks of one mission have a stripe of one tint, in every browser. */
+function stripeOf(missionId: string): number {
+  let sum = 0
+  for (const letter of missionId) sum = (sum * 31 + letter.charCodeAt(0)) % 9973
+  return (sum % TINTS) + 1
 }

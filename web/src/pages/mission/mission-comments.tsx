@@ -1,7 +1,7 @@
 import { whetherDone } from '../../parts/show-refusal.ts'
-import { commentOnMission } from '../../requests/comments.ts'
 import { CommentForm } from '../../things/comments/comment-form.tsx'
 import { CommentThread } from '../../things/comments/comment-thread.tsx'
+import { commentOnMission } from '../../things/comments/thread.ts'
 
 /** What people and agents said about the mission. The next agent that works on one of its tasks gets them. */
 export function MissionComments({ id }: { id: string }) {

@@ -1,20 +1,23 @@
 import { useParams, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
 import { useShortcuts } from '../../keys/shortcuts.ts'
 import { useSiblingKeys } from '../../keys/siblings.ts'
 import { useGo } from '../../links.tsx'
+import { Button } from '../../parts/button.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Loading } from '../../parts/loaded.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Segmented } from '../../parts/segmented.tsx'
+import { useSession } from '../../requests/session.ts'
 import { writeSearch } from '../../search-params.ts'
+import { gapsOf, gapsText } from '../../things/changes/work-words.ts'
+import { AskStop } from '../../things/run/ask-stop.tsx'
 import { shortId } from '../../things/run/run.ts'
 import { EndedBadly } from './ended-badly.tsx'
 import { type RunAddress, RunBody } from './run-body.tsx'
 import { RunFacts, RunHeading, runTitle } from './run-header.tsx'
-import { StopRun } from './stop-run.tsx'
-import { isRunLive, type RunEvent, useRun, useRunEvents } from './use-run.ts'
+import { isRunLive, type Run as OneRun, type RunEvent, useRun, useRunEvents } from './use-run.ts'
 import { RUN_VIEWS, type RunView } from './views.ts'
-import { WorkFlag } from './work-flag.tsx'
 
 const WORDS: Record<RunView, string> = { nice: 'Nice', raw: 'Raw', timeline: 'Timeline', details: 'Details' }
 
@@ -73,5 +76,35 @@ function Flags({ events, isLive }: { events: readonly RunEvent[]; isLive: boolea
       <Icon name="warning" />
       {flag.message}
     </p>
+  )
+}
+
+/** One line above the log when the work of the run is not complete; its details say more. */
+function WorkFlag({ run, onShow }: { run: OneRun; onShow: () => void }) {
+  const words = run.folder && gapsText(gapsOf(run.folder))
+  if (!words) return null
+  return (
+    <p className="mx-6 mb-3 flex items-center gap-2 rounded-card bg-ask-tint px-3 py-1.5 text-row font-medium text-ask max-sm:mx-4">
+      <Icon className="shrink-0" name="warning" />
+      <span className="min-w-0 flex-1 wrap-anywhere">{words}</span>
+      <button className="touchable shrink-0 underline" onClick={onShow} type="button">
+        Details
+      </button>
+    </p>
+  )
+}
+
+function StopRun({ run }: { run: OneRun }) {
+  const { whyNot } = useSession()
+  const [isAsked, setAsked] = useState(false)
+  const reason = whyNot('operate')
+  useShortcuts('Run', { s: { words: 'Stop the run', run: () => setAsked(true), isOff: reason !== null } })
+  return (
+    <>
+      <Button disabledReason={reason} icon="stop" onClick={() => setAsked(true)} shortcut="s" size="small">
+        Stop
+      </Button>
+      {isAsked && <AskStop onClose={() => setAsked(false)} run={run} />}
+    </>
   )
 }

@@ -2,11 +2,11 @@ import { lazy, type ReactNode, Suspense } from 'react'
 import { isNotStarted } from '../../../../src/core/runs/states.ts'
 import { LogBar } from '../../logs/log-bar.tsx'
 import { Transcript } from '../../logs/transcript.tsx'
+import { Empty } from '../../parts/empty.tsx'
 import { RunDetails } from './run-details.tsx'
 import { RunTimeline } from './run-timeline.tsx'
 import { isRunLive, type Run, type useRunEvents } from './use-run.ts'
 import type { RunView } from './views.ts'
-import { WaitingRun } from './waiting-run.tsx'
 
 const RawLog = lazy(() => import('../../logs/raw-log.tsx').then(({ RawLog }) => ({ default: RawLog })))
 
@@ -69,5 +69,16 @@ export function RunBody(props: {
         query={q}
       />
     </Suspense>
+  )
+}
+
+/** A run that has not begun has neither log nor steps. */
+function WaitingRun({ agent }: { agent: string }) {
+  return (
+    <Empty
+      drawing="path"
+      text={`It starts as soon as a node has a free slot and ${agent} may run.`}
+      title="Waiting to start"
+    />
   )
 }

@@ -3,7 +3,6 @@ import { Button } from '../../parts/button.tsx'
 import { copyText } from '../../parts/copyable.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { bytesText } from '../../parts/wording.ts'
-import { commandLine, requestLine } from './told-words.ts'
 import { type Invocation, useInvocation } from './use-run.ts'
 
 /** What the agent of a run was given: its prompt, the command or the request, and the names of what came with it. */
@@ -95,3 +94,14 @@ function Names({ label, names }: { label: string; names: readonly string[] }) {
     </div>
   )
 }
+
+/** What needs no quotes in a shell. */
+const PLAIN = /^[\w@%+=:,./-]+$/
+
+const quoted = (text: string) => (PLAIN.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
+
+/** As it would be typed. Nothing is typed: programs are started without a shell. */
+const commandLine = ({ command, args }: NonNullable<Invocation['program']>) =>
+  [command, ...args].map(quoted).join(' ')
+
+const requestLine = ({ method, url }: NonNullable<Invocation['request']>) => `${method} ${url}`

@@ -1,17 +1,22 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams, useSearch } from '@tanstack/react-router'
-import { useShortcuts } from '../../keys/shortcuts.ts'
+import { useState } from 'react'
+import { type Shortcuts, useShortcuts } from '../../keys/shortcuts.ts'
 import { useSiblingKeys } from '../../keys/siblings.ts'
-import { useGo } from '../../links.tsx'
+import { PageLink, useGo } from '../../links.tsx'
+import { Empty } from '../../parts/empty.tsx'
+import { Field } from '../../parts/field.tsx'
 import { Loading } from '../../parts/loaded.tsx'
 import { Page } from '../../parts/page.tsx'
+import { TextInput } from '../../parts/text-input.tsx'
+import { searchQuery } from '../../requests/search.ts'
 import { writeSearch } from '../../search-params.ts'
 import { TASK_TABS } from '../../things/task/tabs.ts'
 import { TaskActButtons } from '../../things/task/task-acts.tsx'
 import { firstTab, TaskBody, type TaskPlace } from '../../things/task/task-body.tsx'
 import { TaskFacts, TaskHeading, titleOf } from '../../things/task/task-heading.tsx'
+import type { useTaskRuns } from '../../things/task/use-task.ts'
 import { type Task as TaskRead, useShownTask, useTask } from '../../things/task/use-task.ts'
-import { MissingTask } from './missing-task.tsx'
-import { useOpenRuns } from './use-open-runs.ts'
 
 /** One task: why it is in its state, its generations, results and comments, and all that can be done. */
 export function Task() {
@@ -51,5 +56,56 @@ function TaskPage({ task, idOrKey }: { task: TaskRead; idOrKey: string }) {
     >
       <TaskBody isCompact={false} now={now} onPlace={show} place={place} task={task} />
     </Page>
+  )
+}
+
+const KEYS = ['1', '2', '3', '4', '5', '6', '7', '8', '9'] as const
+
+/** The keys 1 to 9 open the last run of that generation, if the runs are on the page. */
+function useOpenRuns(id: string): void {
+  const queries = useQueryClient()
+  const go = useGo()
+  const open = (generation: number) => {
+    const read = queries.getQueryData<{ body: ReturnType<typeof useTaskRuns>['data'] }>(['task-runs', id])
+    const run = read?.body?.items
+      .filter((one) => one.generation === generation)
+      .sort((a, b) => (a.id < b.id ? 1 : -1))[0]
+    if (run) go(`/runs/${run.id}`)
+  }
+  const shortcuts: Shortcuts = Object.fromEntries(
+    KEYS.map((key) => [key, { words: `Open the run of generation ${key}`, run: () => open(Number(key)) }]),
+  )
+  useShortcuts('Runs of the task', shortcuts)
+}
+
+/** No task has this name here: maybe another one was meant. */
+function MissingTask({ name }: { name: string }) {
+  const [q, setQ] = useState(name)
+  const { data } = useQuery({ ...searchQuery(q.trim()), enabled: q.trim() !== '' })
+  const tasks = data?.items.filter(({ kind }) => kind === 'task') ?? []
+  return (
+    <div className="mx-auto flex max-w-prose flex-col">
+      <Empty
+        drawing="search"
+        text={`There is no task ${name.slice(0, 80)} here, or it was removed.`}
+        title="Not in this workspace"
+      />
+      <Field label="Look for a task">
+        <TextInput onChange={(event) => setQ(event.target.value)} type="search" value={q} />
+      </Field>
+      {data && tasks.length === 0 && <p className="mt-2 text-row text-muted">No task matches that.</p>}
+      <ul aria-label="Found tasks" className="mt-2 flex flex-col">
+        {tasks.map((task) => (
+          <li key={task.id}>
+            <PageLink
+              className="touchable flex min-h-8 items-center rounded-chip px-2 text-row hover:bg-hover"
+              to={`/tasks/${task.id}`}
+            >
+              <span className="min-w-0 truncate">{task.title}</span>
+            </PageLink>
+          </li>
+        ))}
+      </ul>
+    </div>
   )
 }

@@ -1,11 +1,11 @@
 import { mayBeDone } from '../../../../src/core/acts.ts'
 import { Button } from '../../parts/button.tsx'
 import { whetherDone } from '../../parts/show-refusal.ts'
-import { commentOnTask } from '../../requests/comments.ts'
 import { useSession } from '../../requests/session.ts'
 import { useTaskActs } from '../../requests/use-task-acts.ts'
 import { CommentForm, type Writing } from '../comments/comment-form.tsx'
 import { CommentThread } from '../comments/comment-thread.tsx'
+import { commentOnTask } from '../comments/thread.ts'
 import { showOutcome } from './ask/show-outcome.ts'
 import type { ShownTask, Task } from './use-task.ts'
 

@@ -1,3 +1,4 @@
+import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { parseTaskKey } from '../../../../src/core/keys.ts'
 import { PageLink } from '../../links.tsx'
@@ -10,8 +11,8 @@ import { Money } from '../../parts/money.tsx'
 import { ProgressBar } from '../../parts/progress-bar.tsx'
 import { Tokens } from '../../parts/tokens.tsx'
 import { durationText } from '../../parts/wording.ts'
+import { api } from '../../requests/api.ts'
 import { Neighbours } from './neighbours.tsx'
-import { Track } from './track.tsx'
 import type { ShownTask, Task } from './use-task.ts'
 import { ValueText } from './value-text.tsx'
 
@@ -168,3 +169,19 @@ function Folded({ words, children }: { words: string; children: unknown }) {
 
 const isEmptyObject = (value: unknown) =>
   typeof value === 'object' && value !== null && Object.keys(value).length === 0
+
+/** The track of a task, and what the track is for. */
+function Track({ project, track }: { project: string; track: string }) {
+  const { data } = useQuery({
+    queryKey: ['project', project],
+    queryFn: ({ signal }) => api().get('/projects/:slug', { params: { slug: project }, signal }),
+    staleTime: 60_000,
+  })
+  const purpose = data?.tracks.find((one) => one.track === track)?.purpose ?? null
+  return (
+    <span className="break-words whitespace-normal">
+      {track}
+      {purpose !== null && <span className="text-muted"> · {purpose}</span>}
+    </span>
+  )
+}

@@ -52,24 +52,28 @@ export function useTask(idOrKey: string) {
   return snapshot
 }
 
+/** What the card says as well, in its form. */
+function asCard({ state, generation, attempt, priority, agent, resultDigest, ...task }: Task) {
+  const { holder, progress, dueAt, awaits } = task
+  return {
+    ...{ state, generation, attempt, priority, agent, resultDigest },
+    holder: holder && { agent: holder.agent, leaseExpiresAt: Date.parse(holder.leaseExpiresAt) },
+    percent: progress?.percent ?? null,
+    step: progress?.step ?? null,
+    dueAt: dueAt === null ? null : Date.parse(dueAt),
+    awaits: awaits && AWAITS[awaits.kind],
+  }
+}
+
 /** The card knows what happened a moment ago, and acts that are on their way. Archived tasks have none. */
 function shownTask(task: Task, card: ShownCard | undefined) {
   const isNewer = card !== undefined && (card.version >= task.version || card.pending !== undefined)
+  const changing: ReturnType<typeof asCard> = isNewer ? card : asCard(task)
   return {
-    state: isNewer ? card.state : task.state,
+    ...changing,
     isPending: card?.pending !== undefined,
-    generation: isNewer ? card.generation : task.generation,
-    attempt: isNewer ? card.attempt : task.attempt,
-    priority: isNewer ? card.priority : task.priority,
-    agent: isNewer ? card.agent : task.agent,
-    holder: isNewer ? card.holder : holderOf(task),
-    percent: isNewer ? card.percent : (task.progress?.percent ?? null),
-    step: isNewer ? card.step : (task.progress?.step ?? null),
-    dueAt: isNewer ? card.dueAt : task.dueAt === null ? null : Date.parse(task.dueAt),
     costUsd: card?.costUsd ?? task.cost,
     tokens: card?.tokens ?? task.tokensUsed,
-    awaits: isNewer ? card.awaits : task.awaits === null ? null : AWAITS[task.awaits.kind],
-    resultDigest: isNewer ? card.resultDigest : task.resultDigest,
     purpose: task.purpose,
   }
 }
@@ -82,9 +86,6 @@ const AWAITS = {
   dead_letter: 'person',
   alert: 'agent',
 } as const
-
-const holderOf = ({ holder }: Task) =>
-  holder && { agent: holder.agent, leaseExpiresAt: Date.parse(holder.leaseExpiresAt) }
 
 export function useShownTask(task: Task): ShownTask {
   return shownTask(task, useCard(task.id))

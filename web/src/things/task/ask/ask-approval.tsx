@@ -4,7 +4,7 @@ import { useCard } from '../../../live/hooks.ts'
 import { Button } from '../../../parts/button.tsx'
 import { Dialog } from '../../../parts/dialog.tsx'
 import { Icon } from '../../../parts/icon.tsx'
-import { ReviewOfTask } from '../../changes/review-of-task.tsx'
+import { ReviewOfTask } from '../../changes/review.tsx'
 import { AskRejection } from './ask-rejection.tsx'
 import type { AskedTask, Asking } from './asked-first.ts'
 
