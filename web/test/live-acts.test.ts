@@ -89,7 +89,7 @@ describe('an act on a task', () => {
     const outcome = await acts.run({ act: 'pause' }, [task.id])
     expect(outcome).toMatchObject({
       kind: 'refused',
-      refused: [{ id: task.id, lawful: expect.arrayContaining(['reset']) }],
+      refused: [{ id: task.id, allowed: expect.arrayContaining(['reset']) }],
     })
     expect(outcome.words).toMatch(/^It is over\. B-014 is cancelled since \d+ (s|min), generation 0\.$/)
     expect(shown().pending).toBeUndefined()

@@ -19,79 +19,63 @@ const COMPLETE: ReadonlySet<string> = new Set([
 /** A checkpoint is more than its event contains. */
 const isNews: Follows = ({ type, payload }) => !COMPLETE.has(type) || payload.checkpoint === true
 
-const namesAgent: Follows = ({ payload, entityType, by }) =>
-  typeof payload.agent === 'string' || entityType === 'agent' || by.kind === 'agent'
+/** Matches by an id or a slug. */
+const of =
+  (isAbout: (event: LiveEvent, id: string) => boolean) =>
+  (id: string): Follows =>
+  (event) =>
+    isAbout(event, id)
 
-const isOf = ({ taskId, payload }: LiveEvent, id: string) => taskId === id || payload.taskId === id
-
+const isOfTask = ({ taskId, payload }: LiveEvent, id: string) => taskId === id || payload.taskId === id
+const isOfRuns: Follows = (event) => event.entityType === 'run' && isNews(event)
 /** Items of the inbox have no entity of their own: their events are about what waits. */
 const isOfInbox: Follows = ({ type }) => type.startsWith('inbox_')
+/** Moving from one state to another changes neither which tasks a mission has nor how they depend on each other. */
+const isMove: Follows = ({ from, to }) => from !== null && to !== null
 
 export const about = {
   anything: isNews,
+
   /** The task, its claims, results, comments and runs. */
-  task:
-    (id: string): Follows =>
-    (event) =>
-      isOf(event, id) && isNews(event),
+  task: of((event, id) => isOfTask(event, id) && isNews(event)),
+
   /** The mission with all its tasks. */
-  mission:
-    (id: string): Follows =>
-    (event) =>
-      event.missionId === id && isNews(event),
+  mission: of((event, id) => event.missionId === id && isNews(event)),
   /** The mission alone: its plan, comments and reports, not what its tasks do. */
-  missionItself:
-    (id: string): Follows =>
-    ({ entityType, missionId }) =>
-      entityType === 'mission' && missionId === id,
-  /** Which tasks a mission has and how they depend on each other. A task that only moves from one state to another changes neither. */
-  missionGraph:
-    (id: string): Follows =>
-    (event) =>
-      event.missionId === id &&
-      isNews(event) &&
-      (event.entityType === 'mission' ||
-        (event.entityType === 'task' && (event.from === null || event.to === null))),
+  missionItself: of(({ entityType, missionId }, id) => entityType === 'mission' && missionId === id),
+  missionGraph: of((event, id) => {
+    if (event.missionId !== id || !isNews(event)) return false
+    return event.entityType === 'mission' || (event.entityType === 'task' && !isMove(event))
+  }),
   /** All missions with their tasks. */
   missions: ((event) => event.missionId !== null && isNews(event)) satisfies Follows,
-  /** An agent, what it holds and its runs. An account that is rate limited may be its own, even if other agents used it up. */
-  agent:
-    (slug: string): Follows =>
-    ({ payload, entityType }) =>
+
+  /** The agent, what it holds and its runs. An account that is rate limited may be its own, even if other agents used it up. */
+  agent: of(
+    ({ payload, entityType }, slug) =>
       payload.agent === slug || (entityType === 'agent' && payload.until !== undefined),
+  ),
   /** All agents, what they hold and how far they are. */
-  agents: namesAgent,
+  agents: (({ payload, entityType, by }) =>
+    typeof payload.agent === 'string' || entityType === 'agent' || by.kind === 'agent') satisfies Follows,
   /** Who could take a task: agents as they are, not what they do. */
   agentsThemselves: (({ entityType }) => entityType === 'agent') satisfies Follows,
-  run:
-    (id: string): Follows =>
-    (event) =>
-      event.runId === id && isNews(event),
+  wakeupsOfAgent: of(
+    (event, slug) => event.payload.agent === slug && (event.entityType === 'wakeup' || isOfRuns(event)),
+  ),
+
+  run: of((event, id) => event.runId === id && isNews(event)),
   /** All that a run says about itself but its usage, which is no line of its timeline. */
-  runTimeline:
-    (id: string): Follows =>
-    ({ runId, type }) =>
-      runId === id && type !== 'run_usage',
-  runs: ((event) => event.entityType === 'run' && isNews(event)) satisfies Follows,
-  runsOfTask:
-    (id: string): Follows =>
-    (event) =>
-      isOf(event, id) && about.runs(event),
-  runsOfAgent:
-    (slug: string): Follows =>
-    (event) =>
-      event.payload.agent === slug && about.runs(event),
-  wakeupsOfAgent:
-    (slug: string): Follows =>
-    (event) =>
-      event.payload.agent === slug && (event.entityType === 'wakeup' || about.runs(event)),
+  runTimeline: of(({ runId, type }, id) => runId === id && type !== 'run_usage'),
+  runs: isOfRuns,
+  runsOfTask: of((event, id) => isOfTask(event, id) && isOfRuns(event)),
+  runsOfAgent: of((event, slug) => event.payload.agent === slug && isOfRuns(event)),
+
+  inbox: isOfInbox,
+  inboxOfMission: of((event, id) => event.missionId === id && isOfInbox(event)),
+
   /** The first agents and missions of a workspace. */
   beginnings: (({ entityType, type }) =>
     (entityType === 'agent' || entityType === 'mission') &&
     /_(created|registered)$/.test(type)) satisfies Follows,
-  inbox: isOfInbox,
-  inboxOfMission:
-    (id: string): Follows =>
-    (event) =>
-      event.missionId === id && isOfInbox(event),
 }

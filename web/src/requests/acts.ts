@@ -62,7 +62,7 @@ interface RefusedTask {
   id: string
   words: string
   /** What can be done with it now. */
-  lawful: Act[]
+  allowed: Act[]
 }
 
 export type ActOutcome =
@@ -241,9 +241,9 @@ export class TaskActs {
     if (tasks.length > 0) await world.readNow(tasks.map(({ id }) => id))
     return tasks.map(({ id, why }) => {
       const card = this.#card(id)
-      if (!card) return { id, words: why, lawful: [] }
+      if (!card) return { id, words: why, allowed: [] }
       const words = `${why} ${standing(nameOfTask(id, card), card, this.#live.now())}`
-      return { id, words, lawful: actsFor(card) }
+      return { id, words, allowed: actsFor(card) }
     })
   }
 

@@ -123,8 +123,8 @@ function useColumnDrop(
       canDrop: () => desk.get().dragged?.drops.columns[name] !== undefined,
       over: (clientY) => setPlace(clientY === null ? null : placeOf(clientY)),
       drop: (clientY) => {
-        const lawful = desk.get().dragged?.drops.columns[name]
-        if (lawful) latest.current.onDrop(lawful, placeOf(clientY))
+        const allowed = desk.get().dragged?.drops.columns[name]
+        if (allowed) latest.current.onDrop(allowed, placeOf(clientY))
       },
     })
   }, [desk, name, list])
