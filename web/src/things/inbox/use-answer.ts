@@ -7,12 +7,12 @@ import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
 import { DECISIONS, type Decision, type InboxItem } from './kinds.ts'
 
+/** What a person decided, bound to what they saw. There is no undo: the answer goes to the agent or mission that waits for it. */
+
 /** Names of what is written about an item and not sent yet. An answer may be written on the page of its task as well. */
 export const answerDraft = ({ about, generation }: Pick<InboxItem, 'about' | 'generation'>) =>
   `answer:${about.taskId}:${generation}`
 export const budgetDraft = ({ id }: Pick<InboxItem, 'id'>) => `budget:${id}`
-
-/** What a person decided, bound to what they saw. There is no undo: the answer goes to the agent or mission that waits for it. */
 
 export interface Given {
   decision: Decision

@@ -1,20 +1,4 @@
-/** The heading of one layer in a table of tasks. */
-export function LayerHead({ layer, tasks, columns }: { layer: number; tasks: number; columns: number }) {
-  return (
-    <tr className="@max-[800px]:block">
-      <th
-        className="px-2 pt-3 pb-1 text-left text-label font-medium text-faint @max-[800px]:block"
-        colSpan={columns}
-        scope="rowgroup"
-      >
-        {layer === 0 ? 'At once' : `Step ${layer + 1}`}
-        {tasks > 1 && `, ${tasks} tasks in parallel`}
-      </th>
-    </tr>
-  )
-}
-
-/** Which tasks of a plan can be worked on at the same time. Pure. */
+/** Which tasks of a plan can be worked on at the same time. */
 
 interface Planned {
   readonly tempId: string
@@ -36,4 +20,20 @@ export function layersOf<Task extends Planned>(tasks: readonly Task[]): Task[][]
     left = left.filter(({ tempId }) => !placed.has(tempId))
   }
   return layers
+}
+
+/** The heading of one layer in a table of tasks. */
+export function LayerHead({ layer, tasks, columns }: { layer: number; tasks: number; columns: number }) {
+  return (
+    <tr className="@max-[800px]:block">
+      <th
+        className="px-2 pt-3 pb-1 text-left text-label font-medium text-faint @max-[800px]:block"
+        colSpan={columns}
+        scope="rowgroup"
+      >
+        {layer === 0 ? 'At once' : `Step ${layer + 1}`}
+        {tasks > 1 && `, ${tasks} tasks in parallel`}
+      </th>
+    </tr>
+  )
 }

@@ -3,11 +3,6 @@ import type { Card } from '../../live/card.ts'
 import { reasonText } from '../../parts/wording.ts'
 import { nameOfTask, shortKey } from '../../requests/act-words.ts'
 
-export const PRIORITIES = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] as const
-
-/** The key of a priority: 0 stands for 10. */
-export const keyOfPriority = (priority: number) => String(priority % 10)
-
 /** What a card says, in as few words as fit. Pure. */
 
 export const COLUMN_WORDS = {
@@ -68,3 +63,8 @@ export const agesFrom = ({ state, createdAt, stateSince, completedAt }: Card) =>
 /** "2/4": the attempt it is in, of all that it has. Nothing is said before the first. */
 export const attemptWords = ({ attempt, maxRetries }: Card) =>
   attempt === 0 ? null : `${Math.min(attempt, maxRetries + 1)}/${maxRetries + 1}`
+
+export const PRIORITIES = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] as const
+
+/** The key of a priority: 0 stands for 10. */
+export const keyOfPriority = (priority: number) => String(priority % 10)
