@@ -14,7 +14,7 @@ interface Props {
   fields: readonly SchemaField[]
   words: FieldWords
   control: Control<FormValues>
-  /** By field. */
+  /** Problems by field. */
   problems: Readonly<Record<string, string>>
 }
 

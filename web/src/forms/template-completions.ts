@@ -32,6 +32,6 @@ export const completions = autocompletion({
   override: [variablesAt],
   icons: false,
   maxRenderedOptions: 60,
-  // It opens only inside braces: an Enter that follows accepts it.
+  // The list opens only inside braces: an Enter that follows accepts it.
   interactionDelay: 0,
 })

@@ -23,7 +23,7 @@ interface Props {
   value: string
   onChange: (value: string) => void
   variables: readonly TemplateVariable[]
-  /** As the server reported them for the value, or for one that was typed a moment ago. */
+  /** Problems that the server reported for the value, or for one that was typed a moment ago. */
   problems: readonly TemplateProblem[]
   /** Ids of what names and describes it. */
   labelledBy: string

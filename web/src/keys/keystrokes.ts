@@ -29,7 +29,7 @@ export const isSingleKey = (keys: string) =>
     .split(' ')
     .every((stroke) => !/^(Mod|Alt)\+/.test(stroke) && [...stroke.replace('Shift+', '')].length === 1)
 
-/** Of the strokes so far: the binding they complete, whether another may follow, or neither. */
+/** What the strokes so far mean: the binding they complete, whether another may follow, or neither. */
 export function matchStrokes(
   strokes: readonly string[],
   bound: Iterable<string>,

@@ -15,7 +15,7 @@ export function useListOf(kind: Kind, ids: readonly string[]): void {
   })
 }
 
-/** Its neighbour in a list; null: there is none, or it is not in it. Pure. */
+/** The neighbour of an item in a list; null: there is none, or the item is not in it. Pure. */
 function siblingIn(ids: readonly string[], id: string, by: -1 | 1): string | null {
   const place = ids.indexOf(id)
   return place === -1 ? null : (ids[place + by] ?? null)

@@ -13,7 +13,7 @@ export const columnOf = ({ state, pending }: ShownCard): BoardColumn =>
 /** What a column shows. A new value whenever something in it changed. */
 export interface ColumnView {
   readonly ids: readonly string[]
-  /** Of all its tasks, loaded or not. */
+  /** Count of all its tasks, loaded or not. */
   readonly count: number
   readonly hasMore: boolean
 }

@@ -176,7 +176,7 @@ export class Boards {
 
   async loadMore(board: OpenBoard, column: BoardColumn, pageSize = NEXT_PAGE): Promise<void> {
     const cursor = board.list.cursorOf(column)
-    // Without a cursor its end was dropped from memory: it is read from the beginning.
+    // A column without a cursor lost its end to save memory: it is read from the beginning.
     const limit = cursor === null ? Math.min(board.list.loadedIn(column) + pageSize, MOST_IN_PAGE) : pageSize
     const query = { ...board.filter, column, limit: String(limit), ...(cursor !== null && { cursor }) }
     const turn = this.#loads.get(board)

@@ -16,7 +16,7 @@ interface Entry<T> {
   seq: number
   /** The number of the answer that it comes from. */
   readAt: number
-  /** It changed in a way that no event describes, and is read again as soon as it is on the screen. */
+  /** The entity changed in a way that no event describes, and is read again as soon as it is on the screen. */
   isStale: boolean
 }
 
@@ -113,7 +113,7 @@ export class Entities {
     }
   }
 
-  /** Its listeners are called at the next flush. */
+  /** Listeners of the entity are called at the next flush. */
   touch(kind: Kind, id: string): void {
     for (const listener of this.#listeners[kind].get(id) ?? []) this.#changed.add(listener)
   }

@@ -18,7 +18,7 @@ export class InboxCount {
     return () => this.#listeners.delete(listener)
   }
 
-  /** As it was read; events up to this number are in it. */
+  /** The count as it was read; events up to this number are in it. */
   set(count: number, seq: number): void {
     this.#seq = seq
     this.#change(count)

@@ -74,7 +74,7 @@ export class OpenBoard {
     const counts = isNews && !this.#count(event, applied)
     if (isArchived) this.list.drop(event.taskId)
     else if (shown) this.list.place(shown)
-    // It may be reserved for this agent now, which no event says.
+    // The task may be reserved for this agent now, which no event says.
     const mayEnter = this.filter.agent !== undefined && applied.mustBeRead && event.to === 'queued'
     return { card: !isArchived && (mayEnter || (!shown && this.#mayShow(event))), counts }
   }

@@ -22,7 +22,7 @@ interface Pending {
   patch: Partial<Card>
   /** The version of the task after the act, once it is answered. */
   doneVersion: number | null
-  /** Its event does not contain the new value: only the card that is read afterwards does. */
+  /** The event does not contain the new value: only the card that is read afterwards does. */
   needsRead: boolean
   /** Made of this card: rows compare by identity. */
   from: Card | null
@@ -62,7 +62,7 @@ export class PendingActs {
     this.#byTask.set(id, { act, patch, needsRead, doneVersion: null, from: null, shown: null })
   }
 
-  /** It was done; the event that says so may still be on its way. True: nothing more is awaited. */
+  /** The act was done; the event that says so may still be on its way. True: nothing more is awaited. */
   answered(id: string, version: number | null, card: Card | undefined): boolean {
     const pending = this.#byTask.get(id)
     if (!pending) return true

@@ -27,7 +27,7 @@ export class Retry {
     this.#report(this.#clock.now() + waitMs)
   }
 
-  /** It succeeded, or is no longer needed. */
+  /** The read succeeded, or is no longer needed. */
   done(): void {
     this.#clock.clearTimeout(this.#timer)
     if (this.#failures > 0) this.#report(null)

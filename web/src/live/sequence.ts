@@ -8,7 +8,7 @@ interface Numbered {
 }
 
 type Offer<E> =
-  /** They follow what was taken before. Those that were already taken are left out. */
+  /** The events follow what was taken before. Those that were already taken are left out. */
   | { kind: 'next'; events: readonly E[] }
   /** At least one is missing before them: the log must be read after `after`. */
   | { kind: 'hole'; after: number }

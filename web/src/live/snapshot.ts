@@ -35,7 +35,7 @@ export function advanced<T>(
   return seq === snapshot.seq ? snapshot : { body, seq }
 }
 
-/** It is read again this often at most. */
+/** A snapshot is read again this often at most. */
 const REFETCH_EVERY_MS = 2_000
 
 interface Handlers<T> {

@@ -254,7 +254,7 @@ export class EventSocket {
     try {
       this.#socket.send(JSON.stringify({ output: this.#followed }))
     } catch {
-      // It is not open yet: sent again with its first frame.
+      // The socket is not open yet: sent again with its first frame.
     }
   }
 

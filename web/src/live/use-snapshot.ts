@@ -26,7 +26,7 @@ export function useSnapshot<T>(
     staleTime: Number.POSITIVE_INFINITY,
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
-    // Without a keeper that applies events it is no longer current.
+    // An answer without a keeper that applies events is no longer current.
     gcTime: 0,
     // The first read is retried at once; a later one by the keeper, which reports it.
     retry: (failures, error) => {

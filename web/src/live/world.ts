@@ -28,7 +28,7 @@ export class World {
   readonly #requests: WorldRequests
   /** Finished tasks that no board has shown: whether they are archived is not known. */
   readonly #perhapsArchived = new Set<string>()
-  /** By task: the cards that wait for it and name it. */
+  /** Cards that wait for a task and name it, by the task. */
   readonly #waiting = new Map<string, Set<string>>()
   /** Cards that wait for more tasks than they name. */
   readonly #waitingForMore = new Set<string>()
@@ -123,7 +123,7 @@ export class World {
     const applied = apply(this.entities, event)
     const { taskId, to } = event
     if (taskId === null) return
-    // As if its card were not known: the card alone does not say whether the task was counted.
+    // Treated as if its card were not known: the card alone does not say whether the task was counted.
     if (this.#perhapsArchived.has(taskId)) applied.before = undefined
     if (to !== null) this.#perhapsArchived.delete(taskId)
     const { after, isArchived, mustBeRead } = applied
@@ -144,7 +144,7 @@ export class World {
     return this.entities.markStale('card', id) || this.boards.has(id)
   }
 
-  /** It came into view, and what is known of it is old: even its place may be wrong. */
+  /** A card came into view, and what is known of it is old: even its place may be wrong. */
   #enteredStale({ taskId, to }: LiveEvent): boolean {
     return to !== null && this.entities.isStale('card', taskId!) && this.boards.has(taskId!)
   }
@@ -205,7 +205,7 @@ export class World {
         this.#keep(cardFrom(item), seq)
         this.#show(before, this.shown(item.id)!)
       }
-      // Those that are not in the answer do not exist, or may not be read.
+      // Cards that are not in the answer do not exist, or may not be read.
       for (const id of ids) this.#forBoards.delete(id)
       for (const event of reading.after(seq)) this.#apply(event)
       this.flush()

@@ -8,14 +8,14 @@ import { unitAfterBytes, utf8Bytes } from './utf8.ts'
 export type LogStream = 'stdout' | 'stderr' | 'system'
 
 export interface Line {
-  /** Its first byte in the log: its address, which stays the same while the log grows. */
+  /** Address of the line: its first byte in the log, which stays the same while the log grows. */
   readonly offset: number
-  /** With its line end. */
+  /** Length with its line end. */
   readonly bytes: number
   readonly stream: LogStream
   /** When its first byte was written, in ms; null: not known. */
   readonly at: number | null
-  /** Without its line end, with all control characters. */
+  /** Text without its line end, with all control characters. */
   readonly raw: string
   /** It has no line end yet: what the same stream writes next continues it. */
   readonly isOpen: boolean

@@ -43,7 +43,7 @@ interface Props {
   adapterType: string
   /** The beginning and the end of its output, shown until the steps are read. */
   excerpt: string | null
-  /** Of the run: each row shows its share. */
+  /** Tokens of the whole run: each row shows its share. */
   totalTokens: number
   /** Then what failed is shown first, not the end. */
   endedBadly: boolean

@@ -8,7 +8,7 @@ interface Sized {
 
 /** Below it a row has two lines. */
 export const TWO_LINES_BELOW_PX = 800
-/** From here on the second line has room for what a phone leaves out. */
+/** The width from which the second line has room for what a phone leaves out. */
 export const ROOM_FROM_PX = 480
 
 const GAP_PX = 12
@@ -20,7 +20,7 @@ const floorOf = ({ width }: Sized) => Number(/^(?:minmax\()?(\d+)/.exec(width)?.
 const neededBy = (columns: readonly Sized[]) =>
   columns.reduce((sum, column) => sum + floorOf(column) + GAP_PX, 2 * PADDING_PX - GAP_PX)
 
-/** Without as many of those that may go, the first first, as it takes for the others to have their least width. */
+/** The columns that fit: those that may go are dropped, the first first, until the others have their least width. */
 export function columnsWithin<Column extends Sized>(
   columns: readonly Column[],
   drops: readonly string[],

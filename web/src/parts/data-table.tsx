@@ -21,7 +21,7 @@ export interface Column<Row> {
   cell: (row: Row) => ReactNode
   align?: 'start' | 'end'
   canSort?: boolean
-  /** Its place where rows have two lines, as on a phone. `room`: in the second, where that is not as narrow as a phone. */
+  /** The column's place where rows have two lines, as on a phone. `room`: in the second, where that is not as narrow as a phone. */
   phone?: 'first' | 'second' | 'room' | 'hidden'
 }
 
@@ -43,7 +43,7 @@ interface Props<Row> {
   onSort?: (sort: Sort) => void
   onNearEnd?: () => void
   rowHeight?: number
-  /** Of the two lines, where they hold buttons for fingers. */
+  /** Height of the two lines, where they hold buttons for fingers. */
   touchRowHeight?: number
   ref?: Ref<VirtualListHandle>
 }

@@ -6,7 +6,7 @@ import { Tooltip } from './tooltip.tsx'
 
 interface Props extends Omit<ComponentProps<'button'>, 'disabled' | 'children'> {
   icon: IconName
-  /** Its name, in the tooltip and for screen readers. */
+  /** The button's name, in the tooltip and for screen readers. */
   label: string
   size?: 'small' | 'usual'
   disabledReason?: string | null | undefined

@@ -4,7 +4,7 @@ const SHOWN: Record<string, string> = { Mod: 'Ctrl', Space: 'Space', ArrowUp: 'â
 export function Kbd({ keys }: { keys: string }) {
   const strokes = keys.split(' ').map((stroke) => {
     const parts = stroke.split('+')
-    // As keyboards label them; alone, a small letter is not the same key as a large one.
+    // Keys as keyboards label them; alone, a small letter is not the same key as a large one.
     return parts.map((key) => SHOWN[key] ?? (parts.length > 1 && key.length === 1 ? key.toUpperCase() : key))
   })
   return (

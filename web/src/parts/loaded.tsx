@@ -15,7 +15,7 @@ interface Props<T> {
   rows: number
   rowHeight?: number
   label?: string
-  /** Of the space around it, where the answer has its own. */
+  /** Classes of the space around it, where the answer has its own. */
   className?: string
 }
 

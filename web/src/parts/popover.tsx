@@ -4,7 +4,7 @@ import type { ReactElement, ReactNode } from 'react'
 /** A small panel on a button, for a filter or a detail. */
 export function Popover(props: {
   trigger: ReactElement
-  /** Its name for screen readers. */
+  /** The popover's name for screen readers. */
   label: string
   align?: 'start' | 'center' | 'end'
   open?: boolean

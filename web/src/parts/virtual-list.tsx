@@ -155,7 +155,7 @@ function useNear(
 ) {
   const isNearEnd = last !== undefined && last >= count - NEAR_ROWS
   const isNearStart = first !== undefined && first < NEAR_ROWS
-  // By the count too: when more rows came and the end is still near, the callback is called again.
+  // The count matters too: when more rows came and the end is still near, the callback is called again.
   // biome-ignore lint/correctness/useExhaustiveDependencies: count is the reason to call again
   useEffect(() => {
     if (isNearEnd) onNearEnd?.()

@@ -231,7 +231,7 @@ export class TaskActs {
       })
   }
 
-  /** They go back at once. Their state is read first: a faster change by another user is not on the screen yet. */
+  /** Refused cards go back at once. Their state is read first: a faster change by another user is not on the screen yet. */
   async #refused(tasks: readonly { id: string; why: string }[]): Promise<RefusedTask[]> {
     const { world } = this.#live
     for (const { id } of tasks) {

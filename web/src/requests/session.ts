@@ -34,7 +34,7 @@ export function useSession() {
   }, [data])
 }
 
-/** With the token of a one-time link, or with a key. Answers where the workspace is. */
+/** Signs in with the token of a one-time link, or with a key. Returns the address of the workspace. */
 export async function signIn(given: { token: string } | { key: string }): Promise<string> {
   const { workspace, pageValue } = await apiForSignIn().post('/session', { body: given })
   keepSignedIn({ ...workspace, pageValue })

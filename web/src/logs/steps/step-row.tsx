@@ -13,7 +13,7 @@ interface Props {
   row: StepRow
   isOpen: boolean
   isSelected: boolean
-  /** Of the run: the bar shows the share of this row. */
+  /** Tokens of the whole run: the bar shows the share of this row. */
   totalTokens: number
   onToggle: (key: number) => void
   onSelect: (key: number) => void

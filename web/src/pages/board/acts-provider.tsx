@@ -26,7 +26,7 @@ const isAskedFirst = (act: BoardAct): act is (typeof ASKED_FIRST)[number] =>
 interface Asking {
   act: SharedAct
   ids: readonly string[]
-  /** As it was when the question was asked, if it is one task. */
+  /** The card as it was when the question was asked, if it is one task. */
   card: ShownCard | undefined
 }
 

@@ -37,7 +37,7 @@ export class Desk {
     this.set({ selected })
   }
 
-  /** From the card that was selected last to this one, in the order of the column that has both. */
+  /** Selects from the card that was selected last to this one, in the order of the column that has both. */
   selectRange(id: string, order: readonly string[]): void {
     const from = this.#rangeFrom === null ? -1 : order.indexOf(this.#rangeFrom)
     const to = order.indexOf(id)

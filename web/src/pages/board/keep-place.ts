@@ -1,7 +1,7 @@
 /** A column that is scrolled does not jump when tasks come or go above the rows being read. Pure. */
 
 interface Kept {
-  /** By how many rows the row being read has moved. */
+  /** How many rows the row being read has moved by. */
   rows: number
   /** How many of the rows above it are new. */
   newer: number

@@ -36,7 +36,7 @@ function travel(element: HTMLElement, from: DOMRect): void {
   const to = element.getBoundingClientRect()
   if (to.width === 0 || to.bottom < 0 || to.top > innerHeight) return
   const traveller = element.cloneNode(true) as HTMLElement
-  // It is only visible: no query finds it twice.
+  // The copy is only visible: no query finds it twice.
   traveller.removeAttribute('data-card')
   traveller.inert = true
   Object.assign(traveller.style, {

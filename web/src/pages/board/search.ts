@@ -12,7 +12,7 @@ export const BOARD_SEARCH = {
   agent: param.text,
   tag: param.text,
   q: param.text,
-  /** Of the list: `cost`, or `-cost` for the largest first. */
+  /** Order of the list: `cost`, or `-cost` for the largest first. */
   sort: param.text,
   /** Opens the side panel. */
   task: param.text,

@@ -37,7 +37,7 @@ const LARGEST_FIRST: readonly string[] = ['priority', 'attempt', 'cost']
 
 export const canSort = (column: string) => Object.hasOwn(VALUES, column)
 
-/** As in the address: `cost`, or `-cost` for the largest first. */
+/** The order in the address: `cost`, or `-cost` for the largest first. */
 export function sortIn(text: string | undefined): Sort | undefined {
   if (text === undefined) return undefined
   const isDescending = text.startsWith('-')
@@ -53,7 +53,7 @@ export const nextSort = (before: Sort | undefined, chosen: Sort): Sort =>
     ? chosen
     : { column: chosen.column, isDescending: LARGEST_FIRST.includes(chosen.column) }
 
-/** These ids in the order; those whose cards are not known stay last, and equals as they were. */
+/** The ids in the order; those whose cards are not known stay last, and equals as they were. */
 export function sorted(
   ids: readonly string[],
   { column, isDescending }: Sort,

@@ -96,7 +96,7 @@ function MenuButton({ card }: { card: ShownCard }) {
   )
 }
 
-/** Its element can be dragged, and travels when the task moves to another column. */
+/** The card's element can be dragged, and travels when the task moves to another column. */
 function useCardElement(id: string, column: BoardColumn, canDrag: boolean) {
   const element = useRef<HTMLElement>(null)
   const { world } = useLive()

@@ -14,7 +14,7 @@ export interface Row {
   closed: Closed | null
 }
 
-/** It is not known who ended it. */
+/** An end of which nobody knows who caused it. */
 export const CLOSED_UNSEEN: Closed = { by: null, because: '', at: 0 }
 
 /**

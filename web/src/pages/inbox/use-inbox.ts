@@ -68,7 +68,7 @@ export function useInbox(sort: InboxSort) {
   return { ...read, rows: shown.rows, total, hasMore: data?.nextCursor != null }
 }
 
-/** These never change: another generation or version is another item. */
+/** Items of tasks and plans never change: another generation or version is another item. */
 const isBound = (id: string) => /^(task|plan):/.test(id)
 
 const itemIdIn = ({ item }: LiveEvent['payload']) => (item as { id?: unknown } | undefined)?.id

@@ -23,7 +23,7 @@ import { useTasksOf } from './use-mission.ts'
 
 const HEAD = 'px-2 py-1.5 text-left text-label font-medium text-muted'
 const CELL = 'px-2 py-2 align-top @max-[800px]:block @max-[800px]:px-0 @max-[800px]:py-0.5'
-/** As many cards as one request reads. */
+/** Tasks shown at first: as many cards as one request reads. */
 const ROWS_AT_ONCE = 200
 
 /** The tasks by layers. Each row is its card, so it changes with its task. */

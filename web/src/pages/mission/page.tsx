@@ -133,7 +133,7 @@ function Facts({ mission }: { mission: Shown }) {
 const unknownCostWords = ({ totalCost, runs, unknownRuns }: Shown) =>
   totalCost === null || unknownRuns === 0 ? null : ` (unknown for ${unknownRuns} of ${runs} runs)`
 
-/** Its progress, what it cost, and why it does not continue. */
+/** Progress of the mission, what it cost, and why it does not continue. */
 function Standing({ mission }: { mission: Shown }) {
   const { goal, totalCost, config, errorMessage, resultSummary } = mission
   const limit = config.budget?.maxUsd

@@ -18,7 +18,7 @@ export interface DraftTask {
   /** The agent or the command that judges. */
   readonly judgeBy: string
   readonly budgetUsd: string
-  /** As the plan has it, with the fields that are not edited here. */
+  /** The task as the plan has it, with the fields that are not edited here. */
   readonly rest: Json
 }
 type Json = Readonly<Record<string, unknown>>

@@ -11,7 +11,7 @@ export const useMission = (id: string) =>
     { follows: about.mission(id) },
   )
 
-/** Those of one mission; the badge counts all. */
+/** Items that wait in one mission; the badge counts all. */
 export const useWaitingOf = (id: string) =>
   useSnapshot(
     ['mission-inbox', id],

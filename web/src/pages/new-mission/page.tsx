@@ -60,7 +60,7 @@ const missionOf = ({ goal, title, by, planner, plan, autonomy, below, budget, ac
   },
 })
 
-/** From a goal to a plan: an agent makes it, or a person writes it. */
+/** The way from a goal to a plan: an agent makes it, or a person writes it. */
 export function NewMission() {
   const { goal = '' } = useSearch({ from: '/missions/new' })
   const go = useGo()

@@ -23,7 +23,7 @@ export function RunHeading({ run }: { run: Run }) {
   )
 }
 
-/** Of which task, how long, how much. */
+/** The run's task, how long it took and how much it cost. */
 export function RunFacts({ run }: { run: Run }) {
   const cached = run.usage?.cachedInputTokens
   return (

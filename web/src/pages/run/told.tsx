@@ -100,7 +100,7 @@ const PLAIN = /^[\w@%+=:,./-]+$/
 
 const quoted = (text: string) => (PLAIN.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
 
-/** As it would be typed. Nothing is typed: programs are started without a shell. */
+/** The command as it would be typed. Nothing is typed: programs are started without a shell. */
 const commandLine = ({ command, args }: NonNullable<Invocation['program']>) =>
   [command, ...args].map(quoted).join(' ')
 

@@ -11,7 +11,7 @@ import { Tiles } from './tiles.tsx'
 import { useRunningRuns } from './use-running-runs.ts'
 import { shownAt } from './wall.ts'
 
-/** As many as one socket follows. */
+/** Tiles on a page: as many runs as one socket follows. */
 const TILES_A_PAGE = 16
 
 /** All that runs now, side by side, with its last lines. */

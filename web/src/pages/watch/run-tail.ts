@@ -10,7 +10,7 @@ import { linesOfStep, type TailLine } from './step-lines.ts'
 
 const LINES_SHOWN = 8
 const STEPS_KEPT = 24
-/** Of a line without its end: a progress bar may be drawn for hours. */
+/** Limit of a line without its end: a progress bar may be drawn for hours. */
 const MOST_UNFINISHED = 2_000
 
 /** After one of these, it is not known whether the agent thinks. */
@@ -18,7 +18,7 @@ const IS_OVER: readonly Step['kind'][] = ['ended', 'asked', 'limited']
 
 export class RunTail {
   readonly #adapterType: string
-  /** Its lines are JSON: a part of one cannot be read. */
+  /** The log's lines are JSON: a part of one cannot be read. */
   readonly #isKnown: boolean
   #reader: TranscriptReader
   /** The reader starts again after a hole, and so do its numbers. */
@@ -103,7 +103,7 @@ export class RunTail {
     this.#isCut = this.#isKnown
   }
 
-  /** Without the rest of a line whose beginning is not known. A whole one of JSON stays. */
+  /** The text without the rest of a line whose beginning is not known. A whole line of JSON stays. */
   #afterCut(text: string): string {
     const newline = text.indexOf('\n')
     if (newline === -1) return ''
@@ -131,5 +131,5 @@ export class RunTail {
   }
 }
 
-/** Its program waits for a tool, a person or a limit, or thinks already. */
+/** The program waits for a tool, a person or a limit, or thinks already. */
 const isWaiting = ({ isOpen, kind }: Step) => isOpen || kind === 'thought' || IS_OVER.includes(kind)

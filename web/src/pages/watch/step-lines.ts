@@ -8,7 +8,7 @@ export interface TailLine {
   readonly key: string
   readonly text: string
   readonly look: 'plain' | 'said' | 'quiet' | 'bad'
-  /** It has been running since then: the time is counted behind it. */
+  /** The step has been running since then: the time is counted behind it. */
   readonly since: number | null
 }
 
@@ -86,7 +86,7 @@ const shownLines = (text: string, count: number) =>
     .slice(-count)
     .map(plainText)
 
-/** Without the Markdown markers for headings, bold and code. */
+/** The text without the Markdown markers for headings, bold and code. */
 const inOneLine = (text: string) =>
   text
     .slice(0, MOST_SAID)

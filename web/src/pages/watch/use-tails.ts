@@ -78,7 +78,7 @@ function openTails(tails: Tails, runs: readonly WatchedRun[], changed: Set<strin
       changed.add(id)
     }
   }
-  // Without their logs, tiles begin with what comes next.
+  // Tiles whose logs could not be read begin with what comes next.
   api()
     .post('/runs/tails', { body: { ids: fresh.map(({ id }) => id) } })
     .then(

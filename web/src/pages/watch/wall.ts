@@ -17,7 +17,7 @@ export interface WatchedRun extends ListedRun {
   readonly flag: Flag | null
   /** What it did last, in the words of its status: a repeated status is no progress. */
   readonly lastStatuses: readonly string[]
-  /** Of its mission; null: not known, or without one. */
+  /** Budget of its mission that is spent; null: not known, or without one. */
   readonly budgetPercent: number | null
 }
 

@@ -12,7 +12,7 @@ export function Programs(props: {
   clis: Onboarding['clis']
   isLooking: boolean
   onLookAgain: () => void
-  /** Of the button that Enter presses, if it is one of these. */
+  /** Ref of the button that Enter presses, if it is one of these. */
   actRef?: Ref<HTMLButtonElement> | undefined
 }) {
   const { clis, isLooking, onLookAgain, actRef } = props

@@ -2,7 +2,7 @@ import { useClock } from '../../parts/clock.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { clockText, exactText } from '../../parts/wording.ts'
 
-/** Its account is rate limited: until when, and how many others are on it. */
+/** The agent's account is rate limited: until when, and how many others are on it. */
 export interface Rests {
   until: string
   others: number

@@ -1,7 +1,7 @@
 import type { RunsAs } from '../../../../src/core/agent-policy.ts'
 import { Icon } from '../../parts/icon.tsx'
 
-/** As whom agents run on this node, in words, and what to do about it. */
+/** The user that agents run as on this node, in words, and what to do about it. */
 
 const WORDS: Record<RunsAs, { title: string; short: string; text: string }> = {
   baton: {

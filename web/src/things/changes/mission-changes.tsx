@@ -74,7 +74,7 @@ const Warning = ({ children }: { children: React.ReactNode }) => (
   </p>
 )
 
-/** Those that no other one contains: to merge them is to merge all. */
+/** Branches that no other one contains: to merge them is to merge all. */
 function Branches({ changes: { branches, branchCount } }: { changes: RepositoryChanges }) {
   return (
     <ul aria-label="Branches" className="flex min-w-0 flex-col gap-1 text-row">

@@ -18,7 +18,7 @@ type AskedTask = Pick<Task, 'id' | 'title' | 'description' | 'plan' | 'verificat
 
 interface Reviewed {
   task: AskedTask
-  /** Of the attempt that is judged. */
+  /** Generation of the attempt that is judged. */
   generation: number
   /** What it was seen with: other work is read again. */
   digest: string | null

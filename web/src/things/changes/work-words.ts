@@ -85,5 +85,5 @@ export const linesText = (added: number, deleted: number) => `+${countText(added
 export const continuesText = ({ generation, agent, isSameFolder }: NonNullable<Folder['continues']>) =>
   `attempt ${generation} of ${agent}, in ${isSameFolder ? 'the same folder' : 'a new folder'}`
 
-/** As git shortens them. */
+/** A commit as git shortens it. */
 export const shortCommit = (commit: string) => commit.slice(0, 10)

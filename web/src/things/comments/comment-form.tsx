@@ -21,7 +21,7 @@ export function CommentForm(props: {
   /** The task or the mission: what is written is kept by it until it is sent. */
   about: string
   replyTo: Comment | null
-  /** It was sent, or is no longer a reply. */
+  /** Called when it was sent, or is no longer a reply. */
   onDone: () => void
   /** Whether it was sent. */
   comment: (text: string) => Promise<boolean>

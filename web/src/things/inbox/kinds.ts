@@ -107,7 +107,7 @@ export const otherWays = ({ actions, waitsFor, reason }: InboxItem): Decision[] 
     ? []
     : OTHER_WAYS.filter((one) => one !== wayOn(actions) && actions.includes(one))
 
-/** These need more than a decision, so they are not taken for several items at once. */
+/** Decisions that need words as well, so they are not taken for several items at once. */
 const NEEDS_WORDS: readonly Decision[] = ['answer', 'raise']
 export const canBeTogether = (decision: Decision) => !NEEDS_WORDS.includes(decision)
 

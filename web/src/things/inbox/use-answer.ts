@@ -25,7 +25,7 @@ export interface Given {
   budget?: { maxUsd?: string; maxTokens?: number } | { limitUsd?: string; limitTokens?: number }
 }
 
-/** It changed between reading and answering. */
+/** What changed between reading and answering. */
 export interface Change {
   seen: InboxItem
   detail: string
@@ -34,7 +34,7 @@ export interface Change {
   now: InboxItem | null
 }
 
-/** Of what was seen: the same thing may wait again later. */
+/** The key of what was seen: the same thing may wait again later. */
 export const seenKey = ({ id, generation, digest }: InboxItem) => `${id} ${generation} ${digest}`
 
 const boundTo = ({ generation, digest }: InboxItem) => ({

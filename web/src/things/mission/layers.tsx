@@ -5,7 +5,7 @@ interface Planned {
   readonly dependsOn: readonly { readonly on: string }[]
 }
 
-/** By the longest path from a task that waits for none of the plan. A plan never has cycles; with one, this still ends. */
+/** Layers by the longest path from a task that waits for none of the plan. A plan never has cycles; with one, this still ends. */
 export function layersOf<Task extends Planned>(tasks: readonly Task[]): Task[][] {
   const layers: Task[][] = []
   const placed = new Set<string>()

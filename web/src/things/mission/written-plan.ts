@@ -32,7 +32,7 @@ export function tasksOf(plan: unknown): PlannedTask[] {
   return tasks.map((task) => ({
     tempId: task.tempId,
     title: task.title ?? task.description?.split('\n')[0] ?? task.tempId,
-    // Without a title, the first line of the description is it.
+    // A task without a title has the first line of its description.
     description: task.title ? (task.description ?? null) : restOf(task.description),
     successCriteria: task.successCriteria ?? null,
     agent: task.agent ?? null,

@@ -13,7 +13,7 @@ export const COLUMN_WORDS = {
   done: 'Done',
 } as const satisfies Record<BoardColumn, string>
 
-/** As people say it: the rest of a key repeats the title. */
+/** The name that people say: the rest of a key repeats the title. */
 export const shortName = (id: string, card: Card | undefined): string => shortKey(nameOfTask(id, card))
 
 const AWAITS = {

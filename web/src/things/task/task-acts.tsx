@@ -30,7 +30,7 @@ export function TaskActButtons({ task, now, hasKeys }: Props) {
   const forbidden = whyNot('operate')
   const run = async (asked: Asked) => {
     const isDone = await showOutcome(acts.run(asked, [task.id]))
-    // It may have changed while it was read: what is there now is shown.
+    // The task may have changed while it was read: what is there now is shown.
     if (!isDone && asked.act === 'approve') setAsking('approve')
   }
   const begin = (act: Act) => (isAskedFirst(act) ? setAsking(act) : void run({ act } as Asked))

@@ -4,7 +4,7 @@ import type { Asked } from '../../../requests/acts.ts'
 
 /** Acts before which something is asked: a reason, a value, or a confirmation. */
 
-/** Those that a board offers, too. `again`: retry, start over, or back to the queue. */
+/** Acts that a board offers, too. `again`: retry, start over, or back to the queue. */
 export type SharedAct =
   | 'cancel'
   | 'approve'
@@ -29,9 +29,9 @@ export type AskedTask = Pick<
 
 /** What a question is about. */
 interface AskedAbout {
-  /** As people name it: "B-014", or "12 tasks". */
+  /** The name that people use: "B-014", or "12 tasks". */
   readonly name: string
-  /** As it was when the question was asked; undefined: there are several. */
+  /** The task as it was when the question was asked; undefined: there are several. */
   readonly one: AskedTask | undefined
 }
 
