@@ -1,8 +1,8 @@
 import { Assignment } from '../src/flow/assignment.ts'
 import { openKernel } from '../src/flow/open-kernel.ts'
+import { BATCH } from '../src/flow/upkeep-context.ts'
 import { serverDirectory } from '../src/kernel/server-directory.ts'
 import { type CoordinatorContext, STEPS } from '../src/upkeep/pass.ts'
-import { BATCH } from '../src/upkeep/steps.ts'
 import { closedLoop, type Measured } from './drive.ts'
 import { type Bed, makeBed } from './setup.ts'
 

@@ -97,7 +97,11 @@ describe('on postgres, upkeep', () => {
   const aMinuteAgo = ({ store, workspace }: Work) =>
     new Work(store, workspace, new Combiner(earlier(store, 60_000)))
   const pass = (work: Work, looks: AlertLooks = new Map()) =>
-    settleAlerts({ kernel: kernelOf(work) as unknown as ServerKernel, only: work.workspace }, looks)
+    settleAlerts({
+      kernel: kernelOf(work) as unknown as ServerKernel,
+      only: work.workspace,
+      alertLooks: looks,
+    })
   const look = (work: Work) => (work.store as PostgresStore).alerts.look(work.workspace)
 
   test('raises what an agent does not take in time, and is due at that time', async () => {

@@ -63,7 +63,7 @@ const list = async (work: Work, withEnded = false): Promise<AgentRecord[]> => {
 }
 const agentNow = async (work: Work, slug: string) =>
   (await list(work, true)).find((agent) => agent.slug === slug)
-const passOfContractors = (work: Work) => settleContractors(kernelOf(work), 100, { only: work.workspace })
+const passOfContractors = (work: Work) => settleContractors({ kernel: kernelOf(work), only: work.workspace })
 const follow = (work: Work, slug: string, missionId: number) =>
   commandAgent(work, slug, { kind: 'followMission', missionId }, 'system')
 const able = { capabilities: ['go', 'sql'] }

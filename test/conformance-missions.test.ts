@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { TaskRecord } from '../src/core/records.ts'
 import { settleMissions } from '../src/flow/missions/upkeep.ts'
+import { BATCH } from '../src/flow/upkeep-context.ts'
 import { kernelOf } from './support/mission-upkeep.ts'
 import {
   commandMission,
@@ -356,8 +357,8 @@ describe.each(kinds)('on %s', (kind) => {
       const mission = missionIn(await createMission(work, many(501)))
       await commandMission(work, mission.uuid, { kind: 'cancel', reason: null })
       const kernel = kernelOf(work)
-      const pass = () => settleMissions(kernel, 100, { only: work.workspace })
-      expect(await pass(), 'as after a full batch').toBe(100)
+      const pass = () => settleMissions({ kernel, only: work.workspace })
+      expect(await pass(), 'as after a full batch').toBe(BATCH)
       expect(await pass()).toBe(1)
       expect((await missionNow(work, mission)).phase).toBe('cancelled')
       expect(await pass()).toBe(0)

@@ -26,7 +26,7 @@ async function begun(h: WakeupWorkspace, done: number) {
 }
 
 const follow = (h: WakeupWorkspace) => cluster.store().followers.follow(h.id, REPORTS, 'now')
-const write = (h: WakeupWorkspace) => writeReports(cluster.kernel(), 500, { only: h.id })
+const write = (h: WakeupWorkspace) => writeReports({ kernel: cluster.kernel(), only: h.id })
 const reports = (h: WakeupWorkspace) =>
   cluster.rows<{ task: number | null; version: number; seq: number }>(
     `select task_id::int as task, version, ended_seq::int as seq from reports where workspace_id = $1 order by report_id`,
@@ -147,7 +147,7 @@ test('the first mission of a workspace is reported on, also when a routine start
 test('missions that are older than reports are followed from the next look on', async () => {
   const h = await cluster.workspace()
   const { tasks } = await begun(h, 0)
-  await followMissions(cluster.kernel())
+  await followMissions({ kernel: cluster.kernel() })
   for (const task of tasks) await h.work.submit(task, granted(await h.work.claim(task, alpha)))
   await write(h)
   expect(await reports(h)).toHaveLength(3)

@@ -2,12 +2,12 @@ import { Refused } from '../core/errors.ts'
 import { Assignment } from '../flow/assignment.ts'
 import type { Coordination, CoordinatorState, PassReport } from '../flow/coordination.ts'
 import type { AlertLooks } from '../flow/inbox/alerts.ts'
+import { BATCH } from '../flow/upkeep-context.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
 import { StoreUnavailable } from '../store/store.ts'
 import type { Leadership } from './leadership.ts'
-import { assignIn, CHORES, STEPS, type UpkeepStep } from './pass.ts'
+import { assignIn, CHORES, type Chore, STEPS } from './pass.ts'
 import { pause } from './pause.ts'
-import { BATCH } from './steps.ts'
 
 const TICK_MS = 250
 /** The longest time between two ticks when there is nothing to do; the leader lease must be renewed. */
@@ -44,9 +44,9 @@ export class Coordinator implements Coordination {
   readonly #log: Log
   readonly #stopping = new AbortController()
   /** When each step last ran. */
-  readonly #doneAt = new Map<Pick<UpkeepStep, 'run'>, number>()
+  readonly #doneAt = new Map<Chore, number>()
   /** Those of AWAITING that may have something to do. */
-  readonly #pending = new Set<Pick<UpkeepStep, 'run'>>(AWAITING)
+  readonly #pending = new Set<Chore>(AWAITING)
   #upkeepAt = Number.POSITIVE_INFINITY
   /** When something was last known to be committed or due: a step that began later has nothing to do. */
   #pendingSince = performance.now()
@@ -104,7 +104,7 @@ export class Coordinator implements Coordination {
   }
 
   async recover(only: number | null): Promise<PassReport> {
-    const did = nothing()
+    const did: Record<string, number> = {}
     const since = await this.#kernel.store.cluster.listeningSince()
     const context = {
       ...this.#contextOf(undefined),
@@ -116,13 +116,15 @@ export class Coordinator implements Coordination {
     }
     // A step takes a batch at a time: of all workspaces, one must not hide the others behind its own.
     const rounds = only === null ? MOST_ROUNDS : 1
-    for (const { name, run } of STEPS)
+    for (const { name, run } of STEPS) {
+      did[name] = 0
       for (let round = 0; round < rounds; round++) {
         const done = await run(context)
         did[name] += done
         if (done < BATCH) break
       }
-    return did
+    }
+    return did as PassReport
   }
 
   async #run(): Promise<void> {
@@ -182,7 +184,7 @@ export class Coordinator implements Coordination {
     } catch (error) {
       if (isEndOfPass(error)) throw error
       // Steps that can read what they need must not wait for those that cannot.
-      this.#log.error({ err: error }, 'it could not be read what is due')
+      this.#log.error({ err: error }, 'could not read what is due')
       this.#allPending()
     }
   }
@@ -193,9 +195,9 @@ export class Coordinator implements Coordination {
   }
 
   /** Nothing was committed or due since it ran. Chores depend on time alone, so they never rest. */
-  #isResting(step: Pick<UpkeepStep, 'run'>): boolean {
-    if (AWAITING.some(({ run }) => run === step.run)) return !this.#pending.has(step)
-    return STEPS.some(({ run }) => run === step.run) && this.#pendingSince <= (this.#doneAt.get(step) ?? 0)
+  #isResting(step: Chore): boolean {
+    if (AWAITING.some((one) => one === step)) return !this.#pending.has(step)
+    return STEPS.some((one) => one === step) && this.#pendingSince <= (this.#doneAt.get(step) ?? 0)
   }
 
   async #pass(term: number): Promise<void> {
@@ -212,7 +214,7 @@ export class Coordinator implements Coordination {
         else this.#pendingSince = performance.now()
         // A failing step must not stop the others.
         if (isEndOfPass(error)) throw error
-        this.#log.error({ err: error, step: step.run.name }, 'a step of the coordinator failed')
+        this.#log.error({ err: error, step: step.name }, 'a step of the coordinator failed')
       })
       this.#doneAt.set(step, began)
     }
@@ -221,12 +223,12 @@ export class Coordinator implements Coordination {
   }
 
   /** Repeats while a full batch was due. Renews the leader lease in between, and stops when that fails. */
-  async #repeat({ run }: Pick<UpkeepStep, 'run'>, term: number): Promise<void> {
+  async #repeat({ run }: Chore, term: number): Promise<void> {
     for (;;) {
       if ((await this.#leadership.hold()) !== term)
         throw new Refused('NOT_LEADER', `Term ${term} of the coordinator is over.`)
       const done = await run(this.#contextOf(term))
-      if (done < BATCH || this.#stopping.signal.aborted) return
+      if (!(Number(done) >= BATCH) || this.#stopping.signal.aborted) return
     }
   }
 
@@ -277,19 +279,3 @@ export class Coordinator implements Coordination {
 /** The leadership or the database is lost, so every further step would fail as well. */
 const isEndOfPass = (error: unknown) =>
   error instanceof StoreUnavailable || (error instanceof Refused && error.code === 'NOT_LEADER')
-
-const nothing = (): PassReport => ({
-  agentsJudged: 0,
-  sessionsJudged: 0,
-  tasksMoved: 0,
-  tasksUnblocked: 0,
-  missionsSettled: 0,
-  contractorsSettled: 0,
-  routinesSettled: 0,
-  orphansCancelled: 0,
-  tasksAssigned: 0,
-  alertsSettled: 0,
-  reportsWritten: 0,
-  agentsWoken: 0,
-  countersCorrected: 0,
-})

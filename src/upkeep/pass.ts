@@ -1,23 +1,16 @@
 import { Refused } from '../core/errors.ts'
 import { commandAgent } from '../flow/agents.ts'
 import type { Assignment } from '../flow/assignment.ts'
-import type { PassReport } from '../flow/coordination.ts'
 import { type AlertLooks, settleAlerts } from '../flow/inbox/alerts.ts'
 import { settleContractors, settleMissions } from '../flow/missions/upkeep.ts'
 import { followMissions, writeReports } from '../flow/reports/write.ts'
 import { settleRoutines } from '../flow/routines/upkeep.ts'
 import { system } from '../flow/unblock.ts'
+import { BATCH, type UpkeepContext } from '../flow/upkeep-context.ts'
 import { cancelOrphans } from '../flow/verification/judge.ts'
 import { wakeByClock, wakeForWork } from '../flow/wakeups.ts'
 import type { ServerStore } from '../store/server-store.ts'
-import {
-  applyRetention,
-  BATCH,
-  expireSessions,
-  settleDueTasks,
-  type UpkeepContext,
-  unblockMissed,
-} from './steps.ts'
+import { applyRetention, expireSessions, settleDueTasks, unblockMissed } from './steps.ts'
 
 /** The steps of the coordinator, in their order. Each is set-based and touches only what is due. */
 
@@ -68,26 +61,6 @@ export async function assignIn(
   return assigned
 }
 
-/** Missions whose gate closed or opened, and missions whose tasks have all ended. */
-const settle = ({ kernel, term, only }: CoordinatorContext) => settleMissions(kernel, BATCH, { term, only })
-
-/** Routines whose time has come. After missions: one that has just ended makes room for the next. */
-const fireRoutines = ({ kernel, term, only }: CoordinatorContext) =>
-  settleRoutines(kernel, BATCH, { term, only })
-
-/** Before assignment: a contractor whose mission is open again gets its tasks in the same pass. */
-const settleContracts = ({ kernel, term, only }: CoordinatorContext) =>
-  settleContractors(kernel, BATCH, { term, only })
-
-/** Verifications and planning that nothing needs any longer. */
-const clean = ({ kernel, term, only }: CoordinatorContext) => cancelOrphans(kernel, BATCH, { term, only })
-
-/** After assignment: what somebody took is nothing to tell people about. */
-const alertPeople = (context: CoordinatorContext) => settleAlerts(context, context.alertLooks)
-
-/** Last of those that follow commits: nobody waits for it. */
-const report = ({ kernel, term, only }: CoordinatorContext) => writeReports(kernel, BATCH, { term, only })
-
 /** Wakeups for assigned work without one, and for due timers. */
 async function wake({ kernel, only }: CoordinatorContext): Promise<number> {
   return (await wakeForWork(kernel, only ?? null)) + (await wakeByClock(kernel, only, BATCH))
@@ -112,49 +85,45 @@ async function recountTasks({ kernel, term, only }: CoordinatorContext): Promise
   return drifted.length
 }
 
-async function followLogs({ kernel }: CoordinatorContext): Promise<number> {
-  await followMissions(kernel)
-  return 0
-}
-
-async function deleteOldNodes({ kernel }: CoordinatorContext): Promise<number> {
-  await kernel.store.cluster.deleteOldNodes()
-  return 0
-}
-
-async function deleteOldWakeups({ kernel }: CoordinatorContext): Promise<number> {
-  await kernel.store.wakeups.forgetOld()
-  return 0
-}
-
 export interface UpkeepStep {
-  name: keyof PassReport
+  /** Of the figure in the report of a pass. */
+  name: string
+  /** Returns how many records it handled. */
   run: (context: CoordinatorContext) => Promise<number>
   /** 0: in every pass. */
   everyMs: number
 }
 
+export interface Chore extends Omit<UpkeepStep, 'run'> {
+  run: (context: CoordinatorContext) => Promise<unknown>
+}
+
+/** When a step has something to do by time alone, its query says so to `nextDue` (store/postgres/upkeep/next-due.ts). */
 export const STEPS: readonly UpkeepStep[] = [
   { name: 'agentsJudged', run: expireAgents, everyMs: 0 },
   { name: 'sessionsJudged', run: expireSessions, everyMs: 0 },
   { name: 'tasksMoved', run: settleDueTasks, everyMs: 0 },
   { name: 'tasksUnblocked', run: unblockMissed, everyMs: 0 },
-  { name: 'missionsSettled', run: settle, everyMs: 0 },
-  { name: 'routinesSettled', run: fireRoutines, everyMs: 0 },
-  { name: 'contractorsSettled', run: settleContracts, everyMs: 0 },
-  { name: 'orphansCancelled', run: clean, everyMs: 5_000 },
+  { name: 'missionsSettled', run: settleMissions, everyMs: 0 },
+  // After missions: one that has just ended makes room for the next.
+  { name: 'routinesSettled', run: settleRoutines, everyMs: 0 },
+  // Before assignment: a contractor whose mission is open again gets its tasks in the same pass.
+  { name: 'contractorsSettled', run: settleContractors, everyMs: 0 },
+  { name: 'orphansCancelled', run: cancelOrphans, everyMs: 5_000 },
   { name: 'tasksAssigned', run: assign, everyMs: 0 },
   { name: 'agentsWoken', run: wake, everyMs: 500 },
-  { name: 'alertsSettled', run: alertPeople, everyMs: 1_000 },
-  { name: 'reportsWritten', run: report, everyMs: 0 },
+  // After assignment: what somebody took is nothing to tell people about.
+  { name: 'alertsSettled', run: settleAlerts, everyMs: 1_000 },
+  // Last of those that follow commits: nobody waits for it.
+  { name: 'reportsWritten', run: writeReports, everyMs: 0 },
   { name: 'countersCorrected', run: reconcile, everyMs: 10_000 },
 ]
 
-/** Steps that need not run in every pass. */
-export const CHORES: readonly Pick<UpkeepStep, 'run' | 'everyMs'>[] = [
-  { run: applyRetention, everyMs: 600_000 },
-  { run: recountTasks, everyMs: 3_600_000 },
-  { run: followLogs, everyMs: 3_600_000 },
-  { run: deleteOldNodes, everyMs: 3_600_000 },
-  { run: deleteOldWakeups, everyMs: 3_600_000 },
+/** Steps that depend on time alone, and have no figure in the report. */
+export const CHORES: readonly Chore[] = [
+  { name: 'retention', run: applyRetention, everyMs: 600_000 },
+  { name: 'recount', run: recountTasks, everyMs: 3_600_000 },
+  { name: 'followMissions', run: followMissions, everyMs: 3_600_000 },
+  { name: 'oldNodes', run: ({ kernel }) => kernel.store.cluster.deleteOldNodes(), everyMs: 3_600_000 },
+  { name: 'oldWakeups', run: ({ kernel }) => kernel.store.wakeups.forgetOld(), everyMs: 3_600_000 },
 ]

@@ -1,26 +1,12 @@
 import { failCycles } from '../flow/dependencies.ts'
 import { commandSession } from '../flow/session-commands.ts'
 import { system, throwIfNotLeader, unblockAfter, unblockAll } from '../flow/unblock.ts'
-import type { Kernel } from '../kernel/kernel.ts'
-import type { Store } from '../store/store.ts'
+import { BATCH, type UpkeepContext } from '../flow/upkeep-context.ts'
 
 /**
  * Time-driven steps, for any store. Every step reads from the store what is due and handles it through transact. No state
  * that matters is kept here, so a step can be missed, repeated or run on two nodes at once without harm.
  */
-
-/** The batch size of a step. After a full batch, more is due. */
-export const BATCH = 500
-
-/** Who runs the steps: a coordinator under its term, or a library queue with its own upkeep. */
-export interface UpkeepContext<S extends Store = Store> {
-  kernel: Kernel<S>
-  term?: number | undefined
-  /** Since when heartbeats could be received. */
-  listeningSince?: number | undefined
-  /** Limits the step to this workspace, on request. */
-  only?: number | undefined
-}
 
 /** Expired leases, due retries and scheduled starts, assignments that were not started, stalled and hung work. */
 export async function settleDueTasks(context: UpkeepContext): Promise<number> {

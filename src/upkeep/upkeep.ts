@@ -1,14 +1,8 @@
+import { BATCH, type UpkeepContext } from '../flow/upkeep-context.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { NextUpkeep, Store } from '../store/store.ts'
 import { pause } from './pause.ts'
-import {
-  applyRetention,
-  BATCH,
-  expireSessions,
-  settleDueTasks,
-  type UpkeepContext,
-  unblockMissed,
-} from './steps.ts'
+import { applyRetention, expireSessions, settleDueTasks, unblockMissed } from './steps.ts'
 
 /** Upkeep of a queue used as a library: every process runs it, and no coordinator is needed. */
 

@@ -16,7 +16,7 @@ export function kernelOf(work: Work, store = work.store): RunKernel {
 
 /** One pass; returns how many missions had something to do. */
 export const passOfMissions = (work: Work, kernel = kernelOf(work)) =>
-  settleMissions(kernel, 100, { only: work.workspace })
+  settleMissions({ kernel, only: work.workspace })
 
 /** Passes until nothing is left to do, for missions, due tasks and dependents. */
 export async function settleAll(work: Work, kernel = kernelOf(work)): Promise<void> {

@@ -7,22 +7,24 @@ export const RecoverBody = z.strictObject({
   ),
 })
 
-/** What a pass of the coordinator did, step by step. */
-export const PassReport = z.object({
-  agentsJudged: z.int(),
-  sessionsJudged: z.int(),
-  tasksMoved: z.int(),
-  tasksUnblocked: z.int(),
-  missionsSettled: z.int(),
-  routinesSettled: z.int().describe('Routines whose time had come, or whose last mission had ended'),
-  contractorsSettled: z.int().describe('Contractors that ended with their missions, or work again'),
-  orphansCancelled: z.int().describe('Verifications and planning that nothing waited for'),
-  tasksAssigned: z.int(),
-  alertsSettled: z.int().describe('Alerts about tasks that nobody takes, raised or cleared'),
-  reportsWritten: z.int().describe('Ends of tasks and missions that were seen, to report on them'),
-  agentsWoken: z.int(),
-  countersCorrected: z.int(),
-})
+/** What a pass of the coordinator did: a figure for each of its steps (src/upkeep/pass.ts). These are documented. */
+export const PassReport = z
+  .object({
+    agentsJudged: z.int(),
+    sessionsJudged: z.int(),
+    tasksMoved: z.int(),
+    tasksUnblocked: z.int(),
+    missionsSettled: z.int(),
+    routinesSettled: z.int().describe('Routines whose time had come, or whose last mission had ended'),
+    contractorsSettled: z.int().describe('Contractors that ended with their missions, or work again'),
+    orphansCancelled: z.int().describe('Verifications and planning that nothing waited for'),
+    tasksAssigned: z.int(),
+    alertsSettled: z.int().describe('Alerts about tasks that nobody takes, raised or cleared'),
+    reportsWritten: z.int().describe('Ends of tasks and missions that were seen, to report on them'),
+    agentsWoken: z.int(),
+    countersCorrected: z.int(),
+  })
+  .catchall(z.int())
 export const RecoverAnswer = z.object({
   did: PassReport,
   allWorkspaces: z.boolean().describe('The steps were run for all workspaces of this server'),

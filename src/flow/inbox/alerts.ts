@@ -1,7 +1,9 @@
 import { alertChanges } from '../../core/alerts.ts'
 import type { TaskCommand } from '../../core/commands.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
+import type { ServerStore } from '../../store/server-store.ts'
 import { system, throwIfNotLeader } from '../unblock.ts'
+import type { UpkeepContext } from '../upkeep-context.ts'
 
 /** Tells people about tasks that nobody takes, and that it is over: each an event in the transaction that changes the task. */
 
@@ -16,19 +18,15 @@ const TASKS_AT_A_TIME = 500
 /** When each workspace was last looked at, and how far its log was. Only what is lost with it is looked at again. */
 export type AlertLooks = Map<number, { seq: number; at: number }>
 
-interface Context {
-  kernel: ServerKernel
-  term?: number | undefined
-  only?: number | undefined
+interface Context extends UpkeepContext<ServerStore> {
+  alertLooks: AlertLooks
   /** 0: a person asks for everything that is due. */
   alertGraceMs?: number | undefined
 }
 
 /** Looks at the workspaces whose log has moved, or whose time has come. Returns how many alerts were raised or cleared. */
-export async function settleAlerts(
-  { kernel, term, only, alertGraceMs: graceMs = GRACE_MS }: Context,
-  looks: AlertLooks,
-): Promise<number> {
+export async function settleAlerts(context: Context): Promise<number> {
+  const { kernel, term, only, alertLooks: looks, alertGraceMs: graceMs = GRACE_MS } = context
   const waiting = await kernel.store.alerts.workspaces(only)
   const known = new Map(looks)
   const asked = performance.now()

@@ -4,10 +4,11 @@ import type { MissionCommand } from '../../core/kinds/mission/command.ts'
 import { tasksToReopen } from '../../core/kinds/mission/retry.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { RunKernel } from '../../kernel/server-kernel.ts'
-import type { MissionToSettle, TaskChore } from '../../store/run-store.ts'
+import type { MissionToSettle, RunStore, TaskChore } from '../../store/run-store.ts'
 import { commandAgent } from '../agents.ts'
 import { planningEnded } from '../planning/planning-task.ts'
 import { refusalOf, system, throwIfNotLeader, unblockAfter } from '../unblock.ts'
+import { BATCH, type UpkeepContext } from '../upkeep-context.ts'
 import { startCommand } from './missions.ts'
 
 /** What follows for the tasks of a mission when its gate closes or opens, and for the mission when its tasks have ended. */
@@ -34,14 +35,10 @@ const OWN_COMMANDS: Record<'settle' | 'budget', MissionCommand> = {
  * Returns how many missions had something to do. A chore that is not finished is found again: at once, as after a full
  * batch, if a mission has more tasks than one transaction changes. A tick for every 500 of them would take seconds.
  */
-export async function settleMissions(
-  kernel: RunKernel,
-  limit: number,
-  { term, only }: { term?: number | undefined; only?: number | undefined },
-): Promise<number> {
-  const due = await kernel.store.missions.toSettle(limit, only)
+export async function settleMissions({ kernel, term, only }: UpkeepContext<RunStore>): Promise<number> {
+  const due = await kernel.store.missions.toSettle(BATCH, only)
   const hasMore = await Promise.all(due.map((mission) => settleMission(kernel, mission, term)))
-  return hasMore.includes(true) ? limit : due.length
+  return hasMore.includes(true) ? BATCH : due.length
 }
 
 /** Whether it had more tasks to change than one transaction does. */
@@ -111,12 +108,8 @@ async function startMission(kernel: RunKernel, caller: Caller, uuid: string): Pr
 }
 
 /** Terminates contractors whose mission has ended, and lets those work again whose mission is open again. */
-export async function settleContractors(
-  kernel: RunKernel,
-  limit: number,
-  { term, only }: { term?: number | undefined; only?: number | undefined },
-): Promise<number> {
-  const due = await kernel.store.agents.contractorsToSettle(limit, only)
+export async function settleContractors({ kernel, term, only }: UpkeepContext<RunStore>): Promise<number> {
+  const due = await kernel.store.agents.contractorsToSettle(BATCH, only)
   await Promise.all(
     due.map(({ workspaceId, slug, missionId }) =>
       commandAgent(kernel, system(workspaceId, term), slug, { kind: 'followMission', missionId }).catch(

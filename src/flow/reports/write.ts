@@ -8,8 +8,9 @@ import { backoffMs } from '../../core/retry.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { RunKernel } from '../../kernel/server-kernel.ts'
 import { type LogRange, REPORTS } from '../../store/log-followers.ts'
-import type { EndInLog } from '../../store/run-store.ts'
+import type { EndInLog, RunStore } from '../../store/run-store.ts'
 import { system } from '../unblock.ts'
+import { BATCH, type UpkeepContext } from '../upkeep-context.ts'
 import { answeredReport, askReporter } from './by-agent.ts'
 import { type Draft, keepReports } from './keep.ts'
 
@@ -22,15 +23,11 @@ const AT_A_TIME = { workspaces: 8, events: 5_000, leaseMs: 30_000 }
 /** Reports that one transaction writes. */
 const REPORTS_AT_A_TIME = 100
 
-/** Returns how many ends it handled; `limit` when there are more. */
-export async function writeReports(
-  kernel: RunKernel,
-  limit: number,
-  { term, only }: { term?: number | undefined; only?: number | undefined },
-): Promise<number> {
+/** Returns how many ends it handled; a full batch when there are more. */
+export async function writeReports({ kernel, term, only }: UpkeepContext<RunStore>): Promise<number> {
   const ranges = await kernel.store.followers.next(REPORTS, { ...AT_A_TIME, only })
   const handled = await Promise.all(ranges.map((range) => handle(kernel, range, term)))
-  if (handled.some(({ hasMore }) => hasMore)) return limit
+  if (handled.some(({ hasMore }) => hasMore)) return BATCH
   return handled.reduce((sum, { ends }) => sum + ends, 0)
 }
 
@@ -127,7 +124,7 @@ async function onMission(
 }
 
 /** Missions that are older than reports are followed from now on. */
-export async function followMissions(kernel: RunKernel): Promise<void> {
+export async function followMissions({ kernel }: UpkeepContext<RunStore>): Promise<void> {
   const { reports, followers } = kernel.store
   for (const { workspaceId } of await reports.unfollowed())
     await followers.follow(workspaceId, REPORTS, 'now')

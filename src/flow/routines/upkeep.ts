@@ -2,17 +2,15 @@ import { idCarriedBy } from '../../core/ids.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import type { RoutineDue } from '../../store/run-store.ts'
+import type { ServerStore } from '../../store/server-store.ts'
 import { refusalOf, system, throwIfNotLeader } from '../unblock.ts'
+import { BATCH, type UpkeepContext } from '../upkeep-context.ts'
 import { missionOf } from './runs.ts'
 
 /** What time does to routines. Everything that is due is found from their rows, by the node that leads. */
 
-export async function settleRoutines(
-  kernel: ServerKernel,
-  limit: number,
-  { term, only }: { term?: number | undefined; only?: number | undefined },
-): Promise<number> {
-  const due = await kernel.store.routines.due(limit, only)
+export async function settleRoutines({ kernel, term, only }: UpkeepContext<ServerStore>): Promise<number> {
+  const due = await kernel.store.routines.due(BATCH, only)
   await Promise.all(due.map((one) => settleRoutine(kernel, one, term)))
   return due.length
 }

@@ -2,10 +2,12 @@ import type { TaskRecord } from '../../core/records.ts'
 import { isTerminal } from '../../core/states.ts'
 import type { Caller, Kernel } from '../../kernel/kernel.ts'
 import type { RunKernel } from '../../kernel/server-kernel.ts'
+import type { RunStore } from '../../store/run-store.ts'
 import { StoreUnavailable } from '../../store/store.ts'
 import { judgePlan } from '../planning/judge-plan.ts'
 import { planningEnded } from '../planning/planning-task.ts'
 import { system } from '../unblock.ts'
+import { BATCH, type UpkeepContext } from '../upkeep-context.ts'
 import { cancelTasks, cancelVerifications, judgeVerification, verificationEnded } from './verdicts.ts'
 import { verify } from './verify.ts'
 
@@ -40,12 +42,8 @@ async function judge(kernel: RunKernel, caller: Caller, task: TaskRecord): Promi
 }
 
 /** Tasks that nothing needs any longer, because the step that should have ended them was lost. */
-export async function cancelOrphans(
-  kernel: RunKernel,
-  limit: number,
-  { term, only }: { term?: number | undefined; only?: number | undefined },
-): Promise<number> {
-  const orphans = await kernel.store.verifications.orphans(limit, only)
+export async function cancelOrphans({ kernel, term, only }: UpkeepContext<RunStore>): Promise<number> {
+  const orphans = await kernel.store.verifications.orphans(BATCH, only)
   for (const { workspaceId, id, uuid } of orphans)
     await cancelTasks(kernel, system(workspaceId, term), [{ id, uuid }])
   return orphans.length

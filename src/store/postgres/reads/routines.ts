@@ -146,6 +146,9 @@ const DUE = `select * from (
      where r.has_waiting and r.is_replacing) d
    order by random() limit $1`
 
+/** For `nextDue`. */
+export const EARLIEST_ROUTINE = 'select min(r.next_at) from routines r where r.next_at is not null'
+
 export const routinesDue = (pool: pg.Pool, limit: number, only?: number): Promise<RoutineDue[]> =>
   inScope<RoutineDue & pg.QueryResultRow>(pool, only, DUE, [limit])
 

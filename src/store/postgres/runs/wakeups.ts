@@ -45,19 +45,27 @@ export async function listWakeups(
   return { rows: found.map(({ more: _more, ...wakeup }) => wakeup as Wakeup), more: found[0]?.more ?? false }
 }
 
+const HAS_TIMER = `json_typeof(a.runtime_config -> 'heartbeat' -> 'intervalSec') = 'number'
+     and coalesce(a.runtime_config -> 'heartbeat' ->> 'enabled', 'true') = 'true'
+     and a.state not in ('paused', 'terminated') and not a.leaving and a.adapter_type <> 'external'`
+
 // Agents whose timer is due, and those whose timer is not set yet or is further away than their current interval. Settings
 // from before validation existed may have any value in place of the interval.
 const DUE_TIMERS = `select a.workspace_id as "workspaceId", a.slug as agent,
       case when s.next_timer_at <= clock_timestamp() then ms(s.next_timer_at) end as at
     from agents a left join agent_runtime_state s on s.workspace_id = a.workspace_id and s.agent = a.slug
-   where json_typeof(a.runtime_config -> 'heartbeat' -> 'intervalSec') = 'number'
-     and coalesce(a.runtime_config -> 'heartbeat' ->> 'enabled', 'true') = 'true'
-     and a.state not in ('paused', 'terminated') and not a.leaving and a.adapter_type <> 'external'
+   where ${HAS_TIMER}
      and (s.next_timer_at is null or s.next_timer_at <= clock_timestamp()
        or s.next_timer_at > clock_timestamp() + interval '1.001 seconds' * case
          when json_typeof(a.runtime_config -> 'heartbeat' -> 'intervalSec') = 'number'
          then (a.runtime_config -> 'heartbeat' ->> 'intervalSec')::float8 end)
    order by row_number() over (partition by a.workspace_id order by s.next_timer_at), s.next_timer_at limit $1`
+
+/** For `nextDue`. */
+export const EARLIEST_TIMER = `select min(s.next_timer_at) from agents a
+    cross join lateral (select r.next_timer_at from agent_runtime_state r
+      where r.workspace_id = a.workspace_id and r.agent = a.slug offset 0) s
+   where ${HAS_TIMER}`
 
 export const dueTimers = (pool: pg.Pool, limit: number, only?: number) =>
   inScope<DueTimer & pg.QueryResultRow>(pool, only, DUE_TIMERS, [limit])

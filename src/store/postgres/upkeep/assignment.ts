@@ -30,6 +30,10 @@ const MAY_BE_WOKEN = `${IS_WOKEN}
    and not exists (select from agent_runtime_state s
      where s.workspace_id = a.workspace_id and s.agent = a.slug and s.parked_until > clock_timestamp())`
 
+/** For `nextDue`. */
+export const EARLIEST_UNPARKED =
+  'select min(s.parked_until) from agent_runtime_state s where s.parked_until > (select clock_timestamp())'
+
 // Agents that could take some of the waiting tasks. The health of each by its key ("offset 0"): with a join, a table without
 // statistics is read whole for every agent.
 const FREE_AGENTS = `${LANES} select * from (

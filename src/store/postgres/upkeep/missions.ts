@@ -57,6 +57,10 @@ const TO_SETTLE = `select * from (
        and b.completed_at is not null) w
    where chore is not null order by random() limit $1`
 
+/** For `nextDue`. */
+export const EARLIEST_MISSION_START =
+  'select min(m.due_at) from missions m where m.due_at is not null and cardinality(m.closed_by) = 0'
+
 export const missionsToSettle = (pool: pg.Pool, limit: number, only?: number) =>
   inScope<MissionToSettle & pg.QueryResultRow>(pool, only, TO_SETTLE, [limit])
 

@@ -1,0 +1,15 @@
+import type { Kernel } from '../kernel/kernel.ts'
+import type { Store } from '../store/store.ts'
+
+/** The batch size of an upkeep step. After a full batch, more is due. */
+export const BATCH = 500
+
+/** What an upkeep step is called with: by a coordinator under its term, or by a library queue with its own upkeep. */
+export interface UpkeepContext<S extends Store = Store> {
+  kernel: Kernel<S>
+  term?: number | undefined
+  /** Since when heartbeats could be received. */
+  listeningSince?: number | undefined
+  /** Limits the step to this workspace, on request. */
+  only?: number | undefined
+}
