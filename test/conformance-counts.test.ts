@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { TaskRecord } from '../src/core/records.ts'
 import { type TaskState, TRIGGER_RULES, type TriggerRule } from '../src/core/states.ts'
 import type { Upstream, UpstreamOutcome, UpstreamReport } from '../src/core/upstream.ts'
+import { missedTasks } from './support/missed-tasks.ts'
 import { complete, dependOn, giveUp, sweep } from './support/depend-on.ts'
 import { storeKinds, useNodes } from './support/nodes.ts'
 import { partsOf } from './support/parts.ts'
@@ -156,7 +157,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     await there.reset(first!)
     await sweep(here.store)
     expect(await upstreamOf(here, task)).toEqual(counts('all_success', 2))
-    const { tasks } = await there.store.missedTasks(10_000)
+    const tasks = await missedTasks(there.store, 10_000)
     expect(tasks.filter(({ workspaceId }) => workspaceId === here.workspace)).toEqual([])
     for (const one of [first!, second!]) await complete(here, one)
     await sweep(there.store)

@@ -1,26 +1,29 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { StoredEvent } from '../src/core/events.ts'
-import type { LogFollowers, LogRange } from '../src/store/log-followers.ts'
-import type { Store } from '../src/store/store.ts'
-import { type Follower, FollowerRunner } from '../src/upkeep/follower.ts'
-import { until } from './support/nodes.ts'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { Refused } from '../src/core/errors.ts'
+import type { Follower } from '../src/flow/follower.ts'
+import { openKernel } from '../src/flow/open-kernel.ts'
+import type { Kernel } from '../src/kernel/kernel.ts'
+import {
+  DEPENDENTS,
+  type FollowedEvent,
+  type FollowedStore,
+  type LogRange,
+} from '../src/store/log-followers.ts'
+import { Beside, following } from '../src/upkeep/follower.ts'
 import { openStore, type StoreUnderTest } from './support/stores.ts'
 import { newTask, Work } from './support/tasks.ts'
 
-type Followed = Store & { followers: LogFollowers }
-const LONG = { workspaces: 10, events: 1_000, leaseMs: 3_600_000 }
-/** A lease that has run out when it is looked at again. */
-const GONE = { ...LONG, leaseMs: 0 }
-const silent = { warn: () => undefined }
+/** Every event of the tests is one of tasks that were queued. */
+const CREATED: Follower['wants'] = { to: ['queued'] }
 
 describe.each(['memory', 'postgres'] as const)('followers of the log on %s', (kind) => {
   let under: StoreUnderTest
-  let here: Followed
-  let there: Followed
+  let here: FollowedStore
+  let there: FollowedStore
   beforeAll(async () => {
     under = await openStore[kind]()
-    here = under.store as Followed
-    there = (await under.another()) as Followed
+    here = under.store as FollowedStore
+    there = (await under.another()) as FollowedStore
   })
   afterAll(async () => {
     if (there !== here) await there.close()
@@ -37,6 +40,7 @@ describe.each(['memory', 'postgres'] as const)('followers of the log on %s', (ki
   }
   const lastSeqOf = async ({ workspace }: Work) => (await here.events(workspace, 0, 10_000)).length
   const rangeOf = ({ workspaceId, after, upTo }: LogRange) => [workspaceId, after, upTo]
+  const next = (name: string, on = here) => on.followers.behind(name)
 
   test('get what happened since the beginning, or since they follow', async () => {
     const work = await workspaceWith(3)
@@ -44,203 +48,217 @@ describe.each(['memory', 'postgres'] as const)('followers of the log on %s', (ki
     const before = await lastSeqOf(work)
     await here.followers.follow(work.workspace, old, 'beginning')
     await here.followers.follow(work.workspace, young, 'now')
-    expect((await here.followers.next(old, LONG)).map(rangeOf)).toEqual([[work.workspace, 0, before]])
-    expect(await here.followers.next(young, LONG)).toEqual([])
+    expect((await next(old)).map(rangeOf)).toEqual([[work.workspace, 0, before]])
+    expect(await next(young)).toEqual([])
     await work.create()
     const after = await lastSeqOf(work)
-    expect((await here.followers.next(young, LONG)).map(rangeOf)).toEqual([[work.workspace, before, after]])
+    expect((await next(young)).map(rangeOf)).toEqual([[work.workspace, before, after]])
   })
 
   test('keep their place when they are asked to follow again', async () => {
     const work = await workspaceWith(2)
     const name = newName()
     await here.followers.follow(work.workspace, name, 'beginning')
-    const [range] = await here.followers.next(name, LONG)
-    expect(await here.followers.advance(range!)).toBe(true)
+    const [range] = await next(name)
+    await here.followers.advance(range!, range!.upTo, true)
     await here.followers.follow(work.workspace, name, 'beginning')
-    expect(await here.followers.next(name, LONG)).toEqual([])
+    expect(await next(name)).toEqual([])
   })
 
-  test('get only workspaces that they follow, a limited number of them and of events', async () => {
+  test('get only workspaces that they follow, and only the one that is asked for', async () => {
     const name = newName()
-    const works = [await workspaceWith(5), await workspaceWith(5), await workspaceWith(5)]
+    const works = [await workspaceWith(5), await workspaceWith(5)]
     await workspaceWith(5)
     for (const { workspace } of works) await here.followers.follow(workspace, name, 'beginning')
-    const two = await here.followers.next(name, { ...LONG, workspaces: 2, events: 2 })
-    const third = await here.followers.next(name, { ...LONG, workspaces: 2, events: 2 })
-    const all = [...two, ...third]
-    expect(two).toHaveLength(2)
-    expect(all.map(({ workspaceId }) => workspaceId).sort()).toEqual(works.map(({ workspace }) => workspace))
-    expect(all.map(({ after, upTo }) => [after, upTo])).toEqual([
-      [0, 2],
-      [0, 2],
-      [0, 2],
-    ])
+    const all = (await next(name)).map(({ workspaceId }) => workspaceId)
+    expect(all.sort()).toEqual(works.map(({ workspace }) => workspace))
+    const [, { workspace }] = works as [Work, Work]
+    expect(await here.followers.behind(name, workspace)).toMatchObject([{ workspaceId: workspace }])
   })
 
-  test('share the work between nodes: while one has the lease, no other gets the range', async () => {
+  test('follow every new workspace from its first event; one that is older than a follower is found', async () => {
+    const { workspace } = await workspaceWith(1)
+    const own = async () =>
+      (await here.followers.unfollowed()).filter(({ workspaceId }) => workspaceId === workspace)
+    expect(await own()).toEqual([])
+    const [range] = await here.followers.behind('reports', workspace)
+    expect(range).toMatchObject({ after: 0 })
+    await here.followers.unfollow(workspace, 'reports')
+    expect(await own()).toEqual([{ workspaceId: workspace, follower: 'reports' }])
+  })
+
+  test('never go back: a node that was too slow moves nothing', async () => {
     const work = await workspaceWith(4)
     const name = newName()
     await here.followers.follow(work.workspace, name, 'beginning')
-    const asked = await Promise.all(
-      Array.from({ length: 20 }, (_, i) => (i % 2 ? here : there).followers.next(name, LONG)),
-    )
-    expect(asked.flat()).toHaveLength(1)
-    expect(await here.followers.advance(asked.flat()[0]!)).toBe(true)
-    expect(await there.followers.next(name, LONG), 'nothing is left').toEqual([])
-  })
-
-  test('get a range again when its lease has run out, and the late holder moves nothing', async () => {
-    const work = await workspaceWith(4)
-    const name = newName()
-    await here.followers.follow(work.workspace, name, 'beginning')
-    const [late] = await here.followers.next(name, { ...GONE, events: 1 })
-    const [again] = await until(async () => {
-      const ranges = await there.followers.next(name, LONG)
-      return ranges.length > 0 && ranges
-    })
-    expect(again).toMatchObject({ after: 0, upTo: await lastSeqOf(work) })
-    expect(await here.followers.renew(late!, 1_000), 'the lease is lost').toBe(false)
-    expect(await here.followers.advance(late!), 'the lease is lost').toBe(false)
-    await here.followers.postpone(late!, 0)
-    expect(await here.followers.next(name, LONG), 'the other one still has it').toEqual([])
-    expect(await there.followers.advance(again!)).toBe(true)
-    expect(await here.followers.next(name, LONG)).toEqual([])
-  })
-
-  test('keep a range for as long as its lease is renewed', async () => {
-    const work = await workspaceWith(1)
-    const name = newName()
-    await here.followers.follow(work.workspace, name, 'beginning')
-    const [range] = await here.followers.next(name, GONE)
-    expect(await here.followers.renew(range!, LONG.leaseMs)).toBe(true)
-    expect(await there.followers.next(name, LONG)).toEqual([])
+    const [late] = await next(name)
+    const [again] = await next(name, there)
+    await there.followers.advance(again!, again!.upTo, true)
+    await here.followers.advance(late!, 1, true)
+    for (const store of [here, there]) expect(await next(name, store)).toEqual([])
   })
 
   test('get a postponed range after the wait, and know how often it failed', async () => {
     const work = await workspaceWith(1)
     const name = newName()
     await here.followers.follow(work.workspace, name, 'beginning')
-    const [first] = await here.followers.next(name, LONG)
-    await here.followers.postpone(first!, 0)
-    const [second] = await here.followers.next(name, LONG)
+    const [first] = await next(name)
+    await here.followers.postpone(first!, 0, { waitMs: 0, failures: 1 })
+    const [second] = await next(name, there)
     expect([first!.failures, second!.failures]).toEqual([0, 1])
-    await here.followers.postpone(second!, LONG.leaseMs)
-    expect(await there.followers.next(name, LONG)).toEqual([])
+    await here.followers.postpone(second!, 0, { waitMs: 3_600_000, failures: 2 })
+    expect(await next(name, there)).toEqual([])
   })
 
   test('are all waited for: the slowest says what every one of them has seen', async () => {
     const work = await workspaceWith(6)
     const { workspace } = work
     const [fast, slow] = [newName(), newName()]
-    await here.followers.unfollow(workspace, 'dependents')
+    for (const name of ['dependents', 'reports']) await here.followers.unfollow(workspace, name)
     expect(await here.followers.followedByAll(workspace), 'nobody follows').toBe(await lastSeqOf(work))
     for (const name of [fast, slow]) await here.followers.follow(workspace, name, 'beginning')
-    const [all] = await here.followers.next(fast, LONG)
-    await here.followers.advance(all!)
+    const [all] = await next(fast)
+    await here.followers.advance(all!, all!.upTo, true)
     expect(await here.followers.followedByAll(workspace)).toBe(0)
-    const [some] = await here.followers.next(slow, { ...LONG, events: 2 })
-    await here.followers.advance(some!)
+    const [some] = await next(slow)
+    await here.followers.advance(some!, 2, true)
     expect(await here.followers.followedByAll(workspace)).toBe(2)
     await here.followers.unfollow(workspace, slow)
     expect(await here.followers.followedByAll(workspace)).toBe(await lastSeqOf(work))
   })
 
   describe('that run', () => {
-    const numbersIn = (handled: readonly StoredEvent[]) => handled.map(({ seq }) => seq)
-    const upTo = (last: number) => Array.from({ length: last }, (_, i) => i + 1)
-    const runner = (on: Followed, follower: Follower, options = {}) =>
-      new FollowerRunner(on, follower, silent, { pollMs: 5, waitMs: () => 0, ...options })
-
-    test('handle every event once and in order, on two nodes, while nothing fails', async () => {
+    const kernelOn = (store: FollowedStore, fault: (error: unknown) => void = () => undefined) =>
+      openKernel(store, { agentOf: nobody, projectOf: nobody }, fault) as Kernel<FollowedStore>
+    const nobody = () => Promise.reject(new Error('nobody is named here'))
+    /** A follower of new workspaces, and what it handled in each. */
+    async function followed(works: readonly Work[], handle?: Follower['handle']) {
+      const handled = new Map<number, number[]>(works.map(({ workspace }) => [workspace, []]))
       const name = newName()
-      const works = [await workspaceWith(20), await workspaceWith(20), await workspaceWith(20)]
-      const seen = new Map<number, StoredEvent[]>(works.map(({ workspace }) => [workspace, []]))
       for (const { workspace } of works) await here.followers.follow(workspace, name, 'beginning')
-      const follower = {
+      const follower: Follower = {
         name,
-        handle: async (workspace: number, events: readonly StoredEvent[]) =>
-          void seen.get(workspace)!.push(...events),
-      }
-      const runners = [here, there].map((store) => runner(store, follower, { events: 3 }).start())
-      await Promise.all(works.map((work) => work.createAll(Array.from({ length: 10 }, () => newTask()))))
-      for (const work of works) {
-        const last = await lastSeqOf(work)
-        await until(async () => seen.get(work.workspace)!.length >= last)
-      }
-      await Promise.all(runners.map((one) => one.stop()))
-      for (const work of works)
-        expect(numbersIn(seen.get(work.workspace)!)).toEqual(upTo(await lastSeqOf(work)))
-    })
-
-    test('are woken by a commit, on whichever node', async () => {
-      const name = newName()
-      const work = await workspaceWith(0)
-      await here.followers.follow(work.workspace, name, 'now')
-      let isHandled: () => void
-      const handled = new Promise<void>((resolve) => {
-        isHandled = resolve
-      })
-      const never = { pollMs: 2 ** 31 - 1 }
-      const follower = { name, handle: async () => isHandled() }
-      const running = runner(there, follower, never).start()
-      await work.create()
-      await handled
-      await running.stop()
-    })
-
-    test('get a range again when the node died after handling and before advancing', async () => {
-      const name = newName()
-      const work = await workspaceWith(5)
-      await here.followers.follow(work.workspace, name, 'beginning')
-      const handled: number[][] = []
-      const handle = async (_: number, events: readonly StoredEvent[]) => void handled.push(numbersIn(events))
-      let isDead: () => void
-      const died = new Promise<void>((resolve) => {
-        isDead = resolve
-      })
-      /** Nothing that it does after handling its first range reaches the store. */
-      let starts = 0
-      const gone = async () => {
-        isDead()
-        throw new Error('dead')
-      }
-      const dying = {
-        events: here.events.bind(here),
-        onCommit: () => () => undefined,
-        followers: {
-          ...({} as LogFollowers),
-          next: async (of: string) => (starts++ === 0 ? here.followers.next(of, { ...GONE, events: 3 }) : []),
-          advance: gone,
-          postpone: gone,
+        wants: CREATED,
+        async handle(context, workspaceId, events) {
+          const answer = await handle?.(context, workspaceId, events)
+          handled.get(workspaceId)!.push(...events.map(({ seq }) => seq))
+          return answer ?? { did: events.length }
         },
       }
-      const first = new FollowerRunner(dying, { name, handle }, silent).start()
-      await died
-      const second = runner(there, { name, handle }, { events: 3 }).start()
-      const last = await lastSeqOf(work)
-      await until(async () => handled.flat().includes(last))
-      await Promise.all([first.stop(), second.stop()])
-      expect(handled.flat()).toEqual([1, 2, 3, ...upTo(last)])
+      return { step: following(follower), handled, name }
+    }
+    const wantedIn = async ({ workspace }: Work) =>
+      (await here.events(workspace, 0, 10_000)).filter(({ to }) => to === 'queued').map(({ seq }) => seq)
+
+    test('handle every wanted event once and in order, on two nodes in turn', async () => {
+      const works = [await workspaceWith(20), await workspaceWith(20)]
+      const { step, handled } = await followed(works)
+      for (const store of [here, there, here]) {
+        await step({ kernel: kernelOn(store) })
+        for (const work of works) await work.create()
+      }
+      await step({ kernel: kernelOn(there) })
+      for (const work of works) expect(handled.get(work.workspace)).toEqual(await wantedIn(work))
     })
 
-    test('try again what failed, and go no further until it is handled', async () => {
-      const name = newName()
+    test('get events again when the node died after handling and before advancing', async () => {
+      const work = await workspaceWith(5)
+      const { step, handled } = await followed([work])
+      const dead = new Refused('NOT_LEADER', 'dead')
+      const dying = vi.spyOn(here.followers, 'advance').mockRejectedValue(dead)
+      await expect(step({ kernel: kernelOn(here) })).rejects.toThrow('dead')
+      dying.mockRestore()
+      await step({ kernel: kernelOn(there) })
+      const wanted = await wantedIn(work)
+      expect(handled.get(work.workspace)).toEqual([...wanted, ...wanted])
+    })
+
+    test('try again what failed after a wait, and another workspace does not wait for it', async () => {
+      const [bad, good] = [await workspaceWith(3), await workspaceWith(3)]
+      let isDown = true
+      const { step, handled, name } = await followed([bad, good], async (_context, workspaceId) => {
+        if (isDown && workspaceId === bad.workspace) throw new Error('no')
+        return { did: 1 }
+      })
+      await expect(step({ kernel: kernelOn(here) })).rejects.toThrow('no')
+      expect(handled.get(good.workspace)).toEqual(await wantedIn(good))
+      isDown = false
+      await step({ kernel: kernelOn(there) })
+      expect(handled.get(bad.workspace), 'it waits, on any node').toEqual([])
+      const waiting = { workspaceId: bad.workspace, follower: name, after: 0, upTo: 0, lastSeq: 0 }
+      await here.followers.postpone({ ...waiting, failures: 1, isIdle: false }, 0, { waitMs: 0, failures: 1 })
+      await step({ kernel: kernelOn(there) })
+      expect(handled.get(bad.workspace)).toEqual(await wantedIn(bad))
+    })
+
+    test('can say from where they have to wait, and go on there', async () => {
       const work = await workspaceWith(4)
-      await here.followers.follow(work.workspace, name, 'beginning')
-      const [tried, handled]: [number[], number[]] = [[], []]
-      const handle = async (_: number, events: readonly StoredEvent[]) => {
-        tried.push(...numbersIn(events))
-        if (tried.filter((seq) => seq === 2).length < 3 && numbersIn(events).includes(2))
-          throw new Error('no')
-        handled.push(...numbersIn(events))
+      const [, , third] = await wantedIn(work)
+      const { step, name } = await followed([work], async () => ({ did: 2, waitsAt: third }))
+      await step({ kernel: kernelOn(here) })
+      expect(await next(name), 'not yet').toEqual([])
+      const waiting = { workspaceId: work.workspace, follower: name, after: 0, upTo: 0, lastSeq: 0 }
+      await here.followers.postpone({ ...waiting, failures: 0, isIdle: false }, 0, { waitMs: 0, failures: 0 })
+      expect(await next(name)).toMatchObject([{ after: third! - 1 }])
+    })
+
+    test('beside a pass hold up neither the pass nor other workspaces, and continue when they are done', async () => {
+      const [slow, fast] = [await workspaceWith(2), await workspaceWith(2)]
+      let finish = () => {}
+      const blocked = new Promise<void>((resolve) => {
+        finish = resolve
+      })
+      const { step, handled } = await followed([slow, fast], async (_context, workspaceId) => {
+        if (workspaceId === slow.workspace) await blocked
+        return { did: 1 }
+      })
+      let again = () => {}
+      const asked = new Promise<void>((resolve) => {
+        again = resolve
+      })
+      const beside = new Beside(() => again())
+      const context = { kernel: kernelOn(here), beside }
+      await step(context)
+      for (const work of [slow, fast]) await work.create()
+      const before = handled.get(fast.workspace)!
+      while (before.length < (await wantedIn(fast)).length) await step(context)
+      expect(handled.get(slow.workspace), 'one range of a log at a time').toEqual([])
+      finish()
+      await asked
+      await step(context)
+      await beside.ended()
+      expect(handled.get(slow.workspace)).toEqual(await wantedIn(slow))
+    })
+
+    test('beside a pass tell of what failed', async () => {
+      const work = await workspaceWith(1)
+      const { step } = await followed([work], () => Promise.reject(new Error('no')))
+      const faults: unknown[] = []
+      const beside = new Beside(() => undefined)
+      await step({ kernel: kernelOn(here, (error) => faults.push(error)), beside })
+      await beside.ended()
+      expect(faults).toMatchObject([{ message: 'no' }])
+    })
+
+    test('are asked for nothing where no event is wanted, and where nothing concerns them', async () => {
+      const work = await workspaceWith(3)
+      const asked: FollowedEvent[] = []
+      const unwanted: [name: string, wants: Follower['wants']][] = [
+        [newName(), { to: ['failed'] }],
+        // Nothing is blocked here.
+        [DEPENDENTS, CREATED],
+      ]
+      for (const [name, wants] of unwanted) {
+        await here.followers.follow(work.workspace, name, 'beginning')
+        const handle: Follower['handle'] = async (_context, _workspaceId, events) => {
+          asked.push(...events)
+          return { did: 0 }
+        }
+        await following({ name, wants, handle })({ kernel: kernelOn(here), only: work.workspace })
+        const left = await here.followers.behind(name, work.workspace)
+        expect(left, 'its place is the end of the log').toEqual([])
       }
-      const last = await lastSeqOf(work)
-      const running = runner(here, { name, handle }, { events: 1 }).start()
-      await until(async () => handled.includes(last))
-      await running.stop()
-      expect(handled).toEqual(upTo(last))
-      expect(tried).toEqual([1, 2, 2, ...upTo(last).slice(1)])
+      expect(asked).toEqual([])
     })
   })
 })

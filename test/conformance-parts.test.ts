@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { missedTasks } from './support/missed-tasks.ts'
 import { NO_COMPANY, storeKinds, useNodes } from './support/nodes.ts'
 import { merge, mergeOf, partsOf } from './support/parts.ts'
 import { promotion, rejectedResult } from './support/rejected.ts'
@@ -221,7 +222,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       await complete(here, done!)
       await complete(here, part!)
       await giveUp(here, failed!)
-      const { tasks } = await there.store.missedTasks(10_000)
+      const tasks = await missedTasks(there.store, 10_000)
       const forgotten = tasks
         .filter(({ workspaceId }) => workspaceId === here.workspace)
         .map(({ taskId }) => taskId)

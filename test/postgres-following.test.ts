@@ -3,12 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { unblockAll } from '../src/flow/unblock.ts'
 import { BY_KEYS } from '../src/store/postgres/kernel/scoped-query.ts'
 import { PostgresStore } from '../src/store/postgres/store.ts'
-import { MISSED_IN } from '../src/store/postgres/upkeep/following.ts'
+import { MISSED_AMONG } from '../src/store/postgres/upkeep/dependents.ts'
 import { createWorkspace } from '../src/store/postgres/workspaces/workspaces.ts'
 import type { Store } from '../src/store/store.ts'
 import { unblockMissed } from '../src/upkeep/steps.ts'
 import { freshDatabase } from './support/database.ts'
 import { complete, dependOn, flowOn, giveUp, sweep } from './support/depend-on.ts'
+import { missedTasks, skipMissedTasks } from './support/missed-tasks.ts'
 import { superuser } from './support/nodes.ts'
 import { partsOf } from './support/parts.ts'
 import { granted, holder, newTask, type Task, Work } from './support/tasks.ts'
@@ -47,11 +48,8 @@ async function another<T>(act: (store: PostgresStore) => Promise<T>): Promise<T>
     await fresh.close()
   }
 }
-const forgottenBy = async (by: Store, { workspace }: Work) => {
-  const { tasks, followed } = await by.missedTasks(500)
-  const own = tasks.filter(({ workspaceId }) => workspaceId === workspace).map(({ taskId }) => taskId)
-  return { own, followed }
-}
+const forgottenBy = async (by: Store, { workspace }: Work) =>
+  (await missedTasks(by, 500, workspace)).map(({ taskId }) => taskId)
 /** The log grows by so many irrelevant events. */
 const longLog = ({ workspace }: Work, events: number) =>
   query(
@@ -82,12 +80,12 @@ describe('a task whose dependency ended while no node could unblock it', () => {
     const ready = await work.create({}, [done])
     await complete(work, done)
     await another(async (fresh) => {
-      for (let i = 0; i < 2; i++) expect((await forgottenBy(fresh, work)).own).toEqual([ready.id])
-      await (await forgottenBy(fresh, work)).followed()
-      expect((await forgottenBy(fresh, work)).own).toEqual([])
+      for (let i = 0; i < 2; i++) expect(await forgottenBy(fresh, work)).toEqual([ready.id])
+      await skipMissedTasks(fresh)
+      expect(await forgottenBy(fresh, work)).toEqual([])
     })
     await another(async (fresh) => {
-      const { own } = await forgottenBy(fresh, work)
+      const own = await forgottenBy(fresh, work)
       expect(own, 'so little is not written down, and followed once more').toEqual([ready.id])
     })
   })
@@ -108,6 +106,12 @@ describe('a task whose dependency ended while no node could unblock it', () => {
     await expect(unblockMissed({ kernel: flowOn(flaky) })).rejects.toThrow('down')
     expect(await stateOf(work, ready)).toBe('pending')
     isDown = false
+    const [{ failures, is_later: isLater }] = (await query(
+      `select failures, retry_at > now() as is_later from log_cursors where workspace_id = $1 and follower = 'dependents'`,
+      [work.workspace],
+    )) as [pg.QueryResultRow]
+    expect([failures, isLater], 'the retry waits in the row').toEqual([1, true])
+    await query('update log_cursors set retry_at = now()')
     await unblockMissed({ kernel: flowOn(flaky) })
     expect(await stateOf(work, ready)).toBe('queued')
   })
@@ -117,10 +121,9 @@ describe('a task whose dependency ended while no node could unblock it', () => {
     const done = await work.create()
     const ready = await work.create({}, [done])
     await complete(work, done)
-    const { tasks, followed } = await store.missedTasks(500)
+    const tasks = await missedTasks(store, 500, work.workspace)
     await work.update(ready, { title: 'another' })
     await unblockAll(flowOn(store), tasks)
-    await followed()
     expect(await stateOf(work, ready)).toBe('queued')
   })
 
@@ -179,7 +182,7 @@ describe('a task whose dependency ended while no node could unblock it', () => {
     const kernel = flowOn(store)
     for (let passes = 0; passes < 3; passes++) await unblockMissed({ kernel })
     expect(await stateOf(work, ready), 'after those have counted').toBe('queued')
-    expect((await forgottenBy(store, work)).own).toEqual([])
+    expect(await forgottenBy(store, work)).toEqual([])
   })
 
   test('is found in every workspace, and of many no more at a time than requested', async () => {
@@ -197,12 +200,8 @@ describe('a task whose dependency ended while no node could unblock it', () => {
       }),
     )
     const kernel = flowOn(store)
-    for (let passes = 0; passes < 200; passes++) {
-      const { tasks, followed } = await store.missedTasks(20)
-      expect(tasks.length).toBeLessThanOrEqual(22)
-      await unblockAll(kernel, tasks)
-      await followed()
-    }
+    expect(await store.missedAmong(busy.workspace, [done.id], 20)).toHaveLength(20)
+    for (let passes = 0; passes < 3; passes++) await unblockMissed({ kernel })
     for (const { work, task } of others) expect(await stateOf(work, task)).toBe('queued')
     for (const task of waiting) expect(await stateOf(busy, task)).toBe('queued')
   })
@@ -231,7 +230,7 @@ describe('the log', () => {
       expect(await cursorOf(work)).toBeGreaterThan(100_000)
     })
     await another(async (fresh) => {
-      const { own } = await forgottenBy(fresh, work)
+      const own = await forgottenBy(fresh, work)
       expect(own, 'the next process continues from there').toEqual([])
       expect(await cursorOf(work)).toBeGreaterThan(100_000)
     })
@@ -243,12 +242,13 @@ describe('the log', () => {
     await longLog(work, 60_000)
     await another(async (fresh) => {
       // Any of all workspaces that have a longer log than was followed.
-      for (let passes = 0; passes < 3; passes++) await (await fresh.missedTasks(1_000)).followed()
+      const kernel = flowOn(fresh)
+      for (let passes = 0; passes < 3; passes++) await unblockMissed({ kernel })
       expect(await cursorOf(work)).toBe((await work.events(60_000)).at(-1)!.seq)
     })
     const waiting = await work.create({}, [upstream])
     await complete(work, upstream)
-    expect((await forgottenBy(store, work)).own).toEqual([waiting.id])
+    expect(await forgottenBy(store, work)).toEqual([waiting.id])
   })
 
   test.each([
@@ -264,13 +264,12 @@ describe('the log', () => {
           Array.from({ length: Math.min(5_000, blocked - made) }, () => newTask({}, [never!])),
         )
       const ready = await work.create({}, [done!])
-      const before = (await work.events(blocked)).at(-1)!.seq
       granted(await work.claim(done!, alpha))
       await work.submit(done!, { ...alpha, generation: 1 })
       if (analyze) await query(`${analyze} tasks, task_dependencies, events`)
-      const values = [[work.workspace], [before], [before + 1_000], 501]
-      const plan = await asUpkeep(store, `explain (analyze, buffers, format json) ${MISSED_IN}`, values)
-      const found = await asUpkeep(store, MISSED_IN, values)
+      const values = [work.workspace, [done!.id], 501]
+      const plan = await asUpkeep(store, `explain (analyze, buffers, format json) ${MISSED_AMONG}`, values)
+      const found = await asUpkeep(store, MISSED_AMONG, values)
       expect(found.map(({ taskId }) => taskId)).toEqual([ready.id])
       const root = plan[0]!['QUERY PLAN'][0].Plan
       return root['Shared Hit Blocks'] + root['Shared Read Blocks']

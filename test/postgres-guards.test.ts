@@ -385,19 +385,6 @@ const GUARDS: Guard[] = [
     ({ workspace }) => update('log_cursors', 'failures = -1', workspace),
   ],
   [
-    'who works on a stretch of the log has a lease',
-    'log_cursors',
-    '(holder IS NULL) = (lease_until IS NULL)',
-    ({ workspace }) => update('log_cursors', 'holder = gen_random_uuid()', workspace),
-  ],
-  [
-    'what waits for a retry is held by nobody',
-    'log_cursors',
-    '(retry_at IS NULL)',
-    ({ workspace }) =>
-      update('log_cursors', 'holder = gen_random_uuid(), lease_until = now(), retry_at = now()', workspace),
-  ],
-  [
     'a session has a name',
     'sessions',
     "session <> ''",

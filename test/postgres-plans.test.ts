@@ -4,6 +4,7 @@ import { PostgresStore } from '../src/store/postgres/store.ts'
 import { listAgents } from '../src/store/postgres/workspaces/agents.ts'
 import { listTracks, setTracks } from '../src/store/postgres/workspaces/projects.ts'
 import { createWorkspace } from '../src/store/postgres/workspaces/workspaces.ts'
+import { missedTasks } from './support/missed-tasks.ts'
 import { freshDatabase } from './support/database.ts'
 import { superuser } from './support/nodes.ts'
 import { granted, handedOut, holder, newTask, type Task, Work } from './support/tasks.ts'
@@ -166,7 +167,7 @@ async function readAll(work: Work, first: Task): Promise<void> {
   await store.dueTasks(100)
   await store.dueSessions(100)
   await store.heldUntouchedSince(workspace, Date.now(), 100)
-  await (await store.missedTasks(100)).followed()
+  await missedTasks(store, 100)
 }
 
 describe('ordinary work reads no large part of a large table', () => {

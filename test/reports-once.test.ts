@@ -1,10 +1,11 @@
-import { randomUUID } from 'node:crypto'
 import { expect, test, vi } from 'vitest'
 import { RoutineCreate } from '../src/core/shapes/routines.ts'
-import { followMissions, writeReports } from '../src/flow/reports/write.ts'
+import { reports as follower } from '../src/flow/reports/write.ts'
 import { createRoutine, runRoutine } from '../src/flow/routines/routines.ts'
 import { system } from '../src/flow/unblock.ts'
 import { REPORTS } from '../src/store/log-followers.ts'
+import { following } from '../src/upkeep/follower.ts'
+import { CHORES, type CoordinatorContext } from '../src/upkeep/pass.ts'
 import { createMission, missionIn, missionTask } from './support/missions.ts'
 import { granted, holder } from './support/tasks.ts'
 import { useCluster, type WakeupWorkspace } from './support/wakeups.ts'
@@ -25,8 +26,7 @@ async function begun(h: WakeupWorkspace, done: number) {
   return { mission, tasks }
 }
 
-const follow = (h: WakeupWorkspace) => cluster.store().followers.follow(h.id, REPORTS, 'now')
-const write = (h: WakeupWorkspace) => writeReports({ kernel: cluster.kernel(), only: h.id })
+const write = (h: WakeupWorkspace) => following(follower)({ kernel: cluster.kernel(), only: h.id })
 const reports = (h: WakeupWorkspace) =>
   cluster.rows<{ task: number | null; version: number; seq: number }>(
     `select task_id::int as task, version, ended_seq::int as seq from reports where workspace_id = $1 order by report_id`,
@@ -38,7 +38,6 @@ const forget = (h: WakeupWorkspace) =>
 
 test('an end that is seen again after a crash is reported on once', async () => {
   const h = await cluster.workspace()
-  await follow(h)
   const { tasks } = await begun(h, 2)
   await write(h)
   const before = await reports(h)
@@ -53,29 +52,27 @@ test('an end that is seen again after a crash is reported on once', async () => 
   expect((await h.work.events()).filter(({ type }) => type === 'report_written')).toHaveLength(3)
 })
 
+const nextRange = async (h: WakeupWorkspace) => (await cluster.store().followers.behind(REPORTS, h.id))[0]!
+
 test('two nodes that handle the same part of the log write one report for each end', async () => {
   const h = await cluster.workspace()
-  await follow(h)
   await begun(h, 2)
-  const { followers } = cluster.store()
-  const [range] = await followers.next(REPORTS, { workspaces: 1, events: 500, leaseMs: 60_000, only: h.id })
-  // The first was so slow that its lease was given to the second.
-  const both = vi.spyOn(followers, 'next').mockResolvedValue([range!, { ...range!, holder: randomUUID() }])
+  const range = await nextRange(h)
+  // The first still believes that it leads.
+  const both = vi.spyOn(cluster.store().followers, 'behind').mockResolvedValue([range, { ...range }])
   await write(h).finally(() => both.mockRestore())
   expect((await reports(h)).map(({ version }) => version)).toEqual([1, 1, 1])
 })
 
 test('a task that was done again before anybody looked is reported on once, when it has ended for the last time', async () => {
   const h = await cluster.workspace()
-  await follow(h)
   const { tasks } = await begun(h, 1)
   const [task] = tasks
-  const { followers } = cluster.store()
-  const [range] = await followers.next(REPORTS, { workspaces: 1, events: 500, leaseMs: 60_000, only: h.id })
+  const range = await nextRange(h)
   await h.work.command(task!, { kind: 'reset', reason: null })
   await h.work.submit(task!, granted(await h.work.claim(task!, alpha)))
   // The part of the log with the first end.
-  const first = vi.spyOn(followers, 'next').mockResolvedValueOnce([range!])
+  const first = vi.spyOn(cluster.store().followers, 'behind').mockResolvedValueOnce([range])
   await write(h).finally(() => first.mockRestore())
   expect(await reports(h)).toEqual([])
   await write(h)
@@ -84,7 +81,6 @@ test('a task that was done again before anybody looked is reported on once, when
 
 test('while the run that led to an end is not over, neither that nor what came after it is reported on', async () => {
   const h = await cluster.workspace()
-  await follow(h)
   const { tasks } = await begun(h, 2)
   const [, second] = tasks
   await cluster.rows(
@@ -99,6 +95,7 @@ test('while the run that led to an end is not over, neither that nor what came a
   const over = `update runs set status = 'succeeded', token_hash = null, finished_at = now(), input_tokens = 70, output_tokens = 7, usage_basis = 'reported', cost_usd = 0.5
     where workspace_id = $1`
   await cluster.rows(over, [h.id])
+  await cluster.rows('update log_cursors set retry_at = now() where workspace_id = $1', [h.id])
   await write(h)
   expect(await reports(h)).toMatchObject([{ task: tasks[0]!.id }, { task: second!.id }, { task: null }])
   const [{ markdown }] = (await cluster.rows<{ markdown: string }>(
@@ -110,7 +107,6 @@ test('while the run that led to an end is not over, neither that nor what came a
 
 test('many ends at once are written in a few transactions, each mission separately', async () => {
   const h = await cluster.workspace()
-  await follow(h)
   const mission = missionIn(
     await createMission(h.work, (id) =>
       Array.from({ length: 110 }, () => missionTask(id, { maxRetries: 0 })),
@@ -146,9 +142,12 @@ test('the first mission of a workspace is reported on, also when a routine start
 
 test('missions that are older than reports are followed from the next look on', async () => {
   const h = await cluster.workspace()
-  const { tasks } = await begun(h, 0)
-  await followMissions({ kernel: cluster.kernel() })
-  for (const task of tasks) await h.work.submit(task, granted(await h.work.claim(task, alpha)))
+  const { tasks } = await begun(h, 1)
+  await cluster.store().followers.unfollow(h.id, REPORTS)
+  await CHORES.find(({ name }) => name === 'newFollowers')!.run({
+    kernel: cluster.kernel(),
+  } as CoordinatorContext)
+  for (const task of tasks.slice(1)) await h.work.submit(task, granted(await h.work.claim(task, alpha)))
   await write(h)
-  expect(await reports(h)).toHaveLength(3)
+  expect(await reports(h), 'not on the end before').toMatchObject([{ task: tasks[1]!.id }, { task: null }])
 })

@@ -7,6 +7,7 @@ import { StoreRetry } from '../src/executor/store-retry.ts'
 import { realTimers, type Timers } from '../src/executor/timers.ts'
 import { openKernel } from '../src/flow/open-kernel.ts'
 import { serverDirectory } from '../src/kernel/server-directory.ts'
+import { FOLLOWERS } from '../src/store/log-followers.ts'
 import { PostgresStore } from '../src/store/postgres/store.ts'
 import { Coordinator } from '../src/upkeep/coordinator.ts'
 import { Leadership } from '../src/upkeep/leadership.ts'
@@ -40,7 +41,9 @@ async function freshStore() {
     })
   /** Nothing is left to be followed. */
   const follow = async () => {
-    await (await store.missedTasks(500)).followed()
+    for (const name of Object.keys(FOLLOWERS))
+      for (const range of await store.followers.behind(name))
+        await store.followers.advance(range, range.upTo, false)
   }
   return { store, rows, follow, url: database.url, work: new Work(store, workspaceId) }
 }

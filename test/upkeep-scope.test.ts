@@ -1,6 +1,5 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { REPORTS } from '../src/store/log-followers.ts'
 import { dueTimers, workWithoutWakeup } from '../src/store/postgres/runs/wakeups.ts'
 import { dueAgents } from '../src/store/postgres/upkeep/due.ts'
 import { Coordinator } from '../src/upkeep/coordinator.ts'
@@ -40,8 +39,6 @@ const external = { coordinatorEnabled: false, adapterType: 'external' }
 
 /** Something for every step of the coordinator. */
 async function neglect(h: WakeupWorkspace): Promise<void> {
-  // The end of its mission is left to be reported on.
-  await cluster.store().followers.follow(h.id, REPORTS, 'now')
   const then = ago(h.work, 2 * HOUR)
   granted(await then.claim(await then.create(), alpha, { leaseMs: MINUTE }))
   const retried = await then.create()

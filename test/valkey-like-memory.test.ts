@@ -17,6 +17,7 @@ import { outcomeOf } from '../src/core/upstream.ts'
 import { MemoryStore } from '../src/store/memory/store.ts'
 import type { View as PortableView } from '../src/store/portable.ts'
 import type { Store, StoredResult } from '../src/store/store.ts'
+import { missedTasks } from './support/missed-tasks.ts'
 import type { Reply } from './support/replies.ts'
 import { openStore, type StoreUnderTest } from './support/stores.ts'
 import { newTask, sha256 } from './support/tasks.ts'
@@ -367,7 +368,7 @@ async function everything({ store, workspace }: Side, dice: ReturnType<typeof ch
         byText,
       ),
       downstream: sorted(await store.downstreamOf(workspace, dice.some(ids))),
-      forgotten: sorted((await store.missedTasks(1000)).tasks),
+      forgotten: sorted(await missedTasks(store, 1000)),
     },
   }
 }

@@ -1,5 +1,6 @@
+import { Refused } from '../core/errors.ts'
 import type { Kernel } from '../kernel/kernel.ts'
-import type { Store } from '../store/store.ts'
+import { type Store, StoreUnavailable } from '../store/store.ts'
 
 /** The batch size of an upkeep step. After a full batch, more is due. */
 export const BATCH = 500
@@ -13,3 +14,7 @@ export interface UpkeepContext<S extends Store = Store> {
   /** Limits the step to this workspace, on request. */
   only?: number | undefined
 }
+
+/** The leadership or the database is lost, so every further step would fail as well. */
+export const isEndOfPass = (error: unknown) =>
+  error instanceof StoreUnavailable || (error instanceof Refused && error.code === 'NOT_LEADER')

@@ -12,14 +12,14 @@ import type { Run, RuntimeState, RunWork, TaskSession, Usage } from '../core/run
 import type { CallbackMessage } from '../core/shapes/callbacks.ts'
 import type { AgentCall, KeptInvocation } from '../core/shapes/told.ts'
 import type { CommentReads } from './comment-reads.ts'
-import type { LogFollowers } from './log-followers.ts'
+import type { Followed } from './log-followers.ts'
 import type { NextUpkeep, RunsTransactor, Store } from './store.ts'
 
 /**
  * A store that holds runs: Postgres, and memory for tests and the simulation. Everything here only reads, or appends to a run
  * what no rule decides about; every change goes through `transactRuns`.
  */
-export interface RunStore extends Store<KindName>, RunsTransactor {
+export interface RunStore extends Store<KindName>, RunsTransactor, Followed {
   readonly wakeups: WakeupReads
   readonly runs: RunReads & RunAppends
   readonly runtime: RuntimeReads
@@ -53,7 +53,6 @@ export interface RunStore extends Store<KindName>, RunsTransactor {
   }
   readonly comments: CommentReads
   readonly reports: ReportReads
-  readonly followers: LogFollowers
   readonly cluster: { nodesWithRuns(): Promise<NodeWithRuns[]> }
   readonly workspaces: { read(workspaceId: number): Promise<{ uuid: string; name: string }> }
   nextDue(): Promise<NextDue>
@@ -97,8 +96,6 @@ export interface EndInLog {
   type: string
   actor: string
   at: number
-  /** The run that led to it is not over: its cost is not known yet. After half a minute nobody waits for that. */
-  isSettling: boolean
 }
 
 /** How many reports there are on a task by its number, or (0) on the mission, and the last end that one of them reports. */
@@ -109,8 +106,8 @@ export interface Reported {
 }
 
 interface ReportReads {
-  /** The ends of tasks and missions in a part of the log; of each the last. */
-  endsIn(workspaceId: number, range: { after: number; upTo: number }): Promise<EndInLog[]>
+  /** Which of these ended tasks have a run that is not over: its cost is not known yet. After half a minute nobody waits for that. */
+  settling(workspaceId: number, ends: readonly { taskId: number; at: number }[]): Promise<number[]>
   /** Of those that have reports. */
   reported(workspaceId: number, missionId: number, subjects: readonly number[]): Promise<Reported[]>
   materialOfTasks(workspaceId: number, taskIds: readonly number[]): Promise<TaskMaterial[]>
@@ -121,8 +118,6 @@ interface ReportReads {
   ): Promise<Omit<MissionMaterial, 'mission'>>
   /** The accepted answer of a task. */
   acceptedAnswer(workspaceId: number, taskId: number): Promise<{ data: unknown } | null>
-  /** Workspaces with missions whose ends nobody follows. */
-  unfollowed(): Promise<{ workspaceId: number }[]>
   /** The newest version, or this one. */
   newest(workspaceId: number, subject: ReportSubject, version?: number): Promise<StoredReport | null>
 }

@@ -145,15 +145,6 @@ export interface StoredDependency {
   outcome: UpstreamOutcome | null
 }
 
-/**
- * Blocked tasks whose upstream tasks ended, or were opened again, without being counted. The caller confirms with `followed` that it has handled
- * them; otherwise they are found again.
- */
-export interface MissedTasks {
-  tasks: BlockedTask[]
-  followed: () => Promise<void>
-}
-
 /** A blocked task and its dependencies, by internal ids. */
 export interface TaskThatWaits {
   id: number
@@ -182,8 +173,11 @@ export interface Upkeep {
   heldUntouchedSince(workspaceId: number, before: number, limit: number): Promise<DueTask[]>
   /** Blocked tasks that depend on any of these, and have not counted how these stand. */
   downstreamOf(workspaceId: number, taskIds: readonly number[]): Promise<BlockedTask[]>
-  /** The safety net: blocked tasks that have not counted how their upstream tasks stand, or not merged their parts. */
-  missedTasks(limit: number, only?: number): Promise<MissedTasks>
+  /**
+   * The safety net: blocked tasks that have not counted how their upstream tasks stand, or not merged their parts. Stores whose
+   * log can be followed do without it (log-followers.ts).
+   */
+  missedTasks?(limit: number, only?: number): Promise<BlockedTask[]>
   /**
    * The blocked ones among these tasks, their blocked dependencies, the dependencies of those, and so on; or, downstream,
    * the tasks that depend on them. Nearest first, each once; `isWhole` when `limit` was not exceeded. A cycle through one of

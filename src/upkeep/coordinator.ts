@@ -2,9 +2,10 @@ import { Refused } from '../core/errors.ts'
 import { Assignment } from '../flow/assignment.ts'
 import type { Coordination, CoordinatorState, PassReport } from '../flow/coordination.ts'
 import type { AlertLooks } from '../flow/inbox/alerts.ts'
-import { BATCH } from '../flow/upkeep-context.ts'
+import { BATCH, isEndOfPass } from '../flow/upkeep-context.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
 import { StoreUnavailable } from '../store/store.ts'
+import { Beside } from './follower.ts'
 import type { Leadership } from './leadership.ts'
 import { assignIn, CHORES, type Chore, STEPS } from './pass.ts'
 import { pause } from './pause.ts'
@@ -53,6 +54,7 @@ export class Coordinator implements Coordination {
   readonly #assignable = new Set<number>()
   readonly #assignment = new Assignment()
   readonly #alertLooks: AlertLooks = new Map()
+  readonly #beside = new Beside(() => this.#noticed())
   /** Workspaces with a commit that may allow an assignment. */
   readonly #changed = new Set<number>()
   #wake = new AbortController()
@@ -72,9 +74,7 @@ export class Coordinator implements Coordination {
 
   start(): this {
     this.#stopListening = this.#kernel.store.onCommit((workspaceId, { events }) => {
-      const isResting = this.#pending.size === 0
-      this.#allPending()
-      if (isResting) this.#wake.abort()
+      this.#noticed()
       if (events === 0 || !this.#assignable.has(workspaceId) || this.#leadership.term === null) return
       this.#changed.add(workspaceId)
       this.#wake.abort()
@@ -89,6 +89,7 @@ export class Coordinator implements Coordination {
     this.#stopping.abort()
     this.#wake.abort()
     await this.#running
+    await this.#beside.ended()
     await this.#leadership.resign()
   }
 
@@ -112,6 +113,7 @@ export class Coordinator implements Coordination {
       assignable: new Set<number>(),
       alertLooks: new Map(),
       alertGraceMs: 0,
+      beside: undefined,
       only: only ?? undefined,
     }
     // A step takes a batch at a time: of all workspaces, one must not hide the others behind its own.
@@ -189,6 +191,13 @@ export class Coordinator implements Coordination {
     }
   }
 
+  /** Something may be to be done. */
+  #noticed(): void {
+    const isResting = this.#pending.size === 0
+    this.#allPending()
+    if (isResting) this.#wake.abort()
+  }
+
   #allPending(): void {
     this.#pendingSince = performance.now()
     for (const step of AWAITING) this.#pending.add(step)
@@ -241,6 +250,7 @@ export class Coordinator implements Coordination {
       assignable: this.#assignable,
       assignment: this.#assignment,
       alertLooks: this.#alertLooks,
+      beside: this.#beside,
     }
   }
 
@@ -275,7 +285,3 @@ export class Coordinator implements Coordination {
     this.#outage = null
   }
 }
-
-/** The leadership or the database is lost, so every further step would fail as well. */
-const isEndOfPass = (error: unknown) =>
-  error instanceof StoreUnavailable || (error instanceof Refused && error.code === 'NOT_LEADER')

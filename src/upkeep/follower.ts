@@ -1,113 +1,100 @@
-import type { StoredEvent } from '../core/events.ts'
 import { backoffMs } from '../core/retry.ts'
-import type { LogFollowers, LogRange } from '../store/log-followers.ts'
-import type { Store } from '../store/store.ts'
-import { pause } from './pause.ts'
+import type { Follower } from '../flow/follower.ts'
+import { BATCH, isEndOfPass, type UpkeepContext } from '../flow/upkeep-context.ts'
+import type { FollowedStore, LogRange, ReadRange } from '../store/log-followers.ts'
 
-/** Does something about the events of workspaces, in their order; see store/log-followers.ts for what it can rely on. */
-export interface Follower {
-  name: string
-  /** Resolves when the events are handled. When it throws, it gets the same events again, and perhaps more. */
-  handle(workspaceId: number, events: readonly StoredEvent[]): Promise<void>
+/** How followers of the log are run: as steps of upkeep, under the term of the leader. */
+
+/** The wait for an event that cannot be handled yet. */
+const WAIT_MS = 500
+
+interface FollowerContext<S extends FollowedStore> extends UpkeepContext<S> {
+  /** Handles beside the pass. Without it, the step waits for all that it handles. */
+  beside?: Beside | undefined
 }
 
-interface FollowerOptions {
-  /** How many workspaces at a time, and how many events of each. */
-  workspaces: number
-  events: number
-  leaseMs: number
-  /** For what no commit announces: lost notices, waits and leases that end. */
-  pollMs: number
-  waitMs: (failures: number) => number
-}
-
-const USUAL: FollowerOptions = {
-  workspaces: 8,
-  events: 500,
-  leaseMs: 30_000,
-  pollMs: 1_000,
-  waitMs: backoffMs,
-}
-
-interface Log {
-  warn(about: object, message: string): void
-}
-
-type FollowedStore = Pick<Store, 'events' | 'onCommit'> & { followers: LogFollowers }
-
-/** Runs a follower on this node. Any number of nodes may run it: each range of the log is leased to one of them. */
-export class FollowerRunner {
-  readonly #store: FollowedStore
-  readonly #follower: Follower
-  readonly #log: Log
-  readonly #options: FollowerOptions
-  readonly #stopping = new AbortController()
-  #stopListening: () => void = () => undefined
-  #wake = new AbortController()
-  #running: Promise<void> = Promise.resolve()
-
-  constructor(store: FollowedStore, follower: Follower, log: Log, options: Partial<FollowerOptions> = {}) {
-    this.#store = store
-    this.#follower = follower
-    this.#log = log
-    this.#options = { ...USUAL, ...options }
-  }
-
-  start(): this {
-    this.#stopListening = this.#store.onCommit((_workspaceId, { events }) => {
-      if (events > 0) this.#wake.abort()
-    })
-    this.#running = this.#run()
-    return this
-  }
-
-  /** Finishes the ranges that it works on. */
-  async stop(): Promise<void> {
-    this.#stopListening()
-    this.#stopping.abort()
-    this.#wake.abort()
-    await this.#running
-  }
-
-  async #run(): Promise<void> {
-    while (!this.#stopping.signal.aborted) {
-      // Before the read: a commit during the read is not missed.
-      this.#wake = new AbortController()
-      const found = await this.#handleNext().catch((error) => {
-        this.#log.warn(
-          { err: error, follower: this.#follower.name },
-          'the log could not be followed; retrying',
-        )
-        return 0
+/** A step that reads what is new for a follower in all logs, and lets it handle that, each workspace separately. */
+export const following =
+  <S extends FollowedStore>(follower: Follower<S>) =>
+  async (context: FollowerContext<S>): Promise<number> => {
+    const { kernel, only, beside } = context
+    const { followers } = kernel.store
+    const isBusy = beside && ((range: LogRange) => beside.isBusy(range))
+    const ranges = await followers.next(follower.name, follower.wants, { only, isBusy })
+    const handling = ranges
+      .filter(({ events }) => events.length > 0)
+      .map((range) => {
+        const handled = handle(follower, context, range)
+        return beside ? beside.add(range, handled, (error) => fault(follower, context, error)) : handled
       })
-      if (found === 0 && !this.#stopping.signal.aborted) await pause(this.#options.pollMs, this.#wake.signal)
-    }
+    const settled = await Promise.allSettled(handling)
+    // One workspace in which it fails does not hold up the others.
+    for (const one of settled) if (one.status === 'rejected') throw one.reason
+    const did = settled.reduce((sum, one) => sum + (one.status === 'fulfilled' ? one.value : 0), 0)
+    const hasMore = ranges.some(({ upTo, lastSeq }) => upTo < lastSeq)
+    return hasMore ? Math.max(did, BATCH) : did
   }
 
-  async #handleNext(): Promise<number> {
-    const ranges = await this.#store.followers.next(this.#follower.name, this.#options)
-    await Promise.all(ranges.map((range) => this.#handle(range)))
-    return ranges.length
+/** Retries wait in the row, so that no other node tries at once what has just failed. */
+async function handle<S extends FollowedStore>(
+  follower: Follower<S>,
+  context: UpkeepContext<S>,
+  range: ReadRange,
+): Promise<number> {
+  const { followers } = context.kernel.store
+  const { workspaceId, after, upTo, events } = range
+  try {
+    const { did, waitsAt } = await follower.handle(context, workspaceId, events)
+    if (waitsAt === undefined) await followers.advance(range, upTo, did > 0)
+    else await followers.postpone(range, waitsAt - 1, { waitMs: WAIT_MS, failures: 0 })
+    return did
+  } catch (error) {
+    const failures = range.failures + 1
+    if (!isEndOfPass(error)) await followers.postpone(range, after, { waitMs: backoffMs(failures), failures })
+    throw error
+  }
+}
+
+function fault(follower: Follower<never>, { kernel }: UpkeepContext, error: unknown): void {
+  if (!isEndOfPass(error))
+    kernel.fault(error, `events could not be handled by the follower "${follower.name}"`)
+}
+
+/** What followers do beside the passes of the coordinator: in each workspace one range after the other, as slow as it may be. */
+export class Beside {
+  readonly #underWay = new Map<string, Promise<void>>()
+  /** Logs that grew meanwhile. */
+  readonly #grown = new Set<string>()
+  readonly #again: () => void
+
+  constructor(again: () => void) {
+    this.#again = again
   }
 
-  async #handle(range: LogRange): Promise<void> {
-    const { followers } = this.#store
-    const { leaseMs, waitMs } = this.#options
-    // When a renewal fails, the next one is the retry; when the lease is lost, `advance` has no effect.
-    const renewal = setInterval(
-      () => void followers.renew(range, leaseMs).catch(() => undefined),
-      leaseMs / 3,
-    )
-    try {
-      const { workspaceId, after, upTo } = range
-      await this.#follower.handle(workspaceId, await this.#store.events(workspaceId, after, upTo - after))
-      await followers.advance(range)
-    } catch (error) {
-      const { workspaceId, follower, failures } = range
-      this.#log.warn({ err: error, workspaceId, follower, failures }, 'events could not be handled; retrying')
-      await followers.postpone(range, waitMs(failures + 1))
-    } finally {
-      clearInterval(renewal)
-    }
+  isBusy({ workspaceId, follower }: LogRange): boolean {
+    const key = `${workspaceId} ${follower}`
+    const isBusy = this.#underWay.has(key)
+    if (isBusy) this.#grown.add(key)
+    return isBusy
+  }
+
+  async add(
+    { workspaceId, follower }: LogRange,
+    handling: Promise<unknown>,
+    failed: (error: unknown) => void,
+  ) {
+    const key = `${workspaceId} ${follower}`
+    const ended = handling
+      .then(() => undefined, failed)
+      .finally(() => {
+        this.#underWay.delete(key)
+        if (this.#grown.delete(key)) this.#again()
+      })
+    this.#underWay.set(key, ended)
+    return 0
+  }
+
+  async ended(): Promise<void> {
+    await Promise.all(this.#underWay.values())
   }
 }

@@ -3,14 +3,17 @@ import { commandAgent } from '../flow/agents.ts'
 import type { Assignment } from '../flow/assignment.ts'
 import { type AlertLooks, settleAlerts } from '../flow/inbox/alerts.ts'
 import { settleContractors, settleMissions } from '../flow/missions/upkeep.ts'
-import { followMissions, writeReports } from '../flow/reports/write.ts'
+import { reports } from '../flow/reports/write.ts'
 import { settleRoutines } from '../flow/routines/upkeep.ts'
 import { system } from '../flow/unblock.ts'
 import { BATCH, type UpkeepContext } from '../flow/upkeep-context.ts'
 import { cancelOrphans } from '../flow/verification/judge.ts'
 import { wakeByClock, wakeForWork } from '../flow/wakeups.ts'
+import { FOLLOWERS } from '../store/log-followers.ts'
 import type { ServerStore } from '../store/server-store.ts'
-import { applyRetention, expireSessions, settleDueTasks, unblockMissed } from './steps.ts'
+import { dependents } from './dependents.ts'
+import { type Beside, following } from './follower.ts'
+import { applyRetention, expireSessions, settleDueTasks } from './steps.ts'
 
 /** The steps of the coordinator, in their order. Each is set-based and touches only what is due. */
 
@@ -22,6 +25,8 @@ export interface CoordinatorContext extends UpkeepContext<ServerStore> {
   alertLooks: AlertLooks
   /** Without it, people are told of what is true at once only when it has lasted for some seconds. */
   alertGraceMs?: number | undefined
+  /** Where followers of the log work beside the pass; without it, their steps wait for them. */
+  beside?: Beside | undefined
 }
 
 /** Agents that stopped sending heartbeats, and agents that were to terminate after their current work. */
@@ -85,6 +90,13 @@ async function recountTasks({ kernel, term, only }: CoordinatorContext): Promise
   return drifted.length
 }
 
+/** Workspaces that are older than a follower are followed from now on, or from their first event, as it says. */
+async function followLogs({ kernel }: CoordinatorContext): Promise<void> {
+  const { followers } = kernel.store
+  for (const { workspaceId, follower } of await followers.unfollowed())
+    await followers.follow(workspaceId, follower, FOLLOWERS[follower]!.from)
+}
+
 export interface UpkeepStep {
   /** Of the figure in the report of a pass. */
   name: string
@@ -103,7 +115,7 @@ export const STEPS: readonly UpkeepStep[] = [
   { name: 'agentsJudged', run: expireAgents, everyMs: 0 },
   { name: 'sessionsJudged', run: expireSessions, everyMs: 0 },
   { name: 'tasksMoved', run: settleDueTasks, everyMs: 0 },
-  { name: 'tasksUnblocked', run: unblockMissed, everyMs: 0 },
+  { name: 'tasksUnblocked', run: following(dependents), everyMs: 0 },
   { name: 'missionsSettled', run: settleMissions, everyMs: 0 },
   // After missions: one that has just ended makes room for the next.
   { name: 'routinesSettled', run: settleRoutines, everyMs: 0 },
@@ -115,7 +127,7 @@ export const STEPS: readonly UpkeepStep[] = [
   // After assignment: what somebody took is nothing to tell people about.
   { name: 'alertsSettled', run: settleAlerts, everyMs: 1_000 },
   // Last of those that follow commits: nobody waits for it.
-  { name: 'reportsWritten', run: writeReports, everyMs: 0 },
+  { name: 'reportsWritten', run: following(reports), everyMs: 0 },
   { name: 'countersCorrected', run: reconcile, everyMs: 10_000 },
 ]
 
@@ -123,7 +135,7 @@ export const STEPS: readonly UpkeepStep[] = [
 export const CHORES: readonly Chore[] = [
   { name: 'retention', run: applyRetention, everyMs: 600_000 },
   { name: 'recount', run: recountTasks, everyMs: 3_600_000 },
-  { name: 'followMissions', run: followMissions, everyMs: 3_600_000 },
+  { name: 'newFollowers', run: followLogs, everyMs: 3_600_000 },
   { name: 'oldNodes', run: ({ kernel }) => kernel.store.cluster.deleteOldNodes(), everyMs: 3_600_000 },
   { name: 'oldWakeups', run: ({ kernel }) => kernel.store.wakeups.forgetOld(), everyMs: 3_600_000 },
 ]

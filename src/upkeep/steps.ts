@@ -2,6 +2,9 @@ import { failCycles } from '../flow/dependencies.ts'
 import { commandSession } from '../flow/session-commands.ts'
 import { system, throwIfNotLeader, unblockAfter, unblockAll } from '../flow/unblock.ts'
 import { BATCH, type UpkeepContext } from '../flow/upkeep-context.ts'
+import { FOLLOWERS, type FollowedStore } from '../store/log-followers.ts'
+import { dependents } from './dependents.ts'
+import { following } from './follower.ts'
 
 /**
  * Time-driven steps, for any store. Every step reads from the store what is due and handles it through transact. No state
@@ -37,13 +40,28 @@ export async function expireSessions(context: UpkeepContext): Promise<number> {
   return due.length
 }
 
-/** The safety net below `unblockDownstream`: tasks whose dependencies ended without them being unblocked. */
+const followDependents = following(dependents)
+const isFollowed = (context: UpkeepContext): context is UpkeepContext<FollowedStore> =>
+  'followers' in context.kernel.store
+
+/** Tasks that were missed: from the log, where the store has followers of it. */
 export async function unblockMissed(context: UpkeepContext): Promise<number> {
+  if (isFollowed(context)) {
+    await skipIdleLogs(context)
+    return followDependents(context)
+  }
   const { kernel, term, only } = context
-  const { tasks, followed } = await kernel.store.missedTasks(BATCH, only)
+  const tasks = await kernel.store.missedTasks!(BATCH, only)
   await unblockAll(kernel, tasks, term)
-  await followed()
   return tasks.length
+}
+
+/** Followers that only a server runs: retention must not wait for them where they have nothing to do. */
+async function skipIdleLogs({ kernel, only }: UpkeepContext<FollowedStore>): Promise<void> {
+  const { followers } = kernel.store
+  for (const name of Object.keys(FOLLOWERS).filter((one) => one !== dependents.name))
+    for (const range of await followers.behind(name, only))
+      if (range.isIdle) await followers.advance(range, range.upTo, false)
 }
 
 export async function applyRetention({ kernel }: UpkeepContext): Promise<number> {

@@ -170,8 +170,7 @@ class UpkeepReads {
     for (const { edges } of uncounted) edges.sort((a, b) => a.dependsOn - b.dependsOn)
     const found = new Set(uncounted.map(({ taskId }) => taskId))
     const merging = records.filter((record) => !found.has(record.id) && isToBeMerged(record)).map(asBlocked)
-    const tasks = [...uncounted, ...merging].sort((a, b) => a.taskId - b.taskId)
-    return { tasks, followed: async () => undefined }
+    return [...uncounted, ...merging].sort((a, b) => a.taskId - b.taskId)
   }
 
   async dueSessions() {

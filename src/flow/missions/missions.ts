@@ -24,7 +24,6 @@ import {
 } from '../../core/shapes/missions.ts'
 import { type Caller, granted } from '../../kernel/kernel.ts'
 import type { RunKernel, ServerKernel } from '../../kernel/server-kernel.ts'
-import { REPORTS } from '../../store/log-followers.ts'
 import { refuseOwnAgent } from '../named-agents.ts'
 import { refuseCommands } from '../named-commands.ts'
 import { planDigest } from '../plan-digest.ts'
@@ -72,8 +71,6 @@ export async function createMission(
   const slug = body.project ?? plan?.project ?? undefined
   const projectId = (await namedProject(kernel, caller, slug)) ?? 0
   await refuseReporter(kernel, caller, body.config.reportAgent)
-  // Before the mission: its end must not be missed.
-  await kernel.store.followers.follow(caller.workspaceId, REPORTS, 'now')
   const id = await kernel.store.missions.freshId(caller.workspaceId)
   const { goal, tags, priority } = body
   // Requests are checked by the schema of its shape; here it gets the form in which it is stored.

@@ -1,16 +1,15 @@
-import { Refused } from '../../core/errors.ts'
 import { grouped } from '../../core/grouped.ts'
 import type { TaskMaterial } from '../../core/reports/material.ts'
 import { MOST_TASKS, missionReport } from '../../core/reports/mission-report.ts'
 import { typeOfTaskReport } from '../../core/reports/report.ts'
 import { taskReport } from '../../core/reports/task-report.ts'
-import { backoffMs } from '../../core/retry.ts'
+import { isTerminal, taskStates } from '../../core/states.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { RunKernel } from '../../kernel/server-kernel.ts'
-import { type LogRange, REPORTS } from '../../store/log-followers.ts'
+import { type FollowedEvent, REPORTS } from '../../store/log-followers.ts'
 import type { EndInLog, RunStore } from '../../store/run-store.ts'
+import type { Follower } from '../follower.ts'
 import { system } from '../unblock.ts'
-import { BATCH, type UpkeepContext } from '../upkeep-context.ts'
 import { answeredReport, askReporter } from './by-agent.ts'
 import { type Draft, keepReports } from './keep.ts'
 
@@ -19,37 +18,33 @@ import { type Draft, keepReports } from './keep.ts'
  * after a crash, and reported on once.
  */
 
-const AT_A_TIME = { workspaces: 8, events: 5_000, leaseMs: 30_000 }
 /** Reports that one transaction writes. */
 const REPORTS_AT_A_TIME = 100
 
-/** Returns how many ends it handled; a full batch when there are more. */
-export async function writeReports({ kernel, term, only }: UpkeepContext<RunStore>): Promise<number> {
-  const ranges = await kernel.store.followers.next(REPORTS, { ...AT_A_TIME, only })
-  const handled = await Promise.all(ranges.map((range) => handle(kernel, range, term)))
-  if (handled.some(({ hasMore }) => hasMore)) return BATCH
-  return handled.reduce((sum, { ends }) => sum + ends, 0)
+const ENDED = taskStates.filter(isTerminal)
+
+export const reports: Follower<RunStore> = {
+  name: REPORTS,
+  wants: { to: ENDED, inMissions: true },
+  async handle({ kernel, term }, workspaceId, events) {
+    const ends = endsIn(events)
+    // What a run cost is known when it is over, a moment after its result.
+    const ofTasks = ends.filter((end): end is EndInLog & { taskId: number } => end.taskId !== null)
+    const settling = new Set(await kernel.store.reports.settling(workspaceId, ofTasks))
+    const waitsAt = ends.find(({ taskId }) => taskId !== null && settling.has(taskId))?.seq
+    const settled = waitsAt === undefined ? ends : ends.filter(({ seq }) => seq < waitsAt)
+    for (const [missionId, own] of grouped(settled, (end) => end.missionId))
+      await reportOn(kernel, system(workspaceId, term), missionId, own)
+    return { did: settled.length, waitsAt }
+  },
 }
 
-async function handle(kernel: RunKernel, range: LogRange, term: number | undefined) {
-  const { followers, reports } = kernel.store
-  const { workspaceId, after, upTo, failures } = range
-  try {
-    const found = await reports.endsIn(workspaceId, range)
-    const ends = found.sort((a, b) => a.seq - b.seq)
-    // What a run cost is known when it is over, a moment after its result.
-    const settling = ends.find(({ isSettling }) => isSettling)
-    const settled = settling ? ends.filter(({ seq }) => seq < settling.seq) : ends
-    const caller = system(workspaceId, term)
-    for (const [missionId, own] of grouped(settled, (end) => end.missionId))
-      await reportOn(kernel, caller, missionId, own)
-    await followers.advance({ ...range, upTo: settling ? settling.seq - 1 : upTo })
-    return { ends: settled.length, hasMore: !settling && upTo - after === AT_A_TIME.events }
-  } catch (error) {
-    const isOver = error instanceof Refused && error.code === 'NOT_LEADER'
-    await followers.postpone(range, isOver ? 0 : backoffMs(failures + 1))
-    throw error
-  }
+/** The last end of each task and mission, in the order of the log. */
+function endsIn(events: readonly FollowedEvent[]): EndInLog[] {
+  const last = new Map<string, EndInLog>()
+  for (const { seq, missionId, taskId, type, actor, at } of events)
+    last.set(`${missionId} ${taskId}`, { seq, missionId: missionId!, taskId, type, actor, at })
+  return [...last.values()].sort((a, b) => a.seq - b.seq)
 }
 
 async function reportOn(
@@ -87,7 +82,7 @@ async function draftsFor(
   return drafts
 }
 
-/** Null: it is open again, or has ended once more, which is another event. Or nothing came of it. */
+/** Null if the task was reopened, has a later end, or never started. */
 async function onTask(
   kernel: RunKernel,
   workspaceId: number,
@@ -121,11 +116,4 @@ async function onMission(
   await askReporter(kernel, caller, material, end.seq)
   const markdown = missionReport(material, end)
   return { task: null, type: 'summary', source: 'rule', endedSeq: end.seq, markdown }
-}
-
-/** Missions that are older than reports are followed from now on. */
-export async function followMissions({ kernel }: UpkeepContext<RunStore>): Promise<void> {
-  const { reports, followers } = kernel.store
-  for (const { workspaceId } of await reports.unfollowed())
-    await followers.follow(workspaceId, REPORTS, 'now')
 }

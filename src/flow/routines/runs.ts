@@ -8,7 +8,6 @@ import { type VariableValues, valuesOf } from '../../core/routines/variables.ts'
 import { MissionConfig } from '../../core/shapes/missions.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
-import { REPORTS } from '../../store/log-followers.ts'
 import { pricedByAgents } from '../missions/agent-models.ts'
 import { serveOthers } from '../missions/large-plans.ts'
 import { proposed } from '../missions/missions.ts'
@@ -36,8 +35,6 @@ export async function missionOf(
   refuseTexts(filled)
   await refuseAgents(kernel, workspaceId, plan, null)
   await serveOthers(plan.tasks.length)
-  // Before the mission: its end must not be missed, even if it is the first mission of the workspace.
-  await kernel.store.followers.follow(workspaceId, REPORTS, 'now')
   const id = await kernel.store.missions.freshId(workspaceId)
   // The time in the id is only for people who sort by it: it is this node's.
   const uuid = uuidCarrying(id, Date.now(), randomInt(2 ** 22))

@@ -46,10 +46,12 @@ export function downstreamOf(workspace: Workspace, taskIds: readonly number[]): 
 const isToBeMerged = ({ merge, state, upstream }: TaskRecord) =>
   merge === 'object' && state === 'pending' && upstream !== null && readinessOf(upstream) === 'ready'
 
-export function missedIn(workspace: Workspace): BlockedTask[] {
+export function missedAmong(workspace: Workspace, taskIds: readonly number[]): BlockedTask[] {
   const missed: BlockedTask[] = []
-  for (const task of workspace.tasks.values()) {
-    if (!isWaiting(task)) continue
+  const dependents = taskIds.flatMap((id) => [...(workspace.dependents.get(id) ?? [])])
+  for (const id of new Set([...taskIds, ...dependents].sort((a, b) => a - b))) {
+    const task = workspace.tasks.get(id)
+    if (!task || !isWaiting(task)) continue
     const own = [...workspace.dependencies.get(task.id)!.keys()]
     const edges = own.flatMap((on) => uncounted(workspace, task.id, on))
     if (task.upstream === null || edges.length > 0 || isToBeMerged(task))

@@ -2,8 +2,7 @@ import type { Changes } from '../../core/batch/requests.ts'
 import type { MissionMaterial, TaskMaterial } from '../../core/reports/material.ts'
 import { addDollars } from '../../core/runs/dollars.ts'
 import { LIVE_RUN_STATES } from '../../core/runs/states.ts'
-import type { TaskState } from '../../core/states.ts'
-import type { EndInLog, Reported, ReportSubject, StoredReport } from '../run-store.ts'
+import type { Reported, ReportSubject, StoredReport } from '../run-store.ts'
 import { byId } from './missions.ts'
 import type { Workspace } from './workspace.ts'
 
@@ -45,26 +44,17 @@ export const reportedEnds = (
 
 const WAITS_FOR_RUNS_MS = 30_000
 
-export function endsInLog(
-  { events, runs }: Workspace,
-  { after, upTo }: { after: number; upTo: number },
+export function settlingTasks(
+  { runs }: Workspace,
+  ends: readonly { taskId: number; at: number }[],
   now: number,
-): EndInLog[] {
-  const ends = new Map<string, EndInLog>()
-  for (const { seq, missionId, taskId, type, actor, at, to } of events.slice(after, upTo)) {
-    if (missionId == null || to === null || !isEndOf(to)) continue
-    const isLive = [...runs.values()].some(
-      (run) => run.innerTaskId === taskId && taskId !== null && LIVE_RUN_STATES.includes(run.status as never),
-    )
-    const isSettling = isLive && at > now - WAITS_FOR_RUNS_MS
-    ends.set(`${missionId}/${taskId}`, { seq, missionId, taskId, type, actor, at, isSettling })
-  }
-  return [...ends.values()]
+): number[] {
+  const busy = [...runs.values()].filter(({ status }) => LIVE_RUN_STATES.includes(status as never))
+  const working = new Set(busy.map(({ innerTaskId }) => innerTaskId))
+  return ends
+    .filter(({ taskId, at }) => working.has(taskId) && at > now - WAITS_FOR_RUNS_MS)
+    .map(({ taskId }) => taskId)
 }
-
-/** The ends of missions are among those of tasks. */
-const isEndOf = (state: string) => ENDS.has(state)
-const ENDS: ReadonlySet<string> = new Set<TaskState>(['completed', 'failed', 'cancelled', 'skipped'])
 
 export const materialOfTasks = (workspace: Workspace, taskIds: readonly number[]): TaskMaterial[] =>
   taskIds.flatMap((id) => {

@@ -79,14 +79,13 @@ export class MemoryRunStore extends MemoryStore implements RunStore {
 
   readonly reports: RunStore['reports'] = {
     newest: async (workspaceId, ...asked) => reports.newestReport(this.inside(workspaceId), ...asked),
-    endsIn: async (workspaceId, range) => reports.endsInLog(this.inside(workspaceId), range, this.now()),
+    settling: async (workspaceId, ends) => reports.settlingTasks(this.inside(workspaceId), ends, this.now()),
     reported: async (workspaceId, ...asked) => reports.reportedEnds(this.inside(workspaceId), ...asked),
     materialOfTasks: async (workspaceId, ids) => reports.materialOfTasks(this.inside(workspaceId), ids),
     materialOfMission: async (workspaceId, ...asked) =>
       reports.materialOfMission(this.inside(workspaceId), ...asked),
     acceptedAnswer: async (workspaceId, id) => reports.acceptedAnswer(this.inside(workspaceId), id),
     // Nothing here is older than the process.
-    unfollowed: async () => [],
   }
 
   readonly routines: RunStore['routines'] = {

@@ -12,7 +12,6 @@ import type { KindName } from '../../core/kinds/kinds.ts'
 import { DEFAULT_LIMITS, type Limits } from '../../core/limits.ts'
 import type { Purpose, SessionRecord, TaskRecord } from '../../core/records.ts'
 import { sessionsOf, workersOf } from '../assemble-view.ts'
-import type { LogFollowers } from '../log-followers.ts'
 import { roundRobin } from '../round-robin.ts'
 import type {
   BlockedTask,
@@ -20,7 +19,6 @@ import type {
   Direction,
   DueTask,
   DueVersion,
-  MissedTasks,
   Store,
   StoredClaim,
   StoredResult,
@@ -28,7 +26,7 @@ import type {
   TaskFilter,
   Walked,
 } from '../store.ts'
-import { blockedFrom, dependenciesOf, downstreamOf, missedIn } from './blocked.ts'
+import { blockedFrom, dependenciesOf, downstreamOf, missedAmong } from './blocked.ts'
 import { writeComments } from './comments.ts'
 import { MemoryEventWriter } from './event-writer.ts'
 import { MemoryLeaderLease } from './leader-lease.ts'
@@ -77,19 +75,20 @@ export class MemoryStore implements Store<KindName> {
   readonly #locks = new Map<number, Promise<void>>()
   readonly #log = new MemoryEventWriter()
   readonly leaderLease: MemoryLeaderLease
-  readonly followers: LogFollowers
+  readonly followers: MemoryFollowers
   #lastId = 0
 
   constructor(options: MemoryStoreOptions = {}) {
     this.now = options.now ?? Date.now
     this.leaderLease = new MemoryLeaderLease(this.now)
-    this.followers = new MemoryFollowers(this.now, (workspaceId) => this.inside(workspaceId).events.length)
+    this.followers = new MemoryFollowers(this.now, (workspaceId) => this.inside(workspaceId))
     this.#random = options.random ?? Math.random
     this.#pause = options.pause ?? (async () => undefined)
   }
 
   addWorkspace(workspaceId: number, limits: Partial<Limits> = {}): void {
     this.#workspaces.set(workspaceId, emptyWorkspace(workspaceId, { ...DEFAULT_LIMITS, ...limits }))
+    this.followers.addWorkspace(workspaceId)
   }
 
   async workspace(name: string, limits: Partial<Limits> = {}): Promise<number> {
@@ -306,9 +305,8 @@ export class MemoryStore implements Store<KindName> {
     return downstreamOf(this.inside(workspaceId), taskIds)
   }
 
-  async missedTasks(limit: number, only?: number): Promise<MissedTasks> {
-    const tasks = roundRobin(this.those(only).flatMap(missedIn), limit)
-    return { tasks, followed: async () => undefined }
+  async missedAmong(workspaceId: number, taskIds: readonly number[], limit: number): Promise<BlockedTask[]> {
+    return missedAmong(this.inside(workspaceId), taskIds).slice(0, limit)
   }
 
   async dependencies(workspaceId: number, taskId: number) {

@@ -1,16 +1,7 @@
 import type { TaskState } from '../../core/states.ts'
 import { outcomeOf } from '../../core/upstream.ts'
 import { roundRobin } from '../round-robin.ts'
-import type {
-  BlockedTask,
-  Direction,
-  DueTask,
-  DueVersion,
-  MissedTasks,
-  TaskThatWaits,
-  Upkeep,
-  Walked,
-} from '../store.ts'
+import type { BlockedTask, Direction, DueTask, DueVersion, TaskThatWaits, Upkeep, Walked } from '../store.ts'
 import { walk } from '../walk.ts'
 import { inLists, tableOf, update } from './bulk.ts'
 import { NOW } from './clock.ts'
@@ -165,7 +156,7 @@ export class MysqlUpkeep implements Upkeep {
     return [...blocked]
   }
 
-  async missedTasks(limit: number, only?: number): Promise<MissedTasks> {
+  async missedTasks(limit: number, only?: number): Promise<BlockedTask[]> {
     const rows = await this.#pool.rows(
       sql`select t.workspace_id, t.id from baton_tasks t force index (task_blocked)
             straight_join baton_task_dependencies d force index (primary)
@@ -176,8 +167,7 @@ export class MysqlUpkeep implements Upkeep {
               or (max(t.merge_as = 'object' and t.state = 'pending') = 1 and sum(d.outcome <=> 'completed') = count(*))
            order by row_number() over (partition by t.workspace_id order by t.id), t.id limit ${limit}`,
     )
-    const tasks = await this.#blockedTasks(rows as [number, number][])
-    return { tasks, followed: async () => undefined }
+    return this.#blockedTasks(rows as [number, number][])
   }
 
   /** With those of their upstream tasks that were counted otherwise, in the order they were added. */

@@ -4,19 +4,10 @@ import type { Origin } from '../../core/events.ts'
 import type { KindName } from '../../core/kinds/kinds.ts'
 import type { Limits } from '../../core/limits.ts'
 import type { RunsAsk, RunsChanges, RunsView } from '../../core/runs/step.ts'
-import type { LogFollowers } from '../log-followers.ts'
+import type { Followed } from '../log-followers.ts'
 import type { NodeMessage, OnNodeMessage } from '../node-messages.ts'
 import type { NextDue, RunStore } from '../run-store.ts'
-import type {
-  BlockedTask,
-  Committed,
-  Direction,
-  DueTask,
-  DueVersion,
-  MissedTasks,
-  Store,
-  Walked,
-} from '../store.ts'
+import type { BlockedTask, Committed, Direction, DueTask, DueVersion, Store, Walked } from '../store.ts'
 import { readInstanceId } from './cluster/instance.ts'
 import { isTransient, serverPool } from './connection/connect.ts'
 import { type Database, findDatabase } from './connection/database.ts'
@@ -33,10 +24,11 @@ import { transactRuns } from './runs/transact-runs.ts'
 import { assertSafeToServe, migrate } from './schema/migrate.ts'
 import { type ServerQueries, serverQueries } from './server-queries.ts'
 import { blockedFrom } from './upkeep/cycles.ts'
+import { downstreamOf, missedAmong } from './upkeep/dependents.ts'
 import * as due from './upkeep/due.ts'
-import { downstreamOf, Following } from './upkeep/following.ts'
 import { PostgresFollowers } from './upkeep/log-cursors.ts'
 import { nextDue } from './upkeep/next-due.ts'
+import { applyRetention } from './upkeep/retention.ts'
 import { ensureProject, setTracks } from './workspaces/projects.ts'
 import { ensureWorkspace } from './workspaces/workspaces.ts'
 
@@ -56,7 +48,7 @@ const TRIES = 3
 /** An open Postgres store: migrated to this version, checked to be safe, with separate pools for writing and reading. */
 export class PostgresStore
   extends PostgresReader
-  implements Store<KindName>, RunStore, Connections, ServerQueries
+  implements Store<KindName>, Followed, RunStore, Connections, ServerQueries
 {
   readonly kinds = { session: true, agent: true, mission: true, routine: true } as const
   /** One line about the database, for people. */
@@ -73,7 +65,7 @@ export class PostgresStore
   readonly cluster: ServerQueries['cluster']
   readonly comments: ServerQueries['comments']
   readonly reports: ServerQueries['reports']
-  readonly followers: LogFollowers
+  readonly followers: PostgresFollowers
   readonly counters: ServerQueries['counters']
   readonly taskCounts: ServerQueries['taskCounts']
   readonly board: ServerQueries['board']
@@ -104,7 +96,6 @@ export class PostgresStore
   readonly #transactor: PostgresTransactor
   readonly #disk = new DiskWatch()
   readonly #notices: Notices
-  readonly #following: Following
   readonly #listeners = new Set<Committed>()
   readonly #revocationListeners = new Set<Revoked>()
   readonly #nodeListeners = new Set<OnNodeMessage>()
@@ -149,7 +140,6 @@ export class PostgresStore
     this.work = queries.work
     this.workspaces = queries.workspaces
     this.runLogs = queries.runLogs
-    this.#following = new Following(readers, this.writers)
     this.followers = new PostgresFollowers(readers, this.writers)
     this.#notices = new Notices(database, readers, {
       heard: this.#notify,
@@ -252,7 +242,7 @@ export class PostgresStore
   nextDue(): Promise<NextDue> {
     const now = performance.now()
     if (this.#due && now - this.#due.askedAt < DUE_KNOWN_MS) return this.#due.answer
-    const due = { askedAt: now, answer: nextDue(this.readers, this.#following.cursors) }
+    const due = { askedAt: now, answer: nextDue(this.readers, this.followers.cached) }
     this.#due = due
     // A failure is not an answer for others.
     due.answer.catch(() => {
@@ -273,8 +263,8 @@ export class PostgresStore
     return downstreamOf(this.readers, workspaceId, taskIds)
   }
 
-  missedTasks(limit: number, only?: number): Promise<MissedTasks> {
-    return this.#following.missedTasks(limit, only)
+  missedAmong(workspaceId: number, taskIds: readonly number[], limit: number): Promise<BlockedTask[]> {
+    return missedAmong(this.readers, workspaceId, taskIds, limit)
   }
 
   blockedFrom(
@@ -287,8 +277,8 @@ export class PostgresStore
   }
 
   async applyRetention(): Promise<void> {
-    await this.#following.writeCursors()
-    await due.applyRetention(this.readers)
+    await this.followers.writeCached()
+    await applyRetention(this.writers)
   }
 
   onCommit(listener: Committed): () => void {

@@ -4,16 +4,7 @@ import type { Limits } from '../../core/limits.ts'
 import { StartRefused } from '../../core/refusal.ts'
 import type { Changes, ReadSet, View } from '../portable.ts'
 import { roundRobin } from '../round-robin.ts'
-import type {
-  BlockedTask,
-  Committed,
-  Direction,
-  DueTask,
-  DueVersion,
-  MissedTasks,
-  Store,
-  Walked,
-} from '../store.ts'
+import type { BlockedTask, Committed, Direction, DueTask, DueVersion, Store, Walked } from '../store.ts'
 import { Blocked } from './blocked.ts'
 import { ANSWER_WITHIN_MS, connection, redisUrl } from './connect.ts'
 import { Due } from './due.ts'
@@ -154,11 +145,11 @@ export class ValkeyStore extends ValkeyReader implements Store {
   }
 
   /** Notes are removed when there is nothing left to do, so the caller need not confirm. */
-  async missedTasks(limit: number, only?: number): Promise<MissedTasks> {
+  async missedTasks(limit: number, only?: number): Promise<BlockedTask[]> {
     const found: BlockedTask[] = []
     for (const { workspaceId, share } of await this.#due.sharesOfNotes(limit, only))
       found.push(...(await this.#blocked.forgottenIn(workspaceId, share)))
-    return { tasks: roundRobin(found, limit), followed: async () => undefined }
+    return roundRobin(found, limit)
   }
 
   /** Nothing to do: idempotency replies and claims of finished tasks have a TTL. */

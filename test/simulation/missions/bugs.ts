@@ -23,7 +23,7 @@ export interface MissionBug {
     agents?: Partial<RunStore['agents']>
     followers?: Partial<RunStore['followers']>
     dueTasks?: RunStore['dueTasks']
-    missedTasks?: RunStore['missedTasks']
+    missedAmong?: RunStore['missedAmong']
   }
 }
 
@@ -196,7 +196,7 @@ const bugs = {
   dependentsAreForgotten: {
     says: 'Dependents that were not notified are not found.',
     foundBy: ['dependentsAreTold', 'everythingEnds'],
-    reads: { missedTasks: async () => ({ tasks: [], followed: async () => undefined }) },
+    reads: { missedAmong: async () => [] },
   },
   ...BUGS_AROUND_MISSIONS,
 } satisfies Record<string, MissionBug>

@@ -8,10 +8,9 @@ import { bind, type Connections } from '../kernel/connections.ts'
 import { costliestTasks, missionsToSettle, skippedInMission, tasksForChore } from '../upkeep/missions.ts'
 import {
   acceptedAnswer,
-  endsInLog,
   materialOfMission,
   materialOfTasks,
-  workspacesWithoutReports,
+  settlingTasks,
 } from '../upkeep/report-material.ts'
 import { newestPlanning } from '../upkeep/verifications.ts'
 import { readBoard } from './board.ts'
@@ -74,7 +73,7 @@ export function readQueries({ readers }: Connections) {
     comments: bind(readers, { list: listComments, find: findComment, unread: unreadComments }),
     reports: bind(readers, {
       acceptedAnswer,
-      endsIn: endsInLog,
+      settling: settlingTasks,
       find: reportById,
       list: listReports,
       listAll: listAllReports,
@@ -82,7 +81,6 @@ export function readQueries({ readers }: Connections) {
       materialOfTasks,
       newest: newestReport,
       reported: reportedEnds,
-      unfollowed: workspacesWithoutReports,
     }),
     logs: bind(readers, { ofTask: logOfTask, ofWorkspace: logOfWorkspace, page: eventPage }),
     resultPages: bind(readers, {

@@ -3,9 +3,6 @@ import type pg from 'pg'
 import { oldestOrShares } from '../../round-robin.ts'
 import type { DueTask, DueVersion } from '../../store.ts'
 import { scopedQueries, scopedQuery } from '../kernel/scoped-query.ts'
-import { forgetOldTails } from '../runs/log-tail.ts'
-import { forgetOldSignIns } from '../workspaces/browser-sessions.ts'
-import { firstUnseenAt } from './log-cursors.ts'
 
 /**
  * What upkeep reads, across workspaces or (`only`) in one. It only reads: each change names its workspace and goes through
@@ -173,49 +170,3 @@ export const heldUntouchedSince = (pool: pg.Pool, workspaceId: number, before: n
         and ms(t.updated_at) <= $2 order by t.updated_at limit $3`,
     values: [workspaceId, before, limit],
   })
-
-// All but the names under which agents added tasks (flow/missions/children.ts): those are used once, for ever. The condition is
-// that of the index.
-const forgetOldReplies = (pool: pg.Pool) =>
-  everywhere(
-    pool,
-    `delete from idempotency_keys where created_at < clock_timestamp() - interval '24 hours' and key not like 'task child-of:%'`,
-    [],
-  )
-
-// Of finished tasks, the claims that are past their workspace's retention, unless a follower of the log has yet to see their
-// end.
-const LIMITS = `(select l.*, ${firstUnseenAt('l.workspace_id')} as unseen_at from limits l offset 0) l`
-const IS_OLD = `a.ended_at < now() - make_interval(days => (select min(claim_history_retention_days) from limits))
-        and a.ended_at < now() - make_interval(days => l.claim_history_retention_days)
-        and (l.unseen_at is null or a.ended_at < l.unseen_at)
-        and l.workspace_id = a.workspace_id and t.workspace_id = a.workspace_id and t.id = a.task_id
-        and t.state in ('completed', 'failed', 'cancelled', 'skipped')`
-
-/** Results and events stay: of an attempt with a result only the claim is forgotten, workspace by workspace. */
-async function forgetOldClaims(pool: pg.Pool): Promise<void> {
-  await everywhere(
-    pool,
-    `delete from attempts a using ${LIMITS}, tasks t where ${IS_OLD} and a.hash is null and a.promoted_in = 0`,
-    [],
-  )
-  const found = await everywhere<{ workspaceId: number }>(
-    pool,
-    `select distinct a.workspace_id as "workspaceId" from attempts a, ${LIMITS}, tasks t where ${IS_OLD}`,
-    [],
-  )
-  for (const { workspaceId } of found)
-    await inScope(
-      pool,
-      workspaceId,
-      `update attempts a set state = null, acquired_at = null, ended_at = null, end_reason = null from ${LIMITS}, tasks t
-        where ${IS_OLD}`,
-    )
-}
-
-export async function applyRetention(pool: pg.Pool): Promise<void> {
-  await forgetOldReplies(pool)
-  await forgetOldClaims(pool)
-  await forgetOldTails(pool)
-  await forgetOldSignIns(pool)
-}

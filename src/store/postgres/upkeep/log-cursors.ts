@@ -1,35 +1,73 @@
-import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
-import type { LogFollowers, LogRange, NextRanges } from '../../log-followers.ts'
+import {
+  AT_A_TIME,
+  cutRanges,
+  FOLLOWERS,
+  type FollowedEvent,
+  type LogFollowers,
+  type LogRange,
+  readNext,
+  type WantedEvents,
+} from '../../log-followers.ts'
 import { LAST_SEQ } from '../kernel/log-head.ts'
-import { inside, scopedQuery } from '../kernel/scoped-query.ts'
+import { BY_KEYS, inside, scopedQueries } from '../kernel/scoped-query.ts'
 
 /** Followers of the log, as rows of log_cursors. */
 
-// The clock is read after the row is locked: while one node waits for the lock, another may get the lease.
-const IS_FREE = `(f.lease_until is null or f.lease_until <= clock_timestamp())
-  and (f.retry_at is null or f.retry_at <= clock_timestamp())`
-const END_OF_LEASE = (ms: string) => `clock_timestamp() + ${ms}::float8 * interval '1 millisecond'`
+/** A cursor that nothing came of is written when it has moved this far: after a crash, at most so many events are read again. */
+const WORTH_WRITING = 5_000
 
-// Workspaces with events that this follower has not seen. Random ones: if the same ones always came first, they could starve
-// the others. $1 follower, $2 limit, $3 the only workspace to read, or null.
-const WITH_MORE = `select f.workspace_id as "workspaceId" from log_cursors f
-    cross join lateral (select c.last_seq from workspace_counters c where c.workspace_id = f.workspace_id offset 0) c
-   where f.follower = $1 and c.last_seq > f.seq and ${IS_FREE}
-     and ($3::int is null or f.workspace_id = $3)
+const IS_FREE = '(f.retry_at is null or f.retry_at <= (select clock_timestamp()))'
+/** Cursors that this process has moved further than they are written. */
+const CACHED = (workspaces: string, followers: string, seqs: string) =>
+  `unnest(${workspaces}::int[], ${followers}::text[], ${seqs}::bigint[]) as k(workspace_id, follower, seq)
+     on k.workspace_id = f.workspace_id and k.follower = f.follower`
+
+// Workspaces with events that this follower has not handled. Random ones: if the same ones always came first, they could
+// starve the others. $1 follower, $2 limit, $3 the only workspace to read, or null, $4 to $6 the cached cursors.
+const behind = (has: string) => `
+  select * from (
+    select f.workspace_id as "workspaceId", f.follower, c.last_seq as "lastSeq", f.failures,
+           greatest(f.seq, coalesce(k.seq, 0)) as "after", not ${has} as "isIdle"
+      from workspace_counters c join log_cursors f on f.workspace_id = c.workspace_id and f.follower = $1
+      left join ${CACHED('$4', '$5', '$6')}
+     where c.last_seq > greatest(f.seq, coalesce(k.seq, 0)) and ${IS_FREE}
+       and ($3::int is null or f.workspace_id = $3)) w
    order by random() limit $2`
 
-// Takes the lease if nobody has it. $1 workspace, $2 follower, $3 the new holder, $4 how long in ms, $5 how many events.
-const TAKE = `update log_cursors f set holder = $3, lease_until = ${END_OF_LEASE('$4')}, retry_at = null
-   where f.workspace_id = $1 and f.follower = $2 and f.seq < ${LAST_SEQ} and ${IS_FREE}
-  returning f.seq as "after", least(${LAST_SEQ}, f.seq + $5) as "upTo", f.failures`
+const BEHIND = {
+  blockedTasks: behind('exists (select from tasks t where t.workspace_id = c.workspace_id and t.blocked)'),
+  missions: behind('exists (select from missions m where m.workspace_id = c.workspace_id)'),
+  anything: behind('true'),
+}
 
-// The cursor of a range, while its lease was not given to another. $1 workspace, $2 follower, $3 holder.
-const HELD = 'f.workspace_id = $1 and f.follower = $2 and f.holder = $3'
-const RENEW = `update log_cursors f set lease_until = ${END_OF_LEASE('$4')} where ${HELD} returning 1`
-const ADVANCE = `update log_cursors f set seq = $4, holder = null, lease_until = null, failures = 0 where ${HELD} returning 1`
-const POSTPONE = `update log_cursors f set holder = null, lease_until = null, failures = f.failures + 1,
-    retry_at = ${END_OF_LEASE('$4')} where ${HELD} returning 1`
+const NAMES = Object.keys(FOLLOWERS)
+  .map((name) => `'${name}'`)
+  .join(', ')
+
+/** For `nextDue`: whether a log is longer than a cursor. The cached cursors are these parameters. */
+export const isLogAhead = (...cached: [workspaces: string, followers: string, seqs: string]) =>
+  `exists (select from workspace_counters c join log_cursors f on f.workspace_id = c.workspace_id
+     left join ${CACHED(...cached)} where f.follower in (${NAMES}) and c.last_seq > greatest(f.seq, coalesce(k.seq, 0)) and ${IS_FREE})`
+
+/** For `nextDue`. Those that are over are found by the cursors themselves. */
+export const EARLIEST_FOLLOWER_RETRY = `select min(f.retry_at) from log_cursors f
+   where f.follower in (${NAMES}) and f.retry_at > (select clock_timestamp())`
+
+// The wanted events of some ranges. $1 workspaces, $2 after which seq, $3 up to which seq, $4 states that they lead to, $5 states
+// that they leave, $6 only of missions.
+const READ = `
+  select r.place, e.* from unnest($1::int[], $2::bigint[], $3::bigint[]) with ordinality as r(workspace_id, after, up_to, place)
+   cross join lateral (
+     select e.seq, e.type, e.task_id as "taskId", e.mission_id as "missionId", e.from_state as "from", e.to_state as "to",
+            e.actor, ms(e.at) as at
+       from events e where e.workspace_id = r.workspace_id and e.seq > r.after and e.seq <= r.up_to
+        and (e.to_state = any($4) or (e.to_state is not null and e.from_state = any($5)))
+        and (not $6 or e.mission_id is not null) offset 0) e
+   order by r.place, e.seq`
+
+const UNFOLLOWED = `select w.workspace_id as "workspaceId", f.follower from workspaces w cross join unnest($1::text[]) as f(follower)
+   where not exists (select from log_cursors k where k.workspace_id = w.workspace_id and k.follower = f.follower)`
 
 /**
  * Since when a follower of the workspace has events to see; null: there are none. A minute before the first of them, as the
@@ -42,58 +80,80 @@ export const firstUnseenAt = (workspace: string) => `(
 export class PostgresFollowers implements LogFollowers {
   readonly #readers: pg.Pool
   readonly #writers: pg.Pool
+  /** Cursors that are ahead of what is written, by workspace and follower. They only save work. */
+  readonly #cached = new Map<
+    string,
+    { workspaceId: number; follower: string; writtenSeq: number; seq: number }
+  >()
 
   constructor(readers: pg.Pool, writers: pg.Pool) {
     this.#readers = readers
     this.#writers = writers
   }
 
+  /** The cached cursors, as three parameters of a statement. */
+  get cached(): [number[], string[], number[]] {
+    const all = [...this.#cached.values()]
+    return [
+      all.map(({ workspaceId }) => workspaceId),
+      all.map(({ follower }) => follower),
+      all.map(({ seq }) => seq),
+    ]
+  }
+
   async follow(workspaceId: number, follower: string, from: 'beginning' | 'now'): Promise<void> {
-    await this.#write(
+    await inside(
+      this.#writers,
+      workspaceId,
       `insert into log_cursors (workspace_id, follower, seq)
        select $1, $2, case when $3 then 0 else ${LAST_SEQ} end on conflict do nothing`,
-      workspaceId,
       [follower, from === 'beginning'],
     )
   }
 
   async unfollow(workspaceId: number, follower: string): Promise<void> {
     const text = 'delete from log_cursors where workspace_id = $1 and follower = $2'
-    await this.#write(text, workspaceId, [follower])
+    await inside(this.#writers, workspaceId, text, [follower])
+    this.#cached.delete(`${workspaceId} ${follower}`)
   }
 
-  /** Read for all workspaces at once; each lease is a transaction of its own, in its workspace. */
-  async next(follower: string, { workspaces, events, leaseMs, only }: NextRanges): Promise<LogRange[]> {
-    const found = await scopedQuery<{ workspaceId: number }>(this.#readers, 'baton.scope', 'upkeep', {
-      name: 'log_cursors_with_more',
-      text: WITH_MORE,
-      values: [follower, workspaces, only ?? null],
-    })
-    const taken = await Promise.all(
-      found.map(async ({ workspaceId }): Promise<LogRange | null> => {
-        const holder = randomUUID()
-        const values = [follower, holder, leaseMs, events]
-        const [range] = await this.#write<Pick<LogRange, 'after' | 'upTo' | 'failures'>>(
-          TAKE,
-          workspaceId,
-          values,
-        )
-        return range ? { workspaceId, follower, holder, ...range } : null
-      }),
-    )
-    return taken.filter((range) => range !== null)
+  unfollowed(): Promise<{ workspaceId: number; follower: string }[]> {
+    return this.#everywhere('log_cursors_missing', UNFOLLOWED, [Object.keys(FOLLOWERS)])
   }
 
-  renew(range: LogRange, leaseMs: number): Promise<boolean> {
-    return this.#underLease(RENEW, range, leaseMs)
+  async behind(follower: string, only?: number): Promise<LogRange[]> {
+    const where = FOLLOWERS[follower]?.where ?? 'anything'
+    const values = [follower, AT_A_TIME.workspaces, only ?? null, ...this.cached]
+    return cutRanges(await this.#everywhere(`log_cursors_behind_${where}`, BEHIND[where], values))
   }
 
-  advance(range: LogRange): Promise<boolean> {
-    return this.#underLease(ADVANCE, range, range.upTo)
+  async read(ranges: readonly LogRange[], wanted: WantedEvents): Promise<FollowedEvent[][]> {
+    const rows = await this.#everywhere<FollowedEvent & { place: number }>('log_cursors_read', READ, [
+      ranges.map(({ workspaceId }) => workspaceId),
+      ranges.map(({ after }) => after),
+      ranges.map(({ upTo }) => upTo),
+      ...[wanted.to, wanted.from ?? [], wanted.inMissions ?? false],
+    ])
+    const found: FollowedEvent[][] = ranges.map(() => [])
+    for (const { place, ...event } of rows) found[place - 1]!.push(event)
+    return found
   }
 
-  async postpone(range: LogRange, waitMs: number): Promise<void> {
-    await this.#underLease(POSTPONE, range, waitMs)
+  next(follower: string, wanted: WantedEvents, options: Parameters<LogFollowers['next']>[2]) {
+    return readNext(this, follower, wanted, options)
+  }
+
+  async advance(range: LogRange, seq: number, isWorthWriting: boolean): Promise<void> {
+    const { workspaceId, follower, after, failures } = range
+    const key = `${workspaceId} ${follower}`
+    const { writtenSeq } = this.#cached.get(key) ?? { writtenSeq: after }
+    // After a failure, its number of failures is written as well.
+    if (isWorthWriting || failures > 0 || seq - writtenSeq >= WORTH_WRITING) await this.#write(range, seq)
+    else this.#cached.set(key, { workspaceId, follower, writtenSeq, seq })
+  }
+
+  async postpone(range: LogRange, seq: number, retry: { waitMs: number; failures: number }): Promise<void> {
+    await this.#write(range, seq, retry)
   }
 
   async followedByAll(workspaceId: number): Promise<number> {
@@ -101,11 +161,36 @@ export class PostgresFollowers implements LogFollowers {
     return (await inside<{ seq: number }>(this.#readers, workspaceId, text))[0]!.seq
   }
 
-  async #underLease(text: string, { workspaceId, follower, holder }: LogRange, value: number) {
-    return (await this.#write(text, workspaceId, [follower, holder, value])).length > 0
+  /** Writes all cached cursors: retention waits for what is written. */
+  async writeCached(): Promise<void> {
+    for (const cursor of [...this.#cached.values()]) await this.#write(cursor, cursor.seq)
   }
 
-  #write<T extends pg.QueryResultRow>(text: string, workspaceId: number, values: unknown[]): Promise<T[]> {
-    return inside<T>(this.#writers, workspaceId, text, values)
+  async #write(
+    { workspaceId, follower }: Pick<LogRange, 'workspaceId' | 'follower'>,
+    seq: number,
+    { waitMs = 0, failures = 0 }: { waitMs?: number; failures?: number } = {},
+  ): Promise<void> {
+    // Never back: another process may be further.
+    await inside(
+      this.#writers,
+      workspaceId,
+      `update log_cursors set seq = greatest(seq, $3), failures = $4,
+          retry_at = case when $5 > 0 then clock_timestamp() + $5::float8 * interval '1 millisecond' end
+        where workspace_id = $1 and follower = $2`,
+      [follower, seq, failures, waitMs],
+    )
+    const key = `${workspaceId} ${follower}`
+    if ((this.#cached.get(key)?.seq ?? 0) <= seq) this.#cached.delete(key)
+  }
+
+  async #everywhere<T extends pg.QueryResultRow>(
+    name: string,
+    text: string,
+    values: unknown[],
+  ): Promise<T[]> {
+    const statement = { name, text, values }
+    const [, rows] = await scopedQueries<T>(this.#readers, 'baton.scope', 'upkeep', [BY_KEYS, statement])
+    return rows!
   }
 }

@@ -1,40 +1,26 @@
 import type pg from 'pg'
 import type { MissionMaterial, TaskMaterial } from '../../../core/reports/material.ts'
-import { REPORTS } from '../../log-followers.ts'
-import type { EndInLog } from '../../run-store.ts'
-import { inside, scopedQuery } from '../kernel/scoped-query.ts'
+import { inside } from '../kernel/scoped-query.ts'
 import { isLive } from '../runs/state-lists.ts'
 
 /** What reports are made from. */
 
-const ENDED = `('completed', 'failed', 'cancelled', 'skipped')`
-
-/** The ends of tasks and missions in a part of the log; of each the last. */
-export const endsInLog = (
+// $1 workspace, $2 tasks, $3 when they ended.
+export async function settlingTasks(
   pool: pg.Pool,
   workspaceId: number,
-  { after, upTo }: { after: number; upTo: number },
-): Promise<EndInLog[]> =>
-  inside<EndInLog & pg.QueryResultRow>(
+  ends: readonly { taskId: number; at: number }[],
+): Promise<number[]> {
+  const rows = await inside<{ id: number }>(
     pool,
     workspaceId,
-    `select distinct on (e.mission_id, e.task_id) e.seq, e.mission_id as "missionId", e.task_id as "taskId", e.type, e.actor,
-            ms(e.at) as at, exists (select from runs r where r.workspace_id = $1 and r.task_id = e.task_id and ${isLive('r.status')}
-              and e.at > clock_timestamp() - interval '30 seconds') as "isSettling"
-       from events e where e.workspace_id = $1 and e.seq > $2 and e.seq <= $3 and e.mission_id is not null
-        and e.to_state in ${ENDED}
-      order by e.mission_id, e.task_id, e.seq desc`,
-    [after, upTo],
+    `select x.id from unnest($2::bigint[], $3::bigint[]) as x(id, at)
+      where x.at > ms(clock_timestamp()) - 30000 and exists (select from runs r
+        where r.workspace_id = $1 and r.task_id = x.id and ${isLive('r.status')})`,
+    [ends.map(({ taskId }) => taskId), ends.map(({ at }) => at)],
   )
-
-/** Workspaces with missions whose ends nobody follows: their missions are older than reports. */
-export const workspacesWithoutReports = (pool: pg.Pool): Promise<{ workspaceId: number }[]> =>
-  scopedQuery<{ workspaceId: number }>(pool, 'baton.scope', 'upkeep', {
-    text: `select w.workspace_id as "workspaceId" from workspaces w
-      where exists (select from missions m where m.workspace_id = w.workspace_id)
-        and not exists (select from log_cursors f where f.workspace_id = w.workspace_id and f.follower = $1)`,
-    values: [REPORTS],
-  })
+  return rows.map(({ id }) => id)
+}
 
 const MOST_ATTEMPTS = 50
 

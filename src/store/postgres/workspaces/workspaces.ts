@@ -4,7 +4,7 @@ import { Refused } from '../../../core/errors.ts'
 import type { EventType, Origin } from '../../../core/events.ts'
 import { uuidCarrying } from '../../../core/ids.ts'
 import { DEFAULT_LIMITS, type Limits, LimitsSchema } from '../../../core/limits.ts'
-import { DEPENDENTS } from '../../log-followers.ts'
+import { FOLLOWERS } from '../../log-followers.ts'
 import { connectionFrom } from '../connection/connect.ts'
 import type { Connections } from '../kernel/connections.ts'
 import { inside, scopedQuery } from '../kernel/scoped-query.ts'
@@ -105,9 +105,9 @@ async function insertWorkspace(
     name,
   ])
   await tx.query('insert into workspace_counters (workspace_id) values ($1)', [workspaceId])
-  await tx.query('insert into log_cursors (workspace_id, follower) values ($1, $2)', [
+  await tx.query('insert into log_cursors (workspace_id, follower) select $1, unnest($2::text[])', [
     workspaceId,
-    DEPENDENTS,
+    Object.keys(FOLLOWERS),
   ])
   await tx.query(
     `insert into limits (workspace_id, ${Object.values(LIMIT_COLUMNS).join(', ')})
