@@ -3,8 +3,7 @@ import type { TaskRecord } from '../src/core/records.ts'
 import { TaskCreate } from '../src/core/shapes/tasks.ts'
 import { openKernel } from '../src/flow/open-kernel.ts'
 import { createTasks } from '../src/flow/tasks.ts'
-import { unblockAfter } from '../src/flow/unblock.ts'
-import { type Caller, granted, type Kernel } from '../src/kernel/kernel.ts'
+import { type Caller, granted, Kernel } from '../src/kernel/kernel.ts'
 import { serverDirectory } from '../src/kernel/server-directory.ts'
 import { closedLoop, type Measured } from './drive.ts'
 import { type Bed, makeBed } from './setup.ts'
@@ -34,7 +33,9 @@ export async function graphFigures(
 ): Promise<GraphFigures> {
   const bed = await makeBed()
   const kernel = openKernel(bed.store, serverDirectory(bed.store))
-  const caller: Caller = { workspaceId: bed.workspaceId, actor: 'system', rights: new Set() }
+  const caller: Caller = { workspaceId: bed.workspaceId, actor: 'system', rights: new Set(), waits: true }
+  // It reacts to nothing.
+  const quiet = new Kernel(bed.store, serverDirectory(bed.store), [])
   try {
     const figures: JoinFigure[] = []
     // The first one warms caches and plans up.
@@ -43,10 +44,11 @@ export async function graphFigures(
       figures.push(await joinOf(bed, kernel, caller, upstream))
     }
     say(`o readiness, ${waiting} waiting`)
-    const readiness = await readinessAmong(kernel, caller, waiting)
+    const readiness = await readinessAmong(kernel, quiet, caller, waiting)
     return { joins: figures.slice(1), waiting, readiness }
   } finally {
     await kernel.close()
+    await quiet.close()
     await bed.close()
   }
 }
@@ -82,9 +84,7 @@ async function joinOf(bed: Bed, kernel: Kernel, caller: Caller, upstream: number
   const [join] = await make(kernel, caller, 1, uuids)
   await bed.calm()
   const before = await touched(bed)
-  const { nodeMicros } = await closedLoop(CALLERS, upstream, async (i) =>
-    unblockAfter(kernel, caller.workspaceId, [await complete(kernel, caller, tasks[i]!)]),
-  )
+  const { nodeMicros } = await closedLoop(CALLERS, upstream, (i) => complete(kernel, caller, tasks[i]!))
   const steps = ((await touched(bed)) - before) / upstream
   const [record] = await kernel.store.recordsById(caller.workspaceId, [join!.id])
   if (record!.state !== 'queued') throw new Error(`the join is ${record!.state}`)
@@ -107,15 +107,24 @@ async function touched({ admin, store }: Bed): Promise<number> {
 
 const SAMPLE = 500
 
-async function readinessAmong(kernel: Kernel, caller: Caller, waiting: number): Promise<Measured> {
+async function readinessAmong(
+  kernel: Kernel,
+  quiet: Kernel,
+  caller: Caller,
+  waiting: number,
+): Promise<Measured> {
   const [open] = await make(kernel, caller, 1)
   await make(kernel, caller, waiting, [open!.uuid])
   const upstream = await make(kernel, caller, SAMPLE)
   const dependents: Task[] = []
   for (const { uuid } of upstream) dependents.push(...(await make(kernel, caller, 1, [uuid])))
   const ended: TaskRecord[] = []
-  for (const task of upstream) ended.push(await complete(kernel, caller, task))
-  const figure = await closedLoop(1, SAMPLE, (i) => unblockAfter(kernel, caller.workspaceId, [ended[i]!]))
+  for (const task of upstream) ended.push(await complete(quiet, caller, task))
+  const figure = await closedLoop(1, SAMPLE, (i) => {
+    const after = ended[i]!
+    const before = { ...after, version: after.version - 1 }
+    return kernel.follow(caller.workspaceId, [{ before, after }])
+  })
   const records = await kernel.store.recordsById(
     caller.workspaceId,
     dependents.map(({ id }) => id),

@@ -17,9 +17,9 @@ import { ensureOwnerKey, ownerKeyOf } from './first-start.ts'
 import { startDemo } from './flow/demo/demo.ts'
 import { openKernel } from './flow/open-kernel.ts'
 import { makeLink } from './flow/sign-in.ts'
-import { system } from './flow/unblock.ts'
 import { listen, probe } from './http/loopback.ts'
 import { buildServer, type ServerOptions } from './http/server.ts'
+import { systemCaller } from './kernel/caller.ts'
 import { serverDirectory } from './kernel/server-directory.ts'
 import type { ServerKernel } from './kernel/server-kernel.ts'
 import { USUAL_LIMITS } from './logs/limits.ts'
@@ -138,7 +138,7 @@ const inFirstWorkspace = (
   baseUrl: string,
 ): Pick<Baton, 'demo' | 'signInLink' | 'hasBeenSignedInTo'> => ({
   async demo() {
-    await startDemo(kernel, { ...system(FIRST_WORKSPACE), actor: 'demo' })
+    await startDemo(kernel, { ...systemCaller(FIRST_WORKSPACE), actor: 'demo' })
   },
   signInLink: async () => owner && (await makeLink(kernel, owner, baseUrl)).url,
   hasBeenSignedInTo: () => kernel.store.signInLinks.haveBeenUsed(FIRST_WORKSPACE),

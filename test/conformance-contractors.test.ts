@@ -4,7 +4,7 @@ import type { AgentRecord, Purpose } from '../src/core/records.ts'
 import { Assignment } from '../src/flow/assignment.ts'
 import { settleAlertsOf } from '../src/flow/inbox/alerts.ts'
 import { settleContractors } from '../src/flow/missions/upkeep.ts'
-import { system } from '../src/flow/unblock.ts'
+import { systemCaller } from '../src/kernel/caller.ts'
 import type { ServerKernel } from '../src/kernel/server-kernel.ts'
 import type { PostgresStore } from '../src/store/postgres/store.ts'
 import type { RunStore } from '../src/store/run-store.ts'
@@ -178,7 +178,7 @@ describe.each(kinds)('on %s, a contractor', (kind) => {
     const kernel = kernelOf(work)
     const { agents } = await kernel.store.assignment.read(work.workspace)
     expect(agents.find((agent) => agent.slug === slug)).toMatchObject({ isReservedOnly: true })
-    const caller = { ...system(work.workspace), actor: 'coordinator' }
+    const caller = { ...systemCaller(work.workspace), actor: 'coordinator' }
     expect(await new Assignment().assign(kernel, caller)).toBe(1)
     const tasks = await work.store.tasks(work.workspace, {}, 10)
     const held = tasks.filter(({ record }) => record.state === 'assigned')

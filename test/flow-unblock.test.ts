@@ -3,10 +3,11 @@ import type { TaskRecord } from '../src/core/records.ts'
 import { addDependencies } from '../src/flow/dependencies.ts'
 import { openKernel } from '../src/flow/open-kernel.ts'
 import { command } from '../src/flow/tasks.ts'
-import { followAll, system, unblockAfter } from '../src/flow/unblock.ts'
+import { systemCaller } from '../src/kernel/caller.ts'
 import { MemoryStore } from '../src/store/memory/store.ts'
 import { StoreUnavailable } from '../src/store/store.ts'
 import { complete, flowOn, giveUp } from './support/depend-on.ts'
+import { justEnded } from './support/mission-upkeep.ts'
 import { newTask, Work } from './support/tasks.ts'
 
 /** Tasks that depend on finished ones are checked after all callers are answered: no caller is left to get an error. */
@@ -20,7 +21,7 @@ async function answeredFor(error: Error): Promise<unknown[]> {
   const kernel = openKernel(store, { agentOf: notRequested, projectOf: notRequested }, (fault) =>
     reported.push(fault),
   )
-  await followAll(kernel, 1, [1])
+  await kernel.follow(1, [justEnded({ id: 1, version: 2, awaited: true, state: 'completed' } as TaskRecord)])
   await kernel.close()
   return reported
 }
@@ -38,11 +39,12 @@ test('when a task ends that nobody waits for, no downstream tasks are looked for
   }
   const notRequested = () => Promise.reject(new Error('not requested'))
   const kernel = openKernel(store, { agentOf: notRequested, projectOf: notRequested })
-  const ended = (id: number, awaited: boolean) => ({ id, awaited, state: 'completed' }) as TaskRecord
-  await unblockAfter(kernel, 1, [ended(1, false)])
+  const ended = (id: number, awaited: boolean) =>
+    ({ id, awaited, version: 2, state: 'completed' }) as TaskRecord
+  await kernel.follow(1, [justEnded(ended(1, false))])
   expect(looked).toEqual([])
   const held = { ...ended(4, true), state: 'running' } as TaskRecord
-  await unblockAfter(kernel, 1, [ended(2, false), ended(3, true), held])
+  await kernel.follow(1, [ended(2, false), ended(3, true), held].map(justEnded))
   expect(looked).toEqual([3])
   await kernel.close()
 })
@@ -60,9 +62,9 @@ test('a task that is opened again is awaited again by those that counted its end
   const join = await work.create({ triggerRule: 'all_done' }, [first!, second!])
   const counted = async () => (await work.record(join)).upstream!
   await giveUp(work, first!)
-  await unblockAfter(kernel, work.workspace, [await work.record(first!)])
+  await kernel.follow(work.workspace, [justEnded(await work.record(first!))])
   expect(await counted()).toMatchObject({ waiting: 1, failed: 1 })
-  await command(kernel, system(work.workspace), first!.uuid, { kind: 'retry', reason: null })
+  await command(kernel, systemCaller(work.workspace), first!.uuid, { kind: 'retry', reason: null })
   await expect.poll(counted).toMatchObject({ waiting: 2, failed: 0 })
   await kernel.close()
 })
@@ -74,7 +76,7 @@ test('a task that waits again is counted again, without waiting for upkeep', asy
   const [done, open] = await work.createAll([newTask(), newTask()])
   await complete(work, done!)
   const task = await work.create({}, [done!])
-  await addDependencies(kernel, system(work.workspace), task.uuid, { dependsOn: [open!.uuid] })
+  await addDependencies(kernel, systemCaller(work.workspace), task.uuid, { dependsOn: [open!.uuid] })
   await expect
     .poll(async () => (await work.record(task)).upstream)
     .toMatchObject({ waiting: 1, succeeded: 1 })

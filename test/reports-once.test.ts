@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest'
 import { RoutineCreate } from '../src/core/shapes/routines.ts'
 import { reports as follower } from '../src/flow/reports/write.ts'
 import { createRoutine, runRoutine } from '../src/flow/routines/routines.ts'
-import { system } from '../src/flow/unblock.ts'
+import { systemCaller } from '../src/kernel/caller.ts'
 import { REPORTS } from '../src/store/log-followers.ts'
 import { following } from '../src/upkeep/follower.ts'
 import { CHORES, type CoordinatorContext } from '../src/upkeep/pass.ts'
@@ -127,7 +127,7 @@ test('many ends at once are written in a few transactions, each mission separate
 
 test('the first mission of a workspace is reported on, also when a routine started it', async () => {
   const h = await cluster.workspace()
-  const caller = { ...system(h.id), actor: 'key:person' }
+  const caller = { ...systemCaller(h.id), actor: 'key:person' }
   const body = RoutineCreate.parse({ name: 'Nightly', plan: { tasks: [{ tempId: 'a' }] } })
   const routine = await createRoutine(cluster.kernel(), caller, body)
   await runRoutine(cluster.kernel(), caller, routine.id, {})

@@ -22,8 +22,8 @@ import type { TokenUsage } from '../core/runs/usage.ts'
 import type { RunFolder } from '../core/shapes/run-folder.ts'
 import { commandAgent } from '../flow/agents.ts'
 import { runStep } from '../flow/run-steps.ts'
-import { system } from '../flow/unblock.ts'
 import { wakeForWork } from '../flow/wakeups.ts'
+import { systemCaller } from '../kernel/caller.ts'
 import type { ExecutorContext } from './context.ts'
 import type { Dispatched } from './dispatched.ts'
 import type { CleanupPolicy } from './folders/clean.ts'
@@ -102,7 +102,7 @@ export async function settle(
   await context.storeRetry.whileUnavailable(() => runStep(context.kernel.store, workspaceId, finishRun(end)))
   // The agent was in error and this run succeeded: it works again.
   if (ending.errorCode === null && agent.state === 'error')
-    await commandAgent(context.kernel, system(workspaceId), agent.slug, { kind: 'clearFault' })
+    await commandAgent(context.kernel, systemCaller(workspaceId), agent.slug, { kind: 'clearFault' })
   // A continuation should not wait for the next round of the coordinator.
   if (step.kind === 'continue') await wakeForWork(context.kernel, workspaceId)
   context.log.info({ runId, agent: agent.slug, status: ending.status, code: ending.errorCode }, 'a run ended')
@@ -266,10 +266,12 @@ async function stopAgent(
   { errorCode, errorMessage }: Ending,
 ): Promise<void> {
   const reason = `${errorCode}: ${errorMessage}`.slice(0, 500)
-  await commandAgent(kernel, system(workspaceId), agent.slug, { kind: 'fault', reason }).catch((error) => {
-    // Deleted meanwhile; it gets no work anyway.
-    if (!(error instanceof Refused)) throw error
-  })
+  await commandAgent(kernel, systemCaller(workspaceId), agent.slug, { kind: 'fault', reason }).catch(
+    (error) => {
+      // Deleted meanwhile; it gets no work anyway.
+      if (!(error instanceof Refused)) throw error
+    },
+  )
 }
 
 /** Before the task is released or judged: what the run left in its folder is a commit. */

@@ -19,6 +19,7 @@ import type {
 } from '../core/shapes/agents.ts'
 import type { AnswerOf, ListAnswer } from '../core/shapes/common.ts'
 import { BatchLoader } from '../kernel/batch-loader.ts'
+import { systemCaller } from '../kernel/caller.ts'
 import { unanswered, type Waiter } from '../kernel/commit-waiters.ts'
 import { freshUuid } from '../kernel/fresh-uuid.ts'
 import { HeartbeatBatcher } from '../kernel/heartbeats.ts'
@@ -31,7 +32,6 @@ import type { Execution } from './execution.ts'
 import { actingAs, requireAgent, slugOf } from './named-agents.ts'
 import type { Page } from './paging.ts'
 import { restingTogether } from './resting.ts'
-import { system, unblockAfter } from './unblock.ts'
 import { instant, taskView } from './views.ts'
 
 /** Agents: registration, health, and operations on them. */
@@ -42,12 +42,10 @@ export async function commandAgent<C extends AgentCommand>(
   slug: string,
   command: C,
 ): Promise<AgentGranted<C['kind']>> {
-  const alone = { ...caller, idempotency: undefined }
+  const alone = { ...caller, idempotency: undefined, waits: true } as const
   const reply = granted(await kernel.run(alone, { on: 'agent', key: slug, uuid: freshUuid(), command }))
   kernel.agentChanged(caller.workspaceId, slug)
   if (reply.record) kernel.agentChanged(caller.workspaceId, reply.record.uuid)
-  const changed = reply.settled.flatMap(({ reply }) => (reply.ok && 'record' in reply ? [reply.record] : []))
-  await unblockAfter(kernel, caller.workspaceId, changed)
   return reply
 }
 
@@ -154,8 +152,8 @@ export class AgentHeartbeats {
   constructor(kernel: ServerKernel) {
     this.kernel = kernel
     this.heartbeats = new HeartbeatBatcher(async (workspaceId, name, heartbeat) => {
-      const slug = isUuid(name) ? await slugOf(kernel, system(workspaceId), name) : name
-      const caller = { ...system(workspaceId), actor: `agent:${slug}` }
+      const slug = isUuid(name) ? await slugOf(kernel, systemCaller(workspaceId), name) : name
+      const caller = { ...systemCaller(workspaceId), actor: `agent:${slug}` }
       return commandAgent(kernel, caller, slug, { kind: 'heartbeat', heartbeat })
     })
     this.given = new BatchLoader(async (workspaceId, slugs) => {

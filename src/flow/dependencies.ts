@@ -8,11 +8,11 @@ import type { TaskRecord } from '../core/records.ts'
 import type { AnswerOf } from '../core/shapes/common.ts'
 import type { DependenciesBody, TaskView } from '../core/shapes/tasks.ts'
 import type { TriggerRule } from '../core/states.ts'
+import { systemCaller } from '../kernel/caller.ts'
 import { type Caller, granted, type Kernel } from '../kernel/kernel.ts'
 import { type DueVersion, StoreUnavailable, type TaskThatWaits, type Walked } from '../store/store.ts'
 import { actsOf } from './acts.ts'
 import { namedDependencies, readTask } from './tasks.ts'
-import { system, unblockAfter, unblockDownstream } from './unblock.ts'
 import { taskView } from './views.ts'
 
 type DependencyRequest = z.output<typeof DependenciesBody>
@@ -64,9 +64,7 @@ export async function addDependencies(
       command: { ...command, ifVersion, patch },
     })
     if (!reply.ok && reply.shouldRetry && tries < TRIES) continue
-    const after = granted(reply).record
-    // Not awaited, as whenever a task ends.
-    void unblockAfter(kernel, caller.workspaceId, [after])
+    granted(reply)
     return taskView(await readTask(kernel, caller, uuid))
   }
 }
@@ -144,31 +142,29 @@ async function failCyclesIn(
   taskIds: readonly number[],
   term: number | undefined,
 ): Promise<number> {
-  const failed: number[] = []
   for (let tries = 1; ; tries++) {
     const waiting = await tasksThatMayCycle(kernel, workspaceId, taskIds, SEARCHED_BY_UPKEEP)
     // A cycle through a paused task can still be broken there. It is checked when the task resumes.
     const found = cyclesAmong(waiting.filter(({ isPaused }) => !isPaused))
-    const hasFailed = await Promise.all(
-      found.map((tasks) => failCycle(kernel, system(workspaceId, term), tasks)),
-    )
-    const over = found.filter((_, i) => hasFailed[i])
-    failed.push(...over.flatMap(({ members }) => members.map(({ id }) => id)))
-    if (over.length === found.length) break
+    if (found.length === 0) return 0
+    if (await failAll(kernel, systemCaller(workspaceId, term), found))
+      return found.reduce((failed, { members }) => failed + members.length, 0)
     if (tries === TRIES) throw new StoreUnavailable('Tasks on a cycle were changed by others on every try.')
   }
-  // Only now: one cycle may depend on another, and its tasks must fail as a cycle, not be skipped.
-  if (failed.length > 0) await unblockDownstream(kernel, workspaceId, failed)
-  return failed.length
 }
 
-/** All tasks of a cycle or none: if one of them has changed since, the others may no longer be on a cycle. */
-async function failCycle(kernel: Kernel, caller: Caller, { members, cycles }: CyclicTasks<TaskThatWaits>) {
-  const items = members.map(({ id, uuid, version }, i) => ({
-    taskId: id,
-    uuid,
-    command: { kind: 'failCycle', cycle: cycles[i]!, version } as const,
-  }))
+/**
+ * All tasks of all cycles or none. If one of a cycle has changed since, the others may no longer be on it. And one cycle may
+ * depend on another: its tasks must fail as a cycle, not be skipped because those of the other failed first.
+ */
+async function failAll(kernel: Kernel, caller: Caller, found: readonly CyclicTasks<TaskThatWaits>[]) {
+  const items = found.flatMap(({ members, cycles }) =>
+    members.map(({ id, uuid, version }, i) => ({
+      taskId: id,
+      uuid,
+      command: { kind: 'failCycle', cycle: cycles[i]!, version } as const,
+    })),
+  )
   const reply = granted(await kernel.run(caller, { on: 'many', items, ifAllUnchanged: true }))
   return reply.reason !== 'NOTHING_DUE'
 }

@@ -10,7 +10,6 @@ import type { StoredResult } from '../store/store.ts'
 import { actsOf } from './acts.ts'
 import { included } from './asked.ts'
 import { briefView, requireRecord, taskIdOf } from './tasks.ts'
-import { unblockAfter } from './unblock.ts'
 import { listedResultView, resultView } from './views.ts'
 
 /** Late results are kept: they can be read, compared with the accepted result, and promoted. */
@@ -65,8 +64,7 @@ async function promoteResult(
   const { generation, session, hash, commit } = result
   if (result.accepted === false) {
     const command = { kind: 'promote', generation, session, hash, commit, ref, reason } as const
-    const reply = granted(await kernel.run(caller, { on: 'task', taskId: taskIdOf(uuid), uuid, command }))
-    void unblockAfter(kernel, caller.workspaceId, [reply.record])
+    granted(await kernel.run(caller, { on: 'task', taskId: taskIdOf(uuid), uuid, command }))
   }
   return {
     reason: 'PROMOTED',

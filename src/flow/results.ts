@@ -24,7 +24,6 @@ import { nextWanted, onTask, outcome, runMany } from './claims.ts'
 import { handOver } from './hand-over.ts'
 import { actingAs } from './named-agents.ts'
 import { briefView, command } from './tasks.ts'
-import { unblockAfter } from './unblock.ts'
 
 type Submit = Omit<z.output<typeof SubmitBody>, 'next'>
 
@@ -130,7 +129,6 @@ export async function submitAndNext(
   )
   // By its shape, not by the request: the first answer under an idempotency key may be of the other one.
   const { done, next: handed } = 'done' in reply ? reply : { done: reply, next: null }
-  void unblockAfter(kernel, caller.workspaceId, [done.record])
   const shown = handed?.ok ? handOver(kernel, caller, handed.claims, gone) : []
   const claims = shown instanceof Promise ? await shown : shown
   return { submitted: acceptedView(done), next: claims[0] ?? null }
@@ -189,8 +187,6 @@ export async function submitBatch(
     const submission = submissionWithin(limits, work)
     return onTask(taskId, { kind: 'submit', fence: { session, generation }, submission })
   })
-  const changed = replies.flatMap((reply) => (reply.ok ? [reply.record] : []))
-  void unblockAfter(kernel, caller.workspaceId, changed)
   return {
     results: replies.map((reply, i) => ({
       taskId: results[i]!.taskId,

@@ -16,7 +16,6 @@ import type { StoredTask } from '../store/store.ts'
 import { missionJoined, type NamedMissions, NO_MISSIONS, planOf } from './missions/joining.ts'
 import { type NamedAgent, refuseOwnAgent } from './named-agents.ts'
 import { refuseCommands } from './named-commands.ts'
-import { unblockAfter } from './unblock.ts'
 import { recordView, taskView } from './views.ts'
 
 type Create = z.output<typeof TaskCreate>
@@ -256,7 +255,7 @@ export async function readStates(
   return records.filter(({ uuid }) => asked.has(uuid)).map(recordView)
 }
 
-/** Runs one command on one task, then unblocks its dependents if the task ended. */
+/** Runs one command on one task. */
 export async function command<C extends TaskCommand>(
   kernel: Kernel,
   caller: Caller,
@@ -265,10 +264,7 @@ export async function command<C extends TaskCommand>(
   said?: NewComment,
 ) {
   const request = { on: 'task', taskId: taskIdOf(uuid), uuid, command, said } as const
-  const reply = granted<TaskGranted<C['kind']>>(await kernel.run(caller, request))
-  // Not awaited: its own transaction, so that a failed unblock cannot undo finished work. Upkeep catches what is missed.
-  if ('record' in reply) void unblockAfter(kernel, caller.workspaceId, [reply.record], command.kind)
-  return reply
+  return granted<TaskGranted<C['kind']>>(await kernel.run(caller, request))
 }
 
 export async function operate(

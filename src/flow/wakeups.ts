@@ -12,13 +12,13 @@ import { SKIP_REASONS, type SkipReason, type WakeupCause } from '../core/runs/wa
 import type { AnswerOf, ListAnswer } from '../core/shapes/common.ts'
 import type { ListedWakeup, WakeupAnswer, WakeupBody, WakeupView } from '../core/shapes/runs.ts'
 import { BatchLoader } from '../kernel/batch-loader.ts'
+import { systemCaller } from '../kernel/caller.ts'
 import { freshUuid } from '../kernel/fresh-uuid.ts'
 import { type Caller, principalOf } from '../kernel/kernel.ts'
 import type { RunKernel, ServerKernel } from '../kernel/server-kernel.ts'
 import { slugOf, slugUnlessOwn, unlessOwn } from './named-agents.ts'
 import { runStep } from './run-steps.ts'
 import { command, taskIdOf } from './tasks.ts'
-import { system } from './unblock.ts'
 import { instant } from './views.ts'
 
 /** Every wakeup of an agent goes through here: from people, assignments, timers and other programs. */
@@ -168,7 +168,7 @@ export async function wakeForWork(kernel: RunKernel, only: number | null): Promi
 async function releaseUnwoken(kernel: RunKernel, workspaceId: number, wakeup: Wakeup): Promise<void> {
   const { agent, taskId, generation, skipReason } = wakeup
   const fence = { session: `agent:${agent}`, generation: generation! }
-  const caller = { ...system(workspaceId), actor: `agent:${agent}` }
+  const caller = { ...systemCaller(workspaceId), actor: `agent:${agent}` }
   const isCapped = skipReason === 'RATE_CAPPED'
   const act: TaskCommand = isCapped
     ? { kind: 'fail', fence, failureClass: 'human', error: SKIP_REASONS.RATE_CAPPED }

@@ -9,7 +9,6 @@ import { runMany } from './claims.ts'
 import { namedProject } from './projects.ts'
 import { agentOfSession, commandSession, heartbeatView, nameFor, sessionView } from './session-commands.ts'
 import { sessionName } from './sessions.ts'
-import { unblockAfter } from './unblock.ts'
 import { instant } from './views.ts'
 
 /** Workers (ADE 4): sessions with a declared capacity. They lose their claims when their heartbeats stop. */
@@ -100,12 +99,11 @@ export async function requeueStalled(kernel: Kernel, caller: Caller, silentMs: n
   for (;;) {
     const before = Date.now() - silentMs
     const quiet = await kernel.store.heldUntouchedSince(caller.workspaceId, before, STALLED_AT_ONCE)
-    const alone = { ...caller, idempotency: undefined }
+    const alone = { ...caller, idempotency: undefined, waits: true } as const
     const replies = await runMany(kernel, alone, quiet, ({ taskId, uuid }) => ({ taskId, uuid, command }))
-    const moved = replies.flatMap((reply) => (reply.ok && reply.reason === 'MOVED' ? [reply.record] : []))
-    await unblockAfter(kernel, caller.workspaceId, moved)
-    requeued += moved.length
-    if (quiet.length < STALLED_AT_ONCE || moved.length === 0) return requeued
+    const moved = replies.filter((reply) => reply.ok && reply.reason === 'MOVED').length
+    requeued += moved
+    if (quiet.length < STALLED_AT_ONCE || moved === 0) return requeued
   }
 }
 

@@ -1,12 +1,16 @@
 import { decideAll } from '../core/batch/decide-all.ts'
+import type { Change } from '../core/batch/moved.ts'
 import { type NewWork, type Request, readSetOf, workOf } from '../core/batch/requests.ts'
 import { ProjectFairness } from '../core/fairness.ts'
+import { grouped } from '../core/grouped.ts'
 import type { Reply } from '../core/replies.ts'
 import { StoreUnavailable, type Transactor } from '../store/store.ts'
+import type { Follow, Following } from './reactions.ts'
 
 interface PendingRequest {
   request: Request
   weight: number
+  following: Following
   resolve: (reply: Reply) => void
   reject: (error: unknown) => void
 }
@@ -59,6 +63,7 @@ const weightOfWork = (work: NewWork | null) => (work ? work.tasks.length + (work
 /** Beyond this size, one more task in a batch saves little: two concurrent batches are better than one twice as long. */
 const SMALLEST_FULL_BATCH = 500
 const CACHED_WORKSPACES = 10_000
+const AFTERWARDS: Following = {}
 
 /**
  * Combines concurrent requests into few transactions: all requests that are waiting when a transaction can start go into
@@ -66,6 +71,7 @@ const CACHED_WORKSPACES = 10_000
  */
 export class Combiner {
   readonly #store: Transactor
+  readonly #follow: Follow
   readonly #batches = new Map<number, WorkspaceBatch>()
   /** The fairness state of each workspace. It outlives the waiting batch; the least recently used is evicted first. */
   readonly #fairness = new Map<number, ProjectFairness>()
@@ -77,20 +83,25 @@ export class Combiner {
   #closed = false
   #idle: (() => void)[] = []
 
-  constructor(store: Transactor, options: { largestBatch?: number; underWayPerWorkspace?: number } = {}) {
+  constructor(
+    store: Transactor,
+    options: { largestBatch?: number; underWayPerWorkspace?: number } = {},
+    follow: Follow = async () => undefined,
+  ) {
     this.#store = store
+    this.#follow = follow
     // Large: under overload, larger batches have a higher throughput.
     this.#smallestFullBatch = store.smallestFullBatch ?? SMALLEST_FULL_BATCH
     this.#largestBatch = options.largestBatch ?? 2_000
     this.#underWayPerWorkspace = options.underWayPerWorkspace ?? 2
   }
 
-  run(workspaceId: number, request: Request): Promise<Reply> {
+  run(workspaceId: number, request: Request, following = AFTERWARDS): Promise<Reply> {
     if (this.#closed) return Promise.reject(new StoreUnavailable('Baton is shutting down.'))
     return new Promise((resolve, reject) => {
       const pending = this.#batchOf(workspaceId)
       const weight = weightOf(request)
-      pending.waiting.push({ request, weight, resolve, reject })
+      pending.waiting.push({ request, weight, following, resolve, reject })
       pending.weight += weight
       this.#schedule(workspaceId, pending)
     })
@@ -185,11 +196,16 @@ export class Combiner {
     const requests = batch.map(({ request }) => request)
     const fairness = this.#fairnessOf(workspaceId)
     try {
-      const replies = await this.#store.transact(workspaceId, readSetOf(requests), (view) => {
-        const { replies, changes } = decideAll(view, requests, fairness)
-        return { answer: replies, changes }
+      const { replies, moved } = await this.#store.transact(workspaceId, readSetOf(requests), (view) => {
+        const { changes, ...answer } = decideAll(view, requests, fairness)
+        return { answer, changes }
       })
-      return batch.map((one, i) => resolving(one, replies[i]!))
+      if (moved.length === 0) return batch.map((one, i) => resolving(one, replies[i]!))
+      const movedBy = grouped(moved, ({ place }) => place)
+      return batch.map((one, i) => {
+        const own = movedBy.get(i)
+        return own ? this.#following(workspaceId, one, replies[i]!, own) : resolving(one, replies[i]!)
+      })
     } catch (error) {
       if (batch.length === 1 || error instanceof StoreUnavailable)
         return batch.map((one) => rejecting(one, error))
@@ -199,4 +215,14 @@ export class Combiner {
       return [...first, ...(await this.#transact(workspaceId, batch.slice(middle)))]
     }
   }
+
+  #following =
+    (workspaceId: number, one: PendingRequest, reply: Reply, moved: readonly Change[]): Answer =>
+    () => {
+      const { waits, within } = one.following
+      const followed = this.#follow(workspaceId, moved, within)
+      // A reaction that waits for what follows from its own requests would wait for itself.
+      if (waits && !within) void followed.then(() => one.resolve(reply))
+      else one.resolve(reply)
+    }
 }

@@ -15,11 +15,12 @@ import { BatchLoader } from './batch-loader.ts'
 import { Combiner } from './combiner.ts'
 import { CommitWaiters } from './commit-waiters.ts'
 import { freshUuid } from './fresh-uuid.ts'
+import { type Follow, type Following, follower, type Reaction } from './reactions.ts'
 import { Signal } from './signal.ts'
 import { TtlCache } from './ttl-cache.ts'
 
 /** The caller of a request: the workspace of its key, its rights, and what events record of it. */
-export interface Caller extends Origin {
+export interface Caller extends Origin, Following {
   workspaceId: number
   rights: ReadonlySet<Right>
   idempotency?: Idempotency | undefined
@@ -95,15 +96,6 @@ export interface KnownClaimant {
 }
 
 export type Fault = (error: unknown, what: string) => void
-type React<T> = (kernel: Kernel, workspaceId: number, tasks: readonly T[]) => Promise<void>
-
-/** What follows from changes of tasks, in transactions of its own. */
-export interface Reactions {
-  /** Tasks that ended. */
-  ended: React<number>
-  /** Tasks whose results Baton judges, and tasks that judge them. */
-  judged: React<TaskRecord>
-}
 
 /** Without a logger, faults go to stderr. */
 const warn: Fault = (error, what) => process.emitWarning(`${what}: ${error}`, { type: 'BatonFault' })
@@ -120,9 +112,8 @@ export class Kernel<S extends Store = Store> {
   readonly fault: Fault
   /** Task details, batched: many concurrent claims of single tasks each need the details of one task. */
   readonly details: BatchLoader<TaskRecord, TaskDetails>
-  /** Takes tasks that ended and unblocks their dependents. */
-  readonly ended: BatchLoader<number, undefined>
-  readonly #reactions: Reactions
+  /** Does what follows from tasks that changed. After each commit the combiner calls it. */
+  readonly follow: Follow
   /** Events record keys by id; people know them by name. */
   readonly actorNames: ActorNames
   readonly #directory: Directory
@@ -132,22 +123,18 @@ export class Kernel<S extends Store = Store> {
   readonly #projects = new TtlCache<number | null>(KNOWN_FOR_MS, 100_000)
   readonly #sessions = new TtlCache<KnownSession>(KNOWN_FOR_MS, 100_000)
 
-  constructor(store: S, directory: Directory, reactions: Reactions, fault: Fault = warn) {
+  constructor(store: S, directory: Directory, reactions: readonly Reaction<Kernel>[], fault: Fault = warn) {
     this.store = store
     this.fault = fault
     this.#directory = directory
     this.actorNames = new ActorNames(
       async (...asked) => (await directory.namesOfKeys?.(...asked)) ?? new Map(),
     )
-    this.#combiner = new Combiner(store)
+    this.follow = follower<Kernel>(this, reactions)
+    this.#combiner = new Combiner(store, {}, this.follow)
     this.arrivals = new CommitWaiters(store, ({ tasksWaiting }) => tasksWaiting)
     this.changes = new CommitWaiters(store, ({ events }) => events > 0)
     this.details = new BatchLoader((workspaceId, records) => store.detailsOf(workspaceId, records))
-    this.#reactions = reactions
-    this.ended = new BatchLoader(async (workspaceId, ended) => {
-      await reactions.ended(this, workspaceId, ended)
-      return []
-    })
   }
 
   run<R extends KernelRequest<keyof S['kinds'] & KindName>>(caller: Caller, request: R): Promise<ReplyTo<R>> {
@@ -158,12 +145,7 @@ export class Kernel<S extends Store = Store> {
     full.term = caller.term
     full.outside = caller.outside
     // A store answers each request in its own shape; batches mix them.
-    return this.#combiner.run(caller.workspaceId, full) as Promise<ReplyTo<R>>
-  }
-
-  /** Takes tasks whose results Baton judges, and tasks that judge them. */
-  judge(workspaceId: number, tasks: readonly TaskRecord[]): Promise<void> {
-    return this.#reactions.judged(this, workspaceId, tasks)
+    return this.#combiner.run(caller.workspaceId, full, caller) as Promise<ReplyTo<R>>
   }
 
   limits(workspaceId: number): Limits | Promise<Limits> {

@@ -19,7 +19,7 @@ export const dependents: Follower = {
       const tasks = await store.missedAmong(workspaceId, ids, BATCH)
       // Some stay: a merge that has to wait for a part which is done again.
       if (tasks.every(({ taskId }) => unblocked.has(taskId))) return { did: unblocked.size }
-      await unblockAll(kernel, tasks, term)
+      await unblockAll(kernel, tasks, { term })
       for (const { taskId } of tasks) unblocked.add(taskId)
     }
   },

@@ -5,10 +5,10 @@ import { type AlertLooks, settleAlerts } from '../flow/inbox/alerts.ts'
 import { settleContractors, settleMissions } from '../flow/missions/upkeep.ts'
 import { reports } from '../flow/reports/write.ts'
 import { settleRoutines } from '../flow/routines/upkeep.ts'
-import { system } from '../flow/unblock.ts'
 import { BATCH, type UpkeepContext } from '../flow/upkeep-context.ts'
 import { cancelOrphans } from '../flow/verification/judge.ts'
 import { wakeByClock, wakeForWork } from '../flow/wakeups.ts'
+import { systemCaller } from '../kernel/caller.ts'
 import { FOLLOWERS } from '../store/log-followers.ts'
 import type { ServerStore } from '../store/server-store.ts'
 import { dependents } from './dependents.ts'
@@ -35,7 +35,7 @@ async function expireAgents(context: CoordinatorContext): Promise<number> {
   const due = await kernel.store.agents.due(BATCH, only)
   await Promise.all(
     due.map(({ workspaceId, slug }) =>
-      commandAgent(kernel, system(workspaceId, term), slug, { kind: 'elapse', listeningSince }).catch(
+      commandAgent(kernel, systemCaller(workspaceId, term), slug, { kind: 'elapse', listeningSince }).catch(
         (error) => {
           // The agent was deleted in the meantime.
           if (!(error instanceof Refused) || error.code !== 'NOT_FOUND') throw error
@@ -61,7 +61,10 @@ export async function assignIn(
   { kernel, term, assignment }: CoordinatorContext,
   workspaceId: number,
 ): Promise<number> {
-  const assigned = await assignment.assign(kernel, { ...system(workspaceId, term), actor: 'coordinator' })
+  const assigned = await assignment.assign(kernel, {
+    ...systemCaller(workspaceId, term),
+    actor: 'coordinator',
+  })
   if (assigned > 0) await wakeForWork(kernel, workspaceId)
   return assigned
 }

@@ -1,7 +1,8 @@
 import { failCycles } from '../flow/dependencies.ts'
 import { commandSession } from '../flow/session-commands.ts'
-import { system, throwIfNotLeader, unblockAfter, unblockAll } from '../flow/unblock.ts'
+import { unblockAll } from '../flow/unblock.ts'
 import { BATCH, type UpkeepContext } from '../flow/upkeep-context.ts'
+import { systemCaller, throwIfNotLeader } from '../kernel/caller.ts'
 import { FOLLOWERS, type FollowedStore } from '../store/log-followers.ts'
 import { dependents } from './dependents.ts'
 import { following } from './follower.ts'
@@ -20,9 +21,8 @@ export async function settleDueTasks(context: UpkeepContext): Promise<number> {
   await Promise.all(
     due.map(async ({ workspaceId, taskId, uuid, version }) => {
       const command = { kind: 'elapse', version } as const
-      const caller = system(workspaceId, term)
-      const reply = throwIfNotLeader(await kernel.run(caller, { on: 'task', taskId, uuid, command }))
-      if (reply.ok) await unblockAfter(kernel, workspaceId, [reply.record])
+      const caller = systemCaller(workspaceId, term)
+      throwIfNotLeader(await kernel.run(caller, { on: 'task', taskId, uuid, command }))
     }),
   )
   return due.length
@@ -34,7 +34,7 @@ export async function expireSessions(context: UpkeepContext): Promise<number> {
   const due = await kernel.store.dueSessions(BATCH, only)
   await Promise.all(
     due.map(({ workspaceId, name }) =>
-      commandSession(kernel, system(workspaceId, term), name, { kind: 'elapse', listeningSince }),
+      commandSession(kernel, systemCaller(workspaceId, term), name, { kind: 'elapse', listeningSince }),
     ),
   )
   return due.length
@@ -44,7 +44,7 @@ const followDependents = following(dependents)
 const isFollowed = (context: UpkeepContext): context is UpkeepContext<FollowedStore> =>
   'followers' in context.kernel.store
 
-/** Tasks that were missed: from the log, where the store has followers of it. */
+/** The safety net below the reactions: tasks that they missed, from the log where the store has followers of it. */
 export async function unblockMissed(context: UpkeepContext): Promise<number> {
   if (isFollowed(context)) {
     await skipIdleLogs(context)
@@ -52,7 +52,7 @@ export async function unblockMissed(context: UpkeepContext): Promise<number> {
   }
   const { kernel, term, only } = context
   const tasks = await kernel.store.missedTasks!(BATCH, only)
-  await unblockAll(kernel, tasks, term)
+  await unblockAll(kernel, tasks, { term })
   return tasks.length
 }
 

@@ -1,13 +1,13 @@
 import type { Request } from '../../src/core/batch/requests.ts'
 import type { TaskRecord } from '../../src/core/records.ts'
 import { readinessOf } from '../../src/core/upstream.ts'
-import { followAll } from '../../src/flow/unblock.ts'
-import { judgeAll } from '../../src/flow/verification/judge.ts'
+import { REACTIONS } from '../../src/flow/open-kernel.ts'
 import { type Caller, type Directory, Kernel } from '../../src/kernel/kernel.ts'
 import type { RunStore } from '../../src/store/run-store.ts'
 import { type BlockedTask, StoreUnavailable } from '../../src/store/store.ts'
 import { type CoordinatorContext, STEPS } from '../../src/upkeep/pass.ts'
 import { startUpkeep } from '../../src/upkeep/upkeep.ts'
+import type { Reply } from '../support/replies.ts'
 import { isToBeJudged } from './coordinator.ts'
 import { Unanswered } from './network.ts'
 import type { World } from './world.ts'
@@ -45,7 +45,7 @@ class UpkeepKernel extends Kernel<RunStore> {
 
   constructor(world: World) {
     const reads = new UpkeepReads(world)
-    super(reads as unknown as RunStore, NOBODY, { ended: followAll, judged: judgeAll }, (error) =>
+    super(reads as unknown as RunStore, NOBODY, REACTIONS, (error) =>
       world.breaks('clientsNeverThrow', String((error as Error).stack)),
     )
     this.#world = world
@@ -61,12 +61,21 @@ class UpkeepKernel extends Kernel<RunStore> {
     const late = this.#lateReport(sent)
     if (late) network.call(sender, late, seen).catch(() => undefined)
     try {
-      return await network.call(sender, sent, seen)
+      const reply = await network.call(sender, sent, seen)
+      await this.#following(caller, seen, reply)
+      return reply
     } catch (error) {
       if (error instanceof Unanswered) throw new StoreUnavailable('No answer came.')
       throw error
     }
   }) as unknown as Kernel<RunStore>['run']
+
+  /** The nodes of this run react to nothing: upkeep does, to what its own requests changed. */
+  async #following({ within }: Caller, seen: TaskRecord | null, { record }: Reply): Promise<void> {
+    if (!seen || !record) return
+    const followed = this.follow(0, [{ before: seen, after: record as TaskRecord }], within)
+    if (!within) await followed
+  }
 
   /** Reports come twice, and long after others. */
   #lateReport(request: Request): Request | null {

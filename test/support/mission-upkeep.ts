@@ -1,6 +1,6 @@
+import type { TaskRecord } from '../../src/core/records.ts'
 import { settleMissions } from '../../src/flow/missions/upkeep.ts'
 import { openKernel } from '../../src/flow/open-kernel.ts'
-import { unblockAfter } from '../../src/flow/unblock.ts'
 import type { RunKernel } from '../../src/kernel/server-kernel.ts'
 import type { RunStore } from '../../src/store/run-store.ts'
 import { settleDueTasks, unblockMissed } from '../../src/upkeep/steps.ts'
@@ -31,5 +31,11 @@ export async function settleAll(work: Work, kernel = kernelOf(work)): Promise<vo
 }
 
 /** Dependents of these tasks learn that they ended. */
-export const tellDependents = (work: Work, tasks: Parameters<typeof unblockAfter>[2]) =>
-  unblockAfter(kernelOf(work), work.workspace, tasks)
+export const tellDependents = (work: Work, tasks: readonly TaskRecord[]) =>
+  kernelOf(work).follow(work.workspace, tasks.map(justEnded))
+
+/** As it is, and as a holder had it before. */
+export const justEnded = (after: TaskRecord) => ({
+  before: { ...after, state: 'running', version: after.version - 1 } as TaskRecord,
+  after,
+})

@@ -16,8 +16,8 @@ import { Executor } from '../../src/executor/executor.ts'
 import { recoverRuns } from '../../src/executor/recovery.ts'
 import { commandAgent } from '../../src/flow/agents.ts'
 import { openKernel } from '../../src/flow/open-kernel.ts'
-import { system } from '../../src/flow/unblock.ts'
 import { wakeForWork } from '../../src/flow/wakeups.ts'
+import { systemCaller } from '../../src/kernel/caller.ts'
 import { freshUuid } from '../../src/kernel/fresh-uuid.ts'
 import { serverDirectory } from '../../src/kernel/server-directory.ts'
 import type { ServerKernel } from '../../src/kernel/server-kernel.ts'
@@ -107,7 +107,7 @@ export class WakeupWorkspace {
   async agent(slug: string, heartbeat: Record<string, unknown> = {}, more: Partial<AgentProfile> = {}) {
     const profile = { adapterType: 'scripted', runtimeConfig: { heartbeat }, ...more }
     const command = { kind: 'register', profile, ifVersion: null } as const
-    const { record } = await commandAgent(this.kernel, system(this.id), slug, command)
+    const { record } = await commandAgent(this.kernel, systemCaller(this.id), slug, command)
     this.#agents.add(record.uuid)
     return record
   }

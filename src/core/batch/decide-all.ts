@@ -16,6 +16,7 @@ import { Creation } from './creation.ts'
 import { asOfNow } from './first-answer.ts'
 import { batchesOf, changesIn, type KindBatch, type KindBatches } from './kind-batch.ts'
 import { MissionBatch } from './mission-batch.ts'
+import { type MovedTask, mayConcernOthers } from './moved.ts'
 import { queryName } from './pick.ts'
 import { fits, ReadyQueue, takesOnlyReserved } from './ready-queue.ts'
 import {
@@ -33,13 +34,13 @@ import { TrackCounts } from './track-counts.ts'
 
 /**
  * Decides a whole batch in order: each request sees the effects of the previous ones. Replies are in the order of the
- * requests. `fairness` keeps, across batches, which project was served last.
+ * requests. From tasks that `moved` something may follow. `fairness` keeps, across batches, which project was served last.
  */
 export function decideAll(
   view: View<PortableKind>,
   requests: readonly Request[],
   fairness: ProjectFairness = new ProjectFairness(),
-): { replies: Reply[]; changes: Changes } {
+): { replies: Reply[]; changes: Changes; moved: MovedTask[] } {
   // A store without a kind gets no requests on it: the type of its kernel excludes them.
   const whole: View = { ...view, kinds: { ...NO_RECORDS, ...view.kinds } }
   return new Batch(whole, requests, fairness).run()
@@ -65,6 +66,8 @@ class Batch {
   readonly #fairness: ProjectFairness
   readonly #effects = noEffects()
   readonly #changed = new Map<number, TaskRecord>()
+  readonly #moved: MovedTask[] = []
+  #place = 0
   readonly #kinds: KindBatches
   readonly #firstAnswers = new Map<string, { key: string } & StoredReply>()
   readonly #handedOut: Handed[] = []
@@ -94,13 +97,8 @@ class Batch {
     this.#onTrack = new TrackCounts(view.tracks)
     this.#roomForClaims = limits.maxConcurrentClaims - activeClaims
     this.#context = {
-      now,
-      limits,
-      actor: '',
-      roomForClaims: 0,
-      worker: undefined,
-      outside: undefined,
-      trackIsFull: undefined,
+      ...{ now, limits, actor: '', roomForClaims: 0 },
+      ...{ worker: undefined, outside: undefined, trackIsFull: undefined },
       recordOf: this.#record,
       holderOf: this.#holderOf,
       dependencyOf: this.#dependencyOf,
@@ -131,7 +129,7 @@ class Batch {
   }
 
   run() {
-    const replies = this.#requests.map((request) => this.#answer(request))
+    const replies = this.#requests.map((request, place) => this.#answer(request, place))
     this.#missions.settle()
     const changes: Changes = {
       ...this.#effects,
@@ -144,12 +142,13 @@ class Batch {
       missions: this.#missions.changes,
       activeClaimsDelta: this.#activeClaimsDelta,
     }
-    return { replies, changes }
+    return { replies, changes, moved: this.#moved }
   }
 
   #firstAnswer = (key: string) => this.#firstAnswers.get(key) ?? this.#view.storedReplies.get(key)
 
-  #answer(request: Request): Reply {
+  #answer(request: Request, place: number): Reply {
+    this.#place = place
     const { idempotency } = request
     if (!idempotency) return this.#decide(request)
     // Before any rule: the first answer stays valid even if the state, the fence or a limit would now refuse.
@@ -205,6 +204,8 @@ class Batch {
     if (decision.record !== record) {
       this.#changed.set(taskId, decision.record)
       this.#missions.count(record, decision.record)
+      const moved = { before: record, after: decision.record, place: this.#place }
+      if (mayConcernOthers(moved)) this.#moved.push(moved)
     }
     this.#countClaims()
     const { dependencies } = this.#effects

@@ -1,6 +1,6 @@
 import { grouped } from '../../core/grouped.ts'
 import { idCarriedBy } from '../../core/ids.ts'
-import { system } from '../../flow/unblock.ts'
+import { systemCaller } from '../../kernel/caller.ts'
 import type { OldWork, ServerStore, WorkspaceRepository } from '../../store/server-store.ts'
 import type { ExecutorContext } from '../context.ts'
 import type { Git } from '../folders/git.ts'
@@ -91,7 +91,7 @@ async function removeOf(
   const generations = [...new Set(refs.map((ref) => ref.generation))]
     .filter((one) => one <= generation)
     .sort((a, b) => a - b)
-  const reply = await kernel.run(system(workspaceId), {
+  const reply = await kernel.run(systemCaller(workspaceId), {
     ...{ on: 'task', taskId: id, uuid },
     command: {
       ...{ kind: 'removeWork', because: 'retention', generations, version },

@@ -1,8 +1,8 @@
 import { alertChanges } from '../../core/alerts.ts'
 import type { TaskCommand } from '../../core/commands.ts'
+import { systemCaller, throwIfNotLeader } from '../../kernel/caller.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import type { ServerStore } from '../../store/server-store.ts'
-import { system, throwIfNotLeader } from '../unblock.ts'
 import type { UpkeepContext } from '../upkeep-context.ts'
 
 /** Tells people about tasks that nobody takes, and that it is over: each an event in the transaction that changes the task. */
@@ -62,7 +62,7 @@ export async function settleAlertsOf(
   ]
   for (let from = 0; from < items.length; from += TASKS_AT_A_TIME) {
     const some = items.slice(from, from + TASKS_AT_A_TIME)
-    throwIfNotLeader(await kernel.run(system(workspaceId, term), { on: 'many', items: some }))
+    throwIfNotLeader(await kernel.run(systemCaller(workspaceId, term), { on: 'many', items: some }))
   }
   // Someone who reads the inbox does not postpone what upkeep waits for.
   if (graceMs > 0 && !isSameTime(nextAt, dueAt)) await alerts.schedule(workspaceId, nextAt)

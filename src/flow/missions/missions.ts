@@ -31,7 +31,6 @@ import { givenMissionPlan } from '../plan-reading/read-apart.ts'
 import { planningTask } from '../planning/planning-task.ts'
 import { namedProject } from '../projects.ts'
 import { saidIn } from '../said.ts'
-import { unblockDownstream } from '../unblock.ts'
 import { pricedByAgents } from './agent-models.ts'
 import { serveOthers } from './large-plans.ts'
 import { refuseAgents } from './plan-agents.ts'
@@ -228,15 +227,7 @@ export async function approveMission(
   if (!hasProposal(mission)) return act(kernel, caller, uuid, { ...named, tasks, changes: [] })
   const replanning = await replanningOf(kernel, caller, mission, plan, cancel)
   if (preview !== undefined) await refuseIfChanged(kernel, caller, mission, plan, preview)
-  const shown = await act(kernel, caller, uuid, { ...named, ...pickChanges(replanning) })
-  const ended = replanning.changes.filter(({ command }) => command.kind === 'cancel')
-  // Not awaited, as whenever tasks end.
-  void unblockDownstream(
-    kernel,
-    caller.workspaceId,
-    ended.map(({ taskId }) => taskId),
-  )
-  return shown
+  return act(kernel, caller, uuid, { ...named, ...pickChanges(replanning) })
 }
 
 export async function rejectMission(

@@ -2,12 +2,12 @@ import type { TaskCommand } from '../../core/commands.ts'
 import { Refused } from '../../core/errors.ts'
 import type { MissionCommand } from '../../core/kinds/mission/command.ts'
 import { tasksToReopen } from '../../core/kinds/mission/retry.ts'
+import { refusalOf, systemCaller, throwIfNotLeader } from '../../kernel/caller.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { RunKernel } from '../../kernel/server-kernel.ts'
 import type { MissionToSettle, RunStore, TaskChore } from '../../store/run-store.ts'
 import { commandAgent } from '../agents.ts'
 import { planningEnded } from '../planning/planning-task.ts'
-import { refusalOf, system, throwIfNotLeader, unblockAfter } from '../unblock.ts'
 import { BATCH, type UpkeepContext } from '../upkeep-context.ts'
 import { startCommand } from './missions.ts'
 
@@ -47,7 +47,7 @@ async function settleMission(
   { workspaceId, missionId, uuid, chore }: MissionToSettle,
   term: number | undefined,
 ): Promise<boolean> {
-  const caller = system(workspaceId, term)
+  const caller = systemCaller(workspaceId, term)
   if (chore === 'hold' || chore === 'cancel' || chore === 'release' || chore === 'retry') {
     const tasks = await kernel.store.missions.tasksFor(workspaceId, missionId, chore, TASKS_AT_A_TIME)
     const changed = await commandTasks(kernel, caller, tasks, COMMANDS[chore])
@@ -64,7 +64,7 @@ async function settleMission(
   return false
 }
 
-/** Tasks that depend on those that changed learn it. Returns how many changed. */
+/** Returns how many changed. */
 async function commandTasks(
   kernel: RunKernel,
   caller: Caller,
@@ -74,10 +74,7 @@ async function commandTasks(
   if (tasks.length === 0) return 0
   const items = tasks.map((task) => ({ taskId: task.id, uuid: task.uuid, command }))
   const reply = throwIfNotLeader(await kernel.run(caller, { on: 'many', items }))
-  if (!reply.ok) return 0
-  const changed = reply.replies.flatMap((one) => (one.ok && 'record' in one ? [one.record] : []))
-  await unblockAfter(kernel, caller.workspaceId, changed, command.kind)
-  return changed.length
+  return reply.ok ? reply.replies.filter(({ ok }) => ok).length : 0
 }
 
 /** All that had failed is queued: now what was skipped because of it waits again, each task after those it depends on. */
@@ -112,7 +109,7 @@ export async function settleContractors({ kernel, term, only }: UpkeepContext<Ru
   const due = await kernel.store.agents.contractorsToSettle(BATCH, only)
   await Promise.all(
     due.map(({ workspaceId, slug, missionId }) =>
-      commandAgent(kernel, system(workspaceId, term), slug, { kind: 'followMission', missionId }).catch(
+      commandAgent(kernel, systemCaller(workspaceId, term), slug, { kind: 'followMission', missionId }).catch(
         (error) => {
           // A person deleted it meanwhile.
           if (!(error instanceof Refused) || error.code !== 'NOT_FOUND') throw error

@@ -7,9 +7,9 @@ import { newTask } from '../../core/new-task.ts'
 import { priceOf } from '../../core/prices/cost.ts'
 import { type PlanningRequest, planningText, type RosterEntry } from '../../core/prompts/planning.ts'
 import type { AgentRecord } from '../../core/records.ts'
+import { throwIfNotLeader } from '../../kernel/caller.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { RunKernel } from '../../kernel/server-kernel.ts'
-import { throwIfNotLeader } from '../unblock.ts'
 
 /** The task of planning a mission. */
 

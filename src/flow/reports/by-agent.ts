@@ -5,9 +5,10 @@ import { newTask } from '../../core/new-task.ts'
 import type { MissionMaterial, TaskMaterial } from '../../core/reports/material.ts'
 import { reportingText } from '../../core/reports/mission-report.ts'
 import { LARGEST_REPORT_BYTES } from '../../core/reports/report.ts'
+import { throwIfNotLeader } from '../../kernel/caller.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { RunKernel } from '../../kernel/server-kernel.ts'
-import { throwIfNotLeader } from '../unblock.ts'
+
 import type { Draft } from './keep.ts'
 
 /** Reports by the agent that a mission names for them. What goes wrong with that leaves the report by rule. */

@@ -4,12 +4,12 @@ import { MOST_TASKS, missionReport } from '../../core/reports/mission-report.ts'
 import { typeOfTaskReport } from '../../core/reports/report.ts'
 import { taskReport } from '../../core/reports/task-report.ts'
 import { isTerminal, taskStates } from '../../core/states.ts'
+import { systemCaller } from '../../kernel/caller.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { RunKernel } from '../../kernel/server-kernel.ts'
 import { type FollowedEvent, REPORTS } from '../../store/log-followers.ts'
 import type { EndInLog, RunStore } from '../../store/run-store.ts'
 import type { Follower } from '../follower.ts'
-import { system } from '../unblock.ts'
 import { answeredReport, askReporter } from './by-agent.ts'
 import { type Draft, keepReports } from './keep.ts'
 
@@ -34,7 +34,7 @@ export const reports: Follower<RunStore> = {
     const waitsAt = ends.find(({ taskId }) => taskId !== null && settling.has(taskId))?.seq
     const settled = waitsAt === undefined ? ends : ends.filter(({ seq }) => seq < waitsAt)
     for (const [missionId, own] of grouped(settled, (end) => end.missionId))
-      await reportOn(kernel, system(workspaceId, term), missionId, own)
+      await reportOn(kernel, systemCaller(workspaceId, term), missionId, own)
     return { did: settled.length, waitsAt }
   },
 }

@@ -1,9 +1,9 @@
 import { idCarriedBy } from '../../core/ids.ts'
+import { refusalOf, systemCaller, throwIfNotLeader } from '../../kernel/caller.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import type { RoutineDue } from '../../store/run-store.ts'
 import type { ServerStore } from '../../store/server-store.ts'
-import { refusalOf, system, throwIfNotLeader } from '../unblock.ts'
 import { BATCH, type UpkeepContext } from '../upkeep-context.ts'
 import { missionOf } from './runs.ts'
 
@@ -20,7 +20,7 @@ async function settleRoutine(
   { workspaceId, uuid, chore }: RoutineDue,
   term: number | undefined,
 ): Promise<void> {
-  const caller = system(workspaceId, term)
+  const caller = systemCaller(workspaceId, term)
   if (chore === 'replace') await replace(kernel, caller, uuid)
   else await elapse(kernel, caller, uuid)
 }

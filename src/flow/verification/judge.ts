@@ -1,12 +1,11 @@
 import type { TaskRecord } from '../../core/records.ts'
 import { isTerminal } from '../../core/states.ts'
+import { systemCaller } from '../../kernel/caller.ts'
 import type { Caller, Kernel } from '../../kernel/kernel.ts'
 import type { RunKernel } from '../../kernel/server-kernel.ts'
 import type { RunStore } from '../../store/run-store.ts'
-import { StoreUnavailable } from '../../store/store.ts'
 import { judgePlan } from '../planning/judge-plan.ts'
 import { planningEnded } from '../planning/planning-task.ts'
-import { system } from '../unblock.ts'
 import { BATCH, type UpkeepContext } from '../upkeep-context.ts'
 import { cancelTasks, cancelVerifications, judgeVerification, verificationEnded } from './verdicts.ts'
 import { verify } from './verify.ts'
@@ -22,11 +21,7 @@ export async function judgeAll(
   tasks: readonly TaskRecord[],
 ): Promise<void> {
   if (!holdsMissions(kernel)) return
-  try {
-    for (const task of tasks) await judge(kernel, system(workspaceId), task)
-  } catch (error) {
-    if (!(error instanceof StoreUnavailable)) kernel.fault(error, 'a result could not be judged')
-  }
+  for (const task of tasks) await judge(kernel, systemCaller(workspaceId), task)
 }
 
 async function judge(kernel: RunKernel, caller: Caller, task: TaskRecord): Promise<void> {
@@ -45,6 +40,6 @@ async function judge(kernel: RunKernel, caller: Caller, task: TaskRecord): Promi
 export async function cancelOrphans({ kernel, term, only }: UpkeepContext<RunStore>): Promise<number> {
   const orphans = await kernel.store.verifications.orphans(BATCH, only)
   for (const { workspaceId, id, uuid } of orphans)
-    await cancelTasks(kernel, system(workspaceId, term), [{ id, uuid }])
+    await cancelTasks(kernel, systemCaller(workspaceId, term), [{ id, uuid }])
   return orphans.length
 }

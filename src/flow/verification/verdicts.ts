@@ -1,8 +1,8 @@
 import type { TaskRecord } from '../../core/records.ts'
 import { readVerdict } from '../../core/verification/verdict.ts'
+import { throwIfNotLeader } from '../../kernel/caller.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { RunKernel } from '../../kernel/server-kernel.ts'
-import { throwIfNotLeader, unblockAfter } from '../unblock.ts'
 import { giveVerdict, verdictCommand, waitingResult, whyEnded, withoutVerdict } from './verify.ts'
 
 /** What follows from a verification: for the task it judges, and for itself. */
@@ -31,10 +31,7 @@ export async function judgeVerification(
     { taskId: id, uuid, command: { kind: 'verdict', verdict: 'passed', note: null, generation, given: own } },
     { taskId: judged.record.id, uuid: judged.record.uuid, command },
   ] as const
-  const reply = throwIfNotLeader(await kernel.run(caller, { on: 'many', items }))
-  if (!reply.ok) return
-  const changed = reply.replies.flatMap((one) => (one.ok && 'record' in one ? [one.record] : []))
-  await unblockAfter(kernel, workspaceId, changed, 'verdict')
+  throwIfNotLeader(await kernel.run(caller, { on: 'many', items }))
 }
 
 /** It ended without a verdict: a person has to judge. */

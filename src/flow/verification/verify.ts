@@ -9,11 +9,11 @@ import { isTerminal } from '../../core/states.ts'
 import { autoVerdict } from '../../core/verification/auto.ts'
 import { excludedJudges, judgesAmong, whyNobodyJudges } from '../../core/verification/judges.ts'
 import { DEFAULT_THRESHOLD, judgementOf, type Verdict } from '../../core/verification/verdict.ts'
+import { throwIfNotLeader } from '../../kernel/caller.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { RunKernel } from '../../kernel/server-kernel.ts'
 import type { StoredResult, StoredTask } from '../../store/store.ts'
 import { commandAgent } from '../agents.ts'
-import { throwIfNotLeader, unblockAfter } from '../unblock.ts'
 
 /** Gets the verdict on a result: by a check of Baton's own, or by a task that judges it. */
 
@@ -69,9 +69,8 @@ export async function giveVerdict(
   { id, uuid }: Pick<TaskRecord, 'id' | 'uuid'>,
   command: TaskCommand & { kind: 'verdict' },
 ): Promise<void> {
-  const reply = throwIfNotLeader(await kernel.run(caller, { on: 'task', taskId: id, uuid, command }))
   // Refused: a person, or another node, was faster.
-  if (reply.ok) await unblockAfter(kernel, caller.workspaceId, [reply.record], 'verdict')
+  throwIfNotLeader(await kernel.run(caller, { on: 'task', taskId: id, uuid, command }))
 }
 
 /** Nobody can judge it: a person has to. */

@@ -6,7 +6,7 @@ import { ChildFields } from '../../../src/core/shapes/children.ts'
 import { isTerminal } from '../../../src/core/states.ts'
 import { addChild, continueAfter } from '../../../src/flow/missions/children.ts'
 import { command } from '../../../src/flow/tasks.ts'
-import { system } from '../../../src/flow/unblock.ts'
+import { systemCaller } from '../../../src/kernel/caller.ts'
 import { granted } from '../../../src/kernel/kernel.ts'
 import { attempted } from './network.ts'
 import { drawPlan, wrongPlan } from './plans.ts'
@@ -44,7 +44,7 @@ async function claim(world: MissionWorld, name: string, nth: number): Promise<He
   const { random, network, workspace } = world
   const agent = whoClaims(world, name)
   const session = `${agent}/${name}/${nth}`
-  const caller = { ...system(workspace), actor: `key:${agent}` }
+  const caller = { ...systemCaller(workspace), actor: `key:${agent}`, waits: undefined }
   const capabilities = world.planners.includes(agent) ? ['planning'] : []
   const open = [...world.memory.whole(workspace).tasks.values()].filter(({ state }) => !isTerminal(state))
   const [picked] = open.length > 0 && random.chance(0.3) ? [random.pick(open)] : []
@@ -78,7 +78,7 @@ function whoClaims({ random, memory, workspace, agents }: MissionWorld, name: st
 
 /** It says that it has begun; most of these continue once before they end. */
 async function begin(world: MissionWorld, { id, uuid, agent, name, fence }: Held): Promise<void> {
-  const caller = { ...system(world.workspace), actor: `key:${agent}` }
+  const caller = { ...systemCaller(world.workspace), actor: `key:${agent}`, waits: undefined }
   const say = (kind: 'start' | 'continue') =>
     attempted(
       world.network.call(`${name} says ${kind} on ${id}`, (kernel) =>
@@ -178,7 +178,7 @@ async function end(world: MissionWorld, held: Held): Promise<void> {
   const most = world.season === 'storm' && world.random.chance(0.5) ? 1 : 3
   for (let tries = 1; tries <= most && world.season !== 'still'; tries++) {
     const { agent, name, uuid } = held
-    const caller = { ...system(world.workspace), actor: `key:${agent}` }
+    const caller = { ...systemCaller(world.workspace), actor: `key:${agent}`, waits: undefined }
     const saying = world.network.call(`${name} says ${sent.kind} on ${held.id}`, (kernel) =>
       command(kernel, caller, uuid, sent),
     )
@@ -189,7 +189,7 @@ async function end(world: MissionWorld, held: Held): Promise<void> {
 /** Adds tasks to its mission, under names that a later attempt uses again; continues after them, or goes away. */
 async function addAndContinue(world: MissionWorld, { uuid, agent, name, fence }: Held): Promise<void> {
   const { random, network, workspace } = world
-  const caller = { ...system(workspace), actor: `key:${agent}` }
+  const caller = { ...systemCaller(workspace), actor: `key:${agent}`, waits: undefined }
   const ids: string[] = []
   for (let n = 1; n <= random.int(1, 3); n++) {
     const child = drawChild(`c${n}`)

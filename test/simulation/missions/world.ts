@@ -1,5 +1,5 @@
 import { commandAgent } from '../../../src/flow/agents.ts'
-import { system } from '../../../src/flow/unblock.ts'
+import { systemCaller } from '../../../src/kernel/caller.ts'
 import type { Caller } from '../../../src/kernel/kernel.ts'
 import type { RunStore } from '../../../src/store/run-store.ts'
 import { StoreUnavailable } from '../../../src/store/store.ts'
@@ -71,8 +71,9 @@ export class MissionWorld {
   /** A person, who may do everything. */
   get person(): Caller {
     return {
-      ...system(this.workspace),
+      ...systemCaller(this.workspace),
       actor: 'key:person',
+      waits: undefined,
       rights: new Set(['configure_agents', 'operate']),
     }
   }

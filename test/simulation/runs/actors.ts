@@ -6,7 +6,7 @@ import { isLive } from '../../../src/core/runs/states.ts'
 import { commandAgent } from '../../../src/flow/agents.ts'
 import { runStep } from '../../../src/flow/run-steps.ts'
 import { command } from '../../../src/flow/tasks.ts'
-import { system } from '../../../src/flow/unblock.ts'
+import { systemCaller } from '../../../src/kernel/caller.ts'
 import { granted } from '../../../src/kernel/kernel.ts'
 import { wakeupRequest } from '../../support/run-steps.ts'
 import { newTask } from '../../support/tasks.ts'
@@ -21,7 +21,7 @@ export async function createTasks(world: RunWorld): Promise<void> {
     await scheduler.sleep(random.int(0, (stormMs / count) | 0), 'a task comes')
     const onlyAgent = random.chance(0.2) ? random.pick(world.slugs) : null
     const task = newTask({ maxRetries: 20, maxContinuations: 50, onlyAgent })
-    const reply = granted(await outside.run(system(workspace), { on: 'new', tasks: [task] }))
+    const reply = granted(await outside.run(systemCaller(workspace), { on: 'new', tasks: [task] }))
     world.tasks.push(...reply.records.map(({ id, uuid }) => ({ id, uuid })))
   }
 }
@@ -43,7 +43,7 @@ export async function interfere(world: RunWorld): Promise<void> {
 async function act(world: RunWorld, kind: keyof typeof ACTS): Promise<unknown> {
   const { outside, random, workspace, memory } = world
   const { store } = outside
-  const caller = system(workspace)
+  const caller = systemCaller(workspace)
   const agent = random.pick(world.slugs)
   const task = world.tasks.length > 0 ? random.pick(world.tasks) : null
   switch (kind) {
@@ -93,7 +93,7 @@ async function repairAll(world: RunWorld): Promise<void> {
   const takesWork = { kind: 'register', profile: { coordinatorEnabled: true }, ifVersion: null } as const
   for (const agent of world.slugs)
     for (const act of [{ kind: 'resume' }, { kind: 'clearFault' }, takesWork] as const)
-      await commandAgent(world.outside, system(world.workspace), agent, act).catch((error) => {
+      await commandAgent(world.outside, systemCaller(world.workspace), agent, act).catch((error) => {
         if (!(error instanceof Refused)) throw error
       })
 }

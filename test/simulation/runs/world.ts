@@ -4,7 +4,7 @@ import { runFolderOf } from '../../../src/core/shapes/run-folder.ts'
 import type { WorkFolders } from '../../../src/executor/work/folders.ts'
 import { commandAgent } from '../../../src/flow/agents.ts'
 import { openKernel } from '../../../src/flow/open-kernel.ts'
-import { system } from '../../../src/flow/unblock.ts'
+import { systemCaller } from '../../../src/kernel/caller.ts'
 import type { RunKernel } from '../../../src/kernel/server-kernel.ts'
 import type { RunStore } from '../../../src/store/run-store.ts'
 import { StoreUnavailable } from '../../../src/store/store.ts'
@@ -97,7 +97,7 @@ export class RunWorld {
         maxConcurrentTasks: random.pick([1, 1, 2, 3]),
         coordinatorEnabled: random.chance(0.8),
       }
-      await commandAgent(this.outside, system(this.workspace), slug, {
+      await commandAgent(this.outside, systemCaller(this.workspace), slug, {
         kind: 'register',
         profile,
         ifVersion: null,

@@ -1,0 +1,29 @@
+import type { TaskRecord } from '../records.ts'
+import { isTerminal } from '../states.ts'
+
+/** A task before and after a request changed it. */
+export interface MovedTask {
+  before: TaskRecord
+  after: TaskRecord
+  /** The place of the request in its batch. */
+  place: number
+}
+
+/** What reactions know of it. */
+export type Change = Pick<MovedTask, 'before' | 'after'>
+
+/** Dependents have to count it: it ended or was opened again. A record that keeps its version is the same for them. */
+export const endsOrReopens = ({ before, after }: Change) =>
+  after.awaited && after.version !== before.version && (isTerminal(after.state) || isTerminal(before.state))
+
+/** It waits again, and while it did not, nobody counted its dependencies. */
+export const isUncounted = ({ after }: Change) => after.blocked && after.upstream === null
+
+/** Baton has to judge its result, or no longer has to, or it was to judge another one and ended. */
+export const concernsAVerdict = ({ before, after }: Change) =>
+  after.review === 'baton' &&
+  (after.state === 'verifying' || before.state === 'verifying' || isTerminal(after.state))
+
+/** Whether anything may follow from the change. Of most changes nothing does: no other task waits for this one. */
+export const mayConcernOthers = (change: Change) =>
+  endsOrReopens(change) || isUncounted(change) || concernsAVerdict(change)
