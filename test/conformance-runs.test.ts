@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { AgentProfile } from '../src/core/records.ts'
 import type { RunEnd } from '../src/core/runs/records.ts'
+import { reportRun } from '../src/core/runs/report.ts'
 import { beginRun, requestCancel } from '../src/core/runs/run-life.ts'
 import type { Told } from '../src/core/shapes/told.ts'
 import { runStep } from '../src/flow/run-steps.ts'
@@ -69,6 +70,9 @@ class Runs {
       agent: AGENT,
       ...more,
     })
+
+  reports = (...about: Parameters<typeof reportRun>) =>
+    runStep(this.store, this.work.workspace, reportRun(...about))
 
   cancel = (runId: string, reason: string) =>
     runStep(this.store, this.work.workspace, requestCancel(runId, { reason, actor: 'key:test' }))
@@ -335,8 +339,8 @@ describe.each(kinds)('on %s', (kind) => {
         const runId = await here.begun()
         await here.begin(runId, held)
         const report = { usage, status: null, sessionId: null, flags: [] }
-        await here.store.runs.report({ ...who, runId }, report)
-        await here.store.runs.report({ ...who, runId }, { ...report, isUsageReported: true })
+        await here.reports({ ...who, runId }, report)
+        await here.reports({ ...who, runId }, { ...report, isUsageReported: true })
         expect(await here.last('run_usage')).toMatchObject({
           runId,
           taskId: task.uuid,
@@ -463,7 +467,7 @@ describe.each(kinds)('on %s', (kind) => {
       const usage = { inputTokens: 4, cachedInputTokens: null, outputTokens: 2 }
       const report = () => {
         const said = { usage, status: { message: 'reading', color: 'blue' }, sessionId: 's', flags: [] }
-        return here.store.runs.report(who, said)
+        return here.reports(who, said)
       }
       const untouched = async (status: string) => {
         await here.store.runs.recordProcess(who.workspaceId, runId, process)

@@ -1,19 +1,21 @@
 import { expect, test } from 'vitest'
+import type { RunsAsk } from '../src/core/runs/step.ts'
 import { RunReport } from '../src/executor/report.ts'
 import type { Timers } from '../src/executor/timers.ts'
-import type { RunReported, RunStore } from '../src/store/run-store.ts'
+import type { RunStore } from '../src/store/run-store.ts'
 
 test('the usage of a run is reported at once, then every five seconds at most, and only if there is more', async () => {
   let now = 0
   const timers: Timers = { now: () => now, after: () => () => {}, every: () => () => {}, random: () => 0 }
-  const reported: RunReported[] = []
-  const runs = {
-    report: async (_run: unknown, one: RunReported) => void reported.push(one),
-    appendEvents: async () => {},
+  const usageReported: boolean[] = []
+  const store = {
+    // Only a report of usage asks what the other runs of the task used.
+    transactRuns: async (_: number, { othersOf }: RunsAsk) => void usageReported.push(othersOf.length > 0),
+    runs: { appendEvents: async () => {} },
   }
   const run = { workspaceId: 1, runId: 'r', agent: 'alpha', taskId: 't' }
   const report = new RunReport(
-    { runs } as unknown as RunStore,
+    store as unknown as RunStore,
     run,
     (error) => expect.unreachable(String(error)),
     timers,
@@ -22,7 +24,7 @@ test('the usage of a run is reported at once, then every five seconds at most, a
     now = at
     act()
     await report.write()
-    return reported.at(-1)!.isUsageReported
+    return usageReported.at(-1)
   }
   const uses = (inputTokens: number) => () => report.used({ inputTokens, outputTokens: 0 })
   expect(await told(0, uses(1))).toBe(true)

@@ -1,4 +1,6 @@
+import { reportRun } from '../core/runs/report.ts'
 import type { TokenUsage } from '../core/runs/usage.ts'
+import { runStep } from '../flow/run-steps.ts'
 import type { NewRunEvent, RunStore } from '../store/run-store.ts'
 import type { Timers } from './timers.ts'
 
@@ -128,7 +130,7 @@ export class RunReport {
       const status = this.#status
       this.#flags = []
       this.#status = null
-      await this.#store.runs.report(this.#run, {
+      const said = {
         usage: usage && {
           inputTokens: usage.inputTokens,
           outputTokens: usage.outputTokens,
@@ -138,7 +140,8 @@ export class RunReport {
         status,
         sessionId: this.#sessionId,
         flags,
-      })
+      }
+      await runStep(this.#store, workspaceId, reportRun(this.#run, said))
     }
     if (events.length > 0) await this.#store.runs.appendEvents(workspaceId, runId, first, events)
   }

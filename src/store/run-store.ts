@@ -8,7 +8,7 @@ import type { AgentRecord, TaskRecord } from '../core/records.ts'
 import type { MissionMaterial, TaskMaterial } from '../core/reports/material.ts'
 import type { ReportAdded } from '../core/reports/report.ts'
 import type { Spent } from '../core/runs/budget.ts'
-import type { Run, RuntimeState, RunWork, TaskSession, Usage } from '../core/runs/records.ts'
+import type { Run, RuntimeState, RunWork, TaskSession } from '../core/runs/records.ts'
 import type { CallbackMessage } from '../core/shapes/callbacks.ts'
 import type { AgentCall, KeptInvocation } from '../core/shapes/told.ts'
 import type { CommentReads } from './comment-reads.ts'
@@ -295,15 +295,6 @@ export interface ProcessIdentity {
   bootId: string | null
 }
 
-export interface RunReported {
-  usage: Usage | null
-  /** Readers of the log get its usage. */
-  isUsageReported?: boolean | undefined
-  status: { message: string; color: string } | null
-  sessionId: string | null
-  flags: readonly { code: string; detail: string }[]
-}
-
 export interface NewRunEvent {
   type: 'lifecycle' | 'status' | 'usage' | 'error' | 'structured'
   stream?: 'system' | 'stdout' | 'stderr' | undefined
@@ -313,17 +304,12 @@ export interface NewRunEvent {
   payload?: unknown
 }
 
-/** The first three only while the run is running: a run that has ended keeps its figures. */
+/** The first two only while the run is running: a run that has ended keeps its figures. */
 interface RunAppends {
   /** Identifies its process, in case this node is not there to end it. */
   recordProcess(workspaceId: number, runId: string, process: ProcessIdentity): Promise<unknown>
   /** How its agent was called: each call replaces the one before. */
   recordCall(workspaceId: number, runId: string, call: AgentCall): Promise<unknown>
-  /** Usage and progress on the way: a lost run leaves at least this behind. */
-  report(
-    run: { workspaceId: number; runId: string; agent: string; taskId: string | null },
-    report: RunReported,
-  ): Promise<unknown>
   /** The timeline of a run. One process writes and numbers it. */
   appendEvents(
     workspaceId: number,

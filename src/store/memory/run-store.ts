@@ -1,7 +1,5 @@
-import { workspaceEvent } from '../../core/events.ts'
 import { addDollars } from '../../core/runs/dollars.ts'
 import type { RunRecord } from '../../core/runs/records.ts'
-import { spentOnTask } from '../../core/runs/run-life.ts'
 import { isStarted } from '../../core/runs/states.ts'
 import type { RunsAsk, RunsChanges, RunsView } from '../../core/runs/step.ts'
 import { roundRobin } from '../round-robin.ts'
@@ -18,7 +16,7 @@ import { findComment, listComments, unreadComments } from './comments.ts'
 import { byId, costliest, missionsToSettle, skippedIn, tasksFor } from './missions.ts'
 import * as reports from './reports.ts'
 import { findRoutine, routinesDue, underWay } from './routines.ts'
-import { seeRuns, usedByOthers, writeRuns } from './run-changes.ts'
+import { seeRuns, writeRuns } from './run-changes.ts'
 import * as reads from './run-reads.ts'
 import { MemoryStore } from './store.ts'
 import { busySince, newestPlanning, orphanTasks, verificationsOf } from './verifications.ts'
@@ -200,43 +198,16 @@ export class MemoryRunStore extends MemoryStore implements RunStore {
         )
         .slice(0, limit),
     recordProcess: (workspaceId, runId, { pid, startTime, bootId }) =>
-      this.#appended(workspaceId, runId, { pid, pidStarted: startTime, bootId }),
+      this.#append(workspaceId, ({ runs }) => {
+        const run = runs.get(runId)
+        if (run && isStarted(run.status)) runs.set(runId, { ...run, pid, pidStarted: startTime, bootId })
+      }),
     recordCall: (workspaceId, runId, call) =>
       this.#append(workspaceId, ({ runs, invocations }) => {
         const kept = invocations.get(runId)
         const run = runs.get(runId)
         if (kept && run && isStarted(run.status)) invocations.set(runId, { ...kept, call })
       }),
-    report: ({ workspaceId, runId, agent, taskId }, { usage, isUsageReported, status, sessionId, flags }) => {
-      const who = { runId, agent, taskId }
-      const now = this.now()
-      const said = [
-        ...(status
-          ? [workspaceEvent('run_status', { ...who, ...status }, { actor: `agent:${agent}`, now })]
-          : []),
-        ...flags.map((flag) => workspaceEvent('run_flagged', { ...who, ...flag }, { actor: 'system', now })),
-      ]
-      const set: Partial<RunRecord> = {
-        ...(usage && {
-          inputTokens: usage.inputTokens,
-          outputTokens: usage.outputTokens,
-          usageBasis: 'partial',
-        }),
-        ...(usage?.cachedInputTokens != null && { cachedInputTokens: usage.cachedInputTokens }),
-        ...(status && { statusMessage: status.message, statusColor: status.color }),
-        ...(sessionId !== null && { sessionIdAfter: sessionId }),
-      }
-      const workspace = this.inside(workspaceId)
-      const run = workspace.runs.get(runId)
-      if (isUsageReported && run && taskId !== null) {
-        const used = { ...run, ...set }
-        const { inputTokens, cachedInputTokens, outputTokens } = used
-        const onTask = spentOnTask(used, usedByOthers(workspace, runId, null))
-        const payload = { ...who, inputTokens, cachedInputTokens, outputTokens, ...onTask }
-        said.unshift(workspaceEvent('run_usage', payload, { actor: `agent:${agent}`, now }))
-      }
-      return this.#appended(workspaceId, runId, set, said)
-    },
     appendEvents: (workspaceId, runId, firstSeq, events) =>
       this.#append(workspaceId, ({ runEvents }) => {
         const known = runEvents.get(runId) ?? []
@@ -319,31 +290,10 @@ export class MemoryRunStore extends MemoryStore implements RunStore {
       [...runs.open.values()].filter(isWanted).map((run) => reads.shownRun(id, run)),
     )
 
-  /** Only while the run is running. */
-  #appended(
-    workspaceId: number,
-    runId: string,
-    set: Partial<RunRecord>,
-    events: RunsChanges['events'] = [],
-  ): Promise<void> {
-    return this.#append(
-      workspaceId,
-      (workspace) => {
-        const run = workspace.runs.get(runId)
-        if (run && isStarted(run.status)) workspace.runs.set(runId, { ...run, ...set })
-      },
-      events,
-    )
-  }
-
-  #append(
-    workspaceId: number,
-    write: (workspace: Workspace) => void,
-    events: RunsChanges['events'] = [],
-  ): Promise<void> {
+  #append(workspaceId: number, write: (workspace: Workspace) => void): Promise<void> {
     return this.changed(workspaceId, (workspace) => ({
       answer: undefined,
-      events,
+      events: [],
       tasksWaiting: false,
       write: () => write(workspace),
     }))

@@ -1,5 +1,5 @@
 import { bind, type Connections } from '../kernel/connections.ts'
-import { appendRunEvents, logIsGone, recordCall, recordProcess, reportRun } from './appends.ts'
+import { appendRunEvents, logIsGone, recordCall, recordProcess } from './appends.ts'
 import { dueWakeups, waitingClaims } from './dispatch.ts'
 import { claimsLeft } from './lost-claims.ts'
 import { lastEventSeq, messagesOfRun } from './messages.ts'
@@ -53,7 +53,6 @@ export function runQueries(connections: Connections) {
         logIsGone,
         recordCall,
         recordProcess,
-        report: reportRun,
       }),
     },
     runtime: {
