@@ -85,6 +85,8 @@ export const refuse = (code: ErrorCode, detail: string, extra?: Record<string, u
   detail,
 })
 
+export const notLeader = (term: number) => refuse('NOT_LEADER', `Term ${term} of the coordinator is over.`)
+
 /** A refusal that names the field that caused it. */
 export const refuseField = (code: ErrorCode, field: string, message: string): Refusal =>
   refuse(code, `${field} ${message}.`, { errors: [{ field, message }] })

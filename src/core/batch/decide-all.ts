@@ -1,7 +1,7 @@
 import type { PastHolder } from '../claim-request.ts'
 import type { OnTask, RuleContext, TaskCommand } from '../commands.ts'
 import { decide } from '../decide.ts'
-import { type Refusal, refuse } from '../errors.ts'
+import { notLeader, type Refusal, refuse } from '../errors.ts'
 import { ProjectFairness } from '../fairness.ts'
 import type { Kind, KindShape, TaskWork } from '../kinds/kind.ts'
 import { NO_RECORDS, type PortableKind } from '../kinds/kinds.ts'
@@ -165,8 +165,7 @@ class Batch {
 
   #decide(request: Request): Reply {
     const { term } = request
-    if (term !== undefined && !this.#view.terms.has(term))
-      return refuse('NOT_LEADER', `Term ${term} of the coordinator is over.`)
+    if (term !== undefined && !this.#view.terms.has(term)) return notLeader(term)
     this.#context.outside = request.outside
     switch (request.on) {
       case 'task':
@@ -204,9 +203,9 @@ class Batch {
     if (decision.record !== record) {
       this.#changed.set(taskId, decision.record)
       this.#missions.count(record, decision.record)
-      const moved = { before: record, after: decision.record, place: this.#place }
-      if (mayConcernOthers(moved)) this.#moved.push(moved)
     }
+    const moved = { before: record, after: decision.record, place: this.#place }
+    if ((decision.reply.ok || decision.record !== record) && mayConcernOthers(moved)) this.#moved.push(moved)
     this.#countClaims()
     const { dependencies } = this.#effects
     for (; this.#seenDependencies < dependencies.length; this.#seenDependencies++)

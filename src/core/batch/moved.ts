@@ -1,7 +1,10 @@
 import type { TaskRecord } from '../records.ts'
 import { isTerminal } from '../states.ts'
 
-/** A task before and after a request changed it. */
+/**
+ * A task before and after a request. A request that was granted and changed nothing counts, too: it may be a repeat because
+ * what followed from the first was lost.
+ */
 export interface MovedTask {
   before: TaskRecord
   after: TaskRecord
@@ -12,12 +15,13 @@ export interface MovedTask {
 /** What reactions know of it. */
 export type Change = Pick<MovedTask, 'before' | 'after'>
 
-/** Dependents have to count it: it ended or was opened again. A record that keeps its version is the same for them. */
+/** Dependents have to count it: it ended or was opened again. */
 export const endsOrReopens = ({ before, after }: Change) =>
-  after.awaited && after.version !== before.version && (isTerminal(after.state) || isTerminal(before.state))
+  after.awaited && (isTerminal(after.state) || isTerminal(before.state))
 
 /** It waits again, and while it did not, nobody counted its dependencies. */
-export const isUncounted = ({ after }: Change) => after.blocked && after.upstream === null
+export const isUncounted = ({ before, after }: Change) =>
+  after.blocked && after.upstream === null && after !== before
 
 /** Baton has to judge its result, or no longer has to, or it was to judge another one and ended. */
 export const concernsAVerdict = ({ before, after }: Change) =>
