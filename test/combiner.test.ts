@@ -14,9 +14,9 @@ function recording(options: ConstructorParameters<typeof Combiner>[1] = {}) {
   store.addWorkspace(1, { maxConcurrentClaims: 100_000 })
   const asked: ReadSet[] = []
   const recorder: Transactor = {
-    transact(workspaceId, ask, decide) {
-      asked.push(ask)
-      return store.transact(workspaceId, ask, decide)
+    transact(workspaceId, step) {
+      asked.push(step.reads)
+      return store.transact(workspaceId, step)
     },
   }
   return { work: new Work(store, 1, new Combiner(recorder, options)), asked }
@@ -139,10 +139,10 @@ test('two transactions are under way at once, and a third one when it is full', 
     end = resolve
   })
   const slow: Transactor = {
-    async transact(workspaceId, ask, decide) {
-      started.push(ask.newTasks)
+    async transact(workspaceId, step) {
+      started.push(step.reads.newTasks)
       await ended
-      return store.transact(workspaceId, ask, decide)
+      return store.transact(workspaceId, step)
     },
   }
   const combiner = new Combiner(slow)

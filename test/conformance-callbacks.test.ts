@@ -10,7 +10,6 @@ import {
 } from '../src/core/runs/callbacks.ts'
 import { beginRun } from '../src/core/runs/run-life.ts'
 import type { RunsStep } from '../src/core/runs/step.ts'
-import { runStep } from '../src/flow/run-steps.ts'
 import type { RunStore } from '../src/store/run-store.ts'
 import { register } from './support/agents.ts'
 import { storeKinds, useNodes } from './support/nodes.ts'
@@ -36,7 +35,7 @@ describe.each(storeKinds.filter((kind) => kind === 'memory' || kind === 'postgre
     const [runId, nodeId] = [randomUUID(), randomUUID()]
     const identity = { runId, nodeId, tokenHash: randomBytes(32) }
     await steps.takeWakeup(store, { workspaceId: workspace, agent: AGENT }, identity)
-    const does = <T>(step: RunsStep<T>) => runStep(store, workspace, step)
+    const does = <T>(step: RunsStep<T>) => store.transact(workspace, step)
     const start = {
       sessionIdBefore: null,
       folder: null,

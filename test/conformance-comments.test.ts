@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest'
 import type { NewComment } from '../src/core/comments.ts'
 import { beginRun } from '../src/core/runs/run-life.ts'
 import type { RunEndState } from '../src/core/runs/states.ts'
-import { runStep } from '../src/flow/run-steps.ts'
 import { freshUuid } from '../src/kernel/fresh-uuid.ts'
 import type { StoredComment } from '../src/store/comment-reads.ts'
 import type { RunStore } from '../src/store/run-store.ts'
@@ -51,8 +50,7 @@ class Told {
     await steps.askForWakeups(store, work.workspace, [{ agent: AGENT, asked: steps.wakeupRequest() }])
     await steps.takeWakeup(store, { workspaceId: work.workspace, agent: AGENT }, run)
     const { upTo } = await this.unread()
-    const begun = await runStep(
-      store,
+    const begun = await store.transact(
       work.workspace,
       beginRun({
         ...{ workspaceId: work.workspace, runId: run.runId, agent: AGENT, sessionIdBefore: null },

@@ -3,7 +3,7 @@ import { decideAll } from '../src/core/batch/decide-all.ts'
 import { type Request, readSetOf } from '../src/core/batch/requests.ts'
 import type { TaskCommand } from '../src/core/commands.ts'
 import { Combiner } from '../src/kernel/combiner.ts'
-import { earlier, storeKinds, useNodes, withLimits } from './support/nodes.ts'
+import { batchStep, earlier, storeKinds, useNodes, withLimits } from './support/nodes.ts'
 import {
   atGeneration,
   granted,
@@ -305,8 +305,11 @@ const inOneBatch = (work: Work, task: Task, commands: readonly TaskCommand[]) =>
     const { id: taskId, uuid } = task
     return { on: 'task', actor: 'key:test', taskId, uuid, command }
   })
-  return work.store.transact(work.workspace, readSetOf(requests), (view) => {
-    const { replies, changes } = decideAll(view, requests)
-    return { answer: replies, changes }
-  })
+  return work.store.transact(
+    work.workspace,
+    batchStep(readSetOf(requests), (view) => {
+      const { replies, changes } = decideAll(view, requests)
+      return { answer: replies, changes }
+    }),
+  )
 }

@@ -5,7 +5,6 @@ import type { RunEnd } from '../src/core/runs/records.ts'
 import { reportRun } from '../src/core/runs/report.ts'
 import { beginRun, requestCancel } from '../src/core/runs/run-life.ts'
 import type { Told } from '../src/core/shapes/told.ts'
-import { runStep } from '../src/flow/run-steps.ts'
 import type { RunStore } from '../src/store/run-store.ts'
 import { pause, register, remove } from './support/agents.ts'
 import { assign } from './support/assign.ts'
@@ -51,8 +50,7 @@ class Runs {
   }
 
   begin = (runId: string, task: (Task & { generation: number }) | null = null, told?: Told) =>
-    runStep(
-      this.store,
+    this.store.transact(
       this.work.workspace,
       beginRun({
         ...{ workspaceId: this.work.workspace, runId, agent: AGENT, sessionIdBefore: null, folder: null },
@@ -72,10 +70,10 @@ class Runs {
     })
 
   reports = (...about: Parameters<typeof reportRun>) =>
-    runStep(this.store, this.work.workspace, reportRun(...about))
+    this.store.transact(this.work.workspace, reportRun(...about))
 
   cancel = (runId: string, reason: string) =>
-    runStep(this.store, this.work.workspace, requestCancel(runId, { reason, actor: 'key:test' }))
+    this.store.transact(this.work.workspace, requestCancel(runId, { reason, actor: 'key:test' }))
 
   run = (runId: string) => this.store.runs.find(this.work.workspace, runId)
   state = () => this.store.runtime.state(this.work.workspace, AGENT)
@@ -520,7 +518,7 @@ describe.each(kinds)('on %s', (kind) => {
       for (const taskKey of ['a', 'b', ''])
         await here.finish(await here.begun(), { sessionId: 's', taskSession: { taskKey, state: {} } })
       const reset = (key: string | null) =>
-        steps.resetSessions(here.store, here.work.workspace, AGENT, key, { actor: 'key:test' })
+        steps.resetSessions(here.store, here.work.workspace, AGENT, key, 'key:test')
       expect(await reset('a')).toBe(1)
       expect(await reset('a')).toBe(0)
       expect((await here.state())!.sessionId).toBe('s')
@@ -540,7 +538,7 @@ describe.each(kinds)('on %s', (kind) => {
       await here.finish(await here.begun(), { agentState: { seen: [1, 2] } })
       expect(await state()).toEqual({ seen: [1, 2] })
       const reset = (key: string | null) =>
-        steps.resetSessions(here.store, here.work.workspace, AGENT, key, { actor: 'key:test' })
+        steps.resetSessions(here.store, here.work.workspace, AGENT, key, 'key:test')
       await reset('a')
       expect(await state()).toEqual({ seen: [1, 2] })
       await reset(null)

@@ -5,6 +5,7 @@ import { uuidCarrying } from '../src/core/ids.ts'
 import { MemoryStore } from '../src/store/memory/store.ts'
 import { StoreUnavailable } from '../src/store/store.ts'
 import {
+  batchStep,
   databaseUrlOf,
   NO_COMPANY,
   type StoreKind,
@@ -67,10 +68,13 @@ describe.each(storeKinds)('on %s', (kind: StoreKind) => {
         uuid: task.uuid,
         command: { kind: 'claim', ...alpha, leaseMs: 60_000, capabilities: [] },
       }
-      const failing = work.store.transact(work.workspace, readSetOf([claim]), (view) => {
-        decideAll(view, [claim])
-        throw new Error('decided, then thrown')
-      })
+      const failing = work.store.transact(
+        work.workspace,
+        batchStep(readSetOf([claim]), (view) => {
+          decideAll(view, [claim])
+          throw new Error('decided, then thrown')
+        }),
+      )
       const error = await failing.catch((error: unknown) => error)
       expect(error).toMatchObject({ message: 'decided, then thrown' })
       expect(error, 'a bug of ours, not of the connection to the store').not.toBeInstanceOf(StoreUnavailable)

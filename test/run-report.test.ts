@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { RunsAsk } from '../src/core/runs/step.ts'
+import type { RunsStep } from '../src/core/runs/step.ts'
 import { RunReport } from '../src/executor/report.ts'
 import type { Timers } from '../src/executor/timers.ts'
 import type { RunStore } from '../src/store/run-store.ts'
@@ -10,7 +10,8 @@ test('the usage of a run is reported at once, then every five seconds at most, a
   const usageReported: boolean[] = []
   const store = {
     // Only a report of usage asks what the other runs of the task used.
-    transactRuns: async (_: number, { othersOf }: RunsAsk) => void usageReported.push(othersOf.length > 0),
+    transact: async (_: number, { reads }: RunsStep<void>) =>
+      void usageReported.push(reads.othersOf.length > 0),
     runs: { appendEvents: async () => {} },
   }
   const run = { workspaceId: 1, runId: 'r', agent: 'alpha', taskId: 't' }

@@ -18,6 +18,7 @@ import { MemoryStore } from '../src/store/memory/store.ts'
 import type { View as PortableView } from '../src/store/portable.ts'
 import type { Store, StoredResult } from '../src/store/store.ts'
 import { missedTasks } from './support/missed-tasks.ts'
+import { batchStep } from './support/nodes.ts'
 import type { Reply } from './support/replies.ts'
 import { openStore, type StoreUnderTest } from './support/stores.ts'
 import { newTask, sha256 } from './support/tasks.ts'
@@ -298,14 +299,17 @@ async function play(
   now: number,
 ): Promise<{ replies: Reply[]; seen: unknown }> {
   const ask = readSetOf(requests)
-  const answer = await side.store.transact(side.workspace, ask, (asSeen) => {
-    const view = asAsked(asSeen, ask)
-    const seen = structuredClone(shown(view, ask))
-    const fresh = view.fresh.map((_, i) => ({ id: side.lastId + 1 + i, random: 7 }))
-    const { replies, changes } = decideAll({ ...view, now, fresh }, requests, side.turns)
-    side.lastId = Math.max(side.lastId, ...changes.created.map(({ record }) => record.id))
-    return { answer: { replies, seen }, changes }
-  })
+  const answer = await side.store.transact(
+    side.workspace,
+    batchStep(ask, (asSeen) => {
+      const view = asAsked(asSeen, ask)
+      const seen = structuredClone(shown(view, ask))
+      const fresh = view.fresh.map((_, i) => ({ id: side.lastId + 1 + i, random: 7 }))
+      const { replies, changes } = decideAll({ ...view, now, fresh }, requests, side.turns)
+      side.lastId = Math.max(side.lastId, ...changes.created.map(({ record }) => record.id))
+      return { answer: { replies, seen }, changes }
+    }),
+  )
   await checkDetails(side, answer.replies)
   return answer
 }

@@ -10,7 +10,7 @@ import { Combiner } from '../src/kernel/combiner.ts'
 import { StoreUnavailable } from '../src/store/store.ts'
 import { whatIsWrong } from '../src/store/valkey/ready.ts'
 import { ValkeyStore } from '../src/store/valkey/store.ts'
-import { NO_COMPANY, until } from './support/nodes.ts'
+import { batchStep, NO_COMPANY, until } from './support/nodes.ts'
 import { cuttableConnectionTo } from './support/proxy.ts'
 import { replay } from './support/replay.ts'
 import type { Reply } from './support/replies.ts'
@@ -340,13 +340,16 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
       command: { kind: 'renew', fence: { session, generation } },
     }
     const decided: Reply[] = []
-    const answer = await store.transact(workspace, readSetOf([renewal]), (view) => {
-      const { replies, changes } = decideAll(view, [renewal])
-      decided.push(replies[0]!)
-      // The process sleeps past the end of the lease, between deciding and writing.
-      if (decided.length === 1) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_200)
-      return { answer: replies[0]!, changes }
-    })
+    const answer = await store.transact(
+      workspace,
+      batchStep(readSetOf([renewal]), (view) => {
+        const { replies, changes } = decideAll(view, [renewal])
+        decided.push(replies[0]!)
+        // The process sleeps past the end of the lease, between deciding and writing.
+        if (decided.length === 1) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_200)
+        return { answer: replies[0]!, changes }
+      }),
+    )
     expect(decided.map(outcome)).toEqual(['RENEWED', 'ALREADY_EXPIRED'])
     expect(outcome(answer)).toBe('ALREADY_EXPIRED')
     expect((await work.eventsOf(task)).map(({ type }) => type)).not.toContain('claim_renewed')
@@ -720,10 +723,13 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
           { capabilities: [], projectId: null, trackQueues: null, purposes: ONLY_WORK, limit: 1_000 },
         ],
       }
-      const shown = await under.store.transact(workspace, ask, (view) => ({
-        answer: view.waiting[0]!.map((id) => view.records.get(id)!.projectId),
-        changes: decideAll(view, []).changes,
-      }))
+      const shown = await under.store.transact(
+        workspace,
+        batchStep(ask, (view) => ({
+          answer: view.waiting[0]!.map((id) => view.records.get(id)!.projectId),
+          changes: decideAll(view, []).changes,
+        })),
+      )
       expect(new Set(shown).size).toBe(151)
       expect(shown.filter((projectId) => projectId === 999)).toHaveLength(1_000)
       const claims = await Promise.all(many(1_000, (i) => work.next(holder(`agent-${i}`), { limit: 2 })))
@@ -742,11 +748,14 @@ async function claimThrough(store: ValkeyStore, workspace: number, task: Task) {
     command: { kind: 'claim', ...alpha, leaseMs: 60_000, capabilities: [] },
   }
   let decided = 0
-  const answer = await store.transact(workspace, readSetOf([claim]), (view) => {
-    decided += 1
-    const { replies, changes } = decideAll(view, [claim])
-    return { answer: replies[0]!, changes }
-  })
+  const answer = await store.transact(
+    workspace,
+    batchStep(readSetOf([claim]), (view) => {
+      decided += 1
+      const { replies, changes } = decideAll(view, [claim])
+      return { answer: replies[0]!, changes }
+    }),
+  )
   return { decided, answer }
 }
 

@@ -608,7 +608,7 @@ describe('many at once', () => {
         ),
       (i: number) => runOne(slugs[i % 5]!),
       (i: number) => scheduleTimers(h.store, h.id, some(i % 5).reverse()),
-      (i: number) => resetSessions(h.store, h.id, slugs[i % 5]!, null, { actor: 'key:test' }),
+      (i: number) => resetSessions(h.store, h.id, slugs[i % 5]!, null, 'key:test'),
       (i: number) =>
         parkCredential(h.store, h.id, { credential: `c-${i % 2}`, agents: some(i % 5), resetAt: Date.now() }),
       (i: number) => pause(h.work, slugs[i % 5]!).then(() => resume(h.work, slugs[i % 5]!)),

@@ -1,3 +1,4 @@
+import type { View } from '../../src/core/batch/requests.ts'
 import { idCarriedBy } from '../../src/core/ids.ts'
 import { TaskCreate } from '../../src/core/shapes/tasks.ts'
 import { createTasks } from '../../src/flow/tasks.ts'
@@ -111,11 +112,14 @@ async function claimed(
   counters: 'counted' | 'uncounted',
 ): Promise<Round> {
   const combiner = new Combiner({
-    transact: (workspaceId, readSet, decide) =>
-      store.transact(workspaceId, readSet, (view) => {
-        const { answer, changes } = decide(view)
-        const deltas = counters === 'counted' ? changes.missions.deltas : new Map()
-        return { answer, changes: { ...changes, missions: { ...changes.missions, deltas } } }
+    transact: (workspaceId, { decide, ...step }) =>
+      store.transact(workspaceId, {
+        ...step,
+        decide: (view: View) => {
+          const { answer, changes } = decide(view)
+          const deltas = counters === 'counted' ? changes.missions.deltas : new Map()
+          return { answer, changes: { ...changes, missions: { ...changes.missions, deltas } } }
+        },
       }),
   })
   const cpuMs = cpuFrom(pid)

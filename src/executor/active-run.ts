@@ -9,7 +9,6 @@ import type { Stop } from '../core/runs/ending.ts'
 import type { TokenUsage } from '../core/runs/usage.ts'
 import { elapsed, type Heard, heard, type WatchdogReport, type WatchdogState } from '../core/runs/watchdog.ts'
 import { renewTask, reportProgress } from '../flow/claims.ts'
-import { runStep } from '../flow/run-steps.ts'
 import type { ProcessIdentity } from '../store/run-store.ts'
 import { AddedTasks } from './added-tasks.ts'
 import type { ExecutorContext } from './context.ts'
@@ -267,7 +266,7 @@ export class ActiveRun {
     const { kernel, timers } = this.#context
     const withinMs = Math.max(0, this.#timesOutAt - timers.now())
     const accepted = acceptWork(this.runId, { state, withinMs })
-    this.#isAccepted = await runStep(kernel.store, this.workspaceId, accepted)
+    this.#isAccepted = await kernel.step({ workspaceId: this.workspaceId }, accepted)
     report.event({ type: 'lifecycle', level: 'info', message: 'accepted' })
     // The claim must last while no node renews it.
     if (this.#held) this.setClaim(await lengthenLease(kernel, this.workspaceId, this.#held, withinMs))

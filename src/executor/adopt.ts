@@ -5,7 +5,6 @@ import { watchSettingsOf } from '../core/runs/policy.ts'
 import type { Awaiting, Run, Wakeup } from '../core/runs/records.ts'
 import type { TriggerDetail, WakeupSource } from '../core/runs/wakeups.ts'
 import { watching } from '../core/runs/watchdog.ts'
-import { runStep } from '../flow/run-steps.ts'
 import { type LogStoreType, LogUnavailable, type RunLogHandle } from '../logs/protocol.ts'
 import type { ActiveRun } from './active-run.ts'
 import type { ExecutorContext } from './context.ts'
@@ -56,7 +55,7 @@ export async function adopt(
   const log = await logOf(context, run, agent)
   const { timeoutSec } = prepared.input
   const adoption = { from: run.nodeId, to: node.id, log: log.handle, withinMs: timeoutSec * 1000 }
-  const adopted = await runStep(kernel.store, workspaceId, adoptRun(runId, adoption))
+  const adopted = await kernel.step({ workspaceId }, adoptRun(runId, adoption))
   if (!adopted) return 'elsewhere'
   const { leftMs, awaiting } = adopted
   const input = { ...prepared.input, timeoutSec: Math.max(leftMs, AT_LEAST_MS) / 1000 }

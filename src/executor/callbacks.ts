@@ -1,6 +1,5 @@
 import type { Callbacks, Expected, Heard } from '../adapters/callbacks.ts'
 import { callbacksRead, expectCallbacks } from '../core/runs/callbacks.ts'
-import { runStep } from '../flow/run-steps.ts'
 import type { RunMessage, RunStore } from '../store/run-store.ts'
 import { StoreUnavailable } from '../store/store.ts'
 import type { StoreRetry } from './store-retry.ts'
@@ -65,7 +64,7 @@ export class RunCallbacks implements Callbacks {
     const waiting = this.#waiting.get(runId)
     if (!waiting) throw new Error(`${runId} is not a run of this node.`)
     await this.#storeRetry.whileUnavailable(() =>
-      runStep(this.#store, waiting.workspaceId, expectCallbacks(runId)),
+      this.#store.transact(waiting.workspaceId, expectCallbacks(runId)),
     )
     return new StoredMessages(this.#store, { runId, nodeId: this.#nodeId, waiting, timers: this.#timers })
   }
@@ -141,7 +140,7 @@ class StoredMessages implements Expected {
     const { workspaceId } = waiting
     try {
       // Marked when they are handled: after a crash they are handed out again.
-      if (this.#last > this.#marked) await runStep(this.#store, workspaceId, callbacksRead(runId, this.#last))
+      if (this.#last > this.#marked) await this.#store.transact(workspaceId, callbacksRead(runId, this.#last))
       this.#marked = this.#last
       const found = await this.#store.runs.messages(workspaceId, runId, this.#last)
       if (found.nodeId === nodeId) this.#unread = found.messages

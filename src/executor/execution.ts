@@ -23,7 +23,6 @@ import type {
   RemovableWork,
   WorkToDiscard,
 } from '../flow/execution.ts'
-import { runStep } from '../flow/run-steps.ts'
 import { TtlCache } from '../kernel/ttl-cache.ts'
 import { type LogStoreType, LogUnavailable } from '../logs/protocol.ts'
 import type { MissionWork, ServerStore } from '../store/server-store.ts'
@@ -205,7 +204,7 @@ export class NodeExecution implements Execution {
   }
 
   async deliver(workspaceId: number, runId: string, message: CallbackMessage) {
-    const delivery = await runStep(this.#store, workspaceId, takeCallback(runId, message))
+    const delivery = await this.#store.transact(workspaceId, takeCallback(runId, message))
     if (delivery === 'taken') {
       this.#context.callbacks.wake(runId)
       this.#store.tellNodes({ callback: { workspaceId, runId } })

@@ -3,7 +3,6 @@ import type { AgentRecord } from '../core/records.ts'
 import { chooseModel, type ModelChoice, modelsInTurn } from '../core/runs/models.ts'
 import { fallbackModelsOf } from '../core/runs/policy.ts'
 import { parkCredential } from '../core/runs/runtime-state.ts'
-import { runStep } from '../flow/run-steps.ts'
 import { command } from '../flow/tasks.ts'
 import type { ExecutorContext } from './context.ts'
 import { asAgent, type Held } from './holding.ts'
@@ -63,7 +62,7 @@ export async function restModel(
   const parked = await parkedAmong(kernel, workspaceId, credential, models)
   if (!models.some((other) => other !== model && !parked.has(other))) return false
   const one = { credential: keyOf(credential, model), agents: [agent], resetAt, model: model ?? '' }
-  await runStep(kernel.store, workspaceId, parkCredential(one))
+  await kernel.step({ workspaceId }, parkCredential(one))
   return true
 }
 

@@ -10,7 +10,6 @@ import { finishRun } from '../core/runs/run-life.ts'
 import { isStarted } from '../core/runs/states.ts'
 import type { TokenUsage } from '../core/runs/usage.ts'
 import { runFolderOf } from '../core/shapes/run-folder.ts'
-import { runStep } from '../flow/run-steps.ts'
 import type { LogStoreType } from '../logs/protocol.ts'
 import type { LostClaim } from '../store/run-store.ts'
 import type { ExecutorContext } from './context.ts'
@@ -199,7 +198,7 @@ async function recover(context: ExecutorContext, run: Run): Promise<void> {
     excerpts: logged.excerpts,
     log: logged.log,
   }
-  await runStep(kernel.store, run.workspaceId, finishRun(end))
+  await kernel.step(run, finishRun(end))
   for (const claim of await kernel.store.runs.claimsWithout(run.workspaceId, run.agent))
     await releaseLost(context, run, claim)
 }

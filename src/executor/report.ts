@@ -1,6 +1,5 @@
 import { reportRun } from '../core/runs/report.ts'
 import type { TokenUsage } from '../core/runs/usage.ts'
-import { runStep } from '../flow/run-steps.ts'
 import type { NewRunEvent, RunStore } from '../store/run-store.ts'
 import type { Timers } from './timers.ts'
 
@@ -141,7 +140,7 @@ export class RunReport {
         sessionId: this.#sessionId,
         flags,
       }
-      await runStep(this.#store, workspaceId, reportRun(this.#run, said))
+      await this.#store.transact(workspaceId, reportRun(this.#run, said))
     }
     if (events.length > 0) await this.#store.runs.appendEvents(workspaceId, runId, first, events)
   }

@@ -4,7 +4,6 @@ import type { Wakeup } from '../core/runs/records.ts'
 import { beginRun } from '../core/runs/run-life.ts'
 import { takeWakeup } from '../core/runs/take-wakeup.ts'
 import { watching } from '../core/runs/watchdog.ts'
-import { runStep } from '../flow/run-steps.ts'
 import { freshUuid } from '../kernel/fresh-uuid.ts'
 import type { DueWakeup } from '../store/run-store.ts'
 import type { ActiveRun } from './active-run.ts'
@@ -34,9 +33,8 @@ export async function dispatch(context: ExecutorContext, due: DueWakeup): Promis
   const token = newToken()
   const runId = freshUuid()
   const tokenHash = hashOfToken(token)
-  const taken = await runStep(
-    context.kernel.store,
-    workspaceId,
+  const taken = await context.kernel.step(
+    { workspaceId },
     takeWakeup(due.agent, { runId, nodeId: context.node.id, tokenHash }),
   )
   if (!taken) return null
@@ -189,7 +187,7 @@ async function perform(
     folder: prepared.folder,
   }
   const hasBegun = await context.storeRetry.whileUnavailable(() =>
-    runStep(kernel.store, workspaceId, beginRun(start)),
+    kernel.step({ workspaceId }, beginRun(start)),
   )
   if (!hasBegun) return null
   const who = { workspaceId, runId, agent: agent.slug }

@@ -21,7 +21,6 @@ import { parkCredential } from '../core/runs/runtime-state.ts'
 import type { TokenUsage } from '../core/runs/usage.ts'
 import type { RunFolder } from '../core/shapes/run-folder.ts'
 import { commandAgent } from '../flow/agents.ts'
-import { runStep } from '../flow/run-steps.ts'
 import { wakeForWork } from '../flow/wakeups.ts'
 import { systemCaller } from '../kernel/caller.ts'
 import type { ExecutorContext } from './context.ts'
@@ -78,7 +77,7 @@ export async function settle(
   // Before the result: it may end the mission, whose totals must then be complete.
   if (held?.missionId != null)
     await context.storeRetry.whileUnavailable(() =>
-      runStep(context.kernel.store, workspaceId, bookUsage(endOf(dispatched, ending, answer, parts))),
+      context.kernel.step({ workspaceId }, bookUsage(endOf(dispatched, ending, answer, parts))),
     )
   const refusal =
     held &&
@@ -99,7 +98,7 @@ export async function settle(
   const folder = await folderNow(context, dispatched, held, parts, kept)
   const log = (await parts?.output.end()) ?? null
   const end = { ...endOf(dispatched, ending, answer, parts), task: taskOf(held), folder, log }
-  await context.storeRetry.whileUnavailable(() => runStep(context.kernel.store, workspaceId, finishRun(end)))
+  await context.storeRetry.whileUnavailable(() => context.kernel.step({ workspaceId }, finishRun(end)))
   // The agent was in error and this run succeeded: it works again.
   if (ending.errorCode === null && agent.state === 'error')
     await commandAgent(context.kernel, systemCaller(workspaceId), agent.slug, { kind: 'clearFault' })
@@ -255,7 +254,7 @@ async function park(
     .filter((other) => credentialOf(context, parts!.prepared.adapter, other) === credential)
   const agents = [agent.slug, ...sharing.map(({ slug }) => slug)]
   return new Date(
-    await runStep(store, workspaceId, parkCredential({ credential, agents, resetAt })),
+    await store.transact(workspaceId, parkCredential({ credential, agents, resetAt })),
   ).toISOString()
 }
 

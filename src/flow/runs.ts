@@ -1,5 +1,4 @@
 import { Refused } from '../core/errors.ts'
-import { originOf } from '../core/events.ts'
 import type { HolderRequest } from '../core/replies.ts'
 import { requestsTo } from '../core/rules/holder.ts'
 import type { Run } from '../core/runs/records.ts'
@@ -14,7 +13,6 @@ import type { ServerKernel } from '../kernel/server-kernel.ts'
 import type { NamedRun, RunFilter } from '../store/server-store.ts'
 import type { Execution } from './execution.ts'
 import { slugOf, slugUnlessOwn } from './named-agents.ts'
-import { runStep } from './run-steps.ts'
 import { requireRecord } from './tasks.ts'
 import { instant } from './views.ts'
 
@@ -98,7 +96,7 @@ export async function cancelRun(
 ): Promise<AnswerOf<typeof shapes.RunView>> {
   const { id, status } = await requireRun(kernel, caller, runId)
   if (isOver(status)) throw new Refused('WRONG_STATE', `The run has already ended (${status}).`)
-  await runStep(kernel.store, caller.workspaceId, requestCancel(id, { reason, ...originOf(caller) }))
+  await kernel.step(caller, requestCancel(id, { reason, actor: caller.actor }))
   return runView(await overWithin(kernel, caller, id, CANCEL_SHOWN_AFTER_MS))
 }
 
@@ -233,11 +231,7 @@ export async function deleteSessions(
   taskKey: string | undefined,
 ): Promise<AnswerOf<typeof shapes.ResetSessionAnswer>> {
   const agent = await slugUnlessOwn(kernel, caller, name)
-  const cleared = await runStep(
-    kernel.store,
-    caller.workspaceId,
-    resetSessions(agent, taskKey ?? null, originOf(caller)),
-  )
+  const cleared = await kernel.step(caller, resetSessions(agent, taskKey ?? null, caller.actor))
   return { agent, cleared }
 }
 

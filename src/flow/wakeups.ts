@@ -17,7 +17,6 @@ import { freshUuid } from '../kernel/fresh-uuid.ts'
 import { type Caller, principalOf } from '../kernel/kernel.ts'
 import type { RunKernel, ServerKernel } from '../kernel/server-kernel.ts'
 import { slugOf, slugUnlessOwn, unlessOwn } from './named-agents.ts'
-import { runStep } from './run-steps.ts'
 import { command, taskIdOf } from './tasks.ts'
 import { instant } from './views.ts'
 
@@ -36,13 +35,6 @@ const asked = (about: Partial<WakeupCause> & Pick<WakeupCause, 'source' | 'actor
   ...about,
 })
 
-/** The outcome of each request. Notifies the executor of this process at once. */
-async function request(kernel: RunKernel, workspaceId: number, requests: readonly WakeupRequest[]) {
-  const wakeups = await runStep(kernel.store, workspaceId, requestWakeups(requests))
-  kernel.woken.fire()
-  return wakeups
-}
-
 /** Batches requests of people and programs: concurrent ones are decided together, so a burst does not queue up. */
 export class WakeupRequests {
   readonly kernel: ServerKernel
@@ -50,7 +42,9 @@ export class WakeupRequests {
 
   constructor(kernel: ServerKernel) {
     this.kernel = kernel
-    this.requests = new BatchLoader((workspaceId, requests) => request(kernel, workspaceId, requests))
+    this.requests = new BatchLoader((workspaceId, requests) =>
+      kernel.step({ workspaceId }, requestWakeups(requests)),
+    )
   }
 }
 
@@ -144,7 +138,7 @@ const CONTINUE = {
  * Wakes agents that Baton runs for assigned or continuing tasks without a pending wakeup. It is queried, not kept in memory:
  * after a crash between an assignment and its wakeup, the next pass finds the task.
  */
-export async function wakeForWork(kernel: RunKernel, only: number | null): Promise<number> {
+export async function wakeForWork(kernel: RunKernel, only: number | null, term?: number): Promise<number> {
   const found = await kernel.store.wakeups.workWithout(only)
   for (const workspaceId of new Set(found.map((one) => one.workspaceId))) {
     const own = found.filter((one) => one.workspaceId === workspaceId)
@@ -154,7 +148,7 @@ export async function wakeForWork(kernel: RunKernel, only: number | null): Promi
       // A continuation keeps the depth of the previous run.
       return { agent, asked: asked({ ...cause, actor: 'system', task, depth }) }
     })
-    const wakeups = await request(kernel, workspaceId, requests)
+    const wakeups = await kernel.step({ workspaceId, term }, requestWakeups(requests))
     for (const wakeup of wakeups)
       if (wakeup && isSkipped(wakeup.status)) await releaseUnwoken(kernel, workspaceId, wakeup)
   }
@@ -187,6 +181,7 @@ export async function wakeByClock(
   kernel: RunKernel,
   only: number | undefined,
   limit: number,
+  term?: number,
 ): Promise<number> {
   let woken = 0
   const due = await kernel.store.wakeups.dueTimers(limit, only)
@@ -200,9 +195,9 @@ export async function wakeByClock(
         asked: asked({ source: 'timer', actor: 'system', reason: 'timer', idempotencyKey: `timer:${at}` }),
       }))
     woken += requests.length
-    if (requests.length > 0) await request(kernel, workspaceId, requests)
+    if (requests.length > 0) await kernel.step({ workspaceId, term }, requestWakeups(requests))
     const slugs = own.map(({ agent }) => agent)
-    await runStep(kernel.store, workspaceId, scheduleTimers(slugs))
+    await kernel.step({ workspaceId, term }, scheduleTimers(slugs))
   }
   return woken
 }

@@ -196,9 +196,13 @@ export class Combiner {
     const requests = batch.map(({ request }) => request)
     const fairness = this.#fairnessOf(workspaceId)
     try {
-      const { replies, moved } = await this.#store.transact(workspaceId, readSetOf(requests), (view) => {
-        const { changes, ...answer } = decideAll(view, requests, fairness)
-        return { answer, changes }
+      const { replies, moved } = await this.#store.transact(workspaceId, {
+        on: 'batch',
+        reads: readSetOf(requests),
+        decide(view) {
+          const { changes, ...answer } = decideAll(view, requests, fairness)
+          return { answer, changes }
+        },
       })
       if (moved.length === 0) return batch.map((one, i) => resolving(one, replies[i]!))
       const movedBy = grouped(moved, ({ place }) => place)

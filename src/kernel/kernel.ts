@@ -1,7 +1,7 @@
 import type { Idempotency, Request } from '../core/batch/requests.ts'
 import type { TaskDetails } from '../core/commands.ts'
-import { type Refusal, Refused } from '../core/errors.ts'
-import type { Origin } from '../core/events.ts'
+import { notLeader, type Refusal, Refused } from '../core/errors.ts'
+import type { EventWithOrigin, Origin } from '../core/events.ts'
 import type { KindName } from '../core/kinds/kinds.ts'
 import { isTouched } from '../core/kinds/session/decide.ts'
 import type { Limits } from '../core/limits.ts'
@@ -9,6 +9,8 @@ import type { SessionRecord, TaskRecord } from '../core/records.ts'
 import type { Granted, ReplyTo } from '../core/replies.ts'
 import type { Right } from '../core/rights.ts'
 import type { Outside } from '../core/rules/acting.ts'
+import type { RunsChanges, RunsStep } from '../core/runs/step.ts'
+import type { RunStore } from '../store/run-store.ts'
 import type { Store } from '../store/store.ts'
 import { ActorNames } from './actor-names.ts'
 import { BatchLoader } from './batch-loader.ts'
@@ -148,6 +150,24 @@ export class Kernel<S extends Store = Store> {
     return this.#combiner.run(caller.workspaceId, full, caller) as Promise<ReplyTo<R>>
   }
 
+  /** A write that is not batched: lets a rule decide under the locks of what it reads. */
+  async step<T>(this: Kernel<RunStore>, by: StepCaller, { reads, decide, on }: RunsStep<T>): Promise<T> {
+    const { workspaceId, term } = by
+    let wakes = false
+    const answer = await this.store.transact(workspaceId, {
+      on,
+      reads: term === undefined ? reads : { ...reads, terms: [term] },
+      decide(view) {
+        if (term !== undefined && !view.terms.has(term)) throw Refused.because(notLeader(term))
+        const { answer, changes } = decide(view)
+        wakes = mayWake(changes)
+        return { answer, changes: { ...changes, events: changes.events.map((event) => from(by, event)) } }
+      },
+    })
+    if (wakes) this.woken.fire()
+    return answer
+  }
+
   limits(workspaceId: number): Limits | Promise<Limits> {
     return this.#limits.get(`${workspaceId}`, () => this.store.limits(workspaceId))
   }
@@ -228,6 +248,16 @@ export class Kernel<S extends Store = Store> {
     await this.#combiner.close()
   }
 }
+
+/** Who lets a rule decide; nobody: Baton itself. */
+type StepCaller = Pick<Caller, 'workspaceId' | 'term'> & Partial<Origin>
+
+/** Events of the caller carry the key that it presented and the address it came from. */
+const from = ({ actor, keyId, address }: StepCaller, event: EventWithOrigin): EventWithOrigin =>
+  event.actor === actor ? { ...event, ...(keyId && { keyId }), ...(address && { address }) } : event
+
+const mayWake = ({ newWakeups, wakeups }: RunsChanges) =>
+  newWakeups.length > 0 || wakeups.some(({ set }) => set.dueAt !== undefined)
 
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never
 type KernelRequest<K extends KindName> = DistributiveOmit<

@@ -13,13 +13,15 @@ import type { CallbackMessage } from '../core/shapes/callbacks.ts'
 import type { AgentCall, KeptInvocation } from '../core/shapes/told.ts'
 import type { CommentReads } from './comment-reads.ts'
 import type { Followed } from './log-followers.ts'
-import type { NextUpkeep, RunsTransactor, Store } from './store.ts'
+import type { AnyStep, NextUpkeep, Store } from './store.ts'
 
 /**
  * A store that holds runs: Postgres, and memory for tests and the simulation. Everything here only reads, or appends to a run
- * what no rule decides about; every change goes through `transactRuns`.
+ * what no rule decides about; every change goes through `transact`.
  */
-export interface RunStore extends Store<KindName>, RunsTransactor, Followed {
+export interface RunStore extends Store<KindName>, Followed {
+  /** A step on runs locks agents, their runtime states, wakeups and runs, in this order, and never tasks. */
+  transact<T>(workspaceId: number, step: AnyStep<T>): Promise<T>
   readonly wakeups: WakeupReads
   readonly runs: RunReads & RunAppends
   readonly runtime: RuntimeReads

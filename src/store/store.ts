@@ -4,13 +4,23 @@ import type { StoredEvent } from '../core/events.ts'
 import type { KindName, PortableKind } from '../core/kinds/kinds.ts'
 import type { Limits } from '../core/limits.ts'
 import type { SessionRecord, TaskRecord } from '../core/records.ts'
-import type { RunsAsk, RunsChanges, RunsView } from '../core/runs/step.ts'
+import type { RunsStep } from '../core/runs/step.ts'
 import type { ClaimEnd, ClaimState, TaskState, TriggerRule } from '../core/states.ts'
 import type { DependencyKind, Upstream, UpstreamOutcome, UpstreamReport } from '../core/upstream.ts'
 
+/** A write of tasks and of the kinds of records beside them: many requests, decided in one transaction. */
+export interface BatchStep<T, K extends KindName = KindName> {
+  on: 'batch'
+  reads: ReadSet
+  decide: (view: View<K>) => { answer: T; changes: Changes }
+}
+
+/** A write of anything. */
+export type AnyStep<T> = BatchStep<T> | RunsStep<T>
+
 /**
- * The only way to write. A store locks what the read set names, reads its own clock after the locks, lets `decide` decide,
- * and writes all changes with their events in one transaction. It resolves after commit, never before.
+ * The only way to write. A store locks what the step reads, reads its own clock after the locks, lets the step decide, and
+ * writes all changes with their events in one transaction. It resolves after commit, never before.
  */
 export interface Transactor<K extends KindName = PortableKind> {
   /**
@@ -18,23 +28,7 @@ export interface Transactor<K extends KindName = PortableKind> {
    * where batches wait for each other, only their size counts.
    */
   readonly smallestFullBatch?: number
-  transact<T>(
-    workspaceId: number,
-    readSet: ReadSet,
-    decide: (view: View<K>) => { answer: T; changes: Changes },
-  ): Promise<T>
-}
-
-/**
- * The same for runs, wakeups and what agents keep between runs. It locks agents, their runtime states, wakeups and runs, in
- * this order, and never tasks.
- */
-export interface RunsTransactor {
-  transactRuns<T>(
-    workspaceId: number,
-    ask: RunsAsk,
-    decide: (view: RunsView) => { answer: T; changes: RunsChanges },
-  ): Promise<T>
+  transact<T>(workspaceId: number, step: BatchStep<T, K>): Promise<T>
 }
 
 export interface StoredTask {

@@ -65,13 +65,13 @@ export async function assignIn(
     ...systemCaller(workspaceId, term),
     actor: 'coordinator',
   })
-  if (assigned > 0) await wakeForWork(kernel, workspaceId)
+  if (assigned > 0) await wakeForWork(kernel, workspaceId, term)
   return assigned
 }
 
 /** Wakeups for assigned work without one, and for due timers. */
-async function wake({ kernel, only }: CoordinatorContext): Promise<number> {
-  return (await wakeForWork(kernel, only ?? null)) + (await wakeByClock(kernel, only, BATCH))
+async function wake({ kernel, only, term }: CoordinatorContext): Promise<number> {
+  return (await wakeForWork(kernel, only ?? null, term)) + (await wakeByClock(kernel, only, BATCH, term))
 }
 
 /** Corrects counters that differ from what they count. Each correction is recorded as an event. */

@@ -4,7 +4,7 @@ import type { Limits } from '../../src/core/limits.ts'
 import { noEffects } from '../../src/core/records.ts'
 import { MemoryStore } from '../../src/store/memory/store.ts'
 import { heldByAgent } from '../../src/store/memory/workspace.ts'
-import type { Store, Transactor } from '../../src/store/store.ts'
+import type { BatchStep, Store, Transactor } from '../../src/store/store.ts'
 import { type LeaderLease, leaderLeaseOf, PacedLeaderLease } from './leader-lease.ts'
 import type { Random } from './random.ts'
 import type { Scheduler } from './scheduler.ts'
@@ -60,21 +60,19 @@ export class PausingMemory extends MemoryStore implements Backing {
     return this.#looking.now ? act() : super.locked(workspaceId, act)
   }
 
-  override transact<T>(
-    workspaceId: number,
-    ask: ReadSet,
-    decide: (view: View) => { answer: T; changes: Changes },
-  ): Promise<T> {
-    if (this.#looking.now || ask.kinds.agent.length === 0) return super.transact(workspaceId, ask, decide)
+  override transact<T>(workspaceId: number, step: BatchStep<T>): Promise<T> {
+    const { on, reads: ask, decide } = step
+    if (this.#looking.now || ask.kinds.agent.length === 0) return super.transact(workspaceId, step)
     const workspace = this.inside(workspaceId)
     const locked = new Set(
       ask.kinds.agent.flatMap((slug) => heldByAgent(workspace, slug).map(({ id }) => id)),
     )
-    return super.transact(workspaceId, ask, (view) => {
+    const decideHere: typeof decide = (view) => {
       const partial = withoutClaimedSince(view, ask, locked)
       const decision = decide(partial)
       return hasSeenTooLittle(partial, decision.changes) ? decide(view) : decision
-    })
+    }
+    return super.transact(workspaceId, { on, reads: ask, decide: decideHere })
   }
 
   newWorkspace = (limits: Limits) => this.workspace('run', limits)
@@ -83,7 +81,7 @@ export class PausingMemory extends MemoryStore implements Backing {
   async read(workspaceId: number, ask: ReadSet): Promise<View> {
     this.#looking.now = true
     try {
-      return await this.transact(workspaceId, ask, seeing)
+      return await this.transact(workspaceId, { on: 'batch', reads: ask, decide: seeing })
     } finally {
       this.#looking.now = false
     }
@@ -152,7 +150,7 @@ export class PacedStore implements Backing {
     this.#pauses = pauses
   }
 
-  transact: Transactor<KindName>['transact'] = async (workspaceId, ask, decide) => {
+  transact: Transactor<KindName>['transact'] = async (workspaceId, { on, reads, decide }) => {
     const pauses = this.#pauses
     const transaction = pauses.entering
     await pauses.pause('before lock')
@@ -163,9 +161,13 @@ export class PacedStore implements Backing {
       pauses.deciding = transaction
       await pauses.pause('before commit')
       return this.waitFor(
-        this.store.transact(workspaceId, this.#asked(ask), (seen) => {
-          const view = whole(seen)
-          return decide({ ...view, now, fresh: this.#drawn(view), terms: this.#lasting(ask, view, now) })
+        this.store.transact(workspaceId, {
+          on,
+          reads: this.#asked(reads),
+          decide: (seen) => {
+            const view = whole(seen)
+            return decide({ ...view, now, fresh: this.#drawn(view), terms: this.#lasting(reads, view, now) })
+          },
         }),
       )
     })
@@ -176,7 +178,7 @@ export class PacedStore implements Backing {
   waitFor = <T>(answer: Promise<T>) => this.#scheduler.outside(answer)
 
   read = async (workspaceId: number, ask: ReadSet): Promise<View> => {
-    const view = await this.store.transact(workspaceId, ask, seeing)
+    const view = await this.store.transact(workspaceId, { on: 'batch', reads: ask, decide: seeing })
     return { ...view, now: this.#scheduler.now }
   }
 

@@ -1,5 +1,5 @@
 import { decideAll } from '../../src/core/batch/decide-all.ts'
-import { readSetOf } from '../../src/core/batch/requests.ts'
+import { readSetOf, type View } from '../../src/core/batch/requests.ts'
 import { ProjectFairness } from '../../src/core/fairness.ts'
 import type { Reply } from '../support/replies.ts'
 import { nameOf, outcomeOf } from './describe.ts'
@@ -57,13 +57,14 @@ export class BatchingNode extends ServerNode {
     const requests = envelopes.map(({ request }) => request)
     const store = this.through(transaction)
     const { transact } = bug.wrap?.(store, () => scheduler.now) ?? store
-    return transact(0, readSetOf(requests), (view) => {
+    const decide = (view: View) => {
       const seen = bug.view?.(view, envelopes) ?? view
       const understood = requests.map((request) => bug.request?.(request, seen) ?? request)
       const { replies, changes } = decideAll(seen, understood, this.#fairness)
       for (const [i, reply] of replies.entries())
         trace.add(`  ${transaction.label} ${nameOf(envelopes[i]!, called)} → ${outcomeOf(reply, called)}`)
       return { answer: replies, changes: bug.changes?.(changes, requests, seen) ?? changes }
-    })
+    }
+    return transact(0, { on: 'batch', reads: readSetOf(requests), decide })
   }
 }

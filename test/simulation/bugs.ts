@@ -56,9 +56,12 @@ const mistakes = {
       'heartbeatsGoForward',
     ],
     wrap: (balancer, now) => ({
-      transact(workspaceId, ask, decide) {
+      transact(workspaceId, { decide, ...step }) {
         const before = now()
-        return balancer.transact(workspaceId, ask, (view) => decide({ ...view, now: before }))
+        return balancer.transact(workspaceId, {
+          ...step,
+          decide: (view) => decide({ ...view, now: before }),
+        })
       },
     }),
   },
@@ -137,17 +140,21 @@ const mistakes = {
     says: 'Events are written after the commit, in a transaction of their own.',
     foundBy: ['oneEventForEachChange', 'overMeansSilentOrSaid', 'agentsFollowTheirLog'],
     wrap: (store) => ({
-      async transact(workspaceId, ask, decide) {
+      async transact(workspaceId, { decide, ...step }) {
         let events: Changes['events'] = []
-        const answer = await store.transact(workspaceId, ask, (view) => {
-          const { answer, changes } = decide(view)
-          events = changes.events
-          return { answer, changes: { ...changes, events: [] } }
+        const answer = await store.transact(workspaceId, {
+          ...step,
+          decide(view) {
+            const { answer, changes } = decide(view)
+            events = changes.events
+            return { answer, changes: { ...changes, events: [] } }
+          },
         })
-        return store.transact(workspaceId, readSetOf([]), (view) => ({
-          answer,
-          changes: { ...decideAll(view, []).changes, events },
-        }))
+        return store.transact(workspaceId, {
+          on: 'batch',
+          reads: readSetOf([]),
+          decide: (view) => ({ answer, changes: { ...decideAll(view, []).changes, events } }),
+        })
       },
     }),
   },
@@ -160,14 +167,14 @@ const mistakes = {
       'acknowledgedSessionsAreStored',
     ],
     wrap: (store) => ({
-      transact: (workspaceId, ask, decide) =>
+      transact: (workspaceId, { decide, ...step }) =>
         new Promise((resolve, reject) => {
           const decideAloud: typeof decide = (view) => {
             const decision = decide(view)
             resolve(decision.answer)
             return decision
           }
-          store.transact(workspaceId, ask, decideAloud).catch(reject)
+          store.transact(workspaceId, { ...step, decide: decideAloud }).catch(reject)
         }),
     }),
   },

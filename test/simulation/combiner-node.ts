@@ -37,14 +37,19 @@ export class CombinerNode extends ServerNode {
   #fresh(): Combiner {
     const combiner: Combiner = new Combiner(
       {
-        transact: (workspaceId, ask, decide) =>
+        transact: (workspaceId, { decide, ...step }) =>
           this.within(async (transaction) => {
             // Requests that waited before a restart are never sent.
             if (combiner !== this.#combiner) throw new NodeDied()
-            const answer = await this.through(transaction).transact(workspaceId, ask, (view) => {
+            const decideHere: typeof decide = (view) => {
               const decision = decide(view)
-              this.world.coverage.batch('combined', (decision.answer as unknown[]).length)
+              const { replies } = decision.answer as { replies: unknown[] }
+              this.world.coverage.batch('combined', replies.length)
               return decision
+            }
+            const answer = await this.through(transaction).transact(workspaceId, {
+              ...step,
+              decide: decideHere,
             })
             this.#answering = transaction.order
             return answer

@@ -60,15 +60,16 @@ export abstract class ServerNode {
   protected through(transaction: Transaction): Transactor<KindName> {
     const { store, pauses } = this.world
     return {
-      transact: (workspaceId, ask, decide) => {
+      transact: (workspaceId, { decide, ...step }) => {
         pauses.entering = transaction
-        return store.transact(workspaceId, ask, (view) => {
+        const decideHere: typeof decide = (view) => {
           if (transaction.abandoned && !transaction.committing) throw new NodeDied()
           transaction.order = ++this.world.decisions
           const decision = decide(view)
           pauses.deciding = transaction
           return decision
-        })
+        }
+        return store.transact(workspaceId, { ...step, decide: decideHere })
       },
     }
   }

@@ -41,8 +41,7 @@ export class RunStore {
     this.#workspaceId = await this.#in.newWorkspace(limits)
   }
 
-  transact: Transactor<KindName>['transact'] = (_, ask, decide) =>
-    this.#in.transact(this.#workspaceId, ask, decide)
+  transact: Transactor<KindName>['transact'] = (_, step) => this.#in.transact(this.#workspaceId, step)
 
   project = (slug: string) => this.#in.store.project(this.#workspaceId, slug)
   setTrack = (projectId: number, track: string, maxAgents: number | null) =>

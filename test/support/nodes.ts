@@ -1,9 +1,11 @@
 import pg from 'pg'
 import { afterAll, beforeAll } from 'vitest'
+import type { ReadSet } from '../../src/core/batch/requests.ts'
+import type { KindName } from '../../src/core/kinds/kinds.ts'
 import type { Limits } from '../../src/core/limits.ts'
 import { Combiner } from '../../src/kernel/combiner.ts'
 import type { PostgresStore } from '../../src/store/postgres/store.ts'
-import type { Store, Transactor } from '../../src/store/store.ts'
+import type { BatchStep, Store, Transactor } from '../../src/store/store.ts'
 import { openStore, type StoreUnderTest } from './stores.ts'
 import { Work } from './tasks.ts'
 
@@ -54,25 +56,34 @@ export async function superuser<T>(url: string, act: (client: pg.Client) => Prom
   }
 }
 
+/** A step on tasks and the kinds beside them, as the combiner makes them. */
+export const batchStep = <T, K extends KindName>(
+  reads: ReadSet,
+  decide: BatchStep<T, K>['decide'],
+): BatchStep<T, K> => ({ on: 'batch', reads, decide })
+
 /** The store, its clock behind (or, with a negative number, ahead): things done through it were done that long ago. */
 export const earlier = (store: Transactor, ms: number): Transactor => ({
-  transact: (workspaceId, ask, decide) =>
-    store.transact(workspaceId, ask, (view) => decide({ ...view, now: view.now - ms })),
+  transact: (workspaceId, { decide, ...step }) =>
+    store.transact(workspaceId, { ...step, decide: (view) => decide({ ...view, now: view.now - ms }) }),
 })
 
 /** The store, as if the workspace had these limits. */
 export const withLimits = (store: Transactor, limits: Partial<Limits>): Transactor => ({
-  transact: (workspaceId, ask, decide) =>
-    store.transact(workspaceId, ask, (view) => decide({ ...view, limits: { ...view.limits, ...limits } })),
+  transact: (workspaceId, { decide, ...step }) =>
+    store.transact(workspaceId, {
+      ...step,
+      decide: (view) => decide({ ...view, limits: { ...view.limits, ...limits } }),
+    }),
 })
 
 /** The store, with its transactions counted. */
 export function counting(store: Transactor): Transactor & { transactions: number } {
   const counted = {
     transactions: 0,
-    transact: ((workspaceId, ask, decide) => {
+    transact: ((workspaceId, step) => {
       counted.transactions += 1
-      return store.transact(workspaceId, ask, decide)
+      return store.transact(workspaceId, step)
     }) as Transactor['transact'],
   }
   return counted

@@ -4,9 +4,8 @@ import * as life from '../../src/core/runs/run-life.ts'
 import * as runtime from '../../src/core/runs/runtime-state.ts'
 import { type RunIdentity, takeWakeup as taking } from '../../src/core/runs/take-wakeup.ts'
 import type { WakeupCause } from '../../src/core/runs/wakeups.ts'
-import { runStep } from '../../src/flow/run-steps.ts'
 import { freshUuid } from '../../src/kernel/fresh-uuid.ts'
-import type { RunsTransactor } from '../../src/store/store.ts'
+import type { RunStore } from '../../src/store/run-store.ts'
 import type { Task } from './tasks.ts'
 
 /** Every step of wakeups and runs, one transaction each. */
@@ -59,32 +58,29 @@ export const ENDED: Omit<RunEnd, 'workspaceId' | 'runId' | 'agent'> = {
   ...{ summary: null, result: undefined, folder: null, log: null, excerpts: { stdout: null, stderr: null } },
 }
 
-export const askForWakeups = (
-  store: RunsTransactor,
-  workspaceId: number,
-  requests: readonly WakeupRequest[],
-) => runStep(store, workspaceId, requestWakeups(requests))
+export const askForWakeups = (store: RunStore, workspaceId: number, requests: readonly WakeupRequest[]) =>
+  store.transact(workspaceId, requestWakeups(requests))
 
 export const takeWakeup = (
-  store: RunsTransactor,
+  store: RunStore,
   { workspaceId, agent }: { workspaceId: number; agent: string },
   run: RunIdentity,
-) => runStep(store, workspaceId, taking(agent, run))
+) => store.transact(workspaceId, taking(agent, run))
 
-export const finishRun = (store: RunsTransactor, end: RunEnd) =>
-  runStep(store, end.workspaceId, life.finishRun(end))
+export const finishRun = (store: RunStore, end: RunEnd) =>
+  store.transact(end.workspaceId, life.finishRun(end))
 
 export const parkCredential = (
-  store: RunsTransactor,
+  store: RunStore,
   workspaceId: number,
   about: Parameters<typeof runtime.parkCredential>[0],
-) => runStep(store, workspaceId, runtime.parkCredential(about))
+) => store.transact(workspaceId, runtime.parkCredential(about))
 
 export const resetSessions = (
-  store: RunsTransactor,
+  store: RunStore,
   workspaceId: number,
   ...about: Parameters<typeof runtime.resetSessions>
-) => runStep(store, workspaceId, runtime.resetSessions(...about))
+) => store.transact(workspaceId, runtime.resetSessions(...about))
 
-export const scheduleTimers = (store: RunsTransactor, workspaceId: number, slugs: readonly string[]) =>
-  runStep(store, workspaceId, runtime.scheduleTimers(slugs))
+export const scheduleTimers = (store: RunStore, workspaceId: number, slugs: readonly string[]) =>
+  store.transact(workspaceId, runtime.scheduleTimers(slugs))

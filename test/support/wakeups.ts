@@ -267,7 +267,7 @@ export class RunningNode {
   async kill(rows: Rows): Promise<void> {
     this.#isGone = true
     const dead = () => Promise.reject(new Error('this node is dead'))
-    Object.assign(this.store, { change: dead, transact: dead, transactRuns: dead })
+    Object.assign(this.store, { change: dead, transact: dead })
     await rows(`update nodes set pid_started = 'another life' where node_id = $1`, [this.id])
     await this.#executor?.stop()
     await this.#node.stop()

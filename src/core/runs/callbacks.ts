@@ -20,7 +20,8 @@ const onRun = <T>(
   decide: (run: RunRecord, now: number) => { answer: T; changes: RunsChanges } | null,
   otherwise: T,
 ): RunsStep<T> => ({
-  ask: { ...NOTHING_ASKED, runs: [runId] },
+  on: 'runs',
+  reads: { ...NOTHING_ASKED, runs: [runId] },
   decide({ now, runs }) {
     const run = runs.get(runId)
     return (run && !isOver(run.status) ? decide(run, now) : null) ?? unchanged(otherwise)

@@ -24,7 +24,8 @@ interface ReportingRun {
 export const reportRun = ({ runId, agent, taskId }: ReportingRun, said: RunReported): RunsStep<void> => {
   const tellsUsage = said.isUsageReported === true && taskId !== null
   return {
-    ask: { ...NOTHING_ASKED, runs: [runId], othersOf: tellsUsage ? [{ runId, taskId: null }] : [] },
+    on: 'runs',
+    reads: { ...NOTHING_ASKED, runs: [runId], othersOf: tellsUsage ? [{ runId, taskId: null }] : [] },
     decide({ now, runs, others }) {
       const before = runs.get(runId)
       const isRunning = before !== undefined && isStarted(before.status)

@@ -20,7 +20,8 @@ export function requestWakeups(requests: readonly WakeupRequest[]): RunsStep<(Wa
     }),
   )
   return {
-    ask: {
+    on: 'runs',
+    reads: {
       ...NOTHING_ASKED,
       agents: [...new Set(requests.map(({ agent }) => agent))].sort(),
       wakeups: { about: [...about.values()], firstDueOf: [] },

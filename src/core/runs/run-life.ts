@@ -1,4 +1,4 @@
-import { type EventWithOrigin, type Origin, workspaceEvent } from '../events.ts'
+import { type EventWithOrigin, workspaceEvent } from '../events.ts'
 import { statusChange } from './agent-status.ts'
 import { tokensIn } from './budget.ts'
 import { endOfCallbacks } from './callbacks.ts'
@@ -21,7 +21,8 @@ import {
 
 /** From here on its program may be running. False: the run has already ended. */
 export const beginRun = (start: RunStart): RunsStep<boolean> => ({
-  ask: { ...NOTHING_ASKED, agents: [start.agent], runs: [start.runId] },
+  on: 'runs',
+  reads: { ...NOTHING_ASKED, agents: [start.agent], runs: [start.runId] },
   decide({ now, runs }) {
     const run = runs.get(start.runId)
     // Only its node begins a run: if it has begun, that was an earlier attempt whose answer was lost.
@@ -61,7 +62,8 @@ const ofTask = (task: RunStart['task']) => ({
 
 /** Ends a run, once: its figures are added to the totals in the same transaction. False: it had already ended. */
 export const finishRun = (end: RunEnd): RunsStep<boolean> => ({
-  ask: {
+  on: 'runs',
+  reads: {
     ...NOTHING_ASKED,
     agents: [end.agent],
     runs: [end.runId],
@@ -173,7 +175,8 @@ function bookedFor(run: RunRecord): { booked: Partial<RunRecord>; spent: RunsCha
  * what the mission cost must then be known. `finishRun` adds only the rest.
  */
 export const bookUsage = ({ runId, agent, usage, costUsd }: UsedByRun): RunsStep<boolean> => ({
-  ask: { ...NOTHING_ASKED, agents: [agent], runs: [runId] },
+  on: 'runs',
+  reads: { ...NOTHING_ASKED, agents: [agent], runs: [runId] },
   decide({ runs }) {
     const run = runs.get(runId)
     if (!run || isOver(run.status)) return unchanged(false)
@@ -248,9 +251,10 @@ export function spentOnTask(
 /** Requests a cancellation; its node sees the event and stops the run. False: it has ended. */
 export const requestCancel = (
   runId: string,
-  { reason, actor, keyId, address }: Origin & { reason: string },
+  { reason, actor }: { reason: string; actor: string },
 ): RunsStep<boolean> => ({
-  ask: { ...NOTHING_ASKED, runs: [runId] },
+  on: 'runs',
+  reads: { ...NOTHING_ASKED, runs: [runId] },
   decide({ now, runs }) {
     const run = runs.get(runId)
     if (!run || isOver(run.status)) return unchanged(false)
@@ -261,7 +265,7 @@ export const requestCancel = (
         ...NOTHING_CHANGED,
         // The first reason stays.
         runs: run.cancelReason === null ? [{ id: runId, set: { cancelReason: reason } }] : [],
-        events: [workspaceEvent('run_cancel_requested', payload, { actor, keyId, address, now })],
+        events: [workspaceEvent('run_cancel_requested', payload, { actor, now })],
       },
     }
   },

@@ -1,4 +1,4 @@
-import { type Origin, workspaceEvent } from '../events.ts'
+import { workspaceEvent } from '../events.ts'
 import { restsUntil } from './ending.ts'
 import { changedRuntime, NOTHING_ASKED, NOTHING_CHANGED, type RunsStep } from './step.ts'
 import { nextTimerAt } from './wakeups.ts'
@@ -21,7 +21,8 @@ export const parkCredential = ({
   /** Only this model is limited: the agents continue with others. */
   model?: string | null | undefined
 }): RunsStep<number> => ({
-  ask: { ...NOTHING_ASKED, agents: [...agents].sort() },
+  on: 'runs',
+  reads: { ...NOTHING_ASKED, agents: [...agents].sort() },
   decide({ now, runtime }) {
     const until = restsUntil(resetAt, now)
     const payload = { agent: agents[0], agents: agents.length, until, ...(model !== null && { model }) }
@@ -41,8 +42,9 @@ export const parkCredential = ({
  * Deletes the adapter sessions of an agent and what it keeps between runs, or the session of a task: the next run begins fresh. Returns
  * how many sessions there were.
  */
-export const resetSessions = (agent: string, taskKey: string | null, by: Origin): RunsStep<number> => ({
-  ask: { ...NOTHING_ASKED, agents: [agent], sessionsOf: [agent] },
+export const resetSessions = (agent: string, taskKey: string | null, actor: string): RunsStep<number> => ({
+  on: 'runs',
+  reads: { ...NOTHING_ASKED, agents: [agent], sessionsOf: [agent] },
   decide({ now, runtime, sessions }) {
     const { length } = sessions.filter((session) => taskKey === null || session.taskKey === taskKey)
     const isWhole = taskKey === null && runtime.has(agent)
@@ -51,7 +53,7 @@ export const resetSessions = (agent: string, taskKey: string | null, by: Origin)
       ...NOTHING_CHANGED,
       deletedSessions: [{ agent, taskKey }],
       runtime: isWhole ? [changedRuntime('runtime_state_reset', agent, { sessionId: null, state: {} })] : [],
-      events: [workspaceEvent('runtime_state_reset', payload, { ...by, now })],
+      events: [workspaceEvent('runtime_state_reset', payload, { actor, now })],
     }
     return { answer: length, changes }
   },
@@ -59,7 +61,8 @@ export const resetSessions = (agent: string, taskKey: string | null, by: Origin)
 
 /** Sets the next timer of these agents: from now, so that missed ones are not made up for. */
 export const scheduleTimers = (slugs: readonly string[]): RunsStep<void> => ({
-  ask: { ...NOTHING_ASKED, agents: [...slugs].sort() },
+  on: 'runs',
+  reads: { ...NOTHING_ASKED, agents: [...slugs].sort() },
   decide({ now, agents, runtime }) {
     const timed = [...agents.values()].filter(({ slug }) => runtime.has(slug))
     return {

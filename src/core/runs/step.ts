@@ -6,7 +6,7 @@ import type { RunRecord, RuntimeState, TaskSession, WakeupRecord } from './recor
 import { RUNTIME_CHANGES } from './states.ts'
 
 /**
- * What a change of runs and wakeups asks for, sees and writes. A store's `transactRuns` locks what is asked for (agents, their
+ * What a change of runs and wakeups asks for, sees and writes. A store locks what is asked for (agents, their
  * runtime states, wakeups, runs), reads its clock after the locks, lets a rule decide, and writes the changes with their
  * events. It never locks tasks: what a rule needs of them is only read, and claims, starts and results are earlier commits.
  */
@@ -30,6 +30,8 @@ export interface RunsAsk {
   othersOf: readonly { runId: string; taskId: number | null }[]
   /** How many runs of these agents are live. */
   liveRunsOf: readonly string[]
+  /** Leader terms, under which the coordinator acts: they last until this is written. */
+  terms: readonly number[]
 }
 
 export const NOTHING_ASKED: RunsAsk = {
@@ -40,6 +42,7 @@ export const NOTHING_ASKED: RunsAsk = {
   sessionsOf: [],
   othersOf: [],
   liveRunsOf: [],
+  terms: [],
 }
 
 /** What a rule sees of the task of a wakeup. */
@@ -85,6 +88,8 @@ export interface RunsView {
   others: ReadonlyMap<string, UsedByRuns>
   /** By agent. Nobody else begins or ends runs of theirs until this is written. */
   liveRuns: ReadonlyMap<string, number>
+  /** Those of `RunsAsk.terms` that are current. */
+  terms: ReadonlySet<number>
 }
 
 export interface UsedByRuns {
@@ -149,8 +154,9 @@ export const NOTHING_CHANGED: RunsChanges = {
 
 /** What to ask for, and the rule that decides. */
 export interface RunsStep<T> {
-  ask: RunsAsk
-  decide(view: RunsView): { answer: T; changes: RunsChanges }
+  on: 'runs'
+  reads: RunsAsk
+  decide: (view: RunsView) => { answer: T; changes: RunsChanges }
 }
 
 export const unchanged = <T>(answer: T) => ({ answer, changes: NOTHING_CHANGED })

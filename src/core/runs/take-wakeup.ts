@@ -38,7 +38,8 @@ export interface RunIdentity {
  * since an earlier read may have seen another. Null: none is left.
  */
 export const takeWakeup = (slug: string, run: RunIdentity): RunsStep<Taken | null> => ({
-  ask: { ...NOTHING_ASKED, agents: [slug], wakeups: { about: [], firstDueOf: [slug] } },
+  on: 'runs',
+  reads: { ...NOTHING_ASKED, agents: [slug], wakeups: { about: [], firstDueOf: [slug] } },
   decide({ now, agents, runtime, firstDue }) {
     const agent = agents.get(slug)
     const due = firstDue.get(slug)

@@ -15,7 +15,7 @@ import {
 import { spend } from './missions.ts'
 import { copyOf, type Workspace } from './workspace.ts'
 
-/** What `transactRuns` sees and writes in memory. The lock of the workspace covers all others. */
+/** What a step on runs sees and writes in memory. The lock of the workspace covers all others. */
 
 const HOUR_MS = 3_600_000
 
@@ -26,7 +26,7 @@ export const liveRuns = ({ runs }: Workspace, of: string): RunRecord[] =>
 export const inOrder = (a: WakeupRecord, b: WakeupRecord) =>
   b.priority - a.priority || a.requestedAt - b.requestedAt
 
-export function seeRuns(workspace: Workspace, ask: RunsAsk, now: number): RunsView {
+export function seeRuns(workspace: Workspace, ask: RunsAsk, now: number): Omit<RunsView, 'terms'> {
   const { agents, runs, wakeups } = workspace
   const asked = ask.agents.filter((slug) => agents.has(slug))
   for (const slug of asked)
@@ -69,7 +69,7 @@ export function seeRuns(workspace: Workspace, ask: RunsAsk, now: number): RunsVi
 }
 
 /** What all other runs of its task used. */
-export function usedByOthers({ runs }: Workspace, runId: string, meantFor: number | null): UsedByRuns {
+function usedByOthers({ runs }: Workspace, runId: string, meantFor: number | null): UsedByRuns {
   const taskId = runs.get(runId)?.innerTaskId ?? meantFor
   const others = [...runs.values()].filter(
     ({ id, innerTaskId }) => taskId !== null && innerTaskId === taskId && id !== runId,

@@ -1,9 +1,9 @@
 import { addDollars } from '../../core/runs/dollars.ts'
 import type { RunRecord } from '../../core/runs/records.ts'
 import { isStarted } from '../../core/runs/states.ts'
-import type { RunsAsk, RunsChanges, RunsView } from '../../core/runs/step.ts'
 import { roundRobin } from '../round-robin.ts'
 import type { NodeWithRuns, RunStore } from '../run-store.ts'
+import type { AnyStep } from '../store.ts'
 import {
   assignmentIn,
   contractorsToSettle,
@@ -36,16 +36,16 @@ const ENOUGH_WAITING = 1_000
 export class MemoryRunStore extends MemoryStore implements RunStore {
   readonly #nodes = new Map<string, KnownNode>()
 
-  transactRuns<T>(
-    workspaceId: number,
-    ask: RunsAsk,
-    decide: (view: RunsView) => { answer: T; changes: RunsChanges },
-  ): Promise<T> {
-    return this.changed(workspaceId, (workspace) => {
-      const { answer, changes } = decide(seeRuns(workspace, ask, this.now()))
+  override transact<T>(workspaceId: number, step: AnyStep<T>): Promise<T> {
+    if (step.on === 'batch') return super.transact(workspaceId, step)
+    const { reads, decide } = step
+    const decideHere = (workspace: Workspace) => {
+      const terms = this.leaderLease.lasting(reads.terms)
+      const { answer, changes } = decide({ ...seeRuns(workspace, reads, this.now()), terms })
       const { events } = changes
       return { answer, events, tasksWaiting: false, write: () => writeRuns(workspace, changes) }
-    })
+    }
+    return this.changed(workspaceId, decideHere, reads.terms)
   }
 
   /** Something may always be due by time: what it is, is found at no cost here. */

@@ -1,5 +1,4 @@
 import {
-  type Changes,
   keyName,
   mayLetCallersProceed,
   type NewKey,
@@ -14,6 +13,7 @@ import type { Purpose, SessionRecord, TaskRecord } from '../../core/records.ts'
 import { sessionsOf, workersOf } from '../assemble-view.ts'
 import { roundRobin } from '../round-robin.ts'
 import type {
+  BatchStep,
   BlockedTask,
   Committed,
   Direction,
@@ -123,13 +123,9 @@ export class MemoryStore implements Store<KindName> {
     return this.#log.onCommit(listener)
   }
 
-  async transact<T>(
-    workspaceId: number,
-    readSet: ReadSet,
-    decide: (view: View) => { answer: T; changes: Changes },
-  ): Promise<T> {
+  async transact<T>(workspaceId: number, { reads, decide }: BatchStep<T>): Promise<T> {
     const decideHere = (workspace: Workspace) => {
-      for (let asked = readSet; ; ) {
+      for (let asked = reads; ; ) {
         const { answer, changes } = decide(this.#look(workspace, asked))
         const missing = missionsToLock(workspace, asked, changes)
         if (missing.length === 0) {
@@ -146,7 +142,7 @@ export class MemoryStore implements Store<KindName> {
         asked = { ...asked, missions: [...asked.missions, ...missing] }
       }
     }
-    return this.changed(workspaceId, decideHere, readSet.terms)
+    return this.changed(workspaceId, decideHere, reads.terms)
   }
 
   /** One transaction: decides under the lock, and writes after it has waited as a real store does. */

@@ -1,7 +1,7 @@
+import type { PortableKind } from '../../core/kinds/kinds.ts'
 import type { Limits } from '../../core/limits.ts'
 import { StartRefused } from '../../core/refusal.ts'
-import type { Changes, ReadSet, View } from '../portable.ts'
-import type { Committed, Direction, Store } from '../store.ts'
+import type { BatchStep, Committed, Direction, Store } from '../store.ts'
 import { Pool } from './connect.ts'
 import { TaskIds } from './ids.ts'
 import { Notices } from './notices.ts'
@@ -66,12 +66,8 @@ export class MysqlStore extends MysqlReader implements Store {
     assertReady(await factsOf(this.#readers))
   }
 
-  transact<T>(
-    workspaceId: number,
-    readSet: ReadSet,
-    decide: (view: View) => { answer: T; changes: Changes },
-  ): Promise<T> {
-    return this.#transactor.transact(workspaceId, readSet, decide)
+  transact<T>(workspaceId: number, step: BatchStep<T, PortableKind>): Promise<T> {
+    return this.#transactor.transact(workspaceId, step)
   }
 
   workspace = (name: string, limits?: Partial<Limits>) => workspaceNamed(this.#readers, name, limits)

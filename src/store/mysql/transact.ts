@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { mayLetCallersProceed } from '../../core/batch/requests.ts'
+import type { PortableKind } from '../../core/kinds/kinds.ts'
 import type { Changes, ReadSet, View } from '../portable.ts'
-import { StoreUnavailable, type Transactor } from '../store.ts'
+import { type BatchStep, StoreUnavailable, type Transactor } from '../store.ts'
 import {
   asUnavailable,
   type Connection,
@@ -43,7 +44,7 @@ export class MysqlTransactor implements Transactor {
     this.#notices = notices
   }
 
-  async transact<T>(workspaceId: number, readSet: ReadSet, decide: Decide<T>): Promise<T> {
+  async transact<T>(workspaceId: number, { reads: readSet, decide }: BatchStep<T, PortableKind>): Promise<T> {
     for (let tries = 1; ; tries++) {
       try {
         return await this.#once(workspaceId, readSet, decide)

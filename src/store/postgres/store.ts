@@ -1,13 +1,20 @@
 import type pg from 'pg'
-import type { Changes, ReadSet, View } from '../../core/batch/requests.ts'
 import type { Origin } from '../../core/events.ts'
 import type { KindName } from '../../core/kinds/kinds.ts'
 import type { Limits } from '../../core/limits.ts'
-import type { RunsAsk, RunsChanges, RunsView } from '../../core/runs/step.ts'
 import type { Followed } from '../log-followers.ts'
 import type { NodeMessage, OnNodeMessage } from '../node-messages.ts'
 import type { NextDue, RunStore } from '../run-store.ts'
-import type { BlockedTask, Committed, Direction, DueTask, DueVersion, Store, Walked } from '../store.ts'
+import type {
+  AnyStep,
+  BlockedTask,
+  Committed,
+  Direction,
+  DueTask,
+  DueVersion,
+  Store,
+  Walked,
+} from '../store.ts'
 import { readInstanceId } from './cluster/instance.ts'
 import { isTransient, serverPool } from './connection/connect.ts'
 import { type Database, findDatabase } from './connection/database.ts'
@@ -20,7 +27,6 @@ import { PostgresTransactor } from './kernel/transact.ts'
 import { inWorkspace, type WorkspaceTransaction } from './kernel/workspace-transaction.ts'
 import { PostgresReader } from './reads/reader.ts'
 import { LogTailRows } from './runs/log-tail.ts'
-import { transactRuns } from './runs/transact-runs.ts'
 import { assertSafeToServe, migrate } from './schema/migrate.ts'
 import { type ServerQueries, serverQueries } from './server-queries.ts'
 import { blockedFrom } from './upkeep/cycles.ts'
@@ -174,22 +180,8 @@ export class PostgresStore
     return assertSafeToServe(this.readers)
   }
 
-  transact<T>(
-    workspaceId: number,
-    readSet: ReadSet,
-    decide: (view: View) => { answer: T; changes: Changes },
-  ): Promise<T> {
-    return this.#disk.deciding(decide, (watched) => this.#transactor.transact(workspaceId, readSet, watched))
-  }
-
-  transactRuns<T>(
-    workspaceId: number,
-    ask: RunsAsk,
-    decide: (view: RunsView) => { answer: T; changes: RunsChanges },
-  ): Promise<T> {
-    return this.#disk.deciding(decide, (watched) =>
-      transactRuns(this.writers, this.#log, workspaceId, ask, watched),
-    )
+  transact<T>(workspaceId: number, step: AnyStep<T>): Promise<T> {
+    return this.#disk.watching(step, (watched) => this.#transactor.transact(workspaceId, watched))
   }
 
   /** A change to something other than tasks and runs, with its events. Listeners are notified after commit. */

@@ -1,10 +1,19 @@
 import type { Redis } from 'ioredis'
 import { trackName } from '../../core/batch/requests.ts'
+import type { PortableKind } from '../../core/kinds/kinds.ts'
 import type { Limits } from '../../core/limits.ts'
 import { StartRefused } from '../../core/refusal.ts'
-import type { Changes, ReadSet, View } from '../portable.ts'
 import { roundRobin } from '../round-robin.ts'
-import type { BlockedTask, Committed, Direction, DueTask, DueVersion, Store, Walked } from '../store.ts'
+import type {
+  BatchStep,
+  BlockedTask,
+  Committed,
+  Direction,
+  DueTask,
+  DueVersion,
+  Store,
+  Walked,
+} from '../store.ts'
 import { Blocked } from './blocked.ts'
 import { ANSWER_WITHIN_MS, connection, redisUrl } from './connect.ts'
 import { Due } from './due.ts'
@@ -93,12 +102,8 @@ export class ValkeyStore extends ValkeyReader implements Store {
     return assertDurable(this.#writer)
   }
 
-  transact<T>(
-    workspaceId: number,
-    readSet: ReadSet,
-    decide: (view: View) => { answer: T; changes: Changes },
-  ): Promise<T> {
-    return this.#transactor.transact(workspaceId, readSet, decide)
+  transact<T>(workspaceId: number, step: BatchStep<T, PortableKind>): Promise<T> {
+    return this.#transactor.transact(workspaceId, step)
   }
 
   workspace(name: string, limits: Partial<Limits> = {}): Promise<number> {

@@ -1,8 +1,9 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
+import type { PortableKind } from '../../core/kinds/kinds.ts'
 import type { Changes, ReadSet, View } from '../portable.ts'
-import { StoreUnavailable, type Transactor } from '../store.ts'
+import { type BatchStep, StoreUnavailable, type Transactor } from '../store.ts'
 import { asUnavailable, connected, isFromServer } from './connect.ts'
 import type { Give } from './handed-out.ts'
 import { InOrder } from './in-order.ts'
@@ -70,7 +71,7 @@ export class ValkeyTransactor implements Transactor {
     this.#notices = notices
   }
 
-  async transact<T>(workspaceId: number, readSet: ReadSet, decide: Decide<T>): Promise<T> {
+  async transact<T>(workspaceId: number, { reads: readSet, decide }: BatchStep<T, PortableKind>): Promise<T> {
     const giveUpAt = performance.now() + GIVE_UP_AFTER_MS
     for (let insists = false; ; insists = true) {
       const done = await this.#attempt(workspaceId, readSet, decide, insists, giveUpAt)

@@ -123,11 +123,14 @@ export class MissionWorld {
   /** The store with its planted bug. */
   bugged(store: RunStore): RunStore {
     const { view = (seen) => seen, changes = (decided) => decided, reads } = this.#bug
-    const transact: RunStore['transact'] = (workspaceId, ask, decide) =>
-      store.transact(workspaceId, ask, (seen) => {
-        const decided = decide(view(seen))
+    const transact: RunStore['transact'] = (workspaceId, step) => {
+      if (step.on !== 'batch') return store.transact(workspaceId, step)
+      const decide: typeof step.decide = (seen) => {
+        const decided = step.decide(view(seen))
         return { ...decided, changes: changes(decided.changes) }
-      })
+      }
+      return store.transact(workspaceId, { ...step, decide })
+    }
     const over = (part: object, more: object | undefined) =>
       more ? Object.assign(Object.create(part), more) : part
     const { missions, verifications, reports, routines, agents, followers, ...whole } = reads ?? {}

@@ -4,7 +4,6 @@ import { requestCancel } from '../../../src/core/runs/run-life.ts'
 import { resetSessions } from '../../../src/core/runs/runtime-state.ts'
 import { isLive } from '../../../src/core/runs/states.ts'
 import { commandAgent } from '../../../src/flow/agents.ts'
-import { runStep } from '../../../src/flow/run-steps.ts'
 import { command } from '../../../src/flow/tasks.ts'
 import { systemCaller } from '../../../src/kernel/caller.ts'
 import { granted } from '../../../src/kernel/kernel.ts'
@@ -53,14 +52,14 @@ async function act(world: RunWorld, kind: keyof typeof ACTS): Promise<unknown> {
       const key = random.chance(0.3) ? `key ${random.int(1, 5)}` : null
       const asked = wakeupRequest({ source, task: about, idempotencyKey: key, actor: 'person' })
       const requests = [{ agent, asked }]
-      const wakeups = await runStep(store, workspace, requestWakeups(requests))
+      const wakeups = await store.transact(workspace, requestWakeups(requests))
       world.note(`woken: ${wakeups[0]?.status} ${wakeups[0]?.skipReason ?? ''}`)
       return outside.woken.fire()
     }
     case 'cancelRun': {
       const live = [...memory.whole(workspace).runs.values()].filter(({ status }) => isLive(status))
       const [run] = live.length > 0 ? [random.pick(live)] : []
-      return run && runStep(store, workspace, requestCancel(run.id, { reason: 'enough', actor: 'person' }))
+      return run && store.transact(workspace, requestCancel(run.id, { reason: 'enough', actor: 'person' }))
     }
     case 'pause':
       return commandAgent(outside, caller, agent, {
@@ -75,7 +74,7 @@ async function act(world: RunWorld, kind: keyof typeof ACTS): Promise<unknown> {
     case 'cancelTask':
       return task && command(outside, caller, task.uuid, { kind: 'cancel', reason: 'not needed' })
     case 'reset':
-      return runStep(store, workspace, resetSessions(agent, null, { actor: 'person' }))
+      return store.transact(workspace, resetSessions(agent, null, 'person'))
     case 'kill':
       return world.alive.length > 0 && random.pick(world.alive).kill()
   }

@@ -3,7 +3,6 @@ import type { AdapterHooks, AdapterInvokeResult, AgentRunAdapter } from '../../.
 import { takeCallback } from '../../../src/core/runs/callbacks.ts'
 import type { CallbackMessage } from '../../../src/core/shapes/callbacks.ts'
 import { sleep, type Timers } from '../../../src/executor/timers.ts'
-import { runStep } from '../../../src/flow/run-steps.ts'
 import type { RunWorld } from './world.ts'
 
 /** Agents on machines of their own, which accept their work and answer later. No node that dies takes one with it. */
@@ -89,7 +88,7 @@ export class LaterAgents {
 
   async #say(runId: string, message: CallbackMessage) {
     const { outside, workspace, alive, random } = this.#world
-    const delivery = await runStep(outside.store, workspace, takeCallback(runId, message))
+    const delivery = await outside.store.transact(workspace, takeCallback(runId, message))
     // The hint may be lost.
     if (random.chance(0.7)) for (const { context } of alive) context.callbacks.wake(runId)
     return delivery

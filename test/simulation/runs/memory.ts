@@ -53,7 +53,7 @@ export interface StoreUser {
   readMs(): number
 }
 
-const COMMITS = new Set(['transact', 'transactRuns', 'recordProcess', 'appendEvents', 'logIsGone'])
+const COMMITS = new Set(['transact', 'recordProcess', 'appendEvents', 'logIsGone'])
 const never = () => new Promise<never>(() => undefined)
 
 /** The store as one process sees it. A process that died gets no answer, and what it asks for afterwards never happens. */

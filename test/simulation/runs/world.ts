@@ -108,15 +108,18 @@ export class RunWorld {
   /** The store with its planted bug. */
   bugged(store: RunStore): RunStore {
     const { view = (seen) => seen, changes = (decided) => decided, wakeups, runs, cluster } = this.#bug
-    const transactRuns: RunStore['transactRuns'] = (workspaceId, ask, decide) =>
-      store.transactRuns(workspaceId, ask, (seen) => {
-        const decided = decide(view(seen))
+    const transact: RunStore['transact'] = (workspaceId, step) => {
+      if (step.on !== 'runs') return store.transact(workspaceId, step)
+      const decide: typeof step.decide = (seen) => {
+        const decided = step.decide(view(seen))
         return { ...decided, changes: changes(decided.changes, seen) }
-      })
+      }
+      return store.transact(workspaceId, { ...step, decide })
+    }
     const over = <T extends object>(part: T, more: Partial<T> | undefined) =>
       more ? Object.assign(Object.create(part), more) : part
     return Object.assign(Object.create(store), {
-      transactRuns,
+      transact,
       wakeups: over(store.wakeups, wakeups),
       runs: over(store.runs, runs),
       cluster: over(store.cluster, cluster),

@@ -3,21 +3,23 @@ import { StoreUnavailable } from '../../store.ts'
 /** How long a refused write speaks for those after it, if none is tried. */
 const KNOWN_FOR_MS = 10_000
 
+interface Deciding {
+  decide: (view: never) => { changes: { events: readonly unknown[] } }
+}
+
 /** Whether writes are refused because the disk of the database is full: reads go on then, and a ping finds nothing wrong. */
 export class DiskWatch {
   #refused: { error: StoreUnavailable; at: number } | null = null
 
-  /** A decision that may write: one that writes and succeeds shows that there is room again. */
-  async deciding<V, D extends { changes: { events: readonly unknown[] } }, T>(
-    decide: (view: V) => D,
-    act: (decide: (view: V) => D) => Promise<T>,
-  ): Promise<T> {
+  /** A step that may write: one that writes and succeeds shows that there is room again. */
+  async watching<S extends Deciding, T>(step: S, act: (step: S) => Promise<T>): Promise<T> {
     let hasWritten = false
-    const write = act((view) => {
-      const decision = decide(view)
+    const decide: Deciding['decide'] = (view) => {
+      const decision = step.decide(view)
       hasWritten = decision.changes.events.length > 0
       return decision
-    })
+    }
+    const write = act({ ...step, decide })
     try {
       const done = await write
       if (hasWritten) this.#refused = null

@@ -9,7 +9,7 @@ import type { Bound } from './statements.ts'
 import * as sql from './statements.ts'
 
 /** The end of a transaction: its last writes, its events, and what must be checked under the lock of the counter. */
-interface LastWrites {
+export interface LastWrites {
   writes?: readonly Bound[]
   events: readonly EventWithOrigin[]
   checks?: readonly Bound[]

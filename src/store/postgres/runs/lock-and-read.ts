@@ -13,7 +13,7 @@ import {
 } from '../../../core/runs/step.ts'
 import { arrayLiteral } from '../kernel/rows.ts'
 import { send } from '../kernel/send.ts'
-import { type Bound, begin, nameWorkspace, type Statement } from '../kernel/statements.ts'
+import { type Bound, begin, keepTerms, nameWorkspace, type Statement } from '../kernel/statements.ts'
 import { type Fields, RUN, RUNTIME, readRow, WAKEUP } from './rows.ts'
 import * as sql from './statements.ts'
 
@@ -37,6 +37,7 @@ export async function lockAndReadRuns(
     return () => answers[place]!.rows
   }
   const { agents, runs, wakeups, keys, sessionsOf, othersOf, liveRunsOf } = ask
+  const terms = ask.terms.length > 0 ? statements.push([keepTerms, [arrayLiteral(ask.terms)]]) - 1 : null
   const spending = [othersOf.map(({ runId }) => runId), othersOf.map(({ taskId }) => taskId)] as const
   const about = [wakeups.about.map(({ agent }) => agent), wakeups.about.map(({ taskId }) => taskId)] as const
   rowsOf(sql.keepAgents, agents)
@@ -60,8 +61,11 @@ export async function lockAndReadRuns(
   const live = rowsOf(sql.liveRuns, liveRunsOf)
   const clockAt = statements.push([sql.clock, []]) - 1
   answers = await send(client, statements)
+  const now = answers[clockAt]!.rows[0]![0] as number
+  const kept = terms === null ? [] : answers[terms]!.rows
   return {
-    now: answers[clockAt]!.rows[0]![0] as number,
+    now,
+    terms: new Set(kept.flatMap(([term, until]) => ((until as number) > now ? [term as number] : []))),
     agents: new Map(records().map((row) => [row[0] as string, sql.agentIn(row) as AgentRecord])),
     runtime: byId<RuntimeState>(RUNTIME, runtime()),
     runs: byId<RunRecord>(RUN, locked()),
