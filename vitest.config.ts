@@ -8,7 +8,7 @@ import { COMPILED, compiledSources } from './test/support/compiled-sources.ts'
  */
 const PURE = [
   'test/adapters-{parsers,registry}.test.ts',
-  'test/{combiner,commit-waiters}.test.ts',
+  'test/{combiner,commit-waiters,kernel-step}.test.ts',
   'test/{config,executor-excerpt}.test.ts',
   'test/core*.test.ts',
   'test/{bench-report,docs,documents,event-payloads,tidy,told,ttl-cache}.test.ts',

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { TaskRecord } from '../src/core/records.ts'
+import { isTerminal } from '../src/core/states.ts'
 import { addDependencies } from '../src/flow/dependencies.ts'
 import { openKernel } from '../src/flow/open-kernel.ts'
 import { command } from '../src/flow/tasks.ts'
@@ -80,5 +81,57 @@ test('a task that waits again is counted again, without waiting for upkeep', asy
   await expect
     .poll(async () => (await work.record(task)).upstream)
     .toMatchObject({ waiting: 1, succeeded: 1 })
+  await kernel.close()
+})
+
+/** A chain: the second task waits for the first, the third for the second. */
+async function chainOf(store: MemoryStore) {
+  const work = new Work(store, await store.workspace('test'))
+  const first = await work.create()
+  const second = await work.create({}, [first])
+  return { work, first, third: await work.create({}, [second]) }
+}
+
+test('a caller that waits is answered when dependents, and those of dependents, have counted the end', async () => {
+  const store = new MemoryStore()
+  const { work, first, third } = await chainOf(store)
+  const kernel = flowOn(store)
+  await command(kernel, systemCaller(work.workspace), first.uuid, { kind: 'cancel', reason: null })
+  expect(await work.record(third)).toMatchObject({ state: 'skipped' })
+  await kernel.close()
+})
+
+test('any other caller is answered first', async () => {
+  const store = new MemoryStore()
+  const { work, first, third } = await chainOf(store)
+  const kernel = flowOn(store)
+  const { downstreamOf } = store
+  let goOn: () => void = () => undefined
+  const held = new Promise<void>((resolve) => {
+    goOn = resolve
+  })
+  store.downstreamOf = async (...asked) => {
+    await held
+    return downstreamOf.apply(store, asked)
+  }
+  const caller = { ...systemCaller(work.workspace), waits: undefined }
+  await command(kernel, caller, first.uuid, { kind: 'cancel', reason: null })
+  expect(await work.record(third)).toMatchObject({ state: 'pending' })
+  goOn()
+  await expect.poll(() => work.record(third)).toMatchObject({ state: 'skipped' })
+  await kernel.close()
+})
+
+test('dependents learn of an end that a refused claim brought about', async () => {
+  const store = new MemoryStore()
+  const work = new Work(store, await store.workspace('test'))
+  const task = await work.create({ expiresAt: Date.now() - 1 })
+  const dependent = await work.create({}, [task])
+  const kernel = flowOn(store)
+  const claim = { kind: 'claim', agent: 'alpha', session: 's', leaseMs: 60_000, capabilities: [] } as const
+  const request = { on: 'task', taskId: task.id, uuid: task.uuid, command: claim } as const
+  expect(await kernel.run(systemCaller(work.workspace), request)).toMatchObject({ ok: false })
+  expect(isTerminal((await work.record(task)).state)).toBe(true)
+  expect(await work.record(dependent)).toMatchObject({ state: 'skipped' })
   await kernel.close()
 })
