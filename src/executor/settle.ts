@@ -239,7 +239,7 @@ async function park(
   parts: Parts | null,
   answer: AdapterInvokeResult,
 ): Promise<string | null> {
-  const { store } = context.kernel
+  const { kernel } = context
   const resetAt = timeOf(answer.retryAt)
   const credential = parts?.prepared.credential
   // The run did not even start, since the account is parked already.
@@ -247,14 +247,14 @@ async function park(
   const { choice } = parts!.prepared
   const rests = { agent: agent.slug, credential, choice, resetAt }
   if (await restModel(context, workspaceId, rests)) return new Date(0).toISOString()
-  const all = await store.agents.list(workspaceId, {}, 10_000)
+  const all = await kernel.store.agents.list(workspaceId, {}, 10_000)
   const sharing = all
     .map(({ record }) => record)
     .filter(({ slug, adapterType }) => slug !== agent.slug && adapterType === agent.adapterType)
     .filter((other) => credentialOf(context, parts!.prepared.adapter, other) === credential)
   const agents = [agent.slug, ...sharing.map(({ slug }) => slug)]
   return new Date(
-    await store.transact(workspaceId, parkCredential({ credential, agents, resetAt })),
+    await kernel.step({ workspaceId }, parkCredential({ credential, agents, resetAt })),
   ).toISOString()
 }
 

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { type AnyStep, StoreUnavailable } from '../../store.ts'
-import { runsGear } from '../runs/gear.ts'
+import { runsGear } from '../runs/transact-runs.ts'
 import { batchGear } from './batch-gear.ts'
 import type { EventWriter } from './event-writer.ts'
 import type { Gear } from './gear.ts'
