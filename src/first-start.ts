@@ -1,8 +1,9 @@
 import { open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StartRefused } from './core/refusal.ts'
+import { newSecret } from './store/new-key.ts'
 import type { PostgresStore } from './store/postgres/store.ts'
-import { createKey, findKey, listKeys, newSecret } from './store/postgres/workspaces/keys.ts'
+import { createKey, findKey, listKeys } from './store/postgres/workspaces/keys.ts'
 import { ensureFirstWorkspace, FIRST_WORKSPACE } from './store/postgres/workspaces/workspaces.ts'
 
 /**

@@ -140,7 +140,8 @@ const inFirstWorkspace = (
   async demo() {
     await startDemo(kernel, { ...systemCaller(FIRST_WORKSPACE), actor: 'demo' })
   },
-  signInLink: async () => owner && (await makeLink(kernel, owner, baseUrl)).url,
+  signInLink: async () =>
+    owner && (await makeLink(kernel, systemCaller(FIRST_WORKSPACE), owner.keyId, baseUrl)).url,
   hasBeenSignedInTo: () => kernel.store.signInLinks.haveBeenUsed(FIRST_WORKSPACE),
 })
 

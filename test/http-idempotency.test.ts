@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Json, useServer, type Workspace } from './support/http-workspace.ts'
 import { superuser, until } from './support/nodes.ts'
+import type { Answer } from './support/server.ts'
 
 /** Idempotency keys belong to the API key that uses them. */
 
@@ -47,7 +49,8 @@ describe('two keys that use the same idempotency key', () => {
     const header = { 'idempotency-key': 'k-4' }
     const projects = await Promise.all(keys.map((key, i) => as(key, '/projects', { slug: `p-${i}` }, header)))
     expect(projects.map(({ status }) => status)).toEqual([201, 201])
-    const workers = await Promise.all(keys.map((key) => as(key, '/workers', { capacity: 1 }, header)))
+    const other = { 'idempotency-key': 'k-4-workers' }
+    const workers = await Promise.all(keys.map((key) => as(key, '/workers', { capacity: 1 }, other)))
     expect(new Set(workers.map(({ body }) => body.session)).size).toBe(2)
   })
 
@@ -60,6 +63,59 @@ describe('two keys that use the same idempotency key', () => {
     const [one, two] = [await wake(keys[0]!), await wake(keys[1]!)]
     expect(one).not.toBe(two)
     expect(await wake(keys[0]!)).toBe(one)
+  })
+})
+
+describe('a repeated request whose answer had a secret in it', () => {
+  const twice = async (path: string, body: Json) => {
+    const header = { 'idempotency-key': `secret ${path}`.replaceAll(/[ /]/g, '-') }
+    const key = path === '/workspaces' ? served().ownerKey : w.ownerKey
+    const ask = (what: Json) => as(key, path, what, header)
+    return { first: await ask(body), again: await ask(body), other: await ask({ ...body, name: 'other' }) }
+  }
+  const refused = (again: Answer, made: string) => {
+    expect(again).toMatchObject({ status: 409, body: { code: 'ALREADY_EXISTS' } })
+    expect(again.body.detail).toContain(made)
+  }
+
+  test('for a key is refused with the id of the key, and makes no second one', async () => {
+    const { first, again, other } = await twice('/keys', { name: 'only one' })
+    expect(first.status).toBe(201)
+    refused(again, `key ${first.body.id}`)
+    expect(other.body.code).toBe('IDEMPOTENCY_KEY_REUSED')
+    const { items } = (await w.call('GET', '/keys')).body
+    expect(items.filter(({ name }: Json) => name === 'only one')).toHaveLength(1)
+  })
+
+  test('for a workspace is refused with the id of the workspace', async () => {
+    const { first, again, other } = await twice('/workspaces', { name: 'only one' })
+    expect(first.status).toBe(201)
+    refused(again, `workspace ${first.body.id}`)
+    expect(other.body.code).toBe('IDEMPOTENCY_KEY_REUSED')
+  })
+
+  test('for a sign-in link is refused with the id of its key', async () => {
+    const { first, again } = await twice('/session/link', {})
+    expect(first.status).toBe(201)
+    refused(again, 'a sign-in link of key ')
+  })
+
+  test('is nowhere in the database', async () => {
+    const made = (await as(w.ownerKey, '/keys', { name: 'secret' }, { 'idempotency-key': 'nowhere' })).body
+    const stored = await superuser(
+      served().databaseUrl,
+      async (client) =>
+        (
+          await client.query(
+            `select reply::text as reply from baton.idempotency_keys where key like '%nowhere'`,
+          )
+        ).rows,
+    )
+    expect(stored).toHaveLength(1)
+    expect(stored[0].reply).toContain(made.id)
+    expect(stored[0].reply).not.toContain(made.key)
+    const hash = createHash('sha256').update(made.key).digest('hex')
+    expect(stored[0].reply).not.toContain(hash)
   })
 })
 

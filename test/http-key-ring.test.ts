@@ -3,10 +3,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { KeyRing } from '../src/http/key-ring.ts'
+import { freshUuid } from '../src/kernel/fresh-uuid.ts'
+import { hashOf, newToken } from '../src/store/new-key.ts'
 import { PostgresStore } from '../src/store/postgres/store.ts'
-import { beginSession } from '../src/store/postgres/workspaces/browser-sessions.ts'
 import { createKey } from '../src/store/postgres/workspaces/keys.ts'
 import { createWorkspace } from '../src/store/postgres/workspaces/workspaces.ts'
+import { runAlone } from '../src/store/run-alone.ts'
 import { freshDatabase } from './support/database.ts'
 import { superuser } from './support/nodes.ts'
 
@@ -92,11 +94,17 @@ test('of two browser sessions of a key, the one that ended is found when those i
   withRing(async (ring) => {
     const { keyId } = await admitted(ring)
     const opened = async () => {
-      const begun = await beginSession(store, workspace, keyId, {
+      const begun = { cookie: newToken(), pageValue: newToken(), sessionId: freshUuid() }
+      const [cookieHash, pageHash] = [begun.cookie, begun.pageValue].map((one) => hashOf(one).toString('hex'))
+      const session = {
+        ...begun,
+        cookieHash: cookieHash!,
+        pageHash: pageHash!,
         userAgent: null,
-        cookies: new Map(),
-        pageValues: [],
-      })
+        replaces: null,
+      }
+      const command = { kind: 'signIn', session } as const
+      await runAlone(store, workspace, { on: 'signIn', key: keyId, uuid: keyId, command, actor: 'test' })
       const key = await ring.ofSession({ workspaceId: workspace, ...begun })
       const request = { key, caller: {}, headers: {} } as unknown as FastifyRequest
       return { ...begun, opening: ring.open(request) }

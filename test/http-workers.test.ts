@@ -66,7 +66,7 @@ describe('a worker', () => {
     const w = await workspace()
     const make = (key: string) => w.post('/workers', { capacity: 1 }, { 'idempotency-key': key })
     const [one, again, other] = [await make('k-1'), await make('k-1'), await make('k-2')]
-    expect([one.status, again.status, other.status]).toEqual([201, 200, 201])
+    expect([one.status, again.status, other.status]).toEqual([201, 201, 201])
     expect(again.body.session).toBe(one.body.session)
     expect(other.body.session).not.toBe(one.body.session)
   })

@@ -1,11 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Origin } from '../src/core/events.ts'
+import { uuidCarrying } from '../src/core/ids.ts'
+import { THE_WORKSPACE } from '../src/core/kinds/workspace/record.ts'
+import type { WorkspaceCommand } from '../src/core/kinds/workspace/rules.ts'
 import { allRightsOf } from '../src/core/rules/api-key.ts'
 import { openKernel } from '../src/flow/open-kernel.ts'
 import { EventFeed, type Stretch } from '../src/http/live/feed.ts'
 import { serverDirectory } from '../src/kernel/server-directory.ts'
 import { PostgresStore } from '../src/store/postgres/store.ts'
+import { createKey } from '../src/store/postgres/workspaces/keys.ts'
+import { runAlone } from '../src/store/run-alone.ts'
 import { freshDatabase } from './support/database.ts'
 import { superuser, until } from './support/nodes.ts'
 import { holder, Work } from './support/tasks.ts'
@@ -60,11 +65,25 @@ interface Change {
   change: (workspace: number, prepared: never) => Promise<unknown>
 }
 
-const project = { slug: 'shop', name: 'Shop' }
+const caller = { actor: by.actor, origin: by }
+const createProject = (workspace: number) => {
+  const command = { kind: 'create', name: 'Shop' } as const
+  return runAlone(here, workspace, {
+    on: 'project',
+    key: 'shop',
+    uuid: uuidCarrying(7, Date.now(), 0),
+    command,
+    ...caller,
+  })
+}
+const onWorkspace = (workspace: number, command: WorkspaceCommand) =>
+  runAlone(here, workspace, { on: 'workspace', key: THE_WORKSPACE, uuid: '', command, ...caller })
+const changeLimits = (workspace: number) =>
+  onWorkspace(workspace, { kind: 'changeLimits', changed: { maxActiveSessions: 7 }, mayWiden: true })
 const CHANGES: Change[] = [
   {
     event: 'project_created',
-    change: (workspace) => here.projects.create(workspace, project, by, undefined),
+    change: createProject,
   },
   { event: 'project_created', change: (workspace) => here.project(workspace, 'shop') },
   {
@@ -74,25 +93,31 @@ const CHANGES: Change[] = [
   },
   {
     event: 'project_planned',
-    change: (workspace) => here.projects.recordPlan(workspace, 'shop', { created: 1, updated: 0 }, by),
+    before: (workspace) => here.project(workspace, 'shop'),
+    change: (workspace) => {
+      const command = { kind: 'plan', name: null, created: 1, updated: 0 } as const
+      return runAlone(here, workspace, { on: 'project', key: 'shop', uuid: '', command, ...caller })
+    },
   },
   {
     event: 'limits_changed',
-    change: (workspace) => here.workspaces.changeLimits(workspace, { maxActiveSessions: 7 }, by),
+    change: changeLimits,
   },
   {
     event: 'key_created',
-    change: (workspace) => here.keys.create(workspace, { name: 'ci', role: 'member' }, by),
+    change: (workspace) => createKey(here, workspace, { name: 'ci', role: 'member' }, by),
   },
   {
     event: 'key_revoked',
     before: async (workspace) => {
-      const owner = await here.keys.create(workspace, { name: 'boss', role: 'owner' }, by)
-      const { keyId } = await here.keys.create(workspace, { name: 'ci', role: 'member' }, by)
-      return { keyId, boss: { ...by, keyId: owner.keyId, rights: allRightsOf(owner) } }
+      const owner = await createKey(here, workspace, { name: 'boss', role: 'owner' }, by)
+      const { keyId } = await createKey(here, workspace, { name: 'ci', role: 'member' }, by)
+      return { keyId, boss: { keyId: owner.keyId, rights: allRightsOf(owner) } }
     },
-    change: (workspace, { keyId, boss }: { keyId: string; boss: never }) =>
-      here.keys.revoke(workspace, keyId, boss),
+    change: (workspace, { keyId, boss }: { keyId: string; boss: never }) => {
+      const command = { kind: 'revoke', by: boss } as const
+      return runAlone(here, workspace, { on: 'key', key: keyId, uuid: keyId, command, ...caller })
+    },
   },
   {
     event: 'agent_registered',
@@ -106,7 +131,8 @@ const CHANGES: Change[] = [
   },
   {
     event: 'recovery_forced',
-    change: (workspace) => here.workspaces.recordEvent(workspace, 'recovery_forced', by, { did: {} }),
+    change: (workspace) =>
+      onWorkspace(workspace, { kind: 'note', type: 'recovery_forced', payload: { did: {} } }),
   },
   {
     event: 'task_created',
@@ -125,7 +151,7 @@ describe('a stream that waits', () => {
     const read = here.lastSeq.bind(here)
     vi.spyOn(here, 'lastSeq').mockImplementationOnce(async (id) => {
       const lastSeq = await read(id)
-      await here.projects.create(workspace, project, by, undefined)
+      await createProject(workspace)
       return lastSeq
     })
     const stream = await streamOn(here, workspace, after)
@@ -176,7 +202,7 @@ describe('the key and the address of a caller', () => {
       tx.emit('project_created', { actor: 'agent:alpha', address: '192.0.2.8' }, { project: 'third' })
       tx.emit('project_created', 'system', { project: 'fourth' })
     })
-    await here.workspaces.changeLimits(workspace, { maxActiveSessions: 7 }, by)
+    await changeLimits(workspace)
     expect(await originsOf(workspace)).toEqual([
       { type: 'project_created', actor: by.actor, ...known },
       { type: 'project_created', actor: 'agent:alpha', keyId: null, address: '192.0.2.8' },

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { BOARD_COLUMNS } from '../src/core/board.ts'
 import { PostgresStore } from '../src/store/postgres/store.ts'
 import { listAgents } from '../src/store/postgres/workspaces/agents.ts'
-import { listTracks, setTracks } from '../src/store/postgres/workspaces/projects.ts'
+import { listTracks } from '../src/store/postgres/workspaces/projects.ts'
 import { createWorkspace } from '../src/store/postgres/workspaces/workspaces.ts'
-import { missedTasks } from './support/missed-tasks.ts'
 import { freshDatabase } from './support/database.ts'
+import { missedTasks } from './support/missed-tasks.ts'
 import { superuser } from './support/nodes.ts'
 import { granted, handedOut, holder, newTask, type Task, Work } from './support/tasks.ts'
 
@@ -70,8 +70,8 @@ describe('whatever the locale of the database', () => {
       expect(listed).toEqual(byBytes)
 
       const projectId = await store.project(work.workspace, 'project')
-      const tracks = ['AB', 'a', 'B', 'A_', 'AA'].map((track) => ({ track, maxAgents: 1, sequential: false }))
-      await setTracks(store, work.workspace, { projectId, slug: 'project' }, tracks, { actor: 'test' })
+      for (const track of ['AB', 'a', 'B', 'A_', 'AA'])
+        await store.setTrack(work.workspace, projectId, track, 1)
       const shown = await listTracks(store.readers, work.workspace, projectId)
       expect(shown.map(({ track }) => track)).toEqual(['AA', 'AB', 'A_', 'B', 'a'])
     })

@@ -1,7 +1,6 @@
 import type { TaskCommand, TaskDetails } from './commands.ts'
 import type { CommentAdded } from './comments.ts'
 import type { Refusal } from './errors.ts'
-import type { AgentCommand } from './kinds/agent/command.ts'
 import type { MissionRecord } from './kinds/mission/record.ts'
 import type { RoutineRecord } from './kinds/routine/record.ts'
 import type { AgentRecord, SessionRecord, TaskRecord } from './records.ts'
@@ -141,35 +140,40 @@ export type LostClaim = {
   at: number
 }
 
-export type SessionGranted = Granted & {
-  readonly record: SessionRecord
+/** A command on a record of any kind beside tasks was carried out. */
+export type KindGranted = Granted & {
+  readonly record: object
   readonly isNew: boolean
+  /** What happened to the tasks it held. */
+  readonly settled?: readonly SettledClaim[]
+}
+
+export type SessionGranted = KindGranted & {
+  readonly record: SessionRecord
   readonly holds: number
   readonly settled: readonly SettledClaim[]
   /** Lost since its last heartbeat. */
   readonly lost: readonly LostClaim[]
 }
 
-export type AgentGranted<K extends AgentCommand['kind'] = AgentCommand['kind']> = Granted & {
-  readonly record: K extends 'remove' ? null : AgentRecord
-  readonly isNew: boolean
+export type AgentGranted = KindGranted & {
+  /** As it was, when it was removed. */
+  readonly record: AgentRecord
   /** The tasks it holds afterwards. */
   readonly holding: readonly TaskRecord[]
   readonly settled: readonly SettledClaim[]
 }
 
-export type MissionGranted = Granted & {
+export type MissionGranted = KindGranted & {
   readonly record: MissionRecord
-  readonly isNew: boolean
   /** What was said with the command. */
   readonly comment?: CommentAdded | undefined
   /** The reports that it wrote. */
   readonly reports?: readonly ReportKept[] | undefined
 }
 
-export type RoutineGranted = Granted & {
+export type RoutineGranted = KindGranted & {
   readonly record: RoutineRecord
-  readonly isNew: boolean
   /** The mission that started with it. */
   readonly missionId: string | null
 }
@@ -180,10 +184,7 @@ export type AnyGranted =
   | NextGranted
   | ThenNextGranted
   | NewGranted
-  | SessionGranted
-  | AgentGranted
-  | MissionGranted
-  | RoutineGranted
+  | KindGranted
 
 export type Reply = AnyGranted | Refusal
 
@@ -191,8 +192,8 @@ export type Reply = AnyGranted | Refusal
 export const isRecordGranted = (reply: AnyGranted): reply is RecordGranted =>
   'record' in reply && !('isNew' in reply)
 
-/** The reply to a request of this shape. */
-export type ReplyTo<R> =
+/** The reply to a request of this shape; `G` says what each kind of record beside tasks grants. */
+export type ReplyTo<R, G> =
   | Refusal
   | (R extends { on: 'task'; command: infer C extends TaskCommand }
       ? TaskGranted<C['kind']>
@@ -204,12 +205,6 @@ export type ReplyTo<R> =
             ? ThenNextGranted<C['kind']>
             : R extends { on: 'new' }
               ? NewGranted
-              : R extends { on: 'session' }
-                ? SessionGranted
-                : R extends { on: 'agent'; command: infer C extends AgentCommand }
-                  ? AgentGranted<C['kind']>
-                  : R extends { on: 'mission' }
-                    ? MissionGranted
-                    : R extends { on: 'routine' }
-                      ? RoutineGranted
-                      : never)
+              : R extends { on: infer K extends keyof G }
+                ? G[K]
+                : never)

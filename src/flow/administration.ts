@@ -1,14 +1,12 @@
 import { hash } from 'node:crypto'
 import type { changeLimits as limitsEndpoint } from '../core/api/administration.ts'
 import * as api from '../core/api/administration.ts'
-import { Refused } from '../core/errors.ts'
-import { originOf } from '../core/events.ts'
 import type { Limits } from '../core/limits.ts'
 import type { KeyView } from '../core/shapes/administration.ts'
 import type { AnswerOf } from '../core/shapes/common.ts'
-import type { Caller } from '../kernel/kernel.ts'
-import type { ApiKey, KeyHolder } from '../store/server-store.ts'
+import type { ApiKey } from '../store/server-store.ts'
 import { actsOf, type Call, type Door } from './acts.ts'
+import { createKey, createWorkspace, revokeKey } from './keys.ts'
 import { changeLimits, limitsInUse, workspaceNamed } from './limits.ts'
 import { slugUnlessOwn } from './named-agents.ts'
 import { instant } from './views.ts'
@@ -29,14 +27,6 @@ const keyView = (key: ApiKey): AnswerOf<typeof KeyView> => ({
   revokedAt: instant(key.revokedAt),
 })
 
-/** Run tokens have no access to keys. */
-const holderOf = ({ actor, keyId, address, rights }: Caller): KeyHolder => ({
-  actor,
-  keyId: keyId!,
-  address,
-  rights,
-})
-
 /** Limits have no version column; a hash of their values is their version. */
 const etagOf = (limits: Limits) => `"${hash('sha256', JSON.stringify(limits)).slice(0, 16)}"`
 
@@ -52,10 +42,9 @@ async function change(
   { body, caller, headers, reply }: Omit<Call<typeof limitsEndpoint>, 'params'>,
 ): Promise<Limits> {
   const expected = headers['if-match']
-  const limits = await changeLimits(kernel, { workspaceId, caller }, body, (present) => {
-    if (expected !== undefined && expected !== '*' && expected !== etagOf(present))
-      throw new Refused('VERSION_MISMATCH', 'The limits were changed since they were read.')
-  })
+  const areAsRead = (present: Limits) =>
+    expected === undefined || expected === '*' || expected === etagOf(present)
+  const limits = await changeLimits(kernel, { workspaceId, caller }, body, areAsRead)
   reply.header('etag', etagOf(limits))
   return limits
 }
@@ -71,14 +60,7 @@ export const administrationActs = actsOf(api)({
     const { uuid, name } = await kernel.store.workspaces.read(caller.workspaceId)
     return { items: [{ id: uuid, name }], nextCursor: null }
   },
-  createWorkspace: async ({ kernel: { store } }, { body, caller }) => {
-    const by = originOf(caller)
-    const workspace = await store.workspaces.create(body.name, by)
-    // Created by a key of another workspace: the new key stays valid whatever happens to that one.
-    const first = { name: 'owner', role: 'owner' } as const
-    const owner = await store.keys.create(workspace.workspaceId, first, by)
-    return { id: workspace.uuid, name: workspace.name, ownerKey: owner.key }
-  },
+  createWorkspace: ({ kernel }, { body, caller }) => createWorkspace(kernel, caller, body.name),
   listKeys: async ({ kernel }, { caller }) => ({
     items: (await kernel.store.keys.list(caller.workspaceId)).map(keyView),
     nextCursor: null,
@@ -87,11 +69,11 @@ export const administrationActs = actsOf(api)({
     const expiresAt = body.expiresAt === undefined ? undefined : Date.parse(body.expiresAt)
     const agent = body.agent === undefined ? undefined : await slugUnlessOwn(kernel, caller, body.agent)
     const wanted = { ...body, expiresAt, agent }
-    const made = await kernel.store.keys.create(caller.workspaceId, wanted, holderOf(caller))
+    const made = await createKey(kernel, caller, wanted)
     return { ...keyView(made), key: made.key }
   },
   revokeKey: async ({ kernel, revoked }, { params, caller }) => {
-    const ended = await kernel.store.keys.revoke(caller.workspaceId, params.id, holderOf(caller))
+    const ended = await revokeKey(kernel, caller, params.id)
     // The answer guarantees that the key is revoked: everything opened with it has ended.
     await revoked(ended)
   },

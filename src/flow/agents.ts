@@ -36,16 +36,16 @@ import { instant, taskView } from './views.ts'
 
 /** Agents: registration, health, and operations on them. */
 
-export async function commandAgent<C extends AgentCommand>(
+export async function commandAgent(
   kernel: RunKernel,
   caller: Caller,
   slug: string,
-  command: C,
-): Promise<AgentGranted<C['kind']>> {
+  command: AgentCommand,
+): Promise<AgentGranted> {
   const alone = { ...caller, idempotency: undefined, waits: true } as const
   const reply = granted(await kernel.run(alone, { on: 'agent', key: slug, uuid: freshUuid(), command }))
   kernel.agentChanged(caller.workspaceId, slug)
-  if (reply.record) kernel.agentChanged(caller.workspaceId, reply.record.uuid)
+  kernel.agentChanged(caller.workspaceId, reply.record.uuid)
   return reply
 }
 
@@ -137,15 +137,14 @@ export async function operateAgent(
 }
 
 export async function removeAgent(kernel: ServerKernel, caller: Caller, name: string): Promise<void> {
-  const { slug, uuid } = (await requireAgent(kernel, caller, name)).record
+  const { slug } = (await requireAgent(kernel, caller, name)).record
   await commandAgent(kernel, caller, slug, { kind: 'remove' })
-  kernel.agentChanged(caller.workspaceId, uuid)
 }
 
 /** Frequent requests of agents, batched. */
 export class AgentHeartbeats {
   readonly kernel: ServerKernel
-  readonly heartbeats: HeartbeatBatcher<AgentGranted<'heartbeat'>>
+  readonly heartbeats: HeartbeatBatcher<AgentGranted>
   /** Ids of the tasks assigned to an agent and not started. */
   readonly given: BatchLoader<string, number[]>
 

@@ -7,7 +7,7 @@ import type { ServerKernel } from '../kernel/server-kernel.ts'
 import type { ListedNode } from '../store/server-store.ts'
 import { actsOf } from './acts.ts'
 import type { Coordination } from './coordination.ts'
-import { workspaceNamed } from './limits.ts'
+import { commandWorkspace, workspaceNamed } from './limits.ts'
 import { instant } from './views.ts'
 
 /** The coordinator and the nodes: their state, and recovery on demand. */
@@ -115,9 +115,9 @@ export const coordinatorActs = actsOf(api)({
     const only = await workspaceToRecover(kernel, caller, body.workspaceId)
     const did = await coordinator.recover(only)
     const allWorkspaces = only === null
-    await kernel.store.workspaces.recordEvent(only ?? caller.workspaceId, 'recovery_forced', caller, {
-      ...(allWorkspaces ? { did: {}, allWorkspaces } : { did }),
-    })
+    const meant = { ...caller, workspaceId: only ?? caller.workspaceId, idempotency: undefined }
+    const payload = allWorkspaces ? { did: {}, allWorkspaces } : { did }
+    await commandWorkspace(kernel, meant, { kind: 'note', type: 'recovery_forced', payload })
     return { did, allWorkspaces }
   },
 })

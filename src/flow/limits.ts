@@ -1,30 +1,33 @@
 import type { z } from 'zod'
 import { Refused } from '../core/errors.ts'
-import { originOf } from '../core/events.ts'
 import { workspaceCarriedBy } from '../core/ids.ts'
-import { type Limits, type LimitsInUse, widenedLimits } from '../core/limits.ts'
-import type { Caller } from '../kernel/kernel.ts'
+import { THE_WORKSPACE, type WorkspaceRecord } from '../core/kinds/workspace/record.ts'
+import type { WorkspaceCommand } from '../core/kinds/workspace/rules.ts'
+import type { Limits, LimitsInUse } from '../core/limits.ts'
+import { type Caller, granted } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
 
-/** `allowed` gets the current limits under their lock, and throws to refuse the change. */
+/** `areAsRead` gets the current limits under their lock: whether the caller has read these. */
 export async function changeLimits(
   kernel: ServerKernel,
   { workspaceId, caller }: { workspaceId: number; caller: Caller },
   changed: Partial<Limits>,
-  allowed: (present: Limits) => void,
+  areAsRead: (present: Limits) => boolean,
 ): Promise<Limits> {
-  const by = originOf(caller)
-  const limits = await kernel.store.workspaces.changeLimits(workspaceId, changed, by, (present) => {
-    allowed(present)
-    const widened = caller.rights.has('instance') ? [] : widenedLimits(present, changed)
-    if (widened.length > 0)
-      throw new Refused(
-        'FORBIDDEN',
-        `Widening ${widened.join(', ')} needs the right "instance", which whoever runs this server has.`,
-      )
-  })
+  const mayWiden = caller.rights.has('instance')
+  const command = { kind: 'changeLimits', changed, mayWiden, areAsRead } as const
+  const { limits } = await commandWorkspace(kernel, { ...caller, workspaceId }, command)
   kernel.limitsChanged(workspaceId, limits)
   return limits
+}
+
+export async function commandWorkspace(
+  kernel: ServerKernel,
+  caller: Caller,
+  command: WorkspaceCommand,
+): Promise<WorkspaceRecord> {
+  const request = { on: 'workspace', key: THE_WORKSPACE, uuid: THE_WORKSPACE, command } as const
+  return granted(await kernel.run(caller, request)).record
 }
 
 /** Any workspace of the server, for those who run it. */

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as api from '../core/api/plans.ts'
 import type { NewTask, OnTask, TaskPatch } from '../core/commands.ts'
+import type { Track } from '../core/kinds/project/record.ts'
 import { capabilitiesOf, newTask } from '../core/new-task.ts'
 import type { Plan, PlanTask, PlanTrack } from '../core/plans/plan.ts'
 import { conflictingPlan, type PlanConflict, refusedPlan } from '../core/plans/refusal.ts'
@@ -10,7 +11,7 @@ import type { PlanAnswer } from '../core/shapes/projects.ts'
 import { isTerminal } from '../core/states.ts'
 import { type Caller, granted } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
-import type { Project, Track } from '../store/server-store.ts'
+import type { Project } from '../store/server-store.ts'
 import type { StoredTask } from '../store/store.ts'
 import { actsOf } from './acts.ts'
 import { numberIn } from './asked.ts'
@@ -18,7 +19,7 @@ import { proposePlan } from './missions/missions.ts'
 import { checkedPlan } from './plan-check.ts'
 import { exportPlan } from './plan-export.ts'
 import { givenMissionPlan, readGivenPlan } from './plan-reading/read-apart.ts'
-import { requireProject } from './projects.ts'
+import { commandProject, requireProject } from './projects.ts'
 
 /** Creates the tasks of a plan: all or nothing. Existing tasks keep their dependencies; texts and settings may change. */
 async function importPlan(
@@ -45,17 +46,18 @@ async function importPlan(
   if (diff.conflicts.length > 0) throw conflictingPlan(diff.conflicts)
   const known = await kernel.store.projects.tracks(caller.workspaceId, project.projectId)
   const tracks = plan.tracks.map((track) => trackOf(track, known))
-  await kernel.store.projects.setTracks(caller.workspaceId, project, tracks, caller)
+  // The idempotency key is that of the tasks.
+  const alone = { ...caller, idempotency: undefined }
+  await commandProject(kernel, alone, project.slug, { kind: 'setTracks', tracks })
   const { changes } = diff
   const tasks = diff.tasks.map((task) => ({
     ...task,
     details: { ...task.details, createdBy: caller.actor },
   }))
   if (tasks.length + changes.length > 0) granted(await kernel.run(caller, { on: 'new', tasks, changes }))
-  if (plan.name !== null && plan.name !== project.name)
-    await kernel.store.projects.rename(caller.workspaceId, project.projectId, plan.name)
   const answer = { created: tasks.length, updated: changes.length, unchanged: diff.unchanged }
-  await kernel.store.projects.recordPlan(caller.workspaceId, project.slug, answer, caller)
+  const { created, updated } = answer
+  await commandProject(kernel, alone, project.slug, { kind: 'plan', name: plan.name, created, updated })
   const { notInPlan, notTaken } = diff
   return { project: project.slug, ...answer, notInPlan, notTaken }
 }

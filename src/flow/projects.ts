@@ -1,9 +1,12 @@
+import { randomInt } from 'node:crypto'
 import type { z } from 'zod'
 import * as api from '../core/api/projects.ts'
 import { Refused } from '../core/errors.ts'
+import { uuidCarrying } from '../core/ids.ts'
+import type { ProjectCommand } from '../core/kinds/project/rules.ts'
 import type { AnswerOf } from '../core/shapes/common.ts'
 import type { ProjectBody, ProjectView, ProjectWithTracks, TrackBody } from '../core/shapes/projects.ts'
-import type { Caller } from '../kernel/kernel.ts'
+import { type Caller, granted } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
 import type { Project } from '../store/server-store.ts'
 import { actsOf } from './acts.ts'
@@ -42,9 +45,14 @@ async function makeProject(
   caller: Caller,
   { slug, name }: z.output<typeof ProjectBody>,
 ): Promise<AnswerOf<typeof ProjectView>> {
-  const given = { slug, name: name ?? slug }
-  const { workspaceId, idempotency } = caller
-  return projectView(await kernel.store.projects.create(workspaceId, given, caller, idempotency))
+  const id = await kernel.store.projects.newId(caller.workspaceId)
+  const request = {
+    on: 'project',
+    key: slug,
+    uuid: uuidCarrying(id, Date.now(), randomInt(2 ** 22)),
+    command: { kind: 'create', name: name ?? slug },
+  } as const
+  return projectView(granted(await kernel.run(caller, request)).record)
 }
 
 /** A project, with the agents and the progress of each of its tracks. */
@@ -79,17 +87,18 @@ async function changeTrack(
   track: string,
   { maxAgents, purpose }: z.output<typeof TrackBody>,
 ): Promise<AnswerOf<typeof ProjectWithTracks>> {
-  const project = await requireProject(kernel, caller, slug)
-  const known = await kernel.store.projects.tracks(caller.workspaceId, project.projectId)
-  const there = known.find((one) => one.track === track)
-  const kept = { sequential: there?.sequential ?? false, purpose: there?.purpose ?? null }
-  await kernel.store.projects.setTracks(
-    caller.workspaceId,
-    project,
-    [{ track, maxAgents, ...kept, ...(purpose !== undefined && { purpose }) }],
-    caller,
-  )
+  const change = { track, maxAgents, ...(purpose !== undefined && { purpose }) }
+  await commandProject(kernel, caller, slug, { kind: 'setTracks', tracks: [change] })
   return showProject(kernel, caller, slug)
+}
+
+export async function commandProject(
+  kernel: ServerKernel,
+  caller: Caller,
+  slug: string,
+  command: Exclude<ProjectCommand, { kind: 'create' }>,
+): Promise<void> {
+  granted(await kernel.run(caller, { on: 'project', key: slug, uuid: '', command }))
 }
 
 export const projectActs = actsOf(api)({

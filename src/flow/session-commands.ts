@@ -1,4 +1,3 @@
-import { hash, randomUUID } from 'node:crypto'
 import type { SessionCommand } from '../core/commands.ts'
 import type { SessionRecord } from '../core/records.ts'
 import type { LostClaim, SessionGranted, SettledClaim } from '../core/replies.ts'
@@ -18,9 +17,10 @@ export async function commandSession(
   name: string,
   command: SessionCommand,
 ): Promise<SessionGranted> {
-  const alone = { ...caller, idempotency: undefined }
-  const reply = granted(await kernel.run(alone, { on: 'session', key: name, uuid: freshUuid(), command }))
-  kernel.sessionChanged(caller, name)
+  // Only what begins a session is stored for a repeat: heartbeats are many, and repeating one changes nothing.
+  const by = command.kind === 'open' ? caller : { ...caller, idempotency: undefined }
+  const reply = granted(await kernel.run(by, { on: 'session', key: name, uuid: freshUuid(), command }))
+  kernel.sessionChanged(caller, reply.record.name)
   return reply
 }
 
@@ -68,7 +68,3 @@ export const sessionView = (session: SessionRecord): AnswerOf<typeof SessionView
   endedAt: instant(session.endedAt),
   endReason: session.endReason,
 })
-
-/** With an idempotency key the name is derived from the key: a repeated request gets the same session. */
-export const nameFor = (caller: Caller, prefix: string) =>
-  `${prefix}-${caller.idempotency ? hash('sha256', caller.idempotency.key).slice(0, 32) : randomUUID()}`

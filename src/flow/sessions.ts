@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import * as api from '../core/api/sessions.ts'
 import type { SessionOpening } from '../core/commands.ts'
 import { Refused } from '../core/errors.ts'
@@ -6,7 +7,7 @@ import type { Caller } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
 import { actsOf } from './acts.ts'
 import { namedProject } from './projects.ts'
-import { agentOfSession, commandSession, heartbeatView, nameFor, sessionView } from './session-commands.ts'
+import { agentOfSession, commandSession, heartbeatView, sessionView } from './session-commands.ts'
 import { instant } from './views.ts'
 
 /** A session holds claims under one name. A worker is a session that declares a capacity and sends heartbeats. */
@@ -41,7 +42,7 @@ export const sessionActs = actsOf(api)({
       silenceMs: body.ttlSeconds === undefined ? null : body.ttlSeconds * 1000,
     }
     await namedProject(kernel, caller, body.project)
-    const name = body.session ?? nameFor(caller, 's')
+    const name = body.session ?? `s-${randomUUID()}`
     const { record, isNew } = await commandSession(kernel, caller, name, { kind: 'open', opening })
     return { status: isNew ? 201 : 200, answer: sessionView(record) }
   },

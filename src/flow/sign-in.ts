@@ -1,27 +1,52 @@
 import { Refused } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
+import type { GrantedOf } from '../core/kinds/kinds.ts'
+import { refuseLink, type SignInCommand } from '../core/kinds/sign-in/rules.ts'
 import { allRightsOf } from '../core/rules/api-key.ts'
 import type {
   BrowserSessionView,
   LinkAnswer,
   SessionAnswer,
   SignedIn,
+  TicketAnswer,
 } from '../core/shapes/browser-sessions.ts'
 import type { AnswerOf, ListAnswer } from '../core/shapes/common.ts'
 import { INBOX_KINDS } from '../core/waiting.ts'
-import type { Caller } from '../kernel/kernel.ts'
+import { freshUuid } from '../kernel/fresh-uuid.ts'
+import { type Caller, granted } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
-import type { ApiKey, Browser, BrowserSession, LinkRefused } from '../store/server-store.ts'
+import { hashOf, newToken } from '../store/new-key.ts'
+import type { ApiKey, BrowserSession } from '../store/server-store.ts'
+import { outcomeOf } from './many.ts'
 import { instant } from './views.ts'
 
 /** People sign in with a one-time link or a key; their session acts as that key. */
 
-const REFUSALS: Record<LinkRefused, string> = {
-  unknown: 'This sign-in link is not valid; "npm run link" makes a new one.',
-  used: 'This sign-in link was used already; "npm run link" makes a new one.',
-  expired: 'This sign-in link has expired; "npm run link" makes a new one.',
-  'key ended': 'The key of this sign-in link has been revoked or has expired; sign in with another one.',
+/** What signs in. The new session replaces the one that it has in the workspace, if it has both parts of it. */
+export interface Browser {
+  userAgent: string | null
+  /** By workspace. */
+  cookies: ReadonlyMap<number, string>
+  /** Of its pages, of any workspaces. */
+  pageValues: readonly string[]
 }
+
+const LONGEST_USER_AGENT = 300
+const hexOf = (secret: string) => hashOf(secret).toString('hex')
+
+async function commandSignIns(
+  kernel: ServerKernel,
+  caller: Caller,
+  keyId: string,
+  command: SignInCommand,
+): Promise<GrantedOf['signIn']> {
+  return granted(await kernel.run(caller, { on: 'signIn', key: keyId, uuid: keyId, command }))
+}
+
+/** Whoever presents a link or a key is admitted by that alone. */
+const callerWith = (workspaceId: number, keyId: string): Caller => ({
+  ...{ workspaceId, keyId, actor: `key:${keyId}`, rights: new Set<never>() },
+})
 
 interface SignIn {
   answer: AnswerOf<typeof SignedIn>
@@ -38,22 +63,39 @@ export async function signIn(
   version: string,
 ): Promise<SignIn> {
   const { browserSessions, signInLinks } = kernel.store
-  const begun =
-    typeof by === 'string'
-      ? await signInLinks.use(by, browser)
-      : {
-          workspaceId: by.workspaceId,
-          session: await browserSessions.begin(by.workspaceId, by.keyId, browser),
-        }
-  if (typeof begun === 'string') throw new Refused('UNAUTHENTICATED', REFUSALS[begun])
-  const { cookie, pageValue, sessionId, ended } = begun.session
-  const key = await browserSessions.findById(begun.workspaceId, sessionId)
+  const of = typeof by === 'string' ? await signInLinks.find(by) : by
+  if (!of) throw Refused.because(refuseLink('unknown'))
+  const { workspaceId, keyId } = of
+  const [cookie, pageValue, sessionId] = [newToken(), newToken(), freshUuid()]
+  const forgotten = await sessionsOf(kernel, workspaceId, browser)
+  const session = {
+    ...{ sessionId, cookieHash: hexOf(cookie), pageHash: hexOf(pageValue) },
+    userAgent: browser.userAgent?.slice(0, LONGEST_USER_AGENT) || null,
+    replaces: forgotten.find((one) => one.keyId === keyId)?.sessionId ?? null,
+  }
+  const command =
+    typeof by === 'string' ? { kind: 'useLink', hash: hexOf(by), session } : { kind: 'signIn', session }
+  const { ended } = await commandSignIns(
+    kernel,
+    callerWith(workspaceId, keyId),
+    keyId,
+    command as SignInCommand,
+  )
+  for (const one of forgotten.filter((other) => other.keyId !== keyId))
+    await commandSignIns(kernel, callerWith(workspaceId, one.keyId), one.keyId, { kind: 'end', ...one })
+  const key = await browserSessions.findById(workspaceId, sessionId)
   // Revoked in this very moment.
-  if (!key) throw new Refused('UNAUTHENTICATED', REFUSALS['key ended'])
-  const session = { id: sessionId, expiresAt: key.sessionEndsAt }
-  const shown = await showSession(kernel, key, session, version)
+  if (!key) throw Refused.because(refuseLink('keyEnded'))
+  const shown = await showSession(kernel, key, { id: sessionId, expiresAt: key.sessionEndsAt }, version)
   const answer = { ...shown, id: sessionId, pageValue, expiresAt: instant(key.sessionEndsAt) }
-  return { answer, cookie, ended }
+  return { answer, cookie, ended: [...new Set([...ended, ...forgotten.map((one) => one.sessionId)])] }
+}
+
+/** The sessions that the browser is about to forget. A cookie alone is not enough: other programs on its host are sent it, too. */
+async function sessionsOf(kernel: ServerKernel, workspaceId: number, { cookies, pageValues }: Browser) {
+  const cookie = cookies.get(workspaceId)
+  if (cookie === undefined || pageValues.length === 0) return []
+  return kernel.store.browserSessions.with(workspaceId, cookie, pageValues)
 }
 
 /** Who makes this request, and where the workspace is. */
@@ -107,28 +149,50 @@ const sessionView = (
 })
 
 export async function endSession(kernel: ServerKernel, caller: Caller, id: string): Promise<void> {
-  const ended = isUuid(id) && (await kernel.store.browserSessions.end(caller.workspaceId, id, within(caller)))
-  if (!ended) throw new Refused('NOT_FOUND', `There is no browser session ${id} that this key may end.`)
+  const own = within(caller)
+  const keyId = isUuid(id) ? await kernel.store.browserSessions.keyOf(caller.workspaceId, id) : null
+  const mayEnd = keyId !== null && (own === null || own === keyId)
+  const ended = mayEnd
+    ? (await commandSignIns(kernel, caller, keyId, { kind: 'end', sessionId: id })).ended
+    : []
+  if (ended.length === 0)
+    throw new Refused('NOT_FOUND', `There is no browser session ${id} that this key may end.`)
 }
 
 /** Ends all sessions of a key, by default of the caller's own. Returns their ids. */
 export async function endAllSessions(
   kernel: ServerKernel,
-  { workspaceId, rights }: Caller,
+  caller: Caller,
   own: string,
   keyId: string = own,
 ): Promise<readonly string[]> {
-  if (keyId !== own && !rights.has('admin'))
+  if (keyId !== own && !caller.rights.has('admin'))
     throw new Refused('FORBIDDEN', 'Ending the sessions of another key needs the right "admin".')
-  return kernel.store.browserSessions.endAll(workspaceId, keyId)
+  const { answer } = await outcomeOf(() => commandSignIns(kernel, caller, keyId, { kind: 'endAll' }))
+  // A key that is not there has no sessions.
+  return answer?.ended ?? []
 }
 
 /** A link to this address that signs in with a key, once. The token is in the fragment, which browsers send to no server. */
 export async function makeLink(
   kernel: ServerKernel,
-  { workspaceId, keyId }: Pick<ApiKey, 'workspaceId' | 'keyId'>,
+  caller: Caller,
+  keyId: string,
   baseUrl: string,
 ): Promise<AnswerOf<typeof LinkAnswer>> {
-  const { token, expiresAt } = await kernel.store.signInLinks.create(workspaceId, keyId)
-  return { url: `${baseUrl}/sign-in#${token}`, expiresAt: instant(expiresAt) }
+  const token = newToken()
+  const { record } = await commandSignIns(kernel, caller, keyId, { kind: 'makeLink', hash: hexOf(token) })
+  return { url: `${baseUrl}/sign-in#${token}`, expiresAt: instant(record.links.at(-1)!.expiresAt) }
+}
+
+/** A ticket that opens one socket of the caller's session. */
+export async function makeTicket(
+  kernel: ServerKernel,
+  caller: Caller,
+  sessionId: string,
+): Promise<AnswerOf<typeof TicketAnswer>> {
+  const ticket = newToken()
+  const command = { kind: 'makeTicket', hash: hexOf(ticket), sessionId } as const
+  const { record } = await commandSignIns(kernel, caller, caller.keyId!, command)
+  return { ticket, expiresAt: instant(record.tickets.at(-1)!.expiresAt) }
 }

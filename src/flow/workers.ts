@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
 import * as api from '../core/api/workers.ts'
 import { Refused } from '../core/errors.ts'
@@ -7,7 +8,7 @@ import type { Caller, Kernel } from '../kernel/kernel.ts'
 import { actsOf } from './acts.ts'
 import { runMany } from './claims.ts'
 import { namedProject } from './projects.ts'
-import { agentOfSession, commandSession, heartbeatView, nameFor, sessionView } from './session-commands.ts'
+import { agentOfSession, commandSession, heartbeatView, sessionView } from './session-commands.ts'
 import { sessionName } from './sessions.ts'
 import { instant } from './views.ts'
 
@@ -18,7 +19,7 @@ export async function registerWorker(
   caller: Caller,
   body: z.output<typeof WorkerBody>,
 ): Promise<{ worker: AnswerOf<typeof SessionView>; isNew: boolean }> {
-  const name = body.worker ?? nameFor(caller, 'w')
+  const name = body.worker ?? `w-${randomUUID()}`
   const agent = await agentOfSession(kernel, caller, body.agent)
   const { record, isNew } = await commandSession(kernel, caller, name, {
     kind: 'open',

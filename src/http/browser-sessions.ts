@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Refused } from '../core/errors.ts'
 import { workspaceCarriedBy } from '../core/ids.ts'
-import type { Browser, NewSession } from '../store/server-store.ts'
+import type { Browser } from '../flow/sign-in.ts'
 import { cookiesIn } from './cookies.ts'
 
 /**
@@ -90,7 +90,8 @@ interface CookiesFor {
 export const giveCookie = (reply: FastifyReply, of: CookiesFor, { cookie, expiresAt }: GivenCookie) =>
   setCookie(reply, of, cookie, Math.max(1, Math.round((Date.parse(expiresAt) - Date.now()) / 1000)))
 
-interface GivenCookie extends Pick<NewSession, 'cookie'> {
+interface GivenCookie {
+  cookie: string
   expiresAt: string
 }
 

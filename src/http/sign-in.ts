@@ -3,8 +3,15 @@ import * as api from '../core/api/session.ts'
 import { Refused } from '../core/errors.ts'
 import type { SignInBody } from '../core/shapes/browser-sessions.ts'
 import type { AnswerOf } from '../core/shapes/common.ts'
-import { endAllSessions, endSession, listSessions, makeLink, showSession, signIn } from '../flow/sign-in.ts'
-import { instant } from '../flow/views.ts'
+import {
+  endAllSessions,
+  endSession,
+  listSessions,
+  makeLink,
+  makeTicket,
+  showSession,
+  signIn,
+} from '../flow/sign-in.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
 import { browserOf, dropCookie, giveCookie, refuseOtherSites } from './browser-sessions.ts'
 import { serve } from './endpoint.ts'
@@ -87,15 +94,13 @@ export function browserSessionRoutes(
   })
 
   serve(app, api.makeTicket, async (request) => {
-    const { workspaceId } = request.caller
-    const made = await kernel.store.signInLinks.createTicket(workspaceId, sessionOf(request))
-    return { ticket: made.ticket, expiresAt: instant(made.expiresAt) }
+    return makeTicket(kernel, request.caller, sessionOf(request))
   })
 
   serve(app, api.makeLink, async (request) => {
     const here = insteadOfLocalhost(request, loopback) ?? `${request.protocol}://${request.headers.host}`
     const baseUrl = publicUrl ?? here
-    return makeLink(kernel, keyOf(request), baseUrl)
+    return makeLink(kernel, request.caller, keyOf(request).keyId, baseUrl)
   })
 }
 

@@ -2,7 +2,7 @@ import type { Idempotency, Request } from '../core/batch/requests.ts'
 import type { TaskDetails } from '../core/commands.ts'
 import { notLeader, type Refusal, Refused } from '../core/errors.ts'
 import type { EventWithOrigin, Origin } from '../core/events.ts'
-import type { KindName } from '../core/kinds/kinds.ts'
+import type { GrantedOf, KindName } from '../core/kinds/kinds.ts'
 import { isTouched } from '../core/kinds/session/decide.ts'
 import type { Limits } from '../core/limits.ts'
 import type { SessionRecord, TaskRecord } from '../core/records.ts'
@@ -139,15 +139,19 @@ export class Kernel<S extends Store = Store> {
     this.details = new BatchLoader((workspaceId, records) => store.detailsOf(workspaceId, records))
   }
 
-  run<R extends KernelRequest<keyof S['kinds'] & KindName>>(caller: Caller, request: R): Promise<ReplyTo<R>> {
+  run<R extends KernelRequest<keyof S['kinds'] & KindName>>(
+    caller: Caller,
+    request: R,
+  ): Promise<ReplyTo<R, GrantedOf>> {
     // Set on the request itself: a copy by spreading costs more than everything else here.
     const full = request as unknown as Request
     full.actor = caller.actor
+    full.origin = caller
     full.idempotency = caller.idempotency
     full.term = caller.term
     full.outside = caller.outside
     // A store answers each request in its own shape; batches mix them.
-    return this.#combiner.run(caller.workspaceId, full, caller) as Promise<ReplyTo<R>>
+    return this.#combiner.run(caller.workspaceId, full, caller) as Promise<ReplyTo<R, GrantedOf>>
   }
 
   /** A write that is not batched: lets a rule decide under the locks of what it reads. */
@@ -262,7 +266,7 @@ const mayWake = ({ newWakeups, wakeups }: RunsChanges) =>
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never
 type KernelRequest<K extends KindName> = DistributiveOmit<
   Request<K>,
-  'actor' | 'idempotency' | 'term' | 'outside'
+  'actor' | 'origin' | 'idempotency' | 'term' | 'outside'
 >
 
 /** The granted reply; a refusal is thrown. */

@@ -21,13 +21,7 @@ export type { NamedRun, RunFilter } from './postgres/runs/run-reads.ts'
 export type { MissionWork, OldWork, WorkspaceRepository } from './postgres/runs/work-reads.ts'
 export type { PostgresStore as ServerStore } from './postgres/store.ts'
 export type { AgentFilter, AgentSeen } from './postgres/workspaces/agents.ts'
-export type {
-  Browser,
-  BrowserSession,
-  NewSession,
-  SessionKey,
-} from './postgres/workspaces/browser-sessions.ts'
-export type { ApiKey, KeyHolder } from './postgres/workspaces/keys.ts'
-export type { Project, Track } from './postgres/workspaces/projects.ts'
-export type { LinkRefused } from './postgres/workspaces/sign-in-links.ts'
+export type { BrowserSession, SessionKey } from './postgres/workspaces/browser-sessions.ts'
+export type { ApiKey } from './postgres/workspaces/keys.ts'
+export type { Project } from './postgres/workspaces/projects.ts'
 export { FIRST_WORKSPACE } from './postgres/workspaces/workspaces.ts'

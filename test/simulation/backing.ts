@@ -1,5 +1,5 @@
 import type { Changes, ReadSet, View } from '../../src/core/batch/requests.ts'
-import { type KindName, NO_RECORDS, type PortableKind } from '../../src/core/kinds/kinds.ts'
+import { type KindName, NO_CHANGES, NO_RECORDS, type PortableKind } from '../../src/core/kinds/kinds.ts'
 import type { Limits } from '../../src/core/limits.ts'
 import { noEffects } from '../../src/core/records.ts'
 import { MemoryStore } from '../../src/store/memory/store.ts'
@@ -22,13 +22,12 @@ export interface Backing extends Transactor<KindName> {
   waitFor<T>(answer: Promise<T>): Promise<T>
 }
 
-const NO_CHANGES = { written: [], removed: [] }
 const NOTHING: Changes = {
   ...noEffects(),
   tasks: [],
   created: [],
   dependencies: [],
-  kinds: { session: NO_CHANGES, agent: NO_CHANGES, mission: NO_CHANGES, routine: NO_CHANGES },
+  kinds: NO_CHANGES,
   handedOut: [],
   newReplies: [],
   missions: { deltas: new Map(), claimedFrom: [], plans: [] },

@@ -1,4 +1,4 @@
-import type { Request } from '../../src/core/batch/requests.ts'
+import { isOnRecord, type Request } from '../../src/core/batch/requests.ts'
 import type { Reply } from '../support/replies.ts'
 
 type NameOf = (taskId: number) => string
@@ -8,13 +8,7 @@ export function nameOf({ request, from }: { request: Request; from: string }, ca
   if (request.on === 'new') return `${from} creates ${request.tasks.length}`
   if (request.on === 'next') return `${from} claims next (${request.session})`
   if (request.on === 'many') return `${from} does ${request.items.length} things`
-  if (
-    request.on === 'session' ||
-    request.on === 'agent' ||
-    request.on === 'mission' ||
-    request.on === 'routine'
-  )
-    return `${from} ${request.command.kind} ${request.key}`
+  if (isOnRecord(request)) return `${from} ${request.command.kind} ${request.key}`
   if (request.on === 'taskThenNext')
     return `${nameOf({ request: { ...request, ...request.item, on: 'task' }, from }, called)}, then claims next`
   const { command } = request

@@ -1,7 +1,7 @@
 import { ONLY_WORK } from '../../src/core/batch/pick.ts'
 import { readSetOf, type View } from '../../src/core/batch/requests.ts'
 import type { StoredEvent } from '../../src/core/events.ts'
-import type { KindName, SeenOf } from '../../src/core/kinds/kinds.ts'
+import { type KindName, NO_KEYS, type SeenOf } from '../../src/core/kinds/kinds.ts'
 import type { Limits } from '../../src/core/limits.ts'
 import type { LeaderLeaseCommand, LeaderTerm } from '../../src/core/rules/leader-lease.ts'
 import type { Direction, Transactor } from '../../src/store/store.ts'
@@ -70,7 +70,7 @@ export class RunStore {
   async agents(): Promise<SeenOf<'agent'>[]> {
     const ask = {
       ...readSetOf([]),
-      kinds: { session: [], agent: [...this.#slugs], mission: [], routine: [] },
+      kinds: { ...NO_KEYS, agent: [...this.#slugs] },
     }
     return [...(await this.#in.waitFor(this.#in.read(this.#workspaceId, ask))).kinds.agent.seen.values()]
   }
@@ -81,7 +81,7 @@ export class RunStore {
     return this.#in.read(this.#workspaceId, {
       ...readSetOf([]),
       taskIds: this.#allIds(),
-      kinds: { session: sessions, agent: [...this.#slugs], mission: [], routine: [] },
+      kinds: { ...NO_KEYS, session: sessions, agent: [...this.#slugs] },
       claimants: sessions,
       claimingAgents: [...this.#slugs],
       waiting: [

@@ -5,7 +5,7 @@ import { describeCycle } from '../graph.ts'
 import { uuidCarrying } from '../ids.ts'
 import { closedMsBy, type SeenMission } from '../kinds/mission/gate.ts'
 import type { Actor, TaskRecord } from '../records.ts'
-import { isRecordGranted, type NewGranted, type Reply, type TaskReply } from '../replies.ts'
+import { isRecordGranted, type NewGranted, type TaskReply } from '../replies.ts'
 import { type Outside, whyNotReservedFor } from '../rules/acting.ts'
 import { depthOf, whyNotAdded } from '../rules/children.ts'
 import { createTask } from '../rules/create.ts'
@@ -13,9 +13,10 @@ import { isTerminal, type TriggerRule } from '../states.ts'
 import { countOf, outcomeOf } from '../upstream.ts'
 import type { Contracting } from './contracting.ts'
 import { inOrderOfDependence } from './creation-order.ts'
+import type { FirstAnswers } from './first-answer.ts'
 import { whyEnded, whyNotJoined } from './joining.ts'
 import { asWhole, partsInRequest, whyNotPart } from './parts.ts'
-import { type Changes, keyName, type NewWork, type StoredReply, uniqueName, type View } from './requests.ts'
+import { type Changes, keyName, type NewWork, uniqueName, type View } from './requests.ts'
 
 /** What creation needs from its batch. */
 interface CreationContext {
@@ -34,8 +35,7 @@ interface CreationContext {
   children: (missionId: number) => number
   made: (record: TaskRecord) => void
   contracting: Contracting
-  firstAnswer: (key: string) => StoredReply | undefined
-  storeReply: (key: string, bodyHash: string, reply: Reply) => void
+  firstAnswers: FirstAnswers
 }
 
 interface Identity {
@@ -153,7 +153,7 @@ export class Creation {
     this.#in.emit(event)
     if (task.unique) {
       const { key, bodyHash } = task.unique
-      this.#in.storeReply(uniqueName(key), bodyHash, { ok: true, reason: 'CREATED', record })
+      this.#in.firstAnswers.store(uniqueName(key), bodyHash, { ok: true, reason: 'CREATED', record })
     }
     return record
   }
@@ -219,7 +219,7 @@ export class Creation {
   }
 
   #madeBefore({ unique }: NewTask): TaskRecord | undefined {
-    const reply = unique && this.#in.firstAnswer(uniqueName(unique.key))?.reply
+    const reply = unique && this.#in.firstAnswers.under(uniqueName(unique.key))?.reply
     return reply?.ok && isRecordGranted(reply) ? reply.record : undefined
   }
 
@@ -259,7 +259,7 @@ export class Creation {
     const { unique } = task
     if (unique) {
       const name = uniqueName(unique.key)
-      const first = this.#in.firstAnswer(name)
+      const first = this.#in.firstAnswers.under(name)
       if (names.has(name))
         return refuseField('VALIDATION_FAILED', field('idempotencyKey'), 'is used twice in this request')
       names.add(name)

@@ -2,10 +2,12 @@ import type { PastHolder } from '../claim-request.ts'
 import type { OnTask, RuleContext, TaskCommand } from '../commands.ts'
 import { decide } from '../decide.ts'
 import { notLeader, type Refusal, refuse } from '../errors.ts'
+import type { Origin } from '../events.ts'
 import { ProjectFairness } from '../fairness.ts'
+import type { AgentTypes } from '../kinds/agent/kind.ts'
 import type { Kind, KindShape, TaskWork } from '../kinds/kind.ts'
 import { NO_RECORDS, type PortableKind } from '../kinds/kinds.ts'
-import type { MissionRecord } from '../kinds/mission/record.ts'
+import type { SessionTypes } from '../kinds/session/kind.ts'
 import { type Actor, type Effects, noEffects, type TaskRecord } from '../records.ts'
 import type { Handed, NextGranted, Reply, TaskReply } from '../replies.ts'
 import { whyNotAsking } from '../rules/acting.ts'
@@ -13,8 +15,8 @@ import { REFUSED_FOR_ANY_TASK } from '../rules/claim.ts'
 import type { CountedDependency } from '../upstream.ts'
 import { Contracting } from './contracting.ts'
 import { Creation } from './creation.ts'
-import { asOfNow } from './first-answer.ts'
-import { batchesOf, changesIn, type KindBatch, type KindBatches } from './kind-batch.ts'
+import { FirstAnswers } from './first-answer.ts'
+import { type KindBatch, KindBatches } from './kind-batch.ts'
 import { MissionBatch } from './mission-batch.ts'
 import { type MovedTask, mayConcernOthers } from './moved.ts'
 import { queryName } from './pick.ts'
@@ -27,7 +29,6 @@ import {
   type NextWanted,
   type OnRecord,
   type Request,
-  type StoredReply,
   type View,
 } from './requests.ts'
 import { TrackCounts } from './track-counts.ts'
@@ -48,7 +49,6 @@ export function decideAll(
 
 type Claim = Effects['claims'][number]
 
-const CHANGED_NOTHING: ReadonlySet<string> = new Set(['NO_WORK', 'ALL_REFUSED', 'NOT_LOCKED'])
 const NO_TASKS: TaskWork = { tasks: [], changes: [] }
 
 const add = (counts: Map<string, number>, name: string, change: number) =>
@@ -69,7 +69,9 @@ class Batch {
   readonly #moved: MovedTask[] = []
   #place = 0
   readonly #kinds: KindBatches
-  readonly #firstAnswers = new Map<string, { key: string } & StoredReply>()
+  readonly #sessions: KindBatch<SessionTypes>
+  readonly #agents: KindBatch<AgentTypes>
+  readonly #firstAnswers: FirstAnswers
   readonly #handedOut: Handed[] = []
   readonly #readyQueues = new Map<string, ReadyQueue>()
   readonly #creation: Creation
@@ -92,8 +94,11 @@ class Batch {
     this.#requests = requests
     this.#fairness = fairness
     const { now, limits, activeClaims, kinds } = view
-    this.#kinds = batchesOf(kinds)
-    this.#missions = new MissionBatch(view, this.#kinds.mission, this.#effects)
+    this.#firstAnswers = new FirstAnswers(view.storedReplies, now)
+    this.#kinds = new KindBatches(kinds)
+    this.#sessions = this.#kinds.of('session')
+    this.#agents = this.#kinds.of('agent')
+    this.#missions = new MissionBatch(view, this.#kinds.of('mission'), this.#effects)
     this.#onTrack = new TrackCounts(view.tracks)
     this.#roomForClaims = limits.maxConcurrentClaims - activeClaims
     this.#context = {
@@ -122,9 +127,8 @@ class Batch {
       mission: this.#missions.progress,
       children: this.#missions.children,
       made: (record) => this.#missions.count(null, record),
-      contracting: new Contracting(view, this.#kinds.agent, this.#effects),
-      firstAnswer: (key) => this.#firstAnswer(key),
-      storeReply: (key, bodyHash, reply) => this.#firstAnswers.set(key, { key, bodyHash, reply }),
+      contracting: new Contracting(view, this.#agents, this.#effects),
+      firstAnswers: this.#firstAnswers,
     })
   }
 
@@ -136,30 +140,22 @@ class Batch {
       tasks: [...this.#changed.values()],
       created: this.#creation.created,
       dependencies: [...this.#effects.dependencies, ...this.#creation.dependencies],
-      kinds: changesIn(this.#kinds),
+      kinds: this.#kinds.changes(),
       handedOut: this.#handedOut,
-      newReplies: [...this.#firstAnswers.values()],
+      newReplies: this.#firstAnswers.fresh,
       missions: this.#missions.changes,
       activeClaimsDelta: this.#activeClaimsDelta,
     }
     return { replies, changes, moved: this.#moved }
   }
 
-  #firstAnswer = (key: string) => this.#firstAnswers.get(key) ?? this.#view.storedReplies.get(key)
-
   #answer(request: Request, place: number): Reply {
     this.#place = place
-    const { idempotency } = request
-    if (!idempotency) return this.#decide(request)
     // Before any rule: the first answer stays valid even if the state, the fence or a limit would now refuse.
-    const first = this.#firstAnswer(idempotency.key)
-    if (first && first.bodyHash !== idempotency.bodyHash)
-      return refuse('IDEMPOTENCY_KEY_REUSED', 'This idempotency key was used for another request.')
-    if (first) return asOfNow(first.reply, this.#view.now)
+    const first = this.#firstAnswers.to(request.idempotency)
+    if (first) return first
     const reply = this.#decide(request)
-    // A refusal or an empty queue changed nothing, so repeating it under the same key is a new request.
-    if (reply.ok && !CHANGED_NOTHING.has(reply.reason))
-      this.#firstAnswers.set(idempotency.key, { ...idempotency, reply })
+    this.#firstAnswers.keep(request, reply)
     return reply
   }
 
@@ -253,7 +249,7 @@ class Batch {
     const isClaim = command.kind === 'claim'
     context.actor = actor
     context.roomForClaims = this.#roomForClaims - this.#activeClaimsDelta
-    const mayBeWorker = isClaim && this.#view.workers.size + this.#kinds.session.changed.size > 0
+    const mayBeWorker = isClaim && this.#view.workers.size + this.#sessions.changed.size > 0
     context.worker = mayBeWorker ? this.#worker(command.session) : undefined
     context.agent = isClaim ? this.#knownAgent(command.agent) : undefined
     context.trackIsFull = isClaim ? this.#trackIsFull : undefined
@@ -263,11 +259,11 @@ class Batch {
   /** The session, if it is a worker by now, and how many tasks it holds by now. */
   #worker(session: string): RuleContext['worker'] {
     const seen = this.#view.workers.get(session)
-    const changed = this.#kinds.session.changed.get(session)
+    const changed = this.#sessions.changed.get(session)
     const record = changed ?? seen?.record
     if (!record || record.capacity === null) return undefined
     const held = changed
-      ? this.#heldBy(this.#kinds.session, session).length
+      ? this.#heldBy(this.#sessions, session).length
       : seen!.held + (this.#holds.get(session) ?? 0)
     return { record, held }
   }
@@ -334,22 +330,24 @@ class Batch {
     return records.filter((record) => fits(record, pick))
   }
 
-  #onRecord(request: OnRecord & { actor: Actor }): Reply {
-    const { on, key, uuid, command, actor } = request
-    const records = this.#kinds[on] as unknown as KindBatch<KindShape>
-    const before = on === 'mission' ? this.#missions.get(key) : records.get(key)
+  #onRecord(request: OnRecord & { actor: Actor; origin?: Origin | undefined }): Reply {
+    const { on, key, uuid, command, actor, origin = { actor } } = request
+    const records = this.#kinds.of(on) as unknown as KindBatch<KindShape>
+    const before = records.current(key)
     const holding = this.#heldBy(records, key)
     const { now, limits } = this.#view
-    const read = { now, limits, seen: records.seen(key), missionOf: this.#missions.progress }
-    const context = { ...read, actor, outside: this.#context.outside, holding, counted: records.counted }
+    const [seen, { outside }] = [records.seen(key), this.#context]
+    const context = {
+      ...{ now, limits, actor, origin, outside, holding, seen },
+      ...{ all: records.all, counted: records.counted, missionOf: this.#missions.progress },
+    }
     const decision = records.kind.decide(before, { key, uuid }, command, context)
     if (decision.refusal) return decision.refusal
-    const { comments = [], reports = [], mission = null } = decision
+    const { comments = [], reports = [], mission = null, others } = decision
     const made = mission && this.#onRecord({ on: 'mission', key: mission.uuid, ...mission, actor })
     if (made && !made.ok) return made
     const apply = () => {
-      records.set(key, decision.record)
-      if (on === 'mission') this.#missions.keepPlan(decision.record as MissionRecord)
+      records.decided(key, decision)
       this.#effects.events.push(...decision.events)
       this.#effects.comments.push(...comments)
       this.#effects.reports.push(...reports)
@@ -365,10 +363,10 @@ class Batch {
       return { taskId, generation, reply: this.#apply({ taskId: id, uuid: taskId, command: then }, actor) }
     })
     return records.kind.granted({
-      ...{ record: decision.record, isNew: before === null, holding, settled, comments, reports, mission },
+      ...{ record: decision.record, before, holding, settled, comments, reports, mission, others },
       holds: () => this.#heldBy(records, key),
-      seen: read.seen,
-    }) as Reply
+      seen,
+    })
   }
 
   /** The tasks a record holds now, in the order of their creation: those that were read, with the changes of this batch. */
@@ -384,13 +382,13 @@ class Batch {
   /** The agent, if any limit applies to its claims, and how many tasks it holds by now. */
   #knownAgent(slug: string): RuleContext['agent'] {
     const seen = this.#view.claimingAgents.get(slug)
-    const changed = this.#kinds.agent.changed.get(slug)
+    const changed = this.#agents.changed.get(slug)
     const record = changed === undefined ? seen?.record : changed
     if (!record) return undefined
     // Tasks that it got after those of `holding` were locked count, too.
     const held = seen
       ? seen.held + (this.#agentHolds.get(slug) ?? 0)
-      : this.#heldBy(this.#kinds.agent, slug).length
+      : this.#heldBy(this.#agents, slug).length
     return { record, held }
   }
 }

@@ -24,6 +24,10 @@ export class MissionBatch {
     this.#view = view
     this.#records = records
     this.#effects = effects
+    records.followedBy({
+      current: (record) => ({ ...record, counts: this.#countsOf(record) }),
+      decided: (record) => this.#keepPlan(record),
+    })
   }
 
   /** A task was created (`before` is null) or changed. */
@@ -36,14 +40,8 @@ export class MissionBatch {
   }
 
   /** A mission was created or changed: perhaps it has a newer plan. */
-  keepPlan({ id: missionId, uuid, plan }: MissionRecord): void {
+  #keepPlan({ id: missionId, uuid, plan }: MissionRecord): void {
     if (plan?.body != null) this.#plans.set(`${missionId}/${plan.version}`, { missionId, uuid, plan })
-  }
-
-  /** A locked or new mission, with the counts as they are by now. */
-  get(uuid: string): MissionRecord | null {
-    const record = this.#records.get(uuid)
-    return record && { ...record, counts: this.#countsOf(record) }
   }
 
   /** What was read, with the changes of this batch. */

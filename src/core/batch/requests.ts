@@ -1,16 +1,16 @@
 import type { ClaimRequest, PastHolder } from '../claim-request.ts'
 import type { KnownAgent, NewTask, OnTask, Worker } from '../commands.ts'
 import { contractorsIn } from '../contractors-of-tasks.ts'
-import type { EventType } from '../events.ts'
+import type { EventType, Origin } from '../events.ts'
 import { trackQueuesOf } from '../keys.ts'
 import type { Kind, KindShape } from '../kinds/kind.ts'
 import {
-  byKind,
   KINDS,
   type KindChanges,
   type KindName,
   type KindTypes,
   type KindViews,
+  NO_KEYS,
   type PortableKind,
 } from '../kinds/kinds.ts'
 import type { CountsDelta } from '../kinds/mission/counts.ts'
@@ -48,6 +48,8 @@ export interface NewWork {
 
 interface Common {
   actor: Actor
+  /** Of the request, with the actor: events of records beside tasks say where it came from. */
+  origin?: Origin | undefined
   /** The term of the requesting coordinator: the request is refused when the term is over. */
   term?: number | undefined
   idempotency?: Idempotency | undefined
@@ -119,7 +121,7 @@ export interface ReadSet<K extends KindName = KindName> {
   /** Sessions that claim: those that are workers are locked and read. */
   claimants: string[]
   /** Records that are to change, by kind: locked and read, together with the tasks they hold. */
-  kinds: Record<K, string[]>
+  kinds: Readonly<Record<K, readonly string[]>>
   /** Agents that claim: those that have a limit or may not claim now are locked and read. */
   claimingAgents: string[]
   /** Agents to read without a lock: contractors that may already exist, and their templates. */
@@ -226,9 +228,13 @@ export const uniqueName = (key: string) => `task ${key}`
 export const isOnTrack = ({ projectId, trackQueue }: TaskRecord) =>
   projectId !== 0 && trackQueue !== '' && !trackQueue.endsWith('::')
 
+export const isOnRecord = (request: Request): request is Request & OnRecord => request.on in KINDS
+
+export const kindOf = ({ on }: OnRecord) => KINDS[on] as unknown as Kind<KindShape>
+
 /** The tasks that a command on a record may create and change. */
-export const workOf = ({ on, command }: OnRecord): NewWork | null =>
-  (KINDS[on] as unknown as Kind<KindShape>).tasksIn?.(command) ?? null
+export const workOf = (request: OnRecord): NewWork | null =>
+  kindOf(request).tasksIn?.(request.command) ?? null
 
 export function readSetOf(requests: readonly Request[]): ReadSet {
   const builder = new ReadSetBuilder()
@@ -270,8 +276,7 @@ class ReadSetBuilder {
 
   #record(request: OnRecord): void {
     this.#kindKeys(request.on).add(request.key)
-    if (request.on === 'agent' && request.command.kind === 'followMission')
-      this.#missions.add(request.command.missionId)
+    for (const id of kindOf(request).missionsIn?.(request.command) ?? []) this.#missions.add(id)
     const work = workOf(request)
     if (work) this.#new(work)
   }
@@ -330,6 +335,10 @@ class ReadSetBuilder {
     for (const change of changes) this.#task(change)
   }
 
+  #namedKeys(): Partial<Record<KindName, string[]>> {
+    return Object.fromEntries([...this.#kinds].map(([kind, keys]) => [kind, [...keys]]))
+  }
+
   readSet(): ReadSet {
     return {
       taskIds: [...this.#taskIds].sort((a, b) => a - b),
@@ -356,7 +365,7 @@ class ReadSetBuilder {
       newKeys: [...this.#newKeys.values()],
       idempotencyKeys: [...this.#idempotencyKeys],
       claimants: [...this.#claimants],
-      kinds: byKind((kind) => [...(this.#kinds.get(kind) ?? [])]),
+      kinds: this.#kinds.size === 0 ? NO_KEYS : { ...NO_KEYS, ...this.#namedKeys() },
       claimingAgents: [...this.#claimingAgents],
       agents: [...this.#agents],
       terms: [...this.#terms],

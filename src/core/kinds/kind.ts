@@ -1,10 +1,10 @@
 import type { NewTask, OnTask, TaskCommand } from '../commands.ts'
 import type { CommentAdded } from '../comments.ts'
 import type { Refusal } from '../errors.ts'
-import type { EventDraft } from '../events.ts'
+import type { EventDraft, Origin } from '../events.ts'
 import type { Limits } from '../limits.ts'
 import type { Actor, TaskRecord } from '../records.ts'
-import type { Granted, SettledClaim } from '../replies.ts'
+import type { KindGranted, SettledClaim } from '../replies.ts'
 import type { ReportAdded } from '../reports/report.ts'
 import type { Outside } from '../rules/acting.ts'
 import type { MissionCommand } from './mission/command.ts'
@@ -19,7 +19,7 @@ import type { SeenMission } from './mission/gate.ts'
 export interface KindShape {
   record: object
   command: { kind: string }
-  granted: Granted
+  granted: KindGranted
   /** What a store reads beside the record and the tasks it holds. */
   extra: object
 }
@@ -42,6 +42,8 @@ interface KindContext<T extends KindShape> {
   now: number
   limits: Limits
   actor: Actor
+  /** The actor, and the key and address of the request. */
+  origin: Origin
   outside: Outside | undefined
   /** The tasks it holds. */
   holding: readonly TaskRecord[]
@@ -51,21 +53,31 @@ interface KindContext<T extends KindShape> {
   missionOf: (missionId: number) => SeenMission | undefined
   /** The record and what was read with it; undefined: it is new. */
   seen: Seen<T> | undefined
+  /** All records of this kind that were read, as this batch has left them. */
+  all: () => T['record'][]
 }
 
-interface KindDecision<T extends KindShape> {
+export interface KindDecision<T extends KindShape> {
   refusal: Refusal | null
   /** The record after the decision, the very same object when nothing changed; null when it is removed. */
   record: T['record'] | null
   events: EventDraft[]
   comments?: readonly CommentAdded[] | undefined
   reports?: readonly ReportAdded[] | undefined
+  /** Other records of the same kind that change with it. */
+  others?: Others<T> | undefined
   /** What happens to a task it holds. */
   settle: (task: TaskRecord) => TaskCommand | null
   /** New tasks, and changes of others, in the same transaction. If they are refused, so is the command. */
   creates?: TaskWork | undefined
   /** A mission to create in the same transaction. If it is refused, so is the command. */
   mission?: NewRecord | null | undefined
+}
+
+interface Others<T extends KindShape> {
+  written: readonly T['record'][]
+  /** Keys. */
+  removed: readonly string[]
 }
 
 interface NewRecord {
@@ -81,8 +93,10 @@ export interface TaskWork {
 
 /** What is known after a decision, for the reply. */
 interface Settled<T extends KindShape> {
+  /** Null when it was removed. */
   record: T['record'] | null
-  isNew: boolean
+  /** Null when it is new. */
+  before: T['record'] | null
   /** The tasks it held before. */
   holding: readonly TaskRecord[]
   /** The tasks it holds now. */
@@ -92,6 +106,7 @@ interface Settled<T extends KindShape> {
   comments: readonly CommentAdded[]
   reports: readonly ReportAdded[]
   mission: NewRecord | null
+  others: Others<T> | undefined
 }
 
 export interface Kind<T extends KindShape> {
@@ -110,6 +125,13 @@ export interface Kind<T extends KindShape> {
     context: KindContext<T>,
   ) => KindDecision<T>
   granted: (after: Settled<T>) => T['granted']
+  /**
+   * For kinds whose answers have a secret in them: what a repeated request under the same idempotency key gets instead of the first
+   * answer, which is not stored. Null: that answer has none.
+   */
+  repeated?: (granted: T['granted'], command: T['command']) => Refusal | null
   /** The tasks that a command may create and change: what they need is locked and read with the record. */
   tasksIn?: (command: T['command']) => TaskWork | null
+  /** Missions, by their number, that a command depends on: they are locked with the record. */
+  missionsIn?: (command: T['command']) => readonly number[]
 }

@@ -1,18 +1,21 @@
 import type { z } from 'zod'
 import { Refused } from '../../core/errors.ts'
+import { idCarriedBy } from '../../core/ids.ts'
 import type { ActAnswer, ActBody } from '../../core/shapes/board.ts'
 import type { AnswerOf } from '../../core/shapes/common.ts'
-import type { Caller } from '../../kernel/kernel.ts'
+import { type Caller, granted } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
-import { forOne, outcomeOf } from '../many.ts'
 import { saidIn } from '../said.ts'
 import { commandOfAct } from '../task-acts.ts'
-import { command, readStates } from '../tasks.ts'
+import { readStates } from '../tasks.ts'
 
 /** One act on many tasks: each is decided separately. */
 
 type Body = z.output<typeof ActBody>
 type Outcome = AnswerOf<typeof ActAnswer>['items'][number]
+
+/** No task has this number: what names none is refused like a task that does not exist. */
+const NO_TASK = 0
 
 export async function actOnTasks(
   kernel: ServerKernel,
@@ -22,13 +25,12 @@ export async function actOnTasks(
   if (ids === undefined && items === undefined)
     throw Refused.field('VALIDATION_FAILED', 'ids', 'is missing; name tasks here or in items')
   const asked = [...(ids ?? []).map((id) => ({ id, generation: undefined })), ...(items ?? [])]
-  const outcomes = await Promise.all(
-    asked.map(({ id, generation }) =>
-      outcomeOf(() =>
-        command(kernel, forOne(caller, id), id, commandOfAct(act, { reason, generation }), saidIn(comment)),
-      ),
-    ),
-  )
+  const onTasks = asked.map(({ id, generation }) => ({
+    ...{ taskId: idCarriedBy(id) ?? NO_TASK, uuid: id, said: saidIn(comment) },
+    command: commandOfAct(act, { reason, generation }),
+  }))
+  // One request, so that a repeat under the same idempotency key does nothing twice.
+  const { replies } = granted(await kernel.run(caller, { on: 'many', items: onTasks }))
   const now = new Map(
     (
       await readStates(
@@ -40,9 +42,9 @@ export async function actOnTasks(
   )
   const all = asked.map(({ id }, i): Outcome => {
     const { state = null, generation = null, version = null } = now.get(id) ?? {}
-    const { refused } = outcomes[i]!
-    const why = { code: refused?.code ?? null, detail: refused?.refusal.detail ?? null }
-    return { id, done: refused === null, ...why, state, generation, version }
+    const reply = replies[i]!
+    const why = reply.ok ? { code: null, detail: null } : { code: reply.code, detail: reply.detail }
+    return { id, done: reply.ok, ...why, state, generation, version }
   })
   return { items: all, done: all.filter(({ done }) => done).length }
 }

@@ -1,3 +1,4 @@
+import { firstAnswer as firstReply } from '../../core/batch/first-answer.ts'
 import { shownState } from '../../core/kinds/agent/decide.ts'
 import type { MissionRecord } from '../../core/kinds/mission/record.ts'
 import { stateOf } from '../../core/kinds/mission/states.ts'
@@ -25,9 +26,11 @@ export async function firstAnswer(
 ): Promise<Outcome | null> {
   if (!caller.idempotency) return null
   if (named.about === 'agent') return ofAgent(kernel, caller, named, decision)
-  // A request for nothing changes nothing, so a key that was not used before is not used by it.
-  const first: AnyGranted = granted(await kernel.run(caller, { on: 'many', items: [] }))
-  if (!('record' in first) || first.record === null) return null
+  const stored = await kernel.store.inbox.storedReply(caller.workspaceId, caller.idempotency.key)
+  const reply = firstReply(caller.idempotency, stored, Date.now())
+  if (!reply) return null
+  const first: AnyGranted = granted(reply)
+  if (!('record' in first)) return null
   return { id: named.id, decision, ...(await outcomeOf(kernel, caller, named, first.record)) }
 }
 

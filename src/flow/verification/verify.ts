@@ -187,7 +187,7 @@ async function runCommand(kernel: RunKernel, caller: Caller, task: Waiting): Pro
     profile: { ...profile, maxConcurrentTasks: CHECKS_AT_ONCE },
   })
   // An earlier version of Baton let one refused command stop it.
-  if (own?.state === 'error') await commandAgent(kernel, caller, OWN_AGENT, { kind: 'clearFault' })
+  if (own.state === 'error') await commandAgent(kernel, caller, OWN_AGENT, { kind: 'clearFault' })
   const verification = verificationOf(task, OWN_AGENT, [])
   const input = { ...(verification.details.input as object), node: made.node }
   return create(kernel, caller, { ...verification, details: { ...verification.details, input } })

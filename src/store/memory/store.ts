@@ -7,10 +7,10 @@ import {
 } from '../../core/batch/requests.ts'
 import type { TaskDetails } from '../../core/commands.ts'
 import type { EventDraft, StoredEvent } from '../../core/events.ts'
-import type { KindName } from '../../core/kinds/kinds.ts'
+import { byKind, type KindName } from '../../core/kinds/kinds.ts'
 import { DEFAULT_LIMITS, type Limits } from '../../core/limits.ts'
 import type { Purpose, SessionRecord, TaskRecord } from '../../core/records.ts'
-import { sessionsOf, workersOf } from '../assemble-view.ts'
+import { workersOf } from '../assemble-view.ts'
 import { roundRobin } from '../round-robin.ts'
 import type {
   BatchStep,
@@ -29,15 +29,14 @@ import type {
 import { blockedFrom, dependenciesOf, downstreamOf, missedAmong } from './blocked.ts'
 import { writeComments } from './comments.ts'
 import { MemoryEventWriter } from './event-writer.ts'
+import { lookAtKinds, writeKinds } from './kinds.ts'
 import { MemoryLeaderLease } from './leader-lease.ts'
 import { MemoryFollowers } from './log-followers.ts'
-import { gatesOf, isLetThrough, lockedMissions, missionsToLock, writeMissions } from './missions.ts'
+import { gatesOf, isLetThrough, missionsToLock } from './missions.ts'
 import { writeReports } from './reports.ts'
-import { lockedRoutines, writeRoutines } from './routines.ts'
-import { can, dependenciesIn, isOfTypes, pastHolders, sessionIn, takenKeys, workerIn } from './view-parts.ts'
+import { can, dependenciesIn, isOfTypes, pastHolders, takenKeys, workerIn } from './view-parts.ts'
 import {
   activeSessions,
-  agentsOf,
   claimingAgents,
   copyOf,
   emptyWorkspace,
@@ -66,7 +65,7 @@ export interface MemoryDecision<T> {
 
 /** Everything in maps, nothing persisted: for tests, the simulation and trials. The rules are the same as elsewhere. */
 export class MemoryStore implements Store<KindName> {
-  readonly kinds = { session: true, agent: true, mission: true, routine: true } as const
+  readonly kinds = byKind(() => true as const)
   readonly #workspaces = new Map<number, Workspace>()
   readonly #names = new Map<string, number>()
   protected readonly now: () => number
@@ -132,10 +131,9 @@ export class MemoryStore implements Store<KindName> {
           const tasksWaiting = mayLetCallersProceed(changes)
           const writeAll = () => {
             write(workspace, changes)
-            writeMissions(workspace, changes)
+            writeKinds(workspace, changes)
             writeComments(workspace, changes)
             writeReports(workspace, changes)
-            writeRoutines(workspace, changes)
           }
           return { answer, events: changes.events, tasksWaiting, write: writeAll }
         }
@@ -373,15 +371,7 @@ export class MemoryStore implements Store<KindName> {
       takenKeys: takenKeys(workspace, readSet),
       storedReplies: workspace.storedReplies,
       workers: workersOf(readSet, (name) => workerIn(workspace, name)),
-      kinds: {
-        session: {
-          seen: sessionsOf(readSet.kinds.session, (name) => sessionIn(workspace, name, show)),
-          counted: activeSessions(workspace),
-        },
-        agent: { seen: agentsOf(workspace, readSet.kinds.agent, show), counted: 0 },
-        mission: { seen: lockedMissions(workspace, readSet), counted: 0 },
-        routine: { seen: lockedRoutines(workspace, readSet), counted: 0 },
-      },
+      kinds: lookAtKinds(workspace, readSet, show),
       gates: gatesOf(workspace, records.values()),
       claimingAgents: claimingAgents(workspace, readSet),
       agents: namedAgents(workspace, readSet),

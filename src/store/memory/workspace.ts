@@ -2,7 +2,7 @@ import type { Changes, ReadSet, StoredReply, TrackUse } from '../../core/batch/r
 import { isOnTrack, trackName } from '../../core/batch/requests.ts'
 import type { KnownAgent, TaskDetails } from '../../core/commands.ts'
 import type { StoredEvent } from '../../core/events.ts'
-import type { SeenOf } from '../../core/kinds/kinds.ts'
+import type { KindTypes, SeenOf } from '../../core/kinds/kinds.ts'
 import type { MissionRecord, PlanVersion } from '../../core/kinds/mission/record.ts'
 import type { RoutineRecord } from '../../core/kinds/routine/record.ts'
 import { countsAsActive } from '../../core/kinds/session/decide.ts'
@@ -50,6 +50,9 @@ interface Dependency extends CountedDependency {
   kind: DependencyKind
 }
 
+/** Kinds that need nothing but a map of their records, by key. */
+export type PlainKind = 'project' | 'key'
+
 /** The whole state of a workspace, in maps. */
 export interface Workspace {
   readonly id: number
@@ -68,6 +71,7 @@ export interface Workspace {
   /** All versions of their plans, by mission. */
   missionPlans: Map<string, PlanVersion[]>
   routines: Map<string, RoutineRecord>
+  plain: { [K in PlainKind | 'signIn']: Map<string, KindTypes[K]['record']> }
   /** In the order in which they were written. */
   comments: (StoredComment & { of: number })[]
   reports: StoredReport[]
@@ -107,6 +111,7 @@ export const emptyWorkspace = (id: number, limits: Limits): Workspace => ({
   missions: new Map(),
   missionPlans: new Map(),
   routines: new Map(),
+  plain: { project: new Map(), key: new Map(), signIn: new Map() },
   comments: [],
   reports: [],
   storedReplies: new Map(),
@@ -221,10 +226,6 @@ export function write(workspace: Workspace, changes: Changes): void {
   writeResults(workspace, changes, data)
   for (const [taskId, set] of foldDetails(changes))
     workspace.details.set(taskId, { ...workspace.details.get(taskId)!, ...set } as TaskDetails)
-  const { session, agent } = changes.kinds
-  for (const record of session.written) workspace.sessions.set(record.name, record)
-  for (const record of agent.written) workspace.agents.set(record.slug, record)
-  for (const slug of agent.removed) removeAgent(workspace, slug)
   for (const { key, bodyHash, reply } of changes.newReplies)
     workspace.storedReplies.set(key, { bodyHash, reply })
   workspace.activeClaims += changes.activeClaimsDelta
@@ -256,7 +257,7 @@ function writeDependencies(workspace: Workspace, { dependencies, recounted, repl
 }
 
 /** Its wakeups go with it, and what it kept between runs; its runs stay. */
-function removeAgent(workspace: Workspace, slug: string): void {
+export function removeAgent(workspace: Workspace, slug: string): void {
   workspace.agents.delete(slug)
   workspace.runtime.delete(slug)
   for (const rows of [workspace.wakeups, workspace.taskSessions] as Map<string, { agent: string }>[])

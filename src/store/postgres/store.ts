@@ -1,9 +1,11 @@
+import { randomInt } from 'node:crypto'
 import type pg from 'pg'
-import type { Origin } from '../../core/events.ts'
-import type { KindName } from '../../core/kinds/kinds.ts'
+import { uuidCarrying } from '../../core/ids.ts'
+import { byKind, type KindName } from '../../core/kinds/kinds.ts'
 import type { Limits } from '../../core/limits.ts'
 import type { Followed } from '../log-followers.ts'
 import type { NodeMessage, OnNodeMessage } from '../node-messages.ts'
+import { runAlone } from '../run-alone.ts'
 import type { NextDue, RunStore } from '../run-store.ts'
 import type {
   AnyStep,
@@ -35,7 +37,7 @@ import * as due from './upkeep/due.ts'
 import { PostgresFollowers } from './upkeep/log-cursors.ts'
 import { nextDue } from './upkeep/next-due.ts'
 import { applyRetention } from './upkeep/retention.ts'
-import { ensureProject, setTracks } from './workspaces/projects.ts'
+import { findProject, newProjectId, slugOfProject } from './workspaces/projects.ts'
 import { ensureWorkspace } from './workspaces/workspaces.ts'
 
 export const SERVER_ROLE = 'baton_server'
@@ -47,7 +49,7 @@ const CONTROL_CONNECTIONS = 2
 const FOLLOW_EVERY_MS = 1_000
 const DUE_KNOWN_MS = 1_000
 /** What the store does without a caller. */
-const SYSTEM: Origin = { actor: 'system' }
+const SYSTEM = 'system'
 /** Attempts of a change that Postgres aborts because of a conflict with another. */
 const TRIES = 3
 
@@ -56,7 +58,7 @@ export class PostgresStore
   extends PostgresReader
   implements Store<KindName>, Followed, RunStore, Connections, ServerQueries
 {
-  readonly kinds = { session: true, agent: true, mission: true, routine: true } as const
+  readonly kinds = byKind(() => true as const)
   /** One line about the database, for people. */
   readonly found: string
   #instance = ''
@@ -200,12 +202,23 @@ export class PostgresStore
   }
 
   async project(workspaceId: number, slug: string): Promise<number> {
-    return (await ensureProject(this, workspaceId, { slug, name: slug }, SYSTEM)).projectId
+    const known = await findProject(this.writers, workspaceId, slug)
+    if (known) return known.projectId
+    const uuid = uuidCarrying(await newProjectId(this.writers, workspaceId), Date.now(), randomInt(2 ** 22))
+    const command = { kind: 'create', name: slug, orKeep: true } as const
+    const made = await runAlone(this, workspaceId, { on: 'project', key: slug, uuid, command, actor: SYSTEM })
+    return made.record.projectId
   }
 
-  setTrack(workspaceId: number, projectId: number, track: string, maxAgents: number | null): Promise<void> {
-    const tracks = [{ track, maxAgents, sequential: false }]
-    return setTracks(this, workspaceId, { projectId, slug: String(projectId) }, tracks, SYSTEM)
+  async setTrack(
+    workspaceId: number,
+    projectId: number,
+    track: string,
+    maxAgents: number | null,
+  ): Promise<void> {
+    const slug = await slugOfProject(this.writers, workspaceId, projectId)
+    const command = { kind: 'setTracks', tracks: [{ track, maxAgents }] } as const
+    await runAlone(this, workspaceId, { on: 'project', key: slug, uuid: '', command, actor: SYSTEM })
   }
 
   async dueTasks(limit: number, only?: number): Promise<DueVersion[]> {

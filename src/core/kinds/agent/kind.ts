@@ -30,12 +30,13 @@ export const agentKind: Kind<AgentTypes> = {
     const events = withInbox(before, decision, context)
     return { ...decision, events, settle: (task) => settle(decided, task, context) }
   },
-  granted: ({ record, isNew, holds, settled }) => ({
+  granted: ({ record, before, holds, settled }) => ({
     ok: true,
     reason: 'DONE',
-    record: record!,
-    isNew,
+    record: record ?? before!,
+    isNew: before === null,
     holding: holds(),
     settled,
   }),
+  missionsIn: (command) => (command.kind === 'followMission' ? [command.missionId] : []),
 }

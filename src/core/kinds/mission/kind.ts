@@ -24,11 +24,11 @@ export const missionKind: Kind<MissionTypes> = {
     return { ...decision, settle: () => null, creates: { tasks: creates, changes } }
   },
   // Without the plan itself, which may be large: replies are stored under their idempotency keys.
-  granted: ({ record, isNew, comments: [comment], reports }) => ({
+  granted: ({ record, before, comments: [comment], reports }) => ({
     ok: true,
     reason: 'DONE',
     record: { ...record!, plan: record!.plan && { ...record!.plan, body: null } },
-    isNew,
+    isNew: before === null,
     ...(comment && { comment }),
     ...(reports.length > 0 && { reports: reports.map(({ uuid, version }) => ({ uuid, version })) }),
   }),

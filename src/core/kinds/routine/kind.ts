@@ -25,12 +25,12 @@ export const routineKind: Kind<RoutineTypes> = {
     const isBusy = isStarting || (seen?.isBusy ?? false)
     return { ...decideRoutine(before, key, command, { now, actor, isBusy }), settle: () => null }
   },
-  granted: ({ record, isNew, mission }) => ({
+  granted: ({ record, before, mission }) => ({
     ok: true,
     reason: 'DONE',
     // Without the plan, which may be large: replies are stored under their idempotency keys.
     record: { ...record!, plan: null },
-    isNew,
+    isNew: before === null,
     missionId: mission?.uuid ?? null,
   }),
   tasksIn: (command) => ('mission' in command ? missionTasks(command.mission.command) : null),

@@ -25,11 +25,11 @@ export const sessionKind: Kind<SessionTypes> = {
     const decision = decideSession(before, { name, uuid }, command, context)
     return { ...decision, settle: ({ generation }) => settled(decision, generation, now) }
   },
-  granted: ({ record, isNew, holding, settled: claims, seen }) => ({
+  granted: ({ record, before, holding, settled: claims, seen }) => ({
     ok: true,
     reason: 'DONE',
     record: record!,
-    isNew,
+    isNew: before === null,
     holds: holding.length,
     settled: claims,
     lost: seen?.lost ?? [],

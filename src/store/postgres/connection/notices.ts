@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import type { NodeMessage, OnNodeMessage } from '../../node-messages.ts'
 import type { Committed } from '../../store.ts'
-import type { WorkspaceTransaction } from '../kernel/workspace-transaction.ts'
+import { type Bound, statement } from '../kernel/statements.ts'
 import { type ConnectionTarget, openClient } from './connect.ts'
 
 const CHANNEL = 'baton_commits'
@@ -19,12 +19,15 @@ type Said = Parameters<Committed>[1]
 /** Ids of revoked keys; null when notices of revocations may have been missed. */
 export type Revoked = (keyIds: readonly string[] | null) => void
 
+// $1 channel, $2 payload.
+const notify = statement('notify', 'select pg_notify($1, $2)')
+
 /** Part of the revoking transaction, so that a crash cannot come between; revocations are rare enough for that. */
-export async function notifyRevoked(tx: WorkspaceTransaction, keyIds: readonly string[]): Promise<void> {
-  for (let i = 0; i < keyIds.length; i += KEYS_A_NOTICE) {
-    const payload = JSON.stringify(keyIds.slice(i, i + KEYS_A_NOTICE))
-    await tx.query('select pg_notify($1, $2)', [KEYS_CHANNEL, payload])
-  }
+export function revokedNotices(ids: readonly string[]): Bound[] {
+  const notices: Bound[] = []
+  for (let i = 0; i < ids.length; i += KEYS_A_NOTICE)
+    notices.push([notify, [KEYS_CHANNEL, JSON.stringify(ids.slice(i, i + KEYS_A_NOTICE))]])
+  return notices
 }
 
 /**

@@ -5,7 +5,7 @@ import { questionsForHanded } from './details.ts'
 import type { Gear } from './gear.ts'
 import { unboundAgents } from './kinds/agent.ts'
 import { ChangedMeanwhile } from './kinds/stored-kind.ts'
-import { kindChecks } from './kinds/stored-kinds.ts'
+import { FIRST_COME, kindChecks } from './kinds/stored-kinds.ts'
 import { LastNeeded, lockAndRead } from './lock-and-read.ts'
 import { writesOf } from './writes.ts'
 
@@ -47,15 +47,10 @@ function missionsToSettle(error: unknown): number[] | null {
   return code === 'BT002' ? detail!.split(',').map(Number) : null
 }
 
-const FIRST_COME = new Set([
-  'idempotency_keys_pkey',
-  'tasks_key',
-  'sessions_pkey',
-  'agents_workspace_id_slug_key',
-])
+const UNIQUE = new Set(['idempotency_keys_pkey', 'tasks_key', ...FIRST_COME])
 
 /** Unique violations that mean: another transaction was first, so read again. */
 function lostARace(error: unknown): boolean {
   const { code, constraint } = error as { code?: string; constraint?: string }
-  return code === 'BT001' || (code === '23505' && FIRST_COME.has(constraint ?? ''))
+  return code === 'BT001' || (code === '23505' && UNIQUE.has(constraint ?? ''))
 }

@@ -1,3 +1,4 @@
+import type { FieldType as ColumnType } from '../../../core/fields.ts'
 import type { SessionRecord, TaskRecord } from '../../../core/records.ts'
 import { DEFAULT_MAX_CONTINUATIONS } from '../../../core/retry.ts'
 import { columnName, type FieldType, SESSION_FIELDS, TASK_FIELDS } from '../../record-fields.ts'
@@ -6,19 +7,7 @@ import { laneOf } from './lanes.ts'
 /** A column, and how its values are sent: timestamps as milliseconds, JSON as text. */
 export interface Column {
   name: string
-  type:
-    | 'bigint'
-    | 'int'
-    | 'smallint'
-    | 'text'
-    | 'boolean'
-    | 'instant'
-    | 'texts'
-    | 'ints'
-    | 'uuid'
-    | 'json'
-    | 'double precision'
-    | 'numeric'
+  type: ColumnType
 }
 
 /**
@@ -105,8 +94,10 @@ const USUAL: { [F in keyof TaskRecord]?: TaskRecord[F] & (string | number | bool
 const sqlLiteral = (value: unknown) =>
   Array.isArray(value) ? `'{}'` : typeof value === 'string' ? `'${value}'` : String(value)
 
-const asRead = ({ name, type }: Column, alias: string) =>
-  type === 'instant' ? `ms(${alias}.${name})` : `${alias}.${name}`
+function asRead({ name, type }: Column, alias: string): string {
+  if (type === 'instant') return `ms(${alias}.${name})`
+  return type === 'bytes' ? `encode(${alias}.${name}, 'hex')` : `${alias}.${name}`
+}
 
 const asReadUnlessUsual = (column: FieldColumn, alias: string) => {
   const usual = USUAL[column.field]

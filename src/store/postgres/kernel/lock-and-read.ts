@@ -17,7 +17,7 @@ import type { CountedDependency } from '../../../core/upstream.ts'
 import { pastGenerations, TrackUses } from '../../assemble-view.ts'
 import { RECORD_WIDTH, readRecord } from './columns.ts'
 import { askForAgents } from './kinds/agent.ts'
-import { askForKinds, readKinds } from './kinds/stored-kinds.ts'
+import { askForKinds, namesRecords, readKinds } from './kinds/stored-kinds.ts'
 import { NOTHING, Questions, type Rows } from './questions.ts'
 import { arrayLiteral } from './rows.ts'
 import { send } from './send.ts'
@@ -47,13 +47,7 @@ export async function lockAndRead(
   questions.ask(sql.nameWorkspace, [String(workspaceId)])
   const locked = askForTasks(questions, readSet)
   const isClaim = readSet.claimants.length > 0
-  const isLocking =
-    readSet.kinds.session.length +
-      readSet.kinds.agent.length +
-      readSet.kinds.mission.length +
-      readSet.kinds.routine.length +
-      readSet.missions.length >
-      0 || restricted.has(workspaceId)
+  const isLocking = namesRecords(readSet) || restricted.has(workspaceId)
   const callers = isLocking ? askForKinds(questions, readSet) : null
   const gates = askForGates(questions, readSet, last.missions.get(workspaceId) ?? [])
   const rest = askForTheRest(questions, readSet)

@@ -17,6 +17,7 @@ export interface Rows {
 
 const SQL_TYPES: Partial<Record<Column['type'], string>> = {
   instant: 'double precision',
+  bytes: 'text',
   texts: 'text[]',
   ints: 'int[]',
 }
@@ -46,7 +47,8 @@ export function asRows(
     if (isSame) {
       const value = list[0] ?? null
       const isInstant = column.type === 'instant'
-      of[column.name] = `${place}::${isInstant ? 'timestamptz' : sqlType(column.type)}`
+      const expression = `${place}::${isInstant ? 'timestamptz' : sqlType(column.type)}`
+      of[column.name] = column.type === 'bytes' ? `decode(${expression}, 'hex')` : expression
       // Read once, as a parameter; a conversion in SQL would be computed for each row.
       parameters.push(isInstant && value !== null ? new Date(value as number) : value)
     } else {
@@ -68,6 +70,7 @@ function allSame(list: readonly unknown[]): boolean {
 
 function fromArray({ name, type }: Column): string {
   if (type === 'instant') return `to_timestamp(u.${name} / 1000)`
+  if (type === 'bytes') return `decode(u.${name}, 'hex')`
   return isList(type) ? `u.${name}::${sqlType(type)}` : `u.${name}`
 }
 

@@ -1,9 +1,10 @@
 import type pg from 'pg'
+import type { StoredReply } from '../../../core/batch/requests.ts'
 import type { MissionPhase } from '../../../core/kinds/mission/states.ts'
 import type { Purpose } from '../../../core/records.ts'
 import type { AgentState, TaskState } from '../../../core/states.ts'
 import { INBOX_KINDS, type InboxKind } from '../../../core/waiting.ts'
-import { BY_KEYS, scopedQueries } from '../kernel/scoped-query.ts'
+import { BY_KEYS, inside, scopedQueries } from '../kernel/scoped-query.ts'
 import { MOST_BLOCKING_ITEMS, OLDEST_ITEMS, ONE_ITEM } from './inbox-statements.ts'
 
 /** What waits for people. */
@@ -95,4 +96,15 @@ export async function readInboxItem(
 ): Promise<InboxRow | null> {
   const { items } = await ask<{ items: InboxRow[] }>(pool, workspaceId, ONE_ITEM, [kind, num, ref])
   return items[0] ?? null
+}
+
+/** The reply that is stored under an idempotency key. */
+export async function storedReplyUnder(
+  pool: pg.Pool,
+  workspaceId: number,
+  key: string,
+): Promise<StoredReply | undefined> {
+  const text =
+    'select body_hash as "bodyHash", reply from idempotency_keys where workspace_id = $1 and key = $2'
+  return (await inside<StoredReply & pg.QueryResultRow>(pool, workspaceId, text, [key]))[0]
 }

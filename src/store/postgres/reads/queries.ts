@@ -18,7 +18,7 @@ import { cardsOfTasks } from './cards.ts'
 import { findComment, listComments, unreadComments } from './comments.ts'
 import { eligibleFor } from './eligible.ts'
 import { eventPage } from './event-pages.ts'
-import { readInbox, readInboxItem } from './inbox.ts'
+import { readInbox, readInboxItem, storedReplyUnder } from './inbox.ts'
 import { logOfTask, logOfWorkspace } from './logs.ts'
 import {
   findMission,
@@ -100,7 +100,7 @@ export function readQueries({ readers }: Connections) {
       search: searchWorkspace,
       telemetry: telemetryOf,
     }),
-    inbox: bind(readers, { read: readInbox, item: readInboxItem }),
+    inbox: bind(readers, { read: readInbox, item: readInboxItem, storedReply: storedReplyUnder }),
     taskGraph: bind(readers, { around: tasksAround, byKey: tasksByKeys, eligible: eligibleFor }),
     sessionMemory: bind(readers, { find: findSession, read: readSessionMemory, usersOf }),
   }

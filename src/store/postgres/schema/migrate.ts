@@ -6,6 +6,7 @@ import type pg from 'pg'
 import { StartRefused } from '../../../core/refusal.ts'
 import { type ConnectionTarget, cannotBeUsed, openClient } from '../connection/connect.ts'
 import { FOR_SETUP, SCHEMA } from '../connection/session-settings.ts'
+import { KIND_GRANTS } from '../kernel/kinds/stored-kinds.ts'
 import { isOutsideTransactions, runStatements, withoutConcurrently } from './statement-by-statement.ts'
 
 interface Migration {
@@ -158,25 +159,19 @@ const recordApplied = (client: pg.Client, { version, name, checksum }: Migration
   ])
 
 /**
- * The privileges of the server role on each table. Nothing else: the log is append-only because the role may not update it.
+ * The privileges of the server role on each table. Nothing else: the log is append-only because the role may not update it. Kinds
+ * of records name those of their tables themselves.
  */
 const GRANTS: Record<string, string> = {
+  ...KIND_GRANTS,
   schema_migrations: 'select',
   workspaces: 'select, insert',
   workspace_counters: 'select, insert, update',
-  limits: 'select, insert, update',
-  api_keys: 'select, insert, update',
-  browser_sessions: 'select, insert, update, delete',
-  sign_in_links: 'select, insert, update, delete',
-  socket_tickets: 'select, insert, delete',
-  agents: 'select, insert, update, delete',
-  agent_health: 'select, insert, update, delete',
   alert_checks: 'select, insert, update, delete',
   log_cursors: 'select, insert, update, delete',
   instance: 'select',
   nodes: 'select, insert, update, delete',
   leader_leases: 'select, insert, update, delete',
-  sessions: 'select, insert, update',
   agent_runtime_state: 'select, insert, update',
   agent_task_sessions: 'select, insert, update, delete',
   parked_credentials: 'select, insert, update',
@@ -187,19 +182,12 @@ const GRANTS: Record<string, string> = {
   run_messages: 'select, insert, delete',
   run_invocations: 'select, insert, update, delete',
   run_log_tail: 'select, insert, delete',
-  missions: 'select, insert, update',
-  mission_counters: 'select, insert, update',
-  mission_plans: 'select, insert',
-  routines: 'select, insert, update',
-  routine_fires: 'select, insert',
   comments: 'select, insert',
   reports: 'select, insert',
   tasks: 'select, insert, update',
   task_details: 'select, insert, update',
   task_dependencies: 'select, insert, update, delete',
   task_tags: 'select, insert',
-  projects: 'select, insert, update',
-  tracks: 'select, insert, update',
   track_claims: 'select, insert, delete',
   attempts: 'select, insert, update, delete',
   rejected_results: 'select, insert, update',

@@ -5,33 +5,23 @@ import { contractorsToSettle } from '../upkeep/contractors.ts'
 import { dueAgents } from '../upkeep/due.ts'
 import { workOfAgents } from './agent-work.ts'
 import { findAgent, listAgents, pageOfAgents, registerByClaim, tasksAssignedTo } from './agents.ts'
-import {
-  beginSession,
-  endSession,
-  endSessionsOf,
-  findByCookie,
-  findById,
-  listSessions,
-} from './browser-sessions.ts'
+import { findByCookie, findById, keyOfSession, listSessions, sessionsWith } from './browser-sessions.ts'
 import { findClaimants } from './claimants.ts'
-import { createKey, findKey, listKeys, namesOfKeys, revokeKey } from './keys.ts'
+import { findKey, listKeys, namesOfKeys } from './keys.ts'
 import {
-  createProject,
   findProject,
   listProjects,
   listTracks,
-  planEvent,
-  renameProject,
-  setTracks,
+  newProjectId,
   trackAssignments,
   trackProgress,
 } from './projects.ts'
-import { createLink, createTicket, hasBeenSignedInTo, takeTicket, useLink } from './sign-in-links.ts'
-import { changeLimits, createWorkspace, readWorkspace, recordEvent } from './workspaces.ts'
+import { findLink, hasBeenSignedInTo, takeTicket } from './sign-in-links.ts'
+import { createWorkspace, makeWorkspace, readWorkspace } from './workspaces.ts'
 
 /** Workspaces, their keys, agents and projects. */
 export function workspaceQueries(connections: Connections) {
-  const { readers } = connections
+  const { readers, writers } = connections
   return {
     agents: {
       ...bind(readers, {
@@ -47,37 +37,27 @@ export function workspaceQueries(connections: Connections) {
       ...bind(connections, { registerByClaim }),
     },
     browserSessions: {
-      ...bind(readers, { findByCookie, findById, list: listSessions }),
-      ...bind(connections, { begin: beginSession, end: endSession, endAll: endSessionsOf }),
+      ...bind(readers, { findById, keyOf: keyOfSession, list: listSessions, with: sessionsWith }),
+      ...bind(connections, { findByCookie }),
     },
     signInLinks: {
-      ...bind(readers, { create: createLink, createTicket, haveBeenUsed: hasBeenSignedInTo, takeTicket }),
-      ...bind(connections, { use: useLink }),
+      ...bind(readers, { find: findLink, haveBeenUsed: hasBeenSignedInTo }),
+      ...bind(writers, { takeTicket }),
     },
-    keys: {
-      ...bind(readers, { find: findKey, list: listKeys, names: namesOfKeys }),
-      ...bind(connections, { create: createKey, revoke: revokeKey }),
-    },
-    projects: {
-      ...bind(readers, {
-        find: findProject,
-        list: listProjects,
-        tasks: tasksOfProject,
-        trackAssignments,
-        trackProgress,
-        tracks: listTracks,
-        triggerRules: triggerRulesOf,
-      }),
-      ...bind(connections, {
-        create: createProject,
-        recordPlan: planEvent,
-        rename: renameProject,
-        setTracks,
-      }),
-    },
+    keys: bind(readers, { find: findKey, list: listKeys, names: namesOfKeys }),
+    projects: bind(readers, {
+      find: findProject,
+      list: listProjects,
+      newId: newProjectId,
+      tasks: tasksOfProject,
+      trackAssignments,
+      trackProgress,
+      tracks: listTracks,
+      triggerRules: triggerRulesOf,
+    }),
     workspaces: {
       ...bind(readers, { read: readWorkspace, tally: tallyOf }),
-      ...bind(connections, { changeLimits, create: createWorkspace, recordEvent }),
+      ...bind(connections, { create: createWorkspace, make: makeWorkspace }),
     },
   }
 }

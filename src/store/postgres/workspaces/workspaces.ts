@@ -1,14 +1,25 @@
 import { randomInt } from 'node:crypto'
 import type pg from 'pg'
+import { firstAnswer } from '../../../core/batch/first-answer.ts'
+import type { Idempotency, StoredReply } from '../../../core/batch/requests.ts'
 import { Refused } from '../../../core/errors.ts'
-import type { EventType, Origin } from '../../../core/events.ts'
+import type { Origin } from '../../../core/events.ts'
 import { uuidCarrying } from '../../../core/ids.ts'
-import { DEFAULT_LIMITS, type Limits, LimitsSchema } from '../../../core/limits.ts'
+import { newWorkspace, type WorkspaceWanted } from '../../../core/kinds/workspace/create.ts'
+import { LIMIT_FIELDS } from '../../../core/kinds/workspace/record.ts'
+import type { Limits } from '../../../core/limits.ts'
+import { secretWasGiven } from '../../../core/rules/repeated.ts'
 import { FOLLOWERS } from '../../log-followers.ts'
 import { connectionFrom } from '../connection/connect.ts'
 import type { Connections } from '../kernel/connections.ts'
+import { keyRows } from '../kernel/kinds/key.ts'
+import { limitRows } from '../kernel/kinds/workspace.ts'
+import { arrayLiteral } from '../kernel/rows.ts'
 import { inside, scopedQuery } from '../kernel/scoped-query.ts'
+import { type Bound, insertReplies, nameWorkspace, storedReplies } from '../kernel/statements.ts'
 import type { WorkspaceTransaction } from '../kernel/workspace-transaction.ts'
+
+export const limitSelect = LIMIT_FIELDS.map(({ field, column }) => `${column} as "${field}"`).join(', ')
 
 export interface Workspace {
   workspaceId: number
@@ -16,39 +27,41 @@ export interface Workspace {
   name: string
 }
 
-const LIMIT_COLUMNS = {
-  minLeaseSeconds: 'min_lease_seconds',
-  maxLeaseSeconds: 'max_lease_seconds',
-  maxConcurrentClaims: 'max_concurrent_claims',
-  maxGenerationsPerTask: 'max_generations_per_task',
-  maxResultBytes: 'max_result_bytes',
-  lateResults: 'late_results',
-  maxActiveSessions: 'max_active_sessions',
-  claimHistoryRetentionDays: 'claim_history_retention_days',
-  assignTimeoutSeconds: 'assign_timeout_seconds',
-  stallTimeoutSeconds: 'stall_timeout_seconds',
-  verifyTimeoutSeconds: 'verify_timeout_seconds',
-  hangGraceSeconds: 'hang_grace_seconds',
-  hangAbortSeconds: 'hang_abort_seconds',
-  queueOrder: 'queue_order',
-  branchRetentionDays: 'branch_retention_days',
-} as const satisfies Record<keyof Limits, string>
+/** A request of another workspace for a new one, under an idempotency key of that workspace. */
+interface AskedFrom {
+  workspaceId: number
+  idempotency?: Idempotency | undefined
+}
 
-const limitFields = Object.keys(LIMIT_COLUMNS) as (keyof Limits)[]
-export const limitSelect = limitFields.map((field) => `${LIMIT_COLUMNS[field]} as "${field}"`).join(', ')
-
-export async function createWorkspace(
+export const createWorkspace = (
   store: Connections,
   name: string,
   by: Origin | string,
   limits: Partial<Limits> = {},
+) => makeWorkspace(store, { name, limits }, by)
+
+/** A workspace is made in its own transaction, not in a batch: there is nothing yet that a batch could lock. */
+export async function makeWorkspace(
+  store: Connections,
+  wanted: WorkspaceWanted,
+  by: Origin | string,
+  from?: AskedFrom,
 ): Promise<Workspace> {
   // The id is reserved before the transaction, so that the transaction can name it and pass the row policies.
   const client = await connectionFrom(store.writers)
   const sequence = `select nextval(pg_get_serial_sequence('workspaces', 'workspace_id')) as id`
   const { rows } = await client.query<{ id: number }>(sequence).finally(() => client.release())
   const workspaceId = rows[0]!.id
-  return store.change(workspaceId, (tx) => insertWorkspace(tx, workspaceId, name, by, limits))
+  const make = () => store.change(workspaceId, (tx) => insertWorkspace(tx, workspaceId, wanted, by, from))
+  // Lost a race for the idempotency key: the second attempt finds the first answer.
+  return make().catch((error) =>
+    isConflict(error, 'idempotency_keys_pkey') ? make() : Promise.reject(error),
+  )
+}
+
+const isConflict = (error: unknown, constraint?: string) => {
+  const { code, constraint: violated } = error as { code?: string; constraint?: string }
+  return code === '23505' && (constraint === undefined || violated === constraint)
 }
 
 /** The workspace of this name, created unless it exists. Of several with the same name, the oldest. */
@@ -82,23 +95,29 @@ const SYSTEM: Origin = { actor: 'system' }
 export async function ensureFirstWorkspace(store: Connections, limits: Partial<Limits> = {}): Promise<void> {
   const make = async (tx: WorkspaceTransaction) => {
     const { rowCount } = await tx.query('select 1 from workspaces where workspace_id = $1', [FIRST_WORKSPACE])
-    if (rowCount === 0) await insertWorkspace(tx, FIRST_WORKSPACE, FIRST_NAME, SYSTEM, limits)
+    if (rowCount === 0) await insertWorkspace(tx, FIRST_WORKSPACE, { name: FIRST_NAME, limits }, SYSTEM)
   }
   await store.change(FIRST_WORKSPACE, make).catch((error) => {
     // Another node created it between our read and our write.
-    if ((error as { code?: string }).code !== '23505') throw error
+    if (!isConflict(error)) throw error
   })
 }
 
 async function insertWorkspace(
   tx: WorkspaceTransaction,
   workspaceId: number,
-  name: string,
+  wanted: WorkspaceWanted,
   by: Origin | string,
-  limits: Partial<Limits>,
+  from?: AskedFrom,
 ): Promise<Workspace> {
+  const idempotency = from?.idempotency
+  const { now } = (await tx.query('select ms(clock_timestamp()) as now')).rows[0]
+  if (idempotency) await inAnother(tx, workspaceId, from, () => refuseRepeat(tx, from, idempotency, now))
+  const { name } = wanted
   const uuid = uuidCarrying(workspaceId, Date.now(), randomInt(2 ** 22))
-  const given = LimitsSchema.parse({ ...DEFAULT_LIMITS, ...limits })
+  const origin = typeof by === 'string' ? { actor: by } : by
+  const { limits, owner, events } = newWorkspace(wanted, { now, origin })
+  const write = ([{ text }, values]: Bound) => tx.query(text, values)
   await tx.query('insert into workspaces (workspace_id, uuid, name) values ($1, $2, $3)', [
     workspaceId,
     uuid,
@@ -109,13 +128,42 @@ async function insertWorkspace(
     workspaceId,
     Object.keys(FOLLOWERS),
   ])
-  await tx.query(
-    `insert into limits (workspace_id, ${Object.values(LIMIT_COLUMNS).join(', ')})
-     values ($1, ${limitFields.map((_, i) => `$${i + 2}`).join(', ')})`,
-    [workspaceId, ...limitFields.map((field) => given[field])],
-  )
-  tx.emit('workspace_created', by, { name })
+  await write(limitRows.insert(workspaceId, [limits]))
+  if (owner) await write(keyRows.insert(workspaceId, [owner]))
+  for (const { type, payload } of events) tx.emit(type, origin, payload)
+  if (idempotency) {
+    const { key, bodyHash } = idempotency
+    const repeat = JSON.stringify(secretWasGiven(`workspace ${uuid}`))
+    await inAnother(tx, workspaceId, from, () =>
+      write(insertReplies(from.workspaceId, [[key], [bodyHash], [repeat]])),
+    )
+  }
   return { workspaceId, uuid, name }
+}
+
+/** In the same transaction, what belongs to another workspace than the new one. */
+async function inAnother<T>(
+  tx: WorkspaceTransaction,
+  workspaceId: number,
+  other: AskedFrom,
+  act: () => Promise<T>,
+): Promise<T> {
+  await tx.query(nameWorkspace.text, [String(other.workspaceId)])
+  const answer = await act()
+  await tx.query(nameWorkspace.text, [String(workspaceId)])
+  return answer
+}
+
+async function refuseRepeat(
+  tx: WorkspaceTransaction,
+  { workspaceId }: AskedFrom,
+  idempotency: Idempotency,
+  now: number,
+): Promise<void> {
+  const [row] = await tx.rows(storedReplies.text, [workspaceId, arrayLiteral([idempotency.key])])
+  const [, bodyHash, reply] = row ?? []
+  const first = firstAnswer(idempotency, row && ({ bodyHash, reply } as StoredReply), now)
+  if (first && !first.ok) throw Refused.because(first)
 }
 
 export async function readWorkspace(pool: pg.Pool, workspaceId: number): Promise<Workspace> {
@@ -136,75 +184,3 @@ export async function readLimitsOf(pool: pg.Pool, workspaceId: number): Promise<
   )
   return limits!
 }
-
-/** How much of each limit is in use. */
-const IN_USE = {
-  maxConcurrentClaims:
-    'select active_claims as used from workspace_counters where workspace_id = $1 for update',
-  maxActiveSessions:
-    'select count(*) as used from sessions where workspace_id = $1 and declared and ended_at is null',
-  maxGenerationsPerTask: `select coalesce(max(generation), 0) as used from tasks
-    where workspace_id = $1 and state not in ('completed', 'failed', 'cancelled', 'skipped')`,
-} as const satisfies Partial<Record<keyof Limits, string>>
-
-/** A limit below current use would be exceeded as soon as it is set. Every such limit is named. */
-async function refuseBelowUse(
-  tx: WorkspaceTransaction,
-  workspaceId: number,
-  changed: Partial<Limits>,
-): Promise<void> {
-  const errors: { field: string; message: string }[] = []
-  for (const [field, text] of Object.entries(IN_USE) as [keyof typeof IN_USE, string][]) {
-    const wanted = changed[field]
-    if (wanted === undefined) continue
-    const used = (await tx.query(text, [workspaceId])).rows[0].used as number
-    if (used > wanted) errors.push({ field, message: `would be ${wanted}, and ${used} are in use` })
-  }
-  if (errors.length > 0)
-    throw new Refused(
-      'LIMIT_BELOW_USE',
-      errors.map(({ field, message }) => `${field} ${message}.`).join(' '),
-      {
-        errors,
-      },
-    )
-}
-
-export async function changeLimits(
-  store: Connections,
-  workspaceId: number,
-  changed: Partial<Limits>,
-  by: Origin,
-  allowed: (present: Limits) => void = () => undefined,
-): Promise<Limits> {
-  return store.change(workspaceId, async (tx) => {
-    const { rows } = await tx.query(`select ${limitSelect} from limits where workspace_id = $1 for update`, [
-      workspaceId,
-    ])
-    allowed(rows[0])
-    const limits: Limits = { ...rows[0], ...changed }
-    await refuseBelowUse(tx, workspaceId, changed)
-    if (limits.minLeaseSeconds > limits.maxLeaseSeconds) {
-      const field = 'minLeaseSeconds' in changed ? 'minLeaseSeconds' : 'maxLeaseSeconds'
-      throw Refused.field('VALIDATION_FAILED', field, 'would put minLeaseSeconds above maxLeaseSeconds')
-    }
-    const fields = limitFields.filter((field) => changed[field] !== undefined)
-    if (fields.length > 0) {
-      await tx.query(
-        `update limits set ${fields.map((field, i) => `${LIMIT_COLUMNS[field]} = $${i + 2}`).join(', ')} where workspace_id = $1`,
-        [workspaceId, ...fields.map((field) => changed[field])],
-      )
-      tx.emit('limits_changed', by, { changed })
-    }
-    return limits
-  })
-}
-
-/** An event without a change of its own. */
-export const recordEvent = (
-  store: Connections,
-  workspaceId: number,
-  type: EventType,
-  by: Origin,
-  payload: Record<string, unknown>,
-) => store.change(workspaceId, async (tx) => tx.emit(type, by, payload))

@@ -159,16 +159,18 @@ function agentWrites(
 }
 
 export const storedAgents: StoredKind<'agent'> = {
+  tables: { agents: 'select, insert, update, delete', agent_health: 'select, insert, update, delete' },
+  firstCome: ['agents_workspace_id_slug_key'],
   ask(questions, readSet) {
     const changing = readSet.kinds.agent
     const names = [arrayLiteral(changing), arrayLiteral(readSet.claimingAgents)]
-    const isAsked = changing.length + readSet.claimingAgents.length > 0
-    const agents = isAsked ? questions.askIn(lockAgents, names) : NOTHING
-    const held = isAsked ? questions.askIn(heldByAgents, names) : NOTHING
+    if (changing.length + readSet.claimingAgents.length === 0) return null
+    const agents = questions.askIn(lockAgents, names)
+    const held = questions.askIn(heldByAgents, names)
     const health = changing.length > 0 ? questions.askIn(healthOf, [names[0]]) : NOTHING
     return (records) => {
       const found = readAgents(readSet, records, { agents: agents(), held: held(), health: health() })
-      return { view: { seen: found.agents, counted: 0 }, claiming: found.claimingAgents }
+      return { view: { seen: found.agents, counted: 0 }, limiting: { claimingAgents: found.claimingAgents } }
     }
   },
   write: (workspaceId, view, { kinds }) => agentWrites(workspaceId, view, kinds.agent),

@@ -4,7 +4,6 @@ import { type CountsDelta, openChange } from '../../../../core/kinds/mission/cou
 import type { MissionRecord, PlanVersion } from '../../../../core/kinds/mission/record.ts'
 import { taskStates } from '../../../../core/states.ts'
 import { MISSION_COLUMNS, MISSIONS, missionColumns, missionValues, readMission } from '../mission-rows.ts'
-import { NOTHING } from '../questions.ts'
 import { arrayLiteral } from '../rows.ts'
 import { type Bound, columnsOf, insertInto, statement } from '../statements.ts'
 import type { StoredKind } from './stored-kind.ts'
@@ -84,13 +83,19 @@ const idsIn = ({ kinds, missions }: Pick<ReadSet, 'kinds' | 'missions'>) => [
 ]
 
 export const storedMissions: StoredKind<'mission'> = {
+  tables: {
+    missions: 'select, insert, update',
+    mission_counters: 'select, insert, update',
+    mission_plans: 'select, insert',
+  },
   ask(questions, readSet) {
     const ids = idsIn(readSet)
-    const missions = ids.length > 0 ? questions.askIn(lockMissions, [arrayLiteral(ids)]) : NOTHING
+    if (ids.length === 0) return null
+    const missions = questions.askIn(lockMissions, [arrayLiteral(ids)])
     return () => {
       const records = missions().map(readMission)
       const seen = new Map(records.map((record) => [record.uuid, { record, holding: [] }]))
-      return { view: { seen, counted: 0 }, claiming: new Map() }
+      return { view: { seen, counted: 0 } }
     }
   },
   writeFirst: newMissionWrites,

@@ -1,7 +1,6 @@
 import type { Changes, View } from '../../../../core/batch/requests.ts'
 import { idCarriedBy } from '../../../../core/ids.ts'
 import type { RoutineRecord } from '../../../../core/kinds/routine/record.ts'
-import { NOTHING } from '../questions.ts'
 import { IS_BUSY, ROUTINE_COLUMNS, readRoutine, routineColumns, routineValues } from '../routine-rows.ts'
 import { arrayLiteral } from '../rows.ts'
 import { type Bound, columnsOf, insertInto, statement } from '../statements.ts'
@@ -43,10 +42,12 @@ const newFires = insertInto(
 )
 
 export const storedRoutines: StoredKind<'routine'> = {
+  tables: { routines: 'select, insert, update', routine_fires: 'select, insert' },
   ask(questions, { kinds }) {
     const ids = kinds.routine.map(idCarriedBy).filter((id) => id !== null)
-    const routines = ids.length > 0 ? questions.askIn(lockRoutines, [arrayLiteral(ids)]) : NOTHING
-    const busy = ids.length > 0 ? questions.askIn(busyRoutines, [arrayLiteral(ids)]) : NOTHING
+    if (ids.length === 0) return null
+    const routines = questions.askIn(lockRoutines, [arrayLiteral(ids)])
+    const busy = questions.askIn(busyRoutines, [arrayLiteral(ids)])
     return () => {
       const areBusy = new Set(busy().map(([uuid]) => uuid as string))
       const seen = new Map(
@@ -55,14 +56,13 @@ export const storedRoutines: StoredKind<'routine'> = {
           return [record.uuid, { record, holding: [], isBusy: areBusy.has(record.uuid) }]
         }),
       )
-      return { view: { seen, counted: 0 }, claiming: new Map() }
+      return { view: { seen, counted: 0 } }
     }
   },
   write: (workspaceId, view, changes) => [
     ...routineWrites(workspaceId, view, changes.kinds.routine.written),
     ...fireWrites(workspaceId, view, changes),
   ],
-  checks: () => [],
 }
 
 function routineWrites(workspaceId: number, view: View, written: readonly RoutineRecord[]): Bound[] {

@@ -61,19 +61,21 @@ const changeSessions = insertInto(
 const checkSessions = statement('check_sessions', 'select refuse_sessions_over_limit($1, $2)')
 
 export const storedSessions: StoredKind<'session'> = {
+  tables: { sessions: 'select, insert, update' },
+  firstCome: ['sessions_pkey'],
   ask(questions, readSet) {
     const changing = readSet.kinds.session
     const names = [arrayLiteral(changing), arrayLiteral(readSet.claimants)]
-    const isAsked = changing.length + readSet.claimants.length > 0
+    if (changing.length + readSet.claimants.length === 0) return null
     const isChanging = changing.length > 0
-    const sessions = isAsked ? questions.askIn(lockSessions, names) : NOTHING
-    const held = isAsked ? questions.askIn(heldBySessions, names) : NOTHING
+    const sessions = questions.askIn(lockSessions, names)
+    const held = questions.askIn(heldBySessions, names)
     const lost = isChanging ? questions.askIn(lostBySessions, [names[0]]) : NOTHING
     const active = isChanging ? questions.askIn(activeSessions, []) : NOTHING
     return (records) => {
       const found = readSessions(readSet, records, { sessions: sessions(), held: held(), lost: lost() })
       const counted = (active()[0]?.[0] as number | undefined) ?? 0
-      return { view: { seen: found.sessions, counted }, claiming: found.workers }
+      return { view: { seen: found.sessions, counted }, limiting: { workers: found.workers } }
     }
   },
   write(workspaceId, view, { kinds }) {
@@ -89,7 +91,6 @@ export const storedSessions: StoredKind<'session'> = {
       writes.push([checkSessions, [workspaceId, view.limits.maxActiveSessions]])
     return writes
   },
-  checks: () => [],
 }
 
 const readLost = ([, taskId, generation, reason, at]: unknown[]) =>

@@ -1,49 +1,77 @@
 import type { Changes, ReadSet, View } from '../../../../core/batch/requests.ts'
-import { NO_RECORDS } from '../../../../core/kinds/kinds.ts'
+import { KIND_NAMES, type KindName, NO_RECORDS } from '../../../../core/kinds/kinds.ts'
 import type { TaskRecord } from '../../../../core/records.ts'
 import type { Questions } from '../questions.ts'
 import type { Bound } from '../statements.ts'
 import { storedAgents } from './agent.ts'
+import { storedKeys } from './key.ts'
 import { storedMissions } from './mission.ts'
+import { storedProjects } from './project.ts'
 import { storedRoutines } from './routine.ts'
 import { storedSessions } from './session.ts'
+import { storedSignIns } from './sign-in.ts'
+import type { Limiting, StoredKind } from './stored-kind.ts'
+import { storedWorkspace } from './workspace.ts'
 
-/** All kinds that Postgres holds, in the order in which they are locked. A new kind is added here and in a file of its own. */
+/** All kinds, as Postgres holds them. A new kind is added here and in a file of its own. */
+const STORED: { readonly [K in KindName]: StoredKind<K> } = {
+  session: storedSessions,
+  agent: storedAgents,
+  mission: storedMissions,
+  routine: storedRoutines,
+  project: storedProjects,
+  key: storedKeys,
+  signIn: storedSignIns,
+  workspace: storedWorkspace,
+}
+const ALL = KIND_NAMES.map((kind) => [kind, STORED[kind] as StoredKind<KindName>] as const)
 
-export const askForKinds = (questions: Questions, readSet: ReadSet) => ({
-  session: storedSessions.ask(questions, readSet),
-  agent: storedAgents.ask(questions, readSet),
-  mission: storedMissions.ask(questions, readSet),
-  routine: storedRoutines.ask(questions, readSet),
-})
+/** What the server may do with the tables of all kinds. */
+export const KIND_GRANTS: Readonly<Record<string, string>> = Object.assign(
+  {},
+  ...ALL.map(([, { tables }]) => tables),
+)
+
+export const FIRST_COME: readonly string[] = ALL.flatMap(([, { firstCome = [] }]) => firstCome)
+
+/** Whether records of any kind are to change. */
+export const namesRecords = ({ kinds, missions }: ReadSet) =>
+  missions.length > 0 || KIND_NAMES.some((kind) => kinds[kind].length > 0)
+
+/** In the order of the list of kinds, in which all transactions lock. */
+export const askForKinds = (questions: Questions, readSet: ReadSet) =>
+  ALL.map(([kind, stored]) => [kind, stored.ask(questions, readSet)] as const)
+
+const NO_LIMITING: Limiting = { workers: new Map(), claimingAgents: new Map() }
 
 /** Null: nothing was asked for, since nothing is to change and nothing limits those that claim. */
 export function readKinds(
   asked: ReturnType<typeof askForKinds> | null,
   records: ReadonlyMap<number, TaskRecord>,
-): Pick<View, 'kinds' | 'workers' | 'claimingAgents'> {
-  if (!asked) return { kinds: NO_RECORDS, workers: new Map(), claimingAgents: new Map() }
-  const [session, agent] = [asked.session(records), asked.agent(records)]
-  const [mission, routine] = [asked.mission(records), asked.routine(records)]
-  return {
-    kinds: { session: session.view, agent: agent.view, mission: mission.view, routine: routine.view },
-    workers: session.claiming,
-    claimingAgents: agent.claiming,
+): Pick<View, 'kinds'> & Limiting {
+  if (!asked) return { kinds: NO_RECORDS, ...NO_LIMITING }
+  const views: Partial<Record<KindName, unknown>> = {}
+  const limiting = { ...NO_LIMITING }
+  for (const [kind, read] of asked) {
+    const found = read?.(records)
+    if (!found) continue
+    views[kind] = found.view
+    Object.assign(limiting, found.limiting)
+  }
+  return { kinds: { ...NO_RECORDS, ...views } as View['kinds'], ...limiting }
+}
+
+type Part = 'writeFirst' | 'write' | 'checks'
+
+function boundIn(part: Part) {
+  const having = ALL.map(([, stored]) => stored).filter((stored) => stored[part])
+  return (workspaceId: number, view: View, changes: Changes): Bound[] => {
+    const all: Bound[] = []
+    for (const stored of having) all.push(...stored[part]!(workspaceId, view, changes))
+    return all
   }
 }
 
-export const kindWritesBeforeTasks = (workspaceId: number, view: View, changes: Changes): Bound[] =>
-  storedMissions.writeFirst?.(workspaceId, view, changes) ?? []
-
-export const kindWrites = (workspaceId: number, view: View, changes: Changes): Bound[] => [
-  ...storedSessions.write(workspaceId, view, changes),
-  ...storedAgents.write(workspaceId, view, changes),
-  ...storedMissions.write(workspaceId, view, changes),
-  ...storedRoutines.write(workspaceId, view, changes),
-]
-
-export const kindChecks = (workspaceId: number, view: View, changes: Changes): Bound[] => [
-  ...storedSessions.checks(workspaceId, view, changes),
-  ...storedAgents.checks(workspaceId, view, changes),
-  ...storedMissions.checks(workspaceId, view, changes),
-]
+export const kindWritesBeforeTasks = boundIn('writeFirst')
+export const kindWrites = boundIn('write')
+export const kindChecks = boundIn('checks')

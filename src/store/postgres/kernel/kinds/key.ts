@@ -1,0 +1,25 @@
+import { KEY_FIELDS } from '../../../../core/kinds/key/record.ts'
+import { revokedNotices } from '../../connection/notices.ts'
+import { plainKind } from './plain-kind.ts'
+import { plainRows } from './plain-rows.ts'
+import type { StoredKind } from './stored-kind.ts'
+
+/** For the first key of a new workspace. */
+export const keyRows = plainRows('api_keys', KEY_FIELDS)
+
+const rows = plainKind('key', {
+  table: 'api_keys',
+  fields: KEY_FIELDS,
+  may: 'select, insert, update',
+  // All that are not revoked: two owners cannot revoke each other, and what a revoked key made is found.
+  reads: 'r.revoked_at is null',
+})
+
+/** Keys of the API. All nodes are told of those that are revoked. */
+export const storedKeys: StoredKind<'key'> = {
+  ...rows,
+  write(workspaceId, view, changes) {
+    const revoked = changes.kinds.key.written.filter(({ revokedAt }) => revokedAt !== null)
+    return [...rows.write(workspaceId, view, changes), ...revokedNotices(revoked.map(({ keyId }) => keyId))]
+  },
+}
