@@ -1,6 +1,5 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { taskStates } from '../src/core/states.ts'
 import { superuser } from './support/nodes.ts'
 import {
   CLUSTER_TABLES,
@@ -38,7 +37,9 @@ interface Constraint {
   definition: string
 }
 
-const constraints = () =>
+let known: Promise<Constraint[]> | undefined
+const constraints = () => (known ??= readConstraints())
+const readConstraints = () =>
   superuser(database.url, async (client) => {
     const { rows } = await client.query<Constraint>(
       `select c.conrelid::regclass::text as table, c.conname as name, pg_get_constraintdef(c.oid) as definition
@@ -61,274 +62,23 @@ const mission =
   (set: string) =>
   ({ workspace }: Seeded) =>
     update('missions', set, workspace)
-const planned =
-  (set: string) =>
-  ({ workspace }: Seeded) =>
-    update('mission_plans', set, workspace)
-
 const commented =
   (set: string) =>
   ({ workspace }: Seeded) =>
     `${update('comments', set, workspace)} and task_id is not null`
 
-const reported =
-  (set: string) =>
-  ({ workspace }: Seeded) =>
-    `${update('reports', set, workspace)} and version = 1`
-
-const ofRoutine =
-  (set: string) =>
-  ({ workspace }: Seeded) =>
-    update('routines', set, workspace)
-
 /**
- * What the database refuses from everyone: the claim, the table, words of the constraint's definition, a way to break it.
+ * What the database refuses from everyone: the claim, the table, words of the constraint's definition, a way to break it. Only
+ * constraints of several columns or rows, whose text alone does not show that they bite: every definition is pinned word for
+ * word in contract/postgres-catalogue.json (store-catalogues.test.ts).
  */
 type Guard = [claim: string, table: string, words: string, breaking: (rows: Seeded) => string]
 const GUARDS: Guard[] = [
-  [
-    'a workspace has a name',
-    'workspaces',
-    "name <> ''",
-    ({ workspace }) => update('workspaces', "name = ''", workspace),
-  ],
-  [
-    'a workspace has a UUID of its own',
-    'workspaces',
-    'UNIQUE (uuid)',
-    () => `insert into workspaces (uuid, name) select uuid, 'twin' from workspaces limit 1`,
-  ],
-  [
-    'the log never counts below zero',
-    'workspace_counters',
-    'last_seq >= 0',
-    ({ workspace }) => update('workspace_counters', 'last_seq = -1', workspace),
-  ],
-  [
-    'there are never fewer than no claims',
-    'workspace_counters',
-    'active_claims >= 0',
-    ({ workspace }) => update('workspace_counters', 'active_claims = -1', workspace),
-  ],
-  [
-    'the shortest lease is not longer than the longest',
-    'limits',
-    'min_lease_seconds <= max_lease_seconds',
-    ({ workspace }) => update('limits', 'min_lease_seconds = max_lease_seconds + 1', workspace),
-  ],
-  [
-    'a workspace may have a session',
-    'limits',
-    'max_active_sessions >= 1',
-    ({ workspace }) => update('limits', 'max_active_sessions = 0', workspace),
-  ],
-  [
-    'branches are kept for no negative number of days',
-    'limits',
-    'branch_retention_days >= 0',
-    ({ workspace }) => update('limits', 'branch_retention_days = -1', workspace),
-  ],
-  [
-    'claim history is kept for a day at least',
-    'limits',
-    'claim_history_retention_days >= 1',
-    ({ workspace }) => update('limits', 'claim_history_retention_days = 0', workspace),
-  ],
-  [
-    'an assigned task has time to be started',
-    'limits',
-    'assign_timeout_seconds >= 1',
-    ({ workspace }) => update('limits', 'assign_timeout_seconds = 0', workspace),
-  ],
-  [
-    'silence is not suspicious at once',
-    'limits',
-    'stall_timeout_seconds >= 1',
-    ({ workspace }) => update('limits', 'stall_timeout_seconds = 0', workspace),
-  ],
-  [
-    'a verdict has time',
-    'limits',
-    'verify_timeout_seconds >= 1',
-    ({ workspace }) => update('limits', 'verify_timeout_seconds = 0', workspace),
-  ],
-  [
-    'the grace of a suspected task is not negative',
-    'limits',
-    'hang_grace_seconds >= 0',
-    ({ workspace }) => update('limits', 'hang_grace_seconds = -1', workspace),
-  ],
-  [
-    'a suspected task has time to report progress',
-    'limits',
-    'hang_abort_seconds >= 1',
-    ({ workspace }) => update('limits', 'hang_abort_seconds = 0', workspace),
-  ],
-  [
-    'a queue has one of two orders',
-    'limits',
-    'queue_order = ANY',
-    ({ workspace }) => update('limits', "queue_order = 'by chance'", workspace),
-  ],
-  [
-    'a key has a name',
-    'api_keys',
-    "name <> ''",
-    ({ workspace }) => update('api_keys', "name = ''", workspace),
-  ],
-  [
-    'a key is stored as a SHA-256',
-    'api_keys',
-    'length(key_hash) = 32',
-    ({ workspace }) => update('api_keys', `key_hash = 'bt_the_key_itself'`, workspace),
-  ],
-  [
-    'a key has one of four roles',
-    'api_keys',
-    'role = ANY',
-    ({ workspace }) => update('api_keys', `role = 'god'`, workspace),
-  ],
   [
     'a key that creates workspaces belongs to an unrestricted owner',
     'api_keys',
     'NOT instance_admin',
     ({ workspace }) => update('api_keys', `instance_admin = true, role = 'admin'`, workspace),
-  ],
-  [
-    'a key is bound to an agent with a name',
-    'api_keys',
-    "agent <> ''",
-    ({ workspace }) => update('api_keys', "agent = ''", workspace),
-  ],
-  [
-    'one key opens one workspace',
-    'api_keys',
-    'UNIQUE (key_hash)',
-    ({ workspace }) =>
-      `update api_keys set key_hash = (select key_hash from api_keys where workspace_id <> ${workspace} limit 1)
-        where workspace_id = ${workspace}`,
-  ],
-  [
-    'the cookie of a session is stored as a SHA-256',
-    'browser_sessions',
-    'length(cookie_hash) = 32',
-    ({ workspace }) => update('browser_sessions', `cookie_hash = 'the cookie itself'`, workspace),
-  ],
-  [
-    'the page value of a session is stored as a SHA-256',
-    'browser_sessions',
-    'length(page_hash) = 32',
-    ({ workspace }) => update('browser_sessions', `page_hash = 'the value itself'`, workspace),
-  ],
-  [
-    'the browser of a session is named in 300 characters at most',
-    'browser_sessions',
-    'char_length(user_agent)',
-    ({ workspace }) => update('browser_sessions', `user_agent = repeat('x', 301)`, workspace),
-  ],
-  [
-    'a session ends after it begins',
-    'browser_sessions',
-    'expires_at > created_at',
-    ({ workspace }) => update('browser_sessions', 'expires_at = created_at', workspace),
-  ],
-  [
-    'one cookie opens one session',
-    'browser_sessions',
-    'UNIQUE (workspace_id, cookie_hash)',
-    ({ workspace }) =>
-      `insert into browser_sessions (workspace_id, session_id, key_id, cookie_hash, page_hash, expires_at)
-       select workspace_id, gen_random_uuid(), key_id, cookie_hash, page_hash, expires_at from browser_sessions
-        where workspace_id = ${workspace} limit 1`,
-  ],
-  [
-    'a link is stored as a SHA-256',
-    'sign_in_links',
-    'length(link_hash) = 32',
-    ({ workspace }) => update('sign_in_links', `link_hash = 'the token itself'`, workspace),
-  ],
-  [
-    'one link signs in to one workspace',
-    'sign_in_links',
-    'UNIQUE (link_hash)',
-    ({ workspace }) =>
-      `update sign_in_links set link_hash = (select link_hash from sign_in_links where workspace_id <> ${workspace} limit 1)
-        where workspace_id = ${workspace}`,
-  ],
-  [
-    'a ticket is stored as a SHA-256',
-    'socket_tickets',
-    'length(ticket_hash) = 32',
-    ({ workspace }) => update('socket_tickets', `ticket_hash = 'the ticket itself'`, workspace),
-  ],
-  [
-    'one ticket opens sockets of one workspace',
-    'socket_tickets',
-    'UNIQUE (ticket_hash)',
-    ({ workspace }) =>
-      `update socket_tickets set ticket_hash = (select ticket_hash from socket_tickets where workspace_id <> ${workspace} limit 1)
-        where workspace_id = ${workspace}`,
-  ],
-  [
-    'an agent has a slug',
-    'agents',
-    "slug <> ''",
-    ({ workspace }) => update('agents', "slug = ''", workspace),
-  ],
-  [
-    'a slug names one agent',
-    'agents',
-    'UNIQUE (workspace_id, slug)',
-    ({ workspace }) =>
-      `insert into agents (workspace_id, agent_id, slug, name) values (${workspace}, gen_random_uuid(), 'alpha', 'twin')`,
-  ],
-  [
-    'an agent has an adapter',
-    'agents',
-    "adapter_type <> ''",
-    ({ workspace }) => update('agents', "adapter_type = ''", workspace),
-  ],
-  [
-    'an agent may hold a task',
-    'agents',
-    'max_concurrent_tasks >= 1',
-    ({ workspace }) => update('agents', 'max_concurrent_tasks = 0', workspace),
-  ],
-  [
-    'an agent has time between two heartbeats',
-    'agents',
-    'heartbeat_ms > 0',
-    ({ workspace }) => update('agents', 'heartbeat_ms = 0', workspace),
-  ],
-  [
-    'an agent may be silent for a while',
-    'agents',
-    'stale_ms > 0',
-    ({ workspace }) => update('agents', 'stale_ms = 0', workspace),
-  ],
-  [
-    'an agent may be assigned a task at a time',
-    'agents',
-    'batch_size >= 1',
-    ({ workspace }) => update('agents', 'batch_size = 0', workspace),
-  ],
-  [
-    'an agent is in a state of the table',
-    'agents',
-    "ARRAY['idle', 'paused'",
-    ({ workspace }) => update('agents', "state = 'resting'", workspace),
-  ],
-  [
-    'an agent that is terminated has left',
-    'agents',
-    'NOT (leaving',
-    ({ workspace }) => update('agents', "leaving = true, state = 'terminated'", workspace),
-  ],
-  [
-    'an agent is of the roster or a contractor',
-    'agents',
-    'kind = ANY',
-    ({ workspace }) => update('agents', "kind = 'guest'", workspace),
   ],
   [
     'a contractor has a template and a mission, and nobody else has',
@@ -337,203 +87,22 @@ const GUARDS: Guard[] = [
     ({ workspace }) => update('agents', "template = 'dev'", workspace),
   ],
   [
-    'the slug of a contractor says that it is one',
-    'agents',
-    'slug ~ ',
-    ({ workspace }) =>
-      update(
-        'agents',
-        `kind = 'contractor', template = 'dev', mission = gen_random_uuid(),
-         mission_id = (select min(m.mission_id) from missions m where m.workspace_id = ${workspace})`,
-        workspace,
-      ),
-  ],
-  [
-    'a mission has twenty contractors at most',
-    'missions',
-    'cardinality(contractors) <= 20',
-    mission("contractors = array_fill('x'::text, array[21])"),
-  ],
-  [
-    'an agent is healthy or degraded',
-    'agent_health',
-    'status = ANY',
-    ({ workspace }) => update('agent_health', "status = 'so-so'", workspace),
-  ],
-  [
-    'progress is a share of a hundred',
-    'agent_health',
-    'progress_percent <=',
-    ({ workspace }) => update('agent_health', 'progress_percent = 100.5', workspace),
-  ],
-  [
-    'nothing is followed before the log begins',
-    'log_cursors',
-    'seq >= 0',
-    ({ workspace }) => update('log_cursors', 'seq = -1', workspace),
-  ],
-  [
-    'a follower of the log has a name',
-    'log_cursors',
-    "follower <> ''",
-    ({ workspace }) => update('log_cursors', "follower = ''", workspace),
-  ],
-  [
-    'a follower of the log never failed fewer than no times',
-    'log_cursors',
-    'failures >= 0',
-    ({ workspace }) => update('log_cursors', 'failures = -1', workspace),
-  ],
-  [
-    'a session has a name',
-    'sessions',
-    "session <> ''",
-    ({ workspace }) => update('sessions', "session = ''", workspace),
-  ],
-  [
-    'a session has an id of its own',
-    'sessions',
-    '(workspace_id, session_id)',
-    ({ workspace }) =>
-      `insert into sessions (workspace_id, session, session_id, due_at)
-       select workspace_id, 'twin', session_id, due_at from sessions where workspace_id = ${workspace}`,
-  ],
-
-  [
-    'a session is in a state of the table',
-    'sessions',
-    "ARRAY['active', 'draining'",
-    ({ workspace }) => update('sessions', `state = 'resting'`, workspace),
-  ],
-  [
-    'a worker can hold something',
-    'sessions',
-    'capacity >= 1',
-    ({ workspace }) => update('sessions', 'capacity = 0', workspace),
-  ],
-  [
-    'a session may be silent for a while',
-    'sessions',
-    'silence_ms > 0',
-    ({ workspace }) => update('sessions', 'silence_ms = 0', workspace),
-  ],
-  [
     'a session has an end exactly when it is over',
     'sessions',
     "ARRAY['ended', 'lost'])) = (ended_at",
     ({ workspace }) => update('sessions', `state = 'lost'`, workspace),
   ],
   [
-    'an ended session has a reason',
-    'sessions',
-    'end_reason IS NULL',
-    ({ workspace }) => update('sessions', `end_reason = 'tired'`, workspace),
-  ],
-  [
-    'an open session is checked at some time',
-    'sessions',
-    'due_at IS NOT NULL',
-    ({ workspace }) => update('sessions', 'due_at = null', workspace),
-  ],
-
-  [
-    'a project has a number that is not "none"',
-    'projects',
-    'project_id > 0',
-    ({ workspace }) => project(workspace, 0, 'other'),
-  ],
-  [
-    'a project has a slug',
-    'projects',
-    "slug <> ''",
-    ({ workspace }) => update('projects', "slug = ''", workspace),
-  ],
-  [
-    'a project has a name',
-    'projects',
-    "name <> ''",
-    ({ workspace }) => update('projects', "name = ''", workspace),
-  ],
-  [
-    'a slug names one project',
-    'projects',
-    'UNIQUE (workspace_id, slug)',
-    ({ workspace }) => project(workspace, 9_999, 'shop'),
-  ],
-  [
-    'a project has a UUID of its own',
-    'projects',
-    'UNIQUE (workspace_id, uuid)',
-    ({ workspace }) =>
-      `insert into projects (workspace_id, project_id, uuid, slug, name)
-       select workspace_id, 9999, uuid, 'twin', 'twin' from projects where workspace_id = ${workspace}`,
-  ],
-  [
-    'a track has a name',
-    'tracks',
-    "track <> ''",
-    ({ workspace }) => update('tracks', "track = ''", workspace),
-  ],
-  [
-    'a track may have an agent',
-    'tracks',
-    'max_agents >= 1',
-    ({ workspace }) => update('tracks', 'max_agents = 0', workspace),
-  ],
-
-  [
     'a task is in a state of the table',
     'tasks',
     "ARRAY['pending', 'queued'",
     ({ queued }) => task(queued, `state = 'resting', rank = null`),
   ],
-  ['a priority is 1 to 10', 'tasks', 'priority <= 10', ({ queued }) => task(queued, 'priority = 11')],
-  [
-    'a generation is never negative',
-    'tasks',
-    'generation >= 0',
-    ({ completed }) => task(completed, 'generation = -1'),
-  ],
-  ['epochs count from 1', 'tasks', 'epoch >= 1', ({ queued }) => task(queued, 'epoch = 0')],
-  ['attempts are never negative', 'tasks', 'attempt >= 0', ({ queued }) => task(queued, 'attempt = -1')],
-  [
-    'retries are never negative',
-    'tasks',
-    'max_retries >= 0',
-    ({ queued }) => task(queued, 'max_retries = -1'),
-  ],
-  [
-    'a limit of continuations is never negative',
-    'tasks',
-    'max_continuations >= 0',
-    ({ queued }) => task(queued, 'max_continuations = -1'),
-  ],
-  [
-    'a review is one of four kinds',
-    'tasks',
-    'review = ANY',
-    ({ queued }) => task(queued, `review = 'maybe'`),
-  ],
-  ['a key names one task', 'tasks', 'tasks_key', ({ held }) => task(held, `key = 'A-001-queued'`)],
-  ['a project has a number', 'tasks', 'project_id >= 0', ({ queued }) => task(queued, 'project_id = -1')],
-  [
-    'a divided task is merged in one of two ways',
-    'tasks',
-    'merge = ANY',
-    ({ whole }) => task(whole, `merge = 'somehow'`),
-  ],
-  ['a part has no parts', 'tasks', 'parent_id IS NULL', ({ part }) => task(part, `merge = 'object'`)],
   [
     'in the queue, a task is due at its expiry, its deadline, or when it is no longer reserved for one agent',
     'tasks',
     'due_at IS DISTINCT FROM expires_at',
     ({ queued }) => task(queued, 'due_at = now()'),
-  ],
-  [
-    'a queued task has its place in the queue',
-    'tasks',
-    'rank IS NOT NULL',
-    ({ queued }) => task(queued, 'rank = null'),
   ],
   [
     'only a finished task has an end',
@@ -547,153 +116,17 @@ const GUARDS: Guard[] = [
     "claim_state IS DISTINCT FROM 'active'",
     ({ completed }) => task(completed, `claim_state = 'active'`),
   ],
-  ['generation 0 means never claimed', 'tasks', 'generation = 0', ({ held }) => task(held, 'generation = 0')],
-  [
-    'a completed task has its result',
-    'tasks',
-    'result_hash IS NOT NULL',
-    ({ completed }) => task(completed, 'result_hash = null'),
-  ],
-  [
-    'a paused task knows where it goes back to',
-    'tasks',
-    'paused_from IS NOT NULL',
-    ({ queued }) => task(queued, `state = 'paused', rank = null`),
-  ],
-  [
-    'a task that waits for its scheduled time has one',
-    'tasks',
-    'due_at IS NOT NULL',
-    ({ queued }) => task(queued, `state = 'awaiting_retry', rank = null`),
-  ],
-
-  [
-    'a task has a title',
-    'task_details',
-    "title <> ''",
-    ({ workspace }) => update('task_details', "title = ''", workspace),
-  ],
-  [
-    'a dead letter has what ran out',
-    'task_details',
-    'exhausted = ANY',
-    ({ workspace }) => update('task_details', `exhausted = 'patience'`, workspace),
-  ],
-  [
-    'what waits for a person is of a known kind, since a known time',
-    'task_details',
-    'num_nulls(waits_kind, waits_since)',
-    ({ workspace }) => update('task_details', `waits_kind = 'question'`, workspace),
-  ],
-  [
-    'a dependency has a rule',
-    'task_dependencies',
-    'trigger_rule = ANY',
-    ({ workspace }) => update('task_dependencies', `trigger_rule = 'sometimes'`, workspace),
-  ],
-  [
-    'a dependency hands on data, or only comes earlier',
-    'task_dependencies',
-    'kind = ANY',
-    ({ workspace }) => update('task_dependencies', `kind = 'whim'`, workspace),
-  ],
-  [
-    'a dependency counts an end that was seen at a version',
-    'task_dependencies',
-    'counted_version >= 0',
-    ({ workspace }) => update('task_dependencies', `outcome = 'completed', counted_version = 0`, workspace),
-  ],
   [
     'a task does not wait for itself',
     'task_dependencies',
     'task_id <> depends_on',
     ({ workspace }) => update('task_dependencies', 'depends_on = task_id', workspace),
   ],
-
-  [
-    'the newest claim of a task is in a state of the table',
-    'tasks',
-    `claim_state = ANY (ARRAY['active'`,
-    ({ completed }) => task(completed, `claim_state = 'lost'`),
-  ],
-  [
-    'a claim has a holder and the time it was granted',
-    'tasks',
-    'num_nulls(claim_state, session, agent, acquired_at)',
-    ({ held }) => task(held, 'acquired_at = null'),
-  ],
   [
     'an active claim has a lease that is checked',
     'tasks',
     'num_nulls(lease_expires_at, check_at)',
     ({ held }) => task(held, 'check_at = null'),
-  ],
-
-  [
-    'attempts count generations from 1',
-    'attempts',
-    'generation >= 1',
-    ({ completed }) => attempted(completed, 'generation = 0'),
-  ],
-  [
-    'attempts count epochs of promotion from 0',
-    'attempts',
-    'promoted_in >= 0',
-    ({ released }) => attempted(released, `promoted_in = -1, ${FORGOTTEN}`),
-  ],
-  [
-    'attempts count epochs from 1',
-    'attempts',
-    'epoch >= 1',
-    ({ completed }) => attempted(completed, 'epoch = 0'),
-  ],
-  [
-    'a claim is over in a state of the table',
-    'attempts',
-    'state = ANY',
-    ({ completed }) => attempted(completed, `state = 'active'`),
-  ],
-  [
-    'a claim that is over has a beginning, an end and a reason',
-    'attempts',
-    'num_nulls(state, acquired_at, ended_at, end_reason)',
-    ({ completed }) => attempted(completed, 'end_reason = null'),
-  ],
-  [
-    'a claim has an agent',
-    'attempts',
-    'agent IS NOT NULL',
-    ({ completed }) => attempted(completed, 'agent = null'),
-  ],
-  [
-    'a promoted result is not in the row of a claim',
-    'attempts',
-    '(promoted_in = 0) OR (acquired_at IS NULL)',
-    ({ completed }) => attempted(completed, 'promoted_in = 1'),
-  ],
-  [
-    'a result is promoted in the epoch it belongs to',
-    'attempts',
-    'promoted_in = epoch',
-    ({ completed }) => attempted(completed, `promoted_in = 2, ${FORGOTTEN}`),
-  ],
-  [
-    'a result has an epoch, a hash, data and a time',
-    'attempts',
-    'num_nulls(epoch, hash, data, submitted_at)',
-    ({ completed }) => attempted(completed, 'data = null'),
-  ],
-  [
-    'only a result is accepted or summarized',
-    'attempts',
-    'num_nonnulls(accepted, summary)',
-    ({ released }) => attempted(released, 'accepted = true'),
-  ],
-  [
-    'a result of an attempt is accepted or awaits a verdict',
-    'attempts',
-    'CHECK (accepted)',
-    ({ completed }) => attempted(completed, 'accepted = false'),
   ],
   [
     'an epoch has at most one result that is not rejected',
@@ -704,123 +137,6 @@ const GUARDS: Guard[] = [
          from attempts a where task_id = ${completed}`,
   ],
   [
-    'rejected results count generations from 1',
-    'rejected_results',
-    'generation >= 1',
-    ({ workspace }) => update('rejected_results', 'generation = 0', workspace),
-  ],
-  [
-    'rejected results count epochs from 1',
-    'rejected_results',
-    'epoch >= 1',
-    ({ workspace }) => update('rejected_results', 'epoch = 0', workspace),
-  ],
-  [
-    'events count from 1',
-    'events',
-    'seq >= 1',
-    ({ workspace }) =>
-      `insert into events (workspace_id, seq, type, actor, payload, at)
-       values (${workspace}, 0, 'task_created', 'nobody', '{}', now())`,
-  ],
-  [
-    'where an event came from is known or not written',
-    'event_origins',
-    'num_nonnulls(key_id, address) > 0',
-    ({ workspace }) => update('event_origins', 'key_id = null, address = null', workspace),
-  ],
-
-  [
-    'a wakeup has one of four sources',
-    'wakeups',
-    'source = ANY',
-    ({ claimed }) => wakeup(claimed, "source = 'a dream'"),
-  ],
-  [
-    'a wakeup came about in one of four ways',
-    'wakeups',
-    'trigger_detail = ANY',
-    ({ claimed }) => wakeup(claimed, "trigger_detail = 'somehow'"),
-  ],
-  [
-    'a wakeup is in a state of the table',
-    'wakeups',
-    "ARRAY['queued', 'claimed', 'coalesced'",
-    ({ claimed }) => wakeup(claimed, "status = 'resting', finished_at = now()"),
-  ],
-  [
-    'a wakeup never merged fewer than none',
-    'wakeups',
-    'coalesced_count >= 0',
-    ({ claimed }) => wakeup(claimed, 'coalesced_count = -1'),
-  ],
-  [
-    'a chain of wakeups has a depth from 0',
-    'wakeups',
-    'depth >= 0',
-    ({ claimed }) => wakeup(claimed, 'depth = -1'),
-  ],
-  [
-    'a wakeup is for a claim that counts from 1',
-    'wakeups',
-    'generation >= 1',
-    ({ claimed }) => wakeup(claimed, 'generation = 0'),
-  ],
-  [
-    'no wakeup is less than unimportant',
-    'wakeups',
-    'priority >= 0',
-    ({ claimed }) => wakeup(claimed, 'priority = -1'),
-  ],
-  [
-    'a wakeup knows its task by both its names or by none',
-    'wakeups',
-    'task_uuid IS NULL',
-    ({ coalesced }) => wakeup(coalesced, 'task_uuid = null'),
-  ],
-  [
-    'a wakeup for a claim is for a task',
-    'wakeups',
-    'generation IS NULL',
-    ({ claimed }) => wakeup(claimed, 'task_id = 0, task_uuid = null'),
-  ],
-  [
-    'a claimed wakeup has a claim time',
-    'wakeups',
-    '(run_id IS NULL) = (claimed_at IS NULL)',
-    ({ claimed }) => wakeup(claimed, 'claimed_at = null'),
-  ],
-  [
-    'a wakeup that became a run has its run',
-    'wakeups',
-    'run_id IS NOT NULL',
-    ({ claimed }) => wakeup(claimed, 'run_id = null, claimed_at = null'),
-  ],
-  [
-    'a wakeup that waits has no run',
-    'wakeups',
-    'OR (run_id IS NULL)',
-    ({ claimed }) => wakeup(claimed, "status = 'queued'"),
-  ],
-  [
-    'a merged wakeup names the other one',
-    'wakeups',
-    'into_id IS NOT NULL',
-    ({ coalesced }) => wakeup(coalesced, 'into_id = null'),
-  ],
-  [
-    'a skipped wakeup has a reason',
-    'wakeups',
-    'skip_reason IS NOT NULL',
-    ({ claimed }) => wakeup(claimed, "status = 'skipped', finished_at = now()"),
-  ],
-  [
-    'a wakeup has an end exactly when it is over',
-    'wakeups',
-    'finished_at IS NULL',
-    ({ claimed }) => wakeup(claimed, 'finished_at = now()'),
-  ],
-  [
     'of equal wakeups, one waits',
     'wakeups',
     'wakeups_one_queued',
@@ -828,191 +144,6 @@ const GUARDS: Guard[] = [
       workspace,
     }) => `insert into wakeups (workspace_id, wakeup_id, agent, source, status, requested_by, priority, requested_at, due_at)
       select ${workspace}, gen_random_uuid(), 'alpha', 'timer', 'queued', 'system', 1, now(), now() from generate_series(1, 2)`,
-  ],
-  [
-    'one idempotency key makes one wakeup',
-    'wakeups',
-    'wakeups_idempotency_key',
-    ({ workspace }) => update('wakeups', "idempotency_key = 'the same'", workspace),
-  ],
-
-  [
-    'an agent never had fewer than no runs',
-    'agent_runtime_state',
-    'runs >= 0',
-    ({ workspace }) => update('agent_runtime_state', 'runs = -1', workspace),
-  ],
-  [
-    'an agent never read less than nothing',
-    'agent_runtime_state',
-    'total_input_tokens >= 0',
-    ({ workspace }) => update('agent_runtime_state', 'total_input_tokens = -1', workspace),
-  ],
-  [
-    'an agent never wrote less than nothing',
-    'agent_runtime_state',
-    'total_output_tokens >= 0',
-    ({ workspace }) => update('agent_runtime_state', 'total_output_tokens = -1', workspace),
-  ],
-  [
-    'an agent never read less than nothing from its cache',
-    'agent_runtime_state',
-    'total_cached_input_tokens >= 0',
-    ({ workspace }) => update('agent_runtime_state', 'total_cached_input_tokens = -1', workspace),
-  ],
-  [
-    'an agent never earned money',
-    'agent_runtime_state',
-    'total_cost_usd >=',
-    ({ workspace }) => update('agent_runtime_state', 'total_cost_usd = -0.000001', workspace),
-  ],
-  [
-    'the last run of an agent ended in one of four ways',
-    'agent_runtime_state',
-    'last_run_status = ANY',
-    ({ workspace }) => update('agent_runtime_state', "last_run_status = 'running'", workspace),
-  ],
-  [
-    'an account has a name',
-    'parked_credentials',
-    "credential <> ''",
-    ({ workspace }) => update('parked_credentials', "credential = ''", workspace),
-  ],
-
-  [
-    'a run is in a state of the table',
-    'runs',
-    "ARRAY['queued', 'running', 'succeeded'",
-    ({ over }) => run(over, "status = 'resting'"),
-  ],
-  ['a run has one of four sources', 'runs', 'source = ANY', ({ over }) => run(over, "source = 'a dream'")],
-  [
-    'a run came about in one of four ways',
-    'runs',
-    'trigger_detail = ANY',
-    ({ over }) => run(over, "trigger_detail = 'somehow'"),
-  ],
-  [
-    'a run is under a claim that counts from 1',
-    'runs',
-    'generation >= 1',
-    ({ running }) => run(running, 'generation = 0'),
-  ],
-  [
-    'the attempt of a run is never negative',
-    'runs',
-    'attempt >= 0',
-    ({ running }) => run(running, 'attempt = -1'),
-  ],
-  ['the depth of a run counts from 0', 'runs', 'depth >= 0', ({ running }) => run(running, 'depth = -1')],
-  ['a process has a number', 'runs', 'pid > 0', ({ running }) => run(running, 'pid = 0')],
-  [
-    'the token of a run is stored as a SHA-256',
-    'runs',
-    'length(token_hash) = 32',
-    ({ running }) => run(running, "token_hash = 'brun_the_token_itself'"),
-  ],
-  [
-    'a token is of one run',
-    'runs',
-    'runs_by_token',
-    ({ running, workspace }) =>
-      run(
-        running,
-        `token_hash = (select token_hash from runs where workspace_id <> ${workspace} and token_hash is not null)`,
-      ),
-  ],
-  [
-    'a token does not outlive its run',
-    'runs',
-    'token_hash IS NULL',
-    ({ over }) => run(over, "token_hash = sha256('a token')"),
-  ],
-  [
-    'a run never read less than nothing',
-    'runs',
-    '(input_tokens >= 0)',
-    ({ over }) => run(over, 'input_tokens = -1'),
-  ],
-  [
-    'a run never wrote less than nothing',
-    'runs',
-    'output_tokens >= 0',
-    ({ over }) => run(over, 'output_tokens = -1'),
-  ],
-  [
-    'a run never read less than nothing from its cache',
-    'runs',
-    'cached_input_tokens >= 0',
-    ({ over }) => run(over, 'cached_input_tokens = -1'),
-  ],
-  ['a run never earned money', 'runs', 'cost_usd >=', ({ over }) => run(over, 'cost_usd = -0.000001')],
-  [
-    'what a run used is known in one of three ways',
-    'runs',
-    'usage_basis = ANY',
-    ({ over }) => run(over, "usage_basis = 'guessed'"),
-  ],
-  [
-    'what a run used is known as a whole or not at all',
-    'runs',
-    'num_nulls(input_tokens',
-    ({ over }) => run(over, 'output_tokens = null'),
-  ],
-  [
-    'the cached tokens of a run are part of its usage',
-    'runs',
-    'cached_input_tokens IS NULL',
-    ({ running }) => run(running, 'cached_input_tokens = 1'),
-  ],
-  [
-    'a log is in one of three stores',
-    'runs',
-    'log_store = ANY',
-    ({ over }) => run(over, "log_store = 'a drawer'"),
-  ],
-  ['a log has a length', 'runs', 'log_bytes >= 0', ({ over }) => run(over, 'log_bytes = -1')],
-  [
-    'a log is somewhere in its store',
-    'runs',
-    '(log_store IS NULL) = (log_ref IS NULL)',
-    ({ over }) => run(over, 'log_ref = null'),
-  ],
-  [
-    'a deleted log existed',
-    'runs',
-    'log_deleted_at IS NULL',
-    ({ running }) => run(running, 'log_deleted_at = now()'),
-  ],
-  [
-    'a run has an end exactly when it is over',
-    'runs',
-    'finished_at IS NULL',
-    ({ over }) => run(over, 'finished_at = null'),
-  ],
-  [
-    'a failed run has a reason',
-    'runs',
-    'error_code IS NOT NULL',
-    ({ over }) => run(over, "status = 'failed'"),
-  ],
-  [
-    'a run that went well has no error',
-    'runs',
-    'error_code IS NULL',
-    ({ over }) => run(over, "error_code = 'timeout'"),
-  ],
-  [
-    'a run that waits has not begun',
-    'runs',
-    'started_at IS NULL',
-    ({ running }) => run(running, "status = 'queued'"),
-  ],
-  [
-    'an active run has started',
-    'runs',
-    'started_at IS NOT NULL',
-    ({ running }) => run(running, 'started_at = null'),
   ],
   [
     'a run is about a task under a claim, or about none',
@@ -1028,104 +159,10 @@ const GUARDS: Guard[] = [
       || jsonb_build_object('run_id', gen_random_uuid(), 'token_hash', null))).* from runs r where run_id = '${running}'`,
   ],
   [
-    'only a live run waits for messages of its agent',
-    'runs',
-    'awaiting IS NULL',
-    ({ over }) => run(over, "awaiting = '{}'"),
-  ],
-  [
-    'an agent that answers by a time is waited for',
-    'runs',
-    'answer_due_at IS NULL',
-    ({ running }) => run(running, 'answer_due_at = now()'),
-  ],
-  [
-    'the messages of an agent count from 1',
-    'run_messages',
-    'number >= 1',
-    ({ workspace }) => update('run_messages', 'number = 0', workspace),
-  ],
-  [
-    'what happens in a run counts from 1',
-    'run_events',
-    'seq >= 1',
-    ({ workspace }) => update('run_events', 'seq = 0', workspace),
-  ],
-  [
-    'what happens in a run is of one of five kinds',
-    'run_events',
-    'event_type = ANY',
-    ({ workspace }) => update('run_events', "event_type = 'gossip'", workspace),
-  ],
-  [
-    'output comes by one of three streams',
-    'run_events',
-    'stream = ANY',
-    ({ workspace }) => update('run_events', "stream = 'upstream'", workspace),
-  ],
-  [
-    'what happens in a run has one of three levels',
-    'run_events',
-    'level = ANY',
-    ({ workspace }) => update('run_events', "level = 'so-so'", workspace),
-  ],
-  [
-    'a log begins at its beginning',
-    'run_log_chunks',
-    'chunk_offset >= 0',
-    ({ workspace }) => update('run_log_chunks', 'chunk_offset = -1', workspace),
-  ],
-  [
-    'a piece of a log is not shorter than nothing',
-    'run_log_chunks',
-    'bytes >= 0',
-    ({ workspace }) => update('run_log_chunks', 'bytes = -1', workspace),
-  ],
-  [
-    'a piece of a log is of one of three streams',
-    'run_log_chunks',
-    'stream = ANY',
-    ({ workspace }) => update('run_log_chunks', "stream = 'upstream'", workspace),
-  ],
-
-  ['a mission has a goal', 'missions', "goal <> ''", mission("goal = ''")],
-  ['a mission has a title', 'missions', "title <> ''", mission("title = ''")],
-  ['a gate is not closed for less than no time', 'missions', 'closed_ms >= 0', mission('closed_ms = -1')],
-  ['the priority of a mission is 1 to 10', 'missions', 'priority <= 10', mission('priority = 11')],
-  ['the project of a mission has a number', 'missions', 'project_id >= 0', mission('project_id = -1')],
-  [
-    'a mission is in a phase of the table',
-    'missions',
-    "ARRAY['pending'",
-    mission("phase = 'nowhere', state = 'nowhere'"),
-  ],
-  [
-    'a gate is closed by known reasons',
-    'missions',
-    'closed_by <@',
-    mission("closed_by = '{unapproved,rain}'"),
-  ],
-  [
     'the state of a mission follows from its phase and its gate',
     'missions',
     '((state =',
     mission("state = 'running'"),
-  ],
-  ['what a gate lets through follows, too', 'missions', '((open_for =', mission("open_for = 'all'")],
-  ['only a running mission is retried', 'missions', 'retry_at IS NULL', mission('retry_at = now()')],
-  [
-    'no mission follows a plan that was rejected',
-    'missions',
-    'ANY (rejected_versions)',
-    mission('plan_version = 1, approved_version = 1, rejected_versions = array[1]'),
-  ],
-  ['a mission may have a task under way', 'missions', 'max_parallel >= 1', mission('max_parallel = 0')],
-  ['plans count from 1', 'missions', 'plan_version >= 1', mission('plan_version = 0')],
-  [
-    'the approved plan exists',
-    'missions',
-    'approved_version <= plan_version',
-    mission('approved_version = plan_version + 1'),
   ],
   [
     'a mission has an end exactly when it is over',
@@ -1134,176 +171,12 @@ const GUARDS: Guard[] = [
     mission(`completed_at = now(), closed_by = '{}'`),
   ],
   [
-    'nothing closes a mission that is over',
-    'missions',
-    'cardinality(closed_by) = 0',
-    mission(`phase = 'failed', state = 'failed', open_for = 'report', completed_at = now()`),
-  ],
-  [
-    'a mission runs by an approved plan',
-    'missions',
-    "phase <> 'running'",
-    mission(`phase = 'running', state = 'running', open_for = 'all'`),
-  ],
-  ...taskStates
-    .filter((state) => state !== 'failed')
-    .map(
-      (state): Guard => [
-        `there are never fewer than no tasks of a mission that are ${state}`,
-        'mission_counters',
-        `CHECK ((${state} >= 0))`,
-        ({ workspace }) => update('mission_counters', `${state} = -1`, workspace),
-      ],
-    ),
-  [
-    'optional tasks that failed are among the failed ones',
-    'mission_counters',
-    'failed_optional <= failed',
-    ({ workspace }) => update('mission_counters', 'failed_optional = 1', workspace),
-  ],
-  [
-    'agents add a hundred tasks to a mission at most',
-    'mission_counters',
-    'children <= 100',
-    ({ workspace }) => update('mission_counters', 'children = 101', workspace),
-  ],
-  [
-    'a mission never uses fewer than no tokens',
-    'mission_counters',
-    'tokens >= 0',
-    ({ workspace }) => update('mission_counters', 'tokens = -1', workspace),
-  ],
-  [
-    'a mission never costs less than nothing',
-    'mission_counters',
-    'usd >= ',
-    ({ workspace }) => update('mission_counters', 'usd = -1', workspace),
-  ],
-  ['a routine has a name', 'routines', "name <> ''", ofRoutine("name = ''")],
-  ['a routine has a goal', 'routines', "goal <> ''", ofRoutine("goal = ''")],
-  ['the missions of a routine have a title', 'routines', "title <> ''", ofRoutine("title = ''")],
-  ['the priority of a routine is from 1 to 10', 'routines', 'priority >= 1', ofRoutine('priority = 11')],
-  ['a routine is in a project or none', 'routines', 'project_id >= 0', ofRoutine('project_id = -1')],
-  ['the plan of a routine has tasks or none', 'routines', 'task_count >= 0', ofRoutine('task_count = -1')],
-  ['skipped times are counted from 0', 'routines', 'skipped_in_row >= 0', ofRoutine('skipped_in_row = -1')],
-  ['only a schedule fires', 'routines', 'next_at IS NULL', ofRoutine('schedule = null')],
-  ['a disabled routine does not fire', 'routines', 'next_at IS NULL', ofRoutine('is_enabled = false')],
-  ['a removed routine does not fire', 'routines', 'next_at IS NULL', ofRoutine('removed_at = now()')],
-  ['what waits is listed', 'routines', 'json_array_length', ofRoutine("waiting = '[1]'")],
-  ['only what waits replaces', 'routines', 'is_replacing', ofRoutine('is_replacing = true')],
-  [
-    'a scheduled time becomes one mission',
-    'routine_fires',
-    'UNIQUE (workspace_id, routine_id, scheduled_for)',
-    ({ workspace }) =>
-      `with fired as (select r.routine_id, m.mission_id from routines r join missions m using (workspace_id)
-         where workspace_id = ${workspace} and not exists (select from routine_fires f
-           where f.workspace_id = ${workspace} and f.mission_id = m.mission_id) limit 1),
-       twice as (update routine_fires set scheduled_for = '2026-01-01' where workspace_id = ${workspace})
-       insert into routine_fires (workspace_id, routine_id, mission_id, scheduled_for)
-         select ${workspace}, routine_id, mission_id, '2026-01-01' from fired`,
-  ],
-  [
     'a comment is about a task or a mission, not both',
     'comments',
     'num_nonnulls(task_id, mission_id) = 1',
     commented(
       'mission_id = (select max(mission_id) from missions m where m.workspace_id = comments.workspace_id)',
     ),
-  ],
-  ['a comment says something', 'comments', 'char_length(text)', commented("text = ''")],
-  ['a comment is not too long', 'comments', 'char_length(text)', commented("text = repeat('x', 10001)")],
-  ['a comment has an author', 'comments', "author <> ''", commented("author = ''")],
-  [
-    'a comment answers an earlier one',
-    'comments',
-    'reply_to < comment_id',
-    commented('reply_to = comment_id'),
-  ],
-  [
-    'a comment has an id of its own',
-    'comments',
-    'UNIQUE (workspace_id, uuid)',
-    ({ workspace }) => update('comments', 'uuid = (select max(uuid::text)::uuid from comments)', workspace),
-  ],
-  ['versions of reports count from 1', 'reports', 'version >= 1', reported('version = 0')],
-  ['a report has one of six types', 'reports', 'type = ANY', reported("type = 'novel'")],
-  ['a report comes from somewhere known', 'reports', 'source = ANY', reported("source = 'rumour'")],
-  ['a report has an author', 'reports', "author <> ''", reported("author = ''")],
-  ['a report says something', 'reports', 'octet_length(markdown)', reported("markdown = ''")],
-  [
-    'a report is not too long',
-    'reports',
-    'octet_length(markdown)',
-    reported("markdown = repeat('x', 1048577)"),
-  ],
-  [
-    'what is not handed in tells of an end',
-    'reports',
-    "(source = 'submitted') = (ended_seq IS NULL)",
-    reported('ended_seq = null'),
-  ],
-  ['a version of a report exists once', 'reports', 'bigint), version)', reported('version = 2')],
-  ['an end is reported on once', 'reports', 'bigint), ended_seq)', reported('ended_seq = 2')],
-  [
-    'a report has an id of its own',
-    'reports',
-    'UNIQUE (workspace_id, uuid)',
-    reported(
-      'uuid = (select uuid from reports r where r.workspace_id = reports.workspace_id and r.version = 2)',
-    ),
-  ],
-  ['a mission has no fewer reports than none', 'missions', 'report_count >= 0', mission('report_count = -1')],
-  ['versions of plans count from 1', 'mission_plans', 'version >= 1', planned('version = 0')],
-  ['a plan has tasks or none', 'mission_plans', 'task_count >= 0', planned('task_count = -1')],
-  ['an estimate is not negative', 'mission_plans', 'estimated_tokens >= 0', planned('estimated_tokens = -1')],
-  ['an estimated price is not negative', 'mission_plans', 'estimated_usd >= ', planned('estimated_usd = -1')],
-  [
-    'a task has one of four purposes',
-    'tasks',
-    'purpose = ANY',
-    ({ queued }) => task(queued, "purpose = 'fun'"),
-  ],
-  [
-    'only a verification judges a result',
-    'tasks',
-    'serves IS NOT NULL',
-    ({ queued }) => task(queued, `serves = '{"taskId":1}'`),
-  ],
-
-  ['a node belongs to the cluster', 'nodes', 'workspace_id = 0', () => 'update nodes set workspace_id = 1'],
-  [
-    'the id of the database belongs to the cluster',
-    'instance',
-    'workspace_id = 0',
-    () => 'update instance set workspace_id = 1',
-  ],
-  ['a node has a name', 'nodes', "name <> ''", () => `update nodes set name = ''`],
-  [
-    'a leader term belongs to the cluster',
-    'leader_leases',
-    'workspace_id = 0',
-    () => 'update leader_leases set workspace_id = 1',
-  ],
-  ['a leader lease has a role', 'leader_leases', "role <> ''", () => `update leader_leases set role = ''`],
-  ['terms count from 1', 'leader_leases', 'term >= 1', () => 'update leader_leases set term = 0'],
-  [
-    'an ended term has a reason',
-    'leader_leases',
-    '= (end_reason IS NULL)',
-    () => 'update leader_leases set ended_at = now()',
-  ],
-  [
-    'a term ends in one of two ways',
-    'leader_leases',
-    'end_reason = ANY',
-    () => `update leader_leases set ended_at = now(), end_reason = 'TIRED'`,
-  ],
-  [
-    'a lease is of some length',
-    'leader_leases',
-    'expires_at > renewed_at',
-    () => 'update leader_leases set expires_at = renewed_at',
   ],
   [
     'at most one term of a lease is active',
@@ -1316,14 +189,9 @@ const GUARDS: Guard[] = [
 
 const update = (table: string, set: string, workspace: number) =>
   `update ${table} set ${set} where workspace_id = ${workspace}`
-const project = (workspace: number, id: number, slug: string) =>
-  `insert into projects (workspace_id, project_id, uuid, slug, name)
-   values (${workspace}, ${id}, gen_random_uuid(), '${slug}', 'x')`
 const wakeup = (id: string, set: string) => `update wakeups set ${set} where wakeup_id = '${id}'`
 const run = (id: string, set: string) => `update runs set ${set} where run_id = '${id}'`
 const task = (id: number, set: string) => `update tasks set ${set} where id = ${id}`
-const attempted = (id: number, set: string) => `update attempts set ${set} where task_id = ${id}`
-const FORGOTTEN = 'state = null, acquired_at = null, ended_at = null, end_reason = null'
 
 describe('the database repeats the invariants', () => {
   test.each(GUARDS)('%s', async (_claim, table, words, breaking) => {
@@ -1333,12 +201,6 @@ describe('the database repeats the invariants', () => {
       code: expect.stringMatching(/^23(514|505)$/),
       constraint: guards[0]!.name,
     })
-  })
-
-  test('every constraint of the schema is tested above', async () => {
-    const shown = (c: Constraint) =>
-      GUARDS.some(([, table, words]) => c.table === table && c.definition.includes(words))
-    expect((await constraints()).filter((c) => !shown(c))).toEqual([])
   })
 
   test('a key names one task of each project, and one outside of them', async () => {
