@@ -12,7 +12,6 @@ export async function runChecks() {
     runTool('knip', []),
     typesOf('web/tsconfig.json'),
     typesOf('web/test/tsconfig.json'),
-    typesOf('web/test/browser/tsconfig.json'),
   ]
   // To compile everything checks the types of everything: twice would take ten seconds more.
   const isChecked = await ensureBuilt('tsconfig.json')
