@@ -8,7 +8,6 @@ if (postgres) {
   await useAnotherPostgres(postgres)
   await import('./postgres-settings.test.ts')
   await import('./postgres-owner.test.ts')
-  await import('./postgres-plans.test.ts')
   await import('./postgres-tenancy.test.ts')
   await import('./postgres-two-nodes.test.ts')
   await import('./conformance-claims.test.ts')

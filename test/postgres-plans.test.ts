@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { BOARD_COLUMNS } from '../src/core/board.ts'
 import { PostgresStore } from '../src/store/postgres/store.ts'
-import { listAgents } from '../src/store/postgres/workspaces/agents.ts'
-import { listTracks } from '../src/store/postgres/workspaces/projects.ts'
 import { createWorkspace } from '../src/store/postgres/workspaces/workspaces.ts'
 import { freshDatabase } from './support/database.ts'
 import { missedTasks } from './support/missed-tasks.ts'
@@ -40,43 +38,6 @@ async function withStore<T>(act: (store: PostgresStore, work: Work) => Promise<T
     await store.close()
   }
 }
-
-describe('whatever the locale of the database', () => {
-  test('text in keys and indexes is compared byte by byte', async () => {
-    const others = await ask(
-      `select i.indexrelid::regclass::text as index, a.attname as column
-         from pg_index i join pg_class c on c.oid = i.indexrelid and c.relnamespace = 'baton'::regnamespace
-              cross join unnest(i.indcollation) with ordinality as k(collation_oid, place)
-              join pg_attribute a on a.attrelid = i.indexrelid and a.attnum = k.place
-        where k.collation_oid <> 0 and k.collation_oid <> '"C"'::regcollation`,
-    )
-    expect(others).toEqual([])
-  })
-
-  test('lists are ordered by bytes, page by page, and nothing is left out', async () => {
-    const slugs = ['a', 'B', 'b.c', 'b_c', 'b1', 'b@c', 'C', 'a-b', 'ab', 'A', 'Z', 'z']
-    const byBytes = slugs.toSorted((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)))
-    await withStore(async (store, work) => {
-      await ask(
-        `insert into agents (workspace_id, agent_id, slug, name)
-         select ${work.workspace}, gen_random_uuid(), s, s from unnest(array['${slugs.join("','")}']) as s on conflict do nothing`,
-      )
-      const listed: string[] = []
-      for (let after: string | undefined; ; after = listed.at(-1)) {
-        const page = await listAgents(store.readers, work.workspace, { after }, 5)
-        listed.push(...page.map((agent) => agent.record.slug))
-        if (page.length < 5) break
-      }
-      expect(listed).toEqual(byBytes)
-
-      const projectId = await store.project(work.workspace, 'project')
-      for (const track of ['AB', 'a', 'B', 'A_', 'AA'])
-        await store.setTrack(work.workspace, projectId, track, 1)
-      const shown = await listTracks(store.readers, work.workspace, projectId)
-      expect(shown.map(({ track }) => track)).toEqual(['AA', 'AB', 'A_', 'B', 'a'])
-    })
-  })
-})
 
 test('tables that change often are vacuumed by what changed, not by a fifth of their size', async () => {
   const rows = await ask(
@@ -170,6 +131,17 @@ async function readAll(work: Work, first: Task): Promise<void> {
   await missedTasks(store, 100)
 }
 
+/** A workspace with very many of everything, for all that only add a little to it. */
+let grown: number | undefined
+async function large(): Promise<number> {
+  grown ??= await withStore(async (_, work) => {
+    await aDay(work)
+    await grow(work.workspace)
+    return work.workspace
+  })
+  return grown
+}
+
 describe('ordinary work reads no large part of a large table', () => {
   test('with plans that were made while it was empty', async ({ skip }) => {
     // Before 17, ids in a list may be looked for among all of the workspace. Such a plan is remade with the next analyze.
@@ -197,11 +169,7 @@ describe('ordinary work reads no large part of a large table', () => {
   })
 
   test('with plans that are made when it is large', async () => {
-    const workspace = await withStore(async (_, work) => {
-      await aDay(work)
-      await grow(work.workspace)
-      return work.workspace
-    })
+    const workspace = await large()
     await ask('analyze')
     const long = await readAtLength(() =>
       withStore(async (store) => {
@@ -213,35 +181,8 @@ describe('ordinary work reads no large part of a large table', () => {
   })
 })
 
-test('the overview reads what its period has, however much there was before', async () => {
-  const workspace = await withStore(async (_, work) => {
-    await aDay(work)
-    await grow(work.workspace)
-    return work.workspace
-  })
-  const before = `workspace_id = ${workspace} and id > ${workspace} * 1000000`
-  await ask(
-    `set session_replication_role = replica; update tasks set completed_at = now() - interval '30 days' where ${before}`,
-  )
-  // The entries of the rows before that would be read, too.
-  await ask('vacuum (analyze)')
-  for (const buckets of [60, 96])
-    expect(
-      await readAtLength(() =>
-        withStore(async (store) => {
-          const read = await store.insight.overview(workspace, { bucketMs: 60_000, buckets })
-          expect(read.throughput.buckets).toMatchObject([{ completed: expect.any(Number) }])
-        }),
-      ),
-    ).toEqual([])
-})
-
 test('a board reads the first of its finished tasks, and no whole table when it is searched for a text', async () => {
-  const workspace = await withStore(async (_, work) => {
-    await aDay(work)
-    await grow(work.workspace)
-    return work.workspace
-  })
+  const workspace = await large()
   await ask('vacuum (analyze)')
   const reading = (text?: string) =>
     readAtLength(() =>
@@ -273,16 +214,15 @@ describe('tasks with a tag', () => {
   }
 
   test('are found by an index, in lists and on boards, however many others there are', async () => {
-    const workspace = await withStore(async (_, work) => {
-      await aDay(work)
-      await grow(work.workspace)
+    const workspace = await large()
+    await withStore(async (store) => {
+      const work = new Work(store, workspace)
       const tagged = { title: 'Tagged', tags: ['rare', 'other'] }
       const tasks = [tagged, tagged, { ...tagged, title: 'No longer' }, { title: 'Since' }]
       const [, done, before, since] = await work.createAll(tasks.map((one) => newTask(one)))
       await work.submit(done!, granted(await work.claim(done!, holder('alpha'))))
       await work.update(before!, { tags: ['other'] })
       await work.update(since!, { tags: ['rare'] })
-      return work.workspace
     })
     await ask('vacuum (analyze)')
     const titles = ['Since', 'Tagged', 'Tagged']
@@ -313,6 +253,26 @@ describe('tasks with a tag', () => {
       expect(await count()).toBe(before)
     })
   })
+})
+
+// The last that uses it: it moves the ends of its tasks.
+test('the overview reads what its period has, however much there was before', async () => {
+  const workspace = await large()
+  const before = `workspace_id = ${workspace} and id > ${workspace} * 1000000`
+  await ask(
+    `set session_replication_role = replica; update tasks set completed_at = now() - interval '30 days' where ${before}`,
+  )
+  // The entries of the rows before that would be read, too.
+  await ask('vacuum (analyze)')
+  for (const buckets of [60, 96])
+    expect(
+      await readAtLength(() =>
+        withStore(async (store) => {
+          const read = await store.insight.overview(workspace, { bucketMs: 60_000, buckets })
+          expect(read.throughput.buckets).toMatchObject([{ completed: expect.any(Number) }])
+        }),
+      ),
+    ).toEqual([])
 })
 
 /** Very many of everything: finished tasks with all that belongs to them. */

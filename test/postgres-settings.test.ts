@@ -6,8 +6,10 @@ import { openClient } from '../src/store/postgres/connection/connect.ts'
 import { findDatabase } from '../src/store/postgres/connection/database.ts'
 import { EVERYWHERE } from '../src/store/postgres/connection/session-settings.ts'
 import { PostgresStore } from '../src/store/postgres/store.ts'
+import { listAgents } from '../src/store/postgres/workspaces/agents.ts'
+import { listTracks, setTracks } from '../src/store/postgres/workspaces/projects.ts'
 import { createWorkspace } from '../src/store/postgres/workspaces/workspaces.ts'
-import { emptyDatabase, serverUrl } from './support/database.ts'
+import { emptyDatabase, freshDatabase, serverUrl } from './support/database.ts'
 import { superuser } from './support/nodes.ts'
 import { granted, holder, outcome, Work } from './support/tasks.ts'
 
@@ -75,8 +77,8 @@ const HOSTILE: Record<string, string> = {
 
 const ask = (text: string) => superuser(serverUrl(), async (client) => (await client.query(text)).rows)
 
-async function freshUrl(): Promise<string> {
-  const database = await emptyDatabase()
+async function freshUrl(make = freshDatabase): Promise<string> {
+  const database = await make()
   undo.push(database.drop)
   return database.url
 }
@@ -84,11 +86,11 @@ async function freshUrl(): Promise<string> {
 const nameIn = (url: string) => new URL(url).pathname.slice(1)
 
 /** A database with these settings, of its own or of the user in this database. */
-async function hostileUrl(of: 'database' | 'user', settings: Record<string, string> = HOSTILE) {
+async function hostileUrl(of: 'database' | 'user', settings = HOSTILE, make = freshDatabase) {
   const user = `user_${randomUUID().replaceAll('-', '')}`
   // After its database, in which it owns everything.
   if (of === 'user') undo.push(() => ask(`drop role ${user}`))
-  const url = new URL(await freshUrl())
+  const url = new URL(await freshUrl(make))
   const since17 = (await ask('show server_version_num'))[0].server_version_num >= 170_000
   let whose = `database ${nameIn(url.href)}`
   if (of === 'user') {
@@ -144,8 +146,8 @@ describe.each(['database', 'user'] as const)('whatever a %s has set', (of) => {
     })
   })
 
-  test('work is done, and other nodes are notified', async () => {
-    const url = await hostileUrl(of)
+  test('it is set up, work is done, and other nodes are notified', async () => {
+    const url = await hostileUrl(of, HOSTILE, emptyDatabase)
     const [store, another] = [await opened(url), await opened(url)]
     const { workspaceId } = await createWorkspace(store, 'test', 'test')
     const heard = new Promise((resolve) => another.onCommit(resolve))
@@ -169,6 +171,52 @@ test('a database whose commits wait for its standbys keeps that', async () => {
   expect(settings.synchronous_commit).toBe('remote_apply')
   const { writers } = await settingsOn(url)
   expect(writers).toMatchObject({ synchronous_commit: 'remote_apply' })
+})
+
+describe('whatever the locale of the database', () => {
+  const rows = async (url: string, text: string) =>
+    superuser(url, async (client) => {
+      await client.query('set search_path = baton')
+      return (await client.query(text)).rows
+    })
+
+  test('text in keys and indexes is compared byte by byte', async () => {
+    const others = await rows(
+      await freshUrl(),
+      `select i.indexrelid::regclass::text as index, a.attname as column
+         from pg_index i join pg_class c on c.oid = i.indexrelid and c.relnamespace = 'baton'::regnamespace
+              cross join unnest(i.indcollation) with ordinality as k(collation_oid, place)
+              join pg_attribute a on a.attrelid = i.indexrelid and a.attnum = k.place
+        where k.collation_oid <> 0 and k.collation_oid <> '"C"'::regcollation`,
+    )
+    expect(others).toEqual([])
+  })
+
+  test('lists are ordered by bytes, page by page, and nothing is left out', async () => {
+    const slugs = ['a', 'B', 'b.c', 'b_c', 'b1', 'b@c', 'C', 'a-b', 'ab', 'A', 'Z', 'z']
+    const byBytes = slugs.toSorted((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)))
+    const url = await freshUrl()
+    const store = await opened(url)
+    const { workspaceId } = await createWorkspace(store, 'test', 'test')
+    await rows(
+      url,
+      `insert into agents (workspace_id, agent_id, slug, name)
+         select ${workspaceId}, gen_random_uuid(), s, s from unnest(array['${slugs.join("','")}']) as s on conflict do nothing`,
+    )
+    const listed: string[] = []
+    for (let after: string | undefined; ; after = listed.at(-1)) {
+      const page = await listAgents(store.readers, workspaceId, { after }, 5)
+      listed.push(...page.map((agent) => agent.record.slug))
+      if (page.length < 5) break
+    }
+    expect(listed).toEqual(byBytes)
+
+    const projectId = await store.project(workspaceId, 'project')
+    const tracks = ['AB', 'a', 'B', 'A_', 'AA'].map((track) => ({ track, maxAgents: 1, sequential: false }))
+    await setTracks(store, workspaceId, { projectId, slug: 'project' }, tracks, { actor: 'test' })
+    const shown = await listTracks(store.readers, workspaceId, projectId)
+    expect(shown.map(({ track }) => track)).toEqual(['AA', 'AB', 'A_', 'B', 'a'])
+  })
 })
 
 test('settings in the URL do not override those Baton sets', async () => {

@@ -17,20 +17,19 @@ let another: string | null = null
 /** As a superuser, to the Postgres of the test run, or to the one that this file makes its databases on. */
 export const serverUrl = (): string => another ?? inject('postgresUrl')
 
-/** From now on, in this file. */
+/** From now on, in this file, on a server that has a template. */
 export const makeDatabasesOn = (url: string): void => {
   another = url
 }
 
-/** Sets up one database for the whole run, from which the others are copied. */
+/** Sets up one database on this server, from which the others are copied. */
 export async function makeTemplate(url: string): Promise<void> {
   await runOn(url, `create database ${TEMPLATE}`)
   await migrate(await findDatabase(urlOf(url, TEMPLATE)), SERVER_ROLE)
 }
 
-/** A fresh database with Baton's tables in it and nothing in them; on another server, one that gets them at the first start. */
-export const freshDatabase = (): Promise<TestDatabase> =>
-  emptyDatabase(another === null ? `template ${TEMPLATE}` : '')
+/** A fresh database with Baton's tables in it and nothing in them. */
+export const freshDatabase = (): Promise<TestDatabase> => emptyDatabase(`template ${TEMPLATE}`)
 
 /** A fresh database with nothing in it, as an operator makes one. */
 export async function emptyDatabase(options = ''): Promise<TestDatabase> {

@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest'
-import { makeDatabasesOn } from './database.ts'
+import { makeDatabasesOn, makeTemplate } from './database.ts'
 import { type PostgresSettings, startPrivatePostgres } from './servers/postgres.ts'
 import { openStore } from './stores.ts'
 
@@ -9,6 +9,7 @@ import { openStore } from './stores.ts'
  */
 export async function useAnotherPostgres(bin: string, options?: PostgresSettings): Promise<void> {
   const server = await startPrivatePostgres(bin, options)
+  await makeTemplate(server.url)
   makeDatabasesOn(server.url)
   for (const kind of Object.keys(openStore)) if (kind !== 'postgres') Reflect.deleteProperty(openStore, kind)
   afterAll(() => server.stop())
