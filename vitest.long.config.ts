@@ -5,6 +5,8 @@ export default defineConfig({
   test: {
     globalSetup: ['test/support/global-setup.ts', 'test/support/browser/setup.ts'],
     include: ['test/long/*.test.ts'],
+    // Races and properties that `npm test` tries a few times: test/support/rounds.ts.
+    env: { BATON_TEST_ROUNDS: 'many' },
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 600_000,

@@ -9,6 +9,7 @@ import { CodexReader } from '../src/adapters/codex/reader.ts'
 import { GeminiReader } from '../src/adapters/gemini/reader.ts'
 import { OpencodeReader } from '../src/adapters/opencode/reader.ts'
 import { timeOf } from '../src/transcript/json.ts'
+import { rounds } from './support/rounds.ts'
 
 const folder = join(import.meta.dirname, 'contracts')
 const part = (name: string, kind: string) => readFileSync(join(folder, `${name}.${kind}`), 'utf8')
@@ -159,7 +160,7 @@ describe('parsers', () => {
           expect(JSON.parse(JSON.stringify(facts))).toEqual(facts)
         },
       ),
-      { numRuns: 500 },
+      { numRuns: rounds(100, 500) },
     )
   })
 })

@@ -16,6 +16,7 @@ import {
 } from './support/agents.ts'
 import { assign } from './support/assign.ts'
 import { databaseUrlOf, NO_COMPANY, storeKinds, superuser, until, useNodes } from './support/nodes.ts'
+import { rounds } from './support/rounds.ts'
 import { granted, handedOut, holder, newTask, outcome, type Task, tally, type Work } from './support/tasks.ts'
 import { ago, later } from './support/times.ts'
 
@@ -136,7 +137,7 @@ describe.each(kinds)('on %s', (kind) => {
 
     test('is never exceeded by claims that arrive together with heartbeats', async () => {
       const [here, there] = await nodes.pair(roomy)
-      for (let round = 0; round < 30; round++) {
+      for (let round = 0; round < rounds(6, 30); round++) {
         const slug = `agent-${round}`
         await register(here, slug, { maxConcurrentTasks: 3 })
         await heartbeat(here, slug)
@@ -223,7 +224,7 @@ describe.each(kinds)('on %s', (kind) => {
       await Promise.all([...claims.slice(0, 12), command(here), ...claims.slice(12)])
       return { work: here, tasks, events: await here.events() }
     }
-    const ROUNDS = 15
+    const ROUNDS = rounds(4, 15)
 
     test('it is paused: it is assigned nothing after that is recorded', async () => {
       for (let round = 0; round < ROUNDS; round++) {
@@ -305,7 +306,7 @@ describe.each(kinds)('on %s', (kind) => {
     })
 
     test('and a heartbeat at the same moment leave the agent alive, with all its tasks or with none of them', async () => {
-      for (let round = 0; round < 10; round++) {
+      for (let round = 0; round < rounds(3, 10); round++) {
         const [here, there] = await silent(3)
         await Promise.all([judge(here, 'alpha'), heartbeat(there, 'alpha'), judge(there, 'alpha')])
         const { state, health } = await seen(here, 'alpha')
@@ -373,7 +374,7 @@ describe.each(kinds)('on %s', (kind) => {
 describe.runIf(kinds.includes('postgres'))('on postgres alone', () => {
   const nodes = useNodes('postgres')
 
-  test('a thousand heartbeats, one by one, grow no table and leave no event', async () => {
+  test('hundreds of heartbeats, one by one, grow no table and leave no event', async () => {
     const work = await nodes.work()
     await register(work, 'alpha')
     await heartbeat(work, 'alpha')
@@ -394,13 +395,13 @@ describe.runIf(kinds.includes('postgres'))('on postgres alone', () => {
     const before = { sizes: await sizes(), events: (await work.events()).length, row: await row() }
     // A concurrent reader of the table may keep a few of its pages from being reused at once.
     const grown: number[] = []
-    for (let round = 0; round < 4; round++) {
+    for (let round = 0; round < rounds(2, 4); round++) {
       const { agent_health: begun } = Object.fromEntries(await sizes())
-      for (let i = 0; i < 250; i++)
+      for (let i = 0; i < rounds(100, 250); i++)
         await heartbeat(work, 'alpha', { step: `step ${i}`, metadata: { text: 'x'.repeat(1_000), i } })
       grown.push((await sizes()).get('agent_health')! - begun!)
     }
-    expect(Math.min(...grown), 'a round of 250 uses no more than a few pages').toBeLessThan(64 * 1024)
+    expect(Math.min(...grown), 'a round uses no more than a few pages').toBeLessThan(64 * 1024)
     for (const [name, bytes] of await sizes())
       if (name !== 'agent_health') expect(bytes, name).toBeLessThanOrEqual(before.sizes.get(name)!)
     expect(await row(), 'the wide row is left alone').toEqual(before.row)

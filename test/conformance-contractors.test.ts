@@ -22,6 +22,7 @@ import {
   planOf,
 } from './support/missions.ts'
 import { NO_COMPANY, storeKinds, useNodes } from './support/nodes.ts'
+import { rounds } from './support/rounds.ts'
 import { granted, handedOut, newTask, outcome, type Work } from './support/tasks.ts'
 
 /** Agents that are made from a template for a mission, and end with it. */
@@ -266,7 +267,7 @@ describe.each(kinds)('on %s, a contractor', (kind) => {
   test('is idle exactly when its mission is open, also if both change at once on two nodes', async () => {
     const [here, there] = await nodes.pair({}, NO_COMPANY)
     const { mission, slug, by } = await withContractor(here)
-    for (let round = 0; round < 10; round++) {
+    for (let round = 0; round < rounds(3, 10); round++) {
       const task = await finish(here, by)
       await Promise.all([follow(there, slug, mission.id), here.reset(task)])
       await passOfContractors(there)

@@ -4,6 +4,7 @@ import { NO_COMPANY, storeKinds, useNodes } from './support/nodes.ts'
 import { merge, mergeOf, partsOf } from './support/parts.ts'
 import { promotion, rejectedResult } from './support/rejected.ts'
 import type { Reply } from './support/replies.ts'
+import { rounds } from './support/rounds.ts'
 import { granted, holder, newTask, outcome, type Task, tally, type Work } from './support/tasks.ts'
 import { ago, later } from './support/times.ts'
 
@@ -119,7 +120,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     })
 
     test('is merged from parts that are unchanged since they were read, or not at all, while a part is reset', async () => {
-      for (let round = 0; round < 8; round++) {
+      for (let round = 0; round < rounds(3, 8); round++) {
         const { here, there, parent, parts } = await divided()
         for (const part of parts) await complete(here, part)
         const read = await mergeOf(here, parent, parts)
@@ -143,7 +144,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     })
 
     test('is divided or claimed, never both, while nodes race', async () => {
-      for (let round = 0; round < 8; round++) {
+      for (let round = 0; round < rounds(3, 8); round++) {
         const [here, there] = await nodes.pair(roomy, NO_COMPANY)
         const parent = await here.create()
         const [claim, division] = await Promise.all([
@@ -319,7 +320,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     })
 
     test('is promoted or another accepted, one after the other, while nodes race', async () => {
-      for (let round = 0; round < 6; round++) {
+      for (let round = 0; round < rounds(3, 6); round++) {
         const [here, there] = await nodes.pair(roomy, NO_COMPANY)
         const task = await here.create()
         const late = await rejectedResult(here, task, alpha)

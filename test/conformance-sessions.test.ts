@@ -3,6 +3,7 @@ import type { SessionOpening } from '../src/core/commands.ts'
 import { spreadBackoffMs } from '../src/core/retry.ts'
 import { NO_COMPANY, storeKinds, useNodes } from './support/nodes.ts'
 import type { Reply } from './support/replies.ts'
+import { rounds } from './support/rounds.ts'
 import { granted, handedOut, holder, newTask, outcome, type Task, tally, type Work } from './support/tasks.ts'
 import { ago, later } from './support/times.ts'
 
@@ -163,7 +164,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     })
 
     test('that ends while it claims on another node holds nothing in the end', async () => {
-      for (let round = 0; round < 5; round++) {
+      for (let round = 0; round < rounds(2, 5); round++) {
         const [here, there] = await nodes.pair(roomy, NO_COMPANY)
         await here.register('w', 50)
         const tasks = await here.createAll(Array.from({ length: 12 }, () => newTask()))
@@ -181,7 +182,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     })
 
     test('that is judged silent while it heartbeats is either lost with all it holds or alive with all of it', async () => {
-      for (let round = 0; round < 8; round++) {
+      for (let round = 0; round < rounds(3, 8); round++) {
         const [here, there] = await nodes.pair(roomy, NO_COMPANY)
         await ago(here, MINUTE).register('w', 9)
         const tasks = await here.createAll([newTask(), newTask(), newTask()])

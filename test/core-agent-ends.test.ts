@@ -20,6 +20,7 @@ import {
 } from './support/agents.ts'
 import { assign } from './support/assign.ts'
 import { manualClock } from './support/manual-clock.ts'
+import { rounds } from './support/rounds.ts'
 import { granted, type Hold, handedOut, holder, newTask, outcome, type Work } from './support/tasks.ts'
 
 /** Agents that are paused, leaving or terminated, and how much they may hold. */
@@ -376,7 +377,7 @@ describe('in any history of an agent', () => {
           record = after && { ...after }
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: rounds(300, 2_000) },
     )
     for (const state of [
       'idle',

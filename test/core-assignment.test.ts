@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type AssignableTask, type Candidate, offersFor, type WaitingKind } from '../src/core/assignment.ts'
+import { rounds } from './support/rounds.ts'
 
 /** Which agents are offered work, and in which order. */
 
@@ -125,7 +126,7 @@ describe('for any agents and any waiting work', () => {
           expect(times(offers, agent.slug)).toBeLessThanOrEqual(sum(fitting) + (kept.get(agent.slug) ?? 0))
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: rounds(300, 2_000) },
     )
   })
 
@@ -141,7 +142,7 @@ describe('for any agents and any waiting work', () => {
           offersFor(agents, context, Math.min(limit, 2)),
         )
       }),
-      { numRuns: 1_000 },
+      { numRuns: rounds(200, 1_000) },
     )
   })
 
@@ -164,7 +165,7 @@ describe('for any agents and any waiting work', () => {
           held.set(slug, held.get(slug)! + 1)
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: rounds(300, 2_000) },
     )
   })
 
@@ -183,7 +184,7 @@ describe('for any agents and any waiting work', () => {
             Math.min(roomOf(agent), kept.get(agent.slug) ?? 0),
           )
       }),
-      { numRuns: 1_000 },
+      { numRuns: rounds(200, 1_000) },
     )
   })
 })

@@ -9,6 +9,7 @@ import { ChildBody } from '../src/core/shapes/children.ts'
 import { ContinueBody, ProgressBody } from '../src/core/shapes/claims.ts'
 import { CommentBody } from '../src/core/shapes/comments.ts'
 import { AskBody } from '../src/core/shapes/people.ts'
+import { rounds } from './support/rounds.ts'
 
 /** Prompt templates: how they are parsed, what is put into them, and what people see. */
 
@@ -213,7 +214,7 @@ describe('a template is refused', () => {
         if (read.ok) renderTemplate(read.template, { 'task.id': text })
         else for (const { position } of read.problems) expect(text.slice(position)).toMatch(/^\{\{/)
       }),
-      { numRuns: 2_000 },
+      { numRuns: rounds(300, 2_000) },
     )
   })
 })

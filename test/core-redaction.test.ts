@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { KnownSecrets, Redactor, redactDeep, redactText } from '../src/core/redaction.ts'
 import { formsOf } from '../src/core/secret-forms.ts'
+import { rounds } from './support/rounds.ts'
 
 const R = '[redacted]'
 
@@ -79,7 +80,7 @@ describe('however the text is split', () => {
         expect(redactText(text, known)).toBe(expected)
         expect(inPieces(text, known, places)).toBe(expected)
       }),
-      { numRuns: 2_000 },
+      { numRuns: rounds(300, 2_000) },
     )
   })
 
@@ -128,7 +129,7 @@ describe('however the text is split', () => {
         for (const secret of known.filter((one) => one.trim().length >= 6)) expect(out).not.toContain(secret)
         expect(out.endsWith(slowly(after, [...known, ...learned]).slice(1))).toBe(true)
       }),
-      { numRuns: 2_000 },
+      { numRuns: rounds(300, 2_000) },
     )
   })
 

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isSecretName } from '../src/core/secret-names.ts'
 import { isSecretValue, looksSecret, secretsInJson } from '../src/core/secret-values.ts'
+import { rounds } from './support/rounds.ts'
 
 /** Which values are secrets: by their names, or by their shapes. */
 
@@ -113,7 +114,7 @@ describe('of all values', () => {
       fc.property(tokens, around, (token, write) => {
         expect(looksSecret(write(token))).toBe(true)
       }),
-      { numRuns: 2_000 },
+      { numRuns: rounds(300, 2_000) },
     )
   })
 
@@ -159,7 +160,7 @@ describe('of all values', () => {
       fc.property(ordinary, (value) => {
         expect([value, looksSecret(value)]).toEqual([value, false])
       }),
-      { numRuns: 2_000 },
+      { numRuns: rounds(300, 2_000) },
     )
   })
 

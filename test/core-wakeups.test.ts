@@ -13,6 +13,7 @@ import {
   type WakeupContext,
   type WakeupSource,
 } from '../src/core/runs/wakeups.ts'
+import { rounds } from './support/rounds.ts'
 
 /** Whether an agent is woken, and whether a waiting wakeup is run: the rules alone. */
 
@@ -313,7 +314,7 @@ test('any wakeup gets one answer, is never due in the past, and never violates t
       if (ask.task)
         expect(context.recently).toBeLessThan(policyOf(who.runtimeConfig).maxWakeupsPerTaskPerHour)
     }),
-    { numRuns: 2_000 },
+    { numRuns: rounds(300, 2_000) },
   )
 })
 
@@ -432,7 +433,7 @@ describe('a waiting wakeup is', () => {
         const hasRoom = who.maxConcurrentTasks === null || active < who.maxConcurrentTasks
         expect(decision.kind).toBe(hasRoom ? 'run' : 'busy')
       }),
-      { numRuns: 2_000 },
+      { numRuns: rounds(300, 2_000) },
     )
   })
 })

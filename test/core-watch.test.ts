@@ -11,6 +11,7 @@ import { assign } from './support/assign.ts'
 import { history, replayHistory } from './support/histories.ts'
 import { manualClock } from './support/manual-clock.ts'
 import { withLimits } from './support/nodes.ts'
+import { rounds } from './support/rounds.ts'
 import { granted, handedOut, holder, type Overrides, outcome, type Task, type Work } from './support/tasks.ts'
 
 const SECOND = 1_000
@@ -58,7 +59,7 @@ describe('in any history of a task', () => {
           if (reply.reason === 'MOVED') expect(record.dueAt ?? now + 1).toBeGreaterThan(now)
         })
       }),
-      { numRuns: 1_000 },
+      { numRuns: rounds(200, 1_000) },
     )
   })
 
@@ -80,7 +81,7 @@ describe('in any history of a task', () => {
           expect(record.watch ?? {}).toEqual(JSON.parse(JSON.stringify(own)))
         })
       }),
-      { numRuns: 300 },
+      { numRuns: rounds(100, 300) },
     )
   })
 })

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { GivenTwice, parsedInPieces } from '../src/http/json-pieces.ts'
+import { rounds } from './support/rounds.ts'
 
 /** JSON that is parsed in pieces, here in very short ones. */
 
@@ -35,7 +36,7 @@ test('is the same value, wherever the pieces end', () => {
       expect(inPieces).toEqual(whole)
       expect(JSON.stringify(inPieces)).toBe(JSON.stringify(whole))
     }),
-    { numRuns: 2_000 },
+    { numRuns: rounds(300, 2_000) },
   )
 })
 
@@ -62,7 +63,7 @@ test('whatever is no JSON is refused, and nothing else', () => {
         if (!(error instanceof Error)) throw error
       }
     }),
-    { numRuns: 5_000 },
+    { numRuns: rounds(500, 5_000) },
   )
 })
 

@@ -21,6 +21,7 @@ import { freshDatabase } from './support/database.ts'
 import { NO_COMPANY, superuser, until } from './support/nodes.ts'
 import { cuttableConnectionTo } from './support/proxy.ts'
 import type { Reply } from './support/replies.ts'
+import { rounds } from './support/rounds.ts'
 import { newTask, outcome } from './support/tasks.ts'
 
 /** Longer than any test: such a lease ends only when the test moves the time. */
@@ -167,7 +168,7 @@ describe('the leader lease', () => {
       () => Promise.all([requestLease(first, 'resign', a), requestLease(first, 'resign', b)]),
     ],
   ])('%s goes to exactly one of all nodes that request it, round after round', async (_, becomesFree) => {
-    for (let round = 1; round <= 20; round++) {
+    for (let round = 1; round <= rounds(5, 20); round++) {
       await becomesFree()
       const [{ max }] = await sql('select coalesce(max(term), 0)::int as max from baton.leader_leases')
       const answers = await Promise.all([
@@ -283,7 +284,7 @@ describe('a write under a term', () => {
     const leaseMs = 100
     const combiner = new Combiner(first, NO_COMPANY)
     let written = 0
-    for (let round = 1; round <= 50; round++) {
+    for (let round = 1; round <= rounds(10, 50); round++) {
       const [node, nextNode] = round % 2 ? [a, b] : [b, a]
       const { term } = await whileStoreIsUnreachable(() => requestLease(first, 'take', node, leaseMs))
       const writeOn = async () => {

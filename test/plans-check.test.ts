@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { shortestCycles } from '../src/core/graph.ts'
 import { LARGEST_PLAN_TASKS } from '../src/core/plans/plan.ts'
 import { problemsIn, WHAT_A_KEY_IS, withFields, withTasks } from './support/plan-texts.ts'
+import { rounds } from './support/rounds.ts'
 
 describe('keys', () => {
   test('that are malformed get a description of a valid key', () => {
@@ -223,7 +224,7 @@ tracks:
           })
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: rounds(300, 2000) },
     )
   })
 

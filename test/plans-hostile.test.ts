@@ -4,6 +4,7 @@ import { LARGEST_PLAN_TASKS } from '../src/core/plans/plan.ts'
 import { readPlan } from '../src/core/plans/read.ts'
 import { CODITECT_PLAN } from './support/coditect-plan.ts'
 import { firstTask, planIn, problemsIn, withFields, withTasks } from './support/plan-texts.ts'
+import { rounds } from './support/rounds.ts'
 
 describe('YAML features that a plan must not use', () => {
   test('are refused where they occur', () => {
@@ -234,7 +235,7 @@ describe('many problems', () => {
         expect(lines[0]).toBeGreaterThanOrEqual(1)
         expect(lines.at(-1)).toBeLessThanOrEqual(any.split('\n').length)
       }),
-      { numRuns: 1000 },
+      { numRuns: rounds(100, 1000) },
     )
   })
 })

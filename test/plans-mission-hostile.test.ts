@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { graphOfMission, layersOf } from '../src/core/plans/layers.ts'
 import { checkPlan, readPlan } from '../src/core/plans/read.ts'
 import { missionIn, problemsOf, problemsWith, RICH_MISSION, tasks } from './support/mission-plans.ts'
+import { rounds } from './support/rounds.ts'
 
 const nested = (levels: number): unknown => {
   let inner: unknown = 1
@@ -153,7 +154,7 @@ describe('one checker', () => {
         ).toEqual(inJson.problems.map(({ at, line, column, path }) => ({ at, path, column, line })))
         for (const { at } of inValue.problems) expect(hasPlace(same, at), at).toBe(true)
       }),
-      { numRuns: 500 },
+      { numRuns: rounds(100, 500) },
     )
   })
 

@@ -5,6 +5,7 @@ import { writePlan } from '../src/core/plans/write.ts'
 import { Slug, Tag, Title } from '../src/core/shapes/common.ts'
 import { CODITECT_PLAN } from './support/coditect-plan.ts'
 import { planIn, withFields, withoutLines, withTasks } from './support/plan-texts.ts'
+import { rounds } from './support/rounds.ts'
 
 describe('a plan that is written', () => {
   const tricky = fc.constantFrom(
@@ -177,7 +178,7 @@ describe('a plan that is written', () => {
       fc.property(plans, (plan) => {
         expect(withoutLines(planIn(writePlan(plan, format)))).toEqual(plan)
       }),
-      { numRuns: 200 },
+      { numRuns: rounds(40, 200) },
     )
   })
 

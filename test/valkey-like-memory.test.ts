@@ -20,13 +20,14 @@ import type { Store, StoredResult } from '../src/store/store.ts'
 import { missedTasks } from './support/missed-tasks.ts'
 import { batchStep } from './support/nodes.ts'
 import type { Reply } from './support/replies.ts'
+import { rounds } from './support/rounds.ts'
 import { openStore, type StoreUnderTest } from './support/stores.ts'
 import { newTask, sha256 } from './support/tasks.ts'
 
 /** The same requests at the same times on both: every request must get the same answer, at every step. */
 
 const HOUR = 3_600_000
-const SEEDS = Number(process.env.VALKEY_SEEDS ?? 12)
+const SEEDS = rounds(6, 60)
 const STEPS = 60
 
 /** Numbers that are the same for the same seed (mulberry32). */
