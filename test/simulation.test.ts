@@ -4,11 +4,11 @@ import { BUG_NAMES, notice, RARE_BUGS } from './simulation/noticed.ts'
 import { type Outcome, report, runSeed } from './simulation/run.ts'
 
 /** More of them, and what they cover: test/long/simulation.test.ts. */
-const SEEDS = 60
+const SEEDS = 30
 const LONG = 600_000
 
 /** How many of them run a second time, and how they ended the first time. */
-const TWICE = 10
+const TWICE = 4
 const first: Outcome[] = []
 
 test(`whatever goes wrong, every invariant of invariants/ holds after every step of ${SEEDS} runs`, {

@@ -16,17 +16,18 @@ export const RARE_BUGS: readonly BugName[] = [
 ]
 
 const SHOWS_AT: ShowsAt<BugName> = {
+  promotesBeside: 309,
+  continuesThoughBlocked: 127,
   countsBeforeTheLock: 120,
-  acceptsTwice: 91,
-  promotesBeside: 89,
-  leavingAgentsGetWork: 28,
-  renewsTheExpired: 25,
-  cyclesAreLeftAlone: 12,
+  acceptsTwice: 92,
+  renewsTheExpired: 79,
+  leavingAgentsGetWork: 54,
+  noFence: 22,
+  hungTasksKeepTheirPriority: 15,
+  capacityCountedOnceABatch: 13,
   countsTwice: 12,
-  continuesThoughBlocked: 12,
-  capacityCountedOnceABatch: 12,
+  cyclesAreLeftAlone: 12,
   pausedAgentsGetWork: 11,
-  noFence: 11,
 }
 
 /** The rarest shows in one run of two hundred. */
