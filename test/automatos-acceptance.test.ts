@@ -23,7 +23,6 @@ import {
   submit,
   take,
   tasksByTitle,
-  workOff,
 } from './support/http-missions.ts'
 import {
   expectRefusal,
@@ -292,19 +291,4 @@ describe('states', () => {
     await w.on(judged, 'submit', { ...fence('s-alpha', 1), result: 1 })
     expect(await w.read(judged)).toMatchObject({ state: 'verifying', board: 'review' })
   })
-})
-
-test('AC-27: the mission of another workspace, and all of it, is not found', async () => {
-  const [w, other] = [await workspace(), await workspace()]
-  const mission = await makeMission(w, [{ tempId: 'a' }])
-  const { a } = await tasksByTitle(w, mission)
-  for (const part of ['', '/tasks', '/graph', '/events', '/plan', '/plans']) {
-    expect((await w.call('GET', `/missions/${mission.id}${part}`)).status, part).toBe(200)
-    expectRefusal(await other.call('GET', `/missions/${mission.id}${part}`), 404, 'NOT_FOUND')
-  }
-  for (const act of ['approve', 'pause', 'cancel', 'retry', 'clone'])
-    expectRefusal(await actOn(other, mission, act), 404, 'NOT_FOUND')
-  expectRefusal(await other.call('GET', `/tasks/${a!.id}`), 404, 'NOT_FOUND')
-  expect(await listed(other, '/missions')).toEqual([])
-  expect(await workOff(w, 'alpha', 0)).toEqual(['a'])
 })

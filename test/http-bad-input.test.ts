@@ -8,8 +8,8 @@ import {
   send,
   takesPlan,
 } from './support/http-routes.ts'
-import { all, label, problemIn, serverUnderAttack, thingsIn } from './support/http-under-attack.ts'
-import { openWorkspace } from './support/http-workspace.ts'
+import { all, byTag, label, problemIn, serverUnderAttack, thingsIn } from './support/http-under-attack.ts'
+import { KEY, openWorkspace, type Workspace } from './support/http-workspace.ts'
 
 /**
  * What a hostile client may put into a body. The routes come from the server's own OpenAPI document, so a new one is tried
@@ -151,6 +151,31 @@ const REFUSED: Record<string, number> = {
   'POST /session/ticket': 404,
 }
 
+/** POST routes that act again when a request is repeated under its key, or answer with what is true by then. */
+const FORGETS_KEYS = [
+  'POST /session/link',
+  'POST /tasks/{id}/claim',
+  'POST /claims/batch',
+  'POST /claims/renew',
+  'POST /tasks/{id}/renew',
+  'POST /workers',
+  'POST /workers/{id}/heartbeat',
+  'POST /agents/{id}/resume',
+  'POST /agents/{id}/heartbeat',
+  'POST /agents/{id}/reset-session',
+  'POST /agents/{id}/runtime-state/reset-session',
+  'POST /sessions',
+  'POST /sessions/{id}/heartbeat',
+  'POST /keys',
+  'POST /coordinator/recover',
+]
+
+/** What was done with keys of the workspace, and not by the coordinator or by agents in the meantime. */
+const doneByKeys = async (workspace: Workspace): Promise<string[]> =>
+  (await workspace.events())
+    .filter(({ actor }: { actor: string }) => KEY.test(actor))
+    .map(({ type }: { type: string }) => type)
+
 describe('bodies', () => {
   test('of every route are in the API document, except the plan, which is text', () => {
     const silent = routes.filter(({ method, body }) => /^(POST|PUT|PATCH)$/.test(method) && body === null)
@@ -160,36 +185,52 @@ describe('bodies', () => {
   // Each in a workspace of its own.
   // The demonstration would go on writing while others look whether anything is written: demo.test.ts has it.
   test.each([...withBody, ...plans].filter(({ path }) => path !== '/demo'))(
-    '$method $path accepts the sample that the others are made from',
+    '$method $path accepts the sample that the others are made from, and a POST once under a key',
     async (route) => {
       const elsewhere = await openWorkspace(server)
       const things = await thingsIn(elsewhere, route.path.startsWith('/runs/'))
-      const key = route.path.startsWith('/workspaces') ? server.ownerKey : elsewhere.ownerKey
-      const reply = await send(server, route.method, pathTo(route, things), {
-        body: bodyFor(route, things),
-        key,
-      })
+      const isOfServer = route.path.startsWith('/workspaces')
+      const key = isOfServer ? server.ownerKey : elsewhere.ownerKey
+      const isPost = route.method === 'POST'
+      const sample = () =>
+        send(server, route.method, pathTo(route, things), {
+          body: bodyFor(route, things),
+          key,
+          ...(isPost && { headers: { 'idempotency-key': 'once' } }),
+        })
+      const reply = await sample()
       const isHeld = route.path.startsWith('/tasks/{id}/') && NOT_WHILE_HELD.test(route.path)
       const refused = isHeld ? 409 : REFUSED[label(route)]
       expect(refused ? [refused] : [200, 201, 202], reply.text).toContain(reply.status)
+      if (!isPost || isOfServer || FORGETS_KEYS.includes(label(route))) return
+      const before = await doneByKeys(elsewhere)
+      const again = await sample()
+      expect([again.status, again.text]).toEqual([reply.status, reply.text])
+      expect(await doneByKeys(elsewhere), 'what the repeat did').toEqual(before)
     },
   )
 
-  test.each(withBody)('$method $path refuses each wrong value at each place by name', async (route) => {
-    await nothingIsWrittenBy(() =>
-      all([...wrongBodies(route.body!, sampleOf(route.body!, own))], async ([body, field]) => {
-        const reply = await post(route, { body })
-        const what = `${field} in ${body.slice(0, 400)}`
-        const { code, errors } = problemIn(reply, what)
-        // Some routes accept only short bodies.
-        if (code === 'BODY_TOO_LARGE' && body.length > DEEP.length) return
-        expect([reply.status, code], what).toEqual([400, 'VALIDATION_FAILED'])
-        if (typeof field === 'string') expect(errors[0].field, what).toBe(field)
-        else expect(errors[0].field, what).toMatch(field)
-      }),
-    )
-    expect(({} as Record<string, unknown>).polluted).toBeUndefined()
-  })
+  test.each(byTag(withBody))(
+    'of %s are refused for each wrong value at each place, by name',
+    async (_, of) => {
+      const wrong = of.flatMap((route) =>
+        [...wrongBodies(route.body!, sampleOf(route.body!, own))].map((one) => [route, ...one] as const),
+      )
+      await nothingIsWrittenBy(() =>
+        all(wrong, async ([route, body, field]) => {
+          const reply = await post(route, { body })
+          const what = `${label(route)}: ${field} in ${body.slice(0, 400)}`
+          const { code, errors } = problemIn(reply, what)
+          // Some routes accept only short bodies.
+          if (code === 'BODY_TOO_LARGE' && body.length > DEEP.length) return
+          expect([reply.status, code], what).toEqual([400, 'VALIDATION_FAILED'])
+          if (typeof field === 'string') expect(errors[0].field, what).toBe(field)
+          else expect(errors[0].field, what).toMatch(field)
+        }),
+      )
+      expect(({} as Record<string, unknown>).polluted).toBeUndefined()
+    },
+  )
 
   const WHOLE: [what: string, body: string | Buffer, codes: string[], headers?: Record<string, string>][] = [
     ['an array', '[]', ['VALIDATION_FAILED']],

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { nothingIsWrittenBy, openProject, putPlan, tasksByKey } from './support/http-plans.ts'
 import { send } from './support/http-routes.ts'
-import { expectRefusal, type Json, openWorkspace, type Workspace } from './support/http-workspace.ts'
+import { expectRefusal, type Json, type Workspace } from './support/http-workspace.ts'
 import { type ServerUnderTest, startServer } from './support/server.ts'
 
 /** Plans that are refused: with all errors, by line, and without a trace. And how large one may be. */
@@ -177,23 +177,6 @@ describe('a plan is refused, with all errors by line and nothing written, when i
     })
   })
   const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
-})
-
-describe('a plan of a project that', () => {
-  test('does not exist is 404, in and out', async () => {
-    await nothingIsWrittenBy(server, async () => {
-      expectRefusal(await putPlan(w, 'nothing', inTrackA('{id: A-001-a}')), 404, 'NOT_FOUND')
-      expectRefusal(await w.call('GET', '/projects/nothing/plan'), 404, 'NOT_FOUND')
-    })
-  })
-
-  test('belongs to another workspace is 404, in and out', async () => {
-    const other = await openWorkspace(server)
-    await nothingIsWrittenBy(server, async () => {
-      expectRefusal(await putPlan(other, 'shop', inTrackA('{id: A-001-a}')), 404, 'NOT_FOUND')
-      expectRefusal(await other.call('GET', '/projects/shop/plan'), 404, 'NOT_FOUND')
-    })
-  })
 })
 
 describe('the size of a plan', () => {

@@ -1,11 +1,12 @@
 import { connect } from 'node:net'
 import { afterAll, describe, expect, test } from 'vitest'
 import { allOf, namedIn, pathTo, type Route, send, type Things } from './support/http-routes.ts'
-import { all, label, problemIn, serverUnderAttack } from './support/http-under-attack.ts'
+import { all, byTag, label, problemIn, serverUnderAttack } from './support/http-under-attack.ts'
 
 /** What a hostile client may put anywhere but into a body: ids, queries, headers, methods. */
 
-const { server, routes, w, own, other, foreign, post, nothingIsWrittenBy, close } = await serverUnderAttack()
+const { server, routes, w, own, other, foreign, post, isOfServer, nothingIsWrittenBy, close } =
+  await serverUnderAttack()
 afterAll(close)
 const withId = routes.filter(({ path }) => path.includes('{'))
 const closed = routes.filter(({ isOpen }) => !isOpen)
@@ -17,47 +18,49 @@ describe('ids', () => {
 
   /** Adapters are the same in all workspaces, and those who run the server set the limits of all. */
   const named = withId.filter(({ path }) => !/^\/(adapters|workspaces)\//.test(path))
-  test.each(named)(
-    '$method $path answers 404 to another workspace’s id and to an unknown one, wherever it is',
-    async (route) => {
-      await nothingIsWrittenBy(async () => {
-        const ones = namedIn(route).filter(canBeUnknown)
-        const wrong = [foreign, allOf(UNKNOWN)].flatMap((elsewhere) =>
-          ones.map((thing) => ({ ...own, [thing]: elsewhere[thing] })),
-        )
-        for (const things of [foreign, ...wrong])
-          expect(problemIn(await post(route, { things }), label(route))).toMatchObject({
-            status: 404,
-            code: 'NOT_FOUND',
-          })
-      })
-    },
+  test.each(byTag(named))(
+    'of %s: another workspace’s and unknown ones are answered with 404, wherever they are',
+    (_, of) =>
+      nothingIsWrittenBy(() =>
+        all(of, async (route) => {
+          const ones = namedIn(route).filter(canBeUnknown)
+          const wrong = [foreign, allOf(UNKNOWN)].flatMap((elsewhere) =>
+            ones.map((thing) => ({ ...own, [thing]: elsewhere[thing] })),
+          )
+          for (const things of [foreign, ...wrong])
+            expect(problemIn(await post(route, { things }), label(route)), label(route)).toMatchObject({
+              status: 404,
+              code: 'NOT_FOUND',
+            })
+        }),
+      ),
   )
 
   const MALFORMED = ['nonsense', '1', '..%2f..', "';--", '%0a', own.task.toUpperCase(), 'x'.repeat(201)]
   /** Reads of a task take its number, too. */
   const isNumber = ({ method, path }: Route, thing: keyof Things, id: string) =>
     id === '1' && thing === 'task' && method === 'GET' && path.startsWith('/tasks/{')
-  const refuses = (route: Route, ids: readonly string[]) =>
-    nothingIsWrittenBy(async () => {
-      for (const id of ids)
-        for (const thing of namedIn(route)) {
-          if (isNumber(route, thing, id)) continue
-          const reply = await post(route, { things: { ...own, [thing]: id } })
-          expect([400, 404], `${thing} ${id}`).toContain(problemIn(reply, id).status)
-        }
-    })
+  const refuse = (of: readonly Route[], idsFor: (route: Route) => readonly string[]) =>
+    nothingIsWrittenBy(() =>
+      all(of, async (route) => {
+        for (const id of idsFor(route))
+          for (const thing of namedIn(route)) {
+            if (isNumber(route, thing, id)) continue
+            const reply = await post(route, { things: { ...own, [thing]: id } })
+            expect([400, 404], `${label(route)}: ${thing} ${id}`).toContain(problemIn(reply, id).status)
+          }
+      }),
+    )
   /** An unused slug is one to register under. */
   const takesAnySlug = (route: Route) => label(route) === 'PUT /agents/{id}'
-  test.each(withId)('$method $path refuses malformed ids, wherever they are', (route) =>
-    refuses(
-      route,
+  test.each(byTag(withId))('of %s: malformed ones are refused, wherever they are', (_, of) =>
+    refuse(of, (route) =>
       takesAnySlug(route) ? MALFORMED.slice(2).filter((id) => !/^[0-9A-F-]{36}$/.test(id)) : MALFORMED,
     ),
   )
 
-  test.each(withId)('$method $path refuses ids with a NUL in them', (route) =>
-    refuses(route, ['%00', 'a%00b', `${own.task}%00`]),
+  test.each(byTag(withId))('of %s: those with a NUL in them are refused', (_, of) =>
+    refuse(of, () => ['%00', 'a%00b', `${own.task}%00`]),
   )
 
   test.each([
@@ -250,12 +253,24 @@ describe('queries', () => {
     },
   )
 
-  /** Nothing of the other workspace is in it. */
+  /** Nothing of the other workspace is in it, by id or by name. */
   const expectNothingForeign = ({ text }: { text: string }, except: string[] = []) => {
-    const { task, waiting, mission, runningMission, routine, report, run, session, ref } = foreign
-    const things = [task, waiting, mission, runningMission, routine, report, run, session, ref]
-    expect(things.filter((id) => !except.includes(id) && text.includes(id))).toEqual([])
+    const { track: _, adapter: __, ...things } = foreign
+    const theirs = Object.values(things).filter((name) => !except.includes(name))
+    expect(theirs.filter((name) => text.includes(name))).toEqual([])
   }
+
+  // Streams do not end: http-event-filters has them.
+  test('no read shows anything of another workspace', () =>
+    all(
+      closed.filter(({ method, path }) => method === 'GET' && !/^\/events\/(stream|ws)$/.test(path)),
+      async (route) => {
+        const needed = route.path === '/search' ? `?q=${foreign.project}` : ''
+        const reply = await post(route, { query: needed })
+        expect([200, 204, 400, 404, 409], label(route)).toContain(reply.status)
+        if (!isOfServer(route)) expectNothingForeign(reply, needed ? [foreign.project] : [])
+      },
+    ))
 
   test.each(known.filter(({ name, method }) => name === 'cursor' && method === 'GET'))(
     '$path shows nothing of another workspace, also with a cursor of that',
@@ -308,17 +323,18 @@ describe('headers and methods', () => {
     )
   })
 
-  test.each(routes.filter(({ method }) => method === 'PATCH'))(
-    '$method $path refuses an If-Match that matches nothing',
-    async (route) => {
-      await nothingIsWrittenBy(async () => {
-        for (const match of ['nonsense', '1', '"x"', '"99999999999"', '"-1"', '""', '"1000"'])
-          expect([400, 412], match).toContain(
-            problemIn(await post(route, { headers: { 'if-match': match } }), match).status,
-          )
-      })
-    },
-  )
+  test('every PATCH refuses an If-Match that matches nothing', () =>
+    nothingIsWrittenBy(() =>
+      all(
+        routes.filter(({ method }) => method === 'PATCH'),
+        async (route) => {
+          for (const match of ['nonsense', '1', '"x"', '"99999999999"', '"-1"', '""', '"1000"'])
+            expect([400, 412], `${label(route)} ${match}`).toContain(
+              problemIn(await post(route, { headers: { 'if-match': match } }), match).status,
+            )
+        },
+      ),
+    ))
 
   test('unknown methods are refused on every path', async () => {
     const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'SEARCH']

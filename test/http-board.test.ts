@@ -248,17 +248,6 @@ describe('the board', () => {
       expectRefusal(await w.call('GET', `/board?${query}`), 400, 'VALIDATION_FAILED')
     expectRefusal(await w.call('GET', '/board?project=nowhere'), 404, 'NOT_FOUND')
   })
-
-  test('shows nothing of other workspaces', async () => {
-    const [mine, other] = [await workspace(), await workspace()]
-    const { id } = await make(other, 'theirs')
-    expect((await board(mine)).columns.inbox).toMatchObject({ count: 0, items: [] })
-    expect((await mine.post('/tasks/cards', { ids: [id] })).body.items).toEqual([])
-    expect((await mine.post('/tasks/act', { act: 'cancel', ids: [id] })).body).toMatchObject({
-      done: 0,
-      items: [{ id, done: false, code: 'NOT_FOUND', state: null }],
-    })
-  })
 })
 
 test('the cards of some tasks are those of the board, and unknown tasks are left out', async () => {

@@ -70,14 +70,6 @@ describe('a heartbeat', () => {
     expect(await health(w)).toMatchObject({ status: 'healthy', progressPercent: null })
     expect(await w.events(), 'nothing happened').toEqual(events)
   })
-
-  test('of an unknown agent is 404, and registers nothing', async () => {
-    const w = await workspace()
-    expectRefusal(await heartbeat(w, 'nobody'), 404, 'NOT_FOUND')
-    expectRefusal(await heartbeat(w, '01890000-0000-7000-8000-00000000ffff'), 404, 'NOT_FOUND')
-    expect((await w.call('GET', '/agents')).body.items).toEqual([])
-  })
-
   test('of another workspace’s agent of that name has no effect here', async () => {
     const [w, elsewhere] = [await workspace(), await workspace()]
     for (const one of [w, elsewhere]) await put(one, 'alpha')

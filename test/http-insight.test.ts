@@ -352,12 +352,4 @@ describe('questions about a period', () => {
         expectRefusal(await w.call('GET', `/${what}?cursor=${cursor}`), 400, 'VALIDATION_FAILED')
     },
   )
-
-  test('telemetry knows nothing of another workspace', async () => {
-    const [w, other] = [await workspace(), await workspace()]
-    await tried(other, {}, 2, 'failed')
-    expect(await ask(w, 'telemetry')).toMatchObject({
-      ...{ agents: [], models: [], retries: [], crashes: [], failedVerifications: [] },
-    })
-  })
 })

@@ -183,13 +183,6 @@ describe('the log of a task', () => {
         errors: [{ field, message: expect.any(String) }],
       })
   })
-
-  test('of another workspace is 404', async () => {
-    const other = await openWorkspace(server)
-    expectRefusal(await other.call('GET', `/tasks/${task.id}/logs`), 404, 'NOT_FOUND')
-    expectRefusal(await say(other, task, [{ message: 'hello' }]), 404, 'NOT_FOUND')
-    expect(await logOf(w, task, '?event=note')).toHaveLength(1)
-  })
 })
 
 describe('a holder adds lines', () => {

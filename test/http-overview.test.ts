@@ -221,13 +221,4 @@ describe('the overview', () => {
     expect(body.missions).toMatchObject({ count: 12, items: { length: 10 } })
     expect(Buffer.byteLength(JSON.stringify(body))).toBeLessThan(40 * 1024)
   })
-
-  test('shows nothing of other workspaces', async () => {
-    const [mine, other] = [await workspace(), await workspace()]
-    await other.make({ title: 'theirs', verification: { kind: 'human' } })
-    await submit(other, await take(other))
-    const shown: Json = await overview(mine)
-    expect(JSON.stringify(shown)).not.toContain('theirs')
-    expect(shown).toMatchObject({ waiting: { count: 0 }, throughput: { completed: 0 } })
-  })
 })

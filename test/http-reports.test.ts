@@ -176,17 +176,6 @@ describe('handed in', () => {
       mission.version,
     )
   })
-
-  test('under an idempotency key it is written once', async () => {
-    const w = await workspace()
-    const mission = await makeMission(w, [{ tempId: 'a' }])
-    const send = () =>
-      w.post(`/missions/${mission.id}/report`, { markdown: 'Once.' }, { 'idempotency-key': 'r-1' })
-    const [one, two] = [await send(), await send()]
-    expect(two.body).toEqual(one.body)
-    expect(await listed(w, mission)).toHaveLength(1)
-  })
-
   test('many at once get versions without gaps', async () => {
     const w = await workspace()
     const mission = await makeMission(w, [{ tempId: 'a' }])

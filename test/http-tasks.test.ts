@@ -177,16 +177,18 @@ describe('an operator', () => {
     ['approve', 'completed', ['awaiting_human']],
     ['reject', 'awaiting_retry', ['awaiting_human']],
   ]
+  // One of the others will do: automatos-acceptance has all of them (AC-17).
   test.each(ACTS)(
     'can %s a task (to %s) from the right states; others say WRONG_STATE',
     async (act, to, from) => {
       const w = await workspace()
-      for (const [state, prepare] of Object.entries(inState)) {
-        const task = await prepare(w)
+      const wrong = (Object.keys(inState) as ReachableState[]).find((state) => !from.includes(state))!
+      for (const state of [...from, wrong]) {
+        const task = await inState[state](w)
         const before = await w.read(task)
         expect(before.state).toBe(state)
         const answer = await w.on(task, act, { reason: 'because' })
-        if ((from as string[]).includes(state)) {
+        if (from.includes(state)) {
           expect(answer, `${act} when ${state}`).toMatchObject({ status: 200, body: { state: to ?? state } })
           const after = await w.read(task)
           // A rejected task is due at once: Baton may have queued it between the two.

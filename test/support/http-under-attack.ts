@@ -27,6 +27,7 @@ export async function serverUnderAttack() {
     own,
     other,
     foreign,
+    isOfServer,
     /** A request that is valid except for what is given. */
     post(route: Route, { query = '', things = own, ...given }: Overrides = {}): Promise<Reply> {
       const { body = bodyFor(route, own), headers } = given
@@ -133,6 +134,13 @@ export async function everythingIn(database: pg.Client): Promise<Record<string, 
   const prints = Object.fromEntries(rows.map(({ name, print }) => [name, print as string]))
   expect(Number.parseInt(prints.tasks!, 10)).toBeGreaterThan(0)
   return prints
+}
+
+/** The routes of each tag: what they have in common is compared with the tables once for all of them. */
+export function byTag<R extends Route>(routes: readonly R[]): [tag: string, routes: R[]][] {
+  const tags = new Map<string, R[]>()
+  for (const route of routes) tags.set(route.tag, [...(tags.get(route.tag) ?? []), route])
+  return [...tags]
 }
 
 export const label = ({ method, path }: Route) => `${method} ${path}`
