@@ -12,6 +12,7 @@ import { complete, dependOn, flowOn, giveUp, sweep } from './support/depend-on.t
 import { missedTasks, skipMissedTasks } from './support/missed-tasks.ts'
 import { superuser } from './support/nodes.ts'
 import { partsOf } from './support/parts.ts'
+import { rounds } from './support/rounds.ts'
 import { granted, holder, newTask, type Task, Work } from './support/tasks.ts'
 
 const alpha = holder('alpha')
@@ -275,7 +276,7 @@ describe('the log', () => {
       return root['Shared Hit Blocks'] + root['Shared Read Blocks']
     }
     const few = await blocksRead(500)
-    const many = await blocksRead(50_000)
+    const many = await blocksRead(rounds(10_000, 50_000))
     expect(many).toBeLessThan(few * 3)
   })
 })
@@ -330,12 +331,12 @@ describe('a cycle that was written by hand', () => {
     expect(found.map(({ payload }) => payload)).toEqual([{ cycle: uuids }])
   })
 
-  test('of ten thousand tasks is found as one', async () => {
+  test('of thousands of tasks is found as one', async () => {
     const work = await newWork()
-    const count = 10_000
+    const count = rounds(2_000, 10_000)
     const tasks: Task[] = []
-    for (let made = 0; made < count; made += 5_000)
-      tasks.push(...(await work.createAll(Array.from({ length: 5_000 }, () => newTask()))))
+    for (let made = 0; made < count; made += 2_000)
+      tasks.push(...(await work.createAll(Array.from({ length: 2_000 }, () => newTask()))))
     await query(
       `insert into task_dependencies (workspace_id, task_id, depends_on, trigger_rule)
        select $1, id, on_id, 'all_success' from unnest($2::bigint[], $3::bigint[]) as e(id, on_id)`,

@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { dispatch } from '../src/executor/run.ts'
 import { until } from './support/nodes.ts'
+import { rounds } from './support/rounds.ts'
 import { granted, type Task } from './support/tasks.ts'
 import { type RunningNode, useCluster, type WakeupWorkspace } from './support/wakeups.ts'
 
@@ -207,7 +209,8 @@ test('for any kill at any time each task is done once, and no agent exceeds its 
   const slugs = Array.from({ length: 6 }, (_, i) => `agent-${i}`)
   for (const [i, slug] of slugs.entries()) await h.agent(slug, {}, { maxConcurrentTasks: 1 + (i % 2) })
   const tasks: { task: Task; agent: string }[] = []
-  for (let i = 0; i < 36; i++) tasks.push({ task: await h.work.create(), agent: slugs[i % slugs.length]! })
+  for (let i = 0; i < rounds(18, 36); i++)
+    tasks.push({ task: await h.work.create(), agent: slugs[i % slugs.length]! })
 
   let started = 0
   const startNode = async () => {
@@ -234,10 +237,12 @@ test('for any kill at any time each task is done once, and no agent exceeds its 
       await coordinate()
       // All nodes that are left, at the same time.
       await Promise.all(nodes.map((node) => node.recover()))
+      // What they started needs the machine, too.
+      await sleep(50)
     }
   }
   const killer = async () => {
-    while (killed < 5) {
+    while (killed < rounds(3, 5)) {
       const enough = h.invokedBy(...nodes).length + 3
       await until(async () => isOver || h.invokedBy(...nodes).length >= enough)
       if (isOver) return

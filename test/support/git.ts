@@ -1,5 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
 /** Real repositories in temporary folders. */
@@ -32,13 +33,29 @@ export function commit(folder: string, files: Record<string, string>, message = 
   return git(folder, 'rev-parse', 'HEAD')
 }
 
+/** A repository for each set of files, made once in this process: copying it is much less work than four calls of git. */
+const made = new Map<string, string>()
+process.once('exit', () => {
+  for (const folder of made.values()) rmSync(folder, { recursive: true, force: true })
+})
+
+function madeWith(files: Record<string, string>): string {
+  const content = JSON.stringify(files)
+  const before = made.get(content)
+  if (before) return before
+  const folder = mkdtempSync(join(tmpdir(), 'baton-repository-'))
+  made.set(content, folder)
+  git(folder, 'init', '--quiet', '--initial-branch=main')
+  commit(folder, files, 'first')
+  return folder
+}
+
 /** A repository with one commit, on the branch main. */
 export function makeRepository(
   folder: string,
   files: Record<string, string> = { 'readme.md': 'one\n' },
 ): string {
   mkdirSync(folder, { recursive: true })
-  git(folder, 'init', '--quiet', '--initial-branch=main')
-  commit(folder, files, 'first')
+  cpSync(madeWith(files), folder, { recursive: true, preserveTimestamps: true })
   return folder
 }

@@ -89,12 +89,14 @@ export function counting(store: Transactor): Transactor & { transactions: number
   return counted
 }
 
+export type Ask<T> = () => Promise<T | null | undefined | false>
+
 /**
  * Polls until the answer is yes, the longer it takes the less often: most answers come within milliseconds, and those that do
  * not would take the machine from what is asked about. The test's own time limit is the limit.
  */
-export async function until<T>(ask: () => Promise<T | null | undefined | false>): Promise<T> {
-  for (let waitMs = 5; ; waitMs = Math.min(waitMs * 1.3, 50)) {
+export async function until<T>(ask: Ask<T>, { firstMs = 5, lastMs = 200 } = {}): Promise<T> {
+  for (let waitMs = firstMs; ; waitMs = Math.min(waitMs * 1.4, lastMs)) {
     const answer = await ask()
     if (answer) return answer
     await new Promise((resolve) => setTimeout(resolve, waitMs))

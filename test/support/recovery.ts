@@ -1,6 +1,5 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, expect } from 'vitest'
 import type { EventType } from '../../src/core/events.ts'
@@ -9,6 +8,7 @@ import { type AgentProcess, type AgentSettings, launchAgents } from './agent-pro
 import { freshDatabase } from './database.ts'
 import { type Json, openWorkspace, type Workspace } from './http-workspace.ts'
 import { type Launched, launch, ownerKeyIn } from './launched.ts'
+import { type Ask, until } from './nodes.ts'
 import { CLAIMS, RESULTS } from './relations.ts'
 import { callsTo } from './server.ts'
 import { dataFolder } from './servers/data-folder.ts'
@@ -43,13 +43,7 @@ export interface ClaimRow {
 }
 
 /** Polls until the answer is yes, at a pace that leaves the machine to the processes under test. */
-export async function eventually<T>(ask: () => Promise<T | null | undefined | false>): Promise<T> {
-  for (;;) {
-    const answer = await ask()
-    if (answer) return answer
-    await sleep(50)
-  }
-}
+export const eventually = <T>(ask: Ask<T>): Promise<T> => until(ask, { firstMs: 25, lastMs: 400 })
 
 export function useProcesses() {
   let database: Awaited<ReturnType<typeof freshDatabase>>
