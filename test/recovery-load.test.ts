@@ -5,9 +5,9 @@ import { useProcesses } from './support/recovery.ts'
 const processes = useProcesses()
 
 test(
-  '100 agents do 400 tasks, each once, while processes of them are killed at any moment',
+  '100 agents do 200 tasks, each once, while processes of them are killed at any moment',
   {
     timeout: 180_000,
   },
-  () => workUnderKills(processes, { tasks: 400, kills: 3 }),
+  () => workUnderKills(processes, { tasks: 200, kills: 3 }),
 )
