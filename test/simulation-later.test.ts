@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import { reportOfRuns, runSeedOfRuns } from './simulation/runs/run.ts'
+import { rounds } from './support/rounds.ts'
 
 /** The same simulation with agents that accept their work and answer later, while their nodes die between any two commits. */
 
-const SEEDS = 25
+const SEEDS = rounds(12, 200)
 
 test(`${SEEDS} seeds of agents that answer later break no invariant, and their runs go on on other nodes`, async () => {
   const seen = new Map<string, number>()
@@ -26,5 +27,5 @@ test(`${SEEDS} seeds of agents that answer later break no invariant, and their r
     // No agent is asked twice for one run.
     expect(new Set(later.asked).size).toBe(later.asked.length)
   }
-  expect(seen.get('resumed and answered') ?? 0).toBeGreaterThan(5)
+  expect(seen.get('resumed and answered') ?? 0).toBeGreaterThan(2)
 }, 300_000)
