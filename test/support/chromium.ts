@@ -5,7 +5,14 @@ import { obtainProgram } from './servers/program.ts'
 
 /** The real browser of the test run, of the screenshots and of the benchmark. */
 
-const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+/** The one without windows first: the same engine, and much less work than a whole browser that nobody sees. */
+const NAMES = [
+  'chromium-headless-shell',
+  'chromium',
+  'chromium-browser',
+  'google-chrome',
+  'google-chrome-stable',
+]
 /** Where macOS has them. */
 const APPLICATIONS = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
@@ -21,7 +28,7 @@ export async function obtainChromium(machine: Machine = thisMachine): Promise<st
     name: 'Chromium',
     wanted: 'Chromium or Chrome',
     // Ubuntu's package of this name is a snap, which starts in no container; there somebody installs Chrome.
-    packages: [{ names: ['chromium', 'fonts-liberation'] }],
+    packages: ['chromium-headless-shell', 'chromium'].map((name) => ({ names: [name, 'fonts-liberation'] })),
     locate: () =>
       env.BATON_CHROMIUM ||
       NAMES.map((name) => find(name, machine)).find(Boolean) ||
