@@ -7,7 +7,7 @@ import { findDatabase } from '../src/store/postgres/connection/database.ts'
 import { EVERYWHERE } from '../src/store/postgres/connection/session-settings.ts'
 import { PostgresStore } from '../src/store/postgres/store.ts'
 import { listAgents } from '../src/store/postgres/workspaces/agents.ts'
-import { listTracks, setTracks } from '../src/store/postgres/workspaces/projects.ts'
+import { listTracks } from '../src/store/postgres/workspaces/projects.ts'
 import { createWorkspace } from '../src/store/postgres/workspaces/workspaces.ts'
 import { emptyDatabase, freshDatabase, serverUrl } from './support/database.ts'
 import { superuser } from './support/nodes.ts'
@@ -212,8 +212,7 @@ describe('whatever the locale of the database', () => {
     expect(listed).toEqual(byBytes)
 
     const projectId = await store.project(workspaceId, 'project')
-    const tracks = ['AB', 'a', 'B', 'A_', 'AA'].map((track) => ({ track, maxAgents: 1, sequential: false }))
-    await setTracks(store, workspaceId, { projectId, slug: 'project' }, tracks, { actor: 'test' })
+    for (const track of ['AB', 'a', 'B', 'A_', 'AA']) await store.setTrack(workspaceId, projectId, track, 1)
     const shown = await listTracks(store.readers, workspaceId, projectId)
     expect(shown.map(({ track }) => track)).toEqual(['AA', 'AB', 'A_', 'B', 'a'])
   })

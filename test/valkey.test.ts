@@ -623,8 +623,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
     const workspace = await newWorkspace()
     const work = new Work(store, workspace)
     const notes = () => raw.zrange(`{${prefix}:${workspace}}:unsettled`, 0, -1)
-    const mine = async () =>
-      (await store.missedTasks(1_000)).filter((task) => task.workspaceId === workspace)
+    const mine = async () => (await store.missedTasks(1_000)).filter((task) => task.workspaceId === workspace)
     const [first, second, alone] = await work.createAll(many(3, () => newTask()))
     const waiting = await work.create({}, [first!, second!])
     for (const task of [alone!, first!]) await work.submit(task, granted(await work.claim(task, alpha)))
@@ -670,8 +669,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
     const [part] = await work.createAll([
       newTask({ parent: { id: whole.id, uuid: whole.uuid }, merge: 'object' }),
     ])
-    const mine = async () =>
-      (await store.missedTasks(1_000)).filter((task) => task.workspaceId === workspace)
+    const mine = async () => (await store.missedTasks(1_000)).filter((task) => task.workspaceId === workspace)
     await work.submit(part!, granted(await work.claim(part!, alpha)))
     expect(await mine()).toMatchObject([{ taskId: whole.id, merge: 'object' }])
     await work.cancel(whole)
