@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { changeLimits as limitsEndpoint } from '../core/api/administration.ts'
 import * as api from '../core/api/administration.ts'
+import { instant } from '../core/instant.ts'
 import type { Limits } from '../core/limits.ts'
 import type { KeyView } from '../core/shapes/administration.ts'
 import type { AnswerOf } from '../core/shapes/common.ts'
@@ -9,7 +10,6 @@ import { actsOf, type Call, type Door } from './acts.ts'
 import { createKey, createWorkspace, revokeKey } from './keys.ts'
 import { changeLimits, limitsInUse, workspaceNamed } from './limits.ts'
 import { slugUnlessOwn } from './named-agents.ts'
-import { instant } from './views.ts'
 
 /** Limits, workspaces and keys. */
 

@@ -3,6 +3,7 @@ import { maskedConfig } from '../core/agent-config.ts'
 import { configWithModel, modelOfAgent } from '../core/agent-model.ts'
 import { Refused } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
+import { instant } from '../core/instant.ts'
 import type { AgentCommand, Heartbeat } from '../core/kinds/agent/command.ts'
 import { shownState } from '../core/kinds/agent/decide.ts'
 import type { TaskRecord } from '../core/records.ts'
@@ -32,7 +33,7 @@ import type { Execution } from './execution.ts'
 import { actingAs, requireAgent, slugOf } from './named-agents.ts'
 import type { Page } from './paging.ts'
 import { restingTogether } from './resting.ts'
-import { instant, taskView } from './views.ts'
+import { taskView } from './views.ts'
 
 /** Agents: registration, health, and operations on them. */
 

@@ -3,6 +3,7 @@ import * as api from '../core/api/comments.ts'
 import type { CommentAdded, NewComment } from '../core/comments.ts'
 import { Refused } from '../core/errors.ts'
 import { actorIn } from '../core/event-entities.ts'
+import { instant } from '../core/instant.ts'
 import type { CommentBody, CommentList, CommentView } from '../core/shapes/comments.ts'
 import type { AnswerOf } from '../core/shapes/common.ts'
 import { freshUuid } from '../kernel/fresh-uuid.ts'
@@ -15,7 +16,6 @@ import { mustBeMissionOfRun } from './missions/of-run.ts'
 import type { Page } from './paging.ts'
 import { textOf } from './said.ts'
 import { command, requireRecord } from './tasks.ts'
-import { instant } from './views.ts'
 
 /** Comments on tasks and missions. */
 

@@ -1,5 +1,6 @@
 import * as api from '../core/api/coordinator.ts'
 import { Refused } from '../core/errors.ts'
+import { instant } from '../core/instant.ts'
 import type { AnswerOf } from '../core/shapes/common.ts'
 import type * as shapes from '../core/shapes/coordinator.ts'
 import type { Caller } from '../kernel/kernel.ts'
@@ -8,7 +9,6 @@ import type { ListedNode } from '../store/server-store.ts'
 import { actsOf } from './acts.ts'
 import type { Coordination } from './coordination.ts'
 import { commandWorkspace, workspaceNamed } from './limits.ts'
-import { instant } from './views.ts'
 
 /** The coordinator and the nodes: their state, and recovery on demand. */
 

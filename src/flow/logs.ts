@@ -3,6 +3,7 @@ import * as api from '../core/api/logs.ts'
 import { Refused } from '../core/errors.ts'
 import { LOG_LEVELS, type LogLevel } from '../core/events/event.ts'
 import { type EventType, eventTypes } from '../core/events.ts'
+import { instant } from '../core/instant.ts'
 import { isNameOfBaton, levelOf, messageOf, typesAt } from '../core/log.ts'
 import type { AnswerOf } from '../core/shapes/common.ts'
 import { LineEvent, type LogEntryView, type LogQuery } from '../core/shapes/logs.ts'
@@ -11,7 +12,6 @@ import type { ServerKernel } from '../kernel/server-kernel.ts'
 import type { EventWithTask, LogFilter } from '../store/server-store.ts'
 import { actsOf } from './acts.ts'
 import { briefView, command, readTask } from './tasks.ts'
-import { instant } from './views.ts'
 
 /** Logs are views of the event log: each entry has a level and a message. */
 

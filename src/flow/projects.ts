@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import * as api from '../core/api/projects.ts'
 import { Refused } from '../core/errors.ts'
 import { uuidCarrying } from '../core/ids.ts'
+import { instant } from '../core/instant.ts'
 import type { ProjectCommand } from '../core/kinds/project/rules.ts'
 import type { AnswerOf } from '../core/shapes/common.ts'
 import type { ProjectBody, ProjectView, ProjectWithTracks, TrackBody } from '../core/shapes/projects.ts'
@@ -10,7 +11,6 @@ import { type Caller, granted } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
 import type { Project } from '../store/server-store.ts'
 import { actsOf } from './acts.ts'
-import { instant } from './views.ts'
 
 const noProject = (slug: string) =>
   new Refused('NOT_FOUND', `There is no project "${slug}" in this workspace.`)

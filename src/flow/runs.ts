@@ -1,4 +1,5 @@
 import { Refused } from '../core/errors.ts'
+import { instant } from '../core/instant.ts'
 import type { HolderRequest } from '../core/replies.ts'
 import { requestsTo } from '../core/rules/holder.ts'
 import type { Run } from '../core/runs/records.ts'
@@ -14,7 +15,6 @@ import type { NamedRun, RunFilter } from '../store/server-store.ts'
 import type { Execution } from './execution.ts'
 import { slugOf, slugUnlessOwn } from './named-agents.ts'
 import { requireRecord } from './tasks.ts'
-import { instant } from './views.ts'
 
 /** Views of runs, and operations on them. */
 

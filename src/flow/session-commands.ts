@@ -1,4 +1,5 @@
 import type { SessionCommand } from '../core/commands.ts'
+import { instant } from '../core/instant.ts'
 import type { SessionRecord } from '../core/records.ts'
 import type { LostClaim, SessionGranted, SettledClaim } from '../core/replies.ts'
 import type { AnswerOf } from '../core/shapes/common.ts'
@@ -7,7 +8,6 @@ import { freshUuid } from '../kernel/fresh-uuid.ts'
 import { type Caller, granted, type Kernel } from '../kernel/kernel.ts'
 import { renewalsIn } from './claims.ts'
 import { actingAs } from './named-agents.ts'
-import { instant } from './views.ts'
 
 /** Session commands, for any store, and their views. */
 

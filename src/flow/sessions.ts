@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto'
 import * as api from '../core/api/sessions.ts'
 import type { SessionOpening } from '../core/commands.ts'
 import { Refused } from '../core/errors.ts'
+import { instant } from '../core/instant.ts'
 import type { SessionRecord } from '../core/records.ts'
 import type { Caller } from '../kernel/kernel.ts'
 import type { ServerKernel } from '../kernel/server-kernel.ts'
 import { actsOf } from './acts.ts'
 import { namedProject } from './projects.ts'
 import { agentOfSession, commandSession, heartbeatView, sessionView } from './session-commands.ts'
-import { instant } from './views.ts'
 
 /** A session holds claims under one name. A worker is a session that declares a capacity and sends heartbeats. */
 

@@ -1,5 +1,6 @@
 import { Refused } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
+import { instant } from '../core/instant.ts'
 import type { GrantedOf } from '../core/kinds/kinds.ts'
 import { refuseLink, type SignInCommand } from '../core/kinds/sign-in/rules.ts'
 import { allRightsOf } from '../core/rules/api-key.ts'
@@ -18,7 +19,6 @@ import type { ServerKernel } from '../kernel/server-kernel.ts'
 import { hashOf, newToken } from '../store/new-key.ts'
 import type { ApiKey, BrowserSession } from '../store/server-store.ts'
 import { outcomeOf } from './many.ts'
-import { instant } from './views.ts'
 
 /** People sign in with a one-time link or a key; their session acts as that key. */
 

@@ -1,5 +1,6 @@
 import type { TaskDetails } from '../core/commands.ts'
 import { actorIn, entityOf, textOrNull } from '../core/event-entities.ts'
+import { instant } from '../core/instant.ts'
 import { trackOfQueue } from '../core/keys.ts'
 import type { TaskRecord } from '../core/records.ts'
 import type { ClaimHistoryView } from '../core/shapes/claims.ts'
@@ -15,25 +16,6 @@ import type { EventWithTask, LargeDetail } from '../store/server-store.ts'
 import type { StoredClaim, StoredResult, StoredTask } from '../store/store.ts'
 
 /** Records as API answers. */
-
-/** Tasks of one batch share their timestamps, so most texts are formatted once and cached here. */
-const CACHED = 256
-const cachedMs = new Float64Array(CACHED).fill(Number.NaN)
-const cachedText: string[] = []
-
-export function instant(ms: number): string
-export function instant(ms: number | null): string | null
-export function instant(ms: number | null): string | null {
-  if (ms === null) return null
-  const place = ms % CACHED
-  if (cachedMs[place] === ms) return cachedText[place]!
-  const text = new Date(ms).toISOString()
-  if (place >= 0) {
-    cachedMs[place] = ms
-    cachedText[place] = text
-  }
-  return text
-}
 
 type Brief = AnswerOf<typeof BriefTask>
 type Task = AnswerOf<typeof TaskView>

@@ -3,6 +3,7 @@ import type { TaskCommand } from '../core/commands.ts'
 import { Refused } from '../core/errors.ts'
 import { originOf } from '../core/events.ts'
 import { isUuid } from '../core/ids.ts'
+import { instant } from '../core/instant.ts'
 import { CONTINUATION_DELAY_MS } from '../core/retry.ts'
 import type { Wakeup } from '../core/runs/records.ts'
 import { requestWakeups, type WakeupRequest } from '../core/runs/request-wakeups.ts'
@@ -18,7 +19,6 @@ import { type Caller, principalOf } from '../kernel/kernel.ts'
 import type { RunKernel, ServerKernel } from '../kernel/server-kernel.ts'
 import { slugOf, slugUnlessOwn, unlessOwn } from './named-agents.ts'
 import { command, taskIdOf } from './tasks.ts'
-import { instant } from './views.ts'
 
 /** Every wakeup of an agent goes through here: from people, assignments, timers and other programs. */
 

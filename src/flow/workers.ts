@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
 import * as api from '../core/api/workers.ts'
 import { Refused } from '../core/errors.ts'
+import { instant } from '../core/instant.ts'
 import type { AnswerOf, ListAnswer } from '../core/shapes/common.ts'
 import type { DrainAnswer, SessionView, WorkerBody, WorkerHeartbeatAnswer } from '../core/shapes/sessions.ts'
 import type { Caller, Kernel } from '../kernel/kernel.ts'
@@ -10,7 +11,6 @@ import { runMany } from './claims.ts'
 import { namedProject } from './projects.ts'
 import { agentOfSession, commandSession, heartbeatView, sessionView } from './session-commands.ts'
 import { sessionName } from './sessions.ts'
-import { instant } from './views.ts'
 
 /** Workers (ADE 4): sessions with a declared capacity. They lose their claims when their heartbeats stop. */
 

@@ -1,11 +1,11 @@
 import { idCarriedBy } from '../../core/ids.ts'
+import { instant } from '../../core/instant.ts'
 import type { Card } from '../../core/shapes/board.ts'
 import type { AnswerOf } from '../../core/shapes/common.ts'
 import { TASK_STATES } from '../../core/states.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import type { CardRow, LackingWork } from '../../store/server-store.ts'
-import { instant } from '../views.ts'
 
 const AWAITS = {
   review: 'result',

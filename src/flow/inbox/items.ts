@@ -1,9 +1,9 @@
 import { Refused } from '../../core/errors.ts'
 import { idCarriedBy } from '../../core/ids.ts'
+import { instant } from '../../core/instant.ts'
 import type { AnswerOf } from '../../core/shapes/common.ts'
 import type { Decision, InboxItem } from '../../core/shapes/inbox.ts'
 import type { InboxRow } from '../../store/server-store.ts'
-import { instant } from '../views.ts'
 
 /** Items of the inbox: their ids, and what may be done. There is no table of them: each is read from what it is about. */
 

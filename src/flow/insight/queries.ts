@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { AskedQuery } from '../../core/api/insight.ts'
 import * as api from '../../core/api/insight.ts'
+import { instant } from '../../core/instant.ts'
 import { messageOf } from '../../core/log.ts'
 import type { DurationGroup } from '../../core/outcomes.ts'
 import { countVerdicts } from '../../core/overruled.ts'
@@ -12,7 +13,6 @@ import type { Asked, Bottleneck, FinishedTask } from '../../store/server-store.t
 import { actsOf } from '../acts.ts'
 import { periodIn, wantedId } from '../asked.ts'
 import type { Page } from '../paging.ts'
-import { instant } from '../views.ts'
 import { search } from './search.ts'
 
 /** Failures, durations, retries and bottlenecks of a workspace within a period (Automatos 6.6), and figures on them (6.11). */

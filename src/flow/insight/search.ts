@@ -1,11 +1,11 @@
 import { idCarriedBy, uuidsFrom } from '../../core/ids.ts'
+import { instant } from '../../core/instant.ts'
 import type { AnswerOf } from '../../core/shapes/common.ts'
 import type { SearchAnswer } from '../../core/shapes/insight.ts'
 import { parseTaskName } from '../../core/task-names.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import type { Found } from '../../store/server-store.ts'
-import { instant } from '../views.ts'
 
 /** Fewer letters are the beginning of every id. */
 const SHORTEST_ID = 4

@@ -1,9 +1,9 @@
+import { instant } from '../../core/instant.ts'
 import type { AnswerOf } from '../../core/shapes/common.ts'
 import type { MissionTimeline, TimelineColumns } from '../../core/shapes/insight.ts'
 import { segmentsOf } from '../../core/timeline.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { ServerKernel } from '../../kernel/server-kernel.ts'
-import { instant } from '../views.ts'
 import { requireMission } from './missions.ts'
 
 /** What the tasks of a mission did when, one segment after the other. */

@@ -1,3 +1,4 @@
+import { instant } from '../../core/instant.ts'
 import { taskCount } from '../../core/kinds/mission/counts.ts'
 import type { MissionRecord, PlanVersion } from '../../core/kinds/mission/record.ts'
 import { hasProposal } from '../../core/kinds/mission/replan.ts'
@@ -5,7 +6,7 @@ import { costText, knownCost } from '../../core/kinds/mission/spending.ts'
 import { MISSION_STATES, stateOf } from '../../core/kinds/mission/states.ts'
 import type { AnswerOf } from '../../core/shapes/common.ts'
 import type { MissionView, PlanVersionView } from '../../core/shapes/missions.ts'
-import { durationMs, instant } from '../views.ts'
+import { durationMs } from '../views.ts'
 
 /** Missions as API answers. */
 

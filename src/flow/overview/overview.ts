@@ -1,4 +1,5 @@
 import * as api from '../../core/api/overview.ts'
+import { instant } from '../../core/instant.ts'
 import { OVERVIEW_WINDOWS, type OverviewWindow } from '../../core/overview.ts'
 import type { AnswerOf } from '../../core/shapes/common.ts'
 import type { Overview } from '../../core/shapes/overview.ts'
@@ -8,7 +9,6 @@ import type { ServerKernel } from '../../kernel/server-kernel.ts'
 import type { ListedNode, OverviewRead } from '../../store/server-store.ts'
 import { actsOf } from '../acts.ts'
 import { itemView } from '../inbox/items.ts'
-import { instant } from '../views.ts'
 
 /** A workspace at a glance. */
 

@@ -1,9 +1,9 @@
+import { instant } from '../../core/instant.ts'
 import type { RoutineRecord } from '../../core/kinds/routine/record.ts'
 import { nextOf } from '../../core/kinds/routine/schedule.ts'
 import type { AnswerOf } from '../../core/shapes/common.ts'
 import type { RoutineRunView, RoutineView } from '../../core/shapes/routines.ts'
 import type { ListedRoutine, MissionFigures, RoutineMission } from '../../store/server-store.ts'
-import { instant } from '../views.ts'
 
 /** Routines as API answers. */
 
