@@ -12,11 +12,11 @@ const PURE = [
   'test/{config,executor-excerpt}.test.ts',
   'test/core*.test.ts',
   'test/{bench-report,docs,documents,event-payloads,tidy,told,ttl-cache}.test.ts',
-  'test/logs-settings.test.ts',
+  'test/logs/settings.test.ts',
   'test/plans-*.test.ts',
   'test/{transcript-*,run-log-search}.test.ts',
   'test/simulation{,-runs,-missions,-later}.test.ts',
-  'test/work-loop.test.ts',
+  'test/queue/work-loop.test.ts',
 ]
 
 /**

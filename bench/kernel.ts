@@ -1,5 +1,5 @@
-import type { TaskCommand } from '../src/core/commands.ts'
 import { Combiner } from '../src/kernel/combiner.ts'
+import type { TaskCommand } from '../src/kinds/task/command.ts'
 import type { Reply } from '../test/support/replies.ts'
 import { closedLoop, type Measured, openLoop } from './drive.ts'
 import { type Bed, type Lot, uuidOf } from './setup.ts'

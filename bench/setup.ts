@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { uuidCarrying } from '../src/core/ids.ts'
+import { PostgresStore } from '../src/door/postgres/store.ts'
 import { startEmbeddedPostgres } from '../src/embedded-postgres/start.ts'
-import { PostgresStore } from '../src/store/postgres/store.ts'
-import { createWorkspace } from '../src/store/postgres/workspaces/workspaces.ts'
+import { createWorkspace } from '../src/kinds/workspace/postgres/reads.ts'
+import { uuidCarrying } from '../src/pure/ids.ts'
 
 /** Tasks made for measuring: consecutive ids, with UUIDs that can be computed from them. */
 export interface Lot {

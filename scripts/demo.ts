@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readConfig } from '../src/config.ts'
-import type { EventType } from '../src/core/events.ts'
-import { messageOf } from '../src/core/log.ts'
+import type { EventType } from '../src/kinds/events.ts'
+import { messageOf } from '../src/kinds/log.ts'
 import { start } from '../src/start.ts'
 
 /**

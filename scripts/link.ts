@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readConfig } from '../src/config.ts'
-import { StartRefused } from '../src/core/refusal.ts'
+import { StartRefused } from '../src/pure/refusal.ts'
 
 /** Prints a one-time link that signs in to a running Baton: with BATON_API_KEY, or as the owner whose key is in the data folder. */
 

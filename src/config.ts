@@ -1,7 +1,7 @@
 import { isAbsolute, resolve } from 'node:path'
 import { z } from 'zod'
-import type { AgentPolicy } from './core/agent-policy.ts'
-import { StartRefused } from './core/refusal.ts'
+import type { AgentPolicy } from './kinds/agent/rules/allowed-on-node.ts'
+import { StartRefused } from './pure/refusal.ts'
 
 /** All settings. Read once, here; no other code reads the environment. */
 export interface Config {

@@ -1,10 +1,10 @@
 import { open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import { StartRefused } from './core/refusal.ts'
-import { newSecret } from './store/new-key.ts'
-import type { PostgresStore } from './store/postgres/store.ts'
-import { createKey, findKey, listKeys } from './store/postgres/workspaces/keys.ts'
-import { ensureFirstWorkspace, FIRST_WORKSPACE } from './store/postgres/workspaces/workspaces.ts'
+import type { PostgresStore } from './door/postgres/store.ts'
+import { newSecret } from './kernel/store/new-key.ts'
+import { createKey, findKey, listKeys } from './kinds/key/postgres/reads.ts'
+import { ensureFirstWorkspace, FIRST_WORKSPACE } from './kinds/workspace/postgres/reads.ts'
+import { StartRefused } from './pure/refusal.ts'
 
 /**
  * At the first start: creates a workspace, and its owner key in the data folder, readable only by the user. A workspace that

@@ -1,5 +1,5 @@
 import { readConfig } from './config.ts'
-import { StartRefused } from './core/refusal.ts'
+import { StartRefused } from './pure/refusal.ts'
 import { start } from './start.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs'
 import { lstat, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { StartRefused } from './core/refusal.ts'
+import { StartRefused } from './pure/refusal.ts'
 
 /**
  * A user who can write to the data folder can run programs as Baton's user, and a user who can read the owner key has all

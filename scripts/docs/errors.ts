@@ -1,7 +1,7 @@
-import { ERRORS } from '../../src/core/errors.ts'
+import { ERRORS } from '../../src/pure/errors.ts'
 import { code, madeFrom, page, table } from './markdown.ts'
 
-const SOURCE = 'src/core/errors.ts'
+const SOURCE = 'src/pure/errors.ts'
 
 /** Advice for clients, by status. A status without advice fails the generator. */
 const ADVICE: Record<number, string> = {

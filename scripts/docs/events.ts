@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { EVENTS, type EventType, eventTypes } from '../../src/core/events.ts'
-import { levelOf } from '../../src/core/log.ts'
-import { TASK_TRANSITIONS, type TransitionName } from '../../src/core/states.ts'
+import { EVENTS, type EventType, eventTypes } from '../../src/kinds/events.ts'
+import { levelOf } from '../../src/kinds/log.ts'
+import { TASK_TRANSITIONS, type TransitionName } from '../../src/pure/states.ts'
 import { code, madeFrom, page, table } from './markdown.ts'
 import { initialStates } from './state-machines.ts'
 
-const SOURCE = 'src/core/events/all.ts'
+const SOURCE = 'src/kinds/all-events.ts'
 
 interface Shape {
   type?: string | string[]

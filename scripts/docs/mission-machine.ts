@@ -5,12 +5,12 @@ import {
   MISSION_TRANSITIONS,
   missionStates,
   NEW,
-} from '../../src/core/kinds/mission/states.ts'
+} from '../../src/kinds/mission/states.ts'
 import { code, codes, diagramOf, fenced, table } from './markdown.ts'
 
 /** The part of docs/state-machines.md about missions. */
 
-export const MISSION_SOURCE = 'src/core/kinds/mission/states.ts'
+export const MISSION_SOURCE = 'src/kinds/mission/states.ts'
 
 const REASONS = {
   unapproved: 'Its plan waits for approval.',

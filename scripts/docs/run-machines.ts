@@ -8,12 +8,12 @@ import {
   WAKEUP_END_OF,
   WAKEUP_STATES,
   WAKEUP_TRANSITIONS,
-} from '../../src/core/runs/states.ts'
+} from '../../src/kinds/run/states.ts'
 import { code, codes, diagramOf, fenced, type Transitions, table } from './markdown.ts'
 
 /** The part of docs/state-machines.md about runs, wakeups and what agents keep between runs. */
 
-export const RUN_SOURCE = 'src/core/runs/states.ts'
+export const RUN_SOURCE = 'src/kinds/run/states.ts'
 
 export const runMachines = (): string[] => [
   '## Run',

@@ -1,5 +1,6 @@
-import type { NewTask } from '../../src/core/commands.ts'
-import { createTask } from '../../src/core/rules/create.ts'
+import type { NewTask } from '../../src/kinds/task/command.ts'
+import { createTask } from '../../src/kinds/task/rules/create.ts'
+import { countOf, outcomeOf } from '../../src/kinds/task/rules/upstream-counts.ts'
 import {
   CLAIM_ENDS,
   CLAIM_STATES,
@@ -10,13 +11,12 @@ import {
   type TaskState,
   type TransitionName,
   taskStates,
-} from '../../src/core/states.ts'
-import { countOf, outcomeOf } from '../../src/core/upstream.ts'
+} from '../../src/pure/states.ts'
 import { code, codes, fenced, madeFrom, page, table } from './markdown.ts'
 import { MISSION_SOURCE, missionMachine } from './mission-machine.ts'
 import { RUN_SOURCE, runMachines } from './run-machines.ts'
 
-const SOURCE = 'src/core/states.ts'
+const SOURCE = 'src/pure/states.ts'
 
 const WHO = {
   holder: 'the current holder of the task, or the last one',

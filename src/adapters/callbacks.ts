@@ -1,4 +1,4 @@
-import type { CallbackMessage } from '../core/shapes/callbacks.ts'
+import type { CallbackMessage } from '../kinds/run/shapes/callbacks.ts'
 
 /** Messages of agents that answer later, on their way to the waiting run. */
 

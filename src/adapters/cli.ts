@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { wholeJson } from '../core/json-in-text.ts'
+import { wholeJson } from '../pure/json-in-text.ts'
 import type { Json } from '../transcript/json.ts'
 import type { Tokens } from '../transcript/usage.ts'
 import { failureOf } from './child/failure.ts'

@@ -1,4 +1,4 @@
-import { agentStateIn } from '../core/runs/agent-state.ts'
+import { agentStateIn } from '../kinds/run/rules/agent-state.ts'
 import { objectIn } from '../transcript/json.ts'
 import { failed } from './config.ts'
 import type { Exchange } from './http-exchange.ts'

@@ -1,4 +1,4 @@
-import { agentStateIn, MOST_STATE_BYTES } from '../core/runs/agent-state.ts'
+import { agentStateIn, MOST_STATE_BYTES } from '../kinds/run/rules/agent-state.ts'
 import { type Json, objectIn } from '../transcript/json.ts'
 import type { KnownEvents, ReadFromLog, StatusColor, TokenUsage } from './protocol.ts'
 import {

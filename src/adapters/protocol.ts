@@ -1,7 +1,7 @@
-import type { RunErrorCode } from '../core/runs/outcomes.ts'
-import type { StatusColor } from '../core/runs/status-colors.ts'
-import type { TokenUsage, UsageBasis } from '../core/runs/usage.ts'
-import type { TriggerDetail, WakeupSource } from '../core/runs/wakeups.ts'
+import type { RunErrorCode } from '../kinds/run/rules/outcomes.ts'
+import type { StatusColor } from '../kinds/run/rules/status-colors.ts'
+import type { TokenUsage, UsageBasis } from '../kinds/run/rules/usage.ts'
+import type { TriggerDetail, WakeupSource } from '../kinds/run/rules/wakeups.ts'
 
 /**
  * agent-run/v1: the interface of an adapter. It gets a prompt, a folder and the stored state of the last run, runs its

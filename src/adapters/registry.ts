@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { StartRefused } from '../core/refusal.ts'
+import { StartRefused } from '../pure/refusal.ts'
 import { isObject } from '../transcript/json.ts'
 import { COMMAND } from './command.ts'
 import { type AgentRunAdapter, PROTOCOL_VERSION } from './protocol.ts'

@@ -1,4 +1,4 @@
-import { STATUS_COLORS } from '../core/runs/status-colors.ts'
+import { STATUS_COLORS } from '../kinds/run/rules/status-colors.ts'
 import { isObject, type Json } from '../transcript/json.ts'
 import type { StatusColor, TokenUsage } from './protocol.ts'
 

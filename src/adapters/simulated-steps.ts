@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { runErrorCodes } from '../core/runs/outcomes.ts'
-import { STATUS_COLORS } from '../core/runs/status-colors.ts'
+import { runErrorCodes } from '../kinds/run/rules/outcomes.ts'
+import { STATUS_COLORS } from '../kinds/run/rules/status-colors.ts'
 
 const Count = z.int().min(0).max(Number.MAX_SAFE_INTEGER)
 const Text = z.string().max(10_000)

@@ -1,6 +1,6 @@
-import type { Api } from '../core/api/all.ts'
-import type { AnswerOfEndpoint, Endpoint, InputOf } from '../core/api/endpoint.ts'
-import type { ReadonlyLists } from '../core/shapes/common.ts'
+import type { Api } from '../kinds/api.ts'
+import type { AnswerOfEndpoint, Endpoint, InputOf } from '../pure/endpoint.ts'
+import type { ReadonlyLists } from '../pure/shapes.ts'
 
 /** The types of calls, by method and path. */
 

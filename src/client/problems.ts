@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../core/errors.ts'
+import type { ErrorCode } from '../pure/errors.ts'
 
 /** How a request can fail: it is refused, or there is no answer. */
 

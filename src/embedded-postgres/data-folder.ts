@@ -1,7 +1,7 @@
 import { constants, lstatSync } from 'node:fs'
 import { access, chmod, lchown, mkdir, readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { StartRefused } from '../core/refusal.ts'
+import { StartRefused } from '../pure/refusal.ts'
 import type { Account } from './account.ts'
 
 /** Creates the folder if necessary, and returns its real path. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { link, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { StartRefused } from '../core/refusal.ts'
+import { StartRefused } from '../pure/refusal.ts'
 import { isAlive, ownIdentity, ownRealm, type ProcessIdentity } from './process-identity.ts'
 
 export interface FolderLock {

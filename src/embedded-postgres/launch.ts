@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { StartRefused } from '../core/refusal.ts'
+import { StartRefused } from '../pure/refusal.ts'
 import { type Account, canEnter } from './account.ts'
 
 export type Launch = (program: string, args: string[]) => ChildProcessWithoutNullStreams

@@ -13,7 +13,7 @@ import {
   symlink,
 } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { StartRefused } from '../core/refusal.ts'
+import { StartRefused } from '../pure/refusal.ts'
 import { type Account, canRun } from './account.ts'
 import { finished, launcher } from './launch.ts'
 

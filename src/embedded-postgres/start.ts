@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { StartRefused } from '../core/refusal.ts'
+import { StartRefused } from '../pure/refusal.ts'
 import { accountForPostgres } from './account.ts'
 import { findBinaries } from './binaries.ts'
 import { createCluster, passwordOf } from './cluster.ts'

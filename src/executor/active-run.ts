@@ -1,15 +1,21 @@
 import type { AdapterHooks } from '../adapters/protocol.ts'
-import { Refused } from '../core/errors.ts'
-import { type KnownSecrets, redactDeep, redactText } from '../core/redaction.ts'
-import type { HolderRequest } from '../core/replies.ts'
-import { renewAfterMs } from '../core/retry.ts'
-import { plainJson, plainText, plainUsage } from '../core/runs/answers.ts'
-import { acceptWork } from '../core/runs/callbacks.ts'
-import type { Stop } from '../core/runs/ending.ts'
-import type { TokenUsage } from '../core/runs/usage.ts'
-import { elapsed, type Heard, heard, type WatchdogReport, type WatchdogState } from '../core/runs/watchdog.ts'
-import { renewTask, reportProgress } from '../flow/claims.ts'
-import type { ProcessIdentity } from '../store/run-store.ts'
+import type { ProcessIdentity } from '../kernel/store/run-store.ts'
+import type { HolderRequest } from '../kinds/replies.ts'
+import { plainJson, plainText, plainUsage } from '../kinds/run/rules/answers.ts'
+import { acceptWork } from '../kinds/run/rules/callbacks.ts'
+import type { Stop } from '../kinds/run/rules/ending.ts'
+import type { TokenUsage } from '../kinds/run/rules/usage.ts'
+import {
+  elapsed,
+  type Heard,
+  heard,
+  type WatchdogReport,
+  type WatchdogState,
+} from '../kinds/run/rules/watchdog.ts'
+import { renewTask, reportProgress } from '../kinds/task/acts/claims.ts'
+import { renewAfterMs } from '../kinds/task/rules/retry.ts'
+import { Refused } from '../pure/errors.ts'
+import { type KnownSecrets, redactDeep, redactText } from '../pure/secrets/redaction.ts'
 import { AddedTasks } from './added-tasks.ts'
 import type { ExecutorContext } from './context.ts'
 import { asAgent, type Held, lengthenLease } from './holding.ts'

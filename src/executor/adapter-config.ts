@@ -1,4 +1,4 @@
-import type { AgentRecord } from '../core/records.ts'
+import type { AgentRecord } from '../kinds/task/record.ts'
 
 /** The settings of an agent's adapter; none are the same as empty ones. */
 export const configOf = ({ adapterConfig }: Pick<AgentRecord, 'adapterConfig'>) =>

@@ -1,7 +1,7 @@
 import type { AdapterInvokeResult } from '../adapters/protocol.ts'
-import { Refused } from '../core/errors.ts'
-import { ChildFields } from '../core/shapes/children.ts'
-import { addChild } from '../flow/missions/children.ts'
+import { ChildFields } from '../kinds/mission/shapes/children.ts'
+import { addChild } from '../kinds/task/acts/children.ts'
+import { Refused } from '../pure/errors.ts'
 import type { ExecutorContext } from './context.ts'
 import { asAgent, type Held } from './holding.ts'
 

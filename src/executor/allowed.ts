@@ -1,7 +1,7 @@
 import type { AgentRunAdapter } from '../adapters/protocol.ts'
-import { mayUseAdapter, type Objection, objectionsTo } from '../core/agent-policy.ts'
-import type { AgentRecord } from '../core/records.ts'
-import { FIRST_WORKSPACE } from '../store/server-store.ts'
+import { FIRST_WORKSPACE } from '../door/server-store.ts'
+import { mayUseAdapter, type Objection, objectionsTo } from '../kinds/agent/rules/allowed-on-node.ts'
+import type { AgentRecord } from '../kinds/task/record.ts'
 import type { ExecutorContext } from './context.ts'
 import { isInDataFolder, rootBeside } from './folders/places.ts'
 

@@ -1,7 +1,7 @@
 import type { Callbacks, Expected, Heard } from '../adapters/callbacks.ts'
-import { callbacksRead, expectCallbacks } from '../core/runs/callbacks.ts'
-import type { RunMessage, RunStore } from '../store/run-store.ts'
-import { StoreUnavailable } from '../store/store.ts'
+import type { RunMessage, RunStore } from '../kernel/store/run-store.ts'
+import { StoreUnavailable } from '../kernel/store/store.ts'
+import { callbacksRead, expectCallbacks } from '../kinds/run/rules/callbacks.ts'
 import type { StoreRetry } from './store-retry.ts'
 import { sleep, type Timers } from './timers.ts'
 

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os'
 import { lookUp } from '../adapters/child/lookup.ts'
 import type { AgentRunAdapter, ProbeCheck } from '../adapters/protocol.ts'
-import type { FoundCli } from '../flow/execution.ts'
+import type { FoundCli } from '../door/execution.ts'
 import { TtlCache } from '../kernel/ttl-cache.ts'
 import { defaultCommandOf } from './allowed.ts'
 import type { ExecutorContext } from './context.ts'

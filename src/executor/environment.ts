@@ -1,7 +1,7 @@
 import type { AgentRunAdapter } from '../adapters/protocol.ts'
-import { matches } from '../core/agent-policy.ts'
-import { partsOfHeader, partsOfValue } from '../core/secret-parts.ts'
-import { isSecretValue, secretsInJsonText } from '../core/secret-values.ts'
+import { matches } from '../kinds/agent/rules/allowed-on-node.ts'
+import { partsOfHeader, partsOfValue } from '../pure/secrets/parts.ts'
+import { isSecretValue, secretsInJsonText } from '../pure/secrets/values.ts'
 
 /** The environment of agents' programs: only the variables listed here and those of their settings. */
 

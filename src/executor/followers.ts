@@ -1,4 +1,4 @@
-import type { NodeMessage } from '../store/node-messages.ts'
+import type { NodeMessage } from '../kernel/store/node-messages.ts'
 import type { Timers } from './timers.ts'
 
 /** Which output the readers of other nodes want, as those nodes say. A node that says nothing for a while wants nothing. */

@@ -1,7 +1,7 @@
 import type { BigIntStats } from 'node:fs'
 import { constants } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
-import { isSecretValue, secretsInJson } from '../core/secret-values.ts'
+import { isSecretValue, secretsInJson } from '../pure/secrets/values.ts'
 
 /** The file in which an agent's program keeps its login. Programs renew their tokens in the middle of a run. */
 

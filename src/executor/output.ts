@@ -1,6 +1,6 @@
-import { Redactor } from '../core/redaction.ts'
 import type { LiveOutput } from '../kernel/live-output.ts'
 import type { LogEntry, LogStream, LogSummary, RunLogHandle, RunLogStore } from '../logs/protocol.ts'
+import { Redactor } from '../pure/secrets/redaction.ts'
 import { EXCERPT_BYTES, Excerpt } from './excerpt.ts'
 import type { RunSecrets } from './run-secrets.ts'
 import type { Timers } from './timers.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Run } from '../core/runs/records.ts'
+import type { Run } from '../kinds/run/record.ts'
 
 const Recorded = z.object({ worktree: z.object({ root: z.string() }).nullable() })
 

@@ -1,6 +1,6 @@
 import type { AdapterInvokeResult, AgentRunAdapter } from '../adapters/protocol.ts'
-import { costOfUsage } from '../core/prices/cost.ts'
-import { OWN_AGENT } from '../core/rules/acting.ts'
+import { costOfUsage } from '../kinds/run/prices/cost.ts'
+import { OWN_AGENT } from '../kinds/task/rules/acting.ts'
 
 /**
  * What a run cost: what its program says, or else the list price of the tokens it used. Null: unknown. Baton's own agent runs

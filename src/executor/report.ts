@@ -1,6 +1,6 @@
-import { reportRun } from '../core/runs/report.ts'
-import type { TokenUsage } from '../core/runs/usage.ts'
-import type { NewRunEvent, RunStore } from '../store/run-store.ts'
+import type { NewRunEvent, RunStore } from '../kernel/store/run-store.ts'
+import { reportRun } from '../kinds/run/rules/report.ts'
+import type { TokenUsage } from '../kinds/run/rules/usage.ts'
 import type { Timers } from './timers.ts'
 
 const WRITE_EVERY_MS = 500

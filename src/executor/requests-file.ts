@@ -1,7 +1,7 @@
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { HolderRequest } from '../core/replies.ts'
+import type { HolderRequest } from '../kinds/replies.ts'
 
 /**
  * The requests to an agent while it works, as a JSON list in a file that its program may read. By then the program has read

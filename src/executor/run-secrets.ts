@@ -1,4 +1,4 @@
-import type { KnownSecrets } from '../core/redaction.ts'
+import type { KnownSecrets } from '../pure/secrets/redaction.ts'
 import { LoginFile } from './login-file.ts'
 import { prepareSecrets } from './secrets.ts'
 

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
-import { KnownSecrets } from '../core/redaction.ts'
-import { passwordsOfAddress } from '../core/secret-parts.ts'
+import { passwordsOfAddress } from '../pure/secrets/parts.ts'
+import { KnownSecrets } from '../pure/secrets/redaction.ts'
 import type { Environment } from './environment.ts'
 
 /** Compiles the secrets for redaction. Many long ones take a while, so this yields to the event loop in between. */

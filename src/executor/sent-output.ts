@@ -1,6 +1,6 @@
-import { grouped } from '../core/grouped.ts'
+import type { ServerStore } from '../door/server-store.ts'
 import type { OutputChunk } from '../kernel/live-output.ts'
-import type { ServerStore } from '../store/server-store.ts'
+import { grouped } from '../pure/grouped.ts'
 import type { Timers } from './timers.ts'
 
 /** Output of this node that readers of other nodes want, on its way to the tail in the database. */

@@ -1,8 +1,9 @@
 import type { AdapterInvokeResult } from '../adapters/protocol.ts'
-import { Refused } from '../core/errors.ts'
-import { type KnownSecrets, redactDeep } from '../core/redaction.ts'
-import { OWN_AGENT } from '../core/rules/acting.ts'
-import { agentStateIn } from '../core/runs/agent-state.ts'
+import { systemCaller } from '../kernel/caller.ts'
+import { commandAgent } from '../kinds/agent/acts/agents.ts'
+import { wakeForWork } from '../kinds/run/acts/wakeups.ts'
+import type { RunEnd } from '../kinds/run/record.ts'
+import { agentStateIn } from '../kinds/run/rules/agent-state.ts'
 import {
   plainDollars,
   plainInteger,
@@ -11,18 +12,23 @@ import {
   plainQuestion,
   plainTextOrNull,
   plainUsage,
-} from '../core/runs/answers.ts'
-
-import { type Ending, endingOf, ofOwnAgent, type Stop, taskOutcomeOf, timeOf } from '../core/runs/ending.ts'
-import { RUN_ERRORS } from '../core/runs/outcomes.ts'
-import type { RunEnd } from '../core/runs/records.ts'
-import { bookUsage, finishRun } from '../core/runs/run-life.ts'
-import { parkCredential } from '../core/runs/runtime-state.ts'
-import type { TokenUsage } from '../core/runs/usage.ts'
-import type { RunFolder } from '../core/shapes/run-folder.ts'
-import { commandAgent } from '../flow/agents.ts'
-import { wakeForWork } from '../flow/wakeups.ts'
-import { systemCaller } from '../kernel/caller.ts'
+} from '../kinds/run/rules/answers.ts'
+import {
+  type Ending,
+  endingOf,
+  ofOwnAgent,
+  type Stop,
+  taskOutcomeOf,
+  timeOf,
+} from '../kinds/run/rules/ending.ts'
+import { RUN_ERRORS } from '../kinds/run/rules/outcomes.ts'
+import { bookUsage, finishRun } from '../kinds/run/rules/run-life.ts'
+import { parkCredential } from '../kinds/run/rules/runtime-state.ts'
+import type { TokenUsage } from '../kinds/run/rules/usage.ts'
+import type { RunFolder } from '../kinds/run/shapes/folder.ts'
+import { OWN_AGENT } from '../kinds/task/rules/acting.ts'
+import { Refused } from '../pure/errors.ts'
+import { type KnownSecrets, redactDeep } from '../pure/secrets/redaction.ts'
 import type { ExecutorContext } from './context.ts'
 import type { Dispatched } from './dispatched.ts'
 import type { CleanupPolicy } from './folders/clean.ts'

@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '../store/store.ts'
+import { StoreUnavailable } from '../kernel/store/store.ts'
 import { sleep, type Timers } from './timers.ts'
 
 const FIRST_WAIT_MS = 250

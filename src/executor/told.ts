@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { withoutValues } from '../adapters/http-addresses.ts'
-import { type KnownSecrets, REDACTED, Redactor, redactText } from '../core/redaction.ts'
-import { plainText } from '../core/runs/answers.ts'
-import { isSecretName } from '../core/secret-names.ts'
-import { isSecretValue, looksSecret } from '../core/secret-values.ts'
-import type { AgentCall, Told } from '../core/shapes/told.ts'
+import { plainText } from '../kinds/run/rules/answers.ts'
+import type { AgentCall, Told } from '../kinds/run/shapes/told.ts'
+import { isSecretName } from '../pure/secrets/names.ts'
+import { type KnownSecrets, REDACTED, Redactor, redactText } from '../pure/secrets/redaction.ts'
+import { isSecretValue, looksSecret } from '../pure/secrets/values.ts'
 
 /** What a run is told, as it is kept: redacted, and no larger than this. */
 

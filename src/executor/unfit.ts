@@ -1,4 +1,4 @@
-import type { RunErrorCode } from '../core/runs/outcomes.ts'
+import type { RunErrorCode } from '../kinds/run/rules/outcomes.ts'
 
 /** Why a run cannot start. Nothing was spawned. */
 export class Unfit extends Error {

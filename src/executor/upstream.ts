@@ -1,6 +1,6 @@
-import { idCarriedBy } from '../core/ids.ts'
-import { evenShare } from '../core/prompts/share.ts'
-import type { RunKernel } from '../kernel/server-kernel.ts'
+import type { RunKernel } from '../door/server-kernel.ts'
+import { evenShare } from '../kinds/run/prompts/share.ts'
+import { idCarriedBy } from '../pure/ids.ts'
 import { branchOf } from './folders/places.ts'
 import type { MergeConflict, UpstreamWork } from './folders/upstream-work.ts'
 

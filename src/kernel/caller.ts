@@ -1,5 +1,5 @@
-import { type Refusal, Refused } from '../core/errors.ts'
-import type { Granted } from '../core/replies.ts'
+import type { Granted } from '../kinds/replies.ts'
+import { type Refusal, Refused } from '../pure/errors.ts'
 import type { Caller } from './kernel.ts'
 
 /** Baton itself as the caller; for the coordinator, with its term. It waits for what follows: nobody waits for its answer. */

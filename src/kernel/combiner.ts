@@ -1,11 +1,11 @@
-import { decideAll } from '../core/batch/decide-all.ts'
-import type { Change } from '../core/batch/moved.ts'
-import { type NewWork, type Request, readSetOf, workOf } from '../core/batch/requests.ts'
-import { ProjectFairness } from '../core/fairness.ts'
-import { grouped } from '../core/grouped.ts'
-import type { Reply } from '../core/replies.ts'
-import { StoreUnavailable, type Transactor } from '../store/store.ts'
+import type { Reply } from '../kinds/replies.ts'
+import { ProjectFairness } from '../pure/fairness.ts'
+import { grouped } from '../pure/grouped.ts'
+import { decideAll } from './batch/decide-all.ts'
+import type { Change } from './batch/moved.ts'
+import { type NewWork, type Request, readSetOf, workOf } from './batch/requests.ts'
 import type { Follow, Following } from './reactions.ts'
+import { StoreUnavailable, type Transactor } from './store/store.ts'
 
 interface PendingRequest {
   request: Request

@@ -1,5 +1,5 @@
-import { Refused } from '../core/errors.ts'
-import type { Committed, Store } from '../store/store.ts'
+import { Refused } from '../pure/errors.ts'
+import type { Committed, Store } from './store/store.ts'
 
 /**
  * Notifications of commits on other nodes may be lost, and not every commit that lets a caller proceed is announced as one. So

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { uuidCarrying } from '../core/ids.ts'
+import { uuidCarrying } from '../pure/ids.ts'
 
 /** A public id for records whose internal key is a name. */
 export const freshUuid = () => uuidCarrying(randomInt(2 ** 47), Date.now(), randomInt(2 ** 22))

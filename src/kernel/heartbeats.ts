@@ -1,5 +1,5 @@
-import { Refused } from '../core/errors.ts'
-import type { Heartbeat } from '../core/kinds/agent/command.ts'
+import type { Heartbeat } from '../kinds/agent/rules/command.ts'
+import { Refused } from '../pure/errors.ts'
 
 /** The shortest interval between writes of one agent's heartbeats. */
 const INTERVAL_MS = 200

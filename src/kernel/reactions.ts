@@ -1,7 +1,7 @@
-import type { Change } from '../core/batch/moved.ts'
-import type { TaskRecord } from '../core/records.ts'
-import { StoreUnavailable } from '../store/store.ts'
+import type { TaskRecord } from '../kinds/task/record.ts'
+import type { Change } from './batch/moved.ts'
 import { BatchLoader } from './batch-loader.ts'
+import { StoreUnavailable } from './store/store.ts'
 
 /** What follows from changes of tasks, in transactions of its own: a reaction that fails must not undo finished work. */
 export interface Reaction<K> {

@@ -1,4 +1,4 @@
-import { StartRefused } from '../core/refusal.ts'
+import { StartRefused } from '../pure/refusal.ts'
 
 export interface S3Settings {
   bucket: string

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import { Refused } from '../core/errors.ts'
-import type { TaskCreate } from '../core/shapes/tasks.ts'
+import type { TaskCreate } from '../kinds/task/shapes/tasks.ts'
+import { Refused } from '../pure/errors.ts'
 
 /** The value parsed by the shape, or a refusal that names every invalid field. */
 export function checked<S extends z.ZodType>(shape: S, value: unknown): z.output<S> {

@@ -1,17 +1,17 @@
-import { StartRefused } from '../core/refusal.ts'
-import type { Store } from '../store/store.ts'
+import type { Store } from '../kernel/store/store.ts'
+import { StartRefused } from '../pure/refusal.ts'
 
 /** Store openers by URL scheme. Each store is loaded only when it is used. */
 const OPENERS: Record<string, (url: string) => Promise<Store>> = {
-  postgres: async (url) => (await import('../store/postgres/store.ts')).PostgresStore.open(url),
+  postgres: async (url) => (await import('../door/postgres/store.ts')).PostgresStore.open(url),
   redis: openValkey,
-  mysql: async (url) => (await import('../store/mysql/store.ts')).MysqlStore.open(url),
-  memory: async () => new (await import('../store/memory/store.ts')).MemoryStore(),
+  mysql: async (url) => (await import('../../stores/mysql/store.ts')).MysqlStore.open(url),
+  memory: async () => new (await import('../memory/store.ts')).MemoryStore(),
 }
 
 /** `?prefix=shop` puts all keys under that prefix, for a shared server. */
 async function openValkey(given: string): Promise<Store> {
-  const { ValkeyStore } = await import('../store/valkey/store.ts')
+  const { ValkeyStore } = await import('../../stores/valkey/store.ts')
   const url = new URL(given)
   const prefix = url.searchParams.get('prefix')
   url.searchParams.delete('prefix')

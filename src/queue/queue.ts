@@ -1,17 +1,5 @@
-import type { TaskCommand } from '../core/commands.ts'
-import { Refused } from '../core/errors.ts'
-import type { Limits } from '../core/limits.ts'
-import { FailBody, NextBody, ThenNext } from '../core/shapes/claims.ts'
-import { Name } from '../core/shapes/common.ts'
-import { WorkerBody } from '../core/shapes/sessions.ts'
-import { TaskCreateBatch } from '../core/shapes/tasks.ts'
-import type { TaskState } from '../core/states.ts'
-import { claimNext, renewTask } from '../flow/claims.ts'
-import { retryDeadLetters } from '../flow/dead-letters.ts'
-import { openKernel } from '../flow/open-kernel.ts'
-import { failTask, submitAndNext, submitBatch, submitResult } from '../flow/results.ts'
-import { briefView, command, createTasks, operate, readTask, taskIdOf } from '../flow/tasks.ts'
-import { resultView, taskView } from '../flow/views.ts'
+import type { Caller, Kernel } from '../kernel/kernel.ts'
+import type { Store } from '../kernel/store/store.ts'
 import {
   drainWorker,
   heartbeatWorker,
@@ -19,9 +7,21 @@ import {
   registerWorker,
   requeueStalled,
   unregisterWorker,
-} from '../flow/workers.ts'
-import type { Caller, Kernel } from '../kernel/kernel.ts'
-import type { Store } from '../store/store.ts'
+} from '../kinds/session/acts/workers.ts'
+import { WorkerBody } from '../kinds/session/shapes.ts'
+import { claimNext, renewTask } from '../kinds/task/acts/claims.ts'
+import { retryDeadLetters } from '../kinds/task/acts/dead-letters.ts'
+import { failTask, submitAndNext, submitBatch, submitResult } from '../kinds/task/acts/results.ts'
+import { briefView, command, createTasks, operate, readTask, taskIdOf } from '../kinds/task/acts/tasks.ts'
+import { resultView, taskView } from '../kinds/task/acts/views.ts'
+import type { TaskCommand } from '../kinds/task/command.ts'
+import { FailBody, NextBody, ThenNext } from '../kinds/task/shapes/claims.ts'
+import { TaskCreateBatch } from '../kinds/task/shapes/tasks.ts'
+import type { Limits } from '../kinds/workspace/limits.ts'
+import { Refused } from '../pure/errors.ts'
+import { Name } from '../pure/shapes.ts'
+import type { TaskState } from '../pure/states.ts'
+import { openKernel } from '../upkeep/open-kernel.ts'
 import { startUpkeep } from '../upkeep/upkeep.ts'
 import { checked, refuseOfServers } from './checked.ts'
 import { openStore } from './open-store.ts'
@@ -37,9 +37,9 @@ import type {
 } from './types.ts'
 import { type Handler, WorkLoop, type WorkOptions } from './work-loop.ts'
 
-export { Refused } from '../core/errors.ts'
-export { StartRefused } from '../core/refusal.ts'
-export { StoreUnavailable } from '../store/store.ts'
+export { StoreUnavailable } from '../kernel/store/store.ts'
+export { Refused } from '../pure/errors.ts'
+export { StartRefused } from '../pure/refusal.ts'
 export type {
   Claim,
   ClaimResult,

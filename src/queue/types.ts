@@ -1,8 +1,8 @@
 import type { z } from 'zod'
-import type { FailBody, NextBody } from '../core/shapes/claims.ts'
-import type { WorkerBody } from '../core/shapes/sessions.ts'
-import type { TaskCreate } from '../core/shapes/tasks.ts'
-import type { taskView } from '../flow/views.ts'
+import type { WorkerBody } from '../kinds/session/shapes.ts'
+import type { taskView } from '../kinds/task/acts/views.ts'
+import type { FailBody, NextBody } from '../kinds/task/shapes/claims.ts'
+import type { TaskCreate } from '../kinds/task/shapes/tasks.ts'
 
 export type TaskInput = z.input<typeof TaskCreate>
 export type Task = ReturnType<typeof taskView>

@@ -1,6 +1,6 @@
-import { Refused } from '../core/errors.ts'
-import { renewAfterMs } from '../core/retry.ts'
-import { StoreUnavailable } from '../store/store.ts'
+import { StoreUnavailable } from '../kernel/store/store.ts'
+import { renewAfterMs } from '../kinds/task/rules/retry.ts'
+import { Refused } from '../pure/errors.ts'
 import type { Claim, FailOptions, NextOptions, SubmitAndNextOptions, WorkerInput } from './types.ts'
 
 export interface WorkOptions

@@ -1,4 +1,4 @@
-import type { Step } from '../core/shapes/transcript.ts'
+import type { Step } from '../kinds/run/shapes/transcript.ts'
 import type { Json } from './json.ts'
 import type { Tokens } from './usage.ts'
 

@@ -1,4 +1,4 @@
-import { isParsable } from '../core/json-structure.ts'
+import { isParsable } from '../pure/json-structure.ts'
 
 /** Reads the JSON that programs print: no value is trusted because of its name. */
 

@@ -1,4 +1,4 @@
-import type { Step, TranscriptState } from '../core/shapes/transcript.ts'
+import type { Step, TranscriptState } from '../kinds/run/shapes/transcript.ts'
 import { readClaude } from './claude.ts'
 import { readCodex } from './codex.ts'
 import { looksLikeError } from './error-lines.ts'

@@ -1,4 +1,4 @@
-import type { Step, TranscriptState } from '../core/shapes/transcript.ts'
+import type { Step, TranscriptState } from '../kinds/run/shapes/transcript.ts'
 import { cut, type Fact, LONGEST_TEXT, titleOf } from './facts.ts'
 
 /** Where in the log a line is. */

@@ -1,4 +1,4 @@
-import type { Step, TranscriptState } from '../core/shapes/transcript.ts'
+import type { Step, TranscriptState } from '../kinds/run/shapes/transcript.ts'
 import type { Place } from './steps.ts'
 
 type Stream = Step['stream']

@@ -1,8 +1,8 @@
-import { isTerminal, taskStates } from '../core/states.ts'
-import type { Follower } from '../flow/follower.ts'
-import { unblockAll } from '../flow/unblock.ts'
-import { BATCH } from '../flow/upkeep-context.ts'
-import { DEPENDENTS } from '../store/log-followers.ts'
+import type { Follower } from '../kernel/follower.ts'
+import { DEPENDENTS } from '../kernel/store/log-followers.ts'
+import { BATCH } from '../kernel/upkeep-context.ts'
+import { unblockAll } from '../kinds/task/acts/unblock.ts'
+import { isTerminal, taskStates } from '../pure/states.ts'
 
 const ENDED = taskStates.filter(isTerminal)
 

@@ -1,7 +1,7 @@
-import { backoffMs } from '../core/retry.ts'
-import type { Follower } from '../flow/follower.ts'
-import { BATCH, isEndOfPass, type UpkeepContext } from '../flow/upkeep-context.ts'
-import type { FollowedStore, LogRange, ReadRange } from '../store/log-followers.ts'
+import type { Follower } from '../kernel/follower.ts'
+import type { FollowedStore, LogRange, ReadRange } from '../kernel/store/log-followers.ts'
+import { BATCH, isEndOfPass, type UpkeepContext } from '../kernel/upkeep-context.ts'
+import { backoffMs } from '../kinds/task/rules/retry.ts'
 
 /** How followers of the log are run: as steps of upkeep, under the term of the leader. */
 

@@ -1,6 +1,6 @@
-import { LEADER_LEASE_MS, type LeaderLeaseCommand } from '../core/rules/leader-lease.ts'
-import type { ServerStore } from '../store/server-store.ts'
-import { StoreUnavailable } from '../store/store.ts'
+import type { ServerStore } from '../door/server-store.ts'
+import { StoreUnavailable } from '../kernel/store/store.ts'
+import { LEADER_LEASE_MS, type LeaderLeaseCommand } from '../pure/leader-lease.ts'
 
 /**
  * Which node coordinates. The leader holds a lease in the database, and all its writes carry the number of its term. The

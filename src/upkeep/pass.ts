@@ -1,16 +1,16 @@
-import { Refused } from '../core/errors.ts'
-import { commandAgent } from '../flow/agents.ts'
-import type { Assignment } from '../flow/assignment.ts'
-import { type AlertLooks, settleAlerts } from '../flow/inbox/alerts.ts'
-import { settleContractors, settleMissions } from '../flow/missions/upkeep.ts'
-import { reports } from '../flow/reports/write.ts'
-import { settleRoutines } from '../flow/routines/upkeep.ts'
-import { BATCH, type UpkeepContext } from '../flow/upkeep-context.ts'
-import { cancelOrphans } from '../flow/verification/judge.ts'
-import { wakeByClock, wakeForWork } from '../flow/wakeups.ts'
+import type { ServerStore } from '../door/server-store.ts'
 import { systemCaller } from '../kernel/caller.ts'
-import { FOLLOWERS } from '../store/log-followers.ts'
-import type { ServerStore } from '../store/server-store.ts'
+import { FOLLOWERS } from '../kernel/store/log-followers.ts'
+import { BATCH, type UpkeepContext } from '../kernel/upkeep-context.ts'
+import { commandAgent } from '../kinds/agent/acts/agents.ts'
+import type { Assignment } from '../kinds/agent/acts/assignment.ts'
+import { type AlertLooks, settleAlerts } from '../kinds/alert/upkeep.ts'
+import { settleContractors, settleMissions } from '../kinds/mission/upkeep.ts'
+import { reports } from '../kinds/report/upkeep.ts'
+import { settleRoutines } from '../kinds/routine/upkeep.ts'
+import { wakeByClock, wakeForWork } from '../kinds/run/acts/wakeups.ts'
+import { cancelOrphans } from '../kinds/verification/acts/judge.ts'
+import { Refused } from '../pure/errors.ts'
 import { dependents } from './dependents.ts'
 import { type Beside, following } from './follower.ts'
 import { applyRetention, expireSessions, settleDueTasks } from './steps.ts'
@@ -113,7 +113,7 @@ export interface Chore extends Omit<UpkeepStep, 'run'> {
   run: (context: CoordinatorContext) => Promise<unknown>
 }
 
-/** When a step has something to do by time alone, its query says so to `nextDue` (store/postgres/upkeep/next-due.ts). */
+/** When a step has something to do by time alone, its query says so to `nextDue` (door/postgres/next-due.ts). */
 export const STEPS: readonly UpkeepStep[] = [
   { name: 'agentsJudged', run: expireAgents, everyMs: 0 },
   { name: 'sessionsJudged', run: expireSessions, everyMs: 0 },

@@ -1,6 +1,6 @@
-import { BATCH, type UpkeepContext } from '../flow/upkeep-context.ts'
 import type { Kernel } from '../kernel/kernel.ts'
-import type { NextUpkeep, Store } from '../store/store.ts'
+import type { NextUpkeep, Store } from '../kernel/store/store.ts'
+import { BATCH, type UpkeepContext } from '../kernel/upkeep-context.ts'
 import { pause } from './pause.ts'
 import { applyRetention, expireSessions, settleDueTasks, unblockMissed } from './steps.ts'
 

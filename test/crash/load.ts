@@ -4,7 +4,7 @@ import { Random } from '../simulation/random.ts'
 import { eventually, expectDoneOnce, type Processes } from '../support/recovery.ts'
 import { contradictions } from './checks.ts'
 
-/** `BATON_LOAD_SEED=… npx vitest run test/recovery-load.test.ts` kills in the same order again. */
+/** `BATON_LOAD_SEED=… npx vitest run test/recovery/load.test.ts` kills in the same order again. */
 const seed = Number(process.env.BATON_LOAD_SEED ?? Date.now() % 2 ** 31)
 const random = new Random(seed)
 

@@ -22,7 +22,7 @@ import { Ledger } from './ledger.ts'
 /**
  * Crashes of a server and of its database while clients work, and what must hold afterwards.
  *
- * `BATON_CRASH_SEED=… npx vitest run test/crash.test.ts` makes the same choices again, as far as a race can be repeated.
+ * `BATON_CRASH_SEED=… npx vitest run test/recovery/crash.test.ts` makes the same choices again, as far as a race can be repeated.
  */
 const seed = Number(process.env.BATON_CRASH_SEED ?? Date.now() % 2 ** 31)
 const random = new Random(seed)

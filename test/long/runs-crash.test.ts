@@ -17,7 +17,7 @@ import {
 import { eventually, expectDoneOnce } from '../support/recovery.ts'
 import { expectWholeLog, livesIn, release, USED } from '../support/run-nodes.ts'
 
-/** kill -9 exactly between two steps of a run, beside those of test/runs-crash.test.ts. */
+/** kill -9 exactly between two steps of a run, beside those of test/kinds/run/crash.test.ts. */
 
 const { nodes, open } = useRunPoints()
 

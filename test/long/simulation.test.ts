@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { ErrorCode } from '../../src/core/errors.ts'
-import { type EventType, eventTypes } from '../../src/core/events.ts'
+import { type EventType, eventTypes } from '../../src/kinds/events.ts'
+import type { ErrorCode } from '../../src/pure/errors.ts'
 import { BUGS } from '../simulation/bugs.ts'
 import { Coverage } from '../simulation/coverage.ts'
 import { reportOfMissions, runSeedOfMissions } from '../simulation/missions/run.ts'

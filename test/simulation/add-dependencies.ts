@@ -1,7 +1,7 @@
-import type { Request } from '../../src/core/batch/requests.ts'
-import { cycleClosedBy } from '../../src/core/graph.ts'
-import type { TaskRecord } from '../../src/core/records.ts'
-import { isTerminal, TRIGGER_RULES } from '../../src/core/states.ts'
+import type { Request } from '../../src/kernel/batch/requests.ts'
+import type { TaskRecord } from '../../src/kinds/task/record.ts'
+import { cycleClosedBy } from '../../src/pure/graph.ts'
+import { isTerminal, TRIGGER_RULES } from '../../src/pure/states.ts'
 import { insist } from './operator.ts'
 import type { TaskRef, World } from './world.ts'
 

@@ -1,5 +1,5 @@
-import { decideAll } from '../../src/core/batch/decide-all.ts'
-import { type Changes, type Request, readSetOf } from '../../src/core/batch/requests.ts'
+import { decideAll } from '../../src/kernel/batch/decide-all.ts'
+import { type Changes, type Request, readSetOf } from '../../src/kernel/batch/requests.ts'
 import { PausingMemory } from './backing.ts'
 import { coordinatorBugs } from './coordinator-bugs.ts'
 import { graphBugs } from './graph-bugs.ts'

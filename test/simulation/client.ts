@@ -1,5 +1,5 @@
-import type { Pick } from '../../src/core/batch/pick.ts'
-import type { Request } from '../../src/core/batch/requests.ts'
+import type { Pick } from '../../src/kernel/batch/pick.ts'
+import type { Request } from '../../src/kernel/batch/requests.ts'
 import type { Reply } from '../support/replies.ts'
 import type { Agent } from './agent.ts'
 import type { Grant } from './describe.ts'

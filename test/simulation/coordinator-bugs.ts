@@ -1,7 +1,7 @@
-import type { Changes, View } from '../../src/core/batch/requests.ts'
-import type { KnownAgent } from '../../src/core/commands.ts'
-import type { SeenOf } from '../../src/core/kinds/kinds.ts'
-import type { AgentRecord, TaskRecord } from '../../src/core/records.ts'
+import type { Changes, View } from '../../src/kernel/batch/requests.ts'
+import type { SeenOf } from '../../src/kinds/all.ts'
+import type { KnownAgent } from '../../src/kinds/task/command.ts'
+import type { AgentRecord, TaskRecord } from '../../src/kinds/task/record.ts'
 import type { PlantedBug } from './planted-bug.ts'
 import { onCommand } from './planting.ts'
 

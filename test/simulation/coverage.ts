@@ -1,5 +1,5 @@
-import type { StoredEvent } from '../../src/core/events.ts'
-import { TASK_TRANSITIONS, type TransitionName } from '../../src/core/states.ts'
+import type { StoredEvent } from '../../src/kinds/events.ts'
+import { TASK_TRANSITIONS, type TransitionName } from '../../src/pure/states.ts'
 import type { Reply } from '../support/replies.ts'
 
 type Counts = Map<string, number>

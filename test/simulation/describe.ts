@@ -1,4 +1,4 @@
-import { isOnRecord, type Request } from '../../src/core/batch/requests.ts'
+import { isOnRecord, type Request } from '../../src/kernel/batch/requests.ts'
 import type { Reply } from '../support/replies.ts'
 
 type NameOf = (taskId: number) => string

@@ -1,5 +1,5 @@
-import type { TaskRecord } from '../../src/core/records.ts'
-import { isTerminal } from '../../src/core/states.ts'
+import type { TaskRecord } from '../../src/kinds/task/record.ts'
+import { isTerminal } from '../../src/pure/states.ts'
 import { addDependencies } from './add-dependencies.ts'
 import { insist } from './operator.ts'
 import type { World } from './world.ts'

@@ -1,13 +1,13 @@
+import { PostgresStore } from '../../src/door/postgres/store.ts'
+import type { Store } from '../../src/kernel/store/store.ts'
+import { updateLeaderLease } from '../../src/postgres/cluster/leader-lease.ts'
+import { registerNode } from '../../src/postgres/cluster/nodes.ts'
 import {
   decideLeaderLease,
   isTermCurrent,
   type LeaderLeaseCommand,
   type LeaderTerm,
-} from '../../src/core/rules/leader-lease.ts'
-import { updateLeaderLease } from '../../src/store/postgres/cluster/leader-lease.ts'
-import { registerNode } from '../../src/store/postgres/cluster/nodes.ts'
-import { PostgresStore } from '../../src/store/postgres/store.ts'
-import type { Store } from '../../src/store/store.ts'
+} from '../../src/pure/leader-lease.ts'
 
 /** The nodes that want to coordinate; nodes have such names in a real store. */
 export const COORDINATORS = ['019a0000-0000-7000-8000-00000000000a', '019a0000-0000-7000-8000-00000000000b']

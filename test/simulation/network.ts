@@ -1,5 +1,5 @@
-import type { Request } from '../../src/core/batch/requests.ts'
-import type { TaskRecord } from '../../src/core/records.ts'
+import type { Request } from '../../src/kernel/batch/requests.ts'
+import type { TaskRecord } from '../../src/kinds/task/record.ts'
 import type { Reply } from '../support/replies.ts'
 import { nameOf } from './describe.ts'
 import type { Envelope } from './node.ts'

@@ -1,8 +1,8 @@
-import type { View } from '../../src/core/batch/requests.ts'
-import type { StoredEvent } from '../../src/core/events.ts'
-import type { AgentRecord, SessionRecord, TaskRecord } from '../../src/core/records.ts'
-import type { LeaderTerm } from '../../src/core/rules/leader-lease.ts'
-import type { StoredClaim, StoredDependency, StoredResult } from '../../src/store/store.ts'
+import type { View } from '../../src/kernel/batch/requests.ts'
+import type { StoredClaim, StoredDependency, StoredResult } from '../../src/kernel/store/store.ts'
+import type { StoredEvent } from '../../src/kinds/events.ts'
+import type { AgentRecord, SessionRecord, TaskRecord } from '../../src/kinds/task/record.ts'
+import type { LeaderTerm } from '../../src/pure/leader-lease.ts'
 import type { World } from './world.ts'
 
 /** A task as it is in the store after a step, and as it was before. */

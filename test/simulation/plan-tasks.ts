@@ -1,5 +1,5 @@
-import type { NewTask } from '../../src/core/commands.ts'
-import { TRIGGER_RULES } from '../../src/core/states.ts'
+import type { NewTask } from '../../src/kinds/task/command.ts'
+import { TRIGGER_RULES } from '../../src/pure/states.ts'
 import type { Random } from './random.ts'
 import { START } from './scheduler.ts'
 

@@ -1,4 +1,4 @@
-import { DEFAULT_LIMITS, type Limits } from '../../src/core/limits.ts'
+import { DEFAULT_LIMITS, type Limits } from '../../src/kinds/workspace/limits.ts'
 import { type AgentPlan, drawAgent } from './plan-agents.ts'
 import { CAPABILITY, drawRequests, type ProjectPlan, type TaskPlan } from './plan-tasks.ts'
 import type { Random } from './random.ts'

@@ -1,6 +1,6 @@
-import type { Changes, Request, View } from '../../src/core/batch/requests.ts'
-import type { KindName } from '../../src/core/kinds/kinds.ts'
-import type { Transactor } from '../../src/store/store.ts'
+import type { Changes, Request, View } from '../../src/kernel/batch/requests.ts'
+import type { Transactor } from '../../src/kernel/store/store.ts'
+import type { KindName } from '../../src/kinds/all.ts'
 import type { PausingMemory } from './backing.ts'
 import type { Envelope } from './node.ts'
 

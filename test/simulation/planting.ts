@@ -1,6 +1,6 @@
-import type { View } from '../../src/core/batch/requests.ts'
-import type { TaskCommand } from '../../src/core/commands.ts'
-import type { TaskRecord } from '../../src/core/records.ts'
+import type { View } from '../../src/kernel/batch/requests.ts'
+import type { TaskCommand } from '../../src/kinds/task/command.ts'
+import type { TaskRecord } from '../../src/kinds/task/record.ts'
 import type { PlantedBug } from './planted-bug.ts'
 
 /** The view with some tasks looking different from what they are. */

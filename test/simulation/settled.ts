@@ -1,4 +1,4 @@
-import { isTerminal, type TaskState } from '../../src/core/states.ts'
+import { isTerminal, type TaskState } from '../../src/pure/states.ts'
 import type { SeenTask } from './observer.ts'
 import type { World } from './world.ts'
 

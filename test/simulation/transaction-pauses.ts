@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '../../src/store/store.ts'
+import { StoreUnavailable } from '../../src/kernel/store/store.ts'
 import type { Coverage } from './coverage.ts'
 import type { Faults } from './plan.ts'
 import type { Random } from './random.ts'

@@ -1,5 +1,5 @@
-import type { Request } from '../../src/core/batch/requests.ts'
-import type { TaskRecord } from '../../src/core/records.ts'
+import type { Request } from '../../src/kernel/batch/requests.ts'
+import type { TaskRecord } from '../../src/kinds/task/record.ts'
 import type { World } from './world.ts'
 
 /** Checks results. It reads without a lock, so its verdicts may be out of date on arrival. */

@@ -1,4 +1,4 @@
-import { uuidCarrying } from '../../src/core/ids.ts'
+import { uuidCarrying } from '../../src/pure/ids.ts'
 import { Agent } from './agent.ts'
 import { PacedStore, PausingMemory, type RealStore } from './backing.ts'
 import { BatchingNode } from './batching-node.ts'

@@ -9,7 +9,7 @@ import type {
 } from '../../src/adapters/protocol.ts'
 import { PROTOCOL_VERSION } from '../../src/adapters/protocol.ts'
 import { AdapterRegistry } from '../../src/adapters/registry.ts'
-import { runErrorCodes } from '../../src/core/runs/outcomes.ts'
+import { runErrorCodes } from '../../src/kinds/run/rules/outcomes.ts'
 import { inputFor, never, recordingHooks } from './adapter-runs.ts'
 import { until } from './nodes.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { AgentCommand, Heartbeat } from '../../src/core/kinds/agent/command.ts'
-import type { AgentProfile, AgentRecord, TaskRecord } from '../../src/core/records.ts'
+import type { AgentCommand, Heartbeat } from '../../src/kinds/agent/rules/command.ts'
+import type { AgentProfile, AgentRecord, TaskRecord } from '../../src/kinds/task/record.ts'
 import type { Reply } from './replies.ts'
 import type { Work } from './tasks.ts'
 

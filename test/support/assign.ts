@@ -1,4 +1,4 @@
-import type { TaskCommand } from '../../src/core/commands.ts'
+import type { TaskCommand } from '../../src/kinds/task/command.ts'
 import { type Holder, LONG_LEASE_MS, type Task, type Work } from './tasks.ts'
 
 /** As the coordinator does it: the agent did not ask. */

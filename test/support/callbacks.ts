@@ -1,7 +1,7 @@
 import type { Callbacks, Expected, Heard } from '../../src/adapters/callbacks.ts'
 import { Deadline } from '../../src/adapters/deadline.ts'
-import type { Delivery } from '../../src/core/runs/callbacks.ts'
-import type { CallbackMessage } from '../../src/core/shapes/callbacks.ts'
+import type { Delivery } from '../../src/kinds/run/rules/callbacks.ts'
+import type { CallbackMessage } from '../../src/kinds/run/shapes/callbacks.ts'
 
 /** Messages of agents that answer later, for tests of an adapter alone. Which of them are taken is decided elsewhere. */
 export class CallbacksInMemory implements Callbacks {

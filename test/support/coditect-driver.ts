@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { StoredEvent } from '../../src/core/events.ts'
+import type { StoredEvent } from '../../src/kinds/events.ts'
 import type { Hold, Holder } from './tasks.ts'
 
 /** The answer to a request: `reason` when it was granted, `code` when it was refused. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { NewTask } from '../../src/core/commands.ts'
-import type { MissionRecord } from '../../src/core/kinds/mission/record.ts'
-import { contractorSlugOf } from '../../src/flow/missions/contractors.ts'
+import { contractorSlugOf } from '../../src/kinds/mission/acts/contractors.ts'
+import type { MissionRecord } from '../../src/kinds/mission/record.ts'
+import type { NewTask } from '../../src/kinds/task/command.ts'
 import { missionTask } from './missions.ts'
 import type { Overrides } from './tasks.ts'
 

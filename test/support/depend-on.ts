@@ -1,6 +1,6 @@
-import type { TaskCommand } from '../../src/core/commands.ts'
-import { openKernel } from '../../src/flow/open-kernel.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { Store } from '../../src/kernel/store/store.ts'
+import type { TaskCommand } from '../../src/kinds/task/command.ts'
+import { openKernel } from '../../src/upkeep/open-kernel.ts'
 import { settleDueTasks, unblockMissed } from '../../src/upkeep/steps.ts'
 import { granted, holder, type Task, type Work } from './tasks.ts'
 

@@ -1,3 +1,5 @@
+import { PostgresStore } from '../../src/door/postgres/store.ts'
+import { RunLogRows } from '../../src/kinds/run/postgres/run-logs.ts'
 import { USUAL_LIMITS } from '../../src/logs/limits.ts'
 import { localFileStore } from '../../src/logs/local-file.ts'
 import { objectStore } from '../../src/logs/object-store.ts'
@@ -5,8 +7,6 @@ import { postgresStore } from '../../src/logs/postgres.ts'
 import type { RunLogStore } from '../../src/logs/protocol.ts'
 import { type S3Credentials, s3Bucket } from '../../src/logs/s3-bucket.ts'
 import type { S3Settings } from '../../src/logs/settings.ts'
-import { RunLogRows } from '../../src/store/postgres/runs/run-logs.ts'
-import { PostgresStore } from '../../src/store/postgres/store.ts'
 
 /** Where logs are, in a form that can be passed to another process. */
 export type LogPlace =

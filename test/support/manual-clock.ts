@@ -1,5 +1,5 @@
-import type { Limits } from '../../src/core/limits.ts'
-import { MemoryStore } from '../../src/store/memory/store.ts'
+import type { Limits } from '../../src/kinds/workspace/limits.ts'
+import { MemoryStore } from '../../src/memory/store.ts'
 import { Work } from './tasks.ts'
 
 /** Work on a memory store whose clock stands still until the test moves it. */

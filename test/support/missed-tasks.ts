@@ -1,5 +1,5 @@
-import { DEPENDENTS, type FollowedStore } from '../../src/store/log-followers.ts'
-import type { BlockedTask, Store } from '../../src/store/store.ts'
+import { DEPENDENTS, type FollowedStore } from '../../src/kernel/store/log-followers.ts'
+import type { BlockedTask, Store } from '../../src/kernel/store/store.ts'
 import { dependents } from '../../src/upkeep/dependents.ts'
 
 /** Tasks that upkeep would unblock next, on any store. Nothing is unblocked, and no cursor moves. */

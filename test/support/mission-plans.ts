@@ -1,5 +1,5 @@
-import type { MissionPlan, MissionTask } from '../../src/core/plans/mission-plan.ts'
-import { checkPlan, readPlan } from '../../src/core/plans/read.ts'
+import type { MissionPlan, MissionTask } from '../../src/kinds/mission/plan/mission-plan.ts'
+import { checkPlan, readPlan } from '../../src/kinds/mission/plan/read.ts'
 
 /** Plans of missions as values and as texts, and the problems reported for them. */
 

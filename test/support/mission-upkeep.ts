@@ -1,8 +1,8 @@
-import type { TaskRecord } from '../../src/core/records.ts'
-import { settleMissions } from '../../src/flow/missions/upkeep.ts'
-import { openKernel } from '../../src/flow/open-kernel.ts'
-import type { RunKernel } from '../../src/kernel/server-kernel.ts'
-import type { RunStore } from '../../src/store/run-store.ts'
+import type { RunKernel } from '../../src/door/server-kernel.ts'
+import type { RunStore } from '../../src/kernel/store/run-store.ts'
+import { settleMissions } from '../../src/kinds/mission/upkeep.ts'
+import type { TaskRecord } from '../../src/kinds/task/record.ts'
+import { openKernel } from '../../src/upkeep/open-kernel.ts'
 import { settleDueTasks, unblockMissed } from '../../src/upkeep/steps.ts'
 import type { Work } from './tasks.ts'
 

@@ -1,4 +1,4 @@
-import type { NewTask, TaskCommand } from '../../src/core/commands.ts'
+import type { NewTask, TaskCommand } from '../../src/kinds/task/command.ts'
 import type { Reply } from './replies.ts'
 import { newTask, type Overrides, sha256, type Task, type Work } from './tasks.ts'
 

@@ -1,5 +1,5 @@
-import type { Plan, PlanTask } from '../../src/core/plans/plan.ts'
-import { readPlan } from '../../src/core/plans/read.ts'
+import type { Plan, PlanTask } from '../../src/kinds/mission/plan/plan.ts'
+import { readPlan } from '../../src/kinds/mission/plan/read.ts'
 
 /** Plans as texts, and the problems reported for them. */
 

@@ -1,5 +1,5 @@
-import type { TaskCommand } from '../../src/core/commands.ts'
-import type { StoredResult } from '../../src/store/store.ts'
+import type { StoredResult } from '../../src/kernel/store/store.ts'
+import type { TaskCommand } from '../../src/kinds/task/command.ts'
 import { granted, type Holder, type Task, type Work } from './tasks.ts'
 
 /** Work that was submitted after its holder had released the task: it is rejected, and stored. */

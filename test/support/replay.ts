@@ -1,5 +1,5 @@
-import type { StoredEvent } from '../../src/core/events.ts'
-import { TASK_TRANSITIONS, type TaskState, type TransitionName } from '../../src/core/states.ts'
+import type { StoredEvent } from '../../src/kinds/events.ts'
+import { TASK_TRANSITIONS, type TaskState, type TransitionName } from '../../src/pure/states.ts'
 
 /** The state that a task's events lead to. Throws when log and table contradict each other: a write bypassed the rules. */
 export function replay(events: readonly StoredEvent[]): { state: TaskState; generation: number } | null {

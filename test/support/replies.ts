@@ -1,4 +1,4 @@
-import type { Refusal } from '../../src/core/errors.ts'
+import type { Refusal } from '../../src/pure/errors.ts'
 
 /** A reply to any request, as tests read it: they know which fields are there. */
 export type Reply =

@@ -1,11 +1,11 @@
-import type { RunEnd } from '../../src/core/runs/records.ts'
-import { requestWakeups, type WakeupRequest } from '../../src/core/runs/request-wakeups.ts'
-import * as life from '../../src/core/runs/run-life.ts'
-import * as runtime from '../../src/core/runs/runtime-state.ts'
-import { type RunIdentity, takeWakeup as taking } from '../../src/core/runs/take-wakeup.ts'
-import type { WakeupCause } from '../../src/core/runs/wakeups.ts'
 import { freshUuid } from '../../src/kernel/fresh-uuid.ts'
-import type { RunStore } from '../../src/store/run-store.ts'
+import type { RunStore } from '../../src/kernel/store/run-store.ts'
+import type { RunEnd } from '../../src/kinds/run/record.ts'
+import { requestWakeups, type WakeupRequest } from '../../src/kinds/run/rules/request-wakeups.ts'
+import * as life from '../../src/kinds/run/rules/run-life.ts'
+import * as runtime from '../../src/kinds/run/rules/runtime-state.ts'
+import { type RunIdentity, takeWakeup as taking } from '../../src/kinds/run/rules/take-wakeup.ts'
+import type { WakeupCause } from '../../src/kinds/run/rules/wakeups.ts'
 import type { Task } from './tasks.ts'
 
 /** Every step of wakeups and runs, one transaction each. */

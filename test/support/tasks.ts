@@ -1,5 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto'
-import type { Request } from '../../src/core/batch/requests.ts'
+import type { Request } from '../../src/kernel/batch/requests.ts'
+import { Combiner } from '../../src/kernel/combiner.ts'
+import type { Store } from '../../src/kernel/store/store.ts'
+import type { StoredEvent } from '../../src/kinds/events.ts'
 import type {
   NewTask,
   SessionCommand,
@@ -7,14 +10,11 @@ import type {
   TaskCommand,
   TaskDetails,
   TaskPatch,
-} from '../../src/core/commands.ts'
-import type { StoredEvent } from '../../src/core/events.ts'
-import { idCarriedBy } from '../../src/core/ids.ts'
-import type { Purpose, TaskRecord } from '../../src/core/records.ts'
-import type { FailureClass } from '../../src/core/retry.ts'
-import { outcomeOf, type UpstreamReport } from '../../src/core/upstream.ts'
-import { Combiner } from '../../src/kernel/combiner.ts'
-import type { Store } from '../../src/store/store.ts'
+} from '../../src/kinds/task/command.ts'
+import type { Purpose, TaskRecord } from '../../src/kinds/task/record.ts'
+import type { FailureClass } from '../../src/kinds/task/rules/retry.ts'
+import { outcomeOf, type UpstreamReport } from '../../src/kinds/task/rules/upstream-counts.ts'
+import { idCarriedBy } from '../../src/pure/ids.ts'
 import type { Reply } from './replies.ts'
 
 export interface Holder {

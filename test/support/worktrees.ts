@@ -2,11 +2,11 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach } from 'vitest'
-import { KnownSecrets } from '../../src/core/redaction.ts'
 import { type Git, gitWith } from '../../src/executor/folders/git.ts'
 import { type FolderRequest, prepareFolder } from '../../src/executor/folders/prepare.ts'
 import { type SaveAbout, saveWork } from '../../src/executor/folders/save-work.ts'
 import type { Worktree } from '../../src/executor/folders/worktree.ts'
+import { KnownSecrets } from '../../src/pure/secrets/redaction.ts'
 import { git, makeRepository } from './git.ts'
 
 /** Worktrees of a real repository, as Baton prepares them. */

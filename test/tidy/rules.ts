@@ -1,6 +1,6 @@
 import { dirname, join, normalize } from 'node:path'
-import { shortestCycles } from '../../src/core/graph.ts'
-import { RUN_STATES, WAKEUP_STATES } from '../../src/core/runs/states.ts'
+import { RUN_STATES, WAKEUP_STATES } from '../../src/kinds/run/states.ts'
+import { shortestCycles } from '../../src/pure/graph.ts'
 import { dissect, functionsOf, importsAtRunTime, importsOf, lineAt } from './source.ts'
 
 /** A file's path in the repository, with its text. */
@@ -92,7 +92,7 @@ export const storesBehindInterfaces: Rule = (files) =>
     if (path.startsWith('src/store/') || MAY_OPEN_STORES.includes(path)) return []
     return targetsOf(path, text)
       .filter((target) => STORE.test(target))
-      .map((target) => `${path} must not import ${target}: use src/store/store.ts or server-store.ts.`)
+      .map((target) => `${path} must not import ${target}: use src/kernel/store/store.ts or server-store.ts.`)
   })
 
 /** Which rooms of the web app a room may import, beside itself (theme ← parts ← logs, graphs, forms ← things ← pages). */
@@ -336,7 +336,7 @@ export const noMachineOfOurs: Rule = (files) =>
 /** Migrations are numbered from 1 without gaps, or two branches could add the same number unnoticed. */
 export const migrationsInOrder: Rule = (files) =>
   Object.keys(files)
-    .filter((path) => path.startsWith('src/store/postgres/schema/migrations/'))
+    .filter((path) => path.startsWith('src/postgres/schema/migrations/'))
     .map((path) => path.split('/').at(-1)!)
     .sort()
     .flatMap((name, i) => {

@@ -1,5 +1,5 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
-import { AGENT_STATES } from '../../src/core/states.ts'
+import { AGENT_STATES } from '../../src/pure/states.ts'
 import { searchBy, tellDropped } from './page-route.ts'
 import { AGENT_TABS } from './pages/agent/tabs.ts'
 import { BOARD_SEARCH } from './pages/board/search.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { entityOf } from '../../src/core/event-entities.ts'
-import { type EventType, eventTypes } from '../../src/core/events.ts'
+import { entityOf } from '../../src/kinds/event-entities.ts'
+import { type EventType, eventTypes } from '../../src/kinds/events.ts'
 import { about, type Follows } from '../src/live/about.ts'
 import type { LiveEvent } from '../src/live/card.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { TaskState } from '../../src/core/states.ts'
+import type { TaskState } from '../../src/pure/states.ts'
 import type { ColumnView } from '../src/live/board-list.ts'
 import type { ShownCard } from '../src/live/pending-acts.ts'
 import { besideCursor } from '../src/pages/board/cursor.ts'

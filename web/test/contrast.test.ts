@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { STATUS_COLORS } from '../../src/core/runs/status-colors.ts'
+import { STATUS_COLORS } from '../../src/kinds/run/rules/status-colors.ts'
 import { statusHue } from '../src/theme/status-colours.ts'
 
 /** Reads the style sheet itself, so that no change makes text unreadable. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Problem } from '../../src/client/client.ts'
-import { comparePlans } from '../../src/core/plans/compare.ts'
+import { comparePlans } from '../../src/kinds/mission/plan/compare.ts'
 import { draftOf, newTask, planWith, problemsByRow } from '../src/pages/mission/plan-draft.ts'
 import { layersOfTasks, type TaskNode } from '../src/pages/mission/task-rows.ts'
 import { changesByTask } from '../src/things/mission/written-plan.ts'

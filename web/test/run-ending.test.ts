@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { RUN_ERRORS } from '../../src/core/runs/outcomes.ts'
+import { RUN_ERRORS } from '../../src/kinds/run/rules/outcomes.ts'
 import { endingOf } from '../src/pages/run/ending.ts'
 
 const run = { adapterType: 'claude_local', agent: 'dev-1', taskId: 'some task' }

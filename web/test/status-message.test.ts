@@ -1,7 +1,7 @@
 import { createElement } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
 import { expect, test } from 'vitest'
-import { STATUS_COLORS } from '../../src/core/runs/status-colors.ts'
+import { STATUS_COLORS } from '../../src/kinds/run/rules/status-colors.ts'
 import { StatusMessage } from '../src/parts/status-message.tsx'
 
 const drawn = (color: string | null | undefined) =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { parseTemplate } from '../../src/core/prompts/template.ts'
-import { PROMPT_VARIABLES } from '../../src/core/prompts/variables.ts'
+import { parseTemplate } from '../../src/kinds/run/prompts/template.ts'
+import { PROMPT_VARIABLES } from '../../src/kinds/run/prompts/variables.ts'
 import { nameAt, pillText, rangeOf, sensitiveUses, tagsIn, wordsOf } from '../src/forms/template-tags.ts'
 import { variableGroups } from '../src/pages/agent/variable-groups.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Step } from '../../src/core/shapes/transcript.ts'
+import type { Step } from '../../src/kinds/run/shapes/transcript.ts'
 import { transcriptReader } from '../../src/transcript/reader.ts'
 import { piecesOf } from '../src/logs/lines.ts'
 import { MOST_STEPS, TranscriptFeed } from '../src/logs/transcript-feed.ts'

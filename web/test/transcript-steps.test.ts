@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Step } from '../../src/core/shapes/transcript.ts'
+import type { Step } from '../../src/kinds/run/shapes/transcript.ts'
 import { foldedSteps, isOpenAtFirst, sumOf, withSteps } from '../src/logs/steps/fold.ts'
 
 const step = (n: number, change: Partial<Step> = {}): Step => ({

@@ -1,5 +1,5 @@
-import { costOfUsage } from '../../core/prices/cost.ts'
-import { addDollars } from '../../core/runs/dollars.ts'
+import { costOfUsage } from '../../kinds/run/prices/cost.ts'
+import { addDollars } from '../../kinds/run/rules/dollars.ts'
 import { type Json, objectIn, record, text } from '../../transcript/json.ts'
 import { geminiUsage } from '../../transcript/usage.ts'
 import {

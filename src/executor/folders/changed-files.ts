@@ -1,4 +1,4 @@
-import type { Changes } from '../../flow/execution.ts'
+import type { Changes } from '../../door/execution.ts'
 import { type Git, outputOf } from './git.ts'
 import { SAFE_FLAGS } from './safe-diff.ts'
 

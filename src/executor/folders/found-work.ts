@@ -1,6 +1,6 @@
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { KnownSecrets } from '../../core/redaction.ts'
+import type { KnownSecrets } from '../../pure/secrets/redaction.ts'
 import { hasMarkersInFile } from './conflict-markers.ts'
 import type { Git } from './git.ts'
 import { BOUNDS, type Bounds } from './left-out.ts'

@@ -1,5 +1,5 @@
 import { basename } from 'node:path/posix'
-import { redactText, type Secrets } from '../../core/redaction.ts'
+import { redactText, type Secrets } from '../../pure/secrets/redaction.ts'
 import { textOfPath } from './worktree-git.ts'
 
 /** What is not committed when work is saved, and why. The folder is kept for it. */

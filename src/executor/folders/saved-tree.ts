@@ -1,4 +1,4 @@
-import type { KnownSecrets } from '../../core/redaction.ts'
+import type { KnownSecrets } from '../../pure/secrets/redaction.ts'
 import { type Candidate, type Candidates, candidatesIn } from './candidates.ts'
 import { filesOfFiltersNotRun } from './filters-run.ts'
 import { heaviestFolders } from './heaviest.ts'

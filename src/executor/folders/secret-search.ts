@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
 import { lstat, open, readlink } from 'node:fs/promises'
-import type { KnownSecrets } from '../../core/redaction.ts'
+import type { KnownSecrets } from '../../pure/secrets/redaction.ts'
 import { placeOf } from './worktree-git.ts'
 
 /** Searches files for known secrets, a piece at a time: a secret across the border of two pieces is found too. */

@@ -1,4 +1,4 @@
-import { Refused } from '../../core/errors.ts'
+import { Refused } from '../../pure/errors.ts'
 import { answerOf, type Git, serialized } from './git.ts'
 import { isWithin } from './places.ts'
 import { checkedOut, heldByPeople, missingOf, removeRefs, type TaskRef } from './task-refs.ts'

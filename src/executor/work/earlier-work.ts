@@ -1,6 +1,6 @@
-import type { RunWork } from '../../core/runs/records.ts'
-import { isOver } from '../../core/runs/states.ts'
-import { type RunFolder, runFolderOf } from '../../core/shapes/run-folder.ts'
+import type { RunWork } from '../../kinds/run/record.ts'
+import { type RunFolder, runFolderOf } from '../../kinds/run/shapes/folder.ts'
+import { isOver } from '../../kinds/run/states.ts'
 
 /** What earlier runs of a task left in its repository. */
 

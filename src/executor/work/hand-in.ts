@@ -1,5 +1,5 @@
-import { Refused } from '../../core/errors.ts'
-import { runFolderOf } from '../../core/shapes/run-folder.ts'
+import { runFolderOf } from '../../kinds/run/shapes/folder.ts'
+import { Refused } from '../../pure/errors.ts'
 import type { ExecutorContext } from '../context.ts'
 import { keepWork, whyNotAccepted } from './keep-work.ts'
 

@@ -1,5 +1,5 @@
-import type { Ending } from '../../core/runs/ending.ts'
-import type { RunFolder } from '../../core/shapes/run-folder.ts'
+import type { Ending } from '../../kinds/run/rules/ending.ts'
+import type { RunFolder } from '../../kinds/run/shapes/folder.ts'
 import type { ExecutorContext } from '../context.ts'
 import { WorkNotSaved } from '../folders/found-work.ts'
 import { FolderRefused } from '../folders/refused.ts'

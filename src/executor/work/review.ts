@@ -1,6 +1,6 @@
 import { relative } from 'node:path'
-import { OWN_AGENT } from '../../core/rules/acting.ts'
-import { runFolderOf } from '../../core/shapes/run-folder.ts'
+import { runFolderOf } from '../../kinds/run/shapes/folder.ts'
+import { OWN_AGENT } from '../../kinds/task/rules/acting.ts'
 import type { ExecutorContext } from '../context.ts'
 import type { FolderRequest } from '../folders/prepare.ts'
 import { FolderRefused } from '../folders/refused.ts'

@@ -1,4 +1,4 @@
-import type { RunFolder } from '../../core/shapes/run-folder.ts'
+import type { RunFolder } from '../../kinds/run/shapes/folder.ts'
 
 /** What the prompt of an agent says about its worktree, whatever its template says. */
 

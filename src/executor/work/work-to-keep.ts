@@ -1,5 +1,5 @@
-import type { AgentRecord, Purpose } from '../../core/records.ts'
-import type { RunFolder } from '../../core/shapes/run-folder.ts'
+import type { RunFolder } from '../../kinds/run/shapes/folder.ts'
+import type { AgentRecord, Purpose } from '../../kinds/task/record.ts'
 import type { UpstreamWork } from '../folders/upstream-work.ts'
 import type { RunSecrets } from '../run-secrets.ts'
 

@@ -1,4 +1,4 @@
-import { isHeld } from '../../../src/core/states.ts'
+import { isHeld } from '../../../src/pure/states.ts'
 import type { TaskInvariant } from './invariant.ts'
 
 const generationNeverFalls: TaskInvariant = {

@@ -1,4 +1,4 @@
-import { countOf, readinessOf, type Upstream } from '../../../src/core/upstream.ts'
+import { countOf, readinessOf, type Upstream } from '../../../src/kinds/task/rules/upstream-counts.ts'
 import type { SeenTask } from '../observer.ts'
 import type { TaskInvariant, WorldInvariant } from './invariant.ts'
 

@@ -1,4 +1,4 @@
-import { countsAsActive, isOver } from '../../../src/core/kinds/session/decide.ts'
+import { countsAsActive, isOver } from '../../../src/kinds/session/rules.ts'
 import type { Sight } from '../observer.ts'
 import type { WorldInvariant } from './invariant.ts'
 

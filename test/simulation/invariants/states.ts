@@ -1,12 +1,12 @@
-import { EVENTS } from '../../../src/core/events.ts'
-import { sooner } from '../../../src/core/retry.ts'
+import { EVENTS } from '../../../src/kinds/events.ts'
+import { sooner } from '../../../src/kinds/task/rules/retry.ts'
 import {
   isHeld,
   isTerminal,
   TASK_TRANSITIONS,
   type TaskState,
   type TransitionName,
-} from '../../../src/core/states.ts'
+} from '../../../src/pure/states.ts'
 import { replay } from '../../support/replay.ts'
 import { isSame } from '../observer.ts'
 import type { TaskInvariant } from './invariant.ts'

@@ -1,5 +1,5 @@
-import { isOnTrack, trackName } from '../../../src/core/batch/requests.ts'
-import type { TaskRecord } from '../../../src/core/records.ts'
+import { isOnTrack, trackName } from '../../../src/kernel/batch/requests.ts'
+import type { TaskRecord } from '../../../src/kinds/task/record.ts'
 import type { Sight } from '../observer.ts'
 import { CAPABILITY } from '../plan-tasks.ts'
 import type { WorldInvariant } from './invariant.ts'

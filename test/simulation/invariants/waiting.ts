@@ -1,4 +1,4 @@
-import { isTerminal, type TaskState } from '../../../src/core/states.ts'
+import { isTerminal, type TaskState } from '../../../src/pure/states.ts'
 import type { SeenTask, Sight } from '../observer.ts'
 import type { TaskInvariant, WorldInvariant } from './invariant.ts'
 

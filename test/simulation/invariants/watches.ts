@@ -1,7 +1,7 @@
-import type { StoredEvent } from '../../../src/core/events.ts'
-import type { Limits } from '../../../src/core/limits.ts'
-import type { TaskRecord } from '../../../src/core/records.ts'
-import { isHeld, type TaskState } from '../../../src/core/states.ts'
+import type { StoredEvent } from '../../../src/kinds/events.ts'
+import type { TaskRecord } from '../../../src/kinds/task/record.ts'
+import type { Limits } from '../../../src/kinds/workspace/limits.ts'
+import { isHeld, type TaskState } from '../../../src/pure/states.ts'
 import type { SeenTask } from '../observer.ts'
 import type { TaskInvariant } from './invariant.ts'
 

@@ -1,5 +1,5 @@
-import type { Changes, View } from '../../../src/core/batch/requests.ts'
-import type { RoutineRecord } from '../../../src/core/kinds/routine/record.ts'
+import type { Changes, View } from '../../../src/kernel/batch/requests.ts'
+import type { RoutineRecord } from '../../../src/kinds/routine/record.ts'
 import type { MissionBug } from './bugs.ts'
 
 /** Bugs in what is around missions: contractors, reports, routines. */

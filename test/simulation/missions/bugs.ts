@@ -1,8 +1,8 @@
-import type { Changes, View } from '../../../src/core/batch/requests.ts'
-import type { MissionRecord } from '../../../src/core/kinds/mission/record.ts'
-import { isEnd } from '../../../src/core/kinds/mission/states.ts'
-import type { TaskRecord } from '../../../src/core/records.ts'
-import type { RunStore } from '../../../src/store/run-store.ts'
+import type { Changes, View } from '../../../src/kernel/batch/requests.ts'
+import type { RunStore } from '../../../src/kernel/store/run-store.ts'
+import type { MissionRecord } from '../../../src/kinds/mission/record.ts'
+import { isEnd } from '../../../src/kinds/mission/states.ts'
+import type { TaskRecord } from '../../../src/kinds/task/record.ts'
 import { BUGS_AROUND_MISSIONS } from './bugs-around-missions.ts'
 
 /** A bug outside the real code, to check that the simulation notices it. */

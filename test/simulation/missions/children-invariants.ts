@@ -1,6 +1,6 @@
-import { isEnd } from '../../../src/core/kinds/mission/states.ts'
-import type { TaskRecord } from '../../../src/core/records.ts'
-import type { Workspace } from '../../../src/store/memory/workspace.ts'
+import { isEnd } from '../../../src/kinds/mission/states.ts'
+import type { TaskRecord } from '../../../src/kinds/task/record.ts'
+import type { Workspace } from '../../../src/memory/workspace.ts'
 import type { Broken, Invariant } from './invariants.ts'
 
 /** Tasks that agents add, tasks that continue after others, and missions that begin after others. */

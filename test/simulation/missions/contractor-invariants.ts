@@ -1,7 +1,7 @@
-import { isContractorSlug } from '../../../src/core/contractors.ts'
-import { isEnd } from '../../../src/core/kinds/mission/states.ts'
-import { isHeld } from '../../../src/core/states.ts'
-import type { Workspace } from '../../../src/store/memory/workspace.ts'
+import { isContractorSlug } from '../../../src/kinds/agent/rules/contractors.ts'
+import { isEnd } from '../../../src/kinds/mission/states.ts'
+import type { Workspace } from '../../../src/memory/workspace.ts'
+import { isHeld } from '../../../src/pure/states.ts'
 import type { Broken, Invariant } from './invariants.ts'
 
 export const contractorInvariants: Record<string, Invariant> = {

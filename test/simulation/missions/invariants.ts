@@ -1,5 +1,5 @@
-import { EVENTS } from '../../../src/core/events.ts'
-import type { MissionRecord } from '../../../src/core/kinds/mission/record.ts'
+import { EVENTS } from '../../../src/kinds/events.ts'
+import type { MissionRecord } from '../../../src/kinds/mission/record.ts'
 import {
   isEnd,
   MISSION_TRANSITIONS,
@@ -7,11 +7,11 @@ import {
   type MissionTransition,
   moved,
   NEW,
-} from '../../../src/core/kinds/mission/states.ts'
-import type { Purpose, TaskRecord } from '../../../src/core/records.ts'
-import { isHeld, isTerminal, type TriggerRule } from '../../../src/core/states.ts'
-import type { UpstreamOutcome } from '../../../src/core/upstream.ts'
-import type { Workspace } from '../../../src/store/memory/workspace.ts'
+} from '../../../src/kinds/mission/states.ts'
+import type { Purpose, TaskRecord } from '../../../src/kinds/task/record.ts'
+import type { UpstreamOutcome } from '../../../src/kinds/task/rules/upstream-counts.ts'
+import type { Workspace } from '../../../src/memory/workspace.ts'
+import { isHeld, isTerminal, type TriggerRule } from '../../../src/pure/states.ts'
 import { childrenInvariants } from './children-invariants.ts'
 import { contractorInvariants } from './contractor-invariants.ts'
 import { reportInvariants } from './report-invariants.ts'

@@ -1,4 +1,4 @@
-import type { StoredPlanTask } from '../../../src/store/server-store.ts'
+import type { StoredPlanTask } from '../../../src/door/server-store.ts'
 import type { Random } from '../random.ts'
 import { PausingRunMemory } from '../runs/memory.ts'
 import type { Scheduler } from '../scheduler.ts'

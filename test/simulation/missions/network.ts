@@ -1,6 +1,6 @@
-import { Refused } from '../../../src/core/errors.ts'
-import type { ServerKernel } from '../../../src/kernel/server-kernel.ts'
-import { StoreUnavailable } from '../../../src/store/store.ts'
+import type { ServerKernel } from '../../../src/door/server-kernel.ts'
+import { StoreUnavailable } from '../../../src/kernel/store/store.ts'
+import { Refused } from '../../../src/pure/errors.ts'
 import { Unanswered } from '../network.ts'
 import type { MissionWorld } from './world.ts'
 

@@ -1,12 +1,3 @@
-import type { TaskCommand } from '../../../src/core/commands.ts'
-import type { MissionCommand } from '../../../src/core/kinds/mission/command.ts'
-import type { MissionRecord } from '../../../src/core/kinds/mission/record.ts'
-import { isEnd } from '../../../src/core/kinds/mission/states.ts'
-import type { TaskRecord } from '../../../src/core/records.ts'
-import { MissionCreate } from '../../../src/core/shapes/missions.ts'
-import { TaskCreate } from '../../../src/core/shapes/tasks.ts'
-import { isTerminal, TRIGGER_RULES } from '../../../src/core/states.ts'
-import { missionsNamed } from '../../../src/flow/missions/joining.ts'
 import {
   approveMission,
   createMission,
@@ -14,9 +5,18 @@ import {
   proposePlan,
   rejectMission,
   showMission,
-} from '../../../src/flow/missions/missions.ts'
-import { missionPlan } from '../../../src/flow/missions/plan-tasks.ts'
-import { command, createTasks } from '../../../src/flow/tasks.ts'
+} from '../../../src/kinds/mission/acts/missions.ts'
+import { missionPlan } from '../../../src/kinds/mission/acts/plan-tasks.ts'
+import type { MissionRecord } from '../../../src/kinds/mission/record.ts'
+import type { MissionCommand } from '../../../src/kinds/mission/rules/command.ts'
+import { MissionCreate } from '../../../src/kinds/mission/shapes/missions.ts'
+import { isEnd } from '../../../src/kinds/mission/states.ts'
+import { missionsNamed } from '../../../src/kinds/task/acts/joining.ts'
+import { command, createTasks } from '../../../src/kinds/task/acts/tasks.ts'
+import type { TaskCommand } from '../../../src/kinds/task/command.ts'
+import type { TaskRecord } from '../../../src/kinds/task/record.ts'
+import { TaskCreate } from '../../../src/kinds/task/shapes/tasks.ts'
+import { isTerminal, TRIGGER_RULES } from '../../../src/pure/states.ts'
 import { type Act, attempted } from './network.ts'
 import { changedPlan, drawPlan, type PlanStored } from './plans.ts'
 import { onRoutine, settleDown } from './routines.ts'

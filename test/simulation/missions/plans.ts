@@ -1,4 +1,4 @@
-import { TRIGGER_RULES } from '../../../src/core/states.ts'
+import { TRIGGER_RULES } from '../../../src/pure/states.ts'
 import type { Random } from '../random.ts'
 
 /** Plans as people and planners write them. */

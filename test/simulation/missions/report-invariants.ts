@@ -1,8 +1,8 @@
-import type { StoredEvent } from '../../../src/core/events.ts'
-import { isEnd } from '../../../src/core/kinds/mission/states.ts'
-import { isTerminal, type TaskState } from '../../../src/core/states.ts'
-import type { Workspace } from '../../../src/store/memory/workspace.ts'
-import type { StoredReport } from '../../../src/store/run-store.ts'
+import type { StoredReport } from '../../../src/kernel/store/run-store.ts'
+import type { StoredEvent } from '../../../src/kinds/events.ts'
+import { isEnd } from '../../../src/kinds/mission/states.ts'
+import type { Workspace } from '../../../src/memory/workspace.ts'
+import { isTerminal, type TaskState } from '../../../src/pure/states.ts'
 import { hasEnded } from './children-invariants.ts'
 import type { Broken, Invariant } from './invariants.ts'
 

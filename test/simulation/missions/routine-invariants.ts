@@ -1,7 +1,7 @@
-import type { StoredEvent } from '../../../src/core/events.ts'
-import { isEnd } from '../../../src/core/kinds/mission/states.ts'
-import type { RoutineRecord } from '../../../src/core/kinds/routine/record.ts'
-import type { Workspace } from '../../../src/store/memory/workspace.ts'
+import type { StoredEvent } from '../../../src/kinds/events.ts'
+import { isEnd } from '../../../src/kinds/mission/states.ts'
+import type { RoutineRecord } from '../../../src/kinds/routine/record.ts'
+import type { Workspace } from '../../../src/memory/workspace.ts'
 import type { Broken, Invariant } from './invariants.ts'
 import type { Seen } from './seen.ts'
 

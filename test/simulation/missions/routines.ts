@@ -1,13 +1,8 @@
-import { isEnd } from '../../../src/core/kinds/mission/states.ts'
-import type { RoutineRecord } from '../../../src/core/kinds/routine/record.ts'
-import { RoutineCreate } from '../../../src/core/shapes/routines.ts'
-import { commandAgent } from '../../../src/flow/agents.ts'
-import {
-  createRoutine,
-  removeRoutine,
-  runRoutine,
-  updateRoutine,
-} from '../../../src/flow/routines/routines.ts'
+import { commandAgent } from '../../../src/kinds/agent/acts/agents.ts'
+import { isEnd } from '../../../src/kinds/mission/states.ts'
+import { createRoutine, removeRoutine, runRoutine, updateRoutine } from '../../../src/kinds/routine/acts.ts'
+import type { RoutineRecord } from '../../../src/kinds/routine/record.ts'
+import { RoutineCreate } from '../../../src/kinds/routine/shapes.ts'
 import { type Act, attempted } from './network.ts'
 import { drawPlan } from './plans.ts'
 import type { MissionWorld } from './world.ts'

@@ -1,5 +1,5 @@
-import { isEnd } from '../../../src/core/kinds/mission/states.ts'
-import { isTerminal } from '../../../src/core/states.ts'
+import { isEnd } from '../../../src/kinds/mission/states.ts'
+import { isTerminal } from '../../../src/pure/states.ts'
 import { START } from '../scheduler.ts'
 import { MISSION_BUGS, type MissionBugName } from './bugs.ts'
 import { ALWAYS } from './invariants.ts'

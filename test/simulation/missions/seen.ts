@@ -1,9 +1,9 @@
-import type { StoredEvent } from '../../../src/core/events.ts'
-import type { MissionRecord } from '../../../src/core/kinds/mission/record.ts'
-import type { RoutineRecord } from '../../../src/core/kinds/routine/record.ts'
-import type { TaskRecord } from '../../../src/core/records.ts'
-import { isTerminal, type TaskState } from '../../../src/core/states.ts'
-import type { Workspace } from '../../../src/store/memory/workspace.ts'
+import type { StoredEvent } from '../../../src/kinds/events.ts'
+import type { MissionRecord } from '../../../src/kinds/mission/record.ts'
+import type { RoutineRecord } from '../../../src/kinds/routine/record.ts'
+import type { TaskRecord } from '../../../src/kinds/task/record.ts'
+import type { Workspace } from '../../../src/memory/workspace.ts'
+import { isTerminal, type TaskState } from '../../../src/pure/states.ts'
 import { hasEnded } from './children-invariants.ts'
 
 /** A claim that the last commit granted. */

@@ -1,6 +1,6 @@
-import type { StoredEvent } from '../../../src/core/events.ts'
-import type { TaskRecord } from '../../../src/core/records.ts'
-import type { Workspace } from '../../../src/store/memory/workspace.ts'
+import type { StoredEvent } from '../../../src/kinds/events.ts'
+import type { TaskRecord } from '../../../src/kinds/task/record.ts'
+import type { Workspace } from '../../../src/memory/workspace.ts'
 import type { Broken, Invariant } from './invariants.ts'
 
 /** What a person may do with any task, even if others should have judged it. */

@@ -1,8 +1,8 @@
-import { statusChange } from '../../../src/core/runs/agent-status.ts'
-import { isOver } from '../../../src/core/runs/states.ts'
-import type { RunsChanges, RunsView } from '../../../src/core/runs/step.ts'
 import type { WorkFolders } from '../../../src/executor/work/folders.ts'
-import type { RunStore } from '../../../src/store/run-store.ts'
+import type { RunStore } from '../../../src/kernel/store/run-store.ts'
+import { statusChange } from '../../../src/kinds/run/rules/agent-status.ts'
+import type { RunsChanges, RunsView } from '../../../src/kinds/run/rules/step.ts'
+import { isOver } from '../../../src/kinds/run/states.ts'
 import type { RunWorld } from './world.ts'
 
 /** A bug outside the real code, to check that the simulation notices it. */

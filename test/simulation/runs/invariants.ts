@@ -1,7 +1,8 @@
-import { EVENTS } from '../../../src/core/events.ts'
-import { shownState } from '../../../src/core/kinds/agent/decide.ts'
-import { dollarsOf, nanosOf } from '../../../src/core/runs/dollars.ts'
-import type { RunRecord, RuntimeState, WakeupRecord } from '../../../src/core/runs/records.ts'
+import { shownState } from '../../../src/kinds/agent/rules/decide.ts'
+import { EVENTS } from '../../../src/kinds/events.ts'
+import type { RunRecord, RuntimeState, WakeupRecord } from '../../../src/kinds/run/record.ts'
+import { dollarsOf, nanosOf } from '../../../src/kinds/run/rules/dollars.ts'
+import { runFolderOf } from '../../../src/kinds/run/shapes/folder.ts'
 import {
   isLive,
   isOver,
@@ -9,9 +10,8 @@ import {
   NEW,
   RUN_TRANSITIONS,
   WAKEUP_TRANSITIONS,
-} from '../../../src/core/runs/states.ts'
-import { runFolderOf } from '../../../src/core/shapes/run-folder.ts'
-import type { Workspace } from '../../../src/store/memory/workspace.ts'
+} from '../../../src/kinds/run/states.ts'
+import type { Workspace } from '../../../src/memory/workspace.ts'
 import type { RunWorld } from './world.ts'
 
 type Broken = string | false | null | undefined

@@ -1,8 +1,8 @@
 import type { Callbacks, Expected } from '../../../src/adapters/callbacks.ts'
 import type { AdapterHooks, AdapterInvokeResult, AgentRunAdapter } from '../../../src/adapters/protocol.ts'
-import { takeCallback } from '../../../src/core/runs/callbacks.ts'
-import type { CallbackMessage } from '../../../src/core/shapes/callbacks.ts'
 import { sleep, type Timers } from '../../../src/executor/timers.ts'
+import { takeCallback } from '../../../src/kinds/run/rules/callbacks.ts'
+import type { CallbackMessage } from '../../../src/kinds/run/shapes/callbacks.ts'
 import type { RunWorld } from './world.ts'
 
 /** Agents on machines of their own, which accept their work and answer later. No node that dies takes one with it. */

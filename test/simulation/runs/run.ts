@@ -1,4 +1,4 @@
-import { isTerminal } from '../../../src/core/states.ts'
+import { isTerminal } from '../../../src/pure/states.ts'
 import { START } from '../scheduler.ts'
 import { createTasks, interfere, repair } from './actors.ts'
 import { RUN_BUGS, type RunBugName } from './bugs.ts'

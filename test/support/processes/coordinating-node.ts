@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openKernel } from '../../../src/flow/open-kernel.ts'
-import { serverDirectory } from '../../../src/kernel/server-directory.ts'
-import { PostgresStore } from '../../../src/store/postgres/store.ts'
+import { PostgresStore } from '../../../src/door/postgres/store.ts'
+import { serverDirectory } from '../../../src/door/server-directory.ts'
 import { Leadership } from '../../../src/upkeep/leadership.ts'
 import { Node } from '../../../src/upkeep/node.ts'
+import { openKernel } from '../../../src/upkeep/open-kernel.ts'
 import { newTask } from '../tasks.ts'
 
 /**

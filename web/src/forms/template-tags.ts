@@ -1,4 +1,4 @@
-import { piecesOf, type Tag } from '../../../src/core/prompts/pieces.ts'
+import { piecesOf, type Tag } from '../../../src/kinds/run/prompts/pieces.ts'
 
 /** The tags of a prompt template, as an editor draws them. Pure; they are read by the server's own reader. */
 

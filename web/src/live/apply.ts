@@ -1,5 +1,5 @@
-import type { EventType } from '../../../src/core/events.ts'
-import { TASK_TRANSITIONS } from '../../../src/core/states.ts'
+import type { EventType } from '../../../src/kinds/events.ts'
+import { TASK_TRANSITIONS } from '../../../src/pure/states.ts'
 import { type Card, type LiveEvent, payloadField } from './card.ts'
 import * as cards from './card-rules.ts'
 import type { Entities } from './entities.ts'

@@ -1,6 +1,12 @@
-import { BOARD_COLUMNS, type BoardColumn, comparePlaces, placeIn, statesIn } from '../../../src/core/board.ts'
-import { type CardFilter, matches } from '../../../src/core/board-filter.ts'
-import { TASK_STATES, type TaskState } from '../../../src/core/states.ts'
+import { TASK_STATES, type TaskState } from '../../../src/pure/states.ts'
+import {
+  BOARD_COLUMNS,
+  type BoardColumn,
+  comparePlaces,
+  placeIn,
+  statesIn,
+} from '../../../src/views/board/columns.ts'
+import { type CardFilter, matches } from '../../../src/views/board/filter.ts'
 import type { Card } from './card.ts'
 import type { ShownCard } from './pending-acts.ts'
 

@@ -1,5 +1,5 @@
-import type { EventType } from '../../../src/core/events.ts'
-import { isHeld, isTerminal, type TaskState } from '../../../src/core/states.ts'
+import type { EventType } from '../../../src/kinds/events.ts'
+import { isHeld, isTerminal, type TaskState } from '../../../src/pure/states.ts'
 import { type Card, type LiveEvent, payloadField } from './card.ts'
 
 /** How events change a card. Values in events are those after the event: only comments are added up. */

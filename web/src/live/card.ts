@@ -1,6 +1,6 @@
-import type { Card as CardShape } from '../../../src/core/shapes/board.ts'
-import type { AnswerOf } from '../../../src/core/shapes/common.ts'
-import type { EventView } from '../../../src/core/shapes/events.ts'
+import type { AnswerOf } from '../../../src/pure/shapes.ts'
+import type { Card as CardShape } from '../../../src/views/board/shapes.ts'
+import type { EventView } from '../../../src/views/events/shapes.ts'
 
 /** A card as the store keeps it: events have times in milliseconds, answers as text, and two forms of one time would be compared wrongly. */
 

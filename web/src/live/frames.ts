@@ -1,5 +1,5 @@
-import type { AnswerOf } from '../../../src/core/shapes/common.ts'
-import type { EventFrame } from '../../../src/core/shapes/events.ts'
+import type { AnswerOf } from '../../../src/pure/shapes.ts'
+import type { EventFrame } from '../../../src/views/events/shapes.ts'
 
 /** The messages of the socket. */
 

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
-import type { BoardColumn } from '../../../src/core/board.ts'
-import type { CardFilter } from '../../../src/core/board-filter.ts'
+import type { BoardColumn } from '../../../src/views/board/columns.ts'
+import type { CardFilter } from '../../../src/views/board/filter.ts'
 import type { ColumnView } from './board-list.ts'
 import type { Kind, Kinds } from './entities.ts'
 import type { OutputChunk } from './frames.ts'

@@ -1,6 +1,6 @@
-import { type Act, columnsAfter, transitionOf } from '../../../src/core/acts.ts'
-import type { BoardColumn } from '../../../src/core/board.ts'
-import { isTerminal } from '../../../src/core/states.ts'
+import { type Act, columnsAfter, transitionOf } from '../../../src/kinds/task/rules/allowed-acts.ts'
+import { isTerminal } from '../../../src/pure/states.ts'
+import type { BoardColumn } from '../../../src/views/board/columns.ts'
 import type { Card } from './card.ts'
 
 /** Acts that were sent and not answered: their expected outcome is shown at once, marked as unconfirmed. */

@@ -1,5 +1,5 @@
-import type { AnswerOf } from '../../../src/core/shapes/common.ts'
-import type { RunView } from '../../../src/core/shapes/runs.ts'
+import type { RunView } from '../../../src/kinds/run/shapes/runs.ts'
+import type { AnswerOf } from '../../../src/pure/shapes.ts'
 import { type LiveEvent, payloadField } from './card.ts'
 
 /** How events change a run. Pages read the rest. */

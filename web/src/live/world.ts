@@ -1,4 +1,4 @@
-import { isTerminal, type TaskState } from '../../../src/core/states.ts'
+import { isTerminal, type TaskState } from '../../../src/pure/states.ts'
 import { apply } from './apply.ts'
 import { type BoardQuery, Boards } from './boards.ts'
 import type { AnsweredCard, Card, LiveEvent } from './card.ts'

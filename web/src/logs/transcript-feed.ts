@@ -1,5 +1,5 @@
 import type { AnswerTo } from '../../../src/client/client.ts'
-import type { Step, TranscriptState } from '../../../src/core/shapes/transcript.ts'
+import type { Step, TranscriptState } from '../../../src/kinds/run/shapes/transcript.ts'
 import { type TranscriptReader, transcriptReader } from '../../../src/transcript/reader.ts'
 import { type Piece, piecesOf } from './lines.ts'
 import type { LogAnswer } from './log-feed.ts'

@@ -1,5 +1,5 @@
-import type { Act } from '../../../src/core/acts.ts'
-import { idCarriedBy } from '../../../src/core/ids.ts'
+import type { Act } from '../../../src/kinds/task/rules/allowed-acts.ts'
+import { idCarriedBy } from '../../../src/pure/ids.ts'
 import type { Card } from '../live/card.ts'
 import { statePhrase } from '../theme/marks.ts'
 

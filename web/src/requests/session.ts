@@ -1,6 +1,6 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import type { Right } from '../../../src/core/rights.ts'
+import type { Right } from '../../../src/pure/rights.ts'
 import { api, apiForSignIn } from './api.ts'
 import { forgetDrafts, forgetSignedIn, keepSignedIn } from './signed-in.ts'
 

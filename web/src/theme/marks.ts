@@ -1,6 +1,6 @@
-import type { MissionState } from '../../../src/core/kinds/mission/states.ts'
-import type { RunState, WakeupState } from '../../../src/core/runs/states.ts'
-import type { AgentState, SessionState, TaskState } from '../../../src/core/states.ts'
+import type { MissionState } from '../../../src/kinds/mission/states.ts'
+import type { RunState, WakeupState } from '../../../src/kinds/run/states.ts'
+import type { AgentState, SessionState, TaskState } from '../../../src/pure/states.ts'
 
 /**
  * How states look: a word, a hue and a mark with an outline of its own, so that colour is never alone. Marks are paths on a

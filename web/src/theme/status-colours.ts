@@ -1,4 +1,4 @@
-import type { StatusColor } from '../../../src/core/runs/status-colors.ts'
+import type { StatusColor } from '../../../src/kinds/run/rules/status-colors.ts'
 import type { Hue } from './marks.ts'
 
 /** The hues of status messages. Agents name a colour; which one is drawn, the theme decides. */

@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query'
-import type { Right } from '../../../src/core/rights.ts'
+import type { Right } from '../../../src/pure/rights.ts'
 import { showRefusal } from '../parts/show-refusal.ts'
 import { toast } from '../parts/toasts.tsx'
 import { useSession } from '../requests/session.ts'

@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { BOARD_COLUMNS } from '../../../src/core/board.ts'
+import { BOARD_COLUMNS } from '../../../src/views/board/columns.ts'
 import { type OpenedPage, preparePage } from '../../../test/support/browser/open-page.ts'
 import { useBrowser } from '../../../test/support/browser/use-browser.ts'
 import type { Json, Task, Workspace } from '../../../test/support/http-workspace.ts'

@@ -1,4 +1,4 @@
-import { BOARD_COLUMNS } from '../../../src/core/board.ts'
+import { BOARD_COLUMNS } from '../../../src/views/board/columns.ts'
 import { type Card, cardFrom, type LiveEvent } from '../../src/live/card.ts'
 import { Live } from '../../src/live/live.ts'
 import type { OpenBoard } from '../../src/live/open-board.ts'

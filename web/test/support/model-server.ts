@@ -1,13 +1,4 @@
-import {
-  BOARD_COLUMNS,
-  type BoardColumn,
-  COLUMN_ORDER,
-  comparePlaces,
-  placeIn,
-  statesIn,
-} from '../../../src/core/board.ts'
-import { matches } from '../../../src/core/board-filter.ts'
-import { uuidCarrying } from '../../../src/core/ids.ts'
+import { uuidCarrying } from '../../../src/pure/ids.ts'
 import {
   isHeld,
   isTerminal,
@@ -15,7 +6,16 @@ import {
   TASK_TRANSITIONS,
   type TaskState,
   type TransitionName,
-} from '../../../src/core/states.ts'
+} from '../../../src/pure/states.ts'
+import {
+  BOARD_COLUMNS,
+  type BoardColumn,
+  COLUMN_ORDER,
+  comparePlaces,
+  placeIn,
+  statesIn,
+} from '../../../src/views/board/columns.ts'
+import { matches } from '../../../src/views/board/filter.ts'
 import type { BoardQuery } from '../../src/live/boards.ts'
 import { type AnsweredCard, cardFrom, type LiveEvent } from '../../src/live/card.ts'
 

@@ -1,4 +1,4 @@
-import type { Step } from '../../../../src/core/shapes/transcript.ts'
+import type { Step } from '../../../../src/kinds/run/shapes/transcript.ts'
 
 /** Steps as rows: one line each, and calls of the same tool in a row as one («Read ×14»). */
 

@@ -1,4 +1,4 @@
-import type { Step } from '../../../../src/core/shapes/transcript.ts'
+import type { Step } from '../../../../src/kinds/run/shapes/transcript.ts'
 import type { IconName } from '../../theme/icons.ts'
 
 /** How each kind of step looks, and its name for screen readers. */

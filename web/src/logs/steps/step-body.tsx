@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { Step } from '../../../../src/core/shapes/transcript.ts'
+import type { Step } from '../../../../src/kinds/run/shapes/transcript.ts'
 import { Markdown } from '../../parts/markdown.tsx'
 import { bytesText } from '../../parts/wording.ts'
 import { TerminalText } from '../terminal-text.tsx'

@@ -1,5 +1,5 @@
 import { memo } from 'react'
-import type { Step } from '../../../../src/core/shapes/transcript.ts'
+import type { Step } from '../../../../src/kinds/run/shapes/transcript.ts'
 import { Duration } from '../../parts/duration.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'

@@ -1,4 +1,4 @@
-import type { RunState } from '../../../../src/core/runs/states.ts'
+import type { RunState } from '../../../../src/kinds/run/states.ts'
 import { StateMark } from '../../parts/state-mark.tsx'
 import { durationText } from '../../parts/wording.ts'
 import { HUE_FILL } from '../../theme/hues.ts'

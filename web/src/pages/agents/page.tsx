@@ -1,6 +1,6 @@
 import { useSearch } from '@tanstack/react-router'
 import { useMemo, useRef, useState } from 'react'
-import { AGENT_STATES, type AgentState } from '../../../../src/core/states.ts'
+import { AGENT_STATES, type AgentState } from '../../../../src/pure/states.ts'
 import { useShortcuts } from '../../keys/shortcuts.ts'
 import { useGo } from '../../links.tsx'
 import { Button } from '../../parts/button.tsx'

@@ -1,6 +1,6 @@
 import { useCallback, useRef } from 'react'
 import type { AnswerTo } from '../../../../src/client/client.ts'
-import type { AgentState } from '../../../../src/core/states.ts'
+import type { AgentState } from '../../../../src/pure/states.ts'
 import { about } from '../../live/about.ts'
 import { useSnapshot } from '../../live/use-snapshot.ts'
 import { api } from '../../requests/api.ts'

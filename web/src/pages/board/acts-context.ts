@@ -1,5 +1,5 @@
 import { createContext, useContext } from 'react'
-import type { Act } from '../../../../src/core/acts.ts'
+import type { Act } from '../../../../src/kinds/task/rules/allowed-acts.ts'
 import type { Asked } from '../../requests/acts.ts'
 
 /** Acts that the board offers, by key, menu, bar and drop. */

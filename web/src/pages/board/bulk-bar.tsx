@@ -1,4 +1,4 @@
-import { mayBeDone } from '../../../../src/core/acts.ts'
+import { mayBeDone } from '../../../../src/kinds/task/rules/allowed-acts.ts'
 import { useLive } from '../../live/provider.tsx'
 import { Button } from '../../parts/button.tsx'
 import { IconButton } from '../../parts/icon-button.tsx'

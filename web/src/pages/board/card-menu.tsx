@@ -1,4 +1,4 @@
-import { mayBeDone } from '../../../../src/core/acts.ts'
+import { mayBeDone } from '../../../../src/kinds/task/rules/allowed-acts.ts'
 import type { ShownCard } from '../../live/pending-acts.ts'
 import { useLive } from '../../live/provider.tsx'
 import { copyText } from '../../parts/copyable.tsx'

@@ -1,5 +1,5 @@
 import { useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from 'react'
-import type { BoardColumn } from '../../../../src/core/board.ts'
+import type { BoardColumn } from '../../../../src/views/board/columns.ts'
 import type { ColumnView } from '../../live/board-list.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { VirtualList, type VirtualListHandle } from '../../parts/virtual-list.tsx'

@@ -1,4 +1,4 @@
-import type { BoardColumn } from '../../../../src/core/board.ts'
+import type { BoardColumn } from '../../../../src/views/board/columns.ts'
 
 /** Where the cursor moves on the board. Pure. */
 

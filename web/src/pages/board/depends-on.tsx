@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { TaskState } from '../../../../src/core/states.ts'
+import type { TaskState } from '../../../../src/pure/states.ts'
 import { Chip } from '../../parts/chip.tsx'
 import { Field } from '../../parts/field.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'

@@ -1,4 +1,4 @@
-import type { TaskCreate } from '../../../../src/core/shapes/tasks.ts'
+import type { TaskCreate } from '../../../../src/kinds/task/shapes/tasks.ts'
 
 /** A task that is being written, and what the server did not accept of it. Pure. */
 

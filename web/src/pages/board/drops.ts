@@ -1,5 +1,5 @@
-import { mayBeDone } from '../../../../src/core/acts.ts'
-import type { BoardColumn } from '../../../../src/core/board.ts'
+import { mayBeDone } from '../../../../src/kinds/task/rules/allowed-acts.ts'
+import type { BoardColumn } from '../../../../src/views/board/columns.ts'
 import { columnOf } from '../../live/board-list.ts'
 import type { ShownCard } from '../../live/pending-acts.ts'
 

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
-import { BOARD_COLUMNS, type BoardColumn } from '../../../../src/core/board.ts'
+import { BOARD_COLUMNS, type BoardColumn } from '../../../../src/views/board/columns.ts'
 import { useListOf } from '../../keys/siblings.ts'
 import type { BoardOnScreen } from '../../live/hooks.ts'
 import { useLive } from '../../live/provider.tsx'

@@ -1,5 +1,5 @@
 import { useRef } from 'react'
-import { BOARD_COLUMNS, type BoardColumn } from '../../../../src/core/board.ts'
+import { BOARD_COLUMNS, type BoardColumn } from '../../../../src/views/board/columns.ts'
 import { useListOf } from '../../keys/siblings.ts'
 import { useGo } from '../../links.tsx'
 import { type BoardOnScreen, useNow } from '../../live/hooks.ts'

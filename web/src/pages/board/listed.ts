@@ -1,4 +1,4 @@
-import type { BoardColumn } from '../../../../src/core/board.ts'
+import type { BoardColumn } from '../../../../src/views/board/columns.ts'
 import type { ColumnView } from '../../live/board-list.ts'
 import { IN_LIST } from './sorted.ts'
 

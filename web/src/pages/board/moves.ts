@@ -1,5 +1,5 @@
 import { createContext, useContext } from 'react'
-import type { BoardColumn } from '../../../../src/core/board.ts'
+import type { BoardColumn } from '../../../../src/views/board/columns.ts'
 
 /** A card that moves to another column travels there above both, since each column cuts off what leaves it. */
 

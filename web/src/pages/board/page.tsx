@@ -1,6 +1,6 @@
 import { useSearch } from '@tanstack/react-router'
 import { useEffect, useMemo, useState } from 'react'
-import { BOARD_COLUMNS } from '../../../../src/core/board.ts'
+import { BOARD_COLUMNS } from '../../../../src/views/board/columns.ts'
 import { useShortcuts } from '../../keys/shortcuts.ts'
 import { useGo } from '../../links.tsx'
 import { useBoard } from '../../live/hooks.ts'

@@ -1,4 +1,4 @@
-import type { CardFilter } from '../../../../src/core/board-filter.ts'
+import type { CardFilter } from '../../../../src/views/board/filter.ts'
 import { param, type SearchOf, writeSearch } from '../../search-params.ts'
 
 /** The parts of a board that are in its address: everything that a link to it should show. */

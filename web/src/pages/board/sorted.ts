@@ -1,5 +1,5 @@
-import type { BoardColumn } from '../../../../src/core/board.ts'
-import { TASK_STATES, taskStates } from '../../../../src/core/states.ts'
+import { TASK_STATES, taskStates } from '../../../../src/pure/states.ts'
+import type { BoardColumn } from '../../../../src/views/board/columns.ts'
 import type { Card } from '../../live/card.ts'
 import type { Sort } from '../../parts/data-table.tsx'
 import { agesFrom } from '../../things/task/card-words.ts'

@@ -1,5 +1,5 @@
 import { memo, useEffect, useLayoutEffect, useRef, useState } from 'react'
-import type { BoardColumn } from '../../../../src/core/board.ts'
+import type { BoardColumn } from '../../../../src/views/board/columns.ts'
 import { PageLink } from '../../links.tsx'
 import { columnOf } from '../../live/board-list.ts'
 import { useCard } from '../../live/hooks.ts'

@@ -1,5 +1,5 @@
-import { mayBeDone } from '../../../../src/core/acts.ts'
-import type { BoardColumn } from '../../../../src/core/board.ts'
+import { mayBeDone } from '../../../../src/kinds/task/rules/allowed-acts.ts'
+import type { BoardColumn } from '../../../../src/views/board/columns.ts'
 import { type Shortcuts, useShortcuts } from '../../keys/shortcuts.ts'
 import { useGo } from '../../links.tsx'
 import { useLive } from '../../live/provider.tsx'

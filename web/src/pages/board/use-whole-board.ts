@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import type { BoardColumn } from '../../../../src/core/board.ts'
+import type { BoardColumn } from '../../../../src/views/board/columns.ts'
 import type { BoardOnScreen } from '../../live/hooks.ts'
 import { readRows } from './listed.ts'
 

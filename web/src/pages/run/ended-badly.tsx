@@ -1,4 +1,4 @@
-import { mayBeDone } from '../../../../src/core/acts.ts'
+import { mayBeDone } from '../../../../src/kinds/task/rules/allowed-acts.ts'
 import { PageLink } from '../../links.tsx'
 import { useCard } from '../../live/hooks.ts'
 import { Button } from '../../parts/button.tsx'

@@ -1,4 +1,4 @@
-import { RUN_ERRORS, type RunErrorCode } from '../../../../src/core/runs/outcomes.ts'
+import { RUN_ERRORS, type RunErrorCode } from '../../../../src/kinds/run/rules/outcomes.ts'
 
 /** What a bad end of a run means, and the one act that helps. */
 

@@ -1,5 +1,5 @@
 import { lazy, type ReactNode, Suspense } from 'react'
-import { isNotStarted } from '../../../../src/core/runs/states.ts'
+import { isNotStarted } from '../../../../src/kinds/run/states.ts'
 import { LogBar } from '../../logs/log-bar.tsx'
 import { Transcript } from '../../logs/transcript.tsx'
 import { Empty } from '../../parts/empty.tsx'

@@ -1,6 +1,6 @@
 import { useRef } from 'react'
 import type { AnswerTo } from '../../../../src/client/client.ts'
-import { isLive, type RunState } from '../../../../src/core/runs/states.ts'
+import { isLive, type RunState } from '../../../../src/kinds/run/states.ts'
 import { about } from '../../live/about.ts'
 import type { LiveEvent } from '../../live/card.ts'
 import { useSnapshot } from '../../live/use-snapshot.ts'

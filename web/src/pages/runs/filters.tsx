@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
-import { RUN_ERRORS } from '../../../../src/core/runs/outcomes.ts'
-import { RUN_STATES } from '../../../../src/core/runs/states.ts'
+import { RUN_ERRORS } from '../../../../src/kinds/run/rules/outcomes.ts'
+import { RUN_STATES } from '../../../../src/kinds/run/states.ts'
 import { Chip } from '../../parts/chip.tsx'
 import { Select } from '../../parts/select.tsx'
 import { agentNamesQuery } from '../../requests/names.ts'

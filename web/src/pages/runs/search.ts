@@ -1,5 +1,5 @@
-import { RUN_ERRORS } from '../../../../src/core/runs/outcomes.ts'
-import { RUN_STATES } from '../../../../src/core/runs/states.ts'
+import { RUN_ERRORS } from '../../../../src/kinds/run/rules/outcomes.ts'
+import { RUN_STATES } from '../../../../src/kinds/run/states.ts'
 import { param, type SearchOf } from '../../search-params.ts'
 import { SOURCE_WORDS } from '../../things/run/run.ts'
 

@@ -1,4 +1,4 @@
-import type { Step } from '../../../../src/core/shapes/transcript.ts'
+import type { Step } from '../../../../src/kinds/run/shapes/transcript.ts'
 import { objectIn } from '../../../../src/transcript/json.ts'
 import { isKnownProgram, type TranscriptReader, transcriptReader } from '../../../../src/transcript/reader.ts'
 import type { LogStream, Piece } from '../../logs/lines.ts'

@@ -1,4 +1,4 @@
-import type { Step } from '../../../../src/core/shapes/transcript.ts'
+import type { Step } from '../../../../src/kinds/run/shapes/transcript.ts'
 import { objectIn } from '../../../../src/transcript/json.ts'
 import { plainText } from '../../logs/settle.ts'
 

@@ -1,5 +1,5 @@
 import { memo } from 'react'
-import { isLive } from '../../../../src/core/runs/states.ts'
+import { isLive } from '../../../../src/kinds/run/states.ts'
 import { PageLink } from '../../links.tsx'
 import { useCard } from '../../live/hooks.ts'
 import type { ShownCard } from '../../live/pending-acts.ts'

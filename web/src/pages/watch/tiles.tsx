@@ -1,5 +1,5 @@
 import { useCallback, useState } from 'react'
-import { isLive } from '../../../../src/core/runs/states.ts'
+import { isLive } from '../../../../src/kinds/run/states.ts'
 import { useShortcuts } from '../../keys/shortcuts.ts'
 import { useGo } from '../../links.tsx'
 import { useNow } from '../../live/hooks.ts'

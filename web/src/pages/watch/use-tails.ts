@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react'
-import { isLive } from '../../../../src/core/runs/states.ts'
+import { isLive } from '../../../../src/kinds/run/states.ts'
 import { useOutput } from '../../live/hooks.ts'
 import { useLive } from '../../live/provider.tsx'
 import { piecesOf } from '../../logs/lines.ts'

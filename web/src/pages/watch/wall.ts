@@ -1,5 +1,5 @@
-import { RUN_ERRORS, type RunErrorCode } from '../../../../src/core/runs/outcomes.ts'
-import { isLive, type RunState } from '../../../../src/core/runs/states.ts'
+import { RUN_ERRORS, type RunErrorCode } from '../../../../src/kinds/run/rules/outcomes.ts'
+import { isLive, type RunState } from '../../../../src/kinds/run/states.ts'
 import { type LiveEvent, payloadField } from '../../live/card.ts'
 import { durationText } from '../../parts/wording.ts'
 import type { ListedRun } from '../../things/run/run.ts'

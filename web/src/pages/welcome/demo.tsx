@@ -1,5 +1,5 @@
 import { type Ref, useEffect, useRef, useState } from 'react'
-import { isHeld, type TaskState } from '../../../../src/core/states.ts'
+import { isHeld, type TaskState } from '../../../../src/pure/states.ts'
 import { PageLink, useGo } from '../../links.tsx'
 import type { LiveEvent } from '../../live/card.ts'
 import { useLive } from '../../live/provider.tsx'

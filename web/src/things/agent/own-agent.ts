@@ -1,4 +1,4 @@
-import { OWN_AGENT } from '../../../../src/core/rules/acting.ts'
+import { OWN_AGENT } from '../../../../src/kinds/task/rules/acting.ts'
 
 /** Baton's own agent, which nobody else acts on: the server refuses it. */
 export const isOwnAgent = (slug: string) => slug === OWN_AGENT

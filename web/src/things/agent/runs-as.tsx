@@ -1,4 +1,4 @@
-import type { RunsAs } from '../../../../src/core/agent-policy.ts'
+import type { RunsAs } from '../../../../src/kinds/agent/rules/allowed-on-node.ts'
 import { Icon } from '../../parts/icon.tsx'
 
 /** The user that agents run as on this node, in words, and what to do about it. */

@@ -1,4 +1,4 @@
-import type { AgentState } from '../../../../src/core/states.ts'
+import type { AgentState } from '../../../../src/pure/states.ts'
 import { api } from '../../requests/api.ts'
 import { useAct } from '../use-act.ts'
 import { isOwnAgent, WHY_OWN, whyOwn } from './own-agent.ts'

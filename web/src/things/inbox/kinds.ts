@@ -1,5 +1,5 @@
 import type { AnswerTo } from '../../../../src/client/client.ts'
-import type { InboxKind } from '../../../../src/core/waiting.ts'
+import type { InboxKind } from '../../../../src/kinds/task/rules/waiting.ts'
 import { countText, isNoVerdict } from '../../parts/wording.ts'
 import type { IconName } from '../../theme/icons.ts'
 import type { Hue } from '../../theme/marks.ts'

@@ -1,5 +1,5 @@
 import { useMemo } from 'react'
-import type { VerificationRule } from '../../../../src/core/plans/mission-plan.ts'
+import type { VerificationRule } from '../../../../src/kinds/mission/plan/mission-plan.ts'
 import { AgentChip } from '../../parts/agent-chip.tsx'
 import { Chip } from '../../parts/chip.tsx'
 import { LongText } from '../../parts/long-text.tsx'

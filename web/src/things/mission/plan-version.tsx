@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import type { PlanChanges } from '../../../../src/core/plans/compare.ts'
+import type { PlanChanges } from '../../../../src/kinds/mission/plan/compare.ts'
 import { Loading } from '../../parts/loaded.tsx'
 import { countText, moneyText, tokensText } from '../../parts/wording.ts'
 import { api } from '../../requests/api.ts'

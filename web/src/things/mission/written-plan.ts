@@ -1,5 +1,9 @@
-import type { PlanChanges } from '../../../../src/core/plans/compare.ts'
-import type { MissionEdge, MissionTask, VerificationRule } from '../../../../src/core/plans/mission-plan.ts'
+import type { PlanChanges } from '../../../../src/kinds/mission/plan/compare.ts'
+import type {
+  MissionEdge,
+  MissionTask,
+  VerificationRule,
+} from '../../../../src/kinds/mission/plan/mission-plan.ts'
 
 /** A plan as the server writes it: what has its default value is left out. Pure. */
 

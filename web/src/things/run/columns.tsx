@@ -1,5 +1,5 @@
-import { RUN_ERRORS } from '../../../../src/core/runs/outcomes.ts'
-import { isLive } from '../../../../src/core/runs/states.ts'
+import { RUN_ERRORS } from '../../../../src/kinds/run/rules/outcomes.ts'
+import { isLive } from '../../../../src/kinds/run/states.ts'
 import { PageLink } from '../../links.tsx'
 import { useEntity } from '../../live/hooks.ts'
 import { AgentChip } from '../../parts/agent-chip.tsx'

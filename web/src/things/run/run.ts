@@ -1,5 +1,5 @@
 import type { AnswerTo } from '../../../../src/client/client.ts'
-import type { WakeupSource } from '../../../../src/core/runs/wakeups.ts'
+import type { WakeupSource } from '../../../../src/kinds/run/rules/wakeups.ts'
 
 /** What all lists of runs share. */
 

@@ -1,5 +1,5 @@
 import { lazy, Suspense } from 'react'
-import { idCarriedBy } from '../../../../src/core/ids.ts'
+import { idCarriedBy } from '../../../../src/pure/ids.ts'
 import { useGo } from '../../links.tsx'
 import { useEntity } from '../../live/hooks.ts'
 import { SidePanel } from '../../parts/side-panel.tsx'

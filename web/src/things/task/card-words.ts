@@ -1,4 +1,4 @@
-import type { BoardColumn } from '../../../../src/core/board.ts'
+import type { BoardColumn } from '../../../../src/views/board/columns.ts'
 import type { Card } from '../../live/card.ts'
 import { reasonText } from '../../parts/wording.ts'
 import { nameOfTask, shortKey } from '../../requests/act-words.ts'

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { isLive } from '../../../../src/core/runs/states.ts'
+import { isLive } from '../../../../src/kinds/run/states.ts'
 import { Empty } from '../../parts/empty.tsx'
 import { Loading } from '../../parts/loaded.tsx'
 import { Select } from '../../parts/select.tsx'

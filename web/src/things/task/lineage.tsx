@@ -1,5 +1,5 @@
-import { RUN_ERRORS } from '../../../../src/core/runs/outcomes.ts'
-import type { ClaimEnd } from '../../../../src/core/states.ts'
+import { RUN_ERRORS } from '../../../../src/kinds/run/rules/outcomes.ts'
+import type { ClaimEnd } from '../../../../src/pure/states.ts'
 import { PageLink } from '../../links.tsx'
 import { AgentChip } from '../../parts/agent-chip.tsx'
 import { Chip } from '../../parts/chip.tsx'

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { AnswerTo } from '../../../../src/client/client.ts'
-import { ERRORS } from '../../../../src/core/errors.ts'
+import { ERRORS } from '../../../../src/pure/errors.ts'
 import { about } from '../../live/about.ts'
 import { useSnapshot } from '../../live/use-snapshot.ts'
 import { AgentChip } from '../../parts/agent-chip.tsx'

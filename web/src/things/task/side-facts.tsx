@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { parseTaskKey } from '../../../../src/core/keys.ts'
+import { parseTaskKey } from '../../../../src/kinds/task/rules/task-keys.ts'
 import { PageLink } from '../../links.tsx'
 import { Chip } from '../../parts/chip.tsx'
 import { Copyable } from '../../parts/copyable.tsx'

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { type Act, mayBeDone } from '../../../../src/core/acts.ts'
+import { type Act, mayBeDone } from '../../../../src/kinds/task/rules/allowed-acts.ts'
 import { type Shortcuts, useShortcuts } from '../../keys/shortcuts.ts'
 import { Button } from '../../parts/button.tsx'
 import { IconButton } from '../../parts/icon-button.tsx'

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react'
 import type { AnswerTo } from '../../../../src/client/client.ts'
-import type { TaskState } from '../../../../src/core/states.ts'
+import type { TaskState } from '../../../../src/pure/states.ts'
 import { about } from '../../live/about.ts'
 import type { LiveEvent } from '../../live/card.ts'
 import { useCard } from '../../live/hooks.ts'

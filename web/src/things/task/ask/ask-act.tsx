@@ -1,4 +1,4 @@
-import { mayBeDone } from '../../../../../src/core/acts.ts'
+import { mayBeDone } from '../../../../../src/kinds/task/rules/allowed-acts.ts'
 import { Button } from '../../../parts/button.tsx'
 import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx'
 import { Dialog } from '../../../parts/dialog.tsx'

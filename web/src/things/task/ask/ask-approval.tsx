@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react'
-import { mayBeDone } from '../../../../../src/core/acts.ts'
+import { mayBeDone } from '../../../../../src/kinds/task/rules/allowed-acts.ts'
 import { useCard } from '../../../live/hooks.ts'
 import { Button } from '../../../parts/button.tsx'
 import { Dialog } from '../../../parts/dialog.tsx'

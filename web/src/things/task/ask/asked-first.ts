@@ -1,4 +1,4 @@
-import type { Act } from '../../../../../src/core/acts.ts'
+import type { Act } from '../../../../../src/kinds/task/rules/allowed-acts.ts'
 import type { Card } from '../../../live/card.ts'
 import type { Asked } from '../../../requests/acts.ts'
 

@@ -1,0 +1,124 @@
+import { eligibleFor } from '../../kinds/agent/postgres/eligible.ts'
+import { findComment, listComments, unreadComments } from '../../kinds/comment/postgres/reads.ts'
+import {
+  costliestTasks,
+  missionsToSettle,
+  skippedInMission,
+  tasksForChore,
+} from '../../kinds/mission/postgres/due.ts'
+import {
+  findMission,
+  freshMissionId,
+  graphOfMission,
+  listMissions,
+  planOfMission,
+  plansOfMission,
+  planTasksOf,
+} from '../../kinds/mission/postgres/reads.ts'
+import {
+  acceptedAnswer,
+  materialOfMission,
+  materialOfTasks,
+  settlingTasks,
+} from '../../kinds/report/postgres/material.ts'
+import {
+  listAllReports,
+  listReports,
+  newestReport,
+  reportById,
+  reportedEnds,
+} from '../../kinds/report/postgres/reads.ts'
+import {
+  figuresOfMission,
+  findRoutine,
+  freshRoutineId,
+  listRoutines,
+  routinesDue,
+  routinesMissions,
+  runsOfRoutine,
+} from '../../kinds/routine/postgres/reads.ts'
+import { findSession, readSessionMemory, usersOf } from '../../kinds/session/postgres/memory.ts'
+import { tasksAround, tasksByKeys } from '../../kinds/task/postgres/graph.ts'
+import {
+  rejectedResults,
+  resultData,
+  resultHeads,
+  resultSummaries,
+  resultsOfTask,
+} from '../../kinds/task/postgres/result-pages.ts'
+import { newestPlanning } from '../../kinds/verification/postgres/due.ts'
+import { bind, type Connections } from '../../postgres/statements/connections.ts'
+import { readBoard } from '../../views/board/postgres/board.ts'
+import { cardsOfTasks } from '../../views/board/postgres/cards.ts'
+import { eventPage } from '../../views/events/postgres/pages.ts'
+import { readInbox, readInboxItem, storedReplyUnder } from '../../views/inbox/postgres/inbox.ts'
+import { failuresIn } from '../../views/insight/postgres/failures.ts'
+import { bottlenecksIn, durationsIn, retriesIn } from '../../views/insight/postgres/finished.ts'
+import { searchWorkspace } from '../../views/insight/postgres/search.ts'
+import { telemetryOf } from '../../views/insight/postgres/telemetry.ts'
+import { logOfTask, logOfWorkspace } from '../../views/logs/postgres.ts'
+import { overviewOf } from '../../views/overview/postgres.ts'
+import { timelineOf } from '../../views/timeline/postgres.ts'
+
+/** Pages for people. */
+export function readQueries({ readers }: Connections) {
+  return {
+    missions: bind(readers, {
+      costliest: costliestTasks,
+      find: findMission,
+      freshId: freshMissionId,
+      graph: graphOfMission,
+      list: listMissions,
+      newestPlanning,
+      plan: planOfMission,
+      plans: plansOfMission,
+      planTasks: planTasksOf,
+      tasksFor: tasksForChore,
+      timeline: timelineOf,
+      skipped: skippedInMission,
+      toSettle: missionsToSettle,
+    }),
+    routines: bind(readers, {
+      due: routinesDue,
+      figures: figuresOfMission,
+      find: findRoutine,
+      freshId: freshRoutineId,
+      list: listRoutines,
+      runs: runsOfRoutine,
+      underWay: routinesMissions,
+    }),
+    comments: bind(readers, { list: listComments, find: findComment, unread: unreadComments }),
+    reports: bind(readers, {
+      acceptedAnswer,
+      settling: settlingTasks,
+      find: reportById,
+      list: listReports,
+      listAll: listAllReports,
+      materialOfMission,
+      materialOfTasks,
+      newest: newestReport,
+      reported: reportedEnds,
+    }),
+    logs: bind(readers, { ofTask: logOfTask, ofWorkspace: logOfWorkspace, page: eventPage }),
+    resultPages: bind(readers, {
+      data: resultData,
+      heads: resultHeads,
+      ofTask: resultsOfTask,
+      rejected: rejectedResults,
+      summaries: resultSummaries,
+    }),
+    board: bind(readers, { read: readBoard, cards: cardsOfTasks }),
+    insight: bind(readers, {
+      bottlenecks: bottlenecksIn,
+      durations: durationsIn,
+      failures: failuresIn,
+      overview: overviewOf,
+      retries: retriesIn,
+      search: searchWorkspace,
+      telemetry: telemetryOf,
+    }),
+    inbox: bind(readers, { read: readInbox, item: readInboxItem, storedReply: storedReplyUnder }),
+    taskGraph: bind(readers, { around: tasksAround, byKey: tasksByKeys, eligible: eligibleFor }),
+    sessionMemory: bind(readers, { find: findSession, read: readSessionMemory, usersOf }),
+  }
+}

@@ -1,0 +1,331 @@
+import { randomInt } from 'node:crypto'
+import type pg from 'pg'
+import type { Followed } from '../../kernel/store/log-followers.ts'
+import type { NodeMessage, OnNodeMessage } from '../../kernel/store/node-messages.ts'
+import { runAlone } from '../../kernel/store/run-alone.ts'
+import type { NextDue, RunStore } from '../../kernel/store/run-store.ts'
+import type {
+  AnyStep,
+  BlockedTask,
+  Committed,
+  Direction,
+  DueTask,
+  DueVersion,
+  Store,
+  Walked,
+} from '../../kernel/store/store.ts'
+import { byKind, type KindName } from '../../kinds/all.ts'
+import { findProject, newProjectId, slugOfProject } from '../../kinds/project/postgres/reads.ts'
+import { blockedFrom } from '../../kinds/task/postgres/cycles.ts'
+import { downstreamOf, missedAmong } from '../../kinds/task/postgres/dependents.ts'
+import * as due from '../../kinds/task/postgres/due.ts'
+import { PostgresReader } from '../../kinds/task/postgres/reader.ts'
+import type { Limits } from '../../kinds/workspace/limits.ts'
+import { ensureWorkspace } from '../../kinds/workspace/postgres/reads.ts'
+import { readInstanceId } from '../../postgres/cluster/instance.ts'
+import { isTransient, serverPool } from '../../postgres/connection/connect.ts'
+import { type Database, findDatabase } from '../../postgres/connection/database.ts'
+import { DiskWatch } from '../../postgres/connection/disk-watch.ts'
+import { LogHeads } from '../../postgres/connection/log-heads.ts'
+import { Notices, type Revoked } from '../../postgres/connection/notices.ts'
+import type { Connections } from '../../postgres/statements/connections.ts'
+import { EventWriter } from '../../postgres/statements/event-writer.ts'
+import { PostgresFollowers } from '../../postgres/statements/log-cursors.ts'
+import { LogTailRows } from '../../postgres/statements/log-tail.ts'
+import { inWorkspace, type WorkspaceTransaction } from '../../postgres/statements/workspace-transaction.ts'
+import { uuidCarrying } from '../../pure/ids.ts'
+import { PostgresTransactor } from './batch/transact.ts'
+import { assertSafeToServe, migrate } from './migrate.ts'
+import { nextDue } from './next-due.ts'
+import { applyRetention } from './retention.ts'
+import { type ServerQueries, serverQueries } from './server-queries.ts'
+
+export const SERVER_ROLE = 'baton_server'
+
+const WRITERS = 4
+const READERS = 6
+/** For heartbeats and the leader lease: a queue of work before them must not make this node look dead. */
+const CONTROL_CONNECTIONS = 2
+const FOLLOW_EVERY_MS = 1_000
+const DUE_KNOWN_MS = 1_000
+/** What the store does without a caller. */
+const SYSTEM = 'system'
+/** Attempts of a change that Postgres aborts because of a conflict with another. */
+const TRIES = 3
+
+/** An open Postgres store: migrated to this version, checked to be safe, with separate pools for writing and reading. */
+export class PostgresStore
+  extends PostgresReader
+  implements Store<KindName>, Followed, RunStore, Connections, ServerQueries
+{
+  readonly kinds = byKind(() => true as const)
+  /** One line about the database, for people. */
+  readonly found: string
+  #instance = ''
+  /** Of Postgres. */
+  readonly version: string
+  readonly writers: pg.Pool
+  readonly readers: pg.Pool
+  readonly control: pg.Pool
+  readonly agents: ServerQueries['agents']
+  readonly alerts: ServerQueries['alerts']
+  readonly assignment: ServerQueries['assignment']
+  readonly cluster: ServerQueries['cluster']
+  readonly comments: ServerQueries['comments']
+  readonly reports: ServerQueries['reports']
+  readonly followers: PostgresFollowers
+  readonly counters: ServerQueries['counters']
+  readonly taskCounts: ServerQueries['taskCounts']
+  readonly board: ServerQueries['board']
+  readonly browserSessions: ServerQueries['browserSessions']
+  readonly insight: ServerQueries['insight']
+  readonly missionCounters: ServerQueries['missionCounters']
+  readonly keys: ServerQueries['keys']
+  readonly logs: ServerQueries['logs']
+  readonly missions: ServerQueries['missions']
+  readonly routines: ServerQueries['routines']
+  readonly projects: ServerQueries['projects']
+  readonly resultPages: ServerQueries['resultPages']
+  readonly runs: ServerQueries['runs']
+  readonly runtime: ServerQueries['runtime']
+  readonly sessionMemory: ServerQueries['sessionMemory']
+  readonly signInLinks: ServerQueries['signInLinks']
+  readonly inbox: ServerQueries['inbox']
+  readonly taskGraph: ServerQueries['taskGraph']
+  readonly verifications: ServerQueries['verifications']
+  readonly wakeups: ServerQueries['wakeups']
+  readonly work: ServerQueries['work']
+  readonly workspaces: ServerQueries['workspaces']
+  readonly runLogs: ServerQueries['runLogs']
+  readonly logTail: LogTailRows
+  /** How far each log is known to be: a lower bound of what a read from now on contains. */
+  readonly heads = new LogHeads((workspaceId) => this.lastSeq(workspaceId))
+  readonly #log = new EventWriter((workspaceId, what) => this.#committed(workspaceId, what))
+  readonly #transactor: PostgresTransactor
+  readonly #disk = new DiskWatch()
+  readonly #notices: Notices
+  readonly #listeners = new Set<Committed>()
+  readonly #revocationListeners = new Set<Revoked>()
+  readonly #nodeListeners = new Set<OnNodeMessage>()
+  #followAgainAt = 0
+  #due: { askedAt: number; answer: Promise<NextDue> } | null = null
+
+  private constructor(database: Database, role: string) {
+    const readers = serverPool(database, role, READERS, false)
+    super(readers)
+    this.found = database.found
+    this.version = database.version
+    this.readers = readers
+    this.writers = serverPool(database, role, WRITERS, true)
+    this.control = serverPool(database, role, CONTROL_CONNECTIONS, false)
+    const queries = serverQueries(this)
+    this.agents = queries.agents
+    this.alerts = queries.alerts
+    this.assignment = queries.assignment
+    this.cluster = queries.cluster
+    this.comments = queries.comments
+    this.reports = queries.reports
+    this.counters = queries.counters
+    this.taskCounts = queries.taskCounts
+    this.board = queries.board
+    this.browserSessions = queries.browserSessions
+    this.insight = queries.insight
+    this.missionCounters = queries.missionCounters
+    this.keys = queries.keys
+    this.logs = queries.logs
+    this.missions = queries.missions
+    this.routines = queries.routines
+    this.projects = queries.projects
+    this.resultPages = queries.resultPages
+    this.runs = queries.runs
+    this.runtime = queries.runtime
+    this.sessionMemory = queries.sessionMemory
+    this.signInLinks = queries.signInLinks
+    this.inbox = queries.inbox
+    this.taskGraph = queries.taskGraph
+    this.verifications = queries.verifications
+    this.wakeups = queries.wakeups
+    this.work = queries.work
+    this.workspaces = queries.workspaces
+    this.runLogs = queries.runLogs
+    this.followers = new PostgresFollowers(readers, this.writers)
+    this.#notices = new Notices(database, readers, {
+      heard: this.#notify,
+      revoked: (keyIds) => this.#revocationListeners.forEach((listener) => void listener(keyIds)),
+      messaged: (...message) => this.#nodeListeners.forEach((listener) => void listener(...message)),
+    })
+    this.logTail = new LogTailRows(readers, this.#notices)
+    this.#transactor = new PostgresTransactor(this.writers, this.#log)
+  }
+
+  static async open(url: string, role = SERVER_ROLE): Promise<PostgresStore> {
+    const database = await findDatabase(url)
+    await migrate(database, role)
+    const store = new PostgresStore(database, role)
+    try {
+      await store.ready()
+      store.#instance = await readInstanceId(store.readers)
+      await store.#notices.listen()
+    } catch (error) {
+      await store.close()
+      throw error
+    }
+    return store
+  }
+
+  /** The id of the database, read when it was opened. */
+  get instance(): string {
+    return this.#instance
+  }
+
+  ready(): Promise<void> {
+    return assertSafeToServe(this.readers)
+  }
+
+  transact<T>(workspaceId: number, step: AnyStep<T>): Promise<T> {
+    return this.#disk.watching(step, (watched) => this.#transactor.transact(workspaceId, watched))
+  }
+
+  /** A change to something other than tasks and runs, with its events. Listeners are notified after commit. */
+  async change<T>(workspaceId: number, act: (tx: WorkspaceTransaction) => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await inWorkspace(this.writers, this.#log, workspaceId, act)
+      } catch (error) {
+        if (!isTransient(error) || tries === TRIES) throw error
+      }
+    }
+  }
+
+  workspace(name: string, limits: Partial<Limits> = {}): Promise<number> {
+    return ensureWorkspace(this, name, limits)
+  }
+
+  async project(workspaceId: number, slug: string): Promise<number> {
+    const known = await findProject(this.writers, workspaceId, slug)
+    if (known) return known.projectId
+    const uuid = uuidCarrying(await newProjectId(this.writers, workspaceId), Date.now(), randomInt(2 ** 22))
+    const command = { kind: 'create', name: slug, orKeep: true } as const
+    const made = await runAlone(this, workspaceId, { on: 'project', key: slug, uuid, command, actor: SYSTEM })
+    return made.record.projectId
+  }
+
+  async setTrack(
+    workspaceId: number,
+    projectId: number,
+    track: string,
+    maxAgents: number | null,
+  ): Promise<void> {
+    const slug = await slugOfProject(this.writers, workspaceId, projectId)
+    const command = { kind: 'setTracks', tracks: [{ track, maxAgents }] } as const
+    await runAlone(this, workspaceId, { on: 'project', key: slug, uuid: '', command, actor: SYSTEM })
+  }
+
+  async dueTasks(limit: number, only?: number): Promise<DueVersion[]> {
+    // Not for a single workspace on request: it touches the claims of all workspaces, and being late hides nothing.
+    if (only === undefined) await this.#followRenewals(limit)
+    const [expired, dueTasks] = await Promise.all([
+      due.expiredLeases(this.readers, limit, only),
+      due.dueTasks(this.readers, limit, only),
+    ])
+    return [...expired, ...dueTasks]
+  }
+
+  /** A renewal does not move its claim in the index; the claim is moved when its old lease end has passed. */
+  async #followRenewals(limit: number): Promise<void> {
+    if (performance.now() < this.#followAgainAt) return
+    const renewed = await due.renewedLeases(this.readers, limit)
+    for (const workspaceId of new Set(renewed.map((claim) => claim.workspaceId))) {
+      const own = renewed.filter((claim) => claim.workspaceId === workspaceId)
+      const taskIds = own.map(({ taskId }) => taskId)
+      await due.postponeChecks(this.writers, workspaceId, taskIds)
+    }
+    this.#followAgainAt = performance.now() + (renewed.length < limit ? FOLLOW_EVERY_MS : 0)
+  }
+
+  /** Asked once for all parts of this node: at most once in this time, unless something was committed since. */
+  nextDue(): Promise<NextDue> {
+    const now = performance.now()
+    if (this.#due && now - this.#due.askedAt < DUE_KNOWN_MS) return this.#due.answer
+    const due = { askedAt: now, answer: nextDue(this.readers, this.followers.cached) }
+    this.#due = due
+    // A failure is not an answer for others.
+    due.answer.catch(() => {
+      if (this.#due === due) this.#due = null
+    })
+    return due.answer
+  }
+
+  dueSessions(limit: number, only?: number) {
+    return due.dueSessions(this.readers, limit, only)
+  }
+
+  heldUntouchedSince(workspaceId: number, before: number, limit: number): Promise<DueTask[]> {
+    return due.heldUntouchedSince(this.readers, workspaceId, before, limit)
+  }
+
+  downstreamOf(workspaceId: number, taskIds: readonly number[]): Promise<BlockedTask[]> {
+    return downstreamOf(this.readers, workspaceId, taskIds)
+  }
+
+  missedAmong(workspaceId: number, taskIds: readonly number[], limit: number): Promise<BlockedTask[]> {
+    return missedAmong(this.readers, workspaceId, taskIds, limit)
+  }
+
+  blockedFrom(
+    workspaceId: number,
+    taskIds: readonly number[],
+    way: Direction,
+    limit: number,
+  ): Promise<Walked> {
+    return blockedFrom(this.readers, workspaceId, taskIds, way, limit)
+  }
+
+  async applyRetention(): Promise<void> {
+    await this.followers.writeCached()
+    await applyRetention(this.writers)
+  }
+
+  onCommit(listener: Committed): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Notifies of revoked keys, whichever node revoked them. */
+  onRevoked(listener: Revoked): () => void {
+    this.#revocationListeners.add(listener)
+    return () => this.#revocationListeners.delete(listener)
+  }
+
+  tellNodes(message: NodeMessage): void {
+    this.#notices.send(message)
+  }
+
+  /** What other nodes tell. */
+  onNodeMessage(listener: OnNodeMessage): () => void {
+    this.#nodeListeners.add(listener)
+    return () => this.#nodeListeners.delete(listener)
+  }
+
+  #committed: Committed = (workspaceId, what) => {
+    this.#notify(workspaceId, what)
+    this.#notices.say(workspaceId, what)
+  }
+
+  #notify: Committed = (workspaceId, what) => {
+    this.#due = null
+    if (what.seq !== undefined) this.heads.learn(workspaceId, what.seq)
+    for (const listener of this.#listeners) listener(workspaceId, what)
+  }
+
+  /** Throws when the database does not answer, or has no room for what is written. */
+  async ping(): Promise<void> {
+    await this.readers.query('select 1')
+    this.#disk.throwIfFull()
+  }
+
+  async close(): Promise<void> {
+    await this.#notices.close()
+    await Promise.all([this.writers.end(), this.readers.end(), this.control.end()])
+  }
+}

@@ -1,0 +1,77 @@
+import type { Changes, ReadSet, View } from '../../kernel/batch/requests.ts'
+import { storedAgents } from '../../kinds/agent/postgres/write.ts'
+import { KIND_NAMES, type KindName, NO_RECORDS } from '../../kinds/all.ts'
+import { storedKeys } from '../../kinds/key/postgres/write.ts'
+import { storedMissions } from '../../kinds/mission/postgres/write.ts'
+import { storedProjects } from '../../kinds/project/postgres/write.ts'
+import { storedRoutines } from '../../kinds/routine/postgres/write.ts'
+import { storedSessions } from '../../kinds/session/postgres/write.ts'
+import { storedSignIns } from '../../kinds/sign-in/postgres/write.ts'
+import type { TaskRecord } from '../../kinds/task/record.ts'
+import { storedWorkspace } from '../../kinds/workspace/postgres/write.ts'
+import type { Questions } from '../../postgres/statements/questions.ts'
+import type { Bound } from '../../postgres/statements/statements.ts'
+import type { Limiting, StoredKind } from '../../postgres/statements/stored-kind.ts'
+
+/** All kinds, as Postgres holds them. A new kind is added here and in a file of its own. */
+const STORED: { readonly [K in KindName]: StoredKind<K> } = {
+  session: storedSessions,
+  agent: storedAgents,
+  mission: storedMissions,
+  routine: storedRoutines,
+  project: storedProjects,
+  key: storedKeys,
+  signIn: storedSignIns,
+  workspace: storedWorkspace,
+}
+const ALL = KIND_NAMES.map((kind) => [kind, STORED[kind] as StoredKind<KindName>] as const)
+
+/** What the server may do with the tables of all kinds. */
+export const KIND_GRANTS: Readonly<Record<string, string>> = Object.assign(
+  {},
+  ...ALL.map(([, { tables }]) => tables),
+)
+
+export const FIRST_COME: readonly string[] = ALL.flatMap(([, { firstCome = [] }]) => firstCome)
+
+/** Whether records of any kind are to change. */
+export const namesRecords = ({ kinds, missions }: ReadSet) =>
+  missions.length > 0 || KIND_NAMES.some((kind) => kinds[kind].length > 0)
+
+/** In the order of the list of kinds, in which all transactions lock. */
+export const askForKinds = (questions: Questions, readSet: ReadSet) =>
+  ALL.map(([kind, stored]) => [kind, stored.ask(questions, readSet)] as const)
+
+const NO_LIMITING: Limiting = { workers: new Map(), claimingAgents: new Map() }
+
+/** Null: nothing was asked for, since nothing is to change and nothing limits those that claim. */
+export function readKinds(
+  asked: ReturnType<typeof askForKinds> | null,
+  records: ReadonlyMap<number, TaskRecord>,
+): Pick<View, 'kinds'> & Limiting {
+  if (!asked) return { kinds: NO_RECORDS, ...NO_LIMITING }
+  const views: Partial<Record<KindName, unknown>> = {}
+  const limiting = { ...NO_LIMITING }
+  for (const [kind, read] of asked) {
+    const found = read?.(records)
+    if (!found) continue
+    views[kind] = found.view
+    Object.assign(limiting, found.limiting)
+  }
+  return { kinds: { ...NO_RECORDS, ...views } as View['kinds'], ...limiting }
+}
+
+type Part = 'writeFirst' | 'write' | 'checks'
+
+function boundIn(part: Part) {
+  const having = ALL.map(([, stored]) => stored).filter((stored) => stored[part])
+  return (workspaceId: number, view: View, changes: Changes): Bound[] => {
+    const all: Bound[] = []
+    for (const stored of having) all.push(...stored[part]!(workspaceId, view, changes))
+    return all
+  }
+}
+
+export const kindWritesBeforeTasks = boundIn('writeFirst')
+export const kindWrites = boundIn('write')
+export const kindChecks = boundIn('checks')

@@ -1,0 +1,39 @@
+import { assignmentIn, similarTo, workspacesToAssignIn } from '../../kinds/agent/postgres/assignment.ts'
+import { lookForAlerts, scheduleAlertCheck, workspacesWithUntaken } from '../../kinds/alert/postgres.ts'
+import { MissionCounters } from '../../kinds/mission/postgres/counters.ts'
+import {
+  correctCounters,
+  correctTaskCounts,
+  driftedCounters,
+  driftedTaskCounts,
+} from '../../kinds/task/postgres/counters.ts'
+import { busySince, orphanTasks, verificationsOf } from '../../kinds/verification/postgres/due.ts'
+import { verificationRows } from '../../kinds/verification/postgres/reads.ts'
+import { bind, type Connections } from '../../postgres/statements/connections.ts'
+
+/** What the coordinator reads and corrects. */
+export function upkeepQueries(connections: Connections) {
+  const { readers, writers } = connections
+  return {
+    alerts: {
+      ...bind(readers, { look: lookForAlerts, workspaces: workspacesWithUntaken }),
+      ...bind(writers, { schedule: scheduleAlertCheck }),
+    },
+    assignment: bind(readers, { read: assignmentIn, similarTo, workspaces: workspacesToAssignIn }),
+    verifications: bind(readers, {
+      of: verificationsOf,
+      busySince,
+      orphans: orphanTasks,
+      views: verificationRows,
+    }),
+    missionCounters: new MissionCounters(connections),
+    counters: {
+      ...bind(readers, { drifted: driftedCounters }),
+      ...bind(connections, { correct: correctCounters }),
+    },
+    taskCounts: {
+      ...bind(readers, { drifted: driftedTaskCounts }),
+      ...bind(connections, { correct: correctTaskCounts }),
+    },
+  }
+}

@@ -1,0 +1,66 @@
+import { BatchLoader } from '../kernel/batch-loader.ts'
+import type { Caller, Claiming, Directory, KnownClaimant } from '../kernel/kernel.ts'
+import { isContractorSlug } from '../kinds/agent/rules/contractors.ts'
+import type { Origin } from '../kinds/events.ts'
+import { Refused } from '../pure/errors.ts'
+import { idCarriedBy, isUuid } from '../pure/ids.ts'
+import type { ServerStore } from './server-store.ts'
+
+/** The directory of a server: agents, projects and keys are rows in its database. */
+export const serverDirectory = ({ agents, keys, projects }: ServerStore): Directory => {
+  const registered = new BatchLoader(
+    async (workspaceId, arriving: readonly { slug: string; by: Origin }[]) => {
+      const origins = new Map(arriving.map(({ slug, by }) => [slug, by]))
+      const known = await agents.registerByClaim(workspaceId, origins)
+      const bySlug = new Map(known.map((agent) => [agent.slug, agent]))
+      return arriving.map(({ slug }) => bySlug.get(slug) ?? { slug, capabilities: [] })
+    },
+  )
+  const claimants = new BatchLoader((workspaceId, arriving: readonly Claiming[]) =>
+    findAll(agents, workspaceId, arriving),
+  )
+  return {
+    claimantOf: async (workspaceId, claiming) => (await claimants.ask(workspaceId, [claiming]))[0]!,
+    async agentOf(caller, name) {
+      const { workspaceId } = caller
+      // A UUID is always an id: an agent with such a slug could not be found again. Only its mission creates a contractor. A key
+      // that is bound to an agent does not bring it back when it was deleted.
+      const isKnown = isUuid(name) || isContractorSlug(name) || isBound(caller)
+      const slug = isKnown ? (await agents.find(workspaceId, name))?.record.slug : name
+      if (slug === undefined) throw new Refused('NOT_FOUND', `There is no agent "${name}" in this workspace.`)
+      return (await registered.ask(workspaceId, [{ slug, by: caller }]))[0]!
+    },
+    async projectOf(workspaceId, slug) {
+      return (await projects.find(workspaceId, slug))?.projectId ?? null
+    },
+    namesOfKeys: keys.names,
+  }
+}
+
+const isBound = ({ outside }: Caller) => outside !== undefined && outside.agent !== null
+
+async function findAll(
+  agents: ServerStore['agents'],
+  workspaceId: number,
+  arriving: readonly Claiming[],
+): Promise<KnownClaimant[]> {
+  const distinct = <T>(values: readonly T[]) => [...new Set(values)]
+  const found = await agents.claimants(workspaceId, {
+    agents: distinct(arriving.map(({ agent }) => agent)),
+    sessions: distinct(arriving.map(({ session }) => session)),
+    taskIds: distinct(arriving.flatMap(({ tasks }) => tasks.map(idCarriedBy).filter((id) => id !== null))),
+  })
+  const byName = new Map(
+    found.agents.flatMap((agent) => [agent.slug, agent.agentId].map((name) => [name, agent])),
+  )
+  const sessions = new Map(found.sessions.map((session) => [session.name, session]))
+  // A task is known by its whole id, not by the number that it carries.
+  const tasks = new Set(found.tasks)
+  return arriving.map((claiming) => ({
+    limits: found.limits,
+    agent: byName.get(claiming.agent) ?? null,
+    session: sessions.get(claiming.session) ?? null,
+    now: found.now,
+    namesATask: claiming.tasks.some((uuid) => tasks.has(uuid)),
+  }))
+}

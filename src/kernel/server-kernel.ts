@@ -1,9 +1,0 @@
-import type { RunStore } from '../store/run-store.ts'
-import type { ServerStore } from '../store/server-store.ts'
-import type { Kernel } from './kernel.ts'
-
-/** The kernel of a server. It needs Postgres: besides tasks it has agents, runs, keys, projects and cluster nodes. */
-export type ServerKernel = Kernel<ServerStore>
-
-/** The kernel of a process that runs agents: its store holds runs. */
-export type RunKernel = Kernel<RunStore>

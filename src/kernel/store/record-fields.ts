@@ -1,0 +1,100 @@
+import type { SessionRecord, TaskRecord } from '../../kinds/task/record.ts'
+
+/** The fields of records, once. The codecs of all stores are made from these tables; the order is part of Valkey's stored format. */
+
+/** What a field holds. `enum` is one of a few words of ours; `text` may hold anything. */
+export type FieldType =
+  | 'bigint'
+  | 'int'
+  | 'smallint'
+  | 'enum'
+  | 'text'
+  | 'boolean'
+  | 'instant'
+  | 'texts'
+  | 'uuid'
+  | 'json'
+
+/** `often`: by claims, renewals and results; `rarely`: by people and other tasks. */
+type Changes = 'never' | 'often' | 'rarely'
+
+const TASK = {
+  id: ['bigint', 'never'],
+  uuid: ['uuid', 'never'],
+  key: ['text', 'never'],
+  projectId: ['int', 'never'],
+  trackQueue: ['text', 'never'],
+  parentId: ['bigint', 'never'],
+  state: ['enum', 'often'],
+  pausedFrom: ['enum', 'rarely'],
+  priority: ['smallint', 'rarely'],
+  generation: ['int', 'often'],
+  epoch: ['int', 'rarely'],
+  version: ['int', 'often'],
+  attempt: ['int', 'often'],
+  maxRetries: ['smallint', 'rarely'],
+  merge: ['enum', 'rarely'],
+  continuations: ['smallint', 'often'],
+  maxContinuations: ['smallint', 'rarely'],
+  rank: ['bigint', 'often'],
+  dueAt: ['instant', 'often'],
+  blocked: ['boolean', 'rarely'],
+  awaited: ['boolean', 'rarely'],
+  onlyAgent: ['text', 'rarely'],
+  capabilities: ['texts', 'never'],
+  expiresAt: ['instant', 'never'],
+  review: ['enum', 'never'],
+  claimState: ['enum', 'often'],
+  session: ['text', 'often'],
+  agent: ['text', 'often'],
+  acquiredAt: ['instant', 'often'],
+  leaseMs: ['int', 'often'],
+  minLeaseMs: ['int', 'rarely'],
+  leaseExpiresAt: ['instant', 'often'],
+  watch: ['json', 'rarely'],
+  resultHash: ['text', 'often'],
+  createdAt: ['instant', 'never'],
+  updatedAt: ['instant', 'often'],
+  startedAt: ['instant', 'often'],
+  completedAt: ['instant', 'often'],
+  archivedAt: ['instant', 'rarely'],
+  upstream: ['json', 'rarely'],
+  missionId: ['bigint', 'never'],
+  purpose: ['enum', 'never'],
+  optional: ['boolean', 'never'],
+  serves: ['json', 'never'],
+} as const satisfies Record<keyof TaskRecord, [FieldType, Changes]>
+
+const SESSION = {
+  name: 'text',
+  uuid: 'uuid',
+  agent: 'text',
+  userId: 'text',
+  project: 'text',
+  state: 'enum',
+  declared: 'boolean',
+  capacity: 'int',
+  capabilities: 'texts',
+  silenceMs: 'bigint',
+  startedAt: 'instant',
+  lastSeenAt: 'instant',
+  dueAt: 'instant',
+  endedAt: 'instant',
+  endReason: 'text',
+} as const satisfies Record<keyof SessionRecord, FieldType>
+
+export interface Field<T> {
+  readonly field: keyof T & string
+  readonly type: FieldType
+}
+
+export const TASK_FIELDS: readonly (Field<TaskRecord> & { changes: Changes })[] = Object.entries(TASK).map(
+  ([field, [type, changes]]) => ({ field: field as keyof TaskRecord, type, changes }),
+)
+
+export const SESSION_FIELDS: readonly Field<SessionRecord>[] = Object.entries(SESSION).map(
+  ([field, type]) => ({ field: field as keyof SessionRecord, type }),
+)
+
+/** `leaseMs` → `lease_ms`. */
+export const columnName = (field: string) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

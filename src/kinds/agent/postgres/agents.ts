@@ -1,0 +1,188 @@
+import { randomInt } from 'node:crypto'
+import type pg from 'pg'
+import type { Connections } from '../../../postgres/statements/connections.ts'
+import {
+  bytesOfJson,
+  fittingKeys,
+  fittingPage,
+  MORE,
+  type PageOf,
+} from '../../../postgres/statements/pages.ts'
+import { isLive } from '../../../postgres/statements/run-states.ts'
+import { scopedQuery } from '../../../postgres/statements/scoped-query.ts'
+import { isUuid, uuidCarrying } from '../../../pure/ids.ts'
+import type { AgentState } from '../../../pure/states.ts'
+import type { Origin } from '../../events.ts'
+import type { AgentRecord } from '../../task/record.ts'
+import { AGENT_WIDTH, agentColumns, healthColumns, readAgent } from './rows.ts'
+
+/** Reads agents, and registers those that claim for the first time. */
+
+interface Named {
+  slug: string
+  capabilities: string[]
+  taskTypes?: string[]
+}
+
+const outsideId = () => uuidCarrying(randomInt(2 ** 47), Date.now(), randomInt(2 ** 22))
+
+/** The agents of these slugs; new ones are registered as external. `origins` says by whom. */
+export async function registerByClaim(
+  store: Connections,
+  workspaceId: number,
+  origins: ReadonlyMap<string, Origin>,
+): Promise<Named[]> {
+  const slugs = [...origins.keys()]
+  return store.change(workspaceId, async (tx) => {
+    const find = async () => {
+      const text = `select slug, capabilities, task_types as "taskTypes" from agents where workspace_id = $1 and slug = any($2::text[])`
+      return (await tx.query(text, [workspaceId, slugs])).rows as Named[]
+    }
+    const known = await find()
+    const isKnown = new Set(known.map(({ slug }) => slug))
+    const fresh = slugs.filter((slug) => !isKnown.has(slug)).sort()
+    if (fresh.length === 0) return known
+    const { rows } = await tx.query(
+      `insert into agents (workspace_id, agent_id, slug, name)
+       select $1, id, slug, slug from unnest($2::uuid[], $3::text[]) as n(id, slug) on conflict do nothing returning slug`,
+      [workspaceId, fresh.map(outsideId), fresh],
+    )
+    for (const { slug } of rows) {
+      const by = origins.get(slug)!
+      tx.emit('agent_registered', by, { agent: slug, by: by.actor })
+    }
+    return find()
+  })
+}
+
+/** An agent, how much it holds, and the database time of that read. */
+export interface AgentSeen {
+  record: AgentRecord
+  holds: number
+  /** Its active runs. */
+  runs: number
+  now: number
+}
+
+const selectAgents = (
+  before = '',
+) => `select ${before}${agentColumns('a')}, h.slug is not null, ${healthColumns('h')},
+    (select count(*) from runs r where r.workspace_id = a.workspace_id and r.agent = a.slug and ${isLive('r.status')}),
+    ms(clock_timestamp()),
+    (select count(*) from tasks t where t.workspace_id = a.workspace_id and t.agent = a.slug and t.claim_state = 'active')
+  from agents a left join agent_health h on h.workspace_id = a.workspace_id and h.slug = a.slug`
+const SELECT_AGENTS = selectAgents()
+
+function readSeen(row: readonly unknown[]): AgentSeen {
+  const health = row[AGENT_WIDTH] ? row.slice(AGENT_WIDTH + 1, -3) : null
+  const [runs, now, holds] = row.slice(-3) as [number, number, number]
+  return { record: readAgent(row, health), runs, now, holds }
+}
+
+const rowsOf = (pool: pg.Pool, workspaceId: number, text: string, values: unknown[]) =>
+  scopedQuery<unknown[]>(pool, 'baton.workspace_id', String(workspaceId), { text, values, rowMode: 'array' })
+
+/** By slug or UUID. */
+export async function findAgent(pool: pg.Pool, workspaceId: number, name: string): Promise<AgentSeen | null> {
+  const byName = isUuid(name) ? 'a.agent_id = $2::uuid' : 'a.slug = $2'
+  const text = `${SELECT_AGENTS} where a.workspace_id = $1 and ${byName}`
+  const [row] = await rowsOf(pool, workspaceId, text, [workspaceId, name])
+  return row ? readSeen(row) : null
+}
+
+export interface AgentFilter {
+  states?: readonly AgentState[] | undefined
+  coordinatorEnabled?: boolean | undefined
+  capability?: string | undefined
+  kind?: AgentRecord['kind'] | undefined
+  slugs?: readonly string[] | undefined
+  /** Those whose account is parked now. */
+  resting?: boolean | undefined
+  /** Also contractors that have ended; a filter by state or kind finds them, too. */
+  withEnded?: boolean | undefined
+  /** Slugs after this one: ordered by slug, page by page. */
+  after?: string | undefined
+}
+
+const HOLDS = `exists (select from tasks t where t.workspace_id = a.workspace_id and t.agent = a.slug and t.claim_state = 'active')`
+
+const RUNS = `exists (select from runs r where r.workspace_id = a.workspace_id and r.agent = a.slug and ${isLive('r.status')})`
+
+/** What people read: an idle agent that holds a task or has a run is running. */
+export const SHOWN_STATE = `case when a.state = 'idle' and (${HOLDS} or ${RUNS}) then 'running' else a.state end`
+
+/** In the words of the index agents_listed. */
+export const LISTED = `(a.kind = 'roster' or a.state <> 'terminated')`
+
+const WANTED = `a.workspace_id = $1
+       and ($2::text[] is null or ${SHOWN_STATE} = any($2))
+       and ($3::boolean is null or a.coordinator_enabled = $3)
+       and ($4::text is null or a.capabilities @> array[$4])
+       and ($5::text is null or a.slug > $5)
+       and ($6::text is null or a.kind = $6)
+       and ($7::text[] is null or a.slug = any($7))
+       and ($8::boolean is null or $8 = exists (select from agent_runtime_state s
+             where s.workspace_id = a.workspace_id and s.agent = a.slug and s.parked_until > clock_timestamp()))`
+
+const conditionOf = ({ states, kind, withEnded }: AgentFilter) =>
+  states || kind || withEnded ? WANTED : `${WANTED} and ${LISTED}`
+
+const wanted = (workspaceId: number, filter: AgentFilter) => [
+  workspaceId,
+  filter.states ?? null,
+  filter.coordinatorEnabled ?? null,
+  filter.capability ?? null,
+  filter.after ?? null,
+  filter.kind ?? null,
+  filter.slugs ?? null,
+  filter.resting ?? null,
+]
+
+export async function listAgents(
+  pool: pg.Pool,
+  workspaceId: number,
+  filter: AgentFilter,
+  limit: number,
+): Promise<AgentSeen[]> {
+  const text = `${SELECT_AGENTS} where ${conditionOf(filter)} order by a.slug limit $9`
+  const rows = await rowsOf(pool, workspaceId, text, [...wanted(workspaceId, filter), limit])
+  return rows.map(readSeen)
+}
+
+/** The same, as many as fit a response. */
+export async function pageOfAgents(
+  pool: pg.Pool,
+  workspaceId: number,
+  filter: AgentFilter,
+  limit: number,
+): Promise<PageOf<AgentSeen>> {
+  const page = fittingPage({
+    keys: `select row_number() over (order by a.slug) as n, a.slug from agents a where ${conditionOf(filter)} order by a.slug limit ${limit + 1}`,
+    columns: ['slug'],
+    bytes: `select 2000 + ${bytesOfJson('a.adapter_config')} + ${bytesOfJson('a.runtime_config')} + pg_column_size(a.capabilities)
+              from agents a where a.workspace_id = $1 and a.slug = l.slug`,
+    limit,
+  })
+  const text = `${page} ${selectAgents(`${MORE}, `)} where a.workspace_id = $1 and a.slug = ${fittingKeys('slug')} order by a.slug`
+  const rows = await rowsOf(pool, workspaceId, text, wanted(workspaceId, filter))
+  return { rows: rows.map((row) => readSeen(row.slice(1))), more: rows[0]?.[0] === true }
+}
+
+/** Ids of the tasks that are assigned to each of these agents and not started. */
+export async function tasksAssignedTo(
+  pool: pg.Pool,
+  workspaceId: number,
+  slugs: readonly string[],
+): Promise<Map<string, number[]>> {
+  const rows = await rowsOf(
+    pool,
+    workspaceId,
+    `select t.agent, array_agg(t.id order by t.acquired_at, t.id) from tasks t
+      where t.workspace_id = $1 and t.claim_state = 'active' and t.agent = any($2::text[]) and t.state = 'assigned'
+        and t.watch->>'isOffered' = 'true'
+        and t.lease_expires_at > clock_timestamp()
+      group by t.agent`,
+    [workspaceId, slugs],
+  )
+  return new Map(rows.map(([slug, ids]) => [slug as string, (ids as unknown[]).map(Number)]))
+}

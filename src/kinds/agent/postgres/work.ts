@@ -1,0 +1,53 @@
+import type pg from 'pg'
+import { hasFailed, hasSucceeded } from '../../../postgres/statements/run-states.ts'
+import { inside } from '../../../postgres/statements/scoped-query.ts'
+import type { TaskState } from '../../../pure/states.ts'
+import type { RunState } from '../../run/states.ts'
+
+/** What agents do, for lists of them. */
+
+export interface AgentWork {
+  slug: string
+  holds: { taskId: string; key: string | null; title: string; state: TaskState; percent: number | null }[]
+  lastRun: { id: string; status: RunState; finishedAt: number | null } | null
+  today: { runs: number; succeeded: number; failed: number; costUsd: string | null }
+  /** Its account is parked until then. */
+  restsUntil: number | null
+}
+
+const MOST_HELD = 20
+
+const HOLDS = `select coalesce(json_agg(json_build_object('taskId', h.uuid, 'key', h.key, 'title', d.title, 'state', h.state,
+      'percent', d.progress_percent) order by h.acquired_at, h.id), '[]')
+  from (select t.id, t.uuid, t.key, t.state, t.acquired_at from tasks t
+         where t.workspace_id = $1 and t.agent = a.slug and t.claim_state = 'active' order by t.acquired_at, t.id limit ${MOST_HELD}) h
+  cross join lateral (select x.title, x.progress_percent from task_details x
+    where x.workspace_id = $1 and x.task_id = h.id offset 0) d`
+
+const LAST_RUN = `select json_build_object('id', r.run_id, 'status', r.status, 'finishedAt', ms(r.finished_at)) from runs r
+  where r.workspace_id = $1 and r.agent = a.slug order by r.run_id desc limit 1`
+
+// Ids of runs begin with the time at which a node made them: those of today follow each other in the index, and the hour before
+// makes up for clocks that differ.
+const TODAY = `select json_build_object('runs', count(*), 'succeeded', count(*) filter (where ${hasSucceeded('r.status')}),
+    'failed', count(*) filter (where ${hasFailed('r.status')}), 'costUsd', trim_scale(sum(r.cost_usd))::text) from runs r
+  where r.workspace_id = $1 and r.agent = a.slug and r.created_at >= day.began
+    and r.run_id >= (lpad(to_hex(ms(day.began) - 3600000), 12, '0') || repeat('0', 20))::uuid`
+
+const RESTS_UNTIL = `select ms(s.parked_until) from agent_runtime_state s
+  where s.workspace_id = $1 and s.agent = a.slug and s.parked_until > clock_timestamp()`
+
+// $1 workspace, $2 slugs.
+const WORK = `select a.slug, (${HOLDS}) as holds, (${LAST_RUN}) as "lastRun", (${TODAY}) as today, (${RESTS_UNTIL}) as "restsUntil"
+  from unnest($2::text[]) as a (slug), (select date_trunc('day', now(), 'UTC') as began) day`
+
+/** What each of these agents holds, its last run, its runs of today, and until when it rests. */
+export async function workOfAgents(
+  pool: pg.Pool,
+  workspaceId: number,
+  slugs: readonly string[],
+): Promise<Map<string, AgentWork>> {
+  if (slugs.length === 0) return new Map()
+  const rows = await inside<AgentWork & pg.QueryResultRow>(pool, workspaceId, WORK, [slugs])
+  return new Map(rows.map((row) => [row.slug, row]))
+}

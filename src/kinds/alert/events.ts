@@ -1,0 +1,26 @@
+import { z } from 'zod'
+import { eventsAbout, text } from '../../pure/event.ts'
+import { moment, why } from '../../pure/words.ts'
+
+const event = eventsAbout({ entity: null }, {})
+
+export const alertEvents = {
+  /** Upkeep found something that makes no progress; what it does about it is in the next event. */
+  stall_detected: event.warn(
+    {
+      entityType: z.enum(['task', 'mission']),
+      entityId: text,
+      stalledState: text,
+      stalledSince: z.number(),
+      action: text,
+    },
+    ({ entityType, stalledState, stalledSince, action }) =>
+      `The ${entityType} has stalled: ${stalledState} since ${moment(stalledSince)} (${action}).`,
+  ),
+  alert_raised: event.critical(
+    { alert: text, error: text.nullable() },
+    ({ alert, error }) => `Alert ${alert}${why(error)}.`,
+  ),
+  /** What an alert about this task said is no longer so. */
+  alert_cleared: event.info({ alert: text }, ({ alert }) => `The alert ${alert} is over.`),
+}

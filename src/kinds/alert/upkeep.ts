@@ -1,0 +1,74 @@
+import type { ServerKernel } from '../../door/server-kernel.ts'
+import type { ServerStore } from '../../door/server-store.ts'
+import { systemCaller, throwIfNotLeader } from '../../kernel/caller.ts'
+import type { UpkeepContext } from '../../kernel/upkeep-context.ts'
+import type { TaskCommand } from '../task/command.ts'
+import { alertChanges } from './rules.ts'
+
+/** Tells people about tasks that nobody takes, and that it is over: each an event in the transaction that changes the task. */
+
+/** What is true at once must last this long before upkeep tells people: tasks are often made before their agents. */
+const GRACE_MS = 5_000
+/** A workspace whose log did not move is looked at again after this long: a preference ends without an event. */
+const LOOK_ANYWAY_MS = 60_000
+
+/** How many tasks one transaction changes. */
+const TASKS_AT_A_TIME = 500
+
+/** When each workspace was last looked at, and how far its log was. Only what is lost with it is looked at again. */
+export type AlertLooks = Map<number, { seq: number; at: number }>
+
+interface Context extends UpkeepContext<ServerStore> {
+  alertLooks: AlertLooks
+  /** 0: a person asks for everything that is due. */
+  alertGraceMs?: number | undefined
+}
+
+/** Looks at the workspaces whose log has moved, or whose time has come. Returns how many alerts were raised or cleared. */
+export async function settleAlerts(context: Context): Promise<number> {
+  const { kernel, term, only, alertLooks: looks, alertGraceMs: graceMs = GRACE_MS } = context
+  const waiting = await kernel.store.alerts.workspaces(only)
+  const known = new Map(looks)
+  const asked = performance.now()
+  if (only === undefined) looks.clear()
+  let changed = 0
+  for (const { workspaceId, seq, isDue } of waiting) {
+    const last = known.get(workspaceId)
+    if (last?.seq === seq && !isDue && asked - last.at < LOOK_ANYWAY_MS) {
+      looks.set(workspaceId, last)
+      continue
+    }
+    changed += await settleAlertsOf(kernel, workspaceId, { term, graceMs })
+    looks.set(workspaceId, { seq, at: asked })
+  }
+  return changed
+}
+
+/** Without a grace: a person who looks is told what is true now. */
+export async function settleAlertsOf(
+  kernel: ServerKernel,
+  workspaceId: number,
+  { term, graceMs = 0 }: { term?: number | undefined; graceMs?: number } = {},
+): Promise<number> {
+  const { alerts } = kernel.store
+  const { untaken, raised, longMs, dueAt, now } = await alerts.look(workspaceId)
+  const { raise, clear, nextAt } = alertChanges(untaken, raised, now, Math.min(graceMs, longMs))
+  const items = [
+    ...clear.map(({ id, uuid }) => ({ taskId: id, uuid, command: { kind: 'clearAlert' } as TaskCommand })),
+    ...raise.map(({ id, uuid, reason, version }) => ({
+      ...{ taskId: id, uuid },
+      command: { kind: 'raiseAlert', reason, version } as TaskCommand,
+    })),
+  ]
+  for (let from = 0; from < items.length; from += TASKS_AT_A_TIME) {
+    const some = items.slice(from, from + TASKS_AT_A_TIME)
+    throwIfNotLeader(await kernel.run(systemCaller(workspaceId, term), { on: 'many', items: some }))
+  }
+  // Someone who reads the inbox does not postpone what upkeep waits for.
+  if (graceMs > 0 && !isSameTime(nextAt, dueAt)) await alerts.schedule(workspaceId, nextAt)
+  return items.length
+}
+
+/** A stored time may differ by a rounded millisecond. */
+const isSameTime = (one: number | null, other: number | null) =>
+  one === null || other === null ? one === other : Math.abs(one - other) <= 1

@@ -1,0 +1,20 @@
+import { z } from 'zod'
+import { eventsAbout, text } from '../../pure/event.ts'
+import { why } from '../../pure/words.ts'
+
+const event = eventsAbout({ entity: null }, {})
+
+export const commentEvents = {
+  /** On a task or on a mission. The whole text is in the thread. */
+  comment_added: event.info(
+    {
+      missionId: text.optional(),
+      commentId: text,
+      author: text,
+      preview: text,
+      isWhole: z.boolean(),
+      replyTo: text.nullable(),
+    },
+    ({ author, preview }) => `${author} commented${why(preview)}.`,
+  ),
+}

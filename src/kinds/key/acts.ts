@@ -1,0 +1,41 @@
+import type { ServerKernel } from '../../door/server-kernel.ts'
+import type { ApiKey } from '../../door/server-store.ts'
+import { type Caller, granted } from '../../kernel/kernel.ts'
+import { type NewKey, newKey } from '../../kernel/store/new-key.ts'
+import type { AnswerOf } from '../../pure/shapes.ts'
+import { originOf } from '../events.ts'
+import type { WorkspaceMade } from '../workspace/shapes.ts'
+import type { KeyHolder } from './rules.ts'
+
+/** Run tokens have no right to these. */
+const holder = ({ keyId, rights }: Caller): KeyHolder => ({ keyId: keyId!, rights })
+
+/** A workspace and its owner key, in one transaction. No key of it made that one: it stays valid whatever happens to the caller's. */
+export async function createWorkspace(
+  kernel: ServerKernel,
+  caller: Caller,
+  name: string,
+): Promise<AnswerOf<typeof WorkspaceMade>> {
+  const { secret, request } = newKey({ name: 'owner', role: 'owner' }, null)
+  const owner = { keyId: request.key, command: request.command }
+  const made = await kernel.store.workspaces.make({ name, owner }, originOf(caller), caller)
+  return { id: made.uuid, name, ownerKey: secret }
+}
+
+/** A new key, and its secret, which is in this answer alone. */
+export async function createKey(
+  kernel: ServerKernel,
+  caller: Caller,
+  wanted: NewKey,
+): Promise<ApiKey & { key: string }> {
+  const { secret, request } = newKey(wanted, holder(caller))
+  const { record } = granted(await kernel.run(caller, request))
+  return { ...record, workspaceId: caller.workspaceId, key: secret }
+}
+
+/** Revokes a key and the keys that depend on it; returns the ids of all revoked keys. */
+export async function revokeKey(kernel: ServerKernel, caller: Caller, keyId: string): Promise<string[]> {
+  const command = { kind: 'revoke', by: holder(caller) } as const
+  const { others } = granted(await kernel.run(caller, { on: 'key', key: keyId, uuid: keyId, command }))
+  return [keyId, ...others]
+}

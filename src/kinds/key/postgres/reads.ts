@@ -1,0 +1,63 @@
+import type pg from 'pg'
+import { hashOf, type NewKey, newKey } from '../../../kernel/store/new-key.ts'
+import { runAlone } from '../../../kernel/store/run-alone.ts'
+import type { Transactor } from '../../../kernel/store/store.ts'
+import { inside, scopedQuery } from '../../../postgres/statements/scoped-query.ts'
+import type { KindName } from '../../all.ts'
+import type { Origin } from '../../events.ts'
+import type { KeyRecord } from '../record.ts'
+
+export interface ApiKey extends Omit<KeyRecord, 'hash'> {
+  workspaceId: number
+}
+
+export const KEY_COLUMNS = `k.key_id as "keyId", k.name, k.prefix, k.role, k.scopes, k.instance_admin as "instanceAdmin", k.agent,
+  k.created_by as "createdBy", ms(k.created_at) as "createdAt", ms(k.expires_at) as "expiresAt", ms(k.revoked_at) as "revokedAt",
+  k.workspace_id as "workspaceId"`
+
+/** Creates a key that no key makes: for starts. */
+export async function createKey(
+  store: Transactor<KindName>,
+  workspaceId: number,
+  wanted: NewKey,
+  origin: Origin,
+): Promise<ApiKey & { key: string }> {
+  const { secret, request } = newKey(wanted, null)
+  const { record } = await runAlone(store, workspaceId, { ...request, actor: origin.actor, origin })
+  return { ...record, workspaceId, key: secret }
+}
+
+export const listKeys = (pool: pg.Pool, workspaceId: number) =>
+  inside<ApiKey & pg.QueryResultRow>(
+    pool,
+    workspaceId,
+    `select ${KEY_COLUMNS} from api_keys k where workspace_id = $1 order by created_at, key_id`,
+  )
+
+/** Names by id, of those that are keys of this workspace. */
+export async function namesOfKeys(
+  pool: pg.Pool,
+  workspaceId: number,
+  keyIds: readonly string[],
+): Promise<Map<string, string>> {
+  const text = 'select key_id as id, name from api_keys where workspace_id = $1 and key_id = any($2::uuid[])'
+  const rows = await inside<{ id: string; name: string }>(pool, workspaceId, text, [keyIds])
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}
+
+/** The key of a request, if it is valid now. The row policy shows only the row with this hash. */
+export async function findKey(
+  pool: pg.Pool,
+  key: string,
+): Promise<(ApiKey & { leftMs: number | null }) | null> {
+  const [found] = await scopedQuery<ApiKey & { leftMs: number | null }>(
+    pool,
+    'baton.key_hash',
+    hashOf(key).toString('hex'),
+    {
+      text: `select ${KEY_COLUMNS}, (extract(epoch from expires_at - clock_timestamp()) * 1000)::float8 as "leftMs" from api_keys k
+      where revoked_at is null and (expires_at is null or expires_at > clock_timestamp())`,
+    },
+  )
+  return found ?? null
+}

@@ -1,0 +1,81 @@
+import { instant } from '../../../pure/instant.ts'
+import type { AnswerOf } from '../../../pure/shapes.ts'
+import { durationMs } from '../../task/acts/views.ts'
+import type { MissionRecord, PlanVersion } from '../record.ts'
+import { taskCount } from '../rules/counts.ts'
+import { hasProposal } from '../rules/replan.ts'
+import { costText, knownCost } from '../rules/spending.ts'
+import type { MissionView, PlanVersionView } from '../shapes/missions.ts'
+import { MISSION_STATES, stateOf } from '../states.ts'
+
+/** Missions as API answers. */
+
+/** What became of the tasks of a mission that has ended. */
+function summaryOf(counts: MissionRecord['counts']): string {
+  const { completed = 0, failed = 0, cancelled = 0, skipped = 0 } = counts.byState
+  const others = Object.entries({ failed, cancelled, skipped }).filter(([, count]) => count > 0)
+  const how = [
+    `${completed} of ${taskCount(counts)} tasks completed`,
+    ...others.map(([name, n]) => `${n} ${name}`),
+  ]
+  return `${how.join(', ')}; ${counts.tokens} tokens, ${costText(counts)}.`
+}
+
+export function missionView(record: MissionRecord): AnswerOf<typeof MissionView> {
+  const { plan, counts, startedAt, completedAt } = record
+  const state = stateOf(record)
+  return {
+    id: record.uuid,
+    goal: record.goal,
+    title: record.title,
+    description: record.description,
+    tags: record.tags,
+    priority: record.priority,
+    project: record.project,
+    config: record.config,
+    state,
+    stateType: MISSION_STATES[state].type,
+    closedBy: record.closedBy,
+    planVersion: plan?.version ?? null,
+    planDigest: plan?.digest ?? null,
+    approvedVersion: record.approved?.version ?? null,
+    proposedVersion: hasProposal(record) ? plan!.version : null,
+    estimate: plan && { tokens: plan.estimatedTokens, usd: plan.estimatedUsd },
+    strategy: plan?.strategy ?? null,
+    taskCount: taskCount(counts),
+    tasksByState: counts.byState,
+    tasksCompleted: counts.byState.completed ?? 0,
+    tasksFailed: counts.byState.failed ?? 0,
+    totalTokens: counts.tokens,
+    totalCost: knownCost(counts),
+    ...{ runs: counts.runs, unknownRuns: counts.unknownRuns },
+    contractors: record.contractors,
+    createdBy: record.createdBy,
+    resultSummary: completedAt === null ? null : summaryOf(counts),
+    errorMessage: record.error,
+    version: record.version,
+    createdAt: instant(record.createdAt),
+    updatedAt: instant(record.updatedAt),
+    startAt: instant(record.startAt),
+    after: record.after,
+    startedAt: instant(startedAt),
+    completedAt: instant(completedAt),
+    durationMs: durationMs(record),
+  }
+}
+
+export const planVersionView = (
+  plan: PlanVersion,
+  { approved, rejected }: Pick<MissionRecord, 'approved' | 'rejected'>,
+): AnswerOf<typeof PlanVersionView> => ({
+  version: plan.version,
+  digest: plan.digest,
+  taskCount: plan.taskCount,
+  strategy: plan.strategy,
+  estimate: { tokens: plan.estimatedTokens, usd: plan.estimatedUsd },
+  isApproved: plan.version === approved?.version,
+  isRejected: rejected.includes(plan.version),
+  proposedBy: plan.proposedBy,
+  proposedAt: instant(plan.at),
+  plan: plan.body === null ? null : JSON.parse(plan.body),
+})

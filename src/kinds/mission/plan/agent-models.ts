@@ -1,0 +1,47 @@
+import { modelOfAgent } from '../../agent/rules/model.ts'
+import { nanosFor, priceOf } from '../../run/prices/cost.ts'
+import { isReservedOnly } from '../../run/rules/policy.ts'
+import type { AgentRecord } from '../../task/record.ts'
+import type { Estimated } from './estimate.ts'
+
+/**
+ * The model that a task would use that names none: that of its agent. One without an agent may be done by any that fits: then
+ * the costliest model of theirs, so that an estimate is never too low. Null: of one of them no price is known.
+ */
+export function modelsOf(agents: readonly AgentRecord[]): (task: Estimated) => string | null {
+  const bySlug = new Map(agents.map((agent) => [agent.slug, agent]))
+  const roster = agents.filter((agent) => agent.state !== 'terminated' && !isReservedOnly(agent))
+  const known = new Map<string, string | null>()
+  return ({ agent, contractor, capabilities = [], taskType }) => {
+    const named = contractor?.template ?? agent ?? null
+    if (named !== null) {
+      const found = bySlug.get(named)
+      return found ? modelOfAgent(found) : null
+    }
+    const key = JSON.stringify([capabilities, taskType])
+    const mayDoIt = (one: AgentRecord) => hasAll(one, capabilities) && takesType(one, taskType)
+    if (!known.has(key)) known.set(key, costliest(roster.filter(mayDoIt)))
+    return known.get(key)!
+  }
+}
+
+const hasAll = ({ capabilities }: AgentRecord, needed: readonly string[]) =>
+  needed.every((one) => capabilities.includes(one))
+
+const takesType = ({ taskTypes }: AgentRecord, type: string | undefined) =>
+  taskTypes.length === 0 || (type !== undefined && taskTypes.includes(type))
+
+/** As an estimate prices them: one token in five is written. */
+const SHARES = { input: 4, output: 1 }
+
+function costliest(agents: readonly AgentRecord[]): string | null {
+  let found: { model: string; nanos: bigint } | null = null
+  for (const agent of agents) {
+    const model = modelOfAgent(agent)
+    const price = model === null ? null : priceOf(model)
+    if (model === null || !price) return null
+    const nanos = nanosFor(price, { input: SHARES.input * 1_000_000, output: SHARES.output * 1_000_000 })
+    if (!found || nanos > found.nanos) found = { model, nanos }
+  }
+  return found?.model ?? null
+}

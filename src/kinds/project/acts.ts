@@ -1,0 +1,113 @@
+import { randomInt } from 'node:crypto'
+import type { z } from 'zod'
+import { actsOf } from '../../door/door.ts'
+import type { ServerKernel } from '../../door/server-kernel.ts'
+import type { Project } from '../../door/server-store.ts'
+import { type Caller, granted } from '../../kernel/kernel.ts'
+import { Refused } from '../../pure/errors.ts'
+import { uuidCarrying } from '../../pure/ids.ts'
+import { instant } from '../../pure/instant.ts'
+import type { AnswerOf } from '../../pure/shapes.ts'
+import * as api from './api.ts'
+import type { ProjectCommand } from './rules.ts'
+import type { ProjectBody, ProjectView, ProjectWithTracks, TrackBody } from './shapes.ts'
+
+const noProject = (slug: string) =>
+  new Refused('NOT_FOUND', `There is no project "${slug}" in this workspace.`)
+
+export async function requireProject(
+  kernel: ServerKernel,
+  { workspaceId }: Caller,
+  slug: string,
+): Promise<Project> {
+  const project = await kernel.store.projects.find(workspaceId, slug)
+  if (!project) throw noProject(slug)
+  return project
+}
+
+/** The id of the project that a request names, if any. */
+export async function namedProject(kernel: ServerKernel, { workspaceId }: Caller, slug: string | undefined) {
+  if (slug === undefined) return undefined
+  const projectId = await kernel.projectOf(workspaceId, slug)
+  if (projectId === null) throw noProject(slug)
+  return projectId
+}
+
+const projectView = ({ uuid, slug, name, createdAt }: Project): AnswerOf<typeof ProjectView> => ({
+  id: uuid,
+  slug,
+  name,
+  createdAt: instant(createdAt),
+})
+
+async function makeProject(
+  kernel: ServerKernel,
+  caller: Caller,
+  { slug, name }: z.output<typeof ProjectBody>,
+): Promise<AnswerOf<typeof ProjectView>> {
+  const id = await kernel.store.projects.newId(caller.workspaceId)
+  const request = {
+    on: 'project',
+    key: slug,
+    uuid: uuidCarrying(id, Date.now(), randomInt(2 ** 22)),
+    command: { kind: 'create', name: name ?? slug },
+  } as const
+  return projectView(granted(await kernel.run(caller, request)).record)
+}
+
+/** A project, with the agents and the progress of each of its tracks. */
+async function showProject(
+  kernel: ServerKernel,
+  caller: Caller,
+  slug: string,
+): Promise<AnswerOf<typeof ProjectWithTracks>> {
+  const project = await requireProject(kernel, caller, slug)
+  const { projects } = kernel.store
+  const [declared, progress, assignments] = await Promise.all([
+    projects.tracks(caller.workspaceId, project.projectId),
+    projects.trackProgress(caller.workspaceId, project.projectId),
+    projects.trackAssignments(caller.workspaceId, project.projectId),
+  ])
+  const names = [...new Set([...declared, ...progress].map(({ track }) => track))].sort()
+  const tracks = names.map((track) => {
+    const known = declared.find((one) => one.track === track)
+    const { maxAgents = null, sequential = false, purpose = null } = known ?? {}
+    const { completed = 0, inProgress = 0, pending = 0 } = progress.find((one) => one.track === track) ?? {}
+    const agents = assignments.find((one) => one.track === track)?.agents ?? []
+    return { track, maxAgents, sequential, purpose, agents, completed, inProgress, pending }
+  })
+  return { ...projectView(project), tracks }
+}
+
+/** Sets how many agents a track may have. Agents already on the track stay. */
+async function changeTrack(
+  kernel: ServerKernel,
+  caller: Caller,
+  slug: string,
+  track: string,
+  { maxAgents, purpose }: z.output<typeof TrackBody>,
+): Promise<AnswerOf<typeof ProjectWithTracks>> {
+  const change = { track, maxAgents, ...(purpose !== undefined && { purpose }) }
+  await commandProject(kernel, caller, slug, { kind: 'setTracks', tracks: [change] })
+  return showProject(kernel, caller, slug)
+}
+
+export async function commandProject(
+  kernel: ServerKernel,
+  caller: Caller,
+  slug: string,
+  command: Exclude<ProjectCommand, { kind: 'create' }>,
+): Promise<void> {
+  granted(await kernel.run(caller, { on: 'project', key: slug, uuid: '', command }))
+}
+
+export const projectActs = actsOf(api)({
+  createProject: ({ kernel }, { body, caller }) => makeProject(kernel, caller, body),
+  listProjects: async ({ kernel }, { caller: { workspaceId }, page }) => {
+    const projects = await kernel.store.projects.list(workspaceId, page.after ?? 0, page.rows)
+    return page.of(projects, projectView, ({ projectId }) => projectId)
+  },
+  readProject: ({ kernel }, { params, caller }) => showProject(kernel, caller, params.slug),
+  changeTrack: ({ kernel }, { params, body, caller }) =>
+    changeTrack(kernel, caller, params.slug, params.track, body),
+})

@@ -1,0 +1,21 @@
+import { z } from 'zod'
+import { eventsAbout, text } from '../../pure/event.ts'
+import { count } from '../../pure/words.ts'
+
+const event = eventsAbout({ entity: 'project', namedIn: 'project' }, { project: text })
+
+export const projectEvents = {
+  project_created: event.info({}, ({ project }) => `The project ${project} was created.`),
+  project_planned: event.info(
+    { created: z.int(), updated: z.int() },
+    ({ project, created, updated }) =>
+      `The plan of ${project} created ${count(created, 'task')} and updated ${updated}.`,
+  ),
+  track_changed: event.info(
+    { track: text, maxAgents: z.int().nullable() },
+    ({ project, track, maxAgents }) =>
+      maxAgents === null
+        ? `Track ${track} of ${project} may have any number of agents.`
+        : `Track ${track} of ${project} may have ${count(maxAgents, 'agent')}.`,
+  ),
+}

@@ -1,0 +1,69 @@
+import type pg from 'pg'
+import { inside } from '../../../postgres/statements/scoped-query.ts'
+import type { ProjectRecord, Track } from '../record.ts'
+
+export type Project = Omit<ProjectRecord, 'tracks'>
+
+const COLUMNS = 'project_id as "projectId", uuid, slug, name, ms(created_at) as "createdAt"'
+
+export async function findProject(pool: pg.Pool, workspaceId: number, slug: string): Promise<Project | null> {
+  const [project] = await inside<Project & pg.QueryResultRow>(
+    pool,
+    workspaceId,
+    `select ${COLUMNS} from projects where workspace_id = $1 and slug = $2`,
+    [slug],
+  )
+  return project ?? null
+}
+
+/** Oldest first, after this number. */
+export const listProjects = (pool: pg.Pool, workspaceId: number, after: number, limit: number) =>
+  inside<Project & pg.QueryResultRow>(
+    pool,
+    workspaceId,
+    `select ${COLUMNS} from projects where workspace_id = $1 and project_id > $2 order by project_id limit $3`,
+    [after, limit],
+  )
+
+/** A number for a new project. */
+export async function newProjectId(pool: pg.Pool, workspaceId: number): Promise<number> {
+  const text = `select nextval('project_ids')::int as id where $1::int is not null`
+  return (await inside<{ id: number }>(pool, workspaceId, text))[0]!.id
+}
+
+export async function slugOfProject(pool: pg.Pool, workspaceId: number, projectId: number): Promise<string> {
+  const text = 'select slug from projects where workspace_id = $1 and project_id = $2'
+  return (await inside<{ slug: string }>(pool, workspaceId, text, [projectId]))[0]!.slug
+}
+
+export const listTracks = (pool: pg.Pool, workspaceId: number, projectId: number) =>
+  inside<Track & pg.QueryResultRow>(
+    pool,
+    workspaceId,
+    `select track, max_agents as "maxAgents", sequential, purpose from tracks
+      where workspace_id = $1 and project_id = $2 order by track`,
+    [projectId],
+  )
+
+/** How many tasks of each track are done, in progress, and still to do. Subtasks are not counted beside their parent. */
+export const trackProgress = (pool: pg.Pool, workspaceId: number, projectId: number) =>
+  inside<{ track: string; completed: number; inProgress: number; pending: number }>(
+    pool,
+    workspaceId,
+    `select track_queue as track, count(*) filter (where state = 'completed') as completed,
+            count(*) filter (where state in ('assigned', 'running', 'continuing', 'verifying', 'awaiting_human')) as "inProgress",
+            count(*) filter (where state in ('pending', 'queued', 'awaiting_retry', 'paused', 'budget_exceeded')) as pending
+       from tasks where workspace_id = $1 and project_id = $2 and track_queue <> '' and parent_id is null
+      group by track_queue order by track_queue`,
+    [projectId],
+  )
+
+/** Which agents work on which track now. */
+export const trackAssignments = (pool: pg.Pool, workspaceId: number, projectId: number) =>
+  inside<{ track: string; agents: string[] }>(
+    pool,
+    workspaceId,
+    `select track, array_agg(distinct agent order by agent) as agents from track_claims
+      where workspace_id = $1 and project_id = $2 group by track order by track`,
+    [projectId],
+  )

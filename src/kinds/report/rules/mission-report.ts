@@ -1,0 +1,124 @@
+import { taskCount } from '../../mission/rules/counts.ts'
+import { costText, knownCost } from '../../mission/rules/spending.ts'
+import { against, code, inLine, linkTo, linkToTask, moment, quoted, sections, span } from './markdown.ts'
+import type { EndEvent, MissionMaterial } from './material.ts'
+
+/** The report on a mission that has ended: its outcome first. */
+
+/** How many of its tasks a report names. */
+export const MOST_TASKS = 500
+const MOST_FAILURES = 100
+
+export function missionReport(material: MissionMaterial, ended: EndEvent): string {
+  const { mission } = material
+  return sections(
+    [null, `# ${inLine(mission.title)}`],
+    ['Outcome', outcomeOf(material, ended)],
+    ['Failures', failuresOf(material)],
+    ['Goal', quoted(mission.goal)],
+    ['Timeline', timelineOf(material)],
+    ['Verdicts', verdictsOf(material)],
+    ['Cost', costOf(material)],
+    ['Tasks', tasksOf(material)],
+    ['Links', linksOf(material)],
+  )
+}
+
+function outcomeOf({ mission }: MissionMaterial, { type, actor }: EndEvent): string {
+  const { phase, counts, startedAt, completedAt, error } = mission
+  const took = startedAt === null || completedAt === null ? '' : ` after ${span(completedAt - startedAt)}`
+  const states = Object.entries(counts.byState).map(([state, count]) => `${count} ${state}`)
+  const tasks = `${taskCount(counts)} tasks${states.length === 0 ? '' : `: ${states.join(', ')}`}`
+  const line = `**${phase[0]!.toUpperCase()}${phase.slice(1)}**${took}. ${tasks}. Ended with ${code(type)} by ${code(actor)}.`
+  return error === null ? line : `${line}\n\n${quoted(error)}`
+}
+
+function failuresOf({ tasks, mission }: MissionMaterial): string {
+  const failed = tasks.filter(({ state }) => state === 'failed')
+  const shown = failed.slice(0, MOST_FAILURES).map(({ uuid, title, optional, failureClass, error }) => {
+    const how = [optional ? 'optional' : null, failureClass && code(failureClass)].filter(
+      (one) => one !== null,
+    )
+    const about = `- ${linkToTask(uuid, title)}${how.length === 0 ? '' : ` (${how.join(', ')})`}`
+    return error === null ? about : `${about}: ${inLine(error)}`
+  })
+  const more = (mission.counts.byState.failed ?? 0) - shown.length
+  return [...shown, ...(more > 0 ? [`- and ${more} more`] : [])].join('\n')
+}
+
+/** `mission_plan_approved`: Mission plan approved. */
+const eventWords = (type: string) => `${type[0]!.toUpperCase()}${type.slice(1).replaceAll('_', ' ')}`
+
+const timelineOf = ({ timeline, mission }: MissionMaterial) =>
+  timeline.length === 0
+    ? `- ${moment(mission.createdAt)}: created`
+    : timeline
+        .map(({ at, type, actor }) => `- ${moment(at)}: ${eventWords(type)}, by ${code(actor)}`)
+        .join('\n')
+
+function verdictsOf({ verdicts }: MissionMaterial): string {
+  const { passed, failed, approved, rejected } = verdicts
+  if (passed + failed + approved + rejected === 0) return ''
+  return `Verifiers passed ${passed} results and sent ${failed} back. People approved ${approved} and rejected ${rejected}.`
+}
+
+function costOf({ mission }: MissionMaterial): string {
+  const { counts, plan, config } = mission
+  const tokens = `${counts.tokens} tokens`
+  const estimate =
+    plan === null
+      ? ''
+      : `; ${plan.estimatedTokens} were estimated${against(counts.tokens, plan.estimatedTokens)}`
+  const usd = plan?.estimatedUsd ?? null
+  const price =
+    usd === null
+      ? ''
+      : `; $${usd} was estimated${counts.unknownRuns > 0 ? '' : against(Number(counts.usd), Number(usd))}`
+  const { maxUsd, maxTokens } = config.budget ?? {}
+  const limits = [maxUsd && `$${maxUsd}`, maxTokens && `${maxTokens} tokens`].filter(Boolean)
+  const budget = limits.length === 0 ? '' : `\nThe budget was ${limits.join(' and ')}.`
+  return `${tokens}${estimate}.\n${knownCost(counts) === null ? 'The cost is not known' : costText(counts)}${price}.${budget}`
+}
+
+function tasksOf({ tasks, mission }: MissionMaterial): string {
+  if (tasks.length === 0) return ''
+  const lines = tasks.map(({ uuid, title, state, agent, attempt, tokens, usd, summary }) => {
+    const who = agent === null ? '' : `, ${code(agent)}`
+    const tried = attempt > 1 ? `, ${attempt} attempts` : ''
+    const cost = tokens === 0 ? '' : `, ${tokens} tokens${usd === null ? '' : `, $${usd}`}`
+    const said =
+      summary === null || summary.trim() === '' ? '' : `: ${inLine(summary.slice(0, 300).toWellFormed())}`
+    return `- ${linkToTask(uuid, title)}: ${state}${who}${tried}${cost}${said}`
+  })
+  const more = taskCount(mission.counts) - tasks.length
+  return [...lines, ...(more > 0 ? [`- and ${more} more`] : [])].join('\n')
+}
+
+const linksOf = ({ mission: { uuid } }: MissionMaterial) =>
+  [
+    `- ${linkTo('Mission', `/missions/${uuid}`)}`,
+    `- ${linkTo('Tasks', `/missions/${uuid}/tasks`)}`,
+    `- ${linkTo('Plan', `/missions/${uuid}/plan`)}`,
+    `- ${linkTo('Events', `/missions/${uuid}/events`)}`,
+    `- ${linkTo('Reports', `/missions/${uuid}/reports`)}`,
+  ].join('\n')
+
+const LONGEST_PROMPT_SUMMARY = 1_000
+
+/** What the agent that reports on a mission is asked. */
+export function reportingText(material: MissionMaterial): string {
+  const { mission, tasks } = material
+  const states = Object.entries(mission.counts.byState).map(([state, count]) => `${count} ${state}`)
+  const lines = tasks.map(({ uuid, title, state, summary, error }) => {
+    const said = state === 'failed' ? error : summary
+    return `- ${title} (${state}, task ${uuid})${said === null ? '' : `: ${said.slice(0, LONGEST_PROMPT_SUMMARY).toWellFormed()}`}`
+  })
+  const more = taskCount(mission.counts) - tasks.length
+  return [
+    'Report on a mission that has ended. Do no work on it: your result is the report, which people read.',
+    `## The goal\n\n${mission.goal}`,
+    `## The outcome\n\nThe mission is ${mission.phase}${mission.error === null ? '' : `: ${mission.error}`}. Tasks: ${states.join(', ') || 'none'}. It used ${mission.counts.tokens} tokens and $${mission.counts.usd}.`,
+    `## Its tasks\n\n${[...lines, ...(more > 0 ? [`- and ${more} more`] : [])].join('\n') || 'None.'}`,
+    '## Your answer\n\nThe report in Markdown, and nothing around it: what came of the goal first, then what failed and why, what it cost, and what is left to do. Name tasks by their titles. Leave out keys, passwords and other secrets.',
+  ].join('\n\n')
+}

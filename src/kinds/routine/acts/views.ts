@@ -1,0 +1,80 @@
+import type { ListedRoutine, MissionFigures, RoutineMission } from '../../../door/server-store.ts'
+import { instant } from '../../../pure/instant.ts'
+import type { AnswerOf } from '../../../pure/shapes.ts'
+import type { RoutineRecord } from '../record.ts'
+import { nextOf } from '../rules/schedule.ts'
+import type { RoutineRunView, RoutineView } from '../shapes.ts'
+
+/** Routines as API answers. */
+
+export function routineView(routine: RoutineRecord, isWhole = false): AnswerOf<typeof RoutineView> {
+  const { uuid, plan: _plan, isEnabled, nextAt, waiting, origin, ...rest } = routine
+  return {
+    id: uuid,
+    ...{ name: rest.name, goal: rest.goal, title: rest.title, description: rest.description },
+    ...{ tags: rest.tags, priority: rest.priority, project: rest.project, config: rest.config },
+    plan: null,
+    ...{ planDigest: rest.planDigest, taskCount: rest.taskCount },
+    ...{ variables: rest.variables, schedule: rest.schedule, enabled: isEnabled },
+    nextAt: instant(nextAt),
+    ...(isWhole && { nextTimes: nextTimes(routine, 3) }),
+    waitingFor: waiting.map((at) => instant(at)),
+    skippedInRow: rest.skippedInRow,
+    originMissionId: origin,
+    ...{ approvedBy: rest.approvedBy, createdBy: rest.createdBy, version: rest.version },
+    createdAt: instant(rest.createdAt),
+    updatedAt: instant(rest.updatedAt),
+  }
+}
+
+/** In a list: with a mark for each of its last missions. */
+export const listedRoutine = ({ routine, last }: ListedRoutine): AnswerOf<typeof RoutineView> => ({
+  ...routineView(routine),
+  lastRuns: last.map(({ startedAt, ...mark }) => ({ ...mark, startedAt: instant(startedAt) })),
+})
+
+function nextTimes({ schedule, nextAt }: RoutineRecord, most: number): string[] {
+  const times: string[] = []
+  for (let at = nextAt; at !== null && schedule && times.length < most; at = nextOf(schedule, at))
+    times.push(instant(at))
+  return times
+}
+
+export const runView = (run: RoutineMission): AnswerOf<typeof RoutineRunView> => ({
+  missionId: run.missionId,
+  scheduledFor: instant(run.scheduledFor),
+  startedAt: instant(run.startedAt),
+  ...{ state: run.state, title: run.title, variables: run.variables },
+  completedAt: instant(run.completedAt),
+  ...{ cost: run.cost, durationMs: run.durationMs, score: run.score },
+})
+
+/** How the last missions differ from the origin, on average. */
+export function driftOf(
+  origin: MissionFigures,
+  runs: readonly MissionFigures[],
+): AnswerOf<typeof RoutineView>['drift'] {
+  if (runs.length === 0) return null
+  const mean = (of: (run: MissionFigures) => number | null) => {
+    const known = runs.map(of).filter((value) => value !== null)
+    return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length
+  }
+  // From nothing there is no share.
+  const share = (now: number | null, then: number | null) =>
+    now === null || !then ? null : rounded(now / then - 1)
+  const score = mean((run) => run.score)
+  return {
+    runs: runs.length,
+    cost: share(
+      mean(({ cost }) => (cost === null ? null : Number(cost))),
+      origin.cost === null ? null : Number(origin.cost),
+    ),
+    duration: share(
+      mean(({ durationMs }) => durationMs),
+      origin.durationMs,
+    ),
+    score: score === null || origin.score === null ? null : rounded(score - origin.score),
+  }
+}
+
+const rounded = (value: number) => Math.round(value * 10_000) / 10_000

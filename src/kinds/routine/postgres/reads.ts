@@ -1,0 +1,161 @@
+import type pg from 'pg'
+import type { RoutineDue } from '../../../kernel/store/run-store.ts'
+import { scopedQuery } from '../../../postgres/statements/scoped-query.ts'
+import { KNOWN_COST } from '../../mission/postgres/rows.ts'
+import type { MissionState } from '../../mission/states.ts'
+import { inScope } from '../../task/postgres/due.ts'
+import type { RoutineRecord } from '../record.ts'
+import type { VariableValues } from '../rules/variables.ts'
+import { IS_BUSY, readRoutine, routineColumns } from './rows.ts'
+
+/** Routines for people, and those that upkeep has to look at. */
+
+const inWorkspace = (pool: pg.Pool, workspaceId: number, text: string, values: unknown[]) =>
+  scopedQuery<unknown[]>(pool, 'baton.workspace_id', String(workspaceId), {
+    text,
+    values: [workspaceId, ...values],
+    rowMode: 'array',
+  })
+
+/** An unused number for a new routine. */
+export async function freshRoutineId(pool: pg.Pool, workspaceId: number): Promise<number> {
+  const text = `select nextval('routine_ids') where $1::int is not null`
+  const [row] = await inWorkspace(pool, workspaceId, text, [])
+  return Number(row![0])
+}
+
+/** With its plan. One that was removed is not there. */
+export async function findRoutine(
+  pool: pg.Pool,
+  workspaceId: number,
+  id: number,
+): Promise<RoutineRecord | null> {
+  const text = `select ${routineColumns}, r.plan::text from routines r
+    where r.workspace_id = $1 and r.routine_id = $2 and r.removed_at is null`
+  const [row] = await inWorkspace(pool, workspaceId, text, [id])
+  return row ? readRoutine(row) : null
+}
+
+const MOST_MARKS = 10
+// Of routines r: its last missions, newest first.
+const MARKS = `(select coalesce(json_agg(json_build_object('missionId', m.uuid, 'state', m.state, 'startedAt', ms(m.created_at))
+      order by f.mission_id desc), '[]')
+    from (select f.mission_id from routine_fires f where f.workspace_id = r.workspace_id and f.routine_id = r.routine_id
+        and f.mission_id is not null order by f.mission_id desc limit ${MOST_MARKS}) f
+    join missions m on m.workspace_id = r.workspace_id and m.mission_id = f.mission_id)`
+
+/** One of the last missions of a routine, for its mark in a list. */
+interface RoutineMark {
+  missionId: string
+  state: MissionState
+  startedAt: number
+}
+
+export interface ListedRoutine {
+  routine: RoutineRecord
+  last: RoutineMark[]
+}
+
+/** Newest first, without their plans, each with its last missions. */
+export async function listRoutines(
+  pool: pg.Pool,
+  workspaceId: number,
+  before: number | undefined,
+  limit: number,
+): Promise<ListedRoutine[]> {
+  const text = `select ${MARKS}, ${routineColumns} from routines r
+    where r.workspace_id = $1 and r.removed_at is null and ($2::bigint is null or r.routine_id < $2)
+    order by r.routine_id desc limit $3`
+  const rows = await inWorkspace(pool, workspaceId, text, [before ?? null, limit])
+  return rows.map(([last, ...row]) => ({ routine: readRoutine(row), last: last as RoutineMark[] }))
+}
+
+/** What a mission cost, how long it took, and how good its results were. */
+export interface MissionFigures {
+  cost: string
+  durationMs: number | null
+  score: number | null
+}
+
+export interface RoutineMission extends MissionFigures {
+  id: number
+  missionId: string
+  scheduledFor: number | null
+  startedAt: number
+  completedAt: number | null
+  state: MissionState
+  title: string
+  variables: VariableValues
+}
+
+// Of missions m: the mean of the scores in the accepted answers of its verifications.
+const SCORE = `(select avg((a.data ->> 'score')::float8) from tasks t
+    join attempts a on a.workspace_id = t.workspace_id and a.task_id = t.id and a.accepted
+   where t.workspace_id = m.workspace_id and t.mission_id = m.mission_id and t.purpose = 'verification'
+     and json_typeof(a.data -> 'score') = 'number')`
+const FIGURES = `${KNOWN_COST} as cost, ${SCORE} as score,
+    (ms(m.completed_at) - ms(m.started_at))::float8 as "durationMs"`
+const COUNTED = `join mission_counters c on c.workspace_id = m.workspace_id and c.mission_id = m.mission_id`
+
+/** The missions that it started, newest first. */
+export const runsOfRoutine = (
+  pool: pg.Pool,
+  workspaceId: number,
+  id: number,
+  { before, onlyCompleted = false }: { before?: number | undefined; onlyCompleted?: boolean },
+  limit: number,
+): Promise<RoutineMission[]> =>
+  scopedQuery<RoutineMission & pg.QueryResultRow>(pool, 'baton.workspace_id', String(workspaceId), {
+    text: `select m.mission_id as id, m.uuid as "missionId", ms(f.scheduled_for) as "scheduledFor", ms(m.created_at) as "startedAt",
+                  ms(m.completed_at) as "completedAt", m.state, m.title, m.config -> 'routine' -> 'variables' as variables, ${FIGURES}
+             from routine_fires f join missions m on m.workspace_id = f.workspace_id and m.mission_id = f.mission_id ${COUNTED}
+            where f.workspace_id = $1 and f.routine_id = $2 and ($3::bigint is null or f.mission_id < $3)
+              and (not $4 or m.phase = 'completed')
+            order by f.mission_id desc limit $5`,
+    values: [workspaceId, id, before ?? null, onlyCompleted, limit],
+  })
+
+export async function figuresOfMission(
+  pool: pg.Pool,
+  workspaceId: number,
+  missionId: number,
+): Promise<MissionFigures | null> {
+  const [row] = await scopedQuery<MissionFigures & pg.QueryResultRow>(
+    pool,
+    'baton.workspace_id',
+    String(workspaceId),
+    {
+      text: `select ${FIGURES} from missions m ${COUNTED} where m.workspace_id = $1 and m.mission_id = $2`,
+      values: [workspaceId, missionId],
+    },
+  )
+  return row ?? null
+}
+
+// Routines whose time has come; those with a mission that waits, when the previous one has ended with all its processes; and those
+// that are to replace a mission nobody has cancelled yet. $1 limit.
+const DUE = `select * from (
+    select r.workspace_id as "workspaceId", r.uuid, 'elapse' as chore from routines r
+     where r.next_at is not null and r.next_at <= (select clock_timestamp())
+    union
+    select r.workspace_id, r.uuid, 'elapse' from routines r where r.has_waiting and not ${IS_BUSY}
+    union
+    select r.workspace_id, r.uuid, 'replace' from routines r
+      join missions m on m.workspace_id = r.workspace_id and m.completed_at is null and not 'cancelling' = any (m.closed_by)
+      join routine_fires f on f.workspace_id = m.workspace_id and f.mission_id = m.mission_id and f.routine_id = r.routine_id
+     where r.has_waiting and r.is_replacing) d
+   order by random() limit $1`
+
+/** For `nextDue`. */
+export const EARLIEST_ROUTINE = 'select min(r.next_at) from routines r where r.next_at is not null'
+
+export const routinesDue = (pool: pg.Pool, limit: number, only?: number): Promise<RoutineDue[]> =>
+  inScope<RoutineDue & pg.QueryResultRow>(pool, only, DUE, [limit])
+
+/** Its missions that have not ended, and are not being cancelled. */
+export async function routinesMissions(pool: pg.Pool, workspaceId: number, id: number): Promise<string[]> {
+  const text = `select m.uuid from missions m
+      join routine_fires f on f.workspace_id = m.workspace_id and f.mission_id = m.mission_id
+     where m.workspace_id = $1 and f.routine_id = $2 and m.completed_at is null and not 'cancelling' = any (m.closed_by)`
+  return (await inWorkspace(pool, workspaceId, text, [id])).map(([uuid]) => uuid as string)
+}

@@ -1,0 +1,301 @@
+import type { Execution } from '../../../door/execution.ts'
+import { slugOf, slugUnlessOwn } from '../../../door/named-agents.ts'
+import type { ServerKernel } from '../../../door/server-kernel.ts'
+import type { NamedRun, RunFilter } from '../../../door/server-store.ts'
+import type { Caller } from '../../../kernel/kernel.ts'
+import { Refused } from '../../../pure/errors.ts'
+import { instant } from '../../../pure/instant.ts'
+import type { AnswerOf, ListAnswer } from '../../../pure/shapes.ts'
+import type { HolderRequest } from '../../replies.ts'
+import { requireRecord } from '../../task/acts/tasks.ts'
+import { requestsTo } from '../../task/rules/holder.ts'
+import type { Run } from '../record.ts'
+import { requestCancel } from '../rules/run-life.ts'
+import { resetSessions } from '../rules/runtime-state.ts'
+import { runFolderOf } from '../shapes/folder.ts'
+import type * as shapes from '../shapes/runs.ts'
+import { isOver } from '../states.ts'
+
+/** Views of runs, and operations on them. */
+
+export async function requireRun(
+  kernel: ServerKernel,
+  { workspaceId }: Caller,
+  runId: string,
+): Promise<NamedRun> {
+  const run = await kernel.store.runs.find(workspaceId, runId)
+  if (!run) throw new Refused('NOT_FOUND', `There is no run ${runId} in this workspace.`)
+  return run
+}
+
+export const showRun = async (
+  kernel: ServerKernel,
+  caller: Caller,
+  runId: string,
+): Promise<AnswerOf<typeof shapes.RunView>> => runView(await requireRun(kernel, caller, runId))
+
+/** The page size of a list of runs, and whether it includes the results. */
+interface PartOfRuns {
+  limit: number
+  withResult: boolean
+}
+
+export async function runPage(
+  kernel: ServerKernel,
+  { workspaceId }: Caller,
+  filter: RunFilter,
+  part: PartOfRuns,
+): Promise<ListAnswer<AnswerOf<typeof shapes.ListedRun>>> {
+  const { rows, more } = await kernel.store.runs.list(workspaceId, filter, part)
+  const items = rows.map(runView).map(({ result, ...view }) => ({
+    ...view,
+    ...(part.withResult ? { result } : {}),
+  }))
+  return { items, nextCursor: more ? rows.at(-1)!.id : null }
+}
+
+/** The runs of a task, with their total usage. */
+export async function runsOfTask(
+  kernel: ServerKernel,
+  caller: Caller,
+  uuid: string,
+  before: string | undefined,
+  part: PartOfRuns,
+): Promise<AnswerOf<typeof shapes.TaskRuns>> {
+  const { id: task } = await requireRecord(kernel, caller, uuid)
+  const [page, usage] = await Promise.all([
+    runPage(kernel, caller, { task, before }, part),
+    kernel.store.runs.usageOfTask(caller.workspaceId, task),
+  ])
+  return { ...page, usage }
+}
+
+export async function runTimeline(
+  kernel: ServerKernel,
+  caller: Caller,
+  runId: string,
+  afterSeq: number,
+  limit: number,
+): Promise<ListAnswer<AnswerOf<typeof shapes.RunEventView>>> {
+  const { id } = await requireRun(kernel, caller, runId)
+  const { rows, more } = await kernel.store.runs.eventsAfter(caller.workspaceId, id, afterSeq, limit)
+  return {
+    items: rows.map(({ at, ...event }) => ({ ...event, at: instant(at) })),
+    nextCursor: more ? String(rows.at(-1)!.seq) : null,
+  }
+}
+
+const CANCEL_SHOWN_AFTER_MS = 2_000
+
+/** Requests the run's node to stop it. Returns when the run has ended, or after a short wait. */
+export async function cancelRun(
+  kernel: ServerKernel,
+  caller: Caller,
+  runId: string,
+  reason: string,
+): Promise<AnswerOf<typeof shapes.RunView>> {
+  const { id, status } = await requireRun(kernel, caller, runId)
+  if (isOver(status)) throw new Refused('WRONG_STATE', `The run has already ended (${status}).`)
+  await kernel.step(caller, requestCancel(id, { reason, actor: caller.actor }))
+  return runView(await overWithin(kernel, caller, id, CANCEL_SHOWN_AFTER_MS))
+}
+
+/** The run once it has ended, or its current state after `waitMs`. */
+export async function overWithin(
+  kernel: ServerKernel,
+  caller: Caller,
+  runId: string,
+  waitMs: number,
+): Promise<NamedRun> {
+  const until = performance.now() + waitMs
+  for (;;) {
+    const left = until - performance.now()
+    const gone = new AbortController()
+    const change = left > 0 ? kernel.changes.next(caller.workspaceId, left, gone.signal) : null
+    const run = await requireRun(kernel, caller, runId)
+    if (isOver(run.status) || !change || kernel.changes.isClosed) {
+      gone.abort()
+      return run
+    }
+    await change
+  }
+}
+
+/** What is asked of the agent of a run: any node answers its heartbeats. */
+export async function requestsOfRun(
+  kernel: ServerKernel,
+  { workspaceId, innerTaskId, generation }: Run,
+): Promise<HolderRequest[]> {
+  if (innerTaskId === null) return []
+  const [found] = await kernel.store.tasksById(workspaceId, [innerTaskId])
+  if (found?.record.generation !== generation) return []
+  return requestsTo(found.record, await kernel.limits(workspaceId))
+}
+
+export async function readRunLog(
+  kernel: ServerKernel,
+  execution: Execution,
+  caller: Caller,
+  runId: string,
+  range: { offset: number | 'tail'; limitBytes: number },
+): Promise<AnswerOf<typeof shapes.LogView>> {
+  const run = await requireRun(kernel, caller, runId)
+  const page = run.logRef === null || run.logGoneAt !== null ? null : await pageOf(execution, run, range)
+  const about = {
+    runId,
+    store: run.logStore,
+    offset: range.offset === 'tail' ? 0 : range.offset,
+    bytes: run.logBytes,
+    sha256: run.logSha256,
+    truncated: run.logTruncated,
+  }
+  if (!page)
+    return {
+      ...about,
+      status: 'log_unavailable',
+      content: '',
+      nextOffset: null,
+      spans: [],
+      detail:
+        run.logRef === null
+          ? 'The run has no log: it never started.'
+          : 'The log was deleted, or cannot be read on this node.',
+    }
+  return { ...about, status: isOver(run.status) ? 'available' : 'writing', ...page }
+}
+
+/** The last bytes of a log are found by its size, which any page has. */
+async function pageOf(
+  execution: Execution,
+  run: Run,
+  { offset, limitBytes }: { offset: number | 'tail'; limitBytes: number },
+) {
+  if (offset !== 'tail') return execution.readLog(run, { offset, limitBytes })
+  const end = await execution.readLog(run, { offset: Number.MAX_SAFE_INTEGER, limitBytes: 1 })
+  return end && execution.readLog(run, { offset: Math.max(0, end.bytes - limitBytes), limitBytes })
+}
+
+export async function showRuntimeState(
+  kernel: ServerKernel,
+  caller: Caller,
+  name: string,
+): Promise<AnswerOf<typeof shapes.RuntimeStateView>> {
+  const slug = await slugOf(kernel, caller, name)
+  const state = await kernel.store.runtime.state(caller.workspaceId, slug)
+  if (!state)
+    return {
+      ...{
+        agent: slug,
+        adapterType: '',
+        sessionId: null,
+        state: {},
+        lastRunId: null,
+        lastRunStatus: null,
+        lastError: null,
+      },
+      ...{ runs: 0, totalInputTokens: 0, totalOutputTokens: 0, totalCachedInputTokens: 0, totalCostUsd: '0' },
+      unknownRuns: 0,
+      ...{ lastStartedAt: null, nextTimerAt: null, parkedUntil: null, updatedAt: null },
+    }
+  const { lastStartedAt, nextTimerAt, parkedUntil, updatedAt, ...rest } = state
+  return {
+    ...rest,
+    lastStartedAt: instant(lastStartedAt),
+    nextTimerAt: instant(nextTimerAt),
+    parkedUntil: instant(parkedUntil),
+    updatedAt: instant(updatedAt),
+  }
+}
+
+export async function showTaskSessions(
+  kernel: ServerKernel,
+  caller: Caller,
+  name: string,
+): Promise<ListAnswer<AnswerOf<typeof shapes.TaskSessionView>>> {
+  const slug = await slugOf(kernel, caller, name)
+  const sessions = await kernel.store.runtime.taskSessions(caller.workspaceId, slug)
+  return {
+    items: sessions.map(({ createdAt, updatedAt, ...session }) => ({
+      ...session,
+      createdAt: instant(createdAt),
+      updatedAt: instant(updatedAt),
+    })),
+    nextCursor: null,
+  }
+}
+
+export async function deleteSessions(
+  kernel: ServerKernel,
+  caller: Caller,
+  name: string,
+  taskKey: string | undefined,
+): Promise<AnswerOf<typeof shapes.ResetSessionAnswer>> {
+  const agent = await slugUnlessOwn(kernel, caller, name)
+  const cleared = await kernel.step(caller, resetSessions(agent, taskKey ?? null, caller.actor))
+  return { agent, cleared }
+}
+
+function runView(run: NamedRun): AnswerOf<typeof shapes.RunView> {
+  const { inputTokens, outputTokens, startedAt, finishedAt } = run
+  return {
+    id: run.id,
+    agent: run.agent,
+    agentId: run.agentId,
+    adapterType: run.adapterType,
+    wakeupId: run.wakeupId,
+    source: run.source,
+    triggerDetail: run.triggerDetail,
+    reason: run.reason,
+    status: run.status,
+    statusMessage: run.statusMessage,
+    statusColor: run.statusColor,
+    taskId: run.taskId,
+    taskKey: run.taskKey,
+    taskTitle: run.taskTitle,
+    missionId: run.missionId,
+    generation: run.generation,
+    attempt: run.attempt,
+    errorCode: run.errorCode,
+    errorMessage: run.errorMessage,
+    exitCode: run.exitCode,
+    signal: run.signal,
+    // Unknown is null, never zero.
+    usage:
+      inputTokens === null || outputTokens === null
+        ? null
+        : {
+            ...{ inputTokens, cachedInputTokens: run.cachedInputTokens, outputTokens, basis: run.usageBasis },
+            ...(run.cachedOutputTokens !== null && { cachedOutputTokens: run.cachedOutputTokens }),
+          },
+    costUsd: run.costUsd,
+    provider: run.provider,
+    model: run.model,
+    sessionIdBefore: run.sessionIdBefore,
+    sessionIdAfter: run.sessionIdAfter,
+    summary: run.summary,
+    result: run.result,
+    folder: runFolderOf(run.folder),
+    stdoutExcerpt: run.stdoutExcerpt,
+    stderrExcerpt: run.stderrExcerpt,
+    log: logOf(run),
+    nodeId: run.nodeId,
+    pid: run.pid,
+    createdAt: instant(run.createdAt),
+    startedAt: instant(startedAt),
+    finishedAt: instant(finishedAt),
+    durationMs: startedAt === null || finishedAt === null ? null : finishedAt - startedAt,
+  }
+}
+
+/** The location of the log is internal to the log store and not shown. */
+const logOf = (run: Run): AnswerOf<typeof shapes.RunView>['log'] =>
+  run.logStore === null
+    ? null
+    : {
+        store: run.logStore,
+        bytes: run.logBytes,
+        sha256: run.logSha256,
+        compressed: run.logCompressed,
+        truncated: run.logTruncated,
+        status: run.logGoneAt !== null ? 'log_unavailable' : isOver(run.status) ? 'available' : 'writing',
+      }

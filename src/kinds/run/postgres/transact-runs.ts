@@ -1,0 +1,18 @@
+import { isTransient } from '../../../postgres/connection/connect.ts'
+import type { Gear } from '../../../postgres/statements/gear.ts'
+import type { RunsAsk, RunsChanges, RunsView } from '../rules/step.ts'
+import { lockAndReadRuns } from './lock-and-read.ts'
+import { writesOf } from './writes.ts'
+
+/**
+ * Runs, wakeups and what agents keep between runs; what runs append on their way is in appends.ts. Always committed: the read
+ * adds the runtime states of new agents.
+ */
+export const runsGear: Gear<RunsAsk, RunsView, RunsChanges> = {
+  lockAndRead: lockAndReadRuns,
+  lastWrites: (workspaceId, _, changes) => ({
+    writes: writesOf(workspaceId, changes),
+    events: changes.events,
+  }),
+  readsAfter: (error, reads) => (isTransient(error) ? reads : null),
+}

@@ -1,0 +1,272 @@
+import { type EventWithOrigin, workspaceEvent } from '../../events.ts'
+import type { RunEnd, RunRecord, RunStart, RuntimeState, TaskSession, WakeupRecord } from '../record.ts'
+import { isOver, isPending, movedRun, movedWakeup, WAKEUP_END_OF } from '../states.ts'
+import { statusChange } from './agent-status.ts'
+import { tokensIn } from './budget.ts'
+import { endOfCallbacks } from './callbacks.ts'
+import { addDollars, dollarsBeyond, storedDollars } from './dollars.ts'
+import {
+  changedRuntime,
+  type FieldsOf,
+  NOTHING_ASKED,
+  NOTHING_CHANGED,
+  type RunsChanges,
+  type RunsStep,
+  type RunsView,
+  type UsedByRuns,
+  unchanged,
+} from './step.ts'
+
+/** A run from its start to its end. */
+
+/** From here on its program may be running. False: the run has already ended. */
+export const beginRun = (start: RunStart): RunsStep<boolean> => ({
+  on: 'runs',
+  reads: { ...NOTHING_ASKED, agents: [start.agent], runs: [start.runId] },
+  decide({ now, runs }) {
+    const run = runs.get(start.runId)
+    // Only its node begins a run: if it has begun, that was an earlier attempt whose answer was lost.
+    if (run?.status !== 'queued') return unchanged(run?.status === 'running')
+    const { runId, agent, task, log } = start
+    const set = {
+      status: movedRun('run_started', run.status, 'running'),
+      startedAt: now,
+      ...ofTask(task),
+      logStore: log?.store ?? null,
+      logRef: log?.logRef ?? null,
+      model: start.model ?? null,
+      sessionIdBefore: start.sessionIdBefore,
+      toldTaskComment: start.toldComments?.task ?? null,
+      toldMissionComment: start.toldComments?.mission ?? null,
+      folder: start.folder ?? null,
+    }
+    const { attempt = null, generation = null, uuid: taskId = null } = task ?? {}
+    const payload = { runId, agent, taskId, attempt, generation }
+    const events = [inMission(task, workspaceEvent('run_started', payload, { actor: `agent:${agent}`, now }))]
+    const told = start.told ? [{ runId, told: start.told }] : []
+    return { answer: true, changes: { ...NOTHING_CHANGED, runs: [{ id: runId, set }], told, events } }
+  },
+})
+
+/** In the log of the mission that its task belongs to. */
+const inMission = (task: RunEnd['task'], event: EventWithOrigin): EventWithOrigin =>
+  task?.missionId == null ? event : { ...event, missionId: task.missionId }
+
+const ofTask = (task: RunStart['task']) => ({
+  innerTaskId: task?.id ?? null,
+  taskId: task?.uuid ?? null,
+  generation: task?.generation ?? null,
+  attempt: task?.attempt ?? null,
+  session: task?.session ?? null,
+})
+
+/** Ends a run, once: its figures are added to the totals in the same transaction. False: it had already ended. */
+export const finishRun = (end: RunEnd): RunsStep<boolean> => ({
+  on: 'runs',
+  reads: {
+    ...NOTHING_ASKED,
+    agents: [end.agent],
+    runs: [end.runId],
+    othersOf: [{ runId: end.runId, taskId: end.task?.id ?? null }],
+    liveRunsOf: [end.agent],
+  },
+  decide(view) {
+    const { now, runs, wakeups, agents, runtime } = view
+    const before = runs.get(end.runId)
+    if (!before || isOver(before.status)) return unchanged(false)
+    const { set: noMore, readMessages } = endOfCallbacks(before)
+    const ended = { ...before, ...endOf(before, end, now), ...noMore }
+    const { booked, spent } = bookedFor(ended)
+    const set = { ...endOf(before, end, now), ...noMore, ...booked }
+    const run = { ...before, ...set }
+    const kept = runtime.get(end.agent)
+    const wakeup = before.wakeupId === null ? undefined : wakeups.get(before.wakeupId)
+    const totals = kept && totalsAfter(kept, run, end, now)
+    const changes = {
+      ...NOTHING_CHANGED,
+      runs: [{ id: run.id, set }],
+      runtime: totals ? [changedRuntime('run_finished', end.agent, totals)] : [],
+      // An agent that was removed meanwhile keeps no session.
+      sessions: end.taskSession && agents.has(end.agent) ? [sessionAfter(end, now)] : [],
+      wakeups: wakeup && isPending(wakeup.status) ? [endOfWakeup(wakeup, end, now)] : [],
+      readMessages,
+      spent,
+      events: eventsOf(view, run, end, totals?.runs),
+    }
+    return { answer: true, changes }
+  },
+})
+
+function endOf(run: RunRecord, end: RunEnd, now: number): Partial<RunRecord> {
+  const { usage, log, excerpts, task } = end
+  return {
+    status: movedRun('run_finished', run.status, end.status),
+    // What it was doing last is no longer true.
+    ...{ statusMessage: null, statusColor: null },
+    errorCode: end.errorCode,
+    errorMessage: end.errorMessage,
+    exitCode: end.exitCode,
+    signal: end.signal,
+    ...(usage && {
+      inputTokens: usage.inputTokens,
+      cachedInputTokens: usage.cachedInputTokens,
+      outputTokens: usage.outputTokens,
+      cachedOutputTokens: usage.cachedOutputTokens ?? null,
+      usageBasis: end.usageBasis ?? run.usageBasis,
+    }),
+    costUsd: storedDollars(end.costUsd),
+    provider: end.provider,
+    model: end.model ?? run.model,
+    sessionIdAfter: end.sessionId ?? run.sessionIdAfter,
+    summary: end.summary,
+    result: end.result ?? null,
+    folder: end.folder ?? run.folder,
+    stdoutExcerpt: excerpts.stdout,
+    stderrExcerpt: excerpts.stderr,
+    logBytes: log?.bytes ?? null,
+    logSha256: log?.sha256 ?? null,
+    logCompressed: log?.compressed ?? false,
+    logTruncated: log?.truncated ?? false,
+    tokenHash: null,
+    finishedAt: now,
+    // It may have ended before it began.
+    ...(run.innerTaskId === null && ofTask(task ?? null)),
+  }
+}
+
+const totalsAfter = (kept: RuntimeState, run: RunRecord, end: RunEnd, now: number) => ({
+  runs: kept.runs + 1,
+  lastRunId: run.id,
+  lastRunStatus: end.status,
+  lastError: end.errorMessage,
+  sessionId: end.sessionId ?? kept.sessionId,
+  // A run that began before its agent got another adapter has nothing for that one.
+  ...(end.agentState !== null && kept.adapterType === end.adapterType && { state: end.agentState }),
+  totalInputTokens: kept.totalInputTokens + (run.inputTokens ?? 0),
+  totalCachedInputTokens: kept.totalCachedInputTokens + (run.cachedInputTokens ?? 0),
+  totalOutputTokens: kept.totalOutputTokens + (run.outputTokens ?? 0),
+  totalCostUsd: addDollars(kept.totalCostUsd, end.costUsd),
+  unknownRuns: kept.unknownRuns + Number(run.startedAt !== null && end.costUsd === null),
+  updatedAt: now,
+})
+
+/** What the totals of its mission do not have yet. They never decrease. A run that did not begin cost nothing. */
+function bookedFor(run: RunRecord): { booked: Partial<RunRecord>; spent: RunsChanges['spent'] } {
+  const { innerTaskId, costUsd, bookedTokens, bookedUsd, isBooked, startedAt } = run
+  if (innerTaskId === null) return { booked: {}, spent: [] }
+  const tokens = Math.max(0, tokensIn(run) - bookedTokens)
+  const usd = costUsd === null ? null : dollarsBeyond(costUsd, bookedUsd)
+  const hasBegun = startedAt !== null
+  const runs = hasBegun && !isBooked ? 1 : 0
+  const wasUnknown = isBooked && bookedUsd === null
+  const unknownRuns = runs === 1 ? Number(usd === null) : -Number(wasUnknown && usd !== null)
+  if (tokens === 0 && (usd === null || usd === '0') && runs === 0 && unknownRuns === 0)
+    return { booked: {}, spent: [] }
+  const booked = {
+    bookedTokens: bookedTokens + tokens,
+    ...(hasBegun && { isBooked: true }),
+    ...(usd !== null && { bookedUsd: addDollars(bookedUsd ?? '0', usd) }),
+  }
+  return { booked, spent: [{ taskId: innerTaskId, tokens, usd, runs, unknownRuns }] }
+}
+
+/**
+ * Adds what a run has used to the totals of its mission before its result is submitted: the result may end the mission, and
+ * what the mission cost must then be known. `finishRun` adds only the rest.
+ */
+export const bookUsage = ({ runId, agent, usage, costUsd }: UsedByRun): RunsStep<boolean> => ({
+  on: 'runs',
+  reads: { ...NOTHING_ASKED, agents: [agent], runs: [runId] },
+  decide({ runs }) {
+    const run = runs.get(runId)
+    if (!run || isOver(run.status)) return unchanged(false)
+    const { booked, spent } = bookedFor({ ...run, ...usage, costUsd: storedDollars(costUsd) })
+    if (spent.length === 0) return unchanged(false)
+    return { answer: true, changes: { ...NOTHING_CHANGED, runs: [{ id: runId, set: booked }], spent } }
+  },
+})
+
+type UsedByRun = Pick<RunEnd, 'runId' | 'agent' | 'usage' | 'costUsd'>
+
+const sessionAfter = (end: RunEnd, now: number): TaskSession => ({
+  agent: end.agent,
+  adapterType: end.adapterType,
+  taskKey: end.taskSession!.taskKey,
+  sessionParams: end.taskSession!.state,
+  sessionDisplayId: end.sessionId,
+  lastRunId: end.runId,
+  lastError: end.errorMessage,
+  createdAt: now,
+  updatedAt: now,
+})
+
+const endOfWakeup = ({ id, status }: WakeupRecord, end: RunEnd, now: number): FieldsOf<WakeupRecord> => ({
+  id,
+  set: {
+    status: movedWakeup('run_finished', status, WAKEUP_END_OF[end.status]),
+    error: end.errorMessage,
+    finishedAt: now,
+  },
+})
+
+function eventsOf(
+  { now, others, agents, liveRuns }: RunsView,
+  run: RunRecord,
+  end: RunEnd,
+  runs: number | undefined,
+) {
+  const { runId, agent, status } = end
+  const finished = {
+    ...{ runId, agent, taskId: run.taskId, status, errorCode: end.errorCode },
+    ...{ exitCode: end.exitCode, inputTokens: run.inputTokens, outputTokens: run.outputTokens },
+    ...{ cachedInputTokens: run.cachedInputTokens, costUsd: end.costUsd },
+    logTruncated: end.log?.truncated ?? false,
+    durationMs: run.startedAt === null ? null : now - run.startedAt,
+    ...{ model: run.model, provider: end.provider },
+    ...(run.innerTaskId !== null && spentOnTask(run, others.get(runId))),
+  }
+  const event = workspaceEvent('run_finished', finished, { actor: `agent:${agent}`, now })
+  const live = liveRuns.get(agent) ?? 1
+  const said = [
+    inMission(end.task, event),
+    ...statusChange(agents.get(agent), { before: live, after: live - 1 }, now),
+  ]
+  if (runs === undefined) return said
+  const state = { agent, runs, lastRunId: runId, lastRunStatus: status }
+  return [...said, workspaceEvent('runtime_state_updated', state, { actor: 'system', now })]
+}
+
+/** All runs of its task together, for the events of one of them. */
+export function spentOnTask(
+  run: Pick<RunRecord, 'inputTokens' | 'cachedInputTokens' | 'outputTokens' | 'costUsd'>,
+  others: UsedByRuns = { tokens: 0, costUsd: null },
+) {
+  const { costUsd } = others
+  return {
+    taskTokens: others.tokens + tokensIn(run),
+    taskCostUsd: costUsd === null ? run.costUsd : addDollars(costUsd, run.costUsd),
+  }
+}
+
+/** Requests a cancellation; its node sees the event and stops the run. False: it has ended. */
+export const requestCancel = (
+  runId: string,
+  { reason, actor }: { reason: string; actor: string },
+): RunsStep<boolean> => ({
+  on: 'runs',
+  reads: { ...NOTHING_ASKED, runs: [runId] },
+  decide({ now, runs }) {
+    const run = runs.get(runId)
+    if (!run || isOver(run.status)) return unchanged(false)
+    const payload = { runId, agent: run.agent, taskId: run.taskId, reason }
+    return {
+      answer: true,
+      changes: {
+        ...NOTHING_CHANGED,
+        // The first reason stays.
+        runs: run.cancelReason === null ? [{ id: runId, set: { cancelReason: reason } }] : [],
+        events: [workspaceEvent('run_cancel_requested', payload, { actor, now })],
+      },
+    }
+  },
+})

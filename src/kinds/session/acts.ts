@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto'
+import { actsOf } from '../../door/door.ts'
+import type { ServerKernel } from '../../door/server-kernel.ts'
+import type { Caller } from '../../kernel/kernel.ts'
+import { Refused } from '../../pure/errors.ts'
+import { instant } from '../../pure/instant.ts'
+import { namedProject } from '../project/acts.ts'
+import type { SessionOpening } from '../task/command.ts'
+import type { SessionRecord } from '../task/record.ts'
+import { agentOfSession, commandSession, heartbeatView, sessionView } from './acts/commands.ts'
+import * as api from './api/sessions.ts'
+
+/** A session holds claims under one name. A worker is a session that declares a capacity and sends heartbeats. */
+
+async function requireSession(
+  kernel: ServerKernel,
+  caller: Caller,
+  nameOrId: string,
+): Promise<SessionRecord> {
+  const session = await kernel.store.sessionMemory.find(caller.workspaceId, nameOrId)
+  if (!session) throw new Refused('NOT_FOUND', `There is no session "${nameOrId}" in this workspace.`)
+  return session
+}
+
+/** Sessions are addressed by name; an id is resolved to the name. */
+export async function sessionName(
+  kernel: ServerKernel,
+  { workspaceId }: Caller,
+  nameOrId: string,
+): Promise<string> {
+  return (await kernel.store.sessionMemory.find(workspaceId, nameOrId))?.name ?? nameOrId
+}
+
+export const sessionActs = actsOf(api)({
+  openSession: async ({ kernel }, { body, caller }) => {
+    const opening: SessionOpening = {
+      agent: await agentOfSession(kernel, caller, body.agent),
+      userId: body.userId ?? null,
+      project: body.project ?? null,
+      capacity: null,
+      capabilities: [],
+      silenceMs: body.ttlSeconds === undefined ? null : body.ttlSeconds * 1000,
+    }
+    await namedProject(kernel, caller, body.project)
+    const name = body.session ?? `s-${randomUUID()}`
+    const { record, isNew } = await commandSession(kernel, caller, name, { kind: 'open', opening })
+    return { status: isNew ? 201 : 200, answer: sessionView(record) }
+  },
+  /** Session memory (Coditect 3.5): its task log, active claims, completed tasks, and the progress of its project. */
+  readSession: async ({ kernel }, { params, caller }) => {
+    const session = await requireSession(kernel, caller, params.id)
+    const memory = await kernel.store.sessionMemory.read(caller.workspaceId, session)
+    return {
+      ...sessionView(session),
+      lastActivity: instant(memory.lastActivity),
+      taskLog: memory.taskLog.map((entry) => ({ ...entry, timestamp: instant(entry.timestamp) })),
+      taskLogIsWhole: memory.taskLogIsWhole,
+      activeClaims: memory.activeClaims.map((claim) => ({
+        ...claim,
+        leaseExpiresAt: instant(claim.expiresAt),
+        expiresAt: instant(claim.expiresAt),
+      })),
+      completedTasks: memory.completedTasks,
+      trackAssignments: memory.trackAssignments,
+      trackProgress: memory.trackProgress,
+    }
+  },
+  /** Renews every claim of the session, and reports the claims it lost since its last heartbeat. */
+  sendSessionHeartbeat: async ({ kernel }, { params, caller }) => {
+    const { name } = await requireSession(kernel, caller, params.id)
+    const { record, settled, lost } = await commandSession(kernel, caller, name, { kind: 'heartbeat' })
+    return {
+      ...heartbeatView(settled, lost),
+      session: record.name,
+      state: record.state,
+      expiresAt: instant(record.dueAt),
+    }
+  },
+  /** Its claims go back to the queue. */
+  endSession: async ({ kernel }, { params, caller }) => {
+    const { name } = await requireSession(kernel, caller, params.id)
+    await commandSession(kernel, caller, name, { kind: 'end', reason: 'closed' })
+  },
+})

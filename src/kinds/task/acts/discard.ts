@@ -1,0 +1,62 @@
+import type { DiscardedWork, Execution, RemovableWork } from '../../../door/execution.ts'
+import type { ServerKernel } from '../../../door/server-kernel.ts'
+import type { Caller } from '../../../kernel/kernel.ts'
+import { Refused } from '../../../pure/errors.ts'
+import type { AnswerOf } from '../../../pure/shapes.ts'
+import { isHeld } from '../../../pure/states.ts'
+import { runFolderOf } from '../../run/shapes/folder.ts'
+import type { TaskRecord } from '../record.ts'
+import type { DiscardAnswer } from '../shapes/discard.ts'
+import { saidIn } from './said.ts'
+import { command, requireRecord } from './tasks.ts'
+
+interface Asked {
+  generation?: number | undefined
+  comment?: string | undefined
+}
+
+const NOTHING: DiscardedWork = { generations: [], branches: [], folders: 0, elsewhere: [] }
+
+/** A person does not want the work of a task: its folders and branches go, and no attempt begins with it. */
+export async function discardWork(
+  kernel: ServerKernel,
+  execution: Execution,
+  caller: Caller,
+  taskId: string,
+  { generation, comment }: Asked,
+): Promise<AnswerOf<typeof DiscardAnswer>> {
+  const said = saidIn(comment)
+  const record = await requireRecord(kernel, caller, taskId)
+  if (isHeld(record.state))
+    throw new Refused('WRONG_STATE', 'An agent holds the task: cancel or pause it first.')
+  if (await kernel.store.work.hasLiveRun(caller.workspaceId, record.id))
+    throw new Refused('WRONG_STATE', 'A run of the task is in progress: cancel it first.')
+  const runs = (await kernel.store.runs.workOf(caller.workspaceId, record.id)).filter(
+    (run) => runFolderOf(run.folder)?.worktree,
+  )
+  const wanted = runs.filter((run) => generation === undefined || run.generation === generation)
+  if (wanted.length === 0) {
+    if (generation === undefined) return { taskId, ...NOTHING }
+    throw new Refused('NOT_FOUND', `No run of generation ${generation} has worked in a git worktree.`)
+  }
+  const remove = async (found: RemovableWork): Promise<void> => {
+    if (isDone(record, found)) return
+    const { version } = record
+    await command(
+      kernel,
+      caller,
+      taskId,
+      { kind: 'removeWork', because: 'discarded', ...found, version },
+      said,
+    )
+  }
+  const work = {
+    ...{ taskId, lastGeneration: record.generation, generation: generation ?? null, runs },
+    accepted: record.state === 'completed' ? (record.watch?.resultCommit ?? null) : null,
+  }
+  return { taskId, ...(await execution.discard(work, remove)) }
+}
+
+/** It was discarded before: there is nothing to record. */
+const isDone = ({ watch }: TaskRecord, { generations, branches, folders }: RemovableWork) =>
+  branches + folders === 0 && (watch?.freshFrom ?? 1) > (generations.at(-1) ?? 0)

@@ -1,0 +1,88 @@
+import type { z } from 'zod'
+import { refuseOwnAgent } from '../../../door/named-agents.ts'
+import type { RunKernel } from '../../../door/server-kernel.ts'
+import type { Caller } from '../../../kernel/kernel.ts'
+import { Refused } from '../../../pure/errors.ts'
+import type { AnswerOf } from '../../../pure/shapes.ts'
+import type { BudgetChange, TaskBudget } from '../../run/rules/budget.ts'
+import type { TaskRecord } from '../record.ts'
+import { NOTHING_SAID } from '../rules/plan-fields.ts'
+import type { TaskPatchBody, TaskView } from '../shapes/tasks.ts'
+import { addDependencies } from './dependencies.ts'
+import { operate, readTask } from './tasks.ts'
+
+/** What people change about a task. */
+
+type Patch = z.output<typeof TaskPatchBody>
+
+export async function updateTask(
+  kernel: RunKernel,
+  caller: Caller,
+  uuid: string,
+  { budget, ...body }: Patch,
+  ifVersion: number | null,
+): Promise<AnswerOf<typeof TaskView>> {
+  await refuseOwnAgent(kernel, caller, [['agent', body.agent]])
+  if (budget === undefined) return update(kernel, caller, uuid, body, ifVersion)
+  return withBudget(kernel, caller, uuid, budget, (change) =>
+    update(kernel, caller, uuid, body, ifVersion, change),
+  )
+}
+
+function update(
+  kernel: RunKernel,
+  caller: Caller,
+  uuid: string,
+  { agent, dependsOn = [], ...rest }: Omit<Patch, 'budget'>,
+  ifVersion: number | null,
+  budget?: BudgetChange,
+): Promise<AnswerOf<typeof TaskView>> {
+  const patch = {
+    ...rest,
+    ...(agent !== undefined && { onlyAgent: agent }),
+    ...(budget !== undefined && { budget }),
+  }
+  if (dependsOn.length > 0) return addDependencies(kernel, caller, uuid, { dependsOn }, { ifVersion, patch })
+  return operate(kernel, caller, uuid, { kind: 'update', ifVersion, patch })
+}
+
+/** A task that waits because its budget is spent gets another one, unless it is something else by now than the caller saw. */
+export const raiseBudget = (
+  kernel: RunKernel,
+  caller: Caller,
+  uuid: string,
+  budget: TaskBudget,
+  isAsSeen: (record: TaskRecord) => boolean,
+): Promise<AnswerOf<typeof TaskView>> =>
+  withBudget(
+    kernel,
+    caller,
+    uuid,
+    budget,
+    (change) => update(kernel, caller, uuid, {}, null, change),
+    isAsSeen,
+  )
+
+/** Retries when another caller changes the task between the read and the command. */
+const TRIES = 10
+
+async function withBudget<T>(
+  kernel: RunKernel,
+  caller: Caller,
+  uuid: string,
+  budget: TaskBudget | null,
+  act: (change: BudgetChange) => Promise<T>,
+  isAsSeen: (record: TaskRecord) => boolean = () => true,
+): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    const { record, details } = await readTask(kernel, caller, uuid)
+    if (!isAsSeen(record)) throw new Refused('CHANGED_SINCE', `The task is ${record.state} now.`)
+    const spent = await kernel.store.runs.usageOfTask(caller.workspaceId, record.id)
+    const plan = { ...(details.plan ?? NOTHING_SAID), budget }
+    try {
+      return await act({ budget, plan, spent, version: record.version })
+    } catch (error) {
+      if (!(error instanceof Refused) || !error.refusal.shouldRetry || tries === TRIES) throw error
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import type { ServerKernel } from '../../../door/server-kernel.ts'
+import { unanswered, type Waiter } from '../../../kernel/commit-waiters.ts'
+import type { Caller } from '../../../kernel/kernel.ts'
+import type { StoredTask } from '../../../kernel/store/store.ts'
+import type { AnswerOf } from '../../../pure/shapes.ts'
+import { isTerminal } from '../../../pure/states.ts'
+import { isContractorSlug } from '../../agent/rules/contractors.ts'
+import { tokensIn } from '../../run/rules/budget.ts'
+import { NEIGHBOURS, type TaskInGraph } from '../shapes/tasks.ts'
+import { standingResult } from './results.ts'
+import { readTask, requireRecord } from './tasks.ts'
+import { verificationsView } from './verdict-views.ts'
+import { durationMs, planFieldsView, taskView } from './views.ts'
+
+/** Only work is taken by its type. */
+const eligibleFor = (kernel: ServerKernel, workspaceId: number, { record, details }: StoredTask) => {
+  const { onlyAgent, capabilities, purpose } = record
+  const taskType = purpose === 'work' ? details.taskType : null
+  return kernel.store.taskGraph.eligible(workspaceId, onlyAgent, capabilities, taskType)
+}
+
+/** One task with all that is known of it. */
+
+export async function showTask(
+  kernel: ServerKernel,
+  caller: Caller,
+  uuid: string,
+): Promise<AnswerOf<typeof TaskInGraph>> {
+  const task = await readTask(kernel, caller, uuid)
+  const { record, details } = task
+  const { workspaceId } = caller
+  const isQueued = record.state === 'queued'
+  const [around, verified, result, spent, eligible] = await Promise.all([
+    kernel.store.taskGraph.around(workspaceId, record.id, NEIGHBOURS),
+    verificationsView(kernel, workspaceId, record),
+    standingResult(kernel, caller, record),
+    kernel.store.runs.usageOfTask(workspaceId, record.id),
+    isQueued ? eligibleFor(kernel, workspaceId, task) : null,
+  ])
+  return Object.assign(taskView(task), planFieldsView(details.plan), around, verified, result, {
+    sequenceNumber: details.plan?.sequenceNumber ?? null,
+    lastAgent: record.agent,
+    agentType: record.agent && (isContractorSlug(record.agent) ? 'contractor' : 'roster'),
+    tokensUsed: tokensIn(spent),
+    cost: spent.costUsd,
+    durationMs: durationMs(record),
+    eligible,
+  })
+}
+
+/** Returns when the task has ended, or after `waitMs`. */
+export async function endedWithin(
+  kernel: ServerKernel,
+  caller: Caller,
+  uuid: string,
+  waitMs: number,
+  waiter: Waiter,
+): Promise<void> {
+  const until = performance.now() + waitMs
+  for (;;) {
+    const left = until - performance.now()
+    if (left <= 0) return
+    const stop = new AbortController()
+    const gone = AbortSignal.any([stop.signal, waiter.gone])
+    // Subscribe before the query: an end that is committed between the query and the wait must not be missed.
+    const change = kernel.changes.next(caller.workspaceId, left, gone)
+    const isOver = await requireRecord(kernel, caller, uuid).then(
+      ({ state }) => isTerminal(state),
+      (error) => {
+        stop.abort()
+        throw error
+      },
+    )
+    if (isOver || kernel.changes.isClosed) return stop.abort()
+    await change
+    if (waiter.gone.aborted) return unanswered(waiter, undefined)
+    await waiter.confirm?.()
+  }
+}

@@ -1,0 +1,80 @@
+import { hash } from 'node:crypto'
+import { actsOf, type Call, type Door } from '../../door/door.ts'
+import { slugUnlessOwn } from '../../door/named-agents.ts'
+import type { ApiKey } from '../../door/server-store.ts'
+import { instant } from '../../pure/instant.ts'
+import type { AnswerOf } from '../../pure/shapes.ts'
+import { createKey, createWorkspace, revokeKey } from '../key/acts.ts'
+import { changeLimits, limitsInUse, workspaceNamed } from './acts/limits.ts'
+import type { changeLimits as limitsEndpoint } from './api.ts'
+import * as api from './api.ts'
+import type { Limits } from './limits.ts'
+import type { KeyView } from './shapes.ts'
+
+/** Limits, workspaces and keys. */
+
+const keyView = (key: ApiKey): AnswerOf<typeof KeyView> => ({
+  id: key.keyId,
+  name: key.name,
+  prefix: key.prefix,
+  role: key.role,
+  scopes: key.scopes,
+  instanceAdmin: key.instanceAdmin,
+  agent: key.agent,
+  createdBy: key.createdBy,
+  createdAt: instant(key.createdAt),
+  expiresAt: instant(key.expiresAt),
+  revokedAt: instant(key.revokedAt),
+})
+
+/** Limits have no version column; a hash of their values is their version. */
+const etagOf = (limits: Limits) => `"${hash('sha256', JSON.stringify(limits)).slice(0, 16)}"`
+
+async function read({ kernel }: Door, of: { workspaceId: number }, { reply }: Pick<Call<unknown>, 'reply'>) {
+  const { limits, usage } = await limitsInUse(kernel, of)
+  reply.header('etag', etagOf(limits))
+  return { ...limits, usage }
+}
+
+async function change(
+  { kernel }: Door,
+  { workspaceId }: { workspaceId: number },
+  { body, caller, headers, reply }: Omit<Call<typeof limitsEndpoint>, 'params'>,
+): Promise<Limits> {
+  const expected = headers['if-match']
+  const areAsRead = (present: Limits) =>
+    expected === undefined || expected === '*' || expected === etagOf(present)
+  const limits = await changeLimits(kernel, { workspaceId, caller }, body, areAsRead)
+  reply.header('etag', etagOf(limits))
+  return limits
+}
+
+export const administrationActs = actsOf(api)({
+  readLimits: (door, call) => read(door, call.caller, call),
+  changeLimits: (door, call) => change(door, call.caller, call),
+  readLimitsOfWorkspace: async (door, call) =>
+    read(door, await workspaceNamed(door.kernel, call.params.id), call),
+  changeLimitsOfWorkspace: async (door, call) =>
+    change(door, await workspaceNamed(door.kernel, call.params.id), call),
+  listWorkspaces: async ({ kernel }, { caller }) => {
+    const { uuid, name } = await kernel.store.workspaces.read(caller.workspaceId)
+    return { items: [{ id: uuid, name }], nextCursor: null }
+  },
+  createWorkspace: ({ kernel }, { body, caller }) => createWorkspace(kernel, caller, body.name),
+  listKeys: async ({ kernel }, { caller }) => ({
+    items: (await kernel.store.keys.list(caller.workspaceId)).map(keyView),
+    nextCursor: null,
+  }),
+  createKey: async ({ kernel }, { body, caller }) => {
+    const expiresAt = body.expiresAt === undefined ? undefined : Date.parse(body.expiresAt)
+    const agent = body.agent === undefined ? undefined : await slugUnlessOwn(kernel, caller, body.agent)
+    const wanted = { ...body, expiresAt, agent }
+    const made = await createKey(kernel, caller, wanted)
+    return { ...keyView(made), key: made.key }
+  },
+  revokeKey: async ({ kernel, revoked }, { params, caller }) => {
+    const ended = await revokeKey(kernel, caller, params.id)
+    // The answer guarantees that the key is revoked: everything opened with it has ended.
+    await revoked(ended)
+  },
+})

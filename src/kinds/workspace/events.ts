@@ -1,0 +1,25 @@
+import { z } from 'zod'
+import { eventsAbout, text } from '../../pure/event.ts'
+import { brief, list } from '../../pure/words.ts'
+
+const event = eventsAbout({ entity: 'workspace' }, {})
+
+export const workspaceEvents = {
+  workspace_created: event.info({ name: text }, ({ name }) => `The workspace "${brief(name)}" was created.`),
+  limits_changed: event.info(
+    { changed: z.record(text, z.unknown()) },
+    ({ changed }) => `Limits were changed: ${list(Object.keys(changed))}.`,
+  ),
+  recovery_forced: event.warn(
+    { did: z.record(text, z.int()), allWorkspaces: z.boolean().optional() },
+    ({ did, allWorkspaces }) =>
+      allWorkspaces
+        ? 'Recovery was forced in all workspaces.'
+        : `Recovery was forced: ${list(Object.entries(did).map(([what, times]) => `${what} ${times}`))}.`,
+  ),
+  /** One for each cycle: it belongs to no single task. */
+  dependency_cycle_found: event.error(
+    { cycle: z.array(text) },
+    ({ cycle }) => `Dependency cycle: ${list(cycle, ' → ')}.`,
+  ),
+}

@@ -1,0 +1,40 @@
+import type { Changes, ReadSet, View } from '../../kernel/batch/requests.ts'
+import type { KindName, KindTypes } from '../../kinds/all.ts'
+import type { KindView } from '../../kinds/kind.ts'
+import type { TaskRecord } from '../../kinds/task/record.ts'
+import type { Questions } from './questions.ts'
+import type { Bound } from './statements.ts'
+
+/** How Postgres holds one kind of record. */
+export interface StoredKind<K extends KindName> {
+  /** Its tables, and what the server may do with their rows. */
+  tables: Readonly<Record<string, string>>
+  /** Unique constraints whose violation means that another transaction was first: the batch is read again. */
+  firstCome?: readonly string[]
+  /**
+   * Locks and reads the records that are to change, and those that claim and are limited in what they may claim. The
+   * function gives what was read, once it was; null: there is nothing to read.
+   */
+  ask(
+    questions: Questions,
+    readSet: ReadSet,
+  ): ((records: ReadonlyMap<number, TaskRecord>) => ReadKind<K>) | null
+  /** Rows that tasks refer to: written before them. */
+  writeFirst?(workspaceId: number, view: View, changes: Changes): Bound[]
+  write(workspaceId: number, view: View, changes: Changes): Bound[]
+  /** Checks under the lock of the counter what could not be seen at decision time. */
+  checks?(workspaceId: number, view: View, changes: Changes): Bound[]
+}
+
+/** Those that claim and are limited, and how many tasks they hold. */
+export type Limiting = Pick<View, 'workers' | 'claimingAgents'>
+
+interface ReadKind<K extends KindName> {
+  view: KindView<KindTypes[K]>
+  limiting?: Partial<Limiting>
+}
+
+/** A record holds more than what was locked: it claimed between the two. Read again. */
+export class ChangedMeanwhile extends Error {
+  override name = 'ChangedMeanwhile'
+}

@@ -1,9 +1,0 @@
-import type { Changes, View } from '../portable.ts'
-
-/** The changes to write, and what was read before. */
-export interface Writing {
-  isMariadb: boolean
-  workspaceId: number
-  view: View
-  changes: Changes
-}

@@ -1,0 +1,204 @@
+import type pg from 'pg'
+import { WITHOUT_RESULT } from '../../../kinds/run/rules/unreadable.ts'
+import { RESULT_DIGEST } from '../../../kinds/task/postgres/result-pages.ts'
+import type { Purpose } from '../../../kinds/task/record.ts'
+import type { Review } from '../../../kinds/task/rules/reviews.ts'
+import type { WaitKind } from '../../../kinds/task/rules/waiting.ts'
+import { LAST_SEQ } from '../../../postgres/statements/log-head.ts'
+import { BY_KEYS, scopedQueries } from '../../../postgres/statements/scoped-query.ts'
+import type { TaskState } from '../../../pure/states.ts'
+
+/** What the work of a run lacks (kinds/run/shapes/folder.ts). */
+export interface LackingWork {
+  isNotSaved: boolean
+  isMissing: boolean
+  leftOut: number
+  /** The summary of a run without a result, some of whose output could not be read. */
+  unread: string | null
+}
+
+/** A task as a board shows it: narrow, with names instead of ids. */
+export interface CardRow {
+  id: string
+  number: number | null
+  key: string | null
+  title: string
+  taskType: string
+  purpose: Purpose
+  state: TaskState
+  stateSince: number
+  priority: number
+  project: string | null
+  agent: string | null
+  holder: string | null
+  leaseExpiresAt: number | null
+  generation: number
+  version: number
+  attempt: number
+  maxRetries: number
+  step: string | null
+  percent: number | null
+  reason: string | null
+  waitsKind: WaitKind | null
+  resultDigest: string | null
+  dueAt: number | null
+  waitsFor: string[] | null
+  openDeps: number | null
+  missionId: string | null
+  review: Review
+  tags: string[]
+  costUsd: string | null
+  tokens: number | null
+  runId: string | null
+  work: LackingWork | null
+  commentCount: number
+  createdAt: number
+  updatedAt: number
+  completedAt: number | null
+}
+
+/** How many of the tasks that one waits for are named. */
+const MOST_NAMED = 5
+const MOST_COUNTED = 1_000
+const OPEN_UPSTREAM = `select u.uuid from task_dependencies x cross join lateral (
+    select k.uuid, k.completed_at from tasks k where k.workspace_id = $1 and k.id = x.depends_on offset 0) u
+  where x.workspace_id = $1 and x.task_id = t.id and u.completed_at is null`
+const isHeld = `t.claim_state = 'active'`
+// What was cancelled while it waited waits for nothing, but keeps its mark.
+const isWaiting = 't.blocked and t.completed_at is null'
+
+/** Of its runs: read apart, since most tasks of a board have none. */
+type OfRuns = 'costUsd' | 'tokens' | 'runId' | 'work'
+
+const SQL_OF: Record<Exclude<keyof CardRow, OfRuns>, string> = {
+  id: 't.uuid',
+  number: `(d.plan ->> 'sequenceNumber')::int`,
+  key: 't.key',
+  title: 'd.title',
+  taskType: 'd.task_type',
+  purpose: 't.purpose',
+  state: 't.state',
+  stateSince: 'ms(coalesce(t.state_since, t.updated_at))',
+  priority: 't.priority',
+  project:
+    'case when t.project_id > 0 then (select p.slug from projects p where p.workspace_id = $1 and p.project_id = t.project_id) end',
+  agent: 't.only_agent',
+  holder: `case when ${isHeld} then t.agent end`,
+  leaseExpiresAt: `case when ${isHeld} then ms(t.lease_expires_at) end`,
+  generation: 't.generation',
+  version: 't.version',
+  attempt: 't.attempt',
+  maxRetries: 't.max_retries',
+  step: 'd.progress_step',
+  percent: 'd.progress_percent',
+  reason: 'coalesce(d.waits_because, d.error)',
+  waitsKind: 'd.waits_kind',
+  resultDigest: RESULT_DIGEST,
+  dueAt: 'ms(t.due_at)',
+  waitsFor: `case when ${isWaiting} then array(${OPEN_UPSTREAM} order by x.depends_on limit ${MOST_NAMED}) end`,
+  openDeps: `case when ${isWaiting} then (select count(*) from (${OPEN_UPSTREAM} limit ${MOST_COUNTED}) n) end`,
+  missionId:
+    'case when t.mission_id is not null then (select m.uuid from missions m where m.workspace_id = $1 and m.mission_id = t.mission_id) end',
+  review: 't.review',
+  tags: 'd.tags',
+  commentCount: 'd.comment_count',
+  createdAt: 'ms(t.created_at)',
+  updatedAt: 'ms(t.updated_at)',
+  completedAt: 'ms(t.completed_at)',
+}
+const FIELDS = Object.keys(SQL_OF) as (keyof typeof SQL_OF)[]
+
+const inColumns = (fields: readonly string[]) =>
+  `json_build_array(${fields.map((field) => `json_agg(c."${field}")`).join(', ')})`
+
+/**
+ * Field by field: of each a list of its values, in one order. Card by card, the type of every single value would be looked up
+ * again, which takes longer than everything else.
+ */
+export interface StoredCards {
+  cards: Columns
+  runs: Columns
+}
+type Columns = readonly (readonly unknown[] | null)[] | null
+
+/**
+ * What the work of the last run lacks. Its folder is first searched as text, in the form that JSON.stringify writes: most lack
+ * nothing, and parsing thousands of them would take as long as the rest of a board.
+ */
+const HAS = (text: string) => `strpos(f.written, '${text}') > 0`
+const IS_UNREAD = `starts_with(f.summary, '${WITHOUT_RESULT}')`
+const LACKING = `(select json_build_object('isNotSaved', f.folder ->> 'notSaved' is not null,
+       'isMissing', f.folder ->> 'missing' is not null,
+       'leftOut', coalesce((f.folder -> 'saved' ->> 'leftOutCount')::int, 0),
+       'unread', case when ${IS_UNREAD} then f.summary end)
+     from (select l.folder, l.folder::text as written, l.summary from runs l
+            where l.workspace_id = $1 and l.run_id = r."runId" offset 0) f
+    where ${HAS('"leftOutCount":')} and not ${HAS('"leftOutCount":0')} or ${HAS('"notSaved":"')} or ${HAS('"missing":"')} or ${IS_UNREAD})`
+
+/** Two expressions: the cards of the tasks with these ids, and their runs. */
+export const selectCards = (ids: string): Record<keyof StoredCards, string> => ({
+  cards: `(select ${inColumns(FIELDS)} from (
+     select ${FIELDS.map((field) => `${SQL_OF[field]} as "${field}"`).join(', ')} from tasks t
+       join task_details d on d.workspace_id = t.workspace_id and d.task_id = t.id
+      where t.workspace_id = $1 and t.id = any (${ids}) order by t.id) c)`,
+  runs: `(select ${inColumns(['id', 'costUsd', 'tokens', 'runId', 'work'])} from (
+     select r.*, ${LACKING} as work from (
+       select x.task_uuid as id,
+              trim_scale(sum(x.cost_usd))::text as "costUsd", (array_agg(x.run_id order by x.run_id desc))[1] as "runId",
+              sum(coalesce(x.input_tokens, 0) + coalesce(x.cached_input_tokens, 0) + coalesce(x.output_tokens, 0)) as tokens
+         from runs x where x.workspace_id = $1 and x.task_id = any (${ids}) group by x.task_id, x.task_uuid) r) c)`,
+})
+
+type Runs = Pick<CardRow, OfRuns>
+const NO_RUNS: Runs = { costUsd: null, tokens: null, runId: null, work: null }
+
+// Generated once as code: a board has thousands of them.
+const readCard = new Function(
+  'columns',
+  'n',
+  'runs',
+  `return { ${FIELDS.map((field, i) => `${field}: columns[${i}][n]`).join(', ')}, costUsd: runs.costUsd, tokens: runs.tokens, runId: runs.runId, work: runs.work }`,
+) as (columns: Columns, n: number, runs: Runs) => CardRow
+
+/** In the order of their creation. */
+export function readCards({ cards, runs }: StoredCards): CardRow[] {
+  const [uuids] = cards ?? []
+  if (!uuids) return []
+  const runsOf = new Map<unknown, Runs>()
+  const [tasks, costs, tokens, last, lacking] = runs as [
+    string[] | null,
+    string[],
+    number[],
+    string[],
+    (LackingWork | null)[],
+  ]
+  tasks?.forEach((id, n) => {
+    runsOf.set(id, { costUsd: costs[n]!, tokens: tokens[n]!, runId: last[n]!, work: lacking[n] ?? null })
+  })
+  return uuids.map((id, n) => readCard(cards, n, runsOf.get(id) ?? NO_RUNS))
+}
+
+const OF_TASKS = selectCards('$2::bigint[]')
+
+/** The cards of these tasks, as of one event; unknown tasks are left out. */
+export async function cardsOfTasks(
+  pool: pg.Pool,
+  workspaceId: number,
+  taskIds: readonly number[],
+): Promise<{ cards: CardRow[]; seq: number }> {
+  const [, rows] = await scopedQueries<{ seq: number } & StoredCards>(
+    pool,
+    'baton.workspace_id',
+    String(workspaceId),
+    [
+      BY_KEYS,
+      {
+        name: 'cards_of_tasks',
+        text: `select ${LAST_SEQ} as seq, ${OF_TASKS.cards} as cards, ${OF_TASKS.runs} as runs`,
+        values: [workspaceId, taskIds],
+      },
+    ],
+  )
+  const [row] = rows!
+  return { cards: readCards(row!), seq: row!.seq }
+}

@@ -1,0 +1,197 @@
+import type { z } from 'zod'
+import type { Execution } from '../../../door/execution.ts'
+import { slugUnlessOwn } from '../../../door/named-agents.ts'
+import type { ServerKernel } from '../../../door/server-kernel.ts'
+import type { InboxRow } from '../../../door/server-store.ts'
+import type { Caller } from '../../../kernel/kernel.ts'
+import { operateAgent } from '../../../kinds/agent/acts/agents.ts'
+import { approveMission, operateMission, rejectMission } from '../../../kinds/mission/acts/missions.ts'
+import type { MissionConfig } from '../../../kinds/mission/shapes/missions.ts'
+import type { TaskBudget } from '../../../kinds/run/rules/budget.ts'
+import { saidIn } from '../../../kinds/task/acts/said.ts'
+import { command } from '../../../kinds/task/acts/tasks.ts'
+import { raiseBudget, updateTask } from '../../../kinds/task/acts/update.ts'
+import type { TaskCommand } from '../../../kinds/task/command.ts'
+import type { TaskRecord } from '../../../kinds/task/record.ts'
+import { Refused } from '../../../pure/errors.ts'
+import type { AnswerOf } from '../../../pure/shapes.ts'
+import type { Decision, InboxAnswer, InboxOutcome } from '../shapes.ts'
+import { firstAnswer } from './first-answer.ts'
+import { actionsFor, idOf, namedIn, placeOf } from './items.ts'
+import { changedSince, settleBeforeReading } from './read.ts'
+
+/** Answers to items of the inbox: each carries out what was decided about the item, bound to what was seen. */
+
+type Given = z.output<typeof InboxAnswer>
+type Outcome = { state: string }
+
+/** Refusals that say that it has changed. */
+const CHANGED = new Set(['STALE_GENERATION', 'WRONG_STATE', 'CHANGED_SINCE', 'VERSION_MISMATCH', 'NOT_FOUND'])
+
+export async function answerInboxItem(
+  kernel: ServerKernel,
+  execution: Execution,
+  caller: Caller,
+  id: string,
+  given: Given,
+): Promise<AnswerOf<typeof InboxOutcome>> {
+  const named = namedIn(id)
+  if (named.about === 'alert') await settleBeforeReading(kernel, caller.workspaceId)
+  const row = await kernel.store.inbox.item(caller.workspaceId, placeOf(named))
+  const isAsSeen =
+    row !== null &&
+    idOf(row) === id &&
+    (given.generation === undefined || given.generation === row.generation) &&
+    (given.digest === undefined || given.digest === row.digest)
+  if (!isAsSeen) {
+    const first = await firstAnswer(kernel, caller, named, given.decision)
+    if (first) return first
+    throw await changedSince(kernel, caller, named, row)
+  }
+  const actions = actionsFor(row)
+  if (!actions.includes(given.decision))
+    throw Refused.field('VALIDATION_FAILED', 'decision', `must be one of: ${actions.join(', ')}`)
+  try {
+    const { state } = await perform(kernel, execution, caller, row, given)
+    const { taskId, missionId, runId, agent } = row
+    return { id, decision: given.decision, about: { taskId, missionId, runId, agent }, state }
+  } catch (error) {
+    if (!(error instanceof Refused) || !CHANGED.has(error.code)) throw error
+    throw await changedSince(kernel, caller, named, null)
+  }
+}
+
+function perform(
+  kernel: ServerKernel,
+  execution: Execution,
+  caller: Caller,
+  row: InboxRow,
+  given: Given,
+): Promise<Outcome> {
+  if (row.kind === 'agent') return onAgent(kernel, execution, caller, row, given)
+  if (row.ref === 'mission') return onMission(kernel, caller, row, given)
+  const agent = row.kind === 'alert' ? row.onlyAgent : row.judge
+  if (given.decision === 'resume' && row.kind !== 'budget')
+    return resumeFor(kernel, execution, caller, row, agent!, given.comment)
+  return onTask(kernel, caller, row, given)
+}
+
+/** The agent works again, and what waited for it is given to it: a result that a person was asked about is judged after all. */
+async function resumeFor(
+  kernel: ServerKernel,
+  execution: Execution,
+  caller: Caller,
+  row: InboxRow,
+  agent: string,
+  comment: string | undefined,
+): Promise<Outcome> {
+  await operateAgent(kernel, execution, caller, agent, { kind: 'resume' })
+  if (row.kind === 'alert') return { state: row.taskState! }
+  return verifyAgain(kernel, caller, row, agent, comment)
+}
+
+async function verifyAgain(
+  kernel: ServerKernel,
+  caller: Caller,
+  { taskId, generation, digest }: InboxRow,
+  agent: string | null,
+  comment: string | undefined,
+): Promise<Outcome> {
+  const bound = { generation: generation!, digest: digest ?? undefined }
+  const act = { kind: 'verifyAgain', agent, ...bound } as const
+  const { record } = await command(kernel, caller, taskId!, act, saidIn(comment))
+  return { state: record.state }
+}
+
+function onAgent(
+  kernel: ServerKernel,
+  execution: Execution,
+  caller: Caller,
+  { ref: slug }: InboxRow,
+  { decision, comment }: Given,
+): Promise<Outcome> {
+  const act = (command: Parameters<typeof operateAgent>[4]) =>
+    operateAgent(kernel, execution, caller, slug, command)
+  if (decision === 'resume') return act({ kind: 'resume' })
+  if (decision === 'pause') return act({ kind: 'pause', graceful: true, reason: comment ?? null })
+  return act({ kind: 'terminate', graceful: false, reason: comment ?? 'terminated by a person' })
+}
+
+function onMission(
+  kernel: ServerKernel,
+  caller: Caller,
+  { kind, missionId, generation, digest }: InboxRow,
+  { decision, comment, budget }: Given,
+): Promise<Outcome> {
+  const id = missionId!
+  // By the plan of the item, also where the caller names none.
+  const seen = kind === 'outcome' ? { comment } : { planVersion: generation!, digest: digest!, comment }
+  if (decision === 'approve') return approveMission(kernel, caller, id, seen)
+  // biome-ignore lint/suspicious/noThenProperty: the name that clients use, on a value that is never awaited
+  if (decision === 'reject') return rejectMission(kernel, caller, id, { ...seen, then: 'fail' })
+  // biome-ignore lint/suspicious/noThenProperty: as above
+  if (decision === 'replan') return rejectMission(kernel, caller, id, { ...seen, then: 'replan' })
+  if (decision === 'cancel')
+    return operateMission(kernel, caller, id, { kind: 'cancel', reason: comment ?? null })
+  const raised: MissionConfig['budget'] = budgetOf(budget, ['maxUsd', 'maxTokens'])
+  const ifVersion = kind === 'budget' ? generation : null
+  return operateMission(kernel, caller, id, { kind: 'update', ifVersion, patch: { budget: raised } })
+}
+
+async function onTask(kernel: ServerKernel, caller: Caller, row: InboxRow, given: Given): Promise<Outcome> {
+  const { decision, answer } = given
+  const id = row.taskId!
+  if (decision === 'release') return updateTask(kernel, caller, id, { agent: null }, null)
+  if (decision === 'raise') return raise(kernel, caller, row, given)
+  if (decision === 'verify') {
+    const judge = given.agent === undefined ? null : await slugUnlessOwn(kernel, caller, given.agent)
+    return verifyAgain(kernel, caller, row, judge, given.comment)
+  }
+  if (decision === 'answer' && answer === undefined)
+    throw Refused.field('VALIDATION_FAILED', 'answer', 'is missing')
+  const { record } = await command(kernel, caller, id, commandFor(row, given), saidIn(given.comment))
+  return { state: record.state }
+}
+
+/** Missions and tasks have budgets of different shapes. */
+function budgetOf(given: Given['budget'], limits: readonly string[]): object {
+  if (given === undefined) throw Refused.field('VALIDATION_FAILED', 'budget', 'is missing')
+  const other = Object.keys(given).find((name) => !limits.includes(name))
+  if (other !== undefined)
+    throw Refused.field('VALIDATION_FAILED', `budget.${other}`, `is not one of: ${limits.join(', ')}`)
+  return given
+}
+
+function raise(
+  kernel: ServerKernel,
+  caller: Caller,
+  { taskId, taskState, generation: seen }: InboxRow,
+  { budget }: Given,
+): Promise<Outcome> {
+  const raised: TaskBudget = budgetOf(budget, ['limitUsd', 'limitTokens'])
+  const isAsSeen = ({ state, generation }: TaskRecord) => state === taskState && generation === seen
+  return raiseBudget(kernel, caller, taskId!, raised, isAsSeen)
+}
+
+type OfTask = Exclude<Decision, 'replan' | 'raise' | 'release' | 'pause' | 'terminate' | 'verify'>
+
+type OnItem = Extract<TaskCommand, { kind: Exclude<OfTask, 'fail'> }>
+
+function commandFor({ generation: seen, digest, taskState }: InboxRow, given: Given): OnItem {
+  const { fresh } = given
+  const comment = given.comment ?? null
+  const generation = seen!
+  const bound = { generation, digest: digest ?? undefined }
+  const commands: Record<OfTask, OnItem> = {
+    approve: { kind: 'approve', comment, ...bound },
+    reject: { kind: 'reject', comment, ...bound, fresh },
+    fail: { kind: 'reject', comment, ...bound, forGood: true },
+    answer: { kind: 'answer', answer: given.answer!, generation },
+    retry: { kind: 'retry', reason: comment, generation, fresh },
+    resume: { kind: 'resume', generation },
+    archive: { kind: 'archive' },
+    skip: { kind: 'skip', reason: comment ?? 'skipped by a person', generation, whileIn: taskState! },
+    cancel: { kind: 'cancel', reason: comment, generation, whileIn: taskState! },
+  }
+  return commands[given.decision as OfTask]
+}

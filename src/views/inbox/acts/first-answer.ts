@@ -1,0 +1,83 @@
+import { requireAgent } from '../../../door/named-agents.ts'
+import type { ServerKernel } from '../../../door/server-kernel.ts'
+import { firstAnswer as firstReply } from '../../../kernel/batch/first-answer.ts'
+import { type Caller, granted } from '../../../kernel/kernel.ts'
+import { shownState } from '../../../kinds/agent/rules/decide.ts'
+import type { MissionRecord } from '../../../kinds/mission/record.ts'
+import { stateOf } from '../../../kinds/mission/states.ts'
+import type { AnyGranted } from '../../../kinds/replies.ts'
+import type { TaskRecord } from '../../../kinds/task/record.ts'
+import type { AnswerOf } from '../../../pure/shapes.ts'
+import type { AgentState } from '../../../pure/states.ts'
+import type { Decision, InboxOutcome } from '../shapes.ts'
+import { isOfMission, type NamedItem } from './items.ts'
+
+/** What is answered to a request that was answered before, under its idempotency key. */
+
+type Outcome = AnswerOf<typeof InboxOutcome>
+const NOTHING: Outcome['about'] = { taskId: null, missionId: null, runId: null, agent: null }
+
+/** The first answer; null: there was none. That answer has removed the item by then. */
+export async function firstAnswer(
+  kernel: ServerKernel,
+  caller: Caller,
+  named: NamedItem,
+  decision: Decision,
+): Promise<Outcome | null> {
+  if (!caller.idempotency) return null
+  if (named.about === 'agent') return ofAgent(kernel, caller, named, decision)
+  const stored = await kernel.store.inbox.storedReply(caller.workspaceId, caller.idempotency.key)
+  const reply = firstReply(caller.idempotency, stored, Date.now())
+  if (!reply) return null
+  const first: AnyGranted = granted(reply)
+  if (!('record' in first)) return null
+  return { id: named.id, decision, ...(await outcomeOf(kernel, caller, named, first.record)) }
+}
+
+/** The states that the decisions about an agent in error lead to. */
+const LEADS_TO: Partial<Record<Decision, readonly AgentState[]>> = {
+  resume: ['idle', 'running'],
+  pause: ['paused'],
+  terminate: ['terminated'],
+}
+
+/** Replies about agents are not kept, because their settings may hold secrets: that it is as decided is the answer. */
+async function ofAgent(
+  kernel: ServerKernel,
+  caller: Caller,
+  { id, name }: NamedItem,
+  decision: Decision,
+): Promise<Outcome | null> {
+  const { record, holds } = await requireAgent(kernel, caller, name)
+  const state = shownState(record, holds)
+  return LEADS_TO[decision]?.includes(state)
+    ? { id, decision, about: { ...NOTHING, agent: name }, state }
+    : null
+}
+
+/** By what the item is about, its record is that of a task or a mission. */
+function outcomeOf(
+  kernel: ServerKernel,
+  caller: Caller,
+  { about, name }: NamedItem,
+  record: unknown,
+): Pick<Outcome, 'about' | 'state'> | Promise<Pick<Outcome, 'about' | 'state'>> {
+  if (isOfMission(about))
+    return { about: { ...NOTHING, missionId: name }, state: stateOf(record as MissionRecord) }
+  return ofTask(kernel, caller, record as TaskRecord)
+}
+
+async function ofTask(
+  kernel: ServerKernel,
+  { workspaceId }: Caller,
+  { id, uuid, state, agent, generation }: TaskRecord,
+): Promise<Pick<Outcome, 'about' | 'state'>> {
+  const [task, runs] = await Promise.all([
+    kernel.store.task(workspaceId, id),
+    kernel.store.runs.list(workspaceId, { task: id }, { limit: 100, withResult: false }),
+  ])
+  // The last one that there was then.
+  const run = runs.rows.find((one) => (one.generation ?? 0) <= generation)
+  const missionId = task?.details.mission ?? null
+  return { about: { taskId: uuid, missionId, runId: run?.id ?? null, agent }, state }
+}

@@ -1,0 +1,148 @@
+import { IN_MISSIONS, ITS_AGENT, PLAIN } from '../../../kinds/alert/postgres.ts'
+import { RESULT_DIGEST } from '../../../kinds/task/postgres/result-pages.ts'
+import { LAST_SEQ } from '../../../postgres/statements/log-head.ts'
+import { statement } from '../../../postgres/statements/statements.ts'
+
+/**
+ * What waits for people, in one statement: one snapshot, so the counts, the items and the number of the last event belong
+ * together. Items are rows (kind, num, since, ref): num is a task or a mission; ref is the slug of an agent, or 'mission'.
+ */
+
+/** No more than this many tasks are counted for an item. */
+const MOST_COUNTED = 1_000
+
+const OTHERS = `waiting_missions as (
+     select m.mission_id, m.phase = 'awaiting_approval' or coalesce(m.approved_version < m.plan_version, false) as has_plan,
+            'budget' = any (m.closed_by) as is_spent, date_trunc('milliseconds', m.updated_at) as since
+       from missions m where m.workspace_id = $1 and m.completed_at is null
+        and (m.phase = 'awaiting_approval' or m.approved_version < m.plan_version or 'budget' = any (m.closed_by))),
+   outcomes as (
+     select m.mission_id, date_trunc('milliseconds', m.updated_at) as since from missions m
+      where m.workspace_id = $1 and m.completed_at is null and m.phase = 'running' and m.config -> 'outcome' ->> 'isPlanning' = 'false'
+        and m.approved_version is not distinct from m.plan_version),
+   others(kind, num, since, ref) as (
+     select 'plan' collate "C", w.mission_id, w.since, 'mission' collate "C" from waiting_missions w where w.has_plan
+     union all
+     select 'budget', w.mission_id, w.since, 'mission' from waiting_missions w where w.is_spent
+     union all
+     select 'outcome', w.mission_id, w.since, 'mission' from outcomes w
+     union all
+     select 'agent', 0, date_trunc('milliseconds', a.updated_at), a.slug from agents a where a.workspace_id = $1 and a.state = 'error')`
+
+const isOfMission = (task: string) =>
+  `($2::bigint is null or exists (select from tasks t where t.workspace_id = $1 and t.id = ${task} and t.mission_id = $2))`
+const OTHERS_OF_MISSION = `othersof as (select o.* from others o where $2::bigint is null or (o.ref = 'mission' and o.num = $2))`
+
+/** The conditions of the indexes of the queue must be in the query: they are partial. */
+const queued = (condition: string) => `(select count(*) from (select from tasks t
+     where t.workspace_id = $1 and t.rank is not null and ${condition} limit ${MOST_COUNTED}) w)`
+const forAgent = (agent: string) =>
+  `least(${[PLAIN, IN_MISSIONS].map((lanes) => queued(`t.only_agent = ${agent} and ${lanes}`)).join(' + ')}, ${MOST_COUNTED})`
+
+const WAITS = 'b.blocked and b.completed_at is null'
+const DIRECT = `(select count(*) from (select from task_dependencies x cross join lateral (
+     select from tasks b where b.workspace_id = $1 and b.id = x.task_id and ${WAITS} offset 0) b
+   where x.workspace_id = $1 and x.depends_on = i.num limit ${MOST_COUNTED}) w)`
+
+/** How many tasks wait for an item i: those that directly depend on it, those of the mission, those for that agent. */
+const blocks = (direct: string) => `case
+   when i.kind = 'plan' then (select p.task_count from missions m join mission_plans p on p.workspace_id = m.workspace_id
+     and p.mission_id = m.mission_id and p.version = m.plan_version where m.workspace_id = $1 and m.mission_id = i.num)
+   when i.ref = 'mission' then (select open_tasks(c) from mission_counters c where c.workspace_id = $1 and c.mission_id = i.num)
+   when i.kind = 'agent' then ${forAgent('i.ref')}
+   when i.kind = 'alert' then (select case when h.only_agent is null
+       then ${queued('t.only_agent is null and t.lane = h.lane')} else ${forAgent('h.only_agent')} end
+     from tasks h where h.workspace_id = $1 and h.id = i.num)
+   else ${direct} end`
+
+const PLACE = `p.since, p.kind, p.num, p.ref`
+/** $5 time, $6 kind, $7 num, $8 ref. */
+const GIVEN_PLACE = `(to_timestamp($5::double precision / 1000), $6::text collate "C", $7::bigint, $8::text collate "C")`
+
+// Oldest first: of each kind the first ones, by the index. $3 kinds, $4 how many.
+const OLDEST = `page as materialized (
+   select p.*, null::int as blocks from (
+     select k.kind collate "C" as kind, d.task_id as num, d.waits_since as since, '' collate "C" as ref
+       from unnest($3::text[]) k(kind) cross join lateral (
+         select d.task_id, d.waits_since from task_details d where d.workspace_id = $1 and d.waits_kind = k.kind collate "C"
+            and d.waits_since >= coalesce(to_timestamp($5::double precision / 1000), '-infinity')
+            and ($5::double precision is null or (d.waits_since, k.kind collate "C", d.task_id, '' collate "C") > ${GIVEN_PLACE})
+            and ${isOfMission('d.task_id')}
+          order by d.waits_since, d.task_id limit $4) d
+     union all
+     select o.kind, o.num, o.since, o.ref from othersof o where o.kind = any ($3::text[])) p
+    where $9::int is null and ($5::double precision is null or (${PLACE}) > ${GIVEN_PLACE}) order by ${PLACE} limit $4)`
+
+// By how much they block: all are counted, those of tasks in one go. $9 how many tasks waited for the last one.
+const BY_BLOCKS = `all_items as materialized (
+   select d.waits_kind as kind, d.task_id as num, d.waits_since as since, '' collate "C" as ref from task_details d
+    where d.workspace_id = $1 and d.waits_kind = any ($3::text[]) and ${isOfMission('d.task_id')}
+   union all
+   select o.kind, o.num, o.since, o.ref from othersof o where o.kind = any ($3::text[])),
+ direct as materialized (
+   select x.depends_on, least(count(*), ${MOST_COUNTED}) as waiting from task_dependencies x
+     join tasks b on b.workspace_id = $1 and b.id = x.task_id and ${WAITS}
+    where x.workspace_id = $1 and x.depends_on = any (array(select i.num from all_items i where i.ref = '' and i.kind <> 'alert'))
+    group by x.depends_on),
+ counted as (
+   select i.*, (${blocks('coalesce(n.waiting, 0)')})::int as blocks
+     from all_items i left join direct n on n.depends_on = i.num and i.ref = '' and i.kind <> 'alert'),
+ page as materialized (
+   select ${PLACE}, p.blocks from counted p
+    where $9::int is null or p.blocks < $9 or (p.blocks = $9 and (${PLACE}) > ${GIVEN_PLACE})
+    order by p.blocks desc, ${PLACE} limit $4)`
+
+// One item. $2 kind, $3 num, $4 ref; of a task, the kind is whatever it waits with, or an alert.
+const ONE = `page as materialized (
+   select d.waits_kind as kind, d.task_id as num, d.waits_since as since, '' as ref, null::int as blocks
+     from task_details d where $2::text in ('task', d.waits_kind) and d.workspace_id = $1 and d.task_id = $3::bigint and d.waits_kind is not null
+   union all
+   select o.kind, o.num, o.since, o.ref, null from others o where o.kind = $2 and o.num = $3 and o.ref = $4::text)`
+
+// Of tasks t with details d: what is to be decided, in short.
+const PREVIEW = `left(case i.kind when 'question' then d.question ->> 'question' when 'review' then (
+       select a.summary from attempts a where a.workspace_id = $1 and a.task_id = t.id and a.generation = t.generation and a.promoted_in = 0) end, 300)`
+
+const ITEMS = `select i.kind, ms(i.since) as since, i.num, i.ref, coalesce(i.blocks, (${blocks(DIRECT)})::int) as blocks,
+     coalesce(t.title, m.title, a.name) as title, t.uuid as "taskId", coalesce(m.uuid, t.mission) as "missionId",
+     t."runId", coalesce(t.agent, a.slug) as agent, t.state as "taskState", m.phase as "missionPhase",
+     coalesce(t.generation, case i.kind when 'plan' then m.plan_version else coalesce(m.version, a.version) end) as generation,
+     coalesce(t.digest, case i.kind when 'plan' then m.digest end) as digest,
+     coalesce(t.waits_because, case when i.kind = 'outcome' then m.config -> 'outcome' ->> 'missing' else m.error end, a.state_reason) as reason,
+     t.preview, case when i.kind <> 'alert' then ms(t.due_at) end as "dueAt", a.adapter_type as "adapterType", t.only_agent as "onlyAgent", t.capabilities,
+     t.only_agent_state as "onlyAgentState", t.purpose, t.verification, t.judge, t.judge_state as "judgeState"
+   from page i
+   left join lateral (
+     select t.*, ${RESULT_DIGEST} as digest, d.title, d.waits_because, ${PREVIEW} as preview, (select x.uuid from missions x where x.workspace_id = $1 and x.mission_id = t.mission_id) as mission,
+            (select r.run_id from runs r where r.workspace_id = $1 and r.task_id = t.id order by r.run_id desc limit 1) as "runId",
+            d.plan -> 'verification' ->> 'kind' as verification, j.slug as judge, j.state as judge_state, o.state as only_agent_state
+       from tasks t join task_details d on d.workspace_id = $1 and d.task_id = t.id
+       left join agents j on j.workspace_id = $1 and j.slug = d.plan -> 'verification' ->> 'agent' and j.state <> 'terminated'
+       ${ITS_AGENT}
+      where t.workspace_id = $1 and t.id = i.num and i.ref = '' offset 0) t on true
+   left join lateral (
+     select m.*, p.digest from missions m left join mission_plans p on p.workspace_id = $1 and p.mission_id = m.mission_id
+        and p.version = m.plan_version and m.approved_version is distinct from m.plan_version
+      where m.workspace_id = $1 and m.mission_id = i.num and i.ref = 'mission' offset 0) m on true
+   left join lateral (
+     select a.* from agents a where a.workspace_id = $1 and a.slug = i.ref and i.kind = 'agent' offset 0) a on true`
+
+const COUNTS = `select c.kind, sum(c.count)::int as count from (
+     select d.waits_kind as kind, count(*) as count from task_details d
+      where d.workspace_id = $1 and d.waits_kind is not null and ${isOfMission('d.task_id')} group by d.waits_kind
+     union all
+     select o.kind, count(*) from othersof o group by o.kind) c group by c.kind`
+
+const asJson = (rows: string, order = '') =>
+  `(select coalesce(json_agg(to_json(x)${order}), '[]') from (${rows}) x)`
+
+const listOf = (page: string, order: string) => `with ${OTHERS}, ${OTHERS_OF_MISSION}, ${page}
+   select ${asJson(ITEMS, ` order by ${order}`)} as items, ${asJson(COUNTS)} as counts, ${LAST_SEQ} as seq`
+
+const IN_ORDER = 'x.since, x.kind collate "C", x.num, x.ref collate "C"'
+export const OLDEST_ITEMS = statement('inbox_oldest', listOf(OLDEST, IN_ORDER))
+export const MOST_BLOCKING_ITEMS = statement(
+  'inbox_by_blocks',
+  listOf(BY_BLOCKS, `x.blocks desc, ${IN_ORDER}`),
+)
+export const ONE_ITEM = statement('inbox_item', `with ${OTHERS}, ${ONE} select ${asJson(ITEMS)} as items`)

@@ -1,0 +1,144 @@
+import type { z } from 'zod'
+import { periodIn, wantedId } from '../../door/asked.ts'
+import { actsOf } from '../../door/door.ts'
+import type { Page } from '../../door/paging.ts'
+import type { ServerKernel } from '../../door/server-kernel.ts'
+import type { Asked, Bottleneck, FinishedTask } from '../../door/server-store.ts'
+import type { Caller } from '../../kernel/kernel.ts'
+import { messageOf } from '../../kinds/log.ts'
+import type { DurationGroup } from '../../kinds/task/rules/outcomes.ts'
+import { instant } from '../../pure/instant.ts'
+import type { AnswerOf } from '../../pure/shapes.ts'
+import { search } from './acts/search.ts'
+import type { AskedQuery } from './api.ts'
+import * as api from './api.ts'
+import { countVerdicts } from './overruled.ts'
+import type { Bottlenecks, Durations, Failures, Retries, Telemetry } from './shapes.ts'
+
+/** Failures, durations, retries and bottlenecks of a workspace within a period (Automatos 6.6), and figures on them (6.11). */
+
+const period = ({ began, ended, seq }: { began: number; ended: number; seq: number }) => ({
+  from: instant(began),
+  to: instant(ended),
+  seq,
+})
+
+export async function failures(
+  kernel: ServerKernel,
+  { workspaceId }: Caller,
+  asked: Asked,
+  page: Page<number>,
+): Promise<AnswerOf<typeof Failures>> {
+  const read = await kernel.store.insight.failures(workspaceId, asked, page.after ?? null, page.limit)
+  const items = read.rows.map(({ number, at, payload, ...row }) => ({
+    seq: number,
+    at: instant(at),
+    type: row.type,
+    taskId: row.taskId,
+    key: row.key,
+    title: row.title,
+    taskType: row.taskType,
+    agent: row.agent,
+    missionId: row.missionId,
+    generation: row.generation,
+    failureClass: (payload as { failureClass?: string }).failureClass ?? null,
+    message: messageOf({ type: row.type, payload } as Parameters<typeof messageOf>[0]),
+  }))
+  return { items, nextCursor: page.next(read.next), ...period(read) }
+}
+
+export async function durations(
+  kernel: ServerKernel,
+  { workspaceId }: Caller,
+  asked: Asked,
+  by: DurationGroup,
+  page: Page<[string]>,
+): Promise<AnswerOf<typeof Durations>> {
+  const [after] = page.after ?? [null]
+  const read = await kernel.store.insight.durations(workspaceId, asked, { by, after, limit: page.rows })
+  const list = page.of(
+    read.rows,
+    ({ name, tasks, completed, failed, retried, completedAfterRetry, waitMs, workMs }) => ({
+      ...{ name, tasks, completed, failed, retried, completedAfterRetry, waitMs, workMs },
+    }),
+    ({ name }) => [name],
+  )
+  return { ...list, ...period(read), isBounded: read.isBounded }
+}
+
+type TaskPage = Page<[number, number]>
+
+const placeOf = ({ weight, number }: FinishedTask): [number, number] => [weight, number]
+
+const taskOf = ({ taskId, key, title, taskType, agent, missionId, state, attempts }: FinishedTask) => ({
+  ...{ taskId, key, title, taskType, agent, missionId, state, attempts },
+})
+
+export async function retries(
+  kernel: ServerKernel,
+  { workspaceId }: Caller,
+  asked: Asked,
+  page: TaskPage,
+): Promise<AnswerOf<typeof Retries>> {
+  const wanted = { after: page.after ?? null, limit: page.rows }
+  const read = await kernel.store.insight.retries(workspaceId, asked, wanted)
+  const { tasks, retried, completedAfterRetry, isBounded } = read
+  const counts = { tasks, retried, completedAfterRetry, isBounded }
+  return { ...page.of(read.rows, taskOf, placeOf), ...period(read), ...counts }
+}
+
+export async function bottlenecks(
+  kernel: ServerKernel,
+  { workspaceId }: Caller,
+  asked: Asked,
+  page: TaskPage,
+): Promise<AnswerOf<typeof Bottlenecks>> {
+  const wanted = { after: page.after ?? null, limit: page.rows }
+  const read = await kernel.store.insight.bottlenecks(workspaceId, asked, wanted)
+  const view = (task: Bottleneck) => ({ ...taskOf(task), delayMs: task.weight, blocks: task.blocks })
+  return { ...page.of(read.rows, view, placeOf), ...period(read), isBounded: read.isBounded }
+}
+
+const rateOf = (completed: number, tasks: number) => Math.round((completed / tasks) * 10_000) / 10_000
+
+export async function telemetry(
+  kernel: ServerKernel,
+  { workspaceId }: Caller,
+  asked: Pick<Asked, 'from' | 'to'>,
+): Promise<AnswerOf<typeof Telemetry>> {
+  const read = await kernel.store.insight.telemetry(workspaceId, asked)
+  const { agents, models, retries, crashes, failedVerifications, judged, decided, estimates, isBounded } =
+    read
+  const withRate = <T extends { completed: number; tasks: number }>(one: T) => ({
+    ...one,
+    successRate: rateOf(one.completed, one.tasks),
+  })
+  return {
+    ...period(read),
+    agents: agents.map(withRate),
+    models,
+    retries: retries.map(withRate),
+    crashes: crashes.map(withRate),
+    failedVerifications: failedVerifications.map(withRate),
+    verdicts: countVerdicts(judged, decided),
+    estimates,
+    isBounded,
+  }
+}
+
+const askedIn = (query: z.output<typeof AskedQuery>): Asked => ({
+  ...periodIn(query),
+  agent: query.agent,
+  taskType: query.taskType,
+  missionId: wantedId(query.mission),
+})
+
+export const insightActs = actsOf(api)({
+  search: ({ kernel }, { query: { q = '' }, caller, page }) => search(kernel, caller, q, page.limit),
+  listFailures: ({ kernel }, { query, caller, page }) => failures(kernel, caller, askedIn(query), page),
+  listDurations: ({ kernel }, { query, caller, page }) =>
+    durations(kernel, caller, askedIn(query), query.by, page),
+  listRetries: ({ kernel }, { query, caller, page }) => retries(kernel, caller, askedIn(query), page),
+  listBottlenecks: ({ kernel }, { query, caller, page }) => bottlenecks(kernel, caller, askedIn(query), page),
+  readTelemetry: ({ kernel }, { query, caller }) => telemetry(kernel, caller, periodIn(query)),
+})

@@ -1,0 +1,185 @@
+import type pg from 'pg'
+import { CRASH_CLASSES, LOSS_EVENTS } from '../../../kinds/task/rules/outcomes.ts'
+import { hasSucceeded } from '../../../postgres/statements/run-states.ts'
+import { insideByKeys } from '../../../postgres/statements/scoped-query.ts'
+import type { Decided, Judged } from '../overruled.ts'
+import {
+  ABOUT,
+  type About,
+  ASKED_TASKS,
+  type Asked,
+  BEGAN,
+  ENDED,
+  finishedTasks,
+  HOLDER_THEN,
+  MOST_LOOKED_AT,
+  NUMBERS,
+  newestOf,
+  PERIOD,
+  uuidAt,
+  valuesOf,
+} from './window.ts'
+
+/** How well agents, models, retries, verifiers and estimates did within a period. */
+
+export interface TelemetryRead extends About {
+  agents: {
+    agent: string
+    taskType: string
+    tasks: number
+    completed: number
+    failed: number
+    attempts: number
+  }[]
+  models: {
+    model: string | null
+    runs: number
+    succeeded: number
+    tokens: number | null
+    costUsd: string | null
+  }[]
+  /** By the failure class of the previous attempt. */
+  retries: { failureClass: string | null; retries: number; tasks: number; completed: number }[]
+  /** Attempts whose holder was lost, or failed for a reason that says nothing about the work. */
+  crashes: {
+    agent: string | null
+    errorType: string
+    crashes: number
+    tasks: number
+    completed: number
+    averageMs: number | null
+  }[]
+  /** Results that did not pass, by who made them and who judged them. */
+  failedVerifications: {
+    agent: string | null
+    verifier: string | null
+    failed: number
+    tasks: number
+    completed: number
+  }[]
+  judged: Judged[]
+  decided: Decided[]
+  estimates: {
+    missions: number
+    estimatedUsd: string | null
+    actualUsd: string | null
+    estimatedTokens: number | null
+    actualTokens: number | null
+  }
+  isBounded: boolean
+}
+
+const MOST_VERDICTS = 2_000
+const MOST_RETRIES = 3_000
+const MOST_MISSIONS = 1_000
+const listed = (rows: string) => `(select coalesce(json_agg(to_json(l)), '[]') from (${rows}) l)`
+
+const AGENTS = `select a.agent, a.task_type as "taskType", count(*) as tasks, count(*) filter (where a.state = 'completed') as completed,
+    count(*) filter (where a.state = 'failed') as failed, round(avg(a.attempt), 2) as attempts
+  from asked a where a.agent is not null group by a.agent, a.task_type order by a.agent, a.task_type`
+
+const STARTED = `started as materialized (select r.model, r.status, r.cost_usd,
+      case when r.input_tokens is not null then r.input_tokens + coalesce(r.cached_input_tokens, 0) + r.output_tokens end as tokens
+    from runs r where r.workspace_id = $1 and r.run_id >= ${uuidAt(`${BEGAN} - interval '1 hour'`)}
+     and r.run_id < ${uuidAt(`${ENDED} + interval '1 hour'`)} and r.created_at >= ${BEGAN} and r.created_at < ${ENDED}
+   order by r.run_id desc limit ${MOST_LOOKED_AT})`
+const MODELS = `select r.model, count(*) as runs, count(*) filter (where ${hasSucceeded('r.status')}) as succeeded,
+    sum(r.tokens) as tokens, trim_scale(sum(r.cost_usd))::text as "costUsd" from started r group by r.model order by r.model`
+
+const eventsOf = (types: readonly string[], most: number) => `
+  select e.seq, e.type, e.task_id, e.generation, e.from_state, e.payload, t.state, t.agent, t.generation as newest
+    from (select array(${newestOf(types, most)}) as seqs) l
+    cross join lateral (select * from events x where x.workspace_id = $1 and x.seq = any(l.seqs)) e
+    cross join lateral (select x.state, x.purpose, x.agent, x.generation from tasks x where x.workspace_id = $1 and x.id = e.task_id offset 0) t
+   where e.at >= ${BEGAN} and e.at < ${ENDED} and t.purpose = 'work'`
+const RETRIES = `select e.payload ->> 'failureClass' as "failureClass", count(*) as retries, count(distinct e.task_id) as tasks,
+    count(distinct e.task_id) filter (where e.state = 'completed') as completed
+  from retrying e group by e.payload ->> 'failureClass' order by e.payload ->> 'failureClass'`
+
+const textsOf = (texts: readonly string[]) => texts.map((text) => `'${text}'`).join(', ')
+const HELD_THEN = `cross join lateral (select e.agent, e.newest as generation) t cross join lateral (select ${HOLDER_THEN} as agent) h`
+const COMPLETED = `count(distinct e.task_id) as tasks, count(distinct e.task_id) filter (where e.state = 'completed') as completed`
+// Events of earlier versions do not name the error: that of a lost holder is the name of the event, without its first word.
+const ERROR_TYPE = `coalesce(e.payload ->> 'errorType',
+    case when e.type in (${textsOf(LOSS_EVENTS)}) then substr(e.type, 6) else e.payload ->> 'failureClass' end)`
+const CRASHES = `select h.agent, ${ERROR_TYPE} as "errorType", count(*) as crashes, ${COMPLETED},
+    round(avg((e.payload ->> 'durationMs')::numeric))::bigint as "averageMs"
+  from crashed e ${HELD_THEN}
+ where e.type in (${textsOf(LOSS_EVENTS)}) or e.payload ->> 'failureClass' in (${textsOf(CRASH_CLASSES)})
+ group by h.agent, 2 order by h.agent, 2`
+// The last attempt that does not pass fails the task.
+const FAILED_VERIFICATIONS = `select h.agent, e.payload ->> 'verifier' as verifier, count(*) as failed, ${COMPLETED}
+  from judged e ${HELD_THEN}
+ where e.type = 'task_verification_failed' or (e.type = 'task_failed' and e.from_state = 'verifying')
+ group by h.agent, 2 order by h.agent, 2`
+
+// A verdict that leaves no attempt fails the task for good; so does a person who rejects the result of the last attempt. Which
+// decision follows which verdict is found outside: the planner takes these parts for small and would compare each with each.
+const row = (name: string, kind: string) =>
+  `json_build_object('seq', v.seq, 'task', v.task_id, 'generation', v.generation, '${name}', ${kind})`
+const all = (rows: string, value: string, where: string) =>
+  `(select coalesce(json_agg(${value}), '[]') from ${rows} v where ${where})`
+const JUDGEMENTS = all(
+  'judged',
+  row(
+    'verdict',
+    `case v.type when 'task_verification_passed' then 'passed' when 'task_human_review_requested' then 'unsure' else 'failed' end`,
+  ),
+  `v.payload ->> 'verifier' is not null`,
+)
+const DECISIONS = all(
+  'decided',
+  row(
+    'decision',
+    `case v.type when 'task_human_approved' then 'approved' when 'task_reset' then 'reset'
+       when 'task_completed_by_person' then 'replaced' when 'task_result_promoted' then 'replaced' else 'rejected' end`,
+  ),
+  `v.type <> 'task_failed' or v.from_state = 'awaiting_human'`,
+)
+
+const ESTIMATES = `select json_build_object('missions', count(*), 'estimatedUsd', trim_scale(sum(p.estimated_usd))::text,
+    'actualUsd', trim_scale(sum(c.usd))::text, 'estimatedTokens', sum(p.estimated_tokens), 'actualTokens', sum(c.tokens))
+  from (select m.mission_id, m.approved_version from missions m where m.workspace_id = $1 and m.completed_at >= ${BEGAN}
+           and m.completed_at < ${ENDED} and m.approved_version is not null order by m.mission_id desc limit ${MOST_MISSIONS}) m
+  join mission_plans p on p.workspace_id = $1 and p.mission_id = m.mission_id and p.version = m.approved_version
+  join mission_counters c on c.workspace_id = $1 and c.mission_id = m.mission_id`
+
+const JUDGED = [
+  'task_verification_passed',
+  'task_verification_failed',
+  'task_human_review_requested',
+  'task_failed',
+]
+const DECIDED = [
+  'task_human_approved',
+  'task_human_rejected',
+  'task_failed',
+  'task_completed_by_person',
+  'task_result_promoted',
+  'task_reset',
+]
+
+const TELEMETRY = `with ${PERIOD}, ${NUMBERS}, ${finishedTasks({ from: null, to: null })}, ${ASKED_TASKS}, ${STARTED},
+    crashed as materialized (${eventsOf([...LOSS_EVENTS, 'task_retrying', 'task_failed'], MOST_RETRIES)}),
+    retrying as materialized (${eventsOf(['task_retrying'], MOST_RETRIES)}),
+    judged as materialized (${eventsOf(JUDGED, MOST_VERDICTS)}), decided as materialized (${eventsOf(DECIDED, MOST_VERDICTS)})
+  select ${ABOUT}, ${listed(AGENTS)} as agents, ${listed(MODELS)} as models, ${listed(RETRIES)} as retries,
+    ${listed(CRASHES)} as crashes, ${listed(FAILED_VERIFICATIONS)} as "failedVerifications", ${JUDGEMENTS} as judged, ${DECISIONS} as decided,
+    (${ESTIMATES}) as estimates, (select count(*) = ${MOST_LOOKED_AT} from finished) or (select count(*) = ${MOST_LOOKED_AT} from started)
+      or (select count(*) = ${MOST_RETRIES} from retrying)
+      or (select count(*) = ${MOST_RETRIES} from crashed) or (select count(*) = ${MOST_VERDICTS} from judged) as "isBounded"`
+
+/** As of one event: one statement sees one moment. */
+export async function telemetryOf(
+  pool: pg.Pool,
+  workspaceId: number,
+  { from, to }: Pick<Asked, 'from' | 'to'>,
+): Promise<TelemetryRead> {
+  const [row] = await insideByKeys<TelemetryRead & pg.QueryResultRow>(
+    pool,
+    workspaceId,
+    TELEMETRY,
+    valuesOf({ from, to }),
+  )
+  return row!
+}

@@ -1,0 +1,170 @@
+import type pg from 'pg'
+import { LISTED, SHOWN_STATE } from '../../kinds/agent/postgres/agents.ts'
+import { KNOWN_COST } from '../../kinds/mission/postgres/rows.ts'
+import type { MissionState } from '../../kinds/mission/states.ts'
+import { INBOX_KINDS, type InboxKind } from '../../kinds/task/rules/waiting.ts'
+import { LAST_SEQ } from '../../postgres/statements/log-head.ts'
+import { BY_KEYS, scopedQueries } from '../../postgres/statements/scoped-query.ts'
+import { statement } from '../../postgres/statements/statements.ts'
+import { type AgentState, type TaskState, taskStates } from '../../pure/states.ts'
+import { DONE_WORK, STORED_COUNTS } from '../board/postgres/board.ts'
+import type { InboxRow } from '../inbox/postgres/inbox.ts'
+import { MOST_BLOCKING_ITEMS } from '../inbox/postgres/statements.ts'
+import { RUNNING } from '../insight/postgres/running.ts'
+import { seqAt, uuidAt } from '../insight/postgres/window.ts'
+
+/** A workspace at a glance, in one statement: all of it is as of one event. */
+
+interface RunningRow {
+  runId: string | null
+  agent: string
+  taskId: string | null
+  taskKey: string | null
+  taskTitle: string | null
+  status: string | null
+  statusColor: string | null
+  step: string | null
+  percent: number | null
+  since: number
+  attempt: number | null
+  maxRetries: number | null
+  tokens: number | null
+  costUsd: string | null
+  flag: { code: string; detail: string; at: number } | null
+}
+
+export interface OverviewRead {
+  seq: number
+  began: number
+  ended: number
+  counts: Record<TaskState, number>
+  inbox: { items: InboxRow[]; counts: { kind: InboxKind; count: number }[] }
+  running: { count: number; items: RunningRow[] }
+  throughput: {
+    /** Since when all that ended was counted; null: the whole period. */
+    countedFrom: number | null
+    buckets: { place: number; completed: number; failed: number }[]
+  }
+  spend: {
+    buckets: { place: number; usd: string | null }[]
+    totalUsd: string | null
+    perHourUsd: string | null
+    projectedUsd: string | null
+    runs: number
+    unknownRuns: number
+  }
+  agents: {
+    counts: Partial<Record<AgentState, number>> | null
+    inError: { slug: string; name: string; reason: string | null; since: number }[]
+  }
+  missions: {
+    count: number
+    items: {
+      id: string
+      title: string
+      state: MissionState
+      taskCount: number
+      tasksCompleted: number
+      tasksFailed: number
+      totalCost: string | null
+      runs: number
+      unknownRuns: number
+      maxUsd: string | null
+    }[]
+  }
+  eventsInLastMinute: number
+}
+
+const MOST_WAITING_SHOWN = 3
+const MOST_AGENTS_SHOWN = 10
+const MOST_MISSIONS_SHOWN = 10
+/** How much of what ended is looked through, the newest of it. */
+const MOST_FINISHED = 30_000
+const MOST_RUNS = 20_000
+const LONGEST_TEXT = 200
+
+const cut = (text: string) => `left(${text}, ${LONGEST_TEXT})`
+const listed = (rows: string, order = '') =>
+  `(select coalesce(json_agg(to_json(l)${order}), '[]') from (${rows}) l)`
+
+// $10 the length of a bucket in milliseconds, $11 how many there are. $2 to $9 belong to the inbox.
+const WIDTH = `($10::float8 * interval '1 millisecond')`
+const SPAN = `span as materialized (
+  select now() as ended, date_bin(${WIDTH}, now(), 'epoch'::timestamptz) - ($11::int - 1) * ${WIDTH} as began)`
+const BEGAN = '(select s.began from span s)'
+const placeOf = (at: string) => `((ms(${at}) - ms(${BEGAN})) / $10::bigint)::int`
+
+const FINISHED = `finished as materialized (
+  select t.state, t.completed_at as at from tasks t where ${DONE_WORK} and t.completed_at >= ${BEGAN}
+   order by t.completed_at desc, t.id desc limit ${MOST_FINISHED})`
+const THROUGHPUT = `json_build_object(
+  'countedFrom', (select case when count(*) = ${MOST_FINISHED} then ms(min(f.at)) end from finished f),
+  'buckets', ${listed(`select ${placeOf('f.at')} as place, count(*) filter (where f.state = 'completed') as completed,
+      count(*) filter (where f.state = 'failed') as failed from finished f group by 1`)})`
+
+// What runs cost is known when they end; a run may have begun long before.
+const SPENT = `spent as materialized (
+  select r.cost_usd, r.created_at, r.finished_at is null as runs, least(coalesce(r.finished_at, s.ended), s.ended) as at
+    from span s cross join lateral (
+      select x.cost_usd, x.created_at, x.finished_at from runs x
+       where x.workspace_id = $1 and x.run_id >= ${uuidAt(`s.began - interval '1 day'`)} order by x.run_id desc limit ${MOST_RUNS}) r
+   where coalesce(r.finished_at, s.ended) >= s.began)`
+/** Nothing, where nothing ran; unknown, where no cost is known of what ran. */
+const SUM = `case when count(*) filter (where not s.runs) = 0 then '0' else trim_scale(sum(s.cost_usd))::text end`
+// The first minutes of work say nothing of the next day.
+const PACE = `select case when t.since >= interval '10 minutes' then t.usd / (extract(epoch from t.since) / 3600)::numeric end as usd
+  from (select sum(s.cost_usd) as usd, p.ended - greatest(min(s.created_at), p.began) as since
+    from span p left join spent s on true group by p.began, p.ended) t`
+const dollarsOf = (usd: string) => `(select trim_scale(round(${usd}, 9))::text from pace p)`
+const SPEND = `json_build_object(
+  'buckets', ${listed(`select ${placeOf('s.at')} as place, ${SUM} as usd from spent s group by 1`)},
+  'totalUsd', (select ${SUM} from spent s), 'perHourUsd', ${dollarsOf('p.usd')},
+  'projectedUsd', ${dollarsOf(`p.usd * ($10::numeric * $11::numeric / 3600000)`)},
+  'runs', (select count(*) from spent s), 'unknownRuns', (select count(*) from spent s where not s.runs and s.cost_usd is null))`
+
+const AGENTS = `json_build_object(
+  'counts', (select json_object_agg(c.state, c.agents) from (
+     select ${SHOWN_STATE} as state, count(*) as agents from agents a where a.workspace_id = $1 and ${LISTED} group by 1) c),
+  'inError', ${listed(
+    `select a.slug, ${cut('a.name')} as name, ${cut('a.state_reason')} as reason, ms(a.updated_at) as since from agents a
+      where a.workspace_id = $1 and a.state = 'error' order by a.updated_at desc, a.slug limit ${MOST_AGENTS_SHOWN}`,
+    ' order by l.since desc, l.slug',
+  )})`
+
+const MISSIONS = `json_build_object(
+  'count', (select count(*) from missions m where m.workspace_id = $1 and m.completed_at is null),
+  'items', ${listed(`select m.uuid as id, ${cut('m.title')} as title, m.state, ${taskStates.map((state) => `c.${state}`).join(' + ')} as "taskCount",
+      c.completed as "tasksCompleted", c.failed as "tasksFailed", ${KNOWN_COST} as "totalCost", c.runs, c.unknown_runs as "unknownRuns",
+      m.config -> 'budget' ->> 'maxUsd' as "maxUsd"
+    from (select * from missions m where m.workspace_id = $1 and m.completed_at is null order by m.mission_id desc
+           limit ${MOST_MISSIONS_SHOWN}) m
+    join mission_counters c on c.workspace_id = $1 and c.mission_id = m.mission_id order by m.mission_id desc`)})`
+
+const EVENTS = `${LAST_SEQ} + 1 - ${seqAt(`now() - interval '1 minute'`)}`
+
+const OVERVIEW = statement(
+  'overview',
+  `with ${SPAN}, ${FINISHED}, ${SPENT}, pace as materialized (${PACE})
+   select ${LAST_SEQ} as seq, (select ms(s.began) from span s) as began, (select ms(s.ended) from span s) as ended,
+     (${STORED_COUNTS}) as counts, (select to_json(i) from (${MOST_BLOCKING_ITEMS.text}) i) as inbox, (${RUNNING}) as running,
+     ${THROUGHPUT} as throughput, ${SPEND} as spend, ${AGENTS} as agents, ${MISSIONS} as missions, (${EVENTS})::int as "eventsInLastMinute"`,
+)
+
+// No place in the inbox to continue from.
+const FROM_THE_FIRST = [null, null, null, null, null]
+
+export async function overviewOf(
+  pool: pg.Pool,
+  workspaceId: number,
+  { bucketMs, buckets }: { bucketMs: number; buckets: number },
+): Promise<OverviewRead> {
+  const ofInbox = [null, INBOX_KINDS, MOST_WAITING_SHOWN, ...FROM_THE_FIRST]
+  const values = [workspaceId, ...ofInbox, bucketMs, buckets]
+  const [, rows] = await scopedQueries<OverviewRead & pg.QueryResultRow>(
+    pool,
+    'baton.workspace_id',
+    String(workspaceId),
+    [BY_KEYS, { ...OVERVIEW, values }],
+  )
+  return rows![0]!
+}

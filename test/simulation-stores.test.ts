@@ -1,4 +1,0 @@
-import { simulateOnStores } from './simulation/on-stores.ts'
-
-/** A few runs on each; test/long/simulation-stores.test.ts has more. */
-simulateOnStores(3)
