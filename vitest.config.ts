@@ -7,16 +7,21 @@ import { COMPILED, compiledSources } from './test/support/compiled-sources.ts'
  * threads they run in, and modules are loaded once.
  */
 const PURE = [
-  'test/adapters-{parsers,registry}.test.ts',
-  'test/{combiner,commit-waiters,kernel-step}.test.ts',
-  'test/{config,executor-excerpt}.test.ts',
-  'test/core*.test.ts',
-  'test/{bench-report,docs,documents,event-payloads,tidy,told,ttl-cache}.test.ts',
+  'test/adapters/{parsers,registry}.test.ts',
+  'test/{docs/{bench-report,docs},documents/documents,tidy/tidy}.test.ts',
+  'test/executor/excerpt.test.ts',
+  'test/kernel/{combiner,commit-waiters,leader-lease,plain-kinds,step,ttl-cache}.test.ts',
+  'test/kinds/{event-filter,event-payloads,log}.test.ts',
+  'test/kinds/*/rules*.test.ts',
+  'test/kinds/mission/plan/!(http*).test.ts',
+  'test/kinds/run/log-search.test.ts',
   'test/logs/settings.test.ts',
-  'test/plans-*.test.ts',
-  'test/{transcript-*,run-log-search}.test.ts',
-  'test/simulation{,-runs,-missions,-later}.test.ts',
+  'test/pure/*.test.ts',
   'test/queue/work-loop.test.ts',
+  'test/simulation/{simulation,runs,missions,later}.test.ts',
+  'test/start/config.test.ts',
+  'test/transcript/*.test.ts',
+  'test/views/timeline.test.ts',
 ]
 
 /**
@@ -24,13 +29,13 @@ const PURE = [
  * files that change the clock or the timers of their process, in which the server of other files would stop.
  */
 const ALONE = [
-  'test/postgres-{distribution,refusals}.test.ts',
-  'test/{postgres-event-writer,upkeep-rest,wakeups-limits}.test.ts',
+  'test/postgres/{distribution,event-writer,refusals}.test.ts',
+  'test/{upkeep/rest,kinds/run/wakeups-limits}.test.ts',
 ]
 
 /** Short files that take long. They start first, so that the run does not wait for them at the end. */
 const SLOW =
-  /\/(crash|demo|start|http-bad-input|((around-)?missions|routines|runs|recovery)-restart|recovery-(load|leaders|database)|runs-(acceptance|crash|every-node|outcomes|plans|questions|shutdown)|simulation-stores|leadership-processes|simulation(-runs|-missions|-later)?|postgres-distribution|browser\/(pages|states))\.test\.ts$/
+  /\/(recovery\/\w+|kinds\/demo\/demo|start\/start|server\/bad-input|kinds\/(mission|routine|run)\/restart(-around)?|kinds\/mission\/runs-plans|kinds\/run\/(acceptance|crash|every-node|outcomes|questions|shutdown)|simulation\/\w+|upkeep\/leadership-processes|postgres\/distribution|browser\/(pages|states))\.test\.ts$/
 
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -62,8 +67,8 @@ export default defineConfig({
         test: {
           ...COMMON,
           name: 'real',
-          include: ['test/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...PURE, ...ALONE],
+          include: ['test/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, 'test/long/**', ...PURE, ...ALONE],
           // Real servers, real signals: in processes. They share a server where a workspace of their own is enough.
           pool: 'forks',
           isolate: false,

@@ -5,7 +5,7 @@ import { alone } from './lock.mjs'
 import { inRoot } from './root.mjs'
 import { runNode, runTool } from './run-tool.mjs'
 
-const FOLDERS = ['src', 'bench', 'test/simulation', 'test/support', 'scripts']
+const FOLDERS = ['src', 'stores', 'bench', 'test/simulation', 'test/support', 'scripts']
 
 /** What is built, from what, and where that is recorded. Neither is built again because the other changed. */
 const SERVER = {
@@ -20,7 +20,9 @@ const APP = {
       'web/src',
       'web/vite.config.ts',
       'src/client',
-      'src/core',
+      'src/pure',
+      'src/kinds',
+      'src/views',
       'src/transcript',
       'package.json',
       'package-lock.json',

@@ -10,7 +10,7 @@ function program(): string {
   const page = readFileSync(join(import.meta.dirname, '../../docs/client.md'), 'utf8')
   const blocks = [...page.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code!)
   expect(blocks.length).toBeGreaterThan(3)
-  return blocks.join('\n').replace("'baton/client'", "'../src/client/client.ts'")
+  return blocks.join('\n').replace("'baton/client'", "'../../src/client/client.ts'")
 }
 
 test('every example of docs/client.md does what it says', async () => {

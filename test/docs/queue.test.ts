@@ -15,7 +15,7 @@ function program(): string {
   const code = blocks.join('\n')
   const imports = [...code.matchAll(/^import .* from 'baton'$/gm)].map(([line]) => line)
   const rest = code.replace(/^import .* from 'baton'$/gm, '')
-  return [...imports, rest].join('\n').replaceAll("'baton'", "'../src/queue/queue.ts'")
+  return [...imports, rest].join('\n').replaceAll("'baton'", "'../../src/queue/queue.ts'")
 }
 
 async function runOn(url: string): Promise<string[]> {

@@ -5,17 +5,19 @@ import type { Endpoint } from '../../src/pure/endpoint.ts'
 import { routesOf } from '../support/http-routes.ts'
 import { useServer } from '../support/http-workspace.ts'
 
-/** Endpoints are values in src/core/api. A route without one would be unknown to clients. */
+/** Endpoints are values in the files called api of kinds and views. A route without one would be unknown to clients. */
 
 const { served } = useServer()
-const folder = join(import.meta.dirname, '../../src/core/api')
-const files = readdirSync(folder).filter((name) => !['all.ts', 'endpoint.ts', 'paging.ts'].includes(name))
+const source = join(import.meta.dirname, '../../src')
+const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((path) =>
+  /^(kinds|views)\/[^/]+\/(api(\/[^/]+)?|streams)\.ts$/.test(path),
+)
 
 const isEndpoint = (value: unknown): value is Endpoint =>
   typeof value === 'object' && value !== null && 'method' in value && 'path' in value
 
 async function endpoints(): Promise<string[]> {
-  const modules = await Promise.all(files.map((name) => import(/* @vite-ignore */ `../src/core/api/${name}`)))
+  const modules = await Promise.all(files.map((path) => import(/* @vite-ignore */ `../../src/${path}`)))
   return modules
     .flatMap((module) => Object.values(module).filter(isEndpoint))
     .map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`)
@@ -28,6 +30,7 @@ test('every route of the server is an endpoint, and every endpoint a route', asy
 })
 
 test('every file of endpoints is in the type that clients use', () => {
-  const all = readFileSync(join(folder, 'all.ts'), 'utf8')
-  expect(files.filter((name) => !all.includes(`typeof import('./${name}')`))).toEqual([])
+  const all = readFileSync(join(source, 'kinds/api.ts'), 'utf8')
+  const named = (path: string) => path.replace(/^kinds\//, './').replace(/^views\//, '../views/')
+  expect(files.filter((path) => !all.includes(`typeof import('${named(path)}')`))).toEqual([])
 })

@@ -55,13 +55,13 @@ const payloadOf = (type: EventType, all: boolean, text = 'some words') =>
 const PROSE = ['title', 'name', 'reason', 'because', 'error', 'comment', 'verdict', 'step', 'preview']
 
 test('each type is stated in one file of events, and every file is in the catalogue', () => {
-  const folder = join(import.meta.dirname, '../../src/core/events')
-  const stated = readdirSync(folder).flatMap((name) =>
-    [
-      ...readFileSync(join(folder, name), 'utf8').matchAll(
-        /^ {2}(\w+): \w+\.(debug|info|warn|error|critical)\(/gm,
-      ),
-    ].map(([, type]) => type),
+  const source = join(import.meta.dirname, '../../src')
+  const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    /^(kinds|views)\/[^/]+\/events\.ts$/.test(path),
+  )
+  const entry = /^ {2}(\w+): \w+\.(debug|info|warn|error|critical)\(/gm
+  const stated = files.flatMap((path) =>
+    [...readFileSync(join(source, path), 'utf8').matchAll(entry)].map(([, type]) => type),
   )
   expect(stated.sort()).toEqual([...eventTypes].sort())
 })

@@ -237,11 +237,11 @@ test('an event is not committed when its change fails', async () => {
 })
 
 test('the log has one writer', () => {
-  const folder = 'src/store/postgres'
+  const folder = 'src'
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
     file.endsWith('.ts'),
   )
   const written = (how: RegExp) => files.filter((file) => how.test(readFileSync(`${folder}/${file}`, 'utf8')))
-  expect(written(/sql\.appendEvents/)).toEqual(['kernel/event-writer.ts'])
-  expect(written(/insert into events\b/)).toEqual(['kernel/statements.ts'])
+  expect(written(/sql\.appendEvents/)).toEqual(['postgres/statements/event-writer.ts'])
+  expect(written(/insert into events\b/)).toEqual(['postgres/statements/statements.ts'])
 })

@@ -4,7 +4,7 @@ import type { Plugin } from 'vitest/config'
 
 const root = resolve(import.meta.dirname, '../..')
 /** What tests import from here they get compiled. */
-const FOLDERS = ['src', 'test/simulation'].map((folder) => join(root, folder) + sep)
+const FOLDERS = ['src', 'stores', 'test/simulation'].map((folder) => join(root, folder) + sep)
 /** Loaded by Node itself, not by vite. */
 export const COMPILED = new RegExp(`^${join(root, 'dist')}/`)
 

@@ -1,6 +1,7 @@
 import { dirname, join, normalize } from 'node:path'
 import { RUN_STATES, WAKEUP_STATES } from '../../src/kinds/run/states.ts'
 import { shortestCycles } from '../../src/pure/graph.ts'
+import { KIND_USES, kindOf, roomOf, USES } from './rooms.ts'
 import { dissect, functionsOf, importsAtRunTime, importsOf, lineAt } from './source.ts'
 
 /** A file's path in the repository, with its text. */
@@ -10,61 +11,20 @@ type Rule = (files: Files) => string[]
 
 const overSource = (files: Files, check: (path: string, text: string) => string[]) =>
   Object.entries(files)
-    .filter(([path]) => /^src\/.*\.ts$/.test(path))
+    .filter(([path]) => /^(src|stores)\/.*\.ts$/.test(path))
     .flatMap(([path, text]) => check(path, text))
-
-/** Which folders a folder may import, beside itself. Files at the top are folders of their own. */
-const USES: Record<string, readonly string[]> = {
-  core: [],
-  store: ['core'],
-  'embedded-postgres': ['core'],
-  kernel: ['core', 'store'],
-  flow: ['core', 'store', 'kernel', 'transcript'],
-  upkeep: ['core', 'store', 'kernel', 'flow'],
-  http: ['core', 'store', 'kernel', 'flow'],
-  queue: ['core', 'store', 'kernel', 'flow', 'upkeep'],
-  executor: ['core', 'store', 'kernel', 'flow', 'adapters', 'logs'],
-  transcript: ['core'],
-  adapters: ['core', 'transcript'],
-  logs: ['core'],
-  client: ['core'],
-  cli: ['client'],
-  mcp: ['client'],
-  'config.ts': ['core'],
-  'first-start.ts': ['core', 'store'],
-  'private-files.ts': ['core'],
-  'start.ts': [
-    'core',
-    'store',
-    'embedded-postgres',
-    'kernel',
-    'flow',
-    'upkeep',
-    'http',
-    'executor',
-    'adapters',
-    'logs',
-    'mcp',
-    'config.ts',
-    'first-start.ts',
-    'private-files.ts',
-  ],
-  'main.ts': ['core', 'config.ts', 'start.ts'],
-}
 
 const RUN_OR_WAKEUP = [...new Set([...RUN_STATES, ...WAKEUP_STATES])].join('|')
 
-/** Outside the core, what a run or a wakeup may do is asked of core/runs/states.ts: a state named elsewhere misses new ones. */
+/** Outside the rules, what a run or a wakeup may do is asked of kinds/run/states.ts: a state named elsewhere misses new ones. */
 export const statesFromTables: Rule = (files) =>
   overSource(files, (path, text) => {
-    if (/^src\/(core|adapters|transcript)\//.test(path)) return []
+    if (['pure', 'rules', 'adapters', 'transcript'].includes(roomOf(path))) return []
     const compared = new RegExp(`\\bstatus [!=]== '(?:${RUN_OR_WAKEUP})'`, 'g')
     return [...text.matchAll(compared)].map(
-      (found) => `${path}:${lineAt(text, found.index)} compares ${found[0]}; ask core/runs/states.ts.`,
+      (found) => `${path}:${lineAt(text, found.index)} compares ${found[0]}; ask kinds/run/states.ts.`,
     )
   })
-
-const roomOf = (path: string) => path.split('/')[1]!
 
 /** Imports go in one direction. */
 export const arrows: Rule = (files) =>
@@ -74,12 +34,49 @@ export const arrows: Rule = (files) =>
     if (!uses)
       return [`${path} is in no folder that the tidy test knows: add to its table what ${room} may import.`]
     return targetsOf(path, text)
-      .filter((target) => !target.startsWith('src/') || ![room, ...uses].includes(roomOf(target)))
+      .filter((target) => ![room, ...uses].includes(roomOf(target)))
       .map((target) => `${path} must not import ${target}: ${room} uses only ${[room, ...uses].join(', ')}.`)
   })
 
-const STORE = /^src\/store\/(postgres|mysql|valkey|memory)\//
-const MAY_OPEN_STORES = ['src/start.ts', 'src/first-start.ts', 'src/queue/open-store.ts']
+/** What a kind stores and does may use other kinds only along one table. Their pure files may know each other. */
+export const arrowsBetweenKinds: Rule = (files) =>
+  overSource(files, (path, text) => {
+    const kind = kindOf(path)
+    if (kind === null) return []
+    const uses = KIND_USES[kind]
+    if (!uses)
+      return [`${path} is of no kind that the tidy test knows: add to its table what ${kind} may use.`]
+    return targetsOf(path, text)
+      .filter((target) => ![kind, ...uses, null].includes(kindOf(target)))
+      .map((target) => `${path} must not import ${target}: ${kind} uses only ${uses.join(', ') || 'itself'}.`)
+  })
+
+/** Kinds, and folders, that use each other. */
+export const cyclesIn = (table: Readonly<Record<string, readonly string[]>>): string[] => {
+  const names = Object.keys(table)
+  const graph = names.map((name) => table[name]!.map((used) => names.indexOf(used)).filter((at) => at >= 0))
+  return shortestCycles(graph).map((cycle) => cycle.map((at) => names[at]).join(' → '))
+}
+
+const MOST_KINDS = 2
+
+/** Kinds are listed once: whoever needs all of them takes that list. */
+export const kindsAreListedOnce: Rule = (files) =>
+  overSource(files, (path, text) => {
+    if (path === 'src/kinds/all.ts') return []
+    const named = targetsOf(path, text).filter((target) => /^src\/kinds\/[^/]+\/kind\.ts$/.test(target))
+    return new Set(named).size > MOST_KINDS
+      ? [`${path} imports ${named.join(', ')}: take the list in src/kinds/all.ts.`]
+      : []
+  })
+
+const STORE = /^(src\/(door\/postgres|memory)|stores)\//
+const MAY_OPEN_STORES = [
+  'src/door/server-store.ts',
+  'src/start.ts',
+  'src/first-start.ts',
+  'src/queue/open-store.ts',
+]
 
 const targetsOf = (path: string, text: string) =>
   importsOf(text).flatMap((name) => (name.startsWith('.') ? targetOf(path, name) : []))
@@ -89,7 +86,7 @@ const targetOf = (path: string, name: string) => normalize(join(dirname(path), n
 /** Everything but the start works with the interfaces of stores, not with one of them. */
 export const storesBehindInterfaces: Rule = (files) =>
   overSource(files, (path, text) => {
-    if (path.startsWith('src/store/') || MAY_OPEN_STORES.includes(path)) return []
+    if (STORE.test(path) || MAY_OPEN_STORES.includes(path)) return []
     return targetsOf(path, text)
       .filter((target) => STORE.test(target))
       .map((target) => `${path} must not import ${target}: use src/kernel/store/store.ts or server-store.ts.`)
@@ -120,7 +117,7 @@ const WEB_USES: Record<string, readonly string[]> = {
   'globals.d.ts': [],
 }
 /** What of the server's sources the app may import. */
-const FOR_THE_APP = /^src\/(client|core|transcript)\//
+const FOR_THE_APP = ['client', 'pure', 'rules', 'transcript']
 
 const overApp = (files: Files, check: (path: string, text: string) => string[]) =>
   Object.entries(files)
@@ -136,7 +133,9 @@ export const webArrows: Rule = (files) =>
     if (!uses)
       return [`${path} is in no room that the tidy test knows: add to its table what ${room} may import.`]
     const isAllowed = (target: string) =>
-      target.startsWith('web/src/') ? [room, ...uses].includes(roomIn(target)) : FOR_THE_APP.test(target)
+      target.startsWith('web/src/')
+        ? [room, ...uses].includes(roomIn(target))
+        : FOR_THE_APP.includes(roomOf(target))
     return targetsOf(path, text)
       .filter((target) => !isAllowed(target))
       .map((target) => `${path} must not import ${target}: ${room} uses only ${[room, ...uses].join(', ')}.`)
@@ -171,7 +170,7 @@ export const coloursAreTokens: Rule = (files) =>
 
 /** No file imports itself by way of others, not even for types. */
 export const noImportCycles: Rule = (files) => {
-  const sources = Object.keys(files).filter((path) => /^(src|web\/src)\/.*\.tsx?$/.test(path))
+  const sources = Object.keys(files).filter((path) => /^(src|stores|web\/src)\/.*\.tsx?$/.test(path))
   const placeOf = new Map(sources.map((path, place) => [path, place]))
   const graph = sources.map((path) =>
     targetsOf(path, files[path]!).flatMap((target) => placeOf.get(target) ?? []),
@@ -231,21 +230,21 @@ const IMPURE: [RegExp, string][] = [
   [/\b(process|globalThis|console|fetch|require)\b(?=[.(])/g, 'reaches outside'],
 ]
 
-const OTHERS_IN_CORE = ['zod', 'yaml']
+const OTHERS_IN_RULES = ['zod', 'yaml']
 
-/** core/ decides: no clock, no randomness, no I/O, and no package but zod and yaml. */
-export const pureCore: Rule = (files) =>
+/** Rules decide: no clock, no randomness, no I/O, and no package but zod and yaml. */
+export const pureRules: Rule = (files) =>
   overSource(files, (path, text) => {
-    if (!path.startsWith('src/core/')) return []
-    const foreign = importsOf(text).filter((name) => !name.startsWith('.') && !OTHERS_IN_CORE.includes(name))
+    if (!['pure', 'rules'].includes(roomOf(path))) return []
+    const foreign = importsOf(text).filter((name) => !name.startsWith('.') && !OTHERS_IN_RULES.includes(name))
     const { code } = dissect(text)
     return [
       ...foreign.map(
-        (name) => `${path} must not import ${name}: core uses only ${OTHERS_IN_CORE.join(' and ')}.`,
+        (name) => `${path} must not import ${name}: rules use only ${OTHERS_IN_RULES.join(' and ')}.`,
       ),
       ...IMPURE.flatMap(([pattern, does]) =>
         [...code.matchAll(pattern)].map(
-          (match) => `${path}:${lineAt(text, match.index)} ${does} (${match[0]}): core is pure.`,
+          (match) => `${path}:${lineAt(text, match.index)} ${does} (${match[0]}): rules are pure.`,
         ),
       ),
     ]
@@ -266,16 +265,16 @@ const SQL = new RegExp(
   'i',
 )
 
-/** SQL is in one folder. */
-export const sqlInStore: Rule = (files) =>
+/** SQL is in files and folders called postgres, and in the stores on other databases. */
+export const sqlInPlace: Rule = (files) =>
   overSource(files, (path, text) =>
-    /^src\/(store|embedded-postgres)\//.test(path)
+    /^stores\/|^src\/embedded-postgres\/|\/postgres(\.ts$|\/)/.test(path)
       ? []
       : dissect(text)
           .strings.filter((string) => SQL.test(string.text))
           .map(
             ({ line, text: sql }) =>
-              `${path}:${line} has SQL ("${sql.trim().slice(0, 40)}"): it belongs into src/store.`,
+              `${path}:${line} has SQL ("${sql.trim().slice(0, 40)}"): it belongs into a file called postgres.ts.`,
           ),
   )
 
@@ -300,7 +299,7 @@ const LONGEST_COMPONENT = 100
 /** A long file holds more than one idea, a long function more than one step. */
 export const small: Rule = (files) =>
   Object.entries(files)
-    .filter(([path]) => /^(src|scripts|web\/src)\/.*\.(tsx?|mjs)$/.test(path))
+    .filter(([path]) => /^(src|stores|scripts|web\/src)\/.*\.(tsx?|mjs)$/.test(path))
     .flatMap(([path, text]) => {
       const lines = text.split('\n').length - 1
       const longest = path.endsWith('.tsx') ? LONGEST_COMPONENT : LONGEST_FUNCTION

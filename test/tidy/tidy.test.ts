@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { KIND_USES, USES } from './rooms.ts'
 import * as rules from './rules.ts'
 import { dissect, functionsOf, importsOf } from './source.ts'
 
@@ -28,22 +29,56 @@ describe('folders import each other in one direction', () => {
   test('in our sources', () => {
     expect(Object.keys(files).filter((path) => path.startsWith('src/')).length).toBeGreaterThan(40)
     expect(rules.arrows(files)).toEqual([])
+    expect(rules.cyclesIn(USES)).toEqual([])
   })
 
   test('and the rule finds violations', () => {
-    bites(rules.arrows(source('src/core/a.ts', `import { b } from '../store/b.ts'`)))
-    bites(rules.arrows(source('src/core/a.ts', `import type { b } from '../store/b.ts'`)))
-    bites(rules.arrows(source('src/store/deep/a.ts', `export * from '../../flow/b.ts'`)))
-    bites(rules.arrows(source('src/flow/a.ts', `const b = await import('../http/b.ts')`)))
-    bites(rules.arrows(source('src/flow/a.ts', `import '../upkeep/b.ts'`)))
-    bites(rules.arrows(source('src/http/a.ts', `import {`, `  b,`, `} from '../upkeep/b.ts'`)))
-    bites(rules.arrows(source('src/flow/a.ts', `import b from '../../test/b.ts'`)))
-    bites(rules.arrows(source('src/flow/a.ts', `import b from '../start.ts'`)))
-    bites(rules.arrows(source('src/attic/a.ts', ``)))
-    bites(
-      rules.arrows(source('src/http/a.ts', `import b from '../flow/b.ts'`, `// from '../upkeep/b.ts'`)),
-      0,
-    )
+    const imports = (path: string, ...lines: string[]) => rules.arrows(source(path, ...lines))
+    bites(imports('src/pure/a.ts', `import { b } from '../kernel/b.ts'`))
+    bites(imports('src/kinds/task/rules/a.ts', `import type { b } from '../acts/b.ts'`))
+    bites(imports('src/kinds/task/record.ts', `import type { b } from './postgres.ts'`))
+    bites(imports('src/kernel/deep/a.ts', `export * from '../../kinds/task/acts.ts'`))
+    bites(imports('src/views/board/acts.ts', `const b = await import('../../server/b.ts')`))
+    bites(imports('src/kinds/task/acts/a.ts', `import '../../../upkeep/b.ts'`))
+    bites(imports('src/server/a.ts', `import {`, `  b,`, `} from '../upkeep/b.ts'`))
+    bites(imports('src/kernel/a.ts', `import b from '../../test/b.ts'`))
+    bites(imports('src/kernel/a.ts', `import b from '../start.ts'`))
+    bites(imports('stores/valkey/a.ts', `import b from '../../src/door/b.ts'`))
+    bites(imports('src/attic/a.ts', ``))
+    bites(imports('src/server/a.ts', `import b from '../kinds/task/acts.ts'`, `// from '../upkeep/b.ts'`), 0)
+    bites(rules.cyclesIn({ a: ['b'], b: ['a'], c: ['a'] }))
+  })
+})
+
+describe('what kinds store and do uses other kinds in one direction', () => {
+  test('in our sources', () => {
+    expect(rules.arrowsBetweenKinds(files)).toEqual([])
+    expect(rules.cyclesIn(KIND_USES)).toEqual([])
+  })
+
+  test('and the rule finds violations', () => {
+    const imports = (path: string, target: string) =>
+      rules.arrowsBetweenKinds(source(path, `import { b } from '${target}'`))
+    bites(imports('src/kinds/task/acts.ts', '../mission/acts/b.ts'))
+    bites(imports('src/kinds/task/postgres/a.ts', '../../mission/postgres.ts'))
+    bites(imports('src/kinds/attic/acts.ts', './postgres.ts'))
+    bites(imports('src/kinds/mission/acts/a.ts', '../../task/acts.ts'), 0)
+    bites(imports('src/kinds/task/acts.ts', '../mission/rules/b.ts'), 0)
+    bites(imports('src/kinds/task/rules/a.ts', '../../mission/record.ts'), 0)
+  })
+})
+
+describe('kinds are listed in one file', () => {
+  test('in our sources', () => expect(rules.kindsAreListedOnce(files)).toEqual([]))
+
+  test('and the rule finds violations', () => {
+    const kinds = (path: string, ...names: string[]) =>
+      rules.kindsAreListedOnce(
+        source(path, ...names.map((name) => `import { ${name} } from '../kinds/${name}/kind.ts'`)),
+      )
+    bites(kinds('src/kernel/a.ts', 'agent', 'mission', 'routine'))
+    bites(kinds('src/kernel/a.ts', 'agent', 'mission'), 0)
+    bites(kinds('src/kinds/all.ts', 'agent', 'mission', 'routine'), 0)
   })
 })
 
@@ -51,19 +86,12 @@ describe('only the start and the opener of queues import a store', () => {
   test('in our sources', () => expect(rules.storesBehindInterfaces(files)).toEqual([]))
 
   test('and the rule finds violations', () => {
-    const imports = (path: string) => source(path, `import { a } from '../store/postgres/store.ts'`)
-    bites(rules.storesBehindInterfaces(imports('src/flow/a.ts')))
-    bites(
-      rules.storesBehindInterfaces(source('src/flow/a.ts', `import type { a } from '../store/mysql/a.ts'`)),
-    )
-    bites(
-      rules.storesBehindInterfaces(source('src/start.ts', `import { a } from './store/postgres/store.ts'`)),
-      0,
-    )
-    bites(
-      rules.storesBehindInterfaces(source('src/flow/a.ts', `import { a } from '../store/server-store.ts'`)),
-      0,
-    )
+    const imports = (path: string, target: string) =>
+      rules.storesBehindInterfaces(source(path, `import type { a } from '${target}'`))
+    bites(imports('src/kernel/a.ts', '../door/postgres/store.ts'))
+    bites(imports('src/kernel/a.ts', '../../stores/mysql/store.ts'))
+    bites(imports('src/start.ts', './door/postgres/store.ts'), 0)
+    bites(imports('src/upkeep/a.ts', '../door/server-store.ts'), 0)
   })
 })
 
@@ -81,8 +109,8 @@ describe('rooms of the web app import each other in one direction', () => {
     bites(web('live/a.ts', '../parts/b.tsx'))
     bites(web('pages/board/a.tsx', '../../shell/b.tsx'))
     bites(web('attic/a.ts', './b.ts'))
-    bites(web('live/a.ts', '../../../src/flow/b.ts'))
-    bites(web('live/a.ts', '../../../src/core/b.ts'), 0)
+    bites(web('live/a.ts', '../../../src/kinds/task/acts.ts'))
+    bites(web('live/a.ts', '../../../src/kinds/task/rules/b.ts'), 0)
     bites(web('pages/board/a.tsx', '../../parts/b.tsx'), 0)
     bites(web('things/task/a.tsx', '../../pages/board/b.tsx'))
   })
@@ -115,9 +143,9 @@ describe('files do not import each other in cycles', () => {
   test('in our sources', () => expect(rules.noImportCycles(files)).toEqual([]))
 
   test('and the rule finds violations', () => {
-    const a = source('src/core/a.ts', `import type { B } from './b.ts'`)
-    bites(rules.noImportCycles({ ...a, ...source('src/core/b.ts', `export * from './a.ts'`) }))
-    bites(rules.noImportCycles({ ...a, ...source('src/core/b.ts', `export type B = 1`) }), 0)
+    const a = source('src/pure/a.ts', `import type { B } from './b.ts'`)
+    bites(rules.noImportCycles({ ...a, ...source('src/pure/b.ts', `export * from './a.ts'`) }))
+    bites(rules.noImportCycles({ ...a, ...source('src/pure/b.ts', `export type B = 1`) }), 0)
   })
 })
 
@@ -129,32 +157,35 @@ describe('clients load no shapes', () => {
 
   test('and the rule finds violations', () => {
     const shapes = {
-      ...source('src/core/shapes/a.ts', `import { z } from 'zod'`),
-      ...source('src/core/b.ts', `export { a } from './shapes/a.ts'`),
-      ...source('src/core/c.ts', `import type { a } from './shapes/a.ts'`),
+      ...source('src/pure/shapes/a.ts', `import { z } from 'zod'`),
+      ...source('src/pure/b.ts', `export { a } from './shapes/a.ts'`),
+      ...source('src/pure/c.ts', `import type { a } from './shapes/a.ts'`),
     }
     const loads = (path: string, ...lines: string[]) =>
       rules.noShapesInClients({ ...shapes, ...source(path, ...lines) })
-    bites(loads('src/client/d.ts', `import { a } from '../core/shapes/a.ts'`))
-    bites(loads('src/client/d.ts', `import { type A } from '../core/b.ts'`))
-    bites(loads('web/src/d.tsx', `import { z } from 'zod'`, `import { a } from '../../src/core/b.ts'`), 2)
-    bites(loads('web/src/d.ts', `const a = await import('../../src/core/b.ts')`))
-    bites(loads('web/src/d.ts', `import type { z } from 'zod'`, `import { c } from '../../src/core/c.ts'`), 0)
-    bites(loads('src/client/d.ts', `import type {`, `  A,`, `} from '../core/shapes/a.ts'`), 0)
-    bites(loads('src/client/d.ts', `export type * from '../core/b.ts'`), 0)
-    bites(loads('src/client/d.ts', `type A = typeof import('../core/b.ts')`), 0)
-    bites(loads('src/http/d.ts', `import { a } from '../core/shapes/a.ts'`), 0)
+    bites(loads('src/client/d.ts', `import { a } from '../pure/shapes/a.ts'`))
+    bites(loads('src/client/d.ts', `import { type A } from '../pure/b.ts'`))
+    bites(loads('web/src/d.tsx', `import { z } from 'zod'`, `import { a } from '../../src/pure/b.ts'`), 2)
+    bites(loads('web/src/d.ts', `const a = await import('../../src/pure/b.ts')`))
+    bites(loads('web/src/d.ts', `import type { z } from 'zod'`, `import { c } from '../../src/pure/c.ts'`), 0)
+    bites(loads('src/client/d.ts', `import type {`, `  A,`, `} from '../pure/shapes/a.ts'`), 0)
+    bites(loads('src/client/d.ts', `export type * from '../pure/b.ts'`), 0)
+    bites(loads('src/client/d.ts', `type A = typeof import('../pure/b.ts')`), 0)
+    bites(loads('src/server/d.ts', `import { a } from '../pure/shapes/a.ts'`), 0)
   })
 })
 
-describe('states of runs and wakeups are named in the core only', () => {
+describe('states of runs and wakeups are named in the rules only', () => {
   test('in our sources', () => expect(rules.statesFromTables(files)).toEqual([]))
 
   test('and the rule finds violations', () => {
-    bites(rules.statesFromTables(source('src/flow/a.ts', `if (run.status === 'queued') start()`)))
-    bites(rules.statesFromTables(source('src/store/a.ts', `const isIdle = wakeup?.status !== 'claimed'`)))
-    bites(rules.statesFromTables(source('src/core/runs/a.ts', `if (run.status === 'queued') start()`)), 0)
-    bites(rules.statesFromTables(source('src/flow/a.ts', `if (isLive(run.status)) stop()`)), 0)
+    bites(rules.statesFromTables(source('src/kernel/a.ts', `if (run.status === 'queued') start()`)))
+    bites(rules.statesFromTables(source('src/postgres/a.ts', `const isIdle = wakeup?.status !== 'claimed'`)))
+    bites(
+      rules.statesFromTables(source('src/kinds/run/rules/a.ts', `if (run.status === 'queued') start()`)),
+      0,
+    )
+    bites(rules.statesFromTables(source('src/kernel/a.ts', `if (isLive(run.status)) stop()`)), 0)
   })
 })
 
@@ -165,11 +196,11 @@ describe('the walks of ARCHITECTURE.md are short and name files that exist', () 
     bites(rules.walksAreShort({ 'ARCHITECTURE.md': '## A claim, file by file\n`src/a.ts`\n' }), 3))
 })
 
-describe('the core is pure', () => {
-  test('in our sources', () => expect(rules.pureCore(files)).toEqual([]))
+describe('rules are pure', () => {
+  test('in our sources', () => expect(rules.pureRules(files)).toEqual([]))
 
   test('and the rule finds violations', () => {
-    const core = (...lines: string[]) => rules.pureCore(source('src/core/a.ts', ...lines))
+    const core = (...lines: string[]) => rules.pureRules(source('src/kinds/task/rules/a.ts', ...lines))
     bites(core(`import { join } from 'node:path'`))
     bites(core(`import pg from 'pg'`))
     bites(core(`import { z } from 'zod'`, `import { Parser } from 'yaml'`), 0)
@@ -186,15 +217,17 @@ describe('the core is pure', () => {
     bites(core(`const text = \`at \${Date.now()}\``))
     bites(core(`import { z } from 'zod'`, `const text = new Date(ms).toISOString() // never Date.now()`), 0)
     bites(core(`const state = 'await' + "async"`, `/* process.env */`), 0)
-    bites(rules.pureCore(source('src/store/a.ts', `const now = Date.now()`)), 0)
+    bites(rules.pureRules(source('src/kinds/task/acts.ts', `const now = Date.now()`)), 0)
+    bites(rules.pureRules(source('src/pure/a.ts', `const now = Date.now()`)))
+    bites(rules.pureRules(source('src/kinds/task/shapes.ts', `const now = Date.now()`)))
   })
 })
 
-describe('SQL is only in src/store and src/embedded-postgres', () => {
-  test('in our sources', () => expect(rules.sqlInStore(files)).toEqual([]))
+describe('SQL is only in files and folders called postgres', () => {
+  test('in our sources', () => expect(rules.sqlInPlace(files)).toEqual([]))
 
   test('and the rule finds violations', () => {
-    const sql = (line: string, path = 'src/http/a.ts') => rules.sqlInStore(source(path, line))
+    const sql = (line: string, path = 'src/server/a.ts') => rules.sqlInPlace(source(path, line))
     bites(sql(`pool.query('select 1')`))
     bites(sql(`pool.query(\`select title from tasks where id = \${id}\`)`))
     bites(sql('pool.query(`\n  SELECT * FROM tasks`)'))
@@ -206,7 +239,10 @@ describe('SQL is only in src/store and src/embedded-postgres', () => {
     bites(sql(`pool.query('create table a (b int)')`))
     bites(sql('pool.query(`with a as (select 1) select 2`)'))
     bites(sql(`pool.query('commit')`))
-    bites(sql(`pool.query('select 1')`, 'src/store/a.ts'), 0)
+    bites(sql(`pool.query('select 1')`, 'src/kinds/task/acts.ts'))
+    bites(sql(`pool.query('select 1')`, 'src/kinds/task/postgres.ts'), 0)
+    bites(sql(`pool.query('select 1')`, 'src/kinds/task/postgres/a.ts'), 0)
+    bites(sql(`pool.query('select 1')`, 'src/postgres/deep/a.ts'), 0)
     bites(sql(`summary('Create a task, select an agent, update what it says or delete from the board')`), 0)
     bites(sql(`// pool.query('select 1')`), 0)
   })
@@ -216,7 +252,8 @@ describe('only the entry point reads the environment', () => {
   test('in our sources', () => expect(rules.environmentInMain(files)).toEqual([]))
 
   test('and the rule finds violations', () => {
-    const environment = (line: string, path = 'src/flow/a.ts') => rules.environmentInMain(source(path, line))
+    const environment = (line: string, path = 'src/kernel/a.ts') =>
+      rules.environmentInMain(source(path, line))
     bites(environment(`const port = process.env.PORT`))
     bites(environment(`const { env } = process`))
     bites(environment(`const port = process['env'].PORT`))
@@ -231,7 +268,7 @@ describe('files and functions are small', () => {
 
   test('and the rule finds violations', () => {
     const lines = (count: number) => Array.from({ length: count }, (_, i) => `  a(${i})`)
-    const small = (...text: string[]) => rules.small(source('src/flow/a.ts', ...text))
+    const small = (...text: string[]) => rules.small(source('src/kernel/a.ts', ...text))
     bites(small(...lines(401)))
     bites(small(...lines(400)), 0)
     bites(small('function a() {', ...lines(69), '}'))
@@ -319,15 +356,15 @@ describe('the map in ARCHITECTURE.md names every folder', () => {
   test('if there is one', () => expect(rules.roomsAreOnTheMap(files)).toEqual([]))
 
   test('and the rule finds violations', () => {
-    const cluster = { 'src/core/a.ts': '', 'src/flow/a.ts': '', 'src/main.ts': '' }
+    const cluster = { 'src/pure/a.ts': '', 'src/kernel/a.ts': '', 'src/main.ts': '' }
     bites(
       rules.roomsAreOnTheMap({
         ...cluster,
-        'ARCHITECTURE.md': '`src/core/` holds the rules; the flow is elsewhere.',
+        'ARCHITECTURE.md': '`src/pure/` holds the words; the kernel is elsewhere.',
       }),
     )
     bites(
-      rules.roomsAreOnTheMap({ ...cluster, 'ARCHITECTURE.md': '```\n  core/  rules\n  flow/  steps\n```' }),
+      rules.roomsAreOnTheMap({ ...cluster, 'ARCHITECTURE.md': '```\n  pure/  words\n  kernel/  steps\n```' }),
       0,
     )
   })

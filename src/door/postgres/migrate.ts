@@ -26,7 +26,7 @@ const MIGRATIONS_FOLDER = join(packageRoot(), 'src/postgres/schema/migrations')
 function packageRoot(): string {
   const here = dirname(fileURLToPath(import.meta.url))
   // As a source, compiled, or joined with the whole server into one file.
-  return here.replace(/[/\\]dist[/\\]server$|([/\\]dist)?[/\\]src[/\\]store[/\\]postgres[/\\]schema$/, '')
+  return here.replace(/[/\\]dist[/\\]server$|([/\\]dist)?[/\\]src[/\\]door[/\\]postgres$/, '')
 }
 
 export function readMigrations(folder = MIGRATIONS_FOLDER): Migration[] {

@@ -43,9 +43,9 @@ async function checkGivenPlan(value: unknown): Promise<PlanReading<'mission'>> {
 const WORKER = join(
   dirname(fileURLToPath(import.meta.url)).replace(
     /([/\\])dist[/\\]server$/,
-    '$1dist$1src$1flow$1plan-reading',
+    '$1dist$1src$1kinds$1project$1acts',
   ),
-  'worker.js',
+  'plan-worker.js',
 )
 
 interface Waiting {

@@ -1,0 +1,95 @@
+/** The rooms of the house, and which of them a room may import. */
+
+const PLAIN = ['pure', 'rules'] as const
+const STORING = [...PLAIN, 'kernel', 'postgres'] as const
+const ACTING = [...PLAIN, 'kernel', 'door', 'acts'] as const
+
+/**
+ * Which rooms a room may import, beside itself, lowest first. A room is a folder of src with its subfolders; files at the top are
+ * rooms of their own. Kinds and views are three rooms by the names of their files: `rules` (all that is pure), `stored` (postgres,
+ * memory) and `acts` (acts, upkeep).
+ */
+export const USES: Readonly<Record<string, readonly string[]>> = {
+  pure: [],
+  rules: ['pure'],
+  transcript: PLAIN,
+  client: PLAIN,
+  adapters: [...PLAIN, 'transcript'],
+  logs: PLAIN,
+  'embedded-postgres': PLAIN,
+  kernel: PLAIN,
+  postgres: [...PLAIN, 'kernel'],
+  stored: STORING,
+  memory: [...PLAIN, 'kernel'],
+  stores: [...PLAIN, 'kernel'],
+  door: [...STORING, 'stored'],
+  acts: [...PLAIN, 'kernel', 'door', 'transcript'],
+  upkeep: ACTING,
+  executor: [...ACTING, 'adapters', 'logs'],
+  server: [...ACTING, 'transcript'],
+  queue: [...ACTING, 'upkeep', 'memory', 'stores'],
+  'config.ts': PLAIN,
+  'first-start.ts': [...PLAIN, 'kernel', 'door', 'stored'],
+  'private-files.ts': PLAIN,
+  'start.ts': [
+    ...ACTING,
+    'postgres',
+    'embedded-postgres',
+    'upkeep',
+    'server',
+    'executor',
+    'adapters',
+    'logs',
+    'config.ts',
+    'first-start.ts',
+    'private-files.ts',
+  ],
+  'main.ts': [...PLAIN, 'config.ts', 'start.ts'],
+}
+
+/** Which kinds and views a kind or view may use in what it stores and does, beside itself. */
+export const KIND_USES: Readonly<Record<string, readonly string[]>> = {
+  key: [],
+  workspace: ['key'],
+  'sign-in': ['key'],
+  project: [],
+  task: ['project', 'workspace'],
+  session: ['project', 'task'],
+  agent: ['task', 'workspace'],
+  mission: ['agent', 'project', 'task'],
+  run: ['agent', 'mission', 'task'],
+  verification: ['agent', 'mission', 'project', 'task'],
+  comment: ['mission', 'task'],
+  report: ['mission', 'task'],
+  routine: ['mission', 'project', 'task'],
+  alert: ['agent', 'task'],
+  demo: ['agent', 'mission'],
+  timeline: [],
+  board: ['project', 'task'],
+  logs: ['task'],
+  events: ['logs', 'mission', 'task'],
+  inbox: ['agent', 'alert', 'mission', 'task'],
+  insight: ['agent', 'board', 'logs'],
+  overview: ['agent', 'board', 'inbox', 'insight', 'mission'],
+  coordinator: ['workspace'],
+  onboarding: ['agent', 'demo'],
+}
+
+const IN_A_KIND = /^src\/(?:kinds|views)\/([^/]+)\/([^/.]+)/
+const LAYERS: Readonly<Record<string, string>> = {
+  postgres: 'stored',
+  memory: 'stored',
+  acts: 'acts',
+  upkeep: 'acts',
+}
+
+export function roomOf(path: string): string {
+  const [top, folder = ''] = path.split('/')
+  if (top !== 'src') return top!
+  if (folder !== 'kinds' && folder !== 'views') return folder
+  return LAYERS[IN_A_KIND.exec(path)?.[2] ?? ''] ?? 'rules'
+}
+
+/** The kind whose store or acts a file belongs to; null: a file that is pure, or of no kind. */
+export const kindOf = (path: string): string | null =>
+  ['stored', 'acts'].includes(roomOf(path)) ? IN_A_KIND.exec(path)![1]! : null
