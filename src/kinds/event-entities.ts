@@ -5,7 +5,11 @@ import { type EventType, eventTypes } from './events.ts'
 
 export type EntityType = NonNullable<(typeof CATALOGUE)[EventType]['about']['entity']>
 
-const subjectOf = (type: EventType) => CATALOGUE[type].about
+type Subject = (typeof CATALOGUE)[EventType]['about']
+const UNKNOWN: Subject = { entity: null }
+
+/** Nodes of a newer version may have written types that this one does not know. */
+const subjectOf = (type: EventType): Subject => CATALOGUE[type]?.about ?? UNKNOWN
 const SUBJECTS = eventTypes.map(subjectOf)
 
 export const ENTITY_TYPES = [...new Set(SUBJECTS.flatMap(({ entity }) => entity ?? []))]

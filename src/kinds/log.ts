@@ -17,8 +17,11 @@ type LoggedEvent = Pick<StoredEvent, 'type' | 'payload'>
 
 const isLevel = (level: unknown): level is LogLevel => (LOG_LEVELS as readonly unknown[]).includes(level)
 
+/** Undefined: a node of a newer version wrote it. */
+const known = (type: EventType): EventSpec | undefined => CATALOGUE[type]
+
 export function levelOf({ type, payload }: LoggedEvent): LogLevel {
-  return type === 'task_logged' && isLevel(payload.level) ? payload.level : CATALOGUE[type].level
+  return type === 'task_logged' && isLevel(payload.level) ? payload.level : (known(type)?.level ?? 'INFO')
 }
 
 /** The types whose events have one of these levels. Lines of holders are not among them: they have any level. */
@@ -50,9 +53,10 @@ export const isNameOfBaton = (name: string) => OWN_WORDS.has(firstWord(name))
 
 /** What happened, in a sentence. For an event of another version with a different payload, its name. */
 export function messageOf({ type, payload }: LoggedEvent): string {
-  const spec: EventSpec = CATALOGUE[type]
-  const parsed = spec.payload.safeParse(payload)
-  if (!parsed.success) return `${type.replaceAll('_', ' ').replace(/^./, (letter) => letter.toUpperCase())}.`
+  const spec = known(type)
+  const parsed = spec?.payload.safeParse(payload)
+  if (!spec || !parsed?.success)
+    return `${type.replaceAll('_', ' ').replace(/^./, (letter) => letter.toUpperCase())}.`
   // A question that ends a sentence ends it.
   return spec.sentence(parsed.data).replace(/([?!])\.$/, '$1')
 }

@@ -23,7 +23,8 @@ const event = (type: string, more: Partial<LiveEvent> = {}) => {
     ...more,
   }
   const { type: entityType, id: entityId } = entityOf(shown)
-  return { ...shown, entityType, entityId } as LiveEvent
+  // A server that knows more types than the page says what they are about.
+  return { entityType, entityId, ...shown } as LiveEvent
 }
 
 const notFollowed = (follows: Follows, more: Partial<LiveEvent>) =>
@@ -40,9 +41,13 @@ describe('a page follows', () => {
   })
 
   test('a type of event that it has never heard of', () => {
-    expect(about.task('t')(event('task_landed', OF_TASK))).toBe(true)
-    expect(about.runsOfAgent('dev-1')(event('run_billed', { payload: { agent: 'dev-1' } }))).toBe(true)
-    expect(about.missionItself('m')(event('mission_sealed', { missionId: 'm' }))).toBe(true)
+    expect(about.task('t')(event('task_landed', { ...OF_TASK, entityType: 'task' }))).toBe(true)
+    expect(
+      about.runsOfAgent('dev-1')(event('run_billed', { entityType: 'run', payload: { agent: 'dev-1' } })),
+    ).toBe(true)
+    expect(about.missionItself('m')(event('mission_sealed', { entityType: 'mission', missionId: 'm' }))).toBe(
+      true,
+    )
     expect(about.inbox(event('inbox_moved'))).toBe(true)
   })
 
