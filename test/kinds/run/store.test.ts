@@ -485,6 +485,9 @@ describe.each(kinds)('on %s', (kind) => {
         ...{ pid: 7, pidStarted: '1', bootId: 'b', inputTokens: 4, usageBasis: 'partial' },
         ...{ statusMessage: 'reading', sessionIdAfter: 's' },
       })
+      // A report that has nothing new to say is no error.
+      await here.reports(who, { usage: null, status: null, sessionId: null, flags: [] })
+      expect(await here.run(runId)).toMatchObject({ inputTokens: 4, statusMessage: 'reading' })
       // Without figures of its own, the end keeps those.
       await here.finish(runId)
       expect((await here.state())!.totalInputTokens).toBe(4)

@@ -40,7 +40,8 @@ export const reportRun = ({ runId, agent, taskId }: ReportingRun, said: RunRepor
         const used = { inputTokens, cachedInputTokens, outputTokens, ...spentOnTask(run, others.get(runId)) }
         events.unshift(workspaceEvent('run_usage', { ...who, ...used }, byAgent!))
       }
-      const changes = { ...NOTHING_CHANGED, runs: isRunning ? [{ id: runId, set }] : [], events }
+      const isChanged = isRunning && Object.keys(set).length > 0
+      const changes = { ...NOTHING_CHANGED, runs: isChanged ? [{ id: runId, set }] : [], events }
       return { answer: undefined, changes }
     },
   }
