@@ -3,7 +3,7 @@ import { PostgresStore } from '../../src/door/postgres/store.ts'
 import { createWorkspace } from '../../src/kinds/workspace/postgres/reads.ts'
 import { BOARD_COLUMNS } from '../../src/views/board/columns.ts'
 import { freshDatabase } from '../support/database.ts'
-import { missedTasks } from '../support/missed-tasks.ts'
+import { missedTasks, skipMissedTasks } from '../support/missed-tasks.ts'
 import { superuser } from '../support/nodes.ts'
 import { granted, handedOut, holder, newTask, type Task, Work } from '../support/tasks.ts'
 
@@ -173,6 +173,8 @@ describe('ordinary work reads no large part of a large table', () => {
     await ask('analyze')
     const long = await readAtLength(() =>
       withStore(async (store) => {
+        // Dependents follow the log: what was copied into it is not theirs to read.
+        await skipMissedTasks(store)
         const work = new Work(store, workspace)
         await readAll(work, await aDay(work))
       }),
@@ -269,7 +271,10 @@ test('the overview reads what its period has, however much there was before', as
       await readAtLength(() =>
         withStore(async (store) => {
           const read = await store.insight.overview(workspace, { bucketMs: 60_000, buckets })
-          expect(read.throughput.buckets).toMatchObject([{ completed: expect.any(Number) }])
+          // What was done in the minutes of this test, and nothing of what was copied.
+          const completed = read.throughput.buckets.reduce((sum, bucket) => sum + bucket.completed, 0)
+          expect(completed).toBeGreaterThan(0)
+          expect(completed).toBeLessThan(MANY / 10)
         }),
       ),
     ).toEqual([])
