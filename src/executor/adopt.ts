@@ -13,7 +13,7 @@ import { type Held, sessionOf } from './holding.ts'
 import { type LoggedBefore, newExcerpts, RunOutput } from './output.ts'
 import { type Prepared, prepare } from './prepare.ts'
 import { RunReport } from './report.ts'
-import { goesOnElsewhere, invoke, leave } from './run.ts'
+import { invoke, leave, movedToOtherNode } from './run.ts'
 import { settle } from './settle.ts'
 
 /**
@@ -95,7 +95,7 @@ export async function resume(context: ExecutorContext, adopted: Adopted, active:
   try {
     const answer = await invoke(context, prepared, hooks, active, { state: awaiting.state, ...reported })
     await active.close()
-    if (await goesOnElsewhere(context, active)) return await leave(parts)
+    if (await movedToOtherNode(context, active)) return await leave(parts)
     await settle(context, dispatched, held, parts, answer, active.stopped)
   } finally {
     close()

@@ -5,10 +5,10 @@ import { environmentOf } from '../kinds/routine/rules/variables.ts'
 import { runFolderOf } from '../kinds/run/shapes/folder.ts'
 import type { AgentRecord } from '../kinds/task/record.ts'
 import { OWN_AGENT } from '../kinds/task/rules/acting.ts'
+import { CannotPrepare } from './cannot-prepare.ts'
 import type { ExecutorContext } from './context.ts'
 import { folderOfAgent } from './folders/places.ts'
 import type { Held } from './holding.ts'
-import { Unfit } from './unfit.ts'
 
 /**
  * A verification by command runs where the result was made: in a fresh worktree at the commit that was recorded, or, without
@@ -31,17 +31,20 @@ async function judgedBy(
   held: Held | null,
 ): Promise<Judged> {
   const own = held && (await kernel.store.task(workspaceId, held.innerId))
-  if (!own) throw new Unfit('claim_lost', 'There is no verification to run.')
+  if (!own) throw new CannotPrepare('claim_lost', 'There is no verification to run.')
   const { purpose, serves } = own.record
   if (purpose !== 'verification' || !serves)
-    throw new Unfit(
+    throw new CannotPrepare(
       'invalid_task',
       `${OWN_AGENT} runs nothing but verifications by command; this task is none.`,
     )
   const task = await kernel.store.task(workspaceId, serves.taskId)
   const rule = task?.details.plan?.verification
   if (!task || rule?.kind !== 'command' || rule.command === undefined)
-    throw new Unfit('invalid_task', 'The task that is judged names no command that verifies its result.')
+    throw new CannotPrepare(
+      'invalid_task',
+      'The task that is judged names no command that verifies its result.',
+    )
   return { task, command: rule.command, generation: serves.generation }
 }
 
@@ -78,7 +81,7 @@ export async function withCheck(
   const made = await kernel.store.runs.madeIn(workspaceId, task.record.id, generation)
   const folder = runFolderOf(made?.folder)
   if (!made || !folder)
-    throw new Unfit('invalid_task', 'The folder in which the result was made is not known.')
+    throw new CannotPrepare('invalid_task', 'The folder in which the result was made is not known.')
   const ofMaker = { slugs: [made.agent], withEnded: true }
   const [maker] = await kernel.store.agents.list(workspaceId, ofMaker, 1)
   // A fresh folder lacks what the hook of its maker installs.
@@ -95,6 +98,6 @@ export async function withCheck(
 /** Another agent may have got this adapter before it was reserved. */
 function mustNotRunCommands(agent: AgentRecord): AgentRecord {
   if (agent.adapterType === COMMAND)
-    throw new Unfit('invalid_configuration', `The adapter "${COMMAND}" is for ${OWN_AGENT} alone.`)
+    throw new CannotPrepare('invalid_configuration', `The adapter "${COMMAND}" is for ${OWN_AGENT} alone.`)
   return agent
 }

@@ -207,7 +207,7 @@ export class NodeExecution implements Execution {
     const delivery = await this.#store.transact(workspaceId, takeCallback(runId, message))
     if (delivery === 'taken') {
       this.#context.callbacks.wake(runId)
-      this.#store.tellNodes({ callback: { workspaceId, runId } })
+      this.#store.broadcast({ callback: { workspaceId, runId } })
     }
     return delivery
   }

@@ -13,6 +13,7 @@ import type { AgentRecord } from '../kinds/task/record.ts'
 import { Refused } from '../pure/errors.ts'
 import { configOf } from './adapter-config.ts'
 import { operatorsObjections } from './allowed.ts'
+import { CannotPrepare } from './cannot-prepare.ts'
 import { environmentOfCheck, withCheck } from './check.ts'
 import { type ToldComments, unreadComments } from './comments.ts'
 import type { ExecutorContext } from './context.ts'
@@ -29,7 +30,6 @@ import type { RequestsFile } from './requests-file.ts'
 import type { RunSecrets } from './run-secrets.ts'
 import { runSecretsOf } from './secrets-of-run.ts'
 import { askedBy, budgetOf, plannedTask, promptWith, settingsOf, withModel } from './task-plan.ts'
-import { Unfit } from './unfit.ts'
 import { conflictsAsText, upstreamWork } from './upstream.ts'
 import { type BegunFolder, beginWork } from './work/begin-work.ts'
 import { type ReviewedWork, reviewedWork, reviewFolder, textOfReview } from './work/review.ts'
@@ -68,7 +68,7 @@ export interface Prepared {
   taskKey: string
   sessionIdBefore: string | null
   /** The last comments that its prompt contains. */
-  toldComments: ToldComments['upTo']
+  promptedComments: ToldComments['upTo']
 }
 
 /** The adapter of an agent, after checks of its settings and of the policy of this node. */
@@ -79,14 +79,17 @@ export function adapterOf(
 ): AgentRunAdapter {
   const adapter = context.registry.get(agent.adapterType)
   if (!adapter)
-    throw new Unfit('invalid_configuration', `There is no adapter "${agent.adapterType}" on this node.`)
+    throw new CannotPrepare(
+      'invalid_configuration',
+      `There is no adapter "${agent.adapterType}" on this node.`,
+    )
   const valid = adapter.validateConfig(settingsOf(adapter, agent))
-  if (!valid.ok) throw new Unfit('invalid_configuration', valid.errors.join(' '))
+  if (!valid.ok) throw new CannotPrepare('invalid_configuration', valid.errors.join(' '))
   const excess = tooManySecrets(agent.adapterConfig)
-  if (excess) throw new Unfit('invalid_configuration', excess)
+  if (excess) throw new CannotPrepare('invalid_configuration', excess)
   const objections = operatorsObjections(context, workspaceId, agent)
   if (objections.length > 0)
-    throw new Unfit(
+    throw new CannotPrepare(
       'not_allowed_here',
       objections.map(({ field, message }) => `${field} ${message}.`).join(' '),
     )
@@ -200,7 +203,7 @@ export async function prepare(context: ExecutorContext, about: About): Promise<P
     failureClass: task?.failureClass ?? null,
     taskKey: held?.taskId ?? '',
     sessionIdBefore: resumed?.sessionDisplayId ?? null,
-    toldComments: unread.upTo,
+    promptedComments: unread.upTo,
   }
 }
 
@@ -329,14 +332,14 @@ async function orUnfit<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act()
   } catch (error) {
-    if (error instanceof FolderRefused) throw new Unfit(error.code, error.message)
+    if (error instanceof FolderRefused) throw new CannotPrepare(error.code, error.message)
     throw error
   }
 }
 
 /** Why a run could not be prepared, as the end of the run. */
-export function unfitBecause(error: unknown): Unfit {
-  if (error instanceof Unfit) return error
-  if (error instanceof Refused) return new Unfit('claim_lost', error.refusal.detail)
-  return new Unfit('adapter_error', error instanceof Error ? error.message : String(error))
+export function preparationError(error: unknown): CannotPrepare {
+  if (error instanceof CannotPrepare) return error
+  if (error instanceof Refused) return new CannotPrepare('claim_lost', error.refusal.detail)
+  return new CannotPrepare('adapter_error', error instanceof Error ? error.message : String(error))
 }

@@ -1,11 +1,11 @@
 import type { Check, ProbedAgent } from '../door/execution.ts'
 import { parseTemplate } from '../kinds/run/prompts/template.ts'
 import { DEFAULT_TEMPLATE } from '../kinds/run/prompts/texts.ts'
+import { CannotPrepare } from './cannot-prepare.ts'
 import type { ExecutorContext } from './context.ts'
 import { environmentOf } from './environment.ts'
 import { adapterOf, tryFolder } from './prepare.ts'
 import { settingsOf } from './task-plan.ts'
-import { Unfit } from './unfit.ts'
 
 const PROBE_TIMEOUT_MS = 30_000
 
@@ -23,7 +23,7 @@ export async function probe(
     try {
       checks.push({ name, ok: true, detail: await check() })
     } catch (error) {
-      if (!(error instanceof Unfit)) throw error
+      if (!(error instanceof CannotPrepare)) throw error
       checks.push({ name, ok: false, detail: error.message, hint })
     }
   }
@@ -38,7 +38,7 @@ export async function probe(
       typeof config.promptTemplate === 'string' ? config.promptTemplate : DEFAULT_TEMPLATE,
     )
     if (!parsed.ok)
-      throw new Unfit(
+      throw new CannotPrepare(
         'invalid_configuration',
         parsed.problems.map(({ line, message }) => `line ${line}: ${message}`).join('; '),
       )

@@ -5,8 +5,8 @@ import { DEFAULT_TEMPLATE, SERVICE_TEMPLATE } from '../kinds/run/prompts/texts.t
 import { PROMPT_VARIABLES, type PromptPath, type PromptValues } from '../kinds/run/prompts/variables.ts'
 import type { Wakeup } from '../kinds/run/record.ts'
 import type { AgentRecord } from '../kinds/task/record.ts'
+import { CannotPrepare } from './cannot-prepare.ts'
 import type { Held } from './holding.ts'
-import { Unfit } from './unfit.ts'
 import { upstreamOutputs } from './upstream.ts'
 
 /** The prompt of an agent. */
@@ -18,7 +18,10 @@ export function promptOf(agent: AgentRecord, values: PromptValues): string {
   const parsed = parseTemplate(isWork ? (config.promptTemplate ?? DEFAULT_TEMPLATE) : SERVICE_TEMPLATE)
   if (!parsed.ok) {
     const [{ line, column, message }] = parsed.problems as [(typeof parsed.problems)[number]]
-    throw new Unfit('invalid_configuration', `promptTemplate, line ${line}, column ${column}: ${message}.`)
+    throw new CannotPrepare(
+      'invalid_configuration',
+      `promptTemplate, line ${line}, column ${column}: ${message}.`,
+    )
   }
   const prompt = renderTemplate(parsed.template, values)
   const without = (path: PromptPath, text: string) => (usesVariable(parsed.template.nodes, path) ? '' : text)

@@ -65,7 +65,7 @@ export class OutputRelay {
       live.onDemand(() => this.#sayDemand()),
       timers.every(REPEAT_EVERY_MS, () => this.#tick()),
     ]
-    store.tellNodes({ whoFollows: true })
+    store.broadcast({ whoFollows: true })
     return this
   }
 
@@ -84,7 +84,7 @@ export class OutputRelay {
       this.#asked.set(id, resolve)
       cancel = timers.after(ANSWER_WITHIN_MS, resolve)
     })
-    store.tellNodes({ asks: { id, workspaceId, runId, ...range } })
+    store.broadcast({ asks: { id, workspaceId, runId, ...range } })
     await answered
     cancel()
     this.#asked.delete(id)
@@ -116,7 +116,7 @@ export class OutputRelay {
 
   #say(workspaceId: number, followed: Followed): void {
     const runs = followed === 'all' || followed.length > MOST_NAMED_RUNS ? null : followed
-    this.#options.store.tellNodes({ follows: { workspaceId, runs } })
+    this.#options.store.broadcast({ follows: { workspaceId, runs } })
   }
 
   #tick(): void {

@@ -7,18 +7,18 @@ import { beginRun } from '../kinds/run/rules/run-life.ts'
 import { takeWakeup } from '../kinds/run/rules/take-wakeup.ts'
 import { watching } from '../kinds/run/rules/watchdog.ts'
 import type { ActiveRun } from './active-run.ts'
+import { CannotPrepare } from './cannot-prepare.ts'
 import type { ExecutorContext } from './context.ts'
 import type { Dispatched } from './dispatched.ts'
 import { applyOutcome, claimForRun, type Held, sessionOf, taskOf } from './holding.ts'
 import { announceModel } from './models.ts'
 import { RunOutput } from './output.ts'
-import { hashOfToken, newToken, type Prepared, prepare, unfitBecause } from './prepare.ts'
+import { hashOfToken, newToken, type Prepared, preparationError, prepare } from './prepare.ts'
 import { RunReport } from './report.ts'
 import { runAfter, runBefore } from './run-hooks.ts'
 import { type Parts, settle } from './settle.ts'
 import type { Processes } from './timers.ts'
 import { toldOf } from './told.ts'
-import { Unfit } from './unfit.ts'
 
 /** One run, from the due wakeup to the recorded end: dispatch → claim → prepare → perform → settle. */
 
@@ -96,7 +96,7 @@ export async function run(
         announceModel(context, workspaceId, agent.slug, holds, choice, failureClass),
       )
   } catch (error) {
-    const unfit = unfitBecause(error)
+    const unfit = preparationError(error)
     if (unfit.code === 'adapter_error')
       context.log.error({ err: error, runId }, 'a run could not be prepared')
     const answer = { ...failed(unfit.code, unfit.message), retryAt: unfit.retryAt }
@@ -113,14 +113,14 @@ export async function run(
   }
   // The program has ended. Its requests are removed before the end of the run is recorded.
   await active.close()
-  if (await goesOnElsewhere(context, active)) await leave(done?.parts ?? null)
+  if (await movedToOtherNode(context, active)) await leave(done?.parts ?? null)
   else if (done) await settle(context, dispatched, held, done.parts, done.answer, active.stopped)
   context.secrets.delete(runId)
   context.working.delete(runId)
 }
 
 /** Whether the run was left, or another node took this one for lost and has adopted it. */
-export async function goesOnElsewhere(
+export async function movedToOtherNode(
   { kernel, node, storeRetry }: ExecutorContext,
   { isLeft, isAccepted, workspaceId, runId }: ActiveRun,
 ): Promise<boolean> {
@@ -145,7 +145,7 @@ async function mustNotBeParked(
   const until = await kernel.store.runtime.parkedUntil(workspaceId, credential)
   if (!until) return
   const retryAt = new Date(until).toISOString()
-  throw new Unfit('rate_limited', `This account is rate limited until ${retryAt}.`, retryAt)
+  throw new CannotPrepare('rate_limited', `This account is rate limited until ${retryAt}.`, retryAt)
 }
 
 const failed = (errorCode: AdapterInvokeResult['errorCode'], errorMessage: string): AdapterInvokeResult => ({
@@ -182,7 +182,7 @@ async function perform(
     log: handle,
     model: prepared.choice.model,
     sessionIdBefore: prepared.sessionIdBefore,
-    toldComments: prepared.toldComments,
+    promptedComments: prepared.promptedComments,
     told: toldOf(input, await secrets.current()),
     folder: prepared.folder,
   }

@@ -7,8 +7,8 @@ import type { TokenUsage } from '../kinds/run/rules/usage.ts'
 import type { AgentRecord, TaskRecord } from '../kinds/task/record.ts'
 import type { TaskPlan } from '../kinds/task/rules/plan-fields.ts'
 import { configOf } from './adapter-config.ts'
+import { CannotPrepare } from './cannot-prepare.ts'
 import type { Held } from './holding.ts'
-import { Unfit } from './unfit.ts'
 
 /** What the plan of a task says about how its agent is run. */
 
@@ -53,7 +53,7 @@ export function withModel(
   const merged = { ...config, model }
   const valid = adapter.validateConfig(merged)
   if (valid.ok) return merged
-  throw new Unfit(
+  throw new CannotPrepare(
     'invalid_task',
     `The model of the task does not suit its agent: ${valid.errors.join(' ')}`.slice(0, 2_000),
   )
@@ -92,7 +92,7 @@ export async function budgetOf(
   const { id } = task.record
   const spent = await kernel.store.runs.usageOfTask(workspaceId, id)
   const why = whyOverBudget(given, spent, null, model)
-  if (why) throw new Unfit('budget_blocked', why)
+  if (why) throw new CannotPrepare('budget_blocked', why)
   let budget: TaskBudget = given
   return async (usage) => {
     const over = whyOverBudget(budget, spent, usage, model)

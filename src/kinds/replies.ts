@@ -95,7 +95,7 @@ type ManyGranted<K extends TaskCommand['kind'] = TaskCommand['kind']> = Granted 
 }
 
 /** A task that is handed out with its claim. */
-export interface Handed {
+export interface GrantedTask {
   readonly claim: ClaimGrant
   readonly record: TaskRecord
   /** Given by stores that read them on the way; not part of a stored reply. */
@@ -103,7 +103,7 @@ export interface Handed {
 }
 
 export type NextGranted = Granted & {
-  readonly claims: readonly Handed[]
+  readonly claims: readonly GrantedTask[]
   /** The tasks that were read had expired: there may be work behind them. */
   readonly shouldRetry: boolean
 }

@@ -42,9 +42,9 @@ export function unreadComments(
   // A simulation has many runs, and nobody comments there.
   if (comments.length === 0) return { comments: [], total: 0, upTo: { task: null, mission: null } }
   const seen = { task: 0, mission: 0 }
-  for (const { innerTaskId, status, toldTaskComment, toldMissionComment } of runs.values()) {
+  for (const { innerTaskId, status, promptedTaskComment, toldMissionComment } of runs.values()) {
     if (innerTaskId !== task.id || !hasReadItsPrompt(status)) continue
-    seen.task = Math.max(seen.task, toldTaskComment ?? 0)
+    seen.task = Math.max(seen.task, promptedTaskComment ?? 0)
     seen.mission = Math.max(seen.mission, toldMissionComment ?? 0)
   }
   const unread = comments.filter(

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util'
 import { constants, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { tellExactly } from './log-head.ts'
+import { setExactSeq } from './log-head.ts'
 
 const compress = promisify(gzip)
 const SMALLEST_BYTES = 10_000
@@ -13,7 +13,7 @@ export async function sendCompressed(
   answer: object,
 ): Promise<FastifyReply> {
   const text = JSON.stringify(answer)
-  tellExactly(reply, answer)
+  setExactSeq(reply, answer)
   reply.header('vary', 'accept-encoding').type('application/json; charset=utf-8')
   if (text.length < SMALLEST_BYTES || !takesGzip(request)) return reply.send(text)
   const packed = await compress(text, { level: constants.Z_BEST_SPEED })

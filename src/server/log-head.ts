@@ -23,7 +23,7 @@ export function installLogHead(app: FastifyInstance, kernel: ServerKernel): void
   })
   // Answers that one statement reads know exactly what they contain.
   app.addHook('preSerialization', (request, reply, payload, done) => {
-    if (isReading(request)) tellExactly(reply, payload)
+    if (isReading(request)) setExactSeq(reply, payload)
     done(null, payload)
   })
 }
@@ -40,7 +40,7 @@ export function sendHead(
   return null
 }
 
-export function tellExactly(reply: FastifyReply, answer: unknown): void {
+export function setExactSeq(reply: FastifyReply, answer: unknown): void {
   const { seq } = (answer ?? {}) as { seq?: unknown }
   if (typeof seq === 'number') reply.header(SEQ_HEADER, seq)
 }

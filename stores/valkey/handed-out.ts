@@ -15,9 +15,9 @@ export function askForDetails(
   commands: Commands,
   keys: Keys,
   { tasks }: TasksAfter,
-  handedOut: Changes['handedOut'],
+  grantedTasks: Changes['grantedTasks'],
 ): Give {
-  const ids = handedOut.map(({ record }) => record.id)
+  const ids = grantedTasks.map(({ record }) => record.id)
   for (let i = 0; i < ids.length; i += AT_ONCE)
     commands.after('answer', 'MGET', ...ids.slice(i, i + AT_ONCE).map(keys.details))
   const pieces = Math.ceil(ids.length / AT_ONCE)
@@ -34,7 +34,7 @@ export function askForDetails(
         answers.slice(pieces + 2 * i, pieces + 2 * i + 2) as [string[], string[]],
       ]),
     )
-    handedOut.forEach((one, i) => {
+    grantedTasks.forEach((one, i) => {
       const [changed, needs] = more.get(one.record.id) ?? [[], []]
       one.details = readDetails([made[i]!, changed, needs]) satisfies TaskDetails
     })

@@ -49,7 +49,7 @@ export async function readView(
   readSet: ReadSet,
   { token, insists, ahead }: { token: string; insists: boolean; ahead: number },
 ): Promise<Read | null> {
-  const questions = new Questions()
+  const questions = new Pipeline()
   const read = askAll(questions, keys, readSet)
   const values = [
     token,
@@ -154,7 +154,7 @@ function tasksIn(texts: readonly Bulk[]): {
 }
 
 /** Commands whose answers come with the read. */
-class Questions {
+class Pipeline {
   readonly #commands: string[][] = []
   answers: unknown[] = []
 
@@ -176,7 +176,7 @@ class Questions {
 
 const counted = (texts: readonly string[]) => [String(texts.length), ...texts]
 
-function askAll(questions: Questions, keys: Keys, readSet: ReadSet) {
+function askAll(questions: Pipeline, keys: Keys, readSet: ReadSet) {
   const each = <T, N = string>(names: readonly N[], command: (name: N) => string[]) => {
     const answers = names.map((name) => questions.ask<T>(...command(name)))
     return () => answers.map((answer) => answer())

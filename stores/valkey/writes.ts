@@ -62,7 +62,7 @@ export function writesOf(
   changes.events.forEach((event, i) => {
     commands.add('RPUSH', keys.events(seen.seq + 1 + i), writeEvent(event))
   })
-  const give = askForDetails(commands, keys, after, changes.handedOut)
+  const give = askForDetails(commands, keys, after, changes.grantedTasks)
   return { commands: commands.flat(), give }
 }
 

@@ -4,7 +4,7 @@ import { Combiner } from '../../src/kernel/combiner.ts'
 import type { Transactor } from '../../src/kernel/store/store.ts'
 import { MemoryStore } from '../../src/memory/store.ts'
 import { createMission, missionTask } from '../support/missions.ts'
-import { granted, handedOut, holder, newTask, Work } from '../support/tasks.ts'
+import { granted, grantedTasks, holder, newTask, Work } from '../support/tasks.ts'
 
 const alpha = holder('alpha')
 
@@ -88,7 +88,7 @@ test('a mission weighs as much as its tasks', async () => {
 test('a result with a request for the next task weighs as much as both', async () => {
   const { work, asked } = recording({ largestBatch: 10 })
   await work.createAll(batch(24))
-  const held = handedOut(await work.next(alpha, { limit: 12 }))
+  const held = grantedTasks(await work.next(alpha, { limit: 12 }))
   asked.length = 0
   await Promise.all(held.map((task) => work.submitThenNext(task, { ...alpha, generation: 1 })))
   expect(asked.map(({ taskIds }) => taskIds.length)).toEqual([5, 5, 2])
@@ -100,7 +100,7 @@ test('a call for the next tasks weighs as much as it may get', async () => {
   asked.length = 0
   const given = await Promise.all(times(4, () => work.next(alpha, { limit: 6 })))
   expect(asked.map(({ waiting }) => waiting[0]!.limit)).toEqual([6, 6, 6, 6])
-  expect(given.map((reply) => handedOut(reply).length)).toEqual([6, 6, 6, 6])
+  expect(given.map((reply) => grantedTasks(reply).length)).toEqual([6, 6, 6, 6])
 })
 
 test('light requests after heavy ones are still processed in order', async () => {

@@ -5,7 +5,7 @@ import { BOARD_COLUMNS } from '../../src/views/board/columns.ts'
 import { freshDatabase } from '../support/database.ts'
 import { missedTasks, skipMissedTasks } from '../support/missed-tasks.ts'
 import { superuser } from '../support/nodes.ts'
-import { granted, handedOut, holder, newTask, type Task, Work } from '../support/tasks.ts'
+import { granted, grantedTasks, holder, newTask, type Task, Work } from '../support/tasks.ts'
 
 let database: Awaited<ReturnType<typeof freshDatabase>>
 beforeAll(async () => {
@@ -102,7 +102,7 @@ async function aDay(work: Work): Promise<Task> {
   await work.progress(first!, hold, { percent: 50 })
   await work.submit(first!, hold)
   await work.unblock(waiting)
-  const given = handedOut(await work.next(holder('beta'), { limit: 2 }))
+  const given = grantedTasks(await work.next(holder('beta'), { limit: 2 }))
   expect(given.length).toBeGreaterThan(0)
   for (const { id, uuid, generation } of given) {
     const [task, over] = [{ id, uuid } as never, { ...holder('beta'), generation }]

@@ -28,7 +28,7 @@ const NOTHING: Changes = {
   created: [],
   dependencies: [],
   kinds: NO_CHANGES,
-  handedOut: [],
+  grantedTasks: [],
   newReplies: [],
   missions: { deltas: new Map(), claimedFrom: [], plans: [] },
   activeClaimsDelta: 0,

@@ -1,4 +1,4 @@
-import type { Pick } from '../../src/kernel/batch/pick.ts'
+import type { QueueFilter } from '../../src/kernel/batch/queue-filter.ts'
 import type { Request } from '../../src/kernel/batch/requests.ts'
 import type { Reply } from '../support/replies.ts'
 import type { Agent } from './agent.ts'
@@ -187,7 +187,7 @@ export class Life {
     return { on: 'task', actor, taskId: id, uuid, command }
   }
 
-  #pick(): Pick {
+  #pick(): QueueFilter {
     const { random, projects, calm } = this.world
     const { name: agent, capabilities } = this.agent.plan
     // In a calm world every task is to be done.

@@ -1,4 +1,4 @@
-import { ONLY_WORK } from '../../src/kernel/batch/pick.ts'
+import { ONLY_WORK } from '../../src/kernel/batch/queue-filter.ts'
 import { readSetOf, type View } from '../../src/kernel/batch/requests.ts'
 import type { Direction, Transactor } from '../../src/kernel/store/store.ts'
 import { type KindName, NO_KEYS, type SeenOf } from '../../src/kinds/all.ts'

@@ -16,8 +16,8 @@ import type { PrivateServer } from '../support/servers/private-server.ts'
 import {
   atGeneration,
   granted,
+  grantedTasks,
   type Hold,
-  handedOut,
   holder,
   newTask,
   outcome,
@@ -266,7 +266,7 @@ describe.skipIf(server === null)('names', () => {
     for (const agent of ALIKE) await work.create({ onlyAgent: agent })
     for (const agent of ALIKE)
       expect(
-        handedOut(await work.next(holder(agent), { limit: 10 })).map(({ onlyAgent }) => onlyAgent),
+        grantedTasks(await work.next(holder(agent), { limit: 10 })).map(({ onlyAgent }) => onlyAgent),
       ).toEqual([agent])
   })
 
@@ -279,7 +279,7 @@ describe.skipIf(server === null)('names', () => {
     expect((await work.under('a ').create({ title: 'a ' })).id).toBe(made[2]!.id)
     const own = await newWork()
     for (const one of ALIKE) await own.create({ capabilities: [one] })
-    expect(handedOut(await own.next(alpha, { limit: 10, capabilities: ['a '] }))).toMatchObject([
+    expect(grantedTasks(await own.next(alpha, { limit: 10, capabilities: ['a '] }))).toMatchObject([
       { capabilities: ['a '] },
     ])
     const projects = await Promise.all(ALIKE.map((slug) => store().project(own.workspace, slug)))
@@ -396,7 +396,7 @@ describe.skipIf(server === null)('a transaction', () => {
       await work.renew(mine!, hold)
       await work.release(mine!, hold)
       // The locked one is passed over.
-      const [next] = handedOut(await work.next(holder('gamma', 'worker'), { projectId: 0 }))
+      const [next] = grantedTasks(await work.next(holder('gamma', 'worker'), { projectId: 0 }))
       expect(next).toMatchObject({ id: mine!.id })
       await work.submit(mine!, atGeneration(holder('gamma', 'worker'), 2))
       await work.release(onTrack, granted(await work.claim(onTrack, alpha)))
@@ -438,7 +438,7 @@ describe.skipIf(server === null)('a transaction', () => {
         tracks.flatMap((track) => [1, 2].map((n) => newTask({ projectId, key: `${track}-00${n}-x` }))),
       ),
     )
-    const given = handedOut(await work.next(alpha, { limit: 40 }))
+    const given = grantedTasks(await work.next(alpha, { limit: 40 }))
     expect(new Set(given.map(({ projectId }) => projectId)).size, 'one of each project').toBe(40)
   })
 
@@ -452,7 +452,7 @@ describe.skipIf(server === null)('a transaction', () => {
     const queues = 'select 1 from baton_queues where workspace_id = ?'
     expect(await read(url(), queues, [work.workspace]), 'forgotten').toHaveLength(0)
     const task = await work.create()
-    expect(handedOut(await work.next(alpha))).toMatchObject([{ id: task.id }])
+    expect(grantedTasks(await work.next(alpha))).toMatchObject([{ id: task.id }])
   })
 })
 
@@ -608,7 +608,7 @@ describe.skipIf(server === null)('two stores that race', () => {
     )
     expect(tally(replies)).toEqual({ DONE: 60 })
     expect((await here.record(task)).version).toBe(61)
-    const waiting = handedOut(await here.next(alpha, { limit: 2 }))
+    const waiting = grantedTasks(await here.next(alpha, { limit: 2 }))
     expect(
       waiting.map(({ id }) => id),
       'it is in one place',

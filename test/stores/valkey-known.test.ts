@@ -10,7 +10,7 @@ import { ValkeyStore } from '../../stores/valkey/store.ts'
 import { WRITE } from '../../stores/valkey/write.lua.ts'
 import { faultyConnectionTo } from '../support/servers/faulty-connection.ts'
 import { freshValkeyPrefix } from '../support/servers/valkey.ts'
-import { granted, handedOut, holder, newTask, outcome, Work } from '../support/tasks.ts'
+import { granted, grantedTasks, holder, newTask, outcome, Work } from '../support/tasks.ts'
 
 /** What a process decides on what it has read and written itself, without reading again. */
 
@@ -45,7 +45,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey, by what is known', () => 
   }
 
   async function taken(work: Work, by = alpha): Promise<number[]> {
-    return handedOut(await work.next(by)).map(({ id }) => id)
+    return grantedTasks(await work.next(by)).map(({ id }) => id)
   }
 
   /** So that the next few are known. */
@@ -109,7 +109,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey, by what is known', () => 
   test('a released task is handed out again', async () => {
     const work = await withTasks(20)
     await takeSome(work)
-    const [task] = handedOut(await work.next(alpha))
+    const [task] = grantedTasks(await work.next(alpha))
     const fence = { session: task!.session!, generation: task!.generation }
     const release = { kind: 'release', fence, reason: 'VOLUNTARY' } as const
     expect(outcome(await work.command(task!, release))).toBe('RELEASED')

@@ -9,7 +9,7 @@ import {
 } from '../../src/kernel/batch/requests.ts'
 import type { View as PortableView } from '../../src/kernel/store/portable.ts'
 import type { Store, StoredResult } from '../../src/kernel/store/store.ts'
-import type { Handed } from '../../src/kinds/replies.ts'
+import type { GrantedTask } from '../../src/kinds/replies.ts'
 import type { NewTask, OnTask, TaskCommand } from '../../src/kinds/task/command.ts'
 import type { TaskRecord } from '../../src/kinds/task/record.ts'
 import { FAILURE_CLASSES } from '../../src/kinds/task/rules/retry.ts'
@@ -317,7 +317,7 @@ async function play(
 
 /** Valkey gives the details of what it hands out; memory leaves it to the caller to read them. */
 async function checkDetails({ store, workspace }: Side, replies: readonly Reply[]): Promise<void> {
-  const handed = replies.flatMap((reply) => ('claims' in reply ? (reply.claims as Handed[]) : []))
+  const handed = replies.flatMap((reply) => ('claims' in reply ? (reply.claims as GrantedTask[]) : []))
   for (const one of handed.filter(({ details }) => details !== undefined)) {
     expect([one.details]).toEqual(await store.detailsOf(workspace, [one.record]))
     delete one.details

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
 import { decideAll } from '../../src/kernel/batch/decide-all.ts'
-import { ONLY_WORK } from '../../src/kernel/batch/pick.ts'
+import { ONLY_WORK } from '../../src/kernel/batch/queue-filter.ts'
 import { type Request, readSetOf } from '../../src/kernel/batch/requests.ts'
 import { Combiner } from '../../src/kernel/combiner.ts'
 import { StoreUnavailable } from '../../src/kernel/store/store.ts'
@@ -26,7 +26,7 @@ import { openStore, type StoreUnderTest } from '../support/stores.ts'
 import {
   atGeneration,
   granted,
-  handedOut,
+  grantedTasks,
   holder,
   newTask,
   outcome,
@@ -243,7 +243,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
     let left = true
     const takes = async (node: Work, i: number) => {
       while (left) {
-        const tasks = handedOut(await node.next(holder(`agent-${i}`)))
+        const tasks = grantedTasks(await node.next(holder(`agent-${i}`)))
         if (tasks.length === 0) left = false
         given.push(...tasks.map(({ id }) => id))
         done[i]! += tasks.length
@@ -463,7 +463,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
     const newest = await store.tasks(workspace, { userId: 'ann' }, 3)
     expect(newest.map(({ details }) => details.title)).toEqual(['task 9999', 'task 9998', 'task 9997'])
     const replies = await Promise.all(many(4_000, (i) => work.next(holder(`agent-${i % 7}`, `session-${i}`))))
-    expect(replies.flatMap(handedOut).map(({ id }) => id)).toEqual(many(4_000, (i) => i + 1))
+    expect(replies.flatMap(grantedTasks).map(({ id }) => id)).toEqual(many(4_000, (i) => i + 1))
     const submits = await Promise.all(
       many(4_000, (i) => work.submit(tasks[i]!, atGeneration(holder('any', `session-${i}`), 1))),
     )
@@ -480,7 +480,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
       many(3, (i) => newTask({ expiresAt: due, priority: 5 + i, userId: 'ann' })),
     )
     expect(tasks.map(({ id }) => id)).toEqual([last - 2, last - 1, last])
-    expect(handedOut(await work.next(alpha, { limit: 3 })).map(({ id }) => id)).toEqual([
+    expect(grantedTasks(await work.next(alpha, { limit: 3 })).map(({ id }) => id)).toEqual([
       last,
       last - 1,
       last - 2,
@@ -506,7 +506,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
       await work.register(by.session, 1, { agent: name, capabilities: [name] })
       const task = await work.create({ onlyAgent: name, capabilities: [name], userId: name, title: name })
       expect(await work.next(holder(`${name}!`), { capabilities: [name] })).toMatchObject({ claims: [] })
-      const [taken] = handedOut(await work.under(`key ${name}`).next(by, { capabilities: [name] }))
+      const [taken] = grantedTasks(await work.under(`key ${name}`).next(by, { capabilities: [name] }))
       expect(taken).toMatchObject({ id: task.id, agent: name, session: by.session })
       expect(await store.session(work.workspace, by.session)).toMatchObject({
         agent: name,
@@ -731,7 +731,7 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
       expect(new Set(shown).size).toBe(151)
       expect(shown.filter((projectId) => projectId === 999)).toHaveLength(1_000)
       const claims = await Promise.all(many(1_000, (i) => work.next(holder(`agent-${i}`), { limit: 2 })))
-      expect(claims.flatMap(handedOut)).toHaveLength(2_000)
+      expect(claims.flatMap(grantedTasks)).toHaveLength(2_000)
     })
   })
 })

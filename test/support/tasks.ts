@@ -101,7 +101,7 @@ export function granted(reply: Reply): Hold {
 }
 
 /** The tasks that `next` returned, in order. */
-export const handedOut = (reply: Reply): TaskRecord[] =>
+export const grantedTasks = (reply: Reply): TaskRecord[] =>
   reply.ok ? (reply.claims as { record: TaskRecord }[]).map(({ record }) => record) : []
 
 interface NextOptions {

@@ -11,7 +11,7 @@ type Piece = [stream: Step['stream'], text: string]
 function read(
   adapterType: string,
   pieces: readonly Piece[],
-  handOver: (place: number) => boolean = () => false,
+  deliverClaims: (place: number) => boolean = () => false,
 ) {
   let reader = transcriptReader(adapterType)
   const steps = new Map<number, Step>()
@@ -21,7 +21,8 @@ function read(
     keep(reader.take(offset, stream, text, null))
     offset += Buffer.byteLength(text)
     // As JSON: that is how a browser gets it.
-    if (handOver(place)) reader = transcriptReader(adapterType, JSON.parse(JSON.stringify(reader.state())))
+    if (deliverClaims(place))
+      reader = transcriptReader(adapterType, JSON.parse(JSON.stringify(reader.state())))
   })
   keep(reader.end())
   return [...steps.values()]

@@ -16,7 +16,7 @@ import {
   planOf,
 } from '../support/missions.ts'
 import { createRoutine } from '../support/routines.ts'
-import { granted, handedOut, holder, newTask } from '../support/tasks.ts'
+import { granted, grantedTasks, holder, newTask } from '../support/tasks.ts'
 import { ago } from '../support/times.ts'
 import { useCluster, type WakeupWorkspace } from '../support/wakeups.ts'
 
@@ -79,7 +79,7 @@ async function neglect(h: WakeupWorkspace): Promise<void> {
   const command = { ...creation(brief.id, { autonomy: 'full_auto' }), planning: null }
   await commandMission(h.work, brief.uuid, { ...command, proposed: planOf([alone]) })
   const contractor = holder(alone.onlyAgent!)
-  const [task] = handedOut(await h.work.next(contractor))
+  const [task] = grantedTasks(await h.work.next(contractor))
   await h.work.submit(task!, { ...contractor, generation: 1 })
   // Its verification is needed no more.
   const judged = await h.work.create({ review: 'baton' })

@@ -297,7 +297,7 @@ export class PostgresStore
     return () => this.#revocationListeners.delete(listener)
   }
 
-  tellNodes(message: NodeMessage): void {
+  broadcast(message: NodeMessage): void {
     this.#notices.send(message)
   }
 

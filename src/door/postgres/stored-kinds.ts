@@ -9,7 +9,7 @@ import { storedSessions } from '../../kinds/session/postgres/write.ts'
 import { storedSignIns } from '../../kinds/sign-in/postgres/write.ts'
 import type { TaskRecord } from '../../kinds/task/record.ts'
 import { storedWorkspace } from '../../kinds/workspace/postgres/write.ts'
-import type { Questions } from '../../postgres/statements/questions.ts'
+import type { Pipeline } from '../../postgres/statements/pipeline.ts'
 import type { Bound } from '../../postgres/statements/statements.ts'
 import type { Limiting, StoredKind } from '../../postgres/statements/stored-kind.ts'
 
@@ -39,8 +39,8 @@ export const namesRecords = ({ kinds, missions }: ReadSet) =>
   missions.length > 0 || KIND_NAMES.some((kind) => kinds[kind].length > 0)
 
 /** In the order of the list of kinds, in which all transactions lock. */
-export const askForKinds = (questions: Questions, readSet: ReadSet) =>
-  ALL.map(([kind, stored]) => [kind, stored.ask(questions, readSet)] as const)
+export const askForKinds = (pipeline: Pipeline, readSet: ReadSet) =>
+  ALL.map(([kind, stored]) => [kind, stored.ask(pipeline, readSet)] as const)
 
 const NO_LIMITING: Limiting = { workers: new Map(), claimingAgents: new Map() }
 

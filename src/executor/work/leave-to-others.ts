@@ -1,5 +1,5 @@
+import { CannotPrepare } from '../cannot-prepare.ts'
 import type { ExecutorContext } from '../context.ts'
-import { Unfit } from '../unfit.ts'
 import { type EarlierWork, missingText } from './earlier-work.ts'
 
 /** For so long a task is left to the nodes that have its work. */
@@ -17,5 +17,9 @@ export function leaveToOthers(
   if (leftMs <= 0) return
   // Longer and longer, so that ten minutes are few generations.
   const waitMs = Math.min(Math.max(SHORTEST_LEAVE_MS, LEFT_TO_OTHERS_MS - leftMs), leftMs)
-  throw new Unfit('work_elsewhere', missingText(work, why), new Date(Date.now() + waitMs).toISOString())
+  throw new CannotPrepare(
+    'work_elsewhere',
+    missingText(work, why),
+    new Date(Date.now() + waitMs).toISOString(),
+  )
 }

@@ -1,13 +1,13 @@
 import { relative } from 'node:path'
 import { runFolderOf } from '../../kinds/run/shapes/folder.ts'
 import { OWN_AGENT } from '../../kinds/task/rules/acting.ts'
+import { CannotPrepare } from '../cannot-prepare.ts'
 import type { ExecutorContext } from '../context.ts'
 import type { FolderRequest } from '../folders/prepare.ts'
 import { FolderRefused } from '../folders/refused.ts'
 import { WorkMissing } from '../folders/work-start.ts'
 import type { Folder } from '../folders/worktree.ts'
 import type { Held } from '../holding.ts'
-import { Unfit } from '../unfit.ts'
 import { missingText } from './earlier-work.ts'
 import { leaveToOthers } from './leave-to-others.ts'
 
@@ -69,7 +69,7 @@ export async function reviewFolder(
   } catch (error) {
     if (error instanceof WorkMissing) {
       leaveToOthers(context, work, 'its commit is not on this node')
-      throw new Unfit('work_elsewhere', missingText(work, 'its commit is not on this node'))
+      throw new CannotPrepare('work_elsewhere', missingText(work, 'its commit is not on this node'))
     }
     // A command that ran in another folder would judge something else.
     if (!(error instanceof FolderRefused) || request.agentSlug === OWN_AGENT) throw error

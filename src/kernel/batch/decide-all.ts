@@ -2,7 +2,7 @@ import type { AgentTypes } from '../../kinds/agent/kind.ts'
 import { NO_RECORDS, type PortableKind } from '../../kinds/all.ts'
 import type { Origin } from '../../kinds/events.ts'
 import type { Kind, KindShape, TaskWork } from '../../kinds/kind.ts'
-import type { Handed, NextGranted, Reply, TaskReply } from '../../kinds/replies.ts'
+import type { GrantedTask, NextGranted, Reply, TaskReply } from '../../kinds/replies.ts'
 import type { SessionTypes } from '../../kinds/session/kind.ts'
 import type { OnTask, RuleContext, TaskCommand } from '../../kinds/task/command.ts'
 import { type Actor, type Effects, noEffects, type TaskRecord } from '../../kinds/task/record.ts'
@@ -19,7 +19,7 @@ import { FirstAnswers } from './first-answer.ts'
 import { type KindBatch, KindBatches } from './kind-batch.ts'
 import { MissionBatch } from './mission-batch.ts'
 import { type MovedTask, mayConcernOthers } from './moved.ts'
-import { queryName } from './pick.ts'
+import { queryName } from './queue-filter.ts'
 import { fits, ReadyQueue, takesOnlyReserved } from './ready-queue.ts'
 import {
   type Changes,
@@ -72,7 +72,7 @@ class Batch {
   readonly #sessions: KindBatch<SessionTypes>
   readonly #agents: KindBatch<AgentTypes>
   readonly #firstAnswers: FirstAnswers
-  readonly #handedOut: Handed[] = []
+  readonly #grantedTasks: GrantedTask[] = []
   readonly #readyQueues = new Map<string, ReadyQueue>()
   readonly #creation: Creation
   readonly #missions: MissionBatch
@@ -141,7 +141,7 @@ class Batch {
       created: this.#creation.created,
       dependencies: [...this.#effects.dependencies, ...this.#creation.dependencies],
       kinds: this.#kinds.changes(),
-      handedOut: this.#handedOut,
+      grantedTasks: this.#grantedTasks,
       newReplies: this.#firstAnswers.fresh,
       missions: this.#missions.changes,
       activeClaimsDelta: this.#activeClaimsDelta,
@@ -294,7 +294,7 @@ class Batch {
     const foreign = whyNotAsking(this.#context.outside, pick)
     if (foreign) return foreign
     const command = { kind: 'claim', agent, capabilities, ...claim } as const
-    const claims: Handed[] = []
+    const claims: GrantedTask[] = []
     const own = this.#reservedFor(pick)
     const queue = takesOnlyReserved(pick)
       ? new ReadyQueue([], this.#record)
@@ -318,7 +318,7 @@ class Batch {
       hasMoved ||= this.#record(id)!.rank === null
       offer = offers.next(code === 'TRACK_FULL' ? 'full' : 'refused')
     }
-    this.#handedOut.push(...claims)
+    this.#grantedTasks.push(...claims)
     // The tasks that were read had expired, and no more had been read: there may be work behind them.
     const shouldRetry = claims.length === 0 && hasMoved
     return { ok: true, reason: claims.length > 0 ? 'GRANTED' : 'NO_WORK', claims, shouldRetry }

@@ -2,7 +2,7 @@ import { isContractorSlug } from '../../kinds/agent/rules/contractors.ts'
 import type { TaskRecord } from '../../kinds/task/record.ts'
 import { trackOfQueue } from '../../kinds/task/rules/task-keys.ts'
 import type { ProjectFairness } from '../../pure/fairness.ts'
-import { ONLY_WORK, type Pick } from './pick.ts'
+import { ONLY_WORK, type QueueFilter } from './queue-filter.ts'
 import { trackName } from './requests.ts'
 
 type Lookup = (id: number) => TaskRecord | undefined
@@ -93,7 +93,7 @@ function inOrder(records: TaskRecord[]): TaskRecord[] {
 
 const isBefore = (a: TaskRecord, b: TaskRecord) => a.rank! < b.rank! || (a.rank === b.rank && a.id < b.id)
 
-export const fits = (record: TaskRecord, { agent, projectId, tracks, purposes }: Pick) =>
+export const fits = (record: TaskRecord, { agent, projectId, tracks, purposes }: QueueFilter) =>
   record.onlyAgent === agent &&
   (purposes ?? ONLY_WORK).includes(record.purpose) &&
   record.rank !== null &&
@@ -101,5 +101,5 @@ export const fits = (record: TaskRecord, { agent, projectId, tracks, purposes }:
   (tracks === undefined || tracks.includes(trackOfQueue(record.trackQueue)))
 
 /** They get no task that is for any agent. Contractors are recognized by their slugs, however they ask. */
-export const takesOnlyReserved = ({ agent, isReservedOnly }: Pick) =>
+export const takesOnlyReserved = ({ agent, isReservedOnly }: QueueFilter) =>
   isReservedOnly || isContractorSlug(agent)

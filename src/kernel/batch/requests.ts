@@ -13,7 +13,7 @@ import type { Kind, KindShape } from '../../kinds/kind.ts'
 import type { PlanVersion } from '../../kinds/mission/record.ts'
 import type { CountsDelta } from '../../kinds/mission/rules/counts.ts'
 import type { SeenGate } from '../../kinds/mission/rules/gate.ts'
-import type { Handed, Reply } from '../../kinds/replies.ts'
+import type { GrantedTask, Reply } from '../../kinds/replies.ts'
 import type { KnownAgent, NewTask, OnTask, Worker } from '../../kinds/task/command.ts'
 import type { Actor, AgentRecord, Effects, Purpose, TaskRecord } from '../../kinds/task/record.ts'
 import type { Outside } from '../../kinds/task/rules/acting.ts'
@@ -21,7 +21,7 @@ import type { ClaimRequest, PastHolder } from '../../kinds/task/rules/claim-requ
 import { trackQueuesOf } from '../../kinds/task/rules/task-keys.ts'
 import type { CountedDependency } from '../../kinds/task/rules/upstream-counts.ts'
 import type { Limits } from '../../kinds/workspace/limits.ts'
-import { ONLY_WORK, type Pick, queryName } from './pick.ts'
+import { ONLY_WORK, type QueueFilter, queryName } from './queue-filter.ts'
 
 /** What callers request, what a store must lock and read for it, and what it must write in the end. */
 
@@ -34,7 +34,7 @@ export interface Idempotency {
 
 /** A request for the next tasks of the queue. */
 export interface NextWanted extends Omit<ClaimRequest, 'agent' | 'capabilities'> {
-  pick: Pick
+  pick: QueueFilter
   limit: number
 }
 
@@ -201,7 +201,7 @@ export interface Changes<K extends KindName = KindName> extends Effects {
   created: { record: TaskRecord; task: NewTask; parentUuid: string | null }[]
   kinds: { readonly [N in K]: KindChanges<KindTypes[N]> }
   /** Granted to callers that asked for the next tasks: a store may add their details. */
-  handedOut: Handed[]
+  grantedTasks: GrantedTask[]
   newReplies: { key: string; bodyHash: string; reply: Reply }[]
   missions: MissionChanges
   activeClaimsDelta: number
@@ -244,8 +244,8 @@ export function readSetOf(requests: readonly Request[]): ReadSet {
 
 class ReadSetBuilder {
   readonly #taskIds = new Set<number>()
-  readonly #queries = new Map<string, Pick>()
-  readonly #reserved = new Map<string, Pick>()
+  readonly #queries = new Map<string, QueueFilter>()
+  readonly #reserved = new Map<string, QueueFilter>()
   readonly #wantedBy = new Map<string, number>()
   readonly #idempotencyKeys = new Set<string>()
   readonly #newKeys = new Map<string, NewKey>()

@@ -40,7 +40,7 @@ interface CommentedTask {
   generation: number
 }
 
-export function saidOnTask(task: CommentedTask, comment: NewComment, { now, actor }: Saying): Said {
+export function commentOnTask(task: CommentedTask, comment: NewComment, { now, actor }: Saying): Said {
   const { id: taskId, missionId, generation } = task
   return {
     comment: { ...comment, taskId, missionId: null, author: actor, at: now },

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { actsOf } from '../../door/door.ts'
+import { commentFrom } from '../task/acts/comment-from.ts'
 import { searchOf, taskPage } from '../task/acts/list.ts'
-import { saidIn } from '../task/acts/said.ts'
 import { inColumns, missionGraph } from './acts/graph.ts'
 import {
   approveMission,
@@ -34,7 +34,7 @@ export const missionActs = actsOf(api)({
   cancelMission: ({ kernel }, { params, body: { reason = null }, caller }) =>
     operateMission(kernel, caller, params.id, { kind: 'cancel', reason }),
   retryMission: ({ kernel }, { params, body: { reason = null, comment }, caller }) =>
-    operateMission(kernel, caller, params.id, { kind: 'retry', reason, said: saidIn(comment) }),
+    operateMission(kernel, caller, params.id, { kind: 'retry', reason, said: commentFrom(comment) }),
   cloneMission: ({ kernel }, { params, caller }) => cloneMission(kernel, caller, params.id),
 })
 

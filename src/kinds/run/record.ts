@@ -116,7 +116,7 @@ export interface RunRecord {
   provider: string | null
   model: string | null
   /** The last comments that its prompt contained: of its task, and of the mission. They are read when the run succeeds. */
-  toldTaskComment: number | null
+  promptedTaskComment: number | null
   toldMissionComment: number | null
   /** Messages of an agent that may answer later; null: none are expected. */
   awaiting: Awaiting | null
@@ -144,7 +144,7 @@ export interface RunRecord {
 }
 
 /** A run as people read it, and as its node monitors it. */
-export type Run = Omit<RunRecord, 'depth' | 'tokenHash' | 'toldTaskComment' | 'toldMissionComment'> & {
+export type Run = Omit<RunRecord, 'depth' | 'tokenHash' | 'promptedTaskComment' | 'toldMissionComment'> & {
   workspaceId: number
 }
 
@@ -209,7 +209,7 @@ export interface RunStart {
   model?: string | null
   sessionIdBefore: string | null
   /** The last comments that its prompt contains. */
-  toldComments?: { task: number | null; mission: number | null } | undefined
+  promptedComments?: { task: number | null; mission: number | null } | undefined
   /** Its prompt, as it is kept. */
   told?: Told | undefined
   folder: unknown

@@ -5,10 +5,10 @@ import type { ServerKernel } from '../../door/server-kernel.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import { namedProject } from '../project/acts.ts'
 import { commandOfAct, type TaskAct } from './acts/commands.ts'
+import { commentFrom } from './acts/comment-from.ts'
 import { giveDefaultsOfMissions, missionsNamed } from './acts/joining.ts'
 import { searchOf, taskPage } from './acts/list.ts'
 import { listDependencies } from './acts/neighbours.ts'
-import { saidIn } from './acts/said.ts'
 import { forSingleTask } from './acts/single-task.ts'
 import { createTasks, operate, readStates, requireRecord } from './acts/tasks.ts'
 import { updateTask } from './acts/update.ts'
@@ -31,7 +31,7 @@ const complete = ({ kernel }: Door, { caller, body }: { caller: Caller; body: un
 const operator =
   (act: TaskAct) =>
   ({ kernel }: Door, { params, body, caller }: Call<typeof cancelTask>) =>
-    operate(kernel, caller, params.id, commandOfAct(act, body), saidIn(body.comment))
+    operate(kernel, caller, params.id, commandOfAct(act, body), commentFrom(body.comment))
 
 export const taskActs = actsOf(api)({
   createTask: {

@@ -10,7 +10,7 @@ import type pg from 'pg'
 const MARK = '-- outside a transaction\n'
 export const isOutsideTransactions = (sql: string) => sql.startsWith(MARK)
 
-/** Between two statements is a semicolon at the end of a line. Bodies of functions may have those, too: none are here. */
+/** Statements end with a semicolon at the end of a line. Function bodies are not supported in these files. */
 export function statementsOf(sql: string): string[] {
   if (sql.includes('$$')) throw new Error('A migration outside a transaction has no function bodies.')
   const code = sql.replace(/--.*$/gm, '')

@@ -42,12 +42,12 @@ export function plainKind<K extends KindName>(
   )
   return {
     tables: { [table]: may },
-    ask(questions, { kinds }) {
+    ask(pipeline, { kinds }) {
       if (kinds[kind].length === 0) return null
       // What has not the form of an id names no row.
       const keys = [arrayLiteral(type === 'uuid' ? kinds[kind].filter(isUuid) : kinds[kind])]
-      questions.askIn(lock, keys)
-      const found = questions.askIn(read, keys)
+      pipeline.addIn(lock, keys)
+      const found = pipeline.addIn(read, keys)
       return () => {
         const records = found().map((row) => rows.read(row))
         const seen = new Map(records.map((record) => [keyOf(record), { record, holding: [] }]))

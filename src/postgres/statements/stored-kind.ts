@@ -2,7 +2,7 @@ import type { Changes, ReadSet, View } from '../../kernel/batch/requests.ts'
 import type { KindName, KindTypes } from '../../kinds/all.ts'
 import type { KindView } from '../../kinds/kind.ts'
 import type { TaskRecord } from '../../kinds/task/record.ts'
-import type { Questions } from './questions.ts'
+import type { Pipeline } from './pipeline.ts'
 import type { Bound } from './statements.ts'
 
 /** How Postgres holds one kind of record. */
@@ -16,7 +16,7 @@ export interface StoredKind<K extends KindName> {
    * function gives what was read, once it was; null: there is nothing to read.
    */
   ask(
-    questions: Questions,
+    pipeline: Pipeline,
     readSet: ReadSet,
   ): ((records: ReadonlyMap<number, TaskRecord>) => ReadKind<K>) | null
   /** Rows that tasks refer to: written before them. */

@@ -21,7 +21,7 @@ import {
 import { assign } from '../../support/assign.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 import { rounds } from '../../support/rounds.ts'
-import { granted, type Hold, handedOut, holder, newTask, outcome, type Work } from '../../support/tasks.ts'
+import { granted, grantedTasks, type Hold, holder, newTask, outcome, type Work } from '../../support/tasks.ts'
 
 /** Agents that are paused, leaving or terminated, and how much they may hold. */
 
@@ -259,7 +259,7 @@ describe('an agent’s limit of tasks', () => {
     expect(await work.next(alpha)).toMatchObject({ code: 'NO_CAPACITY', capacity: 1, held: 3 })
     expect((await work.store.counts(work.workspace)).activeClaims).toBe(3)
     await register(work, 'alpha', { maxConcurrentTasks: null })
-    expect(handedOut(await work.next(alpha, { limit: 9 }))).toHaveLength(5)
+    expect(grantedTasks(await work.next(alpha, { limit: 9 }))).toHaveLength(5)
   })
 
   test('counts what it released and what it was registered with in the same batch', async () => {

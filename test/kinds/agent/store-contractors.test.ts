@@ -31,7 +31,7 @@ import {
 } from '../../support/missions.ts'
 import { NO_COMPANY, storeKinds, useNodes } from '../../support/nodes.ts'
 import { rounds } from '../../support/rounds.ts'
-import { granted, handedOut, newTask, outcome, type Work } from '../../support/tasks.ts'
+import { granted, grantedTasks, newTask, outcome, type Work } from '../../support/tasks.ts'
 
 /** Agents that are made from a template for a mission, and end with it. */
 
@@ -78,7 +78,7 @@ const follow = (work: Work, slug: string, missionId: number) =>
 const able = { capabilities: ['go', 'sql'] }
 
 async function finish(work: Work, by: { agent: string; session: string }, how: 'submit' | 'fail' = 'submit') {
-  const [task] = handedOut(await work.next(by, able))
+  const [task] = grantedTasks(await work.next(by, able))
   const hold = { ...by, generation: task!.generation }
   const reply =
     how === 'submit' ? await work.submit(task!, hold) : await work.fail(task!, hold, 'invalid', 'no')
@@ -175,9 +175,9 @@ describe.each(kinds)('on %s, a contractor', (kind) => {
     expect(outcome(await work.claim(free!, by))).toBe('WRONG_AGENT')
     expect(outcome(await assign(work, free!, by))).toBe('WRONG_AGENT')
     const purposes: Purpose[] = ['work', 'planning', 'verification']
-    const taken = handedOut(await work.next(by, { ...able, purposes, limit: 5 }))
+    const taken = grantedTasks(await work.next(by, { ...able, purposes, limit: 5 }))
     expect(taken.map(({ onlyAgent }) => onlyAgent)).toEqual([slug])
-    expect(handedOut(await work.next(by, able))).toEqual([])
+    expect(grantedTasks(await work.next(by, able))).toEqual([])
   })
 
   test('is assigned what is reserved for it and nothing else', async () => {
@@ -200,7 +200,7 @@ describe.each(kinds)('on %s, a contractor', (kind) => {
   test('keeps its tasks from others', async () => {
     const work = await nodes.work()
     await withContractor(work)
-    expect(handedOut(await work.next({ agent: 'dev', session: 's' }, able))).toEqual([])
+    expect(grantedTasks(await work.next({ agent: 'dev', session: 's' }, able))).toEqual([])
   })
 
   test('is terminated by upkeep when its mission has ended, and stays readable', async () => {

@@ -19,7 +19,7 @@ import { databaseUrlOf, NO_COMPANY, storeKinds, superuser, until, useNodes } fro
 import { rounds } from '../../support/rounds.ts'
 import {
   granted,
-  handedOut,
+  grantedTasks,
   holder,
   newTask,
   outcome,
@@ -88,7 +88,7 @@ describe.each(kinds)('on %s', (kind) => {
       await register(here, 'alpha', { maxConcurrentTasks: 1 })
       for (const command of [heartbeat, pause, resume, remove, judge])
         expect(outcome(await command(elsewhere, 'alpha'))).toBe('NOT_FOUND')
-      expect(handedOut(await elsewhere.next(alpha))).toEqual([])
+      expect(grantedTasks(await elsewhere.next(alpha))).toEqual([])
       const tasks = await tasksIn(elsewhere, 2)
       for (const task of tasks) granted(await elsewhere.claim(task, alpha))
       expect(recordIn(await register(elsewhere, 'alpha')).uuid).not.toBe((await seen(here, 'alpha')).uuid)
@@ -137,7 +137,7 @@ describe.each(kinds)('on %s', (kind) => {
           return i % 5 === 2 ? assign(node, task, by) : node.next(by, { limit: 3 })
         }),
       )
-      const given = replies.flatMap((reply) => (reply.claim ? [reply.claim] : handedOut(reply)))
+      const given = replies.flatMap((reply) => (reply.claim ? [reply.claim] : grantedTasks(reply)))
       expect(given).toHaveLength(5)
       expect(await activeClaims(here)).toBe(5)
       expect(holdingIn(await judge(there, 'alpha'))).toHaveLength(5)
@@ -202,7 +202,7 @@ describe.each(kinds)('on %s', (kind) => {
       const workOn = async (node: Work, session: string) => {
         const by = holder('alpha', session)
         while (done < 40) {
-          for (const task of handedOut(await node.next(by))) {
+          for (const task of grantedTasks(await node.next(by))) {
             most = Math.max(most, holdingIn(await judge(node, 'alpha')).length)
             expect(outcome(await node.submit(task, { ...by, generation: 1 }))).toBe('ACCEPTED')
             done += 1
@@ -218,8 +218,8 @@ describe.each(kinds)('on %s', (kind) => {
       const work = await nodes.work(roomy)
       await register(work, 'free', { maxConcurrentTasks: null })
       await tasksIn(work, 60)
-      expect(handedOut(await work.next(holder('free'), { limit: 30 }))).toHaveLength(30)
-      expect(handedOut(await work.next(holder('unknown'), { limit: 30 }))).toHaveLength(30)
+      expect(grantedTasks(await work.next(holder('free'), { limit: 30 }))).toHaveLength(30)
+      expect(grantedTasks(await work.next(holder('unknown'), { limit: 30 }))).toHaveLength(30)
     })
   })
 

@@ -54,7 +54,7 @@ class Told {
       work.workspace,
       beginRun({
         ...{ workspaceId: work.workspace, runId: run.runId, agent: AGENT, sessionIdBefore: null },
-        ...{ folder: null, log: null, toldComments: upTo },
+        ...{ folder: null, log: null, promptedComments: upTo },
         task: { ...task, generation: 1, attempt: 1, session: alpha.session },
       }),
     )

@@ -10,7 +10,7 @@ import { databaseUrlOf, NO_COMPANY, storeKinds, superuser, useNodes } from '../.
 import type { Reply } from '../../support/replies.ts'
 import {
   granted,
-  handedOut,
+  grantedTasks,
   holder,
   newTask,
   type Overrides,
@@ -74,7 +74,7 @@ describe.each(kinds)('on %s', (kind) => {
   ): Promise<{ work: Work; mission: ReturnType<typeof missionIn>; parent: HeldTask }> => {
     const work = await nodes.work(...options)
     const mission = missionIn(await createMission(work, (id) => [missionTask(id, more)]))
-    const [task] = handedOut(await work.next(alpha))
+    const [task] = grantedTasks(await work.next(alpha))
     return { work, mission, parent: { record: task!, generation: task!.generation } }
   }
 
@@ -223,7 +223,7 @@ describe.each(kinds)('on %s', (kind) => {
         onlyAgent: 'alpha',
         watch: { goesOn: { generation: generation + 1 } },
       })
-      const [again] = handedOut(await work.next(alpha))
+      const [again] = grantedTasks(await work.next(alpha))
       expect(again).toMatchObject({ id: parent.record.id, attempt: 1, generation: generation + 1 })
       expect(again!.watch?.goesOnAfter).toBeUndefined()
     })

@@ -4,7 +4,7 @@ import type { MissionRecord } from '../../../src/kinds/mission/record.ts'
 import { settleAll } from '../../support/mission-upkeep.ts'
 import { commandMission, createMission, missionIn, missionNow, missionTask } from '../../support/missions.ts'
 import { earlier, storeKinds, useNodes } from '../../support/nodes.ts'
-import { handedOut, holder, type Overrides, outcome, type Work } from '../../support/tasks.ts'
+import { grantedTasks, holder, type Overrides, outcome, type Work } from '../../support/tasks.ts'
 
 /** What happens to tasks while the gate of their mission is closed. */
 
@@ -27,7 +27,7 @@ describe.each(kinds)('on %s, while a mission is paused', (kind) => {
   describe('a result of the holder from whom the task was taken', () => {
     test('counts, and is one result when it is handed in twice', async () => {
       const { work, mission } = await begin()
-      const [task] = handedOut(await work.next(alpha))
+      const [task] = grantedTasks(await work.next(alpha))
       await pause(work, mission)
       await settleAll(work)
       const hold = { ...alpha, generation: 1 }
@@ -46,7 +46,7 @@ describe.each(kinds)('on %s, while a mission is paused', (kind) => {
 
     test('waits for its review as any other', async () => {
       const { work, mission } = await begin({ review: 'human' })
-      const [task] = handedOut(await work.next(alpha))
+      const [task] = grantedTasks(await work.next(alpha))
       await pause(work, mission)
       await settleAll(work)
       await work.submit(task!, { ...alpha, generation: 1 })
@@ -55,7 +55,7 @@ describe.each(kinds)('on %s, while a mission is paused', (kind) => {
 
     test('does not count after the grace, from others, or when a person paused the task', async () => {
       const { work, mission } = await begin()
-      const [task] = handedOut(await work.next(alpha))
+      const [task] = grantedTasks(await work.next(alpha))
       await pause(work, mission)
       await settleAll(work)
       const hold = { ...alpha, generation: 1 }
@@ -108,7 +108,7 @@ describe.each(kinds)('on %s, while a mission is paused', (kind) => {
 
     test('for a verdict is stopped, too', async () => {
       const { work, mission } = await begin({ review: 'verifier', watch: { verifyMs: HOUR_MS } })
-      const [task] = handedOut(await work.next(alpha))
+      const [task] = grantedTasks(await work.next(alpha))
       await work.submit(task!, { ...alpha, generation: 1 })
       await pause(work, mission)
       await elapse(later(work, 2 * HOUR_MS), task!)
@@ -125,13 +125,13 @@ describe.each(kinds)('on %s, while a mission is paused', (kind) => {
       await pause(work, mission)
       await elapse(later(work, 2 * HOUR_MS), await first(work))
       expect((await first(work)).state).toBe('queued')
-      expect(handedOut(await later(work, 2 * HOUR_MS).next(alpha))).toEqual([])
+      expect(grantedTasks(await later(work, 2 * HOUR_MS).next(alpha))).toEqual([])
     })
   })
 
   test('a task that was paused with it continues with it, and takes no result of before', async () => {
     const { work, mission } = await begin()
-    const [task] = handedOut(await work.next(alpha))
+    const [task] = grantedTasks(await work.next(alpha))
     await pause(work, mission)
     await settleAll(work)
     await resume(work, mission)

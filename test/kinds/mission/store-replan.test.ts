@@ -14,7 +14,7 @@ import {
 } from '../../support/missions.ts'
 import { storeKinds, useNodes } from '../../support/nodes.ts'
 import { partsOf } from '../../support/parts.ts'
-import { handedOut, holder, outcome, type Work } from '../../support/tasks.ts'
+import { grantedTasks, holder, outcome, type Work } from '../../support/tasks.ts'
 
 /** A newer plan, while the mission runs. */
 
@@ -91,10 +91,12 @@ describe.each(kinds)('on %s, a newer plan', (kind) => {
     await work.cancel(a!.record)
     await settleAll(work)
     expect((await tasksOf(work)).bb!.record.state).toBe('pending')
-    const [c] = handedOut(await work.next(alpha))
+    const [c] = grantedTasks(await work.next(alpha))
     await work.submit(c!, { ...alpha, generation: 1 })
     await settleAll(work)
-    expect(handedOut(await work.next(alpha, { capabilities: ['sql'] }))).toMatchObject([{ id: b!.record.id }])
+    expect(grantedTasks(await work.next(alpha, { capabilities: ['sql'] }))).toMatchObject([
+      { id: b!.record.id },
+    ])
   })
 
   test('is kept, also when another one follows in the same batch', async () => {
@@ -172,7 +174,7 @@ describe.each(kinds)('on %s, a newer plan', (kind) => {
     const make = (id: number) => [missionTask(id, { title: 'a' }), missionTask(id, { title: 'b' })]
     const mission = missionIn(await createMission(work, make))
     const { a, b } = await tasksOf(work)
-    const [held] = handedOut(await work.next(alpha))
+    const [held] = grantedTasks(await work.next(alpha))
     expect(held!.id).toBe(a!.record.id)
     const both = [replanned(b!.record, 'bb'), replanned(a!.record, 'aa')]
     expect(outcome(await approve(work, mission, [], both))).toBe('CHANGED_SINCE')

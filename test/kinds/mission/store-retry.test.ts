@@ -11,7 +11,7 @@ import {
   missionTask,
 } from '../../support/missions.ts'
 import { storeKinds, useNodes } from '../../support/nodes.ts'
-import { handedOut, holder, type Overrides, outcome, type Work } from '../../support/tasks.ts'
+import { grantedTasks, holder, type Overrides, outcome, type Work } from '../../support/tasks.ts'
 
 /** Doing again what failed in a mission. */
 
@@ -30,7 +30,7 @@ const statesOf = async (work: Work): Promise<Record<string, TaskState>> => {
 }
 
 async function finishNext(work: Work, how: 'submit' | 'fail'): Promise<void> {
-  const [task] = handedOut(await work.next(alpha))
+  const [task] = grantedTasks(await work.next(alpha))
   const hold = { ...alpha, generation: task!.generation }
   const reply =
     how === 'submit' ? await work.submit(task!, hold) : await work.fail(task!, hold, 'invalid', 'no')
@@ -86,7 +86,7 @@ describe.each(kinds)('on %s, retrying a mission', (kind) => {
     )
     await work.cancel(b!.record)
     await finishNext(work, 'fail')
-    const [e] = handedOut(await work.next(alpha))
+    const [e] = grantedTasks(await work.next(alpha))
     await work.fail(e!, { ...alpha, generation: 1 }, 'dependency', 'not needed')
     await settleAll(work)
     expect(await statesOf(work)).toEqual({
@@ -105,7 +105,7 @@ describe.each(kinds)('on %s, retrying a mission', (kind) => {
     const work = await nodes.work()
     const mission = missionIn(await createMission(work, graph(['a', []], ['b', []])))
     await finishNext(work, 'fail')
-    const [b] = handedOut(await work.next(alpha))
+    const [b] = grantedTasks(await work.next(alpha))
     await retry(work, mission)
     await settleAll(work)
     expect(await statesOf(work)).toEqual({ a: 'queued', b: 'assigned' })

@@ -15,7 +15,7 @@ import {
   planOf,
 } from '../../support/missions.ts'
 import { storeKinds, useNodes } from '../../support/nodes.ts'
-import { granted, handedOut, holder, outcome, tally, type Work } from '../../support/tasks.ts'
+import { granted, grantedTasks, holder, outcome, tally, type Work } from '../../support/tasks.ts'
 import { ago } from '../../support/times.ts'
 
 /** Missions are held by the server's store, and by the one it is compared with. */
@@ -30,7 +30,7 @@ const typesOf = async (work: Work, mission: { uuid: string }) =>
 
 async function finish(work: Work, by = alpha): Promise<TaskRecord> {
   const reply = await work.next(by)
-  const [task] = handedOut(reply)
+  const [task] = grantedTasks(reply)
   if (!task) throw new Error(`expected a task, got ${outcome(reply)}`)
   await work.submit(task, { ...by, generation: task.generation })
   return task
@@ -70,7 +70,7 @@ describe.each(kinds)('on %s', (kind) => {
     test('ends once when its last tasks end at the same time on two nodes', async () => {
       const [here, there] = await nodes.pair()
       const mission = missionIn(await createMission(here, many(20)))
-      const tasks = handedOut(await here.next(alpha, { limit: 20 }))
+      const tasks = grantedTasks(await here.next(alpha, { limit: 20 }))
       await Promise.all(
         tasks.map((task, i) =>
           (i % 2 ? here : there).submit(task, { ...alpha, generation: task.generation }),
@@ -91,7 +91,7 @@ describe.each(kinds)('on %s', (kind) => {
         const mission = missionIn(
           await createMission(work, (id) => [missionTask(id, { optional, maxRetries: 0 }), missionTask(id)]),
         )
-        const [first, second] = handedOut(await work.next(alpha, { limit: 2 }))
+        const [first, second] = grantedTasks(await work.next(alpha, { limit: 2 }))
         await work.fail(first!, { ...alpha, generation: 1 }, 'invalid', 'no')
         await work.submit(second!, { ...alpha, generation: 1 })
         return (await missionNow(work, mission)).phase
@@ -121,7 +121,7 @@ describe.each(kinds)('on %s', (kind) => {
       const mission = missionIn(await createMission(work, many(2), approveAll))
       expect(mission).toMatchObject({ phase: 'awaiting_approval', closedBy: ['unapproved'], approved: null })
       expect(mission.counts.byState).toEqual({})
-      expect(handedOut(await work.next(alpha))).toEqual([])
+      expect(grantedTasks(await work.next(alpha))).toEqual([])
     })
 
     test('is approved by its price only below the threshold, and never when the price is unknown', async () => {
@@ -195,8 +195,8 @@ describe.each(kinds)('on %s', (kind) => {
       const mission = await planned(work)
       expect(mission).toMatchObject({ phase: 'planning', closedBy: [], plan: null })
       expect((await missionNow(work, mission)).counts.byState).toEqual({})
-      expect(handedOut(await work.next(alpha))).toEqual([])
-      const [task] = handedOut(await work.next(alpha, { purposes: ['planning'] }))
+      expect(grantedTasks(await work.next(alpha))).toEqual([])
+      const [task] = grantedTasks(await work.next(alpha, { purposes: ['planning'] }))
       expect(task).toMatchObject({ purpose: 'planning', missionId: mission.id })
     })
 
@@ -257,7 +257,7 @@ describe.each(kinds)('on %s', (kind) => {
       )
       await pause(work, mission)
       const other = await work.create()
-      expect(handedOut(await work.next(alpha, { limit: 10 })).map(({ id }) => id)).toEqual([other.id])
+      expect(grantedTasks(await work.next(alpha, { limit: 10 })).map(({ id }) => id)).toEqual([other.id])
       const tasks = (await work.store.tasks(work.workspace, { states: ['queued'] }, 10)).map(
         ({ record }) => record,
       )
@@ -265,7 +265,7 @@ describe.each(kinds)('on %s', (kind) => {
       for (const task of tasks)
         expect(await work.claim(task, alpha)).toMatchObject({ code: 'MISSION_CLOSED' })
       await resume(work, mission)
-      expect(handedOut(await work.next(alpha, { limit: 10 }))).toHaveLength(2)
+      expect(grantedTasks(await work.next(alpha, { limit: 10 }))).toHaveLength(2)
     })
 
     test('stops the clocks of deadlines while it is closed', async () => {
@@ -289,7 +289,7 @@ describe.each(kinds)('on %s', (kind) => {
     test('accepts what a holder submits after it closed', async () => {
       const work = await nodes.work()
       const mission = missionIn(await createMission(work, many(1)))
-      const [task] = handedOut(await work.next(alpha))
+      const [task] = grantedTasks(await work.next(alpha))
       await pause(work, mission)
       expect(outcome(await work.submit(task!, { ...alpha, generation: 1 }))).toBe('ACCEPTED')
       expect((await missionNow(work, mission)).phase).toBe('completed')
@@ -314,7 +314,7 @@ describe.each(kinds)('on %s', (kind) => {
       const replies = await Promise.all(
         Array.from({ length: 10 }, (_, i) => (i % 2 ? here : there).next(i % 2 ? alpha : beta)),
       )
-      const held = replies.flatMap(handedOut)
+      const held = replies.flatMap(grantedTasks)
       expect(held).toHaveLength(3)
       expect((await missionNow(here, mission)).counts.byState).toEqual({ queued: 7, assigned: 3 })
       const rest = await here.store.tasks(here.workspace, { states: ['queued'] }, 1)
@@ -341,7 +341,7 @@ describe.each(kinds)('on %s', (kind) => {
       const mission = missionIn(await createMission(work, many(3)))
       const reply = await commandMission(work, mission.uuid, { kind: 'cancel', reason: 'Not needed.' })
       expect(missionIn(reply)).toMatchObject({ phase: 'running', closedBy: ['cancelling'] })
-      expect(handedOut(await work.next(alpha))).toEqual([])
+      expect(grantedTasks(await work.next(alpha))).toEqual([])
       const tasks = await work.store.tasks(work.workspace, {}, 10)
       const replies = await Promise.all(tasks.map(({ record }) => work.cancel(record)))
       expect(tally(replies)).toEqual({ DONE: 3 })
@@ -378,7 +378,7 @@ describe.each(kinds)('on %s', (kind) => {
       await createMission(work, (id) => [missionTask(id), missionTask(id, { purpose: 'report' })]),
     )
     expect((await missionNow(work, mission)).counts.byState).toEqual({ queued: 1 })
-    const [task, ...others] = handedOut(await work.next(alpha, { limit: 5 }))
+    const [task, ...others] = grantedTasks(await work.next(alpha, { limit: 5 }))
     expect(others).toEqual([])
     await work.start(task!, { ...alpha, generation: 1 })
     expect((await missionNow(work, mission)).counts.byState).toEqual({ running: 1 })

@@ -3,8 +3,8 @@ import { NO_COMPANY, storeKinds, useNodes } from '../../support/nodes.ts'
 import type { Reply } from '../../support/replies.ts'
 import {
   granted,
+  grantedTasks,
   type Holder,
-  handedOut,
   holder,
   newTask,
   type Overrides,
@@ -19,7 +19,7 @@ const alpha = holder('alpha')
 const MINUTE = 60_000
 const roomy = { maxConcurrentClaims: 1_000 }
 const titles = (work: Work, reply: Reply) =>
-  Promise.all(handedOut(reply).map(async (task) => (await work.details(task)).title))
+  Promise.all(grantedTasks(reply).map(async (task) => (await work.details(task)).title))
 const projectOf = (work: Work, slug: string) => work.store.project(work.workspace, slug)
 const many = (count: number, overrides: Overrides) => Array.from({ length: count }, () => newTask(overrides))
 
@@ -84,7 +84,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       await work.store.setTrack(work.workspace, projectId, 'A', 1)
       const keys = Array.from({ length: 40 }, (_, i) => `A-${String(i + 1).padStart(3, '0')}-x`)
       await work.createAll(keys.map((key) => newTask({ key, projectId, priority: 9 })))
-      expect(handedOut(await work.next(alpha))).toMatchObject([{ trackQueue: 'A' }])
+      expect(grantedTasks(await work.next(alpha))).toMatchObject([{ trackQueue: 'A' }])
       const lines = ['B-001-x', 'B-001-x::1', 'C-001-x', 'A-050-x::1']
       await work.createAll(lines.map((key) => newTask({ key, projectId, title: key })))
       await work.create({ projectId, title: 'no line' })
@@ -109,7 +109,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       const ask = async (where: { projectId?: number; tracks?: string[] }) => {
         const reply = await work.next(alpha, { limit: 9, ...where })
         const given = await titles(work, reply)
-        for (const record of handedOut(reply))
+        for (const record of grantedTasks(reply))
           await work.release(record, { ...alpha, generation: record.generation })
         return given.toSorted()
       }
@@ -130,7 +130,9 @@ describe.each(storeKinds)('on %s', (kind) => {
         newTask({ projectId: bank, title: 'too' }),
       ])
       expect((await titles(work, await work.next(alpha, { limit: 9 }))).toSorted()).toEqual(['easy', 'too'])
-      expect(handedOut(await work.next(holder('beta'), { limit: 9, capabilities: ['sql'] }))).toHaveLength(9)
+      expect(grantedTasks(await work.next(holder('beta'), { limit: 9, capabilities: ['sql'] }))).toHaveLength(
+        9,
+      )
     })
   })
 

@@ -11,7 +11,7 @@ import {
   routineIn,
   startedBy,
 } from '../../support/routines.ts'
-import { handedOut, holder, newTask, type Work } from '../../support/tasks.ts'
+import { grantedTasks, holder, newTask, type Work } from '../../support/tasks.ts'
 import { ago } from '../../support/times.ts'
 
 /** Routines are held by the server's store, and by the one it is compared with. */
@@ -34,7 +34,7 @@ describe.each(kinds)('on %s', (kind) => {
   const missionOf = async (work: Work, uuid: string) =>
     (await storeOf(work).missions.find(work.workspace, idOf({ uuid })))!
   const finish = async (work: Work) => {
-    const [task] = handedOut(await work.next(alpha))
+    const [task] = grantedTasks(await work.next(alpha))
     await work.submit(task!, { ...alpha, generation: task!.generation })
   }
 

@@ -6,7 +6,7 @@ import type { Reply } from '../../support/replies.ts'
 import { rounds } from '../../support/rounds.ts'
 import {
   granted,
-  handedOut,
+  grantedTasks,
   holder,
   newTask,
   outcome,
@@ -104,7 +104,7 @@ describe.each(storeKinds)('on %s', (kind) => {
           return i % 4 < 2 ? node.claim(task, by) : node.next(by, { limit: 2 })
         }),
       )
-      const granted = replies.flatMap((reply) => (reply.claim ? [reply.claim] : handedOut(reply)))
+      const granted = replies.flatMap((reply) => (reply.claim ? [reply.claim] : grantedTasks(reply)))
       expect(granted).toHaveLength(5)
       expect((await here.store.counts(here.workspace)).activeClaims).toBe(5)
       expect(await there.claim((await here.create())!, by)).toMatchObject({ code: 'NO_CAPACITY', held: 5 })

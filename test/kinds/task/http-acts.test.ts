@@ -4,7 +4,7 @@ import {
   acts,
   actsFor,
   columnsAfter,
-  isLawful,
+  isAllowed,
   mayBeDone,
   statesFor,
 } from '../../../src/kinds/task/rules/allowed-acts.ts'
@@ -91,7 +91,7 @@ describe('an act is possible where the table says so, and leads where it says', 
       if (answer.status !== 200 || isRepeated) expect([act, columns]).toEqual([act, [card.board]])
       else if (act === 'archive') expect([act, columns]).toEqual([act, []])
       else expect([act, columnsAfter(act, card.state)]).toEqual([act, expect.arrayContaining(columns)])
-      if (mayBeDone(act, card)) expect(isLawful(act, card.state)).toBe(true)
+      if (mayBeDone(act, card)) expect(isAllowed(act, card.state)).toBe(true)
     }
   })
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { expectRefusal, fence, KEY, useServer, type Workspace } from '../../support/http-workspace.ts'
 import { until } from '../../support/nodes.ts'
 
-/** Questions and answers, verdicts bound to what was seen, and results by people. */
+/** Pipeline and answers, verdicts bound to what was seen, and results by people. */
 
 const { served, workspace } = useServer()
 const first = fence('s-alpha', 1)

@@ -3,7 +3,7 @@ import { createQueue } from '../../../src/queue/queue.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 import { merge, mergeOf, partsOf } from '../../support/parts.ts'
 import { promotion, rejectedResult } from '../../support/rejected.ts'
-import { granted, handedOut, holder, newTask, outcome, type Task, type Work } from '../../support/tasks.ts'
+import { granted, grantedTasks, holder, newTask, outcome, type Task, type Work } from '../../support/tasks.ts'
 
 /** Where two rules meet: each of these was once wrong. */
 
@@ -127,7 +127,7 @@ describe('within a batch', () => {
     const { work } = manualClock()
     await work.createAll([newTask(), newTask()])
     const [, next] = await Promise.all([work.register('w', 1), work.next(worker, { limit: 2 })])
-    expect(handedOut(next)).toHaveLength(1)
+    expect(grantedTasks(next)).toHaveLength(1)
   })
 
   test('a task that was just reserved for another agent does not hide those behind it', async () => {
@@ -137,7 +137,7 @@ describe('within a batch', () => {
       work.update(first!, { onlyAgent: 'beta' }),
       work.next(alpha, { limit: 2 }),
     ])
-    expect(handedOut(next)).toHaveLength(1)
+    expect(grantedTasks(next)).toHaveLength(1)
   })
 
   test('a task that expired does not hide those behind it', async () => {

@@ -6,8 +6,8 @@ import { partsOf } from '../../support/parts.ts'
 import { promotion, rejectedResult } from '../../support/rejected.ts'
 import {
   granted,
+  grantedTasks,
   type Hold,
-  handedOut,
   holder,
   LONG_LEASE_MS,
   newTask,
@@ -58,7 +58,7 @@ describe('a task with an expiry time', () => {
     const { work, task, pass } = await expiring()
     const fresh = await work.create()
     pass(MINUTE)
-    expect(handedOut(await work.next(alpha, { limit: 2 })).map(({ id }) => id)).toEqual([fresh.id])
+    expect(grantedTasks(await work.next(alpha, { limit: 2 })).map(({ id }) => id)).toEqual([fresh.id])
     expect(await work.record(task)).toMatchObject({ state: 'cancelled' })
   })
 

@@ -5,8 +5,8 @@ import { promotion, rejectedResult } from '../../support/rejected.ts'
 import type { Reply } from '../../support/replies.ts'
 import {
   granted,
+  grantedTasks,
   type Hold,
-  handedOut,
   holder,
   newTask,
   outcome,
@@ -21,7 +21,7 @@ const PROJECT = 1
 const MINUTE = 60_000
 
 const keyed = (key: string) => newTask({ key, projectId: PROJECT })
-const keys = (reply: Reply) => handedOut(reply).map(({ key }) => key)
+const keys = (reply: Reply) => grantedTasks(reply).map(({ key }) => key)
 
 /** A project whose track A may have this many agents, with some tasks on it. */
 async function track(maxAgents: number | null | undefined, more: string[] = []) {
@@ -169,7 +169,7 @@ describe('a worker', () => {
     const tasks = await work.createAll(Array.from({ length: 6 }, () => newTask()))
     return { work, pass, tasks }
   }
-  const given = (reply: Reply) => handedOut(reply).length
+  const given = (reply: Reply) => grantedTasks(reply).length
 
   test('gets no more than its capacity, however much it requests', async () => {
     const { work, tasks } = await hired(2)
@@ -270,7 +270,7 @@ describe('next', () => {
     expect(outcome(await work.next(alpha))).toBe('NO_WORK')
     await work.createAll([newTask(), newTask(), newTask()])
     const reply = await work.next(alpha, { limit: 3 })
-    expect([outcome(reply), handedOut(reply).length]).toEqual(['GRANTED', 2])
+    expect([outcome(reply), grantedTasks(reply).length]).toEqual(['GRANTED', 2])
     expect(await work.next(beta)).toMatchObject({ code: 'LIMIT_REACHED', limit: 'maxConcurrentClaims' })
   })
 

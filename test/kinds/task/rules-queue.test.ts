@@ -5,7 +5,7 @@ import { PRIORITY_STEP_MS } from '../../../src/kinds/task/rules/retry.ts'
 import { ProjectFairness } from '../../../src/pure/fairness.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 import type { Reply } from '../../support/replies.ts'
-import { handedOut, holder, newTask, type Overrides, outcome, type Work } from '../../support/tasks.ts'
+import { grantedTasks, holder, newTask, type Overrides, outcome, type Work } from '../../support/tasks.ts'
 
 const alpha = holder('alpha')
 const A = 1
@@ -14,13 +14,13 @@ const B = 2
 const many = (count: number, overrides: Overrides = {}) =>
   Array.from({ length: count }, () => newTask(overrides))
 const titles = (work: Work, reply: Reply) =>
-  Promise.all(handedOut(reply).map(async (task) => (await work.details(task)).title))
+  Promise.all(grantedTasks(reply).map(async (task) => (await work.details(task)).title))
 
 /** The projects of the next tasks, each requested separately. */
 async function projects(work: Work, count: number): Promise<number[]> {
   const given: number[] = []
   for (let i = 0; i < count; i++)
-    given.push(...handedOut(await work.next(alpha)).map(({ projectId }) => projectId))
+    given.push(...grantedTasks(await work.next(alpha)).map(({ projectId }) => projectId))
   return given
 }
 
@@ -40,7 +40,7 @@ describe('fairness between projects', () => {
     const { work } = manualClock(roomy)
     await work.createAll(many(1_000, { projectId: A, priority: 10 }))
     await work.createAll(many(10, { projectId: B, priority: 1 }))
-    const given = handedOut(await work.next(alpha, { limit: 20 })).map(({ projectId }) => projectId)
+    const given = grantedTasks(await work.next(alpha, { limit: 20 })).map(({ projectId }) => projectId)
     expect(given.filter((project) => project === B)).toHaveLength(10)
   })
 
@@ -89,7 +89,7 @@ describe('fairness between projects', () => {
     ])
     await work.next(holder('beta'))
     // The track is full for alpha; the project’s other track is still offered in order.
-    const given = handedOut(await work.next(alpha, { limit: 3 }))
+    const given = grantedTasks(await work.next(alpha, { limit: 3 }))
     expect(given.map(({ projectId, trackQueue }) => [projectId, trackQueue])).toEqual([
       [B, ''],
       [A, 'B'],

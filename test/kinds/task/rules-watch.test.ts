@@ -25,7 +25,7 @@ import { withLimits } from '../../support/nodes.ts'
 import { rounds } from '../../support/rounds.ts'
 import {
   granted,
-  handedOut,
+  grantedTasks,
   holder,
   type Overrides,
   outcome,
@@ -575,7 +575,7 @@ describe('shortest first', () => {
     const long = await work.create({ watch: { estimateMs: HOUR } })
     const unknown = await work.create()
     const short = await work.create({ watch: { estimateMs: 5 * MINUTE } })
-    const order = handedOut(await work.next(alpha, { limit: 3 })).map(({ id }) => id)
+    const order = grantedTasks(await work.next(alpha, { limit: 3 })).map(({ id }) => id)
     expect(order).toEqual([short.id, unknown.id, long.id])
   })
 
@@ -584,7 +584,7 @@ describe('shortest first', () => {
     const long = await work.create({ watch: { estimateMs: HOUR } })
     pass(HOUR)
     await work.create({ watch: { estimateMs: MINUTE } })
-    expect(handedOut(await work.next(alpha)).map(({ id }) => id)).toEqual([long.id])
+    expect(grantedTasks(await work.next(alpha)).map(({ id }) => id)).toEqual([long.id])
   })
 
   test('applies to whatever is requeued, and a new priority keeps the effect of the estimate', async () => {
@@ -600,6 +600,6 @@ describe('shortest first', () => {
     const { work } = manualClock()
     const long = await work.create({ watch: { estimateMs: HOUR } })
     await work.create({ watch: { estimateMs: MINUTE } })
-    expect(handedOut(await work.next(alpha)).map(({ id }) => id)).toEqual([long.id])
+    expect(grantedTasks(await work.next(alpha)).map(({ id }) => id)).toEqual([long.id])
   })
 })

@@ -8,7 +8,7 @@ import { uuidCarrying } from '../../../src/pure/ids.ts'
 import { complete, dependOn, flowOn, giveUp, sweep } from '../../support/depend-on.ts'
 import { earlier, NO_COMPANY, storeKinds, useNodes } from '../../support/nodes.ts'
 import { partsOf } from '../../support/parts.ts'
-import { granted, handedOut, holder, newTask, outcome, type Task, type Work } from '../../support/tasks.ts'
+import { granted, grantedTasks, holder, newTask, outcome, type Task, type Work } from '../../support/tasks.ts'
 
 const alpha = holder('alpha')
 const roomy = { maxConcurrentClaims: 1_000 }
@@ -42,7 +42,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect(await work.claim(task!, alpha)).toMatchObject({ code: 'NOT_READY' })
       await sweep(work.store)
       expect(await work.record(task!)).toMatchObject({ state: 'pending', dueAt: null })
-      for (const upstream of handedOut(await work.next(alpha, { limit: 10 })))
+      for (const upstream of grantedTasks(await work.next(alpha, { limit: 10 })))
         await work.submit(upstream, { ...alpha, generation: 1 })
       await sweep(work.store)
       expect(await work.record(task!)).toMatchObject({ state: 'queued', blocked: false })

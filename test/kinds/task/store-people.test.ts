@@ -4,8 +4,8 @@ import type { TaskBudget } from '../../../src/kinds/run/rules/budget.ts'
 import { earlier, storeKinds, useNodes } from '../../support/nodes.ts'
 import {
   granted,
+  grantedTasks,
   type Hold,
-  handedOut,
   holder,
   outcome,
   submissionOf,
@@ -13,7 +13,7 @@ import {
   type Work,
 } from '../../support/tasks.ts'
 
-/** Questions of holders, and what people decide about tasks: the same on every store. */
+/** Pipeline of holders, and what people decide about tasks: the same on every store. */
 
 const alpha = holder('alpha')
 const beta = holder('beta')
@@ -172,12 +172,12 @@ describe.each(storeKinds)('on %s', (kind) => {
       await answer(work, task, 'yes')
       expect(await work.record(task)).toMatchObject({ onlyAgent: 'alpha', state: 'queued' })
       expect(outcome(await work.claim(task, beta))).toBe('WRONG_AGENT')
-      expect(handedOut(await work.next(beta))).toEqual([])
+      expect(grantedTasks(await work.next(beta))).toEqual([])
       expect(outcome(await work.elapse(task))).toBe('NOTHING_DUE')
       const later = work.through(new Combiner(earlier(work.store, -ELEVEN_MINUTES)))
       expect(outcome(await later.elapse(task))).toBe('MOVED')
       expect(await work.record(task)).toMatchObject({ onlyAgent: null, state: 'queued', dueAt: null })
-      expect(handedOut(await work.next(beta))).toMatchObject([{ id: task.id }])
+      expect(grantedTasks(await work.next(beta))).toMatchObject([{ id: task.id }])
     })
 
     test('is found by upkeep when the reservation is over', async () => {

@@ -5,7 +5,7 @@ import { PRIORITY_STEP_MS } from '../../../src/kinds/task/rules/retry.ts'
 import { counting, earlier, NO_COMPANY, storeKinds, useNodes } from '../../support/nodes.ts'
 import {
   granted,
-  handedOut,
+  grantedTasks,
   holder,
   newTask,
   type Overrides,
@@ -18,8 +18,8 @@ const alpha = holder('alpha')
 const beta = holder('beta')
 const titled = (title: string, rest: Overrides = {}): NewTask => newTask({ title, ...rest })
 
-async function titles(work: Work, reply: Parameters<typeof handedOut>[0]): Promise<string[]> {
-  return Promise.all(handedOut(reply).map(async (task) => (await work.details(task)).title))
+async function titles(work: Work, reply: Parameters<typeof grantedTasks>[0]): Promise<string[]> {
+  return Promise.all(grantedTasks(reply).map(async (task) => (await work.details(task)).title))
 }
 
 describe.each(storeKinds)('on %s', (kind) => {
@@ -48,7 +48,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     test('returns tasks of one priority in order of arrival, whichever node created them', async () => {
       const [here, there] = await nodes.pair()
       for (let i = 0; i < 20; i++) await (i % 2 ? here : there).create()
-      const arrived = handedOut(await here.next(alpha, { limit: 20 })).map(({ createdAt }) => createdAt)
+      const arrived = grantedTasks(await here.next(alpha, { limit: 20 })).map(({ createdAt }) => createdAt)
       expect(arrived).toHaveLength(20)
       expect(arrived).toEqual(arrived.toSorted((a, b) => a - b))
     })
@@ -142,14 +142,14 @@ describe.each(storeKinds)('on %s', (kind) => {
       const replies = await Promise.all(['alpha', 'beta', 'gamma'].map((agent) => batch.next(holder(agent))))
       expect(store.transactions).toBe(1)
       // There is a task for each of them, so none may get an empty answer.
-      expect(replies.map((reply) => handedOut(reply).length)).toEqual([1, 1, 1])
+      expect(replies.map((reply) => grantedTasks(reply).length)).toEqual([1, 1, 1])
     })
 
     test('gives one batch of equal agents one task each, in order', async () => {
       const work = await nodes.work()
       const tasks = await work.createAll(Array.from({ length: 3 }, () => newTask()))
       const replies = await Promise.all([1, 2, 3].map((n) => work.next(holder('alpha', `session-${n}`))))
-      expect(replies.map((reply) => handedOut(reply).map(({ id }) => id))).toEqual(
+      expect(replies.map((reply) => grantedTasks(reply).map(({ id }) => id))).toEqual(
         tasks.map(({ id }) => [id]),
       )
     })
@@ -165,7 +165,7 @@ describe.each(storeKinds)('on %s', (kind) => {
         const node = i % 2 ? here : there
         // Empty only while others hold the rows: repeat until everything is assigned.
         while (given.length < tasks.length)
-          given.push(...handedOut(await node.next(caller(i), { limit: 2 })).map(({ id }) => id))
+          given.push(...grantedTasks(await node.next(caller(i), { limit: 2 })).map(({ id }) => id))
       }
       await Promise.all(Array.from({ length: 50 }, (_, i) => works(i)))
       expect(given.toSorted((a, b) => a - b)).toEqual(tasks.map(({ id }) => id))
@@ -182,7 +182,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect(replies[3]).toMatchObject({ limit: 'maxConcurrentClaims' })
       expect(outcome(await work.next(alpha)), 'next reports it too').toBe('LIMIT_REACHED')
       await work.release(tasks[0]!, granted(replies[0]!))
-      expect(handedOut(await work.next(alpha, { limit: 4 }))).toHaveLength(1)
+      expect(grantedTasks(await work.next(alpha, { limit: 4 }))).toHaveLength(1)
     })
 
     test.each([
@@ -231,7 +231,7 @@ describe.each(storeKinds)('on %s', (kind) => {
         expect(held).toBeLessThanOrEqual(limit)
       }
       const free = await here.next(beta, { limit: 40 })
-      expect(held + handedOut(free).length, 'all places can be filled, and no more').toBe(limit)
+      expect(held + grantedTasks(free).length, 'all places can be filled, and no more').toBe(limit)
       expect(outcome(await there.next(beta))).toBe('LIMIT_REACHED')
     })
   })

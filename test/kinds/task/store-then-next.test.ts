@@ -6,8 +6,8 @@ import type { Reply } from '../../support/replies.ts'
 import {
   atGeneration,
   granted,
+  grantedTasks,
   type Hold,
-  handedOut,
   holder,
   LONG_LEASE_MS,
   newTask,
@@ -22,7 +22,7 @@ const alpha = holder('alpha')
 const beta = holder('beta')
 const nextIn = (reply: Reply) => (reply as { next?: unknown }).next as Reply
 /** The task that came with the reply. */
-const given = (reply: Reply) => handedOut(nextIn(reply))[0]!
+const given = (reply: Reply) => grantedTasks(nextIn(reply))[0]!
 const tasksIn = (work: Work, count: number) => work.createAll(Array.from({ length: count }, () => newTask()))
 const stateOf = async (work: Work, task: Task) => (await work.record(task)).state
 
@@ -128,7 +128,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       const hold = granted(await work.claim(first!, alpha))
       const replies = await Promise.all([work.submitThenNext(first!, hold), work.next(beta)])
       expect(given(replies[0]!).id).toBe(second!.id)
-      expect(handedOut(replies[1]!)).toEqual([])
+      expect(grantedTasks(replies[1]!)).toEqual([])
       expect(await stateOf(work, third!)).toBe('queued')
     })
 
@@ -168,7 +168,7 @@ describe.each(storeKinds)('on %s', (kind) => {
         const workOff = async (n: number) => {
           const by = holder(`agent-${n}`)
           const work = pair[n % 2]!
-          let [task] = handedOut(await work.next(by))
+          let [task] = grantedTasks(await work.next(by))
           while (task) {
             const hold: Hold = atGeneration(by, task.generation)
             const reply: Reply = await work.submitThenNext(task, hold)

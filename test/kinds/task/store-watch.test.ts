@@ -6,7 +6,7 @@ import { assign } from '../../support/assign.ts'
 import { NO_COMPANY, storeKinds, useNodes } from '../../support/nodes.ts'
 import {
   granted,
-  handedOut,
+  grantedTasks,
   holder,
   newTask,
   outcome,
@@ -97,7 +97,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect(await isDue(here, old)).toBe(false)
       expect(await here.record(old)).toMatchObject({ state: 'queued', attempt: 0, dueAt: null })
       expect(await here.claims(old)).toMatchObject([{ state: 'expired', endReason: 'NOT_STARTED' }])
-      expect(handedOut(await here.next(beta)).map(({ id }) => id)).toEqual([old.id])
+      expect(grantedTasks(await here.next(beta)).map(({ id }) => id)).toEqual([old.id])
       expect((await here.store.counts(here.workspace)).activeClaims).toBe(2)
     })
 
@@ -185,7 +185,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       const types = (await here.eventsOf(task)).map(({ type }) => type)
       expect(types.slice(-4)).toEqual(['task_hang_suspected', 'claim_renewed', 'stall_detected', 'task_hung'])
       await later(there, HOUR).elapse(task)
-      expect(handedOut(await here.next(beta))).toMatchObject([{ id: task.id, priority: 6, attempt: 2 }])
+      expect(grantedTasks(await here.next(beta))).toMatchObject([{ id: task.id, priority: 6, attempt: 2 }])
     })
 
     test('continues when its holder gives a new completion time', async () => {
@@ -218,7 +218,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     const [long, short, middle] = made
     await work.update(long!, { priority: 10 })
     expect((await work.record(long!)).rank! - long!.rank!).toBe(-5 * 600_000)
-    const order = handedOut(await work.next(alpha, { limit: 3 })).map(({ id }) => id)
+    const order = grantedTasks(await work.next(alpha, { limit: 3 })).map(({ id }) => id)
     expect(order).toEqual([short!.id, middle!.id, long!.id])
   })
 

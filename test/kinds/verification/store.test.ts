@@ -15,7 +15,7 @@ import {
 import { storeKinds, useNodes } from '../../support/nodes.ts'
 import {
   granted,
-  handedOut,
+  grantedTasks,
   holder,
   newTask,
   type Overrides,
@@ -85,16 +85,16 @@ describe.each(kinds)('on %s', (kind) => {
     await make(work, serving(mine.task, mine.generation))
     const theirs = await submitted(work)
     await make(work, serving(theirs.task, theirs.generation, ['judge']))
-    const own = handedOut(await work.next(maker, PURPOSES))
+    const own = grantedTasks(await work.next(maker, PURPOSES))
     expect(
       own.map(({ serves }) => serves?.taskId),
       'not the first in the queue',
     ).toEqual([theirs.task.id])
-    expect(handedOut(await work.next(maker, PURPOSES))).toEqual([])
-    expect(handedOut(await work.next(judge, PURPOSES)).map(({ serves }) => serves?.taskId)).toEqual([
+    expect(grantedTasks(await work.next(maker, PURPOSES))).toEqual([])
+    expect(grantedTasks(await work.next(judge, PURPOSES)).map(({ serves }) => serves?.taskId)).toEqual([
       mine.task.id,
     ])
-    expect(handedOut(await work.next(holder('other')))).toEqual([])
+    expect(grantedTasks(await work.next(holder('other')))).toEqual([])
   })
 
   test('verifications are handed out before work that has waited longer, by the priority of what they judge', async () => {
@@ -108,7 +108,7 @@ describe.each(kinds)('on %s', (kind) => {
       made.push(one!)
     }
     const next = async () =>
-      handedOut(await work.next(judge, { purposes: ['work', 'verification'] })).map(({ id }) => id)
+      grantedTasks(await work.next(judge, { purposes: ['work', 'verification'] })).map(({ id }) => id)
     expect([await next(), await next(), await next()]).toEqual([[made[1]!.id], [made[0]!.id], [urgent.id]])
     // Also when it comes back.
     const other = await work.create({ priority: 10 })
@@ -159,7 +159,7 @@ describe.each(kinds)('on %s', (kind) => {
     const { id, uuid } = freshMission()
     const planning = missionTask(id, { purpose: 'planning', review: 'baton' })
     await commandMission(work, uuid, { ...creation(id, {}), proposed: null, planning })
-    const [task] = handedOut(await work.next(maker, { purposes: ['planning'] }))
+    const [task] = grantedTasks(await work.next(maker, { purposes: ['planning'] }))
     const { id: taskId, uuid: taskUuid, generation } = task!
     await work.submit(task!, { ...maker, generation })
     const passed = { kind: 'verdict', verdict: 'passed', note: null, generation } as const
@@ -182,7 +182,7 @@ describe.each(kinds)('on %s', (kind) => {
     const { id, uuid } = freshMission()
     const planning = missionTask(id, { purpose: 'planning', review: 'baton' })
     await commandMission(work, uuid, { ...creation(id, {}), proposed: null, planning })
-    const [task] = handedOut(await work.next(maker, { purposes: ['planning'] }))
+    const [task] = grantedTasks(await work.next(maker, { purposes: ['planning'] }))
     expect(await chores()).toEqual([])
     await commandMission(work, uuid, { kind: 'pause', reason: null })
     expect(await chores()).toEqual(['hold'])
@@ -198,7 +198,7 @@ describe.each(kinds)('on %s', (kind) => {
     const work = await nodes.work()
     const made = await createMission(work, (id) => [missionTask(id, { review: 'baton' })])
     expect(outcome(made)).toBe('DONE')
-    const [task] = handedOut(await work.next(maker))
+    const [task] = grantedTasks(await work.next(maker))
     await work.submit(task!, { ...maker, generation: task!.generation })
     const serves = serving(task!, task!.generation)
     await work.run({
@@ -208,8 +208,8 @@ describe.each(kinds)('on %s', (kind) => {
     })
     const { uuid } = (made as unknown as { record: { uuid: string } }).record
     await commandMission(work, uuid, { kind: 'pause', reason: null })
-    expect(handedOut(await work.next(judge, PURPOSES))).toEqual([])
+    expect(grantedTasks(await work.next(judge, PURPOSES))).toEqual([])
     await commandMission(work, uuid, { kind: 'resume' })
-    expect(handedOut(await work.next(judge, PURPOSES))).toHaveLength(1)
+    expect(grantedTasks(await work.next(judge, PURPOSES))).toHaveLength(1)
   })
 })

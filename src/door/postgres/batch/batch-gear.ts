@@ -5,7 +5,7 @@ import {
   type View,
 } from '../../../kernel/batch/requests.ts'
 import { unboundAgents } from '../../../kinds/agent/postgres/write.ts'
-import { questionsForHanded } from '../../../kinds/task/postgres/details.ts'
+import { statementsForGranted } from '../../../kinds/task/postgres/details.ts'
 import { countChanges } from '../../../kinds/task/rules/counts.ts'
 import { isTransient } from '../../../postgres/connection/connect.ts'
 import type { Gear } from '../../../postgres/statements/gear.ts'
@@ -20,7 +20,7 @@ export function batchGear(): Gear<ReadSet, View, Changes> {
   return {
     lockAndRead: (client, workspaceId, reads) => lockAndRead(client, workspaceId, reads, last),
     lastWrites(workspaceId, view, changes) {
-      const details = questionsForHanded(workspaceId, changes.handedOut)
+      const details = statementsForGranted(workspaceId, changes.grantedTasks)
       const writes = writesOf(workspaceId, view, changes, details.statements)
       const checks = kindChecks(workspaceId, view, changes)
       const { events, activeClaimsDelta } = changes

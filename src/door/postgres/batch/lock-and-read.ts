@@ -17,7 +17,7 @@ import type { PastHolder } from '../../../kinds/task/rules/claim-request.ts'
 import type { CountedDependency } from '../../../kinds/task/rules/upstream-counts.ts'
 import type { Limits } from '../../../kinds/workspace/limits.ts'
 import { RECORD_WIDTH, readRecord } from '../../../postgres/statements/columns.ts'
-import { NOTHING, Questions, type Rows } from '../../../postgres/statements/questions.ts'
+import { NOTHING, Pipeline, type Rows } from '../../../postgres/statements/pipeline.ts'
 import { arrayLiteral } from '../../../postgres/statements/rows.ts'
 import { send } from '../../../postgres/statements/send.ts'
 import * as sql from '../../../postgres/statements/statements.ts'
@@ -42,24 +42,24 @@ export async function lockAndRead(
   last: LastNeeded,
 ): Promise<View> {
   const { restricted } = last
-  const questions = new Questions(workspaceId)
-  questions.ask(sql.begin, [])
-  questions.ask(sql.nameWorkspace, [String(workspaceId)])
-  const locked = askForTasks(questions, readSet)
+  const pipeline = new Pipeline(workspaceId)
+  pipeline.add(sql.begin, [])
+  pipeline.add(sql.nameWorkspace, [String(workspaceId)])
+  const locked = askForTasks(pipeline, readSet)
   const isClaim = readSet.claimants.length > 0
   const isLocking = namesRecords(readSet) || restricted.has(workspaceId)
-  const callers = isLocking ? askForKinds(questions, readSet) : null
-  const gates = askForGates(questions, readSet, last.missions.get(workspaceId) ?? [])
-  const rest = askForTheRest(questions, readSet)
-  const agents = askForAgents(questions, readSet)
+  const callers = isLocking ? askForKinds(pipeline, readSet) : null
+  const gates = askForGates(pipeline, readSet, last.missions.get(workspaceId) ?? [])
+  const rest = askForTheRest(pipeline, readSet)
+  const agents = askForAgents(pipeline, readSet)
   const terms =
-    readSet.terms.length > 0 ? questions.ask(sql.keepTerms, [arrayLiteral(readSet.terms)]) : NOTHING
+    readSet.terms.length > 0 ? pipeline.add(sql.keepTerms, [arrayLiteral(readSet.terms)]) : NOTHING
   const workspaceState =
     isClaim && !callers
-      ? questions.askIn(sql.workspaceStateForClaims, claimingIn(readSet))
-      : questions.askIn(sql.workspaceState, [])
+      ? pipeline.addIn(sql.workspaceStateForClaims, claimingIn(readSet))
+      : pipeline.addIn(sql.workspaceState, [])
 
-  await questions.send(client)
+  await pipeline.send(client)
   const { records, waiting, reserved } = readTasks(locked)
   const state = readWorkspaceState(workspaceId, workspaceState())
   const isRestricted = workspaceState()[0]!.at(-1) === true
@@ -92,15 +92,15 @@ export async function lockAndRead(
   }
 }
 
-function askForTasks(questions: Questions, readSet: ReadSet) {
+function askForTasks(pipeline: Pipeline, readSet: ReadSet) {
   const { taskIds, reserved } = readSet
   const { session: sessions, agent: agents } = readSet.kinds
   const ids = arrayLiteral(taskIds)
   const tasks =
     sessions.length + agents.length > 0
-      ? questions.askIn(sql.lockTasksAndHeld, [ids, arrayLiteral(sessions), arrayLiteral(agents)])
+      ? pipeline.addIn(sql.lockTasksAndHeld, [ids, arrayLiteral(sessions), arrayLiteral(agents)])
       : taskIds.length > 0
-        ? questions.askIn(sql.lockTasks, [ids])
+        ? pipeline.addIn(sql.lockTasks, [ids])
         : NOTHING
   // Only requests for the next task have reserved ones, so there is a queue to look for them with.
   const forAgents = [
@@ -110,7 +110,7 @@ function askForTasks(questions: Questions, readSet: ReadSet) {
   ]
   const waiting = readSet.waiting.map(
     ({ capabilities, limit, projectId, trackQueues, purposes, taskTypes }, i) =>
-      questions.askIn(taskTypes ? sql.lockWaitingOfTypes : sql.lockWaiting, [
+      pipeline.addIn(taskTypes ? sql.lockWaitingOfTypes : sql.lockWaiting, [
         arrayLiteral(capabilities),
         limit,
         projectId,
@@ -141,18 +141,18 @@ function readTasks({ tasks, waiting }: ReturnType<typeof askForTasks>) {
 }
 
 /** What creations, repeated requests and counts of dependencies need. */
-function askForTheRest(questions: Questions, readSet: ReadSet) {
+function askForTheRest(pipeline: Pipeline, readSet: ReadSet) {
   const { newTasks, newKeys, idempotencyKeys, dependencies } = readSet
   return {
-    fresh: newTasks > 0 ? questions.ask(sql.freshIds, [newTasks]) : NOTHING,
-    taken: newKeys.length > 0 ? questions.askIn(sql.takenKeys, keysOf(readSet)) : NOTHING,
+    fresh: newTasks > 0 ? pipeline.add(sql.freshIds, [newTasks]) : NOTHING,
+    taken: newKeys.length > 0 ? pipeline.addIn(sql.takenKeys, keysOf(readSet)) : NOTHING,
     stored:
       idempotencyKeys.length > 0
-        ? questions.askIn(sql.storedReplies, [arrayLiteral(idempotencyKeys)])
+        ? pipeline.addIn(sql.storedReplies, [arrayLiteral(idempotencyKeys)])
         : NOTHING,
     dependencies:
       dependencies.length > 0
-        ? questions.askIn(sql.dependenciesOf, [
+        ? pipeline.addIn(sql.dependenciesOf, [
             arrayLiteral(dependencies.map(({ taskId }) => taskId)),
             arrayLiteral(dependencies.map(({ dependsOn }) => dependsOn)),
           ])
@@ -187,10 +187,10 @@ const claimingIn = ({ claimants, claimingAgents }: ReadSet) => [
 
 /** In a round trip of their own: before, it was not known that any of them must be locked. */
 async function lockCallers(client: pg.PoolClient, workspaceId: number, readSet: ReadSet) {
-  const questions = new Questions(workspaceId)
-  const callers = askForKinds(questions, readSet)
-  const workspaceState = questions.askIn(sql.workspaceState, [])
-  await questions.send(client)
+  const pipeline = new Pipeline(workspaceId)
+  const callers = askForKinds(pipeline, readSet)
+  const workspaceState = pipeline.addIn(sql.workspaceState, [])
+  await pipeline.send(client)
   return { callers, ...readWorkspaceState(workspaceId, workspaceState()) }
 }
 
@@ -220,11 +220,11 @@ async function lockTracks(
     arrayLiteral([...new Set(onTracks.map(({ projectId }) => projectId))]),
     arrayLiteral([...new Set(onTracks.map(({ trackQueue }) => trackQueue))]),
   ]
-  const questions = new Questions(workspaceId)
-  const tracks = questions.askIn(sql.lockTracks, names)
-  const holders = questions.askIn(sql.onTracks, names)
-  const workspaceState = questions.askIn(sql.workspaceState, [])
-  await questions.send(client)
+  const pipeline = new Pipeline(workspaceId)
+  const tracks = pipeline.addIn(sql.lockTracks, names)
+  const holders = pipeline.addIn(sql.onTracks, names)
+  const workspaceState = pipeline.addIn(sql.workspaceState, [])
+  await pipeline.send(client)
   const uses = new TrackUses()
   for (const [projectId, track, maxAgents] of tracks())
     uses.declare(trackName(projectId as number, track as string), maxAgents as number | null)
@@ -236,10 +236,8 @@ async function lockTracks(
 
 const needsGates = ({ claimants, isTimed }: ReadSet) => claimants.length > 0 || isTimed
 
-const askForGates = (questions: Questions, readSet: ReadSet, missions: readonly number[]) =>
-  needsGates(readSet) && missions.length > 0
-    ? questions.askIn(sql.gatesOf, [arrayLiteral(missions)])
-    : NOTHING
+const askForGates = (pipeline: Pipeline, readSet: ReadSet, missions: readonly number[]) =>
+  needsGates(readSet) && missions.length > 0 ? pipeline.addIn(sql.gatesOf, [arrayLiteral(missions)]) : NOTHING
 
 interface GatesWanted {
   readSet: ReadSet

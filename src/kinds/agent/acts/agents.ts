@@ -32,7 +32,7 @@ import type {
   HeartbeatAnswer,
   HeartbeatBody,
 } from '../shapes.ts'
-import { restingTogether } from './resting.ts'
+import { sharesRateLimit } from './rate-limits.ts'
 import { mayConfigure, oneModel, profileOf, unconfigured, usableProfile } from './settings.ts'
 
 /** Agents: registration, health, and operations on them. */
@@ -96,7 +96,7 @@ async function agentsAtWork(
   const slugs = agents.map(({ record }) => record.slug)
   const work = await kernel.store.agents.work(caller.workspaceId, slugs)
   const isAnyResting = [...work.values()].some(({ restsUntil }) => restsUntil !== null)
-  const othersAtRest = await restingTogether(kernel, execution, isAnyResting ? caller.workspaceId : null)
+  const othersAtRest = await sharesRateLimit(kernel, execution, isAnyResting ? caller.workspaceId : null)
   return agents.map((agent) => {
     const { holds, lastRun, today, restsUntil } = work.get(agent.record.slug)!
     return {

@@ -1,5 +1,5 @@
 import type { Changes, ReadSet, View } from '../../../kernel/batch/requests.ts'
-import { NOTHING, type Questions } from '../../../postgres/statements/questions.ts'
+import { NOTHING, type Pipeline } from '../../../postgres/statements/pipeline.ts'
 import { arrayLiteral } from '../../../postgres/statements/rows.ts'
 import { type Bound, boundAmong, insertInto, statement } from '../../../postgres/statements/statements.ts'
 import { ChangedMeanwhile, type StoredKind } from '../../../postgres/statements/stored-kind.ts'
@@ -46,8 +46,8 @@ const readNamed = statement(
   `select ${agentColumns('a')} from agents a where a.workspace_id = $1 and a.slug = any($2::text[])`,
 )
 
-export function askForAgents(questions: Questions, { agents }: ReadSet): () => View['agents'] {
-  const rows = agents.length > 0 ? questions.askIn(readNamed, [arrayLiteral(agents)]) : NOTHING
+export function askForAgents(pipeline: Pipeline, { agents }: ReadSet): () => View['agents'] {
+  const rows = agents.length > 0 ? pipeline.addIn(readNamed, [arrayLiteral(agents)]) : NOTHING
   return () => new Map(rows().map((row) => [row[0] as string, readAgent(row, null)]))
 }
 
@@ -161,13 +161,13 @@ function agentWrites(
 export const storedAgents: StoredKind<'agent'> = {
   tables: { agents: 'select, insert, update, delete', agent_health: 'select, insert, update, delete' },
   firstCome: ['agents_workspace_id_slug_key'],
-  ask(questions, readSet) {
+  ask(pipeline, readSet) {
     const changing = readSet.kinds.agent
     const names = [arrayLiteral(changing), arrayLiteral(readSet.claimingAgents)]
     if (changing.length + readSet.claimingAgents.length === 0) return null
-    const agents = questions.askIn(lockAgents, names)
-    const held = questions.askIn(heldByAgents, names)
-    const health = changing.length > 0 ? questions.askIn(healthOf, [names[0]]) : NOTHING
+    const agents = pipeline.addIn(lockAgents, names)
+    const held = pipeline.addIn(heldByAgents, names)
+    const health = changing.length > 0 ? pipeline.addIn(healthOf, [names[0]]) : NOTHING
     return (records) => {
       const found = readAgents(readSet, records, { agents: agents(), held: held(), health: health() })
       return { view: { seen: found.agents, counted: 0 }, limiting: { claimingAgents: found.claimingAgents } }

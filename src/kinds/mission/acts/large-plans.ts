@@ -7,5 +7,5 @@ const LARGE = 1_000
 const PAUSE_MS = 20
 
 /** Pauses between two steps of work on a large plan, so that other requests are served. */
-export const serveOthers = (tasks: number): Promise<void> | undefined =>
+export const yieldToOthers = (tasks: number): Promise<void> | undefined =>
   tasks < LARGE ? undefined : sleep(PAUSE_MS)

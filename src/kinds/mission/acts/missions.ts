@@ -8,8 +8,8 @@ import { idCarriedBy, uuidCarrying } from '../../../pure/ids.ts'
 import type { AnswerOf } from '../../../pure/shapes.ts'
 import { givenMissionPlan } from '../../project/acts/read-plan-apart.ts'
 import { namedProject } from '../../project/acts.ts'
+import { commentFrom } from '../../task/acts/comment-from.ts'
 import { refuseCommands } from '../../task/acts/named-commands.ts'
-import { saidIn } from '../../task/acts/said.ts'
 import { modelOf } from '../../task/rules/new-task.ts'
 import { comparePlans } from '../plan/compare.ts'
 import { type EstimateOptions, estimateTasks } from '../plan/estimate.ts'
@@ -30,7 +30,7 @@ import {
 } from '../shapes/missions.ts'
 import { isEnd } from '../states.ts'
 import { pricedByAgents } from './agent-models.ts'
-import { serveOthers } from './large-plans.ts'
+import { yieldToOthers } from './large-plans.ts'
 import { refuseAgents } from './plan-agents.ts'
 import { planDigest } from './plan-digest.ts'
 import { missionPlan, refuseCancelling, tasksOf } from './plan-tasks.ts'
@@ -196,9 +196,9 @@ async function newestPlan(kernel: RunKernel, { workspaceId }: Caller, mission: M
     version === undefined ? null : await kernel.store.missions.plan(workspaceId, mission.id, version)
   if (!stored) throw new Refused('WRONG_STATE', 'There is no plan that waits for approval.')
   const plan = missionPlan(JSON.parse(stored.body!))
-  await serveOthers(plan.tasks.length)
+  await yieldToOthers(plan.tasks.length)
   const tasks = tasksOf(plan, mission)
-  await serveOthers(tasks.length)
+  await yieldToOthers(tasks.length)
   return { version: stored.version, plan, tasks }
 }
 
@@ -218,12 +218,13 @@ export async function approveMission(
   { planVersion, digest, comment, preview, cancel }: z.output<typeof ApproveBody>,
 ): Promise<Answer> {
   const mission = await requireMission(kernel, caller, uuid)
-  if (awaitsAcceptance(mission)) return act(kernel, caller, uuid, { kind: 'accept', said: saidIn(comment) })
+  if (awaitsAcceptance(mission))
+    return act(kernel, caller, uuid, { kind: 'accept', said: commentFrom(comment) })
   const { version, plan, tasks } = await newestPlan(kernel, caller, mission)
   await refuseAgents(kernel, caller.workspaceId, plan, mission)
   // By the version that was read: if there is a newer one by now, its tasks are not these.
   const seen = { planVersion: planVersion ?? version, digest }
-  const named = { kind: 'approve', comment: comment ?? null, said: saidIn(comment), ...seen } as const
+  const named = { kind: 'approve', comment: comment ?? null, said: commentFrom(comment), ...seen } as const
   if (!hasProposal(mission)) return act(kernel, caller, uuid, { ...named, tasks, changes: [] })
   const replanning = await replanningOf(kernel, caller, mission, plan, cancel)
   if (preview !== undefined) await refuseIfChanged(kernel, caller, mission, plan, preview)
@@ -238,7 +239,7 @@ export async function rejectMission(
 ): Promise<Answer> {
   const mission = await requireMission(kernel, caller, uuid)
   if (awaitsAcceptance(mission)) return declineOutcome(kernel, caller, mission, outcome, comment)
-  const seen = { planVersion, digest, comment: comment ?? null, said: saidIn(comment) }
+  const seen = { planVersion, digest, comment: comment ?? null, said: commentFrom(comment) }
   // One that runs is not planned again, whatever it is by the time of the decision.
   const isPlanned = mission.phase !== 'running' && outcome === 'replan'
   const planning = isPlanned ? await replanning(kernel, caller, mission, comment) : null
@@ -259,7 +260,7 @@ async function declineOutcome(
   if (missing === undefined || missing.trim() === '')
     throw Refused.field('VALIDATION_FAILED', 'comment', 'is missing; it says what the outcome lacks')
   const planning = then === 'replan' ? await replanning(kernel, caller, mission, missing) : null
-  return act(kernel, caller, mission.uuid, { kind: 'decline', missing, planning, said: saidIn(missing) })
+  return act(kernel, caller, mission.uuid, { kind: 'decline', missing, planning, said: commentFrom(missing) })
 }
 
 /** The task of making another plan than the newest one. */

@@ -91,7 +91,7 @@ export const storedMissions: StoredKind<'mission'> = {
   ask(questions, readSet) {
     const ids = idsIn(readSet)
     if (ids.length === 0) return null
-    const missions = questions.askIn(lockMissions, [arrayLiteral(ids)])
+    const missions = questions.addIn(lockMissions, [arrayLiteral(ids)])
     return () => {
       const records = missions().map(readMission)
       const seen = new Map(records.map((record) => [record.uuid, { record, holding: [] }]))

@@ -29,7 +29,7 @@ export const storedProjects: StoredKind<'project'> = {
   ask(questions, readSet) {
     const read = projects.ask(questions, readSet)
     if (!read) return null
-    const rows = questions.askIn(tracksOf, [arrayLiteral(readSet.kinds.project)])
+    const rows = questions.addIn(tracksOf, [arrayLiteral(readSet.kinds.project)])
     return (records) => {
       const bySlug = grouped(rows(), ([slug]) => slug as string)
       const { view } = read(records)

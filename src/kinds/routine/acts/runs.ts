@@ -4,7 +4,7 @@ import type { Caller } from '../../../kernel/kernel.ts'
 import { Refused } from '../../../pure/errors.ts'
 import { uuidCarrying } from '../../../pure/ids.ts'
 import { pricedByAgents } from '../../mission/acts/agent-models.ts'
-import { serveOthers } from '../../mission/acts/large-plans.ts'
+import { yieldToOthers } from '../../mission/acts/large-plans.ts'
 import { proposed } from '../../mission/acts/missions.ts'
 import { refuseAgents } from '../../mission/acts/plan-agents.ts'
 import { missionPlan } from '../../mission/acts/plan-tasks.ts'
@@ -34,7 +34,7 @@ export async function missionOf(
   const plan = missionPlan(planAsWritten(filled.plan))
   refuseTexts(filled)
   await refuseAgents(kernel, workspaceId, plan, null)
-  await serveOthers(plan.tasks.length)
+  await yieldToOthers(plan.tasks.length)
   const id = await kernel.store.missions.freshId(workspaceId)
   // The time in the id is only for people who sort by it: it is this node's.
   const uuid = uuidCarrying(id, Date.now(), randomInt(2 ** 22))

@@ -46,8 +46,8 @@ export const storedRoutines: StoredKind<'routine'> = {
   ask(questions, { kinds }) {
     const ids = kinds.routine.map(idCarriedBy).filter((id) => id !== null)
     if (ids.length === 0) return null
-    const routines = questions.askIn(lockRoutines, [arrayLiteral(ids)])
-    const busy = questions.askIn(busyRoutines, [arrayLiteral(ids)])
+    const routines = questions.addIn(lockRoutines, [arrayLiteral(ids)])
+    const busy = questions.addIn(busyRoutines, [arrayLiteral(ids)])
     return () => {
       const areBusy = new Set(busy().map(([uuid]) => uuid as string))
       const seen = new Map(

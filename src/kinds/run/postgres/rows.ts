@@ -70,7 +70,7 @@ export const RUN: Fields<RunRecord> = {
   isBooked: ['is_booked', 'boolean'],
   provider: ['provider', 'text'],
   model: ['model', 'text'],
-  toldTaskComment: ['told_task_comment', 'bigint'],
+  promptedTaskComment: ['told_task_comment', 'bigint'],
   toldMissionComment: ['told_mission_comment', 'bigint'],
   awaiting: ['awaiting', 'json'],
   answerDueAt: ['answer_due_at', 'instant'],

@@ -17,7 +17,7 @@ import { RUN, selected } from './rows.ts'
 
 /** Runs as people read them, and as their node monitors them. */
 
-const INTERNAL: (keyof RunRecord)[] = ['depth', 'tokenHash', 'toldTaskComment', 'toldMissionComment']
+const INTERNAL: (keyof RunRecord)[] = ['depth', 'tokenHash', 'promptedTaskComment', 'toldMissionComment']
 const RUN_COLUMNS = `r.workspace_id as "workspaceId", ${selected(RUN, 'r', INTERNAL)}`
 const WITHOUT_RESULT = `r.workspace_id as "workspaceId", ${selected(RUN, 'r', [...INTERNAL, 'result'])}, null::json as result`
 

@@ -74,7 +74,7 @@ interface Kind {
   runtimeConfig: unknown
 }
 
-/** Baton's own agent, contractors, and agents whose settings say so get nothing that any agent may have. */
+/** These agents only get tasks reserved for them: Baton's own, contractors, and those configured so. */
 export const isReservedOnly = ({ adapterType, kind, runtimeConfig }: Kind): boolean =>
   adapterType === 'command' || kind === 'contractor' || settingsOf(runtimeConfig).reservedOnly
 

@@ -36,8 +36,8 @@ export const beginRun = (start: RunStart): RunsStep<boolean> => ({
       logRef: log?.logRef ?? null,
       model: start.model ?? null,
       sessionIdBefore: start.sessionIdBefore,
-      toldTaskComment: start.toldComments?.task ?? null,
-      toldMissionComment: start.toldComments?.mission ?? null,
+      promptedTaskComment: start.promptedComments?.task ?? null,
+      toldMissionComment: start.promptedComments?.mission ?? null,
       folder: start.folder ?? null,
     }
     const { attempt = null, generation = null, uuid: taskId = null } = task ?? {}

@@ -158,7 +158,7 @@ const newRun = (
   ...{ inputTokens: null, cachedInputTokens: null, outputTokens: null, costUsd: null, usageBasis: null },
   cachedOutputTokens: null,
   ...{ bookedTokens: 0, bookedUsd: null, isBooked: false },
-  ...{ toldTaskComment: null, toldMissionComment: null, awaiting: null, answerDueAt: null },
+  ...{ promptedTaskComment: null, toldMissionComment: null, awaiting: null, answerDueAt: null },
   ...{ sessionIdBefore: null, sessionIdAfter: null, statusMessage: null, statusColor: null },
   ...{ summary: null, result: null, folder: null, stdoutExcerpt: null, stderrExcerpt: null },
   ...{ logStore: null, logRef: null, logBytes: null, logSha256: null },

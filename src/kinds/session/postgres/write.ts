@@ -6,7 +6,7 @@ import {
   sessionColumns,
   sessionValues,
 } from '../../../postgres/statements/columns.ts'
-import { NOTHING, type Rows } from '../../../postgres/statements/questions.ts'
+import { NOTHING, type Rows } from '../../../postgres/statements/pipeline.ts'
 import { arrayLiteral } from '../../../postgres/statements/rows.ts'
 import { type Bound, insertInto, statement, workersAmong } from '../../../postgres/statements/statements.ts'
 import { ChangedMeanwhile, type StoredKind } from '../../../postgres/statements/stored-kind.ts'
@@ -73,10 +73,10 @@ export const storedSessions: StoredKind<'session'> = {
     const names = [arrayLiteral(changing), arrayLiteral(readSet.claimants)]
     if (changing.length + readSet.claimants.length === 0) return null
     const isChanging = changing.length > 0
-    const sessions = questions.askIn(lockSessions, names)
-    const held = questions.askIn(heldBySessions, names)
-    const lost = isChanging ? questions.askIn(lostBySessions, [names[0]]) : NOTHING
-    const active = isChanging ? questions.askIn(activeSessions, []) : NOTHING
+    const sessions = questions.addIn(lockSessions, names)
+    const held = questions.addIn(heldBySessions, names)
+    const lost = isChanging ? questions.addIn(lostBySessions, [names[0]]) : NOTHING
+    const active = isChanging ? questions.addIn(activeSessions, []) : NOTHING
     return (records) => {
       const found = readSessions(readSet, records, { sessions: sessions(), held: held(), lost: lost() })
       const counted = (active()[0]?.[0] as number | undefined) ?? 0

@@ -54,8 +54,8 @@ export const storedSignIns: StoredKind<'signIn'> = {
   ask(questions, { kinds }) {
     if (kinds.signIn.length === 0) return null
     const names = [arrayLiteral(kinds.signIn.filter(isUuid))]
-    const keys = questions.askIn(lockKeys, names)
-    const asked = [questions.askIn(linksOf, names), questions.askIn(sessionsOf, names)] as const
+    const keys = questions.addIn(lockKeys, names)
+    const asked = [questions.addIn(linksOf, names), questions.addIn(sessionsOf, names)] as const
     return () => {
       const ofKey = ({ keyId }: { keyId: string }) => keyId
       const linksByKey = grouped(asked[0]().map(links.read), ofKey)

@@ -18,7 +18,7 @@ import { DEFAULT_LEASE_SECONDS, type Limits } from '../../workspace/limits.ts'
 import type { Fence, OnTask, TaskCommand } from '../command.ts'
 import type { ClaimMetadata, ClaimRequest } from '../rules/claim-request.ts'
 import type * as shapes from '../shapes/claims.ts'
-import { handOver } from './hand-over.ts'
+import { deliverClaims } from './deliver-claims.ts'
 import { briefView, command, taskIdOf } from './tasks.ts'
 
 /** A lease inside the workspace's limits, in milliseconds. */
@@ -235,7 +235,7 @@ export async function claimNext(
     // Subscribe before the query: work committed between the query and the wait must not be missed.
     const arrival = left > 0 ? kernel.arrivals.next(caller.workspaceId, left, gone) : null
     const reply = granted(await after(registered, kernel.run(caller, { on: 'next', ...wanted })))
-    const claims = await handOver(kernel, caller, reply.claims, gone)
+    const claims = await deliverClaims(kernel, caller, reply.claims, gone)
     if (claims.length > 0) return { claims }
     if (reply.shouldRetry && !gone.aborted) continue
     if (!arrival || gone.aborted || kernel.arrivals.isClosed) return unanswered(waiter, { claims: [] })

@@ -7,7 +7,7 @@ import { isHeld } from '../../../pure/states.ts'
 import { runFolderOf } from '../../run/shapes/folder.ts'
 import type { TaskRecord } from '../record.ts'
 import type { DiscardAnswer } from '../shapes/discard.ts'
-import { saidIn } from './said.ts'
+import { commentFrom } from './comment-from.ts'
 import { command, requireRecord } from './tasks.ts'
 
 interface Asked {
@@ -25,7 +25,7 @@ export async function discardWork(
   taskId: string,
   { generation, comment }: Asked,
 ): Promise<AnswerOf<typeof DiscardAnswer>> {
-  const said = saidIn(comment)
+  const said = commentFrom(comment)
   const record = await requireRecord(kernel, caller, taskId)
   if (isHeld(record.state))
     throw new Refused('WRONG_STATE', 'An agent holds the task: cancel or pause it first.')

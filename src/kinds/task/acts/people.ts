@@ -3,8 +3,8 @@ import { actsOf } from '../../../door/door.ts'
 import * as api from '../api/people.ts'
 import type { TaskCommand } from '../command.ts'
 import type { ApproveTask } from '../shapes/people.ts'
+import { commentFrom } from './comment-from.ts'
 import { submissionOf } from './results.ts'
-import { saidIn } from './said.ts'
 import { briefView, command, operate } from './tasks.ts'
 
 /** What holders ask of people, and what people do in place of holders. */
@@ -21,14 +21,14 @@ export const peopleActs = actsOf(api)({
     const { generation, digest } = body
     const comment = commentIn(body)
     const command = { kind: 'approve', comment, generation, digest } as const
-    return operate(kernel, caller, params.id, command, saidIn(comment))
+    return operate(kernel, caller, params.id, command, commentFrom(comment))
   },
   rejectTask: ({ kernel }, { params, body, caller }) => {
     const { generation, digest, fresh } = body
     const comment = commentIn(body)
     const forGood = body.then === 'fail'
     const command = { kind: 'reject', comment, generation, digest, forGood, fresh } as const
-    return operate(kernel, caller, params.id, command, saidIn(comment))
+    return operate(kernel, caller, params.id, command, commentFrom(comment))
   },
   answerTask: ({ kernel }, { params, body, caller }) =>
     operate(kernel, caller, params.id, { kind: 'answer', ...body }),
@@ -36,7 +36,7 @@ export const peopleActs = actsOf(api)({
   completeTask: async ({ kernel }, { params, body: { comment, generation, ...work }, caller }) => {
     const submission = await submissionOf(kernel, caller, work)
     const act: TaskCommand = { kind: 'complete', submission, comment: comment ?? null, generation }
-    return operate(kernel, caller, params.id, act, saidIn(comment))
+    return operate(kernel, caller, params.id, act, commentFrom(comment))
   },
   skipTask: ({ kernel }, { params, body, caller }) =>
     operate(kernel, caller, params.id, { kind: 'skip', ...body }),

@@ -22,7 +22,7 @@ import type {
   ThenNext,
 } from '../shapes/claims.ts'
 import { nextWanted, onTask, outcome, runMany } from './claims.ts'
-import { handOver } from './hand-over.ts'
+import { deliverClaims } from './deliver-claims.ts'
 import { briefView, command } from './tasks.ts'
 
 type Submit = Omit<z.output<typeof SubmitBody>, 'next'>
@@ -129,7 +129,7 @@ export async function submitAndNext(
   )
   // By its shape, not by the request: the first answer under an idempotency key may be of the other one.
   const { done, next: handed } = 'done' in reply ? reply : { done: reply, next: null }
-  const shown = handed?.ok ? handOver(kernel, caller, handed.claims, gone) : []
+  const shown = handed?.ok ? deliverClaims(kernel, caller, handed.claims, gone) : []
   const claims = shown instanceof Promise ? await shown : shown
   return { submitted: acceptedView(done), next: claims[0] ?? null }
 }

@@ -1,6 +1,6 @@
 import { arrayLiteral } from '../../../postgres/statements/rows.ts'
 import { type Bound, statement } from '../../../postgres/statements/statements.ts'
-import type { Handed } from '../../replies.ts'
+import type { GrantedTask } from '../../replies.ts'
 import type { TaskDetails } from '../command.ts'
 import type { TaskRecord } from '../record.ts'
 
@@ -125,17 +125,17 @@ export function questionsFor(workspaceId: number, records: readonly TaskRecord[]
 }
 
 /** The same for tasks that a batch hands out: read before its commit, and given with them. */
-export function questionsForHanded(workspaceId: number, handedOut: readonly Handed[]) {
-  if (handedOut.length === 0) return { statements: [], give: () => undefined }
+export function statementsForGranted(workspaceId: number, grantedTasks: readonly GrantedTask[]) {
+  if (grantedTasks.length === 0) return { statements: [], give: () => undefined }
   const { statements, read } = questionsFor(
     workspaceId,
-    handedOut.map(({ record }) => record),
+    grantedTasks.map(({ record }) => record),
   )
   return {
     statements,
     give(answers: readonly Rows[]): void {
       const details = read(answers)
-      handedOut.forEach((one, i) => {
+      grantedTasks.forEach((one, i) => {
         one.details = details[i]
       })
     },

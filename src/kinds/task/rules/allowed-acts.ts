@@ -10,7 +10,7 @@ import type { BoardColumn } from '../../../views/board/columns.ts'
 import type { Card } from '../../../views/board/shapes.ts'
 
 /**
- * What people do to a task: from which states, and where it leads. The rules decide by this table; pages offer only what is lawful, and
+ * What people do to a task: from which states, and where it leads. The rules decide by this table; pages offer only what is allowed, and
  * show the outcome before the answer is there.
  */
 
@@ -50,7 +50,7 @@ export const transitionOf = (act: ChangingAct) => TASK_TRANSITIONS[CHANGES_BY[ac
 export const statesFor = (act: Act): readonly TaskState[] =>
   isChanging(act) ? transitionOf(act).from : POSSIBLE_IN[act]
 
-export const isLawful = (act: Act, state: TaskState) => statesFor(act).includes(state)
+export const isAllowed = (act: Act, state: TaskState) => statesFor(act).includes(state)
 
 /** Revoked from its holder, or failed when its generations are used up. */
 const REASSIGNED = ['task_requeued', 'task_failed'] as const
@@ -60,7 +60,7 @@ const REASSIGNED = ['task_requeued', 'task_failed'] as const
  * one that it depends on failed while it was paused, is a change of its own.
  */
 export function columnsAfter(act: Act, state: TaskState): BoardColumn[] {
-  if (!isLawful(act, state) || act === 'archive') return []
+  if (!isAllowed(act, state) || act === 'archive') return []
   const stays = isChanging(act) ? [] : [TASK_STATES[state].board]
   const names = isChanging(act) ? CHANGES_BY[act] : act === 'agent' ? REASSIGNED : []
   const reached = names
@@ -75,7 +75,7 @@ type Acted = Pick<AnswerOf<typeof Card>, 'state' | 'awaits' | 'resultDigest' | '
 
 /** Whether an act is possible for this very task, as far as its card tells. */
 export function mayBeDone(act: Act, { state, awaits, resultDigest, purpose }: Acted): boolean {
-  if (!isLawful(act, state)) return false
+  if (!isAllowed(act, state)) return false
   switch (act) {
     case 'approve':
       return awaits !== 'question' && resultDigest !== null

@@ -1,5 +1,5 @@
 import { refuse } from '../../../pure/errors.ts'
-import { type CommentAdded, type NewComment, saidOnTask } from '../../comment/record.ts'
+import { type CommentAdded, commentOnTask, type NewComment } from '../../comment/record.ts'
 import type { TaskReply } from '../../replies.ts'
 import type { RuleContext, TaskCommand } from '../command.ts'
 import type { TaskDraft } from '../record.ts'
@@ -20,7 +20,7 @@ export function comment(
 
 /** Also for what is said together with an act on the task. */
 export function say({ record, effects }: TaskDraft, text: NewComment, context: RuleContext): CommentAdded {
-  const { comment: added, event } = saidOnTask(record, text, context)
+  const { comment: added, event } = commentOnTask(record, text, context)
   effects.comments.push(added)
   effects.events.push(event)
   return added

@@ -2,7 +2,7 @@ import { refuse } from '../../../pure/errors.ts'
 import type { TaskReply } from '../../replies.ts'
 import type { RuleContext, TaskCommand } from '../command.ts'
 import type { TaskDraft } from '../record.ts'
-import { isLawful } from './allowed-acts.ts'
+import { isAllowed } from './allowed-acts.ts'
 import { closeForLateResults } from './fence.ts'
 import { whyStale } from './question.ts'
 import { claimAtOnce, dropPendingResult, storeResult } from './result-writes.ts'
@@ -15,7 +15,7 @@ type Complete = Extract<TaskCommand, { kind: 'complete' }>
 export function complete(draft: TaskDraft, command: Complete, context: RuleContext): TaskReply {
   const { record } = draft
   const { submission, comment } = command
-  if (!isLawful('complete', record.state))
+  if (!isAllowed('complete', record.state))
     return refuse('WRONG_STATE', `A task that is ${record.state} cannot be completed; reset it first.`, {
       taskState: record.state,
     })

@@ -5,7 +5,7 @@ import type { RuleContext, TaskCommand } from '../command.ts'
 import type { TaskDraft, TaskRecord } from '../record.ts'
 import { whyNotReservedFor } from './acting.ts'
 import { endAlert } from './alert.ts'
-import { isLawful, transitionOf } from './allowed-acts.ts'
+import { isAllowed, transitionOf } from './allowed-acts.ts'
 import { fail, requeue, whatRanOut } from './attempts.ts'
 import { switchModel, withOwnModel } from './fallback.ts'
 import { closeForLateResults } from './fence.ts'
@@ -259,7 +259,7 @@ function archive(draft: TaskDraft, command: Command<'archive'>, { actor, now }: 
   const { record } = draft
   const stale = whyStale(record, command.generation)
   if (stale) return stale
-  if (!isLawful('archive', record.state))
+  if (!isAllowed('archive', record.state))
     return refuse('WRONG_STATE', `Only finished tasks are archived; this one is ${record.state}.`)
   if (record.archivedAt === null) {
     draft.touch()

@@ -2,7 +2,7 @@ import { type Refusal, refuse, refuseField } from '../../../pure/errors.ts'
 import type { TaskReply } from '../../replies.ts'
 import type { RuleContext, TaskCommand } from '../command.ts'
 import type { TaskDraft, TaskRecord } from '../record.ts'
-import { isLawful } from './allowed-acts.ts'
+import { isAllowed } from './allowed-acts.ts'
 import { goOn, preferLastAgent } from './waiting.ts'
 
 type Command<K extends TaskCommand['kind']> = Extract<TaskCommand, { kind: K }>
@@ -35,7 +35,7 @@ export function ask(draft: TaskDraft, command: Command<'ask'>, context: RuleCont
 export function answer(draft: TaskDraft, command: Command<'answer'>, context: RuleContext): TaskReply {
   const { record } = draft
   const asks = record.watch?.asks
-  if (!isLawful('answer', record.state) || !asks)
+  if (!isAllowed('answer', record.state) || !asks)
     return refuse('WRONG_STATE', 'The task has no question that waits for an answer.', {
       taskState: record.state,
     })

@@ -30,7 +30,7 @@ export interface WaitingWatch {
   readonly goesOn?: { readonly generation: number } | undefined
   /** It continues when these tasks have ended, whatever else it once depended on. */
   readonly goesOnAfter?: readonly number[] | undefined
-  /** It has done so: what it depended on by then holds it back no more, whatever becomes of it. */
+  /** Already continued: its earlier dependencies no longer block it. */
   readonly wentOnAfter?: true | undefined
   /** The agent that its plan prefers: each time it is queued, it is reserved for that one for a while. */
   readonly prefers?: string | undefined

@@ -25,8 +25,8 @@ export const storedWorkspace: StoredKind<'workspace'> = {
   tables: { limits: 'select, insert, update' },
   ask(questions, { kinds }) {
     if (kinds.workspace.length === 0) return null
-    const limits = questions.askIn(lockLimits, [])
-    const use = questions.askIn(limitUse, [])
+    const limits = questions.addIn(lockLimits, [])
+    const use = questions.addIn(limitUse, [])
     return () => {
       const [maxConcurrentClaims, maxActiveSessions, maxGenerationsPerTask] = use()[0] as number[]
       const used = { maxConcurrentClaims, maxActiveSessions, maxGenerationsPerTask } as LimitUse

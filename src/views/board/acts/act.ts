@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { ServerKernel } from '../../../door/server-kernel.ts'
 import { type Caller, granted } from '../../../kernel/kernel.ts'
 import { commandOfAct } from '../../../kinds/task/acts/commands.ts'
-import { saidIn } from '../../../kinds/task/acts/said.ts'
+import { commentFrom } from '../../../kinds/task/acts/comment-from.ts'
 import { readStates } from '../../../kinds/task/acts/tasks.ts'
 import { Refused } from '../../../pure/errors.ts'
 import { idCarriedBy } from '../../../pure/ids.ts'
@@ -26,7 +26,7 @@ export async function actOnTasks(
     throw Refused.field('VALIDATION_FAILED', 'ids', 'is missing; name tasks here or in items')
   const asked = [...(ids ?? []).map((id) => ({ id, generation: undefined })), ...(items ?? [])]
   const onTasks = asked.map(({ id, generation }) => ({
-    ...{ taskId: idCarriedBy(id) ?? NO_TASK, uuid: id, said: saidIn(comment) },
+    ...{ taskId: idCarriedBy(id) ?? NO_TASK, uuid: id, said: commentFrom(comment) },
     command: commandOfAct(act, { reason, generation }),
   }))
   // One request, so that a repeat under the same idempotency key does nothing twice.

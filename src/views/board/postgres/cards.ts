@@ -67,7 +67,7 @@ const isHeld = `t.claim_state = 'active'`
 // What was cancelled while it waited waits for nothing, but keeps its mark.
 const isWaiting = 't.blocked and t.completed_at is null'
 
-/** Of its runs: read apart, since most tasks of a board have none. */
+/** Run totals are read separately: most cards have none. */
 type OfRuns = 'costUsd' | 'tokens' | 'runId' | 'work'
 
 const SQL_OF: Record<Exclude<keyof CardRow, OfRuns>, string> = {

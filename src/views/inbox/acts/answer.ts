@@ -8,7 +8,7 @@ import { operateAgent } from '../../../kinds/agent/acts/agents.ts'
 import { approveMission, operateMission, rejectMission } from '../../../kinds/mission/acts/missions.ts'
 import type { MissionConfig } from '../../../kinds/mission/shapes/missions.ts'
 import type { TaskBudget } from '../../../kinds/run/rules/budget.ts'
-import { saidIn } from '../../../kinds/task/acts/said.ts'
+import { commentFrom } from '../../../kinds/task/acts/comment-from.ts'
 import { command } from '../../../kinds/task/acts/tasks.ts'
 import { raiseBudget, updateTask } from '../../../kinds/task/acts/update.ts'
 import type { TaskCommand } from '../../../kinds/task/command.ts'
@@ -99,7 +99,7 @@ async function verifyAgain(
 ): Promise<Outcome> {
   const bound = { generation: generation!, digest: digest ?? undefined }
   const act = { kind: 'verifyAgain', agent, ...bound } as const
-  const { record } = await command(kernel, caller, taskId!, act, saidIn(comment))
+  const { record } = await command(kernel, caller, taskId!, act, commentFrom(comment))
   return { state: record.state }
 }
 
@@ -149,7 +149,7 @@ async function onTask(kernel: ServerKernel, caller: Caller, row: InboxRow, given
   }
   if (decision === 'answer' && answer === undefined)
     throw Refused.field('VALIDATION_FAILED', 'answer', 'is missing')
-  const { record } = await command(kernel, caller, id, commandFor(row, given), saidIn(given.comment))
+  const { record } = await command(kernel, caller, id, commandFor(row, given), commentFrom(given.comment))
   return { state: record.state }
 }
 

@@ -41,7 +41,7 @@ const LEADS_TO: Partial<Record<Decision, readonly AgentState[]>> = {
   terminate: ['terminated'],
 }
 
-/** Replies about agents are not kept, because their settings may hold secrets: that it is as decided is the answer. */
+/** Replies about agents are not stored, since settings may hold secrets. The answer is derived from the agent's present state. */
 async function ofAgent(
   kernel: ServerKernel,
   caller: Caller,

@@ -15,7 +15,7 @@ export type InboxTab = (typeof INBOX_TABS)[number]
 
 export const TAB_WORDS: Record<InboxTab, string> = {
   approvals: 'Approvals',
-  questions: 'Questions',
+  questions: 'Pipeline',
   results: 'Results',
   budgets: 'Budgets',
   trouble: 'Trouble',

@@ -2,7 +2,7 @@
 export class Marks {
   readonly #most: number
   #offsets: number[] = []
-  /** Each of so many is kept. */
+  /** Keeps one mark in this many. */
   every: number
   count = 0
 

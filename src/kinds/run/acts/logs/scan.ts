@@ -10,7 +10,7 @@ const MOST_LINE_OFFSETS = 2_000
 const MOST_MARKS = 1_000
 /** States with more unfinished text are not kept: they would cost more memory than they save reading. */
 const LONGEST_UNFINISHED = 64 * 1024
-/** So much is read again, at most, to find a step. */
+/** At most this many bytes are re-read to find a step. */
 const STATE_EVERY_BYTES = 1024 * 1024
 
 /**

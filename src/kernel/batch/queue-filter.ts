@@ -3,7 +3,7 @@ import type { Purpose } from '../../kinds/task/record.ts'
 /** What an agent asks the queue for. */
 
 /** Which waiting tasks an agent may get: those reserved for it, and those for any agent with its capabilities. */
-export interface Pick {
+export interface QueueFilter {
   agent: string
   /** Sorted. */
   capabilities: readonly string[]
@@ -22,7 +22,7 @@ export interface Pick {
 export const ONLY_WORK: readonly Purpose[] = ['work']
 
 /** Most callers ask for anything: only the others need a name of their own. */
-export function queryName({ capabilities, projectId, tracks, purposes, taskTypes }: Pick): string {
+export function queryName({ capabilities, projectId, tracks, purposes, taskTypes }: QueueFilter): string {
   const isForAll = projectId === undefined && tracks === undefined && purposes === undefined
   if (isForAll && capabilities.length === 0 && taskTypes === undefined) return ANYTHING
   const types = taskTypes === undefined ? [] : [taskTypes]

@@ -1,8 +1,8 @@
 import type { RunErrorCode } from '../kinds/run/rules/outcomes.ts'
 
 /** Why a run cannot start. Nothing was spawned. */
-export class Unfit extends Error {
-  override name = 'Unfit'
+export class CannotPrepare extends Error {
+  override name = 'CannotPrepare'
   readonly code: RunErrorCode
   /** When it may be retried, if known. */
   readonly retryAt: string | null

@@ -7,7 +7,7 @@ export type Rows = unknown[][]
 export const NOTHING = (): Rows => []
 
 /** Statements that are sent together; each returns a function that gives its rows afterwards. */
-export class Questions {
+export class Pipeline {
   readonly #workspaceId: number
   readonly #statements: Bound[] = []
   #answers: pg.QueryArrayResult[] = []
@@ -16,13 +16,13 @@ export class Questions {
     this.#workspaceId = workspaceId
   }
 
-  ask(statement: Bound[0], values: unknown[]): () => Rows {
+  add(statement: Bound[0], values: unknown[]): () => Rows {
     const place = this.#statements.push([statement, values]) - 1
     return () => this.#answers[place]!.rows
   }
 
   /** With the workspace as the first parameter. */
-  askIn = (statement: Bound[0], values: unknown[]) => this.ask(statement, [this.#workspaceId, ...values])
+  addIn = (statement: Bound[0], values: unknown[]) => this.add(statement, [this.#workspaceId, ...values])
 
   async send(client: pg.PoolClient): Promise<void> {
     this.#answers = await send(client, this.#statements)

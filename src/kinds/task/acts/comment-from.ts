@@ -5,7 +5,7 @@ import { LONGEST_COMMENT, type NewComment } from '../../comment/record.ts'
 /** What people write, as comments. */
 
 /** What is said with an act. Blank text says nothing. */
-export function saidIn(text: string | null | undefined): NewComment | undefined {
+export function commentFrom(text: string | null | undefined): NewComment | undefined {
   const said = text?.trim() ?? ''
   return said === '' ? undefined : { uuid: freshUuid(), text: textOf(said, 'comment'), replyTo: null }
 }

@@ -6,13 +6,13 @@ import type { TaskRecord } from '../record.ts'
 import type * as shapes from '../shapes/claims.ts'
 import { taskView } from './views.ts'
 
-type Handed = NextGranted['claims'][number]
+type GrantedTask = NextGranted['claims'][number]
 
 /** The claims with their tasks, or none when the caller has left: then they are released. */
-export function handOver(
+export function deliverClaims(
   kernel: Kernel,
   caller: Caller,
-  claims: readonly Handed[],
+  claims: readonly GrantedTask[],
   gone: AbortSignal,
 ): HandedOver | Promise<HandedOver> {
   if (claims.length === 0) return []
@@ -28,7 +28,7 @@ type HandedOver = AnswerOf<typeof shapes.NextAnswer>['claims']
 async function handOverLater(
   kernel: Kernel,
   caller: Caller,
-  claims: readonly Handed[],
+  claims: readonly GrantedTask[],
   gone: AbortSignal,
 ): Promise<HandedOver> {
   const shown = gone.aborted ? [] : await withTasks(kernel, caller, claims)
@@ -38,7 +38,11 @@ async function handOverLater(
 }
 
 /** The client disconnected while its claims were granted: without a release they would stay idle until the leases expire. */
-async function releaseUndelivered(kernel: Kernel, caller: Caller, claims: readonly Handed[]): Promise<void> {
+async function releaseUndelivered(
+  kernel: Kernel,
+  caller: Caller,
+  claims: readonly GrantedTask[],
+): Promise<void> {
   await Promise.all(
     claims.map(({ claim: { session, generation }, record: { id, uuid } }) => {
       const release = { kind: 'release', fence: { session, generation }, reason: 'CLIENT_GONE' } as const
@@ -50,7 +54,7 @@ async function releaseUndelivered(kernel: Kernel, caller: Caller, claims: readon
   )
 }
 
-async function withTasks(kernel: Kernel, caller: Caller, claims: readonly Handed[]) {
+async function withTasks(kernel: Kernel, caller: Caller, claims: readonly GrantedTask[]) {
   // Stores that do not hand out the details, and repeated answers.
   const bare = claims.filter(({ details }) => details === undefined)
   const read =

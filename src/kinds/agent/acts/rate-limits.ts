@@ -9,7 +9,7 @@ const MOST_COUNTED = 1_000
  * How many other agents rest with one, because they are on its account. The time alone does not tell: limits of different accounts
  * often end at the same full hour. Without a workspace nobody rests.
  */
-export async function restingTogether(
+export async function sharesRateLimit(
   { store }: ServerKernel,
   execution: Execution,
   workspaceId: number | null,
