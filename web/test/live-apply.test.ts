@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { apply } from '../src/live/apply.ts'
 import type { Card, LiveEvent } from '../src/live/card.ts'
 import { Entities } from '../src/live/entities.ts'
+import { World } from '../src/live/world.ts'
+import { ManualClock } from './support/manual-clock.ts'
 
 /** What one event does to the card of its task, and to its run. */
 
@@ -74,4 +76,25 @@ test('a run is known from the moment it is queued, and follows its events', () =
   expect(entities.get('run', 'a run')).toMatchObject({ status: 'running', attempt: 1, isStopping: true })
   happens(4, 'run_finished', { status: 'cancelled', errorCode: null })
   expect(entities.get('run', 'a run')).toMatchObject({ status: 'cancelled' })
+})
+
+test('the end of a run has the card of its task read, which says what its work lacks', async () => {
+  const asked: string[][] = []
+  const clock = new ManualClock()
+  const world = new World(
+    {
+      readBoard: () => Promise.reject(new Error('no board is open')),
+      readCards: async (ids) => {
+        asked.push([...ids])
+        return { items: [], seq: 3 }
+      },
+    },
+    clock,
+    () => undefined,
+  )
+  world.entities.put('card', TASK, card, 1)
+  world.entities.subscribe('card', TASK, () => undefined)
+  world.take(event({ type: 'run_finished', taskId: null, runId: 'a run', payload: { taskId: TASK } }))
+  await clock.pass(1_000)
+  expect(asked).toEqual([[TASK]])
 })

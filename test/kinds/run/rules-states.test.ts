@@ -122,7 +122,7 @@ describe('no other file spells out a state', () => {
   const SPELLED = new RegExp(`\\bstatus\\s*(?:=|<>|(?:not )?in)\\s*\\(?\\s*'(?:${NAMES})'`, 'g')
 
   test('in the SQL of the stores', () => {
-    const found = files(join(source, 'store'))
+    const found = files(source)
       .filter((path) => path.endsWith('.ts'))
       .flatMap((path) =>
         [...readFileSync(path, 'utf8').matchAll(SPELLED)].map(({ 0: text }) => `${path}: ${text}`),

@@ -2,7 +2,7 @@ import { isTerminal, type TaskState } from '../../../src/pure/states.ts'
 import { apply } from './apply.ts'
 import { type BoardQuery, Boards } from './boards.ts'
 import type { AnsweredCard, Card, LiveEvent } from './card.ts'
-import { cardFrom } from './card.ts'
+import { cardFrom, payloadField } from './card.ts'
 import type { Clock } from './clock.ts'
 import { Entities } from './entities.ts'
 import { PendingActs, type ShownCard } from './pending-acts.ts'
@@ -122,7 +122,12 @@ export class World {
   #apply(event: LiveEvent): void {
     const applied = apply(this.entities, event)
     const { taskId, to } = event
-    if (taskId === null) return
+    if (taskId === null) {
+      // Events of runs name their task in the payload: its card says more than they do.
+      const ofRun = payloadField(event, 'taskId', 'string')
+      if (ofRun && applied.mustBeRead && this.#isLookedAt(ofRun)) this.#wanted.want(ofRun)
+      return
+    }
     // Treated as if its card were not known: the card alone does not say whether the task was counted.
     if (this.#perhapsArchived.has(taskId)) applied.before = undefined
     if (to !== null) this.#perhapsArchived.delete(taskId)
