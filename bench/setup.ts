@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { PostgresStore } from '../src/door/postgres/store.ts'
 import { startEmbeddedPostgres } from '../src/embedded-postgres/start.ts'
-import { createWorkspace } from '../src/kinds/workspace/postgres/reads.ts'
+import { createWorkspace } from '../src/kinds/workspace/postgres.ts'
 import { uuidCarrying } from '../src/pure/ids.ts'
 
 /** Tasks made for measuring: consecutive ids, with UUIDs that can be computed from them. */

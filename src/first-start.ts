@@ -2,8 +2,8 @@ import { open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { PostgresStore } from './door/postgres/store.ts'
 import { newSecret } from './kernel/store/new-key.ts'
-import { createKey, findKey, listKeys } from './kinds/key/postgres/reads.ts'
-import { ensureFirstWorkspace, FIRST_WORKSPACE } from './kinds/workspace/postgres/reads.ts'
+import { createKey, findKey, listKeys } from './kinds/key/postgres.ts'
+import { ensureFirstWorkspace, FIRST_WORKSPACE } from './kinds/workspace/postgres.ts'
 import { StartRefused } from './pure/refusal.ts'
 
 /**

@@ -1,6 +1,5 @@
 import { Page } from '../../src/door/paging.ts'
-import { search } from '../../src/views/insight/acts/search.ts'
-import { bottlenecks, durations, failures, retries, telemetry } from '../../src/views/insight/acts.ts'
+import { bottlenecks, durations, failures, retries, search, telemetry } from '../../src/views/insight/acts.ts'
 import { listDurations, listFailures, listRetries } from '../../src/views/insight/api.ts'
 import { showOverview } from '../../src/views/overview/acts.ts'
 import type { OverviewWindow } from '../../src/views/overview/periods.ts'

@@ -4,14 +4,40 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { withoutResult } from '../kinds/run/rules/unreadable.ts'
 import { failureOf } from './child/failure.ts'
+import { lookUp } from './child/lookup.ts'
 import { invocationOf, runChild } from './child/run-child.ts'
 import { Command, configOf, failed, localSettings, PlainText } from './config.ts'
 import { quietHooks } from './hooks.ts'
 import { accountOf, NO_FACTS, type ProcessFacts, type Report, takeLine } from './process-lines.ts'
-import { programCheck } from './program.ts'
-import type { AdapterHooks, AdapterInvokeInput, AdapterInvokeResult, AgentRunAdapter } from './protocol.ts'
-import { PROTOCOL_VERSION } from './protocol.ts'
+import {
+  type AdapterHooks,
+  type AdapterInvokeInput,
+  type AdapterInvokeResult,
+  type AgentRunAdapter,
+  PROTOCOL_VERSION,
+  type ProbeCheck,
+} from './protocol.ts'
 import { sessionIn } from './reported.ts'
+
+/** Whether a program exists, looked up as when it is started. It is not run: what it would do is unknown. */
+export async function programCheck(
+  command: string,
+  cwd: string | null,
+  env: Record<string, string>,
+): Promise<ProbeCheck> {
+  const name = 'program'
+  const found = await lookUp(command, cwd ?? '.', env.PATH)
+  if (found.kind === 'program') return { name, ok: true, detail: `${found.path} can be started.` }
+  if (found.kind === 'not_executable') {
+    const hint = 'Make it executable (chmod +x), or set adapterConfig.command to a program.'
+    return { name, ok: false, detail: `${found.path} is not executable.`, hint }
+  }
+  const detail =
+    found.kind === 'unreachable'
+      ? `${command} is in a folder that Baton cannot enter.`
+      : `There is no program ${command}${command.includes('/') ? '' : ' on PATH'}.`
+  return { name, ok: false, detail, hint: 'Set adapterConfig.command to an existing program.' }
+}
 
 /** Any program as an agent: the prompt on its stdin, the result on its stdout, exit code zero for success. */
 

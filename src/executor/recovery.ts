@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { AdapterInvokeResult } from '../adapters/protocol.ts'
 import type { LostClaim } from '../kernel/store/run-store.ts'
 import type { Run, RunEnd } from '../kinds/run/record.ts'
@@ -16,10 +17,17 @@ import type { ExecutorContext } from './context.ts'
 import { applyOutcome, type Held } from './holding.ts'
 import { knownSecrets } from './known-secrets.ts'
 import { readLostLog } from './lost-log.ts'
-import { ownFolderOf } from './own-folder.ts'
 import { priceOfRun } from './price.ts'
 import { asUsage } from './settle.ts'
 import { keepWork } from './work/keep-work.ts'
+
+const Recorded = z.object({ worktree: z.object({ root: z.string() }).nullable() })
+
+/** The worktree that only runs of this run's claim work in, from the row of the run. Null: its folder may have other users. */
+function ownFolderOf({ innerTaskId, folder }: Pick<Run, 'innerTaskId' | 'folder'>): string | null {
+  const recorded = Recorded.safeParse(folder)
+  return innerTaskId !== null && recorded.success ? (recorded.data.worktree?.root ?? null) : null
+}
 
 /**
  * Cleans up after killed nodes (Paperclip 12.4): first their processes are ended, whole trees of them, before anything else

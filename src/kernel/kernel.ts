@@ -16,10 +16,23 @@ import { Combiner } from './combiner.ts'
 import { CommitWaiters } from './commit-waiters.ts'
 import { freshUuid } from './fresh-uuid.ts'
 import { type Follow, type Following, follower, type Reaction } from './reactions.ts'
-import { Signal } from './signal.ts'
 import type { RunStore } from './store/run-store.ts'
 import type { Store } from './store/store.ts'
 import { TtlCache } from './ttl-cache.ts'
+
+/** Notifies listeners in this process. Only a hint: listeners read the state themselves, and also poll. */
+class Signal {
+  readonly #listeners = new Set<() => void>()
+
+  fire(): void {
+    for (const listener of this.#listeners) listener()
+  }
+
+  on(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+}
 
 /** The caller of a request: the workspace of its key, its rights, and what events record of it. */
 export interface Caller extends Origin, Following {

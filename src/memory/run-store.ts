@@ -1,9 +1,12 @@
 import { roundRobin } from '../kernel/store/round-robin.ts'
 import type { NodeWithRuns, RunStore } from '../kernel/store/run-store.ts'
 import type { AnyStep } from '../kernel/store/store.ts'
+import { isBeingPlanned } from '../kinds/mission/rules/outcome.ts'
 import type { RunRecord } from '../kinds/run/record.ts'
 import { addDollars } from '../kinds/run/rules/dollars.ts'
 import { isStarted } from '../kinds/run/states.ts'
+import type { TaskRecord } from '../kinds/task/record.ts'
+import { isTerminal } from '../pure/states.ts'
 import {
   assignmentIn,
   contractorsToSettle,
@@ -19,8 +22,36 @@ import { findRoutine, routinesDue, underWay } from './routines.ts'
 import { seeRuns, writeRuns } from './run-changes.ts'
 import * as reads from './run-reads.ts'
 import { MemoryStore } from './store.ts'
-import { busySince, newestPlanning, orphanTasks, verificationsOf } from './verifications.ts'
-import { copyOf, type Workspace } from './workspace.ts'
+import { copyOf, heldTasks, type Workspace } from './workspace.ts'
+
+/** Tasks that serve others, in the memory store. */
+
+const verificationsOf = ({ tasks }: Workspace, taskId: number): TaskRecord[] =>
+  [...tasks.values()].filter(({ serves }) => serves?.taskId === taskId).sort((a, b) => b.id - a.id)
+
+/** As in Postgres (upkeep/verifications.ts). */
+const busySince = (workspace: Workspace, slugs: readonly string[], before: number): string[] => {
+  const held = heldTasks(workspace).filter(({ acquiredAt }) => acquiredAt !== null && acquiredAt < before)
+  return slugs.filter((slug) => held.some(({ agent }) => agent === slug))
+}
+
+/** As in Postgres (upkeep/verifications.ts). */
+const orphanTasks = (workspace: Workspace) =>
+  [...workspace.tasks.values()]
+    .filter((task) => !isTerminal(task.state) && isOrphan(workspace, task))
+    .map(({ id, uuid }) => ({ workspaceId: workspace.id, id, uuid }))
+
+function isOrphan(workspace: Workspace, { purpose, serves, missionId }: TaskRecord): boolean {
+  if (purpose === 'planning') return !isBeingPlanned(byId(workspace, missionId!)!)
+  const judged = serves && workspace.tasks.get(serves.taskId)
+  return (
+    purpose === 'verification' && !(judged?.state === 'verifying' && judged.generation === serves!.generation)
+  )
+}
+
+const newestPlanning = ({ tasks }: Workspace, id: number): number | null =>
+  [...tasks.values()].filter(({ missionId, purpose }) => missionId === id && purpose === 'planning').at(-1)
+    ?.id ?? null
 
 /** A node, as it registered itself. */
 export type KnownNode = Omit<NodeWithRuns, 'isSilentForLong' | 'isStopped'> & {

@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import type { Caller, Kernel } from '../kernel/kernel.ts'
 import type { Store } from '../kernel/store/store.ts'
 import {
@@ -16,14 +17,13 @@ import { briefView, command, createTasks, operate, readTask, taskIdOf } from '..
 import { resultView, taskView } from '../kinds/task/acts/views.ts'
 import type { TaskCommand } from '../kinds/task/command.ts'
 import { FailBody, NextBody, ThenNext } from '../kinds/task/shapes/claims.ts'
-import { TaskCreateBatch } from '../kinds/task/shapes/tasks.ts'
+import { type TaskCreate, TaskCreateBatch } from '../kinds/task/shapes/tasks.ts'
 import type { Limits } from '../kinds/workspace/limits.ts'
 import { Refused } from '../pure/errors.ts'
 import { Name } from '../pure/shapes.ts'
 import type { TaskState } from '../pure/states.ts'
 import { openKernel } from '../upkeep/open-kernel.ts'
 import { startUpkeep } from '../upkeep/upkeep.ts'
-import { checked, refuseOfServers } from './checked.ts'
 import { openStore } from './open-store.ts'
 import type {
   Claim,
@@ -36,6 +36,30 @@ import type {
   WorkerInput,
 } from './types.ts'
 import { type Handler, WorkLoop, type WorkOptions } from './work-loop.ts'
+
+/** The value parsed by the shape, or a refusal that names every invalid field. */
+export function checked<S extends z.ZodType>(shape: S, value: unknown): z.output<S> {
+  const { success, data, error } = shape.safeParse(value)
+  if (success) return data
+  const errors = error.issues.map(({ path, message }) => ({ field: path.join('.') || 'value', message }))
+  throw new Refused(
+    'VALIDATION_FAILED',
+    errors.map(({ field, message }) => `${field}: ${message}`).join('; '),
+    {
+      errors,
+    },
+  )
+}
+
+/** A check or a limit that nobody keeps is worse than none: these are kept where Baton runs agents. */
+export function refuseOfServers(tasks: readonly z.output<typeof TaskCreate>[]): void {
+  for (const [place, { verification, budget }] of tasks.entries()) {
+    const needsServer = (field: string) =>
+      Refused.field('VALIDATION_FAILED', `tasks[${place}].${field}`, 'is kept by servers of Baton only')
+    if (budget !== undefined) throw needsServer('budget')
+    if (verification !== undefined && verification.kind !== 'human') throw needsServer('verification')
+  }
+}
 
 export { StoreUnavailable } from '../kernel/store/store.ts'
 export { Refused } from '../pure/errors.ts'

@@ -5,9 +5,24 @@ import { DEEPEST_JSON, JsonStructure } from '../pure/json-structure.ts'
 import type { BodyPermits } from './body-permits.ts'
 import { deeperThan, doubledKey, pathText } from './doubled-keys.ts'
 import { GivenTwice, type PieceAt, parsedInPieces } from './json-pieces.ts'
-import { nextTurn } from './loop-turns.ts'
 import type { ReceivedBodies } from './received-bodies.ts'
 import { whyNotStorable } from './storable.ts'
+
+/**
+ * Turns of long work on the event loop: one in each round, whoever asks. With `setImmediate` alone, the parts of all bodies that
+ * are under way would run in the same round, one after the other, and hold it for as long as they take together.
+ */
+const waiting: (() => void)[] = []
+
+const nextTurn = (): Promise<void> =>
+  new Promise((begin) => {
+    if (waiting.push(begin) === 1) setImmediate(beginOne)
+  })
+
+function beginOne(): void {
+  waiting.shift()?.()
+  if (waiting.length > 0) setImmediate(beginOne)
+}
 
 /**
  * As many values as a body may have, names not counted: ten thousand tasks with all their fields have half of that. Each takes up to

@@ -1,7 +1,6 @@
 import type { Step, TranscriptState } from '../kinds/run/shapes/transcript.ts'
 import { readClaude } from './claude.ts'
 import { readCodex } from './codex.ts'
-import { looksLikeError } from './error-lines.ts'
 import { type Fact, type LineReader, titleOf } from './facts.ts'
 import { readGemini } from './gemini.ts'
 import { type Json, objectIn, text } from './json.ts'
@@ -9,6 +8,19 @@ import { readOpencode } from './opencode.ts'
 import { readProcess } from './process.ts'
 import { type Place, Steps } from './steps.ts'
 import { StreamLines } from './stream-lines.ts'
+
+const AT_START =
+  /^(?:\[?(?:error|fatal|panic|critical)\b|(?:[A-Za-z_$][\w.$]*)?(?:Error|Exception)\b|traceback \(most recent|npm err!|fail(?:ed|ure)?\b)/i
+const ANYWHERE = /\b(?:ERROR|FATAL|CRITICAL|panicked at|Unhandled\w* (?:error|exception|rejection))\b/
+const LONGEST_LOOKED_AT = 500
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colours are not part of the words
+const COLOURS = /\u001b\[[0-9;:]*m/g
+
+/** Whether a line of any program tells of an error. A guess: it puts a mark beside the line, and decides nothing. */
+function looksLikeError(line: string): boolean {
+  const start = line.slice(0, LONGEST_LOOKED_AT).replace(COLOURS, '').trimStart()
+  return AT_START.test(start) || ANYWHERE.test(start)
+}
 
 /**
  * Reads what an agent printed as steps. Servers read the log with it, browsers the live output: it needs neither Node nor

@@ -16,8 +16,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { watchDescendants } from '../../src/adapters/child/descendants.ts'
 import { bootId, entryOf, startTimeOf } from '../../src/adapters/child/identity.ts'
 import { Lines, LONGEST_LINE } from '../../src/adapters/child/lines.ts'
-import { lowerPriority } from '../../src/adapters/child/priority.ts'
-import { type ChildSpec, runChild } from '../../src/adapters/child/run-child.ts'
+import { type ChildSpec, lowerPriority, runChild } from '../../src/adapters/child/run-child.ts'
 import {
   endTree,
   processesInFolder,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runChild } from '../../src/adapters/child/run-child.ts'
 import { spawnErrorOf } from '../../src/adapters/child/spawn-error.ts'
-import { programCheck } from '../../src/adapters/program.ts'
+import { programCheck } from '../../src/adapters/process.ts'
 import { freshRunId, never } from '../support/adapter-runs.ts'
 
 /** Programs are looked up before their permissions are blamed. */

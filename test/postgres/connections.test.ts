@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PostgresStore } from '../../src/door/postgres/store.ts'
 import { StoreUnavailable } from '../../src/kernel/store/store.ts'
-import { createWorkspace } from '../../src/kinds/workspace/postgres/reads.ts'
+import { createWorkspace } from '../../src/kinds/workspace/postgres.ts'
 import { freshDatabase } from '../support/database.ts'
 import { superuser, until } from '../support/nodes.ts'
 import { type CuttableConnection, cuttableConnectionTo } from '../support/proxy.ts'

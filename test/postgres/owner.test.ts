@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, test } from 'vitest'
 import { PostgresStore } from '../../src/door/postgres/store.ts'
-import { createWorkspace } from '../../src/kinds/workspace/postgres/reads.ts'
+import { createWorkspace } from '../../src/kinds/workspace/postgres.ts'
 import { StartRefused } from '../../src/pure/refusal.ts'
 import { emptyDatabase, serverUrl } from '../support/database.ts'
 import { superuser } from '../support/nodes.ts'

@@ -1,7 +1,7 @@
 import { PostgresStore } from '../../src/door/postgres/store.ts'
 import { Combiner } from '../../src/kernel/combiner.ts'
 import { type Store, StoreUnavailable, type Transactor } from '../../src/kernel/store/store.ts'
-import { createWorkspace } from '../../src/kinds/workspace/postgres/reads.ts'
+import { createWorkspace } from '../../src/kinds/workspace/postgres.ts'
 import { MemoryStore } from '../../src/memory/store.ts'
 import { idCarriedBy } from '../../src/pure/ids.ts'
 import type { Answer, CoditectDriver, TaskRef } from './coditect-driver.ts'

@@ -1,4 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { getPriority, setPriority } from 'node:os'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { LONGEST_TIMER_MS } from '../deadline.ts'
 import { quietHooks } from '../hooks.ts'
@@ -7,9 +9,26 @@ import { watchDescendants } from './descendants.ts'
 import { bootId, RUN_MARKER, startTimeOf } from './identity.ts'
 import { Lines, LONGEST_LINE } from './lines.ts'
 import { Output } from './output.ts'
-import { lowerPriority } from './priority.ts'
 import { type SpawnError, spawnErrorOf } from './spawn-error.ts'
 import { endTree, type TreeRoot } from './tree.ts'
+
+const LOWER_BY = 10
+const LOWEST = 19
+
+/**
+ * Gives a program that was just started, and all that it will start, less of the processors than this server while both want
+ * them: pages and leases must not wait for compilers. Where that is not allowed, the program runs as it is.
+ */
+export function lowerPriority(pid: number): void {
+  try {
+    const priority = Math.min(getPriority() + LOWER_BY, LOWEST)
+    setPriority(pid, priority)
+    // Where Linux shares the processors by session first, the priority counts only between the processes of one.
+    writeFileSync(`/proc/${pid}/autogroup`, String(priority))
+  } catch {
+    // It has ended already, belongs to somebody else, or the system has no such thing.
+  }
+}
 
 /** Runs a program to its end: reads its output, enforces its timeout, and leaves none of its processes behind. */
 

@@ -3,7 +3,7 @@ import type { NextDue } from '../../kernel/store/run-store.ts'
 import { EARLIEST_UNPARKED } from '../../kinds/agent/postgres/assignment.ts'
 import { EARLIEST_ALERT_CHECK } from '../../kinds/alert/postgres.ts'
 import { EARLIEST_MISSION_START } from '../../kinds/mission/postgres/due.ts'
-import { EARLIEST_ROUTINE } from '../../kinds/routine/postgres/reads.ts'
+import { EARLIEST_ROUTINE } from '../../kinds/routine/postgres.ts'
 import { EARLIEST_TIMER } from '../../kinds/run/postgres/wakeups.ts'
 import {
   EARLIEST_AGENT_CHECK,

@@ -1,5 +1,5 @@
 import { eligibleFor } from '../../kinds/agent/postgres/eligible.ts'
-import { findComment, listComments, unreadComments } from '../../kinds/comment/postgres/reads.ts'
+import { findComment, listComments, unreadComments } from '../../kinds/comment/postgres.ts'
 import {
   costliestTasks,
   missionsToSettle,
@@ -17,17 +17,15 @@ import {
 } from '../../kinds/mission/postgres/reads.ts'
 import {
   acceptedAnswer,
-  materialOfMission,
-  materialOfTasks,
-  settlingTasks,
-} from '../../kinds/report/postgres/material.ts'
-import {
   listAllReports,
   listReports,
+  materialOfMission,
+  materialOfTasks,
   newestReport,
   reportById,
   reportedEnds,
-} from '../../kinds/report/postgres/reads.ts'
+  settlingTasks,
+} from '../../kinds/report/postgres.ts'
 import {
   figuresOfMission,
   findRoutine,
@@ -36,7 +34,7 @@ import {
   routinesDue,
   routinesMissions,
   runsOfRoutine,
-} from '../../kinds/routine/postgres/reads.ts'
+} from '../../kinds/routine/postgres.ts'
 import { findSession, readSessionMemory, usersOf } from '../../kinds/session/postgres/memory.ts'
 import { tasksAround, tasksByKeys } from '../../kinds/task/postgres/graph.ts'
 import {
@@ -46,12 +44,12 @@ import {
   resultSummaries,
   resultsOfTask,
 } from '../../kinds/task/postgres/result-pages.ts'
-import { newestPlanning } from '../../kinds/verification/postgres/due.ts'
+import { newestPlanning } from '../../kinds/verification/postgres.ts'
 import { bind, type Connections } from '../../postgres/statements/connections.ts'
 import { readBoard } from '../../views/board/postgres/board.ts'
 import { cardsOfTasks } from '../../views/board/postgres/cards.ts'
-import { eventPage } from '../../views/events/postgres/pages.ts'
-import { readInbox, readInboxItem, storedReplyUnder } from '../../views/inbox/postgres/inbox.ts'
+import { eventPage } from '../../views/events/postgres.ts'
+import { readInbox, readInboxItem, storedReplyUnder } from '../../views/inbox/postgres.ts'
 import { failuresIn } from '../../views/insight/postgres/failures.ts'
 import { bottlenecksIn, durationsIn, retriesIn } from '../../views/insight/postgres/finished.ts'
 import { searchWorkspace } from '../../views/insight/postgres/search.ts'

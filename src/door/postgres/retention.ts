@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { forgetOldSignIns } from '../../kinds/sign-in/postgres/browser-sessions.ts'
+import { forgetOldSignIns } from '../../kinds/sign-in/postgres.ts'
 import { firstUnseenAt } from '../../postgres/statements/log-cursors.ts'
 import { forgetOldTails } from '../../postgres/statements/log-tail.ts'
 import { scopedQueries } from '../../postgres/statements/scoped-query.ts'

@@ -7,8 +7,12 @@ import {
   driftedCounters,
   driftedTaskCounts,
 } from '../../kinds/task/postgres/counters.ts'
-import { busySince, orphanTasks, verificationsOf } from '../../kinds/verification/postgres/due.ts'
-import { verificationRows } from '../../kinds/verification/postgres/reads.ts'
+import {
+  busySince,
+  orphanTasks,
+  verificationRows,
+  verificationsOf,
+} from '../../kinds/verification/postgres.ts'
 import { bind, type Connections } from '../../postgres/statements/connections.ts'
 
 /** What the coordinator reads and corrects. */

@@ -8,7 +8,7 @@ import {
 import { findClaimants } from '../../kinds/agent/postgres/claimants.ts'
 import { contractorsToSettle } from '../../kinds/agent/postgres/contractors.ts'
 import { workOfAgents } from '../../kinds/agent/postgres/work.ts'
-import { findKey, listKeys, namesOfKeys } from '../../kinds/key/postgres/reads.ts'
+import { findKey, listKeys, namesOfKeys } from '../../kinds/key/postgres.ts'
 import {
   findProject,
   listProjects,
@@ -16,18 +16,20 @@ import {
   newProjectId,
   trackAssignments,
   trackProgress,
-} from '../../kinds/project/postgres/reads.ts'
+} from '../../kinds/project/postgres.ts'
 import {
   findByCookie,
   findById,
+  findLink,
+  hasBeenSignedInTo,
   keyOfSession,
   listSessions,
   sessionsWith,
-} from '../../kinds/sign-in/postgres/browser-sessions.ts'
-import { findLink, hasBeenSignedInTo, takeTicket } from '../../kinds/sign-in/postgres/links.ts'
+  takeTicket,
+} from '../../kinds/sign-in/postgres.ts'
 import { dueAgents } from '../../kinds/task/postgres/due.ts'
 import { tasksOfProject, triggerRulesOf } from '../../kinds/task/postgres/plan-tasks.ts'
-import { createWorkspace, makeWorkspace, readWorkspace } from '../../kinds/workspace/postgres/reads.ts'
+import { createWorkspace, makeWorkspace, readWorkspace } from '../../kinds/workspace/postgres.ts'
 import { bind, type Connections } from '../../postgres/statements/connections.ts'
 import { tallyOf } from '../../views/board/postgres/tally.ts'
 

@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto'
+import { basename } from 'node:path'
 import type { MissionChanges, MissionChangesAsked } from '../../door/execution.ts'
 import type { MissionWork } from '../../door/server-store.ts'
 import { Refused } from '../../pure/errors.ts'
@@ -9,8 +11,21 @@ import { type Git, GitFailed } from './git.ts'
 import { type Merged, mergeAll, withScratch } from './merged-work.ts'
 import { isFolder } from './places.ts'
 import { FolderRefused } from './refused.ts'
-import { repositoryNames } from './repository-names.ts'
 import { missingOf, taskRefs } from './task-refs.ts'
+
+/** Names for repositories that are shown to people who may not see paths: of their folders, made unique where two are equal. */
+export function repositoryNames(repositories: readonly string[]): (repository: string) => string {
+  const plain = (repository: string) => basename(folderOf(repository)) || 'repository'
+  const counts = new Map<string, number>()
+  for (const repository of repositories) {
+    const name = plain(repository)
+    counts.set(name, (counts.get(name) ?? 0) + 1)
+  }
+  return (repository) => {
+    const name = plain(repository)
+    return counts.get(name) === 1 ? name : `${name}-${hash('sha256', repository, 'hex').slice(0, 6)}`
+  }
+}
 
 /**
  * The whole change of a mission: the accepted commits of its tasks, by repository. Runs no program of a repository, and writes

@@ -1,13 +1,72 @@
+import { lstat } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { KnownSecrets } from '../../pure/secrets/redaction.ts'
 import { type Candidate, type Candidates, candidatesIn } from './candidates.ts'
-import { filesOfFiltersNotRun } from './filters-run.ts'
 import { heaviestFolders } from './heaviest.ts'
 import { type Bounds, isNamedLikeSecret, LeftOutFiles } from './left-out.ts'
 import { beginOwnIndex, update } from './own-index.ts'
+import { unlessMissing } from './places.ts'
 import { containsSecret, type FileLook, forEachOf, lookAt, searchFile } from './secret-search.ts'
 import { inSlices } from './slices.ts'
-import { submodulesIn } from './submodules.ts'
 import { bytesOf, listOf, textOfPath, type WorktreeGit } from './worktree-git.ts'
+
+/** Files whose contents go through a filter that Baton's git does not run: stored as they are, they would be wrong. */
+
+async function filesOfFiltersNotRun(git: WorktreeGit, paths: readonly string[]): Promise<string[]> {
+  if (paths.length === 0) return []
+  const filterOf = new Map<string, string>()
+  let [path, at] = ['', 0]
+  await git.fields(
+    ['check-attr', '-z', '--stdin', 'filter'],
+    (field) => {
+      if (at === 0) path = field
+      if (at === 2 && !['unspecified', 'unset', 'set'].includes(field)) filterOf.set(path, field)
+      at = (at + 1) % 3
+      return true
+    },
+    listOf(paths),
+  )
+  if (filterOf.size === 0) return []
+  const run = await filtersRun(git)
+  return [...filterOf].filter(([, name]) => !run.has(name)).map(([of]) => of)
+}
+
+/** By the settings that hold for Baton's git: a filter that only the repository names is disabled in them. */
+async function filtersRun(git: WorktreeGit): Promise<Set<string>> {
+  const programs = new Map<string, string>()
+  const { stdout } = await git.run([
+    ...['config', '--null', '--get-regexp'],
+    '^filter\\..*\\.(clean|smudge|process)$',
+  ])
+  for (const setting of stdout.split('\0')) {
+    const end = setting.indexOf('\n')
+    if (end !== -1) programs.set(setting.slice(0, end), setting.slice(end + 1))
+  }
+  const names = [...programs].filter(([, program]) => program !== '').map(([key]) => key)
+  return new Set(names.map((key) => Buffer.from(key.slice(7, key.lastIndexOf('.'))).toString('latin1')))
+}
+
+/** The paths of the submodules that the worktree has registered. */
+async function submodulesIn(git: WorktreeGit): Promise<Set<string>> {
+  const file = join(git.root, '.gitmodules')
+  if (!(await unlessMissing(lstat(file)))?.isFile()) return new Set()
+  const paths = new Set<string>()
+  const args = [
+    'config',
+    '--file',
+    file,
+    '--no-includes',
+    '--null',
+    '--get-regexp',
+    '^submodule\\..*\\.path$',
+  ]
+  const { stdout } = await git.run(args)
+  for (const setting of stdout.split('\0')) {
+    const end = setting.indexOf('\n')
+    if (end !== -1) paths.add(Buffer.from(setting.slice(end + 1)).toString('latin1'))
+  }
+  return paths
+}
 
 /** The files of a worktree as a tree of git, without those that are left out. */
 

@@ -1,8 +1,10 @@
 import { included, numberIn, wantedId } from '../../door/asked.ts'
 import { actsOf, type Call, type Door } from '../../door/door.ts'
 import { requireAgent, slugOf, slugUnlessOwn } from '../../door/named-agents.ts'
+import type { ServerKernel } from '../../door/server-kernel.ts'
+import type { Caller } from '../../kernel/kernel.ts'
 import { Refused } from '../../pure/errors.ts'
-import { showInvocation } from './acts/invocation.ts'
+import type { AnswerOf } from '../../pure/shapes.ts'
 import {
   cancelRun,
   deleteSessions,
@@ -20,7 +22,29 @@ import {
 import { WakeupRequests, wakeAgent, wakeupPage } from './acts/wakeups.ts'
 import type { resetSessions, wakeAgent as wakeEndpoint } from './api/runs.ts'
 import * as api from './api/runs.ts'
+import type { InvocationView } from './shapes/told.ts'
 import { RUN_STATES, type RunState } from './states.ts'
+
+/** What a run was told. A run may read its own only: the prompts of others are none of its business. */
+async function showInvocation(
+  kernel: ServerKernel,
+  caller: Caller,
+  runId: string,
+): Promise<AnswerOf<typeof InvocationView>> {
+  const run = await requireRun(kernel, caller, runId)
+  if (caller.run && caller.run.runId !== run.id)
+    throw new Refused('FORBIDDEN', 'A run token reads only what its own run was told.')
+  const kept = await kernel.store.runs.invocation(caller.workspaceId, run.id)
+  const status = kept ? 'available' : run.startedAt === null ? 'not_started' : 'unavailable'
+  return {
+    runId: run.id,
+    status,
+    prompt: kept?.told.prompt ?? null,
+    systemPrompt: kept?.told.systemPrompt ?? null,
+    program: kept?.call?.program ?? null,
+    request: kept?.call?.request ?? null,
+  }
+}
 
 const USUAL_LOG_BYTES = 256 * 1024
 const MOST_LOG_BYTES = 4 * 1024 * 1024

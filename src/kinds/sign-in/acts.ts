@@ -56,7 +56,7 @@ export async function signIn(
   browser: Browser,
   version: string,
 ): Promise<SignIn> {
-  const { browserSessions, signInLinks } = kernel.store
+  const { keys, signInLinks } = kernel.store
   const of = typeof by === 'string' ? await signInLinks.find(by) : by
   if (!of) throw Refused.because(refuseLink('unknown'))
   const { workspaceId, keyId } = of
@@ -69,7 +69,7 @@ export async function signIn(
   }
   const command =
     typeof by === 'string' ? { kind: 'useLink', hash: hexOf(by), session } : { kind: 'signIn', session }
-  const { ended } = await commandSignIns(
+  const { ended, record } = await commandSignIns(
     kernel,
     callerWith(workspaceId, keyId),
     keyId,
@@ -77,11 +77,14 @@ export async function signIn(
   )
   for (const one of forgotten.filter((other) => other.keyId !== keyId))
     await commandSignIns(kernel, callerWith(workspaceId, one.keyId), one.keyId, { kind: 'end', ...one })
-  const key = await browserSessions.findById(workspaceId, sessionId)
+  const key = (await keys.list(workspaceId)).find((one) => one.keyId === keyId && one.revokedAt === null)
   // Revoked in this very moment.
   if (!key) throw Refused.because(refuseLink('keyEnded'))
-  const shown = await showSession(kernel, key, { id: sessionId, expiresAt: key.sessionEndsAt }, version)
-  const answer = { ...shown, id: sessionId, pageValue, expiresAt: instant(key.sessionEndsAt) }
+  // From the reply: where many begin at once, this one may have ended already to make room for the others.
+  const begun = record.sessions.find((one) => one.sessionId === sessionId)!
+  const expiresAt = Math.min(begun.expiresAt, key.expiresAt ?? Number.POSITIVE_INFINITY)
+  const shown = await showSession(kernel, key, { id: sessionId, expiresAt }, version)
+  const answer = { ...shown, id: sessionId, pageValue, expiresAt: instant(expiresAt) }
   return { answer, cookie, ended: [...new Set([...ended, ...forgotten.map((one) => one.sessionId)])] }
 }
 

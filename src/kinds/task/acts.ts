@@ -3,12 +3,12 @@ import { wantedId } from '../../door/asked.ts'
 import { actsOf, type Call, type Door } from '../../door/door.ts'
 import type { ServerKernel } from '../../door/server-kernel.ts'
 import type { Caller } from '../../kernel/kernel.ts'
+import type { AnswerOf } from '../../pure/shapes.ts'
 import { namedProject } from '../project/acts.ts'
 import { commandOfAct, type TaskAct } from './acts/commands.ts'
 import { commentFrom } from './acts/comment-from.ts'
 import { giveDefaultsOfMissions, missionsNamed } from './acts/joining.ts'
 import { searchOf, taskPage } from './acts/list.ts'
-import { listDependencies } from './acts/neighbours.ts'
 import { forSingleTask } from './acts/single-task.ts'
 import { createTasks, operate, readStates, requireRecord } from './acts/tasks.ts'
 import { updateTask } from './acts/update.ts'
@@ -16,7 +16,29 @@ import { claimRowView } from './acts/views.ts'
 import { endedWithin, showTask } from './acts/whole-task.ts'
 import type { cancelTask } from './api/tasks.ts'
 import * as api from './api/tasks.ts'
-import type { TaskCreate } from './shapes/tasks.ts'
+import { type DependencyList, NEIGHBOURS, type TaskCreate } from './shapes/tasks.ts'
+
+/** As many as one task may have. */
+const MOST_DEPENDENCIES = 10_000
+
+/** What a task depends on, by name, and what depends on it. */
+async function listDependencies(
+  kernel: ServerKernel,
+  caller: Caller,
+  uuid: string,
+): Promise<AnswerOf<typeof DependencyList>> {
+  const { id } = await requireRecord(kernel, caller, uuid)
+  const [dependencies, { blockedBy, blocks }] = await Promise.all([
+    kernel.store.dependencies(caller.workspaceId, id),
+    kernel.store.taskGraph.around(caller.workspaceId, id, MOST_DEPENDENCIES),
+  ])
+  const named = new Map(blockedBy.map((task) => [task.taskId, task]))
+  const items = dependencies.map(({ uuid: taskId, state, triggerRule, kind }) => {
+    const { key = null, title = '' } = named.get(taskId) ?? {}
+    return { taskId, key, title, state, triggerRule, kind }
+  })
+  return { items, nextCursor: null, blocks: blocks.slice(0, NEIGHBOURS) }
+}
 
 /** Tasks and what operators do to them. */
 

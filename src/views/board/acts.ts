@@ -3,18 +3,125 @@ import { wantedId } from '../../door/asked.ts'
 import { actsOf } from '../../door/door.ts'
 import { readCursor, writeCursor } from '../../door/paging.ts'
 import type { ServerKernel } from '../../door/server-kernel.ts'
-import type { BoardFilter, CardRow } from '../../door/server-store.ts'
-import type { Caller } from '../../kernel/kernel.ts'
+import type { BoardFilter, CardRow, LackingWork } from '../../door/server-store.ts'
+import { type Caller, granted } from '../../kernel/kernel.ts'
 import { namedProject } from '../../kinds/project/acts.ts'
+import { commandOfAct } from '../../kinds/task/acts/commands.ts'
+import { commentFrom } from '../../kinds/task/acts/comment-from.ts'
+import { readStates } from '../../kinds/task/acts/tasks.ts'
 import { Refused } from '../../pure/errors.ts'
+import { idCarriedBy } from '../../pure/ids.ts'
+import { instant } from '../../pure/instant.ts'
 import { LATEST_MS, valuesOf } from '../../pure/paging.ts'
 import type { AnswerOf } from '../../pure/shapes.ts'
 import { TASK_STATES } from '../../pure/states.ts'
-import { actOnTasks } from './acts/act.ts'
-import { cardsOf, cardView } from './acts/cards.ts'
 import * as api from './api.ts'
 import { BOARD_COLUMNS, type BoardColumn, COLUMN_ORDER, comparePlaces, placeIn, statesIn } from './columns.ts'
-import type { Board } from './shapes.ts'
+import type { ActAnswer, ActBody, Board, Card } from './shapes.ts'
+
+/** One act on many tasks: each is decided separately. */
+
+type Body = z.output<typeof ActBody>
+type Outcome = AnswerOf<typeof ActAnswer>['items'][number]
+
+/** No task has this number: what names none is refused like a task that does not exist. */
+const NO_TASK = 0
+
+async function actOnTasks(
+  kernel: ServerKernel,
+  caller: Caller,
+  { act, ids, items, reason, comment }: Body,
+): Promise<AnswerOf<typeof ActAnswer>> {
+  if (ids === undefined && items === undefined)
+    throw Refused.field('VALIDATION_FAILED', 'ids', 'is missing; name tasks here or in items')
+  const asked = [...(ids ?? []).map((id) => ({ id, generation: undefined })), ...(items ?? [])]
+  const onTasks = asked.map(({ id, generation }) => ({
+    ...{ taskId: idCarriedBy(id) ?? NO_TASK, uuid: id, said: commentFrom(comment) },
+    command: commandOfAct(act, { reason, generation }),
+  }))
+  // One request, so that a repeat under the same idempotency key does nothing twice.
+  const { replies } = granted(await kernel.run(caller, { on: 'many', items: onTasks }))
+  const now = new Map(
+    (
+      await readStates(
+        kernel,
+        caller,
+        asked.map(({ id }) => id),
+      )
+    ).map((task) => [task.id, task]),
+  )
+  const all = asked.map(({ id }, i): Outcome => {
+    const { state = null, generation = null, version = null } = now.get(id) ?? {}
+    const reply = replies[i]!
+    const why = reply.ok ? { code: null, detail: null } : { code: reply.code, detail: reply.detail }
+    return { id, done: reply.ok, ...why, state, generation, version }
+  })
+  return { items: all, done: all.filter(({ done }) => done).length }
+}
+
+const AWAITS = {
+  review: 'result',
+  question: 'question',
+  budget: 'budget',
+  dead_letter: 'person',
+  alert: 'agent',
+} as const
+
+/** In as few words as a card has room for; the page of the run says more. */
+function workNote({ isNotSaved, isMissing, leftOut, unread }: LackingWork): string {
+  if (isNotSaved) return 'Work not saved'
+  if (isMissing) return 'Earlier work missing'
+  if (leftOut === 0 && unread !== null) return unread
+  return leftOut === 1 ? '1 file left out' : `${leftOut} files left out`
+}
+
+/** Field by field: spreading costs several times as much, and a board has thousands of cards. */
+const cardView = (row: CardRow): AnswerOf<typeof Card> => ({
+  id: row.id,
+  number: row.number,
+  key: row.key,
+  title: row.title,
+  taskType: row.taskType,
+  purpose: row.purpose,
+  state: row.state,
+  stateSince: instant(row.stateSince),
+  board: TASK_STATES[row.state].board,
+  priority: row.priority,
+  project: row.project,
+  agent: row.agent,
+  holder: row.holder === null ? null : { agent: row.holder, leaseExpiresAt: instant(row.leaseExpiresAt!) },
+  generation: row.generation,
+  version: row.version,
+  attempt: row.attempt,
+  maxRetries: row.maxRetries,
+  step: row.step,
+  percent: row.percent,
+  reason: row.reason,
+  awaits: row.waitsKind && AWAITS[row.waitsKind],
+  resultDigest: row.resultDigest,
+  dueAt: instant(row.dueAt),
+  waitsFor: row.waitsFor ?? [],
+  openDeps: row.openDeps ?? 0,
+  missionId: row.missionId,
+  verification: row.review === 'none' ? null : row.review,
+  tags: row.tags,
+  costUsd: row.costUsd,
+  tokens: row.tokens,
+  runId: row.runId,
+  workNote: row.work && workNote(row.work),
+  commentCount: row.commentCount,
+  createdAt: instant(row.createdAt),
+  updatedAt: instant(row.updatedAt),
+  completedAt: instant(row.completedAt),
+})
+
+/** The cards of these tasks, in the order of their creation; unknown tasks are left out. */
+async function cardsOf(kernel: ServerKernel, { workspaceId }: Caller, uuids: readonly string[]) {
+  const asked = new Set(uuids)
+  const ids = uuids.map(idCarriedBy).filter((id) => id !== null)
+  const { cards, seq } = await kernel.store.board.cards(workspaceId, ids)
+  return { items: cards.filter(({ id }) => asked.has(id)).map(cardView), seq }
+}
 
 /** The board of a workspace. */
 

@@ -1,14 +1,62 @@
+import type { z } from 'zod'
 import { actsOf } from '../../door/door.ts'
 import type { Page } from '../../door/paging.ts'
 import type { ServerKernel } from '../../door/server-kernel.ts'
 import type { EventWithTask } from '../../door/server-store.ts'
 import type { Caller } from '../../kernel/kernel.ts'
-import type { EventFilter } from '../../kinds/event-filter.ts'
+import type { EntityType } from '../../kinds/event-entities.ts'
+import { type EventFilter, typesNamed } from '../../kinds/event-filter.ts'
+import { requireMission } from '../../kinds/mission/acts/missions.ts'
+import { requireRecord } from '../../kinds/task/acts/tasks.ts'
 import { eventView } from '../../kinds/task/acts/views.ts'
+import { Refused } from '../../pure/errors.ts'
 import type { AnswerOf } from '../../pure/shapes.ts'
-import { eventFilter } from './acts/filters.ts'
 import * as api from './api.ts'
-import type { EventList, EventView as EventShape } from './shapes.ts'
+import type { EventFilterQuery, EventList, EventView as EventShape } from './shapes.ts'
+
+/** Filters of the log as clients name them, with the records that they are about. */
+
+export type AskedEvents = { [K in keyof typeof EventFilterQuery]?: z.output<(typeof EventFilterQuery)[K]> }
+
+/** Null: the whole log. Refused when a task or mission is not of this workspace, or when no type has such a name. */
+export async function eventFilter(
+  kernel: ServerKernel,
+  caller: Caller,
+  { task, mission, agent, type, entity }: AskedEvents,
+): Promise<EventFilter | null> {
+  if ([task, mission, agent, type, entity].every((one) => one === undefined)) return null
+  return {
+    task: task === undefined ? undefined : await innerOf(kernel, caller, 'task', task),
+    mission: mission === undefined ? undefined : await innerOf(kernel, caller, 'mission', mission),
+    agent,
+    types: type === undefined ? undefined : typesIn(type),
+    entity: entity === undefined ? undefined : await entityIn(kernel, caller, entity),
+  }
+}
+
+async function innerOf(kernel: ServerKernel, caller: Caller, kind: 'task' | 'mission', uuid: string) {
+  const { id } =
+    kind === 'task' ? await requireRecord(kernel, caller, uuid) : await requireMission(kernel, caller, uuid)
+  return { id, uuid }
+}
+
+function typesIn(text: string) {
+  const { types, unknown } = typesNamed(text.split(','))
+  const [first] = unknown
+  if (first !== undefined)
+    throw Refused.field('VALIDATION_FAILED', 'type', `names no type of event: "${first}"`)
+  return types
+}
+
+async function entityIn(kernel: ServerKernel, caller: Caller, text: string) {
+  const colon = text.indexOf(':')
+  if (colon === -1) return { type: text as EntityType, id: null, innerId: null }
+  const [type, id] = [text.slice(0, colon) as EntityType, text.slice(colon + 1)]
+  if (type === 'workspace')
+    throw Refused.field('VALIDATION_FAILED', 'entity', 'has no id for the workspace: it is always your own')
+  const isInner = type === 'task' || type === 'mission'
+  return { type, id, innerId: isInner ? (await innerOf(kernel, caller, type, id)).id : null }
+}
 
 export type EventView = AnswerOf<typeof EventShape>
 

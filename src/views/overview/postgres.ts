@@ -8,8 +8,7 @@ import { BY_KEYS, scopedQueries } from '../../postgres/statements/scoped-query.t
 import { statement } from '../../postgres/statements/statements.ts'
 import { type AgentState, type TaskState, taskStates } from '../../pure/states.ts'
 import { DONE_WORK, STORED_COUNTS } from '../board/postgres/board.ts'
-import type { InboxRow } from '../inbox/postgres/inbox.ts'
-import { MOST_BLOCKING_ITEMS } from '../inbox/postgres/statements.ts'
+import { type InboxRow, MOST_BLOCKING_ITEMS } from '../inbox/postgres.ts'
 import { RUNNING } from '../insight/postgres/running.ts'
 import { seqAt, uuidAt } from '../insight/postgres/window.ts'
 

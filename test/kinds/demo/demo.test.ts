@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { simulatedAdapter } from '../../../src/adapters/simulated.ts'
-import { DEMO_AGENTS } from '../../../src/kinds/demo/acts/agents.ts'
+import { DEMO_AGENTS } from '../../../src/kinds/demo/acts.ts'
 import { expectWholeDemo } from '../../support/demo.ts'
 
 /** `npm run demo`, as people run it. */

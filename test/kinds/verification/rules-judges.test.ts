@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { excludedJudges } from '../../../src/kinds/verification/rules/judges.ts'
+import { excludedJudges } from '../../../src/kinds/verification/rules.ts'
 
 /** Who may judge a result. */
 

@@ -1,7 +1,7 @@
 import { type Changes, isOnTrack, type View } from '../../../kernel/batch/requests.ts'
 import { foldClaims, foldDetails, foldRecounted } from '../../../kernel/store/fold-changes.ts'
-import { commentWrites } from '../../../kinds/comment/postgres/write.ts'
-import { reportWrites } from '../../../kinds/report/postgres/write.ts'
+import { commentWrites } from '../../../kinds/comment/postgres.ts'
+import { reportWrites } from '../../../kinds/report/postgres.ts'
 import type { DetailsChanged, TaskRecord } from '../../../kinds/task/record.ts'
 import {
   ALL,

@@ -17,7 +17,7 @@ import type { AnswerOf, ListAnswer } from '../../../pure/shapes.ts'
 import type { AgentGranted } from '../../replies.ts'
 import { renewalsIn } from '../../task/acts/claims.ts'
 import { taskView } from '../../task/acts/views.ts'
-import type { TaskRecord } from '../../task/record.ts'
+import type { AgentRecord, TaskRecord } from '../../task/record.ts'
 import { whyNotOnOwnAgent } from '../../task/rules/acting.ts'
 import type { AgentCommand, Heartbeat } from '../rules/command.ts'
 import { maskedConfig } from '../rules/config.ts'
@@ -32,8 +32,29 @@ import type {
   HeartbeatAnswer,
   HeartbeatBody,
 } from '../shapes.ts'
-import { sharesRateLimit } from './rate-limits.ts'
 import { mayConfigure, oneModel, profileOf, unconfigured, usableProfile } from './settings.ts'
+
+/** More agents on one account are not counted. */
+const MOST_COUNTED = 1_000
+
+/**
+ * How many other agents rest with one, because they are on its account. The time alone does not tell: limits of different accounts
+ * often end at the same full hour. Without a workspace nobody rests.
+ */
+async function sharesRateLimit(
+  { store }: ServerKernel,
+  execution: Execution,
+  workspaceId: number | null,
+): Promise<(agent: AgentRecord) => number> {
+  if (workspaceId === null) return () => 0
+  const resting = await store.agents.list(workspaceId, { resting: true }, MOST_COUNTED)
+  const accounts = resting.map(({ record }) => ({ slug: record.slug, account: execution.accountOf(record) }))
+  return (agent) => {
+    const own = execution.accountOf(agent)
+    return accounts.filter(({ slug, account }) => account !== null && account === own && slug !== agent.slug)
+      .length
+  }
+}
 
 /** Agents: registration, health, and operations on them. */
 

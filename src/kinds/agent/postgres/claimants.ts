@@ -3,7 +3,7 @@ import { scopedQueries } from '../../../postgres/statements/scoped-query.ts'
 import { isUuid } from '../../../pure/ids.ts'
 import type { SessionRecord } from '../../task/record.ts'
 import type { Limits } from '../../workspace/limits.ts'
-import { limitSelect } from '../../workspace/postgres/reads.ts'
+import { limitSelect } from '../../workspace/postgres.ts'
 
 /** What claims name: agents by slug or id, sessions, and tasks by id. */
 export interface ClaimedNames {

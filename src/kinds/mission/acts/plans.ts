@@ -17,9 +17,26 @@ import { capabilitiesOf, newTask } from '../../task/rules/new-task.ts'
 import * as api from '../api/plans.ts'
 import type { Plan, PlanTask, PlanTrack } from '../plan/plan.ts'
 import { conflictingPlan, type PlanConflict, refusedPlan } from '../plan/refusal.ts'
+import { summarise } from '../plan/summary.ts'
 import { writePlan } from '../plan/write.ts'
+import type { PlanCheckAnswer } from '../shapes/plans.ts'
+import { pricedByAgents } from './agent-models.ts'
 import { proposePlan } from './missions.ts'
-import { checkedPlan } from './plan-check.ts'
+import { refuseAgents } from './plan-agents.ts'
+import { planDigest } from './plan-digest.ts'
+
+/** A dry run: what a plan of either kind would be, or all its problems. Writes nothing. */
+async function checkedPlan(
+  kernel: ServerKernel,
+  { workspaceId }: Caller,
+  text: string,
+): Promise<AnswerOf<typeof PlanCheckAnswer>> {
+  const reading = await readGivenPlan(text)
+  if (!reading.ok) throw refusedPlan(reading.problems)
+  if (reading.kind === 'mission') await refuseAgents(kernel, workspaceId, reading.plan, null)
+  const prices = await pricedByAgents(kernel, workspaceId)
+  return { valid: true, ...summarise(reading.plan, prices), digest: planDigest(reading.plan) }
+}
 
 /** Creates the tasks of a plan: all or nothing. Existing tasks keep their dependencies; texts and settings may change. */
 async function importPlan(

@@ -1,4 +1,4 @@
-import { whyUncheckable } from '../../verification/rules/auto.ts'
+import { whyUncheckable } from '../../verification/rules.ts'
 import { asList, asMap, type Fields, isEmpty, readFields } from './fields.ts'
 import type { Position } from './lines.ts'
 import type { Located } from './located.ts'

@@ -25,9 +25,19 @@ import {
   whyNotAfter,
 } from './plans.ts'
 import { approveChanges, proposeChanges, rejectChanges } from './replan.ts'
-import { report } from './reports.ts'
 import { retried, retry } from './retry.ts'
 import { isSnapshotDue, isSpent, knownCost, percentUsed } from './spending.ts'
+
+/**
+ * Reports on the mission and on its tasks. Their versions follow from what the caller read; the number of reports tells whether
+ * that is still so, whatever they are about.
+ */
+const report: Act<'report'> = (draft, { seen, reports }) => {
+  if (draft.record.reportCount !== seen)
+    return refuse('CHANGED_SINCE', 'Another report on this mission was written in the meantime.')
+  for (const one of reports) draft.report(one)
+  return null
+}
 
 /** What a command does to a mission at a moment. */
 export function decideMission(

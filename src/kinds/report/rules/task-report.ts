@@ -1,5 +1,5 @@
 import { CLAIM_ENDS, type TaskState } from '../../../pure/states.ts'
-import { readVerdict } from '../../verification/rules/verdict.ts'
+import { readVerdict } from '../../verification/rules.ts'
 import {
   against,
   code,

@@ -1,4 +1,4 @@
-import { VERDICT_FORMAT } from '../../verification/rules/verdict.ts'
+import { VERDICT_FORMAT } from '../../verification/rules.ts'
 
 /** What a verifier is asked. */
 

@@ -4,7 +4,7 @@ import { readPayload } from '../../../postgres/statements/event-payloads.ts'
 import { scopedQuery } from '../../../postgres/statements/scoped-query.ts'
 import type { ClaimEnd } from '../../../pure/states.ts'
 import type { EventType } from '../../events.ts'
-import { findProject, trackAssignments, trackProgress } from '../../project/postgres/reads.ts'
+import { findProject, trackAssignments, trackProgress } from '../../project/postgres.ts'
 import type { SessionRecord } from '../../task/record.ts'
 import { parseTaskKey } from '../../task/rules/task-keys.ts'
 

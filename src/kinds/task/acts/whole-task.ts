@@ -6,11 +6,40 @@ import type { AnswerOf } from '../../../pure/shapes.ts'
 import { isTerminal } from '../../../pure/states.ts'
 import { isContractorSlug } from '../../agent/rules/contractors.ts'
 import { tokensIn } from '../../run/rules/budget.ts'
-import { NEIGHBOURS, type TaskInGraph } from '../shapes/tasks.ts'
+import { readVerdict } from '../../verification/rules.ts'
+import type { TaskRecord } from '../record.ts'
+import { NEIGHBOURS, type TaskInGraph, type VerifiedTask } from '../shapes/tasks.ts'
 import { standingResult } from './results.ts'
 import { readTask, requireRecord } from './tasks.ts'
-import { verificationsView } from './verdict-views.ts'
 import { durationMs, planFieldsView, taskView } from './views.ts'
+
+/** Who judged the results of a task, and what they said. Most tasks are not judged, and cost no read. */
+async function verificationsView(
+  kernel: ServerKernel,
+  workspaceId: number,
+  { id, review, state }: TaskRecord,
+): Promise<AnswerOf<typeof VerifiedTask>> {
+  if (review !== 'baton') return { verifications: [], verifiedBy: null, verifierScore: null }
+  const rows = await kernel.store.verifications.views(workspaceId, id)
+  const verifications = rows.map(({ answer, ...row }) => {
+    const reading = answer === null ? null : readVerdict(answer)
+    const {
+      verdict = null,
+      score = null,
+      feedback = null,
+      evidence = [],
+    } = reading?.ok ? reading.verdict : {}
+    return { ...row, verdict, score, feedback, evidence }
+  })
+  const last = verifications.findLast(({ verdict }) => verdict !== null)
+  // Without a verification, Baton checked it.
+  const byBaton = rows.length === 0 && state === 'completed'
+  return {
+    verifications,
+    verifiedBy: last?.verifier ?? (byBaton ? 'baton' : null),
+    verifierScore: last?.score ?? (byBaton ? 1 : null),
+  }
+}
 
 /** Only work is taken by its type. */
 const eligibleFor = (kernel: ServerKernel, workspaceId: number, { record, details }: StoredTask) => {

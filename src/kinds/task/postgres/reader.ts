@@ -22,7 +22,7 @@ import { arrayLiteral } from '../../../postgres/statements/rows.ts'
 import { scopedQueries, scopedQuery } from '../../../postgres/statements/scoped-query.ts'
 import type { StoredEvent } from '../../events.ts'
 import type { Limits } from '../../workspace/limits.ts'
-import { readLimitsOf } from '../../workspace/postgres/reads.ts'
+import { readLimitsOf } from '../../workspace/postgres.ts'
 import type { TaskDetails } from '../command.ts'
 import type { Purpose, SessionRecord, TaskRecord } from '../record.ts'
 import {

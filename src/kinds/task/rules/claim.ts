@@ -16,10 +16,30 @@ import { failAtDeadline, isPastDeadline } from './deadlines.ts'
 import { isForOthersFirst } from './fallback.ts'
 import { leaseRanOut } from './fence.ts'
 import { sooner } from './retry.ts'
+import type { Serves } from './reviews.ts'
 import { giveUp } from './time.ts'
-import { noteVerifier } from './verifier.ts'
 import { assignMsOf, watchAnew } from './watch.ts'
 import { type TaskWatch, withClockChecked } from './watch-fields.ts'
+
+/** Somebody took on a verification: noted with the task whose result it judges. A note changes nothing there, so it needs no lock. */
+function noteVerifier(
+  { record, effects, now }: TaskDraft,
+  { taskId, generation }: Serves,
+  by: AgentRecord | undefined,
+): void {
+  const { agent, uuid, attempt, missionId } = record
+  effects.events.push({
+    type: 'task_verification_started',
+    taskId,
+    missionId: missionId ?? undefined,
+    generation,
+    from: null,
+    to: null,
+    actor: `agent:${agent}`,
+    payload: { verifier: agent, ...(by && { model: modelOfAgent(by) }), verification: uuid, attempt },
+    at: now,
+  })
+}
 
 type Claim = Extract<TaskCommand, { kind: 'claim' }>
 

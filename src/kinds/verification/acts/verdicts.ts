@@ -2,7 +2,7 @@ import type { RunKernel } from '../../../door/server-kernel.ts'
 import { throwIfNotLeader } from '../../../kernel/caller.ts'
 import type { Caller } from '../../../kernel/kernel.ts'
 import type { TaskRecord } from '../../task/record.ts'
-import { readVerdict } from '../rules/verdict.ts'
+import { readVerdict } from '../rules.ts'
 import { giveVerdict, verdictCommand, waitingResult, whyEnded, withoutVerdict } from './verify.ts'
 
 /** What follows from a verification: for the task it judges, and for itself. */

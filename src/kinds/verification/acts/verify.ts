@@ -11,9 +11,15 @@ import type { NewTask, TaskCommand } from '../../task/command.ts'
 import type { TaskRecord } from '../../task/record.ts'
 import { OWN_AGENT } from '../../task/rules/acting.ts'
 import { newTask } from '../../task/rules/new-task.ts'
-import { autoVerdict } from '../rules/auto.ts'
-import { excludedJudges, judgesAmong, whyNobodyJudges } from '../rules/judges.ts'
-import { DEFAULT_THRESHOLD, judgementOf, type Verdict } from '../rules/verdict.ts'
+import {
+  autoVerdict,
+  DEFAULT_THRESHOLD,
+  excludedJudges,
+  judgementOf,
+  judgesAmong,
+  type Verdict,
+  whyNobodyJudges,
+} from '../rules.ts'
 
 /** Gets the verdict on a result: by a check of Baton's own, or by a task that judges it. */
 

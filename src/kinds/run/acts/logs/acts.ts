@@ -1,15 +1,79 @@
 import { Readable } from 'node:stream'
 import { numberIn } from '../../../../door/asked.ts'
 import { actsOf, type Door } from '../../../../door/door.ts'
+import type { Execution } from '../../../../door/execution.ts'
+import type { ServerKernel } from '../../../../door/server-kernel.ts'
 import type { Caller } from '../../../../kernel/kernel.ts'
 import { Refused } from '../../../../pure/errors.ts'
+import type { AnswerOf } from '../../../../pure/shapes.ts'
 import * as api from '../../api/logs.ts'
-import { bytesOf, rangeIn, sizeOf } from './raw.ts'
-import { openRunLog } from './run-log.ts'
+import type { TailsAnswer } from '../../shapes/logs.ts'
+import { readRunLog } from '../runs.ts'
+import { endOf, openRunLog, type RunLog } from './run-log.ts'
 import { LogScans } from './scan.ts'
 import { searchLog } from './search.ts'
-import { tailsOf } from './tails.ts'
 import { showTranscript } from './transcript.ts'
+
+/** The bytes of a log as they are. */
+
+/** The first and the last byte, both included. */
+export interface ByteRange {
+  first: number
+  last: number
+}
+
+const sizeOf = async (log: RunLog): Promise<number> => (await log.pageAt(0, 1)).bytes
+
+/** Null: there is no range, or one of a form that servers may ignore (several ranges, other units). */
+function rangeIn(header: string | undefined, bytes: number): ByteRange | null {
+  const [, from = '', to = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.replaceAll(' ', '') ?? '') ?? []
+  if (from === '' && to === '') return null
+  const range =
+    from === ''
+      ? { first: Math.max(0, bytes - Number(to)), last: bytes - 1 }
+      : { first: Number(from), last: to === '' ? bytes - 1 : Math.min(Number(to), bytes - 1) }
+  if (from !== '' && to !== '' && Number(to) < Number(from)) return null
+  if (range.first > range.last)
+    throw new Refused('RANGE_NOT_SATISFIABLE', `The log has ${bytes} bytes now.`, { bytes })
+  return range
+}
+
+/** The most bytes of a character before its last. */
+const MORE_BYTES = 3
+
+/** Pages begin and end with whole characters; a range may begin and end anywhere. */
+async function* bytesOf(log: RunLog, { first, last }: ByteRange): AsyncGenerator<Buffer> {
+  for (let at = first; at <= last; ) {
+    const page = await log.pageAt(Math.max(0, at - MORE_BYTES))
+    const text = Buffer.from(page.content).subarray(at - page.offset, last + 1 - page.offset)
+    if (text.length === 0) return
+    yield text
+    at = Math.min(endOf(page), last + 1)
+  }
+}
+
+type Tail = AnswerOf<typeof TailsAnswer>['items'][number]
+
+/** The ends of several logs. What is not in this workspace, or has no log, is left out. */
+async function tailsOf(
+  kernel: ServerKernel,
+  execution: Execution,
+  caller: Caller,
+  ids: readonly string[],
+  limitBytes: number,
+): Promise<Tail[]> {
+  const tailOf = async (id: string): Promise<Tail[]> => {
+    try {
+      const log = await readRunLog(kernel, execution, caller, id, { offset: 'tail', limitBytes })
+      const { status, runId, offset, content, spans } = log
+      return status === 'log_unavailable' ? [] : [{ runId, offset, content, spans }]
+    } catch (error) {
+      if (error instanceof Refused && error.code === 'NOT_FOUND') return []
+      throw error
+    }
+  }
+  return (await Promise.all([...new Set(ids)].map(tailOf))).flat()
+}
 
 /** A request reads as much of a large log as it can in this time; the next request continues. */
 const READ_FOR_MS = 1_000

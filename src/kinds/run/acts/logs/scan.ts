@@ -3,8 +3,33 @@ import type { AnswerOf } from '../../../../pure/shapes.ts'
 import { transcriptReader } from '../../../../transcript/reader.ts'
 import type { LogOutline } from '../../shapes/logs.ts'
 import type { Step, TranscriptState } from '../../shapes/transcript.ts'
-import { Marks } from './marks.ts'
 import { endOf, partsOf, type RunLog, STEPS_PAGE_BYTES } from './run-log.ts'
+
+/** Places in a log. Of very many, some are left out at even distances, so that the size is bounded. */
+class Marks {
+  readonly #most: number
+  #offsets: number[] = []
+  /** Keeps one mark in this many. */
+  every: number
+  count = 0
+
+  constructor({ most, every = 1 }: { most: number; every?: number }) {
+    this.#most = most
+    this.every = every
+  }
+
+  add(offset: number): void {
+    if (this.count++ % this.every !== 0) return
+    this.#offsets.push(offset)
+    if (this.#offsets.length <= this.#most) return
+    this.#offsets = this.#offsets.filter((_, i) => i % 2 === 0)
+    this.every *= 2
+  }
+
+  get offsets(): readonly number[] {
+    return this.#offsets
+  }
+}
 
 const MOST_LINE_OFFSETS = 2_000
 const MOST_MARKS = 1_000

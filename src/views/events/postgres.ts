@@ -1,11 +1,11 @@
 import type pg from 'pg'
-import { entityTypeOf, NAMED_IN, typesAbout } from '../../../kinds/event-entities.ts'
-import type { EventFilter } from '../../../kinds/event-filter.ts'
-import type { EventType } from '../../../kinds/events.ts'
-import { COORDINATOR_EVENTS } from '../../../kinds/log.ts'
-import { EVENT_COLUMNS, type EventWithTask, readEvent } from '../../../kinds/task/postgres/reader.ts'
-import { scopedQuery } from '../../../postgres/statements/scoped-query.ts'
-import { OF_THE_WORKSPACE } from '../../logs/postgres.ts'
+import { entityTypeOf, NAMED_IN, typesAbout } from '../../kinds/event-entities.ts'
+import type { EventFilter } from '../../kinds/event-filter.ts'
+import type { EventType } from '../../kinds/events.ts'
+import { COORDINATOR_EVENTS } from '../../kinds/log.ts'
+import { EVENT_COLUMNS, type EventWithTask, readEvent } from '../../kinds/task/postgres/reader.ts'
+import { scopedQuery } from '../../postgres/statements/scoped-query.ts'
+import { OF_THE_WORKSPACE } from '../logs/postgres.ts'
 
 /** A part of the log, page by page. */
 

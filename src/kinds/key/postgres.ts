@@ -1,11 +1,15 @@
 import type pg from 'pg'
-import { hashOf, type NewKey, newKey } from '../../../kernel/store/new-key.ts'
-import { runAlone } from '../../../kernel/store/run-alone.ts'
-import type { Transactor } from '../../../kernel/store/store.ts'
-import { inside, scopedQuery } from '../../../postgres/statements/scoped-query.ts'
-import type { KindName } from '../../all.ts'
-import type { Origin } from '../../events.ts'
-import type { KeyRecord } from '../record.ts'
+import { hashOf, type NewKey, newKey } from '../../kernel/store/new-key.ts'
+import { runAlone } from '../../kernel/store/run-alone.ts'
+import type { Transactor } from '../../kernel/store/store.ts'
+import { revokedNotices } from '../../postgres/connection/notices.ts'
+import { plainKind } from '../../postgres/statements/plain-kind.ts'
+import { plainRows } from '../../postgres/statements/plain-rows.ts'
+import { inside, scopedQuery } from '../../postgres/statements/scoped-query.ts'
+import type { StoredKind } from '../../postgres/statements/stored-kind.ts'
+import type { KindName } from '../all.ts'
+import type { Origin } from '../events.ts'
+import { KEY_FIELDS, type KeyRecord } from './record.ts'
 
 export interface ApiKey extends Omit<KeyRecord, 'hash'> {
   workspaceId: number
@@ -60,4 +64,24 @@ export async function findKey(
     },
   )
   return found ?? null
+}
+
+/** For the first key of a new workspace. */
+export const keyRows = plainRows('api_keys', KEY_FIELDS)
+
+const rows = plainKind('key', {
+  table: 'api_keys',
+  fields: KEY_FIELDS,
+  may: 'select, insert, update',
+  // All that are not revoked: two owners cannot revoke each other, and what a revoked key made is found.
+  reads: 'r.revoked_at is null',
+})
+
+/** Keys of the API. All nodes are told of those that are revoked. */
+export const storedKeys: StoredKind<'key'> = {
+  ...rows,
+  write(workspaceId, view, changes) {
+    const revoked = changes.kinds.key.written.filter(({ revokedAt }) => revokedAt !== null)
+    return [...rows.write(workspaceId, view, changes), ...revokedNotices(revoked.map(({ keyId }) => keyId))]
+  },
 }
