@@ -95,9 +95,9 @@ const LIBRARY_LIMITS: Partial<Limits> = {
 
 const MOST_AT_ONCE = 10_000
 
-/** A queue in this process, on Postgres, Valkey or Redis, MySQL or MariaDB, or in memory. */
-export async function createQueue(url: string, options: QueueOptions = {}): Promise<Queue> {
-  const store = await openStore(url)
+/** A queue in this process: on Postgres, Valkey or Redis, MySQL or MariaDB, in memory, or on a store of the caller's. */
+export async function createQueue(on: string | Store, options: QueueOptions = {}): Promise<Queue> {
+  const store = typeof on === 'string' ? await openStore(on) : on
   try {
     const limits = { ...LIBRARY_LIMITS, ...options.limits }
     const workspaceId = await store.workspace(options.workspace ?? 'default', limits)

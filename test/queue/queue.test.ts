@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { MemoryStore } from '../../src/memory/store.ts'
 import { createQueue, type Queue, type QueueOptions, Refused, Unretryable } from '../../src/queue/queue.ts'
 import { until } from '../support/nodes.ts'
 import { queuePlaces } from '../support/queue-urls.ts'
@@ -355,4 +356,19 @@ describe('a queue that cannot be opened', () => {
       expect(String(error.message)).not.toContain('secret')
     },
   )
+})
+
+test('a queue works on a store of the caller’s, and closes it', async () => {
+  const store = new MemoryStore()
+  let closed = 0
+  const close = store.close.bind(store)
+  store.close = async () => {
+    closed += 1
+    await close()
+  }
+  const queue = await createQueue(store)
+  const { id } = await queue.enqueue({ title: 'Anything' })
+  expect(await queue.status(id)).toBe('queued')
+  await queue.close()
+  expect(closed).toBe(1)
 })

@@ -88,15 +88,17 @@ describe('what clients rely on is still there', () => {
   })
 
   test('what the package exports', async () => {
-    const [queue, adapter, client] = await Promise.all([
+    const [queue, adapter, client, store] = await Promise.all([
       import('../../src/queue/queue.ts'),
       import('../../src/adapters/protocol.ts'),
       import('../../src/client/client.ts'),
+      import('../../src/kernel/store/store.ts'),
     ])
     const exported = {
       baton: Object.keys(queue),
       adapter: Object.keys(adapter),
       client: Object.keys(client),
+      store: Object.keys(store),
     }
     expect(breaks(copyOf('exports'), exported)).toEqual([])
   })
