@@ -13,10 +13,11 @@ import {
   workOff,
 } from '../../support/http-missions.ts'
 import { expectRefusal, type Json, useServer, type Workspace } from '../../support/http-workspace.ts'
+import { superuser, until } from '../../support/nodes.ts'
 
 /** A newer plan for a mission that runs. */
 
-const { workspace } = useServer()
+const { served, workspace } = useServer()
 
 const propose = (w: Workspace, { id }: Json, ...tasks: PlannedTask[]) =>
   w.call('PUT', `/missions/${id}/plan`, planOf(...tasks))
@@ -162,6 +163,30 @@ describe('a newer plan for a mission that runs', () => {
     const preview = refused.body.preview.digest
     expect(await actOn(w, mission, 'approve', { ...seen, preview })).toMatchObject({ status: 200 })
     expectRefusal(await actOn(w, mission, 'approve'), 409, 'WRONG_STATE')
+  })
+
+  test('stays when a command had waited for the mission meanwhile', async () => {
+    const w = await workspace()
+    const mission = await makeMission(w, [A])
+    const row = `uuid = '${mission.id}'`
+    const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    const paused = await superuser(served().databaseUrl, async (client) => {
+      await client.query(`set search_path = baton; begin; select from missions where ${row} for update`)
+      const answer = actOn(w, mission, 'pause')
+      await until(async () => ((await client.query(waiting)).rowCount ?? 0) > 0)
+      await client.query(
+        `insert into mission_plans select (jsonb_populate_record(p, '{"version": 2}')).* from mission_plans p
+           where p.mission_id = (select m.mission_id from missions m where m.${row})
+             and p.workspace_id = (select m.workspace_id from missions m where m.${row});
+         update missions set plan_version = 2 where ${row}; commit`,
+      )
+      return answer
+    })
+    expect(paused).toMatchObject({
+      status: 200,
+      body: { state: 'paused', planVersion: 2, approvedVersion: 1 },
+    })
+    expect((await w.call('GET', `/missions/${mission.id}`)).body).toMatchObject({ planVersion: 2 })
   })
 
   test('costs what was spent and what is left', async () => {

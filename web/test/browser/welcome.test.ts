@@ -33,6 +33,8 @@ const CLIS = [
 async function welcome(w: Workspace, clis: readonly object[]) {
   const opened = await prepare(w)
   onTestFinished(async () => {
+    // A request that is still answered here would fail when its page is gone.
+    await opened.page.unrouteAll({ behavior: 'wait' })
     await opened.close()
     expect(opened.faults).toEqual([])
   })

@@ -10,11 +10,16 @@ import { MISSION_COLUMNS, MISSIONS, missionColumns, missionValues, readMission }
 
 /** Missions on the write path. */
 
-// Missions to change, or to settle, with their counters. $1 workspace, $2 missions.
+// Missions to change, or to settle, with their counters: locked first and read by the next statement. One that did both would see
+// the new row of a mission that it had waited for, without the plan that was added with it. $1 workspace, $2 missions.
 const lockMissions = statement(
   'lock_missions',
-  `select ${missionColumns} from ${MISSIONS} where m.workspace_id = $1 and m.mission_id = any($2::bigint[])
-    order by m.mission_id for no key update of m, c`,
+  `select from missions m join mission_counters c on c.workspace_id = m.workspace_id and c.mission_id = m.mission_id
+    where m.workspace_id = $1 and m.mission_id = any($2::bigint[]) order by m.mission_id for no key update of m, c`,
+)
+const readMissions = statement(
+  'read_missions',
+  `select ${missionColumns} from ${MISSIONS} where m.workspace_id = $1 and m.mission_id = any($2::bigint[])`,
 )
 
 const newMissions = insertInto('missions', MISSION_COLUMNS)
@@ -88,10 +93,12 @@ export const storedMissions: StoredKind<'mission'> = {
     mission_counters: 'select, insert, update',
     mission_plans: 'select, insert',
   },
-  ask(questions, readSet) {
+  ask(pipeline, readSet) {
     const ids = idsIn(readSet)
     if (ids.length === 0) return null
-    const missions = questions.addIn(lockMissions, [arrayLiteral(ids)])
+    const named = [arrayLiteral(ids)]
+    pipeline.addIn(lockMissions, named)
+    const missions = pipeline.addIn(readMissions, named)
     return () => {
       const records = missions().map(readMission)
       const seen = new Map(records.map((record) => [record.uuid, { record, holding: [] }]))
