@@ -1,4 +1,6 @@
-/** What a column holds. Timestamps are milliseconds in records, JSON is any value, and bytes are hexadecimal digits. */
+import { instant as asText } from './instant.ts'
+
+/** What a column holds. Timestamps are milliseconds in records, JSON is any value, decimals are texts, and bytes hexadecimal digits. */
 export type FieldType =
   | 'bigint'
   | 'int'
@@ -14,24 +16,72 @@ export type FieldType =
   | 'double precision'
   | 'numeric'
 
-export interface Field<R> {
-  readonly field: keyof R & string
+/** A field of a record: what a record holds in it, and what answers show of that. */
+export interface Field<Held, Shown = Held> {
   readonly type: FieldType
-  readonly column: string
+  /** Its column, if that is not called like the field. */
+  readonly column?: string | undefined
+  /** Reads JSON as it was stored. */
+  parse?(stored: unknown): Held
+  show?(held: Held): Shown
 }
 
-type Described = FieldType | readonly [type: FieldType, column: string]
-
 /**
- * The fields of a record, said once: columns, row reader and writer are made from them. The first field identifies the record in its
- * workspace. A column is named only where it is not called like its field.
+ * The fields of a record, said once: its type, its columns, their reader and writer, and what answers show are made from them. The
+ * first field identifies the record in its workspace.
  */
-export const fields = <R extends object>(described: { readonly [F in keyof R]-?: Described }): Field<R>[] =>
-  (Object.entries(described) as [keyof R & string, Described][]).map(([field, one]) =>
-    typeof one === 'string'
-      ? { field, type: one, column: columnName(field) }
-      : { field, type: one[0], column: one[1] },
-  )
+export type Fields = Readonly<Record<string, Field<unknown>>>
 
-/** `leaseMs` → `lease_ms`. */
-const columnName = (field: string) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+export type RecordOf<F extends Fields> = {
+  -readonly [Name in keyof F]: F[Name] extends Field<infer Held, unknown> ? Held : never
+}
+
+const fieldOf =
+  <Any>(type: FieldType) =>
+  <Held extends Any = Any>(column?: string): Field<Held> => ({ type, column })
+
+export const bigint = fieldOf<number>('bigint')
+export const int = fieldOf<number>('int')
+export const smallint = fieldOf<number>('smallint')
+export const boolean = fieldOf<boolean>('boolean')
+export const text = fieldOf<string>('text')
+export const uuid = fieldOf<string>('uuid')
+export const bytes = fieldOf<string>('bytes')
+export const texts = fieldOf<readonly string[]>('texts')
+
+/** Milliseconds. Answers show an ISO text. */
+export const instant = (column?: string): Field<number, string> => ({ type: 'instant', column, show: asText })
+
+/** Any JSON; with a schema, it is checked when it is read. */
+export const json = <Held = unknown>(
+  schema?: { parse(stored: unknown): Held },
+  column?: string,
+): Field<Held> => ({ type: 'json', column, ...(schema && { parse: (stored) => schema.parse(stored) }) })
+
+export const orNull = <Held, Shown>(field: Field<Held, Shown>): Field<Held | null, Shown | null> => field
+
+type Shown<F extends Fields, Shape> = {
+  [Name in keyof F & keyof Shape]: Name extends 'id'
+    ? string
+    : F[Name] extends Field<unknown, infer As>
+      ? As
+      : never
+}
+
+/** What an answer of a shape shows of a record: the fields that it has under the same name, and as `id` the outside id. */
+export function viewOf<F extends Fields, Shape extends object>(
+  fields: F,
+  { shape }: { readonly shape: Shape },
+): (record: RecordOf<F>) => Shown<F, Shape> {
+  const shown = Object.keys(shape)
+    .filter((name) => name in fields)
+    .map((name) => {
+      const field = name === 'id' && 'uuid' in fields ? 'uuid' : name
+      return { name, field, show: fields[field]!.show }
+    })
+  return (record) => {
+    const view: Record<string, unknown> = {}
+    for (const { name, field, show } of shown) view[name] = show ? show(record[field]) : record[field]
+    return view as Shown<F, Shape>
+  }
+}

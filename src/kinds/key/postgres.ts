@@ -15,9 +15,11 @@ export interface ApiKey extends Omit<KeyRecord, 'hash'> {
   workspaceId: number
 }
 
-export const KEY_COLUMNS = `k.key_id as "keyId", k.name, k.prefix, k.role, k.scopes, k.instance_admin as "instanceAdmin", k.agent,
-  k.created_by as "createdBy", ms(k.created_at) as "createdAt", ms(k.expires_at) as "expiresAt", ms(k.revoked_at) as "revokedAt",
-  k.workspace_id as "workspaceId"`
+/** For the first key of a new workspace. */
+export const keyRows = plainRows('api_keys', KEY_FIELDS)
+
+/** Of keys k, without the hash. */
+export const KEY_COLUMNS = `${keyRows.named('k', ['hash'])}, k.workspace_id as "workspaceId"`
 
 /** Creates a key that no key makes: for starts. */
 export async function createKey(
@@ -66,12 +68,8 @@ export async function findKey(
   return found ?? null
 }
 
-/** For the first key of a new workspace. */
-export const keyRows = plainRows('api_keys', KEY_FIELDS)
-
 const rows = plainKind('key', {
-  table: 'api_keys',
-  fields: KEY_FIELDS,
+  rows: keyRows,
   may: 'select, insert, update',
   // All that are not revoked: two owners cannot revoke each other, and what a revoked key made is found.
   reads: 'r.revoked_at is null',

@@ -1,37 +1,24 @@
-import { fields } from '../../pure/fields.ts'
+import { boolean, bytes, instant, orNull, type RecordOf, text, texts, uuid } from '../../pure/fields.ts'
 import type { Right, Role } from '../../pure/rights.ts'
 
 /** A key of the API. Of the secret only its hash is known. */
-export interface KeyRecord {
-  keyId: string
-  name: string
+export const KEY_FIELDS = {
+  keyId: uuid(),
+  name: text(),
   /** SHA-256 of the secret. */
-  hash: string
+  hash: bytes('key_hash'),
   /** The beginning of the secret, for people. */
-  prefix: string
-  role: Role
-  scopes: Right[] | null
-  instanceAdmin: boolean
+  prefix: text(),
+  role: text<Role>(),
+  scopes: orNull(texts<Right[]>()),
+  instanceAdmin: boolean(),
   /** The slug of the only agent that it may act as; null: it is bound to none. */
-  agent: string | null
+  agent: orNull(text()),
   /** The key that created it; null when none of this workspace did. */
-  createdBy: string | null
-  createdAt: number
-  expiresAt: number | null
-  revokedAt: number | null
+  createdBy: orNull(uuid()),
+  createdAt: instant(),
+  expiresAt: orNull(instant()),
+  revokedAt: orNull(instant()),
 }
 
-export const KEY_FIELDS = fields<KeyRecord>({
-  keyId: 'uuid',
-  name: 'text',
-  hash: ['bytes', 'key_hash'],
-  prefix: 'text',
-  role: 'text',
-  scopes: 'texts',
-  instanceAdmin: 'boolean',
-  agent: 'text',
-  createdBy: 'uuid',
-  createdAt: 'instant',
-  expiresAt: 'instant',
-  revokedAt: 'instant',
-})
+export interface KeyRecord extends RecordOf<typeof KEY_FIELDS> {}

@@ -10,13 +10,15 @@ import { PROJECT_FIELDS, type ProjectRecord, TRACK_FIELDS, type Track } from './
 
 export type Project = Omit<ProjectRecord, 'tracks'>
 
-const COLUMNS = 'project_id as "projectId", uuid, slug, name, ms(created_at) as "createdAt"'
+const rows = plainRows('projects', PROJECT_FIELDS)
+const tracks = plainRows('tracks', TRACK_FIELDS, { keyWidth: 2 })
+const projects = plainKind('project', { rows, may: 'select, insert, update' })
 
 export async function findProject(pool: pg.Pool, workspaceId: number, slug: string): Promise<Project | null> {
   const [project] = await inside<Project & pg.QueryResultRow>(
     pool,
     workspaceId,
-    `select ${COLUMNS} from projects where workspace_id = $1 and slug = $2`,
+    `select ${rows.named('p')} from projects p where workspace_id = $1 and slug = $2`,
     [slug],
   )
   return project ?? null
@@ -27,7 +29,7 @@ export const listProjects = (pool: pg.Pool, workspaceId: number, after: number, 
   inside<Project & pg.QueryResultRow>(
     pool,
     workspaceId,
-    `select ${COLUMNS} from projects where workspace_id = $1 and project_id > $2 order by project_id limit $3`,
+    `select ${rows.named('p')} from projects p where workspace_id = $1 and project_id > $2 order by project_id limit $3`,
     [after, limit],
   )
 
@@ -73,13 +75,6 @@ export const trackAssignments = (pool: pg.Pool, workspaceId: number, projectId: 
       where workspace_id = $1 and project_id = $2 group by track order by track`,
     [projectId],
   )
-
-const projects = plainKind('project', {
-  table: 'projects',
-  fields: PROJECT_FIELDS,
-  may: 'select, insert, update',
-})
-const tracks = plainRows('tracks', TRACK_FIELDS, 2)
 
 // The declared tracks of projects, which are locked. $1 workspace, $2 slugs.
 const tracksOf = statement(

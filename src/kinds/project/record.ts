@@ -1,34 +1,25 @@
-import { fields } from '../../pure/fields.ts'
+import { boolean, instant, int, orNull, type RecordOf, text, uuid } from '../../pure/fields.ts'
 
 /** How many agents may work on a part of a project at once. */
-export interface Track {
-  track: string
-  maxAgents: number | null
-  sequential: boolean
-  purpose: string | null
+const TRACK = {
+  track: text(),
+  maxAgents: orNull(int()),
+  sequential: boolean(),
+  purpose: orNull(text()),
 }
 
-export interface ProjectRecord {
-  slug: string
-  projectId: number
-  uuid: string
-  name: string
-  createdAt: number
+export interface Track extends RecordOf<typeof TRACK> {}
+
+export const TRACK_FIELDS = { projectId: int(), ...TRACK }
+
+export const PROJECT_FIELDS = {
+  slug: text(),
+  projectId: int(),
+  uuid: uuid(),
+  name: text(),
+  createdAt: instant(),
+}
+
+export interface ProjectRecord extends RecordOf<typeof PROJECT_FIELDS> {
   tracks: readonly Track[]
 }
-
-export const PROJECT_FIELDS = fields<Omit<ProjectRecord, 'tracks'>>({
-  slug: 'text',
-  projectId: 'int',
-  uuid: 'uuid',
-  name: 'text',
-  createdAt: 'instant',
-})
-
-export const TRACK_FIELDS = fields<Track & { projectId: number }>({
-  projectId: 'int',
-  track: 'text',
-  maxAgents: 'int',
-  sequential: 'boolean',
-  purpose: 'text',
-})

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { Changes, View } from '../../kernel/batch/requests.ts'
 import type { RoutineDue } from '../../kernel/store/run-store.ts'
-import { type Column, selectList } from '../../postgres/statements/columns.ts'
+import { plainRows } from '../../postgres/statements/plain-rows.ts'
 import { arrayLiteral } from '../../postgres/statements/rows.ts'
 import { isLive } from '../../postgres/statements/run-states.ts'
 import { scopedQuery } from '../../postgres/statements/scoped-query.ts'
@@ -11,80 +11,30 @@ import { idCarriedBy } from '../../pure/ids.ts'
 import { KNOWN_COST } from '../mission/postgres/rows.ts'
 import type { MissionState } from '../mission/states.ts'
 import { inScope } from '../task/postgres/due.ts'
-import type { RoutineRecord } from './record.ts'
-import { VariablesSchema, type VariableValues } from './rules/variables.ts'
-import { RoutineConfig, Schedule } from './shapes.ts'
+import { ROUTINE_FIELDS, type RoutineRecord } from './record.ts'
+import type { VariableValues } from './rules/variables.ts'
 
 /** Routines as rows. */
 
-type Stored = Omit<RoutineRecord, 'plan' | 'project' | 'origin'>
-
-const FIELDS = {
-  routine_id: ['id', 'bigint'],
-  uuid: ['uuid', 'uuid'],
-  name: ['name', 'text'],
-  goal: ['goal', 'text'],
-  title: ['title', 'text'],
-  description: ['description', 'text'],
-  tags: ['tags', 'texts'],
-  priority: ['priority', 'smallint'],
-  project_id: ['projectId', 'int'],
-  config: ['config', 'json'],
-  plan_digest: ['planDigest', 'text'],
-  task_count: ['taskCount', 'int'],
-  variables: ['variables', 'json'],
-  schedule: ['schedule', 'json'],
-  origin_mission: ['originId', 'bigint'],
-  is_enabled: ['isEnabled', 'boolean'],
-  next_at: ['nextAt', 'instant'],
-  waiting: ['waiting', 'json'],
-  is_replacing: ['isReplacing', 'boolean'],
-  skipped_in_row: ['skippedInRow', 'int'],
-  started_at: ['startedAt', 'instant'],
-  last_for: ['lastFor', 'instant'],
-  approved_by: ['approvedBy', 'text'],
-  created_by: ['createdBy', 'text'],
-  version: ['version', 'int'],
-  created_at: ['createdAt', 'instant'],
-  updated_at: ['updatedAt', 'instant'],
-  removed_at: ['removedAt', 'instant'],
-} as const satisfies Record<string, [keyof Stored, Column['type']]>
-
-const OWN: Column[] = Object.entries(FIELDS).map(([name, [, type]]) => ({ name, type }))
-
-/** Without the plan, which is written only when it changes. */
-const ROUTINE_COLUMNS: Column[] = [...OWN, { name: 'has_waiting', type: 'boolean' }]
+const rows = plainRows('routines', ROUTINE_FIELDS, {
+  derived: {
+    has_waiting: ['boolean', ({ waiting }) => waiting.length > 0],
+    // A row that exists keeps its plan, which is written only when it changes: then this is a placeholder.
+    plan: ['json', ({ plan }: RoutineRecord) => plan ?? '{}'],
+  },
+  kept: ['plan'],
+})
 
 /** Of routines r. */
-const routineColumns = `${selectList(OWN, 'r')},
+const routineColumns = `${rows.select('r')},
   (select j.slug from projects j where j.workspace_id = r.workspace_id and j.project_id = r.project_id),
   (select o.uuid from missions o where o.workspace_id = r.workspace_id and o.mission_id = r.origin_mission)`
 
 /** With its plan, if the row has it after the columns. */
 function readRoutine(row: readonly unknown[]): RoutineRecord {
-  const own = Object.fromEntries(
-    Object.values(FIELDS).map(([field], i) => [field, row[i]]),
-  ) as unknown as Stored
-  const [project, origin, plan = null] = row.slice(OWN.length) as (string | null)[]
-  return {
-    ...own,
-    config: RoutineConfig.parse(own.config),
-    variables: VariablesSchema.parse(own.variables),
-    schedule: own.schedule && Schedule.parse(own.schedule),
-    ...{ project: project!, origin: origin!, plan },
-  }
+  const [project, origin, plan = null] = row.slice(rows.width) as (string | null)[]
+  return { ...rows.read(row), project: project!, origin: origin!, plan }
 }
-
-const storedValue = (value: unknown, type: Column['type']) =>
-  type === 'json' && value !== null ? JSON.stringify(value) : value
-
-/** The values of the columns of routines, one list per column. */
-const routineValues = (routines: readonly RoutineRecord[]): unknown[][] => [
-  ...Object.values(FIELDS).map(([field, type]) =>
-    routines.map((routine) => storedValue(routine[field], type)),
-  ),
-  routines.map(({ waiting }) => waiting.length > 0),
-]
 
 /** Whether a mission of the routine r has not ended, or a process of one is left. */
 const IS_BUSY = `(exists (select from missions m
@@ -260,16 +210,6 @@ const busyRoutines = statement(
   `select r.uuid from routines r where r.workspace_id = $1 and r.routine_id = any($2::bigint[]) and ${IS_BUSY}`,
 )
 
-const newRoutines = insertInto('routines', [...ROUTINE_COLUMNS, { name: 'plan', type: 'json' }])
-// These rows exist and are locked.
-const changedRoutines = insertInto(
-  'routines',
-  [...ROUTINE_COLUMNS, { name: 'plan', type: 'json' }],
-  `on conflict (workspace_id, routine_id) do update set ${ROUTINE_COLUMNS.slice(2)
-    .map(({ name }) => `${name} = excluded.${name}`)
-    .join(', ')}`,
-  'change_routines',
-)
 // $1 workspace, $2 routines, $3 their plans.
 const changePlans = statement(
   'change_routine_plans',
@@ -311,11 +251,14 @@ function routineWrites(workspaceId: number, view: View, written: readonly Routin
   const known = written.filter(isKnown)
   const plans = known.filter(({ plan }) => plan !== null)
   const writes: Bound[] = []
-  if (fresh.length > 0)
-    writes.push(newRoutines(workspaceId, [...routineValues(fresh), fresh.map(({ plan }) => plan)]))
-  // The row exists: this placeholder for its plan is not written.
+  if (fresh.length > 0) writes.push(rows.insert(workspaceId, fresh))
   if (known.length > 0)
-    writes.push(changedRoutines(workspaceId, [...routineValues(known), known.map(() => '{}')]))
+    writes.push(
+      rows.upsert(
+        workspaceId,
+        known.map((routine) => ({ ...routine, plan: null })),
+      ),
+    )
   if (plans.length > 0) {
     const ids = arrayLiteral(plans.map(({ id }) => id))
     writes.push([changePlans, [workspaceId, ids, arrayLiteral(plans.map(({ plan }) => plan!))]])

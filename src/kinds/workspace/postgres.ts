@@ -26,7 +26,7 @@ import { newWorkspace, type WorkspaceWanted } from './create.ts'
 import type { Limits } from './limits.ts'
 import { LIMIT_FIELDS, type LimitUse, THE_WORKSPACE } from './record.ts'
 
-const limitRows = plainRows('limits', LIMIT_FIELDS, 0)
+const limitRows = plainRows('limits', LIMIT_FIELDS, { keyWidth: 0 })
 
 // The limits, locked. $1 workspace.
 const lockLimits = statement(
@@ -70,7 +70,8 @@ export const storedWorkspace: StoredKind<'workspace'> = {
   },
 }
 
-export const limitSelect = LIMIT_FIELDS.map(({ field, column }) => `${column} as "${field}"`).join(', ')
+/** Of limits l. */
+export const limitSelect = limitRows.named('l')
 
 export interface Workspace {
   workspaceId: number
@@ -229,7 +230,7 @@ export async function readLimitsOf(pool: pg.Pool, workspaceId: number): Promise<
     'baton.workspace_id',
     String(workspaceId),
     {
-      text: `select ${limitSelect} from limits where workspace_id = $1`,
+      text: `select ${limitSelect} from limits l where workspace_id = $1`,
       values: [workspaceId],
     },
   )

@@ -1,4 +1,4 @@
-import { fields } from '../../pure/fields.ts'
+import { boolean, type Field, int, orNull, text } from '../../pure/fields.ts'
 import type { Limits } from './limits.ts'
 
 /** The one record under which the workspace itself is found. */
@@ -16,20 +16,20 @@ export interface LimitUse {
   maxGenerationsPerTask: number
 }
 
-export const LIMIT_FIELDS = fields<Limits>({
-  minLeaseSeconds: 'int',
-  maxLeaseSeconds: 'int',
-  maxConcurrentClaims: 'int',
-  maxGenerationsPerTask: 'int',
-  maxResultBytes: 'int',
-  lateResults: 'boolean',
-  maxActiveSessions: 'int',
-  claimHistoryRetentionDays: 'int',
-  assignTimeoutSeconds: 'int',
-  stallTimeoutSeconds: 'int',
-  verifyTimeoutSeconds: 'int',
-  hangGraceSeconds: 'int',
-  hangAbortSeconds: 'int',
-  queueOrder: 'text',
-  branchRetentionDays: 'int',
-})
+export const LIMIT_FIELDS = {
+  minLeaseSeconds: int(),
+  maxLeaseSeconds: int(),
+  maxConcurrentClaims: int(),
+  maxGenerationsPerTask: int(),
+  maxResultBytes: int(),
+  lateResults: boolean(),
+  maxActiveSessions: int(),
+  claimHistoryRetentionDays: int(),
+  assignTimeoutSeconds: int(),
+  stallTimeoutSeconds: orNull(int()),
+  verifyTimeoutSeconds: int(),
+  hangGraceSeconds: int(),
+  hangAbortSeconds: int(),
+  queueOrder: text<Limits['queueOrder']>(),
+  branchRetentionDays: int(),
+} satisfies { [Name in keyof Limits]: Field<Limits[Name]> }

@@ -94,9 +94,12 @@ const USUAL: { [F in keyof TaskRecord]?: TaskRecord[F] & (string | number | bool
 const sqlLiteral = (value: unknown) =>
   Array.isArray(value) ? `'{}'` : typeof value === 'string' ? `'${value}'` : String(value)
 
-function asRead({ name, type }: Column, alias: string): string {
-  if (type === 'instant') return `ms(${alias}.${name})`
-  return type === 'bytes' ? `encode(${alias}.${name}, 'hex')` : `${alias}.${name}`
+/** A column as it is read: timestamps as milliseconds, decimals as texts. */
+export function asRead({ name, type }: Column, alias: string): string {
+  const value = `${alias}.${name}`
+  if (type === 'instant') return `ms(${value})`
+  if (type === 'numeric') return `trim_scale(${value})::text`
+  return type === 'bytes' ? `encode(${value}, 'hex')` : value
 }
 
 const asReadUnlessUsual = (column: FieldColumn, alias: string) => {

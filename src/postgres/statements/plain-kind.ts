@@ -1,16 +1,15 @@
 import type { Changes, View } from '../../kernel/batch/requests.ts'
 import { KINDS, type KindName, type KindTypes } from '../../kinds/all.ts'
 import type { Kind, KindShape } from '../../kinds/kind.ts'
-import type { Field } from '../../pure/fields.ts'
 import { isUuid } from '../../pure/ids.ts'
-import { plainRows } from './plain-rows.ts'
+import type { PlainRows } from './plain-rows.ts'
 import { arrayLiteral } from './rows.ts'
 import { type Bound, statement } from './statements.ts'
 import type { StoredKind } from './stored-kind.ts'
 
 interface PlainTable<K extends KindName> {
-  table: string
-  fields: readonly Field<KindTypes[K]['record']>[]
+  /** All of a record, or what the kind itself adds the rest to. */
+  rows: PlainRows<Partial<KindTypes[K]['record']>>
   /** What the server may do with its rows. */
   may: string
   /**
@@ -24,14 +23,10 @@ interface PlainTable<K extends KindName> {
  * A kind whose records are the rows of one table: it needs its fields and its rules. Rows are locked first and read afterwards, so
  * that what others wrote meanwhile is seen, new rows included.
  */
-export function plainKind<K extends KindName>(
-  kind: K,
-  { table, fields, may, reads }: PlainTable<K>,
-): StoredKind<K> {
+export function plainKind<K extends KindName>(kind: K, { rows, may, reads }: PlainTable<K>): StoredKind<K> {
   type Row = KindTypes[K]['record']
   const { keyOf } = KINDS[kind] as unknown as Kind<KindShape>
-  const rows = plainRows<Row>(table, fields)
-  const { name: key, type } = rows.columns[0]!
+  const { table, key, type } = rows
   const of = `from ${table} r where r.workspace_id = $1 and (${reads ?? 'false'} or r.${key} = any($2::${type}[]))`
   // $1 workspace, $2 keys.
   const lock = statement(`lock_${table}`, `select ${of} order by r.${key} for no key update`)
@@ -49,7 +44,7 @@ export function plainKind<K extends KindName>(
       pipeline.addIn(lock, keys)
       const found = pipeline.addIn(read, keys)
       return () => {
-        const records = found().map((row) => rows.read(row))
+        const records = found().map((row) => rows.read(row) as Row)
         const seen = new Map(records.map((record) => [keyOf(record), { record, holding: [] }]))
         return { view: { seen, counted: 0 } as never }
       }

@@ -44,7 +44,7 @@ export async function findClaimants(
     String(workspaceId),
     [
       {
-        text: `select ms(clock_timestamp()) as now, ${limitSelect} from limits where workspace_id = $1`,
+        text: `select ms(clock_timestamp()) as now, ${limitSelect} from limits l where workspace_id = $1`,
         values: [workspaceId],
       },
       {

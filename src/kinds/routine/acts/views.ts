@@ -1,31 +1,24 @@
 import type { ListedRoutine, MissionFigures, RoutineMission } from '../../../door/server-store.ts'
+import { viewOf } from '../../../pure/fields.ts'
 import { instant } from '../../../pure/instant.ts'
 import type { AnswerOf } from '../../../pure/shapes.ts'
-import type { RoutineRecord } from '../record.ts'
+import { ROUTINE_FIELDS, type RoutineRecord } from '../record.ts'
 import { nextOf } from '../rules/schedule.ts'
-import type { RoutineRunView, RoutineView } from '../shapes.ts'
+import { type RoutineRunView, RoutineView } from '../shapes.ts'
 
 /** Routines as API answers. */
 
-export function routineView(routine: RoutineRecord, isWhole = false): AnswerOf<typeof RoutineView> {
-  const { uuid, plan: _plan, isEnabled, nextAt, waiting, origin, ...rest } = routine
-  return {
-    id: uuid,
-    ...{ name: rest.name, goal: rest.goal, title: rest.title, description: rest.description },
-    ...{ tags: rest.tags, priority: rest.priority, project: rest.project, config: rest.config },
-    plan: null,
-    ...{ planDigest: rest.planDigest, taskCount: rest.taskCount },
-    ...{ variables: rest.variables, schedule: rest.schedule, enabled: isEnabled },
-    nextAt: instant(nextAt),
-    ...(isWhole && { nextTimes: nextTimes(routine, 3) }),
-    waitingFor: waiting.map((at) => instant(at)),
-    skippedInRow: rest.skippedInRow,
-    originMissionId: origin,
-    ...{ approvedBy: rest.approvedBy, createdBy: rest.createdBy, version: rest.version },
-    createdAt: instant(rest.createdAt),
-    updatedAt: instant(rest.updatedAt),
-  }
-}
+const viewOfRoutine = viewOf(ROUTINE_FIELDS, RoutineView)
+
+export const routineView = (routine: RoutineRecord, isWhole = false): AnswerOf<typeof RoutineView> => ({
+  ...viewOfRoutine(routine),
+  plan: null,
+  enabled: routine.isEnabled,
+  ...(isWhole && { nextTimes: nextTimes(routine, 3) }),
+  waitingFor: routine.waiting.map((at) => instant(at)),
+  originMissionId: routine.origin,
+  project: routine.project,
+})
 
 /** In a list: with a mark for each of its last missions. */
 export const listedRoutine = ({ routine, last }: ListedRoutine): AnswerOf<typeof RoutineView> => ({
