@@ -64,7 +64,7 @@ const stores: Record<string, () => (limits: LogLimits) => RunLogStore> = {
     const bucket = bucketOf()
     return (limits) => objectStore({ bucket, spoolFolder: join(folder, 'spool'), limits })
   },
-  postgres: () => (limits) => postgresStore(new RunLogRows(store.readers), { limits, folder }),
+  postgres: () => (limits) => postgresStore(new RunLogRows(store), { limits, folder }),
 }
 
 const begin = (logs: RunLogStore) => logs.begin({ workspaceId, agentId: 'agent-1', runId: randomUUID() })

@@ -17,7 +17,7 @@ let workspaceId: string
 beforeAll(async () => {
   database = await freshDatabase()
   store = await PostgresStore.open(database.url)
-  rows = new RunLogRows(store.writers)
+  rows = new RunLogRows(store)
   workspaceId = String((await createWorkspace(store, 'one', 'test')).workspaceId)
 })
 afterAll(async () => {

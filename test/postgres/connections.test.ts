@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PostgresStore } from '../../src/door/postgres/store.ts'
 import { StoreUnavailable } from '../../src/kernel/store/store.ts'
 import { createWorkspace } from '../../src/kinds/workspace/postgres.ts'
+import { inside } from '../../src/postgres/statements/scoped-query.ts'
 import { freshDatabase } from '../support/database.ts'
 import { superuser, until } from '../support/nodes.ts'
 import { type CuttableConnection, cuttableConnectionTo } from '../support/proxy.ts'
@@ -43,18 +44,37 @@ const committedClaims = (task: Task) =>
     return rows.length
   })
 
-test.each(['writers', 'readers'] as const)(
-  'a connection in use that breaks does not end the process: %s',
-  async (pool) => {
-    // pg emits 'error' on the client besides failing its queries; without a listener Node ends the process.
-    const client = await store[pool].connect()
-    try {
-      expect(client.listenerCount('error')).toBeGreaterThan(0)
-    } finally {
-      client.release()
-    }
-  },
-)
+const POOLS = ['writers', 'readers', 'control', 'output'] as const
+
+test.each(POOLS)('a connection in use that breaks does not end the process: %s', async (pool) => {
+  // pg emits 'error' on the client besides failing its queries; without a listener Node ends the process.
+  const client = await store[pool].connect()
+  try {
+    expect(client.listenerCount('error')).toBeGreaterThan(0)
+  } finally {
+    client.release()
+  }
+})
+
+test('the pool for readers refuses every write, and no other pool does', async () => {
+  const { workspaceId } = await createWorkspace(store, 'read', 'test')
+  const writes = [
+    `insert into socket_tickets (workspace_id) values ($1)`,
+    `update workspaces set name = 'written' where workspace_id = $1`,
+    `delete from idempotency_keys where workspace_id = $1`,
+    `select from limits where workspace_id = $1 for update`,
+    `select nextval('task_ids') where $1::int > 0`,
+  ]
+  const refused = { code: '25006', message: expect.stringContaining('read-only transaction') }
+  for (const text of writes)
+    await expect(inside(store.readers, workspaceId, text), text).rejects.toMatchObject(refused)
+  expect(
+    await inside(store.readers, workspaceId, 'select name from workspaces where workspace_id = $1'),
+  ).toEqual([{ name: 'read' }])
+  const isReadOnly = async (pool: (typeof POOLS)[number]) =>
+    (await store[pool].query('show transaction_read_only')).rows[0].transaction_read_only
+  expect(await Promise.all(POOLS.map(isReadOnly))).toEqual(['off', 'on', 'off', 'off'])
+})
 
 describe('when the connection to the database is cut', () => {
   test('requests and reads are refused as UNAVAILABLE, and work again when it is restored', async () => {

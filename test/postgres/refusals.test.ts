@@ -132,10 +132,16 @@ describe.skipIf(!postgres)('on a server of its own', () => {
           const [store, another] = [await PostgresStore.open(url), await PostgresStore.open(url)]
           try {
             expect(store.found).toContain('behind a pooler')
-            const shown = `select current_user as role, current_setting('jit') as jit, current_setting('lock_timeout') as lock`
-            for (const pool of [store.writers, store.readers, store.control])
+            const shown = `select current_user as role, current_setting('jit') as jit, current_setting('lock_timeout') as lock,
+              current_setting('default_transaction_read_only') as read`
+            for (const pool of [store.writers, store.readers, store.control, store.output])
               expect((await pool.query(shown)).rows).toEqual([
-                { role: 'baton_server', jit: 'off', lock: '10s' },
+                {
+                  role: 'baton_server',
+                  jit: 'off',
+                  lock: '10s',
+                  read: pool === store.readers ? 'on' : 'off',
+                },
               ])
             const { workspaceId } = await createWorkspace(store, 'test', 'test')
             const heard = new Promise((resolve) => another.onCommit(resolve))

@@ -110,7 +110,7 @@ async function opened(url: string): Promise<PostgresStore> {
   return store
 }
 
-/** The settings of each kind of connection: of the three pools, of migrations and of LISTEN. */
+/** The settings of each kind of connection: of the four pools, of migrations and of LISTEN. */
 async function settingsOn(url: string) {
   const names = [...Object.keys(HOSTILE), 'transaction_timeout']
   const settingsQuery = {
@@ -119,14 +119,14 @@ async function settingsOn(url: string) {
   }
   const store = await opened(url)
   const single = await openClient(await findDatabase(url), 'test')
-  const [writers, readers, control, other] = await Promise.all(
-    [store.writers, store.readers, store.control, single].map(async (connection) => {
+  const [writers, readers, control, output, other] = await Promise.all(
+    [store.writers, store.readers, store.control, store.output, single].map(async (connection) => {
       const { rows } = await connection.query<{ name: string; value: string }>(settingsQuery)
       return Object.fromEntries(rows.map(({ name, value }) => [name, value]))
     }),
   )
   await single.end()
-  return { writers, readers, control, other }
+  return { writers, readers, control, output, other }
 }
 
 describe.each(['database', 'user'] as const)('whatever a %s has set', (of) => {
@@ -143,7 +143,9 @@ describe.each(['database', 'user'] as const)('whatever a %s has set', (of) => {
       plan_cache_mode: 'force_generic_plan',
       enable_indexscan: 'on',
       'baton.scope': '',
+      default_transaction_read_only: 'off',
     })
+    expect(hostile.readers).toMatchObject({ default_transaction_read_only: 'on' })
   })
 
   test('it is set up, work is done, and other nodes are notified', async () => {

@@ -29,6 +29,6 @@ export async function openLogs(place: LogPlace): Promise<{ logs: RunLogStore; cl
     return { logs: objectStore({ bucket, spoolFolder, compress }), close: async () => bucket.close() }
   }
   const database = await PostgresStore.open(place.url)
-  const logs = postgresStore(new RunLogRows(database.readers), { mostBytes: MAX_BYTES })
+  const logs = postgresStore(new RunLogRows(database), { mostBytes: MAX_BYTES })
   return { logs, close: () => database.close() }
 }

@@ -59,32 +59,36 @@ import { overviewOf } from '../../views/overview/postgres.ts'
 import { timelineOf } from '../../views/timeline/postgres.ts'
 
 /** Pages for people. */
-export function readQueries({ readers }: Connections) {
+export function readQueries({ readers, writers }: Connections) {
   return {
-    missions: bind(readers, {
-      costliest: costliestTasks,
-      find: findMission,
-      freshId: freshMissionId,
-      graph: graphOfMission,
-      list: listMissions,
-      newestPlanning,
-      plan: planOfMission,
-      plans: plansOfMission,
-      planTasks: planTasksOf,
-      tasksFor: tasksForChore,
-      timeline: timelineOf,
-      skipped: skippedInMission,
-      toSettle: missionsToSettle,
-    }),
-    routines: bind(readers, {
-      due: routinesDue,
-      figures: figuresOfMission,
-      find: findRoutine,
-      freshId: freshRoutineId,
-      list: listRoutines,
-      runs: runsOfRoutine,
-      underWay: routinesMissions,
-    }),
+    missions: {
+      ...bind(readers, {
+        costliest: costliestTasks,
+        find: findMission,
+        graph: graphOfMission,
+        list: listMissions,
+        newestPlanning,
+        plan: planOfMission,
+        plans: plansOfMission,
+        planTasks: planTasksOf,
+        tasksFor: tasksForChore,
+        timeline: timelineOf,
+        skipped: skippedInMission,
+        toSettle: missionsToSettle,
+      }),
+      ...bind(writers, { freshId: freshMissionId }),
+    },
+    routines: {
+      ...bind(readers, {
+        due: routinesDue,
+        figures: figuresOfMission,
+        find: findRoutine,
+        list: listRoutines,
+        runs: runsOfRoutine,
+        underWay: routinesMissions,
+      }),
+      ...bind(writers, { freshId: freshRoutineId }),
+    },
     comments: bind(readers, { list: listComments, find: findComment, unread: unreadComments }),
     reports: bind(readers, {
       acceptedAnswer,

@@ -88,6 +88,6 @@ export function runQueries(connections: Connections) {
         repositories: repositoriesOfWork,
       }),
     },
-    runLogs: new RunLogRows(readers),
+    runLogs: new RunLogRows(connections),
   }
 }

@@ -28,6 +28,7 @@ import { type Database, findDatabase } from '../../postgres/connection/database.
 import { DiskWatch } from '../../postgres/connection/disk-watch.ts'
 import { LogHeads } from '../../postgres/connection/log-heads.ts'
 import { Notices, type Revoked } from '../../postgres/connection/notices.ts'
+import { FOR_READING, PLAN_FOR_WRITING } from '../../postgres/connection/session-settings.ts'
 import type { Connections } from '../../postgres/statements/connections.ts'
 import { EventWriter } from '../../postgres/statements/event-writer.ts'
 import { PostgresFollowers } from '../../postgres/statements/log-cursors.ts'
@@ -43,9 +44,11 @@ import { type ServerQueries, serverQueries } from './server-queries.ts'
 export const SERVER_ROLE = 'baton_server'
 
 const WRITERS = 4
-const READERS = 6
+const READERS = 5
 /** For heartbeats and the leader lease: a queue of work before them must not make this node look dead. */
 const CONTROL_CONNECTIONS = 2
+/** For output of runs and notices to other nodes: neither waits for what is decided, nor holds it up. */
+const OUTPUT_CONNECTIONS = 2
 const FOLLOW_EVERY_MS = 1_000
 const DUE_KNOWN_MS = 1_000
 /** What the store does without a caller. */
@@ -67,6 +70,7 @@ export class PostgresStore
   readonly writers: pg.Pool
   readonly readers: pg.Pool
   readonly control: pg.Pool
+  readonly output: pg.Pool
   readonly agents: ServerQueries['agents']
   readonly alerts: ServerQueries['alerts']
   readonly assignment: ServerQueries['assignment']
@@ -111,13 +115,14 @@ export class PostgresStore
   #due: { askedAt: number; answer: Promise<NextDue> } | null = null
 
   private constructor(database: Database, role: string) {
-    const readers = serverPool(database, role, READERS, false)
+    const readers = serverPool(database, role, READERS, FOR_READING)
     super(readers)
     this.found = database.found
     this.version = database.version
     this.readers = readers
-    this.writers = serverPool(database, role, WRITERS, true)
-    this.control = serverPool(database, role, CONTROL_CONNECTIONS, false)
+    this.writers = serverPool(database, role, WRITERS, PLAN_FOR_WRITING)
+    this.control = serverPool(database, role, CONTROL_CONNECTIONS)
+    this.output = serverPool(database, role, OUTPUT_CONNECTIONS)
     const queries = serverQueries(this)
     this.agents = queries.agents
     this.alerts = queries.alerts
@@ -149,12 +154,12 @@ export class PostgresStore
     this.workspaces = queries.workspaces
     this.runLogs = queries.runLogs
     this.followers = new PostgresFollowers(readers, this.writers)
-    this.#notices = new Notices(database, readers, {
+    this.#notices = new Notices(database, this.output, {
       heard: this.#notify,
       revoked: (keyIds) => this.#revocationListeners.forEach((listener) => void listener(keyIds)),
       messaged: (...message) => this.#nodeListeners.forEach((listener) => void listener(...message)),
     })
-    this.logTail = new LogTailRows(readers, this.#notices)
+    this.logTail = new LogTailRows(this, this.#notices)
     this.#transactor = new PostgresTransactor(this.writers, this.#log)
   }
 
@@ -326,6 +331,7 @@ export class PostgresStore
 
   async close(): Promise<void> {
     await this.#notices.close()
-    await Promise.all([this.writers.end(), this.readers.end(), this.control.end()])
+    const pools = [this.writers, this.readers, this.control, this.output]
+    await Promise.all(pools.map((pool) => pool.end()))
   }
 }

@@ -59,16 +59,18 @@ export function workspaceQueries(connections: Connections) {
       ...bind(writers, { takeTicket }),
     },
     keys: bind(readers, { find: findKey, list: listKeys, names: namesOfKeys }),
-    projects: bind(readers, {
-      find: findProject,
-      list: listProjects,
-      newId: newProjectId,
-      tasks: tasksOfProject,
-      trackAssignments,
-      trackProgress,
-      tracks: listTracks,
-      triggerRules: triggerRulesOf,
-    }),
+    projects: {
+      ...bind(readers, {
+        find: findProject,
+        list: listProjects,
+        tasks: tasksOfProject,
+        trackAssignments,
+        trackProgress,
+        tracks: listTracks,
+        triggerRules: triggerRulesOf,
+      }),
+      ...bind(writers, { newId: newProjectId }),
+    },
     workspaces: {
       ...bind(readers, { read: readWorkspace, tally: tallyOf }),
       ...bind(connections, { create: createWorkspace, make: makeWorkspace }),

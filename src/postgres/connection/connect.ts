@@ -1,13 +1,7 @@
 import pg from 'pg'
 import { StoreUnavailable } from '../../kernel/store/store.ts'
 import { StartRefused } from '../../pure/refusal.ts'
-import {
-  asOptions,
-  asStatement,
-  FOR_SERVING,
-  PLAN_FOR_WRITING,
-  type SessionSettings,
-} from './session-settings.ts'
+import { asOptions, asStatement, FOR_SERVING, type SessionSettings } from './session-settings.ts'
 
 const CONNECT_MS = 5_000
 
@@ -55,8 +49,13 @@ const setOn = async (
 }
 
 /** Connections of the server. They take on the server role at start-up, so that row-level security applies to them. */
-export function serverPool(way: ConnectionTarget, role: string, size: number, forWriting: boolean): pg.Pool {
-  const settings = { ...FOR_SERVING, ...(forWriting && PLAN_FOR_WRITING), role }
+export function serverPool(
+  way: ConnectionTarget,
+  role: string,
+  size: number,
+  more: SessionSettings = {},
+): pg.Pool {
+  const settings = { ...FOR_SERVING, ...more, role }
   const pool = new pg.Pool({
     ...configOf(way, 'baton', settings),
     onConnect: (client: pg.ClientBase) => setOn(client, way, settings),

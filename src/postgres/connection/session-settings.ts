@@ -100,6 +100,9 @@ export const PLAN_FOR_WRITING: SessionSettings = {
   enable_mergejoin: 'off',
 }
 
+/** Readers cannot write: what changes anything goes through a pool that says so. */
+export const FOR_READING: SessionSettings = { default_transaction_read_only: 'on' }
+
 /** As the `options` of a connection: in force from the start, or the connection fails. */
 export const asOptions = (settings: SessionSettings): string =>
   Object.entries(settings)

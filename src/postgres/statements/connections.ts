@@ -3,10 +3,13 @@ import type { WorkspaceTransaction } from './workspace-transaction.ts'
 
 /** The pools of a store, and the function for all changes other than to tasks and runs. */
 export interface Connections {
+  /** Their transactions are read-only: the database refuses a write through them. */
   readonly readers: pg.Pool
   readonly writers: pg.Pool
   /** For heartbeats and the leader lease: a queue of work before them must not make this node look dead. */
   readonly control: pg.Pool
+  /** For output of runs and notices to other nodes: neither waits for what is decided, nor holds it up. */
+  readonly output: pg.Pool
   change<T>(workspaceId: number, act: (tx: WorkspaceTransaction) => Promise<T>): Promise<T>
 }
 

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { NodeMessage } from '../../kernel/store/node-messages.ts'
 import type { Notices } from '../connection/notices.ts'
+import type { Connections } from './connections.ts'
 import { inside, scopedQueries, scopedQuery } from './scoped-query.ts'
 
 /** Output on its way to another node, in rows that live for seconds. */
@@ -18,17 +19,17 @@ const FIRST_READ_MS = 1_000
 const LEFT_AFTER_MS = 60_000
 
 export class LogTailRows {
-  readonly #pool: pg.Pool
+  readonly #pools: Pick<Connections, 'readers' | 'output'>
   readonly #notices: Notices
 
-  constructor(pool: pg.Pool, notices: Notices) {
-    this.#pool = pool
+  constructor(pools: Pick<Connections, 'readers' | 'output'>, notices: Notices) {
+    this.#pools = pools
     this.#notices = notices
   }
 
   /** Adds rows and tells the other nodes. Nobody waits for a disk: the rows may be lost. */
   async add(workspaceId: number, rows: readonly TailRow[], message: NodeMessage): Promise<void> {
-    await scopedQueries(this.#pool, 'baton.workspace_id', String(workspaceId), [
+    await scopedQueries(this.#pools.output, 'baton.workspace_id', String(workspaceId), [
       { text: 'set local synchronous_commit = off' },
       {
         name: 'add_to_log_tail',
@@ -52,7 +53,7 @@ export class LogTailRows {
     number: number | null,
   ): Promise<{ number: number; body: unknown }[]> {
     return inside(
-      this.#pool,
+      this.#pools.readers,
       workspaceId,
       `select number, body from run_log_tail
         where workspace_id = $1 and run_id = $2 and asked is null and number > coalesce($3::bigint, -1)
@@ -65,7 +66,7 @@ export class LogTailRows {
   /** The answer to a request, once; undefined: it is not there. */
   async take(workspaceId: number, runId: string, asked: string): Promise<unknown> {
     const [found] = await inside<{ body: unknown }>(
-      this.#pool,
+      this.#pools.output,
       workspaceId,
       'delete from run_log_tail where workspace_id = $1 and run_id = $2 and asked = $3 returning body',
       [runId, asked],
@@ -76,7 +77,7 @@ export class LogTailRows {
   /** Deletes rows that are older than this: all readers have read them. */
   async trim(workspaceId: number, runIds: readonly string[], olderThanMs: number): Promise<void> {
     await inside(
-      this.#pool,
+      this.#pools.output,
       workspaceId,
       `delete from run_log_tail where workspace_id = $1 and run_id = any($2::uuid[])
           and created_at < clock_timestamp() - $3 * interval '1 millisecond'`,

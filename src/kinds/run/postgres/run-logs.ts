@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import type { Connections } from '../../../postgres/statements/connections.ts'
 import { scopedQueries, scopedQuery } from '../../../postgres/statements/scoped-query.ts'
 
 /**
@@ -18,16 +19,18 @@ interface Chunk {
   content: Buffer
 }
 
-export class RunLogRows {
-  readonly #pool: pg.Pool
+const inWorkspace = (id: number) => ['baton.workspace_id', String(id)] as const
 
-  constructor(pool: pg.Pool) {
-    this.#pool = pool
+export class RunLogRows {
+  readonly #pools: Pick<Connections, 'readers' | 'output'>
+
+  constructor(pools: Pick<Connections, 'readers' | 'output'>) {
+    this.#pools = pools
   }
 
   /** Fails when a row exists at one of these offsets: another process writes the same log. */
   async append(workspaceId: number, runId: string, chunks: readonly Chunk[]): Promise<void> {
-    await this.#query(workspaceId, {
+    await this.#write(workspaceId, {
       text: `insert into run_log_chunks (workspace_id, run_id, chunk_offset, bytes, stream, at, content)
              select $1, $2::uuid, c.* from unnest($3::bigint[], $4::int[], $5::text[], $6::timestamptz[], $7::bytea[]) c`,
       values: [
@@ -44,7 +47,7 @@ export class RunLogRows {
 
   /** The first note of its kind stays. */
   async note(workspaceId: number, runId: string, note: Note, content: string): Promise<void> {
-    await this.#query(workspaceId, {
+    await this.#write(workspaceId, {
       text: `insert into run_log_chunks (workspace_id, run_id, chunk_offset, bytes, stream, at, content)
              values ($1, $2, $3, 0, 'system', clock_timestamp(), $4) on conflict do nothing`,
       values: [workspaceId, runId, NOTES[note], Buffer.from(content)],
@@ -55,9 +58,8 @@ export class RunLogRows {
   async status(workspaceId: number, runId: string) {
     const values = [workspaceId, runId, BEYOND_TEXT]
     const [last, notes] = await scopedQueries<pg.QueryResultRow>(
-      this.#pool,
-      'baton.workspace_id',
-      String(workspaceId),
+      this.#pools.readers,
+      ...inWorkspace(workspaceId),
       [
         {
           text: `select chunk_offset + bytes as bytes from run_log_chunks
@@ -81,7 +83,7 @@ export class RunLogRows {
 
   /** Chunks with bytes in this range, in order, without gaps. */
   async between(workspaceId: number, runId: string, from: number, to: number): Promise<Chunk[]> {
-    return this.#query<Chunk & pg.QueryResultRow>(workspaceId, {
+    return scopedQuery<Chunk & pg.QueryResultRow>(this.#pools.readers, ...inWorkspace(workspaceId), {
       text: `select chunk_offset as offset, stream, content,
                     to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as ts
                from run_log_chunks
@@ -94,13 +96,13 @@ export class RunLogRows {
   }
 
   async delete(workspaceId: number, runId: string): Promise<void> {
-    await this.#query(workspaceId, {
+    await this.#write(workspaceId, {
       text: 'delete from run_log_chunks where workspace_id = $1 and run_id = $2',
       values: [workspaceId, runId],
     })
   }
 
-  #query<R extends pg.QueryResultRow>(workspaceId: number, statement: { text: string; values: unknown[] }) {
-    return scopedQuery<R>(this.#pool, 'baton.workspace_id', String(workspaceId), statement)
+  async #write(workspaceId: number, statement: { text: string; values: unknown[] }): Promise<void> {
+    await scopedQuery(this.#pools.output, ...inWorkspace(workspaceId), statement)
   }
 }
