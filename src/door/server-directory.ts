@@ -1,5 +1,7 @@
 import { BatchLoader } from '../kernel/batch-loader.ts'
-import type { Caller, Claiming, Directory, KnownClaimant } from '../kernel/kernel.ts'
+import { freshUuid } from '../kernel/fresh-uuid.ts'
+import type { Caller, Claiming, Directory, KnownAgent, KnownClaimant } from '../kernel/kernel.ts'
+import { runTogether } from '../kernel/store/run-alone.ts'
 import { isContractorSlug } from '../kinds/agent/rules/contractors.ts'
 import type { Origin } from '../kinds/events.ts'
 import { Refused } from '../pure/errors.ts'
@@ -7,13 +9,13 @@ import { idCarriedBy, isUuid } from '../pure/ids.ts'
 import type { ServerStore } from './server-store.ts'
 
 /** The directory of a server: agents, projects and keys are rows in its database. */
-export const serverDirectory = ({ agents, keys, projects }: ServerStore): Directory => {
+export const serverDirectory = (store: ServerStore): Directory => {
+  const { agents, keys, projects } = store
   const registered = new BatchLoader(
     async (workspaceId, arriving: readonly { slug: string; by: Origin }[]) => {
       const origins = new Map(arriving.map(({ slug, by }) => [slug, by]))
-      const known = await agents.registerByClaim(workspaceId, origins)
-      const bySlug = new Map(known.map((agent) => [agent.slug, agent]))
-      return arriving.map(({ slug }) => bySlug.get(slug) ?? { slug, capabilities: [] })
+      const found = await registerByClaim(store, workspaceId, origins)
+      return arriving.map(({ slug }) => found.get(slug)!)
     },
   )
   const claimants = new BatchLoader((workspaceId, arriving: readonly Claiming[]) =>
@@ -36,6 +38,23 @@ export const serverDirectory = ({ agents, keys, projects }: ServerStore): Direct
     namesOfKeys: keys.names,
   }
 }
+
+/** The agents of these slugs; new ones are registered as external. `origins` says by whom. */
+export async function registerByClaim(
+  store: Pick<ServerStore, 'agents' | 'transact'>,
+  workspaceId: number,
+  origins: ReadonlyMap<string, Origin>,
+): Promise<Map<string, KnownAgent>> {
+  const known = await store.agents.named(workspaceId, [...origins.keys()])
+  const found = new Map<string, KnownAgent>(known.map((agent) => [agent.slug, agent]))
+  const claims = [...origins].flatMap(([slug, origin]) =>
+    found.has(slug) ? [] : [{ ...FIRST_CLAIM, key: slug, uuid: freshUuid(), actor: origin.actor, origin }],
+  )
+  for (const { record } of await runTogether(store, workspaceId, claims)) found.set(record.slug, record)
+  return found
+}
+
+const FIRST_CLAIM = { on: 'agent', command: { kind: 'firstClaim' } } as const
 
 const isBound = ({ outside }: Caller) => outside !== undefined && outside.agent !== null
 

@@ -1,9 +1,10 @@
 import type { AdapterHooks } from '../adapters/protocol.ts'
-import type { ProcessIdentity } from '../kernel/store/run-store.ts'
 import type { HolderRequest } from '../kinds/replies.ts'
 import { plainJson, plainText, plainUsage } from '../kinds/run/rules/answers.ts'
+import { agentCalled, processSpawned } from '../kinds/run/rules/appends.ts'
 import { acceptWork } from '../kinds/run/rules/callbacks.ts'
 import type { Stop } from '../kinds/run/rules/ending.ts'
+import type { ProcessIdentity } from '../kinds/run/rules/step.ts'
 import type { TokenUsage } from '../kinds/run/rules/usage.ts'
 import {
   elapsed,
@@ -224,10 +225,9 @@ export class ActiveRun {
   async #event(type: string, payload: Record<string, unknown>, report: RunReport): Promise<void> {
     switch (type) {
       case 'process':
-        await this.#context.kernel.store.runs.recordProcess(
-          this.workspaceId,
-          this.runId,
-          payload as unknown as ProcessIdentity,
+        await this.#context.kernel.step(
+          { workspaceId: this.workspaceId },
+          processSpawned(this.runId, payload as unknown as ProcessIdentity),
         )
         report.event({ type: 'lifecycle', level: 'info', message: 'spawned', payload })
         return this.#observe({ kind: 'output' })
@@ -264,7 +264,8 @@ export class ActiveRun {
   /** How its agent is called, on record before it is. */
   async #called(reported: unknown, secrets: KnownSecrets): Promise<void> {
     const call = callOf(reported, secrets)
-    if (call) await this.#context.kernel.store.runs.recordCall(this.workspaceId, this.runId, call)
+    if (call)
+      await this.#context.kernel.step({ workspaceId: this.workspaceId }, agentCalled(this.runId, call))
   }
 
   /** On record before anything else: from here on the run survives this node. */

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ServerStore } from '../door/server-store.ts'
+import { logDeleted } from '../kinds/run/rules/appends.ts'
 import type { ObjectStore } from '../logs/object-store.ts'
 import { type LogStoreType, LogUnavailable } from '../logs/protocol.ts'
 import { idCarriedBy } from '../pure/ids.ts'
@@ -120,7 +121,7 @@ export async function removeOldLogs(context: ExecutorContext, keepLogsMs: number
     await store.delete({ store: store.type, logRef }).catch((error) => {
       if (!(error instanceof LogUnavailable)) throw error
     })
-    await kernel.store.runs.logIsGone(workspaceId, runId)
+    await kernel.step({ workspaceId }, logDeleted(runId))
   }
   return old.length
 }

@@ -1,5 +1,6 @@
-import type { NewRunEvent, RunStore } from '../kernel/store/run-store.ts'
+import type { RunStore } from '../kernel/store/run-store.ts'
 import { reportRun } from '../kinds/run/rules/report.ts'
+import type { NewRunEvent } from '../kinds/run/rules/step.ts'
 import type { TokenUsage } from '../kinds/run/rules/usage.ts'
 import type { Timers } from './timers.ts'
 
@@ -117,31 +118,29 @@ export class RunReport {
   }
 
   async #send(): Promise<void> {
-    const { workspaceId, runId } = this.#run
     const events = this.#events
-    const first = this.#seq
+    const firstSeq = this.#seq
     this.#events = []
     this.#seq += events.length
-    if (this.#isChanged) {
-      this.#isChanged = false
-      const usage = this.#usage
-      const flags = this.#flags
-      const status = this.#status
-      this.#flags = []
-      this.#status = null
-      const said = {
-        usage: usage && {
-          inputTokens: usage.inputTokens,
-          outputTokens: usage.outputTokens,
-          cachedInputTokens: usage.cachedInputTokens ?? null,
-        },
-        isUsageReported: this.#reportsUsage(),
-        status,
-        sessionId: this.#sessionId,
-        flags,
-      }
-      await this.#store.transact(workspaceId, reportRun(this.#run, said))
+    if (!this.#isChanged && events.length === 0) return
+    this.#isChanged = false
+    const usage = this.#usage
+    const flags = this.#flags
+    const status = this.#status
+    this.#flags = []
+    this.#status = null
+    const said = {
+      usage: usage && {
+        inputTokens: usage.inputTokens,
+        outputTokens: usage.outputTokens,
+        cachedInputTokens: usage.cachedInputTokens ?? null,
+      },
+      isUsageReported: this.#reportsUsage(),
+      status,
+      sessionId: this.#sessionId,
+      flags,
+      timeline: { firstSeq, events },
     }
-    if (events.length > 0) await this.#store.runs.appendEvents(workspaceId, runId, first, events)
+    await this.#store.transact(this.#run.workspaceId, reportRun(this.#run, said))
   }
 }

@@ -1,11 +1,12 @@
 import type { GrantedOf, KindName } from '../kinds/all.ts'
 import type { EventWithOrigin, Origin } from '../kinds/events.ts'
 import type { Granted, ReplyTo } from '../kinds/replies.ts'
-import type { RunsChanges, RunsStep } from '../kinds/run/rules/step.ts'
+import type { RunsChanges, RunsStep, RunsView } from '../kinds/run/rules/step.ts'
 import { isTouched } from '../kinds/session/rules.ts'
 import type { TaskDetails } from '../kinds/task/command.ts'
 import type { SessionRecord, TaskRecord } from '../kinds/task/record.ts'
 import type { Outside } from '../kinds/task/rules/acting.ts'
+import type { RecountStep } from '../kinds/task/rules/recount.ts'
 import type { Limits } from '../kinds/workspace/limits.ts'
 import { notLeader, type Refusal, Refused } from '../pure/errors.ts'
 import type { Right } from '../pure/rights.ts'
@@ -17,7 +18,7 @@ import { CommitWaiters } from './commit-waiters.ts'
 import { freshUuid } from './fresh-uuid.ts'
 import { type Follow, type Following, follower, type Reaction } from './reactions.ts'
 import type { RunStore } from './store/run-store.ts'
-import type { Store } from './store/store.ts'
+import type { ServerStep, Store } from './store/store.ts'
 import { TtlCache } from './ttl-cache.ts'
 
 /** Notifies listeners in this process. Only a hint: listeners read the state themselves, and also poll. */
@@ -168,19 +169,18 @@ export class Kernel<S extends Store = Store> {
   }
 
   /** A write that is not batched: lets a rule decide under the locks of what it reads. */
-  async step<T>(this: Kernel<RunStore>, by: StepCaller, { reads, decide, on }: RunsStep<T>): Promise<T> {
-    const { workspaceId, term } = by
+  step<T>(this: Kernel<RunStore>, by: StepCaller, step: RunsStep<T>): Promise<T>
+  step<T>(this: Kernel<ServerSteps>, by: StepCaller, step: RecountStep<T>): Promise<T>
+  async step<T>(this: Kernel<ServerSteps>, by: StepCaller, step: RunsStep<T> | RecountStep<T>): Promise<T> {
+    if (step.on === 'counters')
+      return this.store.transact(by.workspaceId, { ...step, ...sentBy(by, step.reads, step.decide) })
     let wakes = false
-    const answer = await this.store.transact(workspaceId, {
-      on,
-      reads: term === undefined ? reads : { ...reads, terms: [term] },
-      decide(view) {
-        if (term !== undefined && !view.terms.has(term)) throw Refused.because(notLeader(term))
-        const { answer, changes } = decide(view)
-        wakes = mayWake(changes)
-        return { answer, changes: { ...changes, events: changes.events.map((event) => from(by, event)) } }
-      },
+    const sent = sentBy(by, step.reads, (view: RunsView) => {
+      const decided = step.decide(view)
+      wakes = mayWake(decided.changes)
+      return decided
     })
+    const answer = await this.store.transact(by.workspaceId, { ...step, ...sent })
     if (wakes) this.woken.fire()
     return answer
   }
@@ -268,6 +268,26 @@ export class Kernel<S extends Store = Store> {
 
 /** Who lets a rule decide; nobody: Baton itself. */
 type StepCaller = Pick<Caller, 'workspaceId' | 'term'> & Partial<Origin>
+
+/** A store that takes every step of a server. */
+type ServerSteps = Store & { transact<T>(workspaceId: number, step: ServerStep<T>): Promise<T> }
+
+/** What a caller sends: it lasts only under its term, and its events say where it came from. */
+function sentBy<R extends { terms: readonly number[] }, V extends { terms: ReadonlySet<number> }, C, T>(
+  by: StepCaller,
+  reads: R,
+  decide: (view: V) => { answer: T; changes: C & { events: readonly EventWithOrigin[] } },
+) {
+  const { term } = by
+  return {
+    reads: term === undefined ? reads : { ...reads, terms: [term] },
+    decide(view: V) {
+      if (term !== undefined && !view.terms.has(term)) throw Refused.because(notLeader(term))
+      const { answer, changes } = decide(view)
+      return { answer, changes: { ...changes, events: changes.events.map((event) => from(by, event)) } }
+    },
+  }
+}
 
 /** Events of the caller carry the key that it presented and the address it came from. */
 const from = ({ actor, keyId, address }: StepCaller, event: EventWithOrigin): EventWithOrigin =>

@@ -157,6 +157,15 @@ export function writeRuns(workspace: Workspace, changes: RunsChanges): void {
   for (const { credential, until } of changes.parked)
     parked.set(credential, Math.max(until, parked.get(credential) ?? 0))
   for (const { runId, told } of changes.told) workspace.invocations.set(runId, { told, call: null })
+  for (const { runId, call } of changes.calls) {
+    const kept = workspace.invocations.get(runId)
+    if (kept) workspace.invocations.set(runId, { ...kept, call })
+  }
+  for (const runId of changes.deletedTold) workspace.invocations.delete(runId)
+  for (const { runId, firstSeq, events } of changes.timelines) {
+    const known = workspace.runEvents.get(runId) ?? []
+    workspace.runEvents.set(runId, [...known.slice(0, firstSeq - 1), ...events])
+  }
   for (const { runId, ...message } of changes.messages)
     workspace.messages.set(runId, [...(workspace.messages.get(runId) ?? []), message])
   for (const { runId, upTo } of changes.readMessages)

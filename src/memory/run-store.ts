@@ -4,7 +4,6 @@ import type { AnyStep } from '../kernel/store/store.ts'
 import { isBeingPlanned } from '../kinds/mission/rules/outcome.ts'
 import type { RunRecord } from '../kinds/run/record.ts'
 import { addDollars } from '../kinds/run/rules/dollars.ts'
-import { isStarted } from '../kinds/run/states.ts'
 import type { TaskRecord } from '../kinds/task/record.ts'
 import { isTerminal } from '../pure/states.ts'
 import {
@@ -228,29 +227,6 @@ export class MemoryRunStore extends MemoryStore implements RunStore {
           }),
         )
         .slice(0, limit),
-    recordProcess: (workspaceId, runId, { pid, startTime, bootId }) =>
-      this.#append(workspaceId, ({ runs }) => {
-        const run = runs.get(runId)
-        if (run && isStarted(run.status)) runs.set(runId, { ...run, pid, pidStarted: startTime, bootId })
-      }),
-    recordCall: (workspaceId, runId, call) =>
-      this.#append(workspaceId, ({ runs, invocations }) => {
-        const kept = invocations.get(runId)
-        const run = runs.get(runId)
-        if (kept && run && isStarted(run.status)) invocations.set(runId, { ...kept, call })
-      }),
-    appendEvents: (workspaceId, runId, firstSeq, events) =>
-      this.#append(workspaceId, ({ runEvents }) => {
-        const known = runEvents.get(runId) ?? []
-        // The same events again add nothing.
-        runEvents.set(runId, [...known.slice(0, firstSeq - 1), ...events])
-      }),
-    logIsGone: (workspaceId, runId) =>
-      this.#append(workspaceId, ({ runs, invocations }) => {
-        const run = runs.get(runId)
-        invocations.delete(runId)
-        if (run) runs.set(runId, { ...run, logGoneAt: this.now() })
-      }),
   }
 
   readonly runtime: RunStore['runtime'] = {
@@ -320,13 +296,4 @@ export class MemoryRunStore extends MemoryStore implements RunStore {
     this.those(undefined).flatMap(({ id, runs }) =>
       [...runs.open.values()].filter(isWanted).map((run) => reads.shownRun(id, run)),
     )
-
-  #append(workspaceId: number, write: (workspace: Workspace) => void): Promise<void> {
-    return this.changed(workspaceId, (workspace) => ({
-      answer: undefined,
-      events: [],
-      tasksWaiting: false,
-      write: () => write(workspace),
-    }))
-  }
 }

@@ -9,6 +9,7 @@ import { settleContractors, settleMissions } from '../kinds/mission/upkeep.ts'
 import { reports } from '../kinds/report/upkeep.ts'
 import { settleRoutines } from '../kinds/routine/upkeep.ts'
 import { wakeByClock, wakeForWork } from '../kinds/run/acts/wakeups.ts'
+import { recountClaims, recountMission, recountTasks } from '../kinds/task/rules/recount.ts'
 import { cancelOrphans } from '../kinds/verification/acts/judge.ts'
 import { Refused } from '../pure/errors.ts'
 import { dependents } from './dependents.ts'
@@ -78,18 +79,19 @@ async function wake({ kernel, only, term }: CoordinatorContext): Promise<number>
 async function reconcile(context: CoordinatorContext): Promise<number> {
   const { kernel, term, only } = context
   const drifted = await kernel.store.counters.drifted(only)
-  for (const { workspaceId } of drifted) await kernel.store.counters.correct(workspaceId, term)
+  for (const { workspaceId } of drifted) await kernel.step({ workspaceId, term }, recountClaims)
   const { missionCounters } = kernel.store
   const missions = await missionCounters.drifted(only)
-  for (const mission of missions) await missionCounters.correct(mission, term)
+  for (const mission of missions)
+    await kernel.step({ workspaceId: mission.workspaceId, term }, recountMission(mission))
   // On request. Otherwise it is a chore, since it reads all tasks.
-  const recounted = only === undefined ? 0 : await recountTasks(context)
+  const recounted = only === undefined ? 0 : await reconcileTasks(context)
   return drifted.length + missions.length + recounted
 }
 
-async function recountTasks({ kernel, term, only }: CoordinatorContext): Promise<number> {
+async function reconcileTasks({ kernel, term, only }: CoordinatorContext): Promise<number> {
   const drifted = await kernel.store.taskCounts.drifted(only)
-  for (const { workspaceId } of drifted) await kernel.store.taskCounts.correct(workspaceId, term)
+  for (const { workspaceId } of drifted) await kernel.step({ workspaceId, term }, recountTasks)
   return drifted.length
 }
 
@@ -137,7 +139,7 @@ export const STEPS: readonly UpkeepStep[] = [
 /** Steps that depend on time alone, and have no figure in the report. */
 export const CHORES: readonly Chore[] = [
   { name: 'retention', run: applyRetention, everyMs: 600_000 },
-  { name: 'recount', run: recountTasks, everyMs: 3_600_000 },
+  { name: 'recount', run: reconcileTasks, everyMs: 3_600_000 },
   { name: 'newFollowers', run: followLogs, everyMs: 3_600_000 },
   { name: 'oldNodes', run: ({ kernel }) => kernel.store.cluster.deleteOldNodes(), everyMs: 3_600_000 },
   { name: 'oldWakeups', run: ({ kernel }) => kernel.store.wakeups.forgetOld(), everyMs: 3_600_000 },

@@ -1,16 +1,19 @@
+import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { PostgresStore } from '../../src/door/postgres/store.ts'
-import { serverDirectory } from '../../src/door/server-directory.ts'
+import { registerByClaim, serverDirectory } from '../../src/door/server-directory.ts'
 import { runAlone } from '../../src/kernel/store/run-alone.ts'
 import type { Origin } from '../../src/kinds/events.ts'
 import { allRightsOf } from '../../src/kinds/key/granting.ts'
 import { createKey } from '../../src/kinds/key/postgres.ts'
+import { recountClaims } from '../../src/kinds/task/rules/recount.ts'
 import { THE_WORKSPACE } from '../../src/kinds/workspace/record.ts'
 import type { WorkspaceCommand } from '../../src/kinds/workspace/rules.ts'
 import { uuidCarrying } from '../../src/pure/ids.ts'
 import { EventFeed, type Stretch } from '../../src/server/live/feed.ts'
 import { openKernel } from '../../src/upkeep/open-kernel.ts'
+import { appendEvents } from '../support/append-events.ts'
 import { freshDatabase } from '../support/database.ts'
 import { superuser, until } from '../support/nodes.ts'
 import { holder, Work } from '../support/tasks.ts'
@@ -121,13 +124,13 @@ const CHANGES: Change[] = [
   },
   {
     event: 'agent_registered',
-    change: (workspace) => here.agents.registerByClaim(workspace, new Map([['alpha', by]])),
+    change: (workspace) => registerByClaim(here, workspace, new Map([['alpha', by]])),
   },
   {
     event: 'alert_raised',
     before: (workspace) =>
       query('update baton.workspace_counters set active_claims = 3 where workspace_id = $1', [workspace]),
-    change: (workspace) => here.counters.correct(workspace, undefined),
+    change: (workspace) => here.transact(workspace, recountClaims),
   },
   {
     event: 'recovery_forced',
@@ -196,12 +199,12 @@ describe('the key and the address of a caller', () => {
   test('are stored with the events of its change, and of no other', async () => {
     const workspace = await newWorkspace()
     const known = { keyId: KEY, address: '192.0.2.7' }
-    await here.change(workspace, async (tx) => {
-      tx.emit('project_created', 'system', { project: 'first' })
-      tx.emit('project_created', by, { project: 'second' })
-      tx.emit('project_created', { actor: 'agent:alpha', address: '192.0.2.8' }, { project: 'third' })
-      tx.emit('project_created', 'system', { project: 'fourth' })
-    })
+    await appendEvents(here, workspace, [
+      ['project_created', { actor: 'system' }, { project: 'first' }],
+      ['project_created', by, { project: 'second' }],
+      ['project_created', { actor: 'agent:alpha', address: '192.0.2.8' }, { project: 'third' }],
+      ['project_created', { actor: 'system' }, { project: 'fourth' }],
+    ])
     await changeLimits(workspace)
     expect(await originsOf(workspace)).toEqual([
       { type: 'project_created', actor: by.actor, ...known },
@@ -228,11 +231,10 @@ describe('the key and the address of a caller', () => {
 test('an event is not committed when its change fails', async () => {
   const workspace = await newWorkspace()
   const before = await logOf(workspace)
-  const broken = here.change(workspace, async (tx) => {
-    tx.emit('project_created', by, { project: 'never' })
-    throw new Error('broken')
-  })
-  await expect(broken).rejects.toThrow('broken')
+  const runId = randomUUID()
+  const toNobody = { told: [{ runId, told: { prompt: null, systemPrompt: null } }] } as never
+  const broken = appendEvents(here, workspace, [['project_created', by, { project: 'never' }]], toNobody)
+  await expect(broken).rejects.toThrow('foreign key')
   expect(await logOf(workspace)).toEqual(before)
 })
 

@@ -14,6 +14,7 @@ import { Node } from '../../src/upkeep/node.ts'
 import { openKernel } from '../../src/upkeep/open-kernel.ts'
 import { startUpkeep } from '../../src/upkeep/upkeep.ts'
 import { heartbeat, register } from '../support/agents.ts'
+import { appendEvents } from '../support/append-events.ts'
 import { freshDatabase } from '../support/database.ts'
 import { superuser, until } from '../support/nodes.ts'
 import { granted, holder, Work } from '../support/tasks.ts'
@@ -64,7 +65,7 @@ describe('what is due next', () => {
     expect(await store.nextDue(), 'a commit since').toMatchObject({ isLogAhead: true })
     await follow()
     // Not asked again within a second, unless something is committed.
-    await store.change(work.workspace, async (tx) => tx.emit('project_created', 'test', { project: 'x' }))
+    await appendEvents(store, work.workspace, [['project_created', { actor: 'test' }, { project: 'x' }]])
     await follow()
     expect(await store.nextDue()).toEqual({
       ...{ upkeepAt: null, isLogAhead: false, wakeupAt: null, areClaimsWaiting: false },

@@ -1,4 +1,3 @@
-import { appendRunEvents, logIsGone, recordCall, recordProcess } from '../../kinds/run/postgres/appends.ts'
 import { dueWakeups, waitingClaims } from '../../kinds/run/postgres/dispatch.ts'
 import { claimsLeft } from '../../kinds/run/postgres/lost-claims.ts'
 import { lastEventSeq, messagesOfRun } from '../../kinds/run/postgres/messages.ts'
@@ -57,12 +56,6 @@ export function runQueries(connections: Connections) {
         toCheck: runsToCheck,
         usageOfTask,
         workOf,
-      }),
-      ...bind(connections, {
-        appendEvents: appendRunEvents,
-        logIsGone,
-        recordCall,
-        recordProcess,
       }),
     },
     runtime: {

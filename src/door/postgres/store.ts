@@ -5,12 +5,12 @@ import type { NodeMessage, OnNodeMessage } from '../../kernel/store/node-message
 import { runAlone } from '../../kernel/store/run-alone.ts'
 import type { NextDue, RunStore } from '../../kernel/store/run-store.ts'
 import type {
-  AnyStep,
   BlockedTask,
   Committed,
   Direction,
   DueTask,
   DueVersion,
+  ServerStep,
   Store,
   Walked,
 } from '../../kernel/store/store.ts'
@@ -23,7 +23,7 @@ import { PostgresReader } from '../../kinds/task/postgres/reader.ts'
 import type { Limits } from '../../kinds/workspace/limits.ts'
 import { ensureWorkspace } from '../../kinds/workspace/postgres.ts'
 import { readInstanceId } from '../../postgres/cluster/instance.ts'
-import { isTransient, serverPool } from '../../postgres/connection/connect.ts'
+import { serverPool } from '../../postgres/connection/connect.ts'
 import { type Database, findDatabase } from '../../postgres/connection/database.ts'
 import { DiskWatch } from '../../postgres/connection/disk-watch.ts'
 import { LogHeads } from '../../postgres/connection/log-heads.ts'
@@ -33,7 +33,6 @@ import type { Connections } from '../../postgres/statements/connections.ts'
 import { EventWriter } from '../../postgres/statements/event-writer.ts'
 import { PostgresFollowers } from '../../postgres/statements/log-cursors.ts'
 import { LogTailRows } from '../../postgres/statements/log-tail.ts'
-import { inWorkspace, type WorkspaceTransaction } from '../../postgres/statements/workspace-transaction.ts'
 import { uuidCarrying } from '../../pure/ids.ts'
 import { PostgresTransactor } from './batch/transact.ts'
 import { assertSafeToServe, migrate } from './migrate.ts'
@@ -53,8 +52,6 @@ const FOLLOW_EVERY_MS = 1_000
 const DUE_KNOWN_MS = 1_000
 /** What the store does without a caller. */
 const SYSTEM = 'system'
-/** Attempts of a change that Postgres aborts because of a conflict with another. */
-const TRIES = 3
 
 /** An open Postgres store: migrated to this version, checked to be safe, with separate pools for writing and reading. */
 export class PostgresStore
@@ -187,19 +184,8 @@ export class PostgresStore
     return assertSafeToServe(this.readers)
   }
 
-  transact<T>(workspaceId: number, step: AnyStep<T>): Promise<T> {
+  transact<T>(workspaceId: number, step: ServerStep<T>): Promise<T> {
     return this.#disk.watching(step, (watched) => this.#transactor.transact(workspaceId, watched))
-  }
-
-  /** A change to something other than tasks and runs, with its events. Listeners are notified after commit. */
-  async change<T>(workspaceId: number, act: (tx: WorkspaceTransaction) => Promise<T>): Promise<T> {
-    for (let tries = 1; ; tries++) {
-      try {
-        return await inWorkspace(this.writers, this.#log, workspaceId, act)
-      } catch (error) {
-        if (!isTransient(error) || tries === TRIES) throw error
-      }
-    }
   }
 
   workspace(name: string, limits: Partial<Limits> = {}): Promise<number> {

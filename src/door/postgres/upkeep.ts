@@ -1,12 +1,7 @@
 import { assignmentIn, similarTo, workspacesToAssignIn } from '../../kinds/agent/postgres/assignment.ts'
 import { lookForAlerts, scheduleAlertCheck, workspacesWithUntaken } from '../../kinds/alert/postgres.ts'
 import { MissionCounters } from '../../kinds/mission/postgres/counters.ts'
-import {
-  correctCounters,
-  correctTaskCounts,
-  driftedCounters,
-  driftedTaskCounts,
-} from '../../kinds/task/postgres/counters.ts'
+import { driftedCounters, driftedTaskCounts } from '../../kinds/task/postgres/counters.ts'
 import {
   busySince,
   orphanTasks,
@@ -16,8 +11,7 @@ import {
 import { bind, type Connections } from '../../postgres/statements/connections.ts'
 
 /** What the coordinator reads and corrects. */
-export function upkeepQueries(connections: Connections) {
-  const { readers, writers } = connections
+export function upkeepQueries({ readers, writers }: Connections) {
   return {
     alerts: {
       ...bind(readers, { look: lookForAlerts, workspaces: workspacesWithUntaken }),
@@ -30,14 +24,8 @@ export function upkeepQueries(connections: Connections) {
       orphans: orphanTasks,
       views: verificationRows,
     }),
-    missionCounters: new MissionCounters(connections),
-    counters: {
-      ...bind(readers, { drifted: driftedCounters }),
-      ...bind(connections, { correct: correctCounters }),
-    },
-    taskCounts: {
-      ...bind(readers, { drifted: driftedTaskCounts }),
-      ...bind(connections, { correct: correctTaskCounts }),
-    },
+    missionCounters: new MissionCounters(readers),
+    counters: bind(readers, { drifted: driftedCounters }),
+    taskCounts: bind(readers, { drifted: driftedTaskCounts }),
   }
 }

@@ -1,8 +1,8 @@
 import {
+  agentsNamed,
   findAgent,
   listAgents,
   pageOfAgents,
-  registerByClaim,
   tasksAssignedTo,
 } from '../../kinds/agent/postgres/agents.ts'
 import { findClaimants } from '../../kinds/agent/postgres/claimants.ts'
@@ -45,10 +45,10 @@ export function workspaceQueries(connections: Connections) {
         due: dueAgents,
         find: findAgent,
         list: listAgents,
+        named: agentsNamed,
         page: pageOfAgents,
         work: workOfAgents,
       }),
-      ...bind(connections, { registerByClaim }),
     },
     browserSessions: {
       ...bind(readers, { findById, keyOf: keyOfSession, list: listSessions, with: sessionsWith }),

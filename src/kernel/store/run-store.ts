@@ -9,21 +9,21 @@ import type { RoutineRecord } from '../../kinds/routine/record.ts'
 import type { Run, RuntimeState, RunWork, TaskSession } from '../../kinds/run/record.ts'
 import type { Spent } from '../../kinds/run/rules/budget.ts'
 import type { CallbackMessage } from '../../kinds/run/shapes/callbacks.ts'
-import type { AgentCall, KeptInvocation } from '../../kinds/run/shapes/told.ts'
+import type { KeptInvocation } from '../../kinds/run/shapes/told.ts'
 import type { AgentRecord, TaskRecord } from '../../kinds/task/record.ts'
 import type { CommentReads } from './comment-reads.ts'
 import type { Followed } from './log-followers.ts'
 import type { AnyStep, NextUpkeep, Store } from './store.ts'
 
 /**
- * A store that holds runs: Postgres, and memory for tests and the simulation. Everything here only reads, or appends to a run
- * what no rule decides about; every change goes through `transact`.
+ * A store that holds runs: Postgres, and memory for tests and the simulation. Everything here only reads; every change goes
+ * through `transact`.
  */
 export interface RunStore extends Store<KindName>, Followed {
   /** A step on runs locks agents, their runtime states, wakeups and runs, in this order, and never tasks. */
   transact<T>(workspaceId: number, step: AnyStep<T>): Promise<T>
   readonly wakeups: WakeupReads
-  readonly runs: RunReads & RunAppends
+  readonly runs: RunReads
   readonly runtime: RuntimeReads
   readonly agents: {
     /** Contractors that have ended are left out, unless they are asked for. */
@@ -289,38 +289,6 @@ interface RunReads {
     olderThanMs: number,
     limit: number,
   ): Promise<{ workspaceId: number; runId: string; logStore: string; logRef: string }[]>
-}
-
-export interface ProcessIdentity {
-  pid: number
-  startTime: string | null
-  bootId: string | null
-}
-
-export interface NewRunEvent {
-  type: 'lifecycle' | 'status' | 'usage' | 'error' | 'structured'
-  stream?: 'system' | 'stdout' | 'stderr' | undefined
-  level?: 'info' | 'warn' | 'error' | undefined
-  color?: string | undefined
-  message?: string | undefined
-  payload?: unknown
-}
-
-/** The first two only while the run is running: a run that has ended keeps its figures. */
-interface RunAppends {
-  /** Identifies its process, in case this node is not there to end it. */
-  recordProcess(workspaceId: number, runId: string, process: ProcessIdentity): Promise<unknown>
-  /** How its agent was called: each call replaces the one before. */
-  recordCall(workspaceId: number, runId: string, call: AgentCall): Promise<unknown>
-  /** The timeline of a run. One process writes and numbers it. */
-  appendEvents(
-    workspaceId: number,
-    runId: string,
-    firstSeq: number,
-    events: readonly NewRunEvent[],
-  ): Promise<unknown>
-  /** What the run was told is deleted with it. */
-  logIsGone(workspaceId: number, runId: string): Promise<unknown>
 }
 
 interface RuntimeReads {

@@ -3,12 +3,14 @@ import type { StoredEvent } from '../../kinds/events.ts'
 import type { RunsStep } from '../../kinds/run/rules/step.ts'
 import type { TaskDetails } from '../../kinds/task/command.ts'
 import type { SessionRecord, TaskRecord } from '../../kinds/task/record.ts'
+import type { RecountStep } from '../../kinds/task/rules/recount.ts'
 import type {
   DependencyKind,
   Upstream,
   UpstreamOutcome,
   UpstreamReport,
 } from '../../kinds/task/rules/upstream-counts.ts'
+import type { NewWorkspaceStep } from '../../kinds/workspace/create.ts'
 import type { Limits } from '../../kinds/workspace/limits.ts'
 import type { ClaimEnd, ClaimState, TaskState, TriggerRule } from '../../pure/states.ts'
 import type { Changes, NewKey, ReadSet, View } from '../batch/requests.ts'
@@ -20,8 +22,11 @@ export interface BatchStep<T, K extends KindName = KindName> {
   decide: (view: View<K>) => { answer: T; changes: Changes }
 }
 
-/** A write of anything. */
+/** A write of tasks, of the kinds beside them, or of runs. */
 export type AnyStep<T> = BatchStep<T> | RunsStep<T>
+
+/** A write of anything that a server holds. */
+export type ServerStep<T> = AnyStep<T> | RecountStep<T> | NewWorkspaceStep<T>
 
 /**
  * The only way to write. A store locks what the step reads, reads its own clock after the locks, lets the step decide, and

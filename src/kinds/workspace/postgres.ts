@@ -1,28 +1,35 @@
 import { randomInt } from 'node:crypto'
 import type pg from 'pg'
 import { firstAnswer } from '../../kernel/batch/first-answer.ts'
-import type { Idempotency, StoredReply } from '../../kernel/batch/requests.ts'
+import type { StoredReply } from '../../kernel/batch/requests.ts'
 import { FOLLOWERS } from '../../kernel/store/log-followers.ts'
-import { connectionFrom } from '../../postgres/connection/connect.ts'
+import { connectionFrom, isTransient } from '../../postgres/connection/connect.ts'
 import type { Connections } from '../../postgres/statements/connections.ts'
+import type { Gear } from '../../postgres/statements/gear.ts'
 import { plainRows } from '../../postgres/statements/plain-rows.ts'
 import { arrayLiteral } from '../../postgres/statements/rows.ts'
 import { inside, scopedQuery } from '../../postgres/statements/scoped-query.ts'
+import { send } from '../../postgres/statements/send.ts'
 import {
   type Bound,
+  begin,
+  clock,
   insertReplies,
   nameWorkspace,
   statement,
   storedReplies,
 } from '../../postgres/statements/statements.ts'
 import type { StoredKind } from '../../postgres/statements/stored-kind.ts'
-import type { WorkspaceTransaction } from '../../postgres/statements/workspace-transaction.ts'
-import { Refused } from '../../pure/errors.ts'
 import { uuidCarrying } from '../../pure/ids.ts'
-import { secretWasGiven } from '../../pure/repeated.ts'
 import type { Origin } from '../events.ts'
 import { keyRows } from '../key/postgres.ts'
-import { newWorkspace, type WorkspaceWanted } from './create.ts'
+import {
+  type AskedFrom,
+  type NewWorkspaceChanges,
+  type NewWorkspaceView,
+  newWorkspace,
+  type WorkspaceWanted,
+} from './create.ts'
 import type { Limits } from './limits.ts'
 import { LIMIT_FIELDS, type LimitUse, THE_WORKSPACE } from './record.ts'
 
@@ -79,12 +86,6 @@ export interface Workspace {
   name: string
 }
 
-/** A request of another workspace for a new one, under an idempotency key of that workspace. */
-interface AskedFrom {
-  workspaceId: number
-  idempotency?: Idempotency | undefined
-}
-
 export const createWorkspace = (
   store: Connections,
   name: string,
@@ -92,7 +93,6 @@ export const createWorkspace = (
   limits: Partial<Limits> = {},
 ) => makeWorkspace(store, { name, limits }, by)
 
-/** A workspace is made in its own transaction, not in a batch: there is nothing yet that a batch could lock. */
 export async function makeWorkspace(
   store: Connections,
   wanted: WorkspaceWanted,
@@ -104,17 +104,13 @@ export async function makeWorkspace(
   const sequence = `select nextval(pg_get_serial_sequence('workspaces', 'workspace_id')) as id`
   const { rows } = await client.query<{ id: number }>(sequence).finally(() => client.release())
   const workspaceId = rows[0]!.id
-  const make = () => store.change(workspaceId, (tx) => insertWorkspace(tx, workspaceId, wanted, by, from))
-  // Lost a race for the idempotency key: the second attempt finds the first answer.
-  return make().catch((error) =>
-    isConflict(error, 'idempotency_keys_pkey') ? make() : Promise.reject(error),
-  )
+  const uuid = outsideId(workspaceId)
+  const origin = typeof by === 'string' ? { actor: by } : by
+  await store.transact(workspaceId, newWorkspace(uuid, wanted, origin, from))
+  return { workspaceId, uuid, name: wanted.name }
 }
 
-const isConflict = (error: unknown, constraint?: string) => {
-  const { code, constraint: violated } = error as { code?: string; constraint?: string }
-  return code === '23505' && (constraint === undefined || violated === constraint)
-}
+const outsideId = (workspaceId: number) => uuidCarrying(workspaceId, Date.now(), randomInt(2 ** 22))
 
 /** The workspace of this name, created unless it exists. Of several with the same name, the oldest. */
 export async function ensureWorkspace(
@@ -145,77 +141,76 @@ const SYSTEM: Origin = { actor: 'system' }
 
 /** Workspace 1, created unless it exists. */
 export async function ensureFirstWorkspace(store: Connections, limits: Partial<Limits> = {}): Promise<void> {
-  const make = async (tx: WorkspaceTransaction) => {
-    const { rowCount } = await tx.query('select 1 from workspaces where workspace_id = $1', [FIRST_WORKSPACE])
-    if (rowCount === 0) await insertWorkspace(tx, FIRST_WORKSPACE, { name: FIRST_NAME, limits }, SYSTEM)
-  }
-  await store.change(FIRST_WORKSPACE, make).catch((error) => {
-    // Another node created it between our read and our write.
-    if (!isConflict(error)) throw error
-  })
+  const first = { name: FIRST_NAME, limits }
+  await store.transact(FIRST_WORKSPACE, newWorkspace(outsideId(FIRST_WORKSPACE), first, SYSTEM))
 }
 
-async function insertWorkspace(
-  tx: WorkspaceTransaction,
-  workspaceId: number,
-  wanted: WorkspaceWanted,
-  by: Origin | string,
-  from?: AskedFrom,
-): Promise<Workspace> {
-  const idempotency = from?.idempotency
-  const { now } = (await tx.query('select ms(clock_timestamp()) as now')).rows[0]
-  if (idempotency) await inAnother(tx, workspaceId, from, () => refuseRepeat(tx, from, idempotency, now))
-  const { name } = wanted
-  const uuid = uuidCarrying(workspaceId, Date.now(), randomInt(2 ** 22))
-  const origin = typeof by === 'string' ? { actor: by } : by
-  const { limits, owner, events } = newWorkspace(wanted, { now, origin })
-  const write = ([{ text }, values]: Bound) => tx.query(text, values)
-  await tx.query('insert into workspaces (workspace_id, uuid, name) values ($1, $2, $3)', [
-    workspaceId,
-    uuid,
-    name,
-  ])
-  await tx.query('insert into workspace_counters (workspace_id) values ($1)', [workspaceId])
-  await tx.query('insert into log_cursors (workspace_id, follower) select $1, unnest($2::text[])', [
-    workspaceId,
-    Object.keys(FOLLOWERS),
-  ])
-  await write(limitRows.insert(workspaceId, [limits]))
-  if (owner) await write(keyRows.insert(workspaceId, [owner]))
-  for (const { type, payload } of events) tx.emit(type, origin, payload)
-  if (idempotency) {
-    const { key, bodyHash } = idempotency
-    const repeat = JSON.stringify(secretWasGiven(`workspace ${uuid}`))
-    await inAnother(tx, workspaceId, from, () =>
-      write(insertReplies(from.workspaceId, [[key], [bodyHash], [repeat]])),
-    )
-  }
-  return { workspaceId, uuid, name }
-}
+const isThere = statement('find_workspace', 'select from workspaces where workspace_id = $1')
+const insertWorkspace = statement(
+  'insert_workspace',
+  'insert into workspaces (workspace_id, uuid, name) values ($1, $2, $3)',
+)
+const insertCounters = statement(
+  'insert_workspace_counters',
+  'insert into workspace_counters (workspace_id) values ($1)',
+)
+const insertCursors = statement(
+  'insert_log_cursors',
+  'insert into log_cursors (workspace_id, follower) select $1, unnest($2::text[])',
+)
 
 /** In the same transaction, what belongs to another workspace than the new one. */
-async function inAnother<T>(
-  tx: WorkspaceTransaction,
-  workspaceId: number,
-  other: AskedFrom,
-  act: () => Promise<T>,
-): Promise<T> {
-  await tx.query(nameWorkspace.text, [String(other.workspaceId)])
-  const answer = await act()
-  await tx.query(nameWorkspace.text, [String(workspaceId)])
-  return answer
-}
+const inAnother = (workspaceId: number, other: number, statements: readonly Bound[]): Bound[] => [
+  [nameWorkspace, [String(other)]],
+  ...statements,
+  [nameWorkspace, [String(workspaceId)]],
+]
 
-async function refuseRepeat(
-  tx: WorkspaceTransaction,
-  { workspaceId }: AskedFrom,
-  idempotency: Idempotency,
-  now: number,
-): Promise<void> {
-  const [row] = await tx.rows(storedReplies.text, [workspaceId, arrayLiteral([idempotency.key])])
-  const [, bodyHash, reply] = row ?? []
-  const first = firstAnswer(idempotency, row && ({ bodyHash, reply } as StoredReply), now)
-  if (first && !first.ok) throw Refused.because(first)
+const FIRST_COME = ['idempotency_keys_pkey', 'workspaces_pkey']
+
+export const newWorkspaceGear: Gear<AskedFrom | null, NewWorkspaceView, NewWorkspaceChanges> = {
+  async lockAndRead(client, workspaceId, from) {
+    const { workspaceId: other = workspaceId, idempotency } = from ?? {}
+    const keys = idempotency ? [idempotency.key] : []
+    const read: Bound = [storedReplies, [other, arrayLiteral(keys)]]
+    const statements: Bound[] = [
+      [begin, []],
+      ...inAnother(workspaceId, other, [read]),
+      [isThere, [workspaceId]],
+      [clock, []],
+    ]
+    const answers = (await send(client, statements)).map(({ rows }) => rows)
+    const now = answers.at(-1)![0]![0] as number
+    const [, bodyHash, reply] = answers[2]![0] ?? []
+    const stored = answers[2]!.length > 0 ? ({ bodyHash, reply } as StoredReply) : undefined
+    return {
+      now,
+      isThere: answers.at(-2)!.length > 0,
+      firstAnswer: idempotency ? firstAnswer(idempotency, stored, now) : null,
+    }
+  },
+  lastWrites(workspaceId, _, { made, reply, events }) {
+    if (!made) return null
+    const { uuid, name, limits, owner } = made
+    const writes: Bound[] = [
+      [insertWorkspace, [workspaceId, uuid, name]],
+      [insertCounters, [workspaceId]],
+      [insertCursors, [workspaceId, Object.keys(FOLLOWERS)]],
+      limitRows.insert(workspaceId, [limits]),
+    ]
+    if (owner) writes.push(keyRows.insert(workspaceId, [owner]))
+    if (reply) {
+      const values = [[reply.key], [reply.bodyHash], [JSON.stringify(reply.reply)]]
+      const stored = insertReplies(reply.workspaceId, values)
+      writes.push(...inAnother(workspaceId, reply.workspaceId, [stored]))
+    }
+    return { writes, events }
+  },
+  // Another was first, with the idempotency key or with workspace 1: the next attempt finds it.
+  readsAfter: (error, reads) =>
+    isTransient(error) || FIRST_COME.includes((error as { constraint?: string }).constraint ?? '')
+      ? reads
+      : null,
 }
 
 export async function readWorkspace(pool: pg.Pool, workspaceId: number): Promise<Workspace> {

@@ -1,7 +1,7 @@
 import type pg from 'pg'
-import type { WorkspaceTransaction } from './workspace-transaction.ts'
+import type { ServerStep } from '../../kernel/store/store.ts'
 
-/** The pools of a store, and the function for all changes other than to tasks and runs. */
+/** The pools of a store, and the only way to write. */
 export interface Connections {
   /** Their transactions are read-only: the database refuses a write through them. */
   readonly readers: pg.Pool
@@ -10,7 +10,7 @@ export interface Connections {
   readonly control: pg.Pool
   /** For output of runs and notices to other nodes: neither waits for what is decided, nor holds it up. */
   readonly output: pg.Pool
-  change<T>(workspaceId: number, act: (tx: WorkspaceTransaction) => Promise<T>): Promise<T>
+  transact<T>(workspaceId: number, step: ServerStep<T>): Promise<T>
 }
 
 type Bound<P, F> = {

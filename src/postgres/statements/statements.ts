@@ -20,6 +20,8 @@ export const columnsOf = (types: Types): Column[] =>
 export const begin = statement('begin', 'begin')
 export const commit = statement('commit', 'commit')
 export const rollback = statement('rollback', 'rollback')
+// Last of all that is read, after the locks.
+export const clock = statement('clock', 'select ms(clock_timestamp())')
 
 // The workspace this transaction may see. $1 workspace.
 export const nameWorkspace = statement('name_workspace', `select set_config('baton.workspace_id', $1, true)`)

@@ -8,6 +8,7 @@ import { CommitWaiters } from '../../../src/kernel/commit-waiters.ts'
 import { Notices } from '../../../src/postgres/connection/notices.ts'
 import { CHECK_AGAIN_MS } from '../../../src/server/key-ring.ts'
 import { Opening } from '../../../src/server/live/opening.ts'
+import { appendEvents } from '../../support/append-events.ts'
 import { expectRefusal, openWorkspace, type Workspace } from '../../support/http-workspace.ts'
 import { superuser, until } from '../../support/nodes.ts'
 import { type ServerUnderTest, startAnother, startServer } from '../../support/server.ts'
@@ -97,11 +98,11 @@ async function revokeWithoutNotice(w: Workspace, { id }: Key, ...after: string[]
       const { rows } = await client.query('select workspace_id as id from baton.workspaces where uuid = $1', [
         workspace,
       ])
-      await store.change(rows[0].id, async (tx) => {
-        await tx.query('update api_keys set revoked_at = now() where key_id = $1', [id])
-        tx.emit('key_revoked', 'system', { keyId: id, name: 'leaked', endedWith: null })
-        for (const name of after) tx.emit('project_created', 'system', { project: name })
-      })
+      await client.query('update baton.api_keys set revoked_at = now() where key_id = $1', [id])
+      await appendEvents(store, rows[0].id, [
+        ['key_revoked', { actor: 'system' }, { keyId: id, name: 'leaked', endedWith: null }],
+        ...after.map((project) => ['project_created', { actor: 'system' }, { project }] as const),
+      ])
     })
   } finally {
     await store.close()

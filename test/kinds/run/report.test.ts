@@ -12,7 +12,6 @@ test('the usage of a run is reported at once, then every five seconds at most, a
     // Only a report of usage asks what the other runs of the task used.
     transact: async (_: number, { reads }: RunsStep<void>) =>
       void usageReported.push(reads.othersOf.length > 0),
-    runs: { appendEvents: async () => {} },
   }
   const run = { workspaceId: 1, runId: 'r', agent: 'alpha', taskId: 't' }
   const report = new RunReport(

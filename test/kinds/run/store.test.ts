@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { RunStore } from '../../../src/kernel/store/run-store.ts'
 import type { RunEnd } from '../../../src/kinds/run/record.ts'
+import { agentCalled, logDeleted, processSpawned } from '../../../src/kinds/run/rules/appends.ts'
 import { reportRun } from '../../../src/kinds/run/rules/report.ts'
 import { beginRun, requestCancel } from '../../../src/kinds/run/rules/run-life.ts'
 import type { Told } from '../../../src/kinds/run/shapes/told.ts'
@@ -389,19 +390,19 @@ describe.each(kinds)('on %s', (kind) => {
         program: { command, args: ['-x'], isCut: false, env: ['PATH'] },
         request: null,
       })
-      await here.store.runs.recordCall(workspace, runId, call('too early'))
+      await here.store.transact(workspace, agentCalled(runId, call('too early')))
       expect(await kept()).toBeNull()
       const told = { prompt: { text: 'Do it \u0000', bytes: 7, isCut: false }, systemPrompt: null }
       await here.begin(runId, null, told)
       expect(await kept()).toEqual({ told, call: null })
-      await here.store.runs.recordCall(workspace, runId, call('first'))
-      await here.store.runs.recordCall(workspace, runId, call('second'))
+      await here.store.transact(workspace, agentCalled(runId, call('first')))
+      await here.store.transact(workspace, agentCalled(runId, call('second')))
       await here.finish(runId)
-      await here.store.runs.recordCall(workspace, runId, call('too late'))
+      await here.store.transact(workspace, agentCalled(runId, call('too late')))
       expect(await kept()).toEqual({ told, call: call('second') })
       const { workspace: foreign } = await nodes.work()
       expect(await here.store.runs.invocation(foreign, runId)).toBeNull()
-      await here.store.runs.logIsGone(workspace, runId)
+      await here.store.transact(workspace, logDeleted(runId))
       expect(await kept()).toBeNull()
     })
 
@@ -468,7 +469,7 @@ describe.each(kinds)('on %s', (kind) => {
         return here.reports(who, said)
       }
       const untouched = async (status: string) => {
-        await here.store.runs.recordProcess(who.workspaceId, runId, process)
+        await here.store.transact(who.workspaceId, processSpawned(runId, process))
         await report()
         expect(await here.run(runId)).toMatchObject({
           status,
@@ -479,7 +480,7 @@ describe.each(kinds)('on %s', (kind) => {
       }
       await untouched('queued')
       await here.begin(runId)
-      await here.store.runs.recordProcess(who.workspaceId, runId, process)
+      await here.store.transact(who.workspaceId, processSpawned(runId, process))
       await report()
       expect(await here.run(runId)).toMatchObject({
         ...{ pid: 7, pidStarted: '1', bootId: 'b', inputTokens: 4, usageBasis: 'partial' },

@@ -53,7 +53,6 @@ export interface StoreUser {
   readMs(): number
 }
 
-const COMMITS = new Set(['transact', 'recordProcess', 'appendEvents', 'logIsGone'])
 const never = () => new Promise<never>(() => undefined)
 
 /** The store as one process sees it. A process that died gets no answer, and what it asks for afterwards never happens. */
@@ -64,7 +63,7 @@ export function storeOf(memory: PausingRunMemory, user: StoreUser, scheduler: Sc
     })
   const asked = async (name: string, ask: () => unknown) => {
     if (!user.isAlive()) return never()
-    if (!COMMITS.has(name)) {
+    if (name !== 'transact') {
       const answer = await ask()
       await scheduler.sleep(user.readMs(), `${user.name} has read ${name}`)
       return user.isAlive() ? answer : never()

@@ -1,12 +1,14 @@
 import type pg from 'pg'
-import { type AnyStep, StoreUnavailable } from '../../../kernel/store/store.ts'
+import { type ServerStep, StoreUnavailable } from '../../../kernel/store/store.ts'
 import { runsGear } from '../../../kinds/run/postgres/transact-runs.ts'
+import { newWorkspaceGear } from '../../../kinds/workspace/postgres.ts'
 import type { EventWriter } from '../../../postgres/statements/event-writer.ts'
 import type { Gear } from '../../../postgres/statements/gear.ts'
 import { onConnection } from '../../../postgres/statements/on-connection.ts'
 import { send } from '../../../postgres/statements/send.ts'
 import * as sql from '../../../postgres/statements/statements.ts'
 import { batchGear } from './batch-gear.ts'
+import { recountGear } from './recount-gear.ts'
 
 /** Attempts of a transaction that others got ahead of. */
 const TRIES = 5
@@ -18,14 +20,19 @@ export class PostgresTransactor {
   readonly #pool: pg.Pool
   readonly #log: EventWriter
   /** By what a step is on. A new kind of step is one more entry. */
-  readonly #gears: Record<AnyStep<unknown>['on'], unknown> = { batch: batchGear(), runs: runsGear }
+  readonly #gears: Record<ServerStep<unknown>['on'], unknown> = {
+    batch: batchGear(),
+    runs: runsGear,
+    counters: recountGear,
+    newWorkspace: newWorkspaceGear,
+  }
 
   constructor(pool: pg.Pool, log: EventWriter) {
     this.#pool = pool
     this.#log = log
   }
 
-  async transact<T>(workspaceId: number, { on, reads, decide }: AnyStep<T>): Promise<T> {
+  async transact<T>(workspaceId: number, { on, reads, decide }: ServerStep<T>): Promise<T> {
     // A step and its gear are of the same kind, which the type of the map cannot say.
     const gear = this.#gears[on] as AnyGear
     let asked: unknown = reads

@@ -1,6 +1,4 @@
-import { randomInt } from 'node:crypto'
 import type pg from 'pg'
-import type { Connections } from '../../../postgres/statements/connections.ts'
 import {
   bytesOfJson,
   fittingKeys,
@@ -9,14 +7,13 @@ import {
   type PageOf,
 } from '../../../postgres/statements/pages.ts'
 import { isLive } from '../../../postgres/statements/run-states.ts'
-import { scopedQuery } from '../../../postgres/statements/scoped-query.ts'
-import { isUuid, uuidCarrying } from '../../../pure/ids.ts'
+import { inside, scopedQuery } from '../../../postgres/statements/scoped-query.ts'
+import { isUuid } from '../../../pure/ids.ts'
 import type { AgentState } from '../../../pure/states.ts'
-import type { Origin } from '../../events.ts'
 import type { AgentRecord } from '../../task/record.ts'
 import { AGENT_WIDTH, agentColumns, healthColumns, readAgent } from './rows.ts'
 
-/** Reads agents, and registers those that claim for the first time. */
+/** Reads agents. */
 
 interface Named {
   slug: string
@@ -24,36 +21,14 @@ interface Named {
   taskTypes?: string[]
 }
 
-const outsideId = () => uuidCarrying(randomInt(2 ** 47), Date.now(), randomInt(2 ** 22))
-
-/** The agents of these slugs; new ones are registered as external. `origins` says by whom. */
-export async function registerByClaim(
-  store: Connections,
-  workspaceId: number,
-  origins: ReadonlyMap<string, Origin>,
-): Promise<Named[]> {
-  const slugs = [...origins.keys()]
-  return store.change(workspaceId, async (tx) => {
-    const find = async () => {
-      const text = `select slug, capabilities, task_types as "taskTypes" from agents where workspace_id = $1 and slug = any($2::text[])`
-      return (await tx.query(text, [workspaceId, slugs])).rows as Named[]
-    }
-    const known = await find()
-    const isKnown = new Set(known.map(({ slug }) => slug))
-    const fresh = slugs.filter((slug) => !isKnown.has(slug)).sort()
-    if (fresh.length === 0) return known
-    const { rows } = await tx.query(
-      `insert into agents (workspace_id, agent_id, slug, name)
-       select $1, id, slug, slug from unnest($2::uuid[], $3::text[]) as n(id, slug) on conflict do nothing returning slug`,
-      [workspaceId, fresh.map(outsideId), fresh],
-    )
-    for (const { slug } of rows) {
-      const by = origins.get(slug)!
-      tx.emit('agent_registered', by, { agent: slug, by: by.actor })
-    }
-    return find()
-  })
-}
+/** Those of these agents that are known, as claims see them. */
+export const agentsNamed = (pool: pg.Pool, workspaceId: number, slugs: readonly string[]) =>
+  inside<Named & pg.QueryResultRow>(
+    pool,
+    workspaceId,
+    `select slug, capabilities, task_types as "taskTypes" from agents where workspace_id = $1 and slug = any($2::text[])`,
+    [slugs],
+  )
 
 /** An agent, how much it holds, and the database time of that read. */
 export interface AgentSeen {

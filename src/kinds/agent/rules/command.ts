@@ -6,6 +6,8 @@ export type Heartbeat = Omit<AgentHealth, 'lastSeenAt' | 'hasHeartbeat' | 'dueAt
 export type AgentCommand =
   /** Registered explicitly; settings of an existing agent that are left out stay unchanged. */
   | { kind: 'register'; profile: Partial<AgentProfile>; ifVersion: number | null }
+  /** It claims for the first time and becomes known by that; a known agent stays as it is. */
+  | { kind: 'firstClaim' }
   /** Alive, and so are its claims: leases that are due for renewal are renewed. */
   | { kind: 'heartbeat'; heartbeat: Heartbeat }
   /** It takes no new work, and finishes what it holds, or stops at once and gives that back. */

@@ -67,6 +67,7 @@ export function decideAgent(
   const own = whyNotOnOwnAgent(context.outside, identity.slug, command.kind)
   if (own) return refused(record, own)
   if (command.kind === 'register') return register(record, identity, command, context)
+  if (command.kind === 'firstClaim') return firstClaim(record, identity, context)
   if (!record)
     return refused(record, refuse('NOT_FOUND', `There is no agent "${identity.slug}" in this workspace.`))
   switch (command.kind) {
@@ -156,6 +157,23 @@ function register(
     ? [workspaceEvent('agent_registered', { agent: slug, by: actor }, context)]
     : [workspaceEvent('agent_updated', { agent: slug, fields }, context)]
   return changed(record, { ...whole, ...back, health, registered: true }, events, context)
+}
+
+/** An agent that only claims fetches its own work, as much as it likes; the coordinator assigns tasks to registered ones. */
+function firstClaim(
+  record: AgentRecord | null,
+  { slug, uuid }: { slug: string; uuid: string },
+  context: AgentContext,
+): AgentDecision {
+  if (record) return unchanged(record)
+  const { now, actor } = context
+  const profile = { ...DEFAULT_PROFILE, maxConcurrentTasks: null, coordinatorEnabled: false }
+  const fresh: AgentRecord = {
+    ...{ ...profile, ...ROSTER, ...IDLE, name: slug, slug, uuid, leaving: false, registered: false },
+    ...{ version: 1, createdAt: now, updatedAt: now, health: null },
+  }
+  const events = [workspaceEvent('agent_registered', { agent: slug, by: actor }, context)]
+  return { refusal: null, record: fresh, events, fate: 'kept' }
 }
 
 /** When only one of interval and threshold is set, the other is scaled with it. */

@@ -1,8 +1,7 @@
 import type pg from 'pg'
-import type { Connections } from '../../../postgres/statements/connections.ts'
-import { keepTerms } from '../../../postgres/statements/statements.ts'
-import { Refused } from '../../../pure/errors.ts'
+import { statement } from '../../../postgres/statements/statements.ts'
 import { taskStates } from '../../../pure/states.ts'
+import type { CounterRows } from '../../task/postgres/counters.ts'
 import { inScope } from '../../task/postgres/due.ts'
 
 /** The counters of missions, compared with the tasks they count. */
@@ -45,53 +44,40 @@ export interface ComparedMission extends pg.QueryResultRow {
   isWrong: boolean
 }
 
+/** The lock of the counters is one that every change of its tasks needs. $2 is the mission. */
+export const missionCounterRows: CounterRows = {
+  names: COUNTED,
+  lock: statement(
+    'lock_mission_counters',
+    `select ${COUNTED.join(', ')} from mission_counters where workspace_id = $1 and mission_id = $2 for no key update`,
+  ),
+  count: statement(
+    'count_tasks_of_mission',
+    `select n.* from (select $1::int as workspace_id, $2::bigint as mission_id) w cross join lateral (${TASKS('w')}) n`,
+  ),
+  set: statement(
+    'set_mission_counters',
+    `update mission_counters set ${COUNTED.map((name, i) => `${name} = $${i + 3}`).join(', ')}
+      where workspace_id = $1 and mission_id = $2`,
+  ),
+}
+
 /** Looks at the missions that have not ended, in turn. The position is kept in this process: another one begins from the start. */
 export class MissionCounters {
-  readonly #connections: Connections
+  readonly #readers: pg.Pool
   #after: [workspaceId: number, missionId: number] = [0, 0]
 
-  constructor(connections: Connections) {
-    this.#connections = connections
+  constructor(readers: pg.Pool) {
+    this.#readers = readers
   }
 
   /** The next missions, of which some may be wrong. */
   async drifted(only?: number): Promise<ComparedMission[]> {
     const after = only === undefined ? this.#after : [0, 0]
     const limits = [MISSIONS_AT_A_TIME, TASKS_AT_A_TIME]
-    const found = await inScope<ComparedMission>(this.#connections.readers, only, COMPARE, [
-      ...after,
-      ...limits,
-    ])
+    const found = await inScope<ComparedMission>(this.#readers, only, COMPARE, [...after, ...limits])
     const last = found.at(-1)
     if (only === undefined) this.#after = last ? [last.workspaceId, last.missionId] : [0, 0]
     return found.filter(({ isWrong }) => isWrong)
-  }
-
-  /** Recounts under the lock that every change of its tasks needs. The correction raises an alert, it is never silent. */
-  correct({ workspaceId, missionId, uuid }: ComparedMission, term: number | undefined): Promise<void> {
-    return this.#connections.change(workspaceId, async (tx) => {
-      if (term !== undefined && !(await tx.query(keepTerms.text, [[term]])).rows.length)
-        throw new Refused('NOT_LEADER', `Term ${term} of the coordinator is over.`)
-      const names = COUNTED.map((name) => `c.${name}`).join(', ')
-      const [said] = await tx.rows(
-        `select ${names} from mission_counters c where c.workspace_id = $1 and c.mission_id = $2 for no key update`,
-        [workspaceId, missionId],
-      )
-      const [found] = await tx.rows(
-        `select n.* from (select $1::int as workspace_id, $2::bigint as mission_id) w cross join lateral (${TASKS('w')}) n`,
-        [workspaceId, missionId],
-      )
-      const wrong = COUNTED.flatMap((name, i) =>
-        said![i] === found![i] ? [] : `${name} was ${said![i]}, but there are ${found![i]}`,
-      )
-      if (wrong.length === 0) return
-      await tx.query(
-        `update mission_counters set ${COUNTED.map((name, i) => `${name} = $${i + 3}`).join(', ')}
-          where workspace_id = $1 and mission_id = $2`,
-        [workspaceId, missionId, ...found!],
-      )
-      const error = `The counters of mission ${uuid} were wrong: ${wrong.join('; ')}.`
-      tx.emit('alert_raised', 'system', { alert: 'MISSION_COUNTER_DRIFT', error })
-    })
   }
 }

@@ -4,6 +4,7 @@ import { send } from '../../../postgres/statements/send.ts'
 import {
   type Bound,
   begin,
+  clock,
   keepTerms,
   nameWorkspace,
   type Statement,
@@ -65,7 +66,7 @@ export async function lockAndReadRuns(
   rowsOf(sql.lockSpending, ...spending)
   const others = rowsOf(sql.usedByOthers, ...spending)
   const live = rowsOf(sql.liveRuns, liveRunsOf)
-  const clockAt = statements.push([sql.clock, []]) - 1
+  const clockAt = statements.push([clock, []]) - 1
   answers = await send(client, statements)
   const now = answers[clockAt]!.rows[0]![0] as number
   const kept = terms === null ? [] : answers[terms]!.rows

@@ -142,6 +142,3 @@ export const liveRuns = statement(
   `select a.agent, (select count(*) from runs r where r.workspace_id = $1 and r.agent = a.agent and ${isLive('r.status')})
      from unnest($2::text[]) as a(agent)`,
 )
-
-// Last of all, after the locks.
-export const clock = statement('clock_of_runs', 'select ms(clock_timestamp())')

@@ -4,10 +4,7 @@ import type { RunsAsk, RunsChanges, RunsView } from '../rules/step.ts'
 import { lockAndReadRuns } from './lock-and-read.ts'
 import { writesOf } from './writes.ts'
 
-/**
- * Runs, wakeups and what agents keep between runs; what runs append on their way is in appends.ts. Always committed: the read
- * adds the runtime states of new agents.
- */
+/** Runs, wakeups and what agents keep between runs. Always committed: the read adds the runtime states of new agents. */
 export const runsGear: Gear<RunsAsk, RunsView, RunsChanges> = {
   lockAndRead: lockAndReadRuns,
   lastWrites: (workspaceId, _, changes) => ({

@@ -10,7 +10,7 @@ import {
   type PageOf,
 } from '../../../postgres/statements/pages.ts'
 import { isLive, isQueued } from '../../../postgres/statements/run-states.ts'
-import { scopedQuery } from '../../../postgres/statements/scoped-query.ts'
+import { inside, scopedQuery } from '../../../postgres/statements/scoped-query.ts'
 import { inScope } from '../../task/postgres/due.ts'
 import type { Wakeup, WakeupRecord } from '../record.ts'
 import { selected, WAKEUP } from './rows.ts'
@@ -96,14 +96,12 @@ export const workWithoutWakeup = (pool: pg.Pool, workspaceId: number | null, lim
   })
 
 /** Finished wakeups are kept for a week. */
-export async function deleteOldWakeups(store: Connections): Promise<void> {
+export async function deleteOldWakeups({ readers, writers }: Connections): Promise<void> {
   // Not by clock_timestamp(), which changes from row to row and cannot use an index.
   const isOld = `finished_at < now() - interval '7 days'`
-  const where = await scopedQuery<{ workspaceId: number }>(store.readers, 'baton.scope', 'upkeep', {
+  const where = await scopedQuery<{ workspaceId: number }>(readers, 'baton.scope', 'upkeep', {
     text: `select distinct workspace_id as "workspaceId" from wakeups where ${isOld}`,
   })
   for (const { workspaceId } of where)
-    await store.change(workspaceId, (tx) =>
-      tx.query(`delete from wakeups where workspace_id = $1 and ${isOld}`, [workspaceId]),
-    )
+    await inside(writers, workspaceId, `delete from wakeups where workspace_id = $1 and ${isOld}`)
 }

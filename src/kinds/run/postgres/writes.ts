@@ -1,7 +1,8 @@
 import type { Column } from '../../../postgres/statements/columns.ts'
+import { arrayLiteral } from '../../../postgres/statements/rows.ts'
 import { type Bound, insertInto, type Statement, statement } from '../../../postgres/statements/statements.ts'
 import type { RunRecord, WakeupRecord } from '../record.ts'
-import type { FieldsOf, RunsChanges } from '../rules/step.ts'
+import type { FieldsOf, NewRunEvent, RunsChanges } from '../rules/step.ts'
 import { type Fields, parameter, RUN, RUNTIME, SESSION, sentValue, WAKEUP } from './rows.ts'
 
 /** All changes as statements: wakeups before the runs and sessions that name them. */
@@ -17,6 +18,11 @@ export const writesOf = (workspaceId: number, changes: RunsChanges): Bound[] => 
   ...changes.sessions.map((session): Bound => [storeSession, [workspaceId, ...valuesOf(SESSION, session)]]),
   ...changes.parked.map(({ credential, until }): Bound => [park, [workspaceId, credential, until]]),
   ...changes.told.map(({ runId, told }): Bound => [tell, [workspaceId, runId, JSON.stringify(told)]]),
+  ...changes.calls.map(({ runId, call }): Bound => [keepCall, [workspaceId, runId, JSON.stringify(call)]]),
+  ...changes.deletedTold.map((runId): Bound => [deleteTold, [workspaceId, runId]]),
+  ...changes.timelines.map(({ runId, firstSeq, events }) =>
+    addToTimeline(workspaceId, runId, firstSeq, events),
+  ),
   ...changes.messages.map(
     ({ runId, number, message }): Bound => [
       addMessage,
@@ -94,6 +100,45 @@ const tell = statement(
   'tell_run',
   'insert into run_invocations (workspace_id, run_id, told) values ($1, $2, $3)',
 )
+
+// How the agent of a run was called. $2 run, $3 the call.
+const keepCall = statement(
+  'keep_call_of_run',
+  'update run_invocations set call = $3 where workspace_id = $1 and run_id = $2',
+)
+
+// What a run was told. $2 run.
+const deleteTold = statement(
+  'delete_told',
+  'delete from run_invocations where workspace_id = $1 and run_id = $2',
+)
+
+// $2 run, $3 number of the first event, then the columns.
+const insertRunEvents = statement(
+  'insert_run_events',
+  `insert into run_events (workspace_id, run_id, seq, event_type, stream, level, color, message, payload)
+   select $1, $2, $3 + e.place - 1, e.type, e.stream, e.level, e.color, e.message, e.payload::json
+     from unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[])
+       with ordinality as e(type, stream, level, color, message, payload, place)
+   on conflict do nothing`,
+)
+
+const addToTimeline = (
+  workspaceId: number,
+  runId: string,
+  firstSeq: number,
+  events: readonly NewRunEvent[],
+): Bound => {
+  const columns = [
+    events.map(({ type }) => type),
+    events.map(({ stream }) => stream ?? null),
+    events.map(({ level }) => level ?? null),
+    events.map(({ color }) => color ?? null),
+    events.map(({ message }) => message ?? null),
+    events.map(({ payload }) => (payload === undefined ? null : JSON.stringify(payload))),
+  ]
+  return [insertRunEvents, [workspaceId, runId, firstSeq, ...columns.map(arrayLiteral)]]
+}
 
 // A message of an agent that answers later. $2 run, $3 number, $4 message.
 const addMessage = statement(

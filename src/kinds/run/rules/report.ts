@@ -2,7 +2,7 @@ import { workspaceEvent } from '../../events.ts'
 import type { RunRecord, Usage } from '../record.ts'
 import { isStarted } from '../states.ts'
 import { spentOnTask } from './run-life.ts'
-import { NOTHING_ASKED, NOTHING_CHANGED, type RunsStep } from './step.ts'
+import { type NewRunEvent, NOTHING_ASKED, NOTHING_CHANGED, type RunsStep } from './step.ts'
 
 /** What the program of a run reports on the way: a lost run leaves at least this behind. */
 export interface RunReported {
@@ -12,6 +12,8 @@ export interface RunReported {
   status: { message: string; color: string } | null
   sessionId: string | null
   flags: readonly { code: string; detail: string }[]
+  /** Added to its timeline, from this number on; also when the run has ended in the meantime. */
+  timeline?: { firstSeq: number; events: readonly NewRunEvent[] } | undefined
 }
 
 interface ReportingRun {
@@ -41,7 +43,12 @@ export const reportRun = ({ runId, agent, taskId }: ReportingRun, said: RunRepor
         events.unshift(workspaceEvent('run_usage', { ...who, ...used }, byAgent!))
       }
       const isChanged = isRunning && Object.keys(set).length > 0
-      const changes = { ...NOTHING_CHANGED, runs: isChanged ? [{ id: runId, set }] : [], events }
+      const changes = {
+        ...NOTHING_CHANGED,
+        runs: isChanged ? [{ id: runId, set }] : [],
+        timelines: said.timeline?.events.length ? [{ runId, ...said.timeline }] : [],
+        events,
+      }
       return { answer: undefined, changes }
     },
   }

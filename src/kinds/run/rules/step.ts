@@ -2,7 +2,7 @@ import type { EventWithOrigin } from '../../events.ts'
 import type { AgentRecord, TaskRecord } from '../../task/record.ts'
 import type { RunRecord, RuntimeState, TaskSession, WakeupRecord } from '../record.ts'
 import type { CallbackMessage } from '../shapes/callbacks.ts'
-import type { Told } from '../shapes/told.ts'
+import type { AgentCall, Told } from '../shapes/told.ts'
 import { RUNTIME_CHANGES } from '../states.ts'
 
 /**
@@ -121,6 +121,12 @@ export interface RunsChanges {
   parked: readonly { credential: string; until: number }[]
   /** What runs are told as they begin. It is read alone, and deleted with their log. */
   told: readonly { runId: string; told: Told }[]
+  /** How the agents of runs were called, kept with what they were told. */
+  calls: readonly { runId: string; call: AgentCall }[]
+  /** Runs of which what they were told is deleted. */
+  deletedTold: readonly string[]
+  /** What is added to the timelines of runs. One process writes and numbers that of a run; the same number again adds nothing. */
+  timelines: readonly { runId: string; firstSeq: number; events: readonly NewRunEvent[] }[]
   /** Messages of agents that answer later, numbered by run; and up to which they are no longer needed. */
   messages: readonly { runId: string; number: number; message: CallbackMessage }[]
   readMessages: readonly { runId: string; upTo: number }[]
@@ -146,10 +152,28 @@ export const NOTHING_CHANGED: RunsChanges = {
   deletedSessions: [],
   parked: [],
   told: [],
+  calls: [],
+  deletedTold: [],
+  timelines: [],
   messages: [],
   readMessages: [],
   spent: [],
   events: [],
+}
+
+export interface ProcessIdentity {
+  pid: number
+  startTime: string | null
+  bootId: string | null
+}
+
+export interface NewRunEvent {
+  type: 'lifecycle' | 'status' | 'usage' | 'error' | 'structured'
+  stream?: 'system' | 'stdout' | 'stderr' | undefined
+  level?: 'info' | 'warn' | 'error' | undefined
+  color?: string | undefined
+  message?: string | undefined
+  payload?: unknown
 }
 
 /** What to ask for, and the rule that decides. */

@@ -1,15 +1,19 @@
 import type pg from 'pg'
-import type { Connections } from '../../../postgres/statements/connections.ts'
-import { keepTerms } from '../../../postgres/statements/statements.ts'
-import type { WorkspaceTransaction } from '../../../postgres/statements/workspace-transaction.ts'
-import { Refused } from '../../../pure/errors.ts'
-import { type TaskState, taskStates } from '../../../pure/states.ts'
+import { type Statement, statement } from '../../../postgres/statements/statements.ts'
+import { taskStates } from '../../../pure/states.ts'
 import { inScope } from './due.ts'
 
-/**
- * Workspaces whose counter of active claims differs from the actual number. Both are written in one transaction and read in
- * one statement here, so a difference is never transient.
- */
+/** The counters of a workspace, compared with its tasks. */
+
+/** Counters as rows: $1 is the workspace in each statement, then come other parts of their key, then the values by name. */
+export interface CounterRows {
+  names: readonly string[]
+  lock: Statement
+  count: Statement
+  set: Statement
+}
+
+/** Read while nothing is locked; a difference is never transient, as both are read in one statement. */
 export const driftedCounters = (pool: pg.Pool, only?: number) =>
   inScope<{ workspaceId: number }>(
     pool,
@@ -20,34 +24,21 @@ export const driftedCounters = (pool: pg.Pool, only?: number) =>
       where k.active_claims <> coalesce(c.active, 0)`,
   )
 
-/**
- * Recounts under the counter's lock, which every write of claims needs. The correction raises an alert, it is never silent.
- */
-export function correctCounters(
-  store: Connections,
-  workspaceId: number,
-  term: number | undefined,
-): Promise<void> {
-  return store.change(workspaceId, async (tx) => {
-    await refuseUnlessLeading(tx, term)
-    const { rows } = await tx.query(
-      'select active_claims as said from workspace_counters where workspace_id = $1 for update',
-      [workspaceId],
-    )
-    const counted = await tx.query(
-      `select count(*) as active from tasks where workspace_id = $1 and claim_state = 'active' and session is not null`,
-      [workspaceId],
-    )
-    const { said } = rows[0] as { said: number }
-    const { active } = counted.rows[0] as { active: number }
-    if (said === active) return
-    await tx.query('update workspace_counters set active_claims = $2 where workspace_id = $1', [
-      workspaceId,
-      active,
-    ])
-    const error = `The counter of active claims was ${said}, but there are ${active}.`
-    tx.emit('alert_raised', 'system', { alert: 'COUNTER_DRIFT', error })
-  })
+/** The counter's lock is one that every write of claims needs. */
+export const claimCounter: CounterRows = {
+  names: ['active_claims'],
+  lock: statement(
+    'lock_claim_counter',
+    'select active_claims from workspace_counters where workspace_id = $1 for update',
+  ),
+  count: statement(
+    'count_active_claims',
+    `select count(*) from tasks where workspace_id = $1 and claim_state = 'active' and session is not null`,
+  ),
+  set: statement(
+    'set_claim_counter',
+    'update workspace_counters set active_claims = $2 where workspace_id = $1',
+  ),
 }
 
 const WORK = `t.purpose = 'work' and t.archived_at is null`
@@ -68,35 +59,15 @@ export const driftedTaskCounts = (pool: pg.Pool, only?: number) =>
 
 const SET_NUMBERS = taskStates.map((state, place) => `${state} = $${place + 2}`).join(', ')
 
-/** Recounts the tasks by state under the counter's lock. */
-export const correctTaskCounts = (
-  store: Connections,
-  workspaceId: number,
-  term: number | undefined,
-): Promise<void> =>
-  store.change(workspaceId, async (tx) => {
-    await refuseUnlessLeading(tx, term)
-    const { rows } = await tx.query(
-      `select ${taskStates.join(', ')} from workspace_counters where workspace_id = $1 for update`,
-      [workspaceId],
-    )
-    const counted = await tx.query(`select ${NUMBERS} from tasks t where t.workspace_id = $1 and ${WORK}`, [
-      workspaceId,
-    ])
-    const [said, are] = [rows[0], counted.rows[0]] as Record<TaskState, number>[]
-    const wrong = taskStates.filter((state) => said![state] !== are![state])
-    if (wrong.length === 0) return
-    const numbers = taskStates.map((state) => are![state])
-    await tx.query(`update workspace_counters set ${SET_NUMBERS} where workspace_id = $1`, [
-      workspaceId,
-      ...numbers,
-    ])
-    const each = wrong.map((state) => `${state} ${said![state]} instead of ${are![state]}`)
-    const error = `The numbers of tasks by state were wrong: ${each.join(', ')}.`
-    tx.emit('alert_raised', 'system', { alert: 'COUNTER_DRIFT', error })
-  })
-
-async function refuseUnlessLeading(tx: WorkspaceTransaction, term: number | undefined): Promise<void> {
-  if (term !== undefined && !(await tx.query(keepTerms.text, [[term]])).rows.length)
-    throw new Refused('NOT_LEADER', `Term ${term} of the coordinator is over.`)
+export const taskCounters: CounterRows = {
+  names: taskStates,
+  lock: statement(
+    'lock_task_counters',
+    `select ${taskStates.join(', ')} from workspace_counters where workspace_id = $1 for update`,
+  ),
+  count: statement(
+    'count_tasks_by_state',
+    `select ${NUMBERS} from tasks t where t.workspace_id = $1 and ${WORK}`,
+  ),
+  set: statement('set_task_counters', `update workspace_counters set ${SET_NUMBERS} where workspace_id = $1`),
 }
