@@ -2,14 +2,18 @@ import { expect, test } from 'vitest'
 import { MISSION_BUGS } from './missions/bugs.ts'
 import { reportOfMissions, runSeedOfMissions } from './missions/run.ts'
 import { describePlantedBugs } from './planted-bugs.ts'
+import { seedsFrom } from './seeds-from.ts'
 
 /** The real flow of missions, plans and verdicts in memory, under a virtual clock, on nodes that die between any two commits. */
 
-const SEEDS = 121
+/** More of them: test/long/simulation-missions.test.ts. */
+const SEEDS = 20
+/** Together they reach what is rare. */
+const RARE = [123, 387]
 /** A bug that is not noticed within this many seeds counts as unnoticed. */
 const ENOUGH = 600
 
-/** What the seeds must reach, or they prove nothing about it. */
+/** What the seeds must reach, or they prove nothing about it. When a change moves it, it is still reached, only later. */
 const REACHED = [
   ...['completed', 'failed', 'cancelled', 'node died', 'node died after commit', 'duplicate', 'lost reply'],
   ...['mission_plan_ready from planning', 'mission_plan_failed from planning', 'mission_plan_changed'],
@@ -31,16 +35,19 @@ const REACHED = [
   ...['routine_missed', 'routine_failed', 'routine_updated'],
 ]
 
-test(`${SEEDS} seeds break no invariant, and they reach what they are to show`, async () => {
-  const seen = new Set<string>()
-  for (let seed = 1; seed <= SEEDS; seed++) {
+test(`${SEEDS} seeds break no invariant, and they and a few more reach what they are to show`, async () => {
+  const left = new Set<string>(REACHED)
+  const firstSeeds = Array.from({ length: SEEDS }, (_, i) => i + 1)
+  let ran = 0
+  for (const seed of [...firstSeeds, ...RARE, ...seedsFrom(SEEDS + 1, ENOUGH)]) {
+    if (ran++ >= SEEDS && left.size === 0) break
     const outcome = await runSeedOfMissions(seed)
     expect(outcome.broken, reportOfMissions(outcome)).toBeNull()
     const { transitions, notes, faults, endings } = outcome.world.coverage
     for (const counts of [transitions, notes, faults, endings])
-      for (const what of counts.keys()) seen.add(what)
+      for (const what of counts.keys()) left.delete(what)
   }
-  expect(REACHED.filter((what) => !seen.has(what))).toEqual([])
+  expect([...left]).toEqual([])
 }, 300_000)
 
 test('the same seed gives the same run', async () => {
@@ -51,10 +58,11 @@ test('the same seed gives the same run', async () => {
 })
 
 describePlantedBugs(MISSION_BUGS, runSeedOfMissions, ENOUGH, {
-  dependentsAreForgotten: 48,
-  everythingIsCaughtUp: 112,
-  namesAreForgotten: 21,
-  orphansAreLeft: 18,
-  resultsAreForgotten: 113,
-  verificationsComeTwice: 576,
+  contractorsStay: 39,
+  dependentsAreForgotten: 78,
+  everythingIsCaughtUp: 387,
+  namesAreForgotten: 146,
+  orphansAreLeft: 45,
+  resultsAreForgotten: 159,
+  verificationsComeTwice: 580,
 })

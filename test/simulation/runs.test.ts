@@ -9,7 +9,7 @@ import { reportOfRuns, runSeedOfRuns } from './runs/run.ts'
 
 /** The real executor, recovery and upkeep in memory, under a virtual clock, on nodes that die between any two commits. */
 
-const SEEDS = 30
+const SEEDS = 15
 /** A bug that is not noticed within this many seeds counts as unnoticed. */
 const ENOUGH = 60
 
@@ -58,4 +58,8 @@ test('two live runs of one claim, which stores refuse to write, would be noticed
   expect(broken(run('a', 1, 'running'), run('b', 1, 'failed'), run('c', 2, 'running'))).toBeUndefined()
 })
 
-describePlantedBugs(RUN_BUGS, runSeedOfRuns, ENOUGH, { runsEndTwice: 6, slotsAreNotCounted: 60 })
+describePlantedBugs(RUN_BUGS, runSeedOfRuns, ENOUGH, {
+  lostClaimsAreForgotten: 9,
+  runsEndTwice: 6,
+  slotsAreNotCounted: 60,
+})
