@@ -43,11 +43,13 @@ const fieldOf =
 export const bigint = fieldOf<number>('bigint')
 export const int = fieldOf<number>('int')
 export const smallint = fieldOf<number>('smallint')
+export const decimal = fieldOf<string>('numeric')
 export const boolean = fieldOf<boolean>('boolean')
 export const text = fieldOf<string>('text')
 export const uuid = fieldOf<string>('uuid')
 export const bytes = fieldOf<string>('bytes')
 export const texts = fieldOf<readonly string[]>('texts')
+export const ints = fieldOf<readonly number[]>('ints')
 
 /** Milliseconds. Answers show an ISO text. */
 export const instant = (column?: string): Field<number, string> => ({ type: 'instant', column, show: asText })

@@ -1,88 +1,112 @@
+import {
+  bigint,
+  decimal,
+  instant,
+  int,
+  ints,
+  json,
+  orNull,
+  type RecordOf,
+  smallint,
+  text,
+  texts,
+  uuid,
+} from '../../pure/fields.ts'
 import type { TaskState } from '../../pure/states.ts'
-import type { MissionConfig } from './shapes/missions.ts'
+import { storedConfig } from './rules/stored-config.ts'
 import type { GateReason, MissionPhase } from './states.ts'
 
-/** A mission: a goal, the plan that leads to it, and how far it has come. */
-export interface MissionRecord {
-  readonly id: number
-  readonly uuid: string
+export const MISSION_FIELDS = {
+  id: bigint('mission_id'),
+  uuid: uuid(),
   /** As the person wrote it; it never changes. */
-  readonly goal: string
-  title: string
-  description: string | null
-  tags: readonly string[]
+  goal: text(),
+  title: text(),
+  description: orNull(text()),
+  tags: texts(),
   /** Its tasks inherit it. */
-  priority: number
-  config: MissionConfig
+  priority: smallint(),
+  config: json({ parse: storedConfig }),
   /** The project its tasks belong to; 0: none. */
-  readonly projectId: number
-  /** Its slug. */
-  readonly project: string | null
-  phase: MissionPhase
-  closedBy: readonly GateReason[]
+  projectId: int(),
+  phase: text<MissionPhase>(),
+  closedBy: texts<readonly GateReason[]>(),
   /** How long its gate was closed before, and since when it is. */
-  closedMs: number
-  closedAt: number | null
+  closedMs: bigint(),
+  closedAt: orNull(instant()),
+  /** Before this time it does not begin. */
+  startAt: orNull(instant()),
+  createdBy: text(),
+  version: int(),
+  createdAt: instant(),
+  updatedAt: instant(),
+  startedAt: orNull(instant()),
+  completedAt: orNull(instant()),
+  /** When time moves it on: its start. */
+  dueAt: orNull(instant()),
+  /** Why it failed or was cancelled. */
+  error: orNull(text()),
+  /** What it had spent at its last cost_snapshot; null: there was none. */
+  snapshot: orNull(json<Pick<MissionCounts, 'usd' | 'tokens'>>()),
+  /** When a retry was asked for that upkeep has not finished: what had failed by then is to be done again. */
+  retryAt: orNull(instant()),
+  /** The mission that must have ended before it begins. */
+  afterId: orNull(bigint('after_mission')),
+  /** Slugs of all contractors that were made for it. */
+  contractors: texts(),
+  /** The versions that a person rejected. */
+  rejected: ints('rejected_versions'),
+  /** How many reports were written about it and its tasks. */
+  reportCount: int(),
+}
+
+/** A mission: a goal, the plan that leads to it, and how far it has come. */
+export interface MissionRecord extends RecordOf<typeof MISSION_FIELDS> {
+  /** The slug of its project. */
+  readonly project: string | null
+  /** The outside id of the mission that must have ended before. */
+  readonly after: string | null
   /** The newest plan, or again the approved one after a newer one was rejected; null before there is one. */
   plan: PlanVersion | null
   /** The plan that its tasks follow; null before the first approval. */
   approved: { version: number; digest: string } | null
-  /** The versions that a person rejected. */
-  rejected: readonly number[]
-  /** Before this time it does not begin. */
-  startAt: number | null
-  /** The mission that must have ended before it begins, by number and by outside id. */
-  readonly afterId: number | null
-  readonly after: string | null
   counts: MissionCounts
-  /** Slugs of all contractors that were made for it. */
-  contractors: readonly string[]
-  /** How many reports were written about it and its tasks. */
-  reportCount: number
-  /** What it had spent at its last cost_snapshot; null: there was none. */
-  snapshot: Pick<MissionCounts, 'usd' | 'tokens'> | null
-  readonly createdBy: string
-  version: number
-  readonly createdAt: number
-  updatedAt: number
-  startedAt: number | null
-  completedAt: number | null
-  /** Why it failed or was cancelled. */
-  error: string | null
-  /** When a retry was asked for that upkeep has not finished: what had failed by then is to be done again. */
-  retryAt: number | null
-  /** When time moves it on: its start. */
-  dueAt: number | null
+}
+
+export const PLAN_FIELDS = {
+  version: int(),
+  digest: text(),
+  taskCount: int(),
+  strategy: orNull(text()),
+  estimatedTokens: bigint(),
+  /** Null: the price of a model is unknown. */
+  estimatedUsd: orNull(decimal()),
+  proposedBy: text(),
+  at: instant('proposed_at'),
 }
 
 /** One version of a plan. Once it is approved, it never changes. */
-export interface PlanVersion {
-  readonly version: number
-  readonly digest: string
-  readonly taskCount: number
-  readonly strategy: string | null
-  readonly estimatedTokens: number
-  /** Null: the price of a model is unknown. */
-  readonly estimatedUsd: string | null
+export interface PlanVersion extends Readonly<RecordOf<typeof PLAN_FIELDS>> {
   /** The plan as JSON text; null in a record that was read without it. */
   readonly body: string | null
-  readonly proposedBy: string
-  readonly at: number
+}
+
+export const COUNT_FIELDS = {
+  /** Of the failed ones, those that the plan calls optional. */
+  failedOptional: int(),
+  /** All that agents added while they worked, whatever has become of them. */
+  children: int(),
+  tokens: bigint(),
+  /** Exact dollars, of the runs whose cost is known. */
+  usd: decimal(),
+  /** Runs that have ended, and those of them whose cost is unknown. */
+  runs: int(),
+  unknownRuns: int(),
 }
 
 /** Work tasks by state. Verifications, planning and reports are not counted. */
-export interface MissionCounts {
+export interface MissionCounts extends Readonly<RecordOf<typeof COUNT_FIELDS>> {
   readonly byState: Readonly<Partial<Record<TaskState, number>>>
-  /** Of the failed ones, those that the plan calls optional. */
-  readonly failedOptional: number
-  /** All that agents added while they worked, whatever has become of them. */
-  readonly children: number
-  readonly tokens: number
-  /** Exact dollars, of the runs whose cost is known. */
-  readonly usd: string
-  /** Runs that have ended, and those of them whose cost is unknown. */
-  readonly runs: number
-  readonly unknownRuns: number
 }
 
 export const NO_COUNTS: MissionCounts = {

@@ -32,8 +32,9 @@ const routineColumns = `${rows.select('r')},
 
 /** With its plan, if the row has it after the columns. */
 function readRoutine(row: readonly unknown[]): RoutineRecord {
-  const [project, origin, plan = null] = row.slice(rows.width) as (string | null)[]
-  return { ...rows.read(row), project: project!, origin: origin!, plan }
+  type Text = string | null
+  const [project, origin, plan = null] = row.slice(rows.width) as [Text, Text, Text?]
+  return { ...rows.read(row), project, origin, plan }
 }
 
 /** Whether a mission of the routine r has not ended, or a process of one is left. */

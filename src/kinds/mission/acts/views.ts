@@ -1,11 +1,12 @@
+import { viewOf } from '../../../pure/fields.ts'
 import { instant } from '../../../pure/instant.ts'
 import type { AnswerOf } from '../../../pure/shapes.ts'
 import { durationMs } from '../../task/acts/views.ts'
-import type { MissionRecord, PlanVersion } from '../record.ts'
+import { MISSION_FIELDS, type MissionRecord, PLAN_FIELDS, type PlanVersion } from '../record.ts'
 import { taskCount } from '../rules/counts.ts'
 import { hasProposal } from '../rules/replan.ts'
 import { costText, knownCost } from '../rules/spending.ts'
-import type { MissionView, PlanVersionView } from '../shapes/missions.ts'
+import { MissionView, PlanVersionView } from '../shapes/missions.ts'
 import { MISSION_STATES, stateOf } from '../states.ts'
 
 /** Missions as API answers. */
@@ -21,21 +22,16 @@ function summaryOf(counts: MissionRecord['counts']): string {
   return `${how.join(', ')}; ${counts.tokens} tokens, ${costText(counts)}.`
 }
 
+const viewOfMission = viewOf(MISSION_FIELDS, MissionView)
+
 export function missionView(record: MissionRecord): AnswerOf<typeof MissionView> {
-  const { plan, counts, startedAt, completedAt } = record
+  const { plan, counts, completedAt } = record
   const state = stateOf(record)
   return {
-    id: record.uuid,
-    goal: record.goal,
-    title: record.title,
-    description: record.description,
-    tags: record.tags,
-    priority: record.priority,
+    ...viewOfMission(record),
     project: record.project,
-    config: record.config,
     state,
     stateType: MISSION_STATES[state].type,
-    closedBy: record.closedBy,
     planVersion: plan?.version ?? null,
     planDigest: plan?.digest ?? null,
     approvedVersion: record.approved?.version ?? null,
@@ -49,33 +45,23 @@ export function missionView(record: MissionRecord): AnswerOf<typeof MissionView>
     totalTokens: counts.tokens,
     totalCost: knownCost(counts),
     ...{ runs: counts.runs, unknownRuns: counts.unknownRuns },
-    contractors: record.contractors,
-    createdBy: record.createdBy,
     resultSummary: completedAt === null ? null : summaryOf(counts),
     errorMessage: record.error,
-    version: record.version,
-    createdAt: instant(record.createdAt),
-    updatedAt: instant(record.updatedAt),
-    startAt: instant(record.startAt),
     after: record.after,
-    startedAt: instant(startedAt),
-    completedAt: instant(completedAt),
     durationMs: durationMs(record),
   }
 }
+
+const viewOfPlan = viewOf(PLAN_FIELDS, PlanVersionView)
 
 export const planVersionView = (
   plan: PlanVersion,
   { approved, rejected }: Pick<MissionRecord, 'approved' | 'rejected'>,
 ): AnswerOf<typeof PlanVersionView> => ({
-  version: plan.version,
-  digest: plan.digest,
-  taskCount: plan.taskCount,
-  strategy: plan.strategy,
+  ...viewOfPlan(plan),
   estimate: { tokens: plan.estimatedTokens, usd: plan.estimatedUsd },
   isApproved: plan.version === approved?.version,
   isRejected: rejected.includes(plan.version),
-  proposedBy: plan.proposedBy,
   proposedAt: instant(plan.at),
   plan: plan.body === null ? null : JSON.parse(plan.body),
 })

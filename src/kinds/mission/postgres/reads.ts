@@ -2,11 +2,10 @@ import type pg from 'pg'
 import { LAST_SEQ } from '../../../postgres/statements/log-head.ts'
 import { scopedQuery } from '../../../postgres/statements/scoped-query.ts'
 import type { TaskState } from '../../../pure/states.ts'
-import { storedDollars } from '../../run/rules/dollars.ts'
 import type { Purpose } from '../../task/record.ts'
 import type { MissionRecord, PlanVersion } from '../record.ts'
 import type { MissionState } from '../states.ts'
-import { MISSIONS, missionColumns, readMission } from './rows.ts'
+import { MISSIONS, missionColumns, planColumns, readMission, readPlan } from './rows.ts'
 
 /** Missions for people. */
 
@@ -64,28 +63,9 @@ export async function listMissions(
   return rows.map(readMission)
 }
 
-const PLAN = `version, digest, task_count, strategy, estimated_tokens, estimated_usd::text, proposed_by, ms(proposed_at)`
-
-const readPlan = (row: readonly unknown[]): PlanVersion => {
-  const [version, digest, taskCount, strategy, estimatedTokens, estimatedUsd, proposedBy, at, body = null] =
-    row
-  const usd = storedDollars(estimatedUsd as string | null)
-  return {
-    version,
-    digest,
-    taskCount,
-    strategy,
-    estimatedTokens,
-    estimatedUsd: usd,
-    proposedBy,
-    at,
-    body,
-  } as PlanVersion
-}
-
 /** Every version of its plan, newest first, without the plans themselves. */
 export async function plansOfMission(pool: pg.Pool, workspaceId: number, id: number): Promise<PlanVersion[]> {
-  const text = `select ${PLAN} from mission_plans where workspace_id = $1 and mission_id = $2 order by version desc`
+  const text = `select ${planColumns} from mission_plans p where workspace_id = $1 and mission_id = $2 order by version desc`
   return (await inWorkspace(pool, workspaceId, text, [id])).map(readPlan)
 }
 
@@ -95,7 +75,7 @@ export async function planOfMission(
   id: number,
   version: number,
 ): Promise<PlanVersion | null> {
-  const text = `select ${PLAN}, body::text from mission_plans where workspace_id = $1 and mission_id = $2 and version = $3`
+  const text = `select ${planColumns}, p.body::text from mission_plans p where workspace_id = $1 and mission_id = $2 and version = $3`
   const [row] = await inWorkspace(pool, workspaceId, text, [id, version])
   return row ? readPlan(row) : null
 }

@@ -1,63 +1,45 @@
-import { type Column, selectList } from '../../../postgres/statements/columns.ts'
+import { plainRows } from '../../../postgres/statements/plain-rows.ts'
+import { bigint } from '../../../pure/fields.ts'
 import { type TaskState, taskStates } from '../../../pure/states.ts'
-import { storedDollars } from '../../run/rules/dollars.ts'
-import type { MissionCounts, MissionRecord, PlanVersion } from '../record.ts'
+import { COUNT_FIELDS, MISSION_FIELDS, type MissionRecord, PLAN_FIELDS, type PlanVersion } from '../record.ts'
 import { openFor } from '../rules/gate.ts'
-import { storedConfig } from '../rules/stored-config.ts'
 import { stateOf } from '../states.ts'
 
 /** Missions as rows: the row of the mission, its counters, and its newest plan. */
 
-type Stored = Omit<MissionRecord, 'plan' | 'approved' | 'counts' | 'project' | 'after'>
-
-const FIELDS = {
-  mission_id: ['id', 'bigint'],
-  uuid: ['uuid', 'uuid'],
-  goal: ['goal', 'text'],
-  title: ['title', 'text'],
-  description: ['description', 'text'],
-  tags: ['tags', 'texts'],
-  priority: ['priority', 'smallint'],
-  config: ['config', 'json'],
-  project_id: ['projectId', 'int'],
-  phase: ['phase', 'text'],
-  closed_by: ['closedBy', 'texts'],
-  closed_ms: ['closedMs', 'bigint'],
-  closed_at: ['closedAt', 'instant'],
-  start_at: ['startAt', 'instant'],
-  created_by: ['createdBy', 'text'],
-  version: ['version', 'int'],
-  created_at: ['createdAt', 'instant'],
-  updated_at: ['updatedAt', 'instant'],
-  started_at: ['startedAt', 'instant'],
-  completed_at: ['completedAt', 'instant'],
-  due_at: ['dueAt', 'instant'],
-  error: ['error', 'text'],
-  snapshot: ['snapshot', 'json'],
-  retry_at: ['retryAt', 'instant'],
-  after_mission: ['afterId', 'bigint'],
-  contractors: ['contractors', 'texts'],
-  rejected_versions: ['rejected', 'ints'],
-  report_count: ['reportCount', 'int'],
-} as const satisfies Record<string, [keyof Stored, Column['type']]>
-
-const OWN: Column[] = Object.entries(FIELDS).map(([name, [, type]]) => ({ name, type }))
-
 /** What follows from the others is written, too: queries and indexes need it, and the database checks it. */
-export const MISSION_COLUMNS: Column[] = [
-  ...OWN,
-  { name: 'state', type: 'text' },
-  { name: 'open_for', type: 'text' },
-  { name: 'max_parallel', type: 'int' },
-  { name: 'plan_version', type: 'int' },
-  { name: 'approved_version', type: 'int' },
-]
+export const missionRows = plainRows('missions', MISSION_FIELDS, {
+  derived: {
+    state: ['text', stateOf],
+    open_for: ['text', openFor],
+    max_parallel: ['int', ({ config }: MissionRecord) => config.maxParallel ?? null],
+    plan_version: ['int', ({ plan }: MissionRecord) => plan?.version ?? null],
+    approved_version: ['int', ({ approved }: MissionRecord) => approved?.version ?? null],
+  },
+})
+const countRows = plainRows('mission_counters', COUNT_FIELDS)
+const planRows = plainRows('mission_plans', PLAN_FIELDS)
 
-const COUNTERS = [...taskStates, 'failed_optional', 'children', 'tokens', 'runs', 'unknown_runs']
+export const newPlans = plainRows(
+  'mission_plans',
+  { missionId: bigint(), ...PLAN_FIELDS },
+  {
+    derived: { body: ['json', ({ body }: PlanVersion & { missionId: number }) => body] },
+  },
+)
+
+/** Of mission_plans p, without the plan itself. */
+export const planColumns = planRows.select('p')
+
+/** With its plan, if the row has it after the columns. */
+export const readPlan = (row: readonly unknown[]): PlanVersion => ({
+  ...planRows.read(row),
+  body: (row[planRows.width] ?? null) as string | null,
+})
 
 /** Of missions m, mission_counters c and mission_plans p (the newest) and a (the approved one). */
-export const missionColumns = `${selectList(OWN, 'm')}, ${COUNTERS.map((name) => `c.${name}`).join(', ')}, c.usd::text,
-  p.version, p.digest, p.task_count, p.strategy, p.estimated_tokens, p.estimated_usd::text, p.proposed_by, ms(p.proposed_at),
+export const missionColumns = `${missionRows.select('m')}, ${taskStates.map((name) => `c.${name}`).join(', ')},
+  ${countRows.select('c')}, ${planColumns},
   m.approved_version, (select a.digest from mission_plans a
     where a.workspace_id = m.workspace_id and a.mission_id = m.mission_id and a.version = m.approved_version),
   (select j.slug from projects j where j.workspace_id = m.workspace_id and j.project_id = m.project_id),
@@ -72,60 +54,20 @@ export const MISSIONS = `missions m
   left join mission_plans p on p.workspace_id = m.workspace_id and p.mission_id = m.mission_id and p.version = m.plan_version`
 
 export function readMission(row: readonly unknown[]): MissionRecord {
-  const own = Object.fromEntries(
-    Object.values(FIELDS).map(([field], i) => [field, row[i]]),
-  ) as unknown as Stored
-  const counted = row.slice(OWN.length)
+  const left = [...row]
+  const own = missionRows.read(left.splice(0, missionRows.width))
   const byState: Partial<Record<TaskState, number>> = {}
-  taskStates.forEach((state, i) => {
-    if (counted[i] !== 0) byState[state] = counted[i] as number
-  })
-  const [failedOptional, children, tokens, runs, unknownRuns, usd, ...rest] = counted.slice(taskStates.length)
-  const spent = { tokens, runs, unknownRuns, usd: storedDollars(usd as string) }
-  const counts = { byState, failedOptional, children, ...spent } as MissionCounts
-  const [
-    version,
-    digest,
-    taskCount,
-    strategy,
-    estimatedTokens,
-    estimatedUsd,
-    proposedBy,
-    at,
-    approved,
-    approvedDigest,
-    project,
-    after,
-  ] = rest
-  const plan = {
-    version,
-    digest,
-    taskCount,
-    strategy,
-    estimatedTokens,
-    proposedBy,
-    at,
-    body: null,
-  } as PlanVersion
+  for (const [i, count] of left.splice(0, taskStates.length).entries())
+    if (count !== 0) byState[taskStates[i]!] = count as number
+  const counts = countRows.read(left.splice(0, countRows.width))
+  const plan = readPlan(left.splice(0, planRows.width))
+  type Text = string | null
+  const [approved, digest, project, after] = left as [number | null, Text, Text, Text]
   return {
     ...own,
-    config: storedConfig(own.config),
-    counts,
-    plan: version === null ? null : { ...plan, estimatedUsd: storedDollars(estimatedUsd as string | null) },
-    approved: approved === null ? null : { version: approved as number, digest: approvedDigest as string },
-    project: project as string | null,
-    after: after as string | null,
+    counts: { byState, ...counts },
+    plan: plan.version === null ? null : plan,
+    approved: approved === null ? null : { version: approved, digest: digest! },
+    ...{ project, after },
   }
 }
-
-/** The values of the columns of missions, one list per column. */
-export const missionValues = (missions: readonly MissionRecord[]): unknown[][] => [
-  ...Object.values(FIELDS).map(([field, type]) =>
-    missions.map((mission) => (type === 'json' ? JSON.stringify(mission[field]) : mission[field])),
-  ),
-  missions.map(stateOf),
-  missions.map(openFor),
-  missions.map(({ config }) => config.maxParallel ?? null),
-  missions.map(({ plan }) => plan?.version ?? null),
-  missions.map(({ approved }) => approved?.version ?? null),
-]

@@ -1,12 +1,12 @@
 import type { Changes, ReadSet, View } from '../../../kernel/batch/requests.ts'
 import { arrayLiteral } from '../../../postgres/statements/rows.ts'
-import { type Bound, columnsOf, insertInto, statement } from '../../../postgres/statements/statements.ts'
+import { type Bound, statement } from '../../../postgres/statements/statements.ts'
 import type { StoredKind } from '../../../postgres/statements/stored-kind.ts'
 import { idCarriedBy } from '../../../pure/ids.ts'
 import { taskStates } from '../../../pure/states.ts'
-import type { MissionRecord, PlanVersion } from '../record.ts'
+import type { MissionRecord } from '../record.ts'
 import { type CountsDelta, openChange } from '../rules/counts.ts'
-import { MISSION_COLUMNS, MISSIONS, missionColumns, missionValues, readMission } from './rows.ts'
+import { MISSIONS, missionColumns, missionRows, newPlans, readMission } from './rows.ts'
 
 /** Missions on the write path. */
 
@@ -22,37 +22,11 @@ const readMissions = statement(
   `select ${missionColumns} from ${MISSIONS} where m.workspace_id = $1 and m.mission_id = any($2::bigint[])`,
 )
 
-const newMissions = insertInto('missions', MISSION_COLUMNS)
 // $1 workspace, $2 missions.
 const newCounters = statement(
   'insert_mission_counters',
   'insert into mission_counters (workspace_id, mission_id) select $1, unnest($2::bigint[])',
 )
-// These rows exist and are locked.
-const changedMissions = insertInto(
-  'missions',
-  MISSION_COLUMNS,
-  `on conflict (workspace_id, mission_id) do update set ${MISSION_COLUMNS.slice(2)
-    .map(({ name }) => `${name} = excluded.${name}`)
-    .join(', ')}`,
-  'change_missions',
-)
-const newPlans = insertInto(
-  'mission_plans',
-  columnsOf({
-    mission_id: 'bigint',
-    version: 'int',
-    digest: 'text',
-    task_count: 'int',
-    strategy: 'text',
-    estimated_tokens: 'bigint',
-    estimated_usd: 'numeric',
-    body: 'json',
-    proposed_by: 'text',
-    proposed_at: 'instant',
-  }),
-)
-
 const COUNTED = [...taskStates, 'failed_optional', 'children']
 // What the tasks of this batch add to the counters of their missions, locked in one order. $1 workspace, $2 missions, then a list
 // for each counter.
@@ -117,7 +91,7 @@ function newMissionWrites(workspaceId: number, view: View, { kinds }: Changes): 
   const fresh = kinds.mission.written.filter(isNew(view))
   if (fresh.length === 0) return []
   return [
-    newMissions(workspaceId, missionValues(fresh)),
+    missionRows.insert(workspaceId, fresh),
     [newCounters, [workspaceId, arrayLiteral(fresh.map(({ id }) => id))]],
   ]
 }
@@ -127,24 +101,12 @@ function missionWrites(workspaceId: number, view: View, { kinds, missions }: Cha
   const { deltas, plans } = missions
   const known = written.filter((mission) => !isNew(view)(mission))
   const writes: Bound[] = []
-  if (known.length > 0) writes.push(changedMissions(workspaceId, missionValues(known)))
-  if (plans.length > 0) writes.push(newPlans(workspaceId, planValues(plans)))
+  if (known.length > 0) writes.push(missionRows.upsert(workspaceId, known))
+  const proposed = plans.map(({ missionId, plan }) => ({ missionId, ...plan }))
+  if (proposed.length > 0) writes.push(newPlans.insert(workspaceId, proposed))
   if (deltas.size > 0) writes.push(counterWrite(workspaceId, deltas))
   return writes
 }
-
-const planValues = (plans: readonly { missionId: number; plan: PlanVersion }[]): unknown[][] => [
-  plans.map(({ missionId }) => missionId),
-  plans.map(({ plan }) => plan.version),
-  plans.map(({ plan }) => plan.digest),
-  plans.map(({ plan }) => plan.taskCount),
-  plans.map(({ plan }) => plan.strategy),
-  plans.map(({ plan }) => plan.estimatedTokens),
-  plans.map(({ plan }) => plan.estimatedUsd),
-  plans.map(({ plan }) => plan.body),
-  plans.map(({ plan }) => plan.proposedBy),
-  plans.map(({ plan }) => plan.at),
-]
 
 /** In the order of `COUNTED`. */
 const countsIn = ({ byState, failedOptional, children }: CountsDelta): number[] => [
