@@ -1,6 +1,6 @@
 import { serverDirectory } from '../src/door/server-directory.ts'
+import { keeper } from '../src/door/upkeep-step.ts'
 import { BATCH } from '../src/kernel/upkeep-context.ts'
-import { Assignment } from '../src/kinds/agent/acts/assignment.ts'
 import { openKernel } from '../src/upkeep/open-kernel.ts'
 import { type CoordinatorContext, STEPS } from '../src/upkeep/pass.ts'
 import { closedLoop, type Measured } from './drive.ts'
@@ -27,9 +27,7 @@ export async function coordinatorPasses(
     await bed.calm()
     const turn: CoordinatorContext = {
       kernel,
-      assignable: new Set(),
-      assignment: new Assignment(),
-      alertLooks: new Map(),
+      kept: keeper(),
     }
     await pass(turn)
     const idle = await closedLoop(1, passes, () => pass(turn))

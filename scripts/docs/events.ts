@@ -1,11 +1,12 @@
 import { z } from 'zod'
-import { EVENTS, type EventType, eventTypes } from '../../src/kinds/events.ts'
+import { EVENTS, eventTypes } from '../../src/kinds/catalogue.ts'
+import type { EventType } from '../../src/kinds/events.ts'
 import { levelOf } from '../../src/kinds/log.ts'
 import { TASK_TRANSITIONS, type TransitionName } from '../../src/pure/states.ts'
 import { code, madeFrom, page, table } from './markdown.ts'
 import { initialStates } from './state-machines.ts'
 
-const SOURCE = 'src/kinds/all-events.ts'
+const SOURCE = 'src/kinds/all.ts'
 
 interface Shape {
   type?: string | string[]

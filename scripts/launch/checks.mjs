@@ -11,7 +11,6 @@ export async function runChecks() {
     runTool('biome', ['check', '.'], '@biomejs/biome'),
     runTool('knip', []),
     typesOf('web/tsconfig.json'),
-    typesOf('web/test/tsconfig.json'),
   ]
   // To compile everything checks the types of everything: twice would take ten seconds more.
   const isChecked = await ensureBuilt('tsconfig.json')

@@ -12,5 +12,5 @@ const bundle = await rolldown({
   platform: 'node',
   external: ['pg-native'],
 })
-await bundle.write({ dir: join(folder, 'server'), format: 'esm' })
+await bundle.write({ dir: join(folder, 'server'), format: 'esm', codeSplitting: false })
 await bundle.close()

@@ -1,4 +1,4 @@
-import type { Api } from '../kinds/api.ts'
+import type { Api } from '../kinds/all.ts'
 import type { AnswerOfEndpoint, Endpoint, InputOf } from '../pure/endpoint.ts'
 import type { ReadonlyLists } from '../pure/shapes.ts'
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Api } from '../kinds/api.ts'
+import type { Api } from '../kinds/all.ts'
 import type { AnswerOf } from '../pure/shapes.ts'
 import type { EventFrame, EventView, FollowOutput } from '../views/events/shapes.ts'
 import { backoffMs, wait } from './backoff.ts'

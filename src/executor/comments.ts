@@ -1,7 +1,7 @@
 import type { RunKernel } from '../door/server-kernel.ts'
 import type { UnreadComments } from '../kernel/store/comment-reads.ts'
-import { actorIn } from '../kinds/event-entities.ts'
 import { commentsForPrompt, MOST_COMMENTS } from '../kinds/run/prompts/comments.ts'
+import { actorIn } from '../pure/actors.ts'
 import type { Held } from './holding.ts'
 
 /** What was said about the task of a run, and about its mission, and is not read yet. */

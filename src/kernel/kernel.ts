@@ -1,5 +1,5 @@
-import type { GrantedOf, KindName } from '../kinds/all.ts'
 import type { EventWithOrigin, Origin } from '../kinds/events.ts'
+import type { GrantedOf, KindName } from '../kinds/kind.ts'
 import type { Granted, ReplyTo } from '../kinds/replies.ts'
 import type { RunsChanges, RunsStep, RunsView } from '../kinds/run/rules/step.ts'
 import { isTouched } from '../kinds/session/rules.ts'

@@ -1,11 +1,12 @@
-import { CATALOGUE } from './all-events.ts'
-import { type EventType, eventTypes } from './events.ts'
+import { CATALOGUE } from './all.ts'
+import { eventTypes } from './catalogue.ts'
+import type { Catalogue, EventType } from './events.ts'
 
 /** What an event is about, and who caused it. Both follow from what the log has; nothing more is stored. */
 
-export type EntityType = NonNullable<(typeof CATALOGUE)[EventType]['about']['entity']>
+export type EntityType = NonNullable<Catalogue[EventType]['about']['entity']>
 
-type Subject = (typeof CATALOGUE)[EventType]['about']
+type Subject = Catalogue[EventType]['about']
 const UNKNOWN: Subject = { entity: null }
 
 /** Nodes of a newer version may have written types that this one does not know. */
@@ -53,13 +54,3 @@ export function entityOf({ type, taskId, missionId, payload }: Shown): Entity {
 }
 
 export const textOrNull = (value: unknown) => (typeof value === 'string' ? value : null)
-
-export const ACTOR_KINDS = ['key', 'agent', 'coordinator', 'system', 'other'] as const
-type ActorKind = (typeof ACTOR_KINDS)[number]
-
-/** "agent:dev-1" in its parts. Agents are shown by their slug, keys by their name. */
-export function actorIn(actor: string, name: string | null) {
-  const [, given, id = null] = /^([a-z]+)(?::(.*))?$/s.exec(actor) ?? []
-  const kind = ACTOR_KINDS.find((one) => one === given) ?? 'other'
-  return { kind: kind as ActorKind, id, name: name ?? (kind === 'agent' ? id : null) }
-}

@@ -1,5 +1,6 @@
+import { eventTypes } from './catalogue.ts'
 import { type EntityType, entityOf, textOrNull } from './event-entities.ts'
-import { type EventType, eventTypes } from './events.ts'
+import type { EventType } from './events.ts'
 
 /** A part of the log: what a reader asked for. All conditions that are given must hold. */
 export interface EventFilter {

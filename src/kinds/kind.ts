@@ -15,6 +15,22 @@ import type { Limits } from './workspace/limits.ts'
  * stores; those handle all kinds in the same way.
  */
 
+/** The kinds of records beside tasks, with their types. The file kind.ts of each adds its own. */
+// biome-ignore lint/suspicious/noEmptyInterface: kinds extend it.
+export interface KindTypes {}
+export type KindName = keyof KindTypes
+/** The kinds that every store holds. */
+export type PortableKind = 'session'
+/** What a command on a record of each kind grants. */
+export type GrantedOf = { [K in KindName]: KindTypes[K]['granted'] }
+export type SeenOf<K extends KindName> = Seen<KindTypes[K]>
+export type KindViews<K extends KindName> = { readonly [N in K]: KindView<KindTypes[N]> }
+/** Records that are new or changed, whole, and the keys of those that are removed. */
+export interface KindChanges<T extends KindShape = KindShape> {
+  written: T['record'][]
+  removed: string[]
+}
+
 /** The types of a kind. */
 export interface KindShape {
   record: object

@@ -1,17 +1,9 @@
 import { type EventSpec, LOG_LEVELS, type LogLevel } from '../pure/event.ts'
-import { CATALOGUE } from './all-events.ts'
-import { type EventType, eventTypes, type StoredEvent } from './events.ts'
+import { CATALOGUE } from './all.ts'
+import { eventTypes } from './catalogue.ts'
+import type { EventType, StoredEvent } from './events.ts'
 
 /** There is one log, the events. Each has a severity and a sentence by its type; a holder's line states its own. */
-
-/** A line that the holder of a task adds to the task's log. */
-export interface LogEntry {
-  level: LogLevel
-  /** The holder's own name for what happened. */
-  event: string
-  message: string
-  details?: unknown
-}
 
 type LoggedEvent = Pick<StoredEvent, 'type' | 'payload'>
 

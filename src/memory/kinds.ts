@@ -1,22 +1,14 @@
 import type { Changes, ReadSet, View } from '../kernel/batch/requests.ts'
 import { sessionsOf } from '../kernel/store/assemble-view.ts'
-import {
-  byKind,
-  KIND_NAMES,
-  KINDS,
-  type KindName,
-  type KindTypes,
-  NO_RECORDS,
-  type SeenOf,
-} from '../kinds/all.ts'
-import type { Kind, KindShape, KindView } from '../kinds/kind.ts'
+import { byKind, KIND_NAMES, KINDS, NO_RECORDS } from '../kinds/all.ts'
+import type { Kind, KindName, KindShape, KindTypes, KindView, SeenOf } from '../kinds/kind.ts'
 import type { TaskRecord } from '../kinds/task/record.ts'
 import { type LimitUse, THE_WORKSPACE } from '../kinds/workspace/record.ts'
 import { isTerminal } from '../pure/states.ts'
 import { lockedMissions, writeMissions } from './missions.ts'
 import { lockedRoutines, writeRoutines } from './routines.ts'
 import { sessionIn } from './view-parts.ts'
-import { activeSessions, agentsOf, copyOf, type PlainKind, removeAgent, type Workspace } from './workspace.ts'
+import { activeSessions, agentsOf, copyOf, removeAgent, type Workspace } from './workspace.ts'
 
 /** How the memory store holds one kind of record. */
 interface MemoryKind<K extends KindName> {
@@ -26,7 +18,7 @@ interface MemoryKind<K extends KindName> {
 }
 
 /** A kind whose records are in a map of their own. Commands see all of them. */
-const plain = <K extends PlainKind>(kind: K): MemoryKind<K> => ({
+const plain = <K extends KindName>(kind: K): MemoryKind<K> => ({
   look({ plain }, { kinds }) {
     if (kinds[kind].length === 0) return NO_RECORDS[kind]
     const records = plain[kind] as Map<string, KindTypes[K]['record']>
@@ -42,8 +34,8 @@ const plain = <K extends PlainKind>(kind: K): MemoryKind<K> => ({
   },
 })
 
-/** All kinds. A new kind is added here. */
-const HELD: { readonly [K in KindName]: MemoryKind<K> } = {
+/** The kinds that need more than a map. */
+const SPECIAL: { readonly [K in KindName]?: MemoryKind<K> } = {
   session: {
     look: (workspace, { kinds }, show) => ({
       seen: sessionsOf(kinds.session, (name) => sessionIn(workspace, name, show)),
@@ -68,8 +60,6 @@ const HELD: { readonly [K in KindName]: MemoryKind<K> } = {
     look: (workspace, readSet) => ({ seen: lockedRoutines(workspace, readSet), counted: 0 }),
     write: writeRoutines,
   },
-  project: plain('project'),
-  key: plain('key'),
   signIn: {
     // Each key has a record.
     look: ({ plain }, { kinds }) => {
@@ -122,6 +112,8 @@ const limitUse = (workspace: Workspace): LimitUse => ({
       .map(({ generation }) => generation),
   ),
 })
+
+const HELD = byKind((kind) => (SPECIAL[kind] ?? plain(kind)) as MemoryKind<KindName>)
 
 export const lookAtKinds = (
   workspace: Workspace,

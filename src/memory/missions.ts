@@ -1,6 +1,6 @@
 import type { Changes, ReadSet } from '../kernel/batch/requests.ts'
 import type { MissionToSettle, TaskChore } from '../kernel/store/run-store.ts'
-import type { SeenOf } from '../kinds/all.ts'
+import type { SeenOf } from '../kinds/kind.ts'
 import { type MissionRecord, NO_COUNTS } from '../kinds/mission/record.ts'
 import type { CostOfTask } from '../kinds/mission/rules/command.ts'
 import { mayChangePhase, openTasks, withDelta } from '../kinds/mission/rules/counts.ts'

@@ -1,6 +1,6 @@
 import type { Changes, ReadSet } from '../kernel/batch/requests.ts'
 import type { RoutineDue } from '../kernel/store/run-store.ts'
-import type { SeenOf } from '../kinds/all.ts'
+import type { SeenOf } from '../kinds/kind.ts'
 import type { MissionRecord } from '../kinds/mission/record.ts'
 import { isEnd } from '../kinds/mission/states.ts'
 import type { RoutineRecord } from '../kinds/routine/record.ts'

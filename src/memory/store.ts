@@ -21,8 +21,9 @@ import type {
   TaskFilter,
   Walked,
 } from '../kernel/store/store.ts'
-import { byKind, type KindName } from '../kinds/all.ts'
+import { byKind } from '../kinds/all.ts'
 import type { EventDraft, StoredEvent } from '../kinds/events.ts'
+import type { KindName } from '../kinds/kind.ts'
 import type { TaskDetails } from '../kinds/task/command.ts'
 import type { Purpose, SessionRecord, TaskRecord } from '../kinds/task/record.ts'
 import { DEFAULT_LIMITS, type Limits } from '../kinds/workspace/limits.ts'

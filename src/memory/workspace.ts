@@ -4,8 +4,9 @@ import type { StoredComment } from '../kernel/store/comment-reads.ts'
 import { foldDetails } from '../kernel/store/fold-changes.ts'
 import type { StoredReport } from '../kernel/store/run-store.ts'
 import type { StoredClaim, StoredResult } from '../kernel/store/store.ts'
-import type { KindTypes, SeenOf } from '../kinds/all.ts'
+import { byKind } from '../kinds/all.ts'
 import type { StoredEvent } from '../kinds/events.ts'
+import type { KindName, KindTypes, SeenOf } from '../kinds/kind.ts'
 import type { MissionRecord, PlanVersion } from '../kinds/mission/record.ts'
 import type { RoutineRecord } from '../kinds/routine/record.ts'
 import type { RunRecord, RuntimeState, TaskSession, WakeupRecord } from '../kinds/run/record.ts'
@@ -51,9 +52,6 @@ interface Dependency extends CountedDependency {
   kind: DependencyKind
 }
 
-/** Kinds that need nothing but a map of their records, by key. */
-export type PlainKind = 'project' | 'key'
-
 /** The whole state of a workspace, in maps. */
 export interface Workspace {
   readonly id: number
@@ -72,7 +70,8 @@ export interface Workspace {
   /** All versions of their plans, by mission. */
   missionPlans: Map<string, PlanVersion[]>
   routines: Map<string, RoutineRecord>
-  plain: { [K in PlainKind | 'signIn']: Map<string, KindTypes[K]['record']> }
+  /** The records of each kind that has no place of its own here, by key. */
+  plain: { [K in KindName]: Map<string, KindTypes[K]['record']> }
   /** In the order in which they were written. */
   comments: (StoredComment & { of: number })[]
   reports: StoredReport[]
@@ -112,7 +111,7 @@ export const emptyWorkspace = (id: number, limits: Limits): Workspace => ({
   missions: new Map(),
   missionPlans: new Map(),
   routines: new Map(),
-  plain: { project: new Map(), key: new Map(), signIn: new Map() },
+  plain: byKind(() => new Map()),
   comments: [],
   reports: [],
   storedReplies: new Map(),

@@ -1,13 +1,13 @@
 import type { Coordination, CoordinatorState, PassReport } from '../door/coordination.ts'
 import type { ServerKernel } from '../door/server-kernel.ts'
+import { keeper } from '../door/upkeep-step.ts'
 import { StoreUnavailable } from '../kernel/store/store.ts'
 import { BATCH, isEndOfPass } from '../kernel/upkeep-context.ts'
-import { Assignment } from '../kinds/agent/acts/assignment.ts'
-import type { AlertLooks } from '../kinds/alert/upkeep.ts'
+import { Assignable, assignIn } from '../kinds/run/upkeep.ts'
 import { Refused } from '../pure/errors.ts'
 import { Beside } from './follower.ts'
 import type { Leadership } from './leadership.ts'
-import { assignIn, CHORES, type Chore, STEPS } from './pass.ts'
+import { CHORES, type PassStep, STEPS } from './pass.ts'
 import { pause } from './pause.ts'
 
 const TICK_MS = 250
@@ -45,15 +45,13 @@ export class Coordinator implements Coordination {
   readonly #log: Log
   readonly #stopping = new AbortController()
   /** When each step last ran. */
-  readonly #doneAt = new Map<Chore, number>()
+  readonly #doneAt = new Map<PassStep, number>()
   /** Those of AWAITING that may have something to do. */
-  readonly #pending = new Set<Chore>(AWAITING)
+  readonly #pending = new Set<PassStep>(AWAITING)
   #upkeepAt = Number.POSITIVE_INFINITY
   /** When something was last known to be committed or due: a step that began later has nothing to do. */
   #pendingSince = performance.now()
-  readonly #assignable = new Set<number>()
-  readonly #assignment = new Assignment()
-  readonly #alertLooks: AlertLooks = new Map()
+  readonly #kept = keeper()
   readonly #beside = new Beside(() => this.#noticed())
   /** Workspaces with a commit that may allow an assignment. */
   readonly #changed = new Set<number>()
@@ -75,7 +73,7 @@ export class Coordinator implements Coordination {
   start(): this {
     this.#stopListening = this.#kernel.store.onCommit((workspaceId, { events }) => {
       this.#noticed()
-      if (events === 0 || !this.#assignable.has(workspaceId) || this.#leadership.term === null) return
+      if (events === 0 || !this.#kept(Assignable).has(workspaceId) || this.#leadership.term === null) return
       this.#changed.add(workspaceId)
       this.#wake.abort()
     })
@@ -110,9 +108,8 @@ export class Coordinator implements Coordination {
     const context = {
       ...this.#contextOf(undefined),
       listeningSince: since,
-      assignable: new Set<number>(),
-      alertLooks: new Map(),
-      alertGraceMs: 0,
+      kept: keeper(),
+      isRequested: true,
       beside: undefined,
       only: only ?? undefined,
     }
@@ -204,7 +201,7 @@ export class Coordinator implements Coordination {
   }
 
   /** Nothing was committed or due since it ran. Chores depend on time alone, so they never rest. */
-  #isResting(step: Chore): boolean {
+  #isResting(step: PassStep): boolean {
     if (AWAITING.some((one) => one === step)) return !this.#pending.has(step)
     return STEPS.some((one) => one === step) && this.#pendingSince <= (this.#doneAt.get(step) ?? 0)
   }
@@ -232,7 +229,7 @@ export class Coordinator implements Coordination {
   }
 
   /** Repeats while a full batch was due. Renews the leader lease in between, and stops when that fails. */
-  async #repeat({ run }: Chore, term: number): Promise<void> {
+  async #repeat({ run }: PassStep, term: number): Promise<void> {
     for (;;) {
       if ((await this.#leadership.hold()) !== term)
         throw new Refused('NOT_LEADER', `Term ${term} of the coordinator is over.`)
@@ -247,9 +244,7 @@ export class Coordinator implements Coordination {
       kernel: this.#kernel,
       term,
       listeningSince: since,
-      assignable: this.#assignable,
-      assignment: this.#assignment,
-      alertLooks: this.#alertLooks,
+      kept: this.#kept,
       beside: this.#beside,
     }
   }

@@ -1,8 +1,10 @@
 import type { Kernel } from '../kernel/kernel.ts'
 import type { NextUpkeep, Store } from '../kernel/store/store.ts'
 import { BATCH, type UpkeepContext } from '../kernel/upkeep-context.ts'
+import { expireSessions } from '../kinds/session/upkeep.ts'
+import { settleDueTasks } from '../kinds/task/upkeep.ts'
 import { pause } from './pause.ts'
-import { applyRetention, expireSessions, settleDueTasks, unblockMissed } from './steps.ts'
+import { applyRetention, unblockMissed } from './steps.ts'
 
 /** Upkeep of a queue used as a library: every process runs it, and no coordinator is needed. */
 

@@ -1,5 +1,5 @@
 import type { BatchStep, Committed, Direction, Store } from '../../src/kernel/store/store.ts'
-import type { PortableKind } from '../../src/kinds/all.ts'
+import type { PortableKind } from '../../src/kinds/kind.ts'
 import type { Limits } from '../../src/kinds/workspace/limits.ts'
 import { StartRefused } from '../../src/pure/refusal.ts'
 import { Pool } from './connect.ts'

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { mayLetCallersProceed } from '../../src/kernel/batch/requests.ts'
 import type { Changes, ReadSet, View } from '../../src/kernel/store/portable.ts'
 import { type BatchStep, StoreUnavailable, type Transactor } from '../../src/kernel/store/store.ts'
-import type { PortableKind } from '../../src/kinds/all.ts'
+import type { PortableKind } from '../../src/kinds/kind.ts'
 import {
   asUnavailable,
   type Connection,

@@ -11,7 +11,7 @@ import type {
   Store,
   Walked,
 } from '../../src/kernel/store/store.ts'
-import type { PortableKind } from '../../src/kinds/all.ts'
+import type { PortableKind } from '../../src/kinds/kind.ts'
 import type { Limits } from '../../src/kinds/workspace/limits.ts'
 import { StartRefused } from '../../src/pure/refusal.ts'
 import { Blocked } from './blocked.ts'

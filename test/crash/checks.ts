@@ -1,5 +1,6 @@
 import pg from 'pg'
-import { EVENTS, type EventType, type StoredEvent } from '../../src/kinds/events.ts'
+import { EVENTS } from '../../src/kinds/catalogue.ts'
+import type { EventType, StoredEvent } from '../../src/kinds/events.ts'
 import { workProductRef } from '../../src/kinds/task/rules/task-keys.ts'
 import { readPayload } from '../../src/postgres/statements/event-payloads.ts'
 import { TASK_TRANSITIONS, type TaskState, type TransitionName } from '../../src/pure/states.ts'

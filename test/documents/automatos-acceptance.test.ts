@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { ACTOR_KINDS } from '../../src/kinds/event-entities.ts'
-import { EVENTS, eventTypes } from '../../src/kinds/events.ts'
+import { EVENTS, eventTypes } from '../../src/kinds/catalogue.ts'
 import { MissionView } from '../../src/kinds/mission/shapes/missions.ts'
 import { MISSION_STATES, missionStates } from '../../src/kinds/mission/states.ts'
 import { PURPOSES, TaskDraft, type TaskRecord } from '../../src/kinds/task/record.ts'
 import { DependencyView, TaskInGraph } from '../../src/kinds/task/shapes/tasks.ts'
+import { ACTOR_KINDS } from '../../src/pure/actors.ts'
 import {
   TASK_STATES,
   TASK_TRANSITIONS,

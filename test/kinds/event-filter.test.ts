@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { actorIn, ENTITY_TYPES, entityOf, entityTypeOf, typesAbout } from '../../src/kinds/event-entities.ts'
+import { EVENTS, eventTypes } from '../../src/kinds/catalogue.ts'
+import { ENTITY_TYPES, entityOf, entityTypeOf, typesAbout } from '../../src/kinds/event-entities.ts'
 import { isIn, typesNamed } from '../../src/kinds/event-filter.ts'
-import { EVENTS, type EventType, eventTypes } from '../../src/kinds/events.ts'
+import type { EventType } from '../../src/kinds/events.ts'
+import { actorIn } from '../../src/pure/actors.ts'
 
 /** What an event is about, who caused it, and whether a reader asked for it. */
 

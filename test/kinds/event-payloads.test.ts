@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { EVENTS, type EventDraft } from '../../src/kinds/events.ts'
+import { EVENTS } from '../../src/kinds/catalogue.ts'
+import type { EventDraft } from '../../src/kinds/events.ts'
 import { workProductRef } from '../../src/kinds/task/rules/task-keys.ts'
 import { readPayload, storedPayload } from '../../src/postgres/statements/event-payloads.ts'
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type EventType, eventTypes } from '../../src/kinds/events.ts'
+import { eventTypes } from '../../src/kinds/catalogue.ts'
+import type { EventType } from '../../src/kinds/events.ts'
 import type { ErrorCode } from '../../src/pure/errors.ts'
 import { BUGS } from '../simulation/bugs.ts'
 import { Coverage } from '../simulation/coverage.ts'

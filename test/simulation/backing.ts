@@ -1,6 +1,7 @@
 import type { Changes, ReadSet, View } from '../../src/kernel/batch/requests.ts'
 import type { BatchStep, Store, Transactor } from '../../src/kernel/store/store.ts'
-import { type KindName, NO_CHANGES, NO_RECORDS, type PortableKind } from '../../src/kinds/all.ts'
+import { NO_CHANGES, NO_RECORDS } from '../../src/kinds/all.ts'
+import type { KindName, PortableKind } from '../../src/kinds/kind.ts'
 import { noEffects } from '../../src/kinds/task/record.ts'
 import type { Limits } from '../../src/kinds/workspace/limits.ts'
 import { MemoryStore } from '../../src/memory/store.ts'

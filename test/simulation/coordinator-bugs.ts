@@ -1,5 +1,5 @@
 import type { Changes, View } from '../../src/kernel/batch/requests.ts'
-import type { SeenOf } from '../../src/kinds/all.ts'
+import type { SeenOf } from '../../src/kinds/kind.ts'
 import type { KnownAgent } from '../../src/kinds/task/command.ts'
 import type { AgentRecord, TaskRecord } from '../../src/kinds/task/record.ts'
 import type { PlantedBug } from './planted-bug.ts'

@@ -1,6 +1,6 @@
 import type { Request } from '../../src/kernel/batch/requests.ts'
 import { type AssignableTask, type Candidate, offersFor } from '../../src/kinds/agent/rules/assignment.ts'
-import type { SeenOf } from '../../src/kinds/all.ts'
+import type { SeenOf } from '../../src/kinds/kind.ts'
 import type { TaskRecord } from '../../src/kinds/task/record.ts'
 import type { LeaderLeaseCommand } from '../../src/pure/leader-lease.ts'
 import { COORDINATORS } from './leader-lease.ts'

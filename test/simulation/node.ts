@@ -1,6 +1,6 @@
 import type { Request } from '../../src/kernel/batch/requests.ts'
 import type { Transactor } from '../../src/kernel/store/store.ts'
-import type { KindName } from '../../src/kinds/all.ts'
+import type { KindName } from '../../src/kinds/kind.ts'
 import type { TaskRecord } from '../../src/kinds/task/record.ts'
 import type { Reply } from '../support/replies.ts'
 import { NodeDied, type Transaction } from './transaction-pauses.ts'

@@ -1,6 +1,6 @@
 import type { Changes, Request, View } from '../../src/kernel/batch/requests.ts'
 import type { Transactor } from '../../src/kernel/store/store.ts'
-import type { KindName } from '../../src/kinds/all.ts'
+import type { KindName } from '../../src/kinds/kind.ts'
 import type { PausingMemory } from './backing.ts'
 import type { Envelope } from './node.ts'
 

@@ -1,5 +1,5 @@
 import type { Request, View } from '../../src/kernel/batch/requests.ts'
-import type { SeenOf } from '../../src/kinds/all.ts'
+import type { SeenOf } from '../../src/kinds/kind.ts'
 import type { PlantedBug } from './planted-bug.ts'
 import { onCommand, withRecords } from './planting.ts'
 

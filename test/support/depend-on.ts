@@ -1,7 +1,8 @@
 import type { Store } from '../../src/kernel/store/store.ts'
 import type { TaskCommand } from '../../src/kinds/task/command.ts'
+import { settleDueTasks } from '../../src/kinds/task/upkeep.ts'
 import { openKernel } from '../../src/upkeep/open-kernel.ts'
-import { settleDueTasks, unblockMissed } from '../../src/upkeep/steps.ts'
+import { unblockMissed } from '../../src/upkeep/steps.ts'
 import { granted, holder, type Task, type Work } from './tasks.ts'
 
 type AddDependencies = Extract<TaskCommand, { kind: 'addDependencies' }>

@@ -1,6 +1,6 @@
 import { DEPENDENTS, type FollowedStore } from '../../src/kernel/store/log-followers.ts'
 import type { BlockedTask, Store } from '../../src/kernel/store/store.ts'
-import { dependents } from '../../src/upkeep/dependents.ts'
+import { dependents } from '../../src/kinds/task/upkeep.ts'
 
 /** Tasks that upkeep would unblock next, on any store. Nothing is unblocked, and no cursor moves. */
 

@@ -2,8 +2,9 @@ import type { RunKernel } from '../../src/door/server-kernel.ts'
 import type { RunStore } from '../../src/kernel/store/run-store.ts'
 import { settleMissions } from '../../src/kinds/mission/upkeep.ts'
 import type { TaskRecord } from '../../src/kinds/task/record.ts'
+import { settleDueTasks } from '../../src/kinds/task/upkeep.ts'
 import { openKernel } from '../../src/upkeep/open-kernel.ts'
-import { settleDueTasks, unblockMissed } from '../../src/upkeep/steps.ts'
+import { unblockMissed } from '../../src/upkeep/steps.ts'
 import type { Work } from './tasks.ts'
 
 /** Upkeep of missions by hand, in the workspace of a test, on any store that holds missions. */

@@ -75,6 +75,12 @@ export const KIND_USES: Readonly<Record<string, readonly string[]>> = {
   onboarding: ['agent', 'demo'],
 }
 
+/**
+ * The list of kinds is pure but for its lazy imports: what loads a part of all kinds (stores, endpoints, steps) gets it from there. None
+ * of that comes with the list, so only what does is an arrow.
+ */
+export const THE_LIST = 'src/kinds/all.ts'
+
 const IN_A_KIND = /^src\/(?:kinds|views)\/([^/]+)\/([^/.]+)/
 const LAYERS: Readonly<Record<string, string>> = {
   postgres: 'stored',

@@ -1,8 +1,8 @@
 import { dirname, join, normalize } from 'node:path'
 import { RUN_STATES, WAKEUP_STATES } from '../../src/kinds/run/states.ts'
 import { shortestCycles } from '../../src/pure/graph.ts'
-import { KIND_USES, kindOf, roomOf, USES } from './rooms.ts'
-import { dissect, functionsOf, importsAtRunTime, importsOf, lineAt } from './source.ts'
+import { KIND_USES, kindOf, roomOf, THE_LIST, USES } from './rooms.ts'
+import { dissect, functionsOf, importsAtOnce, importsAtRunTime, importsOf, lineAt } from './source.ts'
 
 /** A file's path in the repository, with its text. */
 export type Files = Record<string, string>
@@ -43,9 +43,7 @@ export const arrowsBetweenKinds: Rule = (files) =>
   overSource(files, (path, text) => {
     const kind = kindOf(path)
     if (kind === null) return []
-    const uses = KIND_USES[kind]
-    if (!uses)
-      return [`${path} is of no kind that the tidy test knows: add to its table what ${kind} may use.`]
+    const uses = KIND_USES[kind] ?? []
     return targetsOf(path, text)
       .filter((target) => ![kind, ...uses, null].includes(kindOf(target)))
       .map((target) => `${path} must not import ${target}: ${kind} uses only ${uses.join(', ') || 'itself'}.`)
@@ -63,12 +61,28 @@ const MOST_KINDS = 2
 /** Kinds are listed once: whoever needs all of them takes that list. */
 export const kindsAreListedOnce: Rule = (files) =>
   overSource(files, (path, text) => {
-    if (path === 'src/kinds/all.ts') return []
+    if (path === THE_LIST) return []
     const named = targetsOf(path, text).filter((target) => /^src\/kinds\/[^/]+\/kind\.ts$/.test(target))
     return new Set(named).size > MOST_KINDS
       ? [`${path} imports ${named.join(', ')}: take the list in src/kinds/all.ts.`]
       : []
   })
+
+/** What a part of a kind exports for the list. */
+const PARTS =
+  /^export const \w+(: \S+)? = (eventsAbout|actsOf\(|endpoint\(|plainKind\()|^export const \w+(Events = \{|(: | = )(Kind|Stored|StoredKind|readonly \(?(UpkeepStep|FollowingStep))\b)/m
+
+/** Every part of a kind or a view is in the list, or nothing would use it. */
+export const partsAreListed: Rule = (files) => {
+  const list = files[THE_LIST]
+  if (list === undefined) return []
+  const listed = new Set(importsOf(list).map((name) => targetOf(THE_LIST, name)))
+  return overSource(files, (path, text) =>
+    /^src\/(kinds|views)\/[^/]+\//.test(path) && PARTS.test(text) && !listed.has(path)
+      ? [`${path} has a part of its kind that ${THE_LIST} does not name.`]
+      : [],
+  )
+}
 
 const STORE = /^(src\/(door\/postgres|memory)|stores)\//
 const MAY_OPEN_STORES = [
@@ -79,7 +93,9 @@ const MAY_OPEN_STORES = [
 ]
 
 const targetsOf = (path: string, text: string) =>
-  importsOf(text).flatMap((name) => (name.startsWith('.') ? targetOf(path, name) : []))
+  (path === THE_LIST ? importsAtOnce : importsOf)(text).flatMap((name) =>
+    name.startsWith('.') ? targetOf(path, name) : [],
+  )
 
 const targetOf = (path: string, name: string) => normalize(join(dirname(path), name))
 
@@ -152,6 +168,19 @@ export const pagesAlone: Rule = (files) =>
       .filter((target) => (PAGE.exec(target)?.[1] ?? page) !== page)
       .map((target) => `${path} must not import ${target}: move what both pages show to web/src/things.`)
   })
+
+const OF_NODE = /(?<![.\w])(process|Buffer|global|setImmediate|__dirname|require)\b(?=\s*[.(])/g
+
+/** The app is for browsers: the compiler, which reads it together with the server's types, would accept what only Node has. */
+export const appIsForBrowsers: Rule = (files) =>
+  overApp(files, (path, text) => [
+    ...importsOf(text)
+      .filter((name) => name.startsWith('node:'))
+      .map((name) => `${path} must not import ${name}: browsers have no such module.`),
+    ...[...dissect(text).code.matchAll(OF_NODE)].map(
+      (match) => `${path}:${lineAt(text, match.index)} uses ${match[1]}: browsers have none.`,
+    ),
+  ])
 
 const RAW_COLOUR = /#[0-9a-f]{3,8}\b|\b(rgb|hsl|oklch)a?\(/i
 
@@ -242,7 +271,7 @@ export const pureRules: Rule = (files) =>
       ...foreign.map(
         (name) => `${path} must not import ${name}: rules use only ${OTHERS_IN_RULES.join(' and ')}.`,
       ),
-      ...IMPURE.flatMap(([pattern, does]) =>
+      ...IMPURE.filter(([, does]) => path !== THE_LIST || does !== 'waits').flatMap(([pattern, does]) =>
         [...code.matchAll(pattern)].map(
           (match) => `${path}:${lineAt(text, match.index)} ${does} (${match[0]}): rules are pure.`,
         ),

@@ -89,6 +89,12 @@ const isOfTag = (source: string, at: number) => source[at - 1] === '<' || source
 /** Every module a file imports or exports from. The name is read from the source, its place from the code. */
 export const importsOf = (source: string): string[] => [...importsIn(source)].map(({ name }) => name)
 
+/** Those that are loaded with the file: neither later, by `await import()`, nor erased. */
+export const importsAtOnce = (source: string): string[] =>
+  [...importsIn(source)]
+    .filter(({ before }) => !/\bawait $/.test(before) && !ONLY_TYPES.test(before))
+    .map(({ name }) => name)
+
 /** Those that remain when types are erased. */
 export const importsAtRunTime = (source: string): string[] =>
   [...importsIn(source)].filter(({ before }) => !ONLY_TYPES.test(before)).map(({ name }) => name)

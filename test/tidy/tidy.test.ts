@@ -61,7 +61,8 @@ describe('what kinds store and do uses other kinds in one direction', () => {
       rules.arrowsBetweenKinds(source(path, `import { b } from '${target}'`))
     bites(imports('src/kinds/task/acts.ts', '../mission/acts/b.ts'))
     bites(imports('src/kinds/task/postgres/a.ts', '../../mission/postgres.ts'))
-    bites(imports('src/kinds/attic/acts.ts', './postgres.ts'))
+    bites(imports('src/kinds/attic/acts.ts', '../task/acts.ts'))
+    bites(imports('src/kinds/attic/acts.ts', './postgres.ts'), 0)
     bites(imports('src/kinds/mission/acts/a.ts', '../../task/acts.ts'), 0)
     bites(imports('src/kinds/task/acts.ts', '../mission/rules/b.ts'), 0)
     bites(imports('src/kinds/task/rules/a.ts', '../../mission/record.ts'), 0)
@@ -82,6 +83,23 @@ describe('kinds are listed in one file', () => {
   })
 })
 
+describe('the list of kinds has every part of each', () => {
+  test('in our sources', () => expect(rules.partsAreListed(files)).toEqual([]))
+
+  test('and the rule finds violations', () => {
+    const list = source('src/kinds/all.ts', "const a = async () => (await import('./note/acts.ts')).noteActs")
+    const part = (path: string, text: string) => rules.partsAreListed({ ...list, ...source(path, text) })
+    bites(part('src/kinds/note/acts.ts', 'export const noteActs = actsOf(api)({'), 0)
+    bites(part('src/kinds/tag/acts.ts', 'export const tagActs = actsOf(api)({'))
+    bites(part('src/kinds/tag/events.ts', 'export const tagEvents = {'))
+    bites(part('src/kinds/tag/kind.ts', 'export const tagKind: Kind<TagTypes> = {'))
+    bites(part('src/kinds/tag/api.ts', 'export const listTags = endpoint({'))
+    bites(part('src/kinds/tag/postgres.ts', "export const storedTags = plainKind('tag', {"))
+    bites(part('src/views/tags/upkeep.ts', 'export const tagSteps: readonly UpkeepStep[] = ['))
+    bites(part('src/kinds/tag/rules.ts', 'export const oldest = (tags: Tag[]) => tags[0]'), 0)
+  })
+})
+
 describe('only the start and the opener of queues import a store', () => {
   test('in our sources', () => expect(rules.storesBehindInterfaces(files)).toEqual([]))
 
@@ -92,6 +110,18 @@ describe('only the start and the opener of queues import a store', () => {
     bites(imports('src/kernel/a.ts', '../../stores/mysql/store.ts'))
     bites(imports('src/start.ts', './door/postgres/store.ts'), 0)
     bites(imports('src/upkeep/a.ts', '../door/server-store.ts'), 0)
+  })
+})
+
+describe('the web app uses nothing that only Node has', () => {
+  test('in our sources', () => expect(rules.appIsForBrowsers(files)).toEqual([]))
+
+  test('and the rule finds violations', () => {
+    const line = (text: string) => rules.appIsForBrowsers(source('web/src/live/a.ts', text))
+    bites(line("import { join } from 'node:path'"))
+    bites(line('const a = process.env.A'))
+    bites(line('const a = Buffer.from("a")'))
+    bites(line('const a = run.process.pid // process.env'), 0)
   })
 })
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { eventTypes } from '../../src/kinds/catalogue.ts'
 import { entityOf } from '../../src/kinds/event-entities.ts'
-import { type EventType, eventTypes } from '../../src/kinds/events.ts'
+import type { EventType } from '../../src/kinds/events.ts'
 import { about, type Follows } from '../src/live/about.ts'
 import type { LiveEvent } from '../src/live/card.ts'
 

@@ -1,16 +1,5 @@
 import type pg from 'pg'
 import type { NextDue } from '../../kernel/store/run-store.ts'
-import { EARLIEST_UNPARKED } from '../../kinds/agent/postgres/assignment.ts'
-import { EARLIEST_ALERT_CHECK } from '../../kinds/alert/postgres.ts'
-import { EARLIEST_MISSION_START } from '../../kinds/mission/postgres/due.ts'
-import { EARLIEST_ROUTINE } from '../../kinds/routine/postgres.ts'
-import { EARLIEST_TIMER } from '../../kinds/run/postgres/wakeups.ts'
-import {
-  EARLIEST_AGENT_CHECK,
-  EARLIEST_DUE_TASK,
-  EARLIEST_LEASE_CHECK,
-  EARLIEST_SESSION_CHECK,
-} from '../../kinds/task/postgres/due.ts'
 import {
   EARLIEST_FOLLOWER_RETRY,
   isLogAhead,
@@ -18,20 +7,10 @@ import {
 } from '../../postgres/statements/log-cursors.ts'
 import { isQueued } from '../../postgres/statements/run-states.ts'
 import { scopedQuery } from '../../postgres/statements/scoped-query.ts'
+import { EARLIEST_DUE } from './stored-kinds.ts'
 
 /** Each time that upkeep acts on, by the index that its step uses. */
-const EARLIEST = [
-  EARLIEST_AGENT_CHECK,
-  EARLIEST_SESSION_CHECK,
-  EARLIEST_DUE_TASK,
-  EARLIEST_LEASE_CHECK,
-  EARLIEST_ALERT_CHECK,
-  EARLIEST_MISSION_START,
-  EARLIEST_ROUTINE,
-  EARLIEST_UNPARKED,
-  EARLIEST_TIMER,
-  EARLIEST_FOLLOWER_RETRY,
-]
+const EARLIEST = [...EARLIEST_DUE, EARLIEST_FOLLOWER_RETRY]
 
 // The earliest of those times. Then the logs, the cursors of their followers, and queued wakeups. $1 to $3 the cached cursors.
 const NEXT_DUE = `select

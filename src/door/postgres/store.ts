@@ -14,7 +14,8 @@ import type {
   Store,
   Walked,
 } from '../../kernel/store/store.ts'
-import { byKind, type KindName } from '../../kinds/all.ts'
+import { byKind } from '../../kinds/all.ts'
+import type { KindName } from '../../kinds/kind.ts'
 import { findProject, newProjectId, slugOfProject } from '../../kinds/project/postgres.ts'
 import { blockedFrom } from '../../kinds/task/postgres/cycles.ts'
 import { downstreamOf, missedAmong } from '../../kinds/task/postgres/dependents.ts'

@@ -1,36 +1,31 @@
 import type { Changes, ReadSet, View } from '../../kernel/batch/requests.ts'
-import { storedAgents } from '../../kinds/agent/postgres/write.ts'
-import { KIND_NAMES, type KindName, NO_RECORDS } from '../../kinds/all.ts'
-import { storedKeys } from '../../kinds/key/postgres.ts'
-import { storedMissions } from '../../kinds/mission/postgres/write.ts'
-import { storedProjects } from '../../kinds/project/postgres.ts'
-import { storedRoutines } from '../../kinds/routine/postgres.ts'
-import { storedSessions } from '../../kinds/session/postgres/write.ts'
-import { storedSignIns } from '../../kinds/sign-in/postgres.ts'
+import { ALL as ALL_KINDS, KIND_NAMES, NO_RECORDS } from '../../kinds/all.ts'
+import type { KindName } from '../../kinds/kind.ts'
 import type { TaskRecord } from '../../kinds/task/record.ts'
-import { storedWorkspace } from '../../kinds/workspace/postgres.ts'
 import type { Pipeline } from '../../postgres/statements/pipeline.ts'
 import type { Bound } from '../../postgres/statements/statements.ts'
-import type { Limiting, StoredKind } from '../../postgres/statements/stored-kind.ts'
+import type { Limiting, Stored, StoredKind } from '../../postgres/statements/stored-kind.ts'
 
-/** All kinds, as Postgres holds them. A new kind is added here and in a file of its own. */
-const STORED: { readonly [K in KindName]: StoredKind<K> } = {
-  session: storedSessions,
-  agent: storedAgents,
-  mission: storedMissions,
-  routine: storedRoutines,
-  project: storedProjects,
-  key: storedKeys,
-  signIn: storedSignIns,
-  workspace: storedWorkspace,
-}
-const ALL = KIND_NAMES.map((kind) => [kind, STORED[kind] as StoredKind<KindName>] as const)
+/** All kinds, as Postgres holds them. */
+const STORED: readonly [name: string, stored: Stored][] = await Promise.all(
+  Object.entries(ALL_KINDS).flatMap(([name, one]) =>
+    'stored' in one ? [one.stored().then((stored): [string, Stored] => [name, stored])] : [],
+  ),
+)
+
+/** Those with records that batches decide, in the order of the list. */
+const ALL = KIND_NAMES.map(
+  (kind) => [kind, STORED.find(([name]) => name === kind)![1] as StoredKind<KindName>] as const,
+)
 
 /** What the server may do with the tables of all kinds. */
 export const KIND_GRANTS: Readonly<Record<string, string>> = Object.assign(
   {},
-  ...ALL.map(([, { tables }]) => tables),
+  ...STORED.map(([, { tables }]) => tables),
 )
+
+/** The earliest times that upkeep acts on. */
+export const EARLIEST_DUE: readonly string[] = STORED.flatMap(([, { due = [] }]) => due)
 
 export const FIRST_COME: readonly string[] = ALL.flatMap(([, { firstCome = [] }]) => firstCome)
 

@@ -1,12 +1,15 @@
-import {
-  KINDS,
-  type KindChanges,
-  type KindName,
-  type KindTypes,
-  type KindViews,
-  NO_CHANGES,
-} from '../../kinds/all.ts'
-import type { Kind, KindDecision, KindShape, KindView, Seen } from '../../kinds/kind.ts'
+import { KINDS, NO_CHANGES } from '../../kinds/all.ts'
+import type {
+  Kind,
+  KindChanges,
+  KindDecision,
+  KindName,
+  KindShape,
+  KindTypes,
+  KindView,
+  KindViews,
+  Seen,
+} from '../../kinds/kind.ts'
 
 /** What a batch keeps beside the records of a kind. */
 interface Follower<R> {

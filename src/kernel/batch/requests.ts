@@ -1,15 +1,15 @@
 import { contractorsIn } from '../../kinds/agent/rules/contractors-of-tasks.ts'
-import {
-  KINDS,
-  type KindChanges,
-  type KindName,
-  type KindTypes,
-  type KindViews,
-  NO_KEYS,
-  type PortableKind,
-} from '../../kinds/all.ts'
+import { KINDS, NO_KEYS } from '../../kinds/all.ts'
 import type { EventType, Origin } from '../../kinds/events.ts'
-import type { Kind, KindShape } from '../../kinds/kind.ts'
+import type {
+  Kind,
+  KindChanges,
+  KindName,
+  KindShape,
+  KindTypes,
+  KindViews,
+  PortableKind,
+} from '../../kinds/kind.ts'
 import type { PlanVersion } from '../../kinds/mission/record.ts'
 import type { CountsDelta } from '../../kinds/mission/rules/counts.ts'
 import type { SeenGate } from '../../kinds/mission/rules/gate.ts'

@@ -1,4 +1,4 @@
-import type { PortableKind, SeenOf } from '../../kinds/all.ts'
+import type { PortableKind, SeenOf } from '../../kinds/kind.ts'
 import type * as requests from '../batch/requests.ts'
 
 /** The shapes of batches for stores that hold tasks and sessions and no other kind of record. */

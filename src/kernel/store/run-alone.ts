@@ -1,4 +1,4 @@
-import type { GrantedOf, KindName } from '../../kinds/all.ts'
+import type { GrantedOf, KindName } from '../../kinds/kind.ts'
 import { Refused } from '../../pure/errors.ts'
 import { decideAll } from '../batch/decide-all.ts'
 import { type Request, readSetOf } from '../batch/requests.ts'

@@ -1,5 +1,5 @@
 import type { AssignableTask, Candidate } from '../../kinds/agent/rules/assignment.ts'
-import type { KindName } from '../../kinds/all.ts'
+import type { KindName } from '../../kinds/kind.ts'
 import type { MissionRecord, PlanVersion } from '../../kinds/mission/record.ts'
 import type { CostOfTask } from '../../kinds/mission/rules/command.ts'
 import type { SkippedTask } from '../../kinds/mission/rules/retry.ts'

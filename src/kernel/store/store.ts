@@ -1,5 +1,5 @@
-import type { KindName, PortableKind } from '../../kinds/all.ts'
 import type { StoredEvent } from '../../kinds/events.ts'
+import type { KindName, PortableKind } from '../../kinds/kind.ts'
 import type { RunsStep } from '../../kinds/run/rules/step.ts'
 import type { TaskDetails } from '../../kinds/task/command.ts'
 import type { SessionRecord, TaskRecord } from '../../kinds/task/record.ts'

@@ -53,3 +53,8 @@ export const agentEvents = {
     ({ agent, to }) => `The agent ${agent} is ${to} now.`,
   ),
 }
+
+type AgentEvents = typeof agentEvents
+declare module '../events.ts' {
+  interface Catalogue extends AgentEvents {}
+}

@@ -16,6 +16,12 @@ export interface AgentTypes {
   }
 }
 
+declare module '../kind.ts' {
+  interface KindTypes {
+    agent: AgentTypes
+  }
+}
+
 /** Registered agents. */
 export const agentKind: Kind<AgentTypes> = {
   keyOf: ({ slug }) => slug,

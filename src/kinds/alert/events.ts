@@ -24,3 +24,8 @@ export const alertEvents = {
   /** What an alert about this task said is no longer so. */
   alert_cleared: event.info({ alert: text }, ({ alert }) => `The alert ${alert} is over.`),
 }
+
+type AlertEvents = typeof alertEvents
+declare module '../events.ts' {
+  interface Catalogue extends AlertEvents {}
+}

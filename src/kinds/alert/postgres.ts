@@ -2,6 +2,7 @@ import type pg from 'pg'
 import { OPEN_LANES } from '../../postgres/statements/lanes.ts'
 import { BY_KEYS, scopedQueries, scopedQuery } from '../../postgres/statements/scoped-query.ts'
 import { statement } from '../../postgres/statements/statements.ts'
+import type { Stored } from '../../postgres/statements/stored-kind.ts'
 import { IS_WOKEN } from '../agent/postgres/rows.ts'
 import { MISSION_ENDED } from '../agent/rules/contractor.ts'
 import { inScope } from '../task/postgres/due.ts'
@@ -149,7 +150,7 @@ export const scheduleAlertCheck = (pool: pg.Pool, workspaceId: number, at: numbe
   )
 
 /** For `nextDue`. */
-export const EARLIEST_ALERT_CHECK = 'select min(c.due_at) from alert_checks c'
+const EARLIEST_ALERT_CHECK = 'select min(c.due_at) from alert_checks c'
 
 const walk = (name: string, condition: string) => `${name}(id) as (
      (select t.workspace_id from tasks t where t.rank is not null and ${condition} order by t.workspace_id limit 1)
@@ -180,3 +181,8 @@ export interface WorkspaceToLookAt {
 
 export const workspacesWithUntaken = (pool: pg.Pool, only?: number) =>
   inScope<WorkspaceToLookAt & pg.QueryResultRow>(pool, only, WORKSPACES)
+
+export const storedAlerts: Stored = {
+  tables: { alert_checks: 'select, insert, update, delete' },
+  due: [EARLIEST_ALERT_CHECK],
+}

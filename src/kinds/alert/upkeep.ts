@@ -1,5 +1,6 @@
 import type { ServerKernel } from '../../door/server-kernel.ts'
 import type { ServerStore } from '../../door/server-store.ts'
+import type { UpkeepStep } from '../../door/upkeep-step.ts'
 import { systemCaller, throwIfNotLeader } from '../../kernel/caller.ts'
 import type { UpkeepContext } from '../../kernel/upkeep-context.ts'
 import type { TaskCommand } from '../task/command.ts'
@@ -16,7 +17,7 @@ const LOOK_ANYWAY_MS = 60_000
 const TASKS_AT_A_TIME = 500
 
 /** When each workspace was last looked at, and how far its log was. Only what is lost with it is looked at again. */
-export type AlertLooks = Map<number, { seq: number; at: number }>
+export class AlertLooks extends Map<number, { seq: number; at: number }> {}
 
 interface Context extends UpkeepContext<ServerStore> {
   alertLooks: AlertLooks
@@ -72,3 +73,18 @@ export async function settleAlertsOf(
 /** A stored time may differ by a rounded millisecond. */
 const isSameTime = (one: number | null, other: number | null) =>
   one === null || other === null ? one === other : Math.abs(one - other) <= 1
+
+export const alertSteps: readonly UpkeepStep[] = [
+  {
+    name: 'alertsSettled',
+    // After assignment: what somebody took is nothing to tell people about.
+    phase: 'tell',
+    everyMs: 1_000,
+    run: (context) =>
+      settleAlerts({
+        ...context,
+        alertLooks: context.kept(AlertLooks),
+        alertGraceMs: context.isRequested ? 0 : undefined,
+      }),
+  },
+]

@@ -18,3 +18,8 @@ export const commentEvents = {
     ({ author, preview }) => `${author} commented${why(preview)}.`,
   ),
 }
+
+type CommentEvents = typeof commentEvents
+declare module '../events.ts' {
+  interface Catalogue extends CommentEvents {}
+}

@@ -5,6 +5,7 @@ import { arrayLiteral } from '../../postgres/statements/rows.ts'
 import { hasReadItsPrompt } from '../../postgres/statements/run-states.ts'
 import { inside } from '../../postgres/statements/scoped-query.ts'
 import { type Bound, columnsOf, insertInto, statement } from '../../postgres/statements/statements.ts'
+import type { Stored } from '../../postgres/statements/stored-kind.ts'
 import type { CommentAdded } from './record.ts'
 
 /** Threads, and the comments that an agent has not seen yet. */
@@ -131,4 +132,8 @@ export function commentWrites(workspaceId: number, { comments }: Changes): Bound
   ]
   if (counted.length > 0) writes.push([countComments, [workspaceId, arrayLiteral(counted)]])
   return writes
+}
+
+export const storedComments: Stored = {
+  tables: { comments: 'select, insert' },
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { ACTOR_KINDS } from '../../pure/actors.ts'
 import { listOf, Text, Uuid } from '../../pure/shapes.ts'
-import { ACTOR_KINDS } from '../event-entities.ts'
 
 /** Comments on tasks and missions. */
 

@@ -13,3 +13,8 @@ export const keyEvents = {
     ({ name }) => `The key "${brief(name)}" was revoked.`,
   ),
 }
+
+type KeyEvents = typeof keyEvents
+declare module '../events.ts' {
+  interface Catalogue extends KeyEvents {}
+}

@@ -15,6 +15,12 @@ export interface KeyTypes {
   extra: object
 }
 
+declare module '../kind.ts' {
+  interface KindTypes {
+    key: KeyTypes
+  }
+}
+
 /** Keys of the API. Commands on one see all keys of the workspace. */
 export const keyKind: Kind<KeyTypes> = {
   keyOf: ({ keyId }) => keyId,

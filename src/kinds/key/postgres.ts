@@ -7,8 +7,8 @@ import { plainKind } from '../../postgres/statements/plain-kind.ts'
 import { plainRows } from '../../postgres/statements/plain-rows.ts'
 import { inside, scopedQuery } from '../../postgres/statements/scoped-query.ts'
 import type { StoredKind } from '../../postgres/statements/stored-kind.ts'
-import type { KindName } from '../all.ts'
 import type { Origin } from '../events.ts'
+import type { KindName } from '../kind.ts'
 import { KEY_FIELDS, type KeyRecord } from './record.ts'
 
 export interface ApiKey extends Omit<KeyRecord, 'hash'> {

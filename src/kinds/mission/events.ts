@@ -157,3 +157,8 @@ export const missionEvents = {
     ({ reason, tasks }) => `The mission does ${count(tasks, 'failed task')} again${why(reason)}.`,
   ),
 } satisfies Record<MissionTransition, EventSpec> & Record<string, EventSpec>
+
+type MissionEvents = typeof missionEvents
+declare module '../events.ts' {
+  interface Catalogue extends MissionEvents {}
+}

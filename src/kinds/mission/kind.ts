@@ -12,6 +12,12 @@ export interface MissionTypes {
   extra: object
 }
 
+declare module '../kind.ts' {
+  interface KindTypes {
+    mission: MissionTypes
+  }
+}
+
 /** Missions. They hold no claims: what happens to their tasks is decided task by task. */
 export const missionKind: Kind<MissionTypes> = {
   keyOf: ({ uuid }) => uuid,

@@ -1,4 +1,5 @@
 import type { RunKernel } from '../../door/server-kernel.ts'
+import type { UpkeepStep } from '../../door/upkeep-step.ts'
 import { refusalOf, systemCaller, throwIfNotLeader } from '../../kernel/caller.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { MissionToSettle, RunStore, TaskChore } from '../../kernel/store/run-store.ts'
@@ -119,3 +120,9 @@ export async function settleContractors({ kernel, term, only }: UpkeepContext<Ru
   )
   return due.length
 }
+
+export const missionSteps: readonly UpkeepStep[] = [
+  { name: 'missionsSettled', phase: 'settle', everyMs: 0, run: settleMissions },
+  // Before assignment: a contractor whose mission is open again gets its tasks in the same pass.
+  { name: 'contractorsSettled', phase: 'settle', everyMs: 0, run: settleContractors },
+]

@@ -19,3 +19,8 @@ export const projectEvents = {
         : `Track ${track} of ${project} may have ${count(maxAgents, 'agent')}.`,
   ),
 }
+
+type ProjectEvents = typeof projectEvents
+declare module '../events.ts' {
+  interface Catalogue extends ProjectEvents {}
+}

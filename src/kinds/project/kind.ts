@@ -10,6 +10,12 @@ export interface ProjectTypes {
   extra: object
 }
 
+declare module '../kind.ts' {
+  interface KindTypes {
+    project: ProjectTypes
+  }
+}
+
 /** Projects, with their declared tracks. */
 export const projectKind: Kind<ProjectTypes> = {
   keyOf: ({ slug }) => slug,

@@ -19,3 +19,8 @@ export const reportEvents = {
       `Version ${version} of the report on the ${taskId === undefined ? 'mission' : 'task'} was written by ${author}.`,
   ),
 }
+
+type ReportEvents = typeof reportEvents
+declare module '../events.ts' {
+  interface Catalogue extends ReportEvents {}
+}

@@ -4,6 +4,7 @@ import type { Reported, ReportSubject, StoredReport } from '../../kernel/store/r
 import { isLive } from '../../postgres/statements/run-states.ts'
 import { inside } from '../../postgres/statements/scoped-query.ts'
 import { type Bound, columnsOf, insertInto } from '../../postgres/statements/statements.ts'
+import type { Stored } from '../../postgres/statements/stored-kind.ts'
 import type { MissionMaterial, TaskMaterial } from './rules/material.ts'
 
 /** What reports are made from. */
@@ -262,4 +263,8 @@ export function reportWrites(workspaceId: number, { reports }: Changes): Bound[]
       reports.map(({ at }) => at),
     ]),
   ]
+}
+
+export const storedReports: Stored = {
+  tables: { reports: 'select, insert' },
 }

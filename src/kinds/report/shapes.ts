@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { ACTOR_KINDS } from '../../pure/actors.ts'
 import { listOf, Uuid } from '../../pure/shapes.ts'
-import { ACTOR_KINDS } from '../event-entities.ts'
 import { LARGEST_REPORT_BYTES, REPORT_SOURCES, REPORT_TYPES } from './rules/report.ts'
 
 /** Reports on missions and their tasks. */

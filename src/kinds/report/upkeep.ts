@@ -1,4 +1,5 @@
 import type { RunKernel } from '../../door/server-kernel.ts'
+import type { FollowingStep } from '../../door/upkeep-step.ts'
 import { systemCaller } from '../../kernel/caller.ts'
 import type { Follower } from '../../kernel/follower.ts'
 import type { Caller } from '../../kernel/kernel.ts'
@@ -117,3 +118,8 @@ async function onMission(
   const markdown = missionReport(material, end)
   return { task: null, type: 'summary', source: 'rule', endedSeq: end.seq, markdown }
 }
+
+export const reportSteps: readonly FollowingStep[] = [
+  // Nobody waits for it.
+  { name: 'reportsWritten', phase: 'tell', everyMs: 0, follower: reports },
+]

@@ -39,3 +39,8 @@ export const routineEvents = {
     ({ reason }) => `The routine could not start a mission${why(reason)}.`,
   ),
 }
+
+type RoutineEvents = typeof routineEvents
+declare module '../events.ts' {
+  interface Catalogue extends RoutineEvents {}
+}

@@ -13,6 +13,12 @@ export interface RoutineTypes {
   extra: { isBusy: boolean }
 }
 
+declare module '../kind.ts' {
+  interface KindTypes {
+    routine: RoutineTypes
+  }
+}
+
 /** Routines. They hold no claims; a mission that they start is created in their transaction. */
 export const routineKind: Kind<RoutineTypes> = {
   keyOf: ({ uuid }) => uuid,

@@ -184,7 +184,7 @@ const DUE = `select * from (
    order by random() limit $1`
 
 /** For `nextDue`. */
-export const EARLIEST_ROUTINE = 'select min(r.next_at) from routines r where r.next_at is not null'
+const EARLIEST_ROUTINE = 'select min(r.next_at) from routines r where r.next_at is not null'
 
 export const routinesDue = (pool: pg.Pool, limit: number, only?: number): Promise<RoutineDue[]> =>
   inScope<RoutineDue & pg.QueryResultRow>(pool, only, DUE, [limit])
@@ -224,6 +224,7 @@ const newFires = insertInto(
 
 export const storedRoutines: StoredKind<'routine'> = {
   tables: { routines: 'select, insert, update', routine_fires: 'select, insert' },
+  due: [EARLIEST_ROUTINE],
   ask(questions, { kinds }) {
     const ids = kinds.routine.map(idCarriedBy).filter((id) => id !== null)
     if (ids.length === 0) return null

@@ -1,5 +1,6 @@
 import type { ServerKernel } from '../../door/server-kernel.ts'
 import type { ServerStore } from '../../door/server-store.ts'
+import type { UpkeepStep } from '../../door/upkeep-step.ts'
 import { refusalOf, systemCaller, throwIfNotLeader } from '../../kernel/caller.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { RoutineDue } from '../../kernel/store/run-store.ts'
@@ -47,3 +48,8 @@ async function elapse(kernel: ServerKernel, caller: Caller, uuid: string): Promi
   const command = { kind: 'fail', version, reason: refusal.detail } as const
   throwIfNotLeader(await kernel.run(caller, { on: 'routine', key: uuid, uuid, command }))
 }
+
+export const routineSteps: readonly UpkeepStep[] = [
+  // After missions (kinds/all.ts): one that has just ended makes room for the next.
+  { name: 'routinesSettled', phase: 'settle', everyMs: 0, run: settleRoutines },
+]

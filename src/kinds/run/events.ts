@@ -89,3 +89,8 @@ export const runEvents = {
     ({ agents, until }) => `The model rate limits ${count(agents, 'agent')} until ${moment(until)}.`,
   ),
 }
+
+type RunEvents = typeof runEvents
+declare module '../events.ts' {
+  interface Catalogue extends RunEvents {}
+}

@@ -25,3 +25,8 @@ export const sessionEvents = {
       `The worker ${session} was silent for ${span(silentMs)} and is lost${holding(claims)}.`,
   ),
 }
+
+type SessionEvents = typeof sessionEvents
+declare module '../events.ts' {
+  interface Catalogue extends SessionEvents {}
+}

@@ -14,6 +14,12 @@ export interface SessionTypes {
   }
 }
 
+declare module '../kind.ts' {
+  interface KindTypes {
+    session: SessionTypes
+  }
+}
+
 /** Sessions of agents and of library workers. */
 export const sessionKind: Kind<SessionTypes> = {
   keyOf: ({ name }) => name,

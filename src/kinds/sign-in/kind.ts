@@ -19,6 +19,12 @@ export interface SignInTypes {
   }
 }
 
+declare module '../kind.ts' {
+  interface KindTypes {
+    signIn: SignInTypes
+  }
+}
+
 /** Sign-ins of people, by key. Each key has a record, if only an empty one. */
 export const signInKind: Kind<SignInTypes> = {
   keyOf: ({ keyId }) => keyId,

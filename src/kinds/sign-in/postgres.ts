@@ -9,8 +9,8 @@ import { type Bound, statement } from '../../postgres/statements/statements.ts'
 import type { StoredKind } from '../../postgres/statements/stored-kind.ts'
 import { grouped } from '../../pure/grouped.ts'
 import { isUuid } from '../../pure/ids.ts'
-import type { SeenOf } from '../all.ts'
 import { type ApiKey, KEY_COLUMNS } from '../key/postgres.ts'
+import type { SeenOf } from '../kind.ts'
 import { BROWSER_SESSION_FIELDS, LINK_FIELDS, type SignInRecord, TICKET_FIELDS } from './record.ts'
 
 /** Sessions of people in browsers. */

@@ -1,7 +1,7 @@
+import type { LogLevel } from '../../pure/event.ts'
 import type { TaskState, TriggerRule } from '../../pure/states.ts'
 import type { NewContractor } from '../agent/rules/contractors.ts'
 import type { NewComment } from '../comment/record.ts'
-import type { LogEntry } from '../log.ts'
 import type { SeenGate } from '../mission/rules/gate.ts'
 import type { BudgetChange } from '../run/rules/budget.ts'
 import type { SpentByRun } from '../run/rules/spent.ts'
@@ -21,6 +21,15 @@ import type {
 } from './rules/upstream-counts.ts'
 import type { WaitingDetails } from './rules/waiting.ts'
 import type { ChildRoot } from './rules/watch-fields.ts'
+
+/** A line that the holder of a task adds to the task's log. */
+interface LogEntry {
+  level: LogLevel
+  /** The holder's own name for what happened. */
+  event: string
+  message: string
+  details?: unknown
+}
 
 /** What a holder sends with every write: the claim it believes to hold. */
 export interface Fence {

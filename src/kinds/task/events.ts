@@ -326,3 +326,8 @@ export const taskEvents = {
       `"${command}" by ${givenSession} at generation ${givenGeneration} was refused (${code}).`,
   ),
 } satisfies Record<TransitionName, EventSpec> & Record<string, EventSpec>
+
+type TaskEvents = typeof taskEvents
+declare module '../events.ts' {
+  interface Catalogue extends TaskEvents {}
+}

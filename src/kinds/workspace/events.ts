@@ -23,3 +23,8 @@ export const workspaceEvents = {
     ({ cycle }) => `Dependency cycle: ${list(cycle, ' → ')}.`,
   ),
 }
+
+type WorkspaceEvents = typeof workspaceEvents
+declare module '../events.ts' {
+  interface Catalogue extends WorkspaceEvents {}
+}

@@ -10,6 +10,12 @@ export interface WorkspaceTypes {
   extra: { used: LimitUse }
 }
 
+declare module '../kind.ts' {
+  interface KindTypes {
+    workspace: WorkspaceTypes
+  }
+}
+
 /** The workspace itself: there is always one record. */
 export const workspaceKind: Kind<WorkspaceTypes> = {
   keyOf: () => THE_WORKSPACE,

@@ -52,7 +52,11 @@ const limitUse = statement(
 
 /** The workspace itself: its limits. */
 export const storedWorkspace: StoredKind<'workspace'> = {
-  tables: { limits: 'select, insert, update' },
+  tables: {
+    limits: 'select, insert, update',
+    workspaces: 'select, insert',
+    workspace_counters: 'select, insert, update',
+  },
   ask(questions, { kinds }) {
     if (kinds.workspace.length === 0) return null
     const limits = questions.addIn(lockLimits, [])

@@ -1,6 +1,6 @@
 import type { Changes, View } from '../../kernel/batch/requests.ts'
-import { KINDS, type KindName, type KindTypes } from '../../kinds/all.ts'
-import type { Kind, KindShape } from '../../kinds/kind.ts'
+import { KINDS } from '../../kinds/all.ts'
+import type { Kind, KindName, KindShape, KindTypes } from '../../kinds/kind.ts'
 import { isUuid } from '../../pure/ids.ts'
 import type { PlainRows } from './plain-rows.ts'
 import { arrayLiteral } from './rows.ts'

@@ -1,14 +1,19 @@
 import type { Changes, ReadSet, View } from '../../kernel/batch/requests.ts'
-import type { KindName, KindTypes } from '../../kinds/all.ts'
-import type { KindView } from '../../kinds/kind.ts'
+import type { KindName, KindTypes, KindView } from '../../kinds/kind.ts'
 import type { TaskRecord } from '../../kinds/task/record.ts'
 import type { Pipeline } from './pipeline.ts'
 import type { Bound } from './statements.ts'
 
-/** How Postgres holds one kind of record. */
-export interface StoredKind<K extends KindName> {
+/** What any kind of thing has in Postgres. */
+export interface Stored {
   /** Its tables, and what the server may do with their rows. */
   tables: Readonly<Record<string, string>>
+  /** The earliest times that its upkeep acts on, each as a query that its step's index answers. */
+  due?: readonly string[]
+}
+
+/** How Postgres holds one kind of record. */
+export interface StoredKind<K extends KindName> extends Stored {
   /** Unique constraints whose violation means that another transaction was first: the batch is read again. */
   firstCome?: readonly string[]
   /**

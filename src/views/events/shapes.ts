@@ -1,8 +1,10 @@
 import { z } from 'zod'
-import { ACTOR_KINDS, ENTITY_TYPES, type EntityType } from '../../kinds/event-entities.ts'
-import { type EventType, eventTypes } from '../../kinds/events.ts'
+import { eventTypes } from '../../kinds/catalogue.ts'
+import { ENTITY_TYPES, type EntityType } from '../../kinds/event-entities.ts'
+import type { EventType } from '../../kinds/events.ts'
 import { missionStates } from '../../kinds/mission/states.ts'
 import { PURPOSES } from '../../kinds/task/record.ts'
+import { ACTOR_KINDS } from '../../pure/actors.ts'
 import { listOf, Name, Uuid } from '../../pure/shapes.ts'
 import { taskStates } from '../../pure/states.ts'
 

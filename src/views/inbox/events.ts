@@ -27,3 +27,8 @@ export const inboxEvents = {
     ({ because }) => `It waits for a person no more${why(because)}.`,
   ),
 }
+
+type InboxEvents = typeof inboxEvents
+declare module '../../kinds/events.ts' {
+  interface Catalogue extends InboxEvents {}
+}

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { EVENTS } from '../../../src/kinds/events.ts'
+import { EVENTS } from '../../../src/kinds/catalogue.ts'
 import { decide } from '../../../src/kinds/task/rules/decide.ts'
 import { CLAIM_ENDS, isHeld, isTerminal, type TaskState } from '../../../src/pure/states.ts'
 import { history, JUDGED, type Moment, replayHistory } from '../../support/histories.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { EVENTS } from '../../../src/kinds/events.ts'
+import { EVENTS } from '../../../src/kinds/catalogue.ts'
 import { retriesLeft } from '../../../src/kinds/task/rules/retry.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 import { granted, holder, type Overrides, type Task, type Work } from '../../support/tasks.ts'

@@ -1,4 +1,4 @@
-import { EVENTS } from '../../../src/kinds/events.ts'
+import { EVENTS } from '../../../src/kinds/catalogue.ts'
 import { sooner } from '../../../src/kinds/task/rules/retry.ts'
 import {
   isHeld,

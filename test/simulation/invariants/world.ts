@@ -1,4 +1,4 @@
-import { EVENTS } from '../../../src/kinds/events.ts'
+import { EVENTS } from '../../../src/kinds/catalogue.ts'
 import type { SeenTask } from '../observer.ts'
 import type { WorldInvariant } from './invariant.ts'
 

@@ -1,4 +1,4 @@
-import { EVENTS } from '../../../src/kinds/events.ts'
+import { EVENTS } from '../../../src/kinds/catalogue.ts'
 import type { MissionRecord } from '../../../src/kinds/mission/record.ts'
 import {
   isEnd,

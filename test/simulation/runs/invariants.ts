@@ -1,5 +1,5 @@
 import { shownState } from '../../../src/kinds/agent/rules/decide.ts'
-import { EVENTS } from '../../../src/kinds/events.ts'
+import { EVENTS } from '../../../src/kinds/catalogue.ts'
 import type { RunRecord, RuntimeState, WakeupRecord } from '../../../src/kinds/run/record.ts'
 import { dollarsOf, nanosOf } from '../../../src/kinds/run/rules/dollars.ts'
 import { runFolderOf } from '../../../src/kinds/run/shapes/folder.ts'

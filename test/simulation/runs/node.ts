@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import { AdapterRegistry } from '../../../src/adapters/registry.ts'
 import type { RunKernel } from '../../../src/door/server-kernel.ts'
+import { keeper } from '../../../src/door/upkeep-step.ts'
 import { RunCallbacks } from '../../../src/executor/callbacks.ts'
 import type { ExecutorContext } from '../../../src/executor/context.ts'
 import { Executor } from '../../../src/executor/executor.ts'
@@ -14,7 +15,6 @@ import { StoreRetry } from '../../../src/executor/store-retry.ts'
 import { type Processes, sleep, type Timers } from '../../../src/executor/timers.ts'
 import type { Directory } from '../../../src/kernel/kernel.ts'
 import { LiveOutput } from '../../../src/kernel/live-output.ts'
-import { Assignment } from '../../../src/kinds/agent/acts/assignment.ts'
 import { Refused } from '../../../src/pure/errors.ts'
 import { openKernel } from '../../../src/upkeep/open-kernel.ts'
 import { type CoordinatorContext, STEPS } from '../../../src/upkeep/pass.ts'
@@ -106,10 +106,10 @@ export class RunNode implements StoreUser {
       await recoverForgotten(this.context, isInProgress, { missingSince, afterMs })
       await releaseClaimsLeft(this.context, { missingSince: unworkedSince, afterMs })
     })
-    const assignment = new Assignment()
+    const kept = keeper()
     this.#loop(1_000, async () => {
       if (!this.#world.leads(this)) return
-      const about = { kernel: this.kernel, assignable: new Set<number>(), assignment }
+      const about = { kernel: this.kernel, kept }
       for (const { name, run } of STEPS)
         if (!NOT_HERE.has(name)) await run(about as unknown as CoordinatorContext)
     })

@@ -3,9 +3,10 @@ import { NOTHING, type Pipeline } from '../../../postgres/statements/pipeline.ts
 import { arrayLiteral } from '../../../postgres/statements/rows.ts'
 import { type Bound, boundAmong, insertInto, statement } from '../../../postgres/statements/statements.ts'
 import { ChangedMeanwhile, type StoredKind } from '../../../postgres/statements/stored-kind.ts'
-import type { SeenOf } from '../../all.ts'
+import type { SeenOf } from '../../kind.ts'
 import type { KnownAgent } from '../../task/command.ts'
 import type { AgentRecord, TaskRecord } from '../../task/record.ts'
+import { EARLIEST_UNPARKED } from './assignment.ts'
 import {
   AGENT_COLUMNS,
   agentColumns,
@@ -160,6 +161,7 @@ function agentWrites(
 
 export const storedAgents: StoredKind<'agent'> = {
   tables: { agents: 'select, insert, update, delete', agent_health: 'select, insert, update, delete' },
+  due: ['select min(h.due_at) from agent_health h where h.due_at is not null', EARLIEST_UNPARKED],
   firstCome: ['agents_workspace_id_slug_key'],
   ask(pipeline, readSet) {
     const changing = readSet.kinds.agent

@@ -6,6 +6,7 @@ import { idCarriedBy } from '../../../pure/ids.ts'
 import { taskStates } from '../../../pure/states.ts'
 import type { MissionRecord } from '../record.ts'
 import { type CountsDelta, openChange } from '../rules/counts.ts'
+import { EARLIEST_MISSION_START } from './due.ts'
 import { MISSIONS, missionColumns, missionRows, newPlans, readMission } from './rows.ts'
 
 /** Missions on the write path. */
@@ -67,6 +68,7 @@ export const storedMissions: StoredKind<'mission'> = {
     mission_counters: 'select, insert, update',
     mission_plans: 'select, insert',
   },
+  due: [EARLIEST_MISSION_START],
   ask(pipeline, readSet) {
     const ids = idsIn(readSet)
     if (ids.length === 0) return null

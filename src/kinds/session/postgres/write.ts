@@ -67,6 +67,7 @@ const checkSessions = statement('check_sessions', 'select refuse_sessions_over_l
 
 export const storedSessions: StoredKind<'session'> = {
   tables: { sessions: 'select, insert, update' },
+  due: ['select min(s.due_at) from sessions s where s.due_at is not null'],
   firstCome: ['sessions_pkey'],
   ask(questions, readSet) {
     const changing = readSet.kinds.session

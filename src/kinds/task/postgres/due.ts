@@ -124,8 +124,6 @@ const IS_DUE = `t.due_at <= ${NOW} and ${CAN_BE_DUE}`
 /** For `nextDue`. */
 export const EARLIEST_LEASE_CHECK = `select min(t.check_at) from tasks t where t.claim_state = 'active' and t.check_at is not null`
 export const EARLIEST_DUE_TASK = `select t.due_at from tasks t where t.due_at is not null and ${CAN_BE_DUE} order by t.due_at limit 1`
-export const EARLIEST_SESSION_CHECK = 'select min(s.due_at) from sessions s where s.due_at is not null'
-export const EARLIEST_AGENT_CHECK = 'select min(h.due_at) from agent_health h where h.due_at is not null'
 
 // Due tasks: retries, scheduled starts, overdue verdicts, holders to be checked.
 const DUE_TASKS: DueQuery = {

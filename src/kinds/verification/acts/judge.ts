@@ -1,13 +1,11 @@
 import type { RunKernel } from '../../../door/server-kernel.ts'
 import { systemCaller } from '../../../kernel/caller.ts'
 import type { Caller, Kernel } from '../../../kernel/kernel.ts'
-import type { RunStore } from '../../../kernel/store/run-store.ts'
-import { BATCH, type UpkeepContext } from '../../../kernel/upkeep-context.ts'
 import { isTerminal } from '../../../pure/states.ts'
 import { planningEnded } from '../../mission/acts/planning-task.ts'
 import type { TaskRecord } from '../../task/record.ts'
 import { judgePlan } from './judge-plan.ts'
-import { cancelTasks, cancelVerifications, judgeVerification, verificationEnded } from './verdicts.ts'
+import { cancelVerifications, judgeVerification, verificationEnded } from './verdicts.ts'
 import { verify } from './verify.ts'
 
 /** What Baton does with results that it judges itself. Each step may be repeated, and upkeep repeats what was lost. */
@@ -34,12 +32,4 @@ async function judge(kernel: RunKernel, caller: Caller, task: TaskRecord): Promi
   if (!isTerminal(state) || state === 'completed') return
   if (purpose === 'verification') await verificationEnded(kernel, caller, task)
   if (purpose === 'planning') await planningEnded(kernel, caller, task.missionId!)
-}
-
-/** Tasks that nothing needs any longer, because the step that should have ended them was lost. */
-export async function cancelOrphans({ kernel, term, only }: UpkeepContext<RunStore>): Promise<number> {
-  const orphans = await kernel.store.verifications.orphans(BATCH, only)
-  for (const { workspaceId, id, uuid } of orphans)
-    await cancelTasks(kernel, systemCaller(workspaceId, term), [{ id, uuid }])
-  return orphans.length
 }
