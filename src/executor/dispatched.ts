@@ -1,5 +1,5 @@
+import type { AgentRecord } from '../kinds/agent/record.ts'
 import type { Wakeup } from '../kinds/run/record.ts'
-import type { AgentRecord } from '../kinds/task/record.ts'
 
 /** A wakeup that became a run. */
 export interface Dispatched {

@@ -1,4 +1,4 @@
-import type { AgentRecord } from '../kinds/task/record.ts'
+import type { AgentRecord } from '../kinds/agent/record.ts'
 import { configOf } from './adapter-config.ts'
 import type { ExecutorContext } from './context.ts'
 import { RunSecrets } from './run-secrets.ts'

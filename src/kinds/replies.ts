@@ -1,11 +1,12 @@
 import type { Refusal } from '../pure/errors.ts'
 import type { ClaimEnd, ClaimState } from '../pure/states.ts'
+import type { AgentRecord } from './agent/record.ts'
 import type { CommentAdded } from './comment/record.ts'
 import type { MissionRecord } from './mission/record.ts'
 import type { ReportKept } from './report/rules/report.ts'
 import type { RoutineRecord } from './routine/record.ts'
 import type { TaskCommand, TaskDetails } from './task/command.ts'
-import type { AgentRecord, SessionRecord, TaskRecord } from './task/record.ts'
+import type { SessionRecord, TaskRecord } from './task/record.ts'
 
 /**
  * The reply to each request. A reply is either granted, in the shape of its request, or a refusal. Type aliases, not

@@ -1,8 +1,8 @@
 import type { Assignable, ContractorToSettle } from '../kernel/store/run-store.ts'
+import type { AgentRecord } from '../kinds/agent/record.ts'
 import { awaitsItsMission } from '../kinds/agent/rules/contractor.ts'
 import { isEnd } from '../kinds/mission/states.ts'
 import { isReservedOnly, policyOf } from '../kinds/run/rules/policy.ts'
-import type { AgentRecord } from '../kinds/task/record.ts'
 import { heldTasks, type Workspace } from './workspace.ts'
 
 /** What the coordinator reads to assign work. */

@@ -6,10 +6,11 @@ import type {
   WaitingClaim,
   WorkWithoutWakeup,
 } from '../kernel/store/run-store.ts'
+import type { AgentRecord } from '../kinds/agent/record.ts'
 import type { Run, RunRecord, WakeupRecord } from '../kinds/run/record.ts'
 import { policyOf } from '../kinds/run/rules/policy.ts'
 import { isNotStarted, isQueued } from '../kinds/run/states.ts'
-import type { AgentRecord, TaskRecord } from '../kinds/task/record.ts'
+import type { TaskRecord } from '../kinds/task/record.ts'
 import { RENEW_FROM } from '../kinds/task/rules/retry.ts'
 import type { ClaimEnd } from '../pure/states.ts'
 import { inOrder, liveRuns } from './run-changes.ts'

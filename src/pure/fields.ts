@@ -43,6 +43,7 @@ const fieldOf =
 export const bigint = fieldOf<number>('bigint')
 export const int = fieldOf<number>('int')
 export const smallint = fieldOf<number>('smallint')
+export const double = fieldOf<number>('double precision')
 export const decimal = fieldOf<string>('numeric')
 export const boolean = fieldOf<boolean>('boolean')
 export const text = fieldOf<string>('text')
@@ -62,25 +63,22 @@ export const json = <Held = unknown>(
 
 export const orNull = <Held, Shown>(field: Field<Held, Shown>): Field<Held | null, Shown | null> => field
 
+/** Outside, the id of a record that has a number and a UUID is the UUID. */
+type Outside<F extends Fields> = F extends { uuid: infer Id } ? Omit<F, 'id'> & { id: Id } : F
+
 type Shown<F extends Fields, Shape> = {
-  [Name in keyof F & keyof Shape]: Name extends 'id'
-    ? string
-    : F[Name] extends Field<unknown, infer As>
-      ? As
-      : never
+  [Name in keyof Outside<F> & keyof Shape]: Outside<F>[Name] extends Field<unknown, infer As> ? As : never
 }
 
-/** What an answer of a shape shows of a record: the fields that it has under the same name, and as `id` the outside id. */
+/** What an answer of this shape shows of a record: the fields that it has under the same name. */
 export function viewOf<F extends Fields, Shape extends object>(
   fields: F,
   { shape }: { readonly shape: Shape },
 ): (record: RecordOf<F>) => Shown<F, Shape> {
-  const shown = Object.keys(shape)
-    .filter((name) => name in fields)
-    .map((name) => {
-      const field = name === 'id' && 'uuid' in fields ? 'uuid' : name
-      return { name, field, show: fields[field]!.show }
-    })
+  const shown = Object.keys(shape).flatMap((name) => {
+    const field = name === 'id' && 'uuid' in fields ? 'uuid' : name
+    return field in fields ? [{ name, field, show: fields[field]!.show }] : []
+  })
   return (record) => {
     const view: Record<string, unknown> = {}
     for (const { name, field, show } of shown) view[name] = show ? show(record[field]) : record[field]

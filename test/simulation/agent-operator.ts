@@ -1,5 +1,5 @@
+import type { AgentRecord } from '../../src/kinds/agent/record.ts'
 import type { AgentCommand } from '../../src/kinds/agent/rules/command.ts'
-import type { AgentRecord } from '../../src/kinds/task/record.ts'
 import { insist } from './operator.ts'
 import type { World } from './world.ts'
 

@@ -1,7 +1,8 @@
 import type { Changes, View } from '../../src/kernel/batch/requests.ts'
+import type { AgentRecord } from '../../src/kinds/agent/record.ts'
 import type { SeenOf } from '../../src/kinds/kind.ts'
 import type { KnownAgent } from '../../src/kinds/task/command.ts'
-import type { AgentRecord, TaskRecord } from '../../src/kinds/task/record.ts'
+import type { TaskRecord } from '../../src/kinds/task/record.ts'
 import type { PlantedBug } from './planted-bug.ts'
 import { onCommand } from './planting.ts'
 

@@ -1,7 +1,8 @@
 import type { View } from '../../src/kernel/batch/requests.ts'
 import type { StoredClaim, StoredDependency, StoredResult } from '../../src/kernel/store/store.ts'
+import type { AgentRecord } from '../../src/kinds/agent/record.ts'
 import type { StoredEvent } from '../../src/kinds/events.ts'
-import type { AgentRecord, SessionRecord, TaskRecord } from '../../src/kinds/task/record.ts'
+import type { SessionRecord, TaskRecord } from '../../src/kinds/task/record.ts'
 import type { LeaderTerm } from '../../src/pure/leader-lease.ts'
 import type { World } from './world.ts'
 

@@ -1,4 +1,4 @@
-import type { AgentProfile } from '../../src/kinds/task/record.ts'
+import type { AgentProfile } from '../../src/kinds/agent/record.ts'
 import { CAPABILITY } from './plan-tasks.ts'
 import type { Random } from './random.ts'
 

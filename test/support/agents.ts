@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import type { AgentProfile, AgentRecord } from '../../src/kinds/agent/record.ts'
 import type { AgentCommand, Heartbeat } from '../../src/kinds/agent/rules/command.ts'
-import type { AgentProfile, AgentRecord, TaskRecord } from '../../src/kinds/task/record.ts'
+import type { TaskRecord } from '../../src/kinds/task/record.ts'
 import type { Reply } from './replies.ts'
 import type { Work } from './tasks.ts'
 

@@ -1,5 +1,5 @@
+import type { AgentRecord } from '../../kinds/agent/record.ts'
 import { isFreshAgent } from '../../kinds/run/rules/policy.ts'
-import type { AgentRecord } from '../../kinds/task/record.ts'
 import { takesOverFrom } from '../../kinds/task/rules/waiting.ts'
 import type { ExecutorContext } from '../context.ts'
 import type { FolderRequest } from '../folders/prepare.ts'

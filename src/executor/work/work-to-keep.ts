@@ -1,5 +1,6 @@
+import type { AgentRecord } from '../../kinds/agent/record.ts'
 import type { RunFolder } from '../../kinds/run/shapes/folder.ts'
-import type { AgentRecord, Purpose } from '../../kinds/task/record.ts'
+import type { Purpose } from '../../kinds/task/record.ts'
 import type { UpstreamWork } from '../folders/upstream-work.ts'
 import type { RunSecrets } from '../run-secrets.ts'
 

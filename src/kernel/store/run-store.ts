@@ -1,3 +1,4 @@
+import type { AgentRecord } from '../../kinds/agent/record.ts'
 import type { AssignableTask, Candidate } from '../../kinds/agent/rules/assignment.ts'
 import type { KindName } from '../../kinds/kind.ts'
 import type { MissionRecord, PlanVersion } from '../../kinds/mission/record.ts'
@@ -10,7 +11,7 @@ import type { Run, RuntimeState, RunWork, TaskSession } from '../../kinds/run/re
 import type { Spent } from '../../kinds/run/rules/budget.ts'
 import type { CallbackMessage } from '../../kinds/run/shapes/callbacks.ts'
 import type { KeptInvocation } from '../../kinds/run/shapes/told.ts'
-import type { AgentRecord, TaskRecord } from '../../kinds/task/record.ts'
+import type { TaskRecord } from '../../kinds/task/record.ts'
 import type { CommentReads } from './comment-reads.ts'
 import type { Followed } from './log-followers.ts'
 import type { AnyStep, NextUpkeep, Store } from './store.ts'

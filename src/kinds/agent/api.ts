@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { endpoint } from '../../pure/endpoint.ts'
 import { byId, bySlug } from '../../pure/paging.ts'
 import { Digits, listOf, Name, Page, Tag } from '../../pure/shapes.ts'
-import { AGENT_KINDS } from '../task/record.ts'
 import { TaskPage } from '../task/shapes/lists.ts'
 import { ListedTask } from '../task/shapes/tasks.ts'
+import { AGENT_KINDS } from './record.ts'
 import {
   AgentAtWork,
   AgentBody,

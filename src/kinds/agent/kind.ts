@@ -1,6 +1,6 @@
 import type { Kind } from '../kind.ts'
 import type { AgentGranted } from '../replies.ts'
-import type { AgentRecord } from '../task/record.ts'
+import type { AgentRecord } from './record.ts'
 import type { AgentCommand } from './rules/command.ts'
 import { decideAgent } from './rules/decide.ts'
 import { withInbox } from './rules/inbox.ts'

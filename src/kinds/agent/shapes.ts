@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { Instant, Name, ShortText, Slug, Tag, Uuid } from '../../pure/shapes.ts'
 import { AGENT_STATES, taskStates } from '../../pure/states.ts'
 import { RUN_STATES } from '../run/states.ts'
-import { AGENT_KINDS } from '../task/record.ts'
 import { RenewedClaim } from '../task/shapes/claims.ts'
 import { TaskView } from '../task/shapes/tasks.ts'
+import { AGENT_KINDS } from './record.ts'
 
 const DAY_SECONDS = 86_400
 const SettingsObject = z.record(z.string(), z.unknown())

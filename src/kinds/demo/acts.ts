@@ -2,9 +2,9 @@ import { actsOf } from '../../door/door.ts'
 import type { ServerKernel } from '../../door/server-kernel.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import { commandAgent } from '../agent/acts/agents.ts'
+import type { AgentProfile } from '../agent/record.ts'
 import { createMission } from '../mission/acts/missions.ts'
 import { MissionCreate } from '../mission/shapes/missions.ts'
-import type { AgentProfile } from '../task/record.ts'
 import * as api from './api.ts'
 
 /** The agents of the demonstration. They follow scripts: no model, no program, no money. */

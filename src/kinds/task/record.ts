@@ -1,5 +1,4 @@
 import {
-  type AgentState,
   CLAIM_ENDS,
   type ClaimEnd,
   type ClaimState,
@@ -165,81 +164,6 @@ export interface SessionRecord {
   dueAt: number | null
   endedAt: number | null
   endReason: string | null
-}
-
-/** The settings of an agent. */
-export interface AgentProfile {
-  name: string
-  model: string | null
-  /** 'external': it claims its work itself. Any other is run by Baton. */
-  adapterType: string
-  adapterConfig: unknown
-  runtimeConfig: unknown
-  /** Sorted. */
-  capabilities: readonly string[]
-  /** The types of work it takes, sorted; none: any. */
-  taskTypes: readonly string[]
-  /** How many tasks it may hold at once; null: any number. */
-  maxConcurrentTasks: number | null
-  /** The heartbeat interval, and the silence after which it is declared lost. */
-  heartbeatMs: number
-  staleMs: number
-  /** The coordinator assigns work to it, and revokes it when the agent goes silent. */
-  coordinatorEnabled: boolean
-  /** How many tasks of one kind the coordinator may assign to it at a time. */
-  batchSize: number
-}
-
-/** An agent's last heartbeat. */
-export interface AgentHealth {
-  lastSeenAt: number
-  /** False when it only registered. Only agents that heartbeat can be declared lost. */
-  hasHeartbeat: boolean
-  /** The sender's own time of the last heartbeat. */
-  sentAt: number | null
-  status: 'healthy' | 'degraded'
-  /** The session it works under. */
-  session: string | null
-  currentTask: string | null
-  progressPercent: number | null
-  step: string | null
-  memoryMb: number | null
-  cpuPercent: number | null
-  metadata: unknown
-  /** When its silence is checked. A heartbeat leaves it unchanged; the check moves it on. */
-  dueAt: number | null
-}
-
-export const AGENT_KINDS = ['roster', 'contractor'] as const
-
-/** How an agent came to be. It never changes. */
-export interface AgentOrigin {
-  /** A contractor is made for a mission; all others are the roster. */
-  readonly kind: (typeof AGENT_KINDS)[number]
-  /** The slug of the agent that a contractor was made from. */
-  readonly template: string | null
-  /** The mission of a contractor, by number and by outside id. */
-  readonly missionId: number | null
-  readonly mission: string | null
-}
-
-export interface AgentRecord extends AgentProfile, AgentOrigin {
-  readonly slug: string
-  readonly uuid: string
-  state: Exclude<AgentState, 'running'>
-  /** Why it is in that state. */
-  stateReason: string | null
-  /** It finishes what it holds and is then terminated. */
-  leaving: boolean
-  /** Paused or terminated at once: runs in progress are stopped instead of finished. */
-  stopsRuns: boolean
-  /** Registered explicitly; others became known by claiming. */
-  registered: boolean
-  version: number
-  readonly createdAt: number
-  updatedAt: number
-  /** Null before its registration or first heartbeat. */
-  health: AgentHealth | null
 }
 
 /** What one decision writes beside the record itself. All of it goes into one transaction. */

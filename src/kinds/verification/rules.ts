@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { answerIn, jsonIn } from '../../pure/json-in-text.ts'
+import type { AgentRecord } from '../agent/record.ts'
 import { modelOfAgent } from '../agent/rules/model.ts'
 import { isReservedOnly, policyOf } from '../run/rules/policy.ts'
-import type { AgentRecord } from '../task/record.ts'
 
 /** What a verifier answers, and what follows from it. */
 

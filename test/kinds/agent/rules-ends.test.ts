@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { AgentRecord } from '../../../src/kinds/agent/record.ts'
 import type { AgentCommand } from '../../../src/kinds/agent/rules/command.ts'
 import { decideAgent, shownState, whyNoWorkFor } from '../../../src/kinds/agent/rules/decide.ts'
 import type { AgentDecision } from '../../../src/kinds/agent/rules/decision.ts'
-import type { AgentRecord, TaskRecord } from '../../../src/kinds/task/record.ts'
+import type { TaskRecord } from '../../../src/kinds/task/record.ts'
 import { DEFAULT_LIMITS } from '../../../src/kinds/workspace/limits.ts'
 import {
   agentEvents,

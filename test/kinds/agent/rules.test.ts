@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import type { AgentRecord } from '../../../src/kinds/agent/record.ts'
 import type { AgentCommand } from '../../../src/kinds/agent/rules/command.ts'
 import { decideAgent } from '../../../src/kinds/agent/rules/decide.ts'
-import type { AgentRecord } from '../../../src/kinds/task/record.ts'
 import { backoffMs } from '../../../src/kinds/task/rules/retry.ts'
 import { DEFAULT_LIMITS } from '../../../src/kinds/workspace/limits.ts'
 import {

@@ -4,10 +4,11 @@ import type { ServerKernel } from '../../../src/door/server-kernel.ts'
 import { systemCaller } from '../../../src/kernel/caller.ts'
 import type { RunStore } from '../../../src/kernel/store/run-store.ts'
 import { Assignment } from '../../../src/kinds/agent/acts/assignment.ts'
+import type { AgentRecord } from '../../../src/kinds/agent/record.ts'
 import { settleAlertsOf } from '../../../src/kinds/alert/upkeep.ts'
 import { settleContractors } from '../../../src/kinds/mission/upkeep.ts'
 import type { NewTask, OnTask } from '../../../src/kinds/task/command.ts'
-import type { AgentRecord, Purpose } from '../../../src/kinds/task/record.ts'
+import type { Purpose } from '../../../src/kinds/task/record.ts'
 import {
   agentEvents,
   commandAgent,

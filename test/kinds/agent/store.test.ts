@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { AgentProfile } from '../../../src/kinds/task/record.ts'
+import type { AgentProfile } from '../../../src/kinds/agent/record.ts'
 import {
   agentEvents,
   commandAgent,

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { AgentRecord } from '../../../src/kinds/agent/record.ts'
 import { type DispatchContext, decideDispatch, type TaskHold } from '../../../src/kinds/run/rules/dispatch.ts'
 import { policyOf, RuntimeConfig, watchSettingsOf } from '../../../src/kinds/run/rules/policy.ts'
 import {
@@ -12,7 +13,6 @@ import {
   type WakeupContext,
   type WakeupSource,
 } from '../../../src/kinds/run/rules/wakeups.ts'
-import type { AgentRecord } from '../../../src/kinds/task/record.ts'
 import { rounds } from '../../support/rounds.ts'
 
 /** Whether an agent is woken, and whether a waiting wakeup is run: the rules alone. */

@@ -1,5 +1,5 @@
+import type { AgentRecord } from '../../../src/kinds/agent/record.ts'
 import type { StoredEvent } from '../../../src/kinds/events.ts'
-import type { AgentRecord } from '../../../src/kinds/task/record.ts'
 import type { Sight } from '../observer.ts'
 import type { WorldInvariant } from './invariant.ts'
 

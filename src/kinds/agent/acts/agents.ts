@@ -11,26 +11,28 @@ import { freshUuid } from '../../../kernel/fresh-uuid.ts'
 import { HeartbeatBatcher } from '../../../kernel/heartbeats.ts'
 import { type Caller, granted } from '../../../kernel/kernel.ts'
 import { Refused } from '../../../pure/errors.ts'
+import { viewOf } from '../../../pure/fields.ts'
 import { isUuid } from '../../../pure/ids.ts'
 import { instant } from '../../../pure/instant.ts'
 import type { AnswerOf, ListAnswer } from '../../../pure/shapes.ts'
 import type { AgentGranted } from '../../replies.ts'
 import { renewalsIn } from '../../task/acts/claims.ts'
 import { taskView } from '../../task/acts/views.ts'
-import type { AgentRecord, TaskRecord } from '../../task/record.ts'
+import type { TaskRecord } from '../../task/record.ts'
 import { whyNotOnOwnAgent } from '../../task/rules/acting.ts'
+import { AGENT_FIELDS, type AgentRecord } from '../record.ts'
 import type { AgentCommand, Heartbeat } from '../rules/command.ts'
 import { maskedConfig } from '../rules/config.ts'
 import { shownState } from '../rules/decide.ts'
 import { configWithModel, modelOfAgent } from '../rules/model.ts'
-import type {
-  AgentAtWork,
-  AgentBody,
+import {
+  type AgentAtWork,
+  type AgentBody,
   AgentView,
-  AssignmentsAnswer,
-  HealthView,
-  HeartbeatAnswer,
-  HeartbeatBody,
+  type AssignmentsAnswer,
+  type HealthView,
+  type HeartbeatAnswer,
+  type HeartbeatBody,
 } from '../shapes.ts'
 import { mayConfigure, oneModel, profileOf, unconfigured, usableProfile } from './settings.ts'
 
@@ -281,6 +283,8 @@ export async function showHealth(
 /** Both are written as objects or null (AgentBody). */
 type Settings = AnswerOf<typeof AgentView>['adapterConfig']
 
+const viewOfAgent = viewOf(AGENT_FIELDS, AgentView)
+
 function agentView(
   execution: Execution,
   caller: Caller,
@@ -293,33 +297,18 @@ function agentView(
   const config = maskedConfig(settings, execution.knows(record.adapterType))
   const state = shownState(record, holds + runs)
   return {
-    id: record.uuid,
-    slug: record.slug,
-    name: record.name,
+    ...viewOfAgent(record),
     model,
-    adapterType: record.adapterType,
     adapterConfig: mayConfigure(caller) ? (config as Settings) : null,
     adapterConfigHidden: !mayConfigure(caller) && config !== null,
     runtimeConfig: record.runtimeConfig as Settings,
-    capabilities: record.capabilities,
-    taskTypes: record.taskTypes,
-    maxConcurrentTasks: record.maxConcurrentTasks,
     heartbeatIntervalSeconds: record.heartbeatMs / 1000,
     staleThresholdSeconds: record.staleMs / 1000,
-    coordinatorEnabled: record.coordinatorEnabled,
-    batchSize: record.batchSize,
-    kind: record.kind,
     missionId: record.mission,
-    template: record.template,
     state,
     status: state,
-    stateReason: record.stateReason,
-    leaving: record.leaving,
     activeTasks: holds,
     activeRuns: runs,
     lastSeenAt: instant(record.health?.lastSeenAt ?? null),
-    version: record.version,
-    createdAt: instant(record.createdAt),
-    updatedAt: instant(record.updatedAt),
   }
 }

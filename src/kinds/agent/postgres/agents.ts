@@ -10,8 +10,8 @@ import { isLive } from '../../../postgres/statements/run-states.ts'
 import { inside, scopedQuery } from '../../../postgres/statements/scoped-query.ts'
 import { isUuid } from '../../../pure/ids.ts'
 import type { AgentState } from '../../../pure/states.ts'
-import type { AgentRecord } from '../../task/record.ts'
-import { AGENT_WIDTH, agentColumns, healthColumns, readAgent } from './rows.ts'
+import type { AgentRecord } from '../record.ts'
+import { readWithHealth, withHealth } from './rows.ts'
 
 /** Reads agents. */
 
@@ -39,9 +39,7 @@ export interface AgentSeen {
   now: number
 }
 
-const selectAgents = (
-  before = '',
-) => `select ${before}${agentColumns('a')}, h.slug is not null, ${healthColumns('h')},
+const selectAgents = (before = '') => `select ${before}${withHealth},
     (select count(*) from runs r where r.workspace_id = a.workspace_id and r.agent = a.slug and ${isLive('r.status')}),
     ms(clock_timestamp()),
     (select count(*) from tasks t where t.workspace_id = a.workspace_id and t.agent = a.slug and t.claim_state = 'active')
@@ -49,9 +47,8 @@ const selectAgents = (
 const SELECT_AGENTS = selectAgents()
 
 function readSeen(row: readonly unknown[]): AgentSeen {
-  const health = row[AGENT_WIDTH] ? row.slice(AGENT_WIDTH + 1, -3) : null
   const [runs, now, holds] = row.slice(-3) as [number, number, number]
-  return { record: readAgent(row, health), runs, now, holds }
+  return { record: readWithHealth(row), runs, now, holds }
 }
 
 const rowsOf = (pool: pg.Pool, workspaceId: number, text: string, values: unknown[]) =>

@@ -1,28 +1,21 @@
 import type { Changes, ReadSet, View } from '../../../kernel/batch/requests.ts'
 import { NOTHING, type Pipeline } from '../../../postgres/statements/pipeline.ts'
 import { arrayLiteral } from '../../../postgres/statements/rows.ts'
-import { type Bound, boundAmong, insertInto, statement } from '../../../postgres/statements/statements.ts'
+import { type Bound, boundAmong, statement } from '../../../postgres/statements/statements.ts'
 import { ChangedMeanwhile, type StoredKind } from '../../../postgres/statements/stored-kind.ts'
 import type { SeenOf } from '../../kind.ts'
 import type { KnownAgent } from '../../task/command.ts'
-import type { AgentRecord, TaskRecord } from '../../task/record.ts'
+import type { TaskRecord } from '../../task/record.ts'
+import type { AgentRecord } from '../record.ts'
 import { EARLIEST_UNPARKED } from './assignment.ts'
-import {
-  AGENT_COLUMNS,
-  agentColumns,
-  agentValues,
-  HEALTH_COLUMNS,
-  healthColumns,
-  healthValues,
-  readAgent,
-} from './rows.ts'
+import { agentRows, healthRows, readAgent } from './rows.ts'
 
 /** Agents on the write path. */
 
 // Agents to change, and the restricted ones among the claiming agents. $1 workspace, $2 the former, $3 the latter.
 const lockAgents = statement(
   'lock_agents',
-  `select ${agentColumns('a')} from agents a
+  `select ${agentRows.select('a')} from agents a
     where a.workspace_id = $1 and a.slug = any($2::text[] || ${boundAmong('$3')}) order by a.slug for no key update`,
 )
 
@@ -37,38 +30,21 @@ const heldByAgents = statement(
 // What their last heartbeats reported. $1 workspace, $2 agents.
 const healthOf = statement(
   'health_of_agents',
-  `select h.slug, ${healthColumns('h')} from agent_health h where h.workspace_id = $1 and h.slug = any($2::text[])`,
+  `select ${healthRows.select('h')} from agent_health h where h.workspace_id = $1 and h.slug = any($2::text[])`,
 )
 
 // Templates of contractors, and contractors that may be there already: without a lock, since approval takes nothing from them
 // and changes nothing about them. $1 workspace, $2 agents.
 const readNamed = statement(
   'read_agents',
-  `select ${agentColumns('a')} from agents a where a.workspace_id = $1 and a.slug = any($2::text[])`,
+  `select ${agentRows.select('a')} from agents a where a.workspace_id = $1 and a.slug = any($2::text[])`,
 )
 
 export function askForAgents(pipeline: Pipeline, { agents }: ReadSet): () => View['agents'] {
   const rows = agents.length > 0 ? pipeline.addIn(readNamed, [arrayLiteral(agents)]) : NOTHING
-  return () => new Map(rows().map((row) => [row[0] as string, readAgent(row, null)]))
+  return () => new Map(rows().map((row) => [row[0] as string, readAgent(row)]))
 }
 
-const newAgents = insertInto('agents', AGENT_COLUMNS)
-// These rows exist and are locked.
-const changedAgents = insertInto(
-  'agents',
-  AGENT_COLUMNS,
-  `on conflict (workspace_id, slug) do update set ${AGENT_COLUMNS.slice(1)
-    .map(({ name }) => `${name} = excluded.${name}`)
-    .join(', ')}`,
-  'change_agents',
-)
-const heardOf = insertInto(
-  'agent_health',
-  [{ name: 'slug', type: 'text' }, ...HEALTH_COLUMNS],
-  `on conflict (workspace_id, slug) do update set ${HEALTH_COLUMNS.map(
-    ({ name }) => `${name} = excluded.${name}`,
-  ).join(', ')}`,
-)
 const removeAgents = statement(
   'remove_agents',
   'delete from agents where workspace_id = $1 and slug = any($2::text[])',
@@ -115,11 +91,9 @@ function readAgents(
   records: ReadonlyMap<number, TaskRecord>,
   { agents, held: rowsOfHeld, health }: { agents: Rows; held: Rows; health: Rows },
 ) {
-  const healthBySlug = new Map(health.map(([slug, ...row]) => [slug, row]))
+  const healthBySlug = new Map(health.map((row) => [row[0], row]))
   const heldBySlug = new Map(rowsOfHeld.map(([slug, ids]) => [slug, (ids as unknown[]).map(Number)]))
-  const found = new Map(
-    agents.map((row) => [row[0] as string, readAgent(row, healthBySlug.get(row[0]) ?? null)]),
-  )
+  const found = new Map(agents.map((row) => [row[0] as string, readAgent(row, healthBySlug.get(row[0]))]))
   const changing = new Map<string, SeenOf<'agent'>>()
   for (const slug of readSet.kinds.agent) {
     const record = found.get(slug)
@@ -150,11 +124,14 @@ function agentWrites(
   const known = changed
     .filter((agent) => before(agent) && !isSame(agent, before(agent)!))
     .sort((a, b) => (a.slug < b.slug ? -1 : 1))
-  const heard = changed.filter((agent) => agent.health && before(agent)?.health !== agent.health)
+  const heard = changed.flatMap((agent) => {
+    const { slug, health } = agent
+    return health && before(agent)?.health !== health ? [{ slug, ...health }] : []
+  })
   const writes: Bound[] = []
-  if (fresh.length > 0) writes.push(newAgents(workspaceId, agentValues(fresh)))
-  if (known.length > 0) writes.push(changedAgents(workspaceId, agentValues(known)))
-  if (heard.length > 0) writes.push(heardOf(workspaceId, healthValues(heard)))
+  if (fresh.length > 0) writes.push(agentRows.insert(workspaceId, fresh))
+  if (known.length > 0) writes.push(agentRows.upsert(workspaceId, known))
+  if (heard.length > 0) writes.push(healthRows.upsert(workspaceId, heard))
   if (removed.length > 0) writes.push([removeAgents, [workspaceId, arrayLiteral(removed)]])
   return writes
 }

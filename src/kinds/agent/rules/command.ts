@@ -1,4 +1,4 @@
-import type { AgentHealth, AgentProfile } from '../../task/record.ts'
+import type { AgentHealth, AgentProfile } from '../record.ts'
 
 /** What an agent reports about itself. */
 export type Heartbeat = Omit<AgentHealth, 'lastSeenAt' | 'hasHeartbeat' | 'dueAt'>

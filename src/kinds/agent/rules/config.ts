@@ -1,5 +1,5 @@
 import { type Refusal, refuse, refuseField } from '../../../pure/errors.ts'
-import type { AgentProfile, AgentRecord } from '../../task/record.ts'
+import type { AgentProfile, AgentRecord } from '../record.ts'
 
 /** Settings of adapters: how they are masked, and how masked ones come back. */
 

@@ -1,7 +1,7 @@
 import { type Refusal, refuse } from '../../../pure/errors.ts'
 import type { EventDraft } from '../../events.ts'
 import { isEnd } from '../../mission/states.ts'
-import type { AgentProfile, AgentRecord } from '../../task/record.ts'
+import type { AgentProfile, AgentRecord } from '../record.ts'
 import type { NewContractor } from './contractors.ts'
 import { isContractorSlug } from './contractors.ts'
 import {

@@ -1,8 +1,9 @@
 import { refuse } from '../../../pure/errors.ts'
 import type { AgentState } from '../../../pure/states.ts'
 import { workspaceEvent } from '../../events.ts'
-import type { AgentHealth, AgentOrigin, AgentProfile, AgentRecord, TaskRecord } from '../../task/record.ts'
+import type { TaskRecord } from '../../task/record.ts'
 import { whyNotOnOwnAgent } from '../../task/rules/acting.ts'
+import type { AgentHealth, AgentOrigin, AgentProfile, AgentRecord } from '../record.ts'
 import type { AgentCommand, Heartbeat } from './command.ts'
 import { followMission, whyNotRegistered } from './contractor.ts'
 import {

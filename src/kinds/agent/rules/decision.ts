@@ -1,9 +1,10 @@
 import type { Refusal } from '../../../pure/errors.ts'
 import { type EventDraft, type EventType, workspaceEvent } from '../../events.ts'
 import type { SeenMission } from '../../mission/rules/gate.ts'
-import type { Actor, AgentOrigin, AgentRecord, TaskRecord } from '../../task/record.ts'
+import type { Actor, TaskRecord } from '../../task/record.ts'
 import type { Outside } from '../../task/rules/acting.ts'
 import type { Limits } from '../../workspace/limits.ts'
+import type { AgentOrigin, AgentRecord } from '../record.ts'
 
 /** What decisions about agents are made of. */
 

@@ -1,4 +1,4 @@
-import type { AgentHealth, AgentProfile } from '../../task/record.ts'
+import type { AgentHealth, AgentProfile } from '../record.ts'
 
 /** What is known of an agent before its first heartbeat. */
 

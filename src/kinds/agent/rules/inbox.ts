@@ -1,6 +1,6 @@
 import type { EventDraft } from '../../events.ts'
-import type { AgentRecord } from '../../task/record.ts'
 import { itemsChanged } from '../../task/rules/inbox-events.ts'
+import type { AgentRecord } from '../record.ts'
 import type { AgentContext, AgentDecision } from './decision.ts'
 import { agentEvent } from './decision.ts'
 

@@ -1,5 +1,5 @@
 import { type Refusal, refuseField } from '../../../pure/errors.ts'
-import type { AgentProfile, AgentRecord } from '../../task/record.ts'
+import type { AgentProfile, AgentRecord } from '../record.ts'
 
 /**
  * The model of an agent is one value, `model`. Where its adapter has a setting of that name, it is shown and may be written as

@@ -1,7 +1,7 @@
+import type { AgentRecord } from '../../agent/record.ts'
 import { modelOfAgent } from '../../agent/rules/model.ts'
 import { nanosFor, priceOf } from '../../run/prices/cost.ts'
 import { isReservedOnly } from '../../run/rules/policy.ts'
-import type { AgentRecord } from '../../task/record.ts'
 import type { Estimated } from './estimate.ts'
 
 /**

@@ -9,7 +9,7 @@ import {
   nameWorkspace,
   type Statement,
 } from '../../../postgres/statements/statements.ts'
-import type { AgentRecord } from '../../task/record.ts'
+import { readWithHealth } from '../../agent/postgres/rows.ts'
 import type { RunRecord, RuntimeState, WakeupRecord } from '../record.ts'
 import {
   type AboutTask,
@@ -73,7 +73,7 @@ export async function lockAndReadRuns(
   return {
     now,
     terms: new Set(kept.flatMap(([term, until]) => ((until as number) > now ? [term as number] : []))),
-    agents: new Map(records().map((row) => [row[0] as string, sql.agentIn(row) as AgentRecord])),
+    agents: new Map(records().map((row) => [row[0] as string, readWithHealth(row)])),
     runtime: byId<RuntimeState>(RUNTIME, runtime()),
     runs: byId<RunRecord>(RUN, locked()),
     wakeups: byId<WakeupRecord>(WAKEUP, ofRuns()),

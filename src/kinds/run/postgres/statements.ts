@@ -1,6 +1,6 @@
 import { isLive, isQueued, wokeItsAgent } from '../../../postgres/statements/run-states.ts'
 import { statement } from '../../../postgres/statements/statements.ts'
-import { AGENT_WIDTH, agentColumns, healthColumns, readAgent } from '../../agent/postgres/rows.ts'
+import { withHealth } from '../../agent/postgres/rows.ts'
 import { listed, RUN, RUNTIME, WAKEUP } from './rows.ts'
 
 /** What a change of runs and wakeups locks and reads, in the order of the locks. $1 is the workspace everywhere. */
@@ -33,13 +33,10 @@ export const lockRuntime = statement(
 // $2 agents.
 export const readAgents = statement(
   'agents_of_runs',
-  `select ${agentColumns('a')}, h.slug is not null, ${healthColumns('h')} from agents a
+  `select ${withHealth} from agents a
      left join agent_health h on h.workspace_id = a.workspace_id and h.slug = a.slug
     where a.workspace_id = $1 and a.slug = any($2::text[])`,
 )
-
-export const agentIn = (row: readonly unknown[]) =>
-  readAgent(row, row[AGENT_WIDTH] ? row.slice(AGENT_WIDTH + 1) : null)
 
 // The queued wakeups of these agents about these tasks, locked. $2 agents, $3 the task of each.
 export const lockWaiting = statement(

@@ -1,7 +1,7 @@
+import type { AgentRecord } from '../../agent/record.ts'
 import { shownState } from '../../agent/rules/decide.ts'
 import { agentEvent } from '../../agent/rules/decision.ts'
 import type { EventDraft } from '../../events.ts'
-import type { AgentRecord } from '../../task/record.ts'
 
 /**
  * The event when the first live run of an agent makes it running, or the last one leaves it idle. An agent that is paused or in

@@ -1,4 +1,4 @@
-import type { AgentRecord } from '../../task/record.ts'
+import type { AgentRecord } from '../../agent/record.ts'
 import { policyOf } from './policy.ts'
 import { restedAt, type SkipReason } from './wakeups.ts'
 

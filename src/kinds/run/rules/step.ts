@@ -1,5 +1,6 @@
+import type { AgentRecord } from '../../agent/record.ts'
 import type { EventWithOrigin } from '../../events.ts'
-import type { AgentRecord, TaskRecord } from '../../task/record.ts'
+import type { TaskRecord } from '../../task/record.ts'
 import type { RunRecord, RuntimeState, TaskSession, WakeupRecord } from '../record.ts'
 import type { CallbackMessage } from '../shapes/callbacks.ts'
 import type { AgentCall, Told } from '../shapes/told.ts'

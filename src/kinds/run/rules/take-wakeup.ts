@@ -1,5 +1,5 @@
+import type { AgentRecord } from '../../agent/record.ts'
 import { workspaceEvent } from '../../events.ts'
-import type { AgentRecord } from '../../task/record.ts'
 import { type RunRecord, type RuntimeState, shownWakeup, type Wakeup, type WakeupRecord } from '../record.ts'
 import { movedRun, movedWakeup, NEW } from '../states.ts'
 import { statusChange } from './agent-status.ts'

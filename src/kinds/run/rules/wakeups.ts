@@ -1,5 +1,5 @@
+import type { AgentRecord } from '../../agent/record.ts'
 import { type EventWithOrigin, type Origin, originOf, workspaceEvent } from '../../events.ts'
-import type { AgentRecord } from '../../task/record.ts'
 import { policyOf } from './policy.ts'
 
 /**
