@@ -8,11 +8,19 @@ import { isRead } from './log-head.ts'
  * of all routes takes a tenth of a start. Fastify leaves objects with a prototype of their own as they are.
  */
 export class RequestSchema {
+  static readonly #made = new WeakMap<Shape, RequestSchema>()
   readonly #shape: Shape
   #json: Record<string, unknown> | undefined
 
-  constructor(shape: Shape) {
+  private constructor(shape: Shape) {
     this.#shape = shape
+  }
+
+  /** The same for the same shape: routes and servers of one process that share it convert and compile it once. */
+  static of(shape: Shape): RequestSchema {
+    const made = RequestSchema.#made.get(shape) ?? new RequestSchema(shape)
+    RequestSchema.#made.set(shape, made)
+    return made
   }
 
   json(): Record<string, unknown> {
@@ -136,9 +144,9 @@ export function route(shape: Omit<Endpoint, 'method' | 'path'>): RouteShorthandO
       ...(shape.description ? { description: shape.description } : {}),
       tags: [shape.tag],
       ...(shape.needs === 'nothing' ? { security: [] } : {}),
-      ...(shape.params ? { params: new RequestSchema(shape.params) } : {}),
-      querystring: new RequestSchema(shape.query ?? NO_QUERY),
-      ...(shape.body ? { body: new RequestSchema(shape.body) } : {}),
+      ...(shape.params ? { params: RequestSchema.of(shape.params) } : {}),
+      querystring: RequestSchema.of(shape.query ?? NO_QUERY),
+      ...(shape.body ? { body: RequestSchema.of(shape.body) } : {}),
     } as RouteShorthandOptions['schema'] & object,
   }
 }

@@ -58,6 +58,9 @@ const PREFIX = '/api/v1'
 /** How long active requests may take when the server stops. */
 const GRACE_MS = 3_000
 
+/** Of all servers of this process: they have the same routes and the same settings of validation. */
+const COMPILERS = compilers()
+
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
   const { kernel, coordinator, execution, started, allowed, logger } = options
   const { connections, bounds, version, publicUrl, webApp } = options
@@ -69,7 +72,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     bodyLimit: 1024 * 1024,
     // "1" is not a number and 1 is not text: values of the wrong type are refused, never coerced.
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, discriminator: true } },
-    schemaController: { compilersFactory: compilers() },
+    schemaController: { compilersFactory: COMPILERS },
     routerOptions: { maxParamLength: 300 },
     forceCloseConnections: 'idle',
     frameworkErrors: onError,

@@ -8,9 +8,18 @@ import { RequestSchema } from './schema.ts'
  */
 export function compilers() {
   const build: Build = AjvCompiler()
+  const known = new WeakMap<RequestSchema, Validate>()
   const buildValidator: Build = (schemas, options) => {
     const compile = build(schemas, options)
-    return (of) => whenFirstUsed(() => compile(asJson(of)))
+    return (of) =>
+      whenFirstUsed(() => {
+        const part = of as unknown as Part
+        const { schema } = part
+        if (!(schema instanceof RequestSchema)) return compile(of)
+        const validate = known.get(schema) ?? compile({ ...part, schema: schema.json() })
+        known.set(schema, validate)
+        return validate
+      })
   }
   return { buildValidator, buildSerializer: () => () => JSON.stringify }
 }
@@ -19,12 +28,6 @@ type Compile = ReturnType<Build>
 type Validate = ReturnType<Compile>
 /** A part of a request, as Fastify passes it; the types of its compiler say that it is the schema itself. */
 type Part = { schema: unknown }
-
-function asJson(of: Parameters<Compile>[0]): Parameters<Compile>[0] {
-  const part = of as unknown as Part
-  const schema = part.schema instanceof RequestSchema ? part.schema.json() : part.schema
-  return { ...part, schema }
-}
 
 function whenFirstUsed(compile: () => Validate): Validate {
   let compiled: Validate | undefined

@@ -8,8 +8,6 @@ if (postgres) {
   await useAnotherPostgres(postgres)
   await import('./settings.test.ts')
   await import('./owner.test.ts')
-  await import('./tenancy.test.ts')
-  await import('./two-nodes.test.ts')
   await import('../kinds/task/store-claims.test.ts')
 } else {
   test.skip('the distribution has no PostgreSQL')

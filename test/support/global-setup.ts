@@ -43,7 +43,8 @@ async function startPostgres(): Promise<Server> {
     const postgres = await startEmbeddedPostgres({
       folder: join(folder, 'postgres'),
       log: () => undefined,
-      settings: { max_connections: '200' },
+      // Autovacuum would start a process every second or two for the many databases, and no test lasts long enough to need it.
+      settings: { max_connections: '200', autovacuum_naptime: '10min' },
     })
     await makeTemplate(postgres.url)
     return { url: postgres.url, stop: () => postgres.stop().finally(remove) }
