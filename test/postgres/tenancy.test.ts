@@ -2,6 +2,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { SERVER_ROLE } from '../../src/door/postgres/store.ts'
 import { superuser } from '../support/nodes.ts'
+import { PLAIN_KINDS } from '../support/plain-kinds.ts'
 import { CLUSTER_TABLES, type SeededDatabase, seededDatabase, workspaceTables } from '../support/seed.ts'
 
 let database: SeededDatabase
@@ -190,6 +191,9 @@ describe('the server’s role', () => {
     browser_sessions: 'a person signs out',
     sign_in_links: 'a link is valid for minutes',
     socket_tickets: 'a ticket is used once',
+    ...Object.fromEntries(
+      PLAIN_KINDS.filter(({ may }) => may.includes('delete')).map(({ table }) => [table, 'its kind says so']),
+    ),
   }
   test.each(Object.entries(DELETABLE))('deletes from %s, since %s, and only its own rows', async (table) => {
     const { a, b } = database
@@ -308,7 +312,9 @@ describe('the server’s role', () => {
         expect([table, rows.map(({ id }) => id)]).toEqual([table, [a.workspace, b.workspace]])
       if (rows.length > 0) seen.push(table)
     }
-    expect(seen).toEqual([
+    const timed = PLAIN_KINDS.filter(({ isTimed }) => isTimed).map(({ table }) => table)
+    const expected = [
+      ...timed,
       'agent_health',
       'agent_runtime_state',
       'agents',
@@ -333,7 +339,8 @@ describe('the server’s role', () => {
       'wakeups',
       'workspace_counters',
       'workspaces',
-    ])
+    ]
+    expect(seen).toEqual(expected.sort())
   })
 
   const FORGOTTEN = [

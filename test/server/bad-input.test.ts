@@ -209,7 +209,7 @@ const LEAVES_THE_REST = new Set([
 /** A workspace of its own for a route, with a run where it needs one, or for all routes. */
 async function elsewhereFor(route?: Route) {
   const elsewhere = await openWorkspace(server)
-  return { elsewhere, things: await thingsIn(elsewhere, route?.path.startsWith('/runs/') ?? true) }
+  return { elsewhere, things: await thingsIn(elsewhere, routes, route?.path.startsWith('/runs/') ?? true) }
 }
 const shared = new Map<string, ReturnType<typeof elsewhereFor>>()
 

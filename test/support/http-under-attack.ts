@@ -1,7 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { expect } from 'vitest'
-import { bodyFor, pathTo, type Reply, type Route, routesOf, send, type Things } from './http-routes.ts'
+import {
+  bodyFor,
+  namedIn,
+  pathTo,
+  type Reply,
+  type Route,
+  routesOf,
+  send,
+  type Things,
+} from './http-routes.ts'
 import { expectRefusal, fence, openWorkspace, type Workspace } from './http-workspace.ts'
 import { until } from './nodes.ts'
 import { startServer } from './server.ts'
@@ -13,9 +22,9 @@ export async function serverUnderAttack() {
   await database.connect()
   const routes = await routesOf(server)
   const w = await openWorkspace(server)
-  const own = await thingsIn(w)
+  const own = await thingsIn(w, routes)
   const other = await openWorkspace(server)
-  const foreign = await thingsIn(other)
+  const foreign = await thingsIn(other, routes)
   /** What is for those who run the server. */
   const isOfServer = ({ tag, path }: Route) => tag === 'workspaces' || /^\/(workspaces|nodes)\b/.test(path)
   const keyFor = (route: Route) => (isOfServer(route) ? server.ownerKey : w.ownerKey)
@@ -54,7 +63,11 @@ interface Overrides {
 }
 
 /** Names are of this workspace alone, as ids are; and nothing of it ends while a test runs. */
-export async function thingsIn(workspace: Workspace, needsRun = true): Promise<Things> {
+export async function thingsIn(
+  workspace: Workspace,
+  routes: readonly Route[] = [],
+  needsRun = true,
+): Promise<Things> {
   const own = randomUUID().slice(0, 8)
   const [project, worker, track] = [`shop-${own}`, `worker-${own}`, 'A']
   // First: a woken agent claims what waits.
@@ -90,7 +103,20 @@ export async function thingsIn(workspace: Workspace, needsRun = true): Promise<T
     browserSession,
     adapter: 'claude_local',
   }
-  return { task: task.id, waiting: waiting.id, session: session.id, ref, key, run, ...names }
+  const known = { task: task.id, waiting: waiting.id, session: session.id, ref, key, run, ...names }
+  return { ...known, ...(await othersIn(workspace, routes, known)) }
+}
+
+/** One of each thing that the routes name and nothing above makes, by the path of its list. */
+async function othersIn(workspace: Workspace, routes: readonly Route[], known: Things) {
+  const others: Record<`/${string}`, string> = {}
+  for (const path of new Set(routes.flatMap(namedIn))) {
+    if (path in known) continue
+    const making = routes.find((route) => route.method === 'POST' && route.path === path)
+    if (!making) throw new Error(`${path}: add to test/support/http-routes.ts what its ids stand for.`)
+    others[path as `/${string}`] = (await workspace.post(path, JSON.parse(bodyFor(making, known)!))).body.id
+  }
+  return others
 }
 
 /** A run of an agent that had nothing to do. */

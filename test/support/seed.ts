@@ -133,6 +133,7 @@ async function seed(store: PostgresStore, url: string): Promise<Seeded> {
     completed: completed.id,
     released: released.id,
   }
+  await fillOthers(url, workspace)
   return { workspace, ...ids, project, onTrack: onTrack.id, whole: whole.id, part: part!.id, ...runs }
 }
 
@@ -218,6 +219,36 @@ export async function workspaceTables(url: string): Promise<string[]> {
     ),
   )
   return rows.map(({ name }) => name).filter((name) => !CLUSTER_TABLES.includes(name))
+}
+
+/** A row of each table that has none yet: one of a new kind needs no line here. */
+async function fillOthers(url: string, workspaceId: number): Promise<void> {
+  const tables = await workspaceTables(url)
+  await superuser(url, async (client) => {
+    for (const table of tables) {
+      const of = `from baton.${table} where workspace_id = $1`
+      if ((await client.query(`select ${of} limit 1`, [workspaceId])).rowCount) continue
+      const { rows } = await client.query<{ name: string; type: string }>(
+        `select column_name as name, udt_name as type from information_schema.columns
+          where table_schema = 'baton' and table_name = $1 and is_nullable = 'NO' and column_default is null`,
+        [table],
+      )
+      const values = rows.map(({ name, type }) => (name === 'workspace_id' ? '$1' : SAMPLES[type]))
+      const columns = rows.map(({ name }) => name)
+      await client.query(`insert into baton.${table} (${columns}) values (${values})`, [workspaceId])
+    }
+  })
+}
+
+const SAMPLES: Readonly<Record<string, string>> = {
+  ...{
+    uuid: `'01890000-0000-7000-8000-000000000001'`,
+    text: `'sample'`,
+    bool: 'false',
+    jsonb: `'{}'`,
+    bytea: `'\\x00'`,
+  },
+  ...{ int2: '1', int4: '1', int8: '1', float8: '1', numeric: '1', timestamptz: 'now()' },
 }
 
 /** Tables that contain this text, in any column. */

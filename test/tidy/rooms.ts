@@ -23,7 +23,7 @@ export const USES: Readonly<Record<string, readonly string[]>> = {
   memory: [...PLAIN, 'kernel'],
   stores: [...PLAIN, 'kernel'],
   door: [...STORING, 'stored'],
-  acts: [...PLAIN, 'kernel', 'door', 'transcript'],
+  acts: [...STORING, 'stored', 'door', 'transcript'],
   upkeep: ACTING,
   executor: [...ACTING, 'adapters', 'logs'],
   server: [...ACTING, 'transcript'],

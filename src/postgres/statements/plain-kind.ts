@@ -37,6 +37,7 @@ export function plainKind<K extends KindName>(kind: K, { rows, may, reads }: Pla
   )
   return {
     tables: { [table]: may },
+    plain: { table, key, may },
     ask(pipeline, { kinds }) {
       if (kinds[kind].length === 0) return null
       // What has not the form of an id names no row.

@@ -14,6 +14,8 @@ export interface Stored {
 
 /** How Postgres holds one kind of record. */
 export interface StoredKind<K extends KindName> extends Stored {
+  /** Of a kind that is the rows of one table: which, its key in its workspace, and what the server may do with them. */
+  plain?: { readonly table: string; readonly key: string; readonly may: string }
   /** Unique constraints whose violation means that another transaction was first: the batch is read again. */
   firstCome?: readonly string[]
   /**
