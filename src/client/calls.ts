@@ -51,7 +51,7 @@ interface ForWrites extends Common {
   ifMatch?: string | undefined
 }
 interface ForPosts extends ForWrites {
-  /** Each POST has a key of its own; requests under one key are carried out once. */
+  /** Each POST but heartbeats and renewals has a key of its own; requests under one key are carried out once. */
   idempotencyKey?: string | undefined
   /** Try again, under the same key, while there is no answer. */
   retry?: boolean | undefined

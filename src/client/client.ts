@@ -30,6 +30,9 @@ export interface Client {
   events(options: EventOptions): AsyncGenerator<BatonEvent, void, void>
 }
 
+/** The next one makes up for one that is lost, and there are many: their answers are stored only when a key asks for it. */
+const MAKES_UP = /\/(heartbeat|renew)$/
+
 /** The options of all calls. The types of a call say which of them it takes. */
 interface Given extends Pick<Request, 'params' | 'query' | 'body' | 'signal'> {
   ifMatch?: string | undefined
@@ -43,7 +46,8 @@ export function createClient(server: Server): Client {
   const writing =
     (method: Method) =>
     async (path: string, given: Given = {}) => {
-      const { idempotencyKey = method === 'POST' ? newKey() : undefined } = given
+      const getsKey = method === 'POST' && (given.retry || !MAKES_UP.test(path))
+      const { idempotencyKey = getsKey ? newKey() : undefined } = given
       const request = requestOf(method, path, { ...given, idempotencyKey })
       // What may have arrived is repeated only when asked for: under its key it counts once.
       return (await (given.retry ? askUntilAnswered : ask)(server, request)).body

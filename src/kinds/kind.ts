@@ -142,10 +142,10 @@ export interface Kind<T extends KindShape> {
   ) => KindDecision<T>
   granted: (after: Settled<T>) => T['granted']
   /**
-   * For kinds whose answers have a secret in them: what a repeated request under the same idempotency key gets instead of the first
-   * answer, which is not stored. Null: that answer has none.
+   * For kinds whose answers may have a secret in them: what is stored for a repeated request under the same idempotency key instead of
+   * the first answer. Null: that answer has none.
    */
-  repeated?: (granted: T['granted'], command: T['command']) => Refusal | null
+  repeated?: (granted: T['granted'], command: T['command']) => Refusal | T['granted'] | null
   /** The tasks that a command may create and change: what they need is locked and read with the record. */
   tasksIn?: (command: T['command']) => TaskWork | null
   /** Missions, by their number, that a command depends on: they are locked with the record. */

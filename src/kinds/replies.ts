@@ -163,6 +163,8 @@ export type AgentGranted = KindGranted & {
   /** The tasks it holds afterwards. */
   readonly holding: readonly TaskRecord[]
   readonly settled: readonly SettledClaim[]
+  /** The request was answered before, under its idempotency key: the record is that of then, without settings. */
+  readonly isRepeat?: true | undefined
 }
 
 export type MissionGranted = KindGranted & {
@@ -179,6 +181,9 @@ export type RoutineGranted = KindGranted & {
   readonly missionId: string | null
 }
 
+/** A step on runs was done: its answer. */
+export type StepGranted = Granted<'DONE'> & { readonly answer: unknown }
+
 export type AnyGranted =
   | TaskGranted<TaskCommand['kind']>
   | ManyGranted
@@ -186,6 +191,7 @@ export type AnyGranted =
   | ThenNextGranted
   | NewGranted
   | KindGranted
+  | StepGranted
 
 export type Reply = AnyGranted | Refusal
 

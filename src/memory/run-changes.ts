@@ -62,6 +62,12 @@ export function seeRuns(workspace: Workspace, ask: RunsAsk, now: number): Omit<R
         return known ? [[keyedName(agent, key), copyOf(known)]] : []
       }),
     ),
+    replies: new Map(
+      ask.replies.flatMap((key) => {
+        const stored = workspace.storedReplies.get(key)
+        return stored ? [[key, stored]] : []
+      }),
+    ),
     sessions: [...workspace.taskSessions.values()].filter(({ agent }) => ask.sessionsOf.includes(agent)),
     others: new Map(ask.othersOf.map(({ runId, taskId }) => [runId, usedByOthers(workspace, runId, taskId)])),
     liveRuns: new Map(ask.liveRunsOf.map((agent) => [agent, liveRuns(workspace, agent).length])),
@@ -174,6 +180,7 @@ export function writeRuns(workspace: Workspace, changes: RunsChanges): void {
       (workspace.messages.get(runId) ?? []).filter(({ number }) => number > upTo),
     )
   for (const one of changes.spent) spend(workspace, one)
+  for (const { key, ...stored } of changes.newReplies) workspace.storedReplies.set(key, stored)
 }
 
 const sessionKey = ({ agent, adapterType, taskKey }: TaskSession) =>

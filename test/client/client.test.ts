@@ -130,7 +130,7 @@ describe('a request', () => {
     ])
   })
 
-  test('that writes has a key of its own, or that of its caller', async () => {
+  test('that writes has a key of its own, or that of its caller; a heartbeat has none unless it is repeated', async () => {
     const post = (more: object) =>
       sentBy((one) => one.post('/tasks', { body: { title: 'a' }, ...more })).then(({ headers }) =>
         headers.get('idempotency-key'),
@@ -139,6 +139,15 @@ describe('a request', () => {
     expect(one).toMatch(/^[0-9a-f]{32}$/)
     expect(two).not.toBe(one)
     expect(await post({ idempotencyKey: 'mine' })).toBe('mine')
+    const beat = (more: object) =>
+      sentBy((one) => one.post('/agents/:id/heartbeat', { params: { id: 'a' }, ...more })).then(
+        ({ headers }) => headers.has('idempotency-key'),
+      )
+    expect([await beat({}), await beat({ retry: true }), await beat({ idempotencyKey: 'b' })]).toEqual([
+      false,
+      true,
+      true,
+    ])
     const read = await sentBy((client) => client.readPost('/tasks/cards', { body: { ids: [nobody] } }))
     expect(read.headers.has('idempotency-key')).toBe(false)
   })

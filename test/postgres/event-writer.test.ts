@@ -245,5 +245,6 @@ test('the log has one writer', () => {
   )
   const written = (how: RegExp) => files.filter((file) => how.test(readFileSync(`${folder}/${file}`, 'utf8')))
   expect(written(/sql\.appendEvents/)).toEqual(['postgres/statements/event-writer.ts'])
+  expect(written(/\blog\.commit\(/)).toEqual(['door/postgres/batch/transact.ts'])
   expect(written(/insert into events\b/)).toEqual(['postgres/statements/statements.ts'])
 })

@@ -119,6 +119,95 @@ describe('a repeated request whose answer had a secret in it', () => {
   })
 })
 
+describe('a repeated request that no batch decides', () => {
+  const under = (header: string, path: string, body: Json = {}, on = w) =>
+    on.post(path, body, { 'idempotency-key': header })
+  const reused = (answer: Answer) =>
+    expect([answer.status, answer.body.code]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED'])
+  const doneTo = async (type: string, agent: string) =>
+    (await w.events()).filter((event: Json) => event.type === type && (event.payload as Json).agent === agent)
+
+  test('resumes an agent once, however it is by then, and shows it as it is', async () => {
+    await w.call('PUT', '/agents/once', { adapterType: 'simulated', adapterConfig: { steps: [] } })
+    await w.post('/agents/once/pause', {})
+    const first = await under('resume-1', '/agents/once/resume')
+    expect(first).toMatchObject({ status: 200, body: { state: 'idle' } })
+    await w.post('/agents/once/pause', {})
+    const again = await under('resume-1', '/agents/once/resume')
+    expect(again).toMatchObject({ status: 200, body: { state: 'paused', adapterConfig: { steps: [] } } })
+    expect(await doneTo('agent_resumed', 'once')).toHaveLength(1)
+    reused(await under('resume-1', '/agents/once/pause'))
+  })
+
+  test('about an agent leaves none of its settings in the database', async () => {
+    const secret = 'a-word-that-is-nowhere-else'
+    await w.call('PUT', '/agents/sealed', {
+      adapterType: 'simulated',
+      adapterConfig: { steps: [{ say: secret }] },
+    })
+    expect((await under('sealed-1', '/agents/sealed/pause')).status).toBe(200)
+    const replies = await superuser(
+      served().databaseUrl,
+      async (client) =>
+        (await client.query(`select reply::text from baton.idempotency_keys where key like '%sealed-1'`))
+          .rows,
+    )
+    expect(replies).toHaveLength(1)
+    expect(replies[0].reply).toContain('sealed')
+    expect(replies[0].reply).not.toContain(secret)
+  })
+
+  test('is one heartbeat of an agent, a worker and a session, and renews leases once', async () => {
+    await w.call('PUT', '/agents/beats', {})
+    await w.post('/workers', { worker: 'w-beats', capacity: 1 })
+    await w.post('/sessions', { session: 's-beats', agent: 'beats' })
+    const task = await w.make()
+    await w.claim(task, 'beats', { leaseSeconds: 60 })
+    for (const path of [
+      '/agents/beats/heartbeat',
+      '/workers/w-beats/heartbeat',
+      '/sessions/s-beats/heartbeat',
+    ]) {
+      const first = await under('beat-1', path)
+      // Another one meanwhile: the repeat does not say what that did.
+      expect((await w.post(path, {})).status, path).toBe(200)
+      const again = await under('beat-1', path)
+      const shown = ({ status, body }: Answer) => [status, JSON.stringify(body).replace(/"ttlMs":\d+/g, '')]
+      if (path.startsWith('/agents')) {
+        expect(shown(again), path).toEqual(shown(first))
+        reused(await under('beat-1', path, { status: 'degraded' }))
+      } else reused(again)
+    }
+    for (const path of ['/workers/w-beats/heartbeat', '/sessions/s-beats/heartbeat']) {
+      const first = await under(`beat-${path}`.replaceAll('/', '-'), path)
+      await w.post(path, {})
+      const again = await under(`beat-${path}`.replaceAll('/', '-'), path)
+      expect([again.status, again.body.expiresAt], path).toEqual([200, first.body.expiresAt])
+    }
+  })
+
+  test('resets what an agent keeps once, and says how much that was', async () => {
+    await w.call('PUT', '/agents/forgets', { adapterType: 'simulated', adapterConfig: { steps: [] } })
+    const ask = () => under('reset-1', '/agents/forgets/reset-session')
+    const [first, again] = [await ask(), await ask()]
+    expect(again).toMatchObject({ status: 200, body: first.body })
+    const both = await Promise.all([1, 2, 3].map(() => under('reset-2', '/agents/forgets/reset-session')))
+    expect(both.map(({ status }) => status)).toEqual([200, 200, 200])
+    expect(await doneTo('runtime_state_reset', 'forgets')).toHaveLength(2)
+    reused(await under('reset-1', '/agents/forgets/reset-session', { taskKey: 'other' }))
+  })
+
+  test('recovers a workspace once, and gives the first figures again', async () => {
+    const own = await workspace()
+    const first = await under('recover-1', '/coordinator/recover', {}, own)
+    const again = await under('recover-1', '/coordinator/recover', {}, own)
+    expect([first.status, again.status]).toEqual([200, 200])
+    expect(again.body).toEqual(first.body)
+    expect(await own.count('recovery_forced')).toBe(1)
+    reused(await under('recover-1', '/coordinator/recover', { workspaceId: own.id }, own))
+  })
+})
+
 test('no caller can use the key of one of Baton’s own wakeups', async () => {
   await w.call('PUT', '/agents/timed', {
     ...{ adapterType: 'simulated', adapterConfig: { steps: [] }, coordinatorEnabled: false },

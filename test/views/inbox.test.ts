@@ -541,7 +541,10 @@ describe('a decision that is sent again under its idempotency key', () => {
     expect(paused).toMatchObject({ status: 200, body: { state: 'paused' } })
     expect((await again(w, paused.body, 'pause')).body).toEqual(paused.body)
     await w.post('/agents/broken/resume')
-    expectRefusal(await again(w, paused.body, 'pause'), 409, 'CHANGED_SINCE')
+    expect((await again(w, paused.body, 'pause')).body).toEqual(paused.body)
+    expect((await w.call('GET', '/agents/broken')).body.state).toBe('idle')
+    // Without the key it is another decision.
+    expectRefusal(await decide(w, { id: 'agent:broken' }, 'pause'), 409, 'CHANGED_SINCE')
   })
 
   test('is refused as before when the first one was', async () => {

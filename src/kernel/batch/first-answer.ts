@@ -37,7 +37,7 @@ export class FirstAnswers {
   }
 }
 
-/** What a repeated request is answered: the same, unless that has a secret in it. */
+/** What a repeated request is answered: the same, unless that may have a secret in it. */
 const forARepeat = (request: Request, reply: AnyGranted): Reply =>
   (isOnRecord(request) && kindOf(request).repeated?.(reply as KindGranted, request.command)) || reply
 
@@ -69,6 +69,7 @@ function asOfNow(reply: Reply, now: number): Reply {
     const settled = reply.settled.map((one) => ({ ...one, reply: taskReplyAsOfNow(one.reply, now) }))
     return { ...reply, settled }
   }
+  if ('answer' in reply) return reply
   return 'records' in reply || 'isNew' in reply ? reply : taskReplyAsOfNow(reply, now)
 }
 

@@ -44,5 +44,11 @@ export const agentKind: Kind<AgentTypes> = {
     holding: holds(),
     settled,
   }),
+  // Settings may hold secrets, so a repeat is answered with those of then.
+  repeated: ({ record, ...granted }) => ({
+    ...granted,
+    record: { ...record, adapterConfig: null, runtimeConfig: null },
+    isRepeat: true,
+  }),
   missionsIn: (command) => (command.kind === 'followMission' ? [command.missionId] : []),
 }

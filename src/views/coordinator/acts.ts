@@ -3,6 +3,7 @@ import { actsOf } from '../../door/door.ts'
 import type { ServerKernel } from '../../door/server-kernel.ts'
 import type { ListedNode } from '../../door/server-store.ts'
 import type { Caller } from '../../kernel/kernel.ts'
+import { once } from '../../kernel/once.ts'
 import { commandWorkspace, workspaceNamed } from '../../kinds/workspace/acts.ts'
 import { Refused } from '../../pure/errors.ts'
 import { instant } from '../../pure/instant.ts'
@@ -113,11 +114,13 @@ export const coordinatorActs = actsOf(api)({
    */
   recoverNow: async ({ kernel, coordinator }, { body, caller }) => {
     const only = await workspaceToRecover(kernel, caller, body.workspaceId)
-    const did = await coordinator.recover(only)
-    const allWorkspaces = only === null
-    const meant = { ...caller, workspaceId: only ?? caller.workspaceId, idempotency: undefined }
-    const payload = allWorkspaces ? { did: {}, allWorkspaces } : { did }
-    await commandWorkspace(kernel, meant, { kind: 'note', type: 'recovery_forced', payload })
-    return { did, allWorkspaces }
+    return once(kernel, caller, async (alone) => {
+      const did = await coordinator.recover(only)
+      const allWorkspaces = only === null
+      const meant = { ...alone, workspaceId: only ?? caller.workspaceId }
+      const payload = allWorkspaces ? { did: {}, allWorkspaces } : { did }
+      await commandWorkspace(kernel, meant, { kind: 'note', type: 'recovery_forced', payload })
+      return { did, allWorkspaces }
+    })
   },
 })

@@ -3,8 +3,10 @@ import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { PostgresStore } from '../../../src/door/postgres/store.ts'
+import { serverDirectory } from '../../../src/door/server-directory.ts'
 import { removeOldLogs } from '../../../src/executor/chores.ts'
 import { localFileStore } from '../../../src/logs/local-file.ts'
+import { openKernel } from '../../../src/upkeep/open-kernel.ts'
 import { expectRefusal, type Json, KEY } from '../../support/http-workspace.ts'
 import { superuser } from '../../support/nodes.ts'
 import { type Fleet, type Seen, scripts, useFleets } from '../../support/runs.ts'
@@ -413,7 +415,8 @@ describe('the log of a run', () => {
     const store = await PostgresStore.open(served().databaseUrl)
     try {
       const logs = localFileStore(join(served().dataFolder, 'run-logs'))
-      const context = { kernel: { store }, logStores: new Map([['local_file', logs]]) }
+      const kernel = openKernel(store, serverDirectory(store))
+      const context = { kernel, logStores: new Map([['local_file', logs]]) }
       const remove = () =>
         removeOldLogs(context as unknown as Parameters<typeof removeOldLogs>[0], 86_400_000)
       expect([await remove(), await remove()]).toEqual([1, 0])

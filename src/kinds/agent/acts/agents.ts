@@ -60,14 +60,24 @@ async function sharesRateLimit(
 
 /** Agents: registration, health, and operations on them. */
 
-export async function commandAgent(
+export function commandAgent(
   kernel: RunKernel,
   caller: Caller,
   slug: string,
   command: AgentCommand,
 ): Promise<AgentGranted> {
-  const alone = { ...caller, idempotency: undefined, waits: true } as const
-  const reply = granted(await kernel.run(alone, { on: 'agent', key: slug, uuid: freshUuid(), command }))
+  return commandAgentOnce(kernel, { ...caller, idempotency: undefined }, slug, command)
+}
+
+/** The same, if it is all that the request is about: the idempotency key of the caller is that of the command. */
+async function commandAgentOnce(
+  kernel: RunKernel,
+  caller: Caller,
+  slug: string,
+  command: AgentCommand,
+): Promise<AgentGranted> {
+  const by = { ...caller, waits: true } as const
+  const reply = granted(await kernel.run(by, { on: 'agent', key: slug, uuid: freshUuid(), command }))
   kernel.agentChanged(caller.workspaceId, slug)
   kernel.agentChanged(caller.workspaceId, reply.record.uuid)
   return reply
@@ -147,7 +157,7 @@ export async function agentPage(
   }
 }
 
-/** Runs one command on an agent and returns the agent after it. */
+/** Runs one command on an agent and returns the agent after it; to a repeat, as it is now. */
 export async function operateAgent(
   kernel: ServerKernel,
   execution: Execution,
@@ -156,8 +166,9 @@ export async function operateAgent(
   command: Exclude<AgentCommand, { kind: 'remove' }>,
 ) {
   const { slug } = (await requireAgent(kernel, caller, name)).record
-  const { record, holding } = await commandAgent(kernel, caller, slug, command)
-  return agentView(execution, caller, { record, holds: holding.length })
+  const { record, holding, isRepeat } = await commandAgentOnce(kernel, caller, slug, command)
+  const agent = isRepeat ? await requireAgent(kernel, caller, slug) : { record, holds: holding.length }
+  return agentView(execution, caller, agent)
 }
 
 export async function removeAgent(kernel: ServerKernel, caller: Caller, name: string): Promise<void> {
@@ -174,19 +185,28 @@ export class AgentHeartbeats {
 
   constructor(kernel: ServerKernel) {
     this.kernel = kernel
-    this.heartbeats = new HeartbeatBatcher(async (workspaceId, name, heartbeat) => {
-      const slug = isUuid(name) ? await slugOf(kernel, systemCaller(workspaceId), name) : name
-      const caller = { ...systemCaller(workspaceId), actor: `agent:${slug}` }
-      return commandAgent(kernel, caller, slug, { kind: 'heartbeat', heartbeat })
-    })
+    this.heartbeats = new HeartbeatBatcher((workspaceId, name, heartbeat) =>
+      this.#write(systemCaller(workspaceId), name, heartbeat),
+    )
     this.given = new BatchLoader(async (workspaceId, slugs) => {
       const found = await kernel.store.agents.assignedTo(workspaceId, [...new Set(slugs)])
       return slugs.map((slug) => found.get(slug) ?? [])
     })
   }
+
+  record({ workspaceId, idempotency }: Caller, name: string, heartbeat: Heartbeat): Promise<AgentGranted> {
+    if (!idempotency) return this.heartbeats.record(workspaceId, name, heartbeat)
+    return this.#write({ ...systemCaller(workspaceId), idempotency }, name, heartbeat)
+  }
+
+  async #write(by: Caller, name: string, heartbeat: Heartbeat): Promise<AgentGranted> {
+    const slug = isUuid(name) ? await slugOf(this.kernel, by, name) : name
+    const caller = { ...by, actor: `agent:${slug}` }
+    return commandAgentOnce(this.kernel, caller, slug, { kind: 'heartbeat', heartbeat })
+  }
 }
 
-/** A heartbeat. The answer has the agent's state and its claims, new assignments included. */
+/** A heartbeat. One with an idempotency key is written alone. The answer has the agent's state and its claims, new assignments included. */
 export async function heartbeat(
   desk: AgentHeartbeats,
   caller: Caller,
@@ -205,7 +225,7 @@ export async function heartbeat(
     metadata: body.metadata ?? null,
   }
   const as = await actingAs(desk.kernel, caller, name)
-  const { record, holding, settled } = await desk.heartbeats.record(caller.workspaceId, as, heartbeat)
+  const { record, holding, settled } = await desk.record(caller, as, heartbeat)
   const health = record.health!
   return {
     agent: record.slug,

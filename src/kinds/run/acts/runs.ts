@@ -3,6 +3,7 @@ import { slugOf, slugUnlessOwn } from '../../../door/named-agents.ts'
 import type { ServerKernel } from '../../../door/server-kernel.ts'
 import type { NamedRun, RunFilter } from '../../../door/server-store.ts'
 import type { Caller } from '../../../kernel/kernel.ts'
+import { stepOnce } from '../../../kernel/once.ts'
 import { Refused } from '../../../pure/errors.ts'
 import { instant } from '../../../pure/instant.ts'
 import type { AnswerOf, ListAnswer } from '../../../pure/shapes.ts'
@@ -94,9 +95,12 @@ export async function cancelRun(
   runId: string,
   reason: string,
 ): Promise<AnswerOf<typeof shapes.RunView>> {
-  const { id, status } = await requireRun(kernel, caller, runId)
-  if (isOver(status)) throw new Refused('WRONG_STATE', `The run has already ended (${status}).`)
-  await kernel.step(caller, requestCancel(id, { reason, actor: caller.actor }))
+  const { id } = await requireRun(kernel, caller, runId)
+  const isRequested = await stepOnce(kernel, caller, requestCancel(id, { reason, actor: caller.actor }))
+  if (!isRequested) {
+    const { status } = await requireRun(kernel, caller, runId)
+    throw new Refused('WRONG_STATE', `The run has already ended (${status}).`)
+  }
   return runView(await overWithin(kernel, caller, id, CANCEL_SHOWN_AFTER_MS))
 }
 
@@ -231,7 +235,7 @@ export async function deleteSessions(
   taskKey: string | undefined,
 ): Promise<AnswerOf<typeof shapes.ResetSessionAnswer>> {
   const agent = await slugUnlessOwn(kernel, caller, name)
-  const cleared = await kernel.step(caller, resetSessions(agent, taskKey ?? null, caller.actor))
+  const cleared = await stepOnce(kernel, caller, resetSessions(agent, taskKey ?? null, caller.actor))
   return { agent, cleared }
 }
 

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import type { StoredReply } from '../../../kernel/batch/requests.ts'
 import { arrayLiteral } from '../../../postgres/statements/rows.ts'
 import { send } from '../../../postgres/statements/send.ts'
 import {
@@ -8,6 +9,7 @@ import {
   keepTerms,
   nameWorkspace,
   type Statement,
+  storedReplies,
 } from '../../../postgres/statements/statements.ts'
 import { readWithHealth } from '../../agent/postgres/rows.ts'
 import type { RunRecord, RuntimeState, WakeupRecord } from '../record.ts'
@@ -61,6 +63,7 @@ export async function lockAndReadRuns(
     keys.map(({ agent }) => agent),
     keys.map(({ key }) => key),
   )
+  const replies = rowsOf(storedReplies, ask.replies)
   const sessions = rowsOf(sql.sessionsOfAgents, sessionsOf)
   const records = rowsOf(sql.readAgents, agents)
   rowsOf(sql.lockSpending, ...spending)
@@ -84,6 +87,9 @@ export async function lockAndReadRuns(
         const wakeup = readRow(WAKEUP, row)
         return [keyedName(wakeup.agent, wakeup.idempotencyKey!), wakeup]
       }),
+    ),
+    replies: new Map(
+      replies().map(([key, bodyHash, reply]) => [key as string, { bodyHash, reply } as StoredReply]),
     ),
     sessions: sessions().map(
       ([agent, adapterType, taskKey]) => ({ agent, adapterType, taskKey }) as SessionKey,

@@ -11,5 +11,9 @@ export const runsGear: Gear<RunsAsk, RunsView, RunsChanges> = {
     writes: writesOf(workspaceId, changes),
     events: changes.events,
   }),
-  readsAfter: (error, reads) => (isTransient(error) ? reads : null),
+  readsAfter: (error, reads) => (isTransient(error) || isKeyTaken(error) ? reads : null),
 }
+
+/** Another was first with this idempotency key: the next attempt finds its answer. */
+const isKeyTaken = (error: unknown) =>
+  (error as { constraint?: string }).constraint === 'idempotency_keys_pkey'

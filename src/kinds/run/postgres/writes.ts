@@ -1,6 +1,12 @@
 import type { Column } from '../../../postgres/statements/columns.ts'
 import { arrayLiteral } from '../../../postgres/statements/rows.ts'
-import { type Bound, insertInto, type Statement, statement } from '../../../postgres/statements/statements.ts'
+import {
+  type Bound,
+  insertInto,
+  insertReplies,
+  type Statement,
+  statement,
+} from '../../../postgres/statements/statements.ts'
 import type { RunRecord, WakeupRecord } from '../record.ts'
 import type { FieldsOf, NewRunEvent, RunsChanges } from '../rules/step.ts'
 import { type Fields, parameter, RUN, RUNTIME, SESSION, sentValue, WAKEUP } from './rows.ts'
@@ -35,6 +41,9 @@ export const writesOf = (workspaceId: number, changes: RunsChanges): Bound[] => 
       spend,
       [workspaceId, taskId, tokens, usd, runs, unknownRuns],
     ],
+  ),
+  ...changes.newReplies.map(({ key, bodyHash, reply }) =>
+    insertReplies(workspaceId, [[key], [bodyHash], [JSON.stringify(reply)]]),
   ),
 ]
 

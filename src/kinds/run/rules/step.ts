@@ -1,5 +1,6 @@
 import type { AgentRecord } from '../../agent/record.ts'
 import type { EventWithOrigin } from '../../events.ts'
+import type { Reply } from '../../replies.ts'
 import type { TaskRecord } from '../../task/record.ts'
 import type { RunRecord, RuntimeState, TaskSession, WakeupRecord } from '../record.ts'
 import type { CallbackMessage } from '../shapes/callbacks.ts'
@@ -25,6 +26,8 @@ export interface RunsAsk {
   }
   /** Idempotency keys under which a wakeup may be known. */
   keys: readonly { agent: string; key: string }[]
+  /** Idempotency keys of requests. */
+  replies: readonly string[]
   /** Which adapter sessions these agents have. */
   sessionsOf: readonly string[]
   /** Runs whose task is asked for what its other runs used; the task that a run was meant for, if it has not begun. */
@@ -40,6 +43,7 @@ export const NOTHING_ASKED: RunsAsk = {
   runs: [],
   wakeups: { about: [], firstDueOf: [] },
   keys: [],
+  replies: [],
   sessionsOf: [],
   othersOf: [],
   liveRunsOf: [],
@@ -84,6 +88,8 @@ export interface RunsView {
   firstDue: ReadonlyMap<string, FirstDue>
   /** By `keyedName`. */
   keyed: ReadonlyMap<string, WakeupRecord>
+  /** Those of `RunsAsk.replies` under which an answer is stored. */
+  replies: ReadonlyMap<string, { bodyHash: string; reply: Reply }>
   sessions: readonly SessionKey[]
   /** What all other runs of its task used, by run. Nobody else changes it until this is written. */
   others: ReadonlyMap<string, UsedByRuns>
@@ -140,6 +146,8 @@ export interface RunsChanges {
     runs: number
     unknownRuns: number
   }[]
+  /** Answers, for repeats under the same idempotency keys. */
+  newReplies: readonly { key: string; bodyHash: string; reply: Reply }[]
   events: readonly EventWithOrigin[]
 }
 
@@ -159,6 +167,7 @@ export const NOTHING_CHANGED: RunsChanges = {
   messages: [],
   readMessages: [],
   spent: [],
+  newReplies: [],
   events: [],
 }
 

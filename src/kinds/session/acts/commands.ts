@@ -17,9 +17,7 @@ export async function commandSession(
   name: string,
   command: SessionCommand,
 ): Promise<SessionGranted> {
-  // Only what begins a session is stored for a repeat: heartbeats are many, and repeating one changes nothing.
-  const by = command.kind === 'open' ? caller : { ...caller, idempotency: undefined }
-  const reply = granted(await kernel.run(by, { on: 'session', key: name, uuid: freshUuid(), command }))
+  const reply = granted(await kernel.run(caller, { on: 'session', key: name, uuid: freshUuid(), command }))
   kernel.sessionChanged(caller, reply.record.name)
   return reply
 }

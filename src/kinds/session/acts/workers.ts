@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
 import { actsOf } from '../../../door/door.ts'
 import type { Caller, Kernel } from '../../../kernel/kernel.ts'
+import { once } from '../../../kernel/once.ts'
 import { Refused } from '../../../pure/errors.ts'
 import { instant } from '../../../pure/instant.ts'
 import type { AnswerOf, ListAnswer } from '../../../pure/shapes.ts'
@@ -100,7 +101,7 @@ export async function requeueStalled(kernel: Kernel, caller: Caller, silentMs: n
   for (;;) {
     const before = Date.now() - silentMs
     const quiet = await kernel.store.heldUntouchedSince(caller.workspaceId, before, STALLED_AT_ONCE)
-    const alone = { ...caller, idempotency: undefined, waits: true } as const
+    const alone = { ...caller, waits: true } as const
     const replies = await runMany(kernel, alone, quiet, ({ taskId, uuid }) => ({ taskId, uuid, command }))
     const moved = replies.filter((reply) => reply.ok && reply.reason === 'MOVED').length
     requeued += moved
@@ -123,7 +124,6 @@ export const workerActs = actsOf(api)({
     drainWorker(kernel, caller, await sessionName(kernel, caller, params.id)),
   unregisterWorker: async ({ kernel }, { params, query: { reason = 'unregistered' }, caller }) =>
     unregisterWorker(kernel, caller, await sessionName(kernel, caller, params.id), reason),
-  requeueStalled: async ({ kernel }, { body, caller }) => ({
-    requeued: await requeueStalled(kernel, caller, body.silentMs),
-  }),
+  requeueStalled: ({ kernel }, { body, caller }) =>
+    once(kernel, caller, async (alone) => ({ requeued: await requeueStalled(kernel, alone, body.silentMs) })),
 })

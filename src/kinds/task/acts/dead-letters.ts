@@ -1,5 +1,6 @@
 import { actsOf } from '../../../door/door.ts'
 import type { Caller, Kernel } from '../../../kernel/kernel.ts'
+import { once } from '../../../kernel/once.ts'
 import type { AnswerOf } from '../../../pure/shapes.ts'
 import * as api from '../api/dead-letters.ts'
 import type { RetryBatchAnswer } from '../shapes/claims.ts'
@@ -24,11 +25,9 @@ export async function retryDeadLetters(
   }: { taskIds?: readonly string[] | undefined; limit: number; reason: string | null },
 ): Promise<Retried> {
   const command = { kind: 'retry', reason } as const
-  // "All" takes several requests. Under one idempotency key the second would get the answer of the first.
-  const asking = taskIds ? caller : { ...caller, idempotency: undefined }
   const results: Retried['results'][number][] = []
   const retry = async (uuids: readonly string[]) => {
-    const replies = await runMany(kernel, asking, uuids, (uuid) => onTask(uuid, command))
+    const replies = await runMany(kernel, caller, uuids, (uuid) => onTask(uuid, command))
     replies.forEach((reply, i) => {
       results.push({
         taskId: uuids[i]!,
@@ -52,6 +51,9 @@ export async function retryDeadLetters(
 
 export const deadLetterActs = actsOf(api)({
   listDeadLetters: ({ kernel }, call) => taskPage(kernel, call, { deadLetters: true }),
-  retryDeadLetters: ({ kernel }, { body, caller }) =>
-    retryDeadLetters(kernel, caller, { ...body, reason: body.reason ?? null }),
+  retryDeadLetters: ({ kernel }, { body, caller }) => {
+    const retry = (by: Caller) => retryDeadLetters(kernel, by, { ...body, reason: body.reason ?? null })
+    // "All" takes several requests. Under one idempotency key the second would get the answer of the first.
+    return body.taskIds ? retry(caller) : once(kernel, caller, retry)
+  },
 })

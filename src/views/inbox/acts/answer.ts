@@ -85,7 +85,8 @@ async function resumeFor(
   agent: string,
   comment: string | undefined,
 ): Promise<Outcome> {
-  await operateAgent(kernel, execution, caller, agent, { kind: 'resume' })
+  // The idempotency key is that of what follows.
+  await operateAgent(kernel, execution, { ...caller, idempotency: undefined }, agent, { kind: 'resume' })
   if (row.kind === 'alert') return { state: row.taskState! }
   return verifyAgain(kernel, caller, row, agent, comment)
 }

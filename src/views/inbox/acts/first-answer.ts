@@ -1,14 +1,12 @@
-import { requireAgent } from '../../../door/named-agents.ts'
 import type { ServerKernel } from '../../../door/server-kernel.ts'
 import { firstAnswer as firstReply } from '../../../kernel/batch/first-answer.ts'
 import { type Caller, granted } from '../../../kernel/kernel.ts'
 import { shownState } from '../../../kinds/agent/rules/decide.ts'
 import type { MissionRecord } from '../../../kinds/mission/record.ts'
 import { stateOf } from '../../../kinds/mission/states.ts'
-import type { AnyGranted } from '../../../kinds/replies.ts'
+import type { AgentGranted, AnyGranted } from '../../../kinds/replies.ts'
 import type { TaskRecord } from '../../../kinds/task/record.ts'
 import type { AnswerOf } from '../../../pure/shapes.ts'
-import type { AgentState } from '../../../pure/states.ts'
 import type { Decision, InboxOutcome } from '../shapes.ts'
 import { isOfMission, type NamedItem } from './items.ts'
 
@@ -25,47 +23,31 @@ export async function firstAnswer(
   decision: Decision,
 ): Promise<Outcome | null> {
   if (!caller.idempotency) return null
-  if (named.about === 'agent') return ofAgent(kernel, caller, named, decision)
   const stored = await kernel.store.inbox.storedReply(caller.workspaceId, caller.idempotency.key)
   const reply = firstReply(caller.idempotency, stored, Date.now())
   if (!reply) return null
   const first: AnyGranted = granted(reply)
   if (!('record' in first)) return null
-  return { id: named.id, decision, ...(await outcomeOf(kernel, caller, named, first.record)) }
+  return { id: named.id, decision, ...(await outcomeOf(kernel, caller, named, first)) }
 }
 
-/** The states that the decisions about an agent in error lead to. */
-const LEADS_TO: Partial<Record<Decision, readonly AgentState[]>> = {
-  resume: ['idle', 'running'],
-  pause: ['paused'],
-  terminate: ['terminated'],
-}
-
-/** Replies about agents are not stored, since settings may hold secrets. The answer is derived from the agent's present state. */
-async function ofAgent(
-  kernel: ServerKernel,
-  caller: Caller,
-  { id, name }: NamedItem,
-  decision: Decision,
-): Promise<Outcome | null> {
-  const { record, holds } = await requireAgent(kernel, caller, name)
-  const state = shownState(record, holds)
-  return LEADS_TO[decision]?.includes(state)
-    ? { id, decision, about: { ...NOTHING, agent: name }, state }
-    : null
-}
-
-/** By what the item is about, its record is that of a task or a mission. */
+/** By what the item is about, the record is that of an agent, a mission or a task. */
 function outcomeOf(
   kernel: ServerKernel,
   caller: Caller,
   { about, name }: NamedItem,
-  record: unknown,
+  first: AnyGranted & { record: unknown },
 ): Pick<Outcome, 'about' | 'state'> | Promise<Pick<Outcome, 'about' | 'state'>> {
+  if (about === 'agent') return ofAgent(first as AgentGranted)
   if (isOfMission(about))
-    return { about: { ...NOTHING, missionId: name }, state: stateOf(record as MissionRecord) }
-  return ofTask(kernel, caller, record as TaskRecord)
+    return { about: { ...NOTHING, missionId: name }, state: stateOf(first.record as MissionRecord) }
+  return ofTask(kernel, caller, first.record as TaskRecord)
 }
+
+const ofAgent = ({ record, holding }: AgentGranted) => ({
+  about: { ...NOTHING, agent: record.slug },
+  state: shownState(record, holding.length),
+})
 
 async function ofTask(
   kernel: ServerKernel,
