@@ -82,12 +82,7 @@ export async function lockAndReadRuns(
     wakeups: byId<WakeupRecord>(WAKEUP, ofRuns()),
     about: aboutTasks(ask, waiting(), running(), recently()),
     firstDue: new Map(firstDue().map(readFirstDue)),
-    keyed: new Map(
-      keyed().map((row) => {
-        const wakeup = readRow(WAKEUP, row)
-        return [keyedName(wakeup.agent, wakeup.idempotencyKey!), wakeup]
-      }),
-    ),
+    keyed: keyedWakeups(keyed()),
     replies: new Map(
       replies().map(([key, bodyHash, reply]) => [key as string, { bodyHash, reply } as StoredReply]),
     ),
@@ -104,6 +99,14 @@ export async function lockAndReadRuns(
 /** The first field is the key of a row in its workspace. */
 const byId = <T>(fields: Fields<T>, rows: Rows): Map<string, T> =>
   new Map(rows.map((row) => [row[0] as string, readRow(fields, row)]))
+
+const keyedWakeups = (rows: Rows): Map<string, WakeupRecord> =>
+  new Map(
+    rows.map((row) => {
+      const wakeup: WakeupRecord = readRow(WAKEUP, row)
+      return [keyedName(wakeup.agent, wakeup.idempotencyKey!), wakeup]
+    }),
+  )
 
 function aboutTasks(ask: RunsAsk, waiting: Rows, running: Rows, recently: Rows): Map<string, AboutTask> {
   const found = new Map<string, AboutTask>(
