@@ -96,6 +96,7 @@ export const ALL = {
       ...(await import('./task/acts/rejected-results.ts')).resultActs,
     ],
     upkeep: async () => (await import('./task/upkeep.ts')).taskSteps,
+    follows: { dependents: { from: 'beginning', where: 'blockedTasks' } },
   },
   run: {
     events: runEvents,
@@ -121,6 +122,7 @@ export const ALL = {
     stored: async () => (await import('./report/postgres.ts')).storedReports,
     acts: async () => (await import('./report/acts.ts')).reportActs,
     upkeep: async () => (await import('./report/upkeep.ts')).reportSteps,
+    follows: { reports: { from: 'now', where: 'missions' } },
   },
   alert: {
     events: alertEvents,
@@ -190,6 +192,19 @@ export type Api = {
     readonly [E in Extract<AnyEndpoint, { method: M }> as E['path']]: E
   }
 }
+
+interface Follows {
+  /** Where it begins in a workspace that is older than it; a new workspace has all of them from its first event. */
+  from: 'beginning' | 'now'
+  /** Which workspaces can concern it: those that have something. */
+  where: 'blockedTasks' | 'missions'
+}
+
+/** The followers of the log, by name. */
+export const FOLLOWERS: Readonly<Record<string, Follows>> = Object.assign(
+  {},
+  ...Object.values(ALL).map((one) => ('follows' in one ? one.follows : {})),
+)
 
 /** The event catalogue: what is said about each type, once. The log, its filters, the API and the docs are made from it. */
 export const CATALOGUE: Catalogue = Object.assign(

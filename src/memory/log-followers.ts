@@ -1,12 +1,12 @@
 import {
   AT_A_TIME,
   cutRanges,
-  FOLLOWERS,
   type LogFollowers,
   type LogRange,
   readNext,
   type WantedEvents,
 } from '../kernel/store/log-followers.ts'
+import { FOLLOWERS } from '../kinds/all.ts'
 import type { StoredEvent } from '../kinds/events.ts'
 import type { Workspace } from './workspace.ts'
 

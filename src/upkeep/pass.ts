@@ -1,6 +1,5 @@
 import { type FollowingStep, PHASES, type StepContext, type UpkeepStep } from '../door/upkeep-step.ts'
-import { FOLLOWERS } from '../kernel/store/log-followers.ts'
-import { ALL } from '../kinds/all.ts'
+import { ALL, FOLLOWERS } from '../kinds/all.ts'
 import { type Beside, following } from './follower.ts'
 import { applyRetention } from './steps.ts'
 

@@ -1,5 +1,6 @@
-import { FOLLOWERS, type FollowedStore } from '../kernel/store/log-followers.ts'
+import type { FollowedStore } from '../kernel/store/log-followers.ts'
 import { BATCH, type UpkeepContext } from '../kernel/upkeep-context.ts'
+import { FOLLOWERS } from '../kinds/all.ts'
 import { unblockAll } from '../kinds/task/acts/unblock.ts'
 import { dependents } from '../kinds/task/upkeep.ts'
 import { following } from './follower.ts'

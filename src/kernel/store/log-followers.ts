@@ -13,17 +13,6 @@ export const DEPENDENTS = 'dependents'
 /** Writes reports on tasks and missions that ended. */
 export const REPORTS = 'reports'
 
-type From = 'beginning' | 'now'
-
-/**
- * Where each follower begins in a workspace that is older than it; a new workspace has all of them from its first event. And
- * which workspaces can concern it: those that have something.
- */
-export const FOLLOWERS: Record<string, { from: From; where: 'blockedTasks' | 'missions' }> = {
-  [DEPENDENTS]: { from: 'beginning', where: 'blockedTasks' },
-  [REPORTS]: { from: 'now', where: 'missions' },
-}
-
 /** The events after `after` up to `upTo`. */
 export interface LogRange {
   workspaceId: number
@@ -65,7 +54,7 @@ interface NextOptions {
 
 export interface LogFollowers {
   /** Begins to follow a workspace. No effect if it follows it already. */
-  follow(workspaceId: number, follower: string, from: From): Promise<void>
+  follow(workspaceId: number, follower: string, from: 'beginning' | 'now'): Promise<void>
   /** Nothing waits for this follower from now on. */
   unfollow(workspaceId: number, follower: string): Promise<void>
   /** Workspaces without a cursor of a follower: they are older than it. */

@@ -2,13 +2,13 @@ import type pg from 'pg'
 import {
   AT_A_TIME,
   cutRanges,
-  FOLLOWERS,
   type FollowedEvent,
   type LogFollowers,
   type LogRange,
   readNext,
   type WantedEvents,
 } from '../../kernel/store/log-followers.ts'
+import { FOLLOWERS } from '../../kinds/all.ts'
 import { LAST_SEQ } from './log-head.ts'
 import { BY_KEYS, inside, scopedQueries } from './scoped-query.ts'
 
