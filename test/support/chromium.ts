@@ -41,6 +41,8 @@ const FLAGS = [
   // A container's /dev/shm has 64 MB, and a page that does not fit is killed.
   '--disable-dev-shm-usage',
   '--disable-gpu',
+  // A second page of a browser context does not compile the app again.
+  '--process-per-site',
   '--disable-quic',
   '--no-first-run',
   '--disable-background-networking',
@@ -50,21 +52,17 @@ const FLAGS = [
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
 ]
 
-/** With a new, empty profile each time. */
-const options = (program: string, { isRoot }: Machine) => ({
-  executablePath: program,
-  args: FLAGS,
-  // The sandbox does not start as root, and only there it is left out.
-  chromiumSandbox: !isRoot,
-})
+/** With a new, empty profile each time. It ends with this process. */
+export const startChromium = (program: string, { isRoot }: Machine = thisMachine) =>
+  chromium.launch({
+    executablePath: program,
+    args: FLAGS,
+    // The sandbox does not start as root, and only there it is left out.
+    chromiumSandbox: !isRoot,
+  })
 
-/** A browser for one program. */
 export async function launchChromium(machine: Machine = thisMachine) {
   const program = await obtainChromium(machine)
   if (typeof program !== 'string') throw new Error(program.skipped)
-  return chromium.launch(options(program, machine))
+  return startChromium(program, machine)
 }
-
-/** A browser for several processes, which connect to its endpoint. */
-export const serveChromium = (program: string, machine: Machine = thisMachine) =>
-  chromium.launchServer(options(program, machine))

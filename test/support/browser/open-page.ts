@@ -1,4 +1,12 @@
-import type { Browser, BrowserContext, BrowserContextOptions, Page, Request } from 'playwright-core'
+import type {
+  Browser,
+  BrowserContext,
+  BrowserContextOptions,
+  ConsoleMessage,
+  Page,
+  Request,
+  WebSocket,
+} from 'playwright-core'
 import { signedIn } from './sign-in.ts'
 
 /** Opens pages of the app as a person does, and records what they do. */
@@ -25,8 +33,21 @@ const LONGEST_WAIT_MS = 150_000
 /** Longer than a page waits before it asks for something, or React before it shows what was loaded. */
 const QUIET_MS = 500
 const STEP_MS = 100
-/** With a limit: after a change of its size a page that does nothing is sometimes never told that it is idle. */
-const IDLE_AND_STEP = `new Promise((settle) => requestIdleCallback(() => setTimeout(settle, ${STEP_MS}), { timeout: 2000 }))`
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+/**
+ * Time of the page, after its own work: on a busy machine that takes long, and may end in a request. Returns whether it still loads.
+ * With a limit: after a change of its size a page that does nothing is sometimes never told that it is idle.
+ */
+const restFor = (ms: number) => `new Promise((settle) => {
+  let leftMs = ${ms}
+  const isBusy = () => document.querySelector('[aria-busy="true"]') !== null
+  const step = () => {
+    if (leftMs <= 0 || isBusy()) return settle(isBusy())
+    leftMs -= ${STEP_MS}
+    requestIdleCallback(() => setTimeout(step, ${STEP_MS}), { timeout: 2000 })
+  }
+  step()
+})`
 
 const DESK = { width: 1280, height: 800 }
 const PHONE = { width: 390, height: 844 }
@@ -68,19 +89,32 @@ export class OpenedPage {
     return this.#faults.filter((fault) => !this.expected.some((pattern) => pattern.test(fault)))
   }
 
+  readonly #onConsole = (message: ConsoleMessage) => {
+    if (message.type() === 'error') this.#faults.push(`console: ${message.text()} ${message.location().url}`)
+  }
+  readonly #onError = (error: Error) => this.#faults.push(`exception: ${error.message}`)
+  readonly #onSocket = (socket: WebSocket) => this.#mustBeOurs(socket.url().replace(/^ws/, 'http'))
+
   #watch(): void {
-    this.page.on('console', (message) => {
-      if (message.type() === 'error')
-        this.#faults.push(`console: ${message.text()} ${message.location().url}`)
-    })
-    this.page.on('pageerror', (error) => this.#faults.push(`exception: ${error.message}`))
-    this.page.on('request', (request) => this.#began(request))
-    this.page.on('requestfinished', (request) => this.#ended(request))
-    this.page.on('requestfailed', (request) => this.#ended(request))
-    this.page.on('websocket', (socket) => this.#mustBeOurs(socket.url().replace(/^ws/, 'http')))
+    this.page.on('console', this.#onConsole)
+    this.page.on('pageerror', this.#onError)
+    this.page.on('request', this.#onRequest)
+    this.page.on('requestfinished', this.#onEnd)
+    this.page.on('requestfailed', this.#onEnd)
+    this.page.on('websocket', this.#onSocket)
   }
 
-  #began(request: Request): void {
+  /** What the page does from now on is not recorded here. */
+  leave(): void {
+    this.page.off('console', this.#onConsole)
+    this.page.off('pageerror', this.#onError)
+    this.page.off('request', this.#onRequest)
+    this.page.off('requestfinished', this.#onEnd)
+    this.page.off('requestfailed', this.#onEnd)
+    this.page.off('websocket', this.#onSocket)
+  }
+
+  readonly #onRequest = (request: Request) => {
     const url = request.url()
     if (/^(data|blob):/.test(url)) return
     this.#mustBeOurs(url)
@@ -92,7 +126,7 @@ export class OpenedPage {
     if (call !== OPENS_SOCKET) this.calls.push(call)
   }
 
-  #ended(request: Request): void {
+  readonly #onEnd = (request: Request) => {
     this.#unanswered.delete(request)
     this.#activities += 1
   }
@@ -112,13 +146,13 @@ export class OpenedPage {
   /** Waits until the page has its heading, nothing loads, and it has asked nothing for a while. */
   async atRest(quietMs = QUIET_MS): Promise<void> {
     await this.page.locator('h1').first().waitFor()
-    for (let sinceMs = 0; sinceMs < quietMs; ) {
+    for (;;) {
       const before = this.#activities
-      const isBusy = this.#unanswered.size > 0 || (await this.page.locator('[aria-busy="true"]').count()) > 0
-      // Time of the page, after its own work: on a busy machine that takes long, and may end in a request.
-      if (isBusy) await new Promise((resolve) => setTimeout(resolve, 50))
-      else await this.page.evaluate(IDLE_AND_STEP)
-      sinceMs = isBusy || this.#activities !== before ? 0 : sinceMs + STEP_MS
+      // Cheap for the page, and often enough to see that it is not at rest.
+      await sleep(STEP_MS / 2)
+      if (this.#unanswered.size > 0 || this.#activities !== before) continue
+      const isBusy = await this.page.evaluate(restFor(quietMs))
+      if (!isBusy && this.#unanswered.size === 0 && this.#activities === before) return
     }
   }
 
@@ -130,9 +164,10 @@ export class OpenedPage {
     return this.calls.slice(before)
   }
 
-  /** Another tab of the same browser: what was loaded once is not loaded again. */
-  async tab(): Promise<OpenedPage> {
-    return new OpenedPage(this.#context, await this.#context.newPage(), this.#url, this.#base)
+  /** The same tab for another path, with nothing recorded. What was loaded and compiled once is not again. */
+  again(): OpenedPage {
+    this.leave()
+    return new OpenedPage(this.#context, this.page, this.#url, this.#base)
   }
 
   /** How many pixels the page, or the part of it that scrolls, is wider than what is shown of it. */
@@ -153,10 +188,15 @@ export class OpenedPage {
   }
 }
 
+export async function newContext(browser: Browser, look: Look, more?: BrowserContextOptions) {
+  const context = await browser.newContext({ ...contextOptions(look), ...more })
+  context.setDefaultTimeout(LONGEST_WAIT_MS)
+  return context
+}
+
 /** A new context, signed in with the key of a workspace, with one page that is still empty. */
 export async function preparePage(browser: Browser, place: Place, look: Look = {}): Promise<OpenedPage> {
   const { storageState, base } = await signedIn(place)
-  const context = await browser.newContext({ ...contextOptions(look), storageState })
-  context.setDefaultTimeout(LONGEST_WAIT_MS)
+  const context = await newContext(browser, look, { storageState })
   return new OpenedPage(context, await context.newPage(), place.url, base)
 }

@@ -2,7 +2,7 @@ import type { BrowserContextOptions } from 'playwright-core'
 import type { Place } from './open-page.ts'
 
 interface SignedIn {
-  storageState: NonNullable<BrowserContextOptions['storageState']>
+  storageState: Exclude<NonNullable<BrowserContextOptions['storageState']>, string>
   /** The path of the workspace's own pages: `/w/…`. */
   base: string
 }

@@ -1,21 +1,37 @@
-import { type Browser, chromium } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, expect, inject, onTestFinished } from 'vitest'
+import type { Browser } from 'playwright-core'
+import { beforeAll, beforeEach, expect, inject, onTestFinished } from 'vitest'
+import { startChromium } from '../chromium.ts'
 import { openWorkspace, useServer, type Workspace } from '../http-workspace.ts'
 import { type Filled, fillWorkspace, type Words } from './fixture.ts'
-import { type Look, type OpenedPage, preparePage } from './open-page.ts'
+import { type Look, type OpenedPage, type Place, preparePage } from './open-page.ts'
+import { lendPage } from './shared-pages.ts'
 
-/** The browser of the run. Tests are skipped where there is none. */
+/** Of this process: all its files share it. Through one for all processes, each message would be read and written twice more. */
+let shared: Promise<Browser> | undefined
+
+/** Tests are skipped where there is no browser. */
 export function useChromium() {
   const provided = inject('chromium')
   let browser: Browser
   beforeAll(async () => {
-    if ('endpoint' in provided) browser = await chromium.connect(provided.endpoint)
+    if ('skipped' in provided) return
+    shared ??= startChromium(provided.program)
+    browser = await shared
   })
-  afterAll(() => browser?.close())
   beforeEach((context) => {
     if ('skipped' in provided) context.skip(provided.skipped)
   })
-  return { isHere: 'endpoint' in provided, browser: () => browser }
+
+  /** A page that no other test has at the time, still without an address. What it did wrong fails the test. */
+  async function borrow(place: Pick<Place, 'url'> & Partial<Place>, look?: Look): Promise<OpenedPage> {
+    const { opened, giveBack } = await lendPage(browser, place, look)
+    onTestFinished(async ({ task }) => {
+      await giveBack(task.result?.state === 'fail')
+      expect(opened.faults).toEqual([])
+    })
+    return opened
+  }
+  return { isHere: 'program' in provided, browser: () => browser, borrow }
 }
 
 type Key = Pick<Workspace, 'ownerKey'>
@@ -29,7 +45,7 @@ interface FilledWorkspace {
 
 /** The browser, a server with the app, and a workspace for each test. */
 export function useBrowser() {
-  const { isHere, browser } = useChromium()
+  const { isHere, browser, borrow } = useChromium()
   const { served, workspace } = useServer()
 
   /** A workspace with one of everything, in which nothing happens. */
@@ -45,20 +61,20 @@ export function useBrowser() {
     return now
   }
 
-  /** A page that is still empty, signed in to the workspace. The caller closes it. */
+  /** A page that is still empty, signed in to the workspace, in a browser context of its own. The caller closes it. */
   const prepare = ({ ownerKey: key }: Key, look?: Look): Promise<OpenedPage> =>
     preparePage(browser(), { url: served().url, key }, look)
 
-  /** A page of the workspace. When the test ends the page is closed; whatever it did wrong fails the test. */
+  /** One that the tests share, signed in or not. */
+  const borrowed = (w: Partial<Key>, look?: Look): Promise<OpenedPage> =>
+    borrow({ url: served().url, key: w.ownerKey }, look)
+
+  /** A page of the workspace. */
   async function openPage(w: Key, path: string, look?: Look): Promise<OpenedPage> {
-    const opened = await prepare(w, look)
-    onTestFinished(async () => {
-      await opened.close()
-      expect(opened.faults).toEqual([])
-    })
+    const opened = await borrowed(w, look)
     await opened.goto(path)
     return opened
   }
 
-  return { isHere, browser, served, workspace, filledWorkspace, prepare, openPage }
+  return { isHere, browser, served, workspace, filledWorkspace, prepare, borrowed, openPage }
 }

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { axe } from '../../../test/support/browser/axe.ts'
-import { type Look, type OpenedPage, preparePage } from '../../../test/support/browser/open-page.ts'
+import type { Look, OpenedPage } from '../../../test/support/browser/open-page.ts'
 import { useChromium } from '../../../test/support/browser/use-browser.ts'
 import { git, isGitHere } from '../../../test/support/git.ts'
 import { makeMission, showMission } from '../../../test/support/http-missions.ts'
@@ -11,15 +11,11 @@ import { hireWorker, workshop } from '../../../test/support/working-agent.ts'
 
 /** A person reads what an agent did to a real repository, and decides about exactly that. */
 
-const { isHere, browser } = useChromium()
+const { isHere, borrow } = useChromium()
 const { served, fleet } = useFleets()
 
 async function openPage(w: Fleet, path: string, look?: Look): Promise<OpenedPage> {
-  const opened = await preparePage(browser(), { url: served().url, key: w.ownerKey }, look)
-  onTestFinished(async () => {
-    await opened.close()
-    expect(opened.faults).toEqual([])
-  })
+  const opened = await borrow({ url: served().url, key: w.ownerKey }, look)
   await opened.goto(path)
   return opened
 }

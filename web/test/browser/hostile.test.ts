@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { Filled } from '../../../test/support/browser/fixture.ts'
 import { HOSTILE } from '../../../test/support/browser/hostile-words.ts'
 import type { OpenedPage } from '../../../test/support/browser/open-page.ts'
@@ -11,11 +11,16 @@ const { isHere, filledWorkspace, prepare, workspace, openPage } = useBrowser()
 
 let made: Filled
 let reader: OpenedPage
+const dialogs: string[] = []
 beforeAll(async () => {
   if (!isHere) return
   const filled = await filledWorkspace(HOSTILE)
   made = filled.made
   reader = await prepare(filled.w)
+  reader.page.on('dialog', (dialog) => {
+    dialogs.push(dialog.message())
+    dialog.dismiss().catch(() => undefined)
+  })
 })
 afterAll(() => reader?.close())
 
@@ -23,16 +28,11 @@ const PLANTED = `img:not([src^="data:"]):not([src^="/"]), svg[onload], b[onmouse
 
 describe.skipIf(!isHere).each(PAGES)('hostile text on the page $name', ({ path }) => {
   let opened: OpenedPage
-  const dialogs: string[] = []
   beforeAll(async () => {
-    opened = await reader.tab()
-    opened.page.on('dialog', (dialog) => {
-      dialogs.push(dialog.message())
-      dialog.dismiss().catch(() => undefined)
-    })
+    opened = reader = reader.again()
+    dialogs.length = 0
     await opened.goto(path(made))
   })
-  afterAll(() => opened?.page.close())
 
   test('stays text', async () => {
     expect(await opened.page.locator(PLANTED).count()).toBe(0)
@@ -43,6 +43,8 @@ describe.skipIf(!isHere).each(PAGES)('hostile text on the page $name', ({ path }
 
   test('fits the window, and a phone', async () => {
     expect(await opened.overflow()).toBe(0)
+    const before = opened.page.viewportSize()!
+    onTestFinished(() => opened.page.setViewportSize(before))
     await opened.page.setViewportSize({ width: 390, height: 844 })
     await opened.atRest()
     expect(await opened.overflow()).toBe(0)

@@ -67,7 +67,7 @@ async function openBoard(opened: OpenedPage): Promise<OpenedPage> {
 }
 
 describe('a board is live', () => {
-  const { browser, workspace, prepare } = useBrowser()
+  const { browser, workspace, prepare, borrowed } = useBrowser()
   const processes = useProcesses()
 
   function watched(opened: OpenedPage): OpenedPage {
@@ -77,7 +77,7 @@ describe('a board is live', () => {
     })
     return opened
   }
-  const opened = async (w: Workspace) => openBoard(watched(await prepare(w)))
+  const opened = async (w: Workspace) => openBoard(await borrowed(w))
 
   test('what is done in one window, or over the API, is in the other, and the counts are those of the server', async () => {
     const w = await workspace()

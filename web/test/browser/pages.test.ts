@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { axe } from '../../../test/support/browser/axe.ts'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { axe, axeOnColours } from '../../../test/support/browser/axe.ts'
 import type { Filled } from '../../../test/support/browser/fixture.ts'
 import { tabThrough } from '../../../test/support/browser/keyboard.ts'
 import type { OpenedPage } from '../../../test/support/browser/open-page.ts'
@@ -47,10 +47,9 @@ test('every route of the app is a page that is checked', () => {
 describe.skipIf(!isHere).each(PAGES)('the page $name', ({ path, mainAct }) => {
   let opened: OpenedPage
   beforeAll(async () => {
-    opened = await desk.tab()
+    opened = desk = desk.again()
     await opened.goto(path(made))
   })
-  afterAll(() => opened?.page.close())
 
   test('is complete after at most five calls, without a fault', () => {
     expect(opened.faults).toEqual([])
@@ -74,10 +73,10 @@ describe.skipIf(!isHere).each(PAGES)('the page $name', ({ path, mainAct }) => {
     const look = () => opened.page.evaluate('getComputedStyle(document.body).color')
     expect(await axe(opened.page)).toEqual([])
     const light = await look()
+    onTestFinished(() => opened.page.emulateMedia({ colorScheme: 'light' }))
     await opened.page.emulateMedia({ colorScheme: 'dark' })
     expect(await look()).not.toBe(light)
-    expect(await axe(opened.page)).toEqual([])
-    await opened.page.emulateMedia({ colorScheme: 'light' })
+    expect(await axeOnColours(opened.page)).toEqual([])
   })
 
   test.skipIf(mainAct === null)('offers its main act to the keyboard', async () => {
@@ -86,6 +85,7 @@ describe.skipIf(!isHere).each(PAGES)('the page $name', ({ path, mainAct }) => {
 
   test('scrolls inside itself, also in half a window', async () => {
     const before = opened.page.viewportSize()!
+    onTestFinished(() => opened.page.setViewportSize(before))
     for (const size of [HALF, before]) {
       await opened.page.setViewportSize(size)
       await opened.atRest(100)
@@ -95,13 +95,12 @@ describe.skipIf(!isHere).each(PAGES)('the page $name', ({ path, mainAct }) => {
   })
 
   test('fits a phone', async () => {
-    const phone = await phones.tab()
-    await phone.goto(path(made))
-    expect(await phone.overflow()).toBe(0)
-    expect(await phone.documentScroll()).toBe(0)
-    expect(await axe(phone.page)).toEqual([])
-    expect(phone.calls.length, phone.calls.join('\n')).toBeLessThanOrEqual(MOST_CALLS)
-    expect(phone.faults).toEqual([])
-    await phone.page.close()
+    phones = phones.again()
+    await phones.goto(path(made))
+    expect(await phones.overflow()).toBe(0)
+    expect(await phones.documentScroll()).toBe(0)
+    expect(await axe(phones.page)).toEqual([])
+    expect(phones.calls.length, phones.calls.join('\n')).toBeLessThanOrEqual(MOST_CALLS)
+    expect(phones.faults).toEqual([])
   })
 })

@@ -5,12 +5,13 @@ import { oneTimeLink } from '../../../test/support/browser/sign-in.ts'
 import { useBrowser } from '../../../test/support/browser/use-browser.ts'
 
 describe('a person signs in', () => {
-  const { browser, served, workspace, openPage } = useBrowser()
+  const { browser, served, workspace, borrowed, openPage } = useBrowser()
 
   async function stranger() {
-    const context = await browser().newContext()
-    onTestFinished(() => context.close())
-    return context.newPage()
+    const opened = await borrowed({})
+    // Refusals are what some of these tests are about.
+    opened.expected.push(/401|403|another host: http:\/\/localhost/)
+    return opened.page
   }
 
   /** Until the app is shown: Chromium may never close a page that is still loading. */
@@ -95,7 +96,9 @@ describe('a person signs in', () => {
   })
 
   test('not over plain http beyond this machine: nothing is sent, and the page says what to do', async () => {
-    const page = await stranger()
+    const context = await browser().newContext()
+    onTestFinished(() => context.close())
+    const page = await context.newPage()
     // What a browser says of such a page.
     await page.addInitScript('Object.defineProperty(window, "isSecureContext", { value: false })')
     const sent: string[] = []

@@ -1,4 +1,4 @@
-import type { Page, Route } from 'playwright-core'
+import type { CDPSession, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { axe } from '../../../test/support/browser/axe.ts'
 import type { Filled } from '../../../test/support/browser/fixture.ts'
@@ -13,6 +13,7 @@ const { isHere, filledWorkspace, workspace, prepare } = useBrowser()
 let made: Filled
 /** In the workspace that has one of everything, and in one that is new. */
 let [full, empty]: OpenedPage[] = []
+let network: CDPSession
 beforeAll(async () => {
   if (!isHere) return
   const filled = await filledWorkspace()
@@ -20,6 +21,7 @@ beforeAll(async () => {
   full = await prepare(filled.w)
   // A failed read is retried later; the time until then can be skipped.
   await full.page.clock.install()
+  network = await full.page.context().newCDPSession(full.page)
   empty = await prepare(await workspace())
 })
 afterAll(async () => {
@@ -37,34 +39,52 @@ const BROKEN = {
   code: 'INTERNAL',
   detail: 'The disk is full.',
 }
+const REFUSAL = {
+  responseCode: 500,
+  responseHeaders: [{ name: 'content-type', value: 'application/problem+json' }],
+  body: Buffer.from(JSON.stringify(BROKEN)).toString('base64'),
+}
 
-/** Opens the page with its own calls answered in this way, and closes it in the end. */
-async function whenCalls(
+/**
+ * Opens the page while its own calls are refused, once `mayFail` is settled, until that is lifted. Not by routes of the page: with
+ * them nothing is cached, and each file of the app goes through this process.
+ */
+async function whileRefused(
   path: string,
-  answer: (route: Route) => unknown,
-  act: (page: Page) => Promise<void>,
+  mayFail: Promise<void>,
+  act: (page: Page, lift: () => Promise<unknown>) => Promise<void>,
 ) {
-  const { page, address } = await full!.tab()
+  const { page, address } = full!
+  const refuse = async ({ requestId, request }: { requestId: string; request: { url: string } }) => {
+    const isOwn = OWN_CALLS.test(request.url)
+    if (isOwn) await mayFail
+    // One whose page is gone has no answer.
+    await (isOwn
+      ? network.send('Fetch.fulfillRequest', { requestId, ...REFUSAL })
+      : network.send('Fetch.continueRequest', { requestId })
+    ).catch(() => undefined)
+  }
+  const lift = () => network.send('Fetch.disable')
+  network.on('Fetch.requestPaused', refuse)
   try {
-    await page.route(OWN_CALLS, answer)
-    page.goto(address(path)).catch(() => undefined)
-    await act(page)
+    await network.send('Fetch.enable', { patterns: [{ urlPattern: '*/api/v1/*' }] })
+    // Until the page before is gone: it may still load.
+    await page.goto(address(path), { waitUntil: 'commit' })
+    await act(page, lift)
   } finally {
-    await page.close()
+    network.off('Fetch.requestPaused', refuse)
+    await lift()
   }
 }
 
 /** In a new workspace, which has nothing of the other one. */
 async function whereNothingIs(path: string, expected: RegExp[], act: (opened: OpenedPage) => Promise<void>) {
-  const opened = await empty!.tab()
+  const opened = empty!.again()
+  empty = opened
   opened.expected.push(...expected)
-  try {
-    await opened.goto(path)
-    await act(opened)
-    expect([await axe(opened.page), await opened.overflow(), opened.faults]).toEqual([[], 0, []])
-  } finally {
-    await opened.page.close()
-  }
+  await opened.goto(path)
+  await act(opened)
+  expect([await axe(opened.page), await opened.overflow(), opened.faults]).toEqual([[], 0, []])
 }
 
 /** However often the page retries automatically before it says so. */
@@ -79,14 +99,10 @@ const says = (page: Page, words: string) =>
 describe.skipIf(!isHere).each(PAGES)('the page $name', ({ path, isOfOneThing, isStatic }) => {
   test.skipIf(isStatic)('says that it loads, then what went wrong, and can try again', async () => {
     let fail = () => {}
-    const failed = new Promise<void>((resolve) => {
+    const mayFail = new Promise<void>((resolve) => {
       fail = resolve
     })
-    const refuse = async (route: Route) => {
-      await failed
-      await route.fulfill({ status: 500, contentType: 'application/problem+json', json: BROKEN })
-    }
-    await whenCalls(path(made), refuse, async (page) => {
+    await whileRefused(path(made), mayFail, async (page, lift) => {
       await page.locator('[aria-busy="true"]').first().waitFor()
       expect(await page.getByText(BROKEN.detail).count()).toBe(0)
       expect(await axe(page)).toEqual([])
@@ -94,7 +110,7 @@ describe.skipIf(!isHere).each(PAGES)('the page $name', ({ path, isOfOneThing, is
       await says(page, BROKEN.detail)
       expect(await page.getByRole('button', { name: 'Try again' }).count()).toBeGreaterThan(0)
       expect(await axe(page)).toEqual([])
-      await page.unroute(OWN_CALLS)
+      await lift()
       await page.getByRole('button', { name: 'Try again' }).first().click()
       await page.getByText(BROKEN.detail).first().waitFor({ state: 'detached' })
     })

@@ -10,7 +10,7 @@ import type { Workspace } from '../../../test/support/http-workspace.ts'
 
 /** The first minutes: Welcome, the demonstration, an agent from a program of this machine, your own program. */
 
-const { isHere, workspace, prepare, openPage } = useBrowser()
+const { isHere, workspace, borrowed, openPage } = useBrowser()
 
 const HERE = { isAllowed: true, isFound: true, version: '2.1.3', login: 'in', hint: null, run: null }
 const CLIS = [
@@ -31,13 +31,7 @@ const CLIS = [
 
 /** Welcome, with these programs instead of those that happen to be on the machine of the test. */
 async function welcome(w: Workspace, clis: readonly object[]) {
-  const opened = await prepare(w)
-  onTestFinished(async () => {
-    // A request that is still answered here would fail when its page is gone.
-    await opened.page.unrouteAll({ behavior: 'wait' })
-    await opened.close()
-    expect(opened.faults).toEqual([])
-  })
+  const opened = await borrowed(w)
   await opened.page.route(/\/api\/v1\/onboarding$/, async (route) => {
     const response = await route.fetch()
     await route.fulfill({ response, json: { ...(await response.json()), clis } })
