@@ -169,15 +169,19 @@ async function contentOf(url: string): Promise<string[]> {
 
 describe('a start is refused in one sentence and changes nothing', () => {
   /** One of each part that reads settings; the others are tested on the parts (config, logs-settings, adapters-registry). */
+  test('DATABASE_URL=mysql://root:hunter2@localhost/baton', async () => {
+    const data = join(await scratchFolder(), 'data')
+    const said = await refusal({ DATABASE_URL: 'mysql://root:hunter2@localhost/baton', BATON_DATA: data })
+    expect(said).toBe('DATABASE_URL must begin with postgres://.')
+    expect(await listing(data)).toBeNull()
+  })
+
   test.each([
-    ['DATABASE_URL', 'mysql://root:hunter2@localhost/baton', 'DATABASE_URL must begin with postgres://.'],
     ['BATON_LOGS', 's3://key:hunter2@bucket', /^BATON_LOGS must not contain keys: /],
-    ['BATON_ADAPTERS', './nowhere.mjs', 'There is no adapter at ./nowhere.mjs.'],
+    ['BATON_ADAPTERS', './nowhere.mjs', /^There is no adapter at \.\/nowhere\.mjs\.$/],
   ])('%s=%s', async (name, value, sentence) => {
     const data = join(await scratchFolder(), 'data')
-    expect(await refusal({ [name]: value, BATON_DATA: data })).toEqual(
-      typeof sentence === 'string' ? sentence : expect.stringMatching(sentence),
-    )
+    expect(await refusedHere({ [name]: value, BATON_DATA: data })).toMatch(sentence)
     expect(await listing(data)).toBeNull()
   })
 
@@ -197,7 +201,7 @@ describe('a start is refused in one sentence and changes nothing', () => {
     const database = await emptyDatabase()
     const url = new URL(database.url)
     url.password = 'hunter2'
-    const said = await refusal({ DATABASE_URL: url.href, BATON_DATA: data })
+    const said = await refusedHere({ DATABASE_URL: url.href, BATON_DATA: data })
     expect(said).toMatch(/^The database cannot be used .*password authentication failed/)
     expect(said).not.toContain('hunter2')
     expect(await contentOf(database.url)).toEqual([])

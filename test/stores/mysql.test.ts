@@ -418,12 +418,13 @@ describe.skipIf(server === null)('a transaction', () => {
       Array.from({ length: 10_000 }, (_, i) => i + 1),
     )
     expect(await work.under('all').createAll(wanted), 'requested again').toEqual(tasks)
-    const claims = await Promise.all(tasks.map((task) => work.claim(task, alpha)))
-    expect(tally(claims)).toEqual({ GRANTED: 10_000 })
+    const taken = tasks.slice(0, rounds(1_000, 10_000))
+    const claims = await Promise.all(taken.map((task) => work.claim(task, alpha)))
+    expect(tally(claims)).toEqual({ GRANTED: taken.length })
     const results = await Promise.all(
-      tasks.map((task, i) => work.submit(task, atGeneration(alpha, 1), { i })),
+      taken.map((task, i) => work.submit(task, atGeneration(alpha, 1), { i })),
     )
-    expect(tally(results)).toEqual({ ACCEPTED: 10_000 })
+    expect(tally(results)).toEqual({ ACCEPTED: taken.length })
     await expectAgreement(url())
   })
 
@@ -565,7 +566,7 @@ describe.skipIf(server === null)('two stores that race', () => {
       const many = reply.claims as { claim: Claim }[] | undefined
       return many?.map(({ claim }) => claim) ?? [reply.claim as Claim]
     }
-    const PASSES = rounds(8, 20)
+    const PASSES = rounds(4, 20)
     let asked = 0
     const worker = async (n: number) => {
       const work = n % 2 ? here! : there!

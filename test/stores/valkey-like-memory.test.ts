@@ -27,7 +27,7 @@ import { newTask, sha256 } from '../support/tasks.ts'
 /** The same requests at the same times on both: every request must get the same answer, at every step. */
 
 const HOUR = 3_600_000
-const SEEDS = rounds(6, 60)
+const SEEDS = rounds(3, 60)
 const STEPS = 60
 
 /** Numbers that are the same for the same seed (mulberry32). */

@@ -14,6 +14,7 @@ import { batchStep, NO_COMPANY, until } from '../support/nodes.ts'
 import { cuttableConnectionTo } from '../support/proxy.ts'
 import { replay } from '../support/replay.ts'
 import type { Reply } from '../support/replies.ts'
+import { rounds } from '../support/rounds.ts'
 import { faultyConnectionTo } from '../support/servers/faulty-connection.ts'
 import type { PrivateServer } from '../support/servers/private-server.ts'
 import {
@@ -124,18 +125,19 @@ describe.skipIf(!(await canStartPrivateValkey()))('with a private server', () =>
     const store = await open(server.url)
     const work = new Work(store, await store.workspace('w', roomy))
     const acknowledged = new Map<number, number>()
+    const TASKS = rounds(800, 2_000)
     for (let life = 1; life <= 3; life++) {
-      const tasks = await work.createAll(many(2_000, () => newTask()))
+      const tasks = await work.createAll(many(TASKS, () => newTask()))
       let isDown = false
       const claiming = tasks.map(async (task, i) => {
         // Some are sent while it is being killed.
-        await sleep(i / 20)
+        await sleep((i * 100) / TASKS)
         if (isDown) return
         const reply = await work.claim(task, alpha)
         acknowledged.set(task.id, granted(reply).generation)
       })
       const settled = Promise.allSettled(claiming)
-      await until(async () => acknowledged.size > life * 400)
+      await until(async () => acknowledged.size > (life * TASKS) / 5)
       isDown = true
       await server.kill9()
       await server.restart()

@@ -5,8 +5,11 @@ import { decide } from '../../../src/kinds/task/rules/decide.ts'
 import { CLAIM_ENDS, isHeld, isTerminal, type TaskState } from '../../../src/pure/states.ts'
 import { history, JUDGED, type Moment, replayHistory } from '../../support/histories.ts'
 import { replay } from '../../support/replay.ts'
+import { rounds } from '../../support/rounds.ts'
 
-const inEveryHistory = (visit: (moment: Moment) => void, numRuns = 200, options: { seed?: number } = {}) =>
+const RUNS = rounds(100, 1_000)
+
+const inEveryHistory = (visit: (moment: Moment) => void, numRuns = RUNS, options: { seed?: number } = {}) =>
   fc.assert(
     fc.property(history, (one) => void replayHistory(one, visit)),
     { numRuns, ...options },
@@ -34,13 +37,13 @@ describe('for any history of a task, decide', () => {
         const isOnlyLookedAt = isLookedAt || isNoSign
         expect(decision.record.updatedAt).toBe(isOnlyLookedAt ? before.updatedAt : context.now)
       }
-    }, 250)
+    })
   })
 
   test('decides the same twice: it has no clock and no randomness', () => {
     inEveryHistory(({ before, command, context, decision }) => {
       expect(decide(before, command, context)).toEqual(decision)
-    }, 250)
+    })
   })
 
   test('emits only events of the catalogue, with nothing missing and nothing more', () => {
@@ -86,7 +89,7 @@ describe('for any history of a task, decide', () => {
         const stored = log.map((event, i) => ({ ...event, seq: i + 1 }))
         expect(replay(stored)).toEqual({ state: record.state, generation: record.generation })
       }),
-      { numRuns: 200 },
+      { numRuns: RUNS },
     )
   })
 
@@ -173,7 +176,7 @@ describe('for any history of a task, decide', () => {
           expect([...active]).toEqual(isHeld(record.state) ? [record.generation] : [])
         })
       }),
-      { numRuns: 200 },
+      { numRuns: RUNS },
     )
   })
 
@@ -204,7 +207,7 @@ describe('for any history of a task, decide', () => {
           expect(open.has(record.epoch)).toBe(record.resultHash !== null)
         })
       }),
-      { numRuns: 200 },
+      { numRuns: RUNS },
     )
   })
 
@@ -238,6 +241,6 @@ describe('for any history of a task, decide', () => {
         expect(asked, 'an end to what is due').toBeLessThan(3)
         record = elapsed.record
       }
-    }, 250)
+    })
   })
 })
