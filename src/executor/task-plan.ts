@@ -3,10 +3,11 @@ import type { AdapterInvokeInput, AgentRunAdapter } from '../adapters/protocol.t
 import type { RunKernel } from '../door/server-kernel.ts'
 import type { AgentRecord } from '../kinds/agent/record.ts'
 import { configWithModel } from '../kinds/agent/rules/model.ts'
-import { type TaskBudget, whyOverBudget } from '../kinds/run/rules/budget.ts'
+import { whyOverBudget } from '../kinds/run/rules/budget.ts'
 import type { TokenUsage } from '../kinds/run/rules/usage.ts'
 import type { TaskRecord } from '../kinds/task/record.ts'
 import type { TaskPlan } from '../kinds/task/rules/plan-fields.ts'
+import type { Budget } from '../pure/budget.ts'
 import { configOf } from './adapter-config.ts'
 import { CannotPrepare } from './cannot-prepare.ts'
 import type { Held } from './holding.ts'
@@ -94,7 +95,7 @@ export async function budgetOf(
   const spent = await kernel.store.runs.usageOfTask(workspaceId, id)
   const why = whyOverBudget(given, spent, null, model)
   if (why) throw new CannotPrepare('budget_blocked', why)
-  let budget: TaskBudget = given
+  let budget: Budget = given
   return async (usage) => {
     const over = whyOverBudget(budget, spent, usage, model)
     if (over === null) return null

@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { StoreUnavailable } from '../kernel/store/store.ts'
+import { nearBudgetField } from '../pure/budget.ts'
 import { ERRORS, type ErrorCode, Refused } from '../pure/errors.ts'
 import { SAFE_HEADERS } from './safe-headers.ts'
 
@@ -64,7 +65,7 @@ interface Invalid {
 function sendInvalid(reply: FastifyReply, error: FastifyError) {
   const [first] = error.validation as unknown as Invalid[]
   const field = fieldOf(first!, error.validationContext)
-  const message = messageOf(first!)
+  const message = messageOf(first!, field)
   return sendProblem(reply, 'VALIDATION_FAILED', `${field} ${message}.`, { errors: [{ field, message }] })
 }
 
@@ -74,6 +75,7 @@ function fieldOf({ instancePath, keyword, params }: Invalid, where: string | und
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
   if (keyword === 'additionalProperties') path.push(String(params.additionalProperty))
+  if (keyword === 'oldNames') path.push(String(params.field))
   if (keyword === 'required') path.push(String(params.missingProperty))
   if (keyword === 'discriminator') path.push(String(params.tag))
   const name = path
@@ -82,10 +84,12 @@ function fieldOf({ instancePath, keyword, params }: Invalid, where: string | und
   return name === '' ? (where ?? 'body') : name
 }
 
-function messageOf({ keyword, params, message }: Invalid): string {
+function messageOf({ keyword, params, message }: Invalid, field: string): string {
   switch (keyword) {
-    case 'additionalProperties':
-      return 'is not a field of this request'
+    case 'additionalProperties': {
+      const near = nearBudgetField(String(params.additionalProperty), /(^|\.)budget\.[^.]*$/.test(field))
+      return `is not a field of this request${near === null ? '' : `; use ${near}`}`
+    }
     case 'required':
       return 'is missing'
     case 'enum':

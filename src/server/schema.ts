@@ -43,6 +43,7 @@ function jsonSchema(shape: Shape, io: 'input' | 'output', isDocument = false): R
     override: ({ zodSchema, jsonSchema }) => {
       describeVariants(zodSchema._zod.def, jsonSchema)
       describeLimit(jsonSchema, isDocument)
+      describeOldNames(jsonSchema, io, isDocument)
       if (io === 'output') allowNewFields(zodSchema._zod.def, jsonSchema)
     },
   })
@@ -66,6 +67,24 @@ function describeVariants(def: object, schema: Record<string, unknown>): void {
 function describeLimit(schema: Record<string, unknown>, isDocument: boolean): void {
   if (isDocument && schema.most !== undefined) schema.maximum = schema.most
   delete schema.most
+}
+
+interface WithOldNames {
+  oldNames?: Record<string, string>
+  properties: Record<string, object>
+}
+
+/** Requests may have fields under old names: the validator (validators.ts) gives them their new ones. Answers never have them. */
+function describeOldNames(
+  schema: Record<string, unknown>,
+  io: 'input' | 'output',
+  isDocument: boolean,
+): void {
+  const { oldNames = {}, properties } = schema as Record<string, unknown> & WithOldNames
+  if (isDocument || io === 'output') delete schema.oldNames
+  if (io === 'output') return
+  for (const [old, field] of Object.entries(oldNames))
+    properties[old] = { ...properties[field], description: `Old name of ${field}`, deprecated: true }
 }
 
 const Problem = {

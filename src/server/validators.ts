@@ -1,4 +1,5 @@
-import { AjvCompiler, type BuildCompilerFromPool as Build } from '@fastify/ajv-compiler'
+import { type Ajv, AjvCompiler, type BuildCompilerFromPool as Build } from '@fastify/ajv-compiler'
+import { underNewNames } from '../pure/budget.ts'
 import { RequestSchema } from './schema.ts'
 
 /**
@@ -10,7 +11,11 @@ export function compilers() {
   const build: Build = AjvCompiler()
   const known = new WeakMap<RequestSchema, Validate>()
   const buildValidator: Build = (schemas, options) => {
-    const compile = build(schemas, options)
+    const onCreate = (ajv: Ajv) => {
+      readOldNames(ajv)
+      options?.onCreate?.(ajv)
+    }
+    const compile = build(schemas, { ...options, onCreate } as typeof options)
     return (of) =>
       whenFirstUsed(() => {
         const part = of as unknown as Part
@@ -22,6 +27,23 @@ export function compilers() {
       })
   }
   return { buildValidator, buildSerializer: () => () => JSON.stringify }
+}
+
+/** Handlers get fields that came under old names under the new ones. It is the last rule of an object: refusals name what was sent. */
+function readOldNames(ajv: Ajv): void {
+  ajv.addKeyword({
+    ...{ keyword: 'oldNames', type: 'object', schemaType: 'object', modifying: true, errors: true },
+    compile(names: Record<string, string>) {
+      const read = (given: object) => {
+        const twice = underNewNames(given, names)
+        // Ajv reads them from the function that it called.
+        if (twice) read.errors = [{ keyword: 'oldNames', params: twice, message: twice.message }]
+        return twice === null
+      }
+      read.errors = [] as { keyword: string; params: object; message: string }[]
+      return read
+    },
+  })
 }
 
 type Compile = ReturnType<Build>

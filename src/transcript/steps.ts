@@ -1,3 +1,4 @@
+import type { Tokens } from '../kinds/run/shapes/tokens.ts'
 import type { Step, TranscriptState } from '../kinds/run/shapes/transcript.ts'
 import { cut, type Fact, LONGEST_TEXT, titleOf } from './facts.ts'
 
@@ -51,9 +52,7 @@ export class Steps {
       isError: fact.isError ?? false,
       isOpen: fact.isOpen === true && fact.callId != null,
       durationMs: fact.durationMs ?? null,
-      inputTokens: fact.inputTokens ?? null,
-      cachedInputTokens: fact.cachedInputTokens ?? null,
-      outputTokens: fact.outputTokens ?? null,
+      tokens: isUsed(fact) ? plus(null, fact) : null,
       costUsd: fact.costUsd ?? null,
       stream: place.stream,
       offset: place.offset,
@@ -103,12 +102,9 @@ export class Steps {
   #used(fact: Fact): Step | null {
     const { last } = this
     if (!last) return null
-    const sum = (before: number | null, more: number | undefined) => (before ?? 0) + (more ?? 0)
     return this.#changed({
       ...last,
-      inputTokens: sum(last.inputTokens, fact.inputTokens),
-      cachedInputTokens: sum(last.cachedInputTokens, fact.cachedInputTokens),
-      outputTokens: sum(last.outputTokens, fact.outputTokens),
+      tokens: plus(last.tokens, fact),
       costUsd: last.costUsd ?? fact.costUsd ?? null,
     })
   }
@@ -119,3 +115,17 @@ export class Steps {
     return step
   }
 }
+
+const isUsed = ({ inputTokens, cachedInputTokens, outputTokens }: Fact) =>
+  (inputTokens ?? cachedInputTokens ?? outputTokens) !== undefined
+
+const plus = (before: Tokens | null, fact: Fact): Tokens => ({
+  input: (before?.input ?? 0) + (fact.inputTokens ?? 0),
+  cachedInput: sum(before?.cachedInput, fact.cachedInputTokens),
+  cacheWrite: sum(before?.cacheWrite, fact.cacheWriteInputTokens),
+  output: (before?.output ?? 0) + (fact.outputTokens ?? 0),
+})
+
+/** Null: neither is known. */
+const sum = (before: number | null | undefined, more: number | undefined) =>
+  before == null && more === undefined ? null : (before ?? 0) + (more ?? 0)

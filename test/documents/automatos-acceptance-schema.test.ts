@@ -78,7 +78,7 @@ describe('what is stored', () => {
       ...{ id: 'id', title: 'title', description: 'description', goal: 'goal', state: 'state' },
       ...{ state_type: 'stateType', config: 'config', result_summary: 'resultSummary' },
       ...{ created_by: 'createdBy', coordinator_agent_id: 'config.planner.agent' },
-      ...{ total_tokens: 'totalTokens', total_cost: 'totalCost', task_count: 'taskCount' },
+      ...{ total_tokens: 'tokensUsed', total_cost: 'costUsd', task_count: 'taskCount' },
       ...{ tasks_completed: 'tasksCompleted', tasks_failed: 'tasksFailed', started_at: 'startedAt' },
       ...{ completed_at: 'completedAt', duration_ms: 'durationMs', version_id: 'version' },
       ...{ created_at: 'createdAt', updated_at: 'updatedAt', plan: 'planVersion' },
@@ -130,7 +130,7 @@ describe('what is stored', () => {
     })
     expect(second).toMatchObject({
       ...{ sequenceNumber: 2, triggerRule: 'all_success', verifierScore: 1, verifiedBy: 'baton' },
-      ...{ toolsRequested: ['bash'], cost: null, error: null, attempt: 1, continuations: 0 },
+      ...{ toolsRequested: ['bash'], costUsd: null, error: null, attempt: 1, continuations: 0 },
     })
   })
 

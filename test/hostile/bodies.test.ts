@@ -161,7 +161,7 @@ function fullTasks(count: number): Json[] {
     },
     systemPrompt: 'You are careful.',
     toolsRequested: ['git', 'npm'],
-    budget: { limitTokens: 100_000, limitUsd: '2.50' },
+    budget: { maxTokens: 100_000, maxUsd: '2.50' },
   }))
 }
 

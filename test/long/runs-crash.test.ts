@@ -67,8 +67,8 @@ onLinux('a task that was to be continued is, under its session', MINUTES, async 
   })
   await release(room)
   const [lost, next] = await w.runsOf(task, 'succeeded')
-  expect(lost).toMatchObject({ ...LOST, usage: USED.inAll })
-  expect(next).toMatchObject({ sessionIdBefore: `session-of-${task.id}`, usage: USED.inAll })
+  expect(lost).toMatchObject({ ...LOST, ...USED.inAll })
+  expect(next).toMatchObject({ sessionIdBefore: `session-of-${task.id}`, ...USED.inAll })
   await expectDoneOnce(w, [task])
   // No attempt was spent on it.
   expect(await w.read(task)).toMatchObject({ attempt: 1 })
@@ -111,7 +111,7 @@ onLinux('a log that ends in the middle of a character ends before it', MINUTES, 
   const [lost] = await w.runsOf(task, 'succeeded')
   const kept = await expectWholeLog(w, lost!)
   expect(kept).toBe(text.subarray(0, middle - 2).toString())
-  expect(lost).toMatchObject({ ...LOST, usage: USED.sofar })
+  expect(lost).toMatchObject({ ...LOST, ...USED.sofar })
   await cluster.expectInOrder()
 })
 
@@ -127,12 +127,12 @@ onLinux('the usage of a run does not shrink because its last output was lost', M
   const step = ['run_log_chunks', 'insert', "new.stream = 'stdout'"] as const
   const act = async () => {
     await writeFile(join(room, 'step'), '')
-    await eventually(async () => (await w.runs())[0]!.usage?.inputTokens === 30)
+    await eventually(async () => (await w.runs())[0]!.tokens?.input === 30)
   }
   await killedBefore(cluster, step, act, env)
   await release(room)
   const [lost] = await w.runsOf(task, 'succeeded')
   expect(await expectWholeLog(w, lost!)).not.toContain('"inputTokens":30')
-  expect(lost).toMatchObject({ ...LOST, usage: USED.sofar })
+  expect(lost).toMatchObject({ ...LOST, ...USED.sofar })
   await cluster.expectInOrder()
 })

@@ -28,7 +28,7 @@ test.runIf(isLinux)(
     await doomed.ended
 
     const [run] = await w.runsOf(theirs, 'failed')
-    expect(run).toMatchObject({ id: killed.id, errorCode: 'control_plane_restart', usage: USED.sofar })
+    expect(run).toMatchObject({ id: killed.id, errorCode: 'control_plane_restart', ...USED.sofar })
     const [dead] = livesIn(lost)
     expect(dead!.pids.filter(isThere)).toEqual([])
     // Nothing happened between: it is the same run, in the same process.

@@ -330,7 +330,7 @@ describe.each(Object.keys(queuePlaces))('a queue on %s', (kind) => {
     const fieldsOf = async (task: object) =>
       (await refusalOf(queue.enqueueMany([{ title: 'fine' }, { title: 'a', ...task }]))).refusal.errors
     const message = 'is kept by servers of Baton only'
-    expect(await fieldsOf({ budget: { limitTokens: 1 } })).toEqual([{ field: 'tasks[1].budget', message }])
+    expect(await fieldsOf({ budget: { maxTokens: 1 } })).toEqual([{ field: 'tasks[1].budget', message }])
     for (const kind of ['agent', 'auto'])
       expect(await fieldsOf({ verification: { kind } })).toEqual([
         { field: 'tasks[1].verification', message },

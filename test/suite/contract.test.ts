@@ -104,6 +104,46 @@ describe('what clients rely on is still there', () => {
   })
 })
 
+describe('money and tokens have one name in all answers', () => {
+  test.each(['the copy', 'the document'])('in %s', async (which) => {
+    const { paths } =
+      which === 'the copy' ? copyOf('openapi') : await (await fetch(`${served().url}/openapi.json`)).json()
+    const answers: [string, unknown][] = Object.entries<Record<string, { responses: object }>>(paths).flatMap(
+      ([path, methods]) =>
+        Object.values(methods).map(({ responses }): [string, unknown] => [path, responses]),
+    )
+    const fields = answers.flatMap(([path, answer]) => [...fieldsIn(answer, path)])
+    expect(fields.filter(([, name]) => LOST.test(name))).toEqual([])
+    const tokens = fields
+      .filter(([, name]) => name === 'tokens')
+      .map(([path, , shape]) => [path, namesOf(shape)])
+    expect(tokens.length).toBeGreaterThan(0)
+    for (const [path, names] of tokens)
+      expect(names, path as string).toEqual(
+        expect.arrayContaining(['input', 'cachedInput', 'cacheWrite', 'output']),
+      )
+    // Those of limits are no runs.
+    expect(fields.filter(([path, name]) => name === 'usage' && !path.endsWith('/limits'))).toEqual([])
+  })
+})
+
+const LOST =
+  /^(cost|usd|limit(Usd|Tokens)|total(Cost|Usd|Tokens)|total\w+(Usd|Tokens)|actual(Usd|Tokens)|(input|cachedInput|output)Tokens)$/
+
+type SchemaPart = { properties?: Record<string, SchemaPart>; anyOf?: SchemaPart[] }
+const namesOf = ({ properties, anyOf = [] }: SchemaPart): string[] =>
+  properties ? Object.keys(properties) : anyOf.flatMap(namesOf)
+
+function* fieldsIn(part: unknown, path: string): Generator<[path: string, name: string, shape: SchemaPart]> {
+  if (typeof part !== 'object' || part === null) return
+  for (const [key, value] of Object.entries(part)) {
+    if (key === 'properties')
+      for (const [name, shape] of Object.entries(value as Record<string, SchemaPart>))
+        yield [path, name, shape]
+    yield* fieldsIn(value, path)
+  }
+}
+
 test('a field that is gone, a code that changed and a request that demands more are noticed', () => {
   const copy = {
     requestBody: { required: ['a'], properties: { a: { type: 'string' } } },

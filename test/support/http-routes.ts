@@ -244,7 +244,8 @@ const KNOWN: Record<string, unknown> = {
   fromMission: undefined,
   maxUsd: '5.00',
   approveBelowUsd: '1.00',
-  limitUsd: '2.50',
+  // Old names of maxUsd and maxTokens.
+  ...{ limitUsd: undefined, limitTokens: undefined },
 }
 
 export interface Reply {

@@ -56,7 +56,7 @@ export const RICH_MISSION = {
       maxRetries: 0,
       maxContinuations: 4,
       systemPrompt: 'Be brief',
-      budget: { limitTokens: 90_000, limitUsd: '2.5' },
+      budget: { maxTokens: 90_000, maxUsd: '2.5' },
       optional: true,
       fresh: true,
       priority: 9,

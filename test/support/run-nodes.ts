@@ -36,10 +36,10 @@ export type WorkerKind =
   | 'continues'
   | 'steps'
 
-/** The usage a worker reports, before it waits and when it is done. */
+/** What a worker has used, before it waits and when it is done, as the API shows it. */
 export const USED = {
-  sofar: { inputTokens: 30, cachedInputTokens: 9, outputTokens: 4, basis: 'partial' },
-  inAll: { inputTokens: 50, cachedInputTokens: 12, outputTokens: 9, basis: 'reported' },
+  sofar: { tokens: { input: 30, cachedInput: 9, cacheWrite: null, output: 4 }, usageBasis: 'partial' },
+  inAll: { tokens: { input: 50, cachedInput: 12, cacheWrite: null, output: 9 }, usageBasis: 'reported' },
 }
 
 export interface Life {
@@ -61,7 +61,8 @@ export interface ShownRun {
   errorCode: string | null
   taskId: string | null
   generation: number | null
-  usage: (typeof USED)['inAll'] | null
+  tokens: (typeof USED)['inAll']['tokens'] | null
+  usageBasis: string | null
   costUsd: string | null
   sessionIdBefore: string | null
   sessionIdAfter: string | null

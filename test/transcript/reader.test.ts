@@ -199,8 +199,8 @@ test('lines of one message share its tokens: each has what was added', () => {
       },
     })
   expect(read('claude_local', [['stdout', message(1, 'a') + message(5, 'b')]])).toMatchObject([
-    { inputTokens: 10, outputTokens: 1 },
-    { inputTokens: 0, outputTokens: 4 },
+    { tokens: { input: 10, output: 1 } },
+    { tokens: { input: 0, output: 4 } },
   ])
 })
 
@@ -226,7 +226,7 @@ test('reports of any program are steps, and its last line is the end', () => {
     { kind: 'asked', title: 'Which one?' },
     { kind: 'limited' },
     { kind: 'session', title: 'Session s' },
-    { kind: 'ended', title: 'found it', inputTokens: 3, costUsd: '0.01' },
+    { kind: 'ended', title: 'found it', tokens: { input: 3 }, costUsd: '0.01' },
   ])
 })
 

@@ -67,14 +67,12 @@ describe('claude', () => {
       callId: 'toolu_25',
       at: '2026-11-15T08:01:44.065Z',
       durationMs: 78,
-      inputTokens: 100,
-      cachedInputTokens: 40,
-      outputTokens: 1,
+      tokens: { input: 100, cachedInput: 40, cacheWrite: null, output: 1 },
     })
     const text = recorded('claude.stream.tool')
     const bytes = Buffer.from(text).subarray(call!.outputOffset!, call!.outputOffset! + call!.outputBytes!)
     expect(JSON.parse(bytes.toString())).toMatchObject({ type: 'user' })
-    expect(said).toMatchObject({ text: 'Hello from fake', inputTokens: 100 })
+    expect(said).toMatchObject({ text: 'Hello from fake', tokens: { input: 100 } })
   })
 
   test.each([
@@ -123,7 +121,7 @@ test('gemini: the call and its result are one step, and the end has the usage', 
     ['ended', null, 'Done'],
   ])
   expect(steps[2]).toMatchObject({ isOpen: false, isError: false, durationMs: 39 })
-  expect(steps[4]).toMatchObject({ inputTokens: 120, cachedInputTokens: 80, outputTokens: 14 })
+  expect(steps[4]).toMatchObject({ tokens: { input: 120, cachedInput: 80, output: 14 } })
 })
 
 test('opencode: what an answer used and cost belongs to what it did', () => {
@@ -137,9 +135,8 @@ test('opencode: what an answer used and cost belongs to what it did', () => {
   expect(steps[1]).toMatchObject({
     output: 'hi\n',
     durationMs: 96,
-    inputTokens: 100,
-    outputTokens: 20,
+    tokens: { input: 100, output: 20 },
     costUsd: '0.00014',
   })
-  expect(steps[2]).toMatchObject({ cachedInputTokens: 40, costUsd: '0.000074' })
+  expect(steps[2]).toMatchObject({ tokens: { cachedInput: 40 }, costUsd: '0.000074' })
 })

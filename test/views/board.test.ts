@@ -116,7 +116,7 @@ describe('the board', () => {
         missionId: mission.id,
         waitsFor: [],
         openDeps: 0,
-        tokens: null,
+        tokensUsed: null,
         costUsd: null,
         runId: null,
         awaits: null,

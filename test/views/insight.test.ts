@@ -238,7 +238,7 @@ describe('telemetry', () => {
       ],
       retries: [{ failureClass: 'infrastructure', retries: 2, tasks: 2, completed: 1, successRate: 0.5 }],
       models: [],
-      estimates: { missions: 0, estimatedUsd: null },
+      estimates: { missions: 0, estimate: { costUsd: null } },
       isBounded: false,
     })
   })
@@ -315,7 +315,7 @@ describe('telemetry', () => {
     await submit(w, await take(w))
     await until(async () => (await w.call('GET', `/missions/${mission.id}`)).body.state === 'completed')
     expect((await ask(w, 'telemetry')).estimates).toMatchObject({
-      ...{ missions: 1, estimatedTokens: 5_000, actualTokens: 0, actualUsd: '0' },
+      ...{ missions: 1, estimate: { estimatedTokens: 5_000 }, tokensUsed: 0, costUsd: '0' },
     })
   })
 })

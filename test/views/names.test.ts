@@ -46,7 +46,7 @@ test('runs have the key and the title of their task; agents their last run, and 
     today: { runs: 1, succeeded: 1, failed: 0, costUsd: '0.25' },
   })
   const { models } = (await w.call('GET', '/telemetry')).body
-  expect(models).toEqual([{ model: null, runs: 1, succeeded: 1, tokens: 2, costUsd: '0.25' }])
+  expect(models).toEqual([{ model: null, runs: 1, succeeded: 1, tokensUsed: 2, costUsd: '0.25' }])
   // A run of yesterday is the last one still, and none of today.
   await superuser(served().databaseUrl, (client) =>
     client.query(

@@ -40,7 +40,7 @@ describe('the overview', () => {
       waiting: { count: 0, items: [] },
       running: { count: 0, items: [] },
       throughput: { completed: 0, failed: 0 },
-      spend: { totalUsd: '0', perHourUsd: null, projectedUsd: null, runs: 0, unknownRuns: 0 },
+      spend: { costUsd: '0', perHourUsd: null, projectedUsd: null, runs: 0, unknownRuns: 0 },
       agents: { inError: [] },
       missions: { count: 0, items: [] },
     })
@@ -95,7 +95,7 @@ describe('the overview', () => {
       items: [{ kind: 'review', title: 'judged', blocks: 1, about: { taskId: judged.id } }],
     })
     const row = { runId: null, agent: 'gamma', taskId: working.id, taskTitle: 'worked on', step: 'half' }
-    const figures = { percent: 50, attempt: 1, maxAttempts: 3, tokens: null, costUsd: null, flag: null }
+    const figures = { percent: 50, attempt: 1, maxAttempts: 3, tokensUsed: null, costUsd: null, flag: null }
     expect(shown.running).toMatchObject({ count: 1, items: [{ ...row, ...figures }] })
     expect(shown.agents.counts).toMatchObject({ running: 1, idle: 1 })
     expect(shown.eventsPerSecond).toBeGreaterThan(0)
@@ -115,7 +115,7 @@ describe('the overview', () => {
     expect(missions.items).toMatchObject([
       { id: mission.id, title: 'Port it', state: 'running', taskCount: 3, tasksCompleted: 1, tasksFailed: 0 },
     ])
-    expect(Number(missions.items[0]!.maxUsd)).toBe(5)
+    expect(Number(missions.items[0]!.budget!.maxUsd)).toBe(5)
     await w.call('PUT', '/agents/dev-7', { name: 'Seven' })
     await superuser(served().databaseUrl, (client) =>
       client.query(
@@ -140,7 +140,7 @@ describe('the overview', () => {
       { agoMs: 600 * minutes, costUsd: '4' },
     ])
     const { spend, to, from } = await overview(w, '1h')
-    expect(spend).toMatchObject({ totalUsd: '0.3', runs: 3, unknownRuns: 1 })
+    expect(spend).toMatchObject({ costUsd: '0.3', runs: 3, unknownRuns: 1 })
     const bucketOf = (agoMs: number) => Math.floor((Date.parse(to) - agoMs - Date.parse(from)) / minutes)
     // A moment passes between the runs and the read.
     const around = (agoMs: number) => spend.perBucket.slice(bucketOf(agoMs) - 1, bucketOf(agoMs) + 1)
@@ -150,7 +150,7 @@ describe('the overview', () => {
     // For half an hour, and then again for an hour.
     expect(Number(spend.perHourUsd)).toBeCloseTo(0.6, 2)
     expect(Number(spend.projectedUsd)).toBeCloseTo(0.6, 2)
-    expect((await overview(w)).spend).toMatchObject({ totalUsd: '4.3', runs: 4 })
+    expect((await overview(w)).spend).toMatchObject({ costUsd: '4.3', runs: 4 })
   })
 
   test('projects nothing from the first minutes', async () => {
@@ -158,13 +158,13 @@ describe('the overview', () => {
     const { id } = await w.make()
     await addRuns(id, [{ agoMs: 60_000, costUsd: '1.94' }])
     const { spend } = await overview(w)
-    expect(spend).toMatchObject({ totalUsd: '1.94', perHourUsd: null, projectedUsd: null })
+    expect(spend).toMatchObject({ costUsd: '1.94', perHourUsd: null, projectedUsd: null })
   })
 
   test('knows no total where no run has a known cost', async () => {
     const w = await workspace()
     await addRuns((await w.make()).id, [{ agoMs: 60_000, costUsd: null }])
-    expect((await overview(w)).spend).toMatchObject({ totalUsd: null, perHourUsd: null, projectedUsd: null })
+    expect((await overview(w)).spend).toMatchObject({ costUsd: null, perHourUsd: null, projectedUsd: null })
   })
 
   test('shows a run that was flagged first, with what was noticed, what it does and what it used', async () => {
@@ -190,7 +190,7 @@ describe('the overview', () => {
     for (const slug of ['steady', 'stuck']) {
       await w.post(`/agents/${slug}/wakeup`, {})
       await until(async () =>
-        (await running()).items.some((one) => one.agent === slug && one.tokens === 1_250),
+        (await running()).items.some((one) => one.agent === slug && one.tokensUsed === 1_250),
       )
     }
     await w.happens('run_flagged')

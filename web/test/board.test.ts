@@ -23,7 +23,7 @@ function card(change: Partial<ShownCard> = {}): ShownCard {
       verification: null,
       tags: [],
       costUsd: null,
-      tokens: null,
+      tokensUsed: null,
       runId: null,
       workNote: null,
       commentCount: 0,

@@ -16,7 +16,7 @@ const PLAN = {
       title: 'Move invoices',
       dependsOn: [{ on: 'map', kind: 'order' }, 'old'],
       verification: { kind: 'agent', agent: 'judge', threshold: 0.7 },
-      budget: { limitUsd: '2.50', limitTokens: 9_000 },
+      budget: { maxUsd: '2.50', maxTokens: 9_000 },
     },
   ],
 }
@@ -39,7 +39,7 @@ describe('a plan that is edited', () => {
         title: 'Move invoices',
         dependsOn: [{ on: 'map', kind: 'order' }, 'new'],
         verification: { kind: 'command', command: 'npm test' },
-        budget: { limitTokens: 9_000 },
+        budget: { maxTokens: 9_000 },
       },
     ])
   })

@@ -6,7 +6,7 @@ import { afterEvent as listAfter } from '../src/pages/runs/use-runs.ts'
 const event = (change: Partial<LiveEvent>): LiveEvent =>
   ({ seq: 1, type: 'run_queued', runId: 'a run', taskId: null, payload: {}, ...change }) as LiveEvent
 
-const run = { id: 'a run', statusMessage: null, statusColor: null, usage: null } as Run
+const run = { id: 'a run', statusMessage: null, statusColor: null, tokens: null } as Run
 
 test('what a run says and uses is shown as in its events', () => {
   const said = event({ type: 'run_status', payload: { message: 'uses Bash', color: 'blue' } })
@@ -15,11 +15,7 @@ test('what a run says and uses is shown as in its events', () => {
     type: 'run_usage',
     payload: { inputTokens: 5, cachedInputTokens: null, outputTokens: 7 },
   })
-  expect(runAfter(run, used).usage).toMatchObject({
-    inputTokens: 5,
-    cachedInputTokens: null,
-    outputTokens: 7,
-  })
+  expect(runAfter(run, used).tokens).toEqual({ input: 5, cachedInput: null, cacheWrite: null, output: 7 })
 })
 
 test('events of other runs, and usage that is not known, change nothing', () => {

@@ -44,9 +44,9 @@ test('moments are shown by distance, and by date when they are far', () => {
 
 describe('the tokens of a run', () => {
   test('include what was cached, and are unknown only when all of them are', () => {
-    expect(tokensOf({ inputTokens: 17, cachedInputTokens: 31, outputTokens: 6 })).toBe(54)
-    expect(tokensOf({ inputTokens: 17, cachedInputTokens: null, outputTokens: null })).toBe(17)
-    expect(tokensOf({ inputTokens: null, cachedInputTokens: null, outputTokens: null })).toBeNull()
+    expect(tokensOf({ input: 17, cachedInput: 31, cacheWrite: 4, output: 6 })).toBe(54)
+    expect(tokensOf({ input: 17, cachedInput: null, cacheWrite: null, output: 6 })).toBe(23)
+    expect(tokensOf(null)).toBeNull()
   })
 })
 

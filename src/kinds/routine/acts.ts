@@ -7,6 +7,7 @@ import { Refused } from '../../pure/errors.ts'
 import { idCarriedBy, uuidCarrying } from '../../pure/ids.ts'
 import type { AnswerOf } from '../../pure/shapes.ts'
 import { commandsIn, refuseReporter } from '../mission/acts/missions.ts'
+import { storedPlan } from '../mission/plan/stored-plan.ts'
 import { givenMissionPlan } from '../project/acts/read-plan-apart.ts'
 import { namedProject } from '../project/acts.ts'
 import { refuseCommands } from '../task/acts/named-commands.ts'
@@ -143,7 +144,7 @@ async function showRoutine(kernel: ServerKernel, caller: Caller, uuid: string): 
   ])
   return {
     ...routineView(routine, true),
-    plan: JSON.parse(routine.plan!),
+    plan: storedPlan(routine.plan!),
     origin,
     drift: origin && driftOf(origin, runs),
   }

@@ -109,7 +109,7 @@ export async function listRoutines(
 
 /** What a mission cost, how long it took, and how good its results were. */
 export interface MissionFigures {
-  cost: string
+  costUsd: string | null
   durationMs: number | null
   score: number | null
 }
@@ -130,7 +130,7 @@ const SCORE = `(select avg((a.data ->> 'score')::float8) from tasks t
     join attempts a on a.workspace_id = t.workspace_id and a.task_id = t.id and a.accepted
    where t.workspace_id = m.workspace_id and t.mission_id = m.mission_id and t.purpose = 'verification'
      and json_typeof(a.data -> 'score') = 'number')`
-const FIGURES = `${KNOWN_COST} as cost, ${SCORE} as score,
+const FIGURES = `${KNOWN_COST} as "costUsd", ${SCORE} as score,
     (ms(m.completed_at) - ms(m.started_at))::float8 as "durationMs"`
 const COUNTED = `join mission_counters c on c.workspace_id = m.workspace_id and c.mission_id = m.mission_id`
 

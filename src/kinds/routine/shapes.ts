@@ -80,16 +80,16 @@ export const RoutineStarted = z.object({ missionId: Uuid })
 export const RoutineParams = z.strictObject({ id: Uuid })
 
 const Figures = z.object({
-  cost: z.string().nullable().describe('Exact dollars; null: unknown'),
+  costUsd: z.string().nullable().describe('Null: unknown'),
   durationMs: z.int().nullable(),
   score: z.number().nullable().describe('The mean of the scores that its verifications gave'),
 })
 
 const Drift = z.object({
   runs: z.int().describe('How many of the last missions that were completed it is the mean of'),
-  cost: z.number().nullable().describe('0.12: they cost 12 % more than the origin'),
-  duration: z.number().nullable(),
-  score: z.number().nullable().describe('The difference of the scores'),
+  costChange: z.number().nullable().describe('0.12: they cost 12 % more than the origin'),
+  durationChange: z.number().nullable().describe('0.12: they take 12 % longer'),
+  scoreChange: z.number().nullable().describe('The difference of the scores'),
 })
 
 export const RoutineView = z.object({

@@ -106,7 +106,7 @@ const cardView = (row: CardRow): AnswerOf<typeof Card> => ({
   verification: row.review === 'none' ? null : row.review,
   tags: row.tags,
   costUsd: row.costUsd,
-  tokens: row.tokens,
+  tokensUsed: row.tokens,
   runId: row.runId,
   workNote: row.work && workNote(row.work),
   commentCount: row.commentCount,

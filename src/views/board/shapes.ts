@@ -39,7 +39,7 @@ export const Card = z.object({
   verification: z.enum(['human', 'verifier', 'baton']).nullable(),
   tags: z.array(z.string()),
   costUsd: z.string().nullable().describe('Of all its runs'),
-  tokens: z.int().nullable().describe('Of all its runs'),
+  tokensUsed: z.int().nullable().describe('Of all its runs'),
   runId: Uuid.nullable().describe('Its last run'),
   workNote: z
     .string()

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { AgentView } from '../../kinds/agent/shapes.ts'
-import { MissionPatchBody, MissionView, PlanVersionView } from '../../kinds/mission/shapes/missions.ts'
+import { MissionView, PlanVersionView } from '../../kinds/mission/shapes/missions.ts'
 import { INBOX_KINDS } from '../../kinds/task/rules/waiting.ts'
 import { Answer, Digest } from '../../kinds/task/shapes/people.ts'
-import { TaskBudget } from '../../kinds/task/shapes/plan-fields.ts'
 import { ResultView } from '../../kinds/task/shapes/results.ts'
 import { TaskView } from '../../kinds/task/shapes/tasks.ts'
+import { Budget } from '../../pure/budget.ts'
 import { Fresh, Generation, listOf, ShortText, Slug, Uuid } from '../../pure/shapes.ts'
 
 /** What waits for a person. */
@@ -75,14 +75,11 @@ export const InboxDetail = InboxItem.extend({
   results: z.array(ResultView.omit({ result: true })).describe('All results of the task, and their verdicts'),
   mission: MissionView.nullable(),
   plan: PlanVersionView.nullable().describe('Without the plan itself'),
-  budget: z
-    .object({
-      maxUsd: z.string().nullable(),
-      maxTokens: z.int().nullable(),
-      totalCost: z.string().nullable(),
-      totalTokens: z.int(),
-    })
-    .nullable(),
+  budget: Budget.nullable().describe('Of the task or the mission'),
+  spent: z
+    .object({ costUsd: z.string().nullable(), tokensUsed: z.int() })
+    .nullable()
+    .describe('By its runs, where the item is about a budget or a mission'),
   agent: AgentView.nullable(),
   needs: z
     .object({ agent: z.string().nullable(), capabilities: z.array(z.string()) })
@@ -95,12 +92,9 @@ export const InboxAnswer = z.strictObject({
   comment: ShortText.optional(),
   answer: Answer.optional().describe('With the decision "answer"'),
   agent: Slug.optional().describe('With the decision "verify": who judges; without it any agent that may'),
-  budget: z
-    .union([MissionPatchBody.shape.budget.unwrap(), TaskBudget])
-    .optional()
-    .describe(
-      'With the decision "raise": of a mission maxUsd and maxTokens, of a task limitUsd and limitTokens',
-    ),
+  budget: Budget.optional().describe(
+    'With the decision "raise": the budget that the task or the mission is to have',
+  ),
   generation: Generation.optional().describe('The generation of the item; refused when it is another one'),
   digest: Digest.optional().describe('The digest of the item; refused when it is another one'),
   fresh: Fresh.optional().describe('With the decisions "reject" and "retry": the next attempt starts over'),

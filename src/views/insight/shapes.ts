@@ -167,7 +167,7 @@ export const Telemetry = z.object({
       model: z.string().nullable(),
       runs: count,
       succeeded: count,
-      tokens: z.int().nullable(),
+      tokensUsed: z.int().nullable(),
       costUsd: dollars,
     }),
   ),
@@ -223,10 +223,9 @@ export const Telemetry = z.object({
   estimates: z
     .object({
       missions: count.describe('Missions with a plan that ended in this period'),
-      estimatedUsd: dollars,
-      actualUsd: dollars,
-      estimatedTokens: z.int().nullable(),
-      actualTokens: z.int().nullable(),
+      estimate: z.object({ estimatedTokens: z.int().nullable(), costUsd: dollars }),
+      tokensUsed: z.int().nullable(),
+      costUsd: dollars,
     })
     .describe('Of the approved plans, against what the missions used'),
   isBounded,

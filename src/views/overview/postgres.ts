@@ -6,6 +6,7 @@ import { INBOX_KINDS, type InboxKind } from '../../kinds/task/rules/waiting.ts'
 import { LAST_SEQ } from '../../postgres/statements/log-head.ts'
 import { BY_KEYS, scopedQueries } from '../../postgres/statements/scoped-query.ts'
 import { statement } from '../../postgres/statements/statements.ts'
+import type { Budget } from '../../pure/budget.ts'
 import { type AgentState, type TaskState, taskStates } from '../../pure/states.ts'
 import { DONE_WORK, STORED_COUNTS } from '../board/postgres/board.ts'
 import { type InboxRow, MOST_BLOCKING_ITEMS } from '../inbox/postgres.ts'
@@ -27,7 +28,7 @@ interface RunningRow {
   since: number
   attempt: number | null
   maxRetries: number | null
-  tokens: number | null
+  tokensUsed: number | null
   costUsd: string | null
   flag: { code: string; detail: string; at: number } | null
 }
@@ -46,7 +47,7 @@ export interface OverviewRead {
   }
   spend: {
     buckets: { place: number; usd: string | null }[]
-    totalUsd: string | null
+    costUsd: string | null
     perHourUsd: string | null
     projectedUsd: string | null
     runs: number
@@ -65,10 +66,10 @@ export interface OverviewRead {
       taskCount: number
       tasksCompleted: number
       tasksFailed: number
-      totalCost: string | null
+      costUsd: string | null
       runs: number
       unknownRuns: number
-      maxUsd: string | null
+      budget: Budget | null
     }[]
   }
   eventsInLastMinute: number
@@ -117,7 +118,7 @@ const PACE = `select case when t.since >= interval '10 minutes' then t.usd / (ex
 const dollarsOf = (usd: string) => `(select trim_scale(round(${usd}, 9))::text from pace p)`
 const SPEND = `json_build_object(
   'buckets', ${listed(`select ${placeOf('s.at')} as place, ${SUM} as usd from spent s group by 1`)},
-  'totalUsd', (select ${SUM} from spent s), 'perHourUsd', ${dollarsOf('p.usd')},
+  'costUsd', (select ${SUM} from spent s), 'perHourUsd', ${dollarsOf('p.usd')},
   'projectedUsd', ${dollarsOf(`p.usd * ($10::numeric * $11::numeric / 3600000)`)},
   'runs', (select count(*) from spent s), 'unknownRuns', (select count(*) from spent s where not s.runs and s.cost_usd is null))`
 
@@ -133,8 +134,8 @@ const AGENTS = `json_build_object(
 const MISSIONS = `json_build_object(
   'count', (select count(*) from missions m where m.workspace_id = $1 and m.completed_at is null),
   'items', ${listed(`select m.uuid as id, ${cut('m.title')} as title, m.state, ${taskStates.map((state) => `c.${state}`).join(' + ')} as "taskCount",
-      c.completed as "tasksCompleted", c.failed as "tasksFailed", ${KNOWN_COST} as "totalCost", c.runs, c.unknown_runs as "unknownRuns",
-      m.config -> 'budget' ->> 'maxUsd' as "maxUsd"
+      c.completed as "tasksCompleted", c.failed as "tasksFailed", ${KNOWN_COST} as "costUsd", c.runs, c.unknown_runs as "unknownRuns",
+      m.config -> 'budget' as budget
     from (select * from missions m where m.workspace_id = $1 and m.completed_at is null order by m.mission_id desc
            limit ${MOST_MISSIONS_SHOWN}) m
     join mission_counters c on c.workspace_id = $1 and c.mission_id = m.mission_id order by m.mission_id desc`)})`

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { missionStates } from '../../kinds/mission/states.ts'
+import { Budget } from '../../pure/budget.ts'
 import { Uuid } from '../../pure/shapes.ts'
 import { AGENT_STATES, taskStates } from '../../pure/states.ts'
 import { InboxItem } from '../inbox/shapes.ts'
@@ -23,7 +24,7 @@ const RunningNow = z.object({
   since: z.string(),
   attempt: count.nullable(),
   maxAttempts: count.nullable(),
-  tokens: count.nullable().describe('Of this run'),
+  tokensUsed: count.nullable().describe('Of this run'),
   costUsd: dollars.describe('Of this run; null: unknown'),
   flag: z
     .object({ code: z.string(), detail: z.string(), at: z.string() })
@@ -54,7 +55,7 @@ export const Overview = z.object({
   }),
   spend: z.object({
     perBucket: z.array(dollars).describe('By when the runs ended; those that run count as of now'),
-    totalUsd: dollars,
+    costUsd: dollars,
     perHourUsd: z
       .string()
       .nullable()
@@ -87,10 +88,10 @@ export const Overview = z.object({
           taskCount: count,
           tasksCompleted: count,
           tasksFailed: count,
-          totalCost: z.string().nullable(),
+          costUsd: dollars,
           runs: z.int(),
           unknownRuns: z.int(),
-          maxUsd: z.string().nullable().describe('Its budget'),
+          budget: Budget.nullable(),
         }),
       )
       .describe('The ten newest'),

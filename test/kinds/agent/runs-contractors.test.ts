@@ -77,7 +77,7 @@ test('a contractor that has handed in its last result is terminated when its run
   expect((await w.agent(slug)).state).not.toBe('terminated')
   await writeFile(join(home, 'go'), '')
   const [run] = await w.over(slug)
-  expect(run).toMatchObject({ status: 'succeeded', usage: { inputTokens: 7 } })
+  expect(run).toMatchObject({ status: 'succeeded', tokens: { input: 7 } })
   await w.isIn(slug, 'terminated')
 })
 

@@ -195,7 +195,7 @@ describe('a newer plan for a mission that runs', () => {
     const mission = await makeMission(w, [one, { ...one, tempId: 'z' }])
     await submit(w, await take(w))
     const { body } = await propose(w, mission, one, { ...one, tempId: 'z', estimatedTokens: 5_000 })
-    expect(body.estimate.tokens).toBe(5_000)
+    expect(body.estimate.estimatedTokens).toBe(5_000)
   })
 
   test('keeps tasks that were added beside the plan', async () => {

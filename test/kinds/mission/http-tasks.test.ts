@@ -237,7 +237,7 @@ describe('what a task says about how it is to be done', () => {
       expectRefusal(answer, 400, 'VALIDATION_FAILED')
       return answer.body.errors.map(({ field }: Json) => field)
     }
-    expect(await errors({ budget: { limitUsd: 'much' } })).toEqual(['budget.limitUsd'])
+    expect(await errors({ budget: { maxUsd: 'much' } })).toEqual(['budget.maxUsd'])
     expect(await errors({ outputSchema: { type: 'nonsense' } })).toEqual(['outputSchema.type'])
     await errors({ complexity: 11 })
     await errors({ estimatedTokens: 0 })

@@ -40,7 +40,7 @@ describe('a mission with a plan', () => {
       taskCount: 4,
       tasksByState: { queued: 1, pending: 3 },
       strategy: 'split and join',
-      totalCost: '0',
+      costUsd: '0',
       closedBy: [],
     })
     const done = await workOff(w)
@@ -193,7 +193,7 @@ describe('a mission of agents that Baton runs', () => {
     const mission = await make(w, { plan, config: { ...FULL_AUTO, budget: { maxTokens: 100 } } })
     await until(async () => (await showMission(w, mission)).state === 'budget_exceeded')
     await until(async () => (await showMission(w, mission)).tasksByState.queued === 1)
-    expect(await showMission(w, mission)).toMatchObject({ closedBy: ['budget'], totalTokens: 110 })
+    expect(await showMission(w, mission)).toMatchObject({ closedBy: ['budget'], tokensUsed: 110 })
     const beta = { agent: 'beta', session: 's-beta' }
     expect((await w.post('/claims/next', beta)).body.claims).toEqual([])
     const waiting = w.post('/claims/next', { ...beta, waitMs: 20_000 })
@@ -201,7 +201,7 @@ describe('a mission of agents that Baton runs', () => {
     expect(more.body).toMatchObject({ state: 'running', closedBy: [] })
     const [claim] = (await waiting).body.claims
     await w.post(`/tasks/${claim.taskId}/submit`, { ...fence('s-beta', 1), result: 1 })
-    expect(await showMission(w, mission)).toMatchObject({ state: 'completed', totalTokens: 110 })
+    expect(await showMission(w, mission)).toMatchObject({ state: 'completed', tokensUsed: 110 })
   })
 
   test('whose last task ended without it is ended by recovery', async () => {

@@ -110,7 +110,7 @@ test(
     // Only the mission that waits, and the task that failed with it, may have nothing to show.
     expect(found.filter((status) => status === 200).length).toBeGreaterThan(paths.length - 5)
     expect(before[`/routines/${made.routine.id}`]).toMatchObject({
-      body: { origin: { score: 0.9 }, drift: { runs: 1, score: 0 }, nextAt: expect.any(String) },
+      body: { origin: { score: 0.9 }, drift: { runs: 1, scoreChange: 0 }, nextAt: expect.any(String) },
     })
     for (const _ of [1, 2]) {
       await restart(cluster)

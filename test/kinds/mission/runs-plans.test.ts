@@ -221,11 +221,11 @@ describe('the budget of a task', () => {
   }
 
   test('stops the run that has used its tokens, and the task waits for a person', async () => {
-    expect(await isOver({ limitTokens: 900_000 })).toBe('The task has used 1000000 of its 900000 tokens.')
+    expect(await isOver({ maxTokens: 900_000 })).toBe('The task has used 1000000 of its 900000 tokens.')
   })
 
   test('stops the run that has cost its dollars, by the list price of its model', async () => {
-    expect(await isOver({ limitUsd: '0.5' }, 'opus')).toMatch(/^The task has cost \$\d/)
+    expect(await isOver({ maxUsd: '0.5' }, 'opus')).toMatch(/^The task has cost \$\d/)
   })
 
   test('counts all runs of the task: the next one does not even start', async () => {
@@ -236,7 +236,7 @@ describe('the budget of a task', () => {
       'dev',
       `console.log(JSON.stringify(${JSON.stringify({ continue: true, usage })}))`,
     )
-    const [task] = await planned(w, [{ tempId: 'a', agent: 'dev', budget: { limitTokens: 1_000 } }])
+    const [task] = await planned(w, [{ tempId: 'a', agent: 'dev', budget: { maxTokens: 1_000 } }])
     await w.taskIn(task, 'budget_exceeded')
     const runs = await w.over('dev', 3)
     expect(runs.map(({ errorCode }) => errorCode)).toEqual([null, null, 'budget_blocked'])

@@ -79,5 +79,5 @@ test('the agent that a mission names is run for its report, and what that costs 
     ...{ version: 2, source: 'agent', markdown: '# Well done' },
     author: { kind: 'agent', id: 'reporter' },
   })
-  expect(await showMission(w, mission)).toMatchObject({ state: 'completed', taskCount: 1, totalTokens: 33 })
+  expect(await showMission(w, mission)).toMatchObject({ state: 'completed', taskCount: 1, tokensUsed: 33 })
 })

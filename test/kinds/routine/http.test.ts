@@ -136,7 +136,7 @@ describe('a routine from a mission', () => {
           { tempId: 'b', dependsOn: [{ on: 'a', kind: 'order' }], triggerRule: 'all_done' },
         ],
       },
-      origin: { cost: '0', durationMs: expect.any(Number), score: null },
+      origin: { costUsd: '0', durationMs: expect.any(Number), score: null },
       drift: null,
     })
     expect(routine.body.config).not.toHaveProperty('autonomy')
@@ -187,7 +187,7 @@ describe('a routine from a mission', () => {
       )
     })
     const routine = (await save(w, { fromMission: mission.id })).body
-    expect(routine).toMatchObject({ origin: { cost: '2', durationMs: 10_000 }, drift: null })
+    expect(routine).toMatchObject({ origin: { costUsd: '2', durationMs: 10_000 }, drift: null })
     for (const usd of [1, 4]) {
       const { missionId } = (await run(w, routine)).body
       await submit(w, await take(w))
@@ -201,9 +201,11 @@ describe('a routine from a mission', () => {
     }
     await run(w, routine)
     await failForGood(w, await take(w))
-    expect((await show(w, routine)).drift).toEqual({ runs: 2, cost: 0.25, duration: -0.2, score: null })
+    expect((await show(w, routine)).drift).toEqual({
+      ...{ runs: 2, costChange: 0.25, durationChange: -0.2, scoreChange: null },
+    })
     const { items } = await runsOf(w, routine)
-    expect(items.map(({ state, cost }: Json) => [state, cost])).toEqual([
+    expect(items.map(({ state, costUsd }: Json) => [state, costUsd])).toEqual([
       ...[
         ['failed', '0'],
         ['completed', '4'],
@@ -229,7 +231,7 @@ describe('a routine from a mission', () => {
     const routine = (await save(w, { fromMission: mission.id })).body
     expect(routine).toMatchObject({ origin: { score: 0.8 }, drift: null })
     for (const score of [0.9, 1]) await finished({ id: (await run(w, routine)).body.missionId }, score)
-    expect((await show(w, routine)).drift).toMatchObject({ runs: 2, score: 0.15 })
+    expect((await show(w, routine)).drift).toMatchObject({ runs: 2, scoreChange: 0.15 })
     expect((await runsOf(w, routine)).items.map(({ score }: Json) => score)).toEqual([1, 0.9])
   })
 })

@@ -11,10 +11,10 @@ import { type Fleet, listen, numberIn, type Seen, scripts, useFleets } from '../
 
 const { served, fleet } = useFleets()
 
-/** The usage of one plain run of each fake program. */
+/** What one plain run of each fake program uses. */
 const PER_RUN = {
-  claude: { inputTokens: 100, cachedInputTokens: 40, outputTokens: 7 },
-  codex: { inputTokens: 60, cachedInputTokens: 40, outputTokens: 7 },
+  claude: { input: 100, cachedInput: 40, cacheWrite: null, output: 7 },
+  codex: { input: 60, cachedInput: 40, cacheWrite: null, output: 7 },
 }
 type Program = keyof typeof PER_RUN
 const programs = Object.keys(PER_RUN) as Program[]
@@ -44,7 +44,7 @@ describe('15.1', () => {
     expect(run).toMatchObject({
       ...{ agent: 'dev', adapterType: `${program}_local`, source: 'assignment', status: 'succeeded' },
       ...{ taskId: task.id, generation: 1, attempt: 1, errorCode: null, exitCode: 0, signal: null },
-      ...{ usage: PER_RUN[program], folder: { path: home } },
+      ...{ tokens: PER_RUN[program], folder: { path: home } },
       log: { store: 'local_file', status: 'available', truncated: false },
     })
     expect(run.sessionIdBefore).toBeNull()
@@ -144,27 +144,28 @@ describe('15.3', () => {
       for (const count of [2, 3]) await again(w, task, 'dev', count)
       const runs = await w.runsOf('dev')
       const perRun = PER_RUN[program]
+      const threefold = {
+        ...{ input: 3 * perRun.input, cachedInput: 3 * perRun.cachedInput, cacheWrite: null },
+        output: 3 * perRun.output,
+      }
       // Codex counts over its whole thread; Claude reports the usage of each run, and counts dollars over its session.
       const bases =
         program === 'codex' ? ['reported', 'delta', 'delta'] : ['reported', 'reported', 'reported']
-      expect(runs.map(({ usage }) => usage)).toEqual(bases.map((basis) => ({ ...perRun, basis })))
+      expect(runs.map(({ usageBasis }) => usageBasis)).toEqual(bases)
+      expect(runs.map(({ tokens }) => tokens)).toEqual([perRun, perRun, perRun])
       const cost = program === 'claude' ? '0.000548' : null
       expect(runs.map(({ costUsd }) => costUsd)).toEqual([cost, cost, cost])
       expect(await runtimeState(w, 'dev')).toMatchObject({
         runs: 3,
-        totalInputTokens: 3 * perRun.inputTokens,
-        totalCachedInputTokens: 3 * perRun.cachedInputTokens,
-        totalOutputTokens: 3 * perRun.outputTokens,
-        totalCostUsd: program === 'claude' ? '0.001644' : '0',
+        tokens: threefold,
+        costUsd: program === 'claude' ? '0.001644' : '0',
         unknownRuns: program === 'claude' ? 0 : 3,
         lastRunId: runs[2].id,
         lastRunStatus: 'succeeded',
       })
-      expect((await w.read(task, '/runs')).usage).toEqual({
+      expect((await w.read(task, '/runs')).total).toEqual({
         runs: 3,
-        inputTokens: 3 * perRun.inputTokens,
-        cachedInputTokens: 3 * perRun.cachedInputTokens,
-        outputTokens: 3 * perRun.outputTokens,
+        tokens: threefold,
         costUsd: program === 'claude' ? '0.001644' : null,
       })
     },
@@ -176,10 +177,10 @@ describe('15.3', () => {
     await w.script('mute', `console.log('nothing of tokens')`)
     await Promise.all([w.assign('dev'), w.assign('mute')])
     const [failed] = await w.over('dev')
-    expect(failed).toMatchObject({ errorCode: 'budget_blocked', usage: PER_RUN.claude })
-    expect(await runtimeState(w, 'dev')).toMatchObject({ totalInputTokens: 100, totalOutputTokens: 7 })
+    expect(failed).toMatchObject({ errorCode: 'budget_blocked', tokens: PER_RUN.claude })
+    expect(await runtimeState(w, 'dev')).toMatchObject({ tokens: { input: 100, output: 7 } })
     const [mute] = await w.over('mute')
-    expect([mute.status, mute.usage, mute.costUsd]).toEqual(['succeeded', null, null])
+    expect([mute.status, mute.tokens, mute.costUsd]).toEqual(['succeeded', null, null])
   })
 })
 

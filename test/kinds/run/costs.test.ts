@@ -28,9 +28,9 @@ describe('a run costs', () => {
       const task = await w.assign('dev')
       const [run] = await w.over('dev')
       expect(run).toMatchObject({ status: 'succeeded', model, costUsd })
-      expect(await w.read(task)).toMatchObject({ cost: costUsd })
+      expect(await w.read(task)).toMatchObject({ costUsd })
       const { body: state } = await w.call('GET', '/agents/dev/runtime-state')
-      expect(state).toMatchObject({ runs: 1, unknownRuns: 0, totalCostUsd: costUsd })
+      expect(state).toMatchObject({ runs: 1, unknownRuns: 0, costUsd })
     },
   )
 
@@ -47,9 +47,9 @@ describe('a run costs', () => {
     await w.opencode('dev', 'unpriced', { config: { model: 'x/nobody-knows-it' } })
     await w.assign('dev')
     const [run] = await w.over('dev')
-    expect(run).toMatchObject({ costUsd: null, usage: { inputTokens: 60 } })
+    expect(run).toMatchObject({ costUsd: null, tokens: { input: 60 } })
     const { body: state } = await w.call('GET', '/agents/dev/runtime-state')
-    expect(state).toMatchObject({ runs: 1, unknownRuns: 1, totalCostUsd: '0' })
+    expect(state).toMatchObject({ runs: 1, unknownRuns: 1, costUsd: '0' })
   })
 })
 
@@ -62,21 +62,21 @@ describe('a mission', () => {
     await w.script('mute', mute)
     await w.script('paid', paid)
     const unknown = await makeMission(w, [{ tempId: 'a', agent: 'mute' }])
-    expect(unknown).toMatchObject({ totalCost: '0', runs: 0, unknownRuns: 0 })
+    expect(unknown).toMatchObject({ costUsd: '0', runs: 0, unknownRuns: 0 })
     const first = await ended(w, unknown)
-    expect(first).toMatchObject({ totalTokens: 10, totalCost: null, runs: 1, unknownRuns: 1 })
+    expect(first).toMatchObject({ tokensUsed: 10, costUsd: null, runs: 1, unknownRuns: 1 })
     expect(first.resultSummary).toContain('10 tokens, unknown cost')
     const { items } = (await w.call('GET', `/missions/${unknown.id}/events?type=mission_completed`)).body
     expect(items[0].payload).toMatchObject({ totalCost: null, runs: 1, unknownRuns: 1 })
     const verification = { kind: 'command', command: 'true' }
     const verified = await ended(w, await makeMission(w, [{ tempId: 'a', agent: 'mute', verification }]))
-    expect(verified, 'the command costs nothing').toMatchObject({ totalCost: null, runs: 2, unknownRuns: 1 })
+    expect(verified, 'the command costs nothing').toMatchObject({ costUsd: null, runs: 2, unknownRuns: 1 })
     const both = await makeMission(w, [
       { tempId: 'a', agent: 'mute' },
       { tempId: 'b', agent: 'paid' },
     ])
     const second = await ended(w, both)
-    expect(second).toMatchObject({ totalCost: '0.25', runs: 2, unknownRuns: 1 })
+    expect(second).toMatchObject({ costUsd: '0.25', runs: 2, unknownRuns: 1 })
     expect(second.resultSummary).toContain('$0.25 (unknown for 1 of 2 runs)')
   })
 })
@@ -127,7 +127,7 @@ describe('a plan is priced with the models of its agents, so that', () => {
     const tasks = [{ tempId: 'a', agent: 'dev', estimatedTokens: 1_000_000 }]
     // Four parts of five are input: 0.8 × $1.25 + 0.2 × $10.
     const cheap = await makeMission(w, tasks, below('3'))
-    expect(cheap).toMatchObject({ state: 'running', estimate: { usd: '3' } })
+    expect(cheap).toMatchObject({ state: 'running', estimate: { costUsd: '3' } })
     expect(await makeMission(w, tasks, below('2.99'))).toMatchObject({ state: 'awaiting_approval' })
   })
 
@@ -138,12 +138,12 @@ describe('a plan is priced with the models of its agents, so that', () => {
     const tasks = [{ tempId: 'a', capabilities: ['write'], estimatedTokens: 1_000_000 }]
     expect(await makeMission(w, tasks, below('2'))).toMatchObject({
       state: 'awaiting_approval',
-      estimate: { usd: '3' },
+      estimate: { costUsd: '3' },
     })
     await w.script('free', '', { capabilities: ['write'] })
     expect(await makeMission(w, tasks, below('100'))).toMatchObject({
       state: 'awaiting_approval',
-      estimate: { usd: null },
+      estimate: { costUsd: null },
     })
   })
 })

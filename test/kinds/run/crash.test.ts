@@ -58,13 +58,14 @@ onLinux('a mission that has ended has the tokens of its last run, once', MINUTES
   const made = await w.post('/missions', { goal: 'g', config: { autonomy: 'full_auto' }, plan: { tasks } })
   expect(made.status).toBe(201)
   const read = async () => (await w.call('GET', `/missions/${made.body.id}`)).body
-  const used = USED.inAll.inputTokens + USED.inAll.cachedInputTokens + USED.inAll.outputTokens
+  const { input, cachedInput, output } = USED.inAll.tokens
+  const used = input + cachedInput + output
   // Its result is accepted, and its end is not on record yet.
   await point.reached()
-  expect(await read()).toMatchObject({ state: 'completed', totalTokens: used })
+  expect(await read()).toMatchObject({ state: 'completed', tokensUsed: used })
   await point.lift()
   await eventually(async () => (await w.runs('&status=succeeded')).length === 1)
-  expect(await read()).toMatchObject({ totalTokens: used })
+  expect(await read()).toMatchObject({ tokensUsed: used })
 })
 
 onLinux(
@@ -80,7 +81,7 @@ onLinux(
     expect(left).toEqual([])
     const [run, ...more] = await w.runsOf(task, 'succeeded')
     expect(more).toEqual([])
-    expect(run).toMatchObject({ errorCode: null, generation: 1, usage: USED.inAll })
+    expect(run).toMatchObject({ errorCode: null, generation: 1, ...USED.inAll })
     await expectWholeLog(w, run!)
     await expectDoneOnce(w, [task])
     expect(livesIn(room)).toHaveLength(1)

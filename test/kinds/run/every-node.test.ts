@@ -178,7 +178,7 @@ onLinux('an agent that answers later', () => {
     const { run, task, ask, agent } = await accepted(w)
     const usage = { inputTokens: 5, outputTokens: 2 }
     await say(first, ask, { kind: 'heartbeat', usage, progress: { percent: 20 }, sessionId: 's-1' })
-    await eventually(async () => (await w.call('GET', `/runs/${run.id}`)).body.usage)
+    await eventually(async () => (await w.call('GET', `/runs/${run.id}`)).body.tokens)
     await cluster.kill(first)
     await cluster.serve({ BATON_NODE_NAME: 'second' })
     // It is the same run, under the same claim.
@@ -198,7 +198,8 @@ onLinux('an agent that answers later', () => {
       ...{
         status: 'succeeded',
         generation: 1,
-        usage: { ...usage, basis: 'reported' },
+        tokens: { input: 5, output: 2 },
+        usageBasis: 'reported',
         sessionIdAfter: 's-1',
       },
     })

@@ -23,13 +23,15 @@ const ends = `
   console.error('a word aside')
   console.log(JSON.stringify({ result: { answer: 42 }, summary: 'found it',
     usage: { inputTokens: 100, cachedInputTokens: 40, outputTokens: 7 }, costUsd: '0.0125' }))`
+/** Of a run that ends this way. */
+const USED = { input: 100, cachedInput: 40, cacheWrite: null, output: 7 }
 
 test('cached output tokens are stored where an adapter reports them', async () => {
   const w = await fleet()
   const usage = { inputTokens: 5, outputTokens: 7, cachedOutputTokens: 3 }
   const run = await woken(w, 'dev', `console.log(JSON.stringify(${JSON.stringify({ result: 1, usage })}))`)
-  expect(run.usage).toMatchObject(usage)
-  expect((await woken(w, 'other', ends)).usage).not.toHaveProperty('cachedOutputTokens')
+  expect(run.tokens).toMatchObject({ input: 5, output: 7, cachedOutput: 3 })
+  expect((await woken(w, 'other', ends)).tokens).not.toHaveProperty('cachedOutput')
 })
 
 /** An agent that is woken without a task, and its first run when it is over. */
@@ -66,7 +68,7 @@ describe('a run', () => {
       errorMessage: null,
       exitCode: 0,
       signal: null,
-      usage: { inputTokens: 100, cachedInputTokens: 40, outputTokens: 7, basis: 'reported' },
+      ...{ tokens: USED, usageBasis: 'reported' },
       costUsd: '0.0125',
       sessionIdBefore: null,
       sessionIdAfter: 's-1',
@@ -88,7 +90,7 @@ describe('a run', () => {
   test('shows unknown usage as null, never zero', async () => {
     const over = await woken(await fleet(), 'quiet', `process.exitCode = 3; console.error('so it is')`)
     expect(over).toMatchObject({
-      ...{ status: 'failed', errorCode: 'nonzero_exit', exitCode: 3, usage: null, costUsd: null },
+      ...{ status: 'failed', errorCode: 'nonzero_exit', exitCode: 3, tokens: null, costUsd: null },
       ...{ taskId: null, generation: null, attempt: null, result: null, summary: null, stdoutExcerpt: null },
     })
     expect([over.errorMessage, over.stderrExcerpt]).toEqual([
@@ -191,14 +193,13 @@ describe('lists of runs', () => {
     expect(await idsOf(`/tasks/${tasks[0]!.id}/runs`)).toEqual(ids.slice(-1))
   })
 
-  test('of a task show their total usage', async () => {
-    const { usage } = await list(`/tasks/${tasks[0]!.id}/runs`)
-    const used = { inputTokens: 100, cachedInputTokens: 40, outputTokens: 7, costUsd: '0.0125' }
-    expect(usage).toEqual({ runs: 1, ...used })
+  test('of a task show what they used together', async () => {
+    const { total } = await list(`/tasks/${tasks[0]!.id}/runs`)
+    expect(total).toEqual({ runs: 1, tokens: USED, costUsd: '0.0125' })
     const untouched = await w.make({ requiredCapabilities: ['magic'] })
     expect(await list(`/tasks/${untouched.id}/runs`)).toMatchObject({
       items: [],
-      usage: { runs: 0, inputTokens: null, outputTokens: null, costUsd: null },
+      total: { runs: 0, tokens: null, costUsd: null },
     })
   })
   test.each([
@@ -446,8 +447,8 @@ describe('the runtime state of an agent', () => {
     expect(await state()).toMatchObject({
       agent: 'dev',
       runs: 0,
-      totalInputTokens: 0,
-      totalCostUsd: '0',
+      tokens: { input: 0, cachedInput: 0, cacheWrite: null, output: 0 },
+      costUsd: '0',
       lastRunId: null,
     })
     const first = await w.assign('dev')
@@ -457,10 +458,8 @@ describe('the runtime state of an agent', () => {
     expect(await state()).toMatchObject({
       ...{
         runs: 2,
-        totalInputTokens: 200,
-        totalCachedInputTokens: 80,
-        totalOutputTokens: 14,
-        totalCostUsd: '0.025',
+        tokens: { input: 200, cachedInput: 80, cacheWrite: null, output: 14 },
+        costUsd: '0.025',
       },
       ...{
         lastRunId: last.id,

@@ -358,8 +358,8 @@ describe.concurrent('a session that its program does not know any more', () => {
       second.sessionIdAfter,
     ])
     const state = (await w.call('GET', '/agents/dev/runtime-state')).body
-    const totals = [first, second, third].reduce((sum, { usage }) => sum + usage.inputTokens, 0)
-    expect([state.runs, state.totalInputTokens]).toEqual([3, totals])
+    const totals = [first, second, third].reduce((sum, { tokens }) => sum + tokens.input, 0)
+    expect([state.runs, state.tokens.input]).toEqual([3, totals])
   })
 
   test('and cannot be started again either fails the run', async () => {
@@ -509,7 +509,7 @@ describe.concurrent('being alive is not progress', () => {
     expect(
       (await w.timeline(run.id)).some(({ level, message }) => level === 'warn' && message.includes(says)),
     ).toBe(true)
-    expect(run.usage.inputTokens).toBeGreaterThan(0)
+    expect(run.tokens.input).toBeGreaterThan(0)
   })
 
   test('a run without output is flagged, then stopped', async () => {
@@ -562,7 +562,7 @@ describe('what an agent reports during its run', () => {
     const [run] = await w.over('dev')
     expect(run).toMatchObject({
       ...{ status: 'succeeded', summary: 'made a.ts', costUsd: '0.25' },
-      usage: { inputTokens: 11, cachedInputTokens: null, outputTokens: 3, basis: 'reported' },
+      ...{ tokens: { input: 11, cachedInput: null, cacheWrite: null, output: 3 }, usageBasis: 'reported' },
     })
     expect(await w.read(task)).toMatchObject({
       state: 'completed',

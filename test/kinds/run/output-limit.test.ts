@@ -28,7 +28,7 @@ describe('a run that prints more than its log may have', () => {
     expect(seen).toMatchObject({
       status: 'succeeded',
       result: { answer: 42 },
-      usage: { inputTokens: 5, outputTokens: 7 },
+      tokens: { input: 5, output: 7 },
       log: { truncated: true, status: 'available' },
     })
     expect(seen.stdoutExcerpt).toContain('"answer":42')

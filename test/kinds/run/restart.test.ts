@@ -116,7 +116,7 @@ async function expectLostWell(
   expect(more).toEqual([])
   expect(lost!.id).toBe(id)
   const session = `session-of-${taskId}`
-  expect(lost).toMatchObject({ usage: USED.sofar, sessionIdAfter: session, sessionIdBefore: null })
+  expect(lost).toMatchObject({ ...USED.sofar, sessionIdAfter: session, sessionIdBefore: null })
   const kept = await expectWholeLog(w, lost!)
   expect(kept.slice(0, before.length)).toBe(before)
   const lines = kept.split('\n').filter((line) => line.startsWith('line '))
@@ -131,7 +131,7 @@ async function expectLostWell(
   expect(lost).toMatchObject({ status: 'failed', errorCode: 'control_plane_restart', generation: 1 })
   expect(next).toMatchObject({
     generation: 2,
-    usage: USED.inAll,
+    ...USED.inAll,
     sessionIdBefore: session,
     sessionIdAfter: session,
   })
@@ -163,7 +163,7 @@ async function expectTakenUp(
   expect({ lost: figuresOf(lost!), next: figuresOf(next!) }).toEqual(FIGURES[program])
 }
 
-const figuresOf = ({ usage, costUsd }: ShownRun) => ({ usage, costUsd })
+const figuresOf = ({ tokens, usageBasis, costUsd }: ShownRun) => ({ tokens, usageBasis, costUsd })
 
 /**
  * Claude reports with each message what went in, and counts its cost over the whole session: the next run pays for the lost
@@ -172,18 +172,18 @@ const figuresOf = ({ usage, costUsd }: ShownRun) => ({ usage, costUsd })
 const FIGURES: Record<string, unknown> = {
   claude: {
     lost: {
-      usage: { inputTokens: 200, cachedInputTokens: 80, outputTokens: 2, basis: 'partial' },
+      ...{ tokens: { input: 200, cachedInput: 80, cacheWrite: null, output: 2 }, usageBasis: 'partial' },
       costUsd: null,
     },
     next: {
-      usage: { inputTokens: 200, cachedInputTokens: 80, outputTokens: 27, basis: 'reported' },
+      ...{ tokens: { input: 200, cachedInput: 80, cacheWrite: null, output: 27 }, usageBasis: 'reported' },
       costUsd: '0.002712',
     },
   },
   codex: {
-    lost: { usage: null, costUsd: null },
+    lost: { tokens: null, usageBasis: null, costUsd: null },
     next: {
-      usage: { inputTokens: 180, cachedInputTokens: 120, outputTokens: 21, basis: 'reported' },
+      ...{ tokens: { input: 180, cachedInput: 120, cacheWrite: null, output: 21 }, usageBasis: 'reported' },
       costUsd: null,
     },
   },

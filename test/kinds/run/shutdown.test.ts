@@ -11,7 +11,7 @@ import { expectWholeLog, isThere, livesIn, release, USED, useRunNodes } from '..
 const MINUTES = { timeout: 300_000 }
 const onLinux = test.runIf(process.platform === 'linux')
 const nodes = useRunNodes()
-const STOPPED = { status: 'failed', errorCode: 'control_plane_restart', usage: USED.sofar }
+const STOPPED = { status: 'failed', errorCode: 'control_plane_restart', ...USED.sofar }
 
 /** How long a clean stop took. */
 async function stop(node: Served): Promise<number> {
@@ -58,7 +58,7 @@ onLinux(
       const [first, second] = await w.runsOf(task, 'succeeded')
       expect(ids).toContain(first!.id)
       expect(first).toMatchObject(STOPPED)
-      expect(second).toMatchObject({ sessionIdBefore: `session-of-${task.id}`, usage: USED.inAll })
+      expect(second).toMatchObject({ sessionIdBefore: `session-of-${task.id}`, ...USED.inAll })
       await expectWholeLog(w, first!)
     }
     const [reported] = (await w.runsOf(tasks[0]!, 'failed')).map(({ id }) => id)
@@ -104,7 +104,7 @@ onLinux(
       connection.restore()
       const [ended, ...more] = await w.runsOf(task, 'succeeded')
       expect(more).toEqual([])
-      expect(ended).toMatchObject({ id: run.id, generation: 1, usage: USED.inAll })
+      expect(ended).toMatchObject({ id: run.id, generation: 1, ...USED.inAll })
       await expectWholeLog(w, ended!)
       await expectDoneOnce(w, [task])
       expect(livesIn(room)).toHaveLength(1)
@@ -149,7 +149,7 @@ onLinux('a run whose log is deleted continues without it', MINUTES, async () => 
   await release(room)
   const [ended, ...more] = await w.runsOf(task, 'succeeded')
   expect(more).toEqual([])
-  expect(ended).toMatchObject({ id: run.id, usage: USED.inAll })
+  expect(ended).toMatchObject({ id: run.id, ...USED.inAll })
   expect((await w.call('GET', `/runs/${run.id}/log`)).body).toMatchObject({ status: 'log_unavailable' })
   expect(livesIn(room)).toHaveLength(1)
   // The next one has a log again.

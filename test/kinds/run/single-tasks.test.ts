@@ -122,16 +122,16 @@ describe('what a single task costs', () => {
     const runs = await w.over('dev', 2)
     const seen = await w.read(task)
     expect(runs).toHaveLength(2)
-    expect(seen).toMatchObject({ cost: '0.5', tokensUsed: 1_200, lastAgent: 'dev' })
+    expect(seen).toMatchObject({ costUsd: '0.5', tokensUsed: 1_200, lastAgent: 'dev' })
     expect(seen.durationMs).toBe(Date.parse(seen.completedAt) - Date.parse(seen.startedAt))
-    expect(await w.read(await w.make())).toMatchObject({ cost: null, tokensUsed: 0, lastAgent: null })
+    expect(await w.read(await w.make())).toMatchObject({ costUsd: null, tokensUsed: 0, lastAgent: null })
   })
 
   test('is limited by its budget: the run is stopped, and a person is asked', async () => {
     const w = await fleet()
     await w.script('dev', uses(1_000, '0.1', 'setInterval(() => {}, 60_000)'))
-    const task = await w.assign('dev', { budget: { limitTokens: 900, limitUsd: '2.50' } })
-    expect(task).toMatchObject({ plan: { budget: { limitTokens: 900, limitUsd: '2.50' } } })
+    const task = await w.assign('dev', { budget: { maxTokens: 900, maxUsd: '2.50' } })
+    expect(task).toMatchObject({ plan: { budget: { maxTokens: 900, maxUsd: '2.50' } } })
     await w.taskIn(task, 'budget_exceeded')
     expect((await w.over('dev'))[0]).toMatchObject({ errorCode: 'budget_blocked' })
     const { items } = (await w.call('GET', '/inbox?kind=budget')).body
@@ -159,19 +159,19 @@ describe('what a single task costs', () => {
       const repository = join(folder(), `repository-${randomUUID()}`)
       makeRepository(repository)
       await w.script('dev', SPENDS, { config: { cwd: repository, workspace: 'git_worktree' } })
-      const task = await w.assign('dev', { budget: { limitTokens: 900 } })
+      const task = await w.assign('dev', { budget: { maxTokens: 900 } })
       await w.taskIn(task, 'budget_exceeded')
       await w.over('dev')
       const change = (budget: Json | null) => w.call('PATCH', `/tasks/${task.id}`, { budget })
-      const low = await change({ limitTokens: 1_000 })
+      const low = await change({ maxTokens: 1_000 })
       expectRefusal(low, 400, 'VALIDATION_FAILED')
       expect(low.body.errors).toEqual([
         { field: 'budget', message: expect.stringContaining('has used 1000 of its 1000 tokens') },
       ])
       expect((await w.read(task)).state).toBe('budget_exceeded')
-      expect(await change({ limitTokens: 1_001 })).toMatchObject({
+      expect(await change({ maxTokens: 1_001 })).toMatchObject({
         status: 200,
-        body: { state: 'queued', plan: { budget: { limitTokens: 1_001 } } },
+        body: { state: 'queued', plan: { budget: { maxTokens: 1_001 } } },
       })
       await w.taskIn(task, 'completed')
       const [result] = (await w.read(task, '/results')).items
@@ -198,13 +198,13 @@ describe('what a single task costs', () => {
       }, 50)`
     const go = join(folder(), `go-${randomUUID()}`)
     await w.script('dev', steps, { env: { GO: go } })
-    const task = await w.assign('dev', { budget: { limitTokens: 900 } })
+    const task = await w.assign('dev', { budget: { maxTokens: 900 } })
     await w.taskIn(task, 'running')
-    const raised = await w.call('PATCH', `/tasks/${task.id}`, { budget: { limitTokens: 2_000 } })
+    const raised = await w.call('PATCH', `/tasks/${task.id}`, { budget: { maxTokens: 2_000 } })
     expect(raised).toMatchObject({ status: 200, body: { state: 'running' } })
     await writeFile(go, '')
     await w.taskIn(task, 'completed')
-    expect(await w.over('dev')).toMatchObject([{ status: 'succeeded', usage: { inputTokens: 1_000 } }])
+    expect(await w.over('dev')).toMatchObject([{ status: 'succeeded', tokens: { input: 1_000 } }])
   })
 })
 

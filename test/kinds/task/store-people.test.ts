@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Combiner } from '../../../src/kernel/combiner.ts'
-import type { TaskBudget } from '../../../src/kinds/run/rules/budget.ts'
+import type { Budget } from '../../../src/pure/budget.ts'
 import { earlier, storeKinds, useNodes } from '../../support/nodes.ts'
 import {
   granted,
@@ -379,7 +379,7 @@ describe.each(storeKinds)('on %s', (kind) => {
   // On MySQL, tasks have no plans.
   describe.skipIf(kind === 'mysql')('another budget for a task', () => {
     const spent = { inputTokens: 900, cachedInputTokens: null, outputTokens: 100, costUsd: '0.5' }
-    const change = (budget: TaskBudget | null, version: number) => ({
+    const change = (budget: Budget | null, version: number) => ({
       budget: { budget, plan: { budget }, spent, version },
     })
 
@@ -388,14 +388,10 @@ describe.each(storeKinds)('on %s', (kind) => {
       const task = await work.create()
       await work.fail(task, granted(await work.claim(task, alpha)), 'budget', 'no money left')
       const { version } = await work.record(task)
-      for (const used of [
-        { limitTokens: 1_000 },
-        { limitUsd: '0.5' },
-        { limitTokens: 2_000, limitUsd: '0.1' },
-      ])
+      for (const used of [{ maxTokens: 1_000 }, { maxUsd: '0.5' }, { maxTokens: 2_000, maxUsd: '0.1' }])
         expect(outcome(await work.update(task, change(used, version)))).toBe('VALIDATION_FAILED')
       expect(await work.record(task)).toMatchObject({ state: 'budget_exceeded', version })
-      const budget = { limitTokens: 1_001, limitUsd: '0.51' }
+      const budget = { maxTokens: 1_001, maxUsd: '0.51' }
       expect(outcome(await work.update(task, change(budget, version)))).toBe('DONE')
       expect(await work.record(task)).toMatchObject({
         ...{

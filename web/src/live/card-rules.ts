@@ -110,10 +110,10 @@ export const ranBy = (card: Card, { runId }: LiveEvent): Card =>
 
 /** All runs of the task together, and the last of them. */
 export function spent(card: Card, event: LiveEvent): Card {
-  const tokens = payloadField(event, 'taskTokens', 'number') ?? card.tokens
+  const tokensUsed = payloadField(event, 'taskTokens', 'number') ?? card.tokensUsed
   const cost = event.payload.taskCostUsd
   const costUsd = typeof cost === 'string' || cost === null ? cost : card.costUsd
-  return tokens === card.tokens && costUsd === card.costUsd ? card : { ...card, tokens, costUsd }
+  return tokensUsed === card.tokensUsed && costUsd === card.costUsd ? card : { ...card, tokensUsed, costUsd }
 }
 
 /**

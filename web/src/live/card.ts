@@ -1,3 +1,4 @@
+import type { Tokens } from '../../../src/kinds/run/shapes/tokens.ts'
 import type { AnswerOf } from '../../../src/pure/shapes.ts'
 import type { Card as CardShape } from '../../../src/views/board/shapes.ts'
 import type { EventView } from '../../../src/views/events/shapes.ts'
@@ -35,6 +36,15 @@ export function cardFrom({ board: _column, ...card }: AnsweredCard): Card {
 }
 
 /** A field of an event's payload, if it has the expected type. */
+/** What a run had used at an event; null: the event does not say. */
+export function tokensAt(event: LiveEvent): Tokens | null {
+  const [input, cachedInput, output] = ['inputTokens', 'cachedInputTokens', 'outputTokens'].map((field) =>
+    payloadField(event, field, 'number'),
+  )
+  if (input === undefined || output === undefined) return null
+  return { input, cachedInput: cachedInput ?? null, cacheWrite: null, output }
+}
+
 export function payloadField(event: LiveEvent, field: string, type: 'string'): string | undefined
 export function payloadField(event: LiveEvent, field: string, type: 'number'): number | undefined
 export function payloadField({ payload }: LiveEvent, field: string, type: 'string' | 'number'): unknown {

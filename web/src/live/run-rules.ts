@@ -1,6 +1,7 @@
 import type { RunView } from '../../../src/kinds/run/shapes/runs.ts'
+import type { Tokens } from '../../../src/kinds/run/shapes/tokens.ts'
 import type { AnswerOf } from '../../../src/pure/shapes.ts'
-import { type LiveEvent, payloadField } from './card.ts'
+import { type LiveEvent, payloadField, tokensAt } from './card.ts'
 
 /** How events change a run. Pages read the rest. */
 
@@ -18,9 +19,7 @@ export type Run = Pick<
   | 'errorCode'
 > & {
   exitCode: number | null
-  inputTokens: number | null
-  cachedInputTokens: number | null
-  outputTokens: number | null
+  tokens: Tokens | null
   costUsd: string | null
   /** What the watchdog noticed. */
   flag: { code: string; detail: string } | null
@@ -43,9 +42,7 @@ export const queued = (event: LiveEvent): Run => ({
   generation: null,
   errorCode: null,
   exitCode: null,
-  inputTokens: null,
-  cachedInputTokens: null,
-  outputTokens: null,
+  tokens: null,
   costUsd: null,
   flag: null,
   isStopping: false,
@@ -78,9 +75,7 @@ export const stopping: RunRule = (run) => ({ ...run, isStopping: true })
 
 export const used: RunRule = (run, event) => ({
   ...run,
-  inputTokens: number(event, 'inputTokens'),
-  cachedInputTokens: number(event, 'cachedInputTokens'),
-  outputTokens: number(event, 'outputTokens'),
+  tokens: tokensAt(event),
 })
 
 export const finished: RunRule = (run, event) => ({

@@ -44,7 +44,7 @@ interface Props {
   /** The beginning and the end of its output, shown until the steps are read. */
   excerpt: string | null
   /** Tokens of the whole run: each row shows its share. */
-  totalTokens: number
+  tokensOfRun: number
   /** Then what failed is shown first, not the end. */
   endedBadly: boolean
   /** Shows this byte in the raw log. */
@@ -52,7 +52,7 @@ interface Props {
 }
 
 /** What the agent did, one line a step. */
-export function Transcript({ run, views, adapterType, excerpt, totalTokens, endedBadly, onRaw }: Props) {
+export function Transcript({ run, views, adapterType, excerpt, tokensOfRun, endedBadly, onRaw }: Props) {
   const [feed, state] = useFeed(run.id, () => newFeed(run.id))
   useLiveLog(feed, run)
   const list = useRef<AnchoredListHandle>(null)
@@ -106,7 +106,7 @@ export function Transcript({ run, views, adapterType, excerpt, totalTokens, ende
                 onSelect={setSelected}
                 onToggle={toggle}
                 row={row}
-                totalTokens={totalTokens}
+                tokensOfRun={tokensOfRun}
               />
             )}
             rowPx={ROW_PX}

@@ -1,3 +1,5 @@
+import type { Tokens } from '../../../src/kinds/run/shapes/tokens.ts'
+
 /** How amounts and times are written. Pure: the present moment is an argument. */
 
 const whole = new Intl.NumberFormat('en-US')
@@ -14,19 +16,11 @@ export function moneyText(usd: string | number | null): string {
   return dollars.format(amount)
 }
 
+/** All tokens of a run: cached input is beside the input in the API, and a part of it here. Null: unknown. */
+export const tokensOf = (tokens: Tokens | null): number | null =>
+  tokens && tokens.input + (tokens.cachedInput ?? 0) + tokens.output
+
 /** 950, 48 k, 1.2 M. */
-interface Used {
-  inputTokens: number | null
-  cachedInputTokens: number | null
-  outputTokens: number | null
-}
-
-/** All tokens of a run: cached input is beside the input in the API, and a part of it here. Null: nothing is known. */
-export function tokensOf({ inputTokens, cachedInputTokens, outputTokens }: Used): number | null {
-  const isUnknown = inputTokens === null && cachedInputTokens === null && outputTokens === null
-  return isUnknown ? null : (inputTokens ?? 0) + (cachedInputTokens ?? 0) + (outputTokens ?? 0)
-}
-
 export function tokensText(count: number | null): string {
   if (count === null) return 'unknown'
   if (count < 1_000) return String(count)

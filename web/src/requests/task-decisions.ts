@@ -18,7 +18,7 @@ export const skipTask = (id: string, reason: string, generation: number) =>
   api().post('/tasks/:id/skip', { params: { id }, body: { reason, generation } })
 
 /** Its undo is another budget. A task that waited because it had spent its previous budget continues. */
-export const setBudget = (id: string, budget: { limitUsd?: string; limitTokens?: number }) =>
+export const setBudget = (id: string, budget: { maxUsd?: string; maxTokens?: number }) =>
   api().patch('/tasks/:id', { params: { id }, body: { budget } })
 
 /** No undo but promoting another result. */

@@ -95,7 +95,7 @@ export class ModelServer {
       ...{
         tags: [this.pick(WORDS)],
         costUsd: null,
-        tokens: null,
+        tokensUsed: null,
         runId: null,
         workNote: null,
         commentCount: 0,

@@ -15,6 +15,7 @@ import { comparePlans } from '../plan/compare.ts'
 import { type EstimateOptions, estimateTasks } from '../plan/estimate.ts'
 import type { MissionPlan } from '../plan/mission-plan.ts'
 import { defaultTitle } from '../plan/plan.ts'
+import { storedPlan } from '../plan/stored-plan.ts'
 import { planAsWritten } from '../plan/write.ts'
 import type { MissionRecord, PlanVersion } from '../record.ts'
 import type { MissionCommand, ProposedPlan } from '../rules/command.ts'
@@ -157,14 +158,14 @@ export function proposed(
     id: task.tempId,
     model: modelOf(task, mission.config),
   }))
-  const { tokens, usd } = estimateTasks(estimated, prices)
+  const { estimatedTokens, costUsd } = estimateTasks(estimated, prices)
   return {
     plan: {
       digest: planDigest(plan),
       taskCount: plan.tasks.length,
       strategy: plan.strategy,
-      estimatedTokens: tokens,
-      estimatedUsd: usd,
+      estimatedTokens,
+      estimatedUsd: costUsd,
       body: JSON.stringify(planAsWritten(plan)),
     },
     tasks: tasksOf(plan, mission),
@@ -273,7 +274,7 @@ async function replanning(
   const version = mission.plan?.version
   const stored =
     version === undefined ? null : await kernel.store.missions.plan(workspaceId, mission.id, version)
-  const previous = stored && { plan: JSON.parse(stored.body!), comment: comment ?? null }
+  const previous = stored && { plan: storedPlan(stored.body!), comment: comment ?? null }
   return planningTask(kernel, workspaceId, mission, previous)
 }
 
@@ -295,7 +296,7 @@ export async function proposePlan(
   }
   // Its approval makes its tasks, as changes to the tasks that exist then.
   const { estimate } = await replanningOf(kernel, caller, mission, plan)
-  const costs = { estimatedTokens: estimate.tokens, estimatedUsd: estimate.usd }
+  const costs = { estimatedTokens: estimate.estimatedTokens, estimatedUsd: estimate.costUsd }
   return act(kernel, caller, uuid, {
     kind: 'propose',
     proposed: { plan: { ...given.plan, ...costs }, tasks: [] },

@@ -9,7 +9,7 @@ import { addDollars } from '../../run/rules/dollars.ts'
 import type { NewTask, OnTask, TaskCommand } from '../../task/command.ts'
 import { modelOf } from '../../task/rules/new-task.ts'
 import { canonicalJson } from '../plan/canonical.ts'
-import { type EstimateOptions, estimateTasks } from '../plan/estimate.ts'
+import { type EstimateOptions, estimateTasks, type PlanEstimate } from '../plan/estimate.ts'
 import type { MissionPlan } from '../plan/mission-plan.ts'
 import { type PlanPreview, previewOf } from '../plan/replan.ts'
 import type { MissionRecord } from '../record.ts'
@@ -23,7 +23,7 @@ export interface Replanning {
   tasks: NewTask[]
   changes: OnTask[]
   /** Tokens and dollars: what is spent, and the tasks that are still to be done. */
-  estimate: { tokens: number; usd: string | null }
+  estimate: Pick<PlanEstimate, 'estimatedTokens' | 'costUsd'>
 }
 
 /** The newest plan, if it is a proposal for a mission that runs, against what there is now. */
@@ -59,12 +59,15 @@ function estimateOf(
 ) {
   const ended = new Set(existing.filter(({ state }) => isTerminal(state)).map(({ tempId }) => tempId))
   const rest = newer.tasks.filter(({ tempId, cancel }) => !ended.has(tempId) && !cancel)
-  const { tokens, usd } = estimateTasks(
+  const { estimatedTokens, costUsd } = estimateTasks(
     rest.map((task) => ({ ...task, id: task.tempId, model: modelOf(task, mission.config) })),
     prices,
   )
   const { counts } = mission
-  return { tokens: counts.tokens + tokens, usd: usd === null ? null : addDollars(counts.usd, usd) }
+  return {
+    estimatedTokens: counts.tokens + estimatedTokens,
+    costUsd: costUsd === null ? null : addDollars(counts.usd, costUsd),
+  }
 }
 
 /** Where the tasks of the newer plan are: among the existing ones, or among those that are added. */

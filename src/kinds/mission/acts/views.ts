@@ -2,6 +2,7 @@ import { viewOf } from '../../../pure/fields.ts'
 import { instant } from '../../../pure/instant.ts'
 import type { AnswerOf } from '../../../pure/shapes.ts'
 import { durationMs } from '../../task/acts/views.ts'
+import { storedPlan } from '../plan/stored-plan.ts'
 import { MISSION_FIELDS, type MissionRecord, PLAN_FIELDS, type PlanVersion } from '../record.ts'
 import { taskCount } from '../rules/counts.ts'
 import { hasProposal } from '../rules/replan.ts'
@@ -36,14 +37,14 @@ export function missionView(record: MissionRecord): AnswerOf<typeof MissionView>
     planDigest: plan?.digest ?? null,
     approvedVersion: record.approved?.version ?? null,
     proposedVersion: hasProposal(record) ? plan!.version : null,
-    estimate: plan && { tokens: plan.estimatedTokens, usd: plan.estimatedUsd },
+    estimate: plan && estimateView(plan),
     strategy: plan?.strategy ?? null,
     taskCount: taskCount(counts),
     tasksByState: counts.byState,
     tasksCompleted: counts.byState.completed ?? 0,
     tasksFailed: counts.byState.failed ?? 0,
-    totalTokens: counts.tokens,
-    totalCost: knownCost(counts),
+    tokensUsed: counts.tokens,
+    costUsd: knownCost(counts),
     ...{ runs: counts.runs, unknownRuns: counts.unknownRuns },
     resultSummary: completedAt === null ? null : summaryOf(counts),
     errorMessage: record.error,
@@ -54,14 +55,19 @@ export function missionView(record: MissionRecord): AnswerOf<typeof MissionView>
 
 const viewOfPlan = viewOf(PLAN_FIELDS, PlanVersionView)
 
+const estimateView = ({ estimatedTokens, estimatedUsd }: NonNullable<MissionRecord['plan']>) => ({
+  estimatedTokens,
+  costUsd: estimatedUsd,
+})
+
 export const planVersionView = (
   plan: PlanVersion,
   { approved, rejected }: Pick<MissionRecord, 'approved' | 'rejected'>,
 ): AnswerOf<typeof PlanVersionView> => ({
   ...viewOfPlan(plan),
-  estimate: { tokens: plan.estimatedTokens, usd: plan.estimatedUsd },
+  estimate: estimateView(plan),
   isApproved: plan.version === approved?.version,
   isRejected: rejected.includes(plan.version),
   proposedAt: instant(plan.at),
-  plan: plan.body === null ? null : JSON.parse(plan.body),
+  plan: plan.body === null ? null : storedPlan(plan.body),
 })

@@ -4,9 +4,9 @@ import { dollarsOf } from '../../run/rules/dollars.ts'
 
 /** What a plan may cost, before anything has run. */
 export interface PlanEstimate {
-  tokens: number
+  estimatedTokens: number
   /** Exact; null when a task has no model or its model has no price. */
-  usd: string | null
+  costUsd: string | null
   /** Models without a price. */
   unknownModels: string[]
   /** How many tasks name no model, so that their agent decides. */
@@ -18,9 +18,9 @@ export interface PlanEstimate {
 
 interface TaskEstimate {
   id: string
-  tokens: number
+  estimatedTokens: number
   model: string | null
-  usd: string | null
+  costUsd: string | null
 }
 
 export interface Estimated {
@@ -66,12 +66,12 @@ export function estimateTasks(
     else if (!price) unknown.add(model)
     tokens += own
     nanos = nanos === null || cost === null ? null : nanos + cost
-    return { id: task.id, tokens: own, model, usd: cost === null ? null : dollarsOf(cost) }
+    return { id: task.id, estimatedTokens: own, model, costUsd: cost === null ? null : dollarsOf(cost) }
   })
   const assumed = tasks.filter((task) => task.complexity == null && task.estimatedTokens == null).length
   return {
-    tokens,
-    usd: nanos === null ? null : dollarsOf(nanos),
+    estimatedTokens: tokens,
+    costUsd: nanos === null ? null : dollarsOf(nanos),
     unknownModels: [...unknown],
     withoutModel,
     assumed,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { nearBudgetField, OLD_NAMES } from '../../../pure/budget.ts'
 import type { Position } from './lines.ts'
 import { deeperThan, type Entry, type Located, plainValue, TOO_DEEP } from './located.ts'
 import { below, type Path } from './path.ts'
@@ -17,6 +18,7 @@ const OTHER_NAMES: Record<string, readonly string[]> = {
   type: ['taskType'],
   taskType: ['type'],
   capabilities: ['requiredCapabilities'],
+  ...Object.fromEntries(Object.entries(OLD_NAMES).map(([old, field]) => [field, [old]])),
 }
 
 type Names = ReadonlyMap<string, string>
@@ -94,7 +96,8 @@ function entriesOf(
     const name = names.get(entry.key)
     const inside = below(path, entry.key)
     if (name === undefined) {
-      const message = `is not a field of ${what}, which may have ${Object.keys(shapes).join(', ')}`
+      const near = nearBudgetField(entry.key, what === 'budget')
+      const message = `is not a field of ${what}, which may have ${Object.keys(shapes).join(', ')}${near ? `; use ${near}` : ''}`
       problems.report(entry.at, inside, message)
       continue
     }

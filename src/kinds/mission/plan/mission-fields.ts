@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { BudgetFields } from '../../../pure/budget.ts'
 import { Name, ShortText, Slug, Tag, Text, Title } from '../../../pure/shapes.ts'
 import { TRIGGER_RULES } from '../../../pure/states.ts'
 import { storedDollars } from '../../run/rules/dollars.ts'
@@ -13,8 +14,6 @@ import { LARGEST_PLAN_TASKS } from './plan.ts'
 export const LARGEST_EDGES = 10_000
 const LARGEST_DOLLARS = 1_000_000_000
 
-const wholePositive = (most: number) => z.int().min(1).max(most)
-
 const NOT_DOLLARS = { error: 'must be dollars, such as "2.50" or 2.5, with at most nine decimals' }
 const Dollars = z
   .union(
@@ -26,10 +25,8 @@ const Dollars = z
   )
   .transform((dollars) => storedDollars(String(dollars))!)
 
-export const Budget = z.strictObject({
-  limitTokens: wholePositive(Number.MAX_SAFE_INTEGER).optional(),
-  limitUsd: Dollars.optional(),
-})
+/** Plans are written by hand, too: dollars may be a number. */
+const PlanBudget = BudgetFields.extend({ maxUsd: Dollars.optional() })
 
 export const Contractor = z.strictObject({ template: Slug, name: Name.optional() })
 
@@ -75,7 +72,7 @@ export const MissionTaskShape = z.strictObject({
   ...planFields,
   verification: Verification.optional(),
   toolsRequested: ToolsRequested.default([]),
-  budget: Budget.optional(),
+  budget: PlanBudget.optional(),
   optional: z.boolean().default(false).describe('Its failure does not fail the mission'),
   fresh: TaskCreate.shape.fresh,
   cancel: z

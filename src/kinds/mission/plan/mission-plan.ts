@@ -1,7 +1,8 @@
 import type { z } from 'zod'
+import type { Budget } from '../../../pure/budget.ts'
 import type { TriggerRule } from '../../../pure/states.ts'
 import type { DependencyKind } from '../../task/rules/upstream-counts.ts'
-import type { Budget, Contractor, Timeouts, Verification } from './mission-fields.ts'
+import type { Contractor, Timeouts, Verification } from './mission-fields.ts'
 
 /** A mission's plan: a flat list of tasks. What is not given is null; then the mission's config or the workspace decides. */
 export interface MissionPlan {
@@ -44,7 +45,7 @@ export interface MissionTask {
   maxRetries: number | null
   maxContinuations: number | null
   systemPrompt: string | null
-  budget: z.output<typeof Budget> | null
+  budget: Budget | null
   /** Its failure does not fail the mission. */
   optional: boolean
   /** Each attempt starts over. Null otherwise, as in plans from before there was a choice. */

@@ -1,18 +1,14 @@
 import { z } from 'zod'
+import { Budget, Dollars } from '../../../pure/budget.ts'
 import { Instant, Name, ShortText, Slug, Tag, Text, Title, Uuid } from '../../../pure/shapes.ts'
 import { taskStates } from '../../../pure/states.ts'
 import { VariableValues } from '../../routine/rules/variables.ts'
 import { PURPOSES } from '../../task/record.ts'
 import { Timeouts } from '../../task/shapes/tasks.ts'
 import { GATE_REASONS, missionStates } from '../states.ts'
+import { Estimate } from './plans.ts'
 
 /** Missions: a goal that is planned, approved, worked on and brought to an end. */
-
-/** Exact dollars. */
-const Dollars = z
-  .string()
-  .regex(/^(0|[1-9][0-9]{0,8})(\.[0-9]{1,9})?$/)
-  .describe('Such as "2.50"')
 
 export const AUTONOMIES = ['approve', 'autonomous', 'full_auto'] as const
 
@@ -25,13 +21,7 @@ export const MissionSettings = z.strictObject({
     .default('approve')
     .describe('A person approves the plan; or only one that costs more than approveBelowUsd; or nobody'),
   approveBelowUsd: Dollars.optional(),
-  budget: z
-    .strictObject({
-      maxUsd: Dollars.optional(),
-      maxTokens: z.int().min(1).max(Number.MAX_SAFE_INTEGER).optional(),
-    })
-    .optional()
-    .describe('When it is spent, the gate closes and a person is asked'),
+  budget: Budget.optional().describe('When it is spent, the gate closes and a person is asked'),
   models: z
     .strictObject({
       default: Name.optional(),
@@ -159,14 +149,14 @@ export const MissionView = z.object({
   approvedVersion: z.int().nullable(),
   proposedVersion: z.int().nullable().describe('A newer plan that waits for approval while the mission runs'),
   preview: PlanPreviewView.optional().describe('What its approval would do; where one mission is read'),
-  estimate: z.object({ tokens: z.int(), usd: z.string().nullable() }).nullable(),
+  estimate: Estimate.nullable(),
   strategy: z.string().nullable(),
   taskCount: z.int(),
   tasksByState: z.partialRecord(z.enum(taskStates), z.int()),
   tasksCompleted: z.int(),
   tasksFailed: z.int(),
-  totalTokens: z.int(),
-  totalCost: z.string().nullable().describe('Of the runs whose cost is known; null: it is known of none'),
+  tokensUsed: z.int(),
+  costUsd: z.string().nullable().describe('Of the runs whose cost is known; null: it is known of none'),
   runs: z.int().describe('Runs that have ended'),
   unknownRuns: z.int().describe('Of them, those whose cost is unknown'),
   contractors: z.array(z.string()).describe('Slugs of all contractors that were made for it'),
@@ -188,7 +178,7 @@ export const PlanVersionView = z.object({
   digest: z.string(),
   taskCount: z.int(),
   strategy: z.string().nullable(),
-  estimate: z.object({ tokens: z.int(), usd: z.string().nullable() }),
+  estimate: Estimate,
   isApproved: z.boolean(),
   isRejected: z.boolean(),
   proposedBy: z.string(),

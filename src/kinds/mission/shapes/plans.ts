@@ -1,16 +1,15 @@
 import { z } from 'zod'
 
-const TaskEstimate = z.object({
-  id: z.string(),
-  tokens: z.int(),
-  model: z.string().nullable(),
-  usd: z.string().nullable(),
+/** What work may use, before it is done. */
+export const Estimate = z.object({
+  estimatedTokens: z.int(),
+  costUsd: z.string().nullable().describe('Null: a price is unknown'),
 })
 
+const TaskEstimate = Estimate.extend({ id: z.string(), model: z.string().nullable() })
+
 /** What a plan may cost; see docs/plans.md. */
-const PlanEstimateView = z.object({
-  tokens: z.int(),
-  usd: z.string().nullable().describe('Dollars as an exact decimal; null when a price is unknown'),
+const PlanEstimateView = Estimate.extend({
   unknownModels: z.array(z.string()).describe('Models without a price'),
   withoutModel: z.int().describe('How many tasks name no model'),
   assumed: z.int().describe('How many tasks state neither complexity nor tokens'),

@@ -39,7 +39,7 @@ export const runView = (run: RoutineMission): AnswerOf<typeof RoutineRunView> =>
   startedAt: instant(run.startedAt),
   ...{ state: run.state, title: run.title, variables: run.variables },
   completedAt: instant(run.completedAt),
-  ...{ cost: run.cost, durationMs: run.durationMs, score: run.score },
+  ...{ costUsd: run.costUsd, durationMs: run.durationMs, score: run.score },
 })
 
 /** How the last missions differ from the origin, on average. */
@@ -58,15 +58,15 @@ export function driftOf(
   const score = mean((run) => run.score)
   return {
     runs: runs.length,
-    cost: share(
-      mean(({ cost }) => (cost === null ? null : Number(cost))),
-      origin.cost === null ? null : Number(origin.cost),
+    costChange: share(
+      mean(({ costUsd }) => (costUsd === null ? null : Number(costUsd))),
+      origin.costUsd === null ? null : Number(origin.costUsd),
     ),
-    duration: share(
+    durationChange: share(
       mean(({ durationMs }) => durationMs),
       origin.durationMs,
     ),
-    score: score === null || origin.score === null ? null : rounded(score - origin.score),
+    scoreChange: score === null || origin.score === null ? null : rounded(score - origin.score),
   }
 }
 

@@ -11,10 +11,12 @@ import type { HolderRequest } from '../../replies.ts'
 import { requireRecord } from '../../task/acts/tasks.ts'
 import { requestsTo } from '../../task/rules/holder.ts'
 import type { Run } from '../record.ts'
+import type { Spent } from '../rules/budget.ts'
 import { requestCancel } from '../rules/run-life.ts'
 import { resetSessions } from '../rules/runtime-state.ts'
 import { runFolderOf } from '../shapes/folder.ts'
 import type * as shapes from '../shapes/runs.ts'
+import type { Tokens } from '../shapes/tokens.ts'
 import { isOver } from '../states.ts'
 
 /** Views of runs, and operations on them. */
@@ -55,7 +57,7 @@ export async function runPage(
   return { items, nextCursor: more ? rows.at(-1)!.id : null }
 }
 
-/** The runs of a task, with their total usage. */
+/** The runs of a task, and what they used together. */
 export async function runsOfTask(
   kernel: ServerKernel,
   caller: Caller,
@@ -64,11 +66,11 @@ export async function runsOfTask(
   part: PartOfRuns,
 ): Promise<AnswerOf<typeof shapes.TaskRuns>> {
   const { id: task } = await requireRecord(kernel, caller, uuid)
-  const [page, usage] = await Promise.all([
+  const [page, { runs, costUsd, ...used }] = await Promise.all([
     runPage(kernel, caller, { task, before }, part),
     kernel.store.runs.usageOfTask(caller.workspaceId, task),
   ])
-  return { ...page, usage }
+  return { ...page, total: { runs, tokens: tokensView(used), costUsd } }
 }
 
 export async function runTimeline(
@@ -197,13 +199,19 @@ export async function showRuntimeState(
         lastRunStatus: null,
         lastError: null,
       },
-      ...{ runs: 0, totalInputTokens: 0, totalOutputTokens: 0, totalCachedInputTokens: 0, totalCostUsd: '0' },
+      ...{ runs: 0, tokens: { input: 0, cachedInput: 0, cacheWrite: null, output: 0 }, costUsd: '0' },
       unknownRuns: 0,
       ...{ lastStartedAt: null, nextTimerAt: null, parkedUntil: null, updatedAt: null },
     }
-  const { lastStartedAt, nextTimerAt, parkedUntil, updatedAt, ...rest } = state
+  const { lastStartedAt, nextTimerAt, parkedUntil, updatedAt, ...known } = state
+  const { totalInputTokens, totalOutputTokens, totalCachedInputTokens, totalCostUsd, ...rest } = known
   return {
     ...rest,
+    tokens: {
+      ...{ input: totalInputTokens, cachedInput: totalCachedInputTokens, cacheWrite: null },
+      output: totalOutputTokens,
+    },
+    costUsd: totalCostUsd,
     lastStartedAt: instant(lastStartedAt),
     nextTimerAt: instant(nextTimerAt),
     parkedUntil: instant(parkedUntil),
@@ -239,8 +247,15 @@ export async function deleteSessions(
   return { agent, cleared }
 }
 
+/** Unknown is null, never zero. What was written to caches is not kept by itself. */
+function tokensView({ inputTokens, cachedInputTokens, outputTokens }: Omit<Spent, 'costUsd'>): Tokens | null {
+  if (inputTokens === null || outputTokens === null) return null
+  return { input: inputTokens, cachedInput: cachedInputTokens, cacheWrite: null, output: outputTokens }
+}
+
 function runView(run: NamedRun): AnswerOf<typeof shapes.RunView> {
-  const { inputTokens, outputTokens, startedAt, finishedAt } = run
+  const { startedAt, finishedAt } = run
+  const tokens = tokensView(run)
   return {
     id: run.id,
     agent: run.agent,
@@ -263,14 +278,11 @@ function runView(run: NamedRun): AnswerOf<typeof shapes.RunView> {
     errorMessage: run.errorMessage,
     exitCode: run.exitCode,
     signal: run.signal,
-    // Unknown is null, never zero.
-    usage:
-      inputTokens === null || outputTokens === null
-        ? null
-        : {
-            ...{ inputTokens, cachedInputTokens: run.cachedInputTokens, outputTokens, basis: run.usageBasis },
-            ...(run.cachedOutputTokens !== null && { cachedOutputTokens: run.cachedOutputTokens }),
-          },
+    tokens: tokens && {
+      ...tokens,
+      ...(run.cachedOutputTokens !== null && { cachedOutput: run.cachedOutputTokens }),
+    },
+    usageBasis: tokens && run.usageBasis,
     costUsd: run.costUsd,
     provider: run.provider,
     model: run.model,

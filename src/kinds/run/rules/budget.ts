@@ -1,13 +1,9 @@
+import type { Budget } from '../../../pure/budget.ts'
 import { costOfUsage } from '../prices/cost.ts'
 import { dollarsOf, nanosOf } from './dollars.ts'
 import type { TokenUsage } from './usage.ts'
 
 /** The budget of one task, over all its runs. */
-
-export interface TaskBudget {
-  limitTokens?: number | undefined
-  limitUsd?: string | undefined
-}
 
 /** What the runs of a task have used; null: nothing is known. */
 export interface Spent {
@@ -19,7 +15,7 @@ export interface Spent {
 
 /** Another budget for a task. */
 export interface BudgetChange {
-  budget: TaskBudget | null
+  budget: Budget | null
   /** What the plan of the task says with it: read, like what was spent, at this version of the task. */
   plan: unknown
   spent: Spent
@@ -31,17 +27,17 @@ export interface BudgetChange {
  * way follows from list prices: without a price, its dollars count when it is over.
  */
 export function whyOverBudget(
-  { limitTokens, limitUsd }: TaskBudget,
+  { maxTokens, maxUsd }: Budget,
   spent: Spent,
   usage: TokenUsage | null,
   model: string | null,
 ): string | null {
   const tokens = tokensIn(spent) + (usage ? tokensIn(usage) : 0)
-  if (limitTokens !== undefined && tokens >= limitTokens)
-    return `The task has used ${tokens} of its ${limitTokens} tokens.`
-  if (limitUsd === undefined) return null
+  if (maxTokens !== undefined && tokens >= maxTokens)
+    return `The task has used ${tokens} of its ${maxTokens} tokens.`
+  if (maxUsd === undefined) return null
   const nanos = nanosOf(spent.costUsd ?? '0') + nanosOf((usage && costOfUsage(model, usage)) ?? '0')
-  return nanos >= nanosOf(limitUsd) ? `The task has cost $${dollarsOf(nanos)} of its $${limitUsd}.` : null
+  return nanos >= nanosOf(maxUsd) ? `The task has cost $${dollarsOf(nanos)} of its $${maxUsd}.` : null
 }
 
 /** As they are counted for missions, too. */

@@ -4,6 +4,7 @@ import { HolderRequestView } from '../../task/shapes/claims.ts'
 import { TRIGGER_DETAILS, WAKEUP_SOURCES } from '../rules/wakeups.ts'
 import { RUN_STATES, WAKEUP_STATES } from '../states.ts'
 import { RunFolder } from './folder.ts'
+import { Tokens } from './tokens.ts'
 
 export const WakeupBody = z.strictObject({
   source: z.enum(WAKEUP_SOURCES).default('on_demand'),
@@ -51,19 +52,6 @@ export const ListedWakeup = WakeupView.extend({
   payload: z.unknown().optional().describe('With include=payload'),
 })
 
-const UsageView = z
-  .object({
-    inputTokens: z.number().describe('Uncached input'),
-    cachedInputTokens: z.number().nullable(),
-    cachedOutputTokens: z.number().optional().describe('Where the adapter reports it'),
-    outputTokens: z.number(),
-    basis: z
-      .string()
-      .nullable()
-      .describe('reported, delta (of a counter over a session) or partial (of a run that was lost)'),
-  })
-  .nullable()
-
 export const RunView = z.object({
   id: Uuid,
   agent: z.string(),
@@ -86,7 +74,17 @@ export const RunView = z.object({
   errorMessage: z.string().nullable(),
   exitCode: z.int().nullable(),
   signal: z.string().nullable(),
-  usage: UsageView,
+  tokens: Tokens.extend({
+    cachedOutput: z.int().optional().describe('Where the adapter reports it'),
+  })
+    .nullable()
+    .describe('Null: unknown'),
+  usageBasis: z
+    .string()
+    .nullable()
+    .describe(
+      'Where tokens come from: reported, delta (of a counter over a session) or partial (of a run that was lost)',
+    ),
   costUsd: z.string().nullable(),
   provider: z.string().nullable(),
   model: z.string().nullable(),
@@ -120,11 +118,9 @@ export const ListedRun = RunView.extend({ result: z.unknown().optional().describ
 
 /** The runs of a task, and what they used together. */
 export const TaskRuns = listOf(ListedRun).extend({
-  usage: z.object({
+  total: z.object({
     runs: z.int(),
-    inputTokens: z.number().nullable(),
-    cachedInputTokens: z.number().nullable(),
-    outputTokens: z.number().nullable(),
+    tokens: Tokens.nullable().describe('Null: unknown of all of them'),
     costUsd: z.string().nullable(),
   }),
 })
@@ -165,12 +161,8 @@ export const RuntimeStateView = z.object({
   lastRunStatus: z.string().nullable(),
   lastError: z.string().nullable(),
   runs: z.number(),
-  totalInputTokens: z.number(),
-  totalOutputTokens: z.number(),
-  totalCachedInputTokens: z.number(),
-  totalCostUsd: z
-    .string()
-    .describe('Of the runs whose cost is known; unknownRuns says of how many it is not'),
+  tokens: Tokens.describe('Of all its runs'),
+  costUsd: z.string().describe('Of the runs whose cost is known; unknownRuns says of how many it is not'),
   unknownRuns: z.int().describe('Runs whose cost is unknown'),
   lastStartedAt: z.string().nullable(),
   nextTimerAt: z.string().nullable(),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Uuid } from '../../../pure/shapes.ts'
 import { LogStatus } from './logs.ts'
+import { Tokens } from './tokens.ts'
 
 /** What an agent did in a run, step by step, read from its log. */
 
@@ -25,9 +26,7 @@ export const Step = z.object({
   isError: z.boolean(),
   isOpen: z.boolean().describe('A call whose result has not come'),
   durationMs: z.number().nullable(),
-  inputTokens: z.int().nullable().describe('Uncached input'),
-  cachedInputTokens: z.int().nullable(),
-  outputTokens: z.int().nullable(),
+  tokens: Tokens.nullable(),
   costUsd: z.string().nullable(),
   stream: z.enum(['stdout', 'stderr', 'system']),
   offset: z.int().describe('Where in the log it begins'),

@@ -2,9 +2,10 @@ import type { z } from 'zod'
 import { refuseOwnAgent } from '../../../door/named-agents.ts'
 import type { RunKernel } from '../../../door/server-kernel.ts'
 import type { Caller } from '../../../kernel/kernel.ts'
+import type { Budget } from '../../../pure/budget.ts'
 import { Refused } from '../../../pure/errors.ts'
 import type { AnswerOf } from '../../../pure/shapes.ts'
-import type { BudgetChange, TaskBudget } from '../../run/rules/budget.ts'
+import type { BudgetChange } from '../../run/rules/budget.ts'
 import type { TaskRecord } from '../record.ts'
 import { NOTHING_SAID } from '../rules/plan-fields.ts'
 import type { TaskPatchBody, TaskView } from '../shapes/tasks.ts'
@@ -51,7 +52,7 @@ export const raiseBudget = (
   kernel: RunKernel,
   caller: Caller,
   uuid: string,
-  budget: TaskBudget,
+  budget: Budget,
   isAsSeen: (record: TaskRecord) => boolean,
 ): Promise<AnswerOf<typeof TaskView>> =>
   withBudget(
@@ -70,7 +71,7 @@ async function withBudget<T>(
   kernel: RunKernel,
   caller: Caller,
   uuid: string,
-  budget: TaskBudget | null,
+  budget: Budget | null,
   act: (change: BudgetChange) => Promise<T>,
   isAsSeen: (record: TaskRecord) => boolean = () => true,
 ): Promise<T> {

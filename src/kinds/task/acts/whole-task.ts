@@ -71,7 +71,7 @@ export async function showTask(
     lastAgent: record.agent,
     agentType: record.agent && (isContractorSlug(record.agent) ? 'contractor' : 'roster'),
     tokensUsed: tokensIn(spent),
-    cost: spent.costUsd,
+    costUsd: spent.costUsd,
     durationMs: durationMs(record),
     eligible,
   })

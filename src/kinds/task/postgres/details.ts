@@ -1,8 +1,10 @@
 import { arrayLiteral } from '../../../postgres/statements/rows.ts'
 import { type Bound, statement } from '../../../postgres/statements/statements.ts'
+import { withStoredBudget } from '../../../pure/budget.ts'
 import type { GrantedTask } from '../../replies.ts'
 import type { TaskDetails } from '../command.ts'
 import type { TaskRecord } from '../record.ts'
+import type { TaskPlan } from '../rules/plan-fields.ts'
 
 /** The details of tasks: read beside their records, or after them, in the transaction that handed the tasks out. */
 
@@ -46,7 +48,7 @@ export const readDetails = (values: readonly unknown[]) =>
     exhausted: values[11],
     metadata: values[12],
     createdBy: values[13],
-    plan: values[14],
+    plan: withStoredBudget(values[14] as TaskPlan | null),
     question: values[15],
     waitsKind: values[16],
     waitsSince: values[17],

@@ -1,5 +1,5 @@
+import type { Budget } from '../../../pure/budget.ts'
 import type { VerificationRule } from '../../mission/plan/mission-plan.ts'
-import type { TaskBudget } from '../../run/rules/budget.ts'
 
 /** What a plan says about a task beside what the claim path needs. */
 export interface TaskPlan {
@@ -18,7 +18,7 @@ export interface TaskPlan {
   outputSchema: Record<string, unknown> | null
   toolsRequested: readonly string[]
   systemPrompt: string | null
-  budget: TaskBudget | null
+  budget: Budget | null
   verification: VerificationRule | null
   /** Outside id of the task whose holder added it. */
   childOf?: string | undefined

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Budget } from '../../../pure/budget.ts'
 import { Name, ShortText, Slug, Text } from '../../../pure/shapes.ts'
 
 /** What a task says about how it is to be done and judged, beside what the claim path needs. */
@@ -32,16 +33,6 @@ export const TaskVerification = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('auto') }),
 ])
 
-export const TaskBudget = z.strictObject({
-  limitTokens: z.int().min(1).max(Number.MAX_SAFE_INTEGER).optional(),
-  limitUsd: z
-    .string()
-    .regex(/^(0|[1-9][0-9]{0,8})(\.[0-9]{1,9})?$/)
-    .optional(),
-})
-
-const TaskBudgetView = z.object({ limitTokens: z.int().optional(), limitUsd: z.string().optional() })
-
 export const TaskPlanView = z.object({
   tempId: z.string().nullable().describe('Null: it has none in a plan'),
   sequenceNumber: z.int().nullable(),
@@ -54,7 +45,7 @@ export const TaskPlanView = z.object({
   outputSchema: z.record(z.string(), z.unknown()).nullable(),
   toolsRequested: z.array(z.string()),
   systemPrompt: z.string().nullable(),
-  budget: TaskBudgetView.nullable(),
+  budget: Budget.nullable(),
   verification: z.unknown(),
   childOf: z.string().optional().describe('The task whose holder added it'),
 })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Budget } from '../../../pure/budget.ts'
 import {
   Fresh,
   Generation,
@@ -18,14 +19,7 @@ import { DEFAULT_MAX_CONTINUATIONS } from '../rules/retry.ts'
 import { parseTaskKey } from '../rules/task-keys.ts'
 import { DEPENDENCY_KINDS } from '../rules/upstream-counts.ts'
 import { AwaitsView, QuestionView } from './people.ts'
-import {
-  planFields,
-  planFieldViews,
-  TaskBudget,
-  TaskPlanView,
-  TaskVerification,
-  ToolsRequested,
-} from './plan-fields.ts'
+import { planFields, planFieldViews, TaskPlanView, TaskVerification, ToolsRequested } from './plan-fields.ts'
 
 export const TASK_KEY_PATTERN = '^[A-Z]{1,8}-(?!000)[0-9]{3}-[a-zA-Z0-9_-]{1,50}(::[1-9][0-9]{0,5})?$'
 
@@ -124,7 +118,7 @@ export const TaskCreate = z.strictObject({
   fresh: z.boolean().default(false).describe('Each attempt starts over: from the base, in a new session'),
   ...planFields,
   toolsRequested: ToolsRequested.default([]),
-  budget: TaskBudget.optional().describe('For all its runs together; when it is used up, a person is asked'),
+  budget: Budget.optional().describe('For all its runs together; when it is used up, a person is asked'),
 })
 export type TaskCreate = z.input<typeof TaskCreate>
 
@@ -139,7 +133,7 @@ export const TaskPatchBody = z.strictObject({
   maxContinuations: MaxContinuations.optional(),
   agent: Slug.nullable().optional(),
   dependsOn: Dependencies.optional().describe('Dependencies to add'),
-  budget: TaskBudget.nullable()
+  budget: Budget.nullable()
     .optional()
     .describe(
       'More than its runs have used. A task that waits because it had spent its previous budget continues',
@@ -279,7 +273,7 @@ export const TaskInGraph = TaskView.extend({
   lastAgent: z.string().nullable().describe('Who has it, or had it last'),
   agentType: z.enum(['roster', 'contractor']).nullable().describe('Of that agent'),
   tokensUsed: z.int().describe('By all its runs'),
-  cost: z.string().nullable().describe('Dollars of all its runs; null: none has a known cost'),
+  costUsd: z.string().nullable().describe('Of all its runs; null: none has a known cost'),
   durationMs: z.int().nullable().describe('From its start to its end'),
   blockedBy: z.array(Neighbour).describe(`What it depends on, ended or not; the first ${NEIGHBOURS}`),
   blocks: z.array(Neighbour).describe(`What depends on it; the first ${NEIGHBOURS}`),

@@ -6,13 +6,12 @@ import type { InboxRow } from '../../../door/server-store.ts'
 import type { Caller } from '../../../kernel/kernel.ts'
 import { operateAgent } from '../../../kinds/agent/acts/agents.ts'
 import { approveMission, operateMission, rejectMission } from '../../../kinds/mission/acts/missions.ts'
-import type { MissionConfig } from '../../../kinds/mission/shapes/missions.ts'
-import type { TaskBudget } from '../../../kinds/run/rules/budget.ts'
 import { commentFrom } from '../../../kinds/task/acts/comment-from.ts'
 import { command } from '../../../kinds/task/acts/tasks.ts'
 import { raiseBudget, updateTask } from '../../../kinds/task/acts/update.ts'
 import type { TaskCommand } from '../../../kinds/task/command.ts'
 import type { TaskRecord } from '../../../kinds/task/record.ts'
+import type { Budget } from '../../../pure/budget.ts'
 import { Refused } from '../../../pure/errors.ts'
 import type { AnswerOf } from '../../../pure/shapes.ts'
 import type { Decision, InboxAnswer, InboxOutcome } from '../shapes.ts'
@@ -134,9 +133,12 @@ function onMission(
   if (decision === 'replan') return rejectMission(kernel, caller, id, { ...seen, then: 'replan' })
   if (decision === 'cancel')
     return operateMission(kernel, caller, id, { kind: 'cancel', reason: comment ?? null })
-  const raised: MissionConfig['budget'] = budgetOf(budget, ['maxUsd', 'maxTokens'])
   const ifVersion = kind === 'budget' ? generation : null
-  return operateMission(kernel, caller, id, { kind: 'update', ifVersion, patch: { budget: raised } })
+  return operateMission(kernel, caller, id, {
+    kind: 'update',
+    ifVersion,
+    patch: { budget: givenBudget(budget) },
+  })
 }
 
 async function onTask(kernel: ServerKernel, caller: Caller, row: InboxRow, given: Given): Promise<Outcome> {
@@ -154,13 +156,9 @@ async function onTask(kernel: ServerKernel, caller: Caller, row: InboxRow, given
   return { state: record.state }
 }
 
-/** Missions and tasks have budgets of different shapes. */
-function budgetOf(given: Given['budget'], limits: readonly string[]): object {
-  if (given === undefined) throw Refused.field('VALIDATION_FAILED', 'budget', 'is missing')
-  const other = Object.keys(given).find((name) => !limits.includes(name))
-  if (other !== undefined)
-    throw Refused.field('VALIDATION_FAILED', `budget.${other}`, `is not one of: ${limits.join(', ')}`)
-  return given
+function givenBudget(budget: Given['budget']): Budget {
+  if (budget === undefined) throw Refused.field('VALIDATION_FAILED', 'budget', 'is missing')
+  return budget
 }
 
 function raise(
@@ -169,9 +167,8 @@ function raise(
   { taskId, taskState, generation: seen }: InboxRow,
   { budget }: Given,
 ): Promise<Outcome> {
-  const raised: TaskBudget = budgetOf(budget, ['limitUsd', 'limitTokens'])
   const isAsSeen = ({ state, generation }: TaskRecord) => state === taskState && generation === seen
-  return raiseBudget(kernel, caller, taskId!, raised, isAsSeen)
+  return raiseBudget(kernel, caller, taskId!, givenBudget(budget), isAsSeen)
 }
 
 type OfTask = Exclude<Decision, 'replan' | 'raise' | 'release' | 'pause' | 'terminate' | 'verify'>

@@ -58,6 +58,7 @@ const NOTHING: Omit<Detail, keyof ReturnType<typeof itemView>> = {
   mission: null,
   plan: null,
   budget: null,
+  spent: null,
   agent: null,
   needs: null,
 }
@@ -83,13 +84,13 @@ export async function showInboxItem(
 
 async function ofTask(kernel: ServerKernel, caller: Caller, row: InboxRow): Promise<Partial<Detail>> {
   const task = await readTask(kernel, caller, row.taskId!)
-  const [result, heads, budget] = await Promise.all([
+  const [result, heads, budgeted] = await Promise.all([
     standingResult(kernel, caller, task.record),
     kernel.store.resultPages.heads(caller.workspaceId, task.record.id),
-    row.kind === 'budget' ? budgetOf(kernel, caller, task) : null,
+    row.kind === 'budget' ? budgetOf(kernel, caller, task) : {},
   ])
   const needs = row.kind === 'alert' ? { agent: row.onlyAgent, capabilities: row.capabilities ?? [] } : null
-  return { task: taskView(task), ...result, results: heads.map(listedResultView), needs, budget }
+  return { task: taskView(task), ...result, results: heads.map(listedResultView), needs, ...budgeted }
 }
 
 /** What the runs of a task may cost, and what they have. */
@@ -97,14 +98,14 @@ async function budgetOf(
   kernel: ServerKernel,
   { workspaceId }: Caller,
   { record, details }: StoredTask,
-): Promise<Detail['budget']> {
-  const { limitUsd = null, limitTokens = null } = details.plan?.budget ?? {}
+): Promise<Pick<Detail, 'budget' | 'spent'>> {
   const spent = await kernel.store.runs.usageOfTask(workspaceId, record.id)
   return {
-    maxUsd: limitUsd,
-    maxTokens: limitTokens,
-    totalCost: spent.costUsd ?? (tokensIn(spent) === 0 ? '0' : null),
-    totalTokens: tokensIn(spent),
+    budget: details.plan?.budget ?? null,
+    spent: {
+      costUsd: spent.costUsd ?? (tokensIn(spent) === 0 ? '0' : null),
+      tokensUsed: tokensIn(spent),
+    },
   }
 }
 
@@ -118,12 +119,8 @@ async function ofMission(
   return {
     mission: missionView(mission),
     plan: plan && planVersionView({ ...plan, body: null }, mission),
-    budget: {
-      maxUsd: config.budget?.maxUsd ?? null,
-      maxTokens: config.budget?.maxTokens ?? null,
-      totalCost: knownCost(counts),
-      totalTokens: counts.tokens,
-    },
+    budget: config.budget ?? null,
+    spent: { costUsd: knownCost(counts), tokensUsed: counts.tokens },
   }
 }
 

@@ -35,7 +35,7 @@ const ALL = `working as materialized (
 
 const SHOWN = `select w.run_id as "runId", w.agent, t.uuid as "taskId", t.key as "taskKey", ${cut('d.title')} as "taskTitle",
     ${cut('w.status_message')} as status, w.status_color as "statusColor", ${cut('d.progress_step')} as step, d.progress_percent as percent,
-    ms(w.since) as since, w.attempt, t.max_retries as "maxRetries", w.tokens, trim_scale(w.cost_usd)::text as "costUsd", w.flag
+    ms(w.since) as since, w.attempt, t.max_retries as "maxRetries", w.tokens as "tokensUsed", trim_scale(w.cost_usd)::text as "costUsd", w.flag
   from (select * from working w order by w.flag is null, w.since, w.run_id, w.task_id limit ${MOST_SHOWN}) w
   left join lateral (select x.uuid, x.key, x.max_retries from tasks x where x.workspace_id = $1 and x.id = w.task_id offset 0) t on true
   left join lateral (select x.title, x.progress_step, x.progress_percent from task_details x

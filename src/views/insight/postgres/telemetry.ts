@@ -35,7 +35,7 @@ export interface TelemetryRead extends About {
     model: string | null
     runs: number
     succeeded: number
-    tokens: number | null
+    tokensUsed: number | null
     costUsd: string | null
   }[]
   /** By the failure class of the previous attempt. */
@@ -61,10 +61,9 @@ export interface TelemetryRead extends About {
   decided: Decided[]
   estimates: {
     missions: number
-    estimatedUsd: string | null
-    actualUsd: string | null
-    estimatedTokens: number | null
-    actualTokens: number | null
+    estimate: { estimatedTokens: number | null; costUsd: string | null }
+    tokensUsed: number | null
+    costUsd: string | null
   }
   isBounded: boolean
 }
@@ -84,7 +83,7 @@ const STARTED = `started as materialized (select r.model, r.status, r.cost_usd,
      and r.run_id < ${uuidAt(`${ENDED} + interval '1 hour'`)} and r.created_at >= ${BEGAN} and r.created_at < ${ENDED}
    order by r.run_id desc limit ${MOST_LOOKED_AT})`
 const MODELS = `select r.model, count(*) as runs, count(*) filter (where ${hasSucceeded('r.status')}) as succeeded,
-    sum(r.tokens) as tokens, trim_scale(sum(r.cost_usd))::text as "costUsd" from started r group by r.model order by r.model`
+    sum(r.tokens) as "tokensUsed", trim_scale(sum(r.cost_usd))::text as "costUsd" from started r group by r.model order by r.model`
 
 const eventsOf = (types: readonly string[], most: number) => `
   select e.seq, e.type, e.task_id, e.generation, e.from_state, e.payload, t.state, t.agent, t.generation as newest
@@ -137,8 +136,9 @@ const DECISIONS = all(
   `v.type <> 'task_failed' or v.from_state = 'awaiting_human'`,
 )
 
-const ESTIMATES = `select json_build_object('missions', count(*), 'estimatedUsd', trim_scale(sum(p.estimated_usd))::text,
-    'actualUsd', trim_scale(sum(c.usd))::text, 'estimatedTokens', sum(p.estimated_tokens), 'actualTokens', sum(c.tokens))
+const ESTIMATES = `select json_build_object('missions', count(*),
+    'estimate', json_build_object('estimatedTokens', sum(p.estimated_tokens), 'costUsd', trim_scale(sum(p.estimated_usd))::text),
+    'tokensUsed', sum(c.tokens), 'costUsd', trim_scale(sum(c.usd))::text)
   from (select m.mission_id, m.approved_version from missions m where m.workspace_id = $1 and m.completed_at >= ${BEGAN}
            and m.completed_at < ${ENDED} and m.approved_version is not null order by m.mission_id desc limit ${MOST_MISSIONS}) m
   join mission_plans p on p.workspace_id = $1 and p.mission_id = m.mission_id and p.version = m.approved_version

@@ -42,14 +42,14 @@ describe('a valid plan', () => {
           layers: [['look'], ['build']],
           digest: expect.stringMatching(/^[0-9a-f]{64}$/),
           estimate: {
-            tokens: 13_588,
-            usd: '0.06184',
+            estimatedTokens: 13_588,
+            costUsd: '0.06184',
             unknownModels: [],
             withoutModel: 0,
             assumed: 0,
             perTask: [
-              { id: 'look', tokens: 3_588, model: 'claude-opus-5-5', usd: '0.02584' },
-              { id: 'build', tokens: 10_000, model: 'sonnet', usd: '0.036' },
+              { id: 'look', estimatedTokens: 3_588, model: 'claude-opus-5-5', costUsd: '0.02584' },
+              { id: 'build', estimatedTokens: 10_000, model: 'sonnet', costUsd: '0.036' },
             ],
           },
         },
@@ -69,13 +69,17 @@ describe('a valid plan', () => {
       kind: 'project',
       taskCount: 2,
       layers: [['A-001-x'], ['A-002-y']],
-      estimate: { usd: null, withoutModel: 2, assumed: 2 },
+      estimate: { costUsd: null, withoutModel: 2, assumed: 2 },
     })
   })
 
   test('with an unknown model has no cost, and the model is named', async () => {
     const { body } = await check({ tasks: [{ id: 'a', complexity: 1, model: 'llama-at-home' }] })
-    expect(body.estimate).toMatchObject({ tokens: 1794, usd: null, unknownModels: ['llama-at-home'] })
+    expect(body.estimate).toMatchObject({
+      estimatedTokens: 1794,
+      costUsd: null,
+      unknownModels: ['llama-at-home'],
+    })
   })
 })
 

@@ -117,7 +117,7 @@ describe('one checker', () => {
       'dependsOn',
       'depends_on',
       'budget',
-      'limitUsd',
+      'maxUsd',
       'verification',
       'outputSchema',
       'tags',

@@ -103,12 +103,12 @@ describe("a mission's plan is read", () => {
       id: 'a',
       max_retries: 1,
       maxRetries: 1,
-      budget: { limit_usd: 1, limitUsd: 1 },
+      budget: { max_usd: 1, maxUsd: 1 },
     })
     expect(problemsOf(plan)).toEqual([
       '/tasks/0/id is the same field as tempId at /tasks/0/tempId; give it once',
       '/tasks/0/maxRetries is the same field as max_retries at /tasks/0/max_retries; give it once',
-      '/tasks/0/budget/limitUsd is the same field as limit_usd at /tasks/0/budget/limit_usd; give it once',
+      '/tasks/0/budget/maxUsd is the same field as max_usd at /tasks/0/budget/max_usd; give it once',
     ])
     expect(problemsOf('tasks:\n  - id: a\n    tempId: a')).toEqual([
       '3:5 /tasks/0/tempId is the same field as id on line 2; give it once',
@@ -116,7 +116,7 @@ describe("a mission's plan is read", () => {
   })
 
   test('with dollars as exact decimals', () => {
-    const limitOf = (limitUsd: unknown) => taskWith({ budget: { limitUsd } }).budget?.limitUsd
+    const limitOf = (maxUsd: unknown) => taskWith({ budget: { maxUsd } }).budget?.maxUsd
     expect([limitOf('2.50'), limitOf(2.5), limitOf(0), limitOf(1e-7), limitOf(0.1 + 0.2)]).toEqual([
       '2.5',
       '2.5',
@@ -125,8 +125,8 @@ describe("a mission's plan is read", () => {
       '0.3',
     ])
     for (const wrong of ['-1', '1e3', '$2', '', -1, true, '0.1234567891', 1e10])
-      expect(problemsWith({ budget: { limitUsd: wrong } })).toEqual([
-        'budget/limitUsd must be dollars, such as "2.50" or 2.5, with at most nine decimals',
+      expect(problemsWith({ budget: { maxUsd: wrong } })).toEqual([
+        'budget/maxUsd must be dollars, such as "2.50" or 2.5, with at most nine decimals',
       ])
   })
 
@@ -183,16 +183,16 @@ describe('problems of fields', () => {
   })
 
   test('have their place, in a value and in a text', () => {
-    const plan = { title: '', tasks: [{ tempId: 'a', budget: { limitTokens: 0 }, tags: ['x', 7] }, 'b'] }
+    const plan = { title: '', tasks: [{ tempId: 'a', budget: { maxTokens: 0 }, tags: ['x', 7] }, 'b'] }
     expect(problemsOf(plan)).toEqual([
       '/title must not be empty',
-      '/tasks/0/budget/limitTokens must be at least 1, not the number 0',
+      '/tasks/0/budget/maxTokens must be at least 1, not the number 0',
       '/tasks/0/tags/1 must be text, not the number 7; quotes make it text',
       '/tasks/1 must be a mapping with a tempId, not "b"',
     ])
     expect(problemsOf(JSON.stringify(plan, null, 1))).toEqual([
       '2:2 /title must not be empty',
-      '7:5 /tasks/0/budget/limitTokens must be at least 1, not the number 0',
+      '7:5 /tasks/0/budget/maxTokens must be at least 1, not the number 0',
       '11:5 /tasks/0/tags/1 must be text, not the number 7; quotes make it text',
       '14:3 /tasks/1 must be a mapping with a tempId, not "b"',
     ])
@@ -246,8 +246,8 @@ describe('problems of fields', () => {
       'timeouts/attempt is not a field of timeouts, which may have assignSeconds, ',
     ],
     [
-      { budget: { limitUsd: 1, currency: 'EUR' } },
-      'budget/currency is not a field of budget, which may have limitTokens, limitUsd',
+      { budget: { maxUsd: 1, currency: 'EUR' } },
+      'budget/currency is not a field of budget, which may have maxUsd, maxTokens',
     ],
     [{ toolsRequested: 'browser' }, 'toolsRequested must be a list, not "browser"'],
     [{ optional: 'yes' }, 'optional must be true or false, not "yes"'],

@@ -31,15 +31,15 @@ describe('the estimate of a plan', () => {
       { id: 'c', estimatedTokens: 1, model: 'gpt-5-nano' },
     ])
     expect(estimate).toEqual({
-      tokens: 2795,
-      usd: '0.0201204',
+      estimatedTokens: 2795,
+      costUsd: '0.0201204',
       unknownModels: [],
       withoutModel: 0,
       assumed: 0,
       perTask: [
-        { id: 'a', tokens: 1794, model: 'claude-opus-5-5', usd: '0.01292' },
-        { id: 'b', tokens: 1000, model: 'opus', usd: '0.0072' },
-        { id: 'c', tokens: 1, model: 'gpt-5-nano', usd: '0.0000004' },
+        { id: 'a', estimatedTokens: 1794, model: 'claude-opus-5-5', costUsd: '0.01292' },
+        { id: 'b', estimatedTokens: 1000, model: 'opus', costUsd: '0.0072' },
+        { id: 'c', estimatedTokens: 1, model: 'gpt-5-nano', costUsd: '0.0000004' },
       ],
     })
   })
@@ -52,13 +52,13 @@ describe('the estimate of a plan', () => {
       { id: 'd' },
     ])
     expect(estimate).toMatchObject({
-      tokens: 8 * 1794,
-      usd: null,
+      estimatedTokens: 8 * 1794,
+      costUsd: null,
       unknownModels: ['llama-at-home'],
       withoutModel: 1,
       assumed: 1,
     })
-    expect(estimate.perTask.map(({ usd }) => usd)).toEqual(['0.01292', null, null, null])
+    expect(estimate.perTask.map(({ costUsd }) => costUsd)).toEqual(['0.01292', null, null, null])
   })
 
   test('asks for the model of a task that names none', () => {
@@ -70,11 +70,11 @@ describe('the estimate of a plan', () => {
       ],
       { modelOf },
     )
-    expect(estimate).toMatchObject({ usd: '0.02584', withoutModel: 0 })
+    expect(estimate).toMatchObject({ costUsd: '0.02584', withoutModel: 0 })
   })
 
   test('of nothing is nothing', () => {
-    expect(estimateTasks([])).toMatchObject({ tokens: 0, usd: '0', perTask: [] })
+    expect(estimateTasks([])).toMatchObject({ estimatedTokens: 0, costUsd: '0', perTask: [] })
   })
 })
 
@@ -124,12 +124,12 @@ test('a summary has kind, tasks, layers and estimate', () => {
     kind: 'mission',
     taskCount: 3,
     layers: [['research', 'review'], ['build']],
-    estimate: { tokens: 3 * 1794 + 50_000 + 5 * 1794, usd: null, withoutModel: 1, assumed: 1 },
+    estimate: { estimatedTokens: 3 * 1794 + 50_000 + 5 * 1794, costUsd: null, withoutModel: 1, assumed: 1 },
   })
   expect(summarise(planIn('project: p\ntracks: {A: [{id: A-001-x, subtasks: [{}]}]}'))).toMatchObject({
     kind: 'project',
     taskCount: 2,
     layers: [['A-001-x::1'], ['A-001-x']],
-    estimate: { usd: null, assumed: 2 },
+    estimate: { costUsd: null, assumed: 2 },
   })
 })

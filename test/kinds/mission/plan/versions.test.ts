@@ -26,7 +26,7 @@ describe('two versions of a plan', () => {
     const before = missionIn({
       title: 'One',
       tasks: [
-        { id: 'a', title: 'A', tags: ['x'], budget: { limitUsd: '1' } },
+        { id: 'a', title: 'A', tags: ['x'], budget: { maxUsd: '1' } },
         { id: 'b', dependsOn: ['a'] },
         { id: 'gone', dependsOn: ['a', 'b'] },
       ],
@@ -36,7 +36,7 @@ describe('two versions of a plan', () => {
       tasks: [
         { id: 'new', dependsOn: ['b'] },
         { id: 'b', dependsOn: [{ on: 'a', kind: 'order' }] },
-        { id: 'a', title: 'A', tags: ['x', 'y'], budget: { limitUsd: 1.0 }, model: 'opus' },
+        { id: 'a', title: 'A', tags: ['x', 'y'], budget: { maxUsd: 1.0 }, model: 'opus' },
       ],
     })
     expect(comparePlans(before, after)).toEqual({
@@ -188,7 +188,7 @@ describe('the JSON Schema of a plan', () => {
     ['every field', RICH_MISSION],
     ['no tasks', { tasks: [] }],
     ['an id alone', tasks({ tempId: 'a' })],
-    ['dollars as a number', tasks({ tempId: 'a', budget: { limitUsd: 2.5 } })],
+    ['dollars as a number', tasks({ tempId: 'a', budget: { maxUsd: 2.5 } })],
     [
       'edges of both forms',
       tasks(
@@ -208,7 +208,7 @@ describe('the JSON Schema of a plan', () => {
     ['complexity 11', tasks({ tempId: 'a', complexity: 11 })],
     ['a rule that is none', tasks({ tempId: 'a', triggerRule: 'never' })],
     ['a score beyond 1', tasks({ tempId: 'a', verification: { kind: 'agent', threshold: 1.7 } })],
-    ['dollars that are none', tasks({ tempId: 'a', budget: { limitUsd: '$2' } })],
+    ['dollars that are none', tasks({ tempId: 'a', budget: { maxUsd: '$2' } })],
     [
       'an edge of another kind',
       tasks({ tempId: 'a' }, { tempId: 'b', dependsOn: [{ on: 'a', kind: 'loose' }] }),

@@ -32,7 +32,7 @@ export function ExcerptSteps({ adapterType, text }: { adapterType: string; text:
             onSelect={nothing}
             onToggle={nothing}
             row={row}
-            totalTokens={0}
+            tokensOfRun={0}
           />
         ))
       )}

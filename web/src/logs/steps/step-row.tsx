@@ -14,20 +14,17 @@ interface Props {
   isOpen: boolean
   isSelected: boolean
   /** Tokens of the whole run: the bar shows the share of this row. */
-  totalTokens: number
+  tokensOfRun: number
   onToggle: (key: number) => void
   onSelect: (key: number) => void
   onRaw: (offset: number) => void
 }
 
-const tokensOf = (step: Step) =>
-  step.inputTokens === null && step.outputTokens === null
-    ? null
-    : (step.inputTokens ?? 0) + (step.outputTokens ?? 0)
+const tokensOf = ({ tokens }: Step) => tokens && tokens.input + tokens.output
 
 /** One line a step, or for several folded ones; opened, what is in them. */
 export const StepRowView = memo(function StepRowView(props: Props) {
-  const { row, isOpen, isSelected, totalTokens, onToggle, onSelect, onRaw } = props
+  const { row, isOpen, isSelected, tokensOfRun, onToggle, onSelect, onRaw } = props
   const [first] = row.steps as [Step]
   return (
     <div
@@ -52,7 +49,7 @@ export const StepRowView = memo(function StepRowView(props: Props) {
           size={14}
         />
         <Title isOpen={isOpen} row={row} />
-        <Figures row={row} totalTokens={totalTokens} />
+        <Figures row={row} tokensOfRun={tokensOfRun} />
       </button>
       {isOpen && (
         <div className="pl-28 max-sm:pl-7">
@@ -94,12 +91,12 @@ function Title({ row: { steps }, isOpen }: { row: StepRow; isOpen: boolean }) {
 const plainTitle = ({ kind, title }: Step) => (kind === 'said' ? title.replaceAll(/\*\*|`|^#+ /g, '') : title)
 
 /** How it ended, how long it took, how many tokens, and its share of the run. */
-function Figures({ row: { steps }, totalTokens }: { row: StepRow; totalTokens: number }) {
+function Figures({ row: { steps }, tokensOfRun }: { row: StepRow; tokensOfRun: number }) {
   const [first] = steps as [Step]
   const tokens = sumOf(steps, tokensOf)
   const cost = sumOf(steps, ({ costUsd }) => (costUsd === null ? null : Number(costUsd)))
   const durationMs = sumOf(steps, (step) => step.durationMs)
-  const share = tokens === null || totalTokens === 0 ? 0 : Math.min(tokens / totalTokens, 1)
+  const share = tokens === null || tokensOfRun === 0 ? 0 : Math.min(tokens / tokensOfRun, 1)
   return (
     <span className="grid grid-cols-[1rem_4.5rem_5.5rem] items-center gap-x-3 text-right text-label text-muted max-sm:grid-cols-[1rem_3.5rem]">
       {first.isError ? (

@@ -81,11 +81,11 @@ export function QuestionForm({ item, onAnswer, form }: Props) {
 
 const DOLLARS = /^(0|[1-9][0-9]{0,8})(\.[0-9]{1,9})?$/
 
-/** What was spent, and a new limit. A mission and a task name theirs differently. */
+/** What was spent, and a new limit. */
 export function BudgetForm({ item, onAnswer, form }: Props) {
-  const { budget, about } = item
-  const isInTokens = budget !== null && budget.maxUsd === null && budget.maxTokens !== null
-  const spent = isInTokens ? (budget?.totalTokens ?? 0) : Number(budget?.totalCost ?? 0)
+  const { budget, spent: used } = item
+  const isInTokens = budget?.maxUsd === undefined && budget?.maxTokens !== undefined
+  const spent = isInTokens ? (used?.tokensUsed ?? 0) : Number(used?.costUsd ?? 0)
   const limit = Number((isInTokens ? budget?.maxTokens : budget?.maxUsd) ?? 0)
   const doubled = Math.max(spent, limit) * 2
   const offered = isInTokens ? String(Math.ceil(doubled)) : (doubled === 0 ? 5 : doubled).toFixed(2)
@@ -102,9 +102,7 @@ export function BudgetForm({ item, onAnswer, form }: Props) {
   const refusal = useRefusal() ?? problem
   const send = () => {
     if (refusal !== null) return
-    const amount = isInTokens ? Number(value) : value
-    const name = `${about.taskId === null ? 'max' : 'limit'}${isInTokens ? 'Tokens' : 'Usd'}`
-    onAnswer({ decision: 'raise', budget: { [name]: amount } })
+    onAnswer({ decision: 'raise', budget: isInTokens ? { maxTokens: Number(value) } : { maxUsd: value } })
   }
   return (
     <form

@@ -130,12 +130,12 @@ function Facts({ mission }: { mission: Shown }) {
 }
 
 /** Where some of its runs have no known cost: unknown is not nothing. */
-const unknownCostWords = ({ totalCost, runs, unknownRuns }: Shown) =>
-  totalCost === null || unknownRuns === 0 ? null : ` (unknown for ${unknownRuns} of ${runs} runs)`
+const unknownCostWords = ({ costUsd, runs, unknownRuns }: Shown) =>
+  costUsd === null || unknownRuns === 0 ? null : ` (unknown for ${unknownRuns} of ${runs} runs)`
 
 /** Progress of the mission, what it cost, and why it does not continue. */
 function Standing({ mission }: { mission: Shown }) {
-  const { goal, totalCost, config, errorMessage, resultSummary } = mission
+  const { goal, costUsd, config, errorMessage, resultSummary } = mission
   const limit = config.budget?.maxUsd
   return (
     <div className="flex flex-col gap-3">
@@ -143,7 +143,7 @@ function Standing({ mission }: { mission: Shown }) {
       <div className="flex flex-col gap-1.5">
         <Progress height={6} mission={mission} />
         <p className="text-row text-muted tabular-nums">
-          {progressWords(mission)} · {moneyText(totalCost)}
+          {progressWords(mission)} · {moneyText(costUsd)}
           {unknownCostWords(mission)}
           {limit && ` of ${moneyText(limit)}`}
         </p>

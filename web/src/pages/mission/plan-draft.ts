@@ -60,7 +60,7 @@ export function draftOf(plan: unknown): DraftTask[] {
         .join(', '),
       judge: isJudge(kind) ? kind : 'none',
       judgeBy: textOf(kind === 'agent' ? agent : command),
-      budgetUsd: textOf(recordOf(rest.budget).limitUsd),
+      budgetUsd: textOf(recordOf(rest.budget).maxUsd),
       rest,
     }
   })
@@ -85,8 +85,9 @@ function written(task: DraftTask): Json {
   const before = new Map(edgesOf(rest.dependsOn).map((edge) => [edge.on, edge]))
   // Whether an edge passes on a result stays as it was.
   const dependsOn = after.map((on) => (before.get(on)?.kind ? before.get(on) : on))
-  const { limitUsd: _before, ...limits } = recordOf(rest.budget)
-  const budget = { ...limits, ...(task.budgetUsd.trim() === '' ? {} : { limitUsd: task.budgetUsd.trim() }) }
+  // Edits that this browser has kept for long may have the old name.
+  const { maxUsd: _before, limitUsd: _old, ...limits } = recordOf(rest.budget)
+  const budget = { ...limits, ...(task.budgetUsd.trim() === '' ? {} : { maxUsd: task.budgetUsd.trim() }) }
   const edited = {
     tempId: task.tempId.trim(),
     title: task.title.trim(),

@@ -57,9 +57,9 @@ const COLUMNS: Column<ListedMission>[] = [
     width: '72px',
     align: 'end',
     phone: 'hidden',
-    cell: ({ totalCost, runs, unknownRuns }) => (
+    cell: ({ costUsd, runs, unknownRuns }) => (
       <span title={unknownRuns > 0 ? `Unknown for ${unknownRuns} of ${runs} runs` : undefined}>
-        <Money usd={totalCost} />
+        <Money usd={costUsd} />
       </span>
     ),
   },

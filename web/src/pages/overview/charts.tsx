@@ -74,7 +74,7 @@ export function Throughput({ overview }: { overview: Overview }) {
 
 /** What was spent so far, as it grew. Buckets whose cost is unknown add nothing, and the text says so. */
 export function Spend({ overview }: { overview: Overview }) {
-  const { perBucket, totalUsd, perHourUsd, projectedUsd, runs, unknownRuns } = overview.spend
+  const { perBucket, costUsd, perHourUsd, projectedUsd, runs, unknownRuns } = overview.spend
   let sum = 0
   const sums = perBucket.map((usd) => {
     sum += Number(usd ?? 0)
@@ -85,7 +85,7 @@ export function Spend({ overview }: { overview: Overview }) {
     (usd, place) =>
       `${((place + 1) / sums.length) * WIDTH} ${(HEIGHT - 4 - (usd / most) * (HEIGHT - 12)).toFixed(1)}`,
   )
-  const text = spendWords({ totalUsd, perHourUsd, projectedUsd, runs, unknownRuns }, sum)
+  const text = spendWords({ costUsd, perHourUsd, projectedUsd, runs, unknownRuns }, sum)
   return (
     <Frame
       from={overview.from}

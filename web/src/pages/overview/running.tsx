@@ -83,7 +83,7 @@ function Doing({ row, run }: { row: RunningNow; run: ReturnType<typeof useEntity
 function RunningRow({ row, isSelected }: { row: RunningNow; isSelected: boolean }) {
   const run = useEntity('run', row.runId ?? '')
   const flag = run?.flag ?? row.flag
-  const liveTokens = (run && tokensOf(run)) ?? 0
+  const liveTokens = tokensOf(run?.tokens ?? null) ?? 0
   return (
     <li
       className={`${GRID} border-t border-line px-4 py-1.5 text-row ${isSelected ? 'bg-hover shadow-[inset_2px_0_0_var(--accent)]' : ''}`}
@@ -112,7 +112,7 @@ function RunningRow({ row, isSelected }: { row: RunningNow; isSelected: boolean 
         {row.attempt !== null && `${row.attempt}/${row.maxAttempts ?? '–'}`}
       </span>
       <span className="text-right">
-        <Tokens count={liveTokens > 0 ? liveTokens : row.tokens} />
+        <Tokens count={liveTokens > 0 ? liveTokens : row.tokensUsed} />
       </span>
       <span className="text-right">
         <Money usd={run?.costUsd ?? row.costUsd} />

@@ -56,7 +56,7 @@ export function RunBody(props: {
         adapterType={run.adapterType}
         endedBadly={run.errorCode !== null}
         onRaw={(offset) => onShow({ view: 'raw', at: offset }, false)}
-        totalTokens={run.usage ? run.usage.inputTokens + run.usage.outputTokens : 0}
+        tokensOfRun={run.tokens ? run.tokens.input + run.tokens.output : 0}
       />
     )
   return (

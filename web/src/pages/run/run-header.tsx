@@ -25,7 +25,7 @@ export function RunHeading({ run }: { run: Run }) {
 
 /** The run's task, how long it took and how much it cost. */
 export function RunFacts({ run }: { run: Run }) {
-  const cached = run.usage?.cachedInputTokens
+  const cached = run.tokens?.cachedInput
   return (
     <span className="mt-1 flex flex-wrap items-center gap-x-2 gap-y-0.5 sm:[&>*:not(:first-child)]:before:mr-2 sm:[&>*:not(:first-child)]:before:text-faint sm:[&>*:not(:first-child)]:before:content-['·'] max-sm:gap-x-3">
       {run.taskId !== null && (
@@ -40,16 +40,16 @@ export function RunFacts({ run }: { run: Run }) {
         <span title={`Generation ${run.generation}`}>attempt {run.generation}</span>
       )}
       <span>{isRunLive(run) && run.startedAt ? <Duration since={run.startedAt} /> : <Took run={run} />}</span>
-      {run.usage && (
+      {run.tokens && (
         <span>
-          <Tokens count={run.usage.inputTokens + (cached ?? 0)} /> in
+          <Tokens count={run.tokens.input + (cached ?? 0)} /> in
           {cached != null && cached > 0 && (
             <>
               {' '}
               (<Tokens count={cached} /> cached)
             </>
           )}
-          , <Tokens count={run.usage.outputTokens} /> out
+          , <Tokens count={run.tokens.output} /> out
         </span>
       )}
       {run.costUsd !== null && (

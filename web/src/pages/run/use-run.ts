@@ -2,33 +2,21 @@ import { useRef } from 'react'
 import type { AnswerTo } from '../../../../src/client/client.ts'
 import { isLive, type RunState } from '../../../../src/kinds/run/states.ts'
 import { about } from '../../live/about.ts'
-import type { LiveEvent } from '../../live/card.ts'
+import { type LiveEvent, tokensAt } from '../../live/card.ts'
 import { useSnapshot } from '../../live/use-snapshot.ts'
 import { api } from '../../requests/api.ts'
 
 export type Run = AnswerTo<'GET', '/runs/:id'>
 export type RunEvent = AnswerTo<'GET', '/runs/:id/events'>['items'][number]
 
-const numberOr = (value: unknown) => (typeof value === 'number' ? value : null)
-
 /** What events say about a live run. */
-export function afterEvent(run: Run, { type, runId, payload }: LiveEvent): Run {
+export function afterEvent(run: Run, event: LiveEvent): Run {
+  const { type, runId, payload } = event
   if (runId !== run.id) return run
   if (type === 'run_status')
     return { ...run, statusMessage: String(payload.message), statusColor: String(payload.color) }
-  const [input, cached, output] = [payload.inputTokens, payload.cachedInputTokens, payload.outputTokens].map(
-    numberOr,
-  )
-  if (type !== 'run_usage' || input == null || output == null) return run
-  return {
-    ...run,
-    usage: {
-      inputTokens: input,
-      cachedInputTokens: cached ?? null,
-      outputTokens: output,
-      basis: run.usage?.basis ?? null,
-    },
-  }
+  const tokens = type === 'run_usage' ? tokensAt(event) : null
+  return tokens ? { ...run, tokens } : run
 }
 
 export const useRun = (id: string) =>

@@ -152,7 +152,7 @@ function Figures({ run, card }: { run: WatchedRun; card: ShownCard | undefined }
           {isRunning ? (card?.step ?? <Says run={run} />) : endWords(run)}
         </span>
         {run.startedAt && <Clock run={run} />}
-        {run.usage && <Tokens count={tokensOf(run.usage)} />}
+        {run.tokens && <Tokens count={tokensOf(run.tokens)} />}
         {cost !== null && (
           <span title={run.costUsd === null ? 'Of the task, with its earlier runs' : undefined}>
             <Money usd={cost} />

@@ -1,6 +1,6 @@
 import { RUN_ERRORS, type RunErrorCode } from '../../../../src/kinds/run/rules/outcomes.ts'
 import { isLive, type RunState } from '../../../../src/kinds/run/states.ts'
-import { type LiveEvent, payloadField } from '../../live/card.ts'
+import { type LiveEvent, payloadField, tokensAt } from '../../live/card.ts'
 import { durationText } from '../../parts/wording.ts'
 import type { ListedRun } from '../../things/run/run.ts'
 
@@ -75,18 +75,10 @@ function changed(run: WatchedRun, event: LiveEvent): WatchedRun {
         finishedAt: event.at,
       }
     case 'run_usage':
-      return { ...run, usage: usageIn(event) ?? run.usage }
+      return { ...run, tokens: tokensAt(event) ?? run.tokens }
     default:
       return run
   }
-}
-
-function usageIn(event: LiveEvent): WatchedRun['usage'] {
-  const inputTokens = payloadField(event, 'inputTokens', 'number')
-  const outputTokens = payloadField(event, 'outputTokens', 'number')
-  if (inputTokens === undefined || outputTokens === undefined) return null
-  const cachedInputTokens = payloadField(event, 'cachedInputTokens', 'number') ?? null
-  return { inputTokens, outputTokens, cachedInputTokens, basis: null }
 }
 
 export function afterEvent(runs: readonly WatchedRun[], event: LiveEvent): readonly WatchedRun[] {

@@ -22,7 +22,7 @@ export interface Given {
   agent?: string
   /** The next attempt starts over. */
   fresh?: boolean
-  budget?: { maxUsd?: string; maxTokens?: number } | { limitUsd?: string; limitTokens?: number }
+  budget?: { maxUsd?: string; maxTokens?: number }
 }
 
 /** What changed between reading and answering. */

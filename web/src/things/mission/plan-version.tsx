@@ -20,10 +20,16 @@ export function usePlan(missionId: string, version: number, since: number | null
   })
 }
 
-export const estimateWords = ({ tokens, usd }: { tokens: number; usd: string | null }) =>
-  usd === null
-    ? `about ${tokensText(tokens)} tokens, cost unknown`
-    : `about ${moneyText(usd)} (${tokensText(tokens)} tokens)`
+export const estimateWords = ({
+  estimatedTokens,
+  costUsd,
+}: {
+  estimatedTokens: number
+  costUsd: string | null
+}) =>
+  costUsd === null
+    ? `about ${tokensText(estimatedTokens)} tokens, cost unknown`
+    : `about ${moneyText(costUsd)} (${tokensText(estimatedTokens)} tokens)`
 
 /** One version: how many tasks, what it may cost, its tasks, and what it changes of an earlier one. */
 export function PlanVersion(props: { missionId: string; version: number; since: number | null }) {

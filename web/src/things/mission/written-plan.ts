@@ -45,7 +45,7 @@ export function tasksOf(plan: unknown): PlannedTask[] {
     contractor: task.contractor ?? null,
     model: task.model ?? null,
     verification: task.verification ?? null,
-    budgetUsd: task.budget?.limitUsd ?? null,
+    budgetUsd: task.budget?.maxUsd ?? null,
     optional: task.optional ?? false,
     dependsOn: (task.dependsOn ?? []).map((edge) =>
       typeof edge === 'string' ? { on: edge, kind: 'data' } : edge,

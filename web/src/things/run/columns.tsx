@@ -15,12 +15,11 @@ import { type ListedRun, SOURCE_WORDS, shortId } from './run.ts'
 /** The row as it is now: values of later events replace what was read. */
 function useNow(run: ListedRun) {
   const live = useEntity('run', run.id)
-  const known = live && tokensOf(live)
   return {
     status: live?.status ?? run.status,
     errorCode: live?.errorCode ?? run.errorCode,
     costUsd: live?.costUsd ?? run.costUsd,
-    tokens: known ?? (run.usage && tokensOf(run.usage)),
+    tokens: tokensOf(live?.tokens ?? run.tokens),
     startedAt: run.startedAt ?? (live?.status === 'running' ? new Date(live.since).toISOString() : null),
     finishedAt: run.finishedAt ?? (live?.finishedAt ? new Date(live.finishedAt).toISOString() : null),
   }

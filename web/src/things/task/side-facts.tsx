@@ -62,14 +62,14 @@ function Progress({ task, now }: { task: Task; now: ShownTask }) {
 
 function Facts({ task, now }: { task: Task; now: ShownTask }) {
   const spent = [
-    task.budget?.limitUsd && `$${task.budget.limitUsd}`,
-    task.budget?.limitTokens && `${task.budget.limitTokens} tokens`,
+    task.budget?.maxUsd && `$${task.budget.maxUsd}`,
+    task.budget?.maxTokens && `${task.budget.maxTokens} tokens`,
   ]
   const budget = spent.filter(Boolean).join(', ')
   const track = task.key && parseTaskKey(task.key)?.track
   const rows: [string, ReactNode][] = [
-    ['Cost', now.costUsd === null && now.tokens === 0 ? null : <Money key="cost" usd={now.costUsd} />],
-    ['Tokens', now.tokens === 0 ? null : <Tokens count={now.tokens} key="tokens" />],
+    ['Cost', now.costUsd === null && now.tokensUsed === 0 ? null : <Money key="cost" usd={now.costUsd} />],
+    ['Tokens', now.tokensUsed === 0 ? null : <Tokens count={now.tokensUsed} key="tokens" />],
     ['Budget', budget === '' ? null : budget],
     ['Time', timeOf(task)],
     [

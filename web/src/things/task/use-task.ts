@@ -72,8 +72,8 @@ function shownTask(task: Task, card: ShownCard | undefined) {
   return {
     ...changing,
     isPending: card?.pending !== undefined,
-    costUsd: card?.costUsd ?? task.cost,
-    tokens: card?.tokens ?? task.tokensUsed,
+    costUsd: card?.costUsd ?? task.costUsd,
+    tokensUsed: card?.tokensUsed ?? task.tokensUsed,
     purpose: task.purpose,
   }
 }

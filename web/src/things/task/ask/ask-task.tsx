@@ -19,7 +19,7 @@ interface Props {
 const isAmount = (text: string) => /^(0|[1-9][0-9]{0,8})(\.[0-9]{1,9})?$/.test(text)
 
 export function AskBudget({ task, now, onClose }: Props) {
-  const limits = { usd: task.budget?.limitUsd ?? '', tokens: task.budget?.limitTokens?.toString() ?? '' }
+  const limits = { usd: task.budget?.maxUsd ?? '', tokens: task.budget?.maxTokens?.toString() ?? '' }
   const { value, set, drop } = useDraft(`budget:${task.id}`, limits)
   const { usd, tokens } = value
   const missing =
@@ -33,8 +33,8 @@ export function AskBudget({ task, now, onClose }: Props) {
   const save = useAct(
     () =>
       setBudget(task.id, {
-        ...(usd !== '' && { limitUsd: usd }),
-        ...(tokens !== '' && { limitTokens: Number(tokens) }),
+        ...(usd !== '' && { maxUsd: usd }),
+        ...(tokens !== '' && { maxTokens: Number(tokens) }),
       }),
     () => {
       drop()
@@ -47,7 +47,7 @@ export function AskBudget({ task, now, onClose }: Props) {
       missing={missing}
       onClose={onClose}
       onConfirm={() => save.run()}
-      text={`Used so far: ${moneyText(now.costUsd)}, ${now.tokens} tokens. When it is used up, a person is asked.`}
+      text={`Used so far: ${moneyText(now.costUsd)}, ${now.tokensUsed} tokens. When it is used up, a person is asked.`}
       title={`Budget of ${shortName(task)}`}
     >
       <Field hint="Of all its runs together." label="Dollars">
