@@ -9,13 +9,25 @@ import { lendPage } from './shared-pages.ts'
 /** Of this process: all its files share it. Through one for all processes, each message would be read and written twice more. */
 let shared: Promise<Browser> | undefined
 
+/** Its profile is in a folder that the run removes: a process that ends with its last test has no time to. */
+async function inScratch<T>(start: () => Promise<T>): Promise<T> {
+  const { TMPDIR: usual } = process.env
+  process.env.TMPDIR = inject('scratch')
+  try {
+    return await start()
+  } finally {
+    if (usual === undefined) delete process.env.TMPDIR
+    else process.env.TMPDIR = usual
+  }
+}
+
 /** Tests are skipped where there is no browser. */
 export function useChromium() {
   const provided = inject('chromium')
   let browser: Browser
   beforeAll(async () => {
     if ('skipped' in provided) return
-    shared ??= startChromium(provided.program)
+    shared ??= inScratch(() => startChromium(provided.program))
     browser = await shared
   })
   beforeEach((context) => {
