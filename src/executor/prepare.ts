@@ -39,7 +39,7 @@ import { workAsText } from './work/work-texts.ts'
 
 /** A run presents this token to Baton instead of an API key. It is valid until the run ends. */
 export const newToken = () => `brun_${randomBytes(32).toString('base64url')}`
-export const hashOfToken = (token: string) => createHash('sha256').update(token).digest()
+export const hashOfToken = (token: string) => createHash('sha256').update(token).digest('hex')
 
 export interface Prepared {
   adapter: AgentRunAdapter

@@ -7,11 +7,12 @@ import type {
   WorkWithoutWakeup,
 } from '../kernel/store/run-store.ts'
 import type { AgentRecord } from '../kinds/agent/record.ts'
-import type { Run, RunRecord, WakeupRecord } from '../kinds/run/record.ts'
+import { type Run, type RunRecord, SHOWN_RUN_FIELDS, type WakeupRecord } from '../kinds/run/record.ts'
 import { policyOf } from '../kinds/run/rules/policy.ts'
 import { isNotStarted, isQueued } from '../kinds/run/states.ts'
 import type { TaskRecord } from '../kinds/task/record.ts'
 import { RENEW_FROM } from '../kinds/task/rules/retry.ts'
+import { only } from '../pure/fields.ts'
 import type { ClaimEnd } from '../pure/states.ts'
 import { inOrder, liveRuns } from './run-changes.ts'
 import { heldTasks, type Workspace } from './workspace.ts'
@@ -180,7 +181,7 @@ export const claimsWithoutRun = (workspace: Workspace, slug: string) =>
       ...{ taskId, innerId, generation, session: session! },
     }))
 
-export function shownRun(workspaceId: number, record: RunRecord): Run {
-  const { depth: _depth, tokenHash: _hash, ...run } = record
-  return { workspaceId, ...run }
-}
+export const shownRun = (workspaceId: number, record: RunRecord): Run => ({
+  workspaceId,
+  ...only(SHOWN_RUN_FIELDS, record),
+})

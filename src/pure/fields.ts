@@ -63,6 +63,10 @@ export const json = <Held = unknown>(
 
 export const orNull = <Held, Shown>(field: Field<Held, Shown>): Field<Held | null, Shown | null> => field
 
+/** A record with no more than these fields. */
+export const only = <F extends Fields>(fields: F, record: RecordOf<F>): RecordOf<F> =>
+  Object.fromEntries(Object.keys(fields).map((field) => [field, record[field]])) as RecordOf<F>
+
 /** Outside, the id of a record that has a number and a UUID is the UUID. */
 type Outside<F extends Fields> = F extends { uuid: infer Id } ? Omit<F, 'id'> & { id: Id } : F
 

@@ -149,7 +149,11 @@ const QUERIES: Record<string, (store: PostgresStore) => Promise<unknown>> = {
     expect(await askForWakeups(store, workspace, [request])).toMatchObject([{ status: 'queued' }])
     const [due] = await dueWakeups(store.readers, 'a node', 10)
     expect(due).toMatchObject({ agent: 'agent-1' })
-    const run = { runId: randomUUID(), nodeId: node, tokenHash: createHash('sha256').update('x').digest() }
+    const run = {
+      runId: randomUUID(),
+      nodeId: node,
+      tokenHash: createHash('sha256').update('x').digest('hex'),
+    }
     expect(await takeWakeup(store, due!, run)).toMatchObject({ decision: { kind: 'run' } })
   },
   'a request of a program, about no task': async (store) => {

@@ -159,7 +159,7 @@ export class WakeupWorkspace {
 
   /** Starts a run of the agent's first wakeup. */
   async take({ agent }: { agent: string }, store = this.store) {
-    const run = { runId: freshUuid(), nodeId: freshUuid(), tokenHash: randomBytes(32) }
+    const run = { runId: freshUuid(), nodeId: freshUuid(), tokenHash: randomBytes(32).toString('hex') }
     const taken = await takeWakeup(store, { workspaceId: this.id, agent }, run)
     return taken && { ...taken, runId: run.runId }
   }

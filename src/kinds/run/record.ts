@@ -1,3 +1,18 @@
+import {
+  bigint,
+  boolean,
+  bytes,
+  decimal,
+  instant,
+  int,
+  json,
+  only,
+  orNull,
+  type RecordOf,
+  smallint,
+  text,
+  uuid,
+} from '../../pure/fields.ts'
 import type { RunErrorCode } from './rules/outcomes.ts'
 import type { UsageBasis } from './rules/usage.ts'
 import type { TriggerDetail, WakeupSource } from './rules/wakeups.ts'
@@ -6,49 +21,45 @@ import type { RunEndState, RunState, WakeupState } from './states.ts'
 
 /** Wakeups, runs, and what agents keep between runs, as every store holds them. */
 
-/** A wakeup as it is shown. */
-export interface Wakeup {
-  id: string
-  agent: string
-  source: WakeupSource
-  triggerDetail: TriggerDetail | null
-  reason: string | null
-  payload: unknown
-  status: WakeupState
-  skipReason: string | null
-  coalescedCount: number
-  intoId: string | null
-  requestedBy: string
-  taskId: string | null
-  generation: number | null
-  depth: number
-  runId: string | null
-  requestedAt: number
-  dueAt: number
-  claimedAt: number | null
-  finishedAt: number | null
-  error: string | null
+export const SHOWN_WAKEUP_FIELDS = {
+  id: uuid('wakeup_id'),
+  agent: text(),
+  source: text<WakeupSource>(),
+  triggerDetail: orNull(text<TriggerDetail>()),
+  reason: orNull(text()),
+  payload: json(),
+  status: text<WakeupState>(),
+  skipReason: orNull(text()),
+  coalescedCount: int(),
+  intoId: orNull(uuid()),
+  requestedBy: text(),
+  taskId: orNull(uuid('task_uuid')),
+  generation: orNull(int()),
+  depth: smallint(),
+  runId: orNull(uuid()),
+  requestedAt: instant(),
+  dueAt: instant(),
+  claimedAt: orNull(instant()),
+  finishedAt: orNull(instant()),
+  error: orNull(text()),
 }
 
-export interface WakeupRecord extends Wakeup {
-  idempotencyKey: string | null
+/** A wakeup as it is shown. */
+export interface Wakeup extends RecordOf<typeof SHOWN_WAKEUP_FIELDS> {}
+
+export const WAKEUP_FIELDS = {
+  ...SHOWN_WAKEUP_FIELDS,
+  idempotencyKey: orNull(text()),
   /** The internal id of its task; 0: it has none. */
-  innerTaskId: number
-  priority: number
-  isContinuation: boolean
+  innerTaskId: bigint('task_id'),
+  priority: smallint(),
+  isContinuation: boolean(),
 }
+
+export interface WakeupRecord extends RecordOf<typeof WAKEUP_FIELDS> {}
 
 /** Only what is shown. */
-export function shownWakeup(record: WakeupRecord): Wakeup {
-  const {
-    idempotencyKey: _key,
-    innerTaskId: _task,
-    priority: _priority,
-    isContinuation: _is,
-    ...shown
-  } = record
-  return shown
-}
+export const shownWakeup = (record: WakeupRecord): Wakeup => only(SHOWN_WAKEUP_FIELDS, record)
 
 /** The task of a run, under the claim it holds. */
 interface RunTask {
@@ -72,81 +83,87 @@ export interface Awaiting {
   state: Record<string, unknown> | null
 }
 
-export interface RunRecord {
-  id: string
-  agent: string
-  agentId: string
-  adapterType: string
-  wakeupId: string | null
-  source: string
-  triggerDetail: string | null
-  reason: string | null
-  /** How many runs, each of which woke the next, led to it. */
-  depth: number
-  status: RunState
-  errorCode: string | null
-  errorMessage: string | null
-  taskId: string | null
-  innerTaskId: number | null
-  generation: number | null
-  attempt: number | null
-  session: string | null
-  nodeId: string
-  bootId: string | null
-  pid: number | null
-  pidStarted: string | null
-  /** Only the hash is stored, and only while the run is live. */
-  tokenHash: Uint8Array | null
-  cancelReason: string | null
-  exitCode: number | null
-  signal: string | null
-  inputTokens: number | null
-  cachedInputTokens: number | null
-  outputTokens: number | null
+export const SHOWN_RUN_FIELDS = {
+  id: uuid('run_id'),
+  agent: text(),
+  agentId: uuid(),
+  adapterType: text(),
+  wakeupId: orNull(uuid()),
+  source: text(),
+  triggerDetail: orNull(text()),
+  reason: orNull(text()),
+  status: text<RunState>(),
+  errorCode: orNull(text()),
+  errorMessage: orNull(text()),
+  taskId: orNull(uuid('task_uuid')),
+  innerTaskId: orNull(bigint('task_id')),
+  generation: orNull(int()),
+  attempt: orNull(int()),
+  session: orNull(text()),
+  nodeId: uuid(),
+  bootId: orNull(text()),
+  pid: orNull(int()),
+  pidStarted: orNull(text()),
+  cancelReason: orNull(text()),
+  exitCode: orNull(int()),
+  signal: orNull(text()),
+  inputTokens: orNull(bigint()),
+  cachedInputTokens: orNull(bigint()),
+  outputTokens: orNull(bigint()),
   /** A part of the output; null: not reported, as by most programs. */
-  cachedOutputTokens: number | null
+  cachedOutputTokens: orNull(bigint()),
   /** Decimal dollars. */
-  costUsd: string | null
-  usageBasis: string | null
+  costUsd: orNull(decimal()),
+  usageBasis: orNull(text()),
   /** How much of its usage the totals of its mission have. */
-  bookedTokens: number
-  bookedUsd: string | null
+  bookedTokens: bigint(),
+  bookedUsd: orNull(decimal()),
   /** They have counted it as a run. */
-  isBooked: boolean
-  provider: string | null
-  model: string | null
-  /** The last comments that its prompt contained: of its task, and of the mission. They are read when the run succeeds. */
-  promptedTaskComment: number | null
-  toldMissionComment: number | null
+  isBooked: boolean(),
+  provider: orNull(text()),
+  model: orNull(text()),
   /** Messages of an agent that may answer later; null: none are expected. */
-  awaiting: Awaiting | null
+  awaiting: orNull(json<Awaiting>()),
   /** Its agent has accepted the work and answers by then: until then the run outlives its node. */
-  answerDueAt: number | null
-  sessionIdBefore: string | null
-  sessionIdAfter: string | null
-  statusMessage: string | null
-  statusColor: string | null
-  summary: string | null
-  result: unknown
-  folder: unknown
-  stdoutExcerpt: string | null
-  stderrExcerpt: string | null
-  logStore: string | null
-  logRef: string | null
-  logBytes: number | null
-  logSha256: string | null
-  logCompressed: boolean
-  logTruncated: boolean
-  logGoneAt: number | null
-  createdAt: number
-  startedAt: number | null
-  finishedAt: number | null
+  answerDueAt: orNull(instant()),
+  sessionIdBefore: orNull(text()),
+  sessionIdAfter: orNull(text()),
+  statusMessage: orNull(text()),
+  statusColor: orNull(text()),
+  summary: orNull(text()),
+  result: json(),
+  folder: json(),
+  stdoutExcerpt: orNull(text()),
+  stderrExcerpt: orNull(text()),
+  logStore: orNull(text()),
+  logRef: orNull(text()),
+  logBytes: orNull(bigint()),
+  logSha256: orNull(text()),
+  logCompressed: boolean(),
+  logTruncated: boolean(),
+  logGoneAt: orNull(instant('log_deleted_at')),
+  createdAt: instant(),
+  startedAt: orNull(instant()),
+  finishedAt: orNull(instant()),
 }
 
 /** A run as people read it, and as its node monitors it. */
-export type Run = Omit<RunRecord, 'depth' | 'tokenHash' | 'promptedTaskComment' | 'toldMissionComment'> & {
+export interface Run extends RecordOf<typeof SHOWN_RUN_FIELDS> {
   workspaceId: number
 }
+
+export const RUN_FIELDS = {
+  ...SHOWN_RUN_FIELDS,
+  /** How many runs, each of which woke the next, led to it. */
+  depth: smallint(),
+  /** Of its token only the SHA-256 is stored, and only while the run is live. */
+  tokenHash: orNull(bytes()),
+  /** The last comments that its prompt contained: of its task, and of the mission. They are read when the run succeeds. */
+  promptedTaskComment: orNull(bigint('told_task_comment')),
+  toldMissionComment: orNull(bigint()),
+}
+
+export interface RunRecord extends RecordOf<typeof RUN_FIELDS> {}
 
 /** A run that had a folder. */
 export interface RunWork extends Pick<Run, 'id' | 'agent' | 'status' | 'nodeId' | 'folder' | 'finishedAt'> {
@@ -155,42 +172,46 @@ export interface RunWork extends Pick<Run, 'id' | 'agent' | 'status' | 'nodeId' 
   node: string | null
 }
 
-/** The state of an agent that is kept between runs. */
-export interface RuntimeState {
-  agent: string
-  adapterType: string
-  sessionId: string | null
+export const RUNTIME_FIELDS = {
+  agent: text(),
+  adapterType: text(),
+  sessionId: orNull(text()),
   /** What its last run that said so keeps for the next, whatever its task. */
-  state: unknown
-  lastRunId: string | null
-  lastRunStatus: string | null
-  lastError: string | null
-  runs: number
-  totalInputTokens: number
-  totalOutputTokens: number
-  totalCachedInputTokens: number
+  state: json(),
+  lastRunId: orNull(uuid()),
+  lastRunStatus: orNull(text()),
+  lastError: orNull(text()),
+  runs: bigint(),
+  totalInputTokens: bigint(),
+  totalOutputTokens: bigint(),
+  totalCachedInputTokens: bigint(),
   /** Decimal dollars. */
-  totalCostUsd: string
+  totalCostUsd: decimal(),
   /** Of its runs, those whose cost is unknown. */
-  unknownRuns: number
-  lastStartedAt: number | null
-  nextTimerAt: number | null
-  parkedUntil: number | null
-  updatedAt: number
+  unknownRuns: bigint(),
+  lastStartedAt: orNull(instant()),
+  nextTimerAt: orNull(instant()),
+  parkedUntil: orNull(instant()),
+  updatedAt: instant(),
+}
+
+/** The state of an agent that is kept between runs. */
+export interface RuntimeState extends RecordOf<typeof RUNTIME_FIELDS> {}
+
+export const TASK_SESSION_FIELDS = {
+  agent: text(),
+  adapterType: text(),
+  taskKey: text(),
+  sessionParams: json<Record<string, unknown>>(),
+  sessionDisplayId: orNull(text()),
+  lastRunId: orNull(uuid()),
+  lastError: orNull(text()),
+  createdAt: instant(),
+  updatedAt: instant(),
 }
 
 /** The session of an agent's program for a task; '' is the key of runs without a task. */
-export interface TaskSession {
-  agent: string
-  adapterType: string
-  taskKey: string
-  sessionParams: Record<string, unknown>
-  sessionDisplayId: string | null
-  lastRunId: string | null
-  lastError: string | null
-  createdAt: number
-  updatedAt: number
-}
+export interface TaskSession extends RecordOf<typeof TASK_SESSION_FIELDS> {}
 
 export interface Usage {
   inputTokens: number

@@ -189,7 +189,7 @@ export function overRows(
     const rows = asRows(columns, values, before + 1)
     let form = forms.get(rows.form)
     if (!form) {
-      form = statement(`${name}_${Number.parseInt(rows.form, 2).toString(36)}`, write(rows))
+      form = statement(`${name}_${BigInt(`0b${rows.form}`).toString(36)}`, write(rows))
       forms.set(rows.form, form)
     }
     return [form, [...first, ...rows.values]]

@@ -46,7 +46,7 @@ class Told {
   async begin(): Promise<string> {
     const { work, task } = this
     const store = work.store as RunStore
-    const run = { runId: randomUUID(), nodeId: randomUUID(), tokenHash: randomBytes(32) }
+    const run = { runId: randomUUID(), nodeId: randomUUID(), tokenHash: randomBytes(32).toString('hex') }
     await steps.askForWakeups(store, work.workspace, [{ agent: AGENT, asked: steps.wakeupRequest() }])
     await steps.takeWakeup(store, { workspaceId: work.workspace, agent: AGENT }, run)
     const { upTo } = await this.unread()

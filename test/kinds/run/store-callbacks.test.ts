@@ -33,7 +33,7 @@ describe.each(storeKinds.filter((kind) => kind === 'memory' || kind === 'postgre
     await register(work, AGENT, { adapterType: 'scripted' })
     await steps.askForWakeups(store, workspace, [{ agent: AGENT, asked: steps.wakeupRequest() }])
     const [runId, nodeId] = [randomUUID(), randomUUID()]
-    const identity = { runId, nodeId, tokenHash: randomBytes(32) }
+    const identity = { runId, nodeId, tokenHash: randomBytes(32).toString('hex') }
     await steps.takeWakeup(store, { workspaceId: workspace, agent: AGENT }, identity)
     const does = <T>(step: RunsStep<T>) => store.transact(workspace, step)
     const start = {

@@ -19,7 +19,11 @@ import { ago } from '../../support/times.ts'
 const kinds = storeKinds.filter((kind) => kind === 'memory' || kind === 'postgres')
 const AGENT = 'alpha'
 const own = { agent: AGENT, session: `agent:${AGENT}` }
-const identity = (nodeId = randomUUID()) => ({ runId: randomUUID(), nodeId, tokenHash: randomBytes(32) })
+const identity = (nodeId = randomUUID()) => ({
+  runId: randomUUID(),
+  nodeId,
+  tokenHash: randomBytes(32).toString('hex'),
+})
 
 /** A workspace with an agent that Baton runs. */
 class Runs {

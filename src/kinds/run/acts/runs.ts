@@ -5,17 +5,18 @@ import type { NamedRun, RunFilter } from '../../../door/server-store.ts'
 import type { Caller } from '../../../kernel/kernel.ts'
 import { stepOnce } from '../../../kernel/once.ts'
 import { Refused } from '../../../pure/errors.ts'
+import { viewOf } from '../../../pure/fields.ts'
 import { instant } from '../../../pure/instant.ts'
 import type { AnswerOf, ListAnswer } from '../../../pure/shapes.ts'
 import type { HolderRequest } from '../../replies.ts'
 import { requireRecord } from '../../task/acts/tasks.ts'
 import { requestsTo } from '../../task/rules/holder.ts'
-import type { Run } from '../record.ts'
+import { RUNTIME_FIELDS, type Run, SHOWN_RUN_FIELDS, TASK_SESSION_FIELDS } from '../record.ts'
 import type { Spent } from '../rules/budget.ts'
 import { requestCancel } from '../rules/run-life.ts'
 import { resetSessions } from '../rules/runtime-state.ts'
 import { runFolderOf } from '../shapes/folder.ts'
-import type * as shapes from '../shapes/runs.ts'
+import * as shapes from '../shapes/runs.ts'
 import type { Tokens } from '../shapes/tokens.ts'
 import { isOver } from '../states.ts'
 
@@ -181,6 +182,8 @@ async function pageOf(
   return end && execution.readLog(run, { offset: Math.max(0, end.bytes - limitBytes), limitBytes })
 }
 
+const viewOfRuntime = viewOf(RUNTIME_FIELDS, shapes.RuntimeStateView)
+
 export async function showRuntimeState(
   kernel: ServerKernel,
   caller: Caller,
@@ -203,21 +206,17 @@ export async function showRuntimeState(
       unknownRuns: 0,
       ...{ lastStartedAt: null, nextTimerAt: null, parkedUntil: null, updatedAt: null },
     }
-  const { lastStartedAt, nextTimerAt, parkedUntil, updatedAt, ...known } = state
-  const { totalInputTokens, totalOutputTokens, totalCachedInputTokens, totalCostUsd, ...rest } = known
   return {
-    ...rest,
+    ...viewOfRuntime(state),
     tokens: {
-      ...{ input: totalInputTokens, cachedInput: totalCachedInputTokens, cacheWrite: null },
-      output: totalOutputTokens,
+      ...{ input: state.totalInputTokens, cachedInput: state.totalCachedInputTokens, cacheWrite: null },
+      output: state.totalOutputTokens,
     },
-    costUsd: totalCostUsd,
-    lastStartedAt: instant(lastStartedAt),
-    nextTimerAt: instant(nextTimerAt),
-    parkedUntil: instant(parkedUntil),
-    updatedAt: instant(updatedAt),
+    costUsd: state.totalCostUsd,
   }
 }
+
+const viewOfSession = viewOf(TASK_SESSION_FIELDS, shapes.TaskSessionView)
 
 export async function showTaskSessions(
   kernel: ServerKernel,
@@ -227,11 +226,7 @@ export async function showTaskSessions(
   const slug = await slugOf(kernel, caller, name)
   const sessions = await kernel.store.runtime.taskSessions(caller.workspaceId, slug)
   return {
-    items: sessions.map(({ createdAt, updatedAt, ...session }) => ({
-      ...session,
-      createdAt: instant(createdAt),
-      updatedAt: instant(updatedAt),
-    })),
+    items: sessions.map(viewOfSession),
     nextCursor: null,
   }
 }
@@ -253,52 +248,23 @@ function tokensView({ inputTokens, cachedInputTokens, outputTokens }: Omit<Spent
   return { input: inputTokens, cachedInput: cachedInputTokens, cacheWrite: null, output: outputTokens }
 }
 
+const viewOfRun = viewOf(SHOWN_RUN_FIELDS, shapes.RunView)
+
 function runView(run: NamedRun): AnswerOf<typeof shapes.RunView> {
   const { startedAt, finishedAt } = run
   const tokens = tokensView(run)
   return {
-    id: run.id,
-    agent: run.agent,
-    agentId: run.agentId,
-    adapterType: run.adapterType,
-    wakeupId: run.wakeupId,
-    source: run.source,
-    triggerDetail: run.triggerDetail,
-    reason: run.reason,
-    status: run.status,
-    statusMessage: run.statusMessage,
-    statusColor: run.statusColor,
-    taskId: run.taskId,
+    ...viewOfRun(run),
     taskKey: run.taskKey,
     taskTitle: run.taskTitle,
     missionId: run.missionId,
-    generation: run.generation,
-    attempt: run.attempt,
-    errorCode: run.errorCode,
-    errorMessage: run.errorMessage,
-    exitCode: run.exitCode,
-    signal: run.signal,
     tokens: tokens && {
       ...tokens,
       ...(run.cachedOutputTokens !== null && { cachedOutput: run.cachedOutputTokens }),
     },
     usageBasis: tokens && run.usageBasis,
-    costUsd: run.costUsd,
-    provider: run.provider,
-    model: run.model,
-    sessionIdBefore: run.sessionIdBefore,
-    sessionIdAfter: run.sessionIdAfter,
-    summary: run.summary,
-    result: run.result,
     folder: runFolderOf(run.folder),
-    stdoutExcerpt: run.stdoutExcerpt,
-    stderrExcerpt: run.stderrExcerpt,
     log: logOf(run),
-    nodeId: run.nodeId,
-    pid: run.pid,
-    createdAt: instant(run.createdAt),
-    startedAt: instant(startedAt),
-    finishedAt: instant(finishedAt),
     durationMs: startedAt === null || finishedAt === null ? null : finishedAt - startedAt,
   }
 }

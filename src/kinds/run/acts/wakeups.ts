@@ -6,18 +6,19 @@ import { systemCaller } from '../../../kernel/caller.ts'
 import { freshUuid } from '../../../kernel/fresh-uuid.ts'
 import { type Caller, principalOf } from '../../../kernel/kernel.ts'
 import { Refused } from '../../../pure/errors.ts'
+import { viewOf } from '../../../pure/fields.ts'
 import { isUuid } from '../../../pure/ids.ts'
-import { instant } from '../../../pure/instant.ts'
+
 import type { AnswerOf, ListAnswer } from '../../../pure/shapes.ts'
 import { originOf } from '../../events.ts'
 import { command, taskIdOf } from '../../task/acts/tasks.ts'
 import type { TaskCommand } from '../../task/command.ts'
 import { CONTINUATION_DELAY_MS } from '../../task/rules/retry.ts'
-import type { Wakeup } from '../record.ts'
+import { SHOWN_WAKEUP_FIELDS, type Wakeup } from '../record.ts'
 import { requestWakeups, type WakeupRequest } from '../rules/request-wakeups.ts'
 import { scheduleTimers } from '../rules/runtime-state.ts'
 import { SKIP_REASONS, type SkipReason, type WakeupCause } from '../rules/wakeups.ts'
-import type { ListedWakeup, WakeupAnswer, WakeupBody, WakeupView } from '../shapes/runs.ts'
+import { type ListedWakeup, type WakeupAnswer, type WakeupBody, WakeupView } from '../shapes/runs.ts'
 import { isSkipped } from '../states.ts'
 
 /** Every wakeup of an agent goes through here: from people, assignments, timers and other programs. */
@@ -109,18 +110,15 @@ async function wakeupViews(kernel: ServerKernel, { workspaceId }: Caller, wakeup
   return wakeups.map((wakeup) => wakeupView(wakeup, nameOf(wakeup.requestedBy)))
 }
 
+const viewOfWakeup = viewOf(SHOWN_WAKEUP_FIELDS, WakeupView)
+
 function wakeupView(wakeup: Wakeup, requestedByName: string | null): AnswerOf<typeof WakeupView> {
-  const { intoId, requestedAt, dueAt, claimedAt, finishedAt, skipReason, ...rest } = wakeup
+  const { intoId, skipReason } = wakeup
   return {
-    ...rest,
+    ...viewOfWakeup(wakeup),
     requestedByName,
-    skipReason,
     detail: skipReason === null ? null : (SKIP_REASONS[skipReason as SkipReason] ?? skipReason),
     coalescedInto: intoId,
-    requestedAt: instant(requestedAt),
-    dueAt: instant(dueAt),
-    claimedAt: instant(claimedAt),
-    finishedAt: instant(finishedAt),
   }
 }
 

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { StoredReply } from '../../../kernel/batch/requests.ts'
+import type { PlainRows } from '../../../postgres/statements/plain-rows.ts'
 import { arrayLiteral } from '../../../postgres/statements/rows.ts'
 import { send } from '../../../postgres/statements/send.ts'
 import {
@@ -12,7 +13,7 @@ import {
   storedReplies,
 } from '../../../postgres/statements/statements.ts'
 import { readWithHealth } from '../../agent/postgres/rows.ts'
-import type { RunRecord, RuntimeState, WakeupRecord } from '../record.ts'
+import type { WakeupRecord } from '../record.ts'
 import {
   type AboutTask,
   aboutName,
@@ -23,7 +24,7 @@ import {
   type SessionKey,
   type UsedByRuns,
 } from '../rules/step.ts'
-import { type Fields, RUN, RUNTIME, readRow, WAKEUP } from './rows.ts'
+import { runRows, runtimeRows, wakeupRows } from './rows.ts'
 import * as sql from './statements.ts'
 
 type Rows = readonly (readonly unknown[])[]
@@ -77,9 +78,9 @@ export async function lockAndReadRuns(
     now,
     terms: new Set(kept.flatMap(([term, until]) => ((until as number) > now ? [term as number] : []))),
     agents: new Map(records().map((row) => [row[0] as string, readWithHealth(row)])),
-    runtime: byId<RuntimeState>(RUNTIME, runtime()),
-    runs: byId<RunRecord>(RUN, locked()),
-    wakeups: byId<WakeupRecord>(WAKEUP, ofRuns()),
+    runtime: byId(runtimeRows, runtime()),
+    runs: byId(runRows, locked()),
+    wakeups: byId(wakeupRows, ofRuns()),
     about: aboutTasks(ask, waiting(), running(), recently()),
     firstDue: new Map(firstDue().map(readFirstDue)),
     keyed: keyedWakeups(keyed()),
@@ -97,13 +98,13 @@ export async function lockAndReadRuns(
 }
 
 /** The first field is the key of a row in its workspace. */
-const byId = <T>(fields: Fields<T>, rows: Rows): Map<string, T> =>
-  new Map(rows.map((row) => [row[0] as string, readRow(fields, row)]))
+const byId = <T>({ read }: PlainRows<T>, rows: Rows): Map<string, T> =>
+  new Map(rows.map((row) => [row[0] as string, read(row)]))
 
 const keyedWakeups = (rows: Rows): Map<string, WakeupRecord> =>
   new Map(
     rows.map((row) => {
-      const wakeup: WakeupRecord = readRow(WAKEUP, row)
+      const wakeup = wakeupRows.read(row)
       return [keyedName(wakeup.agent, wakeup.idempotencyKey!), wakeup]
     }),
   )
@@ -116,11 +117,11 @@ function aboutTasks(ask: RunsAsk, waiting: Rows, running: Rows, recently: Rows):
     ]),
   )
   for (const row of waiting) {
-    const wakeup = readRow(WAKEUP, row)
+    const wakeup = wakeupRows.read(row)
     found.get(aboutName(wakeup.agent, wakeup.innerTaskId))!.waiting = wakeup
   }
   for (const [agent, taskId, ...row] of running)
-    found.get(aboutName(agent as string, taskId as number))!.running = readRow(WAKEUP, row)
+    found.get(aboutName(agent as string, taskId as number))!.running = wakeupRows.read(row)
   for (const [agent, taskId, times] of recently)
     found.get(aboutName(agent as string, taskId as number))!.recently = times as number
   return found
@@ -152,7 +153,7 @@ function readFirstDue(row: readonly unknown[]): [agent: string, FirstDue] {
     boolean,
     ...unknown[],
   ]
-  const wakeup = readRow(WAKEUP, rest)
+  const wakeup = wakeupRows.read(rest)
   const task = hasTask ? ({ state, generation, dueAt, claimState, agent, session } as FirstDue['task']) : null
   return [wakeup.agent, { wakeup, task, isOffered, isWorkedOn, live }]
 }

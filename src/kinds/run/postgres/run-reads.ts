@@ -10,16 +10,15 @@ import {
 } from '../../../postgres/statements/pages.ts'
 import { isLive, isNotStarted, isRunning } from '../../../postgres/statements/run-states.ts'
 import { inside, scopedQuery } from '../../../postgres/statements/scoped-query.ts'
-import type { Run, RunRecord, RunWork } from '../record.ts'
+import type { Run, RunWork } from '../record.ts'
 import type { KeptInvocation } from '../shapes/told.ts'
 import type { RunState } from '../states.ts'
-import { RUN, selected } from './rows.ts'
+import { shownRuns } from './rows.ts'
 
 /** Runs as people read them, and as their node monitors them. */
 
-const INTERNAL: (keyof RunRecord)[] = ['depth', 'tokenHash', 'promptedTaskComment', 'toldMissionComment']
-const RUN_COLUMNS = `r.workspace_id as "workspaceId", ${selected(RUN, 'r', INTERNAL)}`
-const WITHOUT_RESULT = `r.workspace_id as "workspaceId", ${selected(RUN, 'r', [...INTERNAL, 'result'])}, null::json as result`
+const RUN_COLUMNS = `r.workspace_id as "workspaceId", ${shownRuns.named('r')}`
+const WITHOUT_RESULT = `r.workspace_id as "workspaceId", ${shownRuns.named('r', ['result'])}, null::json as result`
 
 /** A run with the names of its task. */
 export interface NamedRun extends Run {

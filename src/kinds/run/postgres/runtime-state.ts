@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { scopedQuery } from '../../../postgres/statements/scoped-query.ts'
 import type { RuntimeState, TaskSession } from '../record.ts'
-import { RUNTIME, SESSION, selected } from './rows.ts'
+import { runtimeRows, sessionRows } from './rows.ts'
 
 /** Reads what agents keep between runs. */
 
@@ -15,7 +15,7 @@ export async function runtimeStateOf(
     'baton.workspace_id',
     String(workspaceId),
     {
-      text: `select ${selected(RUNTIME, 's')} from agent_runtime_state s where s.workspace_id = $1 and s.agent = $2`,
+      text: `select ${runtimeRows.named('s')} from agent_runtime_state s where s.workspace_id = $1 and s.agent = $2`,
       values: [workspaceId, agent],
     },
   )
@@ -29,7 +29,7 @@ export const taskSessionsOf = (
   only: { adapterType: string; taskKey: string } | null = null,
 ) =>
   scopedQuery<TaskSession & pg.QueryResultRow>(pool, 'baton.workspace_id', String(workspaceId), {
-    text: `select ${selected(SESSION, 's')} from agent_task_sessions s
+    text: `select ${sessionRows.named('s')} from agent_task_sessions s
       where s.workspace_id = $1 and s.agent = $2 and ($3::text is null or s.adapter_type = $3)
         and ($4::text is null or s.task_key = $4) order by s.updated_at desc limit 1000`,
     values: [workspaceId, agent, only?.adapterType ?? null, only?.taskKey ?? null],

@@ -1,7 +1,7 @@
 import { isLive, isQueued, wokeItsAgent } from '../../../postgres/statements/run-states.ts'
 import { statement } from '../../../postgres/statements/statements.ts'
 import { withHealth } from '../../agent/postgres/rows.ts'
-import { listed, RUN, RUNTIME, WAKEUP } from './rows.ts'
+import { runRows, runtimeRows, wakeupRows } from './rows.ts'
 
 /** What a change of runs and wakeups locks and reads, in the order of the locks. $1 is the workspace everywhere. */
 
@@ -26,7 +26,7 @@ export const addRuntime = statement(
 // From here on no one else changes wakeups of these agents, or begins or ends runs of theirs. $2 agents.
 export const lockRuntime = statement(
   'lock_runtime',
-  `select ${listed(RUNTIME, 's')} from agent_runtime_state s
+  `select ${runtimeRows.select('s')} from agent_runtime_state s
     where s.workspace_id = $1 and s.agent = any($2::text[]) order by s.agent collate "C" for no key update`,
 )
 
@@ -41,7 +41,7 @@ export const readAgents = statement(
 // The queued wakeups of these agents about these tasks, locked. $2 agents, $3 the task of each.
 export const lockWaiting = statement(
   'lock_waiting_wakeups',
-  `select ${listed(WAKEUP, 'w')} from unnest($2::text[], $3::bigint[]) as a(agent, task_id) cross join lateral (
+  `select ${wakeupRows.select('w')} from unnest($2::text[], $3::bigint[]) as a(agent, task_id) cross join lateral (
      select * from wakeups w where w.workspace_id = $1 and w.agent = a.agent and w.task_id = a.task_id
         and ${isQueued('w.status')} for no key update) w`,
 )
@@ -50,7 +50,7 @@ export const lockWaiting = statement(
 // task of its wakeup. $2 agents, $3 tasks.
 export const runningAbout = statement(
   'running_about',
-  `select a.agent, a.task_id, ${listed(WAKEUP, 'w')} from unnest($2::text[], $3::bigint[]) as a(agent, task_id)
+  `select a.agent, a.task_id, ${wakeupRows.select('w')} from unnest($2::text[], $3::bigint[]) as a(agent, task_id)
     cross join lateral (select w.* from runs r
        join wakeups w on w.workspace_id = r.workspace_id and w.wakeup_id = r.wakeup_id
       where r.workspace_id = $1 and r.agent = a.agent and ${isLive('r.status')}
@@ -74,7 +74,7 @@ export const wokenRecently = statement(
 // Wakeups that are known under these keys. $2 agents, $3 the key of each.
 export const wakeupsByKey = statement(
   'wakeups_by_key',
-  `select ${listed(WAKEUP, 'w')} from unnest($2::text[], $3::text[]) as a(agent, key)
+  `select ${wakeupRows.select('w')} from unnest($2::text[], $3::text[]) as a(agent, key)
     cross join lateral (select * from wakeups w
       where w.workspace_id = $1 and w.agent = a.agent and w.idempotency_key = a.key offset 0) w`,
 )
@@ -86,7 +86,7 @@ export const lockFirstDue = statement(
   `select (select count(*) from runs r where r.workspace_id = $1 and r.agent = a.agent and ${isLive('r.status')}),
           t.id is not null, t.state, t.generation, ms(t.due_at), t.claim_state, t.agent, t.session,
           coalesce(t.watch ->> 'isOffered' = 'true', false), exists (select from runs r where r.workspace_id = $1
-            and r.task_id = t.id and r.generation = t.generation and ${isLive('r.status')}), ${listed(WAKEUP, 'w')}
+            and r.task_id = t.id and r.generation = t.generation and ${isLive('r.status')}), ${wakeupRows.select('w')}
      from unnest($2::text[]) as a(agent)
      cross join lateral (select * from wakeups w where w.workspace_id = $1 and w.agent = a.agent
        and ${isQueued('w.status')} and w.due_at <= clock_timestamp() order by ${IN_ORDER} limit 1 for no key update) w
@@ -96,7 +96,7 @@ export const lockFirstDue = statement(
 // The wakeups of these runs, locked. The wakeup of a run never changes. $2 runs.
 export const lockWakeupsOfRuns = statement(
   'lock_wakeups_of_runs',
-  `select ${listed(WAKEUP, 'w')} from wakeups w where w.workspace_id = $1 and w.wakeup_id = any(array(
+  `select ${wakeupRows.select('w')} from wakeups w where w.workspace_id = $1 and w.wakeup_id = any(array(
      select r.wakeup_id from runs r where r.workspace_id = $1 and r.run_id = any($2::uuid[]) and r.wakeup_id is not null))
     order by w.wakeup_id for no key update`,
 )
@@ -104,7 +104,7 @@ export const lockWakeupsOfRuns = statement(
 // What a run reports on its way waits for this lock, and finds the run ended. $2 runs.
 export const lockRuns = statement(
   'lock_runs',
-  `select ${listed(RUN, 'r')} from runs r where r.workspace_id = $1 and r.run_id = any($2::uuid[])
+  `select ${runRows.select('r')} from runs r where r.workspace_id = $1 and r.run_id = any($2::uuid[])
     order by r.run_id for no key update`,
 )
 

@@ -12,13 +12,10 @@ import {
 import { isLive, isQueued } from '../../../postgres/statements/run-states.ts'
 import { inside, scopedQuery } from '../../../postgres/statements/scoped-query.ts'
 import { inScope } from '../../task/postgres/due.ts'
-import type { Wakeup, WakeupRecord } from '../record.ts'
-import { selected, WAKEUP } from './rows.ts'
+import type { Wakeup } from '../record.ts'
+import { shownWakeups } from './rows.ts'
 
 /** Wakeups as people read them, and what upkeep reads to wake agents. */
-
-const INTERNAL: (keyof WakeupRecord)[] = ['idempotencyKey', 'innerTaskId', 'priority', 'isContinuation']
-const SHOWN = selected(WAKEUP, 'w', INTERNAL)
 
 /** Newest first, as many as fit a response. */
 export async function listWakeups(
@@ -37,8 +34,8 @@ export async function listWakeups(
     limit,
   })
   const columns = withPayload
-    ? SHOWN
-    : `${selected(WAKEUP, 'w', [...INTERNAL, 'payload'])}, null::json as payload`
+    ? shownWakeups.named('w')
+    : `${shownWakeups.named('w', ['payload'])}, null::json as payload`
   const found = await scopedQuery<Wakeup & { more: boolean } & pg.QueryResultRow>(
     pool,
     'baton.workspace_id',

@@ -1,27 +1,19 @@
-import type { Column } from '../../../postgres/statements/columns.ts'
 import { arrayLiteral } from '../../../postgres/statements/rows.ts'
-import {
-  type Bound,
-  insertInto,
-  insertReplies,
-  type Statement,
-  statement,
-} from '../../../postgres/statements/statements.ts'
-import type { RunRecord, WakeupRecord } from '../record.ts'
-import type { FieldsOf, NewRunEvent, RunsChanges } from '../rules/step.ts'
-import { type Fields, parameter, RUN, RUNTIME, SESSION, sentValue, WAKEUP } from './rows.ts'
+import { type Bound, insertReplies, statement } from '../../../postgres/statements/statements.ts'
+import type { NewRunEvent, RunsChanges } from '../rules/step.ts'
+import { runRows, runtimeRows, sessionRows, wakeupRows } from './rows.ts'
 
 /** All changes as statements: wakeups before the runs and sessions that name them. */
 export const writesOf = (workspaceId: number, changes: RunsChanges): Bound[] => [
-  ...newWakeups(workspaceId, changes.newWakeups),
-  ...changes.wakeups.map((one) => updated('wakeups', WAKEUP, 'id', workspaceId, one)),
-  ...changes.newRuns.map((run) => inserted(workspaceId, run)),
-  ...changes.runs.map((one) => updated('runs', RUN, 'id', workspaceId, one)),
-  ...changes.runtime.map((one) => updated('agent_runtime_state', RUNTIME, 'agent', workspaceId, one)),
+  ...(changes.newWakeups.length > 0 ? [wakeupRows.insert(workspaceId, changes.newWakeups)] : []),
+  ...changes.wakeups.map(({ id, set }) => wakeupRows.update(workspaceId, id, set)),
+  ...changes.newRuns.map((run) => runRows.insert(workspaceId, [run])),
+  ...changes.runs.map(({ id, set }) => runRows.update(workspaceId, id, set)),
+  ...changes.runtime.map(({ id, set }) => runtimeRows.update(workspaceId, id, set)),
   ...changes.deletedSessions.map(
     ({ agent, taskKey }): Bound => [deleteSessions, [workspaceId, agent, taskKey]],
   ),
-  ...changes.sessions.map((session): Bound => [storeSession, [workspaceId, ...valuesOf(SESSION, session)]]),
+  ...changes.sessions.map((session) => sessionRows.upsert(workspaceId, [session])),
   ...changes.parked.map(({ credential, until }): Bound => [park, [workspaceId, credential, until]]),
   ...changes.told.map(({ runId, told }): Bound => [tell, [workspaceId, runId, JSON.stringify(told)]]),
   ...changes.calls.map(({ runId, call }): Bound => [keepCall, [workspaceId, runId, JSON.stringify(call)]]),
@@ -46,50 +38,6 @@ export const writesOf = (workspaceId: number, changes: RunsChanges): Bound[] => 
     insertReplies(workspaceId, [[key], [bodyHash], [JSON.stringify(reply)]]),
   ),
 ]
-
-type Entries = [field: string, [column: string, kind: Column['type']]][]
-const entriesOf = <T>(fields: Fields<T>) => Object.entries(fields) as Entries
-
-const WAKEUP_ENTRIES = entriesOf(WAKEUP)
-const insertWakeups = insertInto(
-  'wakeups',
-  WAKEUP_ENTRIES.map(([, [name, type]]) => ({ name, type })),
-)
-
-function newWakeups(workspaceId: number, wakeups: readonly WakeupRecord[]): Bound[] {
-  if (wakeups.length === 0) return []
-  const values = WAKEUP_ENTRIES.map(([field, [, kind]]) =>
-    wakeups.map((wakeup) => sentValue(kind, wakeup[field as keyof WakeupRecord])),
-  )
-  return [insertWakeups(workspaceId, values)]
-}
-
-const valuesOf = <T extends object>(fields: Fields<T>, record: T) =>
-  entriesOf(fields).map(([field, [, kind]]) => sentValue(kind, record[field as keyof T]))
-
-const insertOf = <T>(table: string, fields: Fields<T>) => {
-  const entries = entriesOf(fields)
-  const places = entries.map(([, [, kind]], i) => parameter(kind, i + 2))
-  return `insert into ${table} (workspace_id, ${entries.map(([, [column]]) => column).join(', ')}) values ($1, ${places.join(', ')})`
-}
-
-const insertRun = statement('insert_run', insertOf('runs', RUN))
-const inserted = (workspaceId: number, run: RunRecord): Bound => [
-  insertRun,
-  [workspaceId, ...valuesOf(RUN, run)],
-]
-
-const NOT_REPLACED = ['agent', 'adapter_type', 'task_key', 'created_at']
-const storeSession = statement(
-  'store_task_session',
-  `${insertOf('agent_task_sessions', SESSION)} on conflict (workspace_id, agent, adapter_type, task_key) do update set ${entriesOf(
-    SESSION,
-  )
-    .map(([, [column]]) => column)
-    .filter((column) => !NOT_REPLACED.includes(column))
-    .map((column) => `${column} = excluded.${column}`)
-    .join(', ')}`,
-)
 
 // $2 agent, $3 the key; null: all.
 const deleteSessions = statement(
@@ -168,30 +116,3 @@ const spend = statement(
       runs = c.runs + $5::int, unknown_runs = c.unknown_runs + $6::int from tasks t
     where t.workspace_id = $1 and t.id = $2 and c.workspace_id = $1 and c.mission_id = t.mission_id`,
 )
-
-/** One for each set of fields that rules change together; there are few. */
-const updates = new Map<string, Statement>()
-
-/** A row that exists and is locked; only the fields that changed. */
-function updated<T extends object>(
-  table: string,
-  fields: Fields<T>,
-  key: keyof T & string,
-  workspaceId: number,
-  { id, set }: FieldsOf<T>,
-): Bound {
-  const entries = entriesOf(fields).filter(([field]) => field in set)
-  const columns = entries.map(([, [column]]) => column)
-  const name = `${table} ${columns.join(' ')}`
-  let update = updates.get(name)
-  if (!update) {
-    const sets = entries.map(([, [column, kind]], i) => `${column} = ${parameter(kind, i + 3)}`)
-    update = statement(
-      `update_${table}_${updates.size}`,
-      `update ${table} set ${sets.join(', ')} where workspace_id = $1 and ${fields[key][0]} = $2`,
-    )
-    updates.set(name, update)
-  }
-  const values = entries.map(([field, [, kind]]) => sentValue(kind, set[field as keyof T]))
-  return [update, [workspaceId, id, ...values]]
-}

@@ -30,7 +30,7 @@ export interface Taken {
 export interface RunIdentity {
   runId: string
   nodeId: string
-  tokenHash: Uint8Array
+  tokenHash: string
 }
 
 /**
