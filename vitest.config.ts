@@ -10,7 +10,7 @@ const PURE = [
   'test/adapters/{parsers,registry}.test.ts',
   'test/{docs/{bench-report,docs},documents/documents,tidy/tidy}.test.ts',
   'test/executor/excerpt.test.ts',
-  'test/kernel/{combiner,commit-waiters,leader-lease,plain-kinds,step,ttl-cache}.test.ts',
+  'test/kernel/{combiner,commit-waiters,leader-lease,plain-kinds,step,task-as-stored,ttl-cache}.test.ts',
   'test/kinds/{event-filter,event-payloads,log}.test.ts',
   'test/kinds/*/rules*.test.ts',
   'test/kinds/mission/plan/!(http*).test.ts',

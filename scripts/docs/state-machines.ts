@@ -115,7 +115,7 @@ const SAMPLE: NewTask = {
   missionId: null,
   purpose: 'work',
   optional: false,
-  watch: null,
+  ...{ timers: null, continuation: null, agentChoice: null, children: null },
   dependsOn: [],
   dependsOnNew: [],
   unique: null,

@@ -192,8 +192,10 @@ export class ActiveRun {
   async #isSubmitted({ innerId, generation }: Held): Promise<boolean> {
     const [task] = await this.#context.kernel.store.tasksById(this.workspaceId, [innerId])
     if (task?.record.generation !== generation) return false
-    const { resultHash, state, watch } = task.record
-    return resultHash !== null || state === 'awaiting_human' || watch?.goesOn?.generation === generation + 1
+    const { resultHash, state, continuation } = task.record
+    return (
+      resultHash !== null || state === 'awaiting_human' || continuation?.goesOn?.generation === generation + 1
+    )
   }
 
   /** Everything the adapter reports passes here; secrets are redacted. */
@@ -330,7 +332,7 @@ export class ActiveRun {
     const heardAt = this.#watch?.heardAt
     const asked = this.#context.kernel.store.recordsById(this.workspaceId, [innerId]).then(([record]) => {
       if (this.#watch?.heardAt !== heardAt) return
-      const at = record?.generation === generation ? (record.watch?.progressAt ?? 0) : 0
+      const at = record?.generation === generation ? (record.timers?.progressAt ?? 0) : 0
       if (at <= this.#progressAt) this.#isSilenceConfirmed = true
       else {
         this.#progressAt = at

@@ -4,7 +4,7 @@ import { adoptRun } from '../kinds/run/rules/callbacks.ts'
 import { watchSettingsOf } from '../kinds/run/rules/policy.ts'
 import type { TriggerDetail, WakeupSource } from '../kinds/run/rules/wakeups.ts'
 import { watching } from '../kinds/run/rules/watchdog.ts'
-import { stallMsOf } from '../kinds/task/rules/watch.ts'
+import { stallMsOf } from '../kinds/task/rules/timers.ts'
 import { type LogStoreType, LogUnavailable, type RunLogHandle } from '../logs/protocol.ts'
 import type { ActiveRun } from './active-run.ts'
 import type { ExecutorContext } from './context.ts'
@@ -106,11 +106,15 @@ async function heldBy({ kernel }: ExecutorContext, run: Run): Promise<Held | nul
   if (run.innerTaskId === null) return null
   const [found] = await kernel.store.tasksById(run.workspaceId, [run.innerTaskId])
   const generation = run.generation!
-  const stallMs = stallMsOf(found?.record.watch ?? null, await kernel.limits(run.workspaceId))
+  const stallMs = stallMsOf(found?.record.timers ?? null, await kernel.limits(run.workspaceId))
   return {
     stallMs,
     ...{ taskId: run.taskId!, innerId: run.innerTaskId, generation },
-    ...{ purpose: found?.record.purpose ?? 'work', watch: found?.record.watch ?? null },
+    ...{
+      purpose: found?.record.purpose ?? 'work',
+      timers: found?.record.timers ?? null,
+      continuation: found?.record.continuation ?? null,
+    },
     ...{ session: run.session ?? sessionOf(run.agent), attempt: run.attempt ?? 0 },
     ...{ leaseMs: found?.record.leaseMs ?? 0, missionId: found?.record.missionId ?? null },
   }

@@ -12,8 +12,8 @@ import { failTask, submitResult } from '../kinds/task/acts/results.ts'
 import { command } from '../kinds/task/acts/tasks.ts'
 import type { Fence } from '../kinds/task/command.ts'
 import type { Purpose, TaskRecord } from '../kinds/task/record.ts'
-import { stallMsOf } from '../kinds/task/rules/watch.ts'
-import type { TaskWatch } from '../kinds/task/rules/watch-fields.ts'
+import type { Continuation, TaskTimers } from '../kinds/task/rules/groups.ts'
+import { stallMsOf } from '../kinds/task/rules/timers.ts'
 import { type ErrorCode, Refused } from '../pure/errors.ts'
 import { isTerminal } from '../pure/states.ts'
 import type { ExecutorContext } from './context.ts'
@@ -29,7 +29,8 @@ export interface Held {
   leaseMs: number
   purpose: Purpose
   /** As it was when the claim was made. */
-  watch: TaskWatch | null
+  timers: TaskTimers | null
+  continuation: Continuation | null
   /** The stall timeout of the task; null when there is none. */
   stallMs?: number | null
   missionId?: number | null
@@ -72,11 +73,12 @@ export async function claimForRun(
   if (!found) return null
   const fence = { session, generation: found.generation }
   const reply = await command(kernel, caller, found.taskId, { kind: 'start', fence, isRun: true })
-  const { id, attempt, missionId, purpose, watch } = reply.record
+  const { id, attempt, missionId, purpose, timers, continuation } = reply.record
   const leaseMs = await fitLease(kernel, caller, found.taskId, fence, reply.record)
   const { taskId, generation } = found
-  const stallMs = stallMsOf(watch, await kernel.limits(workspaceId))
-  return { taskId, innerId: id, generation, session, attempt, leaseMs, missionId, purpose, watch, stallMs }
+  const stallMs = stallMsOf(timers, await kernel.limits(workspaceId))
+  const claim = { taskId, innerId: id, generation, session, attempt, leaseMs }
+  return { ...claim, missionId, purpose, timers, continuation, stallMs }
 }
 
 /** Baton itself renews the claims of runs, and finds out by other means when their node is gone. */
@@ -85,10 +87,10 @@ async function fitLease(
   caller: Caller,
   taskId: string,
   fence: Fence,
-  { leaseMs, watch }: TaskRecord,
+  { leaseMs, timers }: TaskRecord,
 ): Promise<number> {
   const { maxLeaseSeconds } = await kernel.limits(caller.workspaceId)
-  const fitted = fittedLeaseMs(leaseMs, watch?.estimateMs, maxLeaseSeconds * 1000)
+  const fitted = fittedLeaseMs(leaseMs, timers?.estimateMs, maxLeaseSeconds * 1000)
   if (fitted > leaseMs) await command(kernel, caller, taskId, { kind: 'renew', fence, leaseMs: fitted })
   return fitted
 }
@@ -171,8 +173,10 @@ async function isSettled(
     const own = claims.find((claim) => claim.generation === generation)
     return ENDED_BY_ITSELF.includes(own?.endReason ?? null)
   }
-  const { resultHash, state, watch } = found.record
-  return resultHash !== null || state === 'awaiting_human' || watch?.goesOn?.generation === generation + 1
+  const { resultHash, state, continuation } = found.record
+  return (
+    resultHash !== null || state === 'awaiting_human' || continuation?.goesOn?.generation === generation + 1
+  )
 }
 
 /** Whether the task has ended, so that nobody continues in its folder. */

@@ -24,7 +24,7 @@ export async function modelOf(
   const own = plan?.model ?? modelOfAgent(agent)
   const ofAgent = fallbackModelsOf(agent.runtimeConfig)
   const models = task ? modelsInTurn(own, plan?.fallbackModels ?? [], ofAgent) : [own]
-  const { modelSwitches: switches = 0, usedModel: used } = task?.record.watch ?? {}
+  const { modelSwitches: switches = 0, usedModel: used } = task?.record.modelUse ?? {}
   // Most have no other: nothing is read for them.
   const parked = models.length > 1 ? await parkedAmong(kernel, workspaceId, credential, models) : new Map()
   const choice = chooseModel(models, { switches, used }, (model) => !parked.has(model))

@@ -117,7 +117,7 @@ interface About {
 /** Attempts of which the run, or the time of the task for one attempt, was over. */
 async function timeoutsBefore({ store }: RunKernel, workspaceId: number, held: Held | null): Promise<number> {
   if (!held || held.generation === 1) return 0
-  return Math.max(await store.runs.timeoutsBefore(workspaceId, held), held.watch?.timeouts ?? 0)
+  return Math.max(await store.runs.timeoutsBefore(workspaceId, held), held.timers?.timeouts ?? 0)
 }
 
 /** What is read for a run. */

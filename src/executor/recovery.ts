@@ -274,7 +274,7 @@ const releaseLost = (
     kernel,
     workspaceId,
     agent,
-    { ...claim, attempt: 0, leaseMs: 0, purpose: 'work', watch: null },
+    { ...claim, attempt: 0, leaseMs: 0, purpose: 'work', timers: null, continuation: null },
     taskOutcomeOf(endingOf(STOPPED, stop), STOPPED, stop),
     { result: null, summary: null },
   )

@@ -62,7 +62,7 @@ async function releaseSkipped(
     attempt: 0,
     leaseMs: 0,
     purpose: 'work' as const,
-    watch: null,
+    ...{ timers: null, continuation: null },
   }
   const released = { kind: 'release', reason, waitsForAgent: reason === 'AGENT_PAUSED' } as const
   await applyOutcome(kernel, workspaceId, agent, held, released, NOTHING)

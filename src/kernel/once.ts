@@ -2,6 +2,7 @@ import type { StepGranted } from '../kinds/replies.ts'
 import { NOTHING_ASKED, NOTHING_CHANGED, type RunsStep, unchanged } from '../kinds/run/rules/step.ts'
 import { firstAnswer } from './batch/first-answer.ts'
 import type { Idempotency, StoredReply } from './batch/requests.ts'
+import { storedReply } from './batch/stored-replies.ts'
 import { type Caller, granted, type Kernel } from './kernel.ts'
 import type { RunStore } from './store/run-store.ts'
 
@@ -63,7 +64,7 @@ const keyed = <T>(idempotency: Idempotency, step: RunsStep<T>): RunsStep<T> => (
     if (first) return unchanged(first.answer)
     const { answer, changes } = step.decide(view)
     if (changes === NOTHING_CHANGED) return { answer, changes }
-    const reply = { ok: true, reason: 'DONE', answer } as const
+    const reply = storedReply({ ok: true, reason: 'DONE', answer })
     return { answer, changes: { ...changes, newReplies: [{ key, bodyHash, reply }] } }
   },
 })

@@ -195,6 +195,9 @@ export type AnyGranted =
 
 export type Reply = AnyGranted | Refusal
 
+/** JSON of a reply under an idempotency key. It is read with `replyOf` (kernel/batch/stored-replies.ts), and no other way. */
+export type ReplyAsStored = { readonly ok: boolean } & Readonly<Record<string, unknown>>
+
 /** Of the replies that carry a record, the one to a single task. */
 export const isRecordGranted = (reply: AnyGranted): reply is RecordGranted =>
   'record' in reply && !('isNew' in reply)

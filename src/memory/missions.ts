@@ -138,7 +138,7 @@ const isBeingPlanned = ({ tasks }: Workspace, id: number) =>
 const IS_FOR: Record<TaskChore, (task: TaskRecord, mission: MissionRecord) => boolean> = {
   hold: ({ state }) => isHeld(state),
   cancel: ({ state }) => !isTerminal(state),
-  release: ({ state, watch }) => state === 'paused' && watch?.pausedByMission === true,
+  release: ({ state, continuation }) => state === 'paused' && continuation?.pausedByMission === true,
   retry: ({ state, purpose, completedAt }, { retryAt }) =>
     state === 'failed' && purpose === 'work' && retryAt !== null && completedAt! <= retryAt,
 }

@@ -130,7 +130,7 @@ function firstDue(workspace: Workspace, agent: string, now: number): FirstDue | 
   return {
     wakeup: copyOf(first),
     task: task ? copyOf(task) : null,
-    isOffered: task?.watch?.isOffered === true,
+    isOffered: task?.holder?.isOffered === true,
     isWorkedOn: live.some((run) => run.innerTaskId === task?.id && run.generation === task.generation),
     live: live.length,
   }

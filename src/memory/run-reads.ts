@@ -91,7 +91,7 @@ const heldByManaged = (workspace: Workspace): { task: TaskRecord; agent: AgentRe
     return isOwn ? [{ task, agent }] : []
   })
 
-const isOffered = ({ watch }: TaskRecord) => (watch as { isOffered?: boolean } | null)?.isOffered === true
+const isOffered = ({ holder }: TaskRecord) => holder?.isOffered === true
 
 export const workWithoutWakeup = (workspace: Workspace): WorkWithoutWakeup[] =>
   heldByManaged(workspace)
@@ -148,7 +148,7 @@ export function runsToCheck(workspace: Workspace, nodeId: string): RunToCheck[] 
         .get(run.innerTaskId ?? 0)
         ?.find(({ generation }) => generation === run.generation)
       const task = workspace.tasks.get(run.innerTaskId ?? 0)
-      const watch = task?.generation === run.generation ? task.watch : null
+      const timers = task?.generation === run.generation ? task.timers : null
       const isHeld = claim?.state === 'active' || ENDED_BY_RUN.includes(claim?.endReason ?? null)
       return {
         workspaceId: workspace.id,
@@ -158,7 +158,7 @@ export function runsToCheck(workspace: Workspace, nodeId: string): RunToCheck[] 
         stopsRuns: workspace.agents.get(run.agent)?.stopsRuns ?? false,
         hasClaim: run.innerTaskId === null || isHeld,
         claimEnd: claim?.endReason ?? null,
-        suspectedAt: (watch as { suspectedAt?: number | null } | null)?.suspectedAt ?? null,
+        suspectedAt: timers?.suspectedAt ?? null,
       }
     })
     .filter(

@@ -5,6 +5,8 @@ import {
   SESSION_FIELDS,
   TASK_FIELDS,
 } from '../../src/kernel/store/record-fields.ts'
+import type { TaskAsStored } from '../../src/kernel/store/task-as-stored.ts'
+import { GROUP_FIELDS, groupsOf, watchOf } from '../../src/kernel/store/watch-column.ts'
 import type { SessionRecord, TaskRecord } from '../../src/kinds/task/record.ts'
 import type { Row } from './connect.ts'
 import { names } from './sql.ts'
@@ -45,44 +47,60 @@ const BY_TYPE: Record<FieldType, Codec> = {
     read: (cell) => `${cell} === null ? null : JSON.parse(${cell})`,
     write: (value) => `${value} === null ? null : JSON.stringify(${value})`,
   },
+  groups: { read: (cell) => `groupsIn(${cell})`, write: () => 'watchText(record)' },
 }
 
-interface Table<T> {
+const groupsIn = (json: unknown) => groupsOf(json === null ? null : JSON.parse(json as string))
+
+function watchText(record: TaskRecord): string | null {
+  const watch = watchOf(record)
+  return watch && JSON.stringify(watch)
+}
+
+interface Table<R> {
   columns: readonly string[]
-  read: (row: Row) => T
-  write: (record: T) => unknown[]
+  read: (row: Row) => R
+  write: (record: R) => unknown[]
 }
 
 /**
  * Generated once as code: a loop over fields for every row would be slow. `readOnly` fields are read from the cells behind the
  * columns, and written elsewhere.
  */
-function tableOf<T>(
+function tableOf<R, T = R>(
   fields: readonly Field<T>[],
   special: Partial<Record<keyof T & string, Codec>>,
   readOnly: readonly (keyof T & string)[] = [],
-): Table<T> {
+): Table<R> {
   const stored = fields.filter(({ field }) => !readOnly.includes(field))
   const codecOf = ({ field, type }: Field<T>): Codec => special[field] ?? BY_TYPE[type]
   const all = [...stored, ...fields.filter(({ field }) => readOnly.includes(field))]
-  const reads = all.map((one, i) => `${one.field}: ${codecOf(one).read(`row[${i}]`)}`)
+  const cells = all.map((one, i) => ({ one, value: codecOf(one).read(`row[${i}]`) }))
+  const reads = cells.flatMap(({ one, value }) =>
+    one.type === 'groups'
+      ? GROUP_FIELDS.map((name) => `${name}: groups.${name}`)
+      : [`${one.field}: ${value}`],
+  )
+  const groups = cells.find(({ one }) => one.type === 'groups')?.value ?? 'null'
   const writes = stored.map((one) => codecOf(one).write(`record.${one.field}`))
   const make = new Function(
     'textOrNull',
     'instantOrNull',
     'listOf',
-    `return { read: (row) => ({ ${reads.join(', ')} }), write: (record) => [${writes.join(', ')}] }`,
+    'groupsIn',
+    'watchText',
+    `return { read: (row) => { const groups = ${groups}; return { ${reads.join(', ')} } }, write: (record) => [${writes.join(', ')}] }`,
   )
   return {
     columns: stored.map((one) => codecOf(one).column ?? columnName(one.field)),
-    ...make(textOrNull, instantOrNull, listOf),
+    ...make(textOrNull, instantOrNull, listOf, groupsIn, watchText),
   }
 }
 
 /** Who holds a task, and since when, is read from its newest claim. */
 const OF_CLAIM = ['session', 'agent', 'acquiredAt'] as const
 
-const TASKS = tableOf<TaskRecord>(
+const TASKS = tableOf<TaskRecord, TaskAsStored>(
   TASK_FIELDS,
   {
     key: { ...BY_TYPE.text, column: 'task_key' },

@@ -1,5 +1,6 @@
 import { type FieldType, TASK_FIELDS } from '../../src/kernel/store/record-fields.ts'
 import type { StoredClaim } from '../../src/kernel/store/store.ts'
+import { GROUP_FIELDS, groupsOf, watchOf } from '../../src/kernel/store/watch-column.ts'
 import type { StoredEvent } from '../../src/kinds/events.ts'
 import type { TaskRecord } from '../../src/kinds/task/record.ts'
 import type { CountedDependency, DependencyKind } from '../../src/kinds/task/rules/upstream-counts.ts'
@@ -46,6 +47,7 @@ const VALUE_AS_JSON: Record<FieldType, (value: string) => string> = {
   text: (value) => `(${value} === null ? 'null' : JSON.stringify(${value}))`,
   texts: (value) => `(${value}.length === 0 ? '[]' : JSON.stringify(${value}))`,
   json: (value) => `(${value} === null ? 'null' : JSON.stringify(${value}))`,
+  groups: () => 'JSON.stringify(watchOf(record))',
 }
 
 function number(value: number | null): string {
@@ -56,13 +58,19 @@ function number(value: number | null): string {
 // Generated, so that no task costs a loop over all fields. Without their names, which would be most of the text.
 const fieldsAsJson = new Function(
   'number',
+  'watchOf',
   `return (record) => '[' + ${TASK_FIELDS.map(({ field, type }) => VALUE_AS_JSON[type](`record.${field}`)).join(" + ',' + ")}`,
-)(number) as (record: TaskRecord) => string
+)(number, watchOf) as (record: TaskRecord) => string
 
 const recordFrom = new Function(
-  'values',
-  `return { ${TASK_FIELDS.map(({ field }, i) => `${field}: values[${i}]`).join(', ')} }`,
-) as (values: readonly unknown[]) => TaskRecord
+  'groupsOf',
+  `return (values) => {
+     const groups = groupsOf(values[${TASK_FIELDS.findIndex(({ type }) => type === 'groups')}])
+     return { ${TASK_FIELDS.flatMap(({ field, type }, i) =>
+       type === 'groups' ? GROUP_FIELDS.map((name) => `${name}: groups.${name}`) : [`${field}: values[${i}]`],
+     ).join(', ')} }
+   }`,
+)(groupsOf) as (values: readonly unknown[]) => TaskRecord
 
 export function writeTask({ record, marks }: MarkedTask): string {
   const { claimEnd, claimsKeptUntil, results, hasMore } = marks

@@ -124,9 +124,9 @@ export const coordinatorBugs = {
       whereThereWas(
         changes,
         ({ type, payload }) => type === 'task_progress' && payload.doneBy !== undefined,
-        ({ id, watch }) => {
-          const suspectedAt = view.records.get(id)?.watch?.suspectedAt
-          return suspectedAt === undefined ? {} : { watch: { ...watch, suspectedAt } }
+        ({ id, timers }) => {
+          const suspectedAt = view.records.get(id)?.timers?.suspectedAt
+          return suspectedAt === undefined ? {} : { timers: { ...timers, suspectedAt } }
         },
       ),
   },

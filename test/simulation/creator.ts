@@ -3,7 +3,7 @@ import type { NewTask } from '../../src/kinds/task/command.ts'
 import type { TaskRecord } from '../../src/kinds/task/record.ts'
 import type { Reply } from '../support/replies.ts'
 import { insist, keyed } from './operator.ts'
-import { drawWatch, type TaskPlan } from './plan-tasks.ts'
+import { drawTimers, type TaskPlan } from './plan-tasks.ts'
 import type { TaskRef, World } from './world.ts'
 
 /** The program that creates the tasks, request by request. It makes mistakes, and it repeats requests. */
@@ -36,6 +36,7 @@ function newTask(world: World, task: TaskPlan, first: number): NewTask {
   return {
     ...rest,
     ...NO_MISSION,
+    ...{ continuation: null, agentChoice: null, children: null },
     projectId: project === null ? 0 : world.projects[project]!,
     parent: partOf === null ? null : { at: partOf - first },
     dependsOn: before.map(({ id }) => id),
@@ -103,7 +104,8 @@ export function division(
     runAt: null,
     expiresAt: null,
     ...NO_MISSION,
-    watch: random.chance(0.2) ? drawWatch(random) : null,
+    timers: random.chance(0.2) ? drawTimers(random) : null,
+    ...{ continuation: null, agentChoice: null, children: null },
     dependsOn: [],
     dependsOnNew: [],
     unique: null,

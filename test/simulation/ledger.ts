@@ -147,7 +147,7 @@ export class Ledger {
     }
     // Without the time that is left, and the details that a store hands out: a repeated answer gets those when it is shown.
     const said = JSON.stringify(reply, (name, value) =>
-      name === 'ttlMs' || name === 'details' ? undefined : value,
+      name === 'ttlMs' || name === 'details' ? undefined : inOneOrder(value),
     )
     // A refusal decided before the stored answer is only late.
     if (first && first.reply !== said && first.order < order)
@@ -155,3 +155,9 @@ export class Ledger {
     if (!first && stands) this.#byKey.set(idempotency.key, { body: idempotency.bodyHash, reply: said, order })
   }
 }
+
+/** Two objects with the same names and values are one answer. */
+const inOneOrder = (value: unknown): unknown =>
+  value !== null && typeof value === 'object' && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value

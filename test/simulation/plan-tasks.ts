@@ -21,7 +21,7 @@ type Plain = Pick<
   | 'review'
   | 'runAt'
   | 'expiresAt'
-  | 'watch'
+  | 'timers'
 >
 export interface TaskPlan extends Plain {
   /** Its place among all tasks, in the order of their requests. */
@@ -80,7 +80,7 @@ function drawTask(random: Random, i: number, projects: number): TaskPlan {
     review: random.pick(['none', 'none', 'human', 'verifier', 'verifier']),
     runAt: random.chance(0.15) ? START + random.int(1_000, 60_000) : null,
     expiresAt: random.chance(0.15) ? START + random.int(5_000, 150_000) : null,
-    watch: random.chance(0.5) ? drawWatch(random) : null,
+    timers: random.chance(0.5) ? drawTimers(random) : null,
     triggerRule: random.pick(TRIGGER_RULES),
     merge: 'none',
     waitsFor,
@@ -90,7 +90,7 @@ function drawTask(random: Random, i: number, projects: number): TaskPlan {
 }
 
 /** Time limits that differ from those of the workspace. Estimates are mostly too short, or nothing would ever hang. */
-export function drawWatch(random: Random): NewTask['watch'] {
+export function drawTimers(random: Random): NewTask['timers'] {
   const may = (times: readonly number[]) => (random.chance(0.3) ? random.pick(times) : undefined)
   const times = {
     estimateMs: random.chance(0.8) ? random.pick([1_000, 3_000, 10_000, 60_000]) : undefined,

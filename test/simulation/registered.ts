@@ -97,7 +97,7 @@ function handleReply(life: Life, reply: Reply, askedAt: number, strange: Readonl
   for (const record of reply.holding as TaskRecord[]) {
     if (known(record.uuid, record.generation)) continue
     const name = `${record.uuid} ${record.generation}`
-    const byCoordinator = record.watch?.isOffered && record.state === 'assigned'
+    const byCoordinator = record.holder?.isOffered && record.state === 'assigned'
     if (byCoordinator && !strange.has(name)) life.begin(resume(life, record))
     else if (strange.has(name)) life.begin(seeTo(life, record))
     unknown.add(name)

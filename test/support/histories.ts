@@ -5,9 +5,9 @@ import type { SessionRecord, TaskRecord } from '../../src/kinds/task/record.ts'
 import { createTask } from '../../src/kinds/task/rules/create.ts'
 import type { Decision } from '../../src/kinds/task/rules/decide.ts'
 import { decide } from '../../src/kinds/task/rules/decide.ts'
+import type { TaskTimers } from '../../src/kinds/task/rules/groups.ts'
 import { FAILURE_CLASSES } from '../../src/kinds/task/rules/retry.ts'
 import { type CountedDependency, countOf, outcomeOf } from '../../src/kinds/task/rules/upstream-counts.ts'
-import type { TaskWatch } from '../../src/kinds/task/rules/watch-fields.ts'
 import { DEFAULT_LIMITS } from '../../src/kinds/workspace/limits.ts'
 import { type TaskState, TRIGGER_RULES, taskStates } from '../../src/pure/states.ts'
 import { newTask } from './tasks.ts'
@@ -135,7 +135,7 @@ const COMMANDS: Record<TaskCommand['kind'], fc.Arbitrary<Step['say']>> = {
         capabilities: ['sql'],
         review: 'none',
         optional: true,
-        watch: null,
+        ...{ timers: null, continuation: null, agentChoice: null },
       },
       changed: ['title'],
       edges: null,
@@ -333,8 +333,8 @@ const sensible: fc.Arbitrary<Step['say']> = fc
     overtime: fc.oneof({ weight: 4, arbitrary: elapse }, { weight: 1, arbitrary: whileHeld }),
   } satisfies Record<TaskState | 'overtime', fc.Arbitrary<Step['say']>>)
   .map((known) => (record, now) => {
-    const { state, watch } = record
-    const isOvertime = state === 'running' && watch?.doneBy !== undefined && watch.doneBy < now
+    const { state, timers } = record
+    const isOvertime = state === 'running' && timers?.doneBy !== undefined && timers.doneBy < now
     return known[isOvertime ? 'overtime' : state](record, now)
   })
 const said = fc.oneof({ weight: 2, arbitrary: sensible }, { weight: 1, arbitrary: anything })
@@ -349,7 +349,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 })
 
 /** Short, so that much of it happens. */
-const times: fc.Arbitrary<TaskWatch> = fc.record(
+const times: fc.Arbitrary<TaskTimers> = fc.record(
   {
     estimateMs: fc.integer({ min: 1, max: 20_000 }),
     assignMs: fc.constantFrom(1_000, 30_000),
@@ -383,7 +383,7 @@ export const history = fc.record({
       onlyAgent: seldom(agents),
       capabilities: seldom(fc.constant(['sql'])).map((needs) => needs ?? []),
       expiresAt: seldom(fc.integer({ min: START - 10_000, max: START + 400_000 })),
-      watch: fc.option(times),
+      timers: fc.option(times),
       serves: seldom(fc.constant(JUDGED)),
     })
     .map(

@@ -54,7 +54,7 @@ export function newTask(overrides: Overrides = {}, waitsFor: readonly Task[] = [
     missionId: null,
     purpose: 'work',
     optional: false,
-    watch: null,
+    ...{ timers: null, continuation: null, agentChoice: null, children: null },
     dependsOnNew: [],
     unique: null,
     triggerRule: 'all_success',

@@ -1,6 +1,6 @@
 import type { AgentRecord } from '../../kinds/agent/record.ts'
 import { isFreshAgent } from '../../kinds/run/rules/policy.ts'
-import { takesOverFrom } from '../../kinds/task/rules/waiting.ts'
+import { takesOverFrom } from '../../kinds/task/rules/continuation.ts'
 import type { ExecutorContext } from '../context.ts'
 import type { FolderRequest } from '../folders/prepare.ts'
 import { WorkMissing, type WorkStart } from '../folders/work-start.ts'

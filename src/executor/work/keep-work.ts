@@ -44,11 +44,11 @@ async function standingOf(
   { innerId, generation }: NonNullable<WorkToKeep['held']>,
 ) {
   const [found] = await kernel.store.tasksById(workspaceId, [innerId])
-  const { generation: now, resultHash, watch } = found?.record ?? {}
+  const { generation: now, resultHash, resultCommit = null } = found?.record ?? {}
   const isSubmitted = now === generation && resultHash != null
   return {
     title: found?.details.title ?? 'Work',
-    resultCommit: isSubmitted ? (watch?.resultCommit ?? null) : null,
+    resultCommit: isSubmitted ? resultCommit : null,
   }
 }
 

@@ -1,6 +1,6 @@
 import { contractorsIn } from '../../kinds/agent/rules/contractors-of-tasks.ts'
 import { closedMsBy, type SeenMission } from '../../kinds/mission/rules/gate.ts'
-import { isRecordGranted, type NewGranted, type TaskReply } from '../../kinds/replies.ts'
+import type { NewGranted, TaskReply } from '../../kinds/replies.ts'
 import type { NewTask, OnTask, TaskCommand } from '../../kinds/task/command.ts'
 import type { Actor, TaskRecord } from '../../kinds/task/record.ts'
 import { type Outside, whyNotReservedFor } from '../../kinds/task/rules/acting.ts'
@@ -219,8 +219,7 @@ export class Creation {
   }
 
   #madeBefore({ unique }: NewTask): TaskRecord | undefined {
-    const reply = unique && this.#in.firstAnswers.under(uniqueName(unique.key))?.reply
-    return reply?.ok && isRecordGranted(reply) ? reply.record : undefined
+    return unique ? this.#in.firstAnswers.taskUnder(uniqueName(unique.key)) : undefined
   }
 
   #whyNot(
@@ -311,7 +310,7 @@ export class Creation {
     const adder = this.#in.record(addedBy.id)
     const others = before.filter((one) => one.addedBy && one.missionId === missionId).length
     const counter = addedBy.root && this.#in.record(addedBy.root.id)
-    const counted = missionId === null ? (counter?.watch?.childCount ?? 0) : this.#in.children(missionId)
+    const counted = missionId === null ? (counter?.children?.childCount ?? 0) : this.#in.children(missionId)
     const children = counted + others
     const at = { now: this.#in.view.now, outside: this.#in.outside() }
     return whyNotAdded(task, addedBy, adder, children, at, field)
@@ -321,8 +320,7 @@ export class Creation {
     if (!task.addedBy) return task
     const { id, root } = task.addedBy
     const childDepth = depthOf(this.#in.record(id)!) + 1
-    const watch = { ...task.watch, childDepth, ...(root && { childRoot: root }) }
-    return { ...task, watch }
+    return { ...task, children: { childDepth, ...(root && { childRoot: root }) } }
   }
 
   /** The result it would judge must still wait for its verdict. */

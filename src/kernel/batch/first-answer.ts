@@ -1,6 +1,16 @@
-import type { AnyGranted, KindGranted, LeaseEnd, NextGranted, Reply, TaskReply } from '../../kinds/replies.ts'
+import {
+  type AnyGranted,
+  isRecordGranted,
+  type KindGranted,
+  type LeaseEnd,
+  type NextGranted,
+  type Reply,
+  type TaskReply,
+} from '../../kinds/replies.ts'
+import type { TaskRecord } from '../../kinds/task/record.ts'
 import { refuse } from '../../pure/errors.ts'
 import { type Idempotency, isOnRecord, kindOf, type Request, type StoredReply } from './requests.ts'
+import { replyOf, storedReply } from './stored-replies.ts'
 
 const CHANGED_NOTHING: ReadonlySet<string> = new Set(['NO_WORK', 'ALL_REFUSED', 'NOT_LOCKED'])
 
@@ -21,6 +31,13 @@ export class FirstAnswers {
 
   under = (key: string): StoredReply | undefined => this.#fresh.get(key) ?? this.#stored.get(key)
 
+  /** The task that was created under this key, as it was then. */
+  taskUnder(key: string): TaskRecord | undefined {
+    const stored = this.under(key)
+    const reply = stored && replyOf(stored.reply)
+    return reply?.ok && isRecordGranted(reply) ? reply.record : undefined
+  }
+
   /** The answer to a request whose key was used before; null: it was not. */
   to = (idempotency: Idempotency | undefined): Reply | null =>
     idempotency ? firstAnswer(idempotency, this.under(idempotency.key), this.#now) : null
@@ -33,7 +50,7 @@ export class FirstAnswers {
   }
 
   store(key: string, bodyHash: string, reply: Reply): void {
-    this.#fresh.set(key, { key, bodyHash, reply })
+    this.#fresh.set(key, { key, bodyHash, reply: storedReply(reply) })
   }
 }
 
@@ -49,7 +66,7 @@ export function firstAnswer(
 ): Reply | null {
   if (!stored) return null
   return stored.bodyHash === bodyHash
-    ? asOfNow(stored.reply, now)
+    ? asOfNow(replyOf(stored.reply), now)
     : refuse('IDEMPOTENCY_KEY_REUSED', 'This idempotency key was used for another request.')
 }
 

@@ -39,7 +39,7 @@ export function whyNotPart(
       field,
       `names a task of the purpose ${record.purpose}, which cannot be divided`,
     )
-  if (record.watch?.wentOnAfter)
+  if (record.continuation?.wentOnAfter)
     return refuseField('WRONG_STATE', field, 'names a task that has begun, and continues after others')
   return null
 }

@@ -14,7 +14,7 @@ import type {
 import type { PlanVersion } from '../../kinds/mission/record.ts'
 import type { CountsDelta } from '../../kinds/mission/rules/counts.ts'
 import type { SeenGate } from '../../kinds/mission/rules/gate.ts'
-import type { GrantedTask, Reply } from '../../kinds/replies.ts'
+import type { GrantedTask, ReplyAsStored } from '../../kinds/replies.ts'
 import type { KnownAgent, NewTask, OnTask, Worker } from '../../kinds/task/command.ts'
 import type { Actor, Effects, Purpose, TaskRecord } from '../../kinds/task/record.ts'
 import type { Outside } from '../../kinds/task/rules/acting.ts'
@@ -137,7 +137,7 @@ export interface ReadSet<K extends KindName = KindName> {
 
 export interface StoredReply {
   bodyHash: string
-  reply: Reply
+  reply: ReplyAsStored
 }
 
 /** The use of a track: how many agents it may have (null: any number), and who holds how many of its tasks. */
@@ -203,7 +203,7 @@ export interface Changes<K extends KindName = KindName> extends Effects {
   kinds: { readonly [N in K]: KindChanges<KindTypes[N]> }
   /** Granted to callers that asked for the next tasks: a store may add their details. */
   grantedTasks: GrantedTask[]
-  newReplies: { key: string; bodyHash: string; reply: Reply }[]
+  newReplies: ({ key: string } & StoredReply)[]
   missions: MissionChanges
   activeClaimsDelta: number
 }

@@ -1,8 +1,9 @@
-import type { SessionRecord, TaskRecord } from '../../kinds/task/record.ts'
+import type { SessionRecord } from '../../kinds/task/record.ts'
+import type { TaskAsStored } from './task-as-stored.ts'
 
 /** The fields of records, once. The codecs of all stores are made from these tables; the order is part of Valkey's stored format. */
 
-/** What a field holds. `enum` is one of a few words of ours; `text` may hold anything. */
+/** What a field holds. `enum` is one of a few words of ours; `text` may hold anything; `groups` is what watch-column.ts makes one. */
 export type FieldType =
   | 'bigint'
   | 'int'
@@ -14,6 +15,7 @@ export type FieldType =
   | 'texts'
   | 'uuid'
   | 'json'
+  | 'groups'
 
 /** `often`: by claims, renewals and results; `rarely`: by people and other tasks. */
 type Changes = 'never' | 'often' | 'rarely'
@@ -51,7 +53,7 @@ const TASK = {
   leaseMs: ['int', 'often'],
   minLeaseMs: ['int', 'rarely'],
   leaseExpiresAt: ['instant', 'often'],
-  watch: ['json', 'rarely'],
+  watch: ['groups', 'rarely'],
   resultHash: ['text', 'often'],
   createdAt: ['instant', 'never'],
   updatedAt: ['instant', 'often'],
@@ -63,7 +65,7 @@ const TASK = {
   purpose: ['enum', 'never'],
   optional: ['boolean', 'never'],
   serves: ['json', 'never'],
-} as const satisfies Record<keyof TaskRecord, [FieldType, Changes]>
+} as const satisfies Record<keyof TaskAsStored, [FieldType, Changes]>
 
 const SESSION = {
   name: 'text',
@@ -88,8 +90,8 @@ export interface Field<T> {
   readonly type: FieldType
 }
 
-export const TASK_FIELDS: readonly (Field<TaskRecord> & { changes: Changes })[] = Object.entries(TASK).map(
-  ([field, [type, changes]]) => ({ field: field as keyof TaskRecord, type, changes }),
+export const TASK_FIELDS: readonly (Field<TaskAsStored> & { changes: Changes })[] = Object.entries(TASK).map(
+  ([field, [type, changes]]) => ({ field: field as keyof TaskAsStored, type, changes }),
 )
 
 export const SESSION_FIELDS: readonly Field<SessionRecord>[] = Object.entries(SESSION).map(

@@ -11,6 +11,7 @@ import type { Limits } from '../workspace/limits.ts'
 import type { Actor, DetailsChanged, Purpose, SessionRecord, TaskRecord } from './record.ts'
 import type { Outside } from './rules/acting.ts'
 import type { ClaimRequest, PastHolder } from './rules/claim-request.ts'
+import type { ChildRoot, TaskGroups } from './rules/groups.ts'
 import type { TaskPlan } from './rules/plan-fields.ts'
 import type { FailureClass } from './rules/retry.ts'
 import type { Serves } from './rules/reviews.ts'
@@ -21,7 +22,6 @@ import type {
   UpstreamReport,
 } from './rules/upstream-counts.ts'
 import type { WaitingDetails } from './rules/waiting.ts'
-import type { ChildRoot } from './rules/watch-fields.ts'
 
 /** A line that the holder of a task adds to the task's log. */
 interface LogEntry {
@@ -47,7 +47,10 @@ export interface Adder {
   readonly root: ChildRoot | null
 }
 
-export interface NewTask {
+/** Of what few tasks have, a new one may have these. */
+type GivenGroups = Pick<TaskGroups, 'timers' | 'continuation' | 'agentChoice'>
+
+export interface NewTask extends GivenGroups, Pick<TaskGroups, 'children'> {
   key: string | null
   projectId: number
   /** The task it is a part of: an existing one, or one of the same request by its index. */
@@ -70,7 +73,6 @@ export interface NewTask {
   serves?: Serves | null | undefined
   /** The task whose holder adds it to their mission. */
   addedBy?: Adder | undefined
-  watch: TaskRecord['watch']
   dependsOn: readonly number[]
   /** Dependencies on tasks of the same request, by their index. */
   dependsOnNew: readonly number[]
@@ -268,7 +270,8 @@ export type TaskCommand =
       fields: Pick<
         NewTask,
         'priority' | 'maxRetries' | 'maxContinuations' | 'onlyAgent' | 'capabilities' | 'review' | 'optional'
-      > & { watch: TaskRecord['watch'] }
+      > &
+        GivenGroups
       /** As in a new task. */
       contractor?: NewContractor | undefined
       /** The names of what differs. */

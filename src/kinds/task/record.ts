@@ -13,17 +13,19 @@ import type { CommentAdded } from '../comment/record.ts'
 import type { EventDraft } from '../events.ts'
 import type { ReportAdded } from '../report/rules/report.ts'
 import type { Limits } from '../workspace/limits.ts'
+import { expiryOf, preferPlanned } from './rules/agent-choice.ts'
+import type { TaskGroups } from './rules/groups.ts'
 import { isItem, taskItemsChanged } from './rules/inbox-events.ts'
 import { movePayload } from './rules/move-payload.ts'
 import type { ResultJudged, ResultPromoted, ResultWritten } from './rules/result-changes.ts'
 import { placeInQueue, sooner } from './rules/retry.ts'
 import type { Review, Serves } from './rules/reviews.ts'
+import { withClockReset, withClockRunning, withClockStopped } from './rules/timer-clock.ts'
 import type { DependencyAdded, DependencyRecounted, Upstream } from './rules/upstream-counts.ts'
-import { afterLeaving, expiryOf, preferPlanned, type WaitingDetails, waitsAfter } from './rules/waiting.ts'
-import { type TaskWatch, withClockReset, withClockRunning, withClockStopped } from './rules/watch-fields.ts'
+import { afterLeaving, type WaitingDetails, waitsAfter } from './rules/waiting.ts'
 
 /** What the claim path reads and writes of a task: one narrow row. Titles, inputs and results live beside it. */
-export interface TaskRecord {
+export interface TaskRecord extends TaskGroups {
   readonly id: number
   readonly uuid: string
   readonly key: string | null
@@ -54,7 +56,7 @@ export interface TaskRecord {
   rank: number | null
   /**
    * When time moves this task on: a retry, a scheduled start, the timeout of a verdict, its expiry. For a held task, when
-   * its holder is checked next (rules/watch.ts): most have no deadline but their lease.
+   * its holder is checked next (rules/timers.ts): most have no deadline but their lease.
    */
   dueAt: number | null
   /** It waits for its dependencies. */
@@ -89,8 +91,6 @@ export interface TaskRecord {
   startedAt: number | null
   completedAt: number | null
   archivedAt: number | null
-  /** Deadlines while it is held. Most tasks have none, so it is one column that is mostly null. */
-  watch: TaskWatch | null
   /** What it depends on, in numbers. Null without dependencies, and while they are not counted. Not part of the version. */
   upstream: Upstream | null
 }
@@ -247,7 +247,7 @@ export class TaskDraft {
     if (to !== 'paused') this.record.pausedFrom = null
     this.record.rank = to === 'queued' ? this.#place() : null
     if (to === 'queued') this.record.dueAt = expiryOf(this.record)
-    if (this.record.watch?.deadlineMs !== undefined) this.#runClock(was, to)
+    if (this.record.timers?.deadlineMs !== undefined) this.#runClock(was, to)
     this.record.completedAt = isTerminal(to) ? this.now : null
     if (isTerminal(to)) this.record.dueAt = null
     afterLeaving(this.record, was)
@@ -264,16 +264,16 @@ export class TaskDraft {
   /** A deadline counts only while the task waits for an agent or has one. */
   #runClock(from: TaskState, to: TaskState): void {
     const { record } = this
-    if (isTerminal(from)) record.watch = withClockReset(record.watch)
+    if (isTerminal(from)) record.timers = withClockReset(record.timers)
     const waits = to === 'queued' || to === 'awaiting_retry'
-    if (waits) record.watch = withClockRunning(record.watch, this)
-    else if (!isHeld(to)) record.watch = withClockStopped(record.watch, this)
-    if (waits) record.dueAt = sooner(record.dueAt, record.watch?.deadlineAt ?? null)
+    if (waits) record.timers = withClockRunning(record.timers, this)
+    else if (!isHeld(to)) record.timers = withClockStopped(record.timers, this)
+    if (waits) record.dueAt = sooner(record.dueAt, record.timers?.deadlineAt ?? null)
   }
 
   #place(): number {
-    const { priority, watch, purpose } = this.record
-    return placeInQueue(this.order, this.now, priority, watch?.estimateMs, purpose)
+    const { priority, timers, purpose } = this.record
+    return placeInQueue(this.order, this.now, priority, timers?.estimateMs, purpose)
   }
 
   /** An event that changes no state. */

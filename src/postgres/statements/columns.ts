@@ -1,4 +1,6 @@
 import { columnName, type FieldType, SESSION_FIELDS, TASK_FIELDS } from '../../kernel/store/record-fields.ts'
+import type { TaskAsStored } from '../../kernel/store/task-as-stored.ts'
+import { GROUP_FIELDS, groupsOf, watchOf } from '../../kernel/store/watch-column.ts'
 import type { SessionRecord, TaskRecord } from '../../kinds/task/record.ts'
 import { DEFAULT_MAX_CONTINUATIONS } from '../../kinds/task/rules/retry.ts'
 import type { FieldType as ColumnType } from '../../pure/fields.ts'
@@ -17,29 +19,41 @@ interface RecordColumn extends Column {
   of: (records: readonly TaskRecord[]) => unknown[]
 }
 
-/** A column that stores a field of a record. */
+/** A column that stores a field of a record, or its groups. */
 interface FieldColumn extends RecordColumn {
-  field: keyof TaskRecord & string
+  field: keyof TaskAsStored & string
 }
 
-const columnType = (type: FieldType): Column['type'] => (type === 'enum' ? 'text' : type)
+const columnType = (type: FieldType): Column['type'] =>
+  type === 'enum' ? 'text' : type === 'groups' ? 'json' : type
 
-const valueOfField = (field: string, type: FieldType) =>
-  type === 'json' ? `record.${field} === null ? null : JSON.stringify(record.${field})` : `record.${field}`
+/** As text; null: the task has none. */
+function watchText(record: TaskRecord): string | null {
+  const watch = watchOf(record)
+  return watch && JSON.stringify(watch)
+}
 
-const column = (field: keyof TaskRecord & string, fieldType: FieldType): FieldColumn => ({
+function valueOfField(field: string, type: FieldType): string {
+  if (type === 'groups') return 'watchText(record)'
+  return type === 'json'
+    ? `record.${field} === null ? null : JSON.stringify(record.${field})`
+    : `record.${field}`
+}
+
+const column = (field: keyof TaskAsStored & string, fieldType: FieldType): FieldColumn => ({
   field,
   type: columnType(fieldType),
   name: columnName(field),
   of: new Function(
-    'records',
-    `const values = new Array(records.length)
+    'watchText',
+    `return (records) => {
+     const values = new Array(records.length)
      for (let i = 0; i < values.length; i++) {
        const record = records[i]
        values[i] = ${valueOfField(field, fieldType)}
      }
-     return values`,
-  ) as FieldColumn['of'],
+     return values }`,
+  )(watchText) as FieldColumn['of'],
 })
 
 const columnsThat = (changes: (typeof TASK_FIELDS)[number]['changes']) =>
@@ -72,7 +86,9 @@ export const RECORD_WIDTH = ALL.length
  * What most tasks have in these columns. It is read as null, which costs less than any value: the server need not write it
  * as text, nor the driver read it.
  */
-const USUAL: { [F in keyof TaskRecord]?: TaskRecord[F] & (string | number | boolean | readonly string[]) } = {
+const USUAL: {
+  [F in keyof TaskAsStored]?: TaskAsStored[F] & (string | number | boolean | readonly string[])
+} = {
   projectId: 0,
   trackQueue: '',
   priority: 5,
@@ -116,26 +132,32 @@ export const selectList = (columns: readonly Column[], alias: string) =>
 export const taskColumns = (alias: string) => ALL.map((column) => asReadUnlessUsual(column, alias)).join(', ')
 
 const assignment = ({ field }: FieldColumn, i: number) =>
-  `this.${field} = row[${i}]${field in USUAL ? ` ?? usual.${field}` : ''}`
+  field === 'watch'
+    ? `const groups = groupsOf(row[${i}]); ${GROUP_FIELDS.map((name) => `this.${name} = groups.${name}`).join('; ')}`
+    : `this.${field} = row[${i}]${field in USUAL ? ` ?? usual.${field}` : ''}`
 
 /** Rows arrive as arrays in the order of ALL. Generated once as code, for the same reason. */
 export const readRecord = new Function(
   'usual',
+  'groupsOf',
   `class Row { constructor(row) { ${ALL.map(assignment).join('; ')} } }
    return (row) => new Row(row)`,
-)(USUAL) as (row: unknown[]) => TaskRecord
+)(USUAL, groupsOf) as (row: unknown[]) => TaskRecord
 
 /** Generated like `of`, for the same reason: every change of a task is asked this. */
 const changesAnyOf = (columns: readonly FieldColumn[]) =>
   new Function(
     'before',
     'after',
-    `return ${columns.map(({ field }) => `before.${field} !== after.${field}`).join(' || ')}`,
+    `return ${columns
+      .flatMap(({ field }): readonly string[] => (field === 'watch' ? GROUP_FIELDS : [field]))
+      .map((field) => `before.${field} !== after.${field}`)
+      .join(' || ')}`,
   ) as (before: TaskRecord, after: TaskRecord) => boolean
 
 export const changesRareColumns = changesAnyOf(RARE)
 
-const REPLANNED: readonly (keyof TaskRecord)[] = ['capabilities', 'review', 'optional']
+const REPLANNED: readonly (keyof TaskAsStored)[] = ['capabilities', 'review', 'optional']
 /** Fixed when a task is created, unless a newer plan of its mission changes it. */
 export const FIXED = columnsThat('never').filter(({ field }) => REPLANNED.includes(field))
 

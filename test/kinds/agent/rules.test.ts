@@ -202,7 +202,7 @@ describe('a heartbeat', () => {
 
   test('renews in time work with a silence limit shorter than its lease', async () => {
     const { work, pass } = await heartbeating()
-    const task = await work.create({ watch: { stallMs: 10 * SECOND } })
+    const task = await work.create({ timers: { stallMs: 10 * SECOND } })
     const hold = granted(await work.claim(task, alpha))
     await work.start(task, hold)
     pass(4 * SECOND - 1)

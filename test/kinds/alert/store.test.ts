@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { PostgresStore } from '../../../src/door/postgres/store.ts'
 import type { ServerKernel } from '../../../src/door/server-kernel.ts'
 import { Combiner } from '../../../src/kernel/combiner.ts'
+import { NO_GROUPS } from '../../../src/kernel/store/watch-column.ts'
 import { type AlertLooks, settleAlerts } from '../../../src/kinds/alert/upkeep.ts'
 import { pause, register, resume } from '../../support/agents.ts'
 import { kernelOf } from '../../support/mission-upkeep.ts'
@@ -62,7 +63,7 @@ describe.each(storeKinds)('on %s, an alert', (kind) => {
     expect(await clear(work, task)).toBe('NOTHING_DUE')
     await raise(work, task)
     expect(await clear(work, task)).toBe('CLEARED')
-    expect(await work.record(task)).toMatchObject({ watch: null })
+    expect(await work.record(task)).toMatchObject({ ...NO_GROUPS })
     expect(await work.details(task)).toMatchObject({ waitsKind: null, waitsBecause: null })
     expect((await typesOf(work, task)).slice(-2)).toEqual(['inbox_closed', 'alert_cleared'])
     expect(await raise(work, task)).toBe('RAISED')
@@ -73,7 +74,7 @@ describe.each(storeKinds)('on %s, an alert', (kind) => {
     const task = await work.create()
     await raise(work, task)
     granted(await work.claim(task, alpha))
-    expect(await work.record(task)).toMatchObject({ state: 'assigned', watch: null })
+    expect(await work.record(task)).toMatchObject({ state: 'assigned', ...NO_GROUPS })
     expect(await work.details(task)).toMatchObject({ waitsKind: null })
     expect((await work.eventsOf(task)).slice(-2)).toMatchObject([
       { type: 'inbox_closed', payload: { id: `alert:${task.uuid}`, because: 'task_assigned' } },

@@ -83,7 +83,7 @@ describe.each(kinds)('on %s', (kind) => {
       const { work, mission, parent } = await begin()
       const child = made(await addTo(work, parent))
       expect(child).toMatchObject({
-        ...{ state: 'queued', missionId: mission.id, parentId: null, watch: { childDepth: 1 } },
+        ...{ state: 'queued', missionId: mission.id, parentId: null, children: { childDepth: 1 } },
       })
       expect((await work.record(parent.record)).state).toBe('assigned')
       const { counts } = await missionNow(work, mission)
@@ -151,17 +151,17 @@ describe.each(kinds)('on %s', (kind) => {
       const { work } = await begin()
       const root = await hold(work, await work.create())
       const child = made(await addTo(work, root))
-      expect(child.watch).toMatchObject({ childDepth: 1, childRoot: { id: root.record.id } })
+      expect(child.children).toMatchObject({ childDepth: 1, childRoot: { id: root.record.id } })
       const second = made(await addTo(work, await hold(work, child)))
       const third = made(await addTo(work, await hold(work, second)))
       expect(outcome(await addTo(work, await hold(work, third)))).toBe('LIMIT_REACHED')
       // Repeated, it is the same one, and counted once.
       for (let n = 0; n < 2; n++) made(await addTo(work, root, {}, 'named'))
-      expect((await work.record(root.record)).watch).toMatchObject({ childCount: 4 })
+      expect((await work.record(root.record)).children).toMatchObject({ childCount: 4 })
       await work.createAll(Array.from({ length: 96 }, () => childOf(root)))
       expect(outcome(await addTo(work, root))).toBe('LIMIT_REACHED')
       expect(outcome(await addTo(work, { record: child, generation: 1 }))).toBe('LIMIT_REACHED')
-      expect((await work.record(root.record)).watch).toMatchObject({ childCount: 100 })
+      expect((await work.record(root.record)).children).toMatchObject({ childCount: 100 })
       const other = await hold(work, await work.create())
       const below = { ...childOf(other), addedBy: { ...childOf(other).addedBy!, root: rootOf(child) } }
       expect(outcome(await work.tryCreate([below]))).toBe('WRONG_STATE')
@@ -183,7 +183,7 @@ describe.each(kinds)('on %s', (kind) => {
       let by = parent
       for (const depth of [1, 2, 3]) {
         const child = made(await addTo(work, by))
-        expect(child.watch).toMatchObject({ childDepth: depth })
+        expect(child.children).toMatchObject({ childDepth: depth })
         by = await hold(work, child)
       }
       expect(outcome(await addTo(work, by))).toBe('LIMIT_REACHED')
@@ -221,11 +221,11 @@ describe.each(kinds)('on %s', (kind) => {
       expect(await work.record(parent.record)).toMatchObject({
         state: 'queued',
         onlyAgent: 'alpha',
-        watch: { goesOn: { generation: generation + 1 } },
+        continuation: { goesOn: { generation: generation + 1 } },
       })
       const [again] = grantedTasks(await work.next(alpha))
       expect(again).toMatchObject({ id: parent.record.id, attempt: 1, generation: generation + 1 })
-      expect(again!.watch?.goesOnAfter).toBeUndefined()
+      expect(again!.continuation?.goesOnAfter).toBeUndefined()
     })
 
     test('however they end, and at once when they have ended', async () => {
@@ -315,7 +315,7 @@ describe.each(kinds)('on %s', (kind) => {
         expect((await work.record(parent.record)).state).toBe('pending')
         await finish(work, good)
         expect((await work.record(parent.record)).state).toBe('queued')
-        expect((await work.record(parent.record)).watch?.goesOnAfter).toBeUndefined()
+        expect((await work.record(parent.record)).continuation?.goesOnAfter).toBeUndefined()
         // What is added counts under its rule.
         await addDependency(work, parent.record, bad)
         await failForGood(work, bad)
@@ -365,11 +365,11 @@ describe.each(kinds)('on %s', (kind) => {
       await finish(work, child)
       await work.resume(parent.record)
       expect(await work.record(parent.record)).toMatchObject({ state: 'queued', blocked: false })
-      expect((await work.record(parent.record)).watch?.goesOnAfter).toBeUndefined()
+      expect((await work.record(parent.record)).continuation?.goesOnAfter).toBeUndefined()
       const again = await hold(work, parent.record)
       await goOnAfter(work, again, [made(await addTo(work, again))])
       await work.cancel(parent.record)
-      expect((await work.record(parent.record)).watch?.goesOnAfter).toBeUndefined()
+      expect((await work.record(parent.record)).continuation?.goesOnAfter).toBeUndefined()
       await work.reset(parent.record)
       expect((await work.record(parent.record)).state).toBe('queued')
     })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Combiner } from '../../../src/kernel/combiner.ts'
+import { NO_GROUPS, watchOf } from '../../../src/kernel/store/watch-column.ts'
 import type { MissionRecord } from '../../../src/kinds/mission/record.ts'
 import { settleAll } from '../../support/mission-upkeep.ts'
 import { commandMission, createMission, missionIn, missionNow, missionTask } from '../../support/missions.ts'
@@ -36,7 +37,7 @@ describe.each(kinds)('on %s, while a mission is paused', (kind) => {
       expect(outcome(await work.submit(task!, hold))).toBe('ACCEPTED')
       expect(outcome(await work.submit(task!, hold))).toBe('ACCEPTED')
       const [after] = await work.store.recordsById(work.workspace, [task!.id])
-      expect(after).toMatchObject({ state: 'completed', attempt: 1, watch: null })
+      expect(after).toMatchObject({ state: 'completed', attempt: 1, ...NO_GROUPS })
       expect(await work.store.results(work.workspace, task!.id)).toMatchObject([{ accepted: true }])
       expect(await missionNow(work, mission)).toMatchObject({
         phase: 'completed',
@@ -89,8 +90,10 @@ describe.each(kinds)('on %s, while a mission is paused', (kind) => {
       // Found open a moment later, it has about an hour left, and may be claimed.
       const found = later(work, 3 * HOUR_MS + 60_000)
       await elapse(found, await first(work))
-      const { state, dueAt, watch } = await first(work)
-      expect({ state, watch }).toEqual({ state: 'queued', watch: { expiresAt: dueAt } })
+      const task = await first(work)
+      const { dueAt } = task
+      expect(task.state).toBe('queued')
+      expect(watchOf(task)).toEqual({ expiresAt: dueAt })
       expect(dueAt! - Date.now()).toBeGreaterThan(3.9 * HOUR_MS)
       await elapse(later(work, 4.1 * HOUR_MS), await first(work))
       expect((await first(work)).state).toBe('cancelled')
@@ -103,11 +106,11 @@ describe.each(kinds)('on %s, while a mission is paused', (kind) => {
       await resume(later(work, 2 * HOUR_MS), mission)
       const soon = later(work, 2 * HOUR_MS + 120_000)
       expect((await soon.claim(await first(work), alpha)).ok).toBe(true)
-      expect((await first(work)).watch).toBeNull()
+      expect(watchOf(await first(work))).toBeNull()
     })
 
     test('for a verdict is stopped, too', async () => {
-      const { work, mission } = await begin({ review: 'verifier', watch: { verifyMs: HOUR_MS } })
+      const { work, mission } = await begin({ review: 'verifier', timers: { verifyMs: HOUR_MS } })
       const [task] = grantedTasks(await work.next(alpha))
       await work.submit(task!, { ...alpha, generation: 1 })
       await pause(work, mission)

@@ -271,9 +271,9 @@ describe.each(kinds)('on %s', (kind) => {
     test('stops the clocks of deadlines while it is closed', async () => {
       const work = await nodes.work()
       const HOUR = 3_600_000
-      const watch = { deadlineMs: 2 * HOUR }
+      const timers = { deadlineMs: 2 * HOUR }
       const threeHoursAgo = ago(work, 3 * HOUR)
-      const mission = missionIn(await createMission(threeHoursAgo, (id) => [missionTask(id, { watch })]))
+      const mission = missionIn(await createMission(threeHoursAgo, (id) => [missionTask(id, { timers })]))
       const task = (await work.store.tasks(work.workspace, {}, 10))[0]!.record
       await pause(threeHoursAgo, mission)
       await resume(ago(work, HOUR), mission)

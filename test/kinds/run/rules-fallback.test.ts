@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { watchOf } from '../../../src/kernel/store/watch-column.ts'
 import { chooseModel, modelsInTurn } from '../../../src/kinds/run/rules/models.ts'
 import { assign } from '../../support/assign.ts'
 import { manualClock } from '../../support/manual-clock.ts'
@@ -36,7 +37,7 @@ describe('another model is due', () => {
   test('after a quality failure and after a rate limit, not after a crash', async () => {
     const { work, pass } = manualClock()
     const task = await work.create({ maxRetries: 9 })
-    const switches = async () => (await work.record(task)).watch?.modelSwitches
+    const switches = async () => (await work.record(task)).modelUse?.modelSwitches
     const fails = async (failureClass: 'quality' | 'rate_limited' | 'infrastructure') => {
       pass(3_600_000)
       await work.fail(task, granted(await work.claim(task, alpha)), failureClass)
@@ -58,17 +59,17 @@ describe('another model is due', () => {
       pass(3_600_000)
       await work.submit(task, granted(await work.claim(task, alpha)))
       await work.reject(task, 'no')
-      return (await work.record(task)).watch
+      return watchOf(await work.record(task))
     }
     expect(await rejected()).toEqual({ modelSwitches: 1 })
     expect(await rejected()).toEqual({ modelSwitches: 2 })
     await work.retry(task)
-    expect((await work.record(task)).watch).toBeNull()
+    expect(watchOf(await work.record(task))).toBeNull()
     expect(await rejected()).toEqual({ modelSwitches: 1 })
     await work.cancel(task)
     await work.reset(task)
     // A reset starts over: nothing of the three generations is taken over.
-    expect((await work.record(task)).watch).toEqual({ freshFrom: 4 })
+    expect(watchOf(await work.record(task))).toEqual({ freshFrom: 4 })
   })
 
   test('and is said once, by the holder alone', async () => {
@@ -91,17 +92,17 @@ describe('another model is due', () => {
 })
 
 describe('with another agent on retry', () => {
-  const watch = { otherAgentOnRetry: true }
+  const agentChoice = { otherAgentOnRetry: true }
 
   test('the coordinator lets others go first for ten minutes, then anybody', async () => {
     const { work, pass } = manualClock()
-    const task = await work.create({ watch })
+    const task = await work.create({ agentChoice })
     await work.fail(task, granted(await work.claim(task, alpha)), 'quality')
     pass(60_000)
     await work.elapse(task)
     expect(outcome(await assign(work, task, alpha))).toBe('NOT_READY')
     expect(outcome(await assign(work, task, beta))).toBe('GRANTED')
-    const other = await work.create({ watch })
+    const other = await work.create({ agentChoice })
     await work.fail(other, granted(await work.claim(other, alpha)), 'quality')
     pass(60_000)
     await work.elapse(other)
@@ -111,7 +112,7 @@ describe('with another agent on retry', () => {
 
   test('a task that is reserved for its agent goes to it', async () => {
     const { work, pass } = manualClock()
-    const task = await work.create({ watch, onlyAgent: 'alpha' })
+    const task = await work.create({ agentChoice, onlyAgent: 'alpha' })
     await work.fail(task, granted(await work.claim(task, alpha)), 'quality')
     pass(60_000)
     await work.elapse(task)

@@ -24,7 +24,7 @@ async function begun(more: Overrides) {
 
 describe('an attempt', () => {
   test('that takes too long is over, however alive its holder is, and the task is tried again', async () => {
-    const { work, pass, task, hold } = await begun({ watch: { attemptMs: 10 * MINUTE } })
+    const { work, pass, task, hold } = await begun({ timers: { attemptMs: 10 * MINUTE } })
     pass(10 * MINUTE - 1)
     expect(outcome(await work.progress(task, hold, { percent: 99 }))).toBe('NOTED')
     expect(outcome(await work.elapse(task))).toBe('NOTHING_DUE')
@@ -45,10 +45,10 @@ describe('an attempt', () => {
   })
 
   test('gets twice the time after one that took too long, and at most eight times', async () => {
-    const { work, pass, task, now } = await begun({ watch: { attemptMs: MINUTE }, maxRetries: 9 })
+    const { work, pass, task, now } = await begun({ timers: { attemptMs: MINUTE }, maxRetries: 9 })
     for (const minutes of [1, 2, 4, 8, 8]) {
       const endsAt = now() + minutes * MINUTE
-      expect(await work.record(task)).toMatchObject({ watch: { attemptMs: MINUTE, attemptEndsAt: endsAt } })
+      expect(await work.record(task)).toMatchObject({ timers: { attemptMs: MINUTE, attemptEndsAt: endsAt } })
       pass(minutes * MINUTE - 1)
       expect(outcome(await work.elapse(task))).toBe('NOTHING_DUE')
       pass(1)
@@ -61,7 +61,7 @@ describe('an attempt', () => {
   })
 
   test('counts from its start, and its continuations are part of it', async () => {
-    const { work, pass, now, task, hold } = await begun({ watch: { attemptMs: 10 * MINUTE } })
+    const { work, pass, now, task, hold } = await begun({ timers: { attemptMs: 10 * MINUTE } })
     const endsAt = now() + 10 * MINUTE
     pass(6 * MINUTE)
     await work.continueLater(task, hold)
@@ -78,7 +78,7 @@ describe('an attempt', () => {
   })
 
   test('that was the last one fails the task', async () => {
-    const { work, pass, task } = await begun({ watch: { attemptMs: MINUTE }, maxRetries: 0 })
+    const { work, pass, task } = await begun({ timers: { attemptMs: MINUTE }, maxRetries: 0 })
     pass(MINUTE)
     await work.elapse(task)
     expect(await lastEvent(work, task)).toMatchObject({
@@ -95,7 +95,7 @@ const FAILED = {
 }
 
 describe('at its deadline', () => {
-  const watch = { deadlineMs: HOUR }
+  const timers = { deadlineMs: HOUR }
   const failsNow = async (work: Work, task: Task) => {
     expect(await isDue(work, task)).toBe(true)
     await work.elapse(task)
@@ -104,7 +104,7 @@ describe('at its deadline', () => {
 
   test('a queued task fails, and not before', async () => {
     const { work, pass } = manualClock()
-    const task = await work.create({ watch })
+    const task = await work.create({ timers })
     pass(HOUR - 1)
     expect(await isDue(work, task)).toBe(false)
     expect(outcome(await work.elapse(task))).toBe('NOTHING_DUE')
@@ -113,7 +113,7 @@ describe('at its deadline', () => {
   })
 
   test('a task that waits for its retry fails, whenever that would be', async () => {
-    const { work, pass, task, hold } = await begun({ watch, maxRetries: 9 })
+    const { work, pass, task, hold } = await begun({ timers, maxRetries: 9 })
     pass(HOUR - SECOND)
     await work.fail(task, hold)
     pass(SECOND)
@@ -124,7 +124,7 @@ describe('at its deadline', () => {
     'one that is %s fails, and its claim is over',
     async (state) => {
       const { work, pass } = manualClock()
-      const task = await work.create({ watch })
+      const task = await work.create({ timers })
       const hold = granted(await work.claim(task, alpha, LEASE))
       if (state !== 'assigned') await work.start(task, hold)
       if (state === 'continuing') await work.continueLater(task, hold)
@@ -139,7 +139,7 @@ describe('at its deadline', () => {
 
   test('a claim that comes before upkeep is refused', async () => {
     const { work, pass } = manualClock()
-    const task = await work.create({ watch })
+    const task = await work.create({ timers })
     pass(HOUR)
     expect(outcome(await work.claim(task, alpha))).toBe('NOT_READY')
     expect((await work.record(task)).state).toBe('failed')
@@ -148,7 +148,7 @@ describe('at its deadline', () => {
   test('it counts from the first time the task is queued: what it waits for does not count', async () => {
     const { work, pass } = manualClock()
     const first = await work.create()
-    const task = await work.create({ watch }, [first])
+    const task = await work.create({ timers }, [first])
     pass(10 * HOUR)
     await work.submit(first, granted(await work.claim(first, alpha)))
     await work.unblock(task)
@@ -160,7 +160,7 @@ describe('at its deadline', () => {
 
   test('the time while a person has it does not count', async () => {
     const { work, pass } = manualClock()
-    const task = await work.create({ watch, review: 'human' })
+    const task = await work.create({ timers, review: 'human' })
     pass(20 * MINUTE)
     await work.pause(task)
     pass(5 * HOUR)
@@ -178,7 +178,7 @@ describe('at its deadline', () => {
 
   test('a task that is reset or retried has all its time again', async () => {
     const { work, pass } = manualClock()
-    const task = await work.create({ watch })
+    const task = await work.create({ timers })
     for (const again of ['retry', 'reset'] as const) {
       pass(HOUR)
       await failsNow(work, task)
@@ -191,7 +191,7 @@ describe('at its deadline', () => {
 
   test('an expiry that comes first still cancels a queued task', async () => {
     const { work, pass, now } = manualClock()
-    const task = await work.create({ watch, expiresAt: now() + MINUTE })
+    const task = await work.create({ timers, expiresAt: now() + MINUTE })
     pass(MINUTE)
     await work.elapse(task)
     expect((await work.record(task)).state).toBe('cancelled')
@@ -203,7 +203,7 @@ describe('while the gate of its mission is closed', () => {
     const clock = manualClock()
     const { work } = clock
     const mission = missionIn(
-      await createMission(work, (id) => [missionTask(id, { watch: { deadlineMs: HOUR } }), missionTask(id)]),
+      await createMission(work, (id) => [missionTask(id, { timers: { deadlineMs: HOUR } }), missionTask(id)]),
     )
     const all = await work.events()
     const { taskId } = all.find(({ type }) => type === 'task_created')!

@@ -97,7 +97,7 @@ describe('for any history of a task, decide', () => {
     inEveryHistory(({ before, command, context, decision: { record, reply } }) => {
       // An agent that resumes what its session was assigned has its claim already.
       const isHeldStill = before.state === 'assigned' && before.leaseExpiresAt! > context.now
-      const isTakenUp = isHeldStill && before.watch?.isOffered && record.session === before.session
+      const isTakenUp = isHeldStill && before.holder?.isOffered && record.session === before.session
       const claimed = command.kind === 'claim' && reply.ok && !isTakenUp
       // Claims that are opened and ended in one: no limit keeps a whole from being the sum of its parts, nor a person from
       // giving the result.
@@ -119,15 +119,15 @@ describe('for any history of a task, decide', () => {
       expect(record.pausedFrom !== null).toBe(state === 'paused')
       expect(!['awaiting_retry', 'verifying'].includes(state) || record.dueAt !== null).toBe(true)
       expect(record.attempt).toBeGreaterThanOrEqual(0)
-      const { watch, expiresAt } = record
-      const reservedUntil = watch?.preferredUntil
+      const { timers, agentChoice, attention, expiresAt } = record
+      const reservedUntil = agentChoice?.preferredUntil
       if (reservedUntil !== undefined) expect([state, record.onlyAgent]).toEqual(['queued', record.agent])
-      const ends = [expiresAt, reservedUntil, watch?.deadlineAt].filter((at) => at != null)
+      const ends = [expiresAt, reservedUntil, timers?.deadlineAt].filter((at) => at != null)
       if (state === 'queued')
         expect(record.dueAt, 'when it expires, at its deadline, or when others may take it').toBe(
           ends.length === 0 ? null : Math.min(...ends),
         )
-      expect(watch?.asks === undefined || state === 'awaiting_human').toBe(true)
+      expect(attention?.asks === undefined || state === 'awaiting_human').toBe(true)
     })
   })
 

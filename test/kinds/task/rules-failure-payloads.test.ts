@@ -119,8 +119,8 @@ describe('the event of a failure', () => {
     ['timeout', { attemptMs: 5 * MINUTE }, 'task_retrying'],
     ['deadline', { deadlineMs: 5 * MINUTE }, 'task_failed'],
     ['stalled', { stallMs: 5 * MINUTE }, 'task_stalled'],
-  ] as const)('names %s as the type of its error', async (errorType, watch, expected) => {
-    const { work, pass, task } = await held({ watch })
+  ] as const)('names %s as the type of its error', async (errorType, timers, expected) => {
+    const { work, pass, task } = await held({ timers })
     pass(5 * MINUTE)
     await work.elapse(task)
     const { type, payload } = await lastEvent(work, task)

@@ -326,10 +326,10 @@ describe('the removal of work', () => {
     expect(life.record).toMatchObject({
       state: 'awaiting_retry',
       version: version + 1,
-      watch: { freshFrom: 2 },
+      continuation: { freshFrom: 2 },
     })
     removal(life, { generations: [] })
-    expect(life.record.watch?.freshFrom, 'what was removed before stays removed').toBe(2)
+    expect(life.record.continuation?.freshFrom, 'what was removed before stays removed').toBe(2)
   })
 
   test('is refused while the task is held, while the work awaits a verdict, and for a task that has changed', () => {

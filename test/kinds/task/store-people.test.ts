@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Combiner } from '../../../src/kernel/combiner.ts'
+import { watchOf } from '../../../src/kernel/store/watch-column.ts'
 import type { Budget } from '../../../src/pure/budget.ts'
 import { earlier, storeKinds, useNodes } from '../../support/nodes.ts'
 import {
@@ -93,8 +94,9 @@ describe.each(storeKinds)('on %s', (kind) => {
       const { task } = await asked(work)
       expect(outcome(await answer(work, task, 'The one in Dublin', 1))).toBe('DONE')
       expect(outcome(await answer(work, task, 'No, the other'))).toBe('WRONG_STATE')
-      expect(await work.record(task)).toMatchObject({ state: 'queued', attempt: 0, watch: expect.anything() })
-      expect((await work.record(task)).watch).not.toHaveProperty('asks')
+      expect(await work.record(task)).toMatchObject({ state: 'queued', attempt: 0 })
+      expect(watchOf(await work.record(task))).toEqual(expect.anything())
+      expect(watchOf(await work.record(task))).not.toHaveProperty('asks')
       expect(await work.details(task)).toMatchObject({
         question: { answer: 'The one in Dublin', answeredBy: 'key:test', question: 'Which database?' },
         waitsKind: null,
@@ -139,7 +141,7 @@ describe.each(storeKinds)('on %s', (kind) => {
           detail: 'The task waits for the answer to a question; there is no result to judge.',
         })
       expect(outcome(await work.retry(task))).toBe('DONE')
-      expect((await work.record(task)).watch).toBeNull()
+      expect(watchOf(await work.record(task))).toBeNull()
       expect(await work.details(task)).toMatchObject({ waitsKind: null })
     })
 
@@ -223,15 +225,15 @@ describe.each(storeKinds)('on %s', (kind) => {
       const { task } = await asked(work)
       await answer(work, task, 'yes')
       const second = granted(await work.claim(task, alpha))
-      expect((await work.record(task)).watch).toMatchObject({ goesOn: { generation: 2 } })
+      expect((await work.record(task)).continuation).toMatchObject({ goesOn: { generation: 2 } })
       await ask(work, task, second)
       await answer(work, task, 'yes again')
-      expect((await work.record(task)).watch).toMatchObject({ goesOn: { generation: 3 } })
+      expect((await work.record(task)).continuation).toMatchObject({ goesOn: { generation: 3 } })
       await work.fail(task, granted(await work.claim(task, alpha)))
       const later = work.through(new Combiner(earlier(work.store, -ELEVEN_MINUTES)))
       const fourth = granted(await later.claim(task, beta))
       expect(fourth.generation).toBe(4)
-      expect((await work.record(task)).watch?.goesOn?.generation).toBe(3)
+      expect((await work.record(task)).continuation?.goesOn?.generation).toBe(3)
     })
   })
 
@@ -398,7 +400,7 @@ describe.each(storeKinds)('on %s', (kind) => {
           state: 'queued',
           onlyAgent: 'alpha',
           attempt: 0,
-          watch: { goesOn: { generation: 2 } },
+          continuation: { goesOn: { generation: 2 } },
         },
       })
       expect(await work.details(task)).toMatchObject({ plan: { budget }, waitsKind: null })

@@ -9,9 +9,9 @@ import { resultInvariants } from './results.ts'
 import { sessionInvariants } from './sessions.ts'
 import { stateInvariants } from './states.ts'
 import { termInvariants } from './terms.ts'
+import { timerInvariants } from './timers.ts'
 import { viewInvariants } from './views.ts'
 import { waitingInvariants, waitingTaskInvariants } from './waiting.ts'
-import { watchInvariants } from './watches.ts'
 import { worldInvariants } from './world.ts'
 
 const whole = {
@@ -27,7 +27,7 @@ const rows = {
   ...claimInvariants,
   ...resultInvariants,
   ...stateInvariants,
-  ...watchInvariants,
+  ...timerInvariants,
   ...waitingTaskInvariants,
   ...countTaskInvariants,
 }

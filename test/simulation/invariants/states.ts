@@ -92,22 +92,22 @@ const dueTimesAreForTimeToMove: TaskInvariant = {
 
 const queuedTasksKnowTheirEnd: TaskInvariant = {
   says: 'A task in the queue is due at its expiry time, its deadline, or when it is no longer reserved for the agent that held it.',
-  broken: ({ record: { state, dueAt, expiresAt, watch } }) => {
-    const endsAt = sooner(sooner(expiresAt, watch?.deadlineAt ?? null), watch?.preferredUntil ?? null)
+  broken: ({ record: { state, dueAt, expiresAt, timers, agentChoice } }) => {
+    const endsAt = sooner(sooner(expiresAt, timers?.deadlineAt ?? null), agentChoice?.preferredUntil ?? null)
     return state === 'queued' && dueAt !== endsAt && `due at ${dueAt}, ends at ${endsAt}`
   },
 }
 
 const failsAtItsDeadline: TaskInvariant = {
   says: 'A task fails at its deadline only when it had all its time since it was first queued.',
-  broken: ({ news, events, record: { watch } }) => {
+  broken: ({ news, events, record: { timers } }) => {
     const failed = news.find(({ type, payload }) => type === 'task_failed' && payload.reason === 'deadline')
     // While it is held back by a dependency that was added, its clock is stopped; then the rest of its time is left.
     const opened = events.findLastIndex(({ from }) => from !== null && isTerminal(from as TaskState))
     const begun = events.find(({ to }, i) => i >= opened && to === 'queued')
-    if (!failed || !begun || watch?.deadlineMs === undefined) return null
+    if (!failed || !begun || timers?.deadlineMs === undefined) return null
     const tookMs = failed.at - begun.at
-    return tookMs < watch.deadlineMs && `failed after ${tookMs} of ${watch.deadlineMs} ms`
+    return tookMs < timers.deadlineMs && `failed after ${tookMs} of ${timers.deadlineMs} ms`
   },
 }
 

@@ -145,7 +145,7 @@ const bugs = {
     foundBy: ['continuesAfterTheirEnd'],
     view: (view) =>
       seenAs(view, (task) =>
-        task.upstream && task.watch?.goesOnAfter
+        task.upstream && task.continuation?.goesOnAfter
           ? { ...task, upstream: { ...task.upstream, waiting: task.upstream.waiting && 1 } }
           : task,
       ),

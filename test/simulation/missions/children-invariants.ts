@@ -8,7 +8,7 @@ import type { Broken, Invariant } from './invariants.ts'
 const MOST_CHILDREN = 100
 const DEEPEST = 3
 
-const depthOf = ({ watch }: TaskRecord) => watch?.childDepth ?? 0
+const depthOf = ({ children }: TaskRecord) => children?.childDepth ?? 0
 
 /** Its depth is one more than that of the task that added it, which is of the same mission. */
 function whyMisplaced({ tasks, details }: Workspace, child: TaskRecord): Broken {

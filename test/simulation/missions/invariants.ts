@@ -140,7 +140,7 @@ export const ALWAYS: Record<string, Invariant> = {
         const edges = [...(now.dependencies.get(task.id) ?? [])]
         if (edges.length === 0 || seen.pushed.has(task.id)) continue
         // It was ready before it continued after others.
-        if (task.watch?.wentOnAfter) continue
+        if (task.continuation?.wentOnAfter) continue
         const outcomes = edges.map(([, { outcome }]) => outcome)
         const rule = task.merge === 'none' ? edges[0]![1].rule : 'all_success'
         if (!holds(rule, outcomes)) return `task ${task.id} was claimed: ${rule} of ${outcomes}`

@@ -177,11 +177,11 @@ function decide(world: MissionWorld, isGood: boolean): Promise<unknown> {
 }
 
 function decisionOn(
-  { watch, generation, resultHash }: TaskRecord,
+  { attention, generation, resultHash }: TaskRecord,
   isGood: boolean,
   forGood: boolean,
 ): TaskCommand {
-  if (watch?.asks) return { kind: 'answer', answer: 'Red.', generation }
+  if (attention?.asks) return { kind: 'answer', answer: 'Red.', generation }
   if (resultHash === null) return { kind: 'retry', reason: null, generation }
   if (isGood) return { kind: 'approve', comment: null, generation, digest: resultHash }
   return { kind: 'reject', comment: 'No.', generation, forGood }
@@ -254,5 +254,6 @@ async function helpTask(world: MissionWorld, task: TaskRecord): Promise<void> {
   if (isTerminal(task.state)) return
   if (task.state === 'awaiting_human') await tell(world, task, decisionOn(task, true, false))
   if (task.state === 'budget_exceeded') await tell(world, task, { kind: 'resume' })
-  if (task.state === 'paused' && !task.watch?.pausedByMission) await tell(world, task, { kind: 'resume' })
+  if (task.state === 'paused' && !task.continuation?.pausedByMission)
+    await tell(world, task, { kind: 'resume' })
 }

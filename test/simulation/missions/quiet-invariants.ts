@@ -83,12 +83,12 @@ export const AFTER_QUIET: Record<string, { says: string; broken: (now: Workspace
   gatesAreFollowed: {
     says: 'Nothing is held in a mission that is closed, and nothing is paused with a mission that is open.',
     broken: (now) => {
-      for (const { id, state, watch, missionId, purpose } of now.tasks.values()) {
+      for (const { id, state, continuation, missionId, purpose } of now.tasks.values()) {
         const mission = missionOf(now, missionId)
         if (!mission) continue
         const isOpen = maybeHandedOut(mission, purpose)
         if (isHeld(state) && !isOpen) return `task ${id} is ${state}; its mission is closed`
-        if (state === 'paused' && watch?.pausedByMission && isOpen)
+        if (state === 'paused' && continuation?.pausedByMission && isOpen)
           return `task ${id} is paused with its mission, which is open`
       }
       return null
@@ -100,9 +100,9 @@ export const AFTER_QUIET: Record<string, { says: string; broken: (now: Workspace
   dependentsAreTold: {
     says: 'A task waits only for tasks that have not ended.',
     broken: ({ tasks, dependencies }) => {
-      for (const { id, state, blocked, merge, watch } of tasks.values()) {
+      for (const { id, state, blocked, merge, continuation } of tasks.values()) {
         if (!blocked || state !== 'pending') continue
-        const after = watch?.goesOnAfter
+        const after = continuation?.goesOnAfter
         const edges = [...(dependencies.get(id) ?? [])].filter(([on]) => !after || after.includes(on))
         const outcomes = edges.map(([on]) => outcomeOf(tasks.get(on)!.state))
         const rule = after ? 'all_done' : merge === 'none' ? edges[0]![1].rule : 'all_success'

@@ -255,8 +255,8 @@ async function gatesOf(
 ): Promise<Map<number, SeenGate>> {
   const isForAll = needsGates(readSet)
   const ids = new Set<number>()
-  for (const { missionId, watch } of records.values())
-    if (missionId !== null && (isForAll || watch?.deadlineMs !== undefined)) ids.add(missionId)
+  for (const { missionId, timers } of records.values())
+    if (missionId !== null && (isForAll || timers?.deadlineMs !== undefined)) ids.add(missionId)
   if (isForAll) rememberMissions(last, workspaceId, ids)
   const seen = new Map(gates().map(gateIn))
   const unseen = [...ids].filter((id) => !seen.has(id))

@@ -1,7 +1,7 @@
 import type { Fence, TaskCommand } from '../../task/command.ts'
 import type { TaskRecord } from '../../task/record.ts'
 import { RENEW_FROM } from '../../task/rules/retry.ts'
-import { stallsAt } from '../../task/rules/watch.ts'
+import { stallsAt } from '../../task/rules/timers.ts'
 import type { Limits } from '../../workspace/limits.ts'
 import type { AgentRecord } from '../record.ts'
 import type { AgentCommand } from './command.ts'

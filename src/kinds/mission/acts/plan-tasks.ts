@@ -1,7 +1,7 @@
 import { idCarriedBy } from '../../../pure/ids.ts'
 import type { NewContractor } from '../../agent/rules/contractors.ts'
 import type { NewTask } from '../../task/command.ts'
-import { capabilitiesOf, modelOf, newTask, reviewOf, watchOf } from '../../task/rules/new-task.ts'
+import { capabilitiesOf, groupsSaid, modelOf, newTask, reviewOf } from '../../task/rules/new-task.ts'
 import { type MissionEdge, type MissionPlan, type MissionTask, outsideId } from '../plan/mission-plan.ts'
 import { checkPlan, readPlan } from '../plan/read.ts'
 import { refusedPlan } from '../plan/refusal.ts'
@@ -79,7 +79,7 @@ function taskOf(
     review: reviewOf(task.verification),
     missionId: mission.id,
     optional: task.optional,
-    watch: watchOf(task, config),
+    ...groupsSaid(task, config),
     // An id that is none of ours is refused with the others, as a task that does not exist.
     dependsOn: outside.map(idOrNone),
     dependsOnNew: placesOf(task.dependsOn, placeOf),

@@ -155,15 +155,19 @@ function replanOf(
   hasNewEdges: boolean,
   places: Places,
 ): TaskCommand {
-  const { priority, maxRetries, maxContinuations, onlyAgent, capabilities, review, optional, watch } = task
+  const { priority, maxRetries, maxContinuations, onlyAgent, capabilities, review, optional } = task
+  const { timers, continuation, agentChoice } = task
   const { title, description, taskType, tags, input, plan } = task.details
   return {
     kind: 'replan',
     details: { title, description, taskType, tags, input: input ?? null, plan },
     fields: {
       ...{ priority, maxRetries, maxContinuations, onlyAgent, capabilities, review, optional },
-      // The task keeps what a newer plan does not say of its watch: that it is no longer fresh must be said.
-      watch: changed.includes('fresh') ? { ...watch, isFresh: watch?.isFresh === true } : watch,
+      ...{ timers, agentChoice },
+      // The task keeps what a newer plan does not say of these: that it is no longer fresh must be said.
+      continuation: changed.includes('fresh')
+        ? { ...continuation, isFresh: continuation?.isFresh === true }
+        : continuation,
     },
     changed,
     contractor: task.contractor,

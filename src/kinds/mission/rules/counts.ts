@@ -12,7 +12,7 @@ export interface CountsDelta {
   children: number
 }
 
-type Counted = Pick<TaskRecord, 'state' | 'missionId' | 'purpose' | 'optional' | 'watch'>
+type Counted = Pick<TaskRecord, 'state' | 'missionId' | 'purpose' | 'optional' | 'children'>
 
 /** Deltas of all missions of a batch. */
 export class MissionDeltas {
@@ -24,7 +24,7 @@ export class MissionDeltas {
     if (missionId === null || purpose !== 'work' || before?.state === after.state) return
     const delta = this.#of(missionId)
     if (before) this.#add(delta, before, -1)
-    else if (after.watch?.childDepth !== undefined) delta.children += 1
+    else if (after.children?.childDepth !== undefined) delta.children += 1
     this.#add(delta, after, 1)
   }
 

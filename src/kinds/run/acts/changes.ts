@@ -53,7 +53,7 @@ export const changeActs = actsOf(api)({
           ? 'No run of the task has worked in a git worktree.'
           : `No run of generation ${generation} has worked in a git worktree.`,
       )
-    const submitted = task.generation === run.generation ? (task.watch?.resultCommit ?? null) : null
+    const submitted = task.generation === run.generation ? task.resultCommit : null
     const changes = await execution.changesOf(run.folder, { ...askedIn(query), submitted })
     return shown(caller, { runId: run.id, taskId, generation: run.generation, ...changes })
   },

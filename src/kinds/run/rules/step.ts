@@ -1,6 +1,6 @@
 import type { AgentRecord } from '../../agent/record.ts'
 import type { EventWithOrigin } from '../../events.ts'
-import type { Reply } from '../../replies.ts'
+import type { ReplyAsStored } from '../../replies.ts'
 import type { TaskRecord } from '../../task/record.ts'
 import type { RunRecord, RuntimeState, TaskSession, WakeupRecord } from '../record.ts'
 import type { CallbackMessage } from '../shapes/callbacks.ts'
@@ -89,7 +89,7 @@ export interface RunsView {
   /** By `keyedName`. */
   keyed: ReadonlyMap<string, WakeupRecord>
   /** Those of `RunsAsk.replies` under which an answer is stored. */
-  replies: ReadonlyMap<string, { bodyHash: string; reply: Reply }>
+  replies: ReadonlyMap<string, { bodyHash: string; reply: ReplyAsStored }>
   sessions: readonly SessionKey[]
   /** What all other runs of its task used, by run. Nobody else changes it until this is written. */
   others: ReadonlyMap<string, UsedByRuns>
@@ -147,7 +147,7 @@ export interface RunsChanges {
     unknownRuns: number
   }[]
   /** Answers, for repeats under the same idempotency keys. */
-  newReplies: readonly { key: string; bodyHash: string; reply: Reply }[]
+  newReplies: readonly { key: string; bodyHash: string; reply: ReplyAsStored }[]
   events: readonly EventWithOrigin[]
 }
 

@@ -1,4 +1,4 @@
-import { timeFor } from '../../task/rules/watch.ts'
+import { timeFor } from '../../task/rules/timers.ts'
 
 /** The longest timeout an agent can be configured with. */
 const LONGEST_TIMEOUT_SEC = 7 * 86_400

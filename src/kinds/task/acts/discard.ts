@@ -52,11 +52,11 @@ export async function discardWork(
   }
   const work = {
     ...{ taskId, lastGeneration: record.generation, generation: generation ?? null, runs },
-    accepted: record.state === 'completed' ? (record.watch?.resultCommit ?? null) : null,
+    accepted: record.state === 'completed' ? record.resultCommit : null,
   }
   return { taskId, ...(await execution.discard(work, remove)) }
 }
 
 /** It was discarded before: there is nothing to record. */
-const isDone = ({ watch }: TaskRecord, { generations, branches, folders }: RemovableWork) =>
-  branches + folders === 0 && (watch?.freshFrom ?? 1) > (generations.at(-1) ?? 0)
+const isDone = ({ continuation }: TaskRecord, { generations, branches, folders }: RemovableWork) =>
+  branches + folders === 0 && (continuation?.freshFrom ?? 1) > (generations.at(-1) ?? 0)

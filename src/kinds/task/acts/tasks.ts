@@ -11,7 +11,7 @@ import type { NewComment } from '../../comment/record.ts'
 import type { TaskGranted } from '../../replies.ts'
 import type { NewTask, TaskCommand } from '../command.ts'
 import type { TaskRecord } from '../record.ts'
-import { capabilitiesOf, newTask, reviewOf, watchOf } from '../rules/new-task.ts'
+import { capabilitiesOf, groupsSaid, newTask, reviewOf } from '../rules/new-task.ts'
 import { parentKey } from '../rules/task-keys.ts'
 import type { BriefTask, TaskCreate, TaskView } from '../shapes/tasks.ts'
 import { missionJoined, type NamedMissions, NO_MISSIONS, planOf } from './joining.ts'
@@ -202,7 +202,7 @@ function taskOf(
     expiresAt: task.expiresAt === undefined ? null : Date.parse(task.expiresAt),
     missionId: mission?.id ?? null,
     optional: task.optional,
-    watch: watchOf(task, mission?.config),
+    ...groupsSaid(task, mission?.config),
     dependsOn: upstream.map(({ id }) => id),
     orderOnly: orderOnlyIn(upstream),
     unique: uniqueOf(caller, task),

@@ -8,10 +8,10 @@ import type { EventView } from '../../../views/events/shapes.ts'
 import { entityOf, textOrNull } from '../../event-entities.ts'
 import type { TaskDetails } from '../command.ts'
 import type { TaskRecord } from '../record.ts'
+import type { TaskTimers } from '../rules/groups.ts'
 import { resultDigestOf } from '../rules/standing-result.ts'
 import { trackOfQueue } from '../rules/task-keys.ts'
 import type { TaskQuestion } from '../rules/waiting.ts'
-import type { TaskWatch } from '../rules/watch-fields.ts'
 import type { ClaimHistoryView } from '../shapes/claims.ts'
 import type { ResultView } from '../shapes/results.ts'
 import type { BriefTask, ListedTask, TaskView } from '../shapes/tasks.ts'
@@ -49,12 +49,12 @@ export function recordView(record: TaskRecord): Brief {
           session: record.session!,
           generation: record.generation,
           leaseExpiresAt: instant(record.leaseExpiresAt!),
-          ...(record.watch?.claimMetadata && { metadata: record.watch.claimMetadata }),
+          ...(record.holder?.claimMetadata && { metadata: record.holder.claimMetadata }),
         }
       : null,
-    timeouts: record.watch && timeoutsView(record.watch),
+    timeouts: record.timers && timeoutsView(record.timers),
     estimatedDurationMinutes:
-      record.watch?.estimateMs === undefined ? null : record.watch.estimateMs / 60_000,
+      record.timers?.estimateMs === undefined ? null : record.timers.estimateMs / 60_000,
     dueAt: instant(record.dueAt),
     expiresAt: instant(record.expiresAt),
     createdAt: instant(record.createdAt),
@@ -83,7 +83,7 @@ function timeoutsView({
   hangAbortMs,
   attemptMs,
   deadlineMs,
-}: TaskWatch): Brief['timeouts'] {
+}: TaskTimers): Brief['timeouts'] {
   const own = {
     assignSeconds: inSeconds(assignMs),
     stallSeconds: inSeconds(stallMs),
@@ -100,20 +100,20 @@ const inSeconds = (ms: number | undefined) => (ms === undefined ? undefined : ms
 
 /** The reported progress; null when there is none. */
 function progressView(
-  { watch }: TaskRecord,
+  { timers }: TaskRecord,
   { progressPercent, progressStep }: TaskDetails,
 ): Task['progress'] {
   const isKnown =
     progressPercent != null ||
     progressStep != null ||
-    watch?.doneBy !== undefined ||
-    watch?.progressAt !== undefined
+    timers?.doneBy !== undefined ||
+    timers?.progressAt !== undefined
   if (!isKnown) return null
   return {
     percent: progressPercent ?? null,
     step: progressStep ?? null,
-    estimatedCompletionAt: instant(watch?.doneBy ?? null),
-    updatedAt: instant(watch?.progressAt ?? null),
+    estimatedCompletionAt: instant(timers?.doneBy ?? null),
+    updatedAt: instant(timers?.progressAt ?? null),
   }
 }
 
@@ -147,7 +147,7 @@ export function taskView({ record, details }: StoredTask): Task {
     createdBy: createdBy ?? null,
     error: error ?? null,
     failureClass: failureClass ?? null,
-    exitCode: record.watch?.exitCode ?? null,
+    exitCode: record.holder?.exitCode ?? null,
     progress: progressView(record, details),
     checkpointData: checkpoint ?? null,
     question: details.question ? questionView(details.question) : null,

@@ -13,10 +13,10 @@ type Raise = Extract<TaskCommand, { kind: 'raiseAlert' }>
 /** People are told, unless it changed since it was looked at. Being told is not a sign of life: it waits since it was queued. */
 export function raiseAlert(draft: TaskDraft, { reason, version }: Raise, { actor }: RuleContext): TaskReply {
   const { record } = draft
-  if (record.state !== 'queued' || record.watch?.alert === reason || record.version !== version)
+  if (record.state !== 'queued' || record.attention?.alert === reason || record.version !== version)
     return { ok: true, reason: 'NOTHING_DUE', record }
-  const told = record.watch?.alert === undefined ? null : draft.before
-  record.watch = { ...record.watch, alert: reason }
+  const told = record.attention?.alert === undefined ? null : draft.before
+  record.attention = { ...record.attention, alert: reason }
   draft.mark()
   const set = { waitsKind: 'alert', waitsSince: record.updatedAt, waitsBecause: reason } as const
   draft.effects.details.push({ taskId: record.id, set })
@@ -29,7 +29,7 @@ export function raiseAlert(draft: TaskDraft, { reason, version }: Raise, { actor
 /** Somebody can take it again, or its mission is closed. */
 export function clearAlert(draft: TaskDraft, { actor }: RuleContext): TaskReply {
   const { record } = draft
-  if (record.watch?.alert === undefined) return { ok: true, reason: 'NOTHING_DUE', record }
+  if (record.attention?.alert === undefined) return { ok: true, reason: 'NOTHING_DUE', record }
   draft.mark()
   endAlert(draft, actor, 'alert_cleared')
   draft.note('alert_cleared', actor, { alert: ALERT })
@@ -39,7 +39,7 @@ export function clearAlert(draft: TaskDraft, { actor }: RuleContext): TaskReply 
 /** What the alert said is no longer so, because of the event of this type. Upkeep raises it again if still nobody takes the task. */
 export function endAlert(draft: TaskDraft, actor: string, because: string): void {
   const { record } = draft
-  if (record.watch?.alert === undefined) return
+  if (record.attention?.alert === undefined) return
   const [type, payload] = closed(taskItemId(record), because)
   dropAlert(record)
   draft.effects.details.push({ taskId: record.id, set: WAITS_NO_MORE })

@@ -1,7 +1,7 @@
 import type { RuleContext } from '../command.ts'
 import type { Actor, TaskDraft, TaskRecord } from '../record.ts'
 import { hasAttemptsLeft } from './retry.ts'
-import { mustStartInTime } from './watch.ts'
+import { mustStartInTime } from './timers.ts'
 
 /** How an attempt ends without a result, and whether there is another one. */
 

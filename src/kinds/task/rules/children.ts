@@ -4,7 +4,7 @@ import type { Adder, NewTask } from '../command.ts'
 import type { TaskDraft, TaskRecord } from '../record.ts'
 import { type Outside, whyNotHolder } from './acting.ts'
 import { judgeFence } from './fence.ts'
-import type { ChildRoot } from './watch-fields.ts'
+import type { ChildRoot } from './groups.ts'
 
 /** Tasks that the holder of a task adds to its mission, or, outside of missions, below its own. They are not parts of that task: nothing waits for them unless it depends on them. */
 
@@ -14,11 +14,11 @@ const MOST_CHILDREN = 100
 const DEEPEST_CHILDREN = 3
 
 /** How deep a task is: 0 for those that no agent added. */
-export const depthOf = ({ watch }: Pick<TaskRecord, 'watch'>): number => watch?.childDepth ?? 0
+export const depthOf = ({ children }: Pick<TaskRecord, 'children'>): number => children?.childDepth ?? 0
 
 /** The task of no mission that counts what is below it: the first one that added tasks. */
-export const rootOf = ({ id, uuid, watch }: Pick<TaskRecord, 'id' | 'uuid' | 'watch'>): ChildRoot =>
-  watch?.childRoot ?? { id, uuid }
+export const rootOf = ({ id, uuid, children }: Pick<TaskRecord, 'id' | 'uuid' | 'children'>): ChildRoot =>
+  children?.childRoot ?? { id, uuid }
 
 /** Whether both are of one mission, or, outside of missions, below one task. */
 export const areTogether = (one: TaskRecord, other: TaskRecord): boolean =>
@@ -29,7 +29,7 @@ export const areTogether = (one: TaskRecord, other: TaskRecord): boolean =>
 /** An agent added a task below it. No change that people see. */
 export function countChild(draft: TaskDraft): TaskReply {
   const { record } = draft
-  record.watch = { ...record.watch, childCount: (record.watch?.childCount ?? 0) + 1 }
+  record.children = { ...record.children, childCount: (record.children?.childCount ?? 0) + 1 }
   draft.mark()
   return { ok: true, reason: 'DONE', record }
 }

@@ -16,11 +16,12 @@ import { hasExpired, stopsItsClock } from './closed.ts'
 import { failAtDeadline, isPastDeadline } from './deadlines.ts'
 import { isForOthersFirst } from './fallback.ts'
 import { leaseRanOut } from './fence.ts'
+import { type HolderNotes, without } from './groups.ts'
 import { sooner } from './retry.ts'
 import type { Serves } from './reviews.ts'
 import { giveUp } from './time.ts'
-import { assignMsOf, watchAnew } from './watch.ts'
-import { type TaskWatch, withClockChecked } from './watch-fields.ts'
+import { withClockChecked } from './timer-clock.ts'
+import { assignMsOf, timersAnew } from './timers.ts'
 
 /** Somebody took on a verification: noted with the task whose result it judges. A note changes nothing there, so it needs no lock. */
 function noteVerifier(
@@ -73,7 +74,7 @@ function grant(draft: TaskDraft, command: Claim, context: RuleContext): TaskRepl
   const { record } = draft
   const previousState = record.claimState
   const byCoordinator = command.byCoordinator ?? false
-  const assignMs = assignMsOf(record.watch, byCoordinator, context.limits)
+  const assignMs = assignMsOf(record.timers, byCoordinator, context.limits)
   // An agent that was assigned the task by the coordinator gets the full time to start.
   const leaseMs = Math.max(leaseOf(command, record, context), byCoordinator ? assignMs! : 0)
   record.generation += 1
@@ -81,9 +82,9 @@ function grant(draft: TaskDraft, command: Claim, context: RuleContext): TaskRepl
   // Continuations are counted per attempt: the next holder gets all of them.
   record.continuations = 0
   // A gate that closes from here on ends the claim: the deadline is exact while it is held.
-  if (record.watch?.deadlineAt !== undefined) record.watch = withClockChecked(record.watch, draft)
+  if (record.timers?.deadlineAt !== undefined) record.timers = withClockChecked(record.timers, draft)
   record.dueAt = startBy(record, assignMs, context)
-  record.watch = withMetadata(watchAnew(record.watch, byCoordinator), command)
+  beginAnew(record, byCoordinator, command)
   record.claimState = 'active'
   record.session = command.session
   record.agent = command.agent
@@ -115,11 +116,11 @@ function grant(draft: TaskDraft, command: Claim, context: RuleContext): TaskRepl
 /** A timeout of an earlier attempt may have made it longer. */
 function leaseOf(
   { leaseMs, fitsEstimate }: Claim,
-  { minLeaseMs, watch }: TaskRecord,
+  { minLeaseMs, timers }: TaskRecord,
   { limits }: RuleContext,
 ) {
   const longest = limits.maxLeaseSeconds * 1000
-  return Math.max(fitsEstimate ? fittedLeaseMs(leaseMs, watch?.estimateMs, longest) : leaseMs, minLeaseMs)
+  return Math.max(fitsEstimate ? fittedLeaseMs(leaseMs, timers?.estimateMs, longest) : leaseMs, minLeaseMs)
 }
 
 /** Nothing about most that claim for themselves: there is one such event for each claim. */
@@ -128,19 +129,29 @@ function aboutAgent(agent: AgentRecord) {
   return isManaged(agent) || model !== null ? { agentType: agent.kind, model } : {}
 }
 
-const withMetadata = (watch: TaskWatch | null, { metadata }: Claim): TaskWatch | null =>
-  metadata === undefined ? watch : { ...watch, claimMetadata: metadata }
+/** What was noted of the previous holder is over. */
+function beginAnew(record: TaskRecord, isOffered: boolean, command: Claim): void {
+  record.timers = timersAnew(record.timers)
+  record.holder = notesOn(isOffered, command)
+  // Another verdict was wanted on the result of an earlier generation.
+  if (record.attention) record.attention = without(record.attention, 'judging')
+}
+
+function notesOn(isOffered: boolean, { metadata }: Claim): HolderNotes | null {
+  if (metadata === undefined) return isOffered ? { isOffered } : null
+  return isOffered ? { isOffered, claimMetadata: metadata } : { claimMetadata: metadata }
+}
 
 /** When a claim that is not started is checked. */
-const startBy = ({ watch }: TaskRecord, assignMs: number | null, { now }: RuleContext) =>
-  sooner(assignMs === null ? null : now + assignMs, watch?.deadlineAt ?? null)
+const startBy = ({ timers }: TaskRecord, assignMs: number | null, { now }: RuleContext) =>
+  sooner(assignMs === null ? null : now + assignMs, timers?.deadlineAt ?? null)
 
 /**
  * An agent may claim a task that was assigned to it, as long as it has not started. When no generation is left for another
  * session, the assigned claim stays.
  */
 function isAssignedToCaller(record: TaskRecord, command: Claim, { limits }: RuleContext): boolean {
-  if (record.state !== 'assigned' || !record.watch?.isOffered) return false
+  if (record.state !== 'assigned' || !record.holder?.isOffered) return false
   if (record.agent !== command.agent || command.byCoordinator) return false
   return record.session === command.session || record.generation < limits.maxGenerationsPerTask
 }
@@ -150,8 +161,8 @@ function claimAssigned(draft: TaskDraft, command: Claim, context: RuleContext): 
   const { record } = draft
   record.leaseMs = leaseOf(command, record, context)
   record.leaseExpiresAt = Math.max(record.leaseExpiresAt!, context.now + record.leaseMs)
-  record.watch = withMetadata(watchAnew(record.watch, false), command)
-  const assignMs = assignMsOf(record.watch, false, context.limits)
+  beginAnew(record, false, command)
+  const assignMs = assignMsOf(record.timers, false, context.limits)
   record.dueAt = startBy(record, assignMs, context)
   draft.touch()
   const { agent, session, leaseExpiresAt } = record
@@ -243,9 +254,13 @@ function whyOthersGoFirst(record: TaskRecord, by: string, context: RuleContext):
 }
 
 /** It was assigned the task before and did not start: for as long as its start timeout, others go first. */
-function ignoredIt({ agent, claimState, watch, updatedAt }: TaskRecord, by: string, context: RuleContext) {
-  if (!watch?.isOffered || claimState !== 'expired' || agent !== by) return false
-  return context.now < updatedAt + assignMsOf(watch, true, context.limits)!
+function ignoredIt(
+  { agent, claimState, timers, holder, updatedAt }: TaskRecord,
+  by: string,
+  context: RuleContext,
+) {
+  if (!holder?.isOffered || claimState !== 'expired' || agent !== by) return false
+  return context.now < updatedAt + assignMsOf(timers, true, context.limits)!
 }
 
 /** Why this worker may not have another task, regardless of the task. */

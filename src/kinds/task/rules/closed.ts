@@ -1,8 +1,9 @@
 import { isClosed } from '../../mission/rules/gate.ts'
 import type { RuleContext } from '../command.ts'
 import type { TaskDraft, TaskRecord } from '../record.ts'
+import { expiryOf } from './agent-choice.ts'
+import { without } from './groups.ts'
 import { sooner } from './retry.ts'
-import { expiryOf } from './waiting.ts'
 
 /**
  * Clocks that stop while the gate of a mission is closed: how long a task may wait in the queue, and how long for a verdict. When
@@ -19,27 +20,28 @@ const endsAt = (record: TaskRecord): number | null =>
 /** Whether its time has not run out after all. */
 export function stopsItsClock(draft: TaskDraft, { missionOf, now }: RuleContext): boolean {
   const { record } = draft
-  const { missionId, watch } = record
+  const { missionId, timers } = record
   const at = endsAt(record)
-  if (missionId === null || at === null || (at > now && watch?.clockMs === undefined)) return false
+  if (missionId === null || at === null || (at > now && timers?.clockMs === undefined)) return false
   const mission = missionOf?.(missionId)
   const closedAt = mission && isClosed(mission) ? mission.closedAt : null
   if (closedAt !== null) {
-    record.watch = { ...watch, clockMs: watch?.clockMs ?? Math.max(0, at - closedAt) }
+    record.timers = { ...timers, clockMs: timers?.clockMs ?? Math.max(0, at - closedAt) }
     record.dueAt = now + CHECK_AGAIN_MS
-  } else if (watch?.clockMs !== undefined) goesOn(record, now + watch.clockMs)
+  } else if (timers?.clockMs !== undefined) goesOn(record, now + timers.clockMs)
   else return false
   draft.mark()
   return true
 }
 
 function goesOn(record: TaskRecord, until: number): void {
-  const { clockMs: _left, ...rest } = record.watch!
+  const rest = without(record.timers, 'clockMs')
   if (record.state === 'queued') {
-    record.watch = { ...rest, expiresAt: until }
-    record.dueAt = sooner(until, sooner(rest.deadlineAt ?? null, rest.preferredUntil ?? null))
+    const { preferredUntil = null } = record.agentChoice ?? {}
+    record.timers = { ...rest, expiresAt: until }
+    record.dueAt = sooner(until, sooner(rest?.deadlineAt ?? null, preferredUntil))
   } else {
-    record.watch = Object.keys(rest).length === 0 ? null : rest
+    record.timers = rest
     record.dueAt = until
   }
 }
@@ -47,5 +49,5 @@ function goesOn(record: TaskRecord, until: number): void {
 /** It is still queued at the time of its expiry. */
 export function hasExpired(record: TaskRecord, now: number): boolean {
   const at = expiryOf(record)
-  return record.state === 'queued' && at !== null && at <= now && record.watch?.clockMs === undefined
+  return record.state === 'queued' && at !== null && at <= now && record.timers?.clockMs === undefined
 }

@@ -5,9 +5,9 @@ import type { RuleContext, TaskCommand } from '../command.ts'
 import type { TaskDraft, TaskRecord } from '../record.ts'
 import { fail, whatRanOut } from './attempts.ts'
 import { areTogether } from './children.ts'
+import { goOn } from './continuation.ts'
 import { moveByUpstream } from './upstream.ts'
 import { countOf, outcomeOf, type UpstreamReport } from './upstream-counts.ts'
-import { goOn } from './waiting.ts'
 
 type Continue = Extract<TaskCommand, { kind: 'continue' }>
 type After = NonNullable<Continue['after']>
@@ -36,7 +36,7 @@ export function continueAfter(
   const reports = dependOn(draft, after, context)
   goOn(record)
   const goesOnAfter = reports.map(({ dependsOn }) => dependsOn)
-  record.watch = { ...record.watch, goesOnAfter, wentOnAfter: true }
+  record.continuation = { ...record.continuation, goesOnAfter, wentOnAfter: true }
   record.blocked = true
   record.upstream = countOf(
     'all_done',

@@ -3,18 +3,24 @@ import type { EventDraft } from '../../events.ts'
 import type { Limits } from '../../workspace/limits.ts'
 import type { NewTask } from '../command.ts'
 import type { TaskRecord } from '../record.ts'
+import { preferPlanned } from './agent-choice.ts'
 import { placeInQueue, sooner } from './retry.ts'
 import { parseTaskKey, trackQueueOf } from './task-keys.ts'
+import { withClockRunning } from './timer-clock.ts'
 import { readinessOf, type Upstream } from './upstream-counts.ts'
-import { preferPlanned } from './waiting.ts'
-import { withClockRunning } from './watch-fields.ts'
+
+interface Identity {
+  id: number
+  uuid: string
+  parentId: number | null
+}
 
 /** A new task, queued at once unless it is scheduled or blocked. */
 export function createTask(
   task: NewTask,
   /** Null: it depends on nothing. */
   upstream: Upstream | null,
-  identity: { id: number; uuid: string; parentId: number | null; dependsOn: readonly string[] },
+  identity: Identity & { dependsOn: readonly string[] },
   actor: string,
   now: number,
   order: Limits['queueOrder'] = 'priority',
@@ -25,11 +31,30 @@ export function createTask(
   const early = task.runAt !== null && task.runAt > now
   const state: TaskState =
     readiness === 'never' ? 'skipped' : readiness === 'wait' || early ? 'pending' : 'queued'
-  const watch = state === 'queued' ? withClockRunning(task.watch, { now, closedMs }) : task.watch
-  const endsAt = sooner(task.expiresAt, watch?.deadlineAt ?? null)
+  const timers = state === 'queued' ? withClockRunning(task.timers, { now, closedMs }) : task.timers
+  const endsAt = sooner(task.expiresAt, timers?.deadlineAt ?? null)
   const dueAt = state === 'queued' ? endsAt : early && state === 'pending' ? task.runAt : null
-  // Field by field: a spread in front costs several times as much.
-  const record: TaskRecord = {
+  const rank = state === 'queued' ? rankOf(task, order, now) : null
+  const record = recordOf(
+    task,
+    identity,
+    { state, rank, dueAt, blocked: readiness === 'wait', timers, upstream },
+    now,
+  )
+  if (state === 'queued' && task.agentChoice?.prefers !== undefined) preferPlanned(record, now)
+  return { record, event: createdEvent(task, record, identity.dependsOn, actor, now) }
+}
+
+type Begun = Pick<TaskRecord, 'state' | 'rank' | 'dueAt' | 'blocked' | 'timers' | 'upstream'>
+
+/** Field by field: a spread in front costs several times as much. */
+function recordOf(
+  task: NewTask,
+  identity: Identity,
+  { state, rank, dueAt, blocked, timers, upstream }: Begun,
+  now: number,
+): TaskRecord {
+  return {
     id: identity.id,
     uuid: identity.uuid,
     key: task.key,
@@ -48,10 +73,10 @@ export function createTask(
     maxRetries: task.maxRetries,
     continuations: 0,
     maxContinuations: task.maxContinuations,
-    rank: state === 'queued' ? rankOf(task, order, now) : null,
+    rank,
     dueAt,
     expiresAt: task.expiresAt,
-    blocked: readiness === 'wait',
+    blocked,
     awaited: false,
     missionId: task.missionId,
     purpose: task.purpose,
@@ -73,15 +98,20 @@ export function createTask(
     startedAt: null,
     completedAt: state === 'skipped' ? now : null,
     archivedAt: null,
-    watch,
+    timers,
+    continuation: task.continuation,
+    modelUse: null,
+    agentChoice: task.agentChoice,
+    holder: null,
+    attention: null,
+    children: task.children,
+    resultCommit: null,
     upstream,
   }
-  if (state === 'queued' && watch?.prefers !== undefined) preferPlanned(record, now)
-  return { record, event: createdEvent(task, record, identity.dependsOn, actor, now) }
 }
 
-const rankOf = ({ priority, watch, purpose }: NewTask, order: Limits['queueOrder'], now: number) =>
-  placeInQueue(order, now, priority, watch?.estimateMs, purpose)
+const rankOf = ({ priority, timers, purpose }: NewTask, order: Limits['queueOrder'], now: number) =>
+  placeInQueue(order, now, priority, timers?.estimateMs, purpose)
 
 function createdEvent(
   { details: { title, taskType }, priority, triggerRule, addedBy }: NewTask,

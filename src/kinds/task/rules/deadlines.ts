@@ -3,8 +3,8 @@ import type { RuleContext } from '../command.ts'
 import type { TaskDraft, TaskRecord } from '../record.ts'
 import { fail, whatRanOut } from './attempts.ts'
 import { backoffMs, sooner } from './retry.ts'
-import { timedOut, timeFor } from './watch.ts'
-import { deadlineAt, withClockChecked } from './watch-fields.ts'
+import { deadlineAt, withClockChecked } from './timer-clock.ts'
+import { timedOut, timeFor } from './timers.ts'
 
 /** The end of one attempt, and the end of all of them. */
 
@@ -15,14 +15,14 @@ const isTimed = ({ state }: TaskRecord) => state === 'queued' || state === 'awai
 
 /** The time for all attempts is over. */
 export function isPastDeadline({ record, closedMs }: TaskDraft, { now }: RuleContext): boolean {
-  const at = deadlineAt(record.watch, { closedMs })
+  const at = deadlineAt(record.timers, { closedMs })
   return at !== null && at <= now && isTimed(record)
 }
 
 /** Whatever it is doing, it has failed: its holder is stopped, and there is no other attempt. */
 export function failAtDeadline(draft: TaskDraft): void {
   const { record } = draft
-  const error = `The task was not done within its ${record.watch!.deadlineMs! / 1000} s.`
+  const error = `The task was not done within its ${record.timers!.deadlineMs! / 1000} s.`
   draft.endClaim('DEADLINE')
   const failure = { failureClass: 'timeout', errorType: 'deadline', error, attempt: record.attempt }
   fail(draft, 'system', failure, 'deadline')
@@ -37,8 +37,8 @@ export function postponeDeadline(
   const { record, closedMs } = draft
   const { now } = context
   draft.mark()
-  if (record.watch) record.watch = withClockChecked(record.watch, { now, closedMs })
-  const { deadlineAt: at = null } = record.watch ?? {}
+  if (record.timers) record.timers = withClockChecked(record.timers, { now, closedMs })
+  const { deadlineAt: at = null } = record.timers ?? {}
   const isStanding =
     record.missionId !== null && (context.missionOf?.(record.missionId)?.closedAt ?? null) !== null
   record.dueAt = sooner(otherwiseDueAt, at !== null && isStanding ? Math.max(at, now + CHECK_AGAIN_MS) : at)
@@ -48,18 +48,18 @@ export function postponeDeadline(
 export function endAttemptInTime(draft: TaskDraft, context: RuleContext): void {
   const { record } = draft
   const { attempt } = record
-  const { attemptMs, timeouts } = record.watch!
+  const { attemptMs, timeouts } = record.timers!
   const error = `The attempt was not done within ${timeFor(attemptMs!, timeouts) / 1000} s.`
   const failure = { failureClass: 'timeout', errorType: 'timeout', error, attempt }
   draft.endClaim('TIMED_OUT')
-  record.watch = timedOut(record.watch)
+  record.timers = timedOut(record.timers)
   const exhausted = whatRanOut(record, context)
   if (exhausted) {
     fail(draft, 'system', failure, exhausted)
     return
   }
   draft.effects.details.push({ taskId: record.id, set: { failureClass: 'timeout', error, exhausted: null } })
-  const waitMs = backoffMs(attempt, record.watch!.retryBaseMs)
+  const waitMs = backoffMs(attempt, record.timers!.retryBaseMs)
   record.dueAt = context.now + waitMs
   draft.move('task_retrying', 'system', { ...failure, dueAt: record.dueAt, waitMs })
 }

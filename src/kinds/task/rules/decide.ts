@@ -50,8 +50,8 @@ export function decide<C extends TaskCommand>(
 }
 
 /** Only tasks with a deadline need it. */
-function closedMsOf({ watch, missionId }: TaskRecord, { missionOf, now }: RuleContext): number {
-  if (missionId === null || watch?.deadlineMs === undefined) return 0
+function closedMsOf({ timers, missionId }: TaskRecord, { missionOf, now }: RuleContext): number {
+  if (missionId === null || timers?.deadlineMs === undefined) return 0
   const gate = missionOf?.(missionId)
   return gate ? closedMsBy(gate, now) : 0
 }

@@ -116,21 +116,21 @@ function addedBy(draft: TaskDraft, { dependsOn, triggerRule }: AddDependencies, 
       countedVersion,
       outcome,
     })
-  const { watch } = draft.record
-  if (watch?.goesOnAfter)
-    draft.record.watch = {
-      ...watch,
-      goesOnAfter: [...watch.goesOnAfter, ...reports.map((on) => on.dependsOn)],
+  const { continuation } = draft.record
+  if (continuation?.goesOnAfter)
+    draft.record.continuation = {
+      ...continuation,
+      goesOnAfter: [...continuation.goesOnAfter, ...reports.map((on) => on.dependsOn)],
     }
   const outcomes = reports.map(({ outcome }) => outcome)
   return { reports, counts: countOf(triggerRule, outcomes) }
 }
 
 /** It was ready once, and continued: only what is added from then on counts. */
-const hasGoneOn = ({ watch }: TaskRecord) => watch?.wentOnAfter === true
+const hasGoneOn = ({ continuation }: TaskRecord) => continuation?.wentOnAfter === true
 
 function waitForThese(record: TaskRecord, added: readonly UpstreamReport[]): void {
-  record.watch = { ...record.watch, goesOnAfter: added.map(({ dependsOn }) => dependsOn) }
+  record.continuation = { ...record.continuation, goesOnAfter: added.map(({ dependsOn }) => dependsOn) }
 }
 
 /** Counts the new dependencies, and judges them; earlier ones are evaluated when they end. */

@@ -4,16 +4,18 @@ import type { Limits } from '../../workspace/limits.ts'
 import type { RuleContext, Submission, TaskCommand } from '../command.ts'
 import type { TaskDraft, TaskRecord } from '../record.ts'
 import { whyNotHolder } from './acting.ts'
+import { preferLastAgent } from './agent-choice.ts'
 import { expireLease, fail as failForGood, whatRanOut } from './attempts.ts'
+import { goOn } from './continuation.ts'
 import { continueAfter } from './continue-after.ts'
 import { switchModel } from './fallback.ts'
 import { judgeFence, leaseRanOut } from './fence.ts'
+import { without } from './groups.ts'
 import { ask } from './question.ts'
 import { storeResult } from './result-writes.ts'
 import { backoffMs, CONTINUATION_DELAY_MS } from './retry.ts'
 import { workProductRef } from './task-keys.ts'
-import { goOn, preferLastAgent } from './waiting.ts'
-import { abortsAt, begun, firstDeadline, nextCheckAt, progressed, timedOut } from './watch.ts'
+import { abortsAt, begun, firstDeadline, nextCheckAt, progressed, timedOut } from './timers.ts'
 
 type Command<K extends TaskCommand['kind']> = Extract<TaskCommand, { kind: K }>
 type HolderCommand = Command<
@@ -95,7 +97,7 @@ function renew(draft: TaskDraft, command: Command<'renew'>, context: RuleContext
 export function requestsTo(record: TaskRecord, limits: Limits): HolderRequest[] {
   const abortAt = abortsAt(record, limits)
   if (abortAt === null) return []
-  const since = record.watch!.suspectedAt!
+  const since = record.timers!.suspectedAt!
   return [
     {
       type: 'report_progress',
@@ -114,7 +116,7 @@ function start(
   // Starting twice (a lost reply) is not a mistake of the holder.
   if (record.state === 'running') return done(draft, 'STARTED')
   record.startedAt ??= context.now
-  if (isRun) record.watch = { ...record.watch, isRun }
+  if (isRun) record.holder = { ...record.holder, isRun }
   if (record.state === 'continuing') {
     draft.move('task_resumed', byAgent(draft), { ...held(draft), continuations: record.continuations })
   } else {
@@ -126,7 +128,8 @@ function start(
 
 /** From here on its deadlines count, and the start deadline no longer does. */
 function begin({ record }: TaskDraft, { now, limits }: RuleContext): void {
-  record.watch = begun(record.watch, now)
+  record.holder = without(record.holder, 'isOffered')
+  record.timers = begun(record.timers, now)
   record.dueAt = firstDeadline(record, limits)
 }
 
@@ -142,7 +145,7 @@ function progress(draft: TaskDraft, command: Command<'progress'>, context: RuleC
   // Progress proves that work has started, even without an explicit start.
   if (record.state !== 'running') start(draft, {}, context)
   draft.touch()
-  record.watch = progressed(record.watch, context.now, doneBy)
+  record.timers = progressed(record.timers, context.now, doneBy)
   record.dueAt = nextCheckAt(record, context.limits)
   const set = { progressPercent: percent, progressStep: step, checkpoint }
   draft.effects.details.push({ taskId: record.id, set })
@@ -166,9 +169,9 @@ function log(draft: TaskDraft, { entries }: Command<'log'>): TaskReply {
 /** Noted once for each fallback model: the same node may send it again, and so may a continuation. */
 function useModel(draft: TaskDraft, { from, to, reason }: Command<'useModel'>): TaskReply {
   const { record } = draft
-  if (record.watch?.usedModel !== to) {
+  if (record.modelUse?.usedModel !== to) {
     draft.touch()
-    record.watch = { ...record.watch, usedModel: to }
+    record.modelUse = { ...record.modelUse, usedModel: to }
     draft.note('model_fallback', byAgent(draft), { ...held(draft), from, to, reason })
   }
   return done(draft, 'NOTED')
@@ -220,7 +223,7 @@ function fail(draft: TaskDraft, command: Command<'fail'>, context: RuleContext):
   const { failureClass, error, spent, submission } = command
   const failure = { ...failureOf(command, record.attempt), ...spent }
   if (submission) storeRejected(draft, submission)
-  if (spent?.exitCode != null) record.watch = { ...record.watch, exitCode: spent.exitCode }
+  if (spent?.exitCode != null) record.holder = { ...record.holder, exitCode: spent.exitCode }
   record.dueAt = null
   switch (failureClass) {
     case 'human':
@@ -292,7 +295,7 @@ function retryLater(draft: TaskDraft, command: Command<'fail'>, context: RuleCon
   const { failureClass, error } = command
   draft.effects.details.push({ taskId: record.id, set: { failureClass, error, exhausted: null } })
   switchModel(draft, failureClass)
-  const waitMs = backoffMs(failure.attempt, record.watch?.retryBaseMs)
+  const waitMs = backoffMs(failure.attempt, record.timers?.retryBaseMs)
   record.dueAt = Math.max(command.retryAt ?? context.now + waitMs, context.now)
   draft.move('task_retrying', byAgent(draft), {
     ...failure,
@@ -306,5 +309,5 @@ function allowMoreTime({ record }: TaskDraft, { limits }: RuleContext): void {
   // A holder may have renewed for less than its first lease.
   const longest = Math.max(record.leaseMs, record.minLeaseMs)
   record.minLeaseMs = Math.min(longest * 2, limits.maxLeaseSeconds * 1000)
-  record.watch = timedOut(record.watch)
+  record.timers = timedOut(record.timers)
 }

@@ -1,8 +1,8 @@
 import type { TaskState } from '../../../pure/states.ts'
 import type { EventType } from '../../events.ts'
+import type { Attention } from './groups.ts'
 import { resultDigestOf } from './standing-result.ts'
 import type { InboxKind, WaitKind } from './waiting.ts'
-import type { TaskWatch } from './watch-fields.ts'
 
 /** Events that say what waits for people. They are written with what makes an item wait, and with what ends that. */
 
@@ -43,27 +43,28 @@ interface WaitingTask {
   readonly state: TaskState
   readonly agent: string | null
   readonly resultHash: string | null
-  readonly watch: TaskWatch | null
+  readonly attention: Attention | null
+  readonly resultCommit: string | null
 }
 
 /** An alert is about its task whatever the generation: the task waits until somebody takes it. */
 export const taskItemId = ({
   uuid,
   generation,
-  watch,
-}: Pick<WaitingTask, 'uuid' | 'generation' | 'watch'>) =>
-  watch?.alert !== undefined ? `alert:${uuid}` : `task:${uuid}:${generation}`
+  attention,
+}: Pick<WaitingTask, 'uuid' | 'generation' | 'attention'>) =>
+  attention?.alert !== undefined ? `alert:${uuid}` : `task:${uuid}:${generation}`
 
 /** Whether a task is an item of the inbox. A task that failed is one only as a dead letter, a queued one only as an alert. */
-export const isItem = ({ state, watch }: Pick<WaitingTask, 'state' | 'watch'>) =>
+export const isItem = ({ state, attention }: Pick<WaitingTask, 'state' | 'attention'>) =>
   state === 'awaiting_human' ||
   state === 'budget_exceeded' ||
-  watch?.isDeadLetter === true ||
-  watch?.alert !== undefined
+  attention?.isDeadLetter === true ||
+  attention?.alert !== undefined
 
 /** A task moved: `before` is the item that it was, `waits` what it waits for now. */
 export function taskItemsChanged(
-  before: Pick<WaitingTask, 'uuid' | 'generation' | 'watch'> | null,
+  before: Pick<WaitingTask, 'uuid' | 'generation' | 'attention'> | null,
   after: WaitingTask,
   waits: { waitsKind: WaitKind | null; waitsSince: number | null; waitsBecause: string | null },
   because: string,

@@ -2,8 +2,8 @@ import type { VerificationRule } from '../../mission/plan/mission-plan.ts'
 import type { MissionConfig } from '../../mission/shapes/missions.ts'
 import type { NewTask, TaskDetails } from '../command.ts'
 import type { TaskRecord } from '../record.ts'
+import type { TaskGroups, TaskTimers } from './groups.ts'
 import { DEFAULT_MAX_CONTINUATIONS } from './retry.ts'
-import type { TaskWatch } from './watch-fields.ts'
 
 /** New tasks are built here, whoever asks for them: the API, a plan, an agent or Baton itself. */
 
@@ -40,7 +40,10 @@ export function newTask(said: SaidOfTask): NewTask {
     optional: said.optional ?? false,
     serves: said.serves,
     addedBy: said.addedBy,
-    watch: said.watch ?? null,
+    timers: said.timers ?? null,
+    continuation: said.continuation ?? null,
+    agentChoice: said.agentChoice ?? null,
+    children: said.children ?? null,
     dependsOn: said.dependsOn ?? NOTHING,
     dependsOnNew: said.dependsOnNew ?? NOTHING,
     orderOnly: said.orderOnly,
@@ -91,17 +94,12 @@ interface SaidOfTimes {
   fresh?: boolean | null | undefined
 }
 
-/** The task's own times, then those of its mission. Null: nothing is said, as of most tasks, and nothing is stored. */
-export function watchOf(said: SaidOfTimes, ofMission: MissionConfig | undefined): TaskWatch | null {
-  const { timeouts, estimatedDurationMinutes, preferredAgent, fresh } = said
-  if (!ofMission && !timeouts && estimatedDurationMinutes == null && preferredAgent == null && !fresh)
-    return null
+const timersOf = (said: SaidOfTimes, ofMission: MissionConfig | undefined): TaskTimers | null => {
+  const { timeouts, estimatedDurationMinutes } = said
+  if (!ofMission && !timeouts && estimatedDurationMinutes == null) return null
   const times = ofMission?.timeouts ? { ...ofMission.timeouts, ...timeouts } : (timeouts ?? {})
-  const given = {
-    isFresh: fresh || undefined,
-    prefers: preferredAgent ?? undefined,
+  return givenOf({
     estimateMs: estimateMsOf(estimatedDurationMinutes ?? undefined),
-    otherAgentOnRetry: ofMission?.anotherModelOnRetry || undefined,
     assignMs: inMs(times.assignSeconds),
     stallMs: inMs(times.stallSeconds),
     verifyMs: inMs(times.verifySeconds),
@@ -110,10 +108,32 @@ export function watchOf(said: SaidOfTimes, ofMission: MissionConfig | undefined)
     retryBaseMs: inMs(ofMission?.retry?.baseSeconds),
     attemptMs: inMs(times.attemptSeconds),
     deadlineMs: inMs(times.deadlineSeconds),
-  }
-  const known = Object.entries(given).filter(([, value]) => value !== undefined)
-  return known.length === 0 ? null : Object.fromEntries(known)
+  })
 }
+
+/** The members that are set; null if none is, as for most tasks, of which nothing is stored. */
+function givenOf<G extends object>(group: G): G | null {
+  const given = Object.entries(group).filter(([, value]) => value !== undefined)
+  return given.length === 0 ? null : (Object.fromEntries(given) as G)
+}
+
+const NOTHING_SAID = { timers: null, continuation: null, agentChoice: null }
+
+/** The task's own times and choices, then those of its mission. */
+export function groupsSaid(said: SaidOfTimes, ofMission: MissionConfig | undefined): GroupsSaid {
+  const { timeouts, estimatedDurationMinutes, preferredAgent, fresh } = said
+  if (!ofMission && !timeouts && estimatedDurationMinutes == null && preferredAgent == null && !fresh)
+    return NOTHING_SAID
+  const prefers = preferredAgent ?? undefined
+  const otherAgentOnRetry = ofMission?.anotherModelOnRetry || undefined
+  return {
+    timers: timersOf(said, ofMission),
+    continuation: fresh ? { isFresh: true } : null,
+    agentChoice: givenOf({ prefers, otherAgentOnRetry }),
+  }
+}
+
+type GroupsSaid = Pick<TaskGroups, 'timers' | 'continuation' | 'agentChoice'>
 
 const MINUTE_MS = 60_000
 

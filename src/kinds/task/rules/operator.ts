@@ -4,13 +4,15 @@ import type { TaskReply } from '../../replies.ts'
 import type { RuleContext, TaskCommand } from '../command.ts'
 import type { TaskDraft, TaskRecord } from '../record.ts'
 import { whyNotReservedFor } from './acting.ts'
+import { dropPreference, preferLastAgent } from './agent-choice.ts'
 import { endAlert } from './alert.ts'
 import { isAllowed, transitionOf } from './allowed-acts.ts'
 import { fail, requeue, whatRanOut } from './attempts.ts'
-import { switchModel, withOwnModel } from './fallback.ts'
+import { goOn, startOver } from './continuation.ts'
+import { switchModel, useOwnModel } from './fallback.ts'
 import { closeForLateResults } from './fence.ts'
 import { closed, isItem, taskItemId } from './inbox-events.ts'
-import { withoutMissionPause } from './pause-grace.ts'
+import { endMissionPause } from './pause-grace.ts'
 import { whyStale } from './question.ts'
 import { verdictDueAt } from './result.ts'
 import { dropPendingResult, judgeResult } from './result-writes.ts'
@@ -18,7 +20,7 @@ import { backoffMs, queueRank } from './retry.ts'
 import { resultDigestOf } from './standing-result.ts'
 import { changeBudget } from './task-budget.ts'
 import { moveByUpstream } from './upstream.ts'
-import { decidedAbout, dropPreference, goOn, preferLastAgent, startOver, WAITS_NO_MORE } from './waiting.ts'
+import { decidedAbout, WAITS_NO_MORE } from './waiting.ts'
 
 type Command<K extends TaskCommand['kind']> = Extract<TaskCommand, { kind: K }>
 type Act<K extends TaskCommand['kind']> = (
@@ -64,7 +66,7 @@ function changeState(draft: TaskDraft, command: Command<StateAct>, context: Rule
         })
   const stale = 'generation' in command ? whyStale(draft.record, command.generation) : null
   if (stale) return stale
-  if (draft.record.watch?.asks && JUDGES.includes(command.kind))
+  if (draft.record.attention?.asks && JUDGES.includes(command.kind))
     return refuse('WRONG_STATE', 'The task waits for the answer to a question; there is no result to judge.')
   if (digest !== undefined && digest !== resultDigestOf(draft.record)) return changedSince(draft.record)
   closeForLateResults(draft.record)
@@ -100,7 +102,7 @@ const ACTS: { [K in StateAct]: Act<K> } = {
 
   pause(draft, { reason, byMission }, { actor, now }) {
     const { record } = draft
-    if (byMission) record.watch = { ...record.watch, pausedByMission: true, pausedAt: now }
+    if (byMission) record.continuation = { ...record.continuation, pausedByMission: true, pausedAt: now }
     record.pausedFrom = record.state
     // The scheduled time survives the pause; the wait of a retry does not, since a person who resumes means "now".
     if (record.state !== 'pending') record.dueAt = null
@@ -115,8 +117,8 @@ const ACTS: { [K in StateAct]: Act<K> } = {
     const { record } = draft
     const { actor, now } = context
     // A person who resumes one paused task wants it done by any agent.
-    const isOnItsOwn = record.state === 'budget_exceeded' || record.watch?.pausedByMission === true
-    if (record.watch?.pausedByMission) record.watch = withoutMissionPause(record.watch)
+    const isOnItsOwn = record.state === 'budget_exceeded' || record.continuation?.pausedByMission === true
+    endMissionPause(record)
     // Due at once: a cycle that was idle while one of its tasks was paused is found then.
     if (record.blocked) record.dueAt ??= now
     if (record.blocked || (record.dueAt !== null && record.dueAt > now)) {
@@ -141,7 +143,7 @@ const ACTS: { [K in StateAct]: Act<K> } = {
     record.attempt = 0
     record.dueAt = null
     record.archivedAt = null
-    record.watch = withOwnModel(record.watch)
+    useOwnModel(record)
     dropPendingResult(draft, 'RETRIED')
     draft.effects.details.push({ taskId: record.id, set: { exhausted: null } })
     if (waitsForItsParts(draft)) draft.move('task_retried_to_wait', actor, { reason })
@@ -153,7 +155,8 @@ const ACTS: { [K in StateAct]: Act<K> } = {
     const { record } = draft
     record.epoch += 1
     Object.assign(record, { attempt: 0, continuations: 0, resultHash: null, dueAt: null, startedAt: null })
-    Object.assign(record, { archivedAt: null, blocked: false, watch: withOwnModel(record.watch) })
+    Object.assign(record, { archivedAt: null, blocked: false })
+    useOwnModel(record)
     startOver(record)
     draft.effects.details.push({ taskId: record.id, set: { exhausted: null, question: null } })
     const name = waitsForItsParts(draft) ? 'task_reset_to_wait' : 'task_reset'
@@ -187,9 +190,9 @@ const ACTS: { [K in StateAct]: Act<K> } = {
     const { record } = draft
     if (record.resultHash === null || record.review !== 'baton')
       return refuse('WRONG_STATE', 'There is no result that Baton could get a verdict on; decide yourself.')
-    const { generation, watch } = record
-    const round = (watch?.judging?.generation === generation ? watch.judging.round : 0) + 1
-    record.watch = { ...watch, judging: { generation, round, agent } }
+    const { generation, attention } = record
+    const round = (attention?.judging?.generation === generation ? attention.judging.round : 0) + 1
+    record.attention = { ...attention, judging: { generation, round, agent } }
     record.dueAt = verdictDueAt(record, context)
     draft.move('task_verification_requested', context.actor, { verifier: agent })
     return null
@@ -206,8 +209,8 @@ const ACTS: { [K in StateAct]: Act<K> } = {
     } else {
       dropPendingResult(draft, 'VERIFICATION_FAILED')
       // An answer that is given back needs no rest; work that failed may depend on what others do meanwhile.
-      const { purpose, attempt, watch } = draft.record
-      const restMs = purpose === 'work' ? backoffMs(attempt, watch?.retryBaseMs) : 0
+      const { purpose, attempt, timers } = draft.record
+      const restMs = purpose === 'work' ? backoffMs(attempt, timers?.retryBaseMs) : 0
       retryOrFail(draft, 'task_verification_failed', { verdict: note, ...given }, context, restMs)
     }
     return null

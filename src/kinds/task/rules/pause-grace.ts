@@ -1,6 +1,6 @@
 import type { Fence } from '../command.ts'
 import type { TaskRecord } from '../record.ts'
-import type { TaskWatch } from './watch-fields.ts'
+import { without } from './groups.ts'
 
 /** A task that is paused because its mission was closed. */
 
@@ -9,12 +9,14 @@ const GRACE_MS = 30_000
 
 /** Whether a result is by the holder from whom the task was taken with the mission, a moment ago. */
 export function isInGrace(record: TaskRecord, { generation, session }: Fence, now: number): boolean {
-  const { state, watch } = record
-  if (state !== 'paused' || !watch?.pausedByMission || watch.pausedAt === undefined) return false
-  return generation === record.generation && session === record.session && now < watch.pausedAt + GRACE_MS
+  const { state, continuation } = record
+  if (state !== 'paused' || !continuation?.pausedByMission || continuation.pausedAt === undefined)
+    return false
+  return (
+    generation === record.generation && session === record.session && now < continuation.pausedAt + GRACE_MS
+  )
 }
 
-export function withoutMissionPause(watch: TaskWatch): TaskWatch | null {
-  const { pausedByMission: _paused, pausedAt: _at, ...rest } = watch
-  return Object.keys(rest).length === 0 ? null : rest
+export function endMissionPause(record: TaskRecord): void {
+  record.continuation = without(record.continuation, 'pausedByMission', 'pausedAt')
 }

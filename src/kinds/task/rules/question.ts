@@ -2,8 +2,9 @@ import { type Refusal, refuse, refuseField } from '../../../pure/errors.ts'
 import type { TaskReply } from '../../replies.ts'
 import type { RuleContext, TaskCommand } from '../command.ts'
 import type { TaskDraft, TaskRecord } from '../record.ts'
+import { preferLastAgent } from './agent-choice.ts'
 import { isAllowed } from './allowed-acts.ts'
-import { goOn, preferLastAgent } from './waiting.ts'
+import { goOn } from './continuation.ts'
 
 type Command<K extends TaskCommand['kind']> = Extract<TaskCommand, { kind: K }>
 
@@ -17,7 +18,7 @@ export function ask(draft: TaskDraft, command: Command<'ask'>, context: RuleCont
   draft.endClaim('NEEDS_HUMAN')
   record.attempt -= 1
   record.dueAt = null
-  record.watch = { ...record.watch, asks }
+  record.attention = { ...record.attention, asks }
   const unanswered = { answer: null, answeredBy: null, answeredAt: null }
   draft.effects.details.push({
     taskId: record.id,
@@ -34,7 +35,7 @@ export function ask(draft: TaskDraft, command: Command<'ask'>, context: RuleCont
 /** A person answers: the task is queued again, and continues with the answer. */
 export function answer(draft: TaskDraft, command: Command<'answer'>, context: RuleContext): TaskReply {
   const { record } = draft
-  const asks = record.watch?.asks
+  const asks = record.attention?.asks
   if (!isAllowed('answer', record.state) || !asks)
     return refuse('WRONG_STATE', 'The task has no question that waits for an answer.', {
       taskState: record.state,

@@ -13,23 +13,23 @@ type RemoveWork = Extract<TaskCommand, { kind: 'removeWork' }>
 export function removeWork(draft: TaskDraft, command: RemoveWork, { actor }: RuleContext): TaskReply {
   const { record } = draft
   const { because, generations, branches, folders, version } = command
-  const { state, watch } = record
+  const { state, resultCommit, continuation } = record
   if (isHeld(state))
     return refuse('WRONG_STATE', 'An agent holds the task: cancel or pause it first.', { taskState: state })
   if (because === 'retention' && !isTerminal(state))
     return refuse('WRONG_STATE', 'The task has not ended.', { taskState: state })
   // Whether accepted work is elsewhere, too, only who reads the repository knows.
   const awaitsVerdict = !isTerminal(state) && record.resultHash !== null
-  if (awaitsVerdict && watch?.resultCommit !== undefined && generations.includes(record.generation))
+  if (awaitsVerdict && resultCommit !== null && generations.includes(record.generation))
     return refuse('WRONG_STATE', 'The work awaits a verdict: reject the result first.', { taskState: state })
   if (version !== record.version)
     return refuse('CHANGED_SINCE', 'The task has changed since its work was looked at.', {
       taskState: state,
       currentVersion: record.version,
     })
-  const freshFrom = Math.max(watch?.freshFrom ?? 1, (generations.at(-1) ?? 0) + 1)
+  const freshFrom = Math.max(continuation?.freshFrom ?? 1, (generations.at(-1) ?? 0) + 1)
   draft.touch()
-  record.watch = { ...watch, freshFrom }
+  record.continuation = { ...continuation, freshFrom }
   draft.note('task_work_removed', actor, { because, generations: [...generations], branches, folders })
   return { ok: true, reason: 'DONE', record }
 }

@@ -2,8 +2,10 @@ import { isTerminal } from '../../../pure/states.ts'
 import type { TaskReply } from '../../replies.ts'
 import type { RuleContext, TaskCommand } from '../command.ts'
 import type { TaskDraft } from '../record.ts'
+import { dropPreference, preferPlanned } from './agent-choice.ts'
 import { endAlert } from './alert.ts'
 import { closeForLateResults } from './fence.ts'
+import { withMore } from './groups.ts'
 import { queueRank } from './retry.ts'
 import { moveByUpstream } from './upstream.ts'
 import {
@@ -13,7 +15,6 @@ import {
   readinessOf,
   type UpstreamReport,
 } from './upstream-counts.ts'
-import { dropPreference, preferPlanned } from './waiting.ts'
 
 type Replan = Extract<TaskCommand, { kind: 'replan' }>
 type Edge = UpstreamReport & { kind: DependencyKind }
@@ -29,8 +30,11 @@ export function replan(draft: TaskDraft, command: Replan, context: RuleContext):
   // The agent that its plan reserves it for comes before the agent that held it last.
   dropPreference(record)
   endAlert(draft, context.actor, 'task_updated')
-  Object.assign(record, fields, { watch: { ...record.watch, ...fields.watch } })
-  if (Object.keys(record.watch!).length === 0) record.watch = null
+  Object.assign(record, fields, {
+    timers: withMore(record.timers, fields.timers),
+    continuation: withMore(record.continuation, fields.continuation),
+    agentChoice: withMore(record.agentChoice, fields.agentChoice),
+  })
   if (record.state === 'queued') preferPlanned(record, context.now)
   draft.touch()
   draft.note('task_updated', context.actor, { fields: [...changed] })

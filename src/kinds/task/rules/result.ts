@@ -7,11 +7,11 @@ import { whyNotHolder } from './acting.ts'
 import { expireLease } from './attempts.ts'
 import type { PastHolder } from './claim-request.ts'
 import { closeForLateResults, isOpenForLateResults, judgeFence, leaseRanOut } from './fence.ts'
-import { isInGrace, withoutMissionPause } from './pause-grace.ts'
+import { endMissionPause, isInGrace } from './pause-grace.ts'
 import { storeResult } from './result-writes.ts'
 import { standBy } from './standing-result.ts'
 import { workProductRef } from './task-keys.ts'
-import { firstVerdictCheckMs, verifyMsOf } from './watch.ts'
+import { firstVerdictCheckMs, verifyMsOf } from './timers.ts'
 
 type Submit = Extract<TaskCommand, { kind: 'submit' }>
 
@@ -83,7 +83,7 @@ function whyNotAccepted(
 function takeFromPause(record: TaskRecord): void {
   record.attempt += 1
   record.claimState = CLAIM_ENDS.COMPLETED
-  record.watch = withoutMissionPause(record.watch!)
+  endMissionPause(record)
 }
 
 function accept(
@@ -136,9 +136,9 @@ function withSubmission(
 }
 
 /** When time moves on a task that has just got a result. */
-export function verdictDueAt({ review, watch }: TaskRecord, { now, limits }: RuleContext): number | null {
-  if (review === 'verifier') return now + verifyMsOf(watch, limits)
-  return review === 'baton' ? now + firstVerdictCheckMs(watch, limits) : null
+export function verdictDueAt({ review, timers }: TaskRecord, { now, limits }: RuleContext): number | null {
+  if (review === 'verifier') return now + verifyMsOf(timers, limits)
+  return review === 'baton' ? now + firstVerdictCheckMs(timers, limits) : null
 }
 
 const accepted = (record: TaskRecord, ref: string): TaskReply => ({

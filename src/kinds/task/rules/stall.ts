@@ -6,10 +6,10 @@ import { endLostClaim, expireLease, notStarted, requeue, whatRanOut } from './at
 import { endAttemptInTime, postponeDeadline } from './deadlines.ts'
 import { leaseRanOut } from './fence.ts'
 import { sooner, spreadBackoffMs } from './retry.ts'
-import { abortsAt, firstDeadline, mustStartInTime, stallsAt, suspectedFrom } from './watch.ts'
+import { abortsAt, firstDeadline, mustStartInTime, stallsAt, suspectedFrom } from './timers.ts'
 
-const waitMsOf = ({ attempt, id, generation, watch }: TaskRecord) =>
-  spreadBackoffMs(attempt, id, generation, watch?.retryBaseMs)
+const waitMsOf = ({ attempt, id, generation, timers }: TaskRecord) =>
+  spreadBackoffMs(attempt, id, generation, timers?.retryBaseMs)
 
 type Lose = Extract<TaskCommand, { kind: 'lose' }>
 
@@ -44,7 +44,7 @@ type Stall = Extract<TaskCommand, { kind: 'stall' }>
 export function stall(draft: TaskDraft, { silentMs }: Stall, context: RuleContext): TaskReply {
   const { record } = draft
   if (leaseRanOut(record, context.now)) expireLease(draft, context)
-  else if (isHeld(record.state) && !record.watch?.isRun && context.now - record.updatedAt >= silentMs)
+  else if (isHeld(record.state) && !record.holder?.isRun && context.now - record.updatedAt >= silentMs)
     takeFromSilent(draft, context)
   return { ok: true, reason: draft.changed ? 'MOVED' : 'NOTHING_DUE', record }
 }
@@ -67,7 +67,7 @@ export function checkHolder(draft: TaskDraft, context: RuleContext): void {
       detected(draft, record.acquiredAt!, 'requeue')
       notStarted(draft, context)
     } else postponeDeadline(draft, context, null)
-  } else if (isPast(record.watch?.attemptEndsAt ?? null)) endAttemptInTime(draft, context)
+  } else if (isPast(record.timers?.attemptEndsAt ?? null)) endAttemptInTime(draft, context)
   else if (isPast(stallsAt(record, limits))) takeFromSilent(draft, context)
   else if (isPast(abortsAt(record, limits))) revokeFromHung(draft, context)
   else {
@@ -80,9 +80,9 @@ export function checkHolder(draft: TaskDraft, context: RuleContext): void {
 /** Far beyond its estimate. The answers to the holder's renewals request progress. */
 function suspect(draft: TaskDraft): void {
   const { record, now } = draft
-  record.watch = { ...record.watch, suspectedAt: now }
+  record.timers = { ...record.timers, suspectedAt: now }
   const { agent, session } = record
-  draft.note('task_hang_suspected', 'system', { agent, session, doneBy: record.watch.doneBy })
+  draft.note('task_hang_suspected', 'system', { agent, session, doneBy: record.timers.doneBy })
 }
 
 const HIGHEST_PRIORITY = 10
@@ -90,7 +90,7 @@ const HIGHEST_PRIORITY = 10
 /** It was asked for progress and made none. Another agent tries, and sooner: the task is late already. */
 function revokeFromHung(draft: TaskDraft, context: RuleContext): void {
   const { record } = draft
-  const { suspectedAt, progressAt } = record.watch!
+  const { suspectedAt, progressAt } = record.timers!
   const since = Math.max(suspectedAt!, progressAt ?? 0)
   const withoutProgressMs = context.now - since
   detected(draft, since, actionOn(record, context))

@@ -2,14 +2,14 @@ import { isHeld } from '../../../pure/states.ts'
 import type { TaskReply } from '../../replies.ts'
 import type { RuleContext, TaskCommand } from '../command.ts'
 import type { TaskDraft } from '../record.ts'
+import { dropPreference, expiryOf } from './agent-choice.ts'
 import { expireLease } from './attempts.ts'
 import { hasExpired, stopsItsClock } from './closed.ts'
 import { failAtDeadline, isPastDeadline, postponeDeadline } from './deadlines.ts'
 import { leaseRanOut } from './fence.ts'
 import { sooner } from './retry.ts'
 import { checkHolder } from './stall.ts'
-import { dropPreference, expiryOf } from './waiting.ts'
-import { verdictClock } from './watch.ts'
+import { verdictClock } from './timers.ts'
 
 type Elapse = Extract<TaskCommand, { kind: 'elapse' }>
 
@@ -36,12 +36,13 @@ export function elapse(draft: TaskDraft, command: Elapse, context: RuleContext):
       draft.move('task_queued', 'system', { because: 'due' })
     } else if (record.state === 'queued') {
       if (hasExpired(record, context.now)) giveUp(draft)
-      else if (isOver(record.watch?.preferredUntil, context.now)) openToAll(draft)
-      else postponeDeadline(draft, context, sooner(expiryOf(record), record.watch?.preferredUntil ?? null))
+      else if (isOver(record.agentChoice?.preferredUntil, context.now)) openToAll(draft)
+      else
+        postponeDeadline(draft, context, sooner(expiryOf(record), record.agentChoice?.preferredUntil ?? null))
     } else if (record.state === 'verifying' && record.review === 'baton') {
       // No rule decides about its result: the sender of this command does.
-      const { watch, nextCheckMs } = verdictClock(record.watch, context.limits)
-      record.watch = watch
+      const { timers, nextCheckMs } = verdictClock(record.timers, context.limits)
+      record.timers = timers
       record.dueAt = context.now + nextCheckMs
       draft.mark()
     } else if (record.state === 'verifying') {

@@ -2,6 +2,7 @@ import { isTerminal } from '../../../pure/states.ts'
 import type { TaskReply } from '../../replies.ts'
 import type { RuleContext, TaskCommand } from '../command.ts'
 import type { TaskDraft } from '../record.ts'
+import { preferLastAgent } from './agent-choice.ts'
 import { fail } from './attempts.ts'
 import {
   type CountedDependency,
@@ -13,7 +14,6 @@ import {
   type Upstream,
   type UpstreamReport,
 } from './upstream-counts.ts'
-import { preferLastAgent } from './waiting.ts'
 
 type CountUpstream = Extract<TaskCommand, { kind: 'countUpstream' }>
 
@@ -60,7 +60,7 @@ function fromTheBeginning(
   { edges, version }: CountUpstream,
   context: RuleContext,
 ): Upstream | null {
-  const { id, merge, watch, version: present } = draft.record
+  const { id, merge, continuation, version: present } = draft.record
   if (version !== present) return null
   let counts: Upstream | null = null
   for (const report of edges) {
@@ -69,7 +69,10 @@ function fromTheBeginning(
     const isNews = report.version > known.countedVersion
     if (isNews) record(draft, report, known)
     // A task with parts needs all of them, whatever rule it had before it was divided.
-    counts ??= countOf(watch?.goesOnAfter ? 'all_done' : merge === 'none' ? known.rule : 'all_success', [])
+    counts ??= countOf(
+      continuation?.goesOnAfter ? 'all_done' : merge === 'none' ? known.rule : 'all_success',
+      [],
+    )
     counts = plus(counts, [isNews ? report.outcome : known.outcome])
   }
   if (counts) draft.count(counts)
@@ -77,8 +80,8 @@ function fromTheBeginning(
 }
 
 /** A task that continues after others waits for them alone: it was ready before, whatever has become of what it depended on. */
-const isCounted = ({ record: { watch } }: TaskDraft, { dependsOn }: UpstreamReport) =>
-  watch?.goesOnAfter === undefined || watch.goesOnAfter.includes(dependsOn)
+const isCounted = ({ record: { continuation } }: TaskDraft, { dependsOn }: UpstreamReport) =>
+  continuation?.goesOnAfter === undefined || continuation.goesOnAfter.includes(dependsOn)
 
 function record(draft: TaskDraft, report: UpstreamReport, { rule }: CountedDependency): void {
   const { dependsOn, version: countedVersion, outcome } = report
@@ -139,5 +142,5 @@ function unblock(
   const unblockedBy = news.findLast(({ outcome }) => outcome !== null)?.uuid
   draft.move('task_queued', 'system', { because: 'dependencies_met', unblockedBy })
   // It continues where it stood, and the agent that stood there knows it best.
-  if (record.watch?.goesOn?.generation === record.generation + 1) preferLastAgent(record, context.now)
+  if (record.continuation?.goesOn?.generation === record.generation + 1) preferLastAgent(record, context.now)
 }

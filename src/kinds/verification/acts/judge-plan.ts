@@ -53,9 +53,9 @@ export async function judgePlan(kernel: RunKernel, caller: Caller, record: TaskR
 }
 
 /** The fallback that it used, or the model of its agent. */
-async function plannerModel(kernel: RunKernel, workspaceId: number, { agent, watch }: TaskRecord) {
+async function plannerModel(kernel: RunKernel, workspaceId: number, { agent, modelUse }: TaskRecord) {
   const [found] = await kernel.store.agents.list(workspaceId, { slugs: [agent!] }, 1)
-  return watch?.usedModel ?? (found ? modelOfAgent(found.record) : null)
+  return modelUse?.usedModel ?? (found ? modelOfAgent(found.record) : null)
 }
 
 /** A plan as a value, or as text: planners write words around it. */

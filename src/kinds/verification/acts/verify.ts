@@ -120,8 +120,8 @@ export async function verify(kernel: RunKernel, caller: Caller, record: TaskReco
 }
 
 /** What a person asked for after the first verification of this result. */
-const askedAgain = ({ watch, generation }: TaskRecord) =>
-  watch?.judging?.generation === generation ? watch.judging : null
+const askedAgain = ({ attention, generation }: TaskRecord) =>
+  attention?.judging?.generation === generation ? attention.judging : null
 
 /** Its own end gives the verdict. When nobody has taken it in time, and nobody who may is busy, a person is asked instead. */
 async function waitFor(
@@ -130,7 +130,7 @@ async function waitFor(
   { record }: Waiting,
   verification: TaskRecord,
 ): Promise<void> {
-  if (!record.watch?.isVerdictLate || verification.state !== 'queued') return
+  if (!record.timers?.isVerdictLate || verification.state !== 'queued') return
   const why = await whyNobody(kernel, caller.workspaceId, verification)
   if (why !== null) await giveVerdict(kernel, caller, record, withoutVerdict(record.generation, why))
 }
@@ -220,7 +220,7 @@ function verificationOf(
 ): NewTask {
   const { id: taskId, uuid, generation, epoch, missionId, projectId, priority } = record
   const { successCriteria = null, outputSchema = null } = details.plan ?? {}
-  const { verifyMs } = record.watch ?? {}
+  const { verifyMs } = record.timers ?? {}
   const round = askedAgain(record)?.round
   const again = round === undefined ? '' : `/${round}`
   const { title, description, input } = details
@@ -235,7 +235,7 @@ function verificationOf(
     purpose: 'verification',
     serves: { taskId, uuid, generation, notAgents, ...(round !== undefined && { round }) },
     // From its start: waiting for a verifier that is busy does not use it up.
-    watch: verifyMs === undefined ? null : { attemptMs: verifyMs },
+    timers: verifyMs === undefined ? null : { attemptMs: verifyMs },
     unique: {
       key: `verification ${uuid}/${epoch}/${generation}${again}`,
       bodyHash: hash('sha256', result.hash),

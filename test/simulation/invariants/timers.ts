@@ -8,25 +8,25 @@ import type { TaskInvariant } from './invariant.ts'
 const SECOND_MS = 1_000
 
 /** When something is due for a held task, if nothing is heard of it from here on. */
-function deadlineOf({ state, watch, updatedAt }: TaskRecord, limits: Limits): number | null {
+function deadlineOf({ state, timers, holder, updatedAt }: TaskRecord, limits: Limits): number | null {
   // The time limit for the start was set when it was claimed, and is not set again.
   if (state === 'assigned') {
-    const isTimed = watch?.isOffered || watch?.assignMs !== undefined
-    return watch?.deadlineAt ?? (isTimed ? Infinity : null)
+    const isTimed = holder?.isOffered || timers?.assignMs !== undefined
+    return timers?.deadlineAt ?? (isTimed ? Infinity : null)
   }
   const stall = limits.stallTimeoutSeconds === null ? null : limits.stallTimeoutSeconds * SECOND_MS
-  const stallMs = watch?.stallMs ?? stall
+  const stallMs = timers?.stallMs ?? stall
   const times = stallMs === null ? [] : [updatedAt + stallMs]
-  for (const at of [watch?.attemptEndsAt, watch?.deadlineAt]) if (at !== undefined) times.push(at)
-  if (watch?.suspectedAt !== undefined)
-    times.push(Math.max(watch.suspectedAt, watch.progressAt ?? 0) + abortMsOf(watch, limits))
-  else if (watch?.doneBy !== undefined)
-    times.push(watch.doneBy + (watch.hangGraceMs ?? limits.hangGraceSeconds * SECOND_MS))
+  for (const at of [timers?.attemptEndsAt, timers?.deadlineAt]) if (at !== undefined) times.push(at)
+  if (timers?.suspectedAt !== undefined)
+    times.push(Math.max(timers.suspectedAt, timers.progressAt ?? 0) + abortMsOf(timers, limits))
+  else if (timers?.doneBy !== undefined)
+    times.push(timers.doneBy + (timers.hangGraceMs ?? limits.hangGraceSeconds * SECOND_MS))
   return times.length === 0 ? null : Math.min(...times)
 }
 
-const abortMsOf = (watch: TaskRecord['watch'], limits: Limits) =>
-  watch?.hangAbortMs ?? limits.hangAbortSeconds * SECOND_MS
+const abortMsOf = (timers: TaskRecord['timers'], limits: Limits) =>
+  timers?.hangAbortMs ?? limits.hangAbortSeconds * SECOND_MS
 
 const deadlinesAreKept: TaskInvariant = {
   says: 'A held task is checked no later than at its first deadline, and not at all when it has none.',
@@ -49,7 +49,7 @@ const suspectedMeansLate: TaskInvariant = {
       if (event.type !== 'task_hang_suspected') continue
       const named = ofThisClaim(task, event).findLast(({ payload }) => payload.doneBy !== undefined)
       const doneBy = (named?.payload.doneBy ?? event.payload.doneBy) as number
-      const graceMs = task.record.watch?.hangGraceMs ?? limits.hangGraceSeconds * SECOND_MS
+      const graceMs = task.record.timers?.hangGraceMs ?? limits.hangGraceSeconds * SECOND_MS
       if (event.at < doneBy + graceMs) return `suspected ${doneBy + graceMs - event.at} ms too early`
     }
     return null
@@ -67,7 +67,7 @@ const hungMeansHung: TaskInvariant = {
       const progress = history.filter(({ type, seq }) => type === 'task_progress' && seq > suspected.seq)
       if (progress.some(({ payload }) => payload.doneBy !== undefined)) return 'it had named another time'
       const since = progress.at(-1)?.at ?? suspected.at
-      if (event.at - since < abortMsOf(task.record.watch, limits))
+      if (event.at - since < abortMsOf(task.record.timers, limits))
         return `it got on ${event.at - since} ms before`
     }
     return null
@@ -85,8 +85,8 @@ const newTimesClearSuspicion: TaskInvariant = {
     )
     const should = last?.type === 'task_hang_suspected'
     return (
-      should !== (record.watch?.suspectedAt !== undefined) &&
-      `suspected since ${record.watch?.suspectedAt}, the last event was ${last?.type}`
+      should !== (record.timers?.suspectedAt !== undefined) &&
+      `suspected since ${record.timers?.suspectedAt}, the last event was ${last?.type}`
     )
   },
 }
@@ -106,7 +106,7 @@ const notStartedMeansLate: TaskInvariant = {
   broken: ({ claims, events, record }, { plan: { limits } }) => {
     for (const { endReason, endedAt, acquiredAt, generation } of claims) {
       if (endReason !== 'NOT_STARTED') continue
-      const mayTakeMs = record.watch?.assignMs ?? limits.assignTimeoutSeconds * SECOND_MS
+      const mayTakeMs = record.timers?.assignMs ?? limits.assignTimeoutSeconds * SECOND_MS
       if (endedAt! - acquiredAt < mayTakeMs) return `g${generation} had ${endedAt! - acquiredAt} ms`
       const begun = events.some((event) => event.generation === generation && event.type === 'task_started')
       if (begun) return `g${generation} had begun`
@@ -145,7 +145,7 @@ const attemptsAreCounted: TaskInvariant = {
   },
 }
 
-export const watchInvariants = {
+export const timerInvariants = {
   deadlinesAreKept,
   suspectedMeansLate,
   hungMeansHung,

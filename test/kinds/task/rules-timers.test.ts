@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { Combiner } from '../../../src/kernel/combiner.ts'
+import { watchOf } from '../../../src/kernel/store/watch-column.ts'
 import type { TaskRecord } from '../../../src/kinds/task/record.ts'
+import type { TaskTimers } from '../../../src/kinds/task/rules/groups.ts'
 import {
   backoffMs,
   PRIORITY_STEP_MS,
@@ -13,9 +15,8 @@ import {
   firstDeadline,
   stallsAt,
   suspectedFrom,
-  watchAnew,
-} from '../../../src/kinds/task/rules/watch.ts'
-import type { TaskWatch } from '../../../src/kinds/task/rules/watch-fields.ts'
+  timersAnew,
+} from '../../../src/kinds/task/rules/timers.ts'
 import type { Limits } from '../../../src/kinds/workspace/limits.ts'
 import { isHeld } from '../../../src/pure/states.ts'
 import { assign } from '../../support/assign.ts'
@@ -54,7 +55,7 @@ async function begun(more: Overrides = {}, limits: Partial<Limits> = {}) {
 
 test('a task that prefers an agent is for that agent alone for ten minutes after it was queued, then for any', async () => {
   const { work, pass } = manualClock()
-  const task = await work.create({ watch: { prefers: 'alpha' } })
+  const task = await work.create({ agentChoice: { prefers: 'alpha' } })
   pass(10 * MINUTE - 1)
   await work.elapse(task)
   expect(outcome(await work.claim(task, beta))).toBe('WRONG_AGENT')
@@ -71,9 +72,8 @@ describe('in any history of a task', () => {
           if (!isHeld(record.state)) return
           const first = firstDeadline(record, limits)
           if (first !== null) expect(record.dueAt).toBeLessThanOrEqual(first)
-          const { watch } = record
           const isToBeStarted =
-            record.state === 'assigned' && (watch?.isOffered || watch?.assignMs !== undefined)
+            record.state === 'assigned' && (record.holder?.isOffered || record.timers?.assignMs !== undefined)
           expect(record.dueAt !== null, JSON.stringify(record)).toBe(first !== null || isToBeStarted)
           if (reply.reason === 'MOVED') expect(record.dueAt ?? now + 1).toBeGreaterThan(now)
         })
@@ -87,17 +87,17 @@ describe('in any history of a task', () => {
       fc.property(history, (one) => {
         replayHistory(one, ({ before, command, decision: { record } }) => {
           if (command.kind !== 'claim' || record.generation === before.generation) return
-          const { estimateMs, assignMs, stallMs, verifyMs, hangGraceMs, hangAbortMs } = before.watch ?? {}
+          const old: Partial<Record<string, unknown>> = watchOf(before) ?? {}
+          const { estimateMs, assignMs, stallMs, verifyMs, hangGraceMs, hangAbortMs } = old
           const isOffered = command.byCoordinator
-          const { attemptMs, deadlineMs, deadlineAt, closedMs, modelSwitches, usedModel, goesOn } =
-            before.watch ?? {}
-          const { resultCommit, isFresh, freshFrom, timeouts, childRoot, childCount } = before.watch ?? {}
+          const { attemptMs, deadlineMs, deadlineAt, closedMs, modelSwitches, usedModel, goesOn } = old
+          const { resultCommit, isFresh, freshFrom, timeouts, childRoot, childCount } = old
           const own = {
             ...{ estimateMs, assignMs, stallMs, verifyMs, hangGraceMs, hangAbortMs, isOffered },
             ...{ attemptMs, deadlineMs, deadlineAt, closedMs, modelSwitches, usedModel, goesOn },
             ...{ resultCommit, isFresh, freshFrom, timeouts, childRoot, childCount },
           }
-          expect(record.watch ?? {}).toEqual(JSON.parse(JSON.stringify(own)))
+          expect(watchOf(record) ?? {}).toEqual(JSON.parse(JSON.stringify(own)))
         })
       }),
       { numRuns: rounds(100, 300) },
@@ -105,16 +105,16 @@ describe('in any history of a task', () => {
   })
 })
 
-test('a task without time limits costs a claim nothing: its watch stays the very same object', () => {
-  const own: TaskWatch = { stallMs: 1 }
-  expect(watchAnew(own, false)).toBe(own)
-  expect(watchAnew(null, false)).toBeNull()
-  expect(watchAnew({ isOffered: true, progressAt: 5 }, false)).toBeNull()
+test('a task without time limits costs a claim nothing: its timers stay the very same object', () => {
+  const own: TaskTimers = { stallMs: 1 }
+  expect(timersAnew(own)).toBe(own)
+  expect(timersAnew(null)).toBeNull()
+  expect(timersAnew({ progressAt: 5 })).toBeNull()
 })
 
 describe('the arithmetic', () => {
-  const record = (watch: TaskWatch | null): TaskRecord =>
-    ({ state: 'running', updatedAt: 1_000, watch }) as TaskRecord
+  const record = (timers: TaskTimers | null): TaskRecord =>
+    ({ state: 'running', updatedAt: 1_000, timers }) as TaskRecord
   const limits = {
     stallTimeoutSeconds: null,
     hangGraceSeconds: 1_800,
@@ -126,7 +126,7 @@ describe('the arithmetic', () => {
     expect(stallsAt(record({}), { ...limits, stallTimeoutSeconds: 9 })).toBe(10_000)
     expect(stallsAt(record(null), limits)).toBeNull()
     // The node of a run judges its silence.
-    expect(stallsAt(record({ stallMs: 5, isRun: true }), limits)).toBeNull()
+    expect(stallsAt({ ...record({ stallMs: 5 }), holder: { isRun: true } }, limits)).toBeNull()
   })
 
   test('by default it is suspected half an hour after its estimate and revoked ten minutes later', () => {
@@ -192,7 +192,7 @@ describe('an assigned task that is not started in time', () => {
 
   test('is not one that an agent claimed itself: its lease decides, unless the task says otherwise', async () => {
     const { work, now, pass } = manualClock()
-    const [plain, strict] = [await work.create(), await work.create({ watch: { assignMs: MINUTE } })]
+    const [plain, strict] = [await work.create(), await work.create({ timers: { assignMs: MINUTE } })]
     await work.claim(plain, alpha)
     await work.claim(strict, alpha)
     expect((await work.record(plain)).dueAt).toBeNull()
@@ -362,7 +362,7 @@ describe('a holder that goes silent', () => {
   })
 
   test('has the limit of the task if there is one, and only its lease if there is no limit', async () => {
-    const own = await stalling({ watch: { stallMs: 5 * SECOND } })
+    const own = await stalling({ timers: { stallMs: 5 * SECOND } })
     own.pass(5 * SECOND)
     expect(outcome(await own.work.elapse(own.task))).toBe('MOVED')
     const none = await begun()
@@ -375,7 +375,7 @@ describe('a task that hangs', () => {
   const ESTIMATE = 10 * MINUTE
   /** Started, and now exactly as far beyond its estimate as makes it suspected. */
   async function suspected(more: Overrides = {}) {
-    const one = await begun({ watch: { estimateMs: ESTIMATE }, ...more })
+    const one = await begun({ timers: { estimateMs: ESTIMATE }, ...more })
     one.pass(ESTIMATE + 30 * MINUTE)
     await one.work.renew(one.task, one.hold)
     await one.work.elapse(one.task)
@@ -385,14 +385,14 @@ describe('a task that hangs', () => {
     (await work.renew(task, hold)).requests
 
   test('is suspected once its estimate and the grace are over, and that is recorded once', async () => {
-    const { work, task, now, pass } = await begun({ watch: { estimateMs: ESTIMATE } })
+    const { work, task, now, pass } = await begun({ timers: { estimateMs: ESTIMATE } })
     const doneBy = now() + ESTIMATE
-    expect(await work.record(task)).toMatchObject({ watch: { doneBy }, dueAt: doneBy + 30 * MINUTE })
+    expect(await work.record(task)).toMatchObject({ timers: { doneBy }, dueAt: doneBy + 30 * MINUTE })
     pass(ESTIMATE + 30 * MINUTE - 1)
     expect(outcome(await work.elapse(task))).toBe('NOTHING_DUE')
     pass(1)
     await work.elapse(task)
-    expect(await work.record(task)).toMatchObject({ state: 'running', watch: { suspectedAt: now() } })
+    expect(await work.record(task)).toMatchObject({ state: 'running', timers: { suspectedAt: now() } })
     expect(await lastEvent(work, task)).toMatchObject({
       type: 'task_hang_suspected',
       payload: { ...alpha, doneBy },
@@ -403,7 +403,7 @@ describe('a task that hangs', () => {
   })
 
   test('asks its holder for progress with every renewal from then on', async () => {
-    const one = await begun({ watch: { estimateMs: ESTIMATE } })
+    const one = await begun({ timers: { estimateMs: ESTIMATE } })
     expect(await requests(one)).toEqual([])
     const hung = await suspected()
     const since = new Date(hung.now()).toISOString()
@@ -478,24 +478,23 @@ describe('a task that hangs', () => {
     const doneBy = now() + HOUR
     await work.progress(task, hold, { doneBy })
     expect(await requests(one)).toEqual([])
-    const { watch } = await work.record(task)
-    expect(watch).toEqual({ estimateMs: ESTIMATE, doneBy, progressAt: now() })
+    expect(watchOf(await work.record(task))).toEqual({ estimateMs: ESTIMATE, doneBy, progressAt: now() })
     expect(await lastEvent(work, task)).not.toMatchObject({ type: 'task_hung' })
     pass(HOUR + 29 * MINUTE)
     await work.elapse(task)
-    expect((await work.record(task)).watch).not.toHaveProperty('suspectedAt')
+    expect((await work.record(task)).timers).not.toHaveProperty('suspectedAt')
     pass(MINUTE)
     await work.elapse(task)
-    expect((await work.record(task)).watch).toHaveProperty('suspectedAt', now())
+    expect((await work.record(task)).timers).toHaveProperty('suspectedAt', now())
   })
 
   test('does not affect the next holder, which has the whole time', async () => {
     const { work, task, hold, now } = await suspected()
     await work.release(task, hold)
     const next = granted(await work.claim(task, beta))
-    expect((await work.record(task)).watch).toEqual({ estimateMs: ESTIMATE })
+    expect(watchOf(await work.record(task))).toEqual({ estimateMs: ESTIMATE })
     await work.start(task, next)
-    expect((await work.record(task)).watch).toEqual({ estimateMs: ESTIMATE, doneBy: now() + ESTIMATE })
+    expect(watchOf(await work.record(task))).toEqual({ estimateMs: ESTIMATE, doneBy: now() + ESTIMATE })
   })
 })
 
@@ -525,11 +524,11 @@ describe('progress', () => {
 
 test('a verdict has the time limit of the task, or else of the workspace', async () => {
   const { work, now, pass } = manualClock({ verifyTimeoutSeconds: 7 })
-  for (const [watch, ms] of [
+  for (const [timers, ms] of [
     [null, 7 * SECOND],
     [{ verifyMs: MINUTE }, MINUTE],
   ] as const) {
-    const task = await work.create({ review: 'verifier', watch })
+    const task = await work.create({ review: 'verifier', timers })
     await work.submit(task, granted(await work.claim(task, alpha)))
     expect(await work.record(task)).toMatchObject({ state: 'verifying', dueAt: now() + ms })
     pass(ms)
@@ -572,24 +571,24 @@ describe('the backoff after a holder was lost', () => {
 describe('shortest first', () => {
   test('among equals shorter work comes first, and work without an estimate counts as half an hour', async () => {
     const { work } = manualClock({ queueOrder: 'shortest_first' })
-    const long = await work.create({ watch: { estimateMs: HOUR } })
+    const long = await work.create({ timers: { estimateMs: HOUR } })
     const unknown = await work.create()
-    const short = await work.create({ watch: { estimateMs: 5 * MINUTE } })
+    const short = await work.create({ timers: { estimateMs: 5 * MINUTE } })
     const order = grantedTasks(await work.next(alpha, { limit: 3 })).map(({ id }) => id)
     expect(order).toEqual([short.id, unknown.id, long.id])
   })
 
   test('long work ages past newer short work', async () => {
     const { work, pass } = manualClock({ queueOrder: 'shortest_first' })
-    const long = await work.create({ watch: { estimateMs: HOUR } })
+    const long = await work.create({ timers: { estimateMs: HOUR } })
     pass(HOUR)
-    await work.create({ watch: { estimateMs: MINUTE } })
+    await work.create({ timers: { estimateMs: MINUTE } })
     expect(grantedTasks(await work.next(alpha)).map(({ id }) => id)).toEqual([long.id])
   })
 
   test('applies to whatever is requeued, and a new priority keeps the effect of the estimate', async () => {
     const { work, now } = manualClock({ queueOrder: 'shortest_first' })
-    const task = await work.create({ watch: { estimateMs: MINUTE } })
+    const task = await work.create({ timers: { estimateMs: MINUTE } })
     await work.release(task, granted(await work.claim(task, alpha)))
     expect((await work.record(task)).rank).toBe(placeInQueue('shortest_first', now(), 5, MINUTE))
     await work.update(task, { priority: 8 })
@@ -598,8 +597,8 @@ describe('shortest first', () => {
 
   test('by priority alone, no estimate counts', async () => {
     const { work } = manualClock()
-    const long = await work.create({ watch: { estimateMs: HOUR } })
-    await work.create({ watch: { estimateMs: MINUTE } })
+    const long = await work.create({ timers: { estimateMs: HOUR } })
+    await work.create({ timers: { estimateMs: MINUTE } })
     expect(grantedTasks(await work.next(alpha)).map(({ id }) => id)).toEqual([long.id])
   })
 })

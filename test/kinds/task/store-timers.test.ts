@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { NO_GROUPS, watchOf } from '../../../src/kernel/store/watch-column.ts'
+import type { TaskTimers } from '../../../src/kinds/task/rules/groups.ts'
 import { spreadBackoffMs } from '../../../src/kinds/task/rules/retry.ts'
-import type { TaskWatch } from '../../../src/kinds/task/rules/watch-fields.ts'
 import type { Limits } from '../../../src/kinds/workspace/limits.ts'
 import { assign } from '../../support/assign.ts'
 import { NO_COMPANY, storeKinds, useNodes } from '../../support/nodes.ts'
@@ -32,18 +33,18 @@ describe.each(storeKinds)('on %s', (kind) => {
   }
 
   /** Begun so long ago, with a lease that does not matter. */
-  async function begun(work: Work, msAgo: number, watch: TaskWatch | null) {
+  async function begun(work: Work, msAgo: number, timers: TaskTimers | null) {
     const then = ago(work, msAgo)
-    const task = await then.create({ watch })
+    const task = await then.create({ timers })
     const hold = granted(await then.claim(task, alpha, { leaseMs: 10 * HOUR }))
     await then.start(task, hold)
     return { task, hold }
   }
 
-  describe('watch settings', () => {
+  describe('timers', () => {
     test('are stored with the task unchanged, and most tasks have none', async () => {
       const [here, there] = await nodes.pair()
-      const watch: TaskWatch = {
+      const timers: TaskTimers = {
         estimateMs: 90_000,
         assignMs: 1_000,
         stallMs: 2_000,
@@ -51,36 +52,36 @@ describe.each(storeKinds)('on %s', (kind) => {
         hangGraceMs: 0,
         hangAbortMs: 4_000,
       }
-      const [plain, watched, last] = await here.createAll([newTask(), newTask({ watch }), newTask()])
-      expect((await there.record(plain!)).watch).toBeNull()
-      expect((await there.record(watched!)).watch).toEqual(watch)
-      expect((await there.record(last!)).watch).toBeNull()
+      const [plain, watched, last] = await here.createAll([newTask(), newTask({ timers }), newTask()])
+      expect(watchOf(await there.record(plain!))).toBeNull()
+      expect(watchOf(await there.record(watched!))).toEqual(timers)
+      expect(watchOf(await there.record(last!))).toBeNull()
     })
 
     test('change while the task is held, together with tasks that have none', async () => {
       const work = await nodes.work()
       const tasks = await work.createAll([
-        newTask({ watch: { estimateMs: HOUR } }),
+        newTask({ timers: { estimateMs: HOUR } }),
         newTask(),
-        newTask({ watch: { stallMs: HOUR, hangGraceMs: 0 } }),
+        newTask({ timers: { stallMs: HOUR, hangGraceMs: 0 } }),
       ])
       const holds = (await Promise.all(tasks.map((task) => work.claim(task, alpha)))).map(granted)
       await Promise.all(tasks.map((task, i) => work.start(task, holds[i]!)))
       const [estimated, plain, strict] = await Promise.all(tasks.map((task) => work.record(task)))
       const { startedAt } = estimated!
       expect(estimated).toMatchObject({ dueAt: startedAt! + HOUR + 30 * MINUTE })
-      expect(estimated!.watch).toEqual({ estimateMs: HOUR, doneBy: startedAt! + HOUR })
-      expect(plain).toMatchObject({ watch: null, dueAt: null })
+      expect(watchOf(estimated!)).toEqual({ estimateMs: HOUR, doneBy: startedAt! + HOUR })
+      expect(plain).toMatchObject({ ...NO_GROUPS, dueAt: null })
       expect(strict).toMatchObject({ dueAt: strict!.updatedAt + HOUR })
       await Promise.all(tasks.map((task, i) => work.progress(task, holds[i]!, { percent: i })))
       for (const task of tasks) {
-        const { watch, updatedAt } = await work.record(task)
-        expect(watch?.progressAt).toBe(updatedAt)
+        const { timers, updatedAt } = await work.record(task)
+        expect(timers?.progressAt).toBe(updatedAt)
       }
       await Promise.all(tasks.map((task, i) => work.release(task, holds[i]!)))
       for (const task of tasks) granted(await work.claim(task, beta))
-      expect((await work.record(tasks[1]!)).watch).toBeNull()
-      expect((await work.record(tasks[2]!)).watch).toEqual({ stallMs: HOUR, hangGraceMs: 0 })
+      expect(watchOf(await work.record(tasks[1]!))).toBeNull()
+      expect(watchOf(await work.record(tasks[2]!))).toEqual({ stallMs: HOUR, hangGraceMs: 0 })
     })
   })
 
@@ -162,7 +163,7 @@ describe.each(storeKinds)('on %s', (kind) => {
   })
 
   describe('a task that hangs', () => {
-    const hanging: TaskWatch = { estimateMs: MINUTE, hangGraceMs: MINUTE, hangAbortMs: 5 * MINUTE }
+    const hanging: TaskTimers = { estimateMs: MINUTE, hangGraceMs: MINUTE, hangAbortMs: 5 * MINUTE }
 
     test('is suspected, asks for progress, and is revoked without', async () => {
       const [here, there] = await nodes.pair()
@@ -170,8 +171,8 @@ describe.each(storeKinds)('on %s', (kind) => {
       expect(await isDue(there, task)).toBe(true)
       await there.elapse(task)
       expect(await isDue(there, task)).toBe(false)
-      const { watch } = await here.record(task)
-      const since = watch!.suspectedAt!
+      const { timers } = await here.record(task)
+      const since = timers!.suspectedAt!
       expect((await here.renew(task, hold)).requests).toEqual([
         {
           type: 'report_progress',
@@ -195,7 +196,7 @@ describe.each(storeKinds)('on %s', (kind) => {
       const doneBy = Date.now() + HOUR
       expect(outcome(await work.progress(task, hold, { percent: 10, doneBy }))).toBe('NOTED')
       expect((await work.renew(task, hold)).requests).toEqual([])
-      expect((await work.record(task)).watch).toMatchObject({ doneBy })
+      expect((await work.record(task)).timers).toMatchObject({ doneBy })
       await later(work, 10 * MINUTE).elapse(task)
       expect(await work.record(task)).toMatchObject({ state: 'running', dueAt: doneBy + MINUTE })
     })
@@ -204,7 +205,7 @@ describe.each(storeKinds)('on %s', (kind) => {
   test('a verdict that does not come within the task’s time limit is left to a person', async () => {
     const work = await nodes.work({ verifyTimeoutSeconds: 3_600 })
     const then = ago(work, MINUTE)
-    const task = await then.create({ review: 'verifier', watch: { verifyMs: SECOND } })
+    const task = await then.create({ review: 'verifier', timers: { verifyMs: SECOND } })
     await then.submit(task, granted(await then.claim(task, alpha)))
     expect(await isDue(work, task)).toBe(true)
     await work.elapse(task)
@@ -214,7 +215,7 @@ describe.each(storeKinds)('on %s', (kind) => {
   test('with shortest first, short work goes before long, and a new priority keeps the effect of the estimate', async () => {
     const work = await nodes.work({ queueOrder: 'shortest_first' })
     const estimates = [2 * HOUR, MINUTE, HOUR]
-    const made = await work.createAll(estimates.map((estimateMs) => newTask({ watch: { estimateMs } })))
+    const made = await work.createAll(estimates.map((estimateMs) => newTask({ timers: { estimateMs } })))
     const [long, short, middle] = made
     await work.update(long!, { priority: 10 })
     expect((await work.record(long!)).rank! - long!.rank!).toBe(-5 * 600_000)
@@ -225,12 +226,12 @@ describe.each(storeKinds)('on %s', (kind) => {
   test('a deadline is found by upkeep when it has passed: of what is queued, held or waits for a retry', async () => {
     const work = await nodes.work()
     const then = ago(work, HOUR)
-    const watch: TaskWatch = { deadlineMs: HOUR - MINUTE }
+    const timers: TaskTimers = { deadlineMs: HOUR - MINUTE }
     const [queued, held, retried, scheduled] = await then.createAll([
-      newTask({ watch, expiresAt: Date.now() + 10 * HOUR }),
-      newTask({ watch }),
-      newTask({ watch }),
-      newTask({ watch, runAt: Date.now() + 10 * HOUR }),
+      newTask({ timers, expiresAt: Date.now() + 10 * HOUR }),
+      newTask({ timers }),
+      newTask({ timers }),
+      newTask({ timers, runAt: Date.now() + 10 * HOUR }),
     ])
     granted(await then.claim(held!, alpha, { leaseMs: 10 * HOUR }))
     await then.fail(retried!, granted(await then.claim(retried!, alpha)))
