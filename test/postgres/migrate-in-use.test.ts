@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { migrate as migrateDatabase, readMigrations } from '../../src/door/postgres/migrate.ts'
 import { PostgresStore, SERVER_ROLE } from '../../src/door/postgres/store.ts'
+import { watchOf } from '../../src/kernel/store/watch-column.ts'
 import { INBOX_KINDS } from '../../src/kinds/task/rules/waiting.ts'
 import { findDatabase } from '../../src/postgres/connection/database.ts'
 import { statementsOf } from '../../src/postgres/schema/statement-by-statement.ts'
@@ -114,6 +115,50 @@ test('what waits for a person already is in the inbox of a database that is brou
       ['dead_letter', 3, Date.parse('2026-02-02'), 'wrong'],
     ])
   }
+})
+
+test('what is stored of timers and the like passes the checks of a database that is brought up to date, and is read', async () => {
+  const url = await databaseAt(
+    OURS.slice(
+      0,
+      OURS.findIndex(({ name }) => name.includes('watch_of_tasks')),
+    ),
+  )
+  const stored = {
+    ...{
+      suspectedAt: 1_700_000_000_000.5,
+      childDepth: 1,
+      childCount: 2,
+      isOffered: true,
+      pausedByMission: true,
+    },
+    ...{ pausedAt: 1_700_000_000_000, resultCommit: 'c0ffee', claimMetadata: { host: null }, exitCode: 1 },
+    ...{ isFresh: false, asks: { question: 'Which?', options: [], askedBy: 'a', askedAt: 1 } },
+  }
+  await run(
+    url,
+    `insert into workspaces (workspace_id, uuid, name) values (7, gen_random_uuid(), 'old');
+     insert into workspace_counters (workspace_id) values (7);
+     insert into log_cursors (workspace_id, follower) values (7, 'dependents');
+     insert into tasks (workspace_id, id, uuid, created_at, updated_at, max_retries, priority, review, state, rank, due_at, watch)
+       select 7, id, ('01890000-0000-7000-8000-00000000000' || id)::uuid, now(), now(), 3, 5, 'none', 'queued', id,
+              case id when 2 then now() end,
+              case id when 2 then '{"preferredUntil": 1700000000000}'::json end
+         from generate_series(1, 2) id;
+     insert into tasks (workspace_id, id, uuid, created_at, updated_at, max_retries, priority, review, state, paused_from, watch)
+       values (7, 3, '01890000-0000-7000-8000-000000000003', now(), now(), 3, 5, 'none', 'paused', 'queued', '${JSON.stringify(stored)}');
+     insert into task_details (workspace_id, task_id, title, task_type) select 7, id, 'old', 'other' from tasks`,
+  )
+  const store = await PostgresStore.open(url)
+  undo.push(() => store.close())
+  const work = new Work(store, 7)
+  const task = (id: number) => work.record({ id })
+  expect(watchOf(await task(1))).toBeNull()
+  expect(await task(2)).toMatchObject({ agentChoice: { preferredUntil: 1_700_000_000_000 }, timers: null })
+  expect(watchOf(await task(3))).toEqual(stored)
+  const broken = (watch: string) => run(url, `update tasks set watch = '${watch}' where id = 2`)
+  for (const watch of ['{"suspectedAt": "soon"}', '{"preferredUntil": null}', '{"isOffered": "true"}', '[]'])
+    await expect(broken(watch)).rejects.toThrow('tasks_watch')
 })
 
 test('tasks that have tags already are found by them in a database that is brought up to date', async () => {
