@@ -35,7 +35,7 @@ export interface MissionChangesAsked {
 
 /** What is to be removed of a task. */
 export interface WorkToDiscard {
-  taskId: string
+  taskUuid: string
   /** The present one: there is no later work. */
   lastGeneration: number
   /** Null: all of them. */

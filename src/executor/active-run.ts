@@ -170,11 +170,11 @@ export class ActiveRun {
   }
 
   async #renew(held: Held): Promise<void> {
-    const { taskId, session, generation, leaseMs } = held
+    const { uuid, session, generation, leaseMs } = held
     const requestedAt = this.#context.timers.now()
     try {
       const caller = asAgent(this.workspaceId, this.agent)
-      const answer = await renewTask(this.#context.kernel, caller, taskId, { session, generation })
+      const answer = await renewTask(this.#context.kernel, caller, uuid, { session, generation })
       this.#renewAt = requestedAt + renewAfterMs(leaseMs, this.#context.timers.random())
       await this.#forwardRequests(answer.requests as HolderRequest[])
     } catch (error) {
@@ -289,11 +289,11 @@ export class ActiveRun {
   }): Promise<void> {
     this.#observe({ kind: 'activity' })
     if (!this.#held) return
-    const { taskId, session, generation } = this.#held
+    const { uuid, session, generation } = this.#held
     const caller = asAgent(this.workspaceId, this.agent)
     const body = { session, generation, ...reported } as Parameters<typeof reportProgress>[3]
     try {
-      const { task } = await reportProgress(this.#context.kernel, caller, taskId, body, null)
+      const { task } = await reportProgress(this.#context.kernel, caller, uuid, body, null)
       this.#progressAt = Date.parse(task.updatedAt)
     } catch (error) {
       if (!(error instanceof Refused)) throw error

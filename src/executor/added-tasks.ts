@@ -30,10 +30,10 @@ export class AddedTasks {
     const { tempId } = read.data
     // One without a name of its own gets one: when the answer of the database is lost, it is added once all the same.
     const child = { ...read.data, tempId: tempId ?? `${runId}/${this.#reported}` }
-    const { taskId, session, generation } = held
+    const { uuid, session, generation } = held
     try {
       const { id } = await this.#context.storeRetry.whileUnavailable(() =>
-        addChild(this.#context.kernel, asAgent(workspaceId, agent), taskId, child, { session, generation }),
+        addChild(this.#context.kernel, asAgent(workspaceId, agent), uuid, child, { session, generation }),
       )
       if (tempId !== undefined) this.#ids.set(tempId, id)
       return null

@@ -77,7 +77,7 @@ export async function resume(context: ExecutorContext, adopted: Adopted, active:
   const lastSeq = await kernel.store.runs.lastEventSeq(workspaceId, runId)
   const report = new RunReport(
     kernel.store,
-    { ...who, taskId: held?.taskId ?? null },
+    { ...who, taskUuid: held?.uuid ?? null },
     warn('a report could not be written'),
     timers,
     { lastSeq, ...reported },
@@ -109,7 +109,7 @@ async function heldBy({ kernel }: ExecutorContext, run: Run): Promise<Held | nul
   const stallMs = stallMsOf(found?.record.timers ?? null, await kernel.limits(run.workspaceId))
   return {
     stallMs,
-    ...{ taskId: run.taskId!, innerId: run.innerTaskId, generation },
+    ...{ uuid: run.taskUuid!, innerId: run.innerTaskId, generation },
     ...{
       purpose: found?.record.purpose ?? 'work',
       timers: found?.record.timers ?? null,
@@ -154,6 +154,6 @@ const wakeupOf = (run: Run): Wakeup => ({
   ...{ id: run.wakeupId ?? run.id, agent: run.agent, source: run.source as WakeupSource },
   ...{ triggerDetail: run.triggerDetail as TriggerDetail | null, reason: run.reason, payload: null },
   ...{ status: 'claimed', skipReason: null, coalescedCount: 0, intoId: null, requestedBy: 'system' },
-  ...{ taskId: run.taskId, generation: run.generation, depth: 0, runId: run.id, error: null },
+  ...{ taskUuid: run.taskUuid, generation: run.generation, depth: 0, runId: run.id, error: null },
   ...{ requestedAt: run.createdAt, dueAt: run.createdAt, claimedAt: run.createdAt, finishedAt: null },
 })

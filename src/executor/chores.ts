@@ -129,21 +129,21 @@ export async function removeOldLogs(context: ExecutorContext, keepLogsMs: number
 /** Removes worktrees of tasks that have ended. What a lost run left in one is saved first. An agent's own worktree stays. */
 function sweepFolders(context: ExecutorContext) {
   const { kernel, own, dataFolder } = context
-  const taskIn = async ({ workspaceId, taskId }: WorktreePlace) => {
-    const id = taskId === null ? null : idCarriedBy(taskId)
+  const taskIn = async ({ workspaceId, taskUuid }: WorktreePlace) => {
+    const id = taskUuid === null ? null : idCarriedBy(taskUuid)
     if (id === null) return null
     const [record] = await kernel.store.recordsById(Number(workspaceId), [id])
     return record ?? null
   }
   const isStillNeeded = async (place: WorktreePlace) => {
     const task = await taskIn(place)
-    return place.taskId === null || (task !== null && !isTerminal(task.state))
+    return place.taskUuid === null || (task !== null && !isTerminal(task.state))
   }
   const savingOf = async (place: WorktreePlace) => {
     // What reviewers and planners left is no work.
     if ((await taskIn(place))?.purpose !== 'work') return null
     const secrets = await knownSecrets(context, null).current()
-    const message = `Work of a lost run\n\nTask ${place.taskId}, generation ${place.generation}`
+    const message = `Work of a lost run\n\nTask ${place.taskUuid}, generation ${place.generation}`
     return { author: { name: 'Baton', email: 'baton@localhost' }, message, secrets }
   }
   return sweepWorktrees(gitOf(own), dataFolder, isStillNeeded, savingOf)

@@ -39,7 +39,7 @@ export async function unreadComments(
 async function pathsOf(
   kernel: RunKernel,
   workspaceId: number,
-  { taskId, missionId }: Held,
+  { uuid, missionId }: Held,
   upTo: UnreadComments['upTo'],
 ): Promise<string[]> {
   const mission =
@@ -47,7 +47,7 @@ async function pathsOf(
       ? null
       : await kernel.store.missions.find(workspaceId, missionId)
   return [
-    ...(upTo.task === null ? [] : [`/api/v1/tasks/${taskId}/comments`]),
+    ...(upTo.task === null ? [] : [`/api/v1/tasks/${uuid}/comments`]),
     ...(mission ? [`/api/v1/missions/${mission.uuid}/comments`] : []),
   ]
 }

@@ -21,7 +21,7 @@ import type { ExecutorContext } from './context.ts'
 /** The claim a run holds: made like any other claim, on behalf of its agent. */
 
 export interface Held {
-  taskId: string
+  uuid: string
   innerId: number
   generation: number
   session: string
@@ -40,7 +40,7 @@ export interface Held {
 export const taskOf = (held: Held | null) =>
   held && {
     id: held.innerId,
-    uuid: held.taskId,
+    uuid: held.uuid,
     generation: held.generation,
     attempt: held.attempt,
     session: held.session,
@@ -72,12 +72,12 @@ export async function claimForRun(
   const found = await claimOf(kernel, caller, agent, session, wakeup)
   if (!found) return null
   const fence = { session, generation: found.generation }
-  const reply = await command(kernel, caller, found.taskId, { kind: 'start', fence, isRun: true })
+  const reply = await command(kernel, caller, found.uuid, { kind: 'start', fence, isRun: true })
   const { id, attempt, missionId, purpose, timers, continuation } = reply.record
-  const leaseMs = await fitLease(kernel, caller, found.taskId, fence, reply.record)
-  const { taskId, generation } = found
+  const leaseMs = await fitLease(kernel, caller, found.uuid, fence, reply.record)
+  const { uuid, generation } = found
   const stallMs = stallMsOf(timers, await kernel.limits(workspaceId))
-  const claim = { taskId, innerId: id, generation, session, attempt, leaseMs }
+  const claim = { innerId: id, uuid, generation, session, attempt, leaseMs }
   return { ...claim, missionId, purpose, timers, continuation, stallMs }
 }
 
@@ -85,13 +85,13 @@ export async function claimForRun(
 async function fitLease(
   kernel: RunKernel,
   caller: Caller,
-  taskId: string,
+  uuid: string,
   fence: Fence,
   { leaseMs, timers }: TaskRecord,
 ): Promise<number> {
   const { maxLeaseSeconds } = await kernel.limits(caller.workspaceId)
   const fitted = fittedLeaseMs(leaseMs, timers?.estimateMs, maxLeaseSeconds * 1000)
-  if (fitted > leaseMs) await command(kernel, caller, taskId, { kind: 'renew', fence, leaseMs: fitted })
+  if (fitted > leaseMs) await command(kernel, caller, uuid, { kind: 'renew', fence, leaseMs: fitted })
   return fitted
 }
 
@@ -107,7 +107,7 @@ export async function lengthenLease(
   if (leaseMs <= held.leaseMs) return held
   const fence = { session: held.session, generation: held.generation }
   const caller = asAgent(workspaceId, held.session.slice('agent:'.length))
-  await command(kernel, caller, held.taskId, { kind: 'renew', fence, leaseMs })
+  await command(kernel, caller, held.uuid, { kind: 'renew', fence, leaseMs })
   return { ...held, leaseMs }
 }
 
@@ -116,18 +116,18 @@ async function claimOf(
   caller: Caller,
   agent: AgentRecord,
   session: string,
-  { taskId, generation }: Wakeup,
-): Promise<{ taskId: string; generation: number } | null> {
-  if (taskId !== null && generation !== null) return { taskId, generation }
-  if (taskId !== null) {
-    const { claim } = await claimTask(kernel, caller, taskId, { agent: agent.uuid, session })
-    return { taskId, generation: claim.generation }
+  { taskUuid: uuid, generation }: Wakeup,
+): Promise<{ uuid: string; generation: number } | null> {
+  if (uuid !== null && generation !== null) return { uuid, generation }
+  if (uuid !== null) {
+    const { claim } = await claimTask(kernel, caller, uuid, { agent: agent.uuid, session })
+    return { uuid, generation: claim.generation }
   }
   const never = new AbortController().signal
   const wanted = { session, limit: 1, waitMs: 0, isReservedOnly: isReservedOnly(agent) }
   const { claims } = await claimNext(kernel, caller, { agent: agent.uuid, ...wanted }, { gone: never })
   const [first] = claims
-  return first ? { taskId: first.task.id, generation: first.generation } : null
+  return first ? { uuid: first.task.id, generation: first.generation } : null
 }
 
 /**
@@ -140,8 +140,8 @@ export async function renewWaitingClaims({
 }: Pick<ExecutorContext, 'kernel' | 'node'>): Promise<void> {
   const waiting = await kernel.store.wakeups.waitingClaims(node.name)
   await Promise.all(
-    waiting.map(({ workspaceId, agent, taskId, session, generation }) =>
-      renewTask(kernel, asAgent(workspaceId, agent), taskId, { session, generation }).catch((error) => {
+    waiting.map(({ workspaceId, agent, uuid, session, generation }) =>
+      renewTask(kernel, asAgent(workspaceId, agent), uuid, { session, generation }).catch((error) => {
         // Revoked meanwhile, or started by another node.
         if (!(error instanceof Refused)) throw error
       }),
@@ -218,23 +218,23 @@ export async function applyOutcome(
         await submitResult(
           kernel,
           caller,
-          held.taskId,
+          held.uuid,
           { ...fence, result: work.result, summary: work.summary ?? undefined },
           work,
         )
         break
       case 'continue':
-        if (step.after) await continueAfter(kernel, caller, held.taskId, fence, step.after, work.spent)
-        else await command(kernel, caller, held.taskId, { kind: 'continue', fence, spent: work.spent })
+        if (step.after) await continueAfter(kernel, caller, held.uuid, fence, step.after, work.spent)
+        else await command(kernel, caller, held.uuid, { kind: 'continue', fence, spent: work.spent })
         break
       case 'ask': {
         const { question, options } = step
-        await command(kernel, caller, held.taskId, { kind: 'ask', fence, question, options })
+        await command(kernel, caller, held.uuid, { kind: 'ask', fence, question, options })
         break
       }
       case 'release': {
         const { reason, waitsForAgent } = step
-        await command(kernel, caller, held.taskId, { kind: 'release', fence, reason, waitsForAgent })
+        await command(kernel, caller, held.uuid, { kind: 'release', fence, reason, waitsForAgent })
         break
       }
       case 'fail': {
@@ -248,7 +248,7 @@ export async function applyOutcome(
           tookTooLong,
           work: step.withResult && submitted,
         }
-        await failTask(kernel, caller, held.taskId, failure, failedRun)
+        await failTask(kernel, caller, held.uuid, failure, failedRun)
         break
       }
       case 'none':

@@ -71,11 +71,11 @@ export async function announceModel(
   { kernel }: ExecutorContext,
   workspaceId: number,
   agent: string,
-  { taskId, session, generation }: Held,
+  { uuid, session, generation }: Held,
   { fallback }: ModelChoice,
   reason: string | null,
 ): Promise<void> {
   if (!fallback) return
   const fence = { session, generation }
-  await command(kernel, asAgent(workspaceId, agent), taskId, { kind: 'useModel', fence, ...fallback, reason })
+  await command(kernel, asAgent(workspaceId, agent), uuid, { kind: 'useModel', fence, ...fallback, reason })
 }

@@ -126,7 +126,7 @@ async function gather({ kernel }: ExecutorContext, about: About, baseUrl: string
   const [[session], values, timeouts, task, unread] = await Promise.all([
     kernel.store.runtime.taskSessions(workspaceId, agent.slug, {
       adapterType: agent.adapterType,
-      taskKey: held?.taskId ?? '',
+      taskKey: held?.uuid ?? '',
     }),
     promptValues(kernel, workspaceId, { agent, runId, wakeup, held, baseUrl, token }),
     timeoutsBefore(kernel, workspaceId, held),
@@ -181,7 +181,7 @@ export async function prepare(context: ExecutorContext, about: About): Promise<P
     agentState: about.agentState,
     env: environmentOf(adapter, context.own, config, baton),
     timeoutSec: timeoutSecAfter(numberOr(config.timeoutSec, DEFAULT_TIMEOUT_SEC), timeouts),
-    ...(held && { task: { id: held.taskId, generation: held.generation, attempt: held.attempt } }),
+    ...(held && { task: { id: held.uuid, generation: held.generation, attempt: held.attempt } }),
     callback: { url: `${baseUrl}/api/v1/runs/${runId}/callback`, token },
   }
   const secrets = runSecretsOf(context, { adapter, config, token, cwd: input.cwd })
@@ -201,7 +201,7 @@ export async function prepare(context: ExecutorContext, about: About): Promise<P
     choice,
     overBudget,
     failureClass: task?.failureClass ?? null,
-    taskKey: held?.taskId ?? '',
+    taskKey: held?.uuid ?? '',
     sessionIdBefore: resumed?.sessionDisplayId ?? null,
     promptedComments: unread.upTo,
   }
@@ -210,7 +210,7 @@ export async function prepare(context: ExecutorContext, about: About): Promise<P
 const variablesOf = ({ slug, uuid }: AgentRecord, workspace: string, held: Held | null) => ({
   ...{ BATON_AGENT: slug, BATON_AGENT_ID: uuid, BATON_WORKSPACE_ID: workspace },
   ...(held && {
-    BATON_TASK_ID: held.taskId,
+    BATON_TASK_ID: held.uuid,
     BATON_GENERATION: String(held.generation),
     BATON_SESSION: held.session,
     BATON_ATTEMPT: String(held.attempt),
@@ -269,7 +269,7 @@ function folderRequest(
     baseBranch: baseBranch ?? null,
     workspaceId: String(workspaceId),
     agentSlug: agent.slug,
-    taskId: held?.taskId ?? null,
+    taskUuid: held?.uuid ?? null,
     generation: held?.generation ?? 0,
     start: null,
   }

@@ -78,7 +78,7 @@ export async function releaseClaimsLeft(
     missingSince.set(nameOf(claim), since)
     if (context.timers.now() - since < afterMs) continue
     await releaseLost(context, claim, claim)
-    context.log.warn({ taskId: claim.taskId }, 'a claim without a run was released')
+    context.log.warn({ taskId: claim.uuid }, 'a claim without a run was released')
   }
 }
 
@@ -172,7 +172,7 @@ async function recover(context: ExecutorContext, run: Run): Promise<void> {
     await releaseLost(
       context,
       run,
-      { taskId: task.uuid, innerId: task.id, generation: run.generation!, session: run.session! },
+      { innerId: task.id, uuid: task.uuid, generation: run.generation!, session: run.session! },
       stop,
     )
   const sessionId = logged.sessionId ?? run.sessionIdAfter
@@ -198,7 +198,7 @@ async function recover(context: ExecutorContext, run: Run): Promise<void> {
       sessionId === null
         ? null
         : {
-            taskKey: run.taskId ?? '',
+            taskKey: run.taskUuid ?? '',
             state: { ...logged.state, sessionId, ...logged.runtimeStatePatch, ...placeOf(run) },
           },
     agentState: agentStateIn(logged.agentState),
@@ -228,7 +228,7 @@ async function folderOf(context: ExecutorContext, run: Run, task: TaskRecord | n
   )
   const agent = found?.record ?? { slug: run.agent, name: run.agent }
   const secrets = await knownSecrets(context, found?.record ?? null)
-  const held = { taskId: task.uuid, innerId: task.id, generation: run.generation!, purpose: task.purpose }
+  const held = { innerId: task.id, uuid: task.uuid, generation: run.generation!, purpose: task.purpose }
   const { workspaceId, id: runId } = run
   const kept = await keepWork(context, {
     ...{ workspaceId, runId, agent, held, folder, secrets, isRunning: false },
@@ -267,7 +267,7 @@ const reportedBy = ({ inputTokens, cachedInputTokens, outputTokens }: Run): Toke
 const releaseLost = (
   { kernel }: ExecutorContext,
   { workspaceId, agent }: Pick<Run, 'workspaceId' | 'agent'>,
-  claim: Pick<Held, 'taskId' | 'innerId' | 'generation' | 'session'>,
+  claim: Pick<Held, 'innerId' | 'uuid' | 'generation' | 'session'>,
   stop: Stop = LOST,
 ) =>
   applyOutcome(
@@ -295,7 +295,7 @@ async function readLog({ kernel, registry, logStores, log, excerptBytes }: Execu
   try {
     const [session] = await kernel.store.runtime.taskSessions(run.workspaceId, run.agent, {
       adapterType: run.adapterType,
-      taskKey: run.taskId ?? '',
+      taskKey: run.taskUuid ?? '',
     })
     const state = session?.sessionParams ?? {}
     const adapter = registry.get(run.adapterType)

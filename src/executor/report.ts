@@ -18,7 +18,7 @@ interface Flag {
 /** Reports how a run proceeds, in batches. What is written survives the loss of the run. */
 export class RunReport {
   readonly #store: RunStore
-  readonly #run: { workspaceId: number; runId: string; agent: string; taskId: string | null }
+  readonly #run: { workspaceId: number; runId: string; agent: string; taskUuid: string | null }
   readonly #warn: (error: unknown) => void
   #usage: TokenUsage | null = null
   #sessionId: string | null = null
@@ -35,7 +35,7 @@ export class RunReport {
 
   constructor(
     store: RunStore,
-    run: { workspaceId: number; runId: string; agent: string; taskId: string | null },
+    run: { workspaceId: number; runId: string; agent: string; taskUuid: string | null },
     warn: (error: unknown) => void,
     timers: Timers,
     /** What another node has reported of the run already. */

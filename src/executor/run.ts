@@ -50,12 +50,12 @@ async function releaseSkipped(
   { kernel }: ExecutorContext,
   workspaceId: number,
   agent: string,
-  { taskId, generation }: Wakeup,
+  { taskUuid: uuid, generation }: Wakeup,
   reason: string,
 ): Promise<void> {
-  if (taskId === null || generation === null) return
+  if (uuid === null || generation === null) return
   const held = {
-    taskId,
+    uuid,
     innerId: 0,
     generation,
     session: sessionOf(agent),
@@ -203,7 +203,7 @@ async function perform(
   })
   const report = new RunReport(
     kernel.store,
-    { ...who, taskId: held?.taskId ?? null },
+    { ...who, taskUuid: held?.uuid ?? null },
     warn('a report could not be written'),
     context.timers,
   )

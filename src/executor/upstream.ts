@@ -64,7 +64,7 @@ export async function upstreamWork(
     accepted
       ? [
           {
-            ...{ taskId: record.uuid, number: String(record.id), title: details.title },
+            ...{ taskUuid: record.uuid, number: String(record.id), title: details.title },
             ...{ commit: accepted.commit, branch: branchOf(record.uuid, accepted.generation) },
           },
         ]

@@ -50,7 +50,7 @@ export interface Caller extends Origin, Following {
         runId: string
         agent: string
         agentId: string
-        taskId: string | null
+        taskUuid: string | null
         generation: number | null
         /** The length of the chain of runs that woke each other up to this one. */
         depth: number

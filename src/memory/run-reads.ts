@@ -79,8 +79,8 @@ export const waitingClaims = (workspace: Workspace, nodeName: string, now: numbe
       task?.state === 'continuing' && task.generation === wakeup.generation && task.agent === agent.slug
     if (!isWaiting || !mayRunOn(agent, nodeName)) return []
     if (task.leaseExpiresAt! > now + task.leaseMs * (1 - RENEW_FROM)) return []
-    const { uuid: taskId, generation, session } = task
-    return [{ workspaceId: workspace.id, agent: agent.slug, taskId, session: session!, generation }]
+    const { uuid, generation, session } = task
+    return [{ workspaceId: workspace.id, agent: agent.slug, uuid, session: session!, generation }]
   })
 
 /** What managed agents hold under their own session. */
@@ -177,8 +177,8 @@ export const claimsWithoutRun = (workspace: Workspace, slug: string) =>
           isNotStarted(run.status) || (run.innerTaskId === task.id && run.generation === task.generation),
       )
     })
-    .map(({ task: { uuid: taskId, id: innerId, generation, session } }) => ({
-      ...{ taskId, innerId, generation, session: session! },
+    .map(({ task: { uuid, id: innerId, generation, session } }) => ({
+      ...{ uuid, innerId, generation, session: session! },
     }))
 
 export const shownRun = (workspaceId: number, record: RunRecord): Run => ({

@@ -31,10 +31,10 @@ export function mustBeOfItsRun(request: FastifyRequest): void {
   const { generation, next } = (request.body ?? {}) as { generation?: number; next?: unknown }
   const isAllowed =
     // Its executor claims for it: a run has one task.
-    (HOLDER.test(url) && id === run.taskId && generation === run.generation && next === undefined) ||
+    (HOLDER.test(url) && id === run.taskUuid && generation === run.generation && next === undefined) ||
     (url.endsWith('/agents/:id/heartbeat') && (id === run.agent || id === run.agentId)) ||
     (url.endsWith('/runs/:id/callback') && id === run.runId) ||
-    (/\/tasks\/:id\/(comments|report)$/.test(url) && id === run.taskId) ||
+    (/\/tasks\/:id\/(comments|report)$/.test(url) && id === run.taskUuid) ||
     // Of its own mission: kinds/comment/acts.ts looks which that is.
     /\/missions\/:id\/(comments|report)$/.test(url) ||
     WAKING.test(url)

@@ -132,7 +132,7 @@ const QUERIES: Record<string, (store: PostgresStore) => Promise<unknown>> = {
     const work = new Work(store, workspace)
     const left = await work.create()
     granted(await work.claim(left, { agent: 'agent-8', session: 'agent:agent-8' }))
-    expect(await claimsLeft(store.readers)).toMatchObject([{ agent: 'agent-8', taskId: left.uuid }])
+    expect(await claimsLeft(store.readers)).toMatchObject([{ agent: 'agent-8', uuid: left.uuid }])
   },
   'the wakeups of an agent': async ({ readers }) => {
     const page = { agent: 'agent-3', before: null, limit: 10, withPayload: true }

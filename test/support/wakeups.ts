@@ -131,7 +131,7 @@ export class WakeupWorkspace {
   wakeups = () =>
     this.rows<Wakeup & { priority: number; key: string | null }>(
       `select wakeup_id as id, agent, source, reason, payload, status, skip_reason as "skipReason", priority,
-              coalesced_count as "coalescedCount", into_id as "intoId", requested_by as "requestedBy", task_uuid as "taskId",
+              coalesced_count as "coalescedCount", into_id as "intoId", requested_by as "requestedBy", task_uuid as "taskUuid",
               generation, run_id as "runId", ms(due_at)::float8 as "dueAt", ms(requested_at)::float8 as "requestedAt", error,
               idempotency_key as key
          from wakeups where workspace_id = $1 order by requested_at, wakeup_id`,
@@ -146,9 +146,9 @@ export class WakeupWorkspace {
       status: string
       errorCode: string | null
       wakeupId: string
-      taskId: string | null
+      taskUuid: string | null
     }>(
-      `select run_id as id, agent, status, error_code as "errorCode", wakeup_id as "wakeupId", task_uuid as "taskId"
+      `select run_id as id, agent, status, error_code as "errorCode", wakeup_id as "wakeupId", task_uuid as "taskUuid"
          from runs where workspace_id = $1 order by created_at`,
       [this.id],
     )

@@ -32,7 +32,7 @@ export function useWorktrees(files?: Record<string, string>): Worktrees {
     here.open = async (more) => {
       const request: FolderRequest = {
         ...{ cwd: here.repository, workspace: 'git_worktree', dataFolder: join(here.home, '.baton') },
-        ...{ workspaceId: 'w', agentSlug: 'dev', taskId: 't', generation: 1, allowedRoots: [] },
+        ...{ workspaceId: 'w', agentSlug: 'dev', taskUuid: 't', generation: 1, allowedRoots: [] },
         ...more,
       }
       return (await prepareFolder(here.ours, request)).worktree!

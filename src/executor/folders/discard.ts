@@ -11,7 +11,7 @@ interface Discarding {
   /** Null: only branch and refs. */
   root: string | null
   branch: string
-  taskId: string
+  taskUuid: string
   generation: number
 }
 
@@ -37,8 +37,8 @@ async function removeFolder(git: Git, { repository, branch }: Discarding, root: 
   return isThere
 }
 
-async function removeRefs(git: Git, { repository, branch, taskId, generation }: Discarding) {
-  const ours = branchOf(taskId, generation)
+async function removeRefs(git: Git, { repository, branch, taskUuid, generation }: Discarding) {
+  const ours = branchOf(taskUuid, generation)
   const refs = new Set([headOfBranch(branch), headOfBranch(ours), `refs/${branch}/`, `refs/${ours}/`])
   const listed = await outputOf(git, repository, [
     ...['for-each-ref', '--format=%(objectname) %(refname)'],

@@ -162,11 +162,11 @@ async function baseOf(
 }
 
 const branchOf = (
-  { branch, commit, taskId, number, title, generation, agent }: Located,
+  { branch, commit, taskUuid, number, title, generation, agent }: Located,
   tipOf: ReadonlyMap<string, string>,
 ): RepositoryChanges['branches'][number] => ({
   ...{ branch, isThere: tipOf.get(`refs/heads/${branch}`) === commit, commit },
-  ...{ taskId, number, title, generation, agent },
+  ...{ taskId: taskUuid, number, title, generation, agent },
 })
 
 function whatIsCut(graph: CommitGraph, tips: readonly string[], { mergedCount }: Merged): string | null {

@@ -8,7 +8,8 @@ import { FolderRefused } from './refused.ts'
 const FITS = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/
 
 /** The branch of a task's generation. */
-export const branchOf = (taskId: string, generation: number) => `baton/${nameFor(taskId)}/gen-${generation}`
+export const branchOf = (taskUuid: string, generation: number) =>
+  `baton/${nameFor(taskUuid)}/gen-${generation}`
 
 /** An id as the name of a folder and part of a branch: unchanged if possible, else cleaned and made unique by a hash. */
 export function nameFor(id: string): string {

@@ -20,7 +20,7 @@ export interface FolderRequest {
   workspaceId: string
   agentSlug: string
   /** Null for a run without a task: its worktree belongs to the agent and is kept between runs. */
-  taskId: string | null
+  taskUuid: string | null
   generation: number
   /** Work that goes on; null: it begins. */
   start?: WorkStart | null
@@ -35,7 +35,7 @@ export interface FolderRequest {
  * with is not on this machine.
  */
 export async function prepareFolder(git: Git, request: FolderRequest): Promise<Folder> {
-  const { cwd, workspace, dataFolder, workspaceId, agentSlug, taskId, generation, allowedRoots } = request
+  const { cwd, workspace, dataFolder, workspaceId, agentSlug, taskUuid, generation, allowedRoots } = request
   const isNamed = cwd !== null && cwd !== undefined
   if (workspace === 'cwd' && !isNamed) {
     return { path: await folderOfAgent(dataFolder, workspaceId, agentSlug), worktree: null }
@@ -44,7 +44,7 @@ export async function prepareFolder(git: Git, request: FolderRequest): Promise<F
   const defaultRoot = request.defaultRoot ?? rootBeside(dataFolder)
   const named = await namedFolder(cwd, { defaultRoot, dataFolder, allowedRoots })
   if (workspace === 'cwd') return { path: named, worktree: null }
-  const task = taskId === null ? `agent-${nameFor(agentSlug)}` : nameFor(taskId)
+  const task = taskUuid === null ? `agent-${nameFor(agentSlug)}` : nameFor(taskUuid)
   const place = `gen-${generation}`
   const root = join(await ownFolder(dataFolder, 'worktrees', nameFor(workspaceId), task), place)
   return prepareWorktree(git, {

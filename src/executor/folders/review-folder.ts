@@ -21,13 +21,13 @@ const ADD_TIMEOUT_MS = 600_000
 
 export async function prepareReview(
   git: Git,
-  { dataFolder, workspaceId, agentSlug, taskId, generation, allowedRoots }: FolderRequest,
+  { dataFolder, workspaceId, agentSlug, taskUuid, generation, allowedRoots }: FolderRequest,
   { repository, part, commit }: ReviewedCommit,
 ): Promise<Folder> {
   await mustBeAllowed(repository, repository, allowedRoots)
   const isThere = await commitAt(git, repository, commit).catch(() => null)
   if (isThere === null) throw new WorkMissing(`The commit ${commit} is not in ${repository}.`)
-  const task = taskId === null ? `agent-${nameFor(agentSlug)}` : nameFor(taskId)
+  const task = taskUuid === null ? `agent-${nameFor(agentSlug)}` : nameFor(taskUuid)
   const place = `gen-${generation}`
   const root = join(await ownFolder(dataFolder, 'worktrees', nameFor(workspaceId), task), place)
   const branch = `baton/${task}/${place}`

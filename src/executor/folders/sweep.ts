@@ -14,7 +14,7 @@ import { discardIncomplete, repositoryOf, worktreeStatusOf } from './worktree-st
 export interface WorktreePlace {
   workspaceId: string
   /** Null when it belongs to an agent, for runs without a task. */
-  taskId: string | null
+  taskUuid: string | null
   /** The one that works in it now: a folder may have been taken over from an earlier one. */
   generation: number
   root: string
@@ -97,7 +97,7 @@ async function* worktreesIn(folder: string): AsyncGenerator<WorktreePlace> {
         if (generation === undefined) continue
         yield {
           workspaceId,
-          taskId: task.startsWith('agent-') ? null : task,
+          taskUuid: task.startsWith('agent-') ? null : task,
           generation: Number(generation),
           root: join(folder, workspaceId, task, name),
         }

@@ -5,7 +5,7 @@ import { commitAt, headOfBranch, isAncestor } from './work-refs.ts'
 
 /** An upstream task whose result is handed on. */
 export interface UpstreamWork {
-  taskId: string
+  taskUuid: string
   /** As people know the task: `12`. */
   number?: string
   title: string

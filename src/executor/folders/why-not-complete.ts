@@ -6,7 +6,7 @@ import { contains, type MergeConflict, type UpstreamWork, upstreamCommits } from
 
 export type Incomplete =
   /** The commit does not have the work of an upstream task. */
-  | { kind: 'lacks_upstream'; taskId: string; message: string }
+  | { kind: 'lacks_upstream'; taskUuid: string; message: string }
   /** A file that conflicted still has the marks of the conflict. */
   | { kind: 'conflict_markers'; file: string; message: string }
 
@@ -24,10 +24,10 @@ export async function whyNotComplete(
   { commit, upstream, conflicts }: About,
 ): Promise<Incomplete[]> {
   const problems: Incomplete[] = []
-  for (const { taskId, number, title, commit: other } of await upstreamCommits(git, repository, upstream)) {
+  for (const { taskUuid, number, title, commit: other } of await upstreamCommits(git, repository, upstream)) {
     if (await contains(git, repository, commit, other)) continue
     const name = number === undefined ? JSON.stringify(title.slice(0, 100).toWellFormed()) : `#${number}`
-    problems.push({ kind: 'lacks_upstream', taskId, message: `does not contain ${name}` })
+    problems.push({ kind: 'lacks_upstream', taskUuid, message: `does not contain ${name}` })
   }
   for (const file of new Set(conflicts.flatMap(({ files }) => files)))
     if (await hasMarkers(git, repository, commit, file))

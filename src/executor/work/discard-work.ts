@@ -86,7 +86,7 @@ async function findIn(
   git: Git,
   { repository, runs, work, isWanted }: Search,
 ): Promise<Found> {
-  const all = await taskRefs(git, repository, nameFor(work.taskId))
+  const all = await taskRefs(git, repository, nameFor(work.taskUuid))
   const refs = all.filter(isWanted)
   const accepted = work.accepted === null ? [] : await onlyHere(git, repository, [work.accepted])
   const holding = await refsHolding(git, repository, all, accepted)

@@ -20,7 +20,7 @@ export async function keepWork(context: ExecutorContext, work: WorkToKeep): Prom
     const { title, resultCommit } = await standingOf(context, work.workspaceId, held)
     const saved = await context.folders.save(worktree, {
       author: { name: agent.name, email: `${agent.slug}@baton.localhost` },
-      message: `${title}\n\nTask ${held.taskId}, generation ${held.generation}, run ${runId}`,
+      message: `${title}\n\nTask ${held.uuid}, generation ${held.generation}, run ${runId}`,
       ...{ secrets: await secrets.current(), resultCommit, isRunning },
     })
     const start = continues?.commit ?? worktree.baseCommit

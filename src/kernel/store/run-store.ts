@@ -181,7 +181,7 @@ export interface DueWakeup {
 export interface WaitingClaim {
   workspaceId: number
   agent: string
-  taskId: string
+  uuid: string
   session: string
   generation: number
 }
@@ -238,7 +238,7 @@ export interface RunToCheck {
 export interface LostClaim {
   workspaceId: number
   agent: string
-  taskId: string
+  uuid: string
   innerId: number
   generation: number
   session: string
@@ -268,7 +268,7 @@ interface RunReads {
   claimsWithout(
     workspaceId: number,
     agent: string,
-  ): Promise<{ taskId: string; innerId: number; generation: number; session: string }[]>
+  ): Promise<{ uuid: string; innerId: number; generation: number; session: string }[]>
   /** The same of all agents: also a claim that was not released when its run was recovered. */
   claimsLeft(): Promise<LostClaim[]>
   /** Where a result was made: of the newest run of this generation. */

@@ -17,12 +17,12 @@ import { attempt, refsIn, statusOf, useWorktrees } from '../../support/worktrees
 
 const here = useWorktrees({ 'page.txt': 'one\n', '.gitignore': 'build/\n' })
 const at = (name: string) => git(here.repository, 'rev-parse', '--verify', name)
-const upstreamOf = (taskId: string, of: string | null, number?: string): UpstreamWork => ({
-  ...{ taskId, title: `Task ${taskId}`, commit: of, branch: `baton/${taskId}/gen-1` },
+const upstreamOf = (taskUuid: string, of: string | null, number?: string): UpstreamWork => ({
+  ...{ taskUuid, title: `Task ${taskUuid}`, commit: of, branch: `baton/${taskUuid}/gen-1` },
   ...(number !== undefined && { number }),
 })
-const done = async (taskId: string, files: Record<string, string>) => {
-  const worktree = await here.open({ taskId })
+const done = async (taskUuid: string, files: Record<string, string>) => {
+  const worktree = await here.open({ taskUuid })
   return { ...worktree, commit: commit(worktree.root, files) }
 }
 const problems = async (of: string, upstream: UpstreamWork[], files: string[] = []) => {
@@ -34,7 +34,7 @@ describe('upstream work', () => {
   test('is the recorded commit, not what its branch became', async () => {
     const { root, commit: recorded } = await done('a', { 'a.ts': 'a' })
     commit(root, { 'later.ts': 'later' })
-    const b = await here.open({ taskId: 'b', upstream: [upstreamOf('a', recorded)] })
+    const b = await here.open({ taskUuid: 'b', upstream: [upstreamOf('a', recorded)] })
     expect(git(b.root, 'rev-parse', 'HEAD')).toBe(recorded)
   })
 
@@ -43,7 +43,7 @@ describe('upstream work', () => {
     const [a, b] = [await done('a', { 'a.ts': 'a' }), await done('b', { 'page.txt': 'theirs\n' })]
     const folder = await prepareFolder(here.ours, {
       ...{ cwd: here.repository, workspace: 'git_worktree', dataFolder: join(here.home, '.baton') },
-      ...{ workspaceId: 'w', agentSlug: 'dev', taskId: 't', generation: 2, allowedRoots: [] },
+      ...{ workspaceId: 'w', agentSlug: 'dev', taskUuid: 't', generation: 2, allowedRoots: [] },
       upstream: [upstreamOf('a', a.commit), upstreamOf('b', b.commit)],
       start: { commit: first.commit, baseCommit: first.baseCommit, root: first.root },
     })
@@ -55,13 +55,13 @@ describe('upstream work', () => {
 
   test('that is already there by a rebase is not merged again', async () => {
     const a = await done('a', { 'a.ts': 'a\n' })
-    const b = await here.open({ taskId: 'b' })
+    const b = await here.open({ taskUuid: 'b' })
     commit(b.root, { 'b.ts': 'b\n' })
     git(b.root, 'cherry-pick', a.commit)
     const own = commit(b.root, { 'a.ts': 'a and more\n' })
     const start = { commit: own, baseCommit: b.baseCommit, root: b.root }
     const again = await here.open({
-      taskId: 'b',
+      taskUuid: 'b',
       generation: 2,
       upstream: [upstreamOf('a', a.commit)],
       start,
@@ -74,7 +74,7 @@ describe('a join is not complete', () => {
   test('without the work of each upstream task: merged, rebased or squashed', async () => {
     const [a, b] = [await done('a', { 'a.ts': 'a\n' }), await done('b', { 'b.ts': 'b\n' })]
     const upstream = [upstreamOf('a', a.commit, '12'), upstreamOf('b', b.commit)]
-    const join = await here.open({ taskId: 'j' })
+    const join = await here.open({ taskUuid: 'j' })
     expect(await problems(join.baseCommit, upstream)).toEqual([
       'does not contain #12',
       'does not contain "Task b"',
@@ -91,7 +91,7 @@ describe('a join is not complete', () => {
   })
 
   test('and work that is not in the repository does not count', async () => {
-    const join = await here.open({ taskId: 'j' })
+    const join = await here.open({ taskUuid: 'j' })
     const upstream = [upstreamOf('a', '0123456789'.repeat(4)), upstreamOf('never', null)]
     expect(await problems(join.baseCommit, upstream)).toEqual([])
   })
@@ -181,8 +181,8 @@ describe('the folder of saved work', () => {
     put(worktree.root, '.env', 'x')
     await here.save(worktree)
     makeRepository(join(worktree.root, 'inner'))
-    const other = await here.open({ taskId: 'other' })
-    const about = { ...worktree, taskId: 't', generation: 1 }
+    const other = await here.open({ taskUuid: 'other' })
+    const about = { ...worktree, taskUuid: 't', generation: 1 }
     const discarded = await discardWork(here.ours, about)
     expect(discarded.isFolderRemoved).toBe(true)
     expect(discarded.refs.map(({ ref }) => ref)).toEqual([
@@ -199,7 +199,7 @@ describe('the folder of saved work', () => {
     const { commit: last } = await here.save(first)
     const start = { commit: last, baseCommit: first.baseCommit, root: first.root }
     await here.open({ generation: 2, start })
-    expect(await discardWork(here.ours, { ...first, taskId: 't', generation: 1 })).toMatchObject({
+    expect(await discardWork(here.ours, { ...first, taskUuid: 't', generation: 1 })).toMatchObject({
       isFolderRemoved: false,
     })
     expect(readFileSync(join(first.root, 'page.txt'), 'utf8')).toBe('one\n')
@@ -217,7 +217,7 @@ describe('a sweep', () => {
   test('saves what is not committed before it removes a folder', async () => {
     const worktree = await here.open()
     put(worktree.root, 'a.ts', 'a')
-    const kept = await here.open({ taskId: 'kept' })
+    const kept = await here.open({ taskUuid: 'kept' })
     put(kept.root, '.env', 'x')
     const swept = await sweepWorktrees(here.ours, join(here.home, '.baton'), async () => false, saving)
     expect(swept).toEqual({
@@ -241,7 +241,7 @@ describe('a sweep', () => {
       return false
     }
     await sweepWorktrees(here.ours, join(here.home, '.baton'), isNeeded, saving)
-    expect(asked).toMatchObject([{ taskId: 't', generation: 3, root: first.root }])
+    expect(asked).toMatchObject([{ taskUuid: 't', generation: 3, root: first.root }])
     expect(existsSync(third.root)).toBe(false)
     expect(git(here.repository, 'show', 'refs/baton/t/gen-3/after-result:later.ts')).toBe('later')
     expect(at('baton/t/gen-3')).toBe(saved.commit)

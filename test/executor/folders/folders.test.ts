@@ -47,7 +47,7 @@ const request = (more: Partial<FolderRequest> = {}): FolderRequest => ({
   dataFolder,
   workspaceId: '0198c0de-0000-7000-8000-000000000001',
   agentSlug: 'dev-1',
-  taskId: '0198c0de-0000-7000-8000-00000000000a',
+  taskUuid: '0198c0de-0000-7000-8000-00000000000a',
   generation: 1,
   allowedRoots: [],
   ...more,
@@ -130,7 +130,7 @@ describe('an agent without a folder', () => {
     expect(path).toBe(join(dataFolder, 'folders/0198c0de-0000-7000-8000-000000000001/dev-1'))
     expect(statSync(path).mode & 0o777).toBe(0o700)
     put(path, 'notes', 'mine')
-    expect((await prepare({ taskId: null, allowedRoots: [join(home, 'elsewhere')] })).path).toBe(path)
+    expect((await prepare({ taskUuid: null, allowedRoots: [join(home, 'elsewhere')] })).path).toBe(path)
     expect(readFileSync(join(path, 'notes'), 'utf8')).toBe('mine')
     expect((await prepare({ agentSlug: 'dev-2' })).path).not.toBe(path)
   })
@@ -225,16 +225,16 @@ describeGit('a worktree', () => {
 
   test('belongs to the agent when there is no task', async () => {
     makeRepository(join(home, 'repo'))
-    const { path, worktree } = await inWorktree({ taskId: null, generation: 0 })
+    const { path, worktree } = await inWorktree({ taskUuid: null, generation: 0 })
     expect(worktree!.branch).toBe('baton/agent-dev-1/gen-0')
-    expect((await inWorktree({ taskId: null, generation: 0 })).path).toBe(path)
-    expect((await inWorktree({ taskId: null, generation: 0, agentSlug: 'dev.2' })).path).not.toBe(path)
+    expect((await inWorktree({ taskUuid: null, generation: 0 })).path).toBe(path)
+    expect((await inWorktree({ taskUuid: null, generation: 0, agentSlug: 'dev.2' })).path).not.toBe(path)
   })
 
   test('has a valid branch whatever the task is called', async () => {
     makeRepository(join(home, 'repo'))
-    for (const taskId of ['-x', 'a..b', 'x.lock', 'a b~^:?*[\\', '@{1}', '', '../../escape', '$(id)']) {
-      const { path, worktree } = await inWorktree({ taskId })
+    for (const taskUuid of ['-x', 'a..b', 'x.lock', 'a b~^:?*[\\', '@{1}', '', '../../escape', '$(id)']) {
+      const { path, worktree } = await inWorktree({ taskUuid })
       expect(isUnder(path, join(dataFolder, 'worktrees'))).toBe(true)
       expect(git(path, 'symbolic-ref', '--short', 'HEAD')).toBe(worktree!.branch)
     }
@@ -315,7 +315,7 @@ describeGit('a worktree', () => {
 
   test('of many tasks at once is made for each, once', async () => {
     const repository = makeRepository(join(home, 'repo'))
-    const asked = Array.from({ length: 24 }, (_, i) => inWorktree({ taskId: `task-${i % 12}` }))
+    const asked = Array.from({ length: 24 }, (_, i) => inWorktree({ taskUuid: `task-${i % 12}` }))
     const made = await Promise.all(asked)
     expect(new Set(made.map(({ path }) => path)).size).toBe(12)
     expect(git(repository, 'worktree', 'list').split('\n')).toHaveLength(13)
@@ -683,18 +683,18 @@ describeGit('a sweep', () => {
   test('removes what is no longer needed, and reports why the rest stays', async () => {
     makeRepository(join(home, 'repo'))
     const [idle, needed, dirty, gone] = await Promise.all(
-      ['idle', 'needed', 'dirty', 'gone'].map((taskId) => inWorktree({ taskId })),
+      ['idle', 'needed', 'dirty', 'gone'].map((taskUuid) => inWorktree({ taskUuid })),
     )
-    const forAgent = await inWorktree({ taskId: null, generation: 0 })
+    const forAgent = await inWorktree({ taskUuid: null, generation: 0 })
     put(dirty!.path, 'new.ts', 'x')
     makeRepository(join(home, 'lost'))
-    const orphan = await inWorktree({ cwd: 'lost', taskId: 'orphan' })
+    const orphan = await inWorktree({ cwd: 'lost', taskUuid: 'orphan' })
     rmSync(join(home, 'lost'), { recursive: true })
     rmSync(gone!.path, { recursive: true })
     const asked: WorktreePlace[] = []
     const swept = await sweepWorktrees(ours, dataFolder, async (place) => {
       asked.push(place)
-      return place.taskId === 'needed'
+      return place.taskUuid === 'needed'
     })
     expect(swept.removed.sort()).toEqual([idle!.path, forAgent.path].sort())
     expect(swept.kept.sort((one, other) => (one.root < other.root ? -1 : 1))).toEqual([
@@ -704,7 +704,7 @@ describeGit('a sweep', () => {
     ])
     expect(asked).toContainEqual({
       workspaceId: '0198c0de-0000-7000-8000-000000000001',
-      taskId: null,
+      taskUuid: null,
       generation: 0,
       root: forAgent.path,
     })

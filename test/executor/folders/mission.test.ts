@@ -29,7 +29,7 @@ function done(task: string, files: Record<string, string>, from = 'main'): Missi
   const made = commit(root, files, task)
   git(shop, 'worktree', 'remove', '--force', root)
   return {
-    ...{ taskId: task, number: 1, title: `Task ${task}`, generation: 1, agent: 'dev', node: 'here' },
+    ...{ taskUuid: task, number: 1, title: `Task ${task}`, generation: 1, agent: 'dev', node: 'here' },
     ...{ commit: made, repository: join(shop, '.git'), branch, baseCommit },
   }
 }
@@ -106,8 +106,8 @@ describe.skipIf(!isGitHere)('the change of a mission', () => {
     const a = done('a', { 'a.txt': 'a\n' })
     const gone = { ...done('b', { 'b.txt': 'b\n' }), commit: 'f'.repeat(40) }
     git(shop, 'branch', '-D', 'baton/a/gen-1')
-    const other = { ...a, taskId: 'c', repository: join(home, 'nowhere', '.git'), node: 'node-2' }
-    const unknown = { ...a, taskId: 'd', repository: null, branch: null, baseCommit: null, node: null }
+    const other = { ...a, taskUuid: 'c', repository: join(home, 'nowhere', '.git'), node: 'node-2' }
+    const unknown = { ...a, taskUuid: 'd', repository: null, branch: null, baseCommit: null, node: null }
     const { repositories, elsewhere } = await read([a, gone, other, unknown])
     expect(repositories).toMatchObject([
       {
@@ -180,7 +180,7 @@ describe.skipIf(!isGitHere)('the change of a mission', () => {
 })
 
 const ofTask = (task: string, at: string): MissionWork => ({
-  ...{ taskId: task, number: null, title: task, generation: 1, agent: null, node: null },
+  ...{ taskUuid: task, number: null, title: task, generation: 1, agent: null, node: null },
   ...{ commit: at, repository: join(shop, '.git'), branch: `baton/${task}/gen-1`, baseCommit: null },
 })
 

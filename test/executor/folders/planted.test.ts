@@ -82,7 +82,12 @@ const config = () => join(repository, '.git/config')
 const inWorktree = () =>
   prepareFolder(ours, {
     ...{ workspace: 'git_worktree', cwd: repository, dataFolder: join(home, '.baton'), allowedRoots: [] },
-    ...{ workspaceId: '1', agentSlug: 'dev', taskId: '0198c0de-0000-7000-8000-00000000000a', generation: 1 },
+    ...{
+      workspaceId: '1',
+      agentSlug: 'dev',
+      taskUuid: '0198c0de-0000-7000-8000-00000000000a',
+      generation: 1,
+    },
   })
 
 /** All that Baton does with a worktree; `plant` runs when the agent has worked in it. */

@@ -196,7 +196,7 @@ describe('saved work', () => {
 
   test('of a sparse checkout has the files outside of it as they were', async () => {
     for (const cone of ['--cone', '--no-cone']) {
-      const worktree = await here.open({ taskId: cone.replaceAll('-', '') })
+      const worktree = await here.open({ taskUuid: cone.replaceAll('-', '') })
       const { root } = worktree
       commit(root, { 'docs/d.md': 'd', 'lib/l.ts': 'l' })
       git(root, 'sparse-checkout', 'set', cone, 'src')
@@ -277,7 +277,7 @@ describe('work is saved', () => {
     const made = commit(worktree.root, { 'a.ts': 'a' })
     rmSync(worktree.root, { recursive: true })
     expect(await here.save(worktree)).toMatchObject({ commit: made, committedFiles: 0 })
-    const other = await here.open({ taskId: 'other' })
+    const other = await here.open({ taskUuid: 'other' })
     rmSync(other.root, { recursive: true })
     await expect(here.save(other)).rejects.toThrow(
       `The work in ${other.root} could not be saved: the folder is gone.`,

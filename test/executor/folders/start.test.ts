@@ -58,7 +58,7 @@ describe('the next generation', () => {
     const saved = await here.save(first)
     const request = {
       ...{ cwd: join(here.repository, 'part'), generation: 2, workspace: 'git_worktree' as const },
-      ...{ dataFolder: join(here.home, '.baton'), workspaceId: 'w', agentSlug: 'dev', taskId: 't' },
+      ...{ dataFolder: join(here.home, '.baton'), workspaceId: 'w', agentSlug: 'dev', taskUuid: 't' },
       ...{ allowedRoots: [], start: { commit: saved.commit, baseCommit: first.baseCommit, root: null } },
     }
     const { path, worktree } = await prepareFolder(here.ours, request)

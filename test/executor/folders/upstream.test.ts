@@ -17,20 +17,20 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(home, { recursive: true, force: true }))
 
-const prepare = (taskId: string, upstream: readonly string[] = [], generation = 1) =>
+const prepare = (taskUuid: string, upstream: readonly string[] = [], generation = 1) =>
   prepareFolder(gitWith({ PATH: process.env.PATH!, HOME: home }), {
     ...{ cwd: shop, workspace: 'git_worktree', dataFolder: join(home, '.baton'), workspaceId: 'w' },
-    ...{ agentSlug: 'dev', taskId, generation, allowedRoots: [] },
+    ...{ agentSlug: 'dev', taskUuid, generation, allowedRoots: [] },
     upstream: upstream.map((id) => ({
-      taskId: id,
+      taskUuid: id,
       title: `Task ${id}`,
       commit: null,
       branch: `baton/${id}/gen-1`,
     })),
   })
 /** The work of a task, committed in its worktree. */
-const done = async (taskId: string, files: Record<string, string>, upstream: readonly string[] = []) => {
-  const { path } = await prepare(taskId, upstream)
+const done = async (taskUuid: string, files: Record<string, string>, upstream: readonly string[] = []) => {
+  const { path } = await prepare(taskUuid, upstream)
   return { path, commit: commit(path, files) }
 }
 

@@ -92,7 +92,7 @@ describe('the last one cannot be revoked', () => {
 
 test('a run has idempotency keys of its own, not those of its agent', () => {
   const agent = { workspaceId: 1, actor: 'agent:dev', rights: new Set<never>() }
-  const run = { agent: 'dev', agentId: 'a', taskId: null, generation: null, depth: 0 }
+  const run = { agent: 'dev', agentId: 'a', taskUuid: null, generation: null, depth: 0 }
   const of = (runId: string) => principalOf({ ...agent, run: { ...run, runId } })
   expect(new Set([of('one'), of('two'), principalOf(agent)]).size).toBe(3)
 })

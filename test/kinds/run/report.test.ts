@@ -13,7 +13,7 @@ test('the usage of a run is reported at once, then every five seconds at most, a
     transact: async (_: number, { reads }: RunsStep<void>) =>
       void usageReported.push(reads.othersOf.length > 0),
   }
-  const run = { workspaceId: 1, runId: 'r', agent: 'alpha', taskId: 't' }
+  const run = { workspaceId: 1, runId: 'r', agent: 'alpha', taskUuid: 't' }
   const report = new RunReport(
     store as unknown as RunStore,
     run,

@@ -168,10 +168,10 @@ describe.each(kinds)('on %s', (kind) => {
       const run = identity()
       const taken = (await here.take(run))!
       expect(taken).toMatchObject({ decision: { kind: 'run' }, agent: { slug: AGENT } })
-      expect(taken.wakeup).toMatchObject({ id: asked.id, taskId: task.uuid, generation: null })
+      expect(taken.wakeup).toMatchObject({ id: asked.id, taskUuid: task.uuid, generation: null })
       expect(await here.run(run.runId)).toMatchObject({
         ...{ status: 'queued', agent: AGENT, nodeId: run.nodeId, wakeupId: asked.id, source: 'on_demand' },
-        ...{ reason: 'please', taskId: null, startedAt: null, finishedAt: null, costUsd: null },
+        ...{ reason: 'please', taskUuid: null, startedAt: null, finishedAt: null, costUsd: null },
       })
       expect((await here.state())!.lastStartedAt).toBe((await here.run(run.runId))!.createdAt)
       expect(await here.take()).toBeNull()
@@ -223,7 +223,9 @@ describe.each(kinds)('on %s', (kind) => {
       await here.work.cancel(gone)
       for (const task of [held, free, gone]) await here.wake({ task })
       const taken = [await here.take(), await here.take(), await here.take()].map((one) => one!)
-      expect(taken.map(({ wakeup, decision }) => [wakeup.taskId, wakeup.generation, decision.kind])).toEqual([
+      expect(
+        taken.map(({ wakeup, decision }) => [wakeup.taskUuid, wakeup.generation, decision.kind]),
+      ).toEqual([
         [held.uuid, 1, 'run'],
         [free.uuid, null, 'run'],
         [gone.uuid, null, 'skip'],
@@ -239,16 +241,16 @@ describe.each(kinds)('on %s', (kind) => {
       const skipped = { kind: 'skip', because: 'TASK_NOT_READY' }
       // A run that was woken about no task claims what it finds. It is about to begin.
       await here.work.claim(claimed, own)
-      expect(await here.take()).toMatchObject({ wakeup: { taskId: claimed.uuid }, decision: skipped })
+      expect(await here.take()).toMatchObject({ wakeup: { taskUuid: claimed.uuid }, decision: skipped })
       // A run has left its task to be continued. It is about to end.
       const hold = granted(await here.work.claim(continued, own))
       await here.begin(first, { ...continued, generation: hold.generation })
       await here.work.start(continued, hold)
       await here.work.continueLater(continued, hold)
-      expect(await here.take()).toMatchObject({ wakeup: { taskId: continued.uuid }, decision: skipped })
+      expect(await here.take()).toMatchObject({ wakeup: { taskUuid: continued.uuid }, decision: skipped })
       await here.finish(first)
       await here.wake({ task: continued })
-      const held = { taskId: continued.uuid, generation: hold.generation }
+      const held = { taskUuid: continued.uuid, generation: hold.generation }
       expect(await here.take(second)).toMatchObject({ wakeup: held, decision: { kind: 'run' } })
     })
 
@@ -271,7 +273,7 @@ describe.each(kinds)('on %s', (kind) => {
       const runId = await here.begun()
       expect(await here.begin(runId, { ...task, generation })).toBe(true)
       const begun = await here.run(runId)
-      expect(begun).toMatchObject({ status: 'running', taskId: task.uuid, generation, logRef: 'a log' })
+      expect(begun).toMatchObject({ status: 'running', taskUuid: task.uuid, generation, logRef: 'a log' })
       expect(await here.begin(runId)).toBe(true)
       expect(await here.run(runId)).toEqual(begun)
       expect((await here.types()).filter((type) => type === 'run_started')).toHaveLength(1)
@@ -287,7 +289,7 @@ describe.each(kinds)('on %s', (kind) => {
       await here.begin(first, { ...task, generation })
       const second = await here.begun(undefined, { task: await here.work.create() })
       await expect(here.begin(second, { ...task, generation })).rejects.toThrow()
-      expect(await here.run(second)).toMatchObject({ status: 'queued', taskId: null })
+      expect(await here.run(second)).toMatchObject({ status: 'queued', taskUuid: null })
       await here.finish(first)
       expect(await here.begin(second, { ...task, generation })).toBe(true)
     })
@@ -334,7 +336,7 @@ describe.each(kinds)('on %s', (kind) => {
       const { generation } = granted(await here.work.claim(task, own))
       const held = { ...task, generation }
       const usage = { inputTokens: 10, cachedInputTokens: null, outputTokens: 3 }
-      const who = { workspaceId: here.work.workspace, agent: AGENT, taskId: task.uuid }
+      const who = { workspaceId: here.work.workspace, agent: AGENT, taskUuid: task.uuid }
       for (const [taskTokens, taskCostUsd] of [
         [13, '0.1'],
         [26, '0.2'],
@@ -465,7 +467,7 @@ describe.each(kinds)('on %s', (kind) => {
     test('takes what its node reports only while it is running', async () => {
       const here = await withAgent()
       const runId = await here.begun()
-      const who = { workspaceId: here.work.workspace, runId, agent: AGENT, taskId: null }
+      const who = { workspaceId: here.work.workspace, runId, agent: AGENT, taskUuid: null }
       const process = { pid: 7, startTime: '1', bootId: 'b' }
       const usage = { inputTokens: 4, cachedInputTokens: null, outputTokens: 2 }
       const report = () => {
@@ -611,7 +613,7 @@ describe.each(kinds)('on %s', (kind) => {
       const task = await here.work.create()
       const { generation } = granted(await here.work.claim(task, own))
       expect(await claims()).toEqual([
-        { taskId: task.uuid, innerId: task.id, generation, session: own.session },
+        { uuid: task.uuid, innerId: task.id, generation, session: own.session },
       ])
       const runId = await here.begun()
       // It may be the claim of the run that is about to begin.
@@ -645,7 +647,7 @@ describe.each(kinds)('on %s', (kind) => {
         )
       expect(await waiting()).toEqual([])
       const old = await continuing(200_000)
-      expect(await waiting()).toMatchObject([{ agent: AGENT, taskId: old.uuid, generation: 1 }])
+      expect(await waiting()).toMatchObject([{ agent: AGENT, uuid: old.uuid, generation: 1 }])
     })
 
     test('a run must stop when it was cancelled, its agent may not work, or its claim was lost', async () => {

@@ -99,7 +99,7 @@ describe('a chain of wakeups', () => {
   test('is one deeper than the run that requested it', async () => {
     const h = await withAgent()
     await h.agent(OTHER)
-    const run = { runId: '', agent: OTHER, agentId: '', taskId: null, generation: null, depth: 2 }
+    const run = { runId: '', agent: OTHER, agentId: '', taskUuid: null, generation: null, depth: 2 }
     const caller = { workspaceId: h.id, actor: `agent:${OTHER}`, rights: new Set<never>(), run }
     const body = { source: 'on_demand', triggerDetail: 'manual' } as const
     const { wakeup } = await wakeAgent(new WakeupRequests(h.kernel), caller, AGENT, body)
@@ -223,7 +223,7 @@ describe('a continuation', () => {
     await h.wakeForWork()
     expect(await waiting(), 'most of its lease is left').toEqual([])
     await shortenLease(h, task)
-    expect(await waiting()).toMatchObject([{ taskId: task.uuid, generation: 1, agent: AGENT }])
+    expect(await waiting()).toMatchObject([{ uuid: task.uuid, generation: 1, agent: AGENT }])
     expect(await waiting('elsewhere')).toEqual([])
     await h.work.start(task, hold)
     expect(await waiting(), 'it continues').toEqual([])

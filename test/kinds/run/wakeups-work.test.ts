@@ -31,7 +31,7 @@ describe('assigned work', () => {
     expect(await h.waiting()).toMatchObject([
       {
         agent: AGENT,
-        taskId: task.uuid,
+        taskUuid: task.uuid,
         generation: 1,
         source: 'assignment',
         reason: 'assigned',
@@ -115,7 +115,7 @@ describe('work to be continued', () => {
     await h.work.claim(task, OWN)
     await h.work.continueLater(task, atGeneration(OWN, 1))
     expect(await h.wakeForWork()).toBe(1)
-    expect(await h.waiting()).toMatchObject([{ taskId: task.uuid, generation: 1 }])
+    expect(await h.waiting()).toMatchObject([{ taskUuid: task.uuid, generation: 1 }])
   })
 
   test('does not depend on the policy for programs: the task itself requests it', async () => {

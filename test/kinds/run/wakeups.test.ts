@@ -43,7 +43,7 @@ describe('a wakeup', () => {
       ...asked,
       status: 'queued',
       agent: AGENT,
-      taskId: null,
+      taskUuid: null,
       coalescedCount: 0,
     })
     expect(await h.due()).toMatchObject([{ id: wakeup.id, agent: AGENT }])
@@ -364,7 +364,7 @@ describe('no agent is woken', () => {
       await h.assign(AGENT, task)
       await h.wakeForWork()
       const [waiting] = await h.waiting()
-      expect(waiting).toMatchObject({ generation: 1, taskId: task.uuid })
+      expect(waiting).toMatchObject({ generation: 1, taskUuid: task.uuid })
       await states[because]!(h)
       const node = await cluster.node(`node-${because}`)
       node.run()

@@ -42,11 +42,11 @@ export function simulatedFolders(world: RunWorld, machine: Machine, timers: Time
   const takesAWhile = () => sleep(timers, random.int(0, 20))
   const none = { unfinished: null, afterResult: null, replaced: [], leftOut: [], leftOutCount: 0 }
   return {
-    async prepare({ taskId, generation, start }) {
+    async prepare({ taskUuid, generation, start }) {
       await takesAWhile()
-      if (taskId === null) throw new FolderRefused('Only tasks have folders here.')
-      const branch = `baton/${taskId}/gen-${generation}`
-      const own = `/${machine.host}/${taskId}/gen-${generation}`
+      if (taskUuid === null) throw new FolderRefused('Only tasks have folders here.')
+      const branch = `baton/${taskUuid}/gen-${generation}`
+      const own = `/${machine.host}/${taskUuid}/gen-${generation}`
       const isThere = start?.root != null && machine.folders.has(start.root)
       const root = isThere ? start.root! : own
       const folder = machine.folders.get(root) ?? { marks: new Set<string>(), branch }

@@ -275,7 +275,7 @@ export const AFTER_QUIET: Record<
 const isSaid = ({ runs }: Workspace, taskId: string, generation: number) =>
   [...runs.values()].some(
     (run) =>
-      run.taskId === taskId &&
+      run.taskUuid === taskId &&
       run.generation! > generation &&
       typeof runFolderOf(run.folder)?.missing === 'string',
   )

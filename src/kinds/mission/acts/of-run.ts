@@ -12,7 +12,7 @@ export async function mustBeMissionOfRun(
 ): Promise<void> {
   const { run } = caller
   if (!run) return
-  const task = run.taskId === null ? null : await readTask(kernel, caller, run.taskId)
+  const task = run.taskUuid === null ? null : await readTask(kernel, caller, run.taskUuid)
   if (task?.details.mission !== uuid)
     throw new Refused('FORBIDDEN', `A run token allows ${what} only on the mission of the task of the run.`)
 }

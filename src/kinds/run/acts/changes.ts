@@ -34,9 +34,9 @@ const askedIn = ({ path = null, diff, since }: Query) => ({
 
 export const changeActs = actsOf(api)({
   readChanges: async ({ kernel, execution }, { params, query, caller }) => {
-    const { id, taskId, generation, folder } = await requireRun(kernel, caller, params.id)
+    const { id, taskUuid, generation, folder } = await requireRun(kernel, caller, params.id)
     const changes = await execution.changesOf(folder, { ...askedIn(query), submitted: null })
-    return shown(caller, { runId: id, taskId, generation, ...changes })
+    return shown(caller, { runId: id, taskId: taskUuid, generation, ...changes })
   },
   /** Of the newest run that worked in a worktree; preferably of one whose work was saved. */
   readChangesOfTask: async ({ kernel, execution }, { params: { id: taskId }, query, caller }) => {

@@ -255,6 +255,7 @@ function runView(run: NamedRun): AnswerOf<typeof shapes.RunView> {
   const tokens = tokensView(run)
   return {
     ...viewOfRun(run),
+    taskId: run.taskUuid,
     taskKey: run.taskKey,
     taskTitle: run.taskTitle,
     missionId: run.missionId,

@@ -116,6 +116,7 @@ function wakeupView(wakeup: Wakeup, requestedByName: string | null): AnswerOf<ty
   const { intoId, skipReason } = wakeup
   return {
     ...viewOfWakeup(wakeup),
+    taskId: wakeup.taskUuid,
     requestedByName,
     detail: skipReason === null ? null : (SKIP_REASONS[skipReason as SkipReason] ?? skipReason),
     coalescedInto: intoId,
@@ -158,7 +159,7 @@ export async function wakeForWork(kernel: RunKernel, only: number | null, term?:
  * otherwise it is released for other agents.
  */
 async function releaseUnwoken(kernel: RunKernel, workspaceId: number, wakeup: Wakeup): Promise<void> {
-  const { agent, taskId, generation, skipReason } = wakeup
+  const { agent, taskUuid, generation, skipReason } = wakeup
   const fence = { session: `agent:${agent}`, generation: generation! }
   const caller = { ...systemCaller(workspaceId), actor: `agent:${agent}` }
   const isCapped = skipReason === 'RATE_CAPPED'
@@ -168,7 +169,7 @@ async function releaseUnwoken(kernel: RunKernel, workspaceId: number, wakeup: Wa
         ...{ kind: 'release', fence, reason: skipReason ?? 'not woken' },
         waitsForAgent: skipReason === 'AGENT_PAUSED',
       }
-  await command(kernel, caller, taskId!, act).catch((error) => {
+  await command(kernel, caller, taskUuid!, act).catch((error) => {
     // Refused: the claim ended in the meantime, so there is nothing to release.
     if (!(error instanceof Refused)) throw error
   })

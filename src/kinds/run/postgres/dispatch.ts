@@ -45,7 +45,7 @@ export const dueWakeups = (pool: pg.Pool, nodeName: string, limit: number) =>
 // Claims to continue whose wakeup is still queued and whose lease is due for renewal. Only for agents that may run on this
 // node: where no node can run them, the lease expires. $1 this node's name, $2 the fraction of a lease that is left when it
 // is renewed.
-const WAITING_CLAIMS = `select w.workspace_id as "workspaceId", w.agent, t.uuid as "taskId", t.session, t.generation
+const WAITING_CLAIMS = `select w.workspace_id as "workspaceId", w.agent, t.uuid, t.session, t.generation
     from wakeups w
     cross join lateral (select * from agents a where a.workspace_id = w.workspace_id and a.slug = w.agent offset 0) a
     cross join lateral (select * from tasks t where t.workspace_id = w.workspace_id and t.id = w.task_id offset 0) t

@@ -153,11 +153,11 @@ export async function findRunByToken(pool: pg.Pool, tokenHash: Buffer) {
     runId: string
     agent: string
     agentId: string
-    taskId: string | null
+    taskUuid: string | null
     generation: number | null
     depth: number
   }>(pool, 'baton.key_hash', tokenHash.toString('hex'), {
-    text: `select r.workspace_id as "workspaceId", r.run_id as "runId", r.agent, r.agent_id as "agentId", r.task_uuid as "taskId",
+    text: `select r.workspace_id as "workspaceId", r.run_id as "runId", r.agent, r.agent_id as "agentId", r.task_uuid as "taskUuid",
                   r.generation, r.depth
              from runs r where r.token_hash = $1`,
     values: [tokenHash],
@@ -202,10 +202,10 @@ export const runsThatAreOver = (pool: pg.Pool, runIds: readonly string[]) =>
 
 /** Claims of an agent that Baton runs which have no run: their node died before it could record what it had claimed. */
 export const claimsWithoutRun = (pool: pg.Pool, workspaceId: number, agent: string) =>
-  inside<{ taskId: string; innerId: number; generation: number; session: string } & pg.QueryResultRow>(
+  inside<{ uuid: string; innerId: number; generation: number; session: string } & pg.QueryResultRow>(
     pool,
     workspaceId,
-    `select t.uuid as "taskId", t.id as "innerId", t.generation, t.session from tasks t
+    `select t.uuid, t.id as "innerId", t.generation, t.session from tasks t
       where t.workspace_id = $1 and t.agent = $2 and t.claim_state = 'active' and t.session = 'agent:' || t.agent
         and (t.state = 'running' or t.state = 'assigned' and t.watch ->> 'isOffered' is distinct from 'true')
         and not exists (select from runs r where r.workspace_id = $1 and r.agent = $2

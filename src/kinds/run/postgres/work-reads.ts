@@ -8,7 +8,7 @@ const REPOSITORY = `r.folder #>> '{worktree,repository}'`
 
 /** The accepted work of a task of a mission, and where it was done; without a repository, that is not known any more. */
 export interface MissionWork {
-  taskId: string
+  taskUuid: string
   number: number | null
   title: string
   generation: number
@@ -21,7 +21,7 @@ export interface MissionWork {
 }
 
 // The commits of accepted results, oldest task first. Each task by its keys ("offset 0"). $1 workspace, $2 mission, $3 how many.
-const OF_MISSION = `select t.uuid as "taskId", (d.plan ->> 'sequenceNumber')::int as number, d.title, a.generation, a.agent, a.commit,
+const OF_MISSION = `select t.uuid as "taskUuid", (d.plan ->> 'sequenceNumber')::int as number, d.title, a.generation, a.agent, a.commit,
        ${REPOSITORY} as repository, r.folder #>> '{worktree,branch}' as branch, r.folder #>> '{worktree,baseCommit}' as "baseCommit",
        r.node_id as "nodeId"
   from tasks t

@@ -19,12 +19,12 @@ export interface RunReported {
 interface ReportingRun {
   runId: string
   agent: string
-  taskId: string | null
+  taskUuid: string | null
 }
 
 /** A run that has ended keeps its figures. */
-export const reportRun = ({ runId, agent, taskId }: ReportingRun, said: RunReported): RunsStep<void> => {
-  const tellsUsage = said.isUsageReported === true && taskId !== null
+export const reportRun = ({ runId, agent, taskUuid }: ReportingRun, said: RunReported): RunsStep<void> => {
+  const tellsUsage = said.isUsageReported === true && taskUuid !== null
   return {
     on: 'runs',
     reads: { ...NOTHING_ASKED, runs: [runId], othersOf: tellsUsage ? [{ runId, taskId: null }] : [] },
@@ -32,7 +32,7 @@ export const reportRun = ({ runId, agent, taskId }: ReportingRun, said: RunRepor
       const before = runs.get(runId)
       const isRunning = before !== undefined && isStarted(before.status)
       const set = reportedFields(said)
-      const who = { runId, agent, taskId }
+      const who = { runId, agent, taskId: taskUuid }
       const [byAgent, bySystem] = [`agent:${agent}`, 'system'].map((actor) => ({ actor, now }))
       const events = said.flags.map((flag) => workspaceEvent('run_flagged', { ...who, ...flag }, bySystem!))
       if (said.status) events.unshift(workspaceEvent('run_status', { ...who, ...said.status }, byAgent!))

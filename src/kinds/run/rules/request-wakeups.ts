@@ -148,7 +148,7 @@ const newWakeup = (
   coalescedCount: 0,
   intoId: decision.status === 'coalesced' ? decision.into : null,
   requestedBy: asked.actor,
-  taskId: asked.task?.uuid ?? null,
+  taskUuid: asked.task?.uuid ?? null,
   innerTaskId: asked.task?.id ?? 0,
   generation: asked.task?.generation ?? null,
   depth: asked.depth,

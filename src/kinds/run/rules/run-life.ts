@@ -52,9 +52,11 @@ export const beginRun = (start: RunStart): RunsStep<boolean> => ({
 const inMission = (task: RunEnd['task'], event: EventWithOrigin): EventWithOrigin =>
   task?.missionId == null ? event : { ...event, missionId: task.missionId }
 
-const ofTask = (task: RunStart['task']) => ({
+type FieldsOfTask = Pick<RunRecord, 'innerTaskId' | 'taskUuid' | 'generation' | 'attempt' | 'session'>
+
+const ofTask = (task: RunStart['task']): FieldsOfTask => ({
   innerTaskId: task?.id ?? null,
-  taskId: task?.uuid ?? null,
+  taskUuid: task?.uuid ?? null,
   generation: task?.generation ?? null,
   attempt: task?.attempt ?? null,
   session: task?.session ?? null,
@@ -217,7 +219,7 @@ function eventsOf(
 ) {
   const { runId, agent, status } = end
   const finished = {
-    ...{ runId, agent, taskId: run.taskId, status, errorCode: end.errorCode },
+    ...{ runId, agent, taskId: run.taskUuid, status, errorCode: end.errorCode },
     ...{ exitCode: end.exitCode, inputTokens: run.inputTokens, outputTokens: run.outputTokens },
     ...{ cachedInputTokens: run.cachedInputTokens, costUsd: end.costUsd },
     logTruncated: end.log?.truncated ?? false,
@@ -258,7 +260,7 @@ export const requestCancel = (
   decide({ now, runs }) {
     const run = runs.get(runId)
     if (!run || isOver(run.status)) return unchanged(false)
-    const payload = { runId, agent: run.agent, taskId: run.taskId, reason }
+    const payload = { runId, agent: run.agent, taskId: run.taskUuid, reason }
     return {
       answer: true,
       changes: {

@@ -102,13 +102,13 @@ function changesOf(
 }
 
 function skipped(wakeup: WakeupRecord, because: SkipReason, now: number): RunsChanges {
-  const { id, agent, source, reason, taskId, status } = wakeup
+  const { id, agent, source, reason, taskUuid, status } = wakeup
   const set = {
     status: movedWakeup('wakeup_skipped', status, 'skipped'),
     skipReason: because,
     finishedAt: now,
   }
-  const payload = { agent, wakeupId: id, source, reason, taskId, because }
+  const payload = { agent, wakeupId: id, source, reason, taskId: taskUuid, because }
   return {
     ...NOTHING_CHANGED,
     wakeups: [{ id, set }],
@@ -123,8 +123,8 @@ function begun(
   now: number,
 ): RunsChanges {
   const { runId } = identity
-  const { source, reason, taskId } = wakeup
-  const payload = { runId, agent: agent.slug, taskId, source, reason }
+  const { source, reason, taskUuid } = wakeup
+  const payload = { runId, agent: agent.slug, taskId: taskUuid, source, reason }
   const status = movedWakeup('run_queued', wakeup.status, 'claimed')
   return {
     ...NOTHING_CHANGED,
@@ -153,7 +153,7 @@ const newRun = (
   ...{ wakeupId: id, source, triggerDetail, reason, depth, nodeId, tokenHash },
   status: movedRun('run_queued', NEW, 'queued'),
   ...{ errorCode: null, errorMessage: null, cancelReason: null, exitCode: null, signal: null },
-  ...{ taskId: null, innerTaskId: null, generation: null, attempt: null, session: null },
+  ...{ taskUuid: null, innerTaskId: null, generation: null, attempt: null, session: null },
   ...{ bootId: null, pid: null, pidStarted: null, provider: null, model: null },
   ...{ inputTokens: null, cachedInputTokens: null, outputTokens: null, costUsd: null, usageBasis: null },
   cachedOutputTokens: null,

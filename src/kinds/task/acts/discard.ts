@@ -51,7 +51,7 @@ export async function discardWork(
     )
   }
   const work = {
-    ...{ taskId, lastGeneration: record.generation, generation: generation ?? null, runs },
+    ...{ taskUuid: taskId, lastGeneration: record.generation, generation: generation ?? null, runs },
     accepted: record.state === 'completed' ? record.resultCommit : null,
   }
   return { taskId, ...(await execution.discard(work, remove)) }
