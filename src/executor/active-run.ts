@@ -189,8 +189,8 @@ export class ActiveRun {
   }
 
   /** The agent's own program may have ended the claim and still write its last output. */
-  async #isSubmitted({ innerId, generation }: Held): Promise<boolean> {
-    const [task] = await this.#context.kernel.store.tasksById(this.workspaceId, [innerId])
+  async #isSubmitted({ taskId, generation }: Held): Promise<boolean> {
+    const [task] = await this.#context.kernel.store.tasksById(this.workspaceId, [taskId])
     if (task?.record.generation !== generation) return false
     const { resultHash, state, continuation } = task.record
     return (
@@ -326,11 +326,11 @@ export class ActiveRun {
   }
 
   /** Before a silent run is stopped: its program may have reported progress with the token of the run, past this node. */
-  #askForProgress({ innerId, generation }: Held): void {
+  #askForProgress({ taskId, generation }: Held): void {
     if (this.#isAskingForProgress) return
     this.#isAskingForProgress = true
     const heardAt = this.#watch?.heardAt
-    const asked = this.#context.kernel.store.recordsById(this.workspaceId, [innerId]).then(([record]) => {
+    const asked = this.#context.kernel.store.recordsById(this.workspaceId, [taskId]).then(([record]) => {
       if (this.#watch?.heardAt !== heardAt) return
       const at = record?.generation === generation ? (record.timers?.progressAt ?? 0) : 0
       if (at <= this.#progressAt) this.#isSilenceConfirmed = true

@@ -103,13 +103,13 @@ export async function resume(context: ExecutorContext, adopted: Adopted, active:
 }
 
 async function heldBy({ kernel }: ExecutorContext, run: Run): Promise<Held | null> {
-  if (run.innerTaskId === null) return null
-  const [found] = await kernel.store.tasksById(run.workspaceId, [run.innerTaskId])
+  if (run.taskId === null) return null
+  const [found] = await kernel.store.tasksById(run.workspaceId, [run.taskId])
   const generation = run.generation!
   const stallMs = stallMsOf(found?.record.timers ?? null, await kernel.limits(run.workspaceId))
   return {
     stallMs,
-    ...{ uuid: run.taskUuid!, innerId: run.innerTaskId, generation },
+    ...{ uuid: run.taskUuid!, taskId: run.taskId, generation },
     ...{
       purpose: found?.record.purpose ?? 'work',
       timers: found?.record.timers ?? null,

@@ -30,7 +30,7 @@ async function judgedBy(
   workspaceId: number,
   held: Held | null,
 ): Promise<Judged> {
-  const own = held && (await kernel.store.task(workspaceId, held.innerId))
+  const own = held && (await kernel.store.task(workspaceId, held.taskId))
   if (!own) throw new CannotPrepare('claim_lost', 'There is no verification to run.')
   const { purpose, serves } = own.record
   if (purpose !== 'verification' || !serves)

@@ -21,7 +21,7 @@ export async function unreadComments(
   held: Held | null,
 ): Promise<ToldComments> {
   if (!held) return NOTHING_SAID
-  const task = { id: held.innerId, missionId: held.missionId ?? null }
+  const task = { id: held.taskId, missionId: held.missionId ?? null }
   const { comments, total, upTo } = await kernel.store.comments.unread(workspaceId, task, MOST_COMMENTS)
   if (total === 0) return NOTHING_SAID
   const authors = comments.map(({ author }) => author)

@@ -21,8 +21,9 @@ import type { ExecutorContext } from './context.ts'
 /** The claim a run holds: made like any other claim, on behalf of its agent. */
 
 export interface Held {
+  /** Its task's id in the API. */
   uuid: string
-  innerId: number
+  taskId: number
   generation: number
   session: string
   attempt: number
@@ -39,7 +40,7 @@ export interface Held {
 /** As stored in the row of the run. */
 export const taskOf = (held: Held | null) =>
   held && {
-    id: held.innerId,
+    id: held.taskId,
     uuid: held.uuid,
     generation: held.generation,
     attempt: held.attempt,
@@ -77,7 +78,7 @@ export async function claimForRun(
   const leaseMs = await fitLease(kernel, caller, found.uuid, fence, reply.record)
   const { uuid, generation } = found
   const stallMs = stallMsOf(timers, await kernel.limits(workspaceId))
-  const claim = { innerId: id, uuid, generation, session, attempt, leaseMs }
+  const claim = { taskId: id, uuid, generation, session, attempt, leaseMs }
   return { ...claim, missionId, purpose, timers, continuation, stallMs }
 }
 
@@ -164,12 +165,12 @@ const ENDED_BY_ITSELF: readonly (string | null)[] = [
 async function isSettled(
   kernel: RunKernel,
   workspaceId: number,
-  { innerId, generation }: Held,
+  { taskId, generation }: Held,
 ): Promise<boolean> {
-  const [found] = await kernel.store.tasksById(workspaceId, [innerId])
+  const [found] = await kernel.store.tasksById(workspaceId, [taskId])
   if (found?.record.generation !== generation) {
     // What it continued after, or was answered, came at once, and the next generation has begun.
-    const claims = await kernel.store.claims(workspaceId, innerId)
+    const claims = await kernel.store.claims(workspaceId, taskId)
     const own = claims.find((claim) => claim.generation === generation)
     return ENDED_BY_ITSELF.includes(own?.endReason ?? null)
   }
@@ -185,7 +186,7 @@ export async function hasEnded(
   workspaceId: number,
   held: Held,
 ): Promise<boolean> {
-  const [record] = await kernel.store.recordsById(workspaceId, [held.innerId])
+  const [record] = await kernel.store.recordsById(workspaceId, [held.taskId])
   return record === undefined || isTerminal(record.state)
 }
 

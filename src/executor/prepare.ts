@@ -249,7 +249,7 @@ async function folderFor(
     if (review) return { ...PLAIN, ...(await reviewFolder(context, review, request)) }
     if (held?.purpose !== 'work' || request.workspace !== 'git_worktree')
       return { ...PLAIN, folder: await context.folders.prepare({ ...request, agentSlug: folderOf }) }
-    const upstream = await upstreamWork(context.kernel, workspaceId, held.innerId)
+    const upstream = await upstreamWork(context.kernel, workspaceId, held.taskId)
     const begun = await beginWork(context, { workspaceId, runId, agent, held }, { ...request, upstream })
     return { ...PLAIN, ...begun, upstream }
   })

@@ -106,7 +106,7 @@ export async function exampleValues(
 }
 
 async function valuesOfTask(kernel: RunKernel, workspaceId: number, held: Held): Promise<PromptValues> {
-  const [found] = await kernel.store.tasksById(workspaceId, [held.innerId])
+  const [found] = await kernel.store.tasksById(workspaceId, [held.taskId])
   if (!found) return {}
   const { record, details } = found
   return {

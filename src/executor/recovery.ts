@@ -24,9 +24,9 @@ import { keepWork } from './work/keep-work.ts'
 const Recorded = z.object({ worktree: z.object({ root: z.string() }).nullable() })
 
 /** The worktree that only runs of this run's claim work in, from the row of the run. Null: its folder may have other users. */
-function ownFolderOf({ innerTaskId, folder }: Pick<Run, 'innerTaskId' | 'folder'>): string | null {
+function ownFolderOf({ taskId, folder }: Pick<Run, 'taskId' | 'folder'>): string | null {
   const recorded = Recorded.safeParse(folder)
-  return innerTaskId !== null && recorded.success ? (recorded.data.worktree?.root ?? null) : null
+  return taskId !== null && recorded.success ? (recorded.data.worktree?.root ?? null) : null
 }
 
 /**
@@ -69,8 +69,7 @@ export async function releaseClaimsLeft(
   { missingSince, afterMs }: { missingSince: Map<string, number>; afterMs: number },
 ): Promise<void> {
   const left = await context.kernel.store.runs.claimsLeft()
-  const nameOf = ({ workspaceId, innerId, generation }: LostClaim) =>
-    `${workspaceId}/${innerId}/${generation}`
+  const nameOf = ({ workspaceId, taskId, generation }: LostClaim) => `${workspaceId}/${taskId}/${generation}`
   const names = new Set(left.map(nameOf))
   for (const name of missingSince.keys()) if (!names.has(name)) missingSince.delete(name)
   for (const claim of left) {
@@ -162,7 +161,7 @@ function endOrphans({ processes, log }: ExecutorContext, run: Run): Promise<void
 async function recover(context: ExecutorContext, run: Run): Promise<void> {
   const { kernel } = context
   const logged = await readLog(context, run)
-  const task = run.innerTaskId === null ? null : await taskOf(context, run)
+  const task = run.taskId === null ? null : await taskOf(context, run)
   // Its result was accepted before the node was lost: the run succeeded.
   const isDone = task !== null && task.generation === run.generation && task.resultHash !== null
   const stop = whyLost(run)
@@ -172,7 +171,7 @@ async function recover(context: ExecutorContext, run: Run): Promise<void> {
     await releaseLost(
       context,
       run,
-      { innerId: task.id, uuid: task.uuid, generation: run.generation!, session: run.session! },
+      { taskId: task.id, uuid: task.uuid, generation: run.generation!, session: run.session! },
       stop,
     )
   const sessionId = logged.sessionId ?? run.sessionIdAfter
@@ -228,7 +227,7 @@ async function folderOf(context: ExecutorContext, run: Run, task: TaskRecord | n
   )
   const agent = found?.record ?? { slug: run.agent, name: run.agent }
   const secrets = await knownSecrets(context, found?.record ?? null)
-  const held = { innerId: task.id, uuid: task.uuid, generation: run.generation!, purpose: task.purpose }
+  const held = { taskId: task.id, uuid: task.uuid, generation: run.generation!, purpose: task.purpose }
   const { workspaceId, id: runId } = run
   const kept = await keepWork(context, {
     ...{ workspaceId, runId, agent, held, folder, secrets, isRunning: false },
@@ -267,7 +266,7 @@ const reportedBy = ({ inputTokens, cachedInputTokens, outputTokens }: Run): Toke
 const releaseLost = (
   { kernel }: ExecutorContext,
   { workspaceId, agent }: Pick<Run, 'workspaceId' | 'agent'>,
-  claim: Pick<Held, 'innerId' | 'uuid' | 'generation' | 'session'>,
+  claim: Pick<Held, 'taskId' | 'uuid' | 'generation' | 'session'>,
   stop: Stop = LOST,
 ) =>
   applyOutcome(
@@ -280,7 +279,7 @@ const releaseLost = (
   )
 
 async function taskOf({ kernel }: ExecutorContext, run: Run): Promise<TaskRecord | null> {
-  const [found] = await kernel.store.tasksById(run.workspaceId, [run.innerTaskId!])
+  const [found] = await kernel.store.tasksById(run.workspaceId, [run.taskId!])
   return found?.record ?? null
 }
 

@@ -56,7 +56,7 @@ async function releaseSkipped(
   if (uuid === null || generation === null) return
   const held = {
     uuid,
-    innerId: 0,
+    taskId: 0,
     generation,
     session: sessionOf(agent),
     attempt: 0,

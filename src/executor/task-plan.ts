@@ -26,7 +26,7 @@ export async function plannedTask(
   workspaceId: number,
   held: Held | null,
 ): Promise<PlannedTask | null> {
-  const [found] = held ? await kernel.store.tasksById(workspaceId, [held.innerId]) : []
+  const [found] = held ? await kernel.store.tasksById(workspaceId, [held.taskId]) : []
   if (!found) return null
   const { plan = null, failureClass = null } = found.details
   return { record: found.record, plan, failureClass }

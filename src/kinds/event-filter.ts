@@ -9,7 +9,8 @@ export interface EventFilter {
   /** The slug of an agent that caused the event, or that the event names. */
   agent?: string | undefined
   types?: ReadonlySet<EventType> | undefined
-  entity?: { type: EntityType; id: string | null; innerId: number | null } | undefined
+  /** One of a kind, or all of it; of tasks and missions also the number. */
+  entity?: { type: EntityType; id: string | null; number: number | null } | undefined
 }
 
 interface Named {

@@ -42,8 +42,8 @@ export function unreadComments(
   // A simulation has many runs, and nobody comments there.
   if (comments.length === 0) return { comments: [], total: 0, upTo: { task: null, mission: null } }
   const seen = { task: 0, mission: 0 }
-  for (const { innerTaskId, status, promptedTaskComment, toldMissionComment } of runs.values()) {
-    if (innerTaskId !== task.id || !hasReadItsPrompt(status)) continue
+  for (const { taskId, status, promptedTaskComment, toldMissionComment } of runs.values()) {
+    if (taskId !== task.id || !hasReadItsPrompt(status)) continue
     seen.task = Math.max(seen.task, promptedTaskComment ?? 0)
     seen.mission = Math.max(seen.mission, toldMissionComment ?? 0)
   }

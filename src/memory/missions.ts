@@ -163,7 +163,7 @@ export function skippedIn({ tasks, dependencies }: Workspace, missionId: number)
 export function costliest({ tasks, runs }: Workspace, missionId: number, limit: number): CostOfTask[] {
   const costs = new Map<string, CostOfTask>()
   for (const run of runs.values()) {
-    const task = tasks.get(run.innerTaskId ?? 0)
+    const task = tasks.get(run.taskId ?? 0)
     if (task?.missionId !== missionId || (run.finishedAt === null && !run.isBooked)) continue
     const cost = run.costUsd ?? run.bookedUsd
     const { tokens, costUsd } = costs.get(task.uuid) ?? { tokens: 0, costUsd: null }

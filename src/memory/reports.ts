@@ -50,7 +50,7 @@ export function settlingTasks(
   now: number,
 ): number[] {
   const busy = [...runs.values()].filter(({ status }) => LIVE_RUN_STATES.includes(status as never))
-  const working = new Set(busy.map(({ innerTaskId }) => innerTaskId))
+  const working = new Set(busy.map(({ taskId }) => taskId))
   return ends
     .filter(({ taskId, at }) => working.has(taskId) && at > now - WAITS_FOR_RUNS_MS)
     .map(({ taskId }) => taskId)
@@ -62,7 +62,7 @@ export const materialOfTasks = (workspace: Workspace, taskIds: readonly number[]
     const details = workspace.details.get(id)
     if (!record || !details) return []
     const { uuid, generation, purpose, state, agent, attempt, createdAt, startedAt, completedAt } = record
-    const runs = [...workspace.runs].filter(([, run]) => run.innerTaskId === id)
+    const runs = [...workspace.runs].filter(([, run]) => run.taskId === id)
     const verifications = [...workspace.tasks.values()].filter(({ serves }) => serves?.taskId === id)
     const ended = (workspace.claims.get(id) ?? []).filter((claim) => claim.endedAt !== null)
     return {
@@ -102,7 +102,7 @@ function spentOn({ runs }: Workspace, id: number): { tokens: number; usd: string
   let tokens = 0
   let usd: string | null = null
   for (const run of runs.values()) {
-    if (run.innerTaskId !== id) continue
+    if (run.taskId !== id) continue
     tokens += (run.inputTokens ?? 0) + (run.cachedInputTokens ?? 0) + (run.outputTokens ?? 0)
     if (run.costUsd !== null) usd = addDollars(usd ?? '0', run.costUsd)
   }

@@ -18,8 +18,7 @@ function isBusy(workspace: Workspace, uuid: string): boolean {
   if (own.some(({ phase }) => !isEnd(phase))) return true
   const ids = new Set<number | null>(own.map(({ id }) => id))
   return [...workspace.runs.open.values()].some(
-    ({ innerTaskId, status }) =>
-      isLive(status) && ids.has(workspace.tasks.get(innerTaskId ?? 0)?.missionId ?? null),
+    ({ taskId, status }) => isLive(status) && ids.has(workspace.tasks.get(taskId ?? 0)?.missionId ?? null),
   )
 }
 

@@ -76,9 +76,9 @@ export function seeRuns(workspace: Workspace, ask: RunsAsk, now: number): Omit<R
 
 /** What all other runs of its task used. */
 function usedByOthers({ runs }: Workspace, runId: string, meantFor: number | null): UsedByRuns {
-  const taskId = runs.get(runId)?.innerTaskId ?? meantFor
+  const taskId = runs.get(runId)?.taskId ?? meantFor
   const others = [...runs.values()].filter(
-    ({ id, innerTaskId }) => taskId !== null && innerTaskId === taskId && id !== runId,
+    (run) => taskId !== null && run.taskId === taskId && run.id !== runId,
   )
   const costs = others.flatMap(({ costUsd }) => costUsd ?? [])
   return {
@@ -102,13 +102,11 @@ const newRuntime = (agent: string, adapterType: string, now: number): RuntimeSta
 
 function aboutTask(workspace: Workspace, agent: string, taskId: number, now: number): AboutTask {
   const own = [...workspace.wakeups.values()].filter((one) => one.agent === agent)
-  const about = own.filter(({ innerTaskId }) => innerTaskId === taskId)
+  const about = own.filter((one) => one.taskId === taskId)
   const waiting = about.find(({ status }) => isQueued(status))
   const running = liveRuns(workspace, agent)
     .map((run) => ({ run, wakeup: run.wakeupId === null ? undefined : workspace.wakeups.get(run.wakeupId) }))
-    .find(
-      ({ run, wakeup }) => wakeup && (taskId === 0 || (run.innerTaskId ?? wakeup.innerTaskId) === taskId),
-    )?.wakeup
+    .find(({ run, wakeup }) => wakeup && (taskId === 0 || (run.taskId ?? wakeup.taskId) === taskId))?.wakeup
   const counts = ({ source, isContinuation }: WakeupRecord) =>
     taskId === 0 ? source === 'automation' : !isContinuation
   return {
@@ -125,13 +123,13 @@ function firstDue(workspace: Workspace, agent: string, now: number): FirstDue | 
     .filter((one) => one.agent === agent && isQueued(one.status) && one.dueAt <= now)
     .sort(inOrder)
   if (!first) return null
-  const task = workspace.tasks.get(first.innerTaskId)
+  const task = workspace.tasks.get(first.taskId)
   const live = liveRuns(workspace, agent)
   return {
     wakeup: copyOf(first),
     task: task ? copyOf(task) : null,
     isOffered: task?.holder?.isOffered === true,
-    isWorkedOn: live.some((run) => run.innerTaskId === task?.id && run.generation === task.generation),
+    isWorkedOn: live.some((run) => run.taskId === task?.id && run.generation === task.generation),
     live: live.length,
   }
 }
@@ -209,7 +207,7 @@ function refuseDoubles(
   for (const wakeup of wakeups) {
     const isSame = (row: WakeupRecord) =>
       row.agent === wakeup.agent &&
-      ((isQueued(row.status) && isQueued(wakeup.status) && row.innerTaskId === wakeup.innerTaskId) ||
+      ((isQueued(row.status) && isQueued(wakeup.status) && row.taskId === wakeup.taskId) ||
         (row.idempotencyKey !== null && row.idempotencyKey === wakeup.idempotencyKey))
     if (clashes(workspace.wakeups, wakeups, wakeup, isSame))
       throw new Conflict(`wakeup ${wakeup.id} is there already`)
@@ -218,8 +216,8 @@ function refuseDoubles(
     const isSame = (row: RunRecord) =>
       isLive(row.status) &&
       isLive(run.status) &&
-      run.innerTaskId !== null &&
-      row.innerTaskId === run.innerTaskId &&
+      run.taskId !== null &&
+      row.taskId === run.taskId &&
       row.generation === run.generation
     if (clashes(workspace.runs.open, runs, run, isSame))
       throw new Conflict(`the claim of run ${run.id} has another`)

@@ -74,7 +74,7 @@ export function dueWakeups(
 
 export const waitingClaims = (workspace: Workspace, nodeName: string, now: number): WaitingClaim[] =>
   queuedWith(workspace).flatMap(({ wakeup, agent }) => {
-    const task = workspace.tasks.get(wakeup.innerTaskId)
+    const task = workspace.tasks.get(wakeup.taskId)
     const isWaiting =
       task?.state === 'continuing' && task.generation === wakeup.generation && task.agent === agent.slug
     if (!isWaiting || !mayRunOn(agent, nodeName)) return []
@@ -100,19 +100,14 @@ export const workWithoutWakeup = (workspace: Workspace): WorkWithoutWakeup[] =>
       ({ task, agent }) =>
         !queuedWith(workspace).some(
           ({ wakeup }) =>
-            wakeup.agent === agent.slug &&
-            wakeup.innerTaskId === task.id &&
-            wakeup.generation === task.generation,
-        ) &&
-        !liveRuns(workspace, agent.slug).some(
-          ({ innerTaskId }) => innerTaskId === task.id || innerTaskId === null,
-        ),
+            wakeup.agent === agent.slug && wakeup.taskId === task.id && wakeup.generation === task.generation,
+        ) && !liveRuns(workspace, agent.slug).some(({ taskId }) => taskId === task.id || taskId === null),
     )
     .map(({ task, agent }) => ({
       ...{ workspaceId: workspace.id, agent: agent.slug, taskId: task.id, uuid: task.uuid },
       ...{ generation: task.generation, state: task.state },
       depth: [...workspace.runs.values()]
-        .filter((run) => run.innerTaskId === task.id && run.generation === task.generation)
+        .filter((run) => run.taskId === task.id && run.generation === task.generation)
         .reduce((most, { depth }) => Math.max(most, depth), 0),
     }))
 
@@ -145,9 +140,9 @@ export function runsToCheck(workspace: Workspace, nodeId: string): RunToCheck[] 
   return own
     .map((run) => {
       const claim = workspace.claims
-        .get(run.innerTaskId ?? 0)
+        .get(run.taskId ?? 0)
         ?.find(({ generation }) => generation === run.generation)
-      const task = workspace.tasks.get(run.innerTaskId ?? 0)
+      const task = workspace.tasks.get(run.taskId ?? 0)
       const timers = task?.generation === run.generation ? task.timers : null
       const isHeld = claim?.state === 'active' || ENDED_BY_RUN.includes(claim?.endReason ?? null)
       return {
@@ -156,7 +151,7 @@ export function runsToCheck(workspace: Workspace, nodeId: string): RunToCheck[] 
         cancelReason: run.cancelReason,
         agentState: workspace.agents.get(run.agent)?.state ?? null,
         stopsRuns: workspace.agents.get(run.agent)?.stopsRuns ?? false,
-        hasClaim: run.innerTaskId === null || isHeld,
+        hasClaim: run.taskId === null || isHeld,
         claimEnd: claim?.endReason ?? null,
         suspectedAt: timers?.suspectedAt ?? null,
       }
@@ -173,12 +168,11 @@ export const claimsWithoutRun = (workspace: Workspace, slug: string) =>
       if (agent.slug !== slug) return false
       if (task.state !== 'running' && (task.state !== 'assigned' || isOffered(task))) return false
       return !liveRuns(workspace, slug).some(
-        (run) =>
-          isNotStarted(run.status) || (run.innerTaskId === task.id && run.generation === task.generation),
+        (run) => isNotStarted(run.status) || (run.taskId === task.id && run.generation === task.generation),
       )
     })
-    .map(({ task: { uuid, id: innerId, generation, session } }) => ({
-      ...{ uuid, innerId, generation, session: session! },
+    .map(({ task: { uuid, id: taskId, generation, session } }) => ({
+      ...{ uuid, taskId, generation, session: session! },
     }))
 
 export const shownRun = (workspaceId: number, record: RunRecord): Run => ({

@@ -182,26 +182,26 @@ export class MemoryRunStore extends MemoryStore implements RunStore {
       ),
     madeIn: async (workspaceId, taskId, generation) => {
       const ofIt = [...this.inside(workspaceId).runs.values()].findLast(
-        (run) => run.innerTaskId === taskId && run.generation === generation && run.folder !== null,
+        (run) => run.taskId === taskId && run.generation === generation && run.folder !== null,
       )
       return ofIt ? { agent: ofIt.agent, folder: ofIt.folder, node: null } : null
     },
     workOf: async (workspaceId, taskId) =>
       [...this.inside(workspaceId).runs.values()]
-        .filter((run) => run.innerTaskId === taskId && run.folder !== null)
+        .filter((run) => run.taskId === taskId && run.folder !== null)
         .map(({ id, agent, status, nodeId, folder, finishedAt, generation }) => ({
           ...{ id, agent, status, nodeId, folder: structuredClone(folder), finishedAt },
           ...{ generation: generation!, node: null },
         }))
         .reverse(),
-    timeoutsBefore: async (workspaceId, { innerId, generation }) => {
+    timeoutsBefore: async (workspaceId, { taskId, generation }) => {
       const timedOut = [...this.inside(workspaceId).runs.values()].filter(
-        (run) => run.innerTaskId === innerId && run.generation! < generation && run.errorCode === 'timeout',
+        (run) => run.taskId === taskId && run.generation! < generation && run.errorCode === 'timeout',
       )
       return new Set(timedOut.map((run) => run.generation)).size
     },
     usageOfTask: async (workspaceId, taskId) => {
-      const runs = [...this.inside(workspaceId).runs.values()].filter((run) => run.innerTaskId === taskId)
+      const runs = [...this.inside(workspaceId).runs.values()].filter((run) => run.taskId === taskId)
       const total = (field: 'inputTokens' | 'cachedInputTokens' | 'outputTokens') =>
         runs.reduce<number | null>((sum, run) => (run[field] === null ? sum : (sum ?? 0) + run[field]), null)
       const costUsd = runs.reduce<string | null>(

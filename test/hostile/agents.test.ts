@@ -50,7 +50,7 @@ const verificationOf = (w: Fleet, task: Seen): Promise<Seen> =>
   eventually(async () => (await w.read(task)).verifications?.[0]?.taskId).then(async (id) => w.read({ id }))
 
 describe('Baton’s own agent is no shell', () => {
-  const INPUT = { command: 'touch owned', innerTaskId: 1, generation: 1 }
+  const INPUT = { command: 'touch owned', taskId: 1, generation: 1 }
   const plan = (task: Json) => ({ tasks: [{ tempId: 'a', title: 'Work', ...task }] })
 
   test('no member names it in a task, a plan, a mission or a routine, by slug or by id', async () => {
@@ -109,7 +109,7 @@ describe('Baton’s own agent is no shell', () => {
       let prompt = ''
       for await (const chunk of process.stdin) prompt += chunk
       const agent = prompt.includes('commands that verify results') ? 'planner' : 'baton'
-      const input = { command: 'touch ' + process.cwd() + '/owned', innerTaskId: 1, generation: 1 }
+      const input = { command: 'touch ' + process.cwd() + '/owned', taskId: 1, generation: 1 }
       const tasks = [{ tempId: 'a', title: 'Work', agent, input, optional: true }]
       console.log(JSON.stringify({ result: { tasks } }))`
     const { home } = await w.script('planner', tells)

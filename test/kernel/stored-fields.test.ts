@@ -199,7 +199,7 @@ describe.each(kinds)('on %s', (kind) => {
     const skipped = filled(WAKEUP_FIELDS, { ...over, status: 'skipped', intoId: null })
     const given = {
       ...{ ...about, id: runId, wakeupId: claimed.id, usageBasis: 'reported', logStore: 'local_file' },
-      ...{ taskUuid: task.uuid, innerTaskId: task.id },
+      ...{ taskUuid: task.uuid, taskId: task.id },
     }
     const live = filled(RUN_FIELDS, {
       ...{ ...given, status: 'running', finishedAt: null },

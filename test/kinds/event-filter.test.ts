@@ -90,7 +90,7 @@ describe('a filter', () => {
 
   test('by entity takes all of its kind, or one of them', () => {
     const about = (type: 'task' | 'run', id: string | null) =>
-      isIn({ entity: { type, id, innerId: 1 } }, started)
+      isIn({ entity: { type, id, number: 1 } }, started)
     expect([about('task', null), about('task', TASK)]).toEqual([true, true])
     expect([about('run', null), about('task', 'another')]).toEqual([false, false])
   })

@@ -164,7 +164,7 @@ const QUERIES: Record<string, (store: PostgresStore) => Promise<unknown>> = {
     expect(await waitingClaims(readers, 'a node')).toEqual([])
   },
   'how often a task timed out': async ({ readers }) => {
-    expect(await reads.timeoutsBefore(readers, workspace, { innerId: task, generation: 2 })).toBe(0)
+    expect(await reads.timeoutsBefore(readers, workspace, { taskId: task, generation: 2 })).toBe(0)
   },
   'what is deleted after a week, with all that it merged': async (store) => {
     await wakeups.deleteOldWakeups(store)

@@ -47,7 +47,7 @@ test('the same seed gives the same run', async () => {
 test('two live runs of one claim, which stores refuse to write, would be noticed', () => {
   const run = (id: string, generation: number, status: string) => [
     id,
-    { id, status, innerTaskId: 1, generation } as unknown as RunRecord,
+    { id, status, taskId: 1, generation } as unknown as RunRecord,
   ]
   const broken = (...runs: unknown[][]) => {
     const workspace = emptyWorkspace(1, DEFAULT_LIMITS)

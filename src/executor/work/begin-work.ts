@@ -93,7 +93,7 @@ async function settledWork(context: ExecutorContext, about: About, from: number)
   const { workspaceId, runId, held } = about
   const giveUpAt = timers.now() + WAIT_FOR_EARLIER_RUN_MS
   for (;;) {
-    const works = earlierWork(await kernel.store.runs.workOf(workspaceId, held.innerId), { runId, from })
+    const works = earlierWork(await kernel.store.runs.workOf(workspaceId, held.taskId), { runId, from })
     if (works.every(({ isOver }) => isOver) || timers.now() >= giveUpAt)
       return beginningOf(await rescued(context, about, works))
     await sleep(timers, LOOK_EVERY_MS)

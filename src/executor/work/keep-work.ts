@@ -41,9 +41,9 @@ export async function keepWork(context: ExecutorContext, work: WorkToKeep): Prom
 async function standingOf(
   { kernel }: ExecutorContext,
   workspaceId: number,
-  { innerId, generation }: NonNullable<WorkToKeep['held']>,
+  { taskId, generation }: NonNullable<WorkToKeep['held']>,
 ) {
-  const [found] = await kernel.store.tasksById(workspaceId, [innerId])
+  const [found] = await kernel.store.tasksById(workspaceId, [taskId])
   const { generation: now, resultHash, resultCommit = null } = found?.record ?? {}
   const isSubmitted = now === generation && resultHash != null
   return {

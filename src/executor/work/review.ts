@@ -33,7 +33,7 @@ export async function reviewedWork(
   workspaceId: number,
   held: Held,
 ): Promise<ReviewedWork | null> {
-  const [verification] = await kernel.store.recordsById(workspaceId, [held.innerId])
+  const [verification] = await kernel.store.recordsById(workspaceId, [held.taskId])
   const serves = verification?.serves
   if (!serves) return null
   const results = await kernel.store.results(workspaceId, serves.taskId)

@@ -9,7 +9,7 @@ export interface WorkToKeep {
   workspaceId: number
   runId: string
   agent: Pick<AgentRecord, 'slug' | 'name'>
-  held: { uuid: string; innerId: number; generation: number; purpose: Purpose } | null
+  held: { uuid: string; taskId: number; generation: number; purpose: Purpose } | null
   folder: RunFolder | null
   secrets: RunSecrets
   /** The run goes on, and its programs may use git at this moment. */

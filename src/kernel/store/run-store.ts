@@ -239,7 +239,7 @@ export interface LostClaim {
   workspaceId: number
   agent: string
   uuid: string
-  innerId: number
+  taskId: number
   generation: number
   session: string
 }
@@ -268,7 +268,7 @@ interface RunReads {
   claimsWithout(
     workspaceId: number,
     agent: string,
-  ): Promise<{ uuid: string; innerId: number; generation: number; session: string }[]>
+  ): Promise<{ uuid: string; taskId: number; generation: number; session: string }[]>
   /** The same of all agents: also a claim that was not released when its run was recovered. */
   claimsLeft(): Promise<LostClaim[]>
   /** Where a result was made: of the newest run of this generation. */
@@ -280,7 +280,7 @@ interface RunReads {
   /** The runs of a task that had a folder, newest first. */
   workOf(workspaceId: number, taskId: number): Promise<RunWork[]>
   /** How many attempts at a task, before this generation, timed out. */
-  timeoutsBefore(workspaceId: number, held: { innerId: number; generation: number }): Promise<number>
+  timeoutsBefore(workspaceId: number, held: { taskId: number; generation: number }): Promise<number>
   /** The total usage of all runs of a task; null where none is known. */
   usageOfTask(workspaceId: number, taskId: number): Promise<Spent>
   /** What a run was told, until its log is deleted. */

@@ -51,7 +51,7 @@ export const WAKEUP_FIELDS = {
   ...SHOWN_WAKEUP_FIELDS,
   idempotencyKey: orNull(text()),
   /** The internal id of its task; 0: it has none. */
-  innerTaskId: bigint('task_id'),
+  taskId: bigint(),
   priority: smallint(),
   isContinuation: boolean(),
 }
@@ -96,7 +96,7 @@ export const SHOWN_RUN_FIELDS = {
   errorCode: orNull(text()),
   errorMessage: orNull(text()),
   taskUuid: orNull(uuid()),
-  innerTaskId: orNull(bigint('task_id')),
+  taskId: orNull(bigint()),
   generation: orNull(int()),
   attempt: orNull(int()),
   session: orNull(text()),

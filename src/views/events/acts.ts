@@ -50,12 +50,12 @@ function typesIn(text: string) {
 
 async function entityIn(kernel: ServerKernel, caller: Caller, text: string) {
   const colon = text.indexOf(':')
-  if (colon === -1) return { type: text as EntityType, id: null, innerId: null }
+  if (colon === -1) return { type: text as EntityType, id: null, number: null }
   const [type, id] = [text.slice(0, colon) as EntityType, text.slice(colon + 1)]
   if (type === 'workspace')
     throw Refused.field('VALIDATION_FAILED', 'entity', 'has no id for the workspace: it is always your own')
   const isInner = type === 'task' || type === 'mission'
-  return { type, id, innerId: isInner ? (await innerOf(kernel, caller, type, id)).id : null }
+  return { type, id, number: isInner ? (await innerOf(kernel, caller, type, id)).id : null }
 }
 
 export type EventView = AnswerOf<typeof EventShape>

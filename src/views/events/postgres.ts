@@ -54,13 +54,13 @@ type Bind = (value: unknown) => string
 /** How the events are found: by their task, their mission or their type where an index leads to them, else in their order. */
 function sourceOf(filter: EventFilter, bind: Bind): { from: string; isInOrder: boolean } {
   const { task, mission, agent, entity } = filter
-  const innerId = (type: 'task' | 'mission') => (entity?.type === type ? entity.innerId : null)
-  const taskId = task?.id ?? innerId('task')
+  const numberOf = (type: 'task' | 'mission') => (entity?.type === type ? entity.number : null)
+  const taskId = task?.id ?? numberOf('task')
   // Materialized: otherwise the planner may scan the whole log in seq order to find a task's few events.
   if (taskId !== null)
     return found(`(with of_task as materialized (
       select * from events where workspace_id = $1 and task_id = ${bind(taskId)}) select * from of_task)`)
-  const missionId = mission?.id ?? innerId('mission')
+  const missionId = mission?.id ?? numberOf('mission')
   if (missionId !== null)
     return found(`(select * from events where workspace_id = $1 and mission_id = ${bind(missionId)})`)
   const types = typesIn(filter)
@@ -115,7 +115,7 @@ const CARRIED = {
   workspace: 'e.task_id is null and e.mission_id is null',
 } as const
 
-function isAbout({ type, id, innerId }: NonNullable<EventFilter['entity']>, bind: Bind): string[] {
+function isAbout({ type, id, number }: NonNullable<EventFilter['entity']>, bind: Bind): string[] {
   const { always, perhaps } = typesAbout(type)
   const carried =
     type in CARRIED && perhaps.length > 0
@@ -125,7 +125,7 @@ function isAbout({ type, id, innerId }: NonNullable<EventFilter['entity']>, bind
   const name = NAMED_IN[type]
   const named =
     name === undefined
-      ? `e.${type}_id = ${bind(innerId)}::bigint`
+      ? `e.${type}_id = ${bind(number)}::bigint`
       : `e.payload ->> '${name}' = ${bind(id)}::text`
   return [...carried, named]
 }

@@ -612,9 +612,7 @@ describe.each(kinds)('on %s', (kind) => {
       const claims = () => here.store.runs.claimsWithout(here.work.workspace, AGENT)
       const task = await here.work.create()
       const { generation } = granted(await here.work.claim(task, own))
-      expect(await claims()).toEqual([
-        { uuid: task.uuid, innerId: task.id, generation, session: own.session },
-      ])
+      expect(await claims()).toEqual([{ uuid: task.uuid, taskId: task.id, generation, session: own.session }])
       const runId = await here.begun()
       // It may be the claim of the run that is about to begin.
       expect(await claims()).toEqual([])

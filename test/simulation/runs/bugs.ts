@@ -65,7 +65,7 @@ const bugs = {
     changes: (changes) => ({
       ...changes,
       runs: changes.runs.map(({ id, set }) =>
-        set.startedAt == null ? { id, set } : { id, set: { ...set, innerTaskId: 1, generation: 1 } },
+        set.startedAt == null ? { id, set } : { id, set: { ...set, taskId: 1, generation: 1 } },
       ),
     }),
   },

@@ -128,8 +128,7 @@ export const ALWAYS: Record<string, { says: string; broken: (now: Workspace, see
     broken: (_, { live }) =>
       tooMany(
         live.values(),
-        ({ innerTaskId, generation }) =>
-          innerTaskId === null ? null : `task ${innerTaskId}, generation ${generation}`,
+        ({ taskId, generation }) => (taskId === null ? null : `task ${taskId}, generation ${generation}`),
         () => 1,
       )?.name,
   },
@@ -244,11 +243,11 @@ export const AFTER_QUIET: Record<
         ({ id, claimState, agent }) =>
           claimState === 'active' &&
           ![...wakeups.values()].some(
-            (one) => one.agent === agent && one.innerTaskId === id && one.status === 'queued',
+            (one) => one.agent === agent && one.taskId === id && one.status === 'queued',
           ) &&
           // One that has not begun may have just claimed it.
           ![...runs.values()].some(
-            (run) => run.agent === agent && isLive(run.status) && (run.innerTaskId ?? id) === id,
+            (run) => run.agent === agent && isLive(run.status) && (run.taskId ?? id) === id,
           ),
       )
       return idle && `task ${idle.id} is ${idle.state} with ${idle.agent}`

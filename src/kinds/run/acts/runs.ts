@@ -131,10 +131,10 @@ export async function overWithin(
 /** What is asked of the agent of a run: any node answers its heartbeats. */
 export async function requestsOfRun(
   kernel: ServerKernel,
-  { workspaceId, innerTaskId, generation }: Run,
+  { workspaceId, taskId, generation }: Run,
 ): Promise<HolderRequest[]> {
-  if (innerTaskId === null) return []
-  const [found] = await kernel.store.tasksById(workspaceId, [innerTaskId])
+  if (taskId === null) return []
+  const [found] = await kernel.store.tasksById(workspaceId, [taskId])
   if (found?.record.generation !== generation) return []
   return requestsTo(found.record, await kernel.limits(workspaceId))
 }

@@ -118,7 +118,7 @@ function aboutTasks(ask: RunsAsk, waiting: Rows, running: Rows, recently: Rows):
   )
   for (const row of waiting) {
     const wakeup = wakeupRows.read(row)
-    found.get(aboutName(wakeup.agent, wakeup.innerTaskId))!.waiting = wakeup
+    found.get(aboutName(wakeup.agent, wakeup.taskId))!.waiting = wakeup
   }
   for (const [agent, taskId, ...row] of running)
     found.get(aboutName(agent as string, taskId as number))!.running = wakeupRows.read(row)

@@ -5,7 +5,7 @@ import { scopedQuery } from '../../../postgres/statements/scoped-query.ts'
 
 // What agents that Baton runs have claimed themselves and no run works on. A run that has not begun may be the one that has
 // just claimed it. The claims of each agent by their index ("offset 0").
-const CLAIMS_LEFT = `select t.workspace_id as "workspaceId", t.agent, t.uuid, t.id as "innerId", t.generation, t.session
+const CLAIMS_LEFT = `select t.workspace_id as "workspaceId", t.agent, t.uuid, t.id as "taskId", t.generation, t.session
     from agents a
     cross join lateral (select * from tasks t where t.workspace_id = a.workspace_id and t.agent = a.slug and t.claim_state = 'active' offset 0) t
    where a.adapter_type <> 'external' and a.state <> 'terminated' and t.session = 'agent:' || a.slug

@@ -202,10 +202,10 @@ export const runsThatAreOver = (pool: pg.Pool, runIds: readonly string[]) =>
 
 /** Claims of an agent that Baton runs which have no run: their node died before it could record what it had claimed. */
 export const claimsWithoutRun = (pool: pg.Pool, workspaceId: number, agent: string) =>
-  inside<{ uuid: string; innerId: number; generation: number; session: string } & pg.QueryResultRow>(
+  inside<{ uuid: string; taskId: number; generation: number; session: string } & pg.QueryResultRow>(
     pool,
     workspaceId,
-    `select t.uuid, t.id as "innerId", t.generation, t.session from tasks t
+    `select t.uuid, t.id as "taskId", t.generation, t.session from tasks t
       where t.workspace_id = $1 and t.agent = $2 and t.claim_state = 'active' and t.session = 'agent:' || t.agent
         and (t.state = 'running' or t.state = 'assigned' and t.watch ->> 'isOffered' is distinct from 'true')
         and not exists (select from runs r where r.workspace_id = $1 and r.agent = $2
@@ -217,11 +217,11 @@ export const claimsWithoutRun = (pool: pg.Pool, workspaceId: number, agent: stri
 export async function timeoutsBefore(
   pool: pg.Pool,
   workspaceId: number,
-  { innerId, generation }: { innerId: number; generation: number },
+  { taskId, generation }: { taskId: number; generation: number },
 ): Promise<number> {
   const text = `select count(distinct r.generation)::int as timeouts from runs r
      where r.workspace_id = $1 and r.task_id = $2 and r.generation < $3 and r.error_code = 'timeout'`
-  return (await inside<{ timeouts: number }>(pool, workspaceId, text, [innerId, generation]))[0]!.timeouts
+  return (await inside<{ timeouts: number }>(pool, workspaceId, text, [taskId, generation]))[0]!.timeouts
 }
 
 /** What a run was told; null: nothing is kept of it. */

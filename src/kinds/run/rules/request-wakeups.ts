@@ -149,7 +149,7 @@ const newWakeup = (
   intoId: decision.status === 'coalesced' ? decision.into : null,
   requestedBy: asked.actor,
   taskUuid: asked.task?.uuid ?? null,
-  innerTaskId: asked.task?.id ?? 0,
+  taskId: asked.task?.id ?? 0,
   generation: asked.task?.generation ?? null,
   depth: asked.depth,
   runId: null,

@@ -52,10 +52,10 @@ export const beginRun = (start: RunStart): RunsStep<boolean> => ({
 const inMission = (task: RunEnd['task'], event: EventWithOrigin): EventWithOrigin =>
   task?.missionId == null ? event : { ...event, missionId: task.missionId }
 
-type FieldsOfTask = Pick<RunRecord, 'innerTaskId' | 'taskUuid' | 'generation' | 'attempt' | 'session'>
+type FieldsOfTask = Pick<RunRecord, 'taskId' | 'taskUuid' | 'generation' | 'attempt' | 'session'>
 
 const ofTask = (task: RunStart['task']): FieldsOfTask => ({
-  innerTaskId: task?.id ?? null,
+  taskId: task?.id ?? null,
   taskUuid: task?.uuid ?? null,
   generation: task?.generation ?? null,
   attempt: task?.attempt ?? null,
@@ -132,7 +132,7 @@ function endOf(run: RunRecord, end: RunEnd, now: number): Partial<RunRecord> {
     tokenHash: null,
     finishedAt: now,
     // It may have ended before it began.
-    ...(run.innerTaskId === null && ofTask(task ?? null)),
+    ...(run.taskId === null && ofTask(task ?? null)),
   }
 }
 
@@ -154,8 +154,8 @@ const totalsAfter = (kept: RuntimeState, run: RunRecord, end: RunEnd, now: numbe
 
 /** What the totals of its mission do not have yet. They never decrease. A run that did not begin cost nothing. */
 function bookedFor(run: RunRecord): { booked: Partial<RunRecord>; spent: RunsChanges['spent'] } {
-  const { innerTaskId, costUsd, bookedTokens, bookedUsd, isBooked, startedAt } = run
-  if (innerTaskId === null) return { booked: {}, spent: [] }
+  const { taskId, costUsd, bookedTokens, bookedUsd, isBooked, startedAt } = run
+  if (taskId === null) return { booked: {}, spent: [] }
   const tokens = Math.max(0, tokensIn(run) - bookedTokens)
   const usd = costUsd === null ? null : dollarsBeyond(costUsd, bookedUsd)
   const hasBegun = startedAt !== null
@@ -169,7 +169,7 @@ function bookedFor(run: RunRecord): { booked: Partial<RunRecord>; spent: RunsCha
     ...(hasBegun && { isBooked: true }),
     ...(usd !== null && { bookedUsd: addDollars(bookedUsd ?? '0', usd) }),
   }
-  return { booked, spent: [{ taskId: innerTaskId, tokens, usd, runs, unknownRuns }] }
+  return { booked, spent: [{ taskId, tokens, usd, runs, unknownRuns }] }
 }
 
 /**
@@ -225,7 +225,7 @@ function eventsOf(
     logTruncated: end.log?.truncated ?? false,
     durationMs: run.startedAt === null ? null : now - run.startedAt,
     ...{ model: run.model, provider: end.provider },
-    ...(run.innerTaskId !== null && spentOnTask(run, others.get(runId))),
+    ...(run.taskId !== null && spentOnTask(run, others.get(runId))),
   }
   const event = workspaceEvent('run_finished', finished, { actor: `agent:${agent}`, now })
   const live = liveRuns.get(agent) ?? 1

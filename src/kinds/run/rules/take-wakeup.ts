@@ -61,7 +61,7 @@ export const takeWakeup = (slug: string, run: RunIdentity): RunsStep<Taken | nul
 
 /** Whether there is still something to do for the task of the wakeup. */
 function standingOf({ wakeup, task, isOffered, isWorkedOn }: FirstDue, now: number): TaskHold {
-  if (wakeup.innerTaskId === 0) return 'none'
+  if (wakeup.taskId === 0) return 'none'
   if (!task) return 'gone'
   const isOwn =
     task.claimState === 'active' &&
@@ -153,7 +153,7 @@ const newRun = (
   ...{ wakeupId: id, source, triggerDetail, reason, depth, nodeId, tokenHash },
   status: movedRun('run_queued', NEW, 'queued'),
   ...{ errorCode: null, errorMessage: null, cancelReason: null, exitCode: null, signal: null },
-  ...{ taskUuid: null, innerTaskId: null, generation: null, attempt: null, session: null },
+  ...{ taskUuid: null, taskId: null, generation: null, attempt: null, session: null },
   ...{ bootId: null, pid: null, pidStarted: null, provider: null, model: null },
   ...{ inputTokens: null, cachedInputTokens: null, outputTokens: null, costUsd: null, usageBasis: null },
   cachedOutputTokens: null,
