@@ -95,7 +95,7 @@ test('a third-party adapter is listed beside the others, and runs agents', async
     taskId: task.id,
     provider: 'ollama',
     model: 'parrot',
-    usage: { inputTokens: 7, outputTokens: 11, basis: 'reported' },
+    ...{ tokens: { input: 7, output: 11 }, usageBasis: 'reported' },
   })
   const { body: log } = await baton.call('GET', `/runs/${run.id}/log`)
   expect(log.content).toContain('You said: Please: Sing')

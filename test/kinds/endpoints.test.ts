@@ -30,7 +30,7 @@ test('every route of the server is an endpoint, and every endpoint a route', asy
 })
 
 test('every file of endpoints is in the type that clients use', () => {
-  const all = readFileSync(join(source, 'kinds/api.ts'), 'utf8')
+  const all = readFileSync(join(source, 'kinds/all.ts'), 'utf8')
   const named = (path: string) => path.replace(/^kinds\//, './').replace(/^views\//, '../views/')
   expect(files.filter((path) => !all.includes(`typeof import('${named(path)}')`))).toEqual([])
 })

@@ -533,15 +533,18 @@ describe('a decision that is sent again under its idempotency key', () => {
     expect(approved).toMatchObject({ status: 200, body: { state: 'running' } })
     expect((await again(w, approved.body, 'approve')).body).toEqual(approved.body)
     expect((await w.call('GET', `/missions/${mission.id}`)).body.taskCount).toBe(2)
-    await broken(w)
-    const paused = await again(w, { id: 'agent:broken' }, 'pause')
+    // Where nothing waits to be worked on: the agent is idle once its run is over.
+    const elsewhere = await workspace()
+    await broken(elsewhere)
+    await elsewhere.happens('run_finished')
+    const paused = await again(elsewhere, { id: 'agent:broken' }, 'pause')
     expect(paused).toMatchObject({ status: 200, body: { state: 'paused' } })
-    expect((await again(w, paused.body, 'pause')).body).toEqual(paused.body)
-    await w.post('/agents/broken/resume')
-    expect((await again(w, paused.body, 'pause')).body).toEqual(paused.body)
-    expect((await w.call('GET', '/agents/broken')).body.state).toBe('idle')
+    expect((await again(elsewhere, paused.body, 'pause')).body).toEqual(paused.body)
+    await elsewhere.post('/agents/broken/resume')
+    expect((await again(elsewhere, paused.body, 'pause')).body).toEqual(paused.body)
+    expect((await elsewhere.call('GET', '/agents/broken')).body.state).toBe('idle')
     // Without the key it is another decision.
-    expectRefusal(await decide(w, { id: 'agent:broken' }, 'pause'), 409, 'CHANGED_SINCE')
+    expectRefusal(await decide(elsewhere, { id: 'agent:broken' }, 'pause'), 409, 'CHANGED_SINCE')
   })
 
   test('is refused as before when the first one was', async () => {

@@ -148,6 +148,7 @@ describe.skipIf(!isHere)('on the page of a mission', () => {
     const w = await workspace()
     const mission = await makeMission(w, TASKS)
     await actOn(w, mission, 'cancel', { reason: 'not needed' })
+    await w.happens('report_written')
     const { page } = await openPage(w, `/missions/${mission.id}?view=report`)
     await page.getByRole('button', { name: 'Save as routine' }).click()
     await page.getByLabel('Name').fill('Monthly move')
