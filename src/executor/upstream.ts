@@ -13,7 +13,7 @@ const LONGEST_SUMMARY = 2_000
 const MOST_OUTPUTS = 100
 
 /** Where the whole result can be read, with the key of the run. */
-const pathOf = (taskId: string) => `/api/v1/tasks/${taskId}/results`
+const pathOf = (uuid: string) => `/api/v1/tasks/${uuid}/results`
 
 /** Summary, reference and as much of the result as fits. Edges that only give an order hand on nothing. */
 export async function upstreamOutputs(kernel: RunKernel, workspaceId: number, taskId: number) {

@@ -26,8 +26,8 @@ export class MissionMemory extends PausingRunMemory {
         const { tempId, sequenceNumber } = details.get(task.id)!.plan ?? {}
         if (task.missionId !== missionId || task.purpose !== 'work') return []
         if (tempId == null || sequenceNumber == null) return []
-        const { id, uuid: taskId, state, generation } = task
-        return { id, taskId, tempId, sequenceNumber, state, generation }
+        const { id, uuid, state, generation } = task
+        return { id, uuid, tempId, sequenceNumber, state, generation }
       })
       .sort((a, b) => a.sequenceNumber - b.sequenceNumber)
   }

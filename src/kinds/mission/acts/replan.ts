@@ -86,9 +86,7 @@ function changesOf(
   const at = (tempId: string) => placeOf.get(tempId)!
   const places: Places = {
     existing: new Map(
-      existing.flatMap(({ tempId, id, taskId }) =>
-        placeOf.has(tempId) ? [[at(tempId), { id, uuid: taskId }]] : [],
-      ),
+      existing.flatMap(({ tempId, id, uuid }) => (placeOf.has(tempId) ? [[at(tempId), { id, uuid }]] : [])),
     ),
     added: new Map(preview.added.map((tempId, i) => [at(tempId), i])),
   }

@@ -7,7 +7,7 @@ import type { MissionPlan } from './mission-plan.ts'
 /** A task of the plan that is followed now. */
 export interface PlannedTask {
   readonly tempId: string
-  readonly taskId: string
+  readonly uuid: string
   readonly state: TaskState
   /** 0: never claimed. */
   readonly generation: number
@@ -50,8 +50,8 @@ export function previewOf(
   const planned = new Map(newer.tasks.map((task) => [task.tempId, task]))
   const fieldsOf = changedFields(followed, newer)
   preview.added = [...planned.keys()].filter((tempId) => !existing.has(tempId))
-  for (const { tempId, taskId, state, generation } of existing.values()) {
-    const own = { tempId, taskId }
+  for (const { tempId, uuid, state, generation } of existing.values()) {
+    const own = { tempId, taskId: uuid }
     const isWanted = planned.has(tempId)
     const isBegun = generation > 0
     const mustEnd = cancel.has(tempId) || planned.get(tempId)?.cancel === true

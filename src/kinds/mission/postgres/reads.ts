@@ -83,7 +83,7 @@ export async function planOfMission(
 /** A task of the plan of a mission. */
 export interface StoredPlanTask {
   id: number
-  taskId: string
+  uuid: string
   tempId: string
   sequenceNumber: number
   state: TaskState
@@ -93,7 +93,7 @@ export interface StoredPlanTask {
 /** Its tasks that come from its plan, in the order of the plan. */
 export const planTasksOf = (pool: pg.Pool, workspaceId: number, id: number): Promise<StoredPlanTask[]> =>
   scopedQuery<StoredPlanTask & pg.QueryResultRow>(pool, 'baton.workspace_id', String(workspaceId), {
-    text: `select t.id, t.uuid as "taskId", d.plan ->> 'tempId' as "tempId", t.state, t.generation,
+    text: `select t.id, t.uuid, d.plan ->> 'tempId' as "tempId", t.state, t.generation,
               (d.plan ->> 'sequenceNumber')::int as "sequenceNumber"
          from tasks t join task_details d on d.workspace_id = t.workspace_id and d.task_id = t.id
         where t.workspace_id = $1 and t.mission_id = $2 and t.purpose = 'work' and d.plan ->> 'sequenceNumber' is not null

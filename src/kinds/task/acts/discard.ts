@@ -22,11 +22,11 @@ export async function discardWork(
   kernel: ServerKernel,
   execution: Execution,
   caller: Caller,
-  taskId: string,
+  uuid: string,
   { generation, comment }: Asked,
 ): Promise<AnswerOf<typeof DiscardAnswer>> {
   const said = commentFrom(comment)
-  const record = await requireRecord(kernel, caller, taskId)
+  const record = await requireRecord(kernel, caller, uuid)
   if (isHeld(record.state))
     throw new Refused('WRONG_STATE', 'An agent holds the task: cancel or pause it first.')
   if (await kernel.store.work.hasLiveRun(caller.workspaceId, record.id))
@@ -36,25 +36,19 @@ export async function discardWork(
   )
   const wanted = runs.filter((run) => generation === undefined || run.generation === generation)
   if (wanted.length === 0) {
-    if (generation === undefined) return { taskId, ...NOTHING }
+    if (generation === undefined) return { taskId: uuid, ...NOTHING }
     throw new Refused('NOT_FOUND', `No run of generation ${generation} has worked in a git worktree.`)
   }
   const remove = async (found: RemovableWork): Promise<void> => {
     if (isDone(record, found)) return
     const { version } = record
-    await command(
-      kernel,
-      caller,
-      taskId,
-      { kind: 'removeWork', because: 'discarded', ...found, version },
-      said,
-    )
+    await command(kernel, caller, uuid, { kind: 'removeWork', because: 'discarded', ...found, version }, said)
   }
   const work = {
-    ...{ taskUuid: taskId, lastGeneration: record.generation, generation: generation ?? null, runs },
+    ...{ taskUuid: uuid, lastGeneration: record.generation, generation: generation ?? null, runs },
     accepted: record.state === 'completed' ? record.resultCommit : null,
   }
-  return { taskId, ...(await execution.discard(work, remove)) }
+  return { taskId: uuid, ...(await execution.discard(work, remove)) }
 }
 
 /** It was discarded before: there is nothing to record. */
