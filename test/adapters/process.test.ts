@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { processAdapter } from '../../src/adapters/process.ts'
 import { accountOf, NO_FACTS, type ProcessFacts, takeLine } from '../../src/adapters/process-lines.ts'
 import type { AdapterInvokeInput } from '../../src/adapters/protocol.ts'
@@ -45,14 +45,17 @@ describe('the prompt', () => {
   })
 
   test('leaves no file behind when the program cannot be started', async () => {
-    const before = readdirSync(tmpdir()).filter((name) => name.startsWith('baton-prompt-'))
+    // Its own: other tests have prompts in the folder of the machine at the same time.
+    const own = mkdtempSync(join(folder, 'tmp-'))
+    vi.stubEnv('TMPDIR', own)
+    onTestFinished(() => void vi.unstubAllEnvs())
     const { result } = await invoke('', { adapterConfig: { command: 'no-such-program' } })
     expect(result).toMatchObject({
       outcome: 'failed',
       errorCode: 'adapter_not_installed',
       errorMessage: 'There is no program "no-such-program".',
     })
-    expect(readdirSync(tmpdir()).filter((name) => name.startsWith('baton-prompt-'))).toEqual(before)
+    expect(readdirSync(own)).toEqual([])
   })
 
   test('is not delivered if the working folder is missing', async () => {
