@@ -58,7 +58,7 @@ export default defineConfig({
     // Once for the whole run: the projects do not inherit it.
     globalSetup: ['test/support/global-setup.ts'],
     // More than cores, on two: most of the time is waiting for real servers, processes and leases.
-    maxWorkers: 7,
+    maxWorkers: 5,
     sequence: { sequencer: SlowFirst },
     projects: [
       { plugins, test: { ...COMMON, name: 'pure', include: PURE, pool: 'threads', isolate: false } },
