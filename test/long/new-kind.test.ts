@@ -42,9 +42,15 @@ test('and keeps the promises of every kind, without a test of its own', { timeou
     env: { ...process.env, GIT_CEILING_DIRECTORIES: dirname(copy) },
   })
   const { BATON_TEST_ROUNDS: _, ...env } = process.env
-  const { stdout, status } = spawnSync(process.execPath, ['scripts/test.mjs', ...PROMISES], {
-    ...{ cwd: copy, env, encoding: 'utf8', maxBuffer: 1 << 28 },
-  })
+  const { stdout, status } = spawnSync(
+    process.execPath,
+    ['scripts/test.mjs', '--reporter=verbose', ...PROMISES],
+    {
+      ...{ cwd: copy, env, encoding: 'utf8', maxBuffer: 1 << 28 },
+    },
+  )
   expect(status, stdout.slice(-5_000)).toBe(0)
-  expect(stdout).toMatch(/notes/)
+  // Among the titles of tests that name no kind.
+  expect(stdout).toMatch(/of notes: another workspace/)
+  expect(stdout).toMatch(/records of the kind 'note'/)
 })
