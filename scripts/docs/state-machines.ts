@@ -109,7 +109,7 @@ const SAMPLE: NewTask = {
   maxContinuations: 10,
   onlyAgent: null,
   capabilities: [],
-  review: 'none',
+  verification: 'none',
   runAt: null,
   expiresAt: null,
   missionId: null,

@@ -106,6 +106,7 @@ const TASKS = tableOf<TaskRecord, TaskAsStored>(
     key: { ...BY_TYPE.text, column: 'task_key' },
     merge: { ...asIs, column: 'merge_as' },
     rank: { ...zeroForNull, column: 'queue_rank' },
+    verification: { ...asIs, column: 'review' },
     // Null unless blocked: an index of the column holds blocked tasks only.
     blocked: { ...BY_TYPE.boolean, write: (value) => `${value} ? 1 : null` },
     capabilities: {

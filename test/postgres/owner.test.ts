@@ -71,7 +71,7 @@ describe('the owner of a database, who is no superuser,', () => {
     const { url, role } = await ownDatabase('createrole')
     const before = await opened(url, role)
     const work = new Work(before, (await createWorkspace(before, 'test', 'test')).workspaceId)
-    const task = await work.create({ review: 'human' })
+    const task = await work.create({ verification: 'human' })
     await work.submit(task, granted(await work.claim(task, holder('alpha'))))
     const database = Object.assign(new URL(serverUrl()), { pathname: new URL(url).pathname }).href
     await superuser(database, (client) =>

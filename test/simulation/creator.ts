@@ -100,7 +100,7 @@ export function division(
     maxContinuations: 10,
     onlyAgent: null,
     capabilities: [],
-    review: random.pick(['none', 'none', 'human']),
+    verification: random.pick(['none', 'none', 'human']),
     runAt: null,
     expiresAt: null,
     ...NO_MISSION,

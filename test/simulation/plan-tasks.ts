@@ -18,7 +18,7 @@ type Plain = Pick<
   | 'maxContinuations'
   | 'onlyAgent'
   | 'capabilities'
-  | 'review'
+  | 'verification'
   | 'runAt'
   | 'expiresAt'
   | 'timers'
@@ -77,7 +77,7 @@ function drawTask(random: Random, i: number, projects: number): TaskPlan {
     maxContinuations: i === 1 ? 1 : 10,
     onlyAgent: random.chance(0.1) ? 'a1' : null,
     capabilities: random.chance(0.25) ? [CAPABILITY] : [],
-    review: random.pick(['none', 'none', 'human', 'verifier', 'verifier']),
+    verification: random.pick(['none', 'none', 'human', 'verifier', 'verifier']),
     runAt: random.chance(0.15) ? START + random.int(1_000, 60_000) : null,
     expiresAt: random.chance(0.15) ? START + random.int(5_000, 150_000) : null,
     timers: random.chance(0.5) ? drawTimers(random) : null,

@@ -122,7 +122,7 @@ class Player {
         maxRetries: below(3),
         onlyAgent: yes(0.2) ? of(AGENTS) : null,
         capabilities: yes(0.3) ? some(CAPABILITIES) : [],
-        review: of(['none', 'none', 'none', 'human', 'verifier']),
+        verification: of(['none', 'none', 'none', 'human', 'verifier']),
         runAt: yes(0.15) ? now + (below(20) - 5) * HOUR : null,
         expiresAt: yes(0.15) ? now + below(200) * HOUR : null,
         dependsOnNew: place > 0 && yes(0.2) ? [place - 1] : [],

@@ -133,7 +133,7 @@ const COMMANDS: Record<TaskCommand['kind'], fc.Arbitrary<Step['say']>> = {
         maxContinuations: 3,
         onlyAgent: null,
         capabilities: ['sql'],
-        review: 'none',
+        verification: 'none',
         optional: true,
         ...{ timers: null, continuation: null, agentChoice: null },
       },
@@ -370,7 +370,7 @@ const START = 1_767_506_400_000
 export const history = fc.record({
   task: fc
     .record({
-      review: fc.constantFrom(
+      verification: fc.constantFrom(
         'none' as const,
         'none' as const,
         'human' as const,

@@ -48,7 +48,7 @@ export function newTask(overrides: Overrides = {}, waitsFor: readonly Task[] = [
     maxContinuations: 10,
     onlyAgent: null,
     capabilities: [],
-    review: 'none',
+    verification: 'none',
     runAt: null,
     expiresAt: null,
     missionId: null,

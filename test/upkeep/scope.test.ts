@@ -82,7 +82,7 @@ async function neglect(h: WakeupWorkspace): Promise<void> {
   const [task] = grantedTasks(await h.work.next(contractor))
   await h.work.submit(task!, { ...contractor, generation: 1 })
   // Its verification is needed no more.
-  const judged = await h.work.create({ review: 'baton' })
+  const judged = await h.work.create({ verification: 'baton' })
   const { generation } = granted(await h.work.claim(judged, alpha))
   await h.work.submit(judged, { ...alpha, generation })
   const serves = { taskId: judged.id, uuid: judged.uuid, generation, notAgents: ['alpha'] }

@@ -25,7 +25,7 @@ export const isUncounted = ({ before, after }: Change) =>
 
 /** Baton has to judge its result, or no longer has to, or it was to judge another one and ended. */
 export const concernsAVerdict = ({ before, after }: Change) =>
-  after.review === 'baton' &&
+  after.verification === 'baton' &&
   (after.state === 'verifying' || before.state === 'verifying' || isTerminal(after.state))
 
 /** Whether anything may follow from the change. Of most changes nothing does: no other task waits for this one. */

@@ -45,7 +45,7 @@ const TASK = {
   onlyAgent: ['text', 'rarely'],
   capabilities: ['texts', 'never'],
   expiresAt: ['instant', 'never'],
-  review: ['enum', 'never'],
+  verification: ['enum', 'never'],
   claimState: ['enum', 'often'],
   session: ['text', 'often'],
   agent: ['text', 'often'],
@@ -97,6 +97,13 @@ export const TASK_FIELDS: readonly (Field<TaskAsStored> & { changes: Changes })[
 export const SESSION_FIELDS: readonly Field<SessionRecord>[] = Object.entries(SESSION).map(
   ([field, type]) => ({ field: field as keyof SessionRecord, type }),
 )
+
+/** Fields of tasks that are stored under an older name. */
+const OLDER_NAMES: Readonly<Partial<Record<keyof TaskAsStored, string>>> = { verification: 'review' }
+
+/** The column of a task's field. */
+export const taskColumn = (field: keyof TaskAsStored & string): string =>
+  OLDER_NAMES[field] ?? columnName(field)
 
 /** `leaseMs` → `lease_ms`. */
 export const columnName = (field: string) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

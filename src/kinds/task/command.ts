@@ -63,7 +63,7 @@ export interface NewTask extends GivenGroups, Pick<TaskGroups, 'children'> {
   /** The agent it is reserved for, if that is to be made with it. */
   contractor?: NewContractor | undefined
   capabilities: readonly string[]
-  review: TaskRecord['review']
+  verification: TaskRecord['verification']
   runAt: number | null
   expiresAt: number | null
   missionId: number | null
@@ -269,7 +269,13 @@ export type TaskCommand =
       details: DetailsChanged['set']
       fields: Pick<
         NewTask,
-        'priority' | 'maxRetries' | 'maxContinuations' | 'onlyAgent' | 'capabilities' | 'review' | 'optional'
+        | 'priority'
+        | 'maxRetries'
+        | 'maxContinuations'
+        | 'onlyAgent'
+        | 'capabilities'
+        | 'verification'
+        | 'optional'
       > &
         GivenGroups
       /** As in a new task. */

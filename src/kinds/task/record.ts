@@ -19,7 +19,7 @@ import { isItem, taskItemsChanged } from './rules/inbox-events.ts'
 import { movePayload } from './rules/move-payload.ts'
 import type { ResultJudged, ResultPromoted, ResultWritten } from './rules/result-changes.ts'
 import { placeInQueue, sooner } from './rules/retry.ts'
-import type { Review, Serves } from './rules/reviews.ts'
+import type { Serves, VerifiedBy } from './rules/reviews.ts'
 import { withClockReset, withClockRunning, withClockStopped } from './rules/timer-clock.ts'
 import type { DependencyAdded, DependencyRecounted, Upstream } from './rules/upstream-counts.ts'
 import { afterLeaving, type WaitingDetails, waitsAfter } from './rules/waiting.ts'
@@ -72,7 +72,7 @@ export interface TaskRecord extends TaskGroups {
   readonly purpose: Purpose
   /** Its failure does not fail the mission. */
   optional: boolean
-  review: Review
+  verification: VerifiedBy
   readonly serves: Serves | null
   /** The state of the newest claim; null before the first one. Session, agent, time and lease are that claim's. */
   claimState: ClaimState | null

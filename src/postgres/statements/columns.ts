@@ -1,4 +1,10 @@
-import { columnName, type FieldType, SESSION_FIELDS, TASK_FIELDS } from '../../kernel/store/record-fields.ts'
+import {
+  columnName,
+  type FieldType,
+  SESSION_FIELDS,
+  TASK_FIELDS,
+  taskColumn,
+} from '../../kernel/store/record-fields.ts'
 import type { TaskAsStored } from '../../kernel/store/task-as-stored.ts'
 import { GROUP_FIELDS, groupsOf, watchOf } from '../../kernel/store/watch-column.ts'
 import type { SessionRecord, TaskRecord } from '../../kinds/task/record.ts'
@@ -43,7 +49,7 @@ function valueOfField(field: string, type: FieldType): string {
 const column = (field: keyof TaskAsStored & string, fieldType: FieldType): FieldColumn => ({
   field,
   type: columnType(fieldType),
-  name: columnName(field),
+  name: taskColumn(field),
   of: new Function(
     'watchText',
     `return (records) => {
@@ -101,7 +107,7 @@ const USUAL: {
   blocked: false,
   awaited: false,
   capabilities: Object.freeze<string[]>([]),
-  review: 'none',
+  verification: 'none',
   minLeaseMs: 0,
   purpose: 'work',
   optional: false,
@@ -157,7 +163,7 @@ const changesAnyOf = (columns: readonly FieldColumn[]) =>
 
 export const changesRareColumns = changesAnyOf(RARE)
 
-const REPLANNED: readonly (keyof TaskAsStored)[] = ['capabilities', 'review', 'optional']
+const REPLANNED: readonly (keyof TaskAsStored)[] = ['capabilities', 'verification', 'optional']
 /** Fixed when a task is created, unless a newer plan of its mission changes it. */
 export const FIXED = columnsThat('never').filter(({ field }) => REPLANNED.includes(field))
 

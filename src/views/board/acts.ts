@@ -103,7 +103,7 @@ const cardView = (row: CardRow): AnswerOf<typeof Card> => ({
   waitsFor: row.waitsFor ?? [],
   openDeps: row.openDeps ?? 0,
   missionId: row.missionId,
-  verification: row.review === 'none' ? null : row.review,
+  verification: row.verification === 'none' ? null : row.verification,
   tags: row.tags,
   costUsd: row.costUsd,
   tokensUsed: row.tokens,

@@ -345,14 +345,15 @@ describe.each(kinds)('on %s, a contractor', (kind) => {
     const before = await agentNow(work, slug)
     const { record } = (await work.store.tasks(work.workspace, {}, 10))[0]!
     const changed = contractorTask(mission, { name: 'Eve' })
-    const { priority, maxRetries, maxContinuations, onlyAgent, capabilities, review, optional } = changed
+    const { priority, maxRetries, maxContinuations, onlyAgent, capabilities, verification, optional } =
+      changed
     const { timers, continuation, agentChoice } = changed
     const change: OnTask = {
       ...{ taskId: record.id, uuid: record.uuid, expects: 'never_claimed' },
       command: {
         ...{ kind: 'replan', details: {}, changed: ['contractor'], edges: null },
         fields: {
-          ...{ priority, maxRetries, maxContinuations, onlyAgent, capabilities, review, optional },
+          ...{ priority, maxRetries, maxContinuations, onlyAgent, capabilities, verification, optional },
           ...{ timers, continuation, agentChoice },
         },
         contractor: changed.contractor,

@@ -46,7 +46,7 @@ describe.each(kinds)('on %s, while a mission is paused', (kind) => {
     })
 
     test('waits for its review as any other', async () => {
-      const { work, mission } = await begin({ review: 'human' })
+      const { work, mission } = await begin({ verification: 'human' })
       const [task] = grantedTasks(await work.next(alpha))
       await pause(work, mission)
       await settleAll(work)
@@ -110,7 +110,7 @@ describe.each(kinds)('on %s, while a mission is paused', (kind) => {
     })
 
     test('for a verdict is stopped, too', async () => {
-      const { work, mission } = await begin({ review: 'verifier', timers: { verifyMs: HOUR_MS } })
+      const { work, mission } = await begin({ verification: 'verifier', timers: { verifyMs: HOUR_MS } })
       const [task] = grantedTasks(await work.next(alpha))
       await work.submit(task!, { ...alpha, generation: 1 })
       await pause(work, mission)

@@ -42,7 +42,7 @@ const replanned = (
     details: { title, plan: { tempId: title } },
     fields: {
       ...{ priority: 8, maxRetries: 1, maxContinuations: 1, onlyAgent: null, capabilities: ['sql'] },
-      ...{ review: 'none', optional: true, timers: null, continuation: null, agentChoice: null },
+      ...{ verification: 'none', optional: true, timers: null, continuation: null, agentChoice: null },
     },
     changed: ['title'],
     edges,

@@ -157,7 +157,7 @@ describe.each(kinds)('on %s', (kind) => {
       const work = await nodes.work()
       const mission = missionIn(await createMission(work, many(1), approveAll))
       const { id, uuid } = mission
-      const planning = missionTask(id, { purpose: 'planning', review: 'baton' })
+      const planning = missionTask(id, { purpose: 'planning', verification: 'baton' })
       const back = { kind: 'reject', outcome: 'replan', planning, comment: null } as const
       expect(missionIn(await commandMission(work, uuid, back))).toMatchObject({ rejected: [1] })
       await commandMission(work, uuid, { kind: 'planFailed', reason: 'no idea' })

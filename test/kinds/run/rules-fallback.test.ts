@@ -54,7 +54,7 @@ describe('another model is due', () => {
 
   test('after a rejection; a person who retries or resets the task begins with its own', async () => {
     const { work, pass } = manualClock()
-    const task = await work.create({ review: 'human' })
+    const task = await work.create({ verification: 'human' })
     const rejected = async () => {
       pass(3_600_000)
       await work.submit(task, granted(await work.claim(task, alpha)))

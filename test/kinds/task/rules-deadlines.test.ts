@@ -160,7 +160,7 @@ describe('at its deadline', () => {
 
   test('the time while a person has it does not count', async () => {
     const { work, pass } = manualClock()
-    const task = await work.create({ timers, review: 'human' })
+    const task = await work.create({ timers, verification: 'human' })
     pass(20 * MINUTE)
     await work.pause(task)
     pass(5 * HOUR)

@@ -344,7 +344,7 @@ describe('a rejected result', () => {
 
   test('replaces a result that waits for its verdict', async () => {
     const { work } = manualClock()
-    const task = await work.create({ review: 'human' })
+    const task = await work.create({ verification: 'human' })
     const late = await rejectedResult(work, task, alpha)
     await work.submit(task, granted(await work.claim(task, beta)), 'to be approved')
     await work.command(task, promotion(late))

@@ -52,7 +52,7 @@ describe('the event of a failure', () => {
   })
 
   test('of a rejected result says it too, and has no duration: its claim was over', async () => {
-    const { work, task, hold } = await held({ maxRetries: 1, review: 'human' })
+    const { work, task, hold } = await held({ maxRetries: 1, verification: 'human' })
     await work.submit(task, hold)
     await work.reject(task, 'no')
     const { type, payload } = await lastEvent(work, task)

@@ -200,17 +200,17 @@ describe('a task that is divided', () => {
   })
 
   test('whose result needs a verdict waits for it when its parts are merged', async () => {
-    for (const [review, state] of [
+    for (const [verification, state] of [
       ['human', 'awaiting_human'],
       ['verifier', 'verifying'],
       ['baton', 'verifying'],
     ] as const) {
       const { work } = manualClock()
-      const parent = await work.create({ review })
+      const parent = await work.create({ verification })
       const parts = await work.createAll(partsOf(parent, 2))
       for (const part of parts) await complete(work, part)
       expect(outcome(await merge(work, parent, parts))).toBe('MERGED')
-      expect(await stateOf(work, parent), review).toBe(state)
+      expect(await stateOf(work, parent), verification).toBe(state)
       expect(await work.results(parent)).toMatchObject([{ accepted: null, session: 'baton:merge' }])
       expect(outcome(await merge(work, parent, parts)), 'once').toBe('NOTHING_DUE')
       await work.approve(parent)
@@ -221,7 +221,7 @@ describe('a task that is divided', () => {
 
   test('fails when what was merged is rejected: the same parts would give the same result', async () => {
     const { work } = manualClock()
-    const parent = await work.create({ review: 'human' })
+    const parent = await work.create({ verification: 'human' })
     const parts = await work.createAll(partsOf(parent, 2))
     for (const part of parts) await complete(work, part)
     await merge(work, parent, parts)
@@ -244,7 +244,7 @@ describe('a task that is divided', () => {
   test('is not merged while a part’s result still waits for its verdict', async () => {
     const { work } = manualClock()
     const parent = await work.create()
-    const parts = await work.createAll(partsOf(parent, 1, { review: 'human' }))
+    const parts = await work.createAll(partsOf(parent, 1, { verification: 'human' }))
     await complete(work, parts[0]!)
     expect(outcome(await merge(work, parent, parts))).toBe('NOTHING_DUE')
     await work.approve(parts[0]!)

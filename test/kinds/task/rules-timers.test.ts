@@ -528,7 +528,7 @@ test('a verdict has the time limit of the task, or else of the workspace', async
     [null, 7 * SECOND],
     [{ verifyMs: MINUTE }, MINUTE],
   ] as const) {
-    const task = await work.create({ review: 'verifier', timers })
+    const task = await work.create({ verification: 'verifier', timers })
     await work.submit(task, granted(await work.claim(task, alpha)))
     expect(await work.record(task)).toMatchObject({ state: 'verifying', dueAt: now() + ms })
     pass(ms)

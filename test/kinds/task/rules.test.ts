@@ -282,12 +282,12 @@ describe('the same result', () => {
 })
 
 describe('a verdict', () => {
-  test.each<[string, NewTask['review'], (generation: number) => TaskCommand]>([
+  test.each<[string, NewTask['verification'], (generation: number) => TaskCommand]>([
     ['approve', 'human', (generation) => ({ kind: 'approve', comment: null, generation })],
     ['reject', 'human', (generation) => ({ kind: 'reject', comment: null, generation })],
     ['verdict', 'verifier', (generation) => ({ kind: 'verdict', verdict: 'passed', note: null, generation })],
-  ])('on an older generation is refused: %s', (_name, review, judge) => {
-    const life = new Life({ review })
+  ])('on an older generation is refused: %s', (_name, verification, judge) => {
+    const life = new Life({ verification })
     life.claim()
     life.say({ kind: 'release', fence: life.fence, reason: 'VOLUNTARY' })
     life.claim()
@@ -299,7 +299,7 @@ describe('a verdict', () => {
   })
 
   test('that does not come in time is requested from a person', () => {
-    const life = new Life({ review: 'verifier' })
+    const life = new Life({ verification: 'verifier' })
     life.claim()
     life.say({ kind: 'submit', fence: life.fence, submission })
     life.now = life.record.dueAt! - 1
@@ -333,7 +333,7 @@ describe('the removal of work', () => {
   })
 
   test('is refused while the task is held, while the work awaits a verdict, and for a task that has changed', () => {
-    const life = new Life({ review: 'human' })
+    const life = new Life({ verification: 'human' })
     life.claim()
     expect(removal(life)).toMatchObject({ ok: false, code: 'WRONG_STATE' })
     life.say({ kind: 'submit', fence: life.fence, submission: { ...submission, commit: 'c1' } })

@@ -227,7 +227,7 @@ describe.each(storeKinds)('on %s', (kind) => {
 
     test('end one claim and open the next on one task, after a verdict too', async () => {
       const work = await nodes.work()
-      const task = await work.create({ review: 'human' })
+      const task = await work.create({ verification: 'human' })
       await work.submit(task, granted(await work.claim(task, alpha)), { draft: 1 })
       const replies = await Promise.all([
         work.retry(task, 'not good enough'),

@@ -256,7 +256,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     await make({ expiresAt: Date.now() + 60 * MINUTE })
     const heldOn = await make({ expiresAt: Date.now() - MINUTE })
     granted(await past.claim(heldOn, alpha, { leaseMs: 120 * MINUTE }))
-    const verified = await make({ review: 'verifier' })
+    const verified = await make({ verification: 'verifier' })
     await past.submit(verified, granted(await past.claim(verified, alpha)))
     const due = async () =>
       (await there.store.dueTasks(10_000))

@@ -38,7 +38,7 @@ async function asked(work: Work, options: string[] = [], more: Parameters<Work['
 
 /** A result of another task, to be judged. */
 async function somethingJudged(work: Work) {
-  const judged = await work.create({ review: 'baton' })
+  const judged = await work.create({ verification: 'baton' })
   const { id, uuid } = judged
   await work.submit(judged, granted(await work.claim(judged, beta)))
   return { taskId: id, uuid, generation: 1, notAgents: [] }
@@ -152,7 +152,7 @@ describe.each(storeKinds)('on %s', (kind) => {
         code: 'WRONG_STATE',
         detail: 'The task has no question that waits for an answer.',
       })
-      const reviewed = await work.create({ review: 'human' })
+      const reviewed = await work.create({ verification: 'human' })
       await work.submit(reviewed, granted(await work.claim(reviewed, alpha)))
       expect(outcome(await answer(work, reviewed, 'yes'))).toBe('WRONG_STATE')
     })
@@ -238,8 +238,8 @@ describe.each(storeKinds)('on %s', (kind) => {
   })
 
   describe('a verdict of a person', () => {
-    async function submitted(work: Work, review: 'human' | 'verifier' = 'human') {
-      const task = await work.create({ review })
+    async function submitted(work: Work, verification: 'human' | 'verifier' = 'human') {
+      const task = await work.create({ verification })
       const hold = granted(await work.claim(task, alpha))
       await work.submit(task, hold, { n: 1 })
       return { task, digest: (await work.record(task)).resultHash! }
@@ -345,7 +345,7 @@ describe.each(storeKinds)('on %s', (kind) => {
 
     test('replaces a result that waits for a verdict, so that each epoch has one', async () => {
       const work = await nodes.work()
-      const task = await work.create({ review: 'human' })
+      const task = await work.create({ verification: 'human' })
       await work.submit(task, granted(await work.claim(task, alpha)), { n: 1 })
       expect(outcome(await complete(work, task))).toBe('COMPLETED')
       const results = await work.results(task)
@@ -431,7 +431,7 @@ describe.each(storeKinds)('on %s', (kind) => {
         const { waitsKind, waitsBecause } = await work.details(task)
         return [waitsKind ?? null, waitsBecause ?? null]
       }
-      const reviewed = await work.create({ review: 'human' })
+      const reviewed = await work.create({ verification: 'human' })
       await work.submit(reviewed, granted(await work.claim(reviewed, alpha)))
       expect(await waits(reviewed)).toEqual(['review', 'The task requires review.'])
       await work.approve(reviewed)

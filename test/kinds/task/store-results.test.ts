@@ -176,7 +176,7 @@ describe.each(storeKinds)('on %s', (kind) => {
 
   test('a result that asks for review waits for its verdict: approval completes the task', async () => {
     const work = await nodes.work()
-    const task = await work.create({ review: 'human' })
+    const task = await work.create({ verification: 'human' })
     await work.submit(task, granted(await work.claim(task, alpha)), { draft: 1 })
     expect(await work.record(task)).toMatchObject({ state: 'awaiting_human', claimState: 'released' })
     expect(await work.results(task)).toMatchObject([{ accepted: null, rejection: null }])
@@ -187,7 +187,7 @@ describe.each(storeKinds)('on %s', (kind) => {
 
   test('a result that a person rejects stays readable, and the next attempt produces another', async () => {
     const work = await nodes.work()
-    const task = await work.create({ review: 'human' })
+    const task = await work.create({ verification: 'human' })
     await work.submit(task, granted(await work.claim(task, alpha)), { draft: 1 })
     await work.reject(task, 'no tests')
     expect(await work.record(task)).toMatchObject({ state: 'awaiting_retry', resultHash: null })
@@ -215,7 +215,7 @@ describe.each(storeKinds)('on %s', (kind) => {
 
   test('verdicts and results of several attempts, decided in one batch, are written in their order', async () => {
     const work = await nodes.work()
-    const task = await work.create({ review: 'human' })
+    const task = await work.create({ verification: 'human' })
     await work.submit(task, granted(await work.claim(task, alpha)), { draft: 1 })
     const at = (generation: number) => ({ ...beta, generation })
     const claim = { kind: 'claim', ...beta, leaseMs: 60_000, capabilities: [] } as const

@@ -205,7 +205,7 @@ describe.each(storeKinds)('on %s', (kind) => {
   test('a verdict that does not come within the task’s time limit is left to a person', async () => {
     const work = await nodes.work({ verifyTimeoutSeconds: 3_600 })
     const then = ago(work, MINUTE)
-    const task = await then.create({ review: 'verifier', timers: { verifyMs: SECOND } })
+    const task = await then.create({ verification: 'verifier', timers: { verifyMs: SECOND } })
     await then.submit(task, granted(await then.claim(task, alpha)))
     expect(await isDue(work, task)).toBe(true)
     await work.elapse(task)

@@ -39,7 +39,7 @@ async function submitted(
   work: Work,
   more: Overrides = {},
 ): Promise<{ task: TaskRecord; generation: number }> {
-  const task = await work.create({ ...more, review: 'baton' })
+  const task = await work.create({ ...more, verification: 'baton' })
   const { generation } = granted(await work.claim(task, maker))
   await work.submit(task, { ...maker, generation })
   return { task: await work.record(task), generation }
@@ -52,7 +52,7 @@ const serving = ({ id, uuid }: Task, generation: number, notAgents = ['maker']):
   notAgents,
 })
 const verification = (serves: Serves) =>
-  newTask({ purpose: 'verification', review: 'baton', serves, optional: true })
+  newTask({ purpose: 'verification', verification: 'baton', serves, optional: true })
 const make = (work: Work, serves: Serves) =>
   work.run({ on: 'new', actor: 'system', tasks: [verification(serves)] })
 
@@ -143,7 +143,7 @@ describe.each(kinds)('on %s', (kind) => {
   test('planning of a mission that is planned by now is found', async () => {
     const work = await nodes.work()
     const { id, uuid } = freshMission()
-    const planning = missionTask(id, { purpose: 'planning', review: 'baton' })
+    const planning = missionTask(id, { purpose: 'planning', verification: 'baton' })
     await commandMission(work, uuid, { ...creation(id, {}), proposed: null, planning })
     const reads = readsOf(work)
     expect(await reads.orphans(100, work.workspace)).toEqual([])
@@ -157,7 +157,7 @@ describe.each(kinds)('on %s', (kind) => {
   test('a plan comes once, however many nodes judge it, and never in place of a newer one', async () => {
     const work = await nodes.work()
     const { id, uuid } = freshMission()
-    const planning = missionTask(id, { purpose: 'planning', review: 'baton' })
+    const planning = missionTask(id, { purpose: 'planning', verification: 'baton' })
     await commandMission(work, uuid, { ...creation(id, {}), proposed: null, planning })
     const [task] = grantedTasks(await work.next(maker, { purposes: ['planning'] }))
     const { id: taskId, uuid: taskUuid, generation } = task!
@@ -180,7 +180,7 @@ describe.each(kinds)('on %s', (kind) => {
     const { missions } = work.store as unknown as RunStore
     const chores = async () => (await missions.toSettle(100, work.workspace)).map(({ chore }) => chore)
     const { id, uuid } = freshMission()
-    const planning = missionTask(id, { purpose: 'planning', review: 'baton' })
+    const planning = missionTask(id, { purpose: 'planning', verification: 'baton' })
     await commandMission(work, uuid, { ...creation(id, {}), proposed: null, planning })
     const [task] = grantedTasks(await work.next(maker, { purposes: ['planning'] }))
     expect(await chores()).toEqual([])
@@ -196,7 +196,7 @@ describe.each(kinds)('on %s', (kind) => {
 
   test('a task that serves others does not count in its mission, whose gate it respects', async () => {
     const work = await nodes.work()
-    const made = await createMission(work, (id) => [missionTask(id, { review: 'baton' })])
+    const made = await createMission(work, (id) => [missionTask(id, { verification: 'baton' })])
     expect(outcome(made)).toBe('DONE')
     const [task] = grantedTasks(await work.next(maker))
     await work.submit(task!, { ...maker, generation: task!.generation })

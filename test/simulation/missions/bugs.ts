@@ -92,7 +92,9 @@ const bugs = {
     foundBy: ['resultsHaveVerdicts'],
     view: (view) =>
       seenAs(view, (task) =>
-        task.review === 'baton' && task.claimState === 'active' ? { ...task, review: 'none' } : task,
+        task.verification === 'baton' && task.claimState === 'active'
+          ? { ...task, verification: 'none' }
+          : task,
       ),
   },
   makersJudge: {

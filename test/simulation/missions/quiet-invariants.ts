@@ -69,8 +69,8 @@ export const AFTER_QUIET: Record<string, { says: string; broken: (now: Workspace
   resultsAreLookedAfter: {
     says: 'A result waits for a verdict of Baton only while a task judges it.',
     broken: ({ tasks }) => {
-      for (const { id, state, review, generation } of tasks.values()) {
-        if (state !== 'verifying' || review !== 'baton') continue
+      for (const { id, state, verification, generation } of tasks.values()) {
+        if (state !== 'verifying' || verification !== 'baton') continue
         const isJudged = [...tasks.values()].some(
           ({ serves, state: judge }) =>
             serves?.taskId === id && serves.generation === generation && !isTerminal(judge),

@@ -30,7 +30,7 @@ export class Seen {
   /** Plans that were approved, by mission and version. */
   readonly approved = new Set<string>()
   /** Whose verdict the result of a task needed when it was handed in. */
-  readonly reviews = new Map<number, TaskRecord['review']>()
+  readonly reviews = new Map<number, TaskRecord['verification']>()
   /** What tasks continue after, and since which event. */
   readonly later = new Map<number, { after: readonly string[]; seq: number }>()
   /** Missions that have ended, at any time. */
@@ -55,7 +55,7 @@ export class Seen {
       if (taskId === null || to === null) continue
       if (to === 'assigned' && (this.later.get(taskId)?.seq ?? seq) < seq) this.later.delete(taskId)
       if (to !== 'verifying' && to !== 'awaiting_human') this.reviews.delete(taskId)
-      else if (!this.reviews.has(taskId)) this.reviews.set(taskId, tasks.get(taskId)!.review)
+      else if (!this.reviews.has(taskId)) this.reviews.set(taskId, tasks.get(taskId)!.verification)
     }
     this.missions = new Map(missions)
     this.tasks = new Map(tasks)

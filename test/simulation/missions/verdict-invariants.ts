@@ -5,7 +5,7 @@ import type { Broken, Invariant } from './invariants.ts'
 
 /** What a person may do with any task, even if others should have judged it. */
 const BY_PEOPLE = ['task_human_approved', 'task_completed_by_person', 'task_result_promoted']
-const MAY_COMPLETE: Record<TaskRecord['review'], readonly string[]> = {
+const MAY_COMPLETE: Record<TaskRecord['verification'], readonly string[]> = {
   none: ['task_completed', 'task_merged', ...BY_PEOPLE],
   human: BY_PEOPLE,
   verifier: ['task_verification_passed', ...BY_PEOPLE],
@@ -43,9 +43,10 @@ export const verdictInvariants: Record<string, Invariant> = {
         if (event.to !== 'completed' || event.taskId === null) continue
         const task = now.tasks.get(event.taskId)!
         // A newer plan may ask for another verdict: on the next result.
-        const review = seen.reviews.get(task.id) ?? seen.tasks.get(task.id)?.review ?? task.review
-        if (!MAY_COMPLETE[review].includes(event.type))
-          return `task ${task.id} needs the verdict of ${review}, and is completed by ${event.type}`
+        const verification =
+          seen.reviews.get(task.id) ?? seen.tasks.get(task.id)?.verification ?? task.verification
+        if (!MAY_COMPLETE[verification].includes(event.type))
+          return `task ${task.id} needs the verdict of ${verification}, and is completed by ${event.type}`
         if (event.type !== 'task_verification_passed' || task.purpose !== 'work') continue
         const why = whyNoVerdict(now, task, event)
         if (why) return `task ${task.id} passed ${why}`

@@ -1,7 +1,7 @@
 import { idCarriedBy } from '../../../pure/ids.ts'
 import type { NewContractor } from '../../agent/rules/contractors.ts'
 import type { NewTask } from '../../task/command.ts'
-import { capabilitiesOf, groupsSaid, modelOf, newTask, reviewOf } from '../../task/rules/new-task.ts'
+import { capabilitiesOf, groupsSaid, modelOf, newTask, verifiedBy } from '../../task/rules/new-task.ts'
 import { type MissionEdge, type MissionPlan, type MissionTask, outsideId } from '../plan/mission-plan.ts'
 import { checkPlan, readPlan } from '../plan/read.ts'
 import { refusedPlan } from '../plan/refusal.ts'
@@ -76,7 +76,7 @@ function taskOf(
     onlyAgent: contractor?.slug ?? task.agent,
     contractor,
     capabilities: capabilitiesOf(task.capabilities),
-    review: reviewOf(task.verification),
+    verification: verifiedBy(task.verification),
     missionId: mission.id,
     optional: task.optional,
     ...groupsSaid(task, config),

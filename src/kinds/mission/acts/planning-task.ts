@@ -50,7 +50,7 @@ export async function planningTask(
     maxRetries: TURNS - 1,
     onlyAgent: planner,
     capabilities: planner === null ? [PLANNING] : [],
-    review: 'baton',
+    verification: 'baton',
     purpose: 'planning',
     details: {
       title: `Plan: ${title}`,

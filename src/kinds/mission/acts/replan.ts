@@ -153,14 +153,14 @@ function replanOf(
   hasNewEdges: boolean,
   places: Places,
 ): TaskCommand {
-  const { priority, maxRetries, maxContinuations, onlyAgent, capabilities, review, optional } = task
+  const { priority, maxRetries, maxContinuations, onlyAgent, capabilities, verification, optional } = task
   const { timers, continuation, agentChoice } = task
   const { title, description, taskType, tags, input, plan } = task.details
   return {
     kind: 'replan',
     details: { title, description, taskType, tags, input: input ?? null, plan },
     fields: {
-      ...{ priority, maxRetries, maxContinuations, onlyAgent, capabilities, review, optional },
+      ...{ priority, maxRetries, maxContinuations, onlyAgent, capabilities, verification, optional },
       ...{ timers, agentChoice },
       // The task keeps what a newer plan does not say of these: that it is no longer fresh must be said.
       continuation: changed.includes('fresh')

@@ -44,7 +44,7 @@ function reportTask(material: MissionMaterial, agent: string, endedSeq: number):
     missionId: mission.id,
     maxRetries: RETRIES,
     onlyAgent: agent,
-    review: 'none',
+    verification: 'none',
     purpose: 'report',
     unique: { key, bodyHash: hash('sha256', key) },
     details: {

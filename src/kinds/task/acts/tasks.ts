@@ -11,7 +11,7 @@ import type { NewComment } from '../../comment/record.ts'
 import type { TaskGranted } from '../../replies.ts'
 import type { NewTask, TaskCommand } from '../command.ts'
 import type { TaskRecord } from '../record.ts'
-import { capabilitiesOf, groupsSaid, newTask, reviewOf } from '../rules/new-task.ts'
+import { capabilitiesOf, groupsSaid, newTask, verifiedBy } from '../rules/new-task.ts'
 import { parentKey } from '../rules/task-keys.ts'
 import type { BriefTask, TaskCreate, TaskView } from '../shapes/tasks.ts'
 import { missionJoined, type NamedMissions, NO_MISSIONS, planOf } from './joining.ts'
@@ -197,7 +197,7 @@ function taskOf(
     maxContinuations: task.maxContinuations,
     onlyAgent: task.agent ?? null,
     capabilities: capabilitiesOf(task.requiredCapabilities),
-    review: reviewOf(task.verification ?? null),
+    verification: verifiedBy(task.verification ?? null),
     runAt: task.runAt === undefined ? null : Date.parse(task.runAt),
     expiresAt: task.expiresAt === undefined ? null : Date.parse(task.expiresAt),
     missionId: mission?.id ?? null,

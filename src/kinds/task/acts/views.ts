@@ -42,7 +42,7 @@ export function recordView(record: TaskRecord): Brief {
     maxContinuations: record.maxContinuations,
     agent: record.onlyAgent,
     requiredCapabilities: record.capabilities,
-    verification: record.review === 'none' ? null : { kind: record.review },
+    verification: record.verification === 'none' ? null : { kind: record.verification },
     holder: isHeld(record.state)
       ? {
           agent: record.agent!,

@@ -17,9 +17,9 @@ import { durationMs, planFieldsView, taskView } from './views.ts'
 async function verificationsView(
   kernel: ServerKernel,
   workspaceId: number,
-  { id, review, state }: TaskRecord,
+  { id, verification, state }: TaskRecord,
 ): Promise<AnswerOf<typeof VerifiedTask>> {
-  if (review !== 'baton') return { verifications: [], verifiedBy: null, verifierScore: null }
+  if (verification !== 'baton') return { verifications: [], verifiedBy: null, verifierScore: null }
   const rows = await kernel.store.verifications.views(workspaceId, id)
   const verifications = rows.map(({ answer, ...row }) => {
     const reading = answer === null ? null : readVerdict(answer)

@@ -83,7 +83,7 @@ function recordOf(
     optional: task.optional,
     onlyAgent: task.onlyAgent,
     capabilities: task.capabilities,
-    review: task.review,
+    verification: task.verification,
     serves: task.serves ?? null,
     claimState: null,
     session: null,

@@ -32,7 +32,7 @@ export function newTask(said: SaidOfTask): NewTask {
     onlyAgent: said.onlyAgent ?? null,
     contractor: said.contractor,
     capabilities: said.capabilities ?? NOTHING,
-    review: said.review ?? 'none',
+    verification: said.verification ?? 'none',
     runAt: said.runAt ?? null,
     expiresAt: said.expiresAt ?? null,
     missionId: said.missionId ?? null,
@@ -77,7 +77,7 @@ export const capabilitiesOf = (named: readonly string[]): readonly string[] =>
   named.length === 0 ? NOTHING : [...new Set(named)].sort()
 
 /** A person's verdict is awaited; any other one Baton gets itself. */
-export const reviewOf = (rule: VerificationRule | null): TaskRecord['review'] =>
+export const verifiedBy = (rule: VerificationRule | null): TaskRecord['verification'] =>
   rule === null ? 'none' : rule.kind === 'human' ? 'human' : 'baton'
 
 /** The model of a task: its own, its type's, or the mission's; null: its agent decides. */

@@ -188,7 +188,7 @@ const ACTS: { [K in StateAct]: Act<K> } = {
 
   verifyAgain(draft, { agent }, context) {
     const { record } = draft
-    if (record.resultHash === null || record.review !== 'baton')
+    if (record.resultHash === null || record.verification !== 'baton')
       return refuse('WRONG_STATE', 'There is no result that Baton could get a verdict on; decide yourself.')
     const { generation, attention } = record
     const round = (attention?.judging?.generation === generation ? attention.judging.round : 0) + 1

@@ -60,12 +60,12 @@ export function merge(draft: TaskDraft, command: Command<'merge'>, context: Rule
   const by = claimAtOnce(draft, MERGER, 'MERGED')
   standBy(record, submission)
   const ref = workProductRef(record.key ?? record.uuid, record.generation, submission.hash)
-  storeResult(draft, submission, ref, by, record.review === 'none' ? true : null)
+  storeResult(draft, submission, ref, by, record.verification === 'none' ? true : null)
   // What is merged needs the same verdict as what an agent submits.
   record.dueAt = verdictDueAt(record, context)
-  if (record.review === 'none')
+  if (record.verification === 'none')
     draft.move('task_merged', 'system', { parts: command.parts.length, workProductRef: ref })
-  else if (record.review === 'human')
+  else if (record.verification === 'human')
     draft.move('task_human_review_requested', 'system', { reason: REVIEW_REQUIRED, workProductRef: ref })
   else draft.move('task_output_submitted', 'system', { ...MERGER, workProductRef: ref })
   return { ok: true, reason: 'MERGED', record }

@@ -106,9 +106,9 @@ function accept(
   if (record.generation > 1)
     draft.effects.details.push({ taskId: record.id, set: { error: null, failureClass: null } })
   const by = { generation: record.generation, session, agent, acquiredAt: record.acquiredAt }
-  storeResult(draft, submission, ref, by, record.review === 'none' ? true : null)
+  storeResult(draft, submission, ref, by, record.verification === 'none' ? true : null)
   record.dueAt = verdictDueAt(record, context)
-  if (record.review === 'none') {
+  if (record.verification === 'none') {
     draft.endClaim('COMPLETED')
     draft.move(
       'task_completed',
@@ -118,7 +118,7 @@ function accept(
   } else {
     draft.endClaim('SUBMITTED')
     const [name, payload] =
-      record.review === 'human'
+      record.verification === 'human'
         ? (['task_human_review_requested', { reason: REVIEW_REQUIRED, workProductRef: ref }] as const)
         : (['task_output_submitted', { agent, session, workProductRef: ref }] as const)
     draft.move(name, actor, withSubmission(payload, command))
@@ -136,9 +136,12 @@ function withSubmission(
 }
 
 /** When time moves on a task that has just got a result. */
-export function verdictDueAt({ review, timers }: TaskRecord, { now, limits }: RuleContext): number | null {
-  if (review === 'verifier') return now + verifyMsOf(timers, limits)
-  return review === 'baton' ? now + firstVerdictCheckMs(timers, limits) : null
+export function verdictDueAt(
+  { verification, timers }: TaskRecord,
+  { now, limits }: RuleContext,
+): number | null {
+  if (verification === 'verifier') return now + verifyMsOf(timers, limits)
+  return verification === 'baton' ? now + firstVerdictCheckMs(timers, limits) : null
 }
 
 const accepted = (record: TaskRecord, ref: string): TaskReply => ({

@@ -4,7 +4,7 @@
  * Whose verdict a result needs: nobody's, a person's, the verdict of any caller of `verdict`, or one that Baton gets, by its own
  * check or by a task of purpose `verification`.
  */
-export type Review = 'none' | 'human' | 'verifier' | 'baton'
+export type VerifiedBy = 'none' | 'human' | 'verifier' | 'baton'
 
 /** The result that a verification judges. */
 export interface Serves {

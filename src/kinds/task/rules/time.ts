@@ -39,7 +39,7 @@ export function elapse(draft: TaskDraft, command: Elapse, context: RuleContext):
       else if (isOver(record.agentChoice?.preferredUntil, context.now)) openToAll(draft)
       else
         postponeDeadline(draft, context, sooner(expiryOf(record), record.agentChoice?.preferredUntil ?? null))
-    } else if (record.state === 'verifying' && record.review === 'baton') {
+    } else if (record.state === 'verifying' && record.verification === 'baton') {
       // No rule decides about its result: the sender of this command does.
       const { timers, nextCheckMs } = verdictClock(record.timers, context.limits)
       record.timers = timers

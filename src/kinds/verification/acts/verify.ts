@@ -231,7 +231,7 @@ function verificationOf(
     optional: true,
     ...{ projectId, priority, missionId, onlyAgent: named },
     maxRetries: RETRIES,
-    review: 'baton',
+    verification: 'baton',
     purpose: 'verification',
     serves: { taskId, uuid, generation, notAgents, ...(round !== undefined && { round }) },
     // From its start: waiting for a verifier that is busy does not use it up.

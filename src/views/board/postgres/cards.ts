@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { WITHOUT_RESULT } from '../../../kinds/run/rules/unreadable.ts'
 import { RESULT_DIGEST } from '../../../kinds/task/postgres/result-pages.ts'
 import type { Purpose } from '../../../kinds/task/record.ts'
-import type { Review } from '../../../kinds/task/rules/reviews.ts'
+import type { VerifiedBy } from '../../../kinds/task/rules/reviews.ts'
 import type { WaitKind } from '../../../kinds/task/rules/waiting.ts'
 import { LAST_SEQ } from '../../../postgres/statements/log-head.ts'
 import { BY_KEYS, scopedQueries } from '../../../postgres/statements/scoped-query.ts'
@@ -45,7 +45,7 @@ export interface CardRow {
   waitsFor: string[] | null
   openDeps: number | null
   missionId: string | null
-  review: Review
+  verification: VerifiedBy
   tags: string[]
   costUsd: string | null
   tokens: number | null
@@ -99,7 +99,7 @@ const SQL_OF: Record<Exclude<keyof CardRow, OfRuns>, string> = {
   openDeps: `case when ${isWaiting} then (select count(*) from (${OPEN_UPSTREAM} limit ${MOST_COUNTED}) n) end`,
   missionId:
     'case when t.mission_id is not null then (select m.uuid from missions m where m.workspace_id = $1 and m.mission_id = t.mission_id) end',
-  review: 't.review',
+  verification: 't.review',
   tags: 'd.tags',
   commentCount: 'd.comment_count',
   createdAt: 'ms(t.created_at)',
