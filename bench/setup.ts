@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { PostgresStore } from '../src/door/postgres/store.ts'
 import { startEmbeddedPostgres } from '../src/embedded-postgres/start.ts'
 import { createWorkspace } from '../src/kinds/workspace/postgres.ts'
 import { uuidCarrying } from '../src/pure/ids.ts'
+import { PostgresStore } from '../src/store/store.ts'
 
 /** Tasks made for measuring: consecutive ids, with UUIDs that can be computed from them. */
 export interface Lot {

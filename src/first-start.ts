@@ -1,10 +1,10 @@
 import { open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { PostgresStore } from './door/postgres/store.ts'
 import { newSecret } from './kernel/store/new-key.ts'
 import { createKey, findKey, listKeys } from './kinds/key/postgres.ts'
 import { ensureFirstWorkspace, FIRST_WORKSPACE } from './kinds/workspace/postgres.ts'
 import { StartRefused } from './pure/refusal.ts'
+import type { PostgresStore } from './store/store.ts'
 
 /**
  * At the first start: creates a workspace, and its owner key in the data folder, readable only by the user. A workspace that

@@ -3,7 +3,7 @@ import { StartRefused } from '../pure/refusal.ts'
 
 /** Store openers by URL scheme. Each store is loaded only when it is used. */
 const OPENERS: Record<string, (url: string) => Promise<Store>> = {
-  postgres: async (url) => (await import('../door/postgres/store.ts')).PostgresStore.open(url),
+  postgres: async (url) => (await import('../store/store.ts')).PostgresStore.open(url),
   redis: openValkey,
   mysql: async (url) => (await import('../../stores/mysql/store.ts')).MysqlStore.open(url),
   memory: async () => new (await import('../memory/store.ts')).MemoryStore(),

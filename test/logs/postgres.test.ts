@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { PostgresStore } from '../../src/door/postgres/store.ts'
 import { RunLogRows } from '../../src/kinds/run/postgres/run-logs.ts'
 import { createWorkspace } from '../../src/kinds/workspace/postgres.ts'
 import { postgresStore } from '../../src/logs/postgres.ts'
 import { LogUnavailable } from '../../src/logs/protocol.ts'
+import { PostgresStore } from '../../src/store/store.ts'
 import { freshDatabase } from '../support/database.ts'
 import { entry, readThrough } from '../support/log-stores.ts'
 

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { PostgresStore } from '../../src/door/postgres/store.ts'
 import { registerByClaim, serverDirectory } from '../../src/door/server-directory.ts'
 import { runAlone } from '../../src/kernel/store/run-alone.ts'
 import type { Origin } from '../../src/kinds/events.ts'
@@ -12,6 +11,7 @@ import { THE_WORKSPACE } from '../../src/kinds/workspace/record.ts'
 import type { WorkspaceCommand } from '../../src/kinds/workspace/rules.ts'
 import { uuidCarrying } from '../../src/pure/ids.ts'
 import { EventFeed, type Stretch } from '../../src/server/live/feed.ts'
+import { PostgresStore } from '../../src/store/store.ts'
 import { openKernel } from '../../src/upkeep/open-kernel.ts'
 import { appendEvents } from '../support/append-events.ts'
 import { freshDatabase } from '../support/database.ts'
@@ -245,6 +245,6 @@ test('the log has one writer', () => {
   )
   const written = (how: RegExp) => files.filter((file) => how.test(readFileSync(`${folder}/${file}`, 'utf8')))
   expect(written(/sql\.appendEvents/)).toEqual(['postgres/statements/event-writer.ts'])
-  expect(written(/\blog\.commit\(/)).toEqual(['door/postgres/batch/transact.ts'])
+  expect(written(/\blog\.commit\(/)).toEqual(['store/batch/transact.ts'])
   expect(written(/insert into events\b/)).toEqual(['postgres/statements/statements.ts'])
 })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { PostgresStore } from '../../src/door/postgres/store.ts'
 import { FOLLOWERS } from '../../src/kinds/all.ts'
+import { PostgresStore } from '../../src/store/store.ts'
 import { freshDatabase } from '../support/database.ts'
 import { superuser } from '../support/nodes.ts'
 import { granted, holder, Work } from '../support/tasks.ts'

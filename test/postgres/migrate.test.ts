@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterEach, describe, expect, test } from 'vitest'
-import { migrate as migrateDatabase, readMigrations } from '../../src/door/postgres/migrate.ts'
-import { PostgresStore, SERVER_ROLE } from '../../src/door/postgres/store.ts'
 import { findDatabase } from '../../src/postgres/connection/database.ts'
 import { StartRefused } from '../../src/pure/refusal.ts'
+import { migrate as migrateDatabase, readMigrations } from '../../src/store/migrate.ts'
+import { PostgresStore, SERVER_ROLE } from '../../src/store/store.ts'
 import { emptyDatabase, serverUrl } from '../support/database.ts'
 import { superuser } from '../support/nodes.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { PostgresStore } from '../../src/door/postgres/store.ts'
 import { createWorkspace } from '../../src/kinds/workspace/postgres.ts'
+import { PostgresStore } from '../../src/store/store.ts'
 import { BOARD_COLUMNS } from '../../src/views/board/columns.ts'
 import { freshDatabase } from '../support/database.ts'
 import { missedTasks, skipMissedTasks } from '../support/missed-tasks.ts'

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { SERVER_ROLE } from '../../src/door/postgres/store.ts'
+import { SERVER_ROLE } from '../../src/store/store.ts'
 import { superuser } from '../support/nodes.ts'
 import { PLAIN_KINDS } from '../support/plain-kinds.ts'
 import { CLUSTER_TABLES, type SeededDatabase, seededDatabase, workspaceTables } from '../support/seed.ts'

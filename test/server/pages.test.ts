@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { PostgresStore } from '../../src/door/postgres/store.ts'
+import { PostgresStore } from '../../src/store/store.ts'
 import {
   expectRefusal,
   fence,

@@ -1,4 +1,3 @@
-import { PostgresStore } from '../../src/door/postgres/store.ts'
 import type { Store } from '../../src/kernel/store/store.ts'
 import { updateLeaderLease } from '../../src/postgres/cluster/leader-lease.ts'
 import { registerNode } from '../../src/postgres/cluster/nodes.ts'
@@ -8,6 +7,7 @@ import {
   type LeaderLeaseCommand,
   type LeaderTerm,
 } from '../../src/pure/leader-lease.ts'
+import { PostgresStore } from '../../src/store/store.ts'
 
 /** The nodes that want to coordinate; nodes have such names in a real store. */
 export const COORDINATORS = ['019a0000-0000-7000-8000-00000000000a', '019a0000-0000-7000-8000-00000000000b']

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
-import { migrate } from '../../src/door/postgres/migrate.ts'
-import { SERVER_ROLE } from '../../src/door/postgres/store.ts'
 import { findDatabase } from '../../src/postgres/connection/database.ts'
+import { migrate } from '../../src/store/migrate.ts'
+import { SERVER_ROLE } from '../../src/store/store.ts'
 
 export interface TestDatabase {
   /** A superuser's, as an operator's may be. */

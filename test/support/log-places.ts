@@ -1,4 +1,3 @@
-import { PostgresStore } from '../../src/door/postgres/store.ts'
 import { RunLogRows } from '../../src/kinds/run/postgres/run-logs.ts'
 import { USUAL_LIMITS } from '../../src/logs/limits.ts'
 import { localFileStore } from '../../src/logs/local-file.ts'
@@ -7,6 +6,7 @@ import { postgresStore } from '../../src/logs/postgres.ts'
 import type { RunLogStore } from '../../src/logs/protocol.ts'
 import { type S3Credentials, s3Bucket } from '../../src/logs/s3-bucket.ts'
 import type { S3Settings } from '../../src/logs/settings.ts'
+import { PostgresStore } from '../../src/store/store.ts'
 
 /** Where logs are, in a form that can be passed to another process. */
 export type LogPlace =

@@ -1,11 +1,11 @@
 import pg from 'pg'
 import { afterAll, beforeAll } from 'vitest'
-import type { PostgresStore } from '../../src/door/postgres/store.ts'
 import type { ReadSet } from '../../src/kernel/batch/requests.ts'
 import { Combiner } from '../../src/kernel/combiner.ts'
 import type { BatchStep, Store, Transactor } from '../../src/kernel/store/store.ts'
 import type { KindName } from '../../src/kinds/kind.ts'
 import type { Limits } from '../../src/kinds/workspace/limits.ts'
+import type { PostgresStore } from '../../src/store/store.ts'
 import { openStore, type StoreUnderTest } from './stores.ts'
 import { Work } from './tasks.ts'
 

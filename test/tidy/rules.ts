@@ -84,7 +84,7 @@ export const partsAreListed: Rule = (files) => {
   )
 }
 
-const STORE = /^(src\/(door\/postgres|memory)|stores)\//
+const STORE = /^(src\/(store|memory)|stores)\//
 const MAY_OPEN_STORES = [
   'src/door/server-store.ts',
   'src/start.ts',
@@ -294,10 +294,10 @@ const SQL = new RegExp(
   'i',
 )
 
-/** SQL is in files and folders called postgres, and in the stores on other databases. */
+/** SQL is in files and folders called postgres, in the server's store, and in the stores on other databases. */
 export const sqlInPlace: Rule = (files) =>
   overSource(files, (path, text) =>
-    /^stores\/|^src\/embedded-postgres\/|\/postgres(\.ts$|\/)/.test(path)
+    /^stores\/|^src\/(embedded-postgres|store)\/|\/postgres(\.ts$|\/)/.test(path)
       ? []
       : dissect(text)
           .strings.filter((string) => SQL.test(string.text))

@@ -106,9 +106,9 @@ describe('only the start and the opener of queues import a store', () => {
   test('and the rule finds violations', () => {
     const imports = (path: string, target: string) =>
       rules.storesBehindInterfaces(source(path, `import type { a } from '${target}'`))
-    bites(imports('src/kernel/a.ts', '../door/postgres/store.ts'))
+    bites(imports('src/kernel/a.ts', '../store/store.ts'))
     bites(imports('src/kernel/a.ts', '../../stores/mysql/store.ts'))
-    bites(imports('src/start.ts', './door/postgres/store.ts'), 0)
+    bites(imports('src/start.ts', './store/store.ts'), 0)
     bites(imports('src/upkeep/a.ts', '../door/server-store.ts'), 0)
   })
 })

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { PostgresStore } from '../../src/door/postgres/store.ts'
 import { listLeaderTerms, updateLeaderLease } from '../../src/postgres/cluster/leader-lease.ts'
 import {
   deleteOldNodes,
@@ -10,6 +9,7 @@ import {
   nodeStopped,
   registerNode,
 } from '../../src/postgres/cluster/nodes.ts'
+import { PostgresStore } from '../../src/store/store.ts'
 import { Node } from '../../src/upkeep/node.ts'
 import { freshDatabase } from '../support/database.ts'
 import { superuser, until } from '../support/nodes.ts'

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import type { PostgresStore } from '../../../src/door/postgres/store.ts'
 import type { ServerKernel } from '../../../src/door/server-kernel.ts'
 import { systemCaller } from '../../../src/kernel/caller.ts'
 import type { RunStore } from '../../../src/kernel/store/run-store.ts'
@@ -9,6 +8,7 @@ import { settleAlertsOf } from '../../../src/kinds/alert/upkeep.ts'
 import { settleContractors } from '../../../src/kinds/mission/upkeep.ts'
 import type { NewTask, OnTask } from '../../../src/kinds/task/command.ts'
 import type { Purpose } from '../../../src/kinds/task/record.ts'
+import type { PostgresStore } from '../../../src/store/store.ts'
 import {
   agentEvents,
   commandAgent,

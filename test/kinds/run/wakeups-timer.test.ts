@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { PostgresStore } from '../../../src/door/postgres/store.ts'
 import { serverDirectory } from '../../../src/door/server-directory.ts'
 import { wakeByClock } from '../../../src/kinds/run/acts/wakeups.ts'
+import { PostgresStore } from '../../../src/store/store.ts'
 import { openKernel } from '../../../src/upkeep/open-kernel.ts'
 import { pause, resume, terminate } from '../../support/agents.ts'
 import { askForWakeups, scheduleTimers, wakeupRequest } from '../../support/run-steps.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { PostgresStore } from '../../../src/door/postgres/store.ts'
+import { PostgresStore } from '../../../src/store/store.ts'
 import {
   expectRefusal,
   fence,

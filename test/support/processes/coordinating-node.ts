@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { PostgresStore } from '../../../src/door/postgres/store.ts'
 import { serverDirectory } from '../../../src/door/server-directory.ts'
+import { PostgresStore } from '../../../src/store/store.ts'
 import { Leadership } from '../../../src/upkeep/leadership.ts'
 import { Node } from '../../../src/upkeep/node.ts'
 import { openKernel } from '../../../src/upkeep/open-kernel.ts'

@@ -1,8 +1,8 @@
 import type pg from 'pg'
-import { forgetOldSignIns } from '../../kinds/sign-in/postgres.ts'
-import { firstUnseenAt } from '../../postgres/statements/log-cursors.ts'
-import { forgetOldTails } from '../../postgres/statements/log-tail.ts'
-import { scopedQueries } from '../../postgres/statements/scoped-query.ts'
+import { forgetOldSignIns } from '../kinds/sign-in/postgres.ts'
+import { firstUnseenAt } from '../postgres/statements/log-cursors.ts'
+import { forgetOldTails } from '../postgres/statements/log-tail.ts'
+import { scopedQueries } from '../postgres/statements/scoped-query.ts'
 
 /** What is forgotten with time. */
 

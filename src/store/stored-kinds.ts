@@ -1,10 +1,10 @@
-import type { Changes, ReadSet, View } from '../../kernel/batch/requests.ts'
-import { ALL as ALL_KINDS, KIND_NAMES, NO_RECORDS } from '../../kinds/all.ts'
-import type { KindName } from '../../kinds/kind.ts'
-import type { TaskRecord } from '../../kinds/task/record.ts'
-import type { Pipeline } from '../../postgres/statements/pipeline.ts'
-import type { Bound } from '../../postgres/statements/statements.ts'
-import type { Limiting, Stored, StoredKind } from '../../postgres/statements/stored-kind.ts'
+import type { Changes, ReadSet, View } from '../kernel/batch/requests.ts'
+import { ALL as ALL_KINDS, KIND_NAMES, NO_RECORDS } from '../kinds/all.ts'
+import type { KindName } from '../kinds/kind.ts'
+import type { TaskRecord } from '../kinds/task/record.ts'
+import type { Pipeline } from '../postgres/statements/pipeline.ts'
+import type { Bound } from '../postgres/statements/statements.ts'
+import type { Limiting, Stored, StoredKind } from '../postgres/statements/stored-kind.ts'
 
 /** All kinds, as Postgres holds them. */
 const STORED: readonly [name: string, stored: Stored][] = await Promise.all(

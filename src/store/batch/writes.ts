@@ -1,8 +1,8 @@
-import { type Changes, isOnTrack, type View } from '../../../kernel/batch/requests.ts'
-import { foldClaims, foldDetails, foldRecounted } from '../../../kernel/store/fold-changes.ts'
-import { commentWrites } from '../../../kinds/comment/postgres.ts'
-import { reportWrites } from '../../../kinds/report/postgres.ts'
-import type { DetailsChanged, TaskRecord } from '../../../kinds/task/record.ts'
+import { type Changes, isOnTrack, type View } from '../../kernel/batch/requests.ts'
+import { foldClaims, foldDetails, foldRecounted } from '../../kernel/store/fold-changes.ts'
+import { commentWrites } from '../../kinds/comment/postgres.ts'
+import { reportWrites } from '../../kinds/report/postgres.ts'
+import type { DetailsChanged, TaskRecord } from '../../kinds/task/record.ts'
 import {
   ALL,
   CHECK_AT,
@@ -13,10 +13,10 @@ import {
   HOT,
   LANE,
   RARE,
-} from '../../../postgres/statements/columns.ts'
-import { arrayLiteral } from '../../../postgres/statements/rows.ts'
-import type { Bound } from '../../../postgres/statements/statements.ts'
-import * as sql from '../../../postgres/statements/statements.ts'
+} from '../../postgres/statements/columns.ts'
+import { arrayLiteral } from '../../postgres/statements/rows.ts'
+import type { Bound } from '../../postgres/statements/statements.ts'
+import * as sql from '../../postgres/statements/statements.ts'
 import { kindWrites, kindWritesBeforeTasks } from '../stored-kinds.ts'
 import { attemptWrites } from './attempts.ts'
 

@@ -3,14 +3,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
-import { type ConnectionTarget, cannotBeUsed, openClient } from '../../postgres/connection/connect.ts'
-import { FOR_SETUP, SCHEMA } from '../../postgres/connection/session-settings.ts'
+import { type ConnectionTarget, cannotBeUsed, openClient } from '../postgres/connection/connect.ts'
+import { FOR_SETUP, SCHEMA } from '../postgres/connection/session-settings.ts'
 import {
   isOutsideTransactions,
   runStatements,
   withoutConcurrently,
-} from '../../postgres/schema/statement-by-statement.ts'
-import { StartRefused } from '../../pure/refusal.ts'
+} from '../postgres/schema/statement-by-statement.ts'
+import { StartRefused } from '../pure/refusal.ts'
 import { KIND_GRANTS } from './stored-kinds.ts'
 
 interface Migration {
@@ -26,7 +26,7 @@ const MIGRATIONS_FOLDER = join(packageRoot(), 'src/postgres/schema/migrations')
 function packageRoot(): string {
   const here = dirname(fileURLToPath(import.meta.url))
   // As a source, compiled, or joined with the whole server into one file.
-  return here.replace(/[/\\]dist[/\\]server$|([/\\]dist)?[/\\]src[/\\]door[/\\]postgres$/, '')
+  return here.replace(/[/\\]dist[/\\]server$|([/\\]dist)?[/\\]src[/\\]store$/, '')
 }
 
 export function readMigrations(folder = MIGRATIONS_FOLDER): Migration[] {

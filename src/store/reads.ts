@@ -1,11 +1,11 @@
-import { eligibleFor } from '../../kinds/agent/postgres/eligible.ts'
-import { findComment, listComments, unreadComments } from '../../kinds/comment/postgres.ts'
+import { eligibleFor } from '../kinds/agent/postgres/eligible.ts'
+import { findComment, listComments, unreadComments } from '../kinds/comment/postgres.ts'
 import {
   costliestTasks,
   missionsToSettle,
   skippedInMission,
   tasksForChore,
-} from '../../kinds/mission/postgres/due.ts'
+} from '../kinds/mission/postgres/due.ts'
 import {
   findMission,
   freshMissionId,
@@ -14,7 +14,7 @@ import {
   planOfMission,
   plansOfMission,
   planTasksOf,
-} from '../../kinds/mission/postgres/reads.ts'
+} from '../kinds/mission/postgres/reads.ts'
 import {
   acceptedAnswer,
   listAllReports,
@@ -25,7 +25,7 @@ import {
   reportById,
   reportedEnds,
   settlingTasks,
-} from '../../kinds/report/postgres.ts'
+} from '../kinds/report/postgres.ts'
 import {
   figuresOfMission,
   findRoutine,
@@ -34,29 +34,29 @@ import {
   routinesDue,
   routinesMissions,
   runsOfRoutine,
-} from '../../kinds/routine/postgres.ts'
-import { findSession, readSessionMemory, usersOf } from '../../kinds/session/postgres/memory.ts'
-import { tasksAround, tasksByKeys } from '../../kinds/task/postgres/graph.ts'
+} from '../kinds/routine/postgres.ts'
+import { findSession, readSessionMemory, usersOf } from '../kinds/session/postgres/memory.ts'
+import { tasksAround, tasksByKeys } from '../kinds/task/postgres/graph.ts'
 import {
   rejectedResults,
   resultData,
   resultHeads,
   resultSummaries,
   resultsOfTask,
-} from '../../kinds/task/postgres/result-pages.ts'
-import { newestPlanning } from '../../kinds/verification/postgres.ts'
-import { bind, type Connections } from '../../postgres/statements/connections.ts'
-import { readBoard } from '../../views/board/postgres/board.ts'
-import { cardsOfTasks } from '../../views/board/postgres/cards.ts'
-import { eventPage } from '../../views/events/postgres.ts'
-import { readInbox, readInboxItem, storedReplyUnder } from '../../views/inbox/postgres.ts'
-import { failuresIn } from '../../views/insight/postgres/failures.ts'
-import { bottlenecksIn, durationsIn, retriesIn } from '../../views/insight/postgres/finished.ts'
-import { searchWorkspace } from '../../views/insight/postgres/search.ts'
-import { telemetryOf } from '../../views/insight/postgres/telemetry.ts'
-import { logOfTask, logOfWorkspace } from '../../views/logs/postgres.ts'
-import { overviewOf } from '../../views/overview/postgres.ts'
-import { timelineOf } from '../../views/timeline/postgres.ts'
+} from '../kinds/task/postgres/result-pages.ts'
+import { newestPlanning } from '../kinds/verification/postgres.ts'
+import { bind, type Connections } from '../postgres/statements/connections.ts'
+import { readBoard } from '../views/board/postgres/board.ts'
+import { cardsOfTasks } from '../views/board/postgres/cards.ts'
+import { eventPage } from '../views/events/postgres.ts'
+import { readInbox, readInboxItem, storedReplyUnder } from '../views/inbox/postgres.ts'
+import { failuresIn } from '../views/insight/postgres/failures.ts'
+import { bottlenecksIn, durationsIn, retriesIn } from '../views/insight/postgres/finished.ts'
+import { searchWorkspace } from '../views/insight/postgres/search.ts'
+import { telemetryOf } from '../views/insight/postgres/telemetry.ts'
+import { logOfTask, logOfWorkspace } from '../views/logs/postgres.ts'
+import { overviewOf } from '../views/overview/postgres.ts'
+import { timelineOf } from '../views/timeline/postgres.ts'
 
 /** Pages for people. */
 export function readQueries({ readers, writers }: Connections) {

@@ -1,12 +1,12 @@
 import type pg from 'pg'
-import type { NextDue } from '../../kernel/store/run-store.ts'
+import type { NextDue } from '../kernel/store/run-store.ts'
 import {
   EARLIEST_FOLLOWER_RETRY,
   isLogAhead,
   type PostgresFollowers,
-} from '../../postgres/statements/log-cursors.ts'
-import { isQueued } from '../../postgres/statements/run-states.ts'
-import { scopedQuery } from '../../postgres/statements/scoped-query.ts'
+} from '../postgres/statements/log-cursors.ts'
+import { isQueued } from '../postgres/statements/run-states.ts'
+import { scopedQuery } from '../postgres/statements/scoped-query.ts'
 import { EARLIEST_DUE } from './stored-kinds.ts'
 
 /** Each time that upkeep acts on, by the index that its step uses. */

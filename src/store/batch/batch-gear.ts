@@ -1,15 +1,10 @@
-import {
-  type Changes,
-  mayLetCallersProceed,
-  type ReadSet,
-  type View,
-} from '../../../kernel/batch/requests.ts'
-import { unboundAgents } from '../../../kinds/agent/postgres/write.ts'
-import { statementsForGranted } from '../../../kinds/task/postgres/details.ts'
-import { countChanges } from '../../../kinds/task/rules/counts.ts'
-import { isTransient } from '../../../postgres/connection/connect.ts'
-import type { Gear } from '../../../postgres/statements/gear.ts'
-import { ChangedMeanwhile } from '../../../postgres/statements/stored-kind.ts'
+import { type Changes, mayLetCallersProceed, type ReadSet, type View } from '../../kernel/batch/requests.ts'
+import { unboundAgents } from '../../kinds/agent/postgres/write.ts'
+import { statementsForGranted } from '../../kinds/task/postgres/details.ts'
+import { countChanges } from '../../kinds/task/rules/counts.ts'
+import { isTransient } from '../../postgres/connection/connect.ts'
+import type { Gear } from '../../postgres/statements/gear.ts'
+import { ChangedMeanwhile } from '../../postgres/statements/stored-kind.ts'
 import { FIRST_COME, kindChecks } from '../stored-kinds.ts'
 import { LastNeeded, lockAndRead } from './lock-and-read.ts'
 import { writesOf } from './writes.ts'

@@ -4,11 +4,11 @@ import {
   listAgents,
   pageOfAgents,
   tasksAssignedTo,
-} from '../../kinds/agent/postgres/agents.ts'
-import { findClaimants } from '../../kinds/agent/postgres/claimants.ts'
-import { contractorsToSettle } from '../../kinds/agent/postgres/contractors.ts'
-import { workOfAgents } from '../../kinds/agent/postgres/work.ts'
-import { findKey, listKeys, namesOfKeys } from '../../kinds/key/postgres.ts'
+} from '../kinds/agent/postgres/agents.ts'
+import { findClaimants } from '../kinds/agent/postgres/claimants.ts'
+import { contractorsToSettle } from '../kinds/agent/postgres/contractors.ts'
+import { workOfAgents } from '../kinds/agent/postgres/work.ts'
+import { findKey, listKeys, namesOfKeys } from '../kinds/key/postgres.ts'
 import {
   findProject,
   listProjects,
@@ -16,7 +16,7 @@ import {
   newProjectId,
   trackAssignments,
   trackProgress,
-} from '../../kinds/project/postgres.ts'
+} from '../kinds/project/postgres.ts'
 import {
   findByCookie,
   findById,
@@ -26,12 +26,12 @@ import {
   listSessions,
   sessionsWith,
   takeTicket,
-} from '../../kinds/sign-in/postgres.ts'
-import { dueAgents } from '../../kinds/task/postgres/due.ts'
-import { tasksOfProject, triggerRulesOf } from '../../kinds/task/postgres/plan-tasks.ts'
-import { createWorkspace, makeWorkspace, readWorkspace } from '../../kinds/workspace/postgres.ts'
-import { bind, type Connections } from '../../postgres/statements/connections.ts'
-import { tallyOf } from '../../views/board/postgres/tally.ts'
+} from '../kinds/sign-in/postgres.ts'
+import { dueAgents } from '../kinds/task/postgres/due.ts'
+import { tasksOfProject, triggerRulesOf } from '../kinds/task/postgres/plan-tasks.ts'
+import { createWorkspace, makeWorkspace, readWorkspace } from '../kinds/workspace/postgres.ts'
+import { bind, type Connections } from '../postgres/statements/connections.ts'
+import { tallyOf } from '../views/board/postgres/tally.ts'
 
 /** Workspaces, their keys, agents and projects. */
 export function workspaceQueries(connections: Connections) {

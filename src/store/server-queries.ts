@@ -1,4 +1,4 @@
-import { listeningSince, listLeaderTerms, updateLeaderLease } from '../../postgres/cluster/leader-lease.ts'
+import { listeningSince, listLeaderTerms, updateLeaderLease } from '../postgres/cluster/leader-lease.ts'
 import {
   deleteOldNodes,
   heartbeatNode,
@@ -6,8 +6,8 @@ import {
   nodeStopped,
   nodesWithRuns,
   registerNode,
-} from '../../postgres/cluster/nodes.ts'
-import { bind, type Connections } from '../../postgres/statements/connections.ts'
+} from '../postgres/cluster/nodes.ts'
+import { bind, type Connections } from '../postgres/statements/connections.ts'
 import { readQueries } from './reads.ts'
 import { runQueries } from './runs.ts'
 import { upkeepQueries } from './upkeep.ts'

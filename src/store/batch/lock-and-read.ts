@@ -8,19 +8,19 @@ import {
   type ReadSet,
   trackName,
   type View,
-} from '../../../kernel/batch/requests.ts'
-import { pastGenerations, TrackUses } from '../../../kernel/store/assemble-view.ts'
-import { askForAgents } from '../../../kinds/agent/postgres/write.ts'
-import type { SeenGate } from '../../../kinds/mission/rules/gate.ts'
-import type { TaskRecord } from '../../../kinds/task/record.ts'
-import type { PastHolder } from '../../../kinds/task/rules/claim-request.ts'
-import type { CountedDependency } from '../../../kinds/task/rules/upstream-counts.ts'
-import type { Limits } from '../../../kinds/workspace/limits.ts'
-import { RECORD_WIDTH, readRecord } from '../../../postgres/statements/columns.ts'
-import { NOTHING, Pipeline, type Rows } from '../../../postgres/statements/pipeline.ts'
-import { arrayLiteral } from '../../../postgres/statements/rows.ts'
-import { send } from '../../../postgres/statements/send.ts'
-import * as sql from '../../../postgres/statements/statements.ts'
+} from '../../kernel/batch/requests.ts'
+import { pastGenerations, TrackUses } from '../../kernel/store/assemble-view.ts'
+import { askForAgents } from '../../kinds/agent/postgres/write.ts'
+import type { SeenGate } from '../../kinds/mission/rules/gate.ts'
+import type { TaskRecord } from '../../kinds/task/record.ts'
+import type { PastHolder } from '../../kinds/task/rules/claim-request.ts'
+import type { CountedDependency } from '../../kinds/task/rules/upstream-counts.ts'
+import type { Limits } from '../../kinds/workspace/limits.ts'
+import { RECORD_WIDTH, readRecord } from '../../postgres/statements/columns.ts'
+import { NOTHING, Pipeline, type Rows } from '../../postgres/statements/pipeline.ts'
+import { arrayLiteral } from '../../postgres/statements/rows.ts'
+import { send } from '../../postgres/statements/send.ts'
+import * as sql from '../../postgres/statements/statements.ts'
 import { askForKinds, namesRecords, readKinds } from '../stored-kinds.ts'
 
 /** What the last batches of each workspace needed: it is read at once, and only what else turns out to matter costs a round trip. */

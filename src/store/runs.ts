@@ -1,7 +1,7 @@
-import { dueWakeups, waitingClaims } from '../../kinds/run/postgres/dispatch.ts'
-import { claimsLeft } from '../../kinds/run/postgres/lost-claims.ts'
-import { lastEventSeq, messagesOfRun } from '../../kinds/run/postgres/messages.ts'
-import { RunLogRows } from '../../kinds/run/postgres/run-logs.ts'
+import { dueWakeups, waitingClaims } from '../kinds/run/postgres/dispatch.ts'
+import { claimsLeft } from '../kinds/run/postgres/lost-claims.ts'
+import { lastEventSeq, messagesOfRun } from '../kinds/run/postgres/messages.ts'
+import { RunLogRows } from '../kinds/run/postgres/run-logs.ts'
 import {
   claimsWithoutRun,
   findRun,
@@ -17,21 +17,11 @@ import {
   timeoutsBefore,
   usageOfTask,
   workOf,
-} from '../../kinds/run/postgres/run-reads.ts'
-import { parkedUntil, runtimeStateOf, taskSessionsOf } from '../../kinds/run/postgres/runtime-state.ts'
-import {
-  deleteOldWakeups,
-  dueTimers,
-  listWakeups,
-  workWithoutWakeup,
-} from '../../kinds/run/postgres/wakeups.ts'
-import {
-  hasLiveRun,
-  oldWorkIn,
-  repositoriesOfWork,
-  workOfMission,
-} from '../../kinds/run/postgres/work-reads.ts'
-import { bind, type Connections } from '../../postgres/statements/connections.ts'
+} from '../kinds/run/postgres/run-reads.ts'
+import { parkedUntil, runtimeStateOf, taskSessionsOf } from '../kinds/run/postgres/runtime-state.ts'
+import { deleteOldWakeups, dueTimers, listWakeups, workWithoutWakeup } from '../kinds/run/postgres/wakeups.ts'
+import { hasLiveRun, oldWorkIn, repositoriesOfWork, workOfMission } from '../kinds/run/postgres/work-reads.ts'
+import { bind, type Connections } from '../postgres/statements/connections.ts'
 
 /** Runs of agents, their wakeups, and the state kept between runs. */
 export function runQueries(connections: Connections) {

@@ -1,14 +1,9 @@
-import { assignmentIn, similarTo, workspacesToAssignIn } from '../../kinds/agent/postgres/assignment.ts'
-import { lookForAlerts, scheduleAlertCheck, workspacesWithUntaken } from '../../kinds/alert/postgres.ts'
-import { MissionCounters } from '../../kinds/mission/postgres/counters.ts'
-import { driftedCounters, driftedTaskCounts } from '../../kinds/task/postgres/counters.ts'
-import {
-  busySince,
-  orphanTasks,
-  verificationRows,
-  verificationsOf,
-} from '../../kinds/verification/postgres.ts'
-import { bind, type Connections } from '../../postgres/statements/connections.ts'
+import { assignmentIn, similarTo, workspacesToAssignIn } from '../kinds/agent/postgres/assignment.ts'
+import { lookForAlerts, scheduleAlertCheck, workspacesWithUntaken } from '../kinds/alert/postgres.ts'
+import { MissionCounters } from '../kinds/mission/postgres/counters.ts'
+import { driftedCounters, driftedTaskCounts } from '../kinds/task/postgres/counters.ts'
+import { busySince, orphanTasks, verificationRows, verificationsOf } from '../kinds/verification/postgres.ts'
+import { bind, type Connections } from '../postgres/statements/connections.ts'
 
 /** What the coordinator reads and corrects. */
 export function upkeepQueries({ readers, writers }: Connections) {

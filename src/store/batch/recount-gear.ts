@@ -1,17 +1,11 @@
-import { missionCounterRows } from '../../../kinds/mission/postgres/counters.ts'
-import { type CounterRows, claimCounter, taskCounters } from '../../../kinds/task/postgres/counters.ts'
-import type { Counters, RecountAsk, RecountChanges, RecountView } from '../../../kinds/task/rules/recount.ts'
-import { isTransient } from '../../../postgres/connection/connect.ts'
-import type { Gear } from '../../../postgres/statements/gear.ts'
-import { arrayLiteral } from '../../../postgres/statements/rows.ts'
-import { send } from '../../../postgres/statements/send.ts'
-import {
-  type Bound,
-  begin,
-  clock,
-  keepTerms,
-  nameWorkspace,
-} from '../../../postgres/statements/statements.ts'
+import { missionCounterRows } from '../../kinds/mission/postgres/counters.ts'
+import { type CounterRows, claimCounter, taskCounters } from '../../kinds/task/postgres/counters.ts'
+import type { Counters, RecountAsk, RecountChanges, RecountView } from '../../kinds/task/rules/recount.ts'
+import { isTransient } from '../../postgres/connection/connect.ts'
+import type { Gear } from '../../postgres/statements/gear.ts'
+import { arrayLiteral } from '../../postgres/statements/rows.ts'
+import { send } from '../../postgres/statements/send.ts'
+import { type Bound, begin, clock, keepTerms, nameWorkspace } from '../../postgres/statements/statements.ts'
 
 /** Counters and what they count. It is counted after their lock, in a statement of its own: so nothing is missed. */
 export const recountGear: Gear<RecountAsk, RecountView & { of: RecountAsk['of'] }, RecountChanges> = {

@@ -1,15 +1,15 @@
-import type { Changes } from '../../../kernel/batch/requests.ts'
-import { foldResults } from '../../../kernel/store/fold-changes.ts'
-import type { ClaimEnded } from '../../../kinds/task/record.ts'
-import type { ResultPromoted, ResultWritten } from '../../../kinds/task/rules/result-changes.ts'
-import type { Column } from '../../../postgres/statements/columns.ts'
+import type { Changes } from '../../kernel/batch/requests.ts'
+import { foldResults } from '../../kernel/store/fold-changes.ts'
+import type { ClaimEnded } from '../../kinds/task/record.ts'
+import type { ResultPromoted, ResultWritten } from '../../kinds/task/rules/result-changes.ts'
+import type { Column } from '../../postgres/statements/columns.ts'
 import {
   type Bound,
   columnsOf,
   insertInto,
   overRows,
   statement,
-} from '../../../postgres/statements/statements.ts'
+} from '../../postgres/statements/statements.ts'
 
 /**
  * Attempts on the write path: claims that end, with the results that end them, and what happens to results later. A result is
