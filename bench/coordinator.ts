@@ -1,6 +1,6 @@
-import { serverDirectory } from '../src/door/server-directory.ts'
 import { keeper } from '../src/door/upkeep-step.ts'
 import { BATCH } from '../src/kernel/upkeep-context.ts'
+import { serverDirectory } from '../src/store/directory.ts'
 import { openKernel } from '../src/upkeep/open-kernel.ts'
 import { type CoordinatorContext, STEPS } from '../src/upkeep/pass.ts'
 import { closedLoop, type Measured } from './drive.ts'

@@ -5,9 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import { bootId, isRoot, startTimeOf, thisMachine } from './adapters/child/identity.ts'
 import type { Config } from './config.ts'
-import { serverDirectory } from './door/server-directory.ts'
 import type { ServerKernel } from './door/server-kernel.ts'
-import { type ApiKey, FIRST_WORKSPACE } from './door/server-store.ts'
 import { startEmbeddedPostgres } from './embedded-postgres/start.ts'
 import { type ChorePace, Chores } from './executor/chores.ts'
 import { composeAdapters, composeExecutor } from './executor/compose.ts'
@@ -18,13 +16,17 @@ import { ensureOwnerKey, ownerKeyOf } from './first-start.ts'
 import { systemCaller } from './kernel/caller.ts'
 import { WARNING_AT_START } from './kinds/agent/rules/allowed-on-node.ts'
 import { startDemo } from './kinds/demo/acts.ts'
+import type { ApiKey } from './kinds/key/postgres.ts'
 import { makeLink } from './kinds/sign-in/acts.ts'
+import { hasBeenSignedInTo } from './kinds/sign-in/postgres.ts'
+import { FIRST_WORKSPACE } from './kinds/workspace/postgres.ts'
 import { USUAL_LIMITS } from './logs/limits.ts'
 import { parseLogSettings } from './logs/settings.ts'
 import { refuseUnsafeData } from './private-files.ts'
 import { StartRefused } from './pure/refusal.ts'
 import { listen, probe } from './server/loopback.ts'
 import { buildServer, type ServerOptions } from './server/server.ts'
+import { serverDirectory } from './store/directory.ts'
 import { PostgresStore } from './store/store.ts'
 import { Coordinator } from './upkeep/coordinator.ts'
 import { Leadership } from './upkeep/leadership.ts'
@@ -106,7 +108,7 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
     const executor = new Executor(context).start()
     // What agents that answer later have to say is waited for again.
     await recoverRuns(context, thisMachine(), (run) => executor.adopt(run))
-    const chored = { executor, host: thisMachine(), bucket, keepLogsMs, work: store.work, pace }
+    const chored = { executor, host: thisMachine(), bucket, keepLogsMs, readers: store.readers, pace }
     const chores = new Chores(context, chored).start()
     stops.push(() => Promise.all([chores.stop(), executor.stop()]))
     // The coordinator stops first: tasks that stopping agents release are for the remaining nodes.
@@ -142,7 +144,7 @@ const inFirstWorkspace = (
   },
   signInLink: async () =>
     owner && (await makeLink(kernel, systemCaller(FIRST_WORKSPACE), owner.keyId, baseUrl)).url,
-  hasBeenSignedInTo: () => kernel.store.signInLinks.haveBeenUsed(FIRST_WORKSPACE),
+  hasBeenSignedInTo: () => hasBeenSignedInTo(kernel.store.readers, FIRST_WORKSPACE),
 })
 
 /** Starts the HTTP server and returns its URL. */

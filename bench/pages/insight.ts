@@ -1,4 +1,5 @@
 import { Page } from '../../src/door/paging.ts'
+import { eventPage } from '../../src/views/events/postgres.ts'
 import { bottlenecks, durations, failures, retries, search, telemetry } from '../../src/views/insight/acts.ts'
 import { listDurations, listFailures, listRetries } from '../../src/views/insight/api.ts'
 import { showOverview } from '../../src/views/overview/acts.ts'
@@ -38,8 +39,8 @@ export async function insightFigures(tasks: number, say: (what: string) => void)
     const found = (text: string) => took(() => search(kernel, caller, text, 20))
     const history = async () => {
       await kernel.store.claims(workspaceId, firstId)
-      const filter = { task: { id: firstId } } as Parameters<typeof kernel.store.logs.page>[1]
-      await kernel.store.logs.page(workspaceId, filter, 0, 200)
+      const filter = { task: { id: firstId } } as Parameters<typeof eventPage>[2]
+      await eventPage(kernel.store.readers, workspaceId, filter, 0, 200)
     }
     return {
       tasks,

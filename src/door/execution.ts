@@ -1,6 +1,7 @@
 import type { LiveOutput } from '../kernel/live-output.ts'
 import type { AgentRecord } from '../kinds/agent/record.ts'
 import type { RunsAs } from '../kinds/agent/rules/allowed-on-node.ts'
+import type { MissionWork } from '../kinds/mission/record.ts'
 import type { MissionChangesView } from '../kinds/mission/shapes/changes.ts'
 import type { Run, RunWork } from '../kinds/run/record.ts'
 import type { Delivery } from '../kinds/run/rules/callbacks.ts'
@@ -8,7 +9,6 @@ import type { CallbackMessage } from '../kinds/run/shapes/callbacks.ts'
 import type { ChangesView } from '../kinds/run/shapes/changes.ts'
 import type { DiscardAnswer } from '../kinds/task/shapes/discard.ts'
 import type { AnswerOf } from '../pure/shapes.ts'
-import type { MissionWork } from './server-store.ts'
 
 /** The executor as the API sees it. */
 

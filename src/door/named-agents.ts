@@ -1,4 +1,5 @@
 import type { Caller, Kernel } from '../kernel/kernel.ts'
+import type { AgentSeen } from '../kinds/agent/record.ts'
 import {
   OWN_AGENT,
   reservedAgent,
@@ -9,7 +10,6 @@ import {
 import { Refused } from '../pure/errors.ts'
 import { isUuid } from '../pure/ids.ts'
 import type { RunKernel, ServerKernel } from './server-kernel.ts'
-import type { AgentSeen } from './server-store.ts'
 
 /** The agents that callers name, by slug or id: which they may act as, and which they may not name at all. */
 

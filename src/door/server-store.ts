@@ -1,28 +1,42 @@
-/**
- * The store of a server: Postgres, with everything that only Postgres offers. Code outside this folder imports its types
- * from here, so that only the entry point knows the files behind it.
- */
+import type { NodeMessage, OnNodeMessage } from '../kernel/store/node-messages.ts'
+import type { RunStore } from '../kernel/store/run-store.ts'
+import type { ServerStep } from '../kernel/store/store.ts'
+import type { AgentSeen } from '../kinds/agent/record.ts'
+import type { EventWithTask } from '../kinds/task/record.ts'
+import type { Cluster } from '../postgres/cluster/cluster.ts'
+import type { LogHeads } from '../postgres/connection/log-heads.ts'
+import type { Revoked } from '../postgres/connection/notices.ts'
+import type { Connections } from '../postgres/statements/connections.ts'
+import type { LogTailRows } from '../postgres/statements/log-tail.ts'
 
-export type { AgentFilter, AgentSeen } from '../kinds/agent/postgres/agents.ts'
-export type { ApiKey } from '../kinds/key/postgres.ts'
-export type { StoredPlanTask } from '../kinds/mission/postgres/reads.ts'
-export type { Project } from '../kinds/project/postgres.ts'
-export type { ReportHead } from '../kinds/report/postgres.ts'
-export type { ListedRoutine, MissionFigures, RoutineMission } from '../kinds/routine/postgres.ts'
-export type { NamedRun, RunFilter } from '../kinds/run/postgres/run-reads.ts'
-export type { MissionWork, OldWork, WorkspaceRepository } from '../kinds/run/postgres/work-reads.ts'
-export type { BrowserSession, SessionKey } from '../kinds/sign-in/postgres.ts'
-export type { LargeDetail } from '../kinds/task/postgres/details.ts'
-export type { EventWithTask } from '../kinds/task/postgres/reader.ts'
-export type { TaskSearch } from '../kinds/task/postgres/search.ts'
-export { FIRST_WORKSPACE } from '../kinds/workspace/postgres.ts'
-export { HEARTBEAT_EVERY_MS, type ListedNode, type NodeIdentity } from '../postgres/cluster/nodes.ts'
-export type { PostgresStore as ServerStore } from '../store/store.ts'
-export type { BoardFilter } from '../views/board/postgres/board.ts'
-export type { CardRow, LackingWork } from '../views/board/postgres/cards.ts'
-export type { InboxFilter, InboxPlace, InboxRow } from '../views/inbox/postgres.ts'
-export type { Bottleneck, FinishedTask } from '../views/insight/postgres/finished.ts'
-export type { Found } from '../views/insight/postgres/search.ts'
-export type { Asked } from '../views/insight/postgres/window.ts'
-export type { LogFilter } from '../views/logs/postgres.ts'
-export type { OverviewRead } from '../views/overview/postgres.ts'
+/**
+ * The store of a server, as acts see it: what every store that holds runs offers, the pools, and what only Postgres has. What one kind
+ * reads for itself is not here: its acts call the functions of its file called postgres, with a pool.
+ */
+export interface ServerStore extends RunStore, Connections {
+  transact<T>(workspaceId: number, step: ServerStep<T>): Promise<T>
+  readonly agents: RunStore['agents'] & {
+    /** By slug or id: callers name agents in requests on other kinds, too. */
+    find(workspaceId: number, name: string): Promise<AgentSeen | null>
+  }
+  events(workspaceId: number, after: number, limit: number): Promise<EventWithTask[]>
+  readonly missionCounters: {
+    /** The next missions whose counters differ from their tasks. */
+    drifted(only?: number): Promise<{ workspaceId: number; missionId: number; uuid: string }[]>
+  }
+  readonly cluster: Cluster
+  /** How far each log is known to be: a lower bound of what a read from now on contains. */
+  readonly heads: LogHeads
+  readonly logTail: LogTailRows
+  /** The id of the database. */
+  readonly instance: string
+  /** Of Postgres. */
+  readonly version: string
+  /** Notifies of revoked keys, whichever node revoked them. */
+  onRevoked(listener: Revoked): () => void
+  broadcast(message: NodeMessage): void
+  /** What other nodes tell. */
+  onNodeMessage(listener: OnNodeMessage): () => void
+  /** Throws when the database does not answer, or has no room for what is written. */
+  ping(): Promise<void>
+}

@@ -1,7 +1,7 @@
 import type { AgentRunAdapter } from '../adapters/protocol.ts'
-import { FIRST_WORKSPACE } from '../door/server-store.ts'
 import type { AgentRecord } from '../kinds/agent/record.ts'
 import { mayUseAdapter, type Objection, objectionsTo } from '../kinds/agent/rules/allowed-on-node.ts'
+import { FIRST_WORKSPACE } from '../kinds/workspace/postgres.ts'
 import type { ExecutorContext } from './context.ts'
 import { isInDataFolder, rootBeside } from './folders/places.ts'
 

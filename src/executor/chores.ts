@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ServerStore } from '../door/server-store.ts'
+import type pg from 'pg'
 import { logDeleted } from '../kinds/run/rules/appends.ts'
 import type { ObjectStore } from '../logs/object-store.ts'
 import { type LogStoreType, LogUnavailable } from '../logs/protocol.ts'
@@ -37,7 +37,7 @@ export class Chores {
   readonly #host: string
   readonly #bucket: ObjectStore | null
   readonly #keepLogsMs: number | null
-  readonly #work: ServerStore['work']
+  readonly #readers: pg.Pool
   readonly #pace: ChorePace
   readonly #executor: Executor
   readonly #missingSince = new Map<string, number>()
@@ -53,7 +53,7 @@ export class Chores {
       host: string
       bucket: ObjectStore | null
       keepLogsMs: number | null
-      work: ServerStore['work']
+      readers: pg.Pool
       pace?: Partial<ChorePace> | undefined
     },
   ) {
@@ -63,7 +63,7 @@ export class Chores {
     this.#host = options.host
     this.#bucket = options.bucket
     this.#keepLogsMs = options.keepLogsMs
-    this.#work = options.work
+    this.#readers = options.readers
   }
 
   start(): this {
@@ -83,7 +83,7 @@ export class Chores {
       this.#every(SWEEP_EVERY_MS, async () => {
         await sweepFolders(this.#context)
         const { signal } = this.#stopping
-        await removeOldBranches(this.#context, gitOf(this.#context.own), this.#work, signal)
+        await removeOldBranches(this.#context, gitOf(this.#context.own), this.#readers, signal)
       }),
     ]).then(() => undefined)
     return this

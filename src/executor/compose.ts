@@ -12,6 +12,7 @@ import type { ServerKernel } from '../door/server-kernel.ts'
 import type { ServerStore } from '../door/server-store.ts'
 import { LiveOutput } from '../kernel/live-output.ts'
 import type { AgentPolicy } from '../kinds/agent/rules/allowed-on-node.ts'
+import { RunLogRows } from '../kinds/run/postgres/run-logs.ts'
 import { type LogLimits, USUAL_LIMITS } from '../logs/limits.ts'
 import { localFileStore } from '../logs/local-file.ts'
 import { type ObjectStore, objectStore } from '../logs/object-store.ts'
@@ -124,7 +125,7 @@ async function openStores(
 ) {
   const stores = new Map<LogStoreType, RunLogStore>([
     ['local_file', localFileStore(join(dataFolder, 'run-logs'), limits, compress)],
-    ['postgres', postgresStore(store.runLogs, { limits, folder })],
+    ['postgres', postgresStore(new RunLogRows(store), { limits, folder })],
   ])
   if (logs.store !== 'object_store') return { stores, bucket: null, close: () => undefined }
   const spoolFolder = join(dataFolder, 'run-log-spool')

@@ -10,11 +10,12 @@ import type {
   RemovableWork,
   WorkToDiscard,
 } from '../door/execution.ts'
-import type { MissionWork, ServerStore } from '../door/server-store.ts'
+import type { ServerStore } from '../door/server-store.ts'
 import { TtlCache } from '../kernel/ttl-cache.ts'
 import type { AgentRecord } from '../kinds/agent/record.ts'
 import { runsAs } from '../kinds/agent/rules/allowed-on-node.ts'
 import { tooManySecrets } from '../kinds/agent/rules/config.ts'
+import type { MissionWork } from '../kinds/mission/record.ts'
 import { previewTemplate } from '../kinds/run/prompts/render.ts'
 import { parseTemplate, type TemplateProblem } from '../kinds/run/prompts/template.ts'
 import { DEFAULT_TEMPLATE } from '../kinds/run/prompts/texts.ts'

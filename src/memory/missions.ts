@@ -1,5 +1,5 @@
 import type { Changes, ReadSet } from '../kernel/batch/requests.ts'
-import type { MissionToSettle, TaskChore } from '../kernel/store/run-store.ts'
+import type { MissionToSettle, StoredPlanTask, TaskChore } from '../kernel/store/run-store.ts'
 import type { SeenOf } from '../kinds/kind.ts'
 import { type MissionRecord, NO_COUNTS } from '../kinds/mission/record.ts'
 import type { CostOfTask } from '../kinds/mission/rules/command.ts'
@@ -178,3 +178,21 @@ export function costliest({ tasks, runs }: Workspace, missionId: number, limit: 
     Number(nanos(b) - nanos(a)) || b.tokens - a.tokens || (a.taskId < b.taskId ? -1 : 1)
   return [...costs.values()].sort(byCost).slice(0, limit)
 }
+
+/** Its tasks that come from its plan, in the order of the plan. */
+export const planTasks = ({ tasks, details }: Workspace, id: number): StoredPlanTask[] =>
+  [...tasks.values()]
+    .flatMap((task) => {
+      const { tempId, sequenceNumber } = details.get(task.id)!.plan ?? {}
+      if (task.missionId !== id || task.purpose !== 'work') return []
+      if (tempId == null || sequenceNumber == null) return []
+      return {
+        id: task.id,
+        uuid: task.uuid,
+        tempId,
+        sequenceNumber,
+        state: task.state,
+        generation: task.generation,
+      }
+    })
+    .sort((a, b) => a.sequenceNumber - b.sequenceNumber)

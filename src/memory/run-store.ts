@@ -15,7 +15,7 @@ import {
   workspaceToAssignIn,
 } from './assignment.ts'
 import { findComment, listComments, unreadComments } from './comments.ts'
-import { byId, costliest, missionsToSettle, skippedIn, tasksFor } from './missions.ts'
+import { byId, costliest, missionsToSettle, planTasks, skippedIn, tasksFor } from './missions.ts'
 import * as reports from './reports.ts'
 import { findRoutine, routinesDue, underWay } from './routines.ts'
 import { seeRuns, writeRuns } from './run-changes.ts'
@@ -61,10 +61,13 @@ export type KnownNode = Omit<NodeWithRuns, 'isSilentForLong' | 'isStopped'> & {
 /** After this silence, a node is considered dead. */
 const GIVEN_UP_AFTER_MS = 30_000
 const ENOUGH_WAITING = 1_000
+/** The number of a mission or a routine must not be that of a task. */
+const BEYOND_TASKS = 1_000_000
 
 /** The memory store with runs and wakeups, by the same rules as in Postgres. */
 export class MemoryRunStore extends MemoryStore implements RunStore {
   readonly #nodes = new Map<string, KnownNode>()
+  #lastNumber = BEYOND_TASKS
 
   override transact<T>(workspaceId: number, step: AnyStep<T>): Promise<T> {
     if (step.on === 'batch') return super.transact(workspaceId, step)
@@ -117,6 +120,7 @@ export class MemoryRunStore extends MemoryStore implements RunStore {
   }
 
   readonly routines: RunStore['routines'] = {
+    freshId: async () => ++this.#lastNumber,
     due: async (limit, only) =>
       roundRobin(
         this.those(only).flatMap((one) => routinesDue(one, this.now())),
@@ -127,6 +131,8 @@ export class MemoryRunStore extends MemoryStore implements RunStore {
   }
 
   readonly missions: RunStore['missions'] = {
+    freshId: async () => ++this.#lastNumber,
+    planTasks: async (workspaceId, missionId) => planTasks(this.inside(workspaceId), missionId),
     costliest: async (workspaceId, missionId, limit) => costliest(this.inside(workspaceId), missionId, limit),
     toSettle: async (limit, only) =>
       roundRobin(

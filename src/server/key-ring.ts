@@ -1,10 +1,12 @@
 import { hash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
-import type { ApiKey, ServerStore, SessionKey } from '../door/server-store.ts'
+import type { ServerStore } from '../door/server-store.ts'
 import type { Caller } from '../kernel/kernel.ts'
 import { TtlCache } from '../kernel/ttl-cache.ts'
 import { allRightsOf } from '../kinds/key/granting.ts'
+import { type ApiKey, findKey } from '../kinds/key/postgres.ts'
+import { findByCookie, findById, type SessionKey, takeTicket } from '../kinds/sign-in/postgres.ts'
 import type { Outside } from '../kinds/task/rules/acting.ts'
 import { Refused } from '../pure/errors.ts'
 import type { Right } from '../pure/rights.ts'
@@ -63,7 +65,7 @@ export class KeyRing {
 
   /** Synchronous when cached; null when the key is not valid. */
   find(key: string): KnownKey | null | Promise<KnownKey | null> {
-    return this.#cached(key, () => this.#lookUp(() => this.#store.keys.find(key)))
+    return this.#cached(key, () => this.#lookUp(() => findKey(this.#store.readers, key)))
   }
 
   /** The key of a browser session. A ticket is used up by that; a session is cached like a key. */
@@ -72,18 +74,18 @@ export class KeyRing {
     if ('ticket' in presented) return this.#takeTicket(presented.ticket)
     const { workspaceId, cookie, pageValue } = presented
     return this.#cached(`${workspaceId} ${cookie} ${pageValue}`, () =>
-      this.#lookUp(() => this.#store.browserSessions.findByCookie(workspaceId, cookie, pageValue)),
+      this.#lookUp(() => findByCookie(this.#store, workspaceId, cookie, pageValue)),
     )
   }
 
   async #takeTicket(ticket: string): Promise<KnownKey | null> {
-    const taken = await this.#store.signInLinks.takeTicket(ticket)
+    const taken = await takeTicket(this.#store.writers, ticket)
     const found = taken && (await this.#sessionById(taken.workspaceId, taken.sessionId))
     return found && !this.hasEnded(found) ? found : null
   }
 
   #sessionById(workspaceId: number, sessionId: string): Promise<KnownKey | null> {
-    return this.#lookUp(() => this.#store.browserSessions.findById(workspaceId, sessionId))
+    return this.#lookUp(() => findById(this.#store.readers, workspaceId, sessionId))
   }
 
   #cached(

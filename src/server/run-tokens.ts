@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import type { ServerStore } from '../door/server-store.ts'
 import type { Caller } from '../kernel/kernel.ts'
+import { findRunByToken } from '../kinds/run/postgres/run-reads.ts'
 import { Refused } from '../pure/errors.ts'
 import type { Right } from '../pure/rights.ts'
 
@@ -12,8 +13,8 @@ export const isRunToken = (key: string) => key.startsWith('brun_')
 const RIGHTS: ReadonlySet<Right> = new Set(['read', 'work'])
 
 /** Not cached: the run behind a token may have just ended. */
-export async function callerOfRun({ runs }: ServerStore, token: string): Promise<Caller | null> {
-  const run = await runs.findByToken(createHash('sha256').update(token).digest())
+export async function callerOfRun({ readers }: ServerStore, token: string): Promise<Caller | null> {
+  const run = await findRunByToken(readers, createHash('sha256').update(token).digest())
   if (!run) return null
   const { workspaceId, agent } = run
   return { workspaceId, actor: `agent:${agent}`, rights: RIGHTS, outside: { agent, rights: RIGHTS }, run }

@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto'
 import type pg from 'pg'
-import type { Followed } from '../kernel/store/log-followers.ts'
+import type { ServerStore } from '../door/server-store.ts'
 import type { NodeMessage, OnNodeMessage } from '../kernel/store/node-messages.ts'
 import { runAlone } from '../kernel/store/run-alone.ts'
-import type { NextDue, RunStore } from '../kernel/store/run-store.ts'
+import type { NextDue } from '../kernel/store/run-store.ts'
 import type {
   BlockedTask,
   Committed,
@@ -11,18 +11,28 @@ import type {
   DueTask,
   DueVersion,
   ServerStep,
-  Store,
   Walked,
 } from '../kernel/store/store.ts'
+import { agentReads } from '../kinds/agent/postgres/agents.ts'
+import { assignmentReads } from '../kinds/agent/postgres/assignment.ts'
 import { byKind } from '../kinds/all.ts'
-import type { KindName } from '../kinds/kind.ts'
+import { commentReads } from '../kinds/comment/postgres.ts'
+import { MissionCounters } from '../kinds/mission/postgres/counters.ts'
+import { missionReads } from '../kinds/mission/postgres/reads.ts'
 import { findProject, newProjectId, slugOfProject } from '../kinds/project/postgres.ts'
+import { reportReads } from '../kinds/report/postgres.ts'
+import { routineReads } from '../kinds/routine/postgres.ts'
+import { runReads } from '../kinds/run/postgres/run-reads.ts'
+import { runtimeReads } from '../kinds/run/postgres/runtime-state.ts'
+import { wakeupReads } from '../kinds/run/postgres/wakeups.ts'
 import { blockedFrom } from '../kinds/task/postgres/cycles.ts'
 import { downstreamOf, missedAmong } from '../kinds/task/postgres/dependents.ts'
 import * as due from '../kinds/task/postgres/due.ts'
 import { PostgresReader } from '../kinds/task/postgres/reader.ts'
+import { verificationReads } from '../kinds/verification/postgres.ts'
 import type { Limits } from '../kinds/workspace/limits.ts'
-import { ensureWorkspace } from '../kinds/workspace/postgres.ts'
+import { ensureWorkspace, workspaceReads } from '../kinds/workspace/postgres.ts'
+import { clusterOf } from '../postgres/cluster/cluster.ts'
 import { readInstanceId } from '../postgres/cluster/instance.ts'
 import { serverPool } from '../postgres/connection/connect.ts'
 import { type Database, findDatabase } from '../postgres/connection/database.ts'
@@ -30,7 +40,6 @@ import { DiskWatch } from '../postgres/connection/disk-watch.ts'
 import { LogHeads } from '../postgres/connection/log-heads.ts'
 import { Notices, type Revoked } from '../postgres/connection/notices.ts'
 import { FOR_READING, PLAN_FOR_WRITING } from '../postgres/connection/session-settings.ts'
-import type { Connections } from '../postgres/statements/connections.ts'
 import { EventWriter } from '../postgres/statements/event-writer.ts'
 import { PostgresFollowers } from '../postgres/statements/log-cursors.ts'
 import { LogTailRows } from '../postgres/statements/log-tail.ts'
@@ -39,7 +48,6 @@ import { PostgresTransactor } from './batch/transact.ts'
 import { assertSafeToServe, migrate } from './migrate.ts'
 import { nextDue } from './next-due.ts'
 import { applyRetention } from './retention.ts'
-import { type ServerQueries, serverQueries } from './server-queries.ts'
 
 export const SERVER_ROLE = 'baton_server'
 
@@ -54,51 +62,45 @@ const DUE_KNOWN_MS = 1_000
 /** What the store does without a caller. */
 const SYSTEM = 'system'
 
+/** The pools of a store: open before what is bound to them. */
+class Pools extends PostgresReader {
+  readonly readers: pg.Pool
+  readonly writers: pg.Pool
+  readonly control: pg.Pool
+  readonly output: pg.Pool
+
+  constructor(database: Database, role: string) {
+    const readers = serverPool(database, role, READERS, FOR_READING)
+    super(readers)
+    this.readers = readers
+    this.writers = serverPool(database, role, WRITERS, PLAN_FOR_WRITING)
+    this.control = serverPool(database, role, CONTROL_CONNECTIONS)
+    this.output = serverPool(database, role, OUTPUT_CONNECTIONS)
+  }
+}
+
 /** An open Postgres store: migrated to this version, checked to be safe, with separate pools for writing and reading. */
-export class PostgresStore
-  extends PostgresReader
-  implements Store<KindName>, Followed, RunStore, Connections, ServerQueries
-{
+export class PostgresStore extends Pools implements ServerStore {
   readonly kinds = byKind(() => true as const)
   /** One line about the database, for people. */
   readonly found: string
   #instance = ''
   /** Of Postgres. */
   readonly version: string
-  readonly writers: pg.Pool
-  readonly readers: pg.Pool
-  readonly control: pg.Pool
-  readonly output: pg.Pool
-  readonly agents: ServerQueries['agents']
-  readonly alerts: ServerQueries['alerts']
-  readonly assignment: ServerQueries['assignment']
-  readonly cluster: ServerQueries['cluster']
-  readonly comments: ServerQueries['comments']
-  readonly reports: ServerQueries['reports']
-  readonly followers: PostgresFollowers
-  readonly counters: ServerQueries['counters']
-  readonly taskCounts: ServerQueries['taskCounts']
-  readonly board: ServerQueries['board']
-  readonly browserSessions: ServerQueries['browserSessions']
-  readonly insight: ServerQueries['insight']
-  readonly missionCounters: ServerQueries['missionCounters']
-  readonly keys: ServerQueries['keys']
-  readonly logs: ServerQueries['logs']
-  readonly missions: ServerQueries['missions']
-  readonly routines: ServerQueries['routines']
-  readonly projects: ServerQueries['projects']
-  readonly resultPages: ServerQueries['resultPages']
-  readonly runs: ServerQueries['runs']
-  readonly runtime: ServerQueries['runtime']
-  readonly sessionMemory: ServerQueries['sessionMemory']
-  readonly signInLinks: ServerQueries['signInLinks']
-  readonly inbox: ServerQueries['inbox']
-  readonly taskGraph: ServerQueries['taskGraph']
-  readonly verifications: ServerQueries['verifications']
-  readonly wakeups: ServerQueries['wakeups']
-  readonly work: ServerQueries['work']
-  readonly workspaces: ServerQueries['workspaces']
-  readonly runLogs: ServerQueries['runLogs']
+  readonly agents = agentReads(this)
+  readonly assignment = assignmentReads(this)
+  readonly cluster = clusterOf(this)
+  readonly comments = commentReads(this)
+  readonly missionCounters = new MissionCounters(this.readers)
+  readonly missions = missionReads(this)
+  readonly reports = reportReads(this)
+  readonly routines = routineReads(this)
+  readonly runs = runReads(this)
+  readonly runtime = runtimeReads(this)
+  readonly verifications = verificationReads(this)
+  readonly wakeups = wakeupReads(this)
+  readonly workspaces = workspaceReads(this)
+  readonly followers = new PostgresFollowers(this.readers, this.writers)
   readonly logTail: LogTailRows
   /** How far each log is known to be: a lower bound of what a read from now on contains. */
   readonly heads = new LogHeads((workspaceId) => this.lastSeq(workspaceId))
@@ -113,45 +115,9 @@ export class PostgresStore
   #due: { askedAt: number; answer: Promise<NextDue> } | null = null
 
   private constructor(database: Database, role: string) {
-    const readers = serverPool(database, role, READERS, FOR_READING)
-    super(readers)
+    super(database, role)
     this.found = database.found
     this.version = database.version
-    this.readers = readers
-    this.writers = serverPool(database, role, WRITERS, PLAN_FOR_WRITING)
-    this.control = serverPool(database, role, CONTROL_CONNECTIONS)
-    this.output = serverPool(database, role, OUTPUT_CONNECTIONS)
-    const queries = serverQueries(this)
-    this.agents = queries.agents
-    this.alerts = queries.alerts
-    this.assignment = queries.assignment
-    this.cluster = queries.cluster
-    this.comments = queries.comments
-    this.reports = queries.reports
-    this.counters = queries.counters
-    this.taskCounts = queries.taskCounts
-    this.board = queries.board
-    this.browserSessions = queries.browserSessions
-    this.insight = queries.insight
-    this.missionCounters = queries.missionCounters
-    this.keys = queries.keys
-    this.logs = queries.logs
-    this.missions = queries.missions
-    this.routines = queries.routines
-    this.projects = queries.projects
-    this.resultPages = queries.resultPages
-    this.runs = queries.runs
-    this.runtime = queries.runtime
-    this.sessionMemory = queries.sessionMemory
-    this.signInLinks = queries.signInLinks
-    this.inbox = queries.inbox
-    this.taskGraph = queries.taskGraph
-    this.verifications = queries.verifications
-    this.wakeups = queries.wakeups
-    this.work = queries.work
-    this.workspaces = queries.workspaces
-    this.runLogs = queries.runLogs
-    this.followers = new PostgresFollowers(readers, this.writers)
     this.#notices = new Notices(database, this.output, {
       heard: this.#notify,
       revoked: (keyIds) => this.#revocationListeners.forEach((listener) => void listener(keyIds)),

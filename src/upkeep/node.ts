@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import { HEARTBEAT_EVERY_MS, type NodeIdentity, type ServerStore } from '../door/server-store.ts'
+import type { ServerStore } from '../door/server-store.ts'
 import { StoreUnavailable } from '../kernel/store/store.ts'
+import { HEARTBEAT_EVERY_MS, type NodeIdentity } from '../postgres/cluster/nodes.ts'
 
 /** This process as a node of the cluster: registered in the database, with a heartbeat until it stops. */
 export class Node {

@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { registerByClaim, serverDirectory } from '../../src/door/server-directory.ts'
 import { runAlone } from '../../src/kernel/store/run-alone.ts'
 import type { Origin } from '../../src/kinds/events.ts'
 import { allRightsOf } from '../../src/kinds/key/granting.ts'
 import { createKey } from '../../src/kinds/key/postgres.ts'
 import { recountClaims } from '../../src/kinds/task/rules/recount.ts'
+import { createWorkspace } from '../../src/kinds/workspace/postgres.ts'
 import { THE_WORKSPACE } from '../../src/kinds/workspace/record.ts'
 import type { WorkspaceCommand } from '../../src/kinds/workspace/rules.ts'
 import { uuidCarrying } from '../../src/pure/ids.ts'
 import { EventFeed, type Stretch } from '../../src/server/live/feed.ts'
+import { registerByClaim, serverDirectory } from '../../src/store/directory.ts'
 import { PostgresStore } from '../../src/store/store.ts'
 import { openKernel } from '../../src/upkeep/open-kernel.ts'
 import { appendEvents } from '../support/append-events.ts'
@@ -39,7 +40,7 @@ afterAll(async () => {
 
 const query = (text: string, values: unknown[] = []) =>
   superuser(database.url, async (client) => (await client.query(text, values)).rows)
-const newWorkspace = async () => (await here.workspaces.create('test', 'test')).workspaceId
+const newWorkspace = async () => (await createWorkspace(here, 'test', 'test')).workspaceId
 const logOf = (workspace: number) => here.events(workspace, 0, 100)
 
 /** A stream of this node that waits for events after this one. */

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { FOLLOWERS } from '../../src/kinds/all.ts'
+import { createWorkspace } from '../../src/kinds/workspace/postgres.ts'
 import { PostgresStore } from '../../src/store/store.ts'
 import { freshDatabase } from '../support/database.ts'
 import { superuser } from '../support/nodes.ts'
@@ -22,7 +23,7 @@ const query = (text: string, values: unknown[]) =>
 
 /** A task that was done a year ago. */
 async function doneLongAgo() {
-  const { workspaceId: workspace } = await store.workspaces.create('test', 'test')
+  const { workspaceId: workspace } = await createWorkspace(store, 'test', 'test')
   const work = new Work(store, workspace)
   const task = await work.create()
   await work.submit(task, granted(await work.claim(task, alpha)))

@@ -6,6 +6,7 @@ import { statementsOf } from '../../src/postgres/schema/statement-by-statement.t
 import { StartRefused } from '../../src/pure/refusal.ts'
 import { migrate as migrateDatabase, readMigrations } from '../../src/store/migrate.ts'
 import { PostgresStore, SERVER_ROLE } from '../../src/store/store.ts'
+import { readInbox } from '../../src/views/inbox/postgres.ts'
 import { emptyDatabase } from '../support/database.ts'
 import { complete, sweep } from '../support/depend-on.ts'
 import { superuser } from '../support/nodes.ts'
@@ -104,7 +105,8 @@ test('what waits for a person already is in the inbox of a database that is brou
   undo.push(() => store.close())
   for (const workspaceId of [7, 8]) {
     const kinds = [...INBOX_KINDS]
-    const { items } = await store.inbox.read(
+    const { items } = await readInbox(
+      store.readers,
       workspaceId,
       { kinds, missionId: null, sort: 'oldest', after: null },
       50,

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { pageOfTasks } from '../../src/kinds/task/postgres/reader.ts'
 import { createWorkspace } from '../../src/kinds/workspace/postgres.ts'
 import { PostgresStore } from '../../src/store/store.ts'
 import { BOARD_COLUMNS } from '../../src/views/board/columns.ts'
+import { readBoard } from '../../src/views/board/postgres/board.ts'
+import { eventPage } from '../../src/views/events/postgres.ts'
+import { overviewOf } from '../../src/views/overview/postgres.ts'
 import { freshDatabase } from '../support/database.ts'
 import { missedTasks, skipMissedTasks } from '../support/missed-tasks.ts'
 import { superuser } from '../support/nodes.ts'
@@ -122,8 +126,8 @@ async function readAll(work: Work, first: Task): Promise<void> {
   await work.claims(first)
   await store.events(workspace, 0, 50)
   await store.tasks(workspace, {}, 50)
-  await store.logs.page(workspace, { task: first }, 0, 50)
-  await store.logs.page(workspace, { types: new Set(['key_created', 'task_failed']) }, 0, 50)
+  await eventPage(store.readers, workspace, { task: first }, 0, 50)
+  await eventPage(store.readers, workspace, { types: new Set(['key_created', 'task_failed']) }, 0, 50)
   await store.sessions(workspace, { workersOnly: false, limit: 50 })
   await store.dueTasks(100)
   await store.dueSessions(100)
@@ -190,7 +194,7 @@ test('a board reads the first of its finished tasks, and no whole table when it 
     readAtLength(() =>
       withStore(async (store) => {
         const page = { columns: BOARD_COLUMNS, after: null, limit: 51 }
-        const { cards } = await store.board.read(workspace, { text }, page)
+        const { cards } = await readBoard(store.readers, workspace, { text }, page)
         expect(cards.length).toBeGreaterThan(50)
       }),
     )
@@ -229,13 +233,13 @@ describe('tasks with a tag', () => {
     await ask('vacuum (analyze)')
     const titles = ['Since', 'Tagged', 'Tagged']
     const listed = await readByTag(workspace, 'rare', async (store) => {
-      const { rows } = await store.taskPage(workspace, { tag: 'rare' }, 50, new Set())
+      const { rows } = await pageOfTasks(store.readers, workspace, { tag: 'rare' }, 50, new Set())
       return rows.map(({ details }) => details.title)
     })
     expect(listed).toEqual(titles)
     const onBoard = await readByTag(workspace, 'rare', async (store) => {
       const page = { columns: BOARD_COLUMNS, after: null, limit: 51 }
-      const { cards, isDoneBounded } = await store.board.read(workspace, { tag: 'rare' }, page)
+      const { cards, isDoneBounded } = await readBoard(store.readers, workspace, { tag: 'rare' }, page)
       expect(isDoneBounded).toBe(false)
       return cards.map(({ title }) => title).sort()
     })
@@ -270,7 +274,7 @@ test('the overview reads what its period has, however much there was before', as
     expect(
       await readAtLength(() =>
         withStore(async (store) => {
-          const read = await store.insight.overview(workspace, { bucketMs: 60_000, buckets })
+          const read = await overviewOf(store.readers, workspace, { bucketMs: 60_000, buckets })
           // What was done in the minutes of this test, and nothing of what was copied.
           const completed = read.throughput.buckets.reduce((sum, bucket) => sum + bucket.completed, 0)
           expect(completed).toBeGreaterThan(0)

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { workOfMission } from '../../src/kinds/mission/postgres/work.ts'
 import { dueWakeups, waitingClaims } from '../../src/kinds/run/postgres/dispatch.ts'
 import { claimsLeft } from '../../src/kinds/run/postgres/lost-claims.ts'
 import * as reads from '../../src/kinds/run/postgres/run-reads.ts'
@@ -120,7 +121,7 @@ const QUERIES: Record<string, (store: PostgresStore) => Promise<unknown>> = {
     expect(known.map(({ repository }) => repository)).toEqual(['shop-0', 'shop-100', 'shop-200'])
     expect(await work.oldWorkIn(readers, known[0]!, [task])).toEqual([])
     expect(await work.hasLiveRun(readers, workspace, task)).toBe(false)
-    expect(await work.workOfMission(readers, workspace, 1, 10)).toEqual({ taskCount: 0, works: [] })
+    expect(await workOfMission(readers, workspace, 1, 10)).toEqual({ taskCount: 0, works: [] })
   },
   'logs that are old': async ({ readers }) => {
     expect(await reads.oldLogs(readers, 7 * 86_400_000, 200)).toHaveLength(100)

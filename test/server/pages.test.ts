@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { pageOfTasks } from '../../src/kinds/task/postgres/reader.ts'
 import { PostgresStore } from '../../src/store/store.ts'
 import {
   expectRefusal,
@@ -145,7 +146,7 @@ describe('a list of tasks', () => {
     const store = await PostgresStore.open(served().databaseUrl)
     try {
       const [id] = await inside(w)
-      const page = await store.taskPage(id!, {}, 10, new Set())
+      const page = await pageOfTasks(store.readers, id!, {}, 10, new Set())
       expect(page.rows).toMatchObject([
         { record: { uuid: task.id }, details: { input: null, checkpoint: null } },
       ])

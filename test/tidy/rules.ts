@@ -85,12 +85,7 @@ export const partsAreListed: Rule = (files) => {
 }
 
 const STORE = /^(src\/(store|memory)|stores)\//
-const MAY_OPEN_STORES = [
-  'src/door/server-store.ts',
-  'src/start.ts',
-  'src/first-start.ts',
-  'src/queue/open-store.ts',
-]
+const MAY_OPEN_STORES = ['src/start.ts', 'src/first-start.ts', 'src/queue/open-store.ts']
 
 const targetsOf = (path: string, text: string) =>
   (path === THE_LIST ? importsAtOnce : importsOf)(text).flatMap((name) =>

@@ -45,6 +45,8 @@ describe('folders import each other in one direction', () => {
     bites(imports('src/kernel/a.ts', `import b from '../start.ts'`))
     bites(imports('stores/valkey/a.ts', `import b from '../../src/door/b.ts'`))
     bites(imports('src/attic/a.ts', ``))
+    bites(imports('src/door/a.ts', `import type { b } from '../kinds/task/postgres.ts'`))
+    bites(imports('src/kinds/task/acts.ts', `import { b } from '../../store/b.ts'`))
     bites(imports('src/server/a.ts', `import b from '../kinds/task/acts.ts'`, `// from '../upkeep/b.ts'`), 0)
     bites(rules.cyclesIn({ a: ['b'], b: ['a'], c: ['a'] }))
   })

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { serverDirectory } from '../../src/door/server-directory.ts'
 import type { ExecutorContext } from '../../src/executor/context.ts'
 import { Executor } from '../../src/executor/executor.ts'
 import { StoreRetry } from '../../src/executor/store-retry.ts'
 import { realTimers, type Timers } from '../../src/executor/timers.ts'
 import { FOLLOWERS } from '../../src/kinds/all.ts'
+import { createWorkspace } from '../../src/kinds/workspace/postgres.ts'
+import { serverDirectory } from '../../src/store/directory.ts'
 import { PostgresStore } from '../../src/store/store.ts'
 import { Coordinator } from '../../src/upkeep/coordinator.ts'
 import { Leadership } from '../../src/upkeep/leadership.ts'
@@ -34,7 +35,7 @@ async function freshStore() {
     () => database.drop(),
     () => store.close(),
   )
-  const { workspaceId } = await store.workspaces.create('test', 'test')
+  const { workspaceId } = await createWorkspace(store, 'test', 'test')
   const rows = (text: string, values: unknown[] = []) =>
     superuser(database.url, async (client) => {
       await client.query('set search_path = baton')
@@ -224,7 +225,7 @@ describe('a coordinator without work', () => {
 
   test('runs steps with an interval of their own only after a commit, too', async () => {
     const { store, work } = under
-    const counted = vi.spyOn(store.counters, 'drifted')
+    const counted = vi.spyOn(store.missionCounters, 'drifted')
     const others = vi.spyOn(store, 'dueTasks')
     const passesLater = async (count: number) => {
       const { passes } = coordinator.state()

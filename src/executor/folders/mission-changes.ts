@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { basename } from 'node:path'
 import type { MissionChanges, MissionChangesAsked } from '../../door/execution.ts'
-import type { MissionWork } from '../../door/server-store.ts'
+import type { MissionWork } from '../../kinds/mission/record.ts'
 import { Refused } from '../../pure/errors.ts'
 import { grouped } from '../../pure/grouped.ts'
 import { changedFiles } from './changed-files.ts'

@@ -1,5 +1,11 @@
-import type { OldWork, ServerStore, WorkspaceRepository } from '../../door/server-store.ts'
+import type pg from 'pg'
 import { systemCaller } from '../../kernel/caller.ts'
+import {
+  type OldWork,
+  oldWorkIn,
+  repositoriesOfWork,
+  type WorkspaceRepository,
+} from '../../kinds/run/postgres/work-reads.ts'
 import { grouped } from '../../pure/grouped.ts'
 import { idCarriedBy } from '../../pure/ids.ts'
 import type { ExecutorContext } from '../context.ts'
@@ -22,15 +28,15 @@ type Context = Pick<ExecutorContext, 'kernel' | 'log'>
 export async function removeOldBranches(
   context: Context,
   git: Git,
-  reads: Pick<ServerStore['work'], 'repositories' | 'oldIn'>,
+  pool: pg.Pool,
   signal?: AbortSignal,
 ): Promise<number> {
   let removed = 0
-  for (const place of await reads.repositories()) {
+  for (const place of await repositoriesOfWork(pool)) {
     if (signal?.aborted || removed >= MOST_TASKS) break
     if (!(await isFolder(place.repository))) continue
     try {
-      removed += await removeIn(context, git, reads, place, signal)
+      removed += await removeIn(context, git, pool, place, signal)
     } catch (error) {
       // A repository that git cannot read must not keep the others.
       context.log.warn({ err: error, repository: place.repository }, 'old branches could not be removed')
@@ -42,7 +48,7 @@ export async function removeOldBranches(
 async function removeIn(
   context: Context,
   git: Git,
-  reads: Pick<ServerStore['work'], 'oldIn'>,
+  pool: pg.Pool,
   place: WorkspaceRepository,
   signal?: AbortSignal,
 ): Promise<number> {
@@ -50,7 +56,7 @@ async function removeIn(
   const ids = [...refs.keys()].map(idCarriedBy).filter((id) => id !== null)
   let removed = 0
   for (let at = 0; at < ids.length; at += TASKS_AT_A_TIME) {
-    const old = await reads.oldIn(place, ids.slice(at, at + TASKS_AT_A_TIME))
+    const old = await oldWorkIn(pool, place, ids.slice(at, at + TASKS_AT_A_TIME))
     const kept = new Set(
       await onlyHere(git, place.repository, [...new Set(old.flatMap((one) => one.accepted))]),
     )

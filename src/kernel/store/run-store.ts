@@ -12,6 +12,7 @@ import type { Spent } from '../../kinds/run/rules/budget.ts'
 import type { CallbackMessage } from '../../kinds/run/shapes/callbacks.ts'
 import type { KeptInvocation } from '../../kinds/run/shapes/told.ts'
 import type { TaskRecord } from '../../kinds/task/record.ts'
+import type { TaskState } from '../../pure/states.ts'
 import type { CommentReads } from './comment-reads.ts'
 import type { Followed } from './log-followers.ts'
 import type { AnyStep, NextUpkeep, Store } from './store.ts'
@@ -136,8 +137,20 @@ export interface MissionToSettle {
   chore: MissionChore
 }
 
-/** What upkeep reads of missions. */
+/** A task of the plan of a mission. */
+export interface StoredPlanTask {
+  id: number
+  uuid: string
+  tempId: string
+  sequenceNumber: number
+  state: TaskState
+  generation: number
+}
+
+/** What upkeep and the flow of plans read of missions. */
 interface MissionReads {
+  /** An unused number for a new mission. */
+  freshId(workspaceId: number): Promise<number>
   /** The tasks whose runs cost most. */
   costliest(workspaceId: number, missionId: number, limit: number): Promise<CostOfTask[]>
   toSettle(limit: number, only?: number): Promise<MissionToSettle[]>
@@ -154,6 +167,8 @@ interface MissionReads {
   newestPlanning(workspaceId: number, missionId: number): Promise<number | null>
   /** One version of its plan, with the plan itself. */
   plan(workspaceId: number, missionId: number, version: number): Promise<PlanVersion | null>
+  /** Its tasks that come from its plan, in the order of the plan. */
+  planTasks(workspaceId: number, missionId: number): Promise<StoredPlanTask[]>
 }
 
 export interface RoutineDue {
@@ -165,6 +180,8 @@ export interface RoutineDue {
 
 /** What upkeep reads of routines. */
 interface RoutineReads {
+  /** An unused number for a new routine. */
+  freshId(workspaceId: number): Promise<number>
   due(limit: number, only?: number): Promise<RoutineDue[]>
   /** With its plan. */
   find(workspaceId: number, routineId: number): Promise<RoutineRecord | null>

@@ -98,3 +98,12 @@ export const HEALTH_FIELDS = {
 
 /** An agent's last heartbeat. */
 export interface AgentHealth extends RecordOf<typeof HEALTH_FIELDS> {}
+
+/** An agent, how much it holds, and the database time of that read. */
+export interface AgentSeen {
+  record: AgentRecord
+  holds: number
+  /** Its active runs. */
+  runs: number
+  now: number
+}

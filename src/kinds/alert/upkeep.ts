@@ -4,6 +4,7 @@ import type { UpkeepStep } from '../../door/upkeep-step.ts'
 import { systemCaller, throwIfNotLeader } from '../../kernel/caller.ts'
 import type { UpkeepContext } from '../../kernel/upkeep-context.ts'
 import type { TaskCommand } from '../task/command.ts'
+import { lookForAlerts, scheduleAlertCheck, workspacesWithUntaken } from './postgres.ts'
 import { alertChanges } from './rules.ts'
 
 /** Tells people about tasks that nobody takes, and that it is over: each an event in the transaction that changes the task. */
@@ -28,7 +29,7 @@ interface Context extends UpkeepContext<ServerStore> {
 /** Looks at the workspaces whose log has moved, or whose time has come. Returns how many alerts were raised or cleared. */
 export async function settleAlerts(context: Context): Promise<number> {
   const { kernel, term, only, alertLooks: looks, alertGraceMs: graceMs = GRACE_MS } = context
-  const waiting = await kernel.store.alerts.workspaces(only)
+  const waiting = await workspacesWithUntaken(kernel.store.readers, only)
   const known = new Map(looks)
   const asked = performance.now()
   if (only === undefined) looks.clear()
@@ -51,8 +52,8 @@ export async function settleAlertsOf(
   workspaceId: number,
   { term, graceMs = 0 }: { term?: number | undefined; graceMs?: number } = {},
 ): Promise<number> {
-  const { alerts } = kernel.store
-  const { untaken, raised, longMs, dueAt, now } = await alerts.look(workspaceId)
+  const { readers, writers } = kernel.store
+  const { untaken, raised, longMs, dueAt, now } = await lookForAlerts(readers, workspaceId)
   const { raise, clear, nextAt } = alertChanges(untaken, raised, now, Math.min(graceMs, longMs))
   const items = [
     ...clear.map(({ id, uuid }) => ({ taskId: id, uuid, command: { kind: 'clearAlert' } as TaskCommand })),
@@ -66,7 +67,7 @@ export async function settleAlertsOf(
     throwIfNotLeader(await kernel.run(systemCaller(workspaceId, term), { on: 'many', items: some }))
   }
   // Someone who reads the inbox does not postpone what upkeep waits for.
-  if (graceMs > 0 && !isSameTime(nextAt, dueAt)) await alerts.schedule(workspaceId, nextAt)
+  if (graceMs > 0 && !isSameTime(nextAt, dueAt)) await scheduleAlertCheck(writers, workspaceId, nextAt)
   return items.length
 }
 

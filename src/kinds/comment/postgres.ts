@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { Changes } from '../../kernel/batch/requests.ts'
 import type { StoredComment, Thread, UnreadComments } from '../../kernel/store/comment-reads.ts'
+import { bind, type Connections } from '../../postgres/statements/connections.ts'
 import { arrayLiteral } from '../../postgres/statements/rows.ts'
 import { hasReadItsPrompt } from '../../postgres/statements/run-states.ts'
 import { inside } from '../../postgres/statements/scoped-query.ts'
@@ -137,3 +138,6 @@ export function commentWrites(workspaceId: number, { comments }: Changes): Bound
 export const storedComments: Stored = {
   tables: { comments: 'select, insert' },
 }
+
+export const commentReads = ({ readers }: Connections) =>
+  bind(readers, { list: listComments, find: findComment, unread: unreadComments })

@@ -1,26 +1,11 @@
 import type { ServerKernel } from '../../door/server-kernel.ts'
-import type { ApiKey } from '../../door/server-store.ts'
 import { type Caller, granted } from '../../kernel/kernel.ts'
 import { type NewKey, newKey } from '../../kernel/store/new-key.ts'
-import type { AnswerOf } from '../../pure/shapes.ts'
-import { originOf } from '../events.ts'
-import type { WorkspaceMade } from '../workspace/shapes.ts'
+import type { ApiKey } from './postgres.ts'
 import type { KeyHolder } from './rules.ts'
 
 /** Run tokens have no right to these. */
 const holder = ({ keyId, rights }: Caller): KeyHolder => ({ keyId: keyId!, rights })
-
-/** A workspace and its owner key, in one transaction. No key of it made that one: it stays valid whatever happens to the caller's. */
-export async function createWorkspace(
-  kernel: ServerKernel,
-  caller: Caller,
-  name: string,
-): Promise<AnswerOf<typeof WorkspaceMade>> {
-  const { secret, request } = newKey({ name: 'owner', role: 'owner' }, null)
-  const owner = { keyId: request.key, command: request.command }
-  const made = await kernel.store.workspaces.make({ name, owner }, originOf(caller), caller)
-  return { id: made.uuid, name, ownerKey: secret }
-}
 
 /** A new key, and its secret, which is in this answer alone. */
 export async function createKey(

@@ -18,6 +18,7 @@ import { missionView, planVersionView } from './acts/views.ts'
 import * as api from './api/missions.ts'
 import type { ListQuery } from './api/reads.ts'
 import * as reading from './api/reads.ts'
+import { listMissions, plansOfMission } from './postgres/reads.ts'
 import { MISSION_STATES, type MissionState, missionStates } from './states.ts'
 
 /** Missions and what people do to them. */
@@ -47,13 +48,13 @@ function statesIn({ state, stateType }: z.output<typeof ListQuery>): MissionStat
 export const missionReads = actsOf(reading)({
   listMissions: async ({ kernel }, { query, caller, page }) => {
     const filter = { states: statesIn(query), tag: query.tag, text: query.q, before: page.after }
-    const missions = await kernel.store.missions.list(caller.workspaceId, filter, page.rows)
+    const missions = await listMissions(kernel.store.readers, caller.workspaceId, filter, page.rows)
     return page.of(missions, missionView, ({ id }) => id)
   },
   readMission: ({ kernel }, { params, caller }) => showMission(kernel, caller, params.id),
   listPlanVersions: async ({ kernel }, { params, caller }) => {
     const mission = await requireMission(kernel, caller, params.id)
-    const plans = await kernel.store.missions.plans(caller.workspaceId, mission.id)
+    const plans = await plansOfMission(kernel.store.readers, caller.workspaceId, mission.id)
     return { items: plans.map((plan) => planVersionView(plan, mission)), nextCursor: null }
   },
   readMissionPlan: ({ kernel }, { params, query, caller }) => showPlan(kernel, caller, params.id, query),

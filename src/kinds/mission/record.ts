@@ -112,3 +112,17 @@ export interface MissionCounts extends Readonly<RecordOf<typeof COUNT_FIELDS>> {
 export const NO_COUNTS: MissionCounts = {
   ...{ byState: {}, failedOptional: 0, children: 0, tokens: 0, usd: '0', runs: 0, unknownRuns: 0 },
 }
+
+/** The accepted work of a task of a mission, and where it was done; without a repository, that is not known any more. */
+export interface MissionWork {
+  taskUuid: string
+  number: number | null
+  title: string
+  generation: number
+  agent: string | null
+  commit: string
+  repository: string | null
+  branch: string | null
+  baseCommit: string | null
+  node: string | null
+}

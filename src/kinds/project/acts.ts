@@ -2,13 +2,21 @@ import { randomInt } from 'node:crypto'
 import type { z } from 'zod'
 import { actsOf } from '../../door/door.ts'
 import type { ServerKernel } from '../../door/server-kernel.ts'
-import type { Project } from '../../door/server-store.ts'
 import { type Caller, granted } from '../../kernel/kernel.ts'
 import { Refused } from '../../pure/errors.ts'
 import { uuidCarrying } from '../../pure/ids.ts'
 import { instant } from '../../pure/instant.ts'
 import type { AnswerOf } from '../../pure/shapes.ts'
 import * as api from './api.ts'
+import {
+  findProject,
+  listProjects,
+  listTracks,
+  newProjectId,
+  type Project,
+  trackAssignments,
+  trackProgress,
+} from './postgres.ts'
 import type { ProjectCommand } from './rules.ts'
 import type { ProjectBody, ProjectView, ProjectWithTracks, TrackBody } from './shapes.ts'
 
@@ -20,7 +28,7 @@ export async function requireProject(
   { workspaceId }: Caller,
   slug: string,
 ): Promise<Project> {
-  const project = await kernel.store.projects.find(workspaceId, slug)
+  const project = await findProject(kernel.store.readers, workspaceId, slug)
   if (!project) throw noProject(slug)
   return project
 }
@@ -45,7 +53,7 @@ async function makeProject(
   caller: Caller,
   { slug, name }: z.output<typeof ProjectBody>,
 ): Promise<AnswerOf<typeof ProjectView>> {
-  const id = await kernel.store.projects.newId(caller.workspaceId)
+  const id = await newProjectId(kernel.store.writers, caller.workspaceId)
   const request = {
     on: 'project',
     key: slug,
@@ -62,11 +70,11 @@ async function showProject(
   slug: string,
 ): Promise<AnswerOf<typeof ProjectWithTracks>> {
   const project = await requireProject(kernel, caller, slug)
-  const { projects } = kernel.store
+  const { readers } = kernel.store
   const [declared, progress, assignments] = await Promise.all([
-    projects.tracks(caller.workspaceId, project.projectId),
-    projects.trackProgress(caller.workspaceId, project.projectId),
-    projects.trackAssignments(caller.workspaceId, project.projectId),
+    listTracks(readers, caller.workspaceId, project.projectId),
+    trackProgress(readers, caller.workspaceId, project.projectId),
+    trackAssignments(readers, caller.workspaceId, project.projectId),
   ])
   const names = [...new Set([...declared, ...progress].map(({ track }) => track))].sort()
   const tracks = names.map((track) => {
@@ -104,7 +112,7 @@ export async function commandProject(
 export const projectActs = actsOf(api)({
   createProject: ({ kernel }, { body, caller }) => makeProject(kernel, caller, body),
   listProjects: async ({ kernel }, { caller: { workspaceId }, page }) => {
-    const projects = await kernel.store.projects.list(workspaceId, page.after ?? 0, page.rows)
+    const projects = await listProjects(kernel.store.readers, workspaceId, page.after ?? 0, page.rows)
     return page.of(projects, projectView, ({ projectId }) => projectId)
   },
   readProject: ({ kernel }, { params, caller }) => showProject(kernel, caller, params.slug),

@@ -2,7 +2,6 @@ import type { z } from 'zod'
 import { numberIn, periodIn } from '../../door/asked.ts'
 import { actsOf, type Call } from '../../door/door.ts'
 import type { ServerKernel } from '../../door/server-kernel.ts'
-import type { ReportHead } from '../../door/server-store.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { ReportSubject, StoredReport } from '../../kernel/store/run-store.ts'
 import { actorIn } from '../../pure/actors.ts'
@@ -15,6 +14,7 @@ import { readTask, requireRecord } from '../task/acts/tasks.ts'
 import { type Draft, keepReports } from './acts/keep.ts'
 import type { readReport } from './api.ts'
 import * as api from './api.ts'
+import { listAllReports, listReports, type ReportHead, reportById } from './postgres.ts'
 import { LARGEST_REPORT_BYTES, typeOfTaskReport } from './rules/report.ts'
 import type { ReportBody, ReportView } from './shapes.ts'
 
@@ -93,7 +93,7 @@ async function newest(
 }
 
 async function showReport(kernel: ServerKernel, caller: Caller, uuid: string): Promise<View> {
-  const found = await kernel.store.reports.find(caller.workspaceId, uuid)
+  const found = await reportById(kernel.store.readers, caller.workspaceId, uuid)
   if (!found) throw noReport(`There is no report ${uuid} in this workspace.`)
   return reportView(kernel, caller, found)
 }
@@ -151,12 +151,12 @@ export const reportActs = actsOf(api)({
   listReports: async ({ kernel }, { params, query, caller, page }) => {
     const { id } = await requireMission(kernel, caller, params.id)
     const filter = { types: query.type && [query.type], before: page.after }
-    const rows = await kernel.store.reports.list(caller.workspaceId, id, filter, page.rows)
+    const rows = await listReports(kernel.store.readers, caller.workspaceId, id, filter, page.rows)
     return page.of(rows, await headViews(kernel, caller, rows), (row) => row.id)
   },
   listAllReports: async ({ kernel }, { query, caller, page }) => {
     const filter = { ...periodIn(query), types: query.type && [query.type], before: page.after }
-    const rows = await kernel.store.reports.listAll(caller.workspaceId, filter, page.rows)
+    const rows = await listAllReports(kernel.store.readers, caller.workspaceId, filter, page.rows)
     return page.of(rows, await headViews(kernel, caller, rows), ({ at, id }) => [at, id])
   },
   readReport: async ({ kernel }, call) =>

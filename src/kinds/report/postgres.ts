@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { Changes } from '../../kernel/batch/requests.ts'
 import type { Reported, ReportSubject, StoredReport } from '../../kernel/store/run-store.ts'
+import { bind, type Connections } from '../../postgres/statements/connections.ts'
 import { isLive } from '../../postgres/statements/run-states.ts'
 import { inside } from '../../postgres/statements/scoped-query.ts'
 import { type Bound, columnsOf, insertInto } from '../../postgres/statements/statements.ts'
@@ -268,3 +269,13 @@ export function reportWrites(workspaceId: number, { reports }: Changes): Bound[]
 export const storedReports: Stored = {
   tables: { reports: 'select, insert' },
 }
+
+export const reportReads = ({ readers }: Connections) =>
+  bind(readers, {
+    acceptedAnswer,
+    materialOfMission,
+    materialOfTasks,
+    newest: newestReport,
+    reported: reportedEnds,
+    settling: settlingTasks,
+  })

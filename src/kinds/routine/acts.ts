@@ -15,6 +15,7 @@ import { missionOf } from './acts/runs.ts'
 import { type Checked, checkedSettings, fromMission, newSettings } from './acts/settings.ts'
 import { driftOf, listedRoutine, routineView, runView } from './acts/views.ts'
 import * as api from './api.ts'
+import { figuresOfMission, listRoutines, runsOfRoutine } from './postgres.ts'
 import type { RoutineRecord } from './record.ts'
 import type { RoutineCommand } from './rules/command.ts'
 import { VariablesSchema, type VariableValues } from './rules/variables.ts'
@@ -38,11 +39,12 @@ async function requireRoutine(
 const act = async (kernel: ServerKernel, caller: Caller, uuid: string, command: RoutineCommand) =>
   granted(await kernel.run(caller, { on: 'routine', key: uuid, uuid, command }))
 
+/** Returns the id of the new routine. */
 export async function createRoutine(
   kernel: ServerKernel,
   caller: Caller,
   body: z.output<typeof RoutineCreate>,
-): Promise<Answer> {
+): Promise<string> {
   if ((body.plan === undefined) === (body.fromMission === undefined))
     throw Refused.field('VALIDATION_FAILED', 'plan', 'is needed, or "fromMission" instead of it')
   const made = body.fromMission === undefined ? null : await fromMission(kernel, caller, body.fromMission)
@@ -65,7 +67,7 @@ export async function createRoutine(
   const uuid = uuidCarrying(id, Date.now(), randomInt(2 ** 22))
   const { originId = null, origin = null } = made ?? {}
   const reply = await act(kernel, caller, uuid, { kind: 'create', id, originId, origin, ...settings })
-  return showRoutine(kernel, caller, reply.record.uuid)
+  return reply.record.uuid
 }
 
 /** What no schema of the API document says is checked here. */
@@ -94,7 +96,7 @@ export async function updateRoutine(
   uuid: string,
   body: z.output<typeof RoutinePatch>,
   ifVersion: number | null,
-): Promise<Answer> {
+): Promise<void> {
   const routine = await requireRoutine(kernel, caller, uuid)
   const { plan: given, enabled, ...fields } = body
   const plan = await givenMissionPlan(given ?? JSON.parse(routine.plan!))
@@ -112,7 +114,6 @@ export async function updateRoutine(
   const patch = Object.fromEntries(names.map((name) => [name, settings[name as keyof typeof settings]]))
   // What was checked is what was read: another change in between is refused.
   await act(kernel, caller, uuid, { kind: 'update', ifVersion: ifVersion ?? routine.version, patch })
-  return showRoutine(kernel, caller, uuid)
 }
 
 export async function removeRoutine(kernel: ServerKernel, caller: Caller, uuid: string): Promise<void> {
@@ -137,10 +138,10 @@ const COMPARED = 10
 async function showRoutine(kernel: ServerKernel, caller: Caller, uuid: string): Promise<Answer> {
   const routine = await requireRoutine(kernel, caller, uuid)
   const { workspaceId } = caller
-  const { routines } = kernel.store
+  const { readers } = kernel.store
   const [origin, runs] = await Promise.all([
-    routine.originId === null ? null : routines.figures(workspaceId, routine.originId),
-    routines.runs(workspaceId, routine.id, { onlyCompleted: true }, COMPARED),
+    routine.originId === null ? null : figuresOfMission(readers, workspaceId, routine.originId),
+    runsOfRoutine(readers, workspaceId, routine.id, { onlyCompleted: true }, COMPARED),
   ])
   return {
     ...routineView(routine, true),
@@ -151,20 +152,23 @@ async function showRoutine(kernel: ServerKernel, caller: Caller, uuid: string): 
 }
 
 export const routineActs = actsOf(api)({
-  createRoutine: ({ kernel }, { body, caller }) => createRoutine(kernel, caller, body),
-  changeRoutine: ({ kernel }, { params, body, caller, ifVersion }) =>
-    updateRoutine(kernel, caller, params.id, body, ifVersion),
+  createRoutine: async ({ kernel }, { body, caller }) =>
+    showRoutine(kernel, caller, await createRoutine(kernel, caller, body)),
+  changeRoutine: async ({ kernel }, { params, body, caller, ifVersion }) => {
+    await updateRoutine(kernel, caller, params.id, body, ifVersion)
+    return showRoutine(kernel, caller, params.id)
+  },
   deleteRoutine: ({ kernel }, { params, caller }) => removeRoutine(kernel, caller, params.id),
   runRoutine: ({ kernel }, { params, body, caller }) => runRoutine(kernel, caller, params.id, body.variables),
   listRoutines: async ({ kernel }, { caller, page }) => {
-    const routines = await kernel.store.routines.list(caller.workspaceId, page.after, page.rows)
+    const routines = await listRoutines(kernel.store.readers, caller.workspaceId, page.after, page.rows)
     return page.of(routines, listedRoutine, ({ routine }) => routine.id)
   },
   readRoutine: ({ kernel }, { params, caller }) => showRoutine(kernel, caller, params.id),
   listRunsOfRoutine: async ({ kernel }, { params, caller, page }) => {
     const { id } = await requireRoutine(kernel, caller, params.id)
     const { after: before, rows } = page
-    const runs = await kernel.store.routines.runs(caller.workspaceId, id, { before }, rows)
+    const runs = await runsOfRoutine(kernel.store.readers, caller.workspaceId, id, { before }, rows)
     return page.of(runs, runView, (run) => run.id)
   },
 })

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { Changes, View } from '../../kernel/batch/requests.ts'
 import type { RoutineDue } from '../../kernel/store/run-store.ts'
+import { bind, type Connections } from '../../postgres/statements/connections.ts'
 import { plainRows } from '../../postgres/statements/plain-rows.ts'
 import { arrayLiteral } from '../../postgres/statements/rows.ts'
 import { isLive } from '../../postgres/statements/run-states.ts'
@@ -283,3 +284,9 @@ function fireWrites(workspaceId: number, view: View, { kinds }: Changes): Bound[
     ]),
   ]
 }
+
+/** Reads of routines that are methods of the store: other kinds need them, and the executor. */
+export const routineReads = ({ readers, writers }: Connections) => ({
+  ...bind(writers, { freshId: freshRoutineId }),
+  ...bind(readers, { due: routinesDue, find: findRoutine, underWay: routinesMissions }),
+})

@@ -3,6 +3,7 @@ import { systemCaller } from '../../kernel/caller.ts'
 import { BATCH } from '../../kernel/upkeep-context.ts'
 import { Assignment } from '../agent/acts/assignment.ts'
 import { wakeByClock, wakeForWork } from './acts/wakeups.ts'
+import { deleteOldWakeups } from './postgres/wakeups.ts'
 
 /** Workspaces with agents that can get assignments, from the last query: a hint which commits matter. */
 export class Assignable extends Set<number> {}
@@ -34,7 +35,7 @@ async function wake({ kernel, only, term }: StepContext): Promise<number> {
 }
 
 async function forgetOldWakeups({ kernel }: StepContext): Promise<number> {
-  await kernel.store.wakeups.forgetOld()
+  await deleteOldWakeups(kernel.store)
   return 0
 }
 

@@ -9,6 +9,7 @@ import type { SessionOpening } from '../task/command.ts'
 import type { SessionRecord } from '../task/record.ts'
 import { agentOfSession, commandSession, heartbeatView, sessionView } from './acts/commands.ts'
 import * as api from './api/sessions.ts'
+import { findSession, readSessionMemory } from './postgres/memory.ts'
 
 /** A session holds claims under one name. A worker is a session that declares a capacity and sends heartbeats. */
 
@@ -17,7 +18,7 @@ async function requireSession(
   caller: Caller,
   nameOrId: string,
 ): Promise<SessionRecord> {
-  const session = await kernel.store.sessionMemory.find(caller.workspaceId, nameOrId)
+  const session = await findSession(kernel.store.readers, caller.workspaceId, nameOrId)
   if (!session) throw new Refused('NOT_FOUND', `There is no session "${nameOrId}" in this workspace.`)
   return session
 }
@@ -28,7 +29,7 @@ export async function sessionName(
   { workspaceId }: Caller,
   nameOrId: string,
 ): Promise<string> {
-  return (await kernel.store.sessionMemory.find(workspaceId, nameOrId))?.name ?? nameOrId
+  return (await findSession(kernel.store.readers, workspaceId, nameOrId))?.name ?? nameOrId
 }
 
 export const sessionActs = actsOf(api)({
@@ -49,7 +50,7 @@ export const sessionActs = actsOf(api)({
   /** Session memory (Coditect 3.5): its task log, active claims, completed tasks, and the progress of its project. */
   readSession: async ({ kernel }, { params, caller }) => {
     const session = await requireSession(kernel, caller, params.id)
-    const memory = await kernel.store.sessionMemory.read(caller.workspaceId, session)
+    const memory = await readSessionMemory(kernel.store.readers, caller.workspaceId, session)
     return {
       ...sessionView(session),
       lastActivity: instant(memory.lastActivity),

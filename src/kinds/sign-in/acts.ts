@@ -1,5 +1,4 @@
 import type { ServerKernel } from '../../door/server-kernel.ts'
-import type { ApiKey, BrowserSession } from '../../door/server-store.ts'
 import { freshUuid } from '../../kernel/fresh-uuid.ts'
 import { type Caller, granted } from '../../kernel/kernel.ts'
 import { outcomeOf } from '../../kernel/many.ts'
@@ -8,9 +7,12 @@ import { Refused } from '../../pure/errors.ts'
 import { isUuid } from '../../pure/ids.ts'
 import { instant } from '../../pure/instant.ts'
 import type { AnswerOf, ListAnswer } from '../../pure/shapes.ts'
+import { readInbox } from '../../views/inbox/postgres.ts'
 import { allRightsOf } from '../key/granting.ts'
+import { type ApiKey, listKeys } from '../key/postgres.ts'
 import type { GrantedOf } from '../kind.ts'
 import { INBOX_KINDS } from '../task/rules/waiting.ts'
+import * as rows from './postgres.ts'
 import { refuseLink, type SignInCommand } from './rules.ts'
 import type { BrowserSessionView, LinkAnswer, SessionAnswer, SignedIn, TicketAnswer } from './shapes.ts'
 
@@ -56,8 +58,8 @@ export async function signIn(
   browser: Browser,
   version: string,
 ): Promise<SignIn> {
-  const { keys, signInLinks } = kernel.store
-  const of = typeof by === 'string' ? await signInLinks.find(by) : by
+  const { readers } = kernel.store
+  const of = typeof by === 'string' ? await rows.findLink(readers, by) : by
   if (!of) throw Refused.because(refuseLink('unknown'))
   const { workspaceId, keyId } = of
   const [cookie, pageValue, sessionId] = [newToken(), newToken(), freshUuid()]
@@ -77,7 +79,9 @@ export async function signIn(
   )
   for (const one of forgotten.filter((other) => other.keyId !== keyId))
     await commandSignIns(kernel, callerWith(workspaceId, one.keyId), one.keyId, { kind: 'end', ...one })
-  const key = (await keys.list(workspaceId)).find((one) => one.keyId === keyId && one.revokedAt === null)
+  const key = (await listKeys(readers, workspaceId)).find(
+    (one) => one.keyId === keyId && one.revokedAt === null,
+  )
   // Revoked in this very moment.
   if (!key) throw Refused.because(refuseLink('keyEnded'))
   // From the reply: where many begin at once, this one may have ended already to make room for the others.
@@ -92,7 +96,7 @@ export async function signIn(
 async function sessionsOf(kernel: ServerKernel, workspaceId: number, { cookies, pageValues }: Browser) {
   const cookie = cookies.get(workspaceId)
   if (cookie === undefined || pageValues.length === 0) return []
-  return kernel.store.browserSessions.with(workspaceId, cookie, pageValues)
+  return rows.sessionsWith(kernel.store.readers, workspaceId, cookie, pageValues)
 }
 
 /** Who makes this request, and where the workspace is. */
@@ -105,7 +109,7 @@ export async function showSession(
   const { store } = kernel
   const { uuid, name } = await store.workspaces.read(key.workspaceId)
   const all = { kinds: INBOX_KINDS, missionId: null, sort: 'oldest', after: null } as const
-  const { counts, seq } = await store.inbox.read(key.workspaceId, all, 1)
+  const { counts, seq } = await readInbox(store.readers, key.workspaceId, all, 1)
   return {
     id: session?.id ?? null,
     workspace: { id: uuid, name },
@@ -128,12 +132,12 @@ export async function listSessions(
   caller: Caller,
   current: string | null,
 ): Promise<ListAnswer<AnswerOf<typeof BrowserSessionView>>> {
-  const sessions = await kernel.store.browserSessions.list(caller.workspaceId, within(caller))
+  const sessions = await rows.listSessions(kernel.store.readers, caller.workspaceId, within(caller))
   return { items: sessions.map((session) => sessionView(session, current)), nextCursor: null }
 }
 
 const sessionView = (
-  session: BrowserSession,
+  session: rows.BrowserSession,
   current: string | null,
 ): AnswerOf<typeof BrowserSessionView> => ({
   id: session.sessionId,
@@ -147,7 +151,7 @@ const sessionView = (
 
 export async function endSession(kernel: ServerKernel, caller: Caller, id: string): Promise<void> {
   const own = within(caller)
-  const keyId = isUuid(id) ? await kernel.store.browserSessions.keyOf(caller.workspaceId, id) : null
+  const keyId = isUuid(id) ? await rows.keyOfSession(kernel.store.readers, caller.workspaceId, id) : null
   const mayEnd = keyId !== null && (own === null || own === keyId)
   const ended = mayEnd
     ? (await commandSignIns(kernel, caller, keyId, { kind: 'end', sessionId: id })).ended

@@ -16,6 +16,9 @@ import { claimRowView } from './acts/views.ts'
 import { endedWithin, showTask } from './acts/whole-task.ts'
 import type { cancelTask } from './api/tasks.ts'
 import * as api from './api/tasks.ts'
+import { tasksAround } from './postgres/graph.ts'
+import { usersOf } from './postgres/of-others.ts'
+import { resultHeads } from './postgres/result-pages.ts'
 import { type DependencyList, NEIGHBOURS, type TaskCreate } from './shapes/tasks.ts'
 
 /** As many as one task may have. */
@@ -30,7 +33,7 @@ async function listDependencies(
   const { id } = await requireRecord(kernel, caller, uuid)
   const [dependencies, { blockedBy, blocks }] = await Promise.all([
     kernel.store.dependencies(caller.workspaceId, id),
-    kernel.store.taskGraph.around(caller.workspaceId, id, MOST_DEPENDENCIES),
+    tasksAround(kernel.store.readers, caller.workspaceId, id, MOST_DEPENDENCIES),
   ])
   const named = new Map(blockedBy.map((task) => [task.taskId, task]))
   const items = dependencies.map(({ uuid: taskId, state, triggerRule, kind }) => {
@@ -97,10 +100,10 @@ export const taskActs = actsOf(api)({
     const { id } = await requireRecord(kernel, caller, params.id)
     const [claims, results] = await Promise.all([
       store.claims(workspaceId, id),
-      store.resultPages.heads(workspaceId, id),
+      resultHeads(store.readers, workspaceId, id),
     ])
     const sessions = claims.map(({ session }) => session)
-    const users = await store.sessionMemory.usersOf(workspaceId, sessions)
+    const users = await usersOf(store.readers, workspaceId, sessions)
     const items = claims.map((claim) => claimRowView(claim, results, users.get(claim.session) ?? null))
     return { items, nextCursor: null }
   },

@@ -10,7 +10,7 @@ import {
   type TransitionName,
 } from '../../pure/states.ts'
 import type { CommentAdded } from '../comment/record.ts'
-import type { EventDraft } from '../events.ts'
+import type { EventDraft, StoredEvent } from '../events.ts'
 import type { ReportAdded } from '../report/rules/report.ts'
 import type { Limits } from '../workspace/limits.ts'
 import { expiryOf, preferPlanned } from './rules/agent-choice.ts'
@@ -315,4 +315,15 @@ export class TaskDraft {
       at: this.now,
     })
   }
+}
+
+/** An event, with what the log shows of its task. */
+export interface EventWithTask extends StoredEvent {
+  /** The UUID of its task. */
+  taskUuid: string | null
+  /** What its task is for, and its place in the plan of its mission. */
+  purpose: Purpose | null
+  number: number | null
+  /** The UUID of its mission. */
+  missionUuid: string | null
 }

@@ -6,6 +6,7 @@ import { BATCH, type UpkeepContext } from '../../kernel/upkeep-context.ts'
 import { isTerminal, taskStates } from '../../pure/states.ts'
 import { failCycles } from './acts/dependencies.ts'
 import { unblockAll } from './acts/unblock.ts'
+import { driftedCounters, driftedTaskCounts } from './postgres/counters.ts'
 import { recountClaims, recountMission, recountTasks } from './rules/recount.ts'
 
 /** Expired leases, due retries and scheduled starts, assignments that were not started, stalled and hung work. */
@@ -47,7 +48,7 @@ export const dependents: Follower = {
 /** Corrects counters that differ from what they count. Each correction is recorded as an event. */
 async function reconcile(context: StepContext): Promise<number> {
   const { kernel, term, only } = context
-  const drifted = await kernel.store.counters.drifted(only)
+  const drifted = await driftedCounters(kernel.store.readers, only)
   for (const { workspaceId } of drifted) await kernel.step({ workspaceId, term }, recountClaims)
   const { missionCounters } = kernel.store
   const missions = await missionCounters.drifted(only)
@@ -59,7 +60,7 @@ async function reconcile(context: StepContext): Promise<number> {
 }
 
 async function reconcileTasks({ kernel, term, only }: StepContext): Promise<number> {
-  const drifted = await kernel.store.taskCounts.drifted(only)
+  const drifted = await driftedTaskCounts(kernel.store.readers, only)
   for (const { workspaceId } of drifted) await kernel.step({ workspaceId, term }, recountTasks)
   return drifted.length
 }

@@ -1,18 +1,14 @@
 import type pg from 'pg'
 import { readRecord, taskColumns } from '../../postgres/statements/columns.ts'
+import { bind, type Connections } from '../../postgres/statements/connections.ts'
 import { scopedQuery } from '../../postgres/statements/scoped-query.ts'
-import type { TaskState } from '../../pure/states.ts'
 import { inScope } from '../task/postgres/due.ts'
 import type { TaskRecord } from '../task/record.ts'
 
 /** Tasks that serve others: verifications, and the planning of missions. */
 
 /** The tasks that judged, or judge, results of a task; newest first. */
-export async function verificationsOf(
-  pool: pg.Pool,
-  workspaceId: number,
-  taskId: number,
-): Promise<TaskRecord[]> {
+async function verificationsOf(pool: pg.Pool, workspaceId: number, taskId: number): Promise<TaskRecord[]> {
   const rows = await scopedQuery<unknown[]>(pool, 'baton.workspace_id', String(workspaceId), {
     text: `select ${taskColumns('t')} from tasks t
       where t.workspace_id = $1 and t.serves is not null and (t.serves ->> 'taskId')::bigint = $2 order by t.id desc`,
@@ -23,7 +19,7 @@ export async function verificationsOf(
 }
 
 // By the index of active claims, which are few. $2 agents, $3 before when.
-export async function busySince(
+async function busySince(
   pool: pg.Pool,
   workspaceId: number,
   slugs: readonly string[],
@@ -48,44 +44,8 @@ const ORPHANS = `select t.workspace_id as "workspaceId", t.id, t.uuid from tasks
    order by t.id limit $1`
 
 /** Open tasks that nothing needs any longer. */
-export const orphanTasks = (pool: pg.Pool, limit: number, only?: number) =>
+const orphanTasks = (pool: pg.Pool, limit: number, only?: number) =>
   inScope<{ workspaceId: number; id: number; uuid: string }>(pool, only, ORPHANS, [limit])
 
-/** The newest task that plans, or planned, a mission. */
-export async function newestPlanning(
-  pool: pg.Pool,
-  workspaceId: number,
-  missionId: number,
-): Promise<number | null> {
-  const [row] = await scopedQuery<{ id: number }>(pool, 'baton.workspace_id', String(workspaceId), {
-    text: `select t.id from tasks t where t.workspace_id = $1 and t.mission_id = $2 and t.purpose = 'planning'
-      order by t.id desc limit 1`,
-    values: [workspaceId, missionId],
-  })
-  return row?.id ?? null
-}
-
-/** The verifications of a task for people. */
-
-export interface VerificationRow {
-  taskId: string
-  generation: number
-  state: TaskState
-  verifier: string | null
-  /** Its accepted answer. */
-  answer: unknown
-  costUsd: string | null
-}
-
-// $1 workspace, $2 task.
-const VERIFICATIONS = `select t.uuid as "taskId", (t.serves ->> 'generation')::int as generation, t.state, t.agent as verifier,
-    (select a.data from attempts a where a.workspace_id = $1 and a.task_id = t.id and a.accepted order by a.epoch desc limit 1) as answer,
-    (select trim_scale(sum(r.cost_usd))::text from runs r where r.workspace_id = $1 and r.task_id = t.id) as "costUsd"
-  from tasks t where t.workspace_id = $1 and t.serves is not null and (t.serves ->> 'taskId')::bigint = $2 order by t.id`
-
-/** Oldest first. */
-export const verificationRows = (pool: pg.Pool, workspaceId: number, taskId: number) =>
-  scopedQuery<VerificationRow & pg.QueryResultRow>(pool, 'baton.workspace_id', String(workspaceId), {
-    text: VERIFICATIONS,
-    values: [workspaceId, taskId],
-  })
+export const verificationReads = ({ readers }: Connections) =>
+  bind(readers, { of: verificationsOf, busySince, orphans: orphanTasks })

@@ -3,19 +3,22 @@ import type { z } from 'zod'
 import { actsOf, type Call, type Door } from '../../door/door.ts'
 import { slugUnlessOwn } from '../../door/named-agents.ts'
 import type { ServerKernel } from '../../door/server-kernel.ts'
-import type { ApiKey } from '../../door/server-store.ts'
 import { type Caller, granted } from '../../kernel/kernel.ts'
+import { newKey } from '../../kernel/store/new-key.ts'
 import { Refused } from '../../pure/errors.ts'
 import { workspaceCarriedBy } from '../../pure/ids.ts'
 import { instant } from '../../pure/instant.ts'
 import type { AnswerOf } from '../../pure/shapes.ts'
-import { createKey, createWorkspace, revokeKey } from '../key/acts.ts'
+import { originOf } from '../events.ts'
+import { createKey, revokeKey } from '../key/acts.ts'
+import { type ApiKey, listKeys } from '../key/postgres.ts'
 import type { changeLimits as limitsEndpoint } from './api.ts'
 import * as api from './api.ts'
 import type { Limits, LimitsInUse } from './limits.ts'
+import { makeWorkspace, readWorkspace } from './postgres.ts'
 import { THE_WORKSPACE, type WorkspaceRecord } from './record.ts'
 import type { WorkspaceCommand } from './rules.ts'
-import type { KeyView } from './shapes.ts'
+import type { KeyView, WorkspaceMade } from './shapes.ts'
 
 /** `areAsRead` gets the current limits under their lock: whether the caller has read these. */
 async function changeLimits(
@@ -43,7 +46,7 @@ export async function commandWorkspace(
 /** Any workspace of the server, for those who run it. */
 export async function workspaceNamed(kernel: ServerKernel, uuid: string): Promise<{ workspaceId: number }> {
   const workspaceId = workspaceCarriedBy(uuid)
-  const found = workspaceId === null ? null : await kernel.store.workspaces.read(workspaceId)
+  const found = workspaceId === null ? null : await readWorkspace(kernel.store.readers, workspaceId)
   if (found?.uuid !== uuid) throw new Refused('NOT_FOUND', `There is no workspace ${uuid}.`)
   return found
 }
@@ -56,6 +59,18 @@ async function limitsInUse(
   const { store } = kernel
   const [limits, usage] = await Promise.all([store.limits(workspaceId), store.counts(workspaceId)])
   return { limits, usage }
+}
+
+/** A workspace and its owner key, in one transaction. No key of it made that one: it stays valid whatever happens to the caller's. */
+async function createWorkspace(
+  kernel: ServerKernel,
+  caller: Caller,
+  name: string,
+): Promise<AnswerOf<typeof WorkspaceMade>> {
+  const { secret, request } = newKey({ name: 'owner', role: 'owner' }, null)
+  const owner = { keyId: request.key, command: request.command }
+  const made = await makeWorkspace(kernel.store, { name, owner }, originOf(caller), caller)
+  return { id: made.uuid, name, ownerKey: secret }
 }
 
 /** Limits, workspaces and keys. */
@@ -109,7 +124,7 @@ export const administrationActs = actsOf(api)({
   },
   createWorkspace: ({ kernel }, { body, caller }) => createWorkspace(kernel, caller, body.name),
   listKeys: async ({ kernel }, { caller }) => ({
-    items: (await kernel.store.keys.list(caller.workspaceId)).map(keyView),
+    items: (await listKeys(kernel.store.readers, caller.workspaceId)).map(keyView),
     nextCursor: null,
   }),
   createKey: async ({ kernel }, { body, caller }) => {

@@ -4,6 +4,7 @@ import { firstAnswer } from '../../kernel/batch/first-answer.ts'
 import type { StoredReply } from '../../kernel/batch/requests.ts'
 import { connectionFrom, isTransient } from '../../postgres/connection/connect.ts'
 import type { Connections } from '../../postgres/statements/connections.ts'
+import { bind } from '../../postgres/statements/connections.ts'
 import type { Gear } from '../../postgres/statements/gear.ts'
 import { plainRows } from '../../postgres/statements/plain-rows.ts'
 import { arrayLiteral } from '../../postgres/statements/rows.ts'
@@ -235,3 +236,5 @@ export async function readLimitsOf(pool: pg.Pool, workspaceId: number): Promise<
   )
   return limits!
 }
+
+export const workspaceReads = ({ readers }: Connections) => bind(readers, { read: readWorkspace })

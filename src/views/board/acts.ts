@@ -3,7 +3,6 @@ import { wantedId } from '../../door/asked.ts'
 import { actsOf } from '../../door/door.ts'
 import { readCursor, writeCursor } from '../../door/paging.ts'
 import type { ServerKernel } from '../../door/server-kernel.ts'
-import type { BoardFilter, CardRow, LackingWork } from '../../door/server-store.ts'
 import { type Caller, granted } from '../../kernel/kernel.ts'
 import { namedProject } from '../../kinds/project/acts.ts'
 import { commandOfAct } from '../../kinds/task/acts/commands.ts'
@@ -17,6 +16,8 @@ import type { AnswerOf } from '../../pure/shapes.ts'
 import { TASK_STATES } from '../../pure/states.ts'
 import * as api from './api.ts'
 import { BOARD_COLUMNS, type BoardColumn, COLUMN_ORDER, comparePlaces, placeIn, statesIn } from './columns.ts'
+import * as rows from './postgres/board.ts'
+import { type CardRow, cardsOfTasks, type LackingWork } from './postgres/cards.ts'
 import type { ActAnswer, ActBody, Board, Card } from './shapes.ts'
 
 /** One act on many tasks: each is decided separately. */
@@ -119,7 +120,7 @@ const cardView = (row: CardRow): AnswerOf<typeof Card> => ({
 async function cardsOf(kernel: ServerKernel, { workspaceId }: Caller, uuids: readonly string[]) {
   const asked = new Set(uuids)
   const ids = uuids.map(idCarriedBy).filter((id) => id !== null)
-  const { cards, seq } = await kernel.store.board.cards(workspaceId, ids)
+  const { cards, seq } = await cardsOfTasks(kernel.store.readers, workspaceId, ids)
   return { items: cards.filter(({ id }) => asked.has(id)).map(cardView), seq }
 }
 
@@ -136,11 +137,11 @@ interface AskedPage {
 export async function readBoard(
   kernel: ServerKernel,
   { workspaceId }: Caller,
-  filter: BoardFilter,
+  filter: rows.BoardFilter,
   { column, after, limit }: AskedPage,
 ): Promise<AnswerOf<typeof Board>> {
   const columns = column === undefined ? BOARD_COLUMNS : [column]
-  const read = await kernel.store.board.read(workspaceId, filter, {
+  const read = await rows.readBoard(kernel.store.readers, workspaceId, filter, {
     columns,
     after,
     // One more shows whether there is another page.

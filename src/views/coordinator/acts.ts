@@ -1,13 +1,14 @@
 import type { Coordination } from '../../door/coordination.ts'
 import { actsOf } from '../../door/door.ts'
 import type { ServerKernel } from '../../door/server-kernel.ts'
-import type { ListedNode } from '../../door/server-store.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import { once } from '../../kernel/once.ts'
 import { commandWorkspace, workspaceNamed } from '../../kinds/workspace/acts.ts'
+import type { ListedNode } from '../../postgres/cluster/nodes.ts'
 import { Refused } from '../../pure/errors.ts'
 import { instant } from '../../pure/instant.ts'
 import type { AnswerOf } from '../../pure/shapes.ts'
+import { tallyOf } from '../board/postgres/tally.ts'
 import * as api from './api.ts'
 import type * as shapes from './shapes.ts'
 
@@ -67,12 +68,12 @@ export async function coordinatorHealth(
 
 export const coordinatorActs = actsOf(api)({
   readCoordinatorStatus: async ({ kernel, coordinator }, { caller: { workspaceId, rights } }) => {
-    const { workspaces, cluster } = kernel.store
+    const { workspaces, cluster, readers } = kernel.store
     const [workspace, nodes, terms, stats] = await Promise.all([
       workspaces.read(workspaceId),
       cluster.nodes(),
       cluster.leaderTerms(TERMS_SHOWN),
-      workspaces.tally(workspaceId),
+      tallyOf(readers, workspaceId),
     ])
     const leader = nodes.find(({ leadsTerm }) => leadsTerm !== null) ?? null
     const own = coordinator.state()

@@ -2,16 +2,17 @@ import type { z } from 'zod'
 import { actsOf } from '../../door/door.ts'
 import type { Page } from '../../door/paging.ts'
 import type { ServerKernel } from '../../door/server-kernel.ts'
-import type { EventWithTask } from '../../door/server-store.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import type { EntityType } from '../../kinds/event-entities.ts'
 import { type EventFilter, typesNamed } from '../../kinds/event-filter.ts'
 import { requireMission } from '../../kinds/mission/acts/missions.ts'
 import { requireRecord } from '../../kinds/task/acts/tasks.ts'
 import { eventView } from '../../kinds/task/acts/views.ts'
+import type { EventWithTask } from '../../kinds/task/record.ts'
 import { Refused } from '../../pure/errors.ts'
 import type { AnswerOf } from '../../pure/shapes.ts'
 import * as api from './api.ts'
+import { eventPage } from './postgres.ts'
 import type { EventFilterQuery, EventList, EventView as EventShape } from './shapes.ts'
 
 /** Filters of the log as clients name them, with the records that they are about. */
@@ -80,7 +81,7 @@ async function listEvents(
 ): Promise<AnswerOf<typeof EventList>> {
   const { after = 0, limit } = page
   if (filter) {
-    const { events, upTo, isMore } = await kernel.store.logs.page(workspaceId, filter, after, limit)
+    const { events, upTo, isMore } = await eventPage(kernel.store.readers, workspaceId, filter, after, limit)
     const items = await eventViews(kernel, workspaceId, events)
     return { items, nextCursor: page.next(isMore ? upTo : null), upTo }
   }

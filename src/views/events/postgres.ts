@@ -3,7 +3,8 @@ import { entityTypeOf, NAMED_IN, typesAbout } from '../../kinds/event-entities.t
 import type { EventFilter } from '../../kinds/event-filter.ts'
 import type { EventType } from '../../kinds/events.ts'
 import { COORDINATOR_EVENTS } from '../../kinds/log.ts'
-import { EVENT_COLUMNS, type EventWithTask, readEvent } from '../../kinds/task/postgres/reader.ts'
+import { EVENT_COLUMNS, readEvent } from '../../kinds/task/postgres/reader.ts'
+import type { EventWithTask } from '../../kinds/task/record.ts'
 import { scopedQuery } from '../../postgres/statements/scoped-query.ts'
 import { OF_THE_WORKSPACE } from '../logs/postgres.ts'
 

@@ -3,7 +3,6 @@ import { periodIn, wantedId } from '../../door/asked.ts'
 import { actsOf } from '../../door/door.ts'
 import type { Page } from '../../door/paging.ts'
 import type { ServerKernel } from '../../door/server-kernel.ts'
-import type { Asked, Bottleneck, FinishedTask, Found } from '../../door/server-store.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import { messageOf } from '../../kinds/log.ts'
 import { parseTaskName } from '../../kinds/task/rules/names.ts'
@@ -14,6 +13,17 @@ import type { AnswerOf } from '../../pure/shapes.ts'
 import type { AskedQuery } from './api.ts'
 import * as api from './api.ts'
 import { countVerdicts } from './overruled.ts'
+import { failuresIn } from './postgres/failures.ts'
+import {
+  type Bottleneck,
+  bottlenecksIn,
+  durationsIn,
+  type FinishedTask,
+  retriesIn,
+} from './postgres/finished.ts'
+import { type Found, searchWorkspace } from './postgres/search.ts'
+import { telemetryOf } from './postgres/telemetry.ts'
+import type { Asked } from './postgres/window.ts'
 import type { Bottlenecks, Durations, Failures, Retries, SearchAnswer, Telemetry } from './shapes.ts'
 
 /** Fewer letters are the beginning of every id. */
@@ -35,7 +45,7 @@ export async function search(
   const name = parseTaskName(text)
   const number = name?.kind === 'number' ? name.number : null
   const asking = { text, id, number, range, limit }
-  const { found, isBounded, seq } = await kernel.store.insight.search(workspaceId, asking)
+  const { found, isBounded, seq } = await searchWorkspace(kernel.store.readers, workspaceId, asking)
   return { items: inTurn(withoutDoubles(found)).slice(0, limit).map(foundView), isBounded, seq }
 }
 
@@ -80,7 +90,7 @@ export async function failures(
   asked: Asked,
   page: Page<number>,
 ): Promise<AnswerOf<typeof Failures>> {
-  const read = await kernel.store.insight.failures(workspaceId, asked, page.after ?? null, page.limit)
+  const read = await failuresIn(kernel.store.readers, workspaceId, asked, page.after ?? null, page.limit)
   const items = read.rows.map(({ number, at, payload, ...row }) => ({
     seq: number,
     at: instant(at),
@@ -106,7 +116,7 @@ export async function durations(
   page: Page<[string]>,
 ): Promise<AnswerOf<typeof Durations>> {
   const [after] = page.after ?? [null]
-  const read = await kernel.store.insight.durations(workspaceId, asked, { by, after, limit: page.rows })
+  const read = await durationsIn(kernel.store.readers, workspaceId, asked, { by, after, limit: page.rows })
   const list = page.of(
     read.rows,
     ({ name, tasks, completed, failed, retried, completedAfterRetry, waitMs, workMs }) => ({
@@ -132,7 +142,7 @@ export async function retries(
   page: TaskPage,
 ): Promise<AnswerOf<typeof Retries>> {
   const wanted = { after: page.after ?? null, limit: page.rows }
-  const read = await kernel.store.insight.retries(workspaceId, asked, wanted)
+  const read = await retriesIn(kernel.store.readers, workspaceId, asked, wanted)
   const { tasks, retried, completedAfterRetry, isBounded } = read
   const counts = { tasks, retried, completedAfterRetry, isBounded }
   return { ...page.of(read.rows, taskOf, placeOf), ...period(read), ...counts }
@@ -145,7 +155,7 @@ export async function bottlenecks(
   page: TaskPage,
 ): Promise<AnswerOf<typeof Bottlenecks>> {
   const wanted = { after: page.after ?? null, limit: page.rows }
-  const read = await kernel.store.insight.bottlenecks(workspaceId, asked, wanted)
+  const read = await bottlenecksIn(kernel.store.readers, workspaceId, asked, wanted)
   const view = (task: Bottleneck) => ({ ...taskOf(task), delayMs: task.weight, blocks: task.blocks })
   return { ...page.of(read.rows, view, placeOf), ...period(read), isBounded: read.isBounded }
 }
@@ -157,7 +167,7 @@ export async function telemetry(
   { workspaceId }: Caller,
   asked: Pick<Asked, 'from' | 'to'>,
 ): Promise<AnswerOf<typeof Telemetry>> {
-  const read = await kernel.store.insight.telemetry(workspaceId, asked)
+  const read = await telemetryOf(kernel.store.readers, workspaceId, asked)
   const { agents, models, retries, crashes, failedVerifications, judged, decided, estimates, isBounded } =
     read
   const withRate = <T extends { completed: number; tasks: number }>(one: T) => ({

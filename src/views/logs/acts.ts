@@ -1,17 +1,18 @@
 import type { z } from 'zod'
 import { actsOf } from '../../door/door.ts'
 import type { ServerKernel } from '../../door/server-kernel.ts'
-import type { EventWithTask, LogFilter } from '../../door/server-store.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import { eventTypes } from '../../kinds/catalogue.ts'
 import type { EventType } from '../../kinds/events.ts'
 import { isNameOfBaton, levelOf, messageOf, typesAt } from '../../kinds/log.ts'
 import { briefView, command, readTask } from '../../kinds/task/acts/tasks.ts'
+import type { EventWithTask } from '../../kinds/task/record.ts'
 import { Refused } from '../../pure/errors.ts'
 import { LOG_LEVELS, type LogLevel } from '../../pure/event.ts'
 import { instant } from '../../pure/instant.ts'
 import type { AnswerOf } from '../../pure/shapes.ts'
 import * as api from './api.ts'
+import { type LogFilter, logOfTask, logOfWorkspace } from './postgres.ts'
 import { LineEvent, type LogEntryView, type LogQuery } from './shapes.ts'
 
 /** Logs are views of the event log: each entry has a level and a message. */
@@ -97,7 +98,7 @@ export const logActs = actsOf(api)({
     const filter = filterOf(query)
     const { record } = await readTask(kernel, caller, params.id)
     const part = { order, after: page.after ?? null, limit: page.rows }
-    const events = await kernel.store.logs.ofTask(caller.workspaceId, record.id, filter, part)
+    const events = await logOfTask(kernel.store.readers, caller.workspaceId, record.id, filter, part)
     return page.of(await entryViews(kernel, caller, events), (entry) => entry, seqOf)
   },
   /** Adds the holder's own lines: all of them, or none when the claim is no longer current. */
@@ -125,7 +126,7 @@ export const logActs = actsOf(api)({
     // The workspace log has no holder, so it has no lines written by holders.
     const types = typesAt(levelsIn(query) ?? LOG_LEVELS).filter(among(namesIn(query, isEventType)))
     const part = { order, after: page.after ?? null, limit: page.rows }
-    const events = await kernel.store.logs.ofWorkspace(caller.workspaceId, types, part)
+    const events = await logOfWorkspace(kernel.store.readers, caller.workspaceId, types, part)
     const entries = await entryViews(kernel, caller, events)
     const withTasks = entries.map((entry, i) => ({ ...entry, taskId: events[i]!.taskUuid }))
     return page.of(withTasks, (entry) => entry, seqOf)

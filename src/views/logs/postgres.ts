@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { COORDINATOR_EVENTS } from '../../kinds/log.ts'
-import { EVENT_COLUMNS, type EventWithTask, readEvent } from '../../kinds/task/postgres/reader.ts'
+import { EVENT_COLUMNS, readEvent } from '../../kinds/task/postgres/reader.ts'
+import type { EventWithTask } from '../../kinds/task/record.ts'
 import { scopedQuery } from '../../postgres/statements/scoped-query.ts'
 
 /** Filters for a task's log. Lines written by holders carry their level and event name. */

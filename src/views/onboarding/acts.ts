@@ -6,6 +6,7 @@ import type { ServerKernel } from '../../door/server-kernel.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import { usableProfile } from '../../kinds/agent/acts/settings.ts'
 import { DEMO_AGENTS, DEMO_TAG } from '../../kinds/demo/acts.ts'
+import { listMissions } from '../../kinds/mission/postgres/reads.ts'
 import { stateOf } from '../../kinds/mission/states.ts'
 import { Refused } from '../../pure/errors.ts'
 import type { AnswerOf } from '../../pure/shapes.ts'
@@ -74,7 +75,7 @@ export const onboardingActs = actsOf(api)({
       mayConfigure ? clisFor(execution, workspaceId) : null,
       store.tasks(workspaceId, {}, 1),
       store.agents.list(workspaceId, {}, ofDemo.length + 1),
-      store.missions.list(workspaceId, { tag: DEMO_TAG }, 1),
+      listMissions(store.readers, workspaceId, { tag: DEMO_TAG }, 1),
     ])
     const [demo] = demos
     return {

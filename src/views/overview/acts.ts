@@ -1,13 +1,14 @@
 import { actsOf } from '../../door/door.ts'
 import type { ServerKernel } from '../../door/server-kernel.ts'
-import type { ListedNode, OverviewRead } from '../../door/server-store.ts'
 import type { Caller } from '../../kernel/kernel.ts'
+import type { ListedNode } from '../../postgres/cluster/nodes.ts'
 import { instant } from '../../pure/instant.ts'
 import type { AnswerOf } from '../../pure/shapes.ts'
 import { AGENT_STATES } from '../../pure/states.ts'
 import { itemView } from '../inbox/acts/items.ts'
 import * as api from './api.ts'
 import { OVERVIEW_WINDOWS, type OverviewWindow } from './periods.ts'
+import { type OverviewRead, overviewOf } from './postgres.ts'
 import type { Overview } from './shapes.ts'
 
 /** A workspace at a glance. */
@@ -20,8 +21,8 @@ export async function showOverview(
   window: OverviewWindow,
 ): Promise<Answer> {
   const width = OVERVIEW_WINDOWS[window]
-  const { insight, cluster } = kernel.store
-  const [read, nodes] = await Promise.all([insight.overview(workspaceId, width), cluster.nodes()])
+  const { cluster, readers } = kernel.store
+  const [read, nodes] = await Promise.all([overviewOf(readers, workspaceId, width), cluster.nodes()])
   const { began, ended, counts, inbox, agents, missions, eventsInLastMinute, seq } = read
   return {
     window,

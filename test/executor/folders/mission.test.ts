@@ -2,10 +2,10 @@ import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { MissionWork } from '../../../src/door/server-store.ts'
 import { commitsAbove, tipsAmong, withoutWork } from '../../../src/executor/folders/commit-graph.ts'
 import { type Git, gitWith } from '../../../src/executor/folders/git.ts'
 import { missionChanges, repositoryNames } from '../../../src/executor/folders/mission-changes.ts'
+import type { MissionWork } from '../../../src/kinds/mission/record.ts'
 import { commit, git, isGitHere, makeRepository, put } from '../../support/git.ts'
 
 /** The whole change of a mission, of branches in real repositories. */

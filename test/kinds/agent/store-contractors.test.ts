@@ -9,6 +9,7 @@ import { settleContractors } from '../../../src/kinds/mission/upkeep.ts'
 import type { NewTask, OnTask } from '../../../src/kinds/task/command.ts'
 import type { Purpose } from '../../../src/kinds/task/record.ts'
 import type { PostgresStore } from '../../../src/store/store.ts'
+import { readInbox } from '../../../src/views/inbox/postgres.ts'
 import {
   agentEvents,
   commandAgent,
@@ -399,7 +400,7 @@ describe('on postgres, what waits for a contractor', () => {
   const alerts = async (work: Work) => {
     await settleAlertsOf(kernelOf(work) as ServerKernel, work.workspace)
     const filter = { kinds: ['alert'], missionId: null, sort: 'oldest', after: null } as const
-    return (await (work.store as PostgresStore).inbox.read(work.workspace, filter, 10)).counts.alert
+    return (await readInbox((work.store as PostgresStore).readers, work.workspace, filter, 10)).counts.alert
   }
 
   test('waits for no person while its mission is open again, unless a person ended the contractor', async () => {

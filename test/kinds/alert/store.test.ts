@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { ServerKernel } from '../../../src/door/server-kernel.ts'
 import { Combiner } from '../../../src/kernel/combiner.ts'
 import { NO_GROUPS } from '../../../src/kernel/store/watch-column.ts'
+import { lookForAlerts } from '../../../src/kinds/alert/postgres.ts'
 import { type AlertLooks, settleAlerts } from '../../../src/kinds/alert/upkeep.ts'
 import type { PostgresStore } from '../../../src/store/store.ts'
 import { pause, register, resume } from '../../support/agents.ts'
@@ -103,7 +104,7 @@ describe('on postgres, upkeep', () => {
       only: work.workspace,
       alertLooks: looks,
     })
-  const look = (work: Work) => (work.store as PostgresStore).alerts.look(work.workspace)
+  const look = (work: Work) => lookForAlerts((work.store as PostgresStore).readers, work.workspace)
 
   test('raises what an agent does not take in time, and is due at that time', async () => {
     const work = await nodes.work({ verifyTimeoutSeconds: 3_600 })

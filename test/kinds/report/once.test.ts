@@ -130,7 +130,7 @@ test('the first mission of a workspace is reported on, also when a routine start
   const caller = { ...systemCaller(h.id), actor: 'key:person' }
   const body = RoutineCreate.parse({ name: 'Nightly', plan: { tasks: [{ tempId: 'a' }] } })
   const routine = await createRoutine(cluster.kernel(), caller, body)
-  await runRoutine(cluster.kernel(), caller, routine.id, {})
+  await runRoutine(cluster.kernel(), caller, routine, {})
   const [task] = await cluster.rows<{ id: number; uuid: string }>(
     'select id::int, uuid from tasks where workspace_id = $1',
     [h.id],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { serverDirectory } from '../../../src/door/server-directory.ts'
 import { wakeByClock } from '../../../src/kinds/run/acts/wakeups.ts'
+import { serverDirectory } from '../../../src/store/directory.ts'
 import { PostgresStore } from '../../../src/store/store.ts'
 import { openKernel } from '../../../src/upkeep/open-kernel.ts'
 import { pause, resume, terminate } from '../../support/agents.ts'

@@ -1,10 +1,10 @@
 import { existsSync, rmSync } from 'node:fs'
 import pino from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { serverDirectory } from '../../../src/door/server-directory.ts'
 import { gitWith } from '../../../src/executor/folders/git.ts'
 import { removeRefs, taskRefs } from '../../../src/executor/folders/task-refs.ts'
 import { removeOldBranches } from '../../../src/executor/work/retention.ts'
+import { serverDirectory } from '../../../src/store/directory.ts'
 import { PostgresStore } from '../../../src/store/store.ts'
 import { openKernel } from '../../../src/upkeep/open-kernel.ts'
 import { commit, git, isGitHere } from '../../support/git.ts'
@@ -165,7 +165,7 @@ describe.skipIf(!isGitHere)('branches of tasks that ended long ago', () => {
   const ours = () => gitWith({ PATH: process.env.PATH!, HOME: folder() })
   const pass = () => {
     const kernel = openKernel(store, serverDirectory(store))
-    return removeOldBranches({ kernel, log: pino({ level: 'silent' }) }, ours(), store.work)
+    return removeOldBranches({ kernel, log: pino({ level: 'silent' }) }, ours(), store.readers)
   }
   const ended = (days: number, ...tasks: readonly Seen[]) =>
     superuser(served().databaseUrl, async (client) => {

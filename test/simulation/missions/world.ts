@@ -6,11 +6,11 @@ import { commandAgent } from '../../../src/kinds/agent/acts/agents.ts'
 import { Coverage } from '../coverage.ts'
 import { CALM, type Faults } from '../plan.ts'
 import { Random } from '../random.ts'
+import { PausingRunMemory } from '../runs/memory.ts'
 import { Scheduler } from '../scheduler.ts'
 import { Trace } from '../trace.ts'
 import { Pauses } from '../transaction-pauses.ts'
 import type { MissionBug } from './bugs.ts'
-import { MissionMemory } from './memory.ts'
 import { MissionNetwork } from './network.ts'
 import { MissionNode } from './node.ts'
 import { TEMPLATE } from './plans.ts'
@@ -25,7 +25,7 @@ export class MissionWorld {
   readonly scheduler: Scheduler
   readonly coverage = new Coverage()
   readonly pauses: Pauses
-  readonly memory: MissionMemory
+  readonly memory: PausingRunMemory
   readonly network: MissionNetwork
   readonly workspace = 1
   readonly nodes: MissionNode[] = []
@@ -51,7 +51,7 @@ export class MissionWorld {
     this.scheduler = new Scheduler(random, this.trace)
     this.#storm = drawFaults(random)
     this.pauses = new Pauses(this.scheduler, random, this.coverage, () => this.faults)
-    this.memory = new MissionMemory(this.scheduler, random, this.pauses)
+    this.memory = new PausingRunMemory(this.scheduler, random, this.pauses)
     this.memory.addWorkspace(this.workspace, { lateResults: random.chance(0.7) })
     this.network = new MissionNetwork(this)
     this.agents = Array.from({ length: random.int(2, 4) }, (_, i) => `a${i + 1}`)

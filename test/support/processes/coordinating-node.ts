@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { serverDirectory } from '../../../src/door/server-directory.ts'
+import { serverDirectory } from '../../../src/store/directory.ts'
 import { PostgresStore } from '../../../src/store/store.ts'
 import { Leadership } from '../../../src/upkeep/leadership.ts'
 import { Node } from '../../../src/upkeep/node.ts'

@@ -3,7 +3,6 @@ import type { Execution } from '../../../door/execution.ts'
 import { actingAs, requireAgent, slugOf } from '../../../door/named-agents.ts'
 import type { Page } from '../../../door/paging.ts'
 import type { RunKernel, ServerKernel } from '../../../door/server-kernel.ts'
-import type { AgentFilter, AgentSeen } from '../../../door/server-store.ts'
 import { BatchLoader } from '../../../kernel/batch-loader.ts'
 import { systemCaller } from '../../../kernel/caller.ts'
 import { unanswered, type Waiter } from '../../../kernel/commit-waiters.ts'
@@ -20,7 +19,9 @@ import { renewalsIn } from '../../task/acts/claims.ts'
 import { taskView } from '../../task/acts/views.ts'
 import type { TaskRecord } from '../../task/record.ts'
 import { whyNotOnOwnAgent } from '../../task/rules/acting.ts'
-import { AGENT_FIELDS, type AgentRecord } from '../record.ts'
+import { type AgentFilter, listAgents, pageOfAgents, tasksAssignedTo } from '../postgres/agents.ts'
+import { workOfAgents } from '../postgres/work.ts'
+import { AGENT_FIELDS, type AgentRecord, type AgentSeen } from '../record.ts'
 import type { AgentCommand, Heartbeat } from '../rules/command.ts'
 import { maskedConfig } from '../rules/config.ts'
 import { shownState } from '../rules/decide.ts'
@@ -49,7 +50,7 @@ async function sharesRateLimit(
   workspaceId: number | null,
 ): Promise<(agent: AgentRecord) => number> {
   if (workspaceId === null) return () => 0
-  const resting = await store.agents.list(workspaceId, { resting: true }, MOST_COUNTED)
+  const resting = await listAgents(store.readers, workspaceId, { resting: true }, MOST_COUNTED)
   const accounts = resting.map(({ record }) => ({ slug: record.slug, account: execution.accountOf(record) }))
   return (agent) => {
     const own = execution.accountOf(agent)
@@ -127,7 +128,7 @@ async function agentsAtWork(
   agents: readonly AgentSeen[],
 ): Promise<AnswerOf<typeof AgentAtWork>[]> {
   const slugs = agents.map(({ record }) => record.slug)
-  const work = await kernel.store.agents.work(caller.workspaceId, slugs)
+  const work = await workOfAgents(kernel.store.readers, caller.workspaceId, slugs)
   const isAnyResting = [...work.values()].some(({ restsUntil }) => restsUntil !== null)
   const othersAtRest = await sharesRateLimit(kernel, execution, isAnyResting ? caller.workspaceId : null)
   return agents.map((agent) => {
@@ -150,7 +151,12 @@ export async function agentPage(
   page: Page<string>,
 ): Promise<ListAnswer<AnswerOf<typeof AgentAtWork>>> {
   const { after, limit } = page
-  const { rows, more } = await kernel.store.agents.page(caller.workspaceId, { ...filter, after }, limit)
+  const { rows, more } = await pageOfAgents(
+    kernel.store.readers,
+    caller.workspaceId,
+    { ...filter, after },
+    limit,
+  )
   return {
     items: await agentsAtWork(kernel, execution, caller, rows),
     nextCursor: page.next(more ? rows.at(-1)!.record.slug : null),
@@ -189,7 +195,7 @@ export class AgentHeartbeats {
       this.#write(systemCaller(workspaceId), name, heartbeat),
     )
     this.given = new BatchLoader(async (workspaceId, slugs) => {
-      const found = await kernel.store.agents.assignedTo(workspaceId, [...new Set(slugs)])
+      const found = await tasksAssignedTo(kernel.store.readers, workspaceId, [...new Set(slugs)])
       return slugs.map((slug) => found.get(slug) ?? [])
     })
   }

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { bind, type Connections } from '../../../postgres/statements/connections.ts'
 import {
   bytesOfJson,
   fittingKeys,
@@ -10,7 +11,9 @@ import { isLive } from '../../../postgres/statements/run-states.ts'
 import { inside, scopedQuery } from '../../../postgres/statements/scoped-query.ts'
 import { isUuid } from '../../../pure/ids.ts'
 import type { AgentState } from '../../../pure/states.ts'
-import type { AgentRecord } from '../record.ts'
+import { dueAgents } from '../../task/postgres/due.ts'
+import type { AgentRecord, AgentSeen } from '../record.ts'
+import { contractorsToSettle } from './contractors.ts'
 import { readWithHealth, withHealth } from './rows.ts'
 
 /** Reads agents. */
@@ -29,15 +32,6 @@ export const agentsNamed = (pool: pg.Pool, workspaceId: number, slugs: readonly 
     `select slug, capabilities, task_types as "taskTypes" from agents where workspace_id = $1 and slug = any($2::text[])`,
     [slugs],
   )
-
-/** An agent, how much it holds, and the database time of that read. */
-export interface AgentSeen {
-  record: AgentRecord
-  holds: number
-  /** Its active runs. */
-  runs: number
-  now: number
-}
 
 const selectAgents = (before = '') => `select ${before}${withHealth},
     (select count(*) from runs r where r.workspace_id = a.workspace_id and r.agent = a.slug and ${isLive('r.status')}),
@@ -158,3 +152,7 @@ export async function tasksAssignedTo(
   )
   return new Map(rows.map(([slug, ids]) => [slug as string, (ids as unknown[]).map(Number)]))
 }
+
+/** Reads of agents that are methods of the store: other kinds need them, and the executor. */
+export const agentReads = ({ readers }: Connections) =>
+  bind(readers, { find: findAgent, list: listAgents, due: dueAgents, contractorsToSettle })

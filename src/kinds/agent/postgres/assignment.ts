@@ -1,15 +1,17 @@
 import type pg from 'pg'
 import type { Assignable } from '../../../kernel/store/run-store.ts'
+import { bind, type Connections } from '../../../postgres/statements/connections.ts'
 import { OPEN_LANES } from '../../../postgres/statements/lanes.ts'
 import { scopedQueries, scopedQuery } from '../../../postgres/statements/scoped-query.ts'
 import { inScope } from '../../task/postgres/due.ts'
+import { RESERVED_ONLY } from '../../task/postgres/of-others.ts'
 import type { AssignableTask } from '../rules/assignment.ts'
-import { IS_WOKEN, RESERVED_ONLY } from './rows.ts'
+import { IS_WOKEN } from './rows.ts'
 
 /** What the coordinator reads to assign work: read again each time, so none of it is out of date for long. */
 
 /** Workspaces with agents that take assignments, and whether tasks are waiting there. */
-export const workspacesToAssignIn = (pool: pg.Pool, only?: number) =>
+const workspacesToAssignIn = (pool: pg.Pool, only?: number) =>
   inScope<{ workspaceId: number; isWorkWaiting: boolean }>(
     pool,
     only,
@@ -62,7 +64,7 @@ const RESERVED = `select a.slug, (select count(*) from (
       limit 1000) head) as waiting
    from agents a where a.workspace_id = $1 and a.coordinator_enabled and a.state = 'idle'`
 
-export async function assignmentIn(
+async function assignmentIn(
   pool: pg.Pool,
   workspaceId: number,
 ): Promise<{ agents: Assignable[]; waiting: AssignableTask }> {
@@ -103,7 +105,7 @@ export async function assignmentIn(
 }
 
 /** Waiting tasks like this one: same project, track, type and capabilities; in queue order. */
-export const similarTo = (pool: pg.Pool, workspaceId: number, taskId: number, limit: number) =>
+const similarTo = (pool: pg.Pool, workspaceId: number, taskId: number, limit: number) =>
   scopedQuery<{ id: number; uuid: string }>(pool, 'baton.workspace_id', String(workspaceId), {
     text: `select t.id, t.uuid from tasks m join task_details md on md.workspace_id = m.workspace_id and md.task_id = m.id
         join tasks t on t.workspace_id = m.workspace_id and t.lane = m.lane and t.rank is not null and t.only_agent is null
@@ -111,3 +113,6 @@ export const similarTo = (pool: pg.Pool, workspaceId: number, taskId: number, li
        where m.workspace_id = $1 and m.id = $2 order by t.rank, t.id limit $3`,
     values: [workspaceId, taskId, limit],
   })
+
+export const assignmentReads = ({ readers }: Connections) =>
+  bind(readers, { workspaces: workspacesToAssignIn, read: assignmentIn, similarTo })

@@ -23,7 +23,3 @@ export const readWithHealth = (row: readonly unknown[]) => readAgent(row, row.sl
 // Whether an assignment wakes the agent `a`, which Baton runs, as kinds/run/rules/policy.ts says.
 export const IS_WOKEN = `coalesce(a.runtime_config -> 'heartbeat' ->> 'enabled', 'true') = 'true'
    and coalesce(a.runtime_config -> 'heartbeat' ->> 'wakeOnAssignment', 'true') = 'true'`
-
-// Whether the agent `a` gets only tasks that are reserved for it, as kinds/run/rules/policy.ts says.
-export const RESERVED_ONLY = `(a.adapter_type = 'command' or a.kind = 'contractor'
-   or coalesce(a.runtime_config ->> 'reservedOnly', 'false') = 'true')`

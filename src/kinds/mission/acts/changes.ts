@@ -3,6 +3,7 @@ import type { ServerKernel } from '../../../door/server-kernel.ts'
 import type { Caller } from '../../../kernel/kernel.ts'
 import { Refused } from '../../../pure/errors.ts'
 import type { AnswerOf } from '../../../pure/shapes.ts'
+import { workOfMission } from '../postgres/work.ts'
 import type { MissionChangesView } from '../shapes/changes.ts'
 import { requireMission } from './missions.ts'
 
@@ -18,7 +19,12 @@ export async function changesOfMission(
   asked: MissionChangesAsked,
 ): Promise<AnswerOf<typeof MissionChangesView>> {
   const { id } = await requireMission(kernel, caller, uuid)
-  const { taskCount, works } = await kernel.store.work.ofMission(caller.workspaceId, id, MOST_WORK + 1)
+  const { taskCount, works } = await workOfMission(
+    kernel.store.readers,
+    caller.workspaceId,
+    id,
+    MOST_WORK + 1,
+  )
   const seen = works.slice(0, MOST_WORK)
   const isShown = caller.rights.has('configure_agents')
   const { repositories, elsewhere } = await execution.missionChanges(seen, asked)

@@ -3,6 +3,7 @@ import type { Caller } from '../../../kernel/kernel.ts'
 import type { AnswerOf } from '../../../pure/shapes.ts'
 import { graphOfMission, layersOf } from '../plan/layers.ts'
 import { outsideId } from '../plan/mission-plan.ts'
+import { taskGraphOf } from '../postgres/reads.ts'
 import type { MissionRecord } from '../record.ts'
 import type { MissionColumns, MissionGraph } from '../shapes/missions.ts'
 import { contractorsOf } from './contractors.ts'
@@ -22,7 +23,7 @@ export async function missionGraph(kernel: ServerKernel, caller: Caller, uuid: s
     const stored = await kernel.store.missions.plan(workspaceId, mission.id, mission.plan.version)
     return { ...graphOfPlan(JSON.parse(stored!.body!), mission), seq: lastSeq }
   }
-  const { nodes, edges, seq } = await kernel.store.missions.graph(workspaceId, mission.id)
+  const { nodes, edges, seq } = await taskGraphOf(kernel.store.readers, workspaceId, mission.id)
   const placeOf = new Map(nodes.map(({ id }, place) => [id, place]))
   const waitsFor: number[][] = nodes.map(() => [])
   for (const { from, to } of edges) {

@@ -2,17 +2,17 @@ import { isDeepStrictEqual } from 'node:util'
 import { numberIn } from '../../../door/asked.ts'
 import { actsOf } from '../../../door/door.ts'
 import type { ServerKernel } from '../../../door/server-kernel.ts'
-import type { Project } from '../../../door/server-store.ts'
 import { type Caller, granted } from '../../../kernel/kernel.ts'
 import type { StoredTask } from '../../../kernel/store/store.ts'
 import type { AnswerOf } from '../../../pure/shapes.ts'
 import { isTerminal } from '../../../pure/states.ts'
-import { exportPlan } from '../../project/acts/plan-export.ts'
 import { givenMissionPlan, readGivenPlan } from '../../project/acts/read-plan-apart.ts'
 import { commandProject, requireProject } from '../../project/acts.ts'
+import { listTracks, type Project } from '../../project/postgres.ts'
 import type { Track } from '../../project/record.ts'
 import type { PlanAnswer } from '../../project/shapes.ts'
 import type { NewTask, OnTask, TaskPatch } from '../../task/command.ts'
+import { tasksOfProject } from '../../task/postgres/plan-tasks.ts'
 import { capabilitiesOf, newTask } from '../../task/rules/new-task.ts'
 import * as api from '../api/plans.ts'
 import type { Plan, PlanTask, PlanTrack } from '../plan/plan.ts'
@@ -24,6 +24,7 @@ import { pricedByAgents } from './agent-models.ts'
 import { proposePlan } from './missions.ts'
 import { refuseAgents } from './plan-agents.ts'
 import { planDigest } from './plan-digest.ts'
+import { exportPlan } from './plan-export.ts'
 
 /** A dry run: what a plan of either kind would be, or all its problems. Writes nothing. */
 async function checkedPlan(
@@ -58,10 +59,10 @@ async function importPlan(
         message: `is "${plan.project}", but this is the plan of "${project.slug}"`,
       },
     ])
-  const existing = await kernel.store.projects.tasks(caller.workspaceId, project.projectId)
+  const existing = await tasksOfProject(kernel.store.readers, caller.workspaceId, project.projectId)
   const diff = new PlanDiff(plan, project, existing)
   if (diff.conflicts.length > 0) throw conflictingPlan(diff.conflicts)
-  const known = await kernel.store.projects.tracks(caller.workspaceId, project.projectId)
+  const known = await listTracks(kernel.store.readers, caller.workspaceId, project.projectId)
   const tracks = plan.tracks.map((track) => trackOf(track, known))
   // The idempotency key is that of the tasks.
   const alone = { ...caller, idempotency: undefined }

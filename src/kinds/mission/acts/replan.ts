@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ServerKernel } from '../../../door/server-kernel.ts'
-import type { StoredPlanTask } from '../../../door/server-store.ts'
 import type { Caller } from '../../../kernel/kernel.ts'
+import type { StoredPlanTask } from '../../../kernel/store/run-store.ts'
 import { Refused } from '../../../pure/errors.ts'
 import { idCarriedBy } from '../../../pure/ids.ts'
 import { isTerminal } from '../../../pure/states.ts'

@@ -3,6 +3,7 @@ import type { Caller } from '../../../kernel/kernel.ts'
 import { instant } from '../../../pure/instant.ts'
 import type { AnswerOf } from '../../../pure/shapes.ts'
 import type { MissionTimeline, TimelineColumns } from '../../../views/insight/shapes.ts'
+import { timelineOf } from '../../../views/timeline/postgres.ts'
 import { segmentsOf } from '../../../views/timeline/segments.ts'
 import { requireMission } from './missions.ts'
 
@@ -26,7 +27,7 @@ interface Placed {
 
 async function read(kernel: ServerKernel, caller: Caller, uuid: string): Promise<Placed> {
   const { id } = await requireMission(kernel, caller, uuid)
-  const { seq, tasks, changes, runs } = await kernel.store.missions.timeline(caller.workspaceId, id)
+  const { seq, tasks, changes, runs } = await timelineOf(kernel.store.readers, caller.workspaceId, id)
   const placeOf = new Map(tasks.map(({ number }, place) => [number, place]))
   const claim = (task: number, generation: number, isVerification: boolean) =>
     `${task} ${generation} ${isVerification}`

@@ -1,10 +1,13 @@
 import type pg from 'pg'
+import type { StoredPlanTask } from '../../../kernel/store/run-store.ts'
+import { bind, type Connections } from '../../../postgres/statements/connections.ts'
 import { LAST_SEQ } from '../../../postgres/statements/log-head.ts'
 import { scopedQuery } from '../../../postgres/statements/scoped-query.ts'
 import type { TaskState } from '../../../pure/states.ts'
 import type { Purpose } from '../../task/record.ts'
 import type { MissionRecord, PlanVersion } from '../record.ts'
 import type { MissionState } from '../states.ts'
+import { costliestTasks, missionsToSettle, skippedInMission, tasksForChore } from './due.ts'
 import { MISSIONS, missionColumns, planColumns, readMission, readPlan } from './rows.ts'
 
 /** Missions for people. */
@@ -17,7 +20,7 @@ const inWorkspace = (pool: pg.Pool, workspaceId: number, text: string, values: u
   })
 
 /** An unused number for a new mission. */
-export async function freshMissionId(pool: pg.Pool, workspaceId: number): Promise<number> {
+async function freshMissionId(pool: pg.Pool, workspaceId: number): Promise<number> {
   const [row] = await inWorkspace(
     pool,
     workspaceId,
@@ -27,11 +30,7 @@ export async function freshMissionId(pool: pg.Pool, workspaceId: number): Promis
   return Number(row![0])
 }
 
-export async function findMission(
-  pool: pg.Pool,
-  workspaceId: number,
-  id: number,
-): Promise<MissionRecord | null> {
+async function findMission(pool: pg.Pool, workspaceId: number, id: number): Promise<MissionRecord | null> {
   const text = `select ${missionColumns} from ${MISSIONS} where m.workspace_id = $1 and m.mission_id = $2`
   const [row] = await inWorkspace(pool, workspaceId, text, [id])
   return row ? readMission(row) : null
@@ -69,7 +68,7 @@ export async function plansOfMission(pool: pg.Pool, workspaceId: number, id: num
   return (await inWorkspace(pool, workspaceId, text, [id])).map(readPlan)
 }
 
-export async function planOfMission(
+async function planOfMission(
   pool: pg.Pool,
   workspaceId: number,
   id: number,
@@ -80,18 +79,8 @@ export async function planOfMission(
   return row ? readPlan(row) : null
 }
 
-/** A task of the plan of a mission. */
-export interface StoredPlanTask {
-  id: number
-  uuid: string
-  tempId: string
-  sequenceNumber: number
-  state: TaskState
-  generation: number
-}
-
 /** Its tasks that come from its plan, in the order of the plan. */
-export const planTasksOf = (pool: pg.Pool, workspaceId: number, id: number): Promise<StoredPlanTask[]> =>
+const planTasksOf = (pool: pg.Pool, workspaceId: number, id: number): Promise<StoredPlanTask[]> =>
   scopedQuery<StoredPlanTask & pg.QueryResultRow>(pool, 'baton.workspace_id', String(workspaceId), {
     text: `select t.id, t.uuid, d.plan ->> 'tempId' as "tempId", t.state, t.generation,
               (d.plan ->> 'sequenceNumber')::int as "sequenceNumber"
@@ -100,6 +89,16 @@ export const planTasksOf = (pool: pg.Pool, workspaceId: number, id: number): Pro
         order by (d.plan ->> 'sequenceNumber')::int`,
     values: [workspaceId, id],
   })
+
+/** The newest task that plans, or planned, it. */
+async function newestPlanning(pool: pg.Pool, workspaceId: number, missionId: number): Promise<number | null> {
+  const [row] = await scopedQuery<{ id: number }>(pool, 'baton.workspace_id', String(workspaceId), {
+    text: `select t.id from tasks t where t.workspace_id = $1 and t.mission_id = $2 and t.purpose = 'planning'
+      order by t.id desc limit 1`,
+    values: [workspaceId, missionId],
+  })
+  return row?.id ?? null
+}
 
 // Arrays of its fields, in the order of their creation.
 const NODES = `select json_agg(json_build_array(t.uuid, (d.plan ->> 'sequenceNumber')::int, d.title, t.state, t.purpose,
@@ -130,7 +129,7 @@ export interface MissionEdges {
 }
 
 /** Its tasks and the edges between them, exactly as of one event: one statement sees one moment. */
-export async function graphOfMission(pool: pg.Pool, workspaceId: number, id: number): Promise<MissionEdges> {
+export async function taskGraphOf(pool: pg.Pool, workspaceId: number, id: number): Promise<MissionEdges> {
   const text = `select ${LAST_SEQ}, (${NODES}), (${EDGES})`
   const [row] = await inWorkspace(pool, workspaceId, text, [id])
   const [seq, nodes, edges] = row as [number, unknown[][] | null, unknown[][] | null]
@@ -143,3 +142,18 @@ export async function graphOfMission(pool: pg.Pool, workspaceId: number, id: num
     edges: (edges ?? []).map(([from, to, kind]) => ({ from, to, kind }) as MissionEdges['edges'][number]),
   }
 }
+
+/** Reads of missions that are methods of the store: other kinds need them, and the executor. */
+export const missionReads = ({ readers, writers }: Connections) => ({
+  ...bind(writers, { freshId: freshMissionId }),
+  ...bind(readers, {
+    costliest: costliestTasks,
+    find: findMission,
+    newestPlanning,
+    plan: planOfMission,
+    planTasks: planTasksOf,
+    skipped: skippedInMission,
+    tasksFor: tasksForChore,
+    toSettle: missionsToSettle,
+  }),
+})

@@ -1,7 +1,7 @@
-import type { ListedRoutine, MissionFigures, RoutineMission } from '../../../door/server-store.ts'
 import { viewOf } from '../../../pure/fields.ts'
 import { instant } from '../../../pure/instant.ts'
 import type { AnswerOf } from '../../../pure/shapes.ts'
+import type { ListedRoutine, MissionFigures, RoutineMission } from '../postgres.ts'
 import { ROUTINE_FIELDS, type RoutineRecord } from '../record.ts'
 import { nextOf } from '../rules/schedule.ts'
 import { type RoutineRunView, RoutineView } from '../shapes.ts'

@@ -5,11 +5,11 @@ import type { Caller } from '../../../kernel/kernel.ts'
 import { Refused } from '../../../pure/errors.ts'
 import type { AnswerOf } from '../../../pure/shapes.ts'
 import { changesOfMission } from '../../mission/acts/changes.ts'
-import { discardWork } from '../../task/acts/discard.ts'
 import { requireRecord } from '../../task/acts/tasks.ts'
 import * as api from '../api/changes.ts'
 import type { ChangesView } from '../shapes/changes.ts'
 import { runFolderOf } from '../shapes/folder.ts'
+import { discardWork } from './discard.ts'
 import { requireRun } from './runs.ts'
 
 /** What runs did to repositories, as far as the caller may see it. */

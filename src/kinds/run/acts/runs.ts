@@ -1,7 +1,6 @@
 import type { Execution } from '../../../door/execution.ts'
 import { slugOf, slugUnlessOwn } from '../../../door/named-agents.ts'
 import type { ServerKernel } from '../../../door/server-kernel.ts'
-import type { NamedRun, RunFilter } from '../../../door/server-store.ts'
 import type { Caller } from '../../../kernel/kernel.ts'
 import { stepOnce } from '../../../kernel/once.ts'
 import { Refused } from '../../../pure/errors.ts'
@@ -11,6 +10,14 @@ import type { AnswerOf, ListAnswer } from '../../../pure/shapes.ts'
 import type { HolderRequest } from '../../replies.ts'
 import { requireRecord } from '../../task/acts/tasks.ts'
 import { requestsTo } from '../../task/rules/holder.ts'
+import {
+  findRun,
+  listRuns,
+  type NamedRun,
+  type RunFilter,
+  runEventsAfter,
+  usageOfTask,
+} from '../postgres/run-reads.ts'
 import { RUNTIME_FIELDS, type Run, SHOWN_RUN_FIELDS, TASK_SESSION_FIELDS } from '../record.ts'
 import type { Spent } from '../rules/budget.ts'
 import { requestCancel } from '../rules/run-life.ts'
@@ -27,7 +34,7 @@ export async function requireRun(
   { workspaceId }: Caller,
   runId: string,
 ): Promise<NamedRun> {
-  const run = await kernel.store.runs.find(workspaceId, runId)
+  const run = await findRun(kernel.store.readers, workspaceId, runId)
   if (!run) throw new Refused('NOT_FOUND', `There is no run ${runId} in this workspace.`)
   return run
 }
@@ -50,7 +57,7 @@ export async function runPage(
   filter: RunFilter,
   part: PartOfRuns,
 ): Promise<ListAnswer<AnswerOf<typeof shapes.ListedRun>>> {
-  const { rows, more } = await kernel.store.runs.list(workspaceId, filter, part)
+  const { rows, more } = await listRuns(kernel.store.readers, workspaceId, filter, part)
   const items = rows.map(runView).map(({ result, ...view }) => ({
     ...view,
     ...(part.withResult ? { result } : {}),
@@ -69,7 +76,7 @@ export async function runsOfTask(
   const { id: task } = await requireRecord(kernel, caller, uuid)
   const [page, { runs, costUsd, ...used }] = await Promise.all([
     runPage(kernel, caller, { task, before }, part),
-    kernel.store.runs.usageOfTask(caller.workspaceId, task),
+    usageOfTask(kernel.store.readers, caller.workspaceId, task),
   ])
   return { ...page, total: { runs, tokens: tokensView(used), costUsd } }
 }
@@ -82,7 +89,7 @@ export async function runTimeline(
   limit: number,
 ): Promise<ListAnswer<AnswerOf<typeof shapes.RunEventView>>> {
   const { id } = await requireRun(kernel, caller, runId)
-  const { rows, more } = await kernel.store.runs.eventsAfter(caller.workspaceId, id, afterSeq, limit)
+  const { rows, more } = await runEventsAfter(kernel.store.readers, caller.workspaceId, id, afterSeq, limit)
   return {
     items: rows.map(({ at, ...event }) => ({ ...event, at: instant(at) })),
     nextCursor: more ? String(rows.at(-1)!.seq) : null,

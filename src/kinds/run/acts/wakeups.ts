@@ -8,12 +8,12 @@ import { type Caller, principalOf } from '../../../kernel/kernel.ts'
 import { Refused } from '../../../pure/errors.ts'
 import { viewOf } from '../../../pure/fields.ts'
 import { isUuid } from '../../../pure/ids.ts'
-
 import type { AnswerOf, ListAnswer } from '../../../pure/shapes.ts'
 import { originOf } from '../../events.ts'
 import { command, taskIdOf } from '../../task/acts/tasks.ts'
 import type { TaskCommand } from '../../task/command.ts'
 import { CONTINUATION_DELAY_MS } from '../../task/rules/retry.ts'
+import { listWakeups } from '../postgres/wakeups.ts'
 import { SHOWN_WAKEUP_FIELDS, type Wakeup } from '../record.ts'
 import { requestWakeups, type WakeupRequest } from '../rules/request-wakeups.ts'
 import { scheduleTimers } from '../rules/runtime-state.ts'
@@ -98,7 +98,7 @@ export async function wakeupPage(
   part: { before: string | null; limit: number; withPayload: boolean },
 ): Promise<ListAnswer<AnswerOf<typeof ListedWakeup>>> {
   const agent = await slugOf(kernel, caller, name)
-  const { rows, more } = await kernel.store.wakeups.list(caller.workspaceId, { agent, ...part })
+  const { rows, more } = await listWakeups(kernel.store.readers, caller.workspaceId, { agent, ...part })
   const views = await wakeupViews(kernel, caller, rows)
   const items = views.map(({ payload, ...view }) => ({ ...view, ...(part.withPayload ? { payload } : {}) }))
   return { items, nextCursor: more ? rows.at(-1)!.id : null }

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { RunToCheck } from '../../../kernel/store/run-store.ts'
+import { bind, type Connections } from '../../../postgres/statements/connections.ts'
 import {
   bytesOfJson,
   bytesOfText,
@@ -13,6 +14,8 @@ import { inside, scopedQuery } from '../../../postgres/statements/scoped-query.t
 import type { Run, RunWork } from '../record.ts'
 import type { KeptInvocation } from '../shapes/told.ts'
 import type { RunState } from '../states.ts'
+import { claimsLeft } from './lost-claims.ts'
+import { lastEventSeq, messagesOfRun } from './messages.ts'
 import { shownRuns } from './rows.ts'
 
 /** Runs as people read them, and as their node monitors them. */
@@ -193,7 +196,7 @@ export const runsOfNodes = (pool: pg.Pool, nodeIds: readonly string[]) =>
   )
 
 /** The finished ones among these runs. */
-export const runsThatAreOver = (pool: pg.Pool, runIds: readonly string[]) =>
+const runsThatAreOver = (pool: pg.Pool, runIds: readonly string[]) =>
   overAll<{ id: string } & pg.QueryResultRow>(
     pool,
     'select r.run_id as id from runs r where r.run_id = any($1::uuid[]) and r.finished_at is not null',
@@ -225,7 +228,7 @@ export async function timeoutsBefore(
 }
 
 /** What a run was told; null: nothing is kept of it. */
-export async function invocationOf(
+async function invocationOf(
   pool: pg.Pool,
   workspaceId: number,
   runId: string,
@@ -247,7 +250,7 @@ export const oldLogs = (pool: pg.Pool, olderThanMs: number, limit: number) =>
 /** A task that was retried for a thousand generations has more runs than anybody looks at. */
 const MOST_WORK = 50
 
-export async function workOf(pool: pg.Pool, workspaceId: number, taskId: number): Promise<RunWork[]> {
+async function workOf(pool: pg.Pool, workspaceId: number, taskId: number): Promise<RunWork[]> {
   const runs = await inside<Omit<RunWork, 'node'> & pg.QueryResultRow>(
     pool,
     workspaceId,
@@ -267,7 +270,7 @@ export async function workOf(pool: pg.Pool, workspaceId: number, taskId: number)
   return runs.map((run) => ({ ...run, node: names.get(run.nodeId) ?? null }))
 }
 
-export async function madeIn(
+async function madeIn(
   pool: pg.Pool,
   workspaceId: number,
   taskId: number,
@@ -287,3 +290,22 @@ export async function madeIn(
   ])
   return { agent: found.agent, folder: found.folder, node: node?.name ?? null }
 }
+
+/** Reads of runs that are methods of the store: other kinds need them, and the executor. */
+export const runReads = ({ readers }: Connections) =>
+  bind(readers, {
+    claimsLeft,
+    claimsWithout: claimsWithoutRun,
+    find: findRun,
+    finishedAmong: runsThatAreOver,
+    invocation: invocationOf,
+    lastEventSeq,
+    madeIn,
+    messages: messagesOfRun,
+    ofNodes: runsOfNodes,
+    oldLogs,
+    timeoutsBefore,
+    toCheck: runsToCheck,
+    usageOfTask,
+    workOf,
+  })

@@ -1,11 +1,12 @@
 import type pg from 'pg'
+import { bind, type Connections } from '../../../postgres/statements/connections.ts'
 import { scopedQuery } from '../../../postgres/statements/scoped-query.ts'
 import type { RuntimeState, TaskSession } from '../record.ts'
 import { runtimeRows, sessionRows } from './rows.ts'
 
 /** Reads what agents keep between runs. */
 
-export async function runtimeStateOf(
+async function runtimeStateOf(
   pool: pg.Pool,
   workspaceId: number,
   agent: string,
@@ -22,7 +23,7 @@ export async function runtimeStateOf(
   return row ?? null
 }
 
-export const taskSessionsOf = (
+const taskSessionsOf = (
   pool: pg.Pool,
   workspaceId: number,
   agent: string,
@@ -36,11 +37,7 @@ export const taskSessionsOf = (
   })
 
 /** Until when this credential is parked, if it is. */
-export async function parkedUntil(
-  pool: pg.Pool,
-  workspaceId: number,
-  credential: string,
-): Promise<number | null> {
+async function parkedUntil(pool: pg.Pool, workspaceId: number, credential: string): Promise<number | null> {
   const [row] = await scopedQuery<{ until: number }>(pool, 'baton.workspace_id', String(workspaceId), {
     text: `select ms(until) as until from parked_credentials
       where workspace_id = $1 and credential = $2 and until > clock_timestamp()`,
@@ -48,3 +45,6 @@ export async function parkedUntil(
   })
   return row?.until ?? null
 }
+
+export const runtimeReads = ({ readers }: Connections) =>
+  bind(readers, { parkedUntil, state: runtimeStateOf, taskSessions: taskSessionsOf })

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { DueTimer, WorkWithoutWakeup } from '../../../kernel/store/run-store.ts'
 import type { Connections } from '../../../postgres/statements/connections.ts'
+import { bind } from '../../../postgres/statements/connections.ts'
 import {
   bytesOfJson,
   bytesOfText,
@@ -13,6 +14,7 @@ import { isLive, isQueued } from '../../../postgres/statements/run-states.ts'
 import { inside, scopedQuery } from '../../../postgres/statements/scoped-query.ts'
 import { inScope } from '../../task/postgres/due.ts'
 import type { Wakeup } from '../record.ts'
+import { dueWakeups, waitingClaims } from './dispatch.ts'
 import { shownWakeups } from './rows.ts'
 
 /** Wakeups as people read them, and what upkeep reads to wake agents. */
@@ -102,3 +104,6 @@ export async function deleteOldWakeups({ readers, writers }: Connections): Promi
   for (const { workspaceId } of where)
     await inside(writers, workspaceId, `delete from wakeups where workspace_id = $1 and ${isOld}`)
 }
+
+export const wakeupReads = ({ readers }: Connections) =>
+  bind(readers, { due: dueWakeups, dueTimers, waitingClaims, workWithout: workWithoutWakeup })

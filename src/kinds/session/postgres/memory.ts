@@ -263,19 +263,3 @@ async function lastProjectOf(pool: pg.Pool, workspaceId: number, session: string
   )
   return row?.projectId ?? 0
 }
-
-/** The users of these sessions, where they named one. */
-export async function usersOf(
-  pool: pg.Pool,
-  workspaceId: number,
-  sessions: readonly string[],
-): Promise<Map<string, string>> {
-  const rows = await query<{ session: string; userId: string }>(
-    pool,
-    workspaceId,
-    `select session, user_ref as "userId" from sessions
-      where workspace_id = $1 and session = any($2::text[]) and user_ref is not null`,
-    [sessions],
-  )
-  return new Map(rows.map(({ session, userId }) => [session, userId]))
-}

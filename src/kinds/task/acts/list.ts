@@ -2,14 +2,16 @@ import type { z } from 'zod'
 import { included, numberIn } from '../../../door/asked.ts'
 import type { Call } from '../../../door/door.ts'
 import type { ServerKernel } from '../../../door/server-kernel.ts'
-import type { LargeDetail, TaskSearch } from '../../../door/server-store.ts'
 import { Refused } from '../../../pure/errors.ts'
 import type { AnswerOf, ListAnswer } from '../../../pure/shapes.ts'
 import { TASK_STATES, type TaskState, taskStates } from '../../../pure/states.ts'
 import type { listDeadLetters } from '../api/dead-letters.ts'
+import type { LargeDetail } from '../postgres/details.ts'
+import { pageOfTasks } from '../postgres/reader.ts'
+import type { TaskSearch } from '../postgres/search.ts'
 import type { TaskFilters } from '../shapes/lists.ts'
 import type { ListedTask } from '../shapes/tasks.ts'
-import { standingSummaries } from './results.ts'
+import { standingSummaries } from './standing-results.ts'
 import { listedTaskView } from './views.ts'
 
 export const searchOf = (query: z.output<typeof TaskFilters>) => ({
@@ -49,7 +51,13 @@ export async function taskPage(
   if (names.has('input')) large.add('input')
   if (names.has('checkpointData')) large.add('checkpoint')
   const { after: before, limit } = page
-  const { rows, more } = await kernel.store.taskPage(workspaceId, { ...search, before }, limit, large)
+  const { rows, more } = await pageOfTasks(
+    kernel.store.readers,
+    workspaceId,
+    { ...search, before },
+    limit,
+    large,
+  )
   const summaryOf = names.has('summary')
     ? await standingSummaries(kernel, workspaceId, rows)
     : () => undefined

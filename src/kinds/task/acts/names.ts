@@ -2,6 +2,7 @@ import type { ServerKernel } from '../../../door/server-kernel.ts'
 import type { Caller } from '../../../kernel/kernel.ts'
 import { Refused } from '../../../pure/errors.ts'
 import { isUuid } from '../../../pure/ids.ts'
+import { tasksByKeys } from '../postgres/graph.ts'
 import { parseTaskName } from '../rules/names.ts'
 
 /** The id of the task that people name by its key or its number; null: the text is neither, and may be an id. */
@@ -17,7 +18,7 @@ export async function taskIdNamed(
     const [record] = await kernel.store.recordsById(workspaceId, [name.number])
     if (record) return record.uuid
   } else {
-    const found = await kernel.store.taskGraph.byKey(workspaceId, name.first, name.last)
+    const found = await tasksByKeys(kernel.store.readers, workspaceId, name.first, name.last)
     const [only] = found
     if (only && found.length === 1) return only
     if (only)

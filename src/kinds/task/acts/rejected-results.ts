@@ -8,6 +8,7 @@ import type { StoredResult } from '../../../kernel/store/store.ts'
 import { Refused } from '../../../pure/errors.ts'
 import type { AnswerOf } from '../../../pure/shapes.ts'
 import * as api from '../api/results.ts'
+import { rejectedResults, resultData, resultHeads, resultsOfTask } from '../postgres/result-pages.ts'
 import type * as shapes from '../shapes/results.ts'
 import { briefView, requireRecord, taskIdOf } from './tasks.ts'
 import { listedResultView, resultView } from './views.ts'
@@ -16,7 +17,7 @@ import { listedResultView, resultView } from './views.ts'
 
 async function requireResult(kernel: ServerKernel, caller: Caller, uuid: string, ref: string) {
   const { id } = await requireRecord(kernel, caller, uuid)
-  const results = await kernel.store.resultPages.heads(caller.workspaceId, id)
+  const results = await resultHeads(kernel.store.readers, caller.workspaceId, id)
   // Two sessions cannot hold one generation, so a reference names one result of a task.
   const result = results.find((one) => one.ref === ref)
   if (!result) throw new Refused('NOT_FOUND', `The task has no result ${ref}.`)
@@ -29,7 +30,7 @@ async function requireResult(kernel: ServerKernel, caller: Caller, uuid: string,
 
 /** Adds the data: of all the results of a task, only those that are shown are read in full. */
 async function whole(kernel: ServerKernel, { workspaceId }: Caller, uuid: string, head: StoredResult) {
-  const data = await kernel.store.resultPages.data(workspaceId, taskIdOf(uuid), head)
+  const data = await resultData(kernel.store.readers, workspaceId, taskIdOf(uuid), head)
   return { ...head, data }
 }
 
@@ -77,7 +78,7 @@ export const resultActs = actsOf(api)({
   listRejectedResults: async ({ kernel }, { query, caller, page }) => {
     const { after, limit } = page
     const withData = included(query.include, 'result').has('result')
-    const { rows, more } = await kernel.store.resultPages.rejected(caller.workspaceId, {
+    const { rows, more } = await rejectedResults(kernel.store.readers, caller.workspaceId, {
       after,
       limit,
       withData,
@@ -90,7 +91,7 @@ export const resultActs = actsOf(api)({
   listResultsOfTask: async ({ kernel }, { params, caller, page }) => {
     const { id } = await requireRecord(kernel, caller, params.id)
     const part = { after: page.after, limit: page.limit, withData: true }
-    const { rows, more } = await kernel.store.resultPages.ofTask(caller.workspaceId, id, part)
+    const { rows, more } = await resultsOfTask(kernel.store.readers, caller.workspaceId, id, part)
     return { items: rows.map(resultView), nextCursor: page.next(more ? rows.at(-1)!.place : null) }
   },
   readResult: async ({ kernel }, { params: { id, ref }, caller }) => {

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
 import type { z } from 'zod'
 import { actingAs } from '../../../door/named-agents.ts'
-import type { ServerKernel } from '../../../door/server-kernel.ts'
 import type { NextWanted } from '../../../kernel/batch/requests.ts'
 import { type Caller, granted, type Kernel } from '../../../kernel/kernel.ts'
 import { Refused } from '../../../pure/errors.ts'
@@ -10,7 +9,6 @@ import type { ResultGranted } from '../../replies.ts'
 import type { SpentByRun } from '../../run/rules/spent.ts'
 import type { Limits } from '../../workspace/limits.ts'
 import type { Submission } from '../command.ts'
-import type { TaskRecord } from '../record.ts'
 import type {
   FailAnswer,
   FailBody,
@@ -49,29 +47,6 @@ function submissionWithin({ maxResultBytes }: Limits, { result, summary, commit 
     throw Refused.field('RESULT_TOO_LARGE', 'result', message)
   }
   return { data, bytes, hash: hash('sha256', data).slice(0, 32), summary: summary ?? null, commit }
-}
-
-/** The summary and the reference of the result that is accepted, or awaits a verdict. */
-export async function standingResult(
-  kernel: ServerKernel,
-  { workspaceId }: Caller,
-  { id, epoch, resultHash }: TaskRecord,
-): Promise<{ summary: string | null; workProductRef: string | null }> {
-  const heads = resultHash === null ? [] : await kernel.store.resultPages.heads(workspaceId, id)
-  const standing = heads.findLast((one) => one.epoch === epoch && one.accepted !== false)
-  return { summary: standing?.summary ?? null, workProductRef: standing?.ref ?? null }
-}
-
-/** The same summaries of many tasks, in one read. */
-export async function standingSummaries(
-  kernel: ServerKernel,
-  workspaceId: number,
-  tasks: readonly { record: TaskRecord }[],
-): Promise<(record: TaskRecord) => string | null> {
-  const handedIn = tasks.map(({ record }) => record).filter(({ resultHash }) => resultHash !== null)
-  const found = handedIn.length === 0 ? [] : await kernel.store.resultPages.summaries(workspaceId, handedIn)
-  const summaries = new Map(found.map(({ taskId, summary }) => [taskId, summary]))
-  return ({ id }) => summaries.get(id) ?? null
 }
 
 export async function submitResult(

@@ -7,9 +7,11 @@ import { isTerminal } from '../../../pure/states.ts'
 import { isContractorSlug } from '../../agent/rules/contractors.ts'
 import { tokensIn } from '../../run/rules/budget.ts'
 import { readVerdict } from '../../verification/rules.ts'
+import { tasksAround } from '../postgres/graph.ts'
+import { eligibleFor, verificationRows } from '../postgres/of-others.ts'
 import type { TaskRecord } from '../record.ts'
 import { NEIGHBOURS, type TaskInGraph, type VerifiedTask } from '../shapes/tasks.ts'
-import { standingResult } from './results.ts'
+import { standingResult } from './standing-results.ts'
 import { readTask, requireRecord } from './tasks.ts'
 import { durationMs, planFieldsView, taskView } from './views.ts'
 
@@ -20,7 +22,7 @@ async function verificationsView(
   { id, verification, state }: TaskRecord,
 ): Promise<AnswerOf<typeof VerifiedTask>> {
   if (verification !== 'baton') return { verifications: [], verifiedBy: null, verifierScore: null }
-  const rows = await kernel.store.verifications.views(workspaceId, id)
+  const rows = await verificationRows(kernel.store.readers, workspaceId, id)
   const verifications = rows.map(({ answer, ...row }) => {
     const reading = answer === null ? null : readVerdict(answer)
     const {
@@ -42,10 +44,10 @@ async function verificationsView(
 }
 
 /** Only work is taken by its type. */
-const eligibleFor = (kernel: ServerKernel, workspaceId: number, { record, details }: StoredTask) => {
+const whoMayClaim = (kernel: ServerKernel, workspaceId: number, { record, details }: StoredTask) => {
   const { onlyAgent, capabilities, purpose } = record
   const taskType = purpose === 'work' ? details.taskType : null
-  return kernel.store.taskGraph.eligible(workspaceId, onlyAgent, capabilities, taskType)
+  return eligibleFor(kernel.store.readers, workspaceId, onlyAgent, capabilities, taskType)
 }
 
 /** One task with all that is known of it. */
@@ -60,11 +62,11 @@ export async function showTask(
   const { workspaceId } = caller
   const isQueued = record.state === 'queued'
   const [around, verified, result, spent, eligible] = await Promise.all([
-    kernel.store.taskGraph.around(workspaceId, record.id, NEIGHBOURS),
+    tasksAround(kernel.store.readers, workspaceId, record.id, NEIGHBOURS),
     verificationsView(kernel, workspaceId, record),
     standingResult(kernel, caller, record),
     kernel.store.runs.usageOfTask(workspaceId, record.id),
-    isQueued ? eligibleFor(kernel, workspaceId, task) : null,
+    isQueued ? whoMayClaim(kernel, workspaceId, task) : null,
   ])
   return Object.assign(taskView(task), planFieldsView(details.plan), around, verified, result, {
     sequenceNumber: details.plan?.sequenceNumber ?? null,

@@ -24,7 +24,7 @@ import type { StoredEvent } from '../../events.ts'
 import type { Limits } from '../../workspace/limits.ts'
 import { readLimitsOf } from '../../workspace/postgres.ts'
 import type { TaskDetails } from '../command.ts'
-import type { Purpose, SessionRecord, TaskRecord } from '../record.ts'
+import type { EventWithTask, SessionRecord, TaskRecord } from '../record.ts'
 import {
   ALL_LARGE,
   DETAILS_WIDTH,
@@ -50,15 +50,8 @@ export const EVENT_COLUMNS = `e.seq, e.type, e.task_id, e.generation, e.task_ver
   e.mission_id, (select m.uuid from missions m where m.workspace_id = e.workspace_id and m.mission_id = e.mission_id),
   case when e.type = 'task_completed' then (select t.key from tasks t where t.workspace_id = e.workspace_id and t.id = e.task_id) end`
 
-export interface EventWithTask extends StoredEvent {
-  /** The UUID of its task. */
-  taskUuid: string | null
-  /** What its task is for, and its place in the plan of its mission. */
-  purpose: Purpose | null
-  number: number | null
-  /** The UUID of its mission. */
-  missionUuid: string | null
-}
+const rowsOf = (pool: pg.Pool, workspaceId: number, text: string, values: unknown[]) =>
+  scopedQuery<Row>(pool, 'baton.workspace_id', String(workspaceId), { text, values, rowMode: 'array' })
 
 /** Reads see one workspace, like writes: set in the transaction, enforced by row-level security. */
 export class PostgresReader implements Reader {
@@ -69,11 +62,7 @@ export class PostgresReader implements Reader {
   }
 
   query(workspaceId: number, text: string, values: unknown[]): Promise<Row[]> {
-    return scopedQuery<Row>(this.#pool, 'baton.workspace_id', String(workspaceId), {
-      text,
-      values,
-      rowMode: 'array',
-    })
+    return rowsOf(this.#pool, workspaceId, text, values)
   }
 
   async task(workspaceId: number, taskId: number): Promise<StoredTask | null> {
@@ -145,33 +134,6 @@ export class PostgresReader implements Reader {
       [...values, limit],
     )
     return rows.map(readRecord)
-  }
-
-  /** As large as a response may be; large fields only on request. */
-  async taskPage(
-    workspaceId: number,
-    filter: TaskSearch,
-    limit: number,
-    include: ReadonlySet<LargeDetail>,
-  ): Promise<PageOf<StoredTask>> {
-    const { where, values } = conditionOf(workspaceId, filter)
-    const large = LARGE_DETAILS.filter((name) => include.has(name)).map(
-      (name) => ` + ${bytesOfJson(`d.${name}`)}`,
-    )
-    const rows = await this.query(
-      workspaceId,
-      `${fittingPage({
-        keys: `select row_number() over (order by t.id desc) as n, t.id ${TASKS_WITH_DETAILS}
-                where ${where} order by t.id desc limit ${limit + 1}`,
-        columns: ['id'],
-        bytes: `select ${SMALL_DETAILS_BYTES}${large.join('')} from task_details d where d.workspace_id = $1 and d.task_id = l.id`,
-        limit,
-      })}
-       ${selectTasks(include, `${MORE}, `)} where t.workspace_id = $1 and t.id = ${fittingKeys('id')}
-          and d.workspace_id = $1 and d.task_id = ${fittingKeys('id')} order by t.id desc`,
-      values,
-    )
-    return { rows: rows.map((row) => readTask(row.slice(1))), more: rows[0]?.[0] === true }
   }
 
   async claims(workspaceId: number, taskId: number): Promise<StoredClaim[]> {
@@ -298,6 +260,35 @@ export class PostgresReader implements Reader {
         ({ uuid, state, version, triggerRule, kind, countedVersion, outcome }) as StoredDependency,
     )
   }
+}
+
+/** As large as a response may be; large fields only on request. */
+export async function pageOfTasks(
+  pool: pg.Pool,
+  workspaceId: number,
+  filter: TaskSearch,
+  limit: number,
+  include: ReadonlySet<LargeDetail>,
+): Promise<PageOf<StoredTask>> {
+  const { where, values } = conditionOf(workspaceId, filter)
+  const large = LARGE_DETAILS.filter((name) => include.has(name)).map(
+    (name) => ` + ${bytesOfJson(`d.${name}`)}`,
+  )
+  const rows = await rowsOf(
+    pool,
+    workspaceId,
+    `${fittingPage({
+      keys: `select row_number() over (order by t.id desc) as n, t.id ${TASKS_WITH_DETAILS}
+              where ${where} order by t.id desc limit ${limit + 1}`,
+      columns: ['id'],
+      bytes: `select ${SMALL_DETAILS_BYTES}${large.join('')} from task_details d where d.workspace_id = $1 and d.task_id = l.id`,
+      limit,
+    })}
+     ${selectTasks(include, `${MORE}, `)} where t.workspace_id = $1 and t.id = ${fittingKeys('id')}
+        and d.workspace_id = $1 and d.task_id = ${fittingKeys('id')} order by t.id desc`,
+    values,
+  )
+  return { rows: rows.map((row) => readTask(row.slice(1))), more: rows[0]?.[0] === true }
 }
 
 /** In a response: the record, which is about as long for all tasks, and fields of any length. */

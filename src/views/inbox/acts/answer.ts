@@ -2,7 +2,6 @@ import type { z } from 'zod'
 import type { Execution } from '../../../door/execution.ts'
 import { slugUnlessOwn } from '../../../door/named-agents.ts'
 import type { ServerKernel } from '../../../door/server-kernel.ts'
-import type { InboxRow } from '../../../door/server-store.ts'
 import type { Caller } from '../../../kernel/kernel.ts'
 import { operateAgent } from '../../../kinds/agent/acts/agents.ts'
 import { approveMission, operateMission, rejectMission } from '../../../kinds/mission/acts/missions.ts'
@@ -14,6 +13,7 @@ import type { TaskRecord } from '../../../kinds/task/record.ts'
 import type { Budget } from '../../../pure/budget.ts'
 import { Refused } from '../../../pure/errors.ts'
 import type { AnswerOf } from '../../../pure/shapes.ts'
+import { type InboxRow, readInboxItem } from '../postgres.ts'
 import type { Decision, InboxAnswer, InboxOutcome } from '../shapes.ts'
 import { firstAnswer } from './first-answer.ts'
 import { actionsFor, idOf, namedIn, placeOf } from './items.ts'
@@ -36,7 +36,7 @@ export async function answerInboxItem(
 ): Promise<AnswerOf<typeof InboxOutcome>> {
   const named = namedIn(id)
   if (named.about === 'alert') await settleBeforeReading(kernel, caller.workspaceId)
-  const row = await kernel.store.inbox.item(caller.workspaceId, placeOf(named))
+  const row = await readInboxItem(kernel.store.readers, caller.workspaceId, placeOf(named))
   const isAsSeen =
     row !== null &&
     idOf(row) === id &&

@@ -5,8 +5,10 @@ import { shownState } from '../../../kinds/agent/rules/decide.ts'
 import type { MissionRecord } from '../../../kinds/mission/record.ts'
 import { stateOf } from '../../../kinds/mission/states.ts'
 import type { AgentGranted, AnyGranted } from '../../../kinds/replies.ts'
+import { listRuns } from '../../../kinds/run/postgres/run-reads.ts'
 import type { TaskRecord } from '../../../kinds/task/record.ts'
 import type { AnswerOf } from '../../../pure/shapes.ts'
+import { storedReplyUnder } from '../postgres.ts'
 import type { Decision, InboxOutcome } from '../shapes.ts'
 import { isOfMission, type NamedItem } from './items.ts'
 
@@ -23,7 +25,7 @@ export async function firstAnswer(
   decision: Decision,
 ): Promise<Outcome | null> {
   if (!caller.idempotency) return null
-  const stored = await kernel.store.inbox.storedReply(caller.workspaceId, caller.idempotency.key)
+  const stored = await storedReplyUnder(kernel.store.readers, caller.workspaceId, caller.idempotency.key)
   const reply = firstReply(caller.idempotency, stored, Date.now())
   if (!reply) return null
   const first: AnyGranted = granted(reply)
@@ -56,7 +58,7 @@ async function ofTask(
 ): Promise<Pick<Outcome, 'about' | 'state'>> {
   const [task, runs] = await Promise.all([
     kernel.store.task(workspaceId, id),
-    kernel.store.runs.list(workspaceId, { task: id }, { limit: 100, withResult: false }),
+    listRuns(kernel.store.readers, workspaceId, { task: id }, { limit: 100, withResult: false }),
   ])
   // The last one that there was then.
   const run = runs.rows.find((one) => (one.generation ?? 0) <= generation)

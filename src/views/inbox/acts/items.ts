@@ -1,8 +1,8 @@
-import type { InboxRow } from '../../../door/server-store.ts'
 import { Refused } from '../../../pure/errors.ts'
 import { idCarriedBy } from '../../../pure/ids.ts'
 import { instant } from '../../../pure/instant.ts'
 import type { AnswerOf } from '../../../pure/shapes.ts'
+import type { InboxRow } from '../postgres.ts'
 import type { Decision, InboxItem } from '../shapes.ts'
 
 /** Items of the inbox: their ids, and what may be done. There is no table of them: each is read from what it is about. */

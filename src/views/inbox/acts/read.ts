@@ -1,7 +1,6 @@
 import type { Execution } from '../../../door/execution.ts'
 import { requireAgent } from '../../../door/named-agents.ts'
 import type { ServerKernel } from '../../../door/server-kernel.ts'
-import type { InboxFilter, InboxPlace, InboxRow } from '../../../door/server-store.ts'
 import type { Caller } from '../../../kernel/kernel.ts'
 import { type StoredTask, StoreUnavailable } from '../../../kernel/store/store.ts'
 import { showAgent } from '../../../kinds/agent/acts/agents.ts'
@@ -11,12 +10,14 @@ import { missionView, planVersionView } from '../../../kinds/mission/acts/views.
 import { knownCost } from '../../../kinds/mission/rules/spending.ts'
 import { stateOf } from '../../../kinds/mission/states.ts'
 import { tokensIn } from '../../../kinds/run/rules/budget.ts'
-import { standingResult } from '../../../kinds/task/acts/results.ts'
+import { standingResult } from '../../../kinds/task/acts/standing-results.ts'
 import { readTask, requireRecord } from '../../../kinds/task/acts/tasks.ts'
 import { listedResultView, taskView } from '../../../kinds/task/acts/views.ts'
+import { resultHeads } from '../../../kinds/task/postgres/result-pages.ts'
 import { resultDigestOf } from '../../../kinds/task/rules/standing-result.ts'
 import { Refused } from '../../../pure/errors.ts'
 import type { AnswerOf } from '../../../pure/shapes.ts'
+import { type InboxFilter, type InboxPlace, type InboxRow, readInbox, readInboxItem } from '../postgres.ts'
 import type { InboxDetail, InboxList } from '../shapes.ts'
 import { idOf, isOfMission, itemView, type NamedItem, namedIn, noItem, placeOf } from './items.ts'
 
@@ -29,7 +30,7 @@ export async function inboxPage(
   limit: number,
 ): Promise<{ list: Omit<AnswerOf<typeof InboxList>, 'nextCursor'>; last: InboxPlace | null }> {
   await settleBeforeReading(kernel, workspaceId)
-  const { items, counts, seq } = await kernel.store.inbox.read(workspaceId, filter, limit + 1)
+  const { items, counts, seq } = await readInbox(kernel.store.readers, workspaceId, filter, limit + 1)
   const shown = items.slice(0, limit)
   return {
     list: { items: shown.map(itemView), counts, seq },
@@ -72,7 +73,7 @@ export async function showInboxItem(
 ): Promise<Detail> {
   const named = namedIn(id)
   if (named.about === 'alert') await settleBeforeReading(kernel, caller.workspaceId)
-  const row = await kernel.store.inbox.item(caller.workspaceId, placeOf(named))
+  const row = await readInboxItem(kernel.store.readers, caller.workspaceId, placeOf(named))
   if (!row || idOf(row) !== id) throw noItem(id)
   const item = { ...NOTHING, ...itemView(row) }
   if (row.kind === 'agent') return { ...item, agent: await showAgent(kernel, execution, caller, row.ref) }
@@ -86,7 +87,7 @@ async function ofTask(kernel: ServerKernel, caller: Caller, row: InboxRow): Prom
   const task = await readTask(kernel, caller, row.taskId!)
   const [result, heads, budgeted] = await Promise.all([
     standingResult(kernel, caller, task.record),
-    kernel.store.resultPages.heads(caller.workspaceId, task.record.id),
+    resultHeads(kernel.store.readers, caller.workspaceId, task.record.id),
     row.kind === 'budget' ? budgetOf(kernel, caller, task) : {},
   ])
   const needs = row.kind === 'alert' ? { agent: row.onlyAgent, capabilities: row.capabilities ?? [] } : null
@@ -131,7 +132,7 @@ export async function changedSince(
   named: NamedItem,
   row: InboxRow | null,
 ): Promise<Refused> {
-  const now = row ?? (await kernel.store.inbox.item(caller.workspaceId, placeOf(named)))
+  const now = row ?? (await readInboxItem(kernel.store.readers, caller.workspaceId, placeOf(named)))
   const state = await stateNow(kernel, caller, named)
   return new Refused('CHANGED_SINCE', `${named.id} has changed since; it is ${state.state} now.`, {
     ...state,

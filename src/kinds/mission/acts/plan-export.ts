@@ -1,9 +1,10 @@
 import type { ServerKernel } from '../../../door/server-kernel.ts'
-import type { Project } from '../../../door/server-store.ts'
 import type { Caller } from '../../../kernel/kernel.ts'
 import type { StoredTask } from '../../../kernel/store/store.ts'
-import type { Plan, PlanTask } from '../../mission/plan/plan.ts'
+import { listTracks, type Project } from '../../project/postgres.ts'
+import { tasksOfProject, triggerRulesOf } from '../../task/postgres/plan-tasks.ts'
 import { parseTaskKey } from '../../task/rules/task-keys.ts'
+import type { Plan, PlanTask } from '../plan/plan.ts'
 
 /** The plan of the current tasks. Importing it again changes nothing. */
 export async function exportPlan(
@@ -11,11 +12,11 @@ export async function exportPlan(
   { workspaceId }: Caller,
   project: Project,
 ): Promise<Plan> {
-  const { projects } = kernel.store
+  const { readers } = kernel.store
   const [tasks, tracks, rules] = await Promise.all([
-    projects.tasks(workspaceId, project.projectId),
-    projects.tracks(workspaceId, project.projectId),
-    projects.triggerRules(workspaceId, project.projectId),
+    tasksOfProject(readers, workspaceId, project.projectId),
+    listTracks(readers, workspaceId, project.projectId),
+    triggerRulesOf(readers, workspaceId, project.projectId),
   ])
   const keyOf = new Map(tasks.map(({ record }) => [record.uuid, record.key!]))
   const partsOf = new Map<number | null, StoredTask[]>()

@@ -4,11 +4,12 @@ import type { Caller } from '../../../kernel/kernel.ts'
 import { Refused } from '../../../pure/errors.ts'
 import type { AnswerOf } from '../../../pure/shapes.ts'
 import { isHeld } from '../../../pure/states.ts'
-import { runFolderOf } from '../../run/shapes/folder.ts'
-import type { TaskRecord } from '../record.ts'
-import type { DiscardAnswer } from '../shapes/discard.ts'
-import { commentFrom } from './comment-from.ts'
-import { command, requireRecord } from './tasks.ts'
+import { commentFrom } from '../../task/acts/comment-from.ts'
+import { command, requireRecord } from '../../task/acts/tasks.ts'
+import type { TaskRecord } from '../../task/record.ts'
+import type { DiscardAnswer } from '../../task/shapes/discard.ts'
+import { hasLiveRun } from '../postgres/work-reads.ts'
+import { runFolderOf } from '../shapes/folder.ts'
 
 interface Asked {
   generation?: number | undefined
@@ -29,7 +30,7 @@ export async function discardWork(
   const record = await requireRecord(kernel, caller, uuid)
   if (isHeld(record.state))
     throw new Refused('WRONG_STATE', 'An agent holds the task: cancel or pause it first.')
-  if (await kernel.store.work.hasLiveRun(caller.workspaceId, record.id))
+  if (await hasLiveRun(kernel.store.readers, caller.workspaceId, record.id))
     throw new Refused('WRONG_STATE', 'A run of the task is in progress: cancel it first.')
   const runs = (await kernel.store.runs.workOf(caller.workspaceId, record.id)).filter(
     (run) => runFolderOf(run.folder)?.worktree,

@@ -1,16 +1,21 @@
+import type pg from 'pg'
 import { BatchLoader } from '../kernel/batch-loader.ts'
 import { freshUuid } from '../kernel/fresh-uuid.ts'
 import type { Caller, Claiming, Directory, KnownAgent, KnownClaimant } from '../kernel/kernel.ts'
 import { runTogether } from '../kernel/store/run-alone.ts'
+import { agentsNamed, findAgent } from '../kinds/agent/postgres/agents.ts'
+import { findClaimants } from '../kinds/agent/postgres/claimants.ts'
 import { isContractorSlug } from '../kinds/agent/rules/contractors.ts'
 import type { Origin } from '../kinds/events.ts'
+import { namesOfKeys } from '../kinds/key/postgres.ts'
+import { findProject } from '../kinds/project/postgres.ts'
+import type { Connections } from '../postgres/statements/connections.ts'
 import { Refused } from '../pure/errors.ts'
 import { idCarriedBy, isUuid } from '../pure/ids.ts'
-import type { ServerStore } from './server-store.ts'
 
 /** The directory of a server: agents, projects and keys are rows in its database. */
-export const serverDirectory = (store: ServerStore): Directory => {
-  const { agents, keys, projects } = store
+export const serverDirectory = (store: Connections): Directory => {
+  const { readers } = store
   const registered = new BatchLoader(
     async (workspaceId, arriving: readonly { slug: string; by: Origin }[]) => {
       const origins = new Map(arriving.map(({ slug, by }) => [slug, by]))
@@ -19,7 +24,7 @@ export const serverDirectory = (store: ServerStore): Directory => {
     },
   )
   const claimants = new BatchLoader((workspaceId, arriving: readonly Claiming[]) =>
-    findAll(agents, workspaceId, arriving),
+    findAll(readers, workspaceId, arriving),
   )
   return {
     claimantOf: async (workspaceId, claiming) => (await claimants.ask(workspaceId, [claiming]))[0]!,
@@ -28,24 +33,24 @@ export const serverDirectory = (store: ServerStore): Directory => {
       // A UUID is always an id: an agent with such a slug could not be found again. Only its mission creates a contractor. A key
       // that is bound to an agent does not bring it back when it was deleted.
       const isKnown = isUuid(name) || isContractorSlug(name) || isBound(caller)
-      const slug = isKnown ? (await agents.find(workspaceId, name))?.record.slug : name
+      const slug = isKnown ? (await findAgent(readers, workspaceId, name))?.record.slug : name
       if (slug === undefined) throw new Refused('NOT_FOUND', `There is no agent "${name}" in this workspace.`)
       return (await registered.ask(workspaceId, [{ slug, by: caller }]))[0]!
     },
     async projectOf(workspaceId, slug) {
-      return (await projects.find(workspaceId, slug))?.projectId ?? null
+      return (await findProject(readers, workspaceId, slug))?.projectId ?? null
     },
-    namesOfKeys: keys.names,
+    namesOfKeys: (workspaceId, keyIds) => namesOfKeys(readers, workspaceId, keyIds),
   }
 }
 
 /** The agents of these slugs; new ones are registered as external. `origins` says by whom. */
 export async function registerByClaim(
-  store: Pick<ServerStore, 'agents' | 'transact'>,
+  store: Connections,
   workspaceId: number,
   origins: ReadonlyMap<string, Origin>,
 ): Promise<Map<string, KnownAgent>> {
-  const known = await store.agents.named(workspaceId, [...origins.keys()])
+  const known = await agentsNamed(store.readers, workspaceId, [...origins.keys()])
   const found = new Map<string, KnownAgent>(known.map((agent) => [agent.slug, agent]))
   const claims = [...origins].flatMap(([slug, origin]) =>
     found.has(slug) ? [] : [{ ...FIRST_CLAIM, key: slug, uuid: freshUuid(), actor: origin.actor, origin }],
@@ -59,12 +64,12 @@ const FIRST_CLAIM = { on: 'agent', command: { kind: 'firstClaim' } } as const
 const isBound = ({ outside }: Caller) => outside !== undefined && outside.agent !== null
 
 async function findAll(
-  agents: ServerStore['agents'],
+  readers: pg.Pool,
   workspaceId: number,
   arriving: readonly Claiming[],
 ): Promise<KnownClaimant[]> {
   const distinct = <T>(values: readonly T[]) => [...new Set(values)]
-  const found = await agents.claimants(workspaceId, {
+  const found = await findClaimants(readers, workspaceId, {
     agents: distinct(arriving.map(({ agent }) => agent)),
     sessions: distinct(arriving.map(({ session }) => session)),
     taskIds: distinct(arriving.flatMap(({ tasks }) => tasks.map(idCarriedBy).filter((id) => id !== null))),

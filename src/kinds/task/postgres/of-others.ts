@@ -1,0 +1,83 @@
+import type pg from 'pg'
+import { inside, scopedQuery } from '../../../postgres/statements/scoped-query.ts'
+import type { AgentState, TaskState } from '../../../pure/states.ts'
+
+/** What other kinds have of a task: who may claim it, who judged it, and for whom it was held. */
+
+/** Who may claim a queued task. */
+interface Eligible {
+  agents: { slug: string; state: AgentState; stateReason: string | null; leaving: boolean }[]
+  workers: number
+}
+
+const MOST_AGENTS = 20
+
+// Whether the agent `a` gets only tasks that are reserved for it, as kinds/run/rules/policy.ts says.
+export const RESERVED_ONLY = `(a.adapter_type = 'command' or a.kind = 'contractor'
+   or coalesce(a.runtime_config ->> 'reservedOnly', 'false') = 'true')`
+
+// Agents that may claim a task, those at work first, and how many workers may. $1 workspace, $2 the agent it is reserved for or null,
+// $3 the capabilities it requires, $4 its type, if it is work.
+const ELIGIBLE = `select
+  (select coalesce(json_agg(json_build_object('slug', f.slug, 'state', f.state, 'stateReason', f.state_reason, 'leaving', f.leaving)), '[]')
+     from (select a.slug, a.state, a.state_reason, a.leaving from agents a where a.workspace_id = $1 and case
+         when $2::text is null then not ${RESERVED_ONLY} and a.state <> 'terminated' and a.capabilities @> $3::text[]
+           and (a.task_types = '{}' or $4::text is null or $4 = any(a.task_types))
+         else a.slug = $2 end
+       order by (a.state in ('idle', 'running') and not a.leaving) desc, a.slug limit ${MOST_AGENTS}) f) as agents,
+  (select count(*)::int from sessions s where s.workspace_id = $1 and $2::text is null and s.capacity is not null
+     and s.ended_at is null and s.capabilities @> $3::text[]) as workers`
+
+export async function eligibleFor(
+  pool: pg.Pool,
+  workspaceId: number,
+  onlyAgent: string | null,
+  capabilities: readonly string[],
+  taskType: string | null,
+): Promise<Eligible> {
+  const values = [workspaceId, onlyAgent, capabilities, taskType]
+  const [row] = await scopedQuery<Eligible>(pool, 'baton.workspace_id', String(workspaceId), {
+    ...{ name: 'eligible', text: ELIGIBLE, values },
+  })
+  return row!
+}
+
+/** A verification of a task, for people. */
+interface VerificationRow {
+  taskId: string
+  generation: number
+  state: TaskState
+  verifier: string | null
+  /** Its accepted answer. */
+  answer: unknown
+  costUsd: string | null
+}
+
+// $1 workspace, $2 task.
+const VERIFICATIONS = `select t.uuid as "taskId", (t.serves ->> 'generation')::int as generation, t.state, t.agent as verifier,
+    (select a.data from attempts a where a.workspace_id = $1 and a.task_id = t.id and a.accepted order by a.epoch desc limit 1) as answer,
+    (select trim_scale(sum(r.cost_usd))::text from runs r where r.workspace_id = $1 and r.task_id = t.id) as "costUsd"
+  from tasks t where t.workspace_id = $1 and t.serves is not null and (t.serves ->> 'taskId')::bigint = $2 order by t.id`
+
+/** Oldest first. */
+export const verificationRows = (pool: pg.Pool, workspaceId: number, taskId: number) =>
+  scopedQuery<VerificationRow & pg.QueryResultRow>(pool, 'baton.workspace_id', String(workspaceId), {
+    text: VERIFICATIONS,
+    values: [workspaceId, taskId],
+  })
+
+/** The users of these sessions, where they named one. */
+export async function usersOf(
+  pool: pg.Pool,
+  workspaceId: number,
+  sessions: readonly string[],
+): Promise<Map<string, string>> {
+  const rows = await inside<{ session: string; userId: string }>(
+    pool,
+    workspaceId,
+    `select session, user_ref as "userId" from sessions
+      where workspace_id = $1 and session = any($2::text[]) and user_ref is not null`,
+    [sessions],
+  )
+  return new Map(rows.map(({ session, userId }) => [session, userId]))
+}
