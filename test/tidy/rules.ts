@@ -225,6 +225,22 @@ export const noShapesInClients: Rule = (files) => {
     )
 }
 
+const QUEUE = 'src/queue/queue.ts'
+const LOADED_WHEN_USED = ['pg', 'mysql2', 'ioredis', 'fastify']
+
+/** A queue in a library loads a driver when its store is opened, not before: the acts it shares with the server name the pools by type only. */
+export const queueLoadsNoDriver: Rule = (files) => {
+  const loadedBy = new Map<string, string>([[QUEUE, '']])
+  for (const path of loadedBy.keys())
+    for (const name of importsAtOnce(files[path] ?? '')) {
+      const target = name.startsWith('.') ? targetOf(path, name) : name
+      if (!loadedBy.has(target)) loadedBy.set(target, path)
+    }
+  return [...loadedBy]
+    .filter(([target]) => LOADED_WHEN_USED.some((name) => target === name || target.startsWith(`${name}/`)))
+    .map(([target, path]) => `${path} must not load ${target}: ${QUEUE} imports it.`)
+}
+
 /** How many files a reader of ARCHITECTURE.md visits for each walk through the code. */
 const LONGEST_WALKS = { 'A claim': 20, 'An expiry': 15, 'A run': 32 }
 

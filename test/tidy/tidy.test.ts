@@ -207,6 +207,26 @@ describe('clients load no shapes', () => {
   })
 })
 
+describe('a queue in a library loads no driver before it opens its store', () => {
+  test('in our sources', () => {
+    expect(files['src/queue/queue.ts']).toContain('import ')
+    expect(rules.queueLoadsNoDriver(files)).toEqual([])
+  })
+
+  test('and the rule finds violations', () => {
+    const loads = (...lines: string[]) =>
+      rules.queueLoadsNoDriver({
+        ...source('src/queue/queue.ts', `import { a } from '../kernel/a.ts'`),
+        ...source('src/kernel/a.ts', ...lines),
+        ...source('src/postgres/b.ts', `import pg from 'pg'`),
+      })
+    bites(loads(`import pg from 'pg'`))
+    bites(loads(`import { b } from '../postgres/b.ts'`))
+    bites(loads(`import mysql from 'mysql2/promise'`))
+    bites(loads(`import type pg from 'pg'`, `const b = await import('../postgres/b.ts')`), 0)
+  })
+})
+
 describe('states of runs and wakeups are named in the rules only', () => {
   test('in our sources', () => expect(rules.statesFromTables(files)).toEqual([]))
 

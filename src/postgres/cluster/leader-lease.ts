@@ -7,7 +7,7 @@ import {
   type LeaderLeaseCommand,
   type LeaderTerm,
 } from '../../pure/leader-lease.ts'
-import { connectionFrom } from '../connection/connect.ts'
+import { connectionFrom } from '../connection/unavailable.ts'
 import { scopedQuery } from '../statements/scoped-query.ts'
 import { send } from '../statements/send.ts'
 import type { Bound, Statement } from '../statements/statements.ts'

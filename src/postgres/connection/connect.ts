@@ -1,5 +1,4 @@
 import pg from 'pg'
-import { StoreUnavailable } from '../../kernel/store/store.ts'
 import { StartRefused } from '../../pure/refusal.ts'
 import { asOptions, asStatement, FOR_SERVING, type SessionSettings } from './session-settings.ts'
 
@@ -104,30 +103,5 @@ export function withoutPassword(url: string): string {
     return `${parsed.protocol}//${parsed.host}${parsed.pathname}`
   } catch {
     return 'DATABASE_URL is not a URL'
-  }
-}
-
-/** SQLSTATE classes and socket errors that mean: unavailable now. */
-const NOT_NOW = /^(08|53|57P0|58|25P0[34]|55P03|57014)/
-const DISK_FULL = '53100'
-const RETRY = /^(40001|40P01)$/
-
-export const isTransient = (error: unknown) => RETRY.test((error as { code?: string }).code ?? '')
-
-/** For driver errors: those that mean "unavailable" become StoreUnavailable, other errors of the server stay as they are. */
-export function asUnavailable(error: unknown): unknown {
-  const { code, message } = error as { code?: string; message?: string }
-  // Errors that are not from the server come from the connection: sockets, timeouts, ended clients.
-  const isFromServer = error instanceof pg.DatabaseError
-  if (isFromServer && !NOT_NOW.test(code ?? '')) return error
-  return new StoreUnavailable(message ?? String(error), { cause: error, isDiskFull: code === DISK_FULL })
-}
-
-/** A connection from the pool, or StoreUnavailable: whatever the reason, nothing can be read without one. */
-export async function connectionFrom(pool: pg.Pool): Promise<pg.PoolClient> {
-  try {
-    return await pool.connect()
-  } catch (error) {
-    throw new StoreUnavailable((error as Error).message, { cause: error })
   }
 }

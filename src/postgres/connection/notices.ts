@@ -2,14 +2,11 @@ import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import type { NodeMessage, OnNodeMessage } from '../../kernel/store/node-messages.ts'
 import type { Committed } from '../../kernel/store/store.ts'
-import { type Bound, statement } from '../statements/statements.ts'
+import { KEYS_CHANNEL } from '../statements/revoked-notices.ts'
 import { type ConnectionTarget, openClient } from './connect.ts'
 
 const CHANNEL = 'baton_commits'
-const KEYS_CHANNEL = 'baton_revoked_keys'
 const NODES_CHANNEL = 'baton_nodes'
-/** A payload is limited to 8,000 bytes. */
-const KEYS_A_NOTICE = 100
 /** The minimum time between two notices, so that a busy node sends one for many commits. */
 const PAUSE_MS = 10
 const RECONNECT_MS = 1_000
@@ -18,17 +15,6 @@ type Said = Parameters<Committed>[1]
 
 /** Ids of revoked keys; null when notices of revocations may have been missed. */
 export type Revoked = (keyIds: readonly string[] | null) => void
-
-// $1 channel, $2 payload.
-const notify = statement('notify', 'select pg_notify($1, $2)')
-
-/** Part of the revoking transaction, so that a crash cannot come between; revocations are rare enough for that. */
-export function revokedNotices(ids: readonly string[]): Bound[] {
-  const notices: Bound[] = []
-  for (let i = 0; i < ids.length; i += KEYS_A_NOTICE)
-    notices.push([notify, [KEYS_CHANNEL, JSON.stringify(ids.slice(i, i + KEYS_A_NOTICE))]])
-  return notices
-}
 
 /**
  * Notifies other nodes of commits, and receives their notices. A notice is a hint: waiting callers read for themselves, and

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { connectionFrom } from '../connection/connect.ts'
+import { connectionFrom } from '../connection/unavailable.ts'
 import { rollback } from './statements.ts'
 
 /** Runs a transaction on a connection of the pool. When it fails, it is rolled back. */

@@ -1,6 +1,6 @@
 import type pg from 'pg'
-import { asUnavailable, connectionFrom } from '../connection/connect.ts'
 import { inOneWrite } from '../connection/in-one-write.ts'
+import { asUnavailable, connectionFrom } from '../connection/unavailable.ts'
 import * as sql from './statements.ts'
 
 /** The setting that a transaction makes for the row policies: it decides which rows are visible. */

@@ -1,6 +1,6 @@
 import type pg from 'pg'
-import { asUnavailable } from '../connection/connect.ts'
 import { inOneWrite } from '../connection/in-one-write.ts'
+import { asUnavailable } from '../connection/unavailable.ts'
 import type { Bound } from './statements.ts'
 
 /**

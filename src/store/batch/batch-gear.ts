@@ -2,7 +2,7 @@ import { type Changes, mayLetCallersProceed, type ReadSet, type View } from '../
 import { unboundAgents } from '../../kinds/agent/postgres/write.ts'
 import { statementsForGranted } from '../../kinds/task/postgres/details.ts'
 import { countChanges } from '../../kinds/task/rules/counts.ts'
-import { isTransient } from '../../postgres/connection/connect.ts'
+import { isTransient } from '../../postgres/connection/unavailable.ts'
 import type { Gear } from '../../postgres/statements/gear.ts'
 import { ChangedMeanwhile } from '../../postgres/statements/stored-kind.ts'
 import { FIRST_COME, kindChecks } from '../stored-kinds.ts'

@@ -1,7 +1,7 @@
 import { missionCounterRows } from '../../kinds/mission/postgres/counters.ts'
 import { type CounterRows, claimCounter, taskCounters } from '../../kinds/task/postgres/counters.ts'
 import type { Counters, RecountAsk, RecountChanges, RecountView } from '../../kinds/task/rules/recount.ts'
-import { isTransient } from '../../postgres/connection/connect.ts'
+import { isTransient } from '../../postgres/connection/unavailable.ts'
 import type { Gear } from '../../postgres/statements/gear.ts'
 import { arrayLiteral } from '../../postgres/statements/rows.ts'
 import { send } from '../../postgres/statements/send.ts'

@@ -1,4 +1,4 @@
-import { isTransient } from '../../../postgres/connection/connect.ts'
+import { isTransient } from '../../../postgres/connection/unavailable.ts'
 import type { Gear } from '../../../postgres/statements/gear.ts'
 import type { RunsAsk, RunsChanges, RunsView } from '../rules/step.ts'
 import { lockAndReadRuns } from './lock-and-read.ts'
