@@ -6,6 +6,7 @@ import { BOARD_COLUMNS } from '../../src/views/board/columns.ts'
 import { readBoard } from '../../src/views/board/postgres/board.ts'
 import { eventPage } from '../../src/views/events/postgres.ts'
 import { overviewOf } from '../../src/views/overview/postgres.ts'
+import { register } from '../support/agents.ts'
 import { freshDatabase } from '../support/database.ts'
 import { missedTasks, skipMissedTasks } from '../support/missed-tasks.ts'
 import { superuser } from '../support/nodes.ts'
@@ -115,7 +116,21 @@ async function aDay(work: Work): Promise<Task> {
     await work.submit(task, over)
   }
   await work.cancel(second!)
+  await assignable(work)
   return first!
+}
+
+/** What the coordinator reads after each commit, with an agent that waits for work. */
+async function assignable(work: Work): Promise<void> {
+  const { workspace } = work
+  const { assignment } = work.store as PostgresStore
+  await register(work, 'gamma', { adapterType: 'process' })
+  expect(await assignment.workspaces(workspace)).toHaveLength(1)
+  const reserved = await work.create({ onlyAgent: 'gamma' })
+  expect((await assignment.read(workspace)).waiting.reserved.get('gamma')).toBe(1)
+  await work.cancel(reserved)
+  expect((await assignment.read(workspace)).waiting.reserved.size).toBe(0)
+  await assignment.workspaces(workspace)
 }
 
 /** The same for reads. */

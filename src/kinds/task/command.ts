@@ -32,6 +32,12 @@ interface LogEntry {
   details?: unknown
 }
 
+/** What a newer plan may change of a task. */
+type Replannable = Pick<
+  NewTask,
+  'priority' | 'maxRetries' | 'maxContinuations' | 'onlyAgent' | 'capabilities' | 'verification' | 'optional'
+>
+
 /** What a holder sends with every write: the claim it believes to hold. */
 export interface Fence {
   session: string
@@ -267,17 +273,7 @@ export type TaskCommand =
   | {
       kind: 'replan'
       details: DetailsChanged['set']
-      fields: Pick<
-        NewTask,
-        | 'priority'
-        | 'maxRetries'
-        | 'maxContinuations'
-        | 'onlyAgent'
-        | 'capabilities'
-        | 'verification'
-        | 'optional'
-      > &
-        GivenGroups
+      fields: Replannable & GivenGroups
       /** As in a new task. */
       contractor?: NewContractor | undefined
       /** The names of what differs. */

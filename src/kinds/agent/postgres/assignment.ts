@@ -2,13 +2,17 @@ import type pg from 'pg'
 import type { Assignable } from '../../../kernel/store/run-store.ts'
 import { bind, type Connections } from '../../../postgres/statements/connections.ts'
 import { OPEN_LANES } from '../../../postgres/statements/lanes.ts'
-import { scopedQueries, scopedQuery } from '../../../postgres/statements/scoped-query.ts'
+import { plannedOnce, scopedQuery } from '../../../postgres/statements/scoped-query.ts'
 import { inScope } from '../../task/postgres/due.ts'
 import { RESERVED_ONLY } from '../../task/postgres/of-others.ts'
 import type { AssignableTask } from '../rules/assignment.ts'
 import { IS_WOKEN } from './rows.ts'
 
 /** What the coordinator reads to assign work: read again each time, so none of it is out of date for long. */
+
+/** Tasks reserved for agents have two indexes, of lanes without missions and of all others: a condition that names neither reads the whole workspace. */
+const HALVES = ["t.lane < '~'", "t.lane >= '~'"]
+const inEitherHalf = (query: (half: string) => string, joinedBy: string) => HALVES.map(query).join(joinedBy)
 
 /** Workspaces with agents that take assignments, and whether tasks are waiting there. */
 const workspacesToAssignIn = (pool: pg.Pool, only?: number) =>
@@ -19,13 +23,17 @@ const workspacesToAssignIn = (pool: pg.Pool, only?: number) =>
         where coordinator_enabled and state = 'idle')
       select w.workspace_id as "workspaceId",
              exists (select from tasks t where t.workspace_id = w.workspace_id and t.rank is not null and t.only_agent is null)
-             or exists (select from tasks t where t.workspace_id = w.workspace_id and t.rank is not null and t.only_agent is not null)
+             or ${inEitherHalf((half) => `exists (select from tasks t where t.workspace_id = w.workspace_id and t.rank is not null and t.only_agent is not null and ${half})`, ' or ')}
                as "isWorkWaiting" from w`,
   )
 
 // Agents that Baton runs get tasks of every purpose; others get only work, and claim anything else themselves.
 const IS_FOR = (purpose: string) => `(${purpose} = 'work' or a.adapter_type <> 'external')`
 const LANES = `with recursive ${OPEN_LANES}`
+
+// The waiting tasks that are reserved for an agent, in one half of the lanes.
+const reservedIn = (half: string) =>
+  `select from tasks t where t.workspace_id = $1 and t.only_agent = a.slug and t.rank is not null and ${half} and ${IS_FOR('t.purpose')}`
 
 // Whether an assignment wakes an agent that Baton runs now, and its credential is not parked.
 const MAY_BE_WOKEN = `${IS_WOKEN}
@@ -47,8 +55,8 @@ const FREE_AGENTS = `${LANES} select * from (
       from agents a cross join lateral (
         select * from agent_health h where h.workspace_id = a.workspace_id and h.slug = a.slug offset 0) h
      where a.workspace_id = $1 and a.coordinator_enabled and a.state = 'idle' and not a.leaving
-       and (exists (select from lanes l where not ${RESERVED_ONLY} and l.capabilities <@ a.capabilities and ${IS_FOR('l.purpose')}) or exists (
-         select from tasks t where t.workspace_id = $1 and t.only_agent = a.slug and t.rank is not null and ${IS_FOR('t.purpose')}))
+       and (exists (select from lanes l where not ${RESERVED_ONLY} and l.capabilities <@ a.capabilities and ${IS_FOR('l.purpose')}) or
+         ${inEitherHalf((half) => `exists (${reservedIn(half)} limit 1)`, ' or ')})
        and case when a.adapter_type = 'external'
              then h.has_heartbeat and h.last_seen_at + a.stale_ms * interval '1 millisecond' > clock_timestamp()
              else ${MAY_BE_WOKEN} end) f
@@ -59,21 +67,25 @@ const KINDS = `${LANES} select l.capabilities, l.purpose = 'work', (select count
      select from tasks t where t.workspace_id = $1 and t.lane = l.lane and t.rank is not null and t.only_agent is null
       limit 1000) head) as waiting from lanes l`
 
-const RESERVED = `select a.slug, (select count(*) from (
-     select from tasks t where t.workspace_id = $1 and t.only_agent = a.slug and t.rank is not null and ${IS_FOR('t.purpose')}
-      limit 1000) head) as waiting
+const RESERVED = `select a.slug, (select count(*) from (${inEitherHalf((half) => `(${reservedIn(half)} limit 1000)`, ' union all ')}) head) as waiting
    from agents a where a.workspace_id = $1 and a.coordinator_enabled and a.state = 'idle'`
+
+/** By their names as prepared statements. */
+const ASSIGNMENT: Readonly<Record<string, string>> = {
+  free_agents: FREE_AGENTS,
+  waiting_kinds: KINDS,
+  waiting_reserved: RESERVED,
+}
 
 async function assignmentIn(
   pool: pg.Pool,
   workspaceId: number,
 ): Promise<{ agents: Assignable[]; waiting: AssignableTask }> {
   const values = [workspaceId]
-  const [agents, kinds, reserved] = (await scopedQueries<unknown[]>(
+  const [agents, kinds, reserved] = (await plannedOnce<unknown[]>(
     pool,
-    'baton.workspace_id',
-    String(workspaceId),
-    [FREE_AGENTS, KINDS, RESERVED].map((text) => ({ text, values, rowMode: 'array' })),
+    workspaceId,
+    Object.entries(ASSIGNMENT).map(([name, text]) => ({ name, text, values, rowMode: 'array' as const })),
   )) as [unknown[][], unknown[][], unknown[][]]
   return {
     agents: agents.map(
