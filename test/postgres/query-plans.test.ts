@@ -4,6 +4,7 @@ import { createWorkspace } from '../../src/kinds/workspace/postgres.ts'
 import { PostgresStore } from '../../src/store/store.ts'
 import { BOARD_COLUMNS } from '../../src/views/board/columns.ts'
 import { readBoard } from '../../src/views/board/postgres/board.ts'
+import { tallyOf } from '../../src/views/board/postgres/tally.ts'
 import { eventPage } from '../../src/views/events/postgres.ts'
 import { overviewOf } from '../../src/views/overview/postgres.ts'
 import { register } from '../support/agents.ts'
@@ -148,6 +149,7 @@ async function readAll(work: Work, first: Task): Promise<void> {
   await store.dueSessions(100)
   await store.heldUntouchedSince(workspace, Date.now(), 100)
   await missedTasks(store, 100)
+  await tallyOf(store.readers, workspace)
 }
 
 /** A workspace with very many of everything, for all that only add a little to it. */

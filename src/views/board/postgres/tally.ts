@@ -19,7 +19,8 @@ export async function tallyOf(pool: pg.Pool, workspaceId: number): Promise<Tally
     {
       text: `with counted as (
         select (select count(*) from tasks where workspace_id = $1 and rank is not null and only_agent is null)
-             + (select count(*) from tasks where workspace_id = $1 and rank is not null and only_agent is not null) as waiting,
+             + (select count(*) from tasks where workspace_id = $1 and rank is not null and only_agent is not null and lane < '~')
+             + (select count(*) from tasks where workspace_id = $1 and rank is not null and only_agent is not null and lane >= '~') as waiting,
                (select count(*) from tasks where workspace_id = $1 and blocked and state = 'pending') as blocked,
                (select count(*) from tasks where workspace_id = $1 and due_at is not null and not blocked
                    and state in ('pending', 'awaiting_retry')) as later,
