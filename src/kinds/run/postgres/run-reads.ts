@@ -168,10 +168,7 @@ export async function findRunByToken(pool: pg.Pool, tokenHash: Buffer) {
   return found ?? null
 }
 
-export const runsToCheck = (pool: pg.Pool, nodeId: string) =>
-  overAll<RunToCheck & pg.QueryResultRow>(
-    pool,
-    `select * from (
+const RUNS_TO_CHECK = `select * from (
        select r.workspace_id as "workspaceId", r.run_id as "runId", r.cancel_reason as "cancelReason", a.state as "agentState", coalesce(a.stops_runs, false) as "stopsRuns",
               r.task_id is null or r.generation is null or coalesce(t.claim_state = 'active', false)
                 or coalesce(c.end_reason in ('COMPLETED', 'SUBMITTED', 'NEEDS_HUMAN', 'CONTINUES_LATER'), false)
@@ -183,9 +180,14 @@ export const runsToCheck = (pool: pg.Pool, nodeId: string) =>
          left join lateral (select t.watch, t.claim_state from tasks t where t.workspace_id = r.workspace_id and t.id = r.task_id
             and t.generation = r.generation offset 0) t on true
         where r.node_id = $1 and ${isLive('r.status')}) s
-      where s."suspectedAt" is not null or s."cancelReason" is not null or s."agentState" is null or s."stopsRuns" or not s."hasClaim"`,
-    [nodeId],
-  )
+      where s."suspectedAt" is not null or s."cancelReason" is not null or s."agentState" is null or s."stopsRuns" or not s."hasClaim"`
+
+export const runsToCheck = (pool: pg.Pool, nodeId: string) =>
+  scopedQuery<RunToCheck & pg.QueryResultRow>(pool, 'baton.scope', 'upkeep', {
+    name: 'runs_to_check',
+    text: RUNS_TO_CHECK,
+    values: [nodeId],
+  })
 
 /** Runs that these nodes left behind. */
 export const runsOfNodes = (pool: pg.Pool, nodeIds: readonly string[]) =>

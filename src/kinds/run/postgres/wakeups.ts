@@ -79,6 +79,7 @@ export const dueTimers = (pool: pg.Pool, limit: number, only?: number) =>
 /** Work that is assigned to agents that Baton runs, or is to be continued by them, without a wakeup or a run for it. */
 export const workWithoutWakeup = (pool: pg.Pool, workspaceId: number | null, limit = 1_000) =>
   scopedQuery<WorkWithoutWakeup & pg.QueryResultRow>(pool, 'baton.scope', 'upkeep', {
+    name: 'work_without_wakeup',
     text: `select t.workspace_id as "workspaceId", t.agent, t.id as "taskId", t.uuid, t.generation, t.state,
           (select coalesce(max(r.depth), 0) from runs r
             where r.workspace_id = t.workspace_id and r.task_id = t.id and r.generation = t.generation) as depth

@@ -19,7 +19,7 @@ import {
   type PageOf,
 } from '../../../postgres/statements/pages.ts'
 import { arrayLiteral } from '../../../postgres/statements/rows.ts'
-import { scopedQueries, scopedQuery } from '../../../postgres/statements/scoped-query.ts'
+import { plannedOnce, scopedQueries, scopedQuery } from '../../../postgres/statements/scoped-query.ts'
 import type { StoredEvent } from '../../events.ts'
 import type { Limits } from '../../workspace/limits.ts'
 import { readLimitsOf } from '../../workspace/postgres.ts'
@@ -65,30 +65,25 @@ export class PostgresReader implements Reader {
     return rowsOf(this.#pool, workspaceId, text, values)
   }
 
+  async #byId(workspaceId: number, name: string, text: string, ids: readonly number[]): Promise<Row[]> {
+    const values = [workspaceId, arrayLiteral(ids)]
+    return (await plannedOnce<Row>(this.#pool, workspaceId, [{ name, text, values, rowMode: 'array' }]))[0]!
+  }
+
   async task(workspaceId: number, taskId: number): Promise<StoredTask | null> {
     return (await this.tasksById(workspaceId, [taskId]))[0] ?? null
   }
 
   /** The given tasks that exist, in the given order. */
   async tasksById(workspaceId: number, taskIds: readonly number[]): Promise<StoredTask[]> {
-    const rows = await this.query(
-      workspaceId,
-      // The ids are given twice, so that both tables are read by id whatever the planner estimates.
-      `${SELECT_TASKS} where t.workspace_id = $1 and t.id = any($2::bigint[])
-         and d.workspace_id = $1 and d.task_id = any($2::bigint[])`,
-      [workspaceId, arrayLiteral(taskIds)],
-    )
+    const rows = await this.#byId(workspaceId, 'tasks_by_id', TASKS_BY_ID, taskIds)
     const found = new Map(rows.map(readTask).map((task) => [task.record.id, task]))
     return taskIds.map((id) => found.get(id)).filter((task) => task !== undefined)
   }
 
   /** The given tasks that exist, in the given order, without their details. */
   async recordsById(workspaceId: number, taskIds: readonly number[]): Promise<TaskRecord[]> {
-    const rows = await this.query(
-      workspaceId,
-      `select ${taskColumns('t')} from tasks t where t.workspace_id = $1 and t.id = any($2::bigint[])`,
-      [workspaceId, arrayLiteral(taskIds)],
-    )
+    const rows = await this.#byId(workspaceId, 'records_by_id', RECORDS_BY_ID, taskIds)
     const found = new Map(rows.map(readRecord).map((record) => [record.id, record]))
     return taskIds.map((id) => found.get(id)).filter((record) => record !== undefined)
   }
@@ -306,6 +301,10 @@ const selectTasks = (
     ${dependsOn('t.workspace_id', 't.id')}
   ${TASKS_WITH_DETAILS}`
 const SELECT_TASKS = selectTasks(ALL_LARGE)
+// The ids are given twice, so that both tables are read by id whatever the planner estimates.
+const TASKS_BY_ID = `${SELECT_TASKS} where t.workspace_id = $1 and t.id = any($2::bigint[])
+  and d.workspace_id = $1 and d.task_id = any($2::bigint[])`
+const RECORDS_BY_ID = `select ${taskColumns('t')} from tasks t where t.workspace_id = $1 and t.id = any($2::bigint[])`
 
 function readTask(row: Row): StoredTask {
   const record = readRecord(row)
