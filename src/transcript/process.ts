@@ -32,6 +32,8 @@ function reported(line: Json): Fact[] | null {
     }
     case 'session':
       return [{ kind: 'session', title: titleOf(`Session ${text(line.sessionId) ?? ''}`) }]
+    case 'checkpoint':
+      return [{ kind: 'said', title: 'Saved a checkpoint', text: asText(line.data) }]
     case 'ask':
       return [{ kind: 'asked', title: titleOf(text(line.question) ?? ''), text: text(line.question) }]
     case 'rate_limit':

@@ -84,9 +84,11 @@ export class Steps {
     })
   }
 
-  #continues({ kind, isError = false }: Fact, { stream }: Place): boolean {
+  /** An indented line belongs to the error above it: a stack trace is one step. */
+  #continues({ kind, isError = false, text = '' }: Fact, { stream }: Place): boolean {
     const { last } = this
-    return this.isPiece && last?.kind === kind && last.stream === stream && last.isError === isError
+    if (!this.isPiece || last?.kind !== kind || last.stream !== stream) return false
+    return last.isError === isError || (kind === 'log' && last.isError && /^\s/.test(text ?? ''))
   }
 
   /** What is said stays one step; of other output, a step has as much as fits. */

@@ -59,7 +59,6 @@ test('steps do not depend on where the output is cut, nor on who reads on', () =
       "call ä.ts",
       "log warning: 日本",
       "log Error: oops",
-      "log at x",
       "log plain one",
       "log never_seen",
       "log [The log ends here]",
@@ -215,6 +214,7 @@ test('reports of any program are steps, and its last line is the end', () => {
   const reports = [
     { baton: 'progress', percent: 40, step: 'tests' },
     { baton: 'call', signature: 'Bash ls', isError: true },
+    { baton: 'checkpoint', data: { done: 3 } },
     { baton: 'ask', question: 'Which one?' },
     { baton: 'rate_limit', until: '2026-11-15T08:00:00Z' },
     { baton: 'session', sessionId: 's' },
@@ -223,10 +223,20 @@ test('reports of any program are steps, and its last line is the end', () => {
   expect(read('process', [['stdout', reports.map(line).join('')]])).toMatchObject([
     { kind: 'said', title: '40 % tests' },
     { kind: 'call', tool: 'Bash', title: 'ls', isError: true },
+    { kind: 'said', title: 'Saved a checkpoint', text: expect.stringContaining('3') },
     { kind: 'asked', title: 'Which one?' },
     { kind: 'limited' },
     { kind: 'session', title: 'Session s' },
     { kind: 'ended', title: 'found it', tokens: { input: 3 }, costUsd: '0.01' },
+  ])
+})
+
+test('a stack trace is one step, and what comes after it is another', () => {
+  const trace = `Error: Cannot find module './missing.js'\n    at resolve (node:internal:1:2)\n    at load (a.js:3:4)\n`
+  expect(read('process', [['stderr', `starting\n${trace}Node.js v20.20.2\n`]])).toMatchObject([
+    { title: 'starting', isError: false },
+    { text: trace.trimEnd(), isError: true },
+    { title: 'Node.js v20.20.2', isError: false },
   ])
 })
 

@@ -4,7 +4,7 @@ import { searchBy, tellDropped } from './page-route.ts'
 import { AGENT_TABS } from './pages/agent/tabs.ts'
 import { BOARD_SEARCH } from './pages/board/search.ts'
 import { MISSION_VIEWS } from './pages/mission/views.ts'
-import { RUN_VIEWS } from './pages/run/views.ts'
+import { OLDER_RUN_VIEWS, RUN_VIEWS } from './pages/run/views.ts'
 import { RUNS_SEARCH } from './pages/runs/search.ts'
 import { param, parseSearch, type SearchTable, writeSearch } from './search-params.ts'
 import { Frame } from './shell/frame.tsx'
@@ -100,7 +100,7 @@ const pages = [
   ),
   page(
     '/runs/$id',
-    { view: param.oneOf(RUN_VIEWS), at: param.wholeNumber, q: param.text },
+    { view: param.oneOf(RUN_VIEWS, OLDER_RUN_VIEWS), at: param.wholeNumber, q: param.text },
     lazyRouteComponent(() => import('./pages/run/page.tsx'), 'Run'),
   ),
   page(

@@ -9,10 +9,14 @@ export type SearchOf<Table extends SearchTable> = {
 /** The kinds of values. */
 export const param = {
   text: (text: string) => (text === '' ? undefined : text),
+  /** `older`: what older addresses call some of them. */
   oneOf:
-    <const Values extends readonly string[]>(values: Values) =>
+    <const Values extends readonly string[]>(
+      values: Values,
+      older: Readonly<Record<string, Values[number]>> = {},
+    ) =>
     (text: string): Values[number] | undefined =>
-      values.find((value) => value === text),
+      values.find((value) => value === text) ?? (Object.hasOwn(older, text) ? older[text] : undefined),
   wholeNumber: (text: string) => (/^\d{1,15}$/.test(text) ? Number(text) : undefined),
   /** Separated by commas. */
   list: (text: string) => (text === '' ? undefined : text.split(',')),

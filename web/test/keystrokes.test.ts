@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { isSingleKey, matchStrokes, strokeName } from '../src/keys/keystrokes.ts'
+import { usableByPlace } from '../src/keys/shortcuts.ts'
 
 const pressed = (key: string, held: Partial<Parameters<typeof strokeName>[0]> = {}) =>
   strokeName({ key, ctrlKey: false, metaKey: false, altKey: false, shiftKey: false, ...held })
@@ -42,4 +43,19 @@ test('strokes complete a binding, begin one, or are nothing', () => {
   expect(matchStrokes(['g'], bound)).toEqual({ complete: null, isBegun: true })
   expect(matchStrokes(['g', 'b'], bound)).toEqual({ complete: 'g b', isBegun: false })
   expect(matchStrokes(['g', 'x'], bound)).toEqual({ complete: null, isBegun: false })
+})
+
+test('the help shows each place once, each key where it acts, and no place without keys', () => {
+  const key = (words: string, isOff = false) => ({ words, isOff, run: () => {} })
+  const places = [
+    { where: 'Board', shortcuts: { p: key('Pause') } },
+    { where: 'Priority', shortcuts: { 1: key('Lowest', true) } },
+    { where: 'Page', shortcuts: { p: key('Print'), '?': key('Help') } },
+    { where: 'Board', shortcuts: { j: key('Down') } },
+  ]
+  const shown = usableByPlace(places).map(({ where, shortcuts }) => [where, Object.keys(shortcuts)])
+  expect(shown).toEqual([
+    ['Board', ['p', 'j']],
+    ['Page', ['?']],
+  ])
 })

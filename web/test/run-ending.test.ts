@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { RUN_ERRORS } from '../../src/kinds/run/rules/outcomes.ts'
 import { endingOf } from '../src/pages/run/ending.ts'
 
-const run = { adapterType: 'claude_local', agent: 'dev-1', taskId: 'some task' }
+const run = { adapterType: 'claude_local', agent: 'dev-1', taskId: 'some task', exitCode: null }
 
 test('every way a run can fail has a title, a meaning and a next step', () => {
   for (const [errorCode, { title, stopsAgent }] of Object.entries(RUN_ERRORS)) {
@@ -30,4 +30,13 @@ test('an agent that is not logged in gets the command of its program', () => {
 test('a code of a later server is shown as it is', () => {
   expect(endingOf({ ...run, errorCode: 'struck_by_lightning' })!.title).toBe('struck_by_lightning')
   expect(endingOf({ ...run, errorCode: null })).toBe(null)
+})
+
+test('a program that fails is said to have exited with its code, and its last attempt is not promised another', () => {
+  const ended = { ...run, errorCode: 'nonzero_exit', exitCode: 3 }
+  expect(endingOf(ended, false)).toMatchObject({
+    title: 'It exited with code 3',
+    forTask: 'It was the last attempt of the task.',
+  })
+  expect(endingOf(ended, true)!.forTask).toBe('The task is retried while it has attempts left.')
 })

@@ -82,3 +82,18 @@ test('what is unknown is not zero', () => {
     sumOf([step(1, { costUsd: null })], ({ costUsd }) => (costUsd === null ? null : Number(costUsd))),
   ).toBe(null)
 })
+
+test('a text is found in titles, tools, texts and outputs, whatever its case', () => {
+  const steps = [
+    step(1),
+    step(2, { tool: 'Bash' }),
+    step(3, { text: 'a Bash script' }),
+    step(4, { output: 'bash: no' }),
+  ]
+  const found = (find: string) =>
+    foldedSteps(steps, 'all', false, find).flatMap((row) => row.steps.map(({ n }) => n))
+  expect(found(' BASH ')).toEqual([2, 3, 4])
+  expect(found('step 1')).toEqual([1])
+  expect(found('nowhere')).toEqual([])
+  expect(found('')).toEqual([1, 2, 3, 4])
+})

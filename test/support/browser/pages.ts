@@ -26,7 +26,7 @@ export const PAGES: readonly PageUnderTest[] = [
     name: 'run',
     route: '/runs/$id',
     path: ({ runId }) => `/runs/${runId}`,
-    mainAct: /^Nice$/,
+    mainAct: /^Transcript$/,
     isForReaders: true,
     isOfOneThing: true,
   },

@@ -20,19 +20,17 @@ export function ShortcutHelp(props: { open: boolean; onClose: () => void; more?:
           <section key={where}>
             <h3 className="mb-1 text-label font-semibold text-muted">{where}</h3>
             <dl>
-              {Object.entries(shortcuts)
-                .filter(([, { isOff }]) => !isOff)
-                .map(([keys, { words }]) => (
-                  <div
-                    className={`flex min-h-7 items-center justify-between gap-4 text-row ${!areSingleOn && isSingleKey(keys) ? 'opacity-50' : ''}`}
-                    key={keys}
-                  >
-                    <dt>{words}</dt>
-                    <dd>
-                      <Kbd keys={keys} />
-                    </dd>
-                  </div>
-                ))}
+              {Object.entries(shortcuts).map(([keys, { words }]) => (
+                <div
+                  className={`flex min-h-7 items-center justify-between gap-4 text-row ${!areSingleOn && isSingleKey(keys) ? 'opacity-50' : ''}`}
+                  key={keys}
+                >
+                  <dt>{words}</dt>
+                  <dd>
+                    <Kbd keys={keys} />
+                  </dd>
+                </div>
+              ))}
             </dl>
           </section>
         ))}

@@ -44,7 +44,7 @@ export function useShortcuts(where: string, shortcuts: Shortcuts): void {
   }, [where])
 }
 
-/** All that is bound now, the most specific first. */
+/** All that is bound and works now, the most specific first: a key that is bound twice acts where it was bound last. */
 export function useBoundShortcuts(): { where: string; shortcuts: Shortcuts }[] {
   const now = useSyncExternalStore(
     (listener) => {
@@ -53,7 +53,25 @@ export function useBoundShortcuts(): { where: string; shortcuts: Shortcuts }[] {
     },
     () => layers,
   )
-  return [...now].reverse().map(({ where, current }) => ({ where, shortcuts: current.shortcuts }))
+  return usableByPlace(
+    [...now].reverse().map(({ where, current }) => ({ where, shortcuts: current.shortcuts })),
+  )
+}
+
+/** Each place once, with its keys that work; a place without any is left out. Pure. */
+export function usableByPlace(
+  specificFirst: readonly { where: string; shortcuts: Shortcuts }[],
+): { where: string; shortcuts: Shortcuts }[] {
+  const taken = new Set<string>()
+  const places = new Map<string, Shortcuts>()
+  for (const { where, shortcuts } of specificFirst) {
+    for (const [keys, shortcut] of Object.entries(shortcuts)) {
+      if (shortcut.isOff || taken.has(keys)) continue
+      taken.add(keys)
+      places.set(where, { ...places.get(where), [keys]: shortcut })
+    }
+  }
+  return [...places].map(([where, shortcuts]) => ({ where, shortcuts }))
 }
 
 const FIELDS = 'input, textarea, select, [contenteditable]:not([contenteditable="false"])'

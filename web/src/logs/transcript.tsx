@@ -3,13 +3,13 @@ import { Empty } from '../parts/empty.tsx'
 import { ProblemBox } from '../parts/problem.tsx'
 import { ProgressBar } from '../parts/progress-bar.tsx'
 import { Segmented } from '../parts/segmented.tsx'
-import { countText } from '../parts/wording.ts'
 import { api } from '../requests/api.ts'
 import { AnchoredList, type AnchoredListHandle } from './anchored-list.tsx'
 import { FollowPill } from './follow-pill.tsx'
 import { LogBar } from './log-bar.tsx'
 import { readLog } from './log-reads.ts'
 import { ExcerptSteps } from './steps/excerpt-steps.tsx'
+import { FindBox } from './steps/find-box.tsx'
 import { foldedSteps, type StepFilter, type StepRow } from './steps/fold.ts'
 import { StepRowView } from './steps/step-row.tsx'
 import { MOST_STEPS, TranscriptFeed, type TranscriptFeedState } from './transcript-feed.ts'
@@ -49,15 +49,22 @@ interface Props {
   endedBadly: boolean
   /** Shows this byte in the raw log. */
   onRaw: (offset: number) => void
+  /** Looks for a text in the raw log. */
+  onFindInLog: (text: string) => void
 }
 
 /** What the agent did, one line a step. */
-export function Transcript({ run, views, adapterType, excerpt, tokensOfRun, endedBadly, onRaw }: Props) {
+export function Transcript(props: Props) {
+  const { run, views, adapterType, excerpt, tokensOfRun, endedBadly, onRaw, onFindInLog } = props
   const [feed, state] = useFeed(run.id, () => newFeed(run.id))
   useLiveLog(feed, run)
   const list = useRef<AnchoredListHandle>(null)
   const [filter, setFilter] = useState<StepFilter>('all')
-  const rows = useMemo(() => foldedSteps(state.steps, filter, run.isLive), [state.steps, filter, run.isLive])
+  const [find, setFind] = useState('')
+  const rows = useMemo(
+    () => foldedSteps(state.steps, filter, run.isLive, find),
+    [state.steps, filter, run.isLive, find],
+  )
   const { isFollowing, setFollowing, follow } = useEnd(feed, list)
   const { isOpen, toggle, toggleAll } = useOpenRows(rows)
   const [selected, setSelected] = useState<number | null>(null)
@@ -74,9 +81,14 @@ export function Transcript({ run, views, adapterType, excerpt, tokensOfRun, ende
   return (
     <div className="flex min-h-0 flex-1 flex-col">
       <LogBar views={views}>
-        <p className="text-label text-muted max-sm:hidden">
-          {countText(state.total)} {state.total === 1 ? 'step' : 'steps'}
-        </p>
+        <FindBox
+          feed={feed}
+          found={rows.reduce((sum, row) => sum + row.steps.length, 0)}
+          onFindInLog={onFindInLog}
+          onText={setFind}
+          state={state}
+          text={find}
+        />
         <Segmented label="Which steps" onChange={setFilter} options={FILTERS} value={filter} />
       </LogBar>
       <Notices onRetry={() => void feed.openEnd()} state={state} />
@@ -84,7 +96,7 @@ export function Transcript({ run, views, adapterType, excerpt, tokensOfRun, ende
         {state.phase === 'opening' && state.steps.length === 0 && state.error === null ? (
           <ExcerptSteps adapterType={adapterType} text={excerpt} />
         ) : rows.length === 0 ? (
-          <Nothing filter={filter} isLive={run.isLive} state={state} />
+          <Nothing filter={filter} find={find} isLive={run.isLive} state={state} />
         ) : (
           <AnchoredList
             heights=""
@@ -141,8 +153,14 @@ function Notices({ state, onRetry }: { state: TranscriptFeedState; onRetry: () =
   )
 }
 
-function Nothing(props: { filter: StepFilter; isLive: boolean; state: TranscriptFeedState }) {
-  const { filter, isLive, state } = props
+interface NothingProps {
+  filter: StepFilter
+  find: string
+  isLive: boolean
+  state: TranscriptFeedState
+}
+
+function Nothing({ filter, find, isLive, state }: NothingProps) {
   if (state.error !== null) return null
   if (state.phase === 'unavailable')
     return (
@@ -152,6 +170,7 @@ function Nothing(props: { filter: StepFilter; isLive: boolean; state: Transcript
         title="There is no transcript"
       />
     )
+  if (find.trim() !== '') return <Empty drawing="path" title={`No step has “${find.trim()}”`} />
   if (filter === 'failed') return <Empty drawing="path" title="No step failed" />
   if (filter === 'calls') return <Empty drawing="path" title="No tool was called" />
   return (

@@ -3,6 +3,9 @@ import { createContext, useCallback, useContext, useSyncExternalStore } from 're
 /** How far the server's clock is ahead of this machine's: times are the server's, and a wrong local clock must not be visible. */
 export const ClockOffset = createContext<() => number>(() => 0)
 
+/** The moment, in the server's time, at which this page stopped being kept up to date; null: it is connected. */
+export const CutOffAt = createContext<number | null>(null)
+
 const tickers = new Map<number, { listeners: Set<() => void>; tick: number; stop: () => void }>()
 
 /** All components that show the time at one interval share one timer, and change in one frame. */
@@ -34,6 +37,13 @@ export function useClock(everyMs: number): number {
   const follow = useCallback((listener: () => void) => subscribe(everyMs, listener), [everyMs])
   const local = useSyncExternalStore(follow, () => tickers.get(everyMs)?.tick ?? roundedNow(everyMs))
   return local + offset()
+}
+
+/** The same for how long something has been running: nobody knows it after the connection was lost. */
+export function useClockWhileConnected(everyMs: number): number {
+  const now = useClock(everyMs)
+  const cutOffAt = useContext(CutOffAt)
+  return cutOffAt === null ? now : Math.min(now, cutOffAt)
 }
 
 // Before the timer runs: the same for all reads of one render, or React would render again without end.

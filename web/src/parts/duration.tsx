@@ -1,4 +1,4 @@
-import { useClock } from './clock.ts'
+import { useClockWhileConnected } from './clock.ts'
 import { durationText } from './wording.ts'
 
 /** How long something took, or with `since` how long it has been running. */
@@ -12,7 +12,7 @@ export function Duration(props: { ms: number } | { since: number | string }) {
 
 function Elapsed({ since }: { since: number | string }) {
   const from = typeof since === 'number' ? since : Date.parse(since)
-  const ms = Math.max(useClock(1_000) - from, 0)
+  const ms = Math.max(useClockWhileConnected(1_000) - from, 0)
   return (
     <span className="whitespace-nowrap tabular-nums">{durationText(Math.floor(ms / 1_000) * 1_000)}</span>
   )

@@ -1,4 +1,5 @@
-import type { ReactNode } from 'react'
+import { type ReactNode, useContext } from 'react'
+import { CutOffAt } from './clock.ts'
 import { ProblemBox } from './problem.tsx'
 import { Skeleton } from './skeleton.tsx'
 
@@ -21,8 +22,14 @@ interface Props<T> {
 
 /** In place of an answer that is not there: what went wrong and another try, or the geometry of what is loading. */
 export function Loading({ read: { error, refetch }, className, ...skeleton }: Props<unknown>): ReactNode {
+  const isCutOff = useContext(CutOffAt) !== null
   const shown = error ? (
     <ProblemBox error={error} onRetry={() => void refetch()} />
+  ) : isCutOff ? (
+    <p className="py-4 text-muted" role="status">
+      There is no connection to the server, and this was not loaded before. It appears when the connection is
+      back.
+    </p>
   ) : (
     <Skeleton {...skeleton} />
   )

@@ -27,7 +27,13 @@ const LOOKS = {
   note: { icon: 'info', className: 'text-muted' },
 } as const satisfies Record<string, { icon: IconName; className: string }>
 
-let shown: (Toast & { id: string })[] = []
+interface ShownToast extends Toast {
+  id: string
+  /** How often it was said while it was on the screen. */
+  times: number
+}
+
+let shown: ShownToast[] = []
 let made = 0
 const listeners = new Set<() => void>()
 
@@ -36,12 +42,16 @@ function show(next: typeof shown): void {
   for (const listener of listeners) listener()
 }
 
-/** Says what happened, at the edge of the page. Returns its id. */
+/** Says what happened, at the edge of the page. The same news again is one toast with a count. Returns its id. */
 export function toast(one: Toast): string {
-  const id = one.id ?? `toast-${++made}`
-  show([...shown.filter((other) => other.id !== id), { ...one, id }].slice(-MOST_TOASTS))
+  const same = one.id === undefined ? shown.find((other) => isSameNews(other, one)) : undefined
+  const id = one.id ?? same?.id ?? `toast-${++made}`
+  const next = { ...one, id, times: (same?.times ?? 0) + 1 }
+  show([...shown.filter((other) => other.id !== id), next].slice(-MOST_TOASTS))
   return id
 }
+
+const isSameNews = (one: Toast, other: Toast) => one.kind === other.kind && one.title === other.title
 
 const closeToast = (id: string) => show(shown.filter((one) => one.id !== id))
 
@@ -66,19 +76,23 @@ export function Toasts() {
   )
 }
 
-function ToastCard({ toast: one }: { toast: Toast & { id: string } }) {
-  const { id, kind = 'note', title, text, act, lastsMs = kind === 'bad' ? 12_000 : 6_000 } = one
+function ToastCard({ toast: one }: { toast: ShownToast }) {
+  const { id, kind = 'note', title, times, text, act, lastsMs = kind === 'bad' ? 12_000 : 6_000 } = one
+  // biome-ignore lint/correctness/useExhaustiveDependencies: said again, it stays as long again
   useEffect(() => {
     if (lastsMs === null) return
     const timer = setTimeout(() => closeToast(id), lastsMs)
     return () => clearTimeout(timer)
-  }, [id, lastsMs])
+  }, [id, lastsMs, times])
   const { icon, className } = LOOKS[kind]
   return (
     <div className="pointer-events-auto flex animate-rise items-start gap-2 rounded-dialog bg-raised p-3 shadow-float">
       <Icon className={`mt-0.5 ${className}`} name={icon} />
       <div className="min-w-0 flex-1 text-row">
-        <p className="font-medium break-words text-ink">{title}</p>
+        <p className="font-medium break-words text-ink">
+          {title}
+          {times > 1 && <span className="ml-2 font-normal text-muted">×{times}</span>}
+        </p>
         {text && <div className="mt-0.5 break-words text-muted">{text}</div>}
         {act && (
           <button

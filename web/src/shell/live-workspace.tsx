@@ -1,6 +1,8 @@
 import { type ReactNode, useCallback, useSyncExternalStore } from 'react'
+import { isConnected } from '../live/freshness.ts'
+import { useFreshness } from '../live/hooks.ts'
 import { LiveProvider, useLive } from '../live/provider.tsx'
-import { ClockOffset } from '../parts/clock.ts'
+import { ClockOffset, CutOffAt } from '../parts/clock.ts'
 import { api } from '../requests/api.ts'
 import { liveRequests } from '../requests/live-requests.ts'
 import { useSession } from '../requests/session.ts'
@@ -27,5 +29,10 @@ function ServerTime({ children }: { children: ReactNode }) {
   // Another function when the clock was wrong: every component that shows a time is drawn again at once, not at its next tick.
   // biome-ignore lint/correctness/useExhaustiveDependencies: a step is the reason
   const offset = useCallback(() => freshness.offsetMs, [freshness, steps])
-  return <ClockOffset value={offset}>{children}</ClockOffset>
+  const shown = useFreshness()
+  return (
+    <ClockOffset value={offset}>
+      <CutOffAt value={isConnected(shown.freshness) ? null : (shown.asOf ?? 0)}>{children}</CutOffAt>
+    </ClockOffset>
+  )
 }

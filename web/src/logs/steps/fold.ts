@@ -29,10 +29,22 @@ const MATCHES: Record<StepFilter, (step: Step) => boolean> = {
   calls: ({ kind }) => kind === 'call' || kind === 'edit',
 }
 
-/** `isGrowing`: the last step may still change, and is shown separately. */
-export function foldedSteps(steps: readonly Step[], filter: StepFilter, isGrowing: boolean): StepRow[] {
+/** Whether its title, its tool, its text or its output has these words, whatever their case. */
+function hasText({ title, tool, text, output }: Step, lowerCase: string): boolean {
+  return [title, tool, text, output].some((part) => part?.toLowerCase().includes(lowerCase))
+}
+
+/** `isGrowing`: the last step may still change, and is shown separately. `find`: only steps with this text. */
+export function foldedSteps(
+  steps: readonly Step[],
+  filter: StepFilter,
+  isGrowing: boolean,
+  find = '',
+): StepRow[] {
   const rows: { key: number; steps: Step[] }[] = []
-  const wanted = steps.filter(MATCHES[filter])
+  const lowerCase = find.trim().toLowerCase()
+  const ofKind = steps.filter(MATCHES[filter])
+  const wanted = lowerCase === '' ? ofKind : ofKind.filter((step) => hasText(step, lowerCase))
   const last = steps.at(-1)
   for (const step of wanted) {
     const row = rows.at(-1)

@@ -22,12 +22,14 @@ export function StepBody({ step, onRaw }: { step: Step; onRaw: (offset: number) 
       )}
       {step.isOpen && <p className="text-row text-muted">No result yet.</p>}
       <button
-        className="self-start text-label font-medium text-accent hover:underline"
+        className="self-start text-label text-muted hover:text-accent hover:underline"
         onClick={() => onRaw(step.offset)}
+        title={`At byte ${step.offset.toLocaleString('en-US')} of the log`}
         type="button"
       >
-        {isLong ? 'Show all of it in the raw log' : 'Show in the raw log'}, byte{' '}
-        {step.offset.toLocaleString('en-US')} ({bytesText(step.bytes + (step.outputBytes ?? 0))})
+        {isLong
+          ? `Show all of it in the log (${bytesText(step.bytes + (step.outputBytes ?? 0))})`
+          : 'Show in the log'}
       </button>
     </div>
   )

@@ -28,11 +28,11 @@ export const StepRowView = memo(function StepRowView(props: Props) {
   const [first] = row.steps as [Step]
   return (
     <div
-      className={`border-b border-line px-6 max-sm:px-4 ${isSelected ? 'shadow-[inset_2px_0_0_var(--accent)]' : ''} ${isSelected && !isOpen ? 'bg-hover' : ''}`}
+      className={`${first.kind === 'log' && !isOpen ? '' : 'border-b'} border-line px-6 max-sm:px-4 ${isSelected ? 'shadow-[inset_2px_0_0_var(--accent)]' : ''} ${isSelected && !isOpen ? 'bg-hover' : ''}`}
     >
       <button
         aria-expanded={isOpen}
-        className="focus-inside grid min-h-9 w-full grid-cols-[4.5rem_1rem_minmax(0,1fr)_auto] items-center gap-x-3 text-left text-row hover:text-ink max-sm:grid-cols-[1rem_minmax(0,1fr)_auto]"
+        className={`focus-inside grid w-full ${first.kind === 'log' ? 'min-h-5' : 'min-h-9'} grid-cols-[4.5rem_1rem_minmax(0,1fr)_auto] items-center gap-x-3 text-left text-row hover:text-ink max-sm:min-h-9 max-sm:grid-cols-[1rem_minmax(0,1fr)_auto]`}
         data-step={row.key}
         onClick={() => {
           onSelect(row.key)

@@ -13,7 +13,19 @@ import type { Run } from './use-run.ts'
 
 /** Why the run failed, what that means for its task and its agent, and the one act that helps. */
 export function EndedBadly({ run }: { run: Run }) {
-  const ending = endingOf(run)
+  if (run.errorCode === null) return null
+  return run.taskId === null ? <Ending run={run} /> : <EndingWithTask run={run} taskId={run.taskId} />
+}
+
+function EndingWithTask({ run, taskId }: { run: Run; taskId: string }) {
+  const card = useCard(taskId)
+  // Of a task that another run came after, nothing can be said.
+  const isNewest = card?.generation === run.generation
+  return <Ending hasAttemptsLeft={isNewest ? card?.state !== 'failed' : null} run={run} />
+}
+
+function Ending({ run, hasAttemptsLeft = null }: { run: Run; hasAttemptsLeft?: boolean | null }) {
+  const ending = endingOf(run, hasAttemptsLeft)
   if (!ending) return null
   return (
     <section
@@ -25,9 +37,8 @@ export function EndedBadly({ run }: { run: Run }) {
           <StateMark state={run.status} />
         </span>
         <div className="min-w-0 flex-1 text-row max-sm:basis-[calc(100%-3rem)]">
-          <p className="text-body font-semibold text-bad">
+          <p className="text-body font-semibold text-bad" title={run.errorCode ?? undefined}>
             {ending.title}
-            <span className="ml-2 font-mono text-label font-normal">{run.errorCode}</span>
           </p>
           {run.errorMessage && <p className="mt-0.5 wrap-anywhere whitespace-pre-wrap">{run.errorMessage}</p>}
           <p className="mt-1">{[ending.forTask, ending.forAgent, ending.next].filter(Boolean).join(' ')}</p>

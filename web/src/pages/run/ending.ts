@@ -16,6 +16,7 @@ export interface Ending {
 
 interface EndedRun {
   readonly errorCode: string | null
+  readonly exitCode: number | null
   readonly adapterType: string
   readonly agent: string
   readonly taskId: string | null
@@ -86,8 +87,9 @@ const USUAL_NEXT = { next: 'Read its last steps below, then decide in the task.'
 
 const isKnown = (code: string): code is RunErrorCode => Object.hasOwn(RUN_ERRORS, code)
 
-/** Null: it did not end badly. */
-export function endingOf({ errorCode, adapterType, agent, taskId }: EndedRun): Ending | null {
+/** Null: it did not end badly. Whether its task has attempts left is known of the newest run only. */
+export function endingOf(run: EndedRun, hasAttemptsLeft: boolean | null = null): Ending | null {
+  const { errorCode, exitCode, adapterType, agent, taskId } = run
   if (errorCode === null) return null
   if (!isKnown(errorCode))
     return { title: errorCode, forTask: null, forAgent: null, ...USUAL_NEXT, command: null }
@@ -95,8 +97,8 @@ export function endingOf({ errorCode, adapterType, agent, taskId }: EndedRun): E
   const { next, act } = NEXT[errorCode] ?? USUAL_NEXT
   const login = errorCode === 'not_logged_in' ? (LOGINS[adapterType] ?? null) : null
   return {
-    title,
-    forTask: taskId === null ? null : taskWords(errorCode, task),
+    title: errorCode === 'nonzero_exit' && exitCode !== null ? `It exited with code ${exitCode}` : title,
+    forTask: taskId === null ? null : taskWords(errorCode, task, hasAttemptsLeft),
     forAgent: stopsAgent
       ? `${agent} is stopped: it gets no work until this is fixed and it is resumed.`
       : errorCode === 'rate_limited'
@@ -108,7 +110,16 @@ export function endingOf({ errorCode, adapterType, agent, taskId }: EndedRun): E
   }
 }
 
-function taskWords(code: RunErrorCode, task: (typeof RUN_ERRORS)[RunErrorCode]['task']): string {
+/** Classes of failures after which a task is tried again, if it may be. */
+const RETRIED = ['infrastructure', 'quality']
+
+function taskWords(
+  code: RunErrorCode,
+  task: (typeof RUN_ERRORS)[RunErrorCode]['task'],
+  hasAttemptsLeft: boolean | null,
+): string {
+  if (hasAttemptsLeft === false && task !== null && RETRIED.includes(task))
+    return 'It was the last attempt of the task.'
   if (code === 'claim_lost') return 'The task is not affected: another holder has it now.'
   if (code === 'cancelled')
     return 'Stopped by a person, the task waits for one; otherwise it went back to the queue.'

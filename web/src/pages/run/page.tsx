@@ -19,13 +19,18 @@ import { RunFacts, RunHeading, runTitle } from './run-header.tsx'
 import { isRunLive, type Run as OneRun, type RunEvent, useRun, useRunEvents } from './use-run.ts'
 import { RUN_VIEWS, type RunView } from './views.ts'
 
-const WORDS: Record<RunView, string> = { nice: 'Nice', raw: 'Raw', timeline: 'Timeline', details: 'Details' }
+const WORDS: Record<RunView, string> = {
+  transcript: 'Transcript',
+  raw: 'Raw log',
+  timeline: 'Timeline',
+  details: 'Details',
+}
 
 /** What one run does or did: its steps, its log, what happened to it, everything that is known of it. */
 export function Run() {
   const { id } = useParams({ from: '/runs/$id' })
   const search = useSearch({ from: '/runs/$id' })
-  const { view = search.at === undefined ? 'nice' : 'raw' } = search
+  const { view = search.at === undefined ? 'transcript' : 'raw' } = search
   const go = useGo()
   const show = (next: RunAddress, replace: boolean) =>
     go(`/runs/${id}${writeSearch({ ...search, ...next })}`, { replace })

@@ -49,12 +49,13 @@ export function RunBody(props: {
         )}
       </>
     )
-  if (view === 'nice')
+  if (view === 'transcript')
     return (
       <Transcript
         {...log}
         adapterType={run.adapterType}
         endedBadly={run.errorCode !== null}
+        onFindInLog={(text) => onShow({ view: 'raw', q: text }, false)}
         onRaw={(offset) => onShow({ view: 'raw', at: offset }, false)}
         tokensOfRun={run.tokens ? run.tokens.input + run.tokens.output : 0}
       />
