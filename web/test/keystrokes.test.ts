@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { isSingleKey, matchStrokes, strokeName } from '../src/keys/keystrokes.ts'
-import { usableByPlace } from '../src/keys/shortcuts.ts'
+import { type Shortcuts, usableByPlace } from '../src/keys/shortcuts.ts'
 
 const pressed = (key: string, held: Partial<Parameters<typeof strokeName>[0]> = {}) =>
   strokeName({ key, ctrlKey: false, metaKey: false, altKey: false, shiftKey: false, ...held })
@@ -47,7 +47,7 @@ test('strokes complete a binding, begin one, or are nothing', () => {
 
 test('the help shows each place once, each key where it acts, and no place without keys', () => {
   const key = (words: string, isOff = false) => ({ words, isOff, run: () => {} })
-  const places = [
+  const places: { where: string; shortcuts: Shortcuts }[] = [
     { where: 'Board', shortcuts: { p: key('Pause') } },
     { where: 'Priority', shortcuts: { 1: key('Lowest', true) } },
     { where: 'Page', shortcuts: { p: key('Print'), '?': key('Help') } },
