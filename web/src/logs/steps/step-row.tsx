@@ -32,7 +32,7 @@ export const StepRowView = memo(function StepRowView(props: Props) {
     >
       <button
         aria-expanded={isOpen}
-        className={`focus-inside grid w-full ${first.kind === 'log' ? 'min-h-5' : 'min-h-9'} grid-cols-[4.5rem_1rem_minmax(0,1fr)_auto] items-center gap-x-3 text-left text-row hover:text-ink max-sm:min-h-9 max-sm:grid-cols-[1rem_minmax(0,1fr)_auto]`}
+        className={`focus-inside grid w-full ${first.kind === 'log' ? 'min-h-6' : 'min-h-9'} grid-cols-[4.5rem_1rem_minmax(0,1fr)_auto] items-center gap-x-3 text-left text-row hover:text-ink max-sm:min-h-9 max-sm:grid-cols-[1rem_minmax(0,1fr)_auto]`}
         data-step={row.key}
         onClick={() => {
           onSelect(row.key)

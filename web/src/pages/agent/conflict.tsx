@@ -23,7 +23,6 @@ export function Conflict({ what, mine, saved, keep, onKeep, onTakeSaved }: Props
     >
       <p className="text-body font-medium">{what} changed while you were editing.</p>
       <p className="text-row text-muted">Red is what is saved now, green is yours.</p>
-      <Diff after={mine} before={saved} label="Saved and yours" />
       <div className="flex flex-wrap gap-2">
         <Button onClick={onKeep} size="small">
           {keep}
@@ -32,6 +31,8 @@ export function Conflict({ what, mine, saved, keep, onKeep, onTakeSaved }: Props
           Take what is saved
         </Button>
       </div>
+      {/* Below the buttons: it is loaded when it is first shown, and must not move them under a click. */}
+      <Diff after={mine} before={saved} label="Saved and yours" />
     </section>
   )
 }
