@@ -163,6 +163,20 @@ async function large(): Promise<number> {
   return grown
 }
 
+test('tasks by their ids are read once each, however many, before the database knows how many there are', async () => {
+  const long = await readAtLength(() =>
+    withStore(async (store, work) => {
+      const tasks = await work.createAll(Array.from({ length: MANY / 40 }, () => newTask()))
+      const read = await store.tasksById(
+        work.workspace,
+        tasks.map(({ id }) => id),
+      )
+      expect(read).toHaveLength(tasks.length)
+    }),
+  )
+  expect(long).toEqual([])
+})
+
 describe('ordinary work reads no large part of a large table', () => {
   test('with plans that were made while it was empty', async ({ skip }) => {
     // Before 17, ids in a list may be looked for among all of the workspace. Such a plan is remade with the next analyze.
