@@ -307,7 +307,7 @@ export const ListedTask = TaskView.extend({
     .describe('With include=summary: of the result that is accepted, or awaits a verdict'),
 })
 
-export const DependencyView = z.object({
+const DependencyView = z.object({
   taskId: Uuid,
   key: z.string().nullable(),
   title: z.string(),
