@@ -114,6 +114,14 @@ export const AgentView = z.object({
   status: z.enum(AGENT_STATES).describe('The same as state'),
   stateReason: z.string().nullable(),
   leaving: z.boolean().describe('It finishes the tasks it holds and is then terminated'),
+  lastTest: z
+    .object({
+      at: z.string(),
+      ok: z.boolean(),
+      failed: z.array(z.string()).describe('The checks that failed'),
+    })
+    .nullable()
+    .describe('The last test of its present settings (POST /agents/:slug/test); null: they were not tested'),
   activeTasks: z.int(),
   activeRuns: z.int(),
   lastSeenAt: z.string().nullable(),
@@ -151,6 +159,10 @@ export const AgentAtWork = AgentView.extend({
     })
     .nullable()
     .describe('Its account is rate limited, and it is not started before that time'),
+  nextWakeAt: z
+    .string()
+    .nullable()
+    .describe('When its timer wakes it next; null: it has none, or it is paused, terminated or leaving'),
 })
 
 export const HealthView = z.object({

@@ -13,6 +13,8 @@ export interface AgentWork {
   today: { runs: number; succeeded: number; failed: number; costUsd: string | null }
   /** Its account is parked until then. */
   restsUntil: number | null
+  /** As it was set last, whatever its settings are by now. */
+  nextTimerAt: number | null
 }
 
 const MOST_HELD = 20
@@ -37,8 +39,11 @@ const TODAY = `select json_build_object('runs', count(*), 'succeeded', count(*) 
 const RESTS_UNTIL = `select ms(s.parked_until) from agent_runtime_state s
   where s.workspace_id = $1 and s.agent = a.slug and s.parked_until > clock_timestamp()`
 
+const NEXT_TIMER = `select ms(s.next_timer_at) from agent_runtime_state s where s.workspace_id = $1 and s.agent = a.slug`
+
 // $1 workspace, $2 slugs.
-const WORK = `select a.slug, (${HOLDS}) as holds, (${LAST_RUN}) as "lastRun", (${TODAY}) as today, (${RESTS_UNTIL}) as "restsUntil"
+const WORK = `select a.slug, (${HOLDS}) as holds, (${LAST_RUN}) as "lastRun", (${TODAY}) as today, (${RESTS_UNTIL}) as "restsUntil",
+    (${NEXT_TIMER}) as "nextTimerAt"
   from unnest($2::text[]) as a (slug), (select date_trunc('day', now(), 'UTC') as began) day`
 
 /** What each of these agents holds, its last run, its runs of today, and until when it rests. */
