@@ -10,6 +10,8 @@ const SAVED = {
   name: 'dev',
   maxConcurrentTasks: 1,
   taskTypes: [],
+  capabilities: [],
+  runtimeConfig: null,
   adapterConfig: { cwd: '/a', model: 'x' },
   version: 3,
 }
@@ -33,7 +35,7 @@ describe('settings of an agent', () => {
   test('are refused by field where the server names one', () => {
     const errors = [{ field: 'adapterConfig.env.TOKEN', message: 'is masked' }]
     expect(problemsIn(Object.assign(new Error(), { errors }))).toEqual({
-      fields: { env: 'is masked' },
+      fields: { env: 'TOKEN is masked.' },
       rest: null,
     })
     const other = new Error('The disk is full.')

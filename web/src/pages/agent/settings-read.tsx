@@ -1,6 +1,8 @@
 import type { ReactNode } from 'react'
 import { fieldsOf, type JsonSchema, type SchemaField } from '../../forms/schema-fields.ts'
-import { SETTING_WORDS } from './setting-words.ts'
+import { adapterName } from '../../things/agent/adapter-words.ts'
+import { SETTING_WORDS } from '../../things/agent/setting-words.ts'
+import { ownRows } from './own-rows.ts'
 import type { AgentRead } from './use-agent.ts'
 import { NOT_IN_FORM } from './use-settings-form.ts'
 
@@ -19,11 +21,12 @@ export function SettingsRead(props: {
       <p className="mb-4 text-row text-muted">Settings can be changed on a wider screen.</p>
       {children}
       <dl className="mt-4 flex flex-col gap-4">
-        <Setting label="Name" value={agent.name} />
-        <Setting label="Tasks at once" value={String(agent.maxConcurrentTasks ?? 'any number')} />
-        <Setting label="Types of work" value={agent.taskTypes.join(', ') || 'any'} />
+        <Setting label="Type" value={adapterName(agent.adapterType)} />
+        {ownRows(agent).map(([label, value]) => (
+          <Setting key={label} label={label} value={value} />
+        ))}
         {set.map((field) => (
-          <Setting key={field.name} label={labelOf(field)} value={textOf(config[field.name])} />
+          <Setting key={field.name} label={labelOf(field)} value={textOf(field, config[field.name])} />
         ))}
       </dl>
     </div>
@@ -32,9 +35,12 @@ export function SettingsRead(props: {
 
 const labelOf = ({ name }: SchemaField) => SETTING_WORDS[name]?.label ?? name
 
-function textOf(value: unknown): string {
+function textOf({ name, kind }: SchemaField, value: unknown): string {
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
-  return typeof value === 'string' ? value : JSON.stringify(value, null, 2)
+  if (kind === 'map') return Object.keys(value ?? {}).join(', ')
+  if (kind === 'list' && Array.isArray(value)) return value.join('\n')
+  if (typeof value === 'string') return SETTING_WORDS[name]?.choices?.[value] ?? value
+  return JSON.stringify(value, null, 2)
 }
 
 function Setting({ label, value }: { label: string; value: string }) {
