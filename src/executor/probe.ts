@@ -60,7 +60,7 @@ function problemsOf(adapter: AgentRunAdapter, config: Settings, agent: ProbedAge
 
 function settingsCheck(adapterType: string, problems: FieldProblem[]): Check {
   const name = 'settings'
-  if (problems.length === 0) return { name, ok: true, detail: `The settings are valid for ${adapterType}.` }
+  if (problems.length === 0) return { name, ok: true, detail: 'The settings are valid.' }
   const detail = problems.map(({ field, message }) => sentence(field, message)).join(' ')
   return { name, ok: false, detail, hint: 'Correct what is named.', problems }
 }

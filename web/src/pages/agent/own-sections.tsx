@@ -91,8 +91,8 @@ export function WakingSection({ nextWakeAt, ...props }: FormProps & { nextWakeAt
       <SwitchField {...props} label="When an agent or a program wakes it" name="$onAutomation" />
       <SpanField
         {...props}
-        hint="With or without a task. Empty: no timer."
-        label="Timer: every"
+        hint="It is woken at this interval, with or without a task. Empty: no timer."
+        label="Timer"
         name="$timer"
         placeholder="no timer"
       />

@@ -6,6 +6,7 @@ import { Loaded } from '../../parts/loaded.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { StateChip } from '../../parts/state-chip.tsx'
 import { shortId } from '../../things/run/run.ts'
+import { requesterText } from './requester.ts'
 import { useWakeupsOfAgent } from './use-agent.ts'
 
 type Wakeup = AnswerTo<'GET', '/agents/:id/wakeups'>['items'][number]
@@ -32,8 +33,8 @@ const NONE = (
 const SOURCES: Record<Wakeup['source'], string> = {
   timer: 'Timer',
   assignment: 'A task for it',
-  on_demand: 'On demand',
-  automation: 'Automation',
+  on_demand: 'Woken by hand',
+  automation: 'An agent or a program',
 }
 
 const COLUMNS: Column<Wakeup>[] = [
@@ -62,7 +63,7 @@ const COLUMNS: Column<Wakeup>[] = [
     width: 'minmax(80px, 0.8fr)',
     phone: 'hidden',
     cell: ({ requestedBy, requestedByName }) => (
-      <span className="text-muted">{requestedByName ?? requestedBy}</span>
+      <span className="text-muted">{requestedByName ?? requesterText(requestedBy)}</span>
     ),
   },
   {

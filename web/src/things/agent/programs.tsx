@@ -1,4 +1,5 @@
 import type { Ref } from 'react'
+import { useGo } from '../../links.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { TextWithCommands } from '../../parts/text-with-commands.tsx'
@@ -16,6 +17,7 @@ export function Programs(props: {
   actRef?: Ref<HTMLButtonElement> | undefined
 }) {
   const { clis, isLooking, onLookAgain, actRef } = props
+  const go = useGo()
   if (clis === null)
     return (
       <p className="text-row text-muted">
@@ -31,10 +33,18 @@ export function Programs(props: {
           <Program cli={cli} key={cli.adapterType} />
         ))}
       </ul>
+      {!clis.some(({ isFound }) => isFound) && (
+        <p className="text-row text-muted">
+          None of these programs is installed here. A script of yours can be an agent, too.
+        </p>
+      )}
       <UseProgram actRef={actRef} programs={sorted.filter(isUsable)} />
-      <div className="-ml-2">
+      <div className="-ml-2 flex flex-wrap gap-1">
         <Button busy={isLooking} icon="retry" kind="quiet" onClick={onLookAgain} size="small">
           Check again
+        </Button>
+        <Button icon="agents" kind="quiet" onClick={() => go('/agents/new?template=script')} size="small">
+          Make an agent from a script
         </Button>
       </div>
     </>
