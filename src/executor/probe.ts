@@ -38,7 +38,7 @@ export async function probe(
   const objections = operatorsObjections(context, workspaceId, agent)
   const { check: folder, cwd } = await folderCheck(context, workspaceId, adapter, agent)
   const checks = [
-    settingsCheck(adapterType, [...wrong, ...objections]),
+    settingsCheck([...wrong, ...objections]),
     templateCheck(config),
     ...(folder ? [folder] : []),
   ]
@@ -58,7 +58,7 @@ function problemsOf(adapter: AgentRunAdapter, config: Settings, agent: ProbedAge
   return sentences.map((sentence) => problemIn(sentence, 'adapterConfig'))
 }
 
-function settingsCheck(adapterType: string, problems: FieldProblem[]): Check {
+function settingsCheck(problems: FieldProblem[]): Check {
   const name = 'settings'
   if (problems.length === 0) return { name, ok: true, detail: 'The settings are valid.' }
   const detail = problems.map(({ field, message }) => sentence(field, message)).join(' ')

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Instant, Name, ShortText, Slug, Tag, Uuid } from '../../pure/shapes.ts'
 import { AGENT_STATES, taskStates } from '../../pure/states.ts'
+import { Tokens } from '../run/shapes/tokens.ts'
 import { RUN_STATES } from '../run/states.ts'
 import { RenewedClaim } from '../task/shapes/claims.ts'
 import { TaskView } from '../task/shapes/tasks.ts'
@@ -152,6 +153,15 @@ export const AgentAtWork = AgentView.extend({
       costUsd: z.string().nullable().describe('Null: unknown'),
     })
     .describe('Runs since midnight, UTC'),
+  totals: z
+    .object({
+      runs: z.int(),
+      unknownRuns: z.int().describe('Runs whose cost is unknown'),
+      costUsd: z.string().describe('Of the runs whose cost is known'),
+      tokens: Tokens,
+      lastError: z.string().nullable().describe('Why its last run failed; null: it did not'),
+    })
+    .describe('All its runs'),
   rests: z
     .object({
       until: z.string(),

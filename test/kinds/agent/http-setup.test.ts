@@ -85,3 +85,34 @@ describe('nextWakeAt', () => {
     expect((await w.agent('dev')).nextWakeAt).toBeNull()
   })
 })
+
+test('totals are of all runs of an agent, with the error of the last one if it failed', async () => {
+  const w = await fleet()
+  const none = { runs: 0, unknownRuns: 0, costUsd: '0', lastError: null }
+  const simulated = (steps: Json[]) => ({
+    adapterType: 'simulated',
+    adapterConfig: { steps, costUsd: '0.25' },
+  })
+  const used = { usage: { inputTokens: 100, outputTokens: 20 } }
+  await put(w, simulated([used, { result: {} }]))
+  expect((await w.agent('dev')).totals).toMatchObject(none)
+  await w.wake('dev')
+  await w.over('dev')
+  const totals = async (runs: number) => {
+    const agent = await until(async () => {
+      const seen = await w.agent('dev')
+      return seen.totals.runs === runs ? seen : null
+    })
+    return agent.totals
+  }
+  expect(await totals(1)).toEqual({
+    ...{ ...none, runs: 1, costUsd: '0.25' },
+    tokens: { input: 100, cachedInput: 0, cacheWrite: null, output: 20 },
+  })
+  await put(w, simulated([{ fail: { code: 'nonzero_exit', message: 'No paper.' } }]))
+  await w.wake('dev')
+  const failed = await totals(2)
+  expect(failed.lastError).toContain('No paper.')
+  const { items } = (await w.call('GET', '/agents')).body
+  expect(items.find(({ slug }: Json) => slug === 'dev').totals).toEqual(failed)
+})

@@ -18,6 +18,7 @@ test.skipIf(!isHere)(
     const opened = await openPage(w, '/agents/new?adapter=simulated')
     const { page } = opened
     await page.getByRole('button', { name: /^Coder/ }).click()
+    await page.getByRole('radio', { name: 'Simulation' }).check()
     const name = page.getByRole('textbox', { name: 'Name', exact: true })
     expect(await name.inputValue()).toBe('coder-1')
     await name.fill('My Coder')

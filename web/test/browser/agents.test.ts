@@ -176,10 +176,12 @@ test.skipIf(!isHere)('a prompt that somebody else has saved is shown beside mine
 
 test.skipIf(!isHere)('a new agent never changes one that has the name', async () => {
   const w = await workspace()
-  await hire(w, 'dev-1', [{ result: {} }])
   const opened = await openPage(w, '/agents/new?adapter=simulated')
   opened.expected.push(/412/)
   const { page } = opened
+  await page.getByRole('button', { name: 'Create agent' }).waitFor()
+  // After the page has read which names are taken.
+  await hire(w, 'dev-1', [{ result: {} }])
   await page.getByRole('textbox', { name: 'Name' }).fill('dev-1')
   await page.getByRole('textbox', { name: /^Steps/ }).fill('[{"result":{}}]')
   await page.getByRole('button', { name: 'Create agent' }).click()

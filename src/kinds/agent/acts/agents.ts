@@ -21,7 +21,7 @@ import { taskView } from '../../task/acts/views.ts'
 import type { TaskRecord } from '../../task/record.ts'
 import { whyNotOnOwnAgent } from '../../task/rules/acting.ts'
 import { type AgentFilter, listAgents, pageOfAgents, tasksAssignedTo } from '../postgres/agents.ts'
-import { workOfAgents } from '../postgres/work.ts'
+import { NO_RUNS, workOfAgents } from '../postgres/work.ts'
 import { AGENT_FIELDS, type AgentRecord, type AgentSeen } from '../record.ts'
 import type { AgentCommand, Heartbeat } from '../rules/command.ts'
 import { maskedConfig } from '../rules/config.ts'
@@ -133,13 +133,14 @@ async function agentsAtWork(
   const isAnyResting = [...work.values()].some(({ restsUntil }) => restsUntil !== null)
   const othersAtRest = await sharesRateLimit(kernel, execution, isAnyResting ? caller.workspaceId : null)
   return agents.map((agent) => {
-    const { holds, lastRun, today, restsUntil, nextTimerAt } = work.get(agent.record.slug)!
+    const { holds, lastRun, today, restsUntil, nextTimerAt, totals } = work.get(agent.record.slug)!
     return {
       ...agentView(execution, caller, agent),
       holds,
       lastRun: lastRun && { ...lastRun, finishedAt: instant(lastRun.finishedAt) },
       today,
       rests: restsUntil === null ? null : { until: instant(restsUntil), others: othersAtRest(agent.record) },
+      totals: totals ?? NO_RUNS,
       nextWakeAt: instant(nextWakeAt(agent.record, nextTimerAt, agent.now)),
     }
   })

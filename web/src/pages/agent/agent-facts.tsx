@@ -1,33 +1,29 @@
 import type { ReactNode } from 'react'
-import type { AnswerTo } from '../../../../src/client/client.ts'
-import { Loading } from '../../parts/loaded.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Money } from '../../parts/money.tsx'
 import { Tokens } from '../../parts/tokens.tsx'
 import { countText } from '../../parts/wording.ts'
-import { type ByType, byTypeOf, lastErrorText, successText } from './figures.ts'
-import { type AgentRead, useSuccessOfAgent, useTotalsOfAgent } from './use-agent.ts'
+import { reasonText } from '../../things/agent/reason-text.ts'
+import { type ByType, byTypeOf, successText } from './figures.ts'
+import { type AgentRead, useSuccessOfAgent } from './use-agent.ts'
 
-type Totals = AnswerTo<'GET', '/agents/:id/runtime-state'>
+type Totals = AgentRead['totals']
 
 /** What an agent did in all: its runs, how many of its tasks succeeded, what that cost, and its last error. */
 export function AgentFacts({ agent }: { agent: AgentRead }) {
-  const { slug, nextWakeAt } = agent
-  const totals = useTotalsOfAgent(slug)
+  const { slug, nextWakeAt, totals } = agent
   const success = useSuccessOfAgent(slug)
   const types = byTypeOf(success.data?.agents ?? [], slug)
-  if (!totals.data) return <Loading className="px-6 py-3 max-sm:px-4" read={totals} rowHeight={44} rows={1} />
-  const error = lastErrorText(totals.data)
   return (
     <section aria-label="Figures" className="flex flex-col gap-3 border-b border-line px-6 py-4 max-sm:px-4">
       <dl className="flex flex-wrap gap-x-8 gap-y-3">
-        <Figure label="Runs">{countText(totals.data.runs)}</Figure>
+        <Figure label="Runs">{countText(totals.runs)}</Figure>
         <Figure label="Tasks done, 30 days">{success.data ? successText(types) : '…'}</Figure>
         <Figure label="Cost">
-          <Cost totals={totals.data} />
+          <Cost totals={totals} />
         </Figure>
         <Figure label="Tokens">
-          <Tokens count={tokensIn(totals.data)} />
+          <Tokens count={tokensIn(totals)} />
         </Figure>
         <Figure label="Next timer">
           {nextWakeAt === null ? <span className="text-muted">none</span> : <Moment at={nextWakeAt} />}
@@ -38,9 +34,10 @@ export function AgentFacts({ agent }: { agent: AgentRead }) {
           </Figure>
         )}
       </dl>
-      {error && (
+      {totals.lastError && (
         <p className="text-row wrap-anywhere">
-          <span className="text-muted">Last error:</span> <span className="text-bad">{error}</span>
+          <span className="text-muted">Last error:</span>{' '}
+          <span className="text-bad">{reasonText(totals.lastError)}</span>
         </p>
       )}
     </section>

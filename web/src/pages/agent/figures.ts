@@ -1,6 +1,5 @@
 import type { AnswerTo } from '../../../../src/client/client.ts'
 import { countText } from '../../parts/wording.ts'
-import { reasonText } from '../../things/agent/reason-text.ts'
 
 /** Figures of an agent in words. Pure. */
 
@@ -29,13 +28,4 @@ export function successText(types: readonly ByType[]): string {
   const tasks = sum((one) => one.tasks)
   if (tasks === 0) return 'none yet'
   return `${countText(sum((one) => one.completed))} of ${countText(tasks)}`
-}
-
-/** Null: its last run went well. */
-export function lastErrorText({
-  lastError,
-  lastRunStatus,
-}: Pick<AnswerTo<'GET', '/agents/:id/runtime-state'>, 'lastError' | 'lastRunStatus'>): string | null {
-  if (lastError === null || lastRunStatus === 'succeeded') return null
-  return reasonText(lastError)
 }

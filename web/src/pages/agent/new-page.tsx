@@ -96,12 +96,13 @@ function NewAgentForm({ adapters, agents, from, programs }: FormProps) {
     go(`/agents/new${writeSearch({ from: search.from, ...next })}`, { replace: true })
   const choose = (template: TemplateName) => {
     made.fill(template)
-    show({ template })
+    // What suits it best; where none of that is allowed, the type stays.
+    show({ template, adapter: typeFor(template, types, usable) ?? adapter.type })
   }
   const { control } = made.form
   const shared = { control, problems: made.problems }
   const slug = String(useWatch({ control, name: '$slug' }) ?? '').trim()
-  const isTaken = made.isTaken || (slug !== '' && taken.includes(slug))
+  const isTaken = slug !== '' && (slug === made.refusedName || taken.includes(slug))
   const refusal = made.make.whyNot ?? (slug === '' ? 'It needs a name.' : null)
   const inUse = {
     capabilities: agents.flatMap(({ capabilities }) => capabilities),
@@ -157,28 +158,18 @@ function NewAgentForm({ adapters, agents, from, programs }: FormProps) {
         />
         <LimitsSection {...shared} />
       </FormSection>
-      <NewAgentEnd
-        isTaken={isTaken}
-        made={made}
-        refusal={isTaken ? 'The name is taken.' : refusal}
-        slug={slug}
-      />
+      <NewAgentEnd made={made} refusal={isTaken ? 'The name is taken.' : refusal} slug={slug} />
     </form>
   )
 }
 
-function NewAgentEnd(props: {
-  made: ReturnType<typeof useNewAgent>
-  refusal: string | null
-  isTaken: boolean
-  slug: string
-}) {
-  const { made, refusal, isTaken, slug } = props
+function NewAgentEnd(props: { made: ReturnType<typeof useNewAgent>; refusal: string | null; slug: string }) {
+  const { made, refusal, slug } = props
   const { test, make } = made
   const hasProblems = Object.keys(made.problems).length > 0
   return (
     <>
-      {made.refusal && !isTaken && <ProblemBox error={made.refusal} />}
+      {made.refusal && <ProblemBox error={made.refusal} />}
       {test.data && <Checks probe={test.data} />}
       {hasProblems && (
         <p className="text-row text-bad" role="status">

@@ -17,7 +17,8 @@ export function SettingsRead(props: {
   const config: Record<string, unknown> = agent.adapterConfig ?? {}
   const set = fieldsOf(schema, NOT_IN_FORM).filter(({ name }) => config[name] !== undefined)
   return (
-    <div className="min-h-0 flex-1 overflow-y-auto px-4 py-4">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by keys
+    <section aria-label="Settings" className="min-h-0 flex-1 overflow-y-auto px-4 py-4" tabIndex={0}>
       <p className="mb-4 text-row text-muted">Settings can be changed on a wider screen.</p>
       {children}
       <dl className="mt-4 flex flex-col gap-4">
@@ -29,7 +30,7 @@ export function SettingsRead(props: {
           <Setting key={field.name} label={labelOf(field)} value={textOf(field, config[field.name])} />
         ))}
       </dl>
-    </div>
+    </section>
   )
 }
 

@@ -41,13 +41,6 @@ export const useWakeupsOfAgent = (slug: string) =>
     { follows: about.wakeupsOfAgent(slug) },
   )
 
-export const useTotalsOfAgent = (slug: string) =>
-  useSnapshot(
-    ['agent-totals', slug],
-    ({ signal }) => api().read('/agents/:id/runtime-state', { params: { id: slug }, signal }),
-    { follows: about.runsOfAgent(slug) },
-  )
-
 const PERIOD_MS = 30 * 86_400_000
 const ENDS: readonly (string | null)[] = ['completed', 'failed', 'cancelled']
 

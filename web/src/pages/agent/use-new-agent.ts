@@ -9,7 +9,7 @@ import { api } from '../../requests/api.ts'
 import { canBeSaved, type Probe, problemsOf } from '../../things/agent/check-words.ts'
 import { makeAgent } from '../../things/agent/make-agent.ts'
 import { useTest } from '../../things/agent/use-adapters.ts'
-import { shownInPlace, useAct } from '../../things/use-act.ts'
+import { useAct } from '../../things/use-act.ts'
 import { ownBodyOf, ownValuesOf } from './own-fields.ts'
 import { byField, problemsIn } from './server-problems.ts'
 import { freeNameLike, slugProblem } from './slugs.ts'
@@ -35,6 +35,9 @@ const fieldsOfAll = (adapters: readonly Adapter[]) => [
     adapters.flatMap(({ configSchema }) => fieldsOf(configSchema)).map((field) => [field.name, field]),
   ).values(),
 ]
+
+/** An agent of this name was not there before: the server refuses to change one. */
+const isTakenBy = (error: Error | null) => (error as { status?: number } | null)?.status === 412
 
 /** The form, filled from nothing or from the agent that is duplicated, with what was written and not sent. */
 function useFilledForm({ adapters, adapter, from, taken }: Given) {
@@ -66,6 +69,7 @@ export function useNewAgent(given: Given) {
   const { getValues, setValue } = form
   const [unreadable, setUnreadable] = useState<Record<string, string>>({})
   const [asked, setAsked] = useState<Probe | null>(null)
+  const [refusedName, setRefusedName] = useState<string | null>(null)
   const test = useTest()
   const make = useAct(
     (body: Parameters<typeof makeAgent>[2]) => makeAgent(String(getValues().$slug).trim(), type, body),
@@ -78,7 +82,10 @@ export function useNewAgent(given: Given) {
       go(`/agents/${slug}`, { replace: true })
       return { title: `${slug} was created.`, text: 'Wake it, or give it a task.' }
     },
-    { right: 'configure_agents', onRefused: shownInPlace },
+    {
+      right: 'configure_agents',
+      onRefused: (error) => isTakenBy(error) && setRefusedName(String(getValues().$slug).trim()),
+    },
   )
   const read = () => {
     const values = getValues()
@@ -118,8 +125,9 @@ export function useNewAgent(given: Given) {
   return {
     ...{ form, fields, fill, create, asked, test, make, withoutValue },
     problems: { ...found.fields, ...refused.fields, ...unreadable },
-    isTaken: (make.error as { status?: number } | null)?.status === 412,
-    refusal: refused.rest,
+    /** Somebody else has just taken it. */
+    refusedName,
+    refusal: isTakenBy(make.error) ? null : refused.rest,
     hasDraft: () => formDraftOf(name) !== undefined,
     tryOut: () => tryOut(read().body),
     back: () => setAsked(null),

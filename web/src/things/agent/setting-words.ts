@@ -64,7 +64,7 @@ export const SETTING_WORDS: FieldWords = {
   variant: { label: 'Variant of the model' },
   promptTemplate: { label: 'Prompt' },
   steps: { label: 'Steps', hint: 'What the simulated agent does, as JSON.', isUsual: true },
-  repeat: { label: 'Repeat the steps' },
+  repeat: { label: 'Repetitions' },
   seed: { label: 'Seed', hint: 'The same seed gives the same run.' },
   costUsd: { label: 'Cost of a run in dollars' },
 }
