@@ -59,7 +59,7 @@ const RESTS_UNTIL = `select ms(s.parked_until) from agent_runtime_state s
 const TOTALS = `select json_build_object('runs', s.runs, 'unknownRuns', s.unknown_runs, 'costUsd', trim_scale(s.total_cost_usd)::text,
     'tokens', json_build_object('input', s.total_input_tokens, 'cachedInput', s.total_cached_input_tokens, 'cacheWrite', null,
       'output', s.total_output_tokens),
-    'lastError', case when s.last_run_status <> 'succeeded' then left(s.last_error, ${LONGEST_ERROR}) end)
+    'lastError', case when not ${hasSucceeded('s.last_run_status')} then left(s.last_error, ${LONGEST_ERROR}) end)
   from agent_runtime_state s where s.workspace_id = $1 and s.agent = a.slug`
 
 const NEXT_TIMER = `select ms(s.next_timer_at) from agent_runtime_state s where s.workspace_id = $1 and s.agent = a.slug`

@@ -4,6 +4,7 @@ import { useWatch } from 'react-hook-form'
 import { SchemaForm } from '../../forms/schema-form.tsx'
 import { useGo } from '../../links.tsx'
 import { Button } from '../../parts/button.tsx'
+import { useDraft } from '../../parts/drafts.ts'
 import { Loading } from '../../parts/loaded.tsx'
 import { Page } from '../../parts/page.tsx'
 import { ProblemBox } from '../../parts/problem.tsx'
@@ -25,7 +26,7 @@ import { typeFor } from './templates.ts'
 import { TestFailed } from './test-failed.tsx'
 import { TypeChoice } from './type-choice.tsx'
 import type { AgentRead } from './use-agent.ts'
-import { type Adapter, useNewAgent, useTemplateInAddress } from './use-new-agent.ts'
+import { type Adapter, draftNameOf, typeDraftOf, useNewAgent, useTemplateInAddress } from './use-new-agent.ts'
 
 type Listed = Pick<AgentRead, 'slug' | 'capabilities' | 'taskTypes'>
 
@@ -87,13 +88,16 @@ function NewAgentForm({ adapters, agents, from, programs }: FormProps) {
   const types = adapters.map(({ type }) => type)
   const usable = (programs ?? []).filter(isUsable).map(({ adapterType }) => adapterType)
   const ofTemplate = search.template ? typeFor(search.template, types, usable) : null
-  const wanted = search.adapter ?? from?.adapterType ?? ofTemplate ?? usable[0]
+  const kept = useDraft(typeDraftOf(draftNameOf(from)), '')
+  const wanted = search.adapter ?? (kept.value || (from?.adapterType ?? ofTemplate ?? usable[0]))
   const adapter = adapters.find(({ type }) => type === wanted) ?? adapters[0]!
   const taken = agents.map(({ slug }) => slug)
   const made = useNewAgent({ adapters, adapter, from, taken })
   useTemplateInAddress(search.template, made)
-  const show = (next: { adapter?: string; template?: TemplateName | undefined }) =>
+  const show = (next: { adapter: string; template: TemplateName | undefined }) => {
+    kept.set(next.adapter)
     go(`/agents/new${writeSearch({ from: search.from, ...next })}`, { replace: true })
+  }
   const choose = (template: TemplateName) => {
     made.fill(template)
     // What suits it best; where none of that is allowed, the type stays.

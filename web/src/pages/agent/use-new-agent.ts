@@ -41,7 +41,7 @@ const isTakenBy = (error: Error | null) => (error as { status?: number } | null)
 
 /** The form, filled from nothing or from the agent that is duplicated, with what was written and not sent. */
 function useFilledForm({ adapters, adapter, from, taken }: Given) {
-  const name = from ? `new-agent:${from.slug}` : 'new-agent'
+  const name = draftNameOf(from)
   const all = useMemo(() => fieldsOfAll(adapters), [adapters])
   const fields = useMemo(() => fieldsOf(adapter.configSchema), [adapter])
   const copy = useMemo(() => duplicated(from?.adapterConfig ?? {}), [from])
@@ -60,21 +60,20 @@ function useFilledForm({ adapters, adapter, from, taken }: Given) {
   return { name, form, fields, withoutValue: copy.withoutValue }
 }
 
-/** The form of a new agent: filled from nothing, a template or another agent, tested, and created. */
-export function useNewAgent(given: Given) {
-  const { taken } = given
-  const { type } = given.adapter
+/** Where the type is kept of which the agent is to be. */
+export const typeDraftOf = (name: string) => `${name}:type`
+
+export const draftNameOf = (from: AgentRead | null) => (from ? `new-agent:${from.slug}` : 'new-agent')
+
+/** Creates the agent, opens its page and has it tested. */
+function useMake(type: string, name: string, slugNow: () => string) {
   const go = useGo()
-  const { name, form, fields, withoutValue } = useFilledForm(given)
-  const { getValues, setValue } = form
-  const [unreadable, setUnreadable] = useState<Record<string, string>>({})
-  const [asked, setAsked] = useState<Probe | null>(null)
   const [refusedName, setRefusedName] = useState<string | null>(null)
-  const test = useTest()
   const make = useAct(
-    (body: Parameters<typeof makeAgent>[2]) => makeAgent(String(getValues().$slug).trim(), type, body),
+    (body: Parameters<typeof makeAgent>[2]) => makeAgent(slugNow(), type, body),
     ({ slug }) => {
       dropDraft(name)
+      dropDraft(typeDraftOf(name))
       // Its page says whether it passed.
       void api()
         .post('/agents/:id/test', { params: { id: slug } })
@@ -84,9 +83,22 @@ export function useNewAgent(given: Given) {
     },
     {
       right: 'configure_agents',
-      onRefused: (error) => isTakenBy(error) && setRefusedName(String(getValues().$slug).trim()),
+      onRefused: (error) => isTakenBy(error) && setRefusedName(slugNow()),
     },
   )
+  return { make, refusedName }
+}
+
+/** The form of a new agent: filled from nothing, a template or another agent, tested, and created. */
+export function useNewAgent(given: Given) {
+  const { taken } = given
+  const { type } = given.adapter
+  const { name, form, fields, withoutValue } = useFilledForm(given)
+  const { getValues, setValue } = form
+  const [unreadable, setUnreadable] = useState<Record<string, string>>({})
+  const [asked, setAsked] = useState<Probe | null>(null)
+  const test = useTest()
+  const { make, refusedName } = useMake(type, name, () => String(getValues().$slug).trim())
   const read = () => {
     const values = getValues()
     const { config, problems: ofType } = configOf(fields, values)
@@ -114,10 +126,12 @@ export function useNewAgent(given: Given) {
   }
   const fill = (template: TemplateName) => {
     const { slug, values } = TEMPLATES[template]
+    const all = Object.values(TEMPLATES)
+    const hasOurPrompt = all.some((one) => one.values.promptTemplate === getValues().promptTemplate)
+    if (hasOurPrompt) setValue('promptTemplate', '', { shouldDirty: true })
     for (const [field, value] of Object.entries(values)) setValue(field, value, { shouldDirty: true })
     const written = String(getValues().$slug)
-    const isOurs =
-      written === '' || Object.values(TEMPLATES).some((one) => written.startsWith(one.slug.slice(0, -1)))
+    const isOurs = written === '' || all.some((one) => written.startsWith(one.slug.slice(0, -1)))
     if (isOurs) setValue('$slug', freeNameLike(slug, taken), { shouldDirty: true })
   }
   const found = byField(test.data ? problemsOf(test.data) : [])

@@ -5,6 +5,7 @@ import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { StateChip } from '../../parts/state-chip.tsx'
+import { reasonText } from '../../things/agent/reason-text.ts'
 import { shortId } from '../../things/run/run.ts'
 import { requesterText } from './requester.ts'
 import { useWakeupsOfAgent } from './use-agent.ts'
@@ -83,6 +84,7 @@ const COLUMNS: Column<Wakeup>[] = [
 
 function Outcome({ wakeup }: { wakeup: Wakeup }) {
   const { runId, detail, error, coalescedCount } = wakeup
+  const said = detail ?? (error === null ? null : reasonText(error))
   return (
     <>
       {runId && (
@@ -91,10 +93,10 @@ function Outcome({ wakeup }: { wakeup: Wakeup }) {
         </PageLink>
       )}
       {coalescedCount > 0 && <span className="text-muted"> {coalescedCount} more joined it</span>}
-      {(detail ?? error) && (
-        <span className={error ? 'text-bad' : 'text-muted'} title={detail ?? error ?? undefined}>
+      {said && (
+        <span className={error ? 'text-bad' : 'text-muted'} title={said}>
           {' '}
-          {detail ?? error}
+          {said}
         </span>
       )}
     </>
