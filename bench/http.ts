@@ -67,7 +67,7 @@ export async function makeHttpBed(bed: Bed): Promise<HttpBed> {
     kernel,
     coordinator: NO_LEADER,
     execution: NOTHING_RUNS,
-    started: { isEmbedded: false, startMs: () => null },
+    started: { isEmbedded: false, startMs: () => null, dataFolder: '' },
     allowed,
     logger: pino({ level: 'silent' }),
     version: 'bench',

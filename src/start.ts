@@ -157,7 +157,8 @@ async function serve(
   const connections = { most: config.mostConnections }
   // From the begin of the process until it can be reached.
   let startMs: number | null = null
-  const started = { isEmbedded: config.databaseUrl === null, startMs: () => startMs }
+  const { dataFolder } = config
+  const started = { isEmbedded: config.databaseUrl === null, startMs: () => startMs, dataFolder }
   const app = await buildServer({
     ...{ ...parts, started, allowed, connections, bounds: config },
     ...{ version: VERSION, publicUrl: config.publicUrl, webApp: WEB_APP },

@@ -1,6 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import { z } from 'zod'
 import { withoutResult } from '../kinds/run/rules/unreadable.ts'
 import { failureOf } from './child/failure.ts'
@@ -26,17 +26,21 @@ export async function programCheck(
   env: Record<string, string>,
 ): Promise<ProbeCheck> {
   const name = 'program'
+  if (cwd === null && command.includes('/') && !isAbsolute(command)) {
+    const detail = `${command} is looked up in the folder in which the agent works, which is not known yet.`
+    return { name, ok: true, detail, isUnknown: true }
+  }
   const found = await lookUp(command, cwd ?? '.', env.PATH)
   if (found.kind === 'program') return { name, ok: true, detail: `${found.path} can be started.` }
   if (found.kind === 'not_executable') {
-    const hint = 'Make it executable (chmod +x), or set adapterConfig.command to a program.'
+    const hint = 'Make it executable (chmod +x), or name another program.'
     return { name, ok: false, detail: `${found.path} is not executable.`, hint }
   }
   const detail =
     found.kind === 'unreachable'
       ? `${command} is in a folder that Baton cannot enter.`
       : `There is no program ${command}${command.includes('/') ? '' : ' on PATH'}.`
-  return { name, ok: false, detail, hint: 'Set adapterConfig.command to an existing program.' }
+  return { name, ok: false, detail, hint: 'Install it, or name another program.' }
 }
 
 /** Any program as an agent: the prompt on its stdin, the result on its stdout, exit code zero for success. */

@@ -27,6 +27,8 @@ export interface NodeStart {
   isEmbedded: boolean
   /** Null: it is still starting. */
   startMs(): number | null
+  /** An absolute path. */
+  dataFolder: string
 }
 
 /** A request of an endpoint, after validation. */

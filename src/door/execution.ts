@@ -1,6 +1,7 @@
 import type { LiveOutput } from '../kernel/live-output.ts'
 import type { AgentRecord } from '../kinds/agent/record.ts'
 import type { RunsAs } from '../kinds/agent/rules/allowed-on-node.ts'
+import type { FieldProblem } from '../kinds/agent/rules/problems.ts'
 import type { MissionWork } from '../kinds/mission/record.ts'
 import type { MissionChangesView } from '../kinds/mission/shapes/changes.ts'
 import type { Run, RunWork } from '../kinds/run/record.ts'
@@ -77,6 +78,8 @@ export interface Check {
   detail: string
   hint?: string
   isUnknown?: boolean
+  /** Of a check that failed: what is wrong with which field of the agent. */
+  problems?: FieldProblem[]
 }
 
 /** The program of an agent on this node, as it is without any settings. */
@@ -92,6 +95,7 @@ export interface FoundCli {
 /** An agent, or settings that belong to none yet. */
 export type ProbedAgent = Pick<AgentRecord, 'adapterType' | 'adapterConfig' | 'model'> & {
   slug: string | null
+  runtimeConfig?: unknown
 }
 
 interface AdapterInfo {

@@ -21,7 +21,7 @@ import { parseTemplate, type TemplateProblem } from '../kinds/run/prompts/templa
 import { DEFAULT_TEMPLATE } from '../kinds/run/prompts/texts.ts'
 import type { Run } from '../kinds/run/record.ts'
 import { takeCallback } from '../kinds/run/rules/callbacks.ts'
-import { RuntimeConfig } from '../kinds/run/rules/policy.ts'
+import { nodeIn, RuntimeConfig } from '../kinds/run/rules/policy.ts'
 import type { CallbackMessage } from '../kinds/run/shapes/callbacks.ts'
 import { type LogStoreType, LogUnavailable } from '../logs/protocol.ts'
 import { Refused, refuse } from '../pure/errors.ts'
@@ -34,7 +34,7 @@ import { changesOf } from './folders/changes.ts'
 import { missionChanges } from './folders/mission-changes.ts'
 import { knownSecrets } from './known-secrets.ts'
 import { credentialOf, gitOf } from './prepare.ts'
-import { probe } from './probe.ts'
+import { nodeCheck, probe, runtimeCheck } from './probe.ts'
 import { exampleValues } from './prompt.ts'
 import { OutputRelay } from './relay.ts'
 import type { RunSecrets } from './run-secrets.ts'
@@ -123,8 +123,12 @@ export class NodeExecution implements Execution {
     return parsed.ok ? faults : [...faults, ...parsed.problems.map(faultOfTemplate)]
   }
 
-  probe(workspaceId: number, agent: ProbedAgent): Promise<Check[]> {
-    return probe(this.#context, workspaceId, agent)
+  async probe(workspaceId: number, agent: ProbedAgent): Promise<Check[]> {
+    const node = nodeIn(agent.runtimeConfig)
+    const wrong = runtimeCheck(faultsOfRuntime(agent.runtimeConfig))
+    const nodes = node === null || node === this.#context.node.name ? null : await this.#store.cluster.nodes()
+    const checks = await probe(this.#context, workspaceId, agent)
+    return [...checks, ...wrong, ...(nodes && node !== null ? [nodeCheck(node, nodes)] : [])]
   }
 
   clis(adapterTypes: readonly string[]) {

@@ -72,7 +72,7 @@ export interface Prepared {
 }
 
 /** The adapter of an agent, after checks of its settings and of the policy of this node. */
-export function adapterOf(
+function adapterOf(
   context: ExecutorContext,
   workspaceId: number,
   agent: Pick<AgentRecord, 'adapterType' | 'adapterConfig' | 'model'>,

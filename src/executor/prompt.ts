@@ -3,7 +3,12 @@ import type { AgentRecord } from '../kinds/agent/record.ts'
 import { renderTemplate } from '../kinds/run/prompts/render.ts'
 import { parseTemplate, type TemplateNode } from '../kinds/run/prompts/template.ts'
 import { DEFAULT_TEMPLATE, SERVICE_TEMPLATE } from '../kinds/run/prompts/texts.ts'
-import { PROMPT_VARIABLES, type PromptPath, type PromptValues } from '../kinds/run/prompts/variables.ts'
+import {
+  PROMPT_VARIABLES,
+  type PromptPath,
+  type PromptValues,
+  valuesOfAgent,
+} from '../kinds/run/prompts/variables.ts'
 import type { Wakeup } from '../kinds/run/record.ts'
 import { CannotPrepare } from './cannot-prepare.ts'
 import type { Held } from './holding.ts'
@@ -69,15 +74,10 @@ export async function promptValues(
     kernel.store.workspaces.read(workspaceId),
     held && valuesOfTask(kernel, workspaceId, held),
   ])
-  const settings = (agent.runtimeConfig ?? {}) as { role?: string; title?: string }
   return {
     'workspace.id': workspace.uuid,
     'workspace.name': workspace.name,
-    'agent.id': agent.uuid,
-    'agent.name': agent.name,
-    'agent.slug': agent.slug,
-    'agent.role': settings.role,
-    'agent.title': settings.title,
+    ...valuesOfAgent(agent),
     'run.id': runId,
     'run.source': wakeup.source,
     'run.startedAt': new Date().toISOString(),

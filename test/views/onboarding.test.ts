@@ -56,6 +56,7 @@ describe('what a first use needs', () => {
     expect(JSON.stringify(clis)).not.toContain('SECRET')
     expect(database).toEqual({ isEmbedded: false, version: expect.stringMatching(/^\d+/) })
     expect(startMs).toBeGreaterThan(0)
+    expect((await onboarding(w)).dataFolder).toBe(server.dataFolder)
   })
 
   test('says as whom programs of agents run here, and which adapters run none', async () => {
@@ -84,7 +85,7 @@ describe('what a first use needs', () => {
     const w = await openWorkspace(server)
     const { key } = (await w.post('/keys', { name: 'looks', role: 'viewer' })).body
     const { status, body } = await server.call('GET', '/onboarding', undefined, { key })
-    expect([status, body.clis, body.agentsRunAs]).toEqual([200, null, null])
+    expect([status, body.clis, body.agentsRunAs, body.dataFolder]).toEqual([200, null, null, null])
     const { items } = (await server.call('GET', '/adapters', undefined, { key })).body
     expect(items.filter(({ runsAs }: Json) => runsAs !== null)).toEqual([])
     expectRefusal(await server.call('POST', '/adapters/claude_local/test', {}, { key }), 403, 'FORBIDDEN')
@@ -141,6 +142,66 @@ describe('settings that are not saved yet', () => {
     expectRefusal(inside, 403, 'NOT_ALLOWED_HERE')
     expectRefusal(await tryOut(w, 'parrot', {}), 404, 'NOT_FOUND')
     expectRefusal(await tryOut(w, 'claude_local', { agent: 'nobody' }), 404, 'NOT_FOUND')
+  })
+
+  test('are told all that is wrong with them at once, with the field of each problem', async () => {
+    const w = await openWorkspace(server)
+    const wrong = {
+      config: {
+        cwd: join(folder, 'nowhere'),
+        command: 'no-such-program',
+        timeoutSec: 0,
+        env: { 'A=B': 'x' },
+        promptTemplate: '{{task.titel}}',
+      },
+      runtimeConfig: { heartbeat: { intervalSec: -5 }, node: 'mars' },
+    }
+    const { status, body } = await tryOut(w, 'process', { ...wrong, all: true })
+    expect([status, body.ok]).toEqual([200, false])
+    const problems = body.checks.flatMap((check: Json) => check.problems ?? [])
+    expect(problems.map(({ field }: Json) => field).sort()).toEqual([
+      'adapterConfig.command',
+      'adapterConfig.cwd',
+      'adapterConfig.env.A=B',
+      'adapterConfig.promptTemplate',
+      'adapterConfig.timeoutSec',
+      'runtimeConfig.heartbeat.intervalSec',
+    ])
+    const said = JSON.stringify(body.checks.map(({ detail, hint }: Json) => [detail, hint]))
+    expect(said).not.toContain('adapterConfig')
+    const pinned = await tryOut(w, 'process', {
+      config: { command: 'true' },
+      runtimeConfig: { node: 'mars' },
+      all: true,
+    })
+    expect(pinned.body.checks.filter(({ ok }: Json) => !ok)).toMatchObject([
+      { name: 'node', problems: [{ field: 'runtimeConfig.node' }] },
+    ])
+  })
+
+  test('are told what the operator and the masks forbid beside the rest, and nothing of that is run', async () => {
+    const w = await openWorkspace(server)
+    const forbidden = {
+      cwd: join(folder, 'nowhere'),
+      command: 'true',
+      env: { LD_PRELOAD: 'x', KEY: '********' },
+    }
+    const { status, body } = await tryOut(w, 'process', { config: forbidden, all: true })
+    expect([status, body.ok]).toEqual([200, false])
+    const fields = body.checks.flatMap((check: Json) => check.problems ?? []).map(({ field }: Json) => field)
+    expect(fields.sort()).toEqual([
+      'adapterConfig.cwd',
+      'adapterConfig.env.KEY',
+      'adapterConfig.env.LD_PRELOAD',
+    ])
+    expect(body.checks.map(({ name }: Json) => name)).not.toContain('program')
+    const guest = await tryOut(w, 'process', { config: { cwd: '~anna/shop', command: 'true' }, all: true })
+    expect(guest.body.checks.filter(({ ok }: Json) => !ok)).toMatchObject([
+      {
+        name: 'folder',
+        problems: [{ field: 'adapterConfig.cwd', message: expect.stringContaining('~anna') }],
+      },
+    ])
   })
 
   test('take masked values from the agent they belong to, and from no other', async () => {

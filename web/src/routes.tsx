@@ -1,7 +1,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
 import { AGENT_STATES } from '../../src/pure/states.ts'
 import { searchBy, tellDropped } from './page-route.ts'
-import { AGENT_TABS } from './pages/agent/tabs.ts'
+import { AGENT_TABS, TEMPLATE_NAMES } from './pages/agent/tabs.ts'
 import { BOARD_SEARCH } from './pages/board/search.ts'
 import { MISSION_VIEWS } from './pages/mission/views.ts'
 import { OLDER_RUN_VIEWS, RUN_VIEWS } from './pages/run/views.ts'
@@ -60,7 +60,7 @@ const pages = [
   ),
   page(
     '/agents/new',
-    { adapter: param.text },
+    { adapter: param.text, template: param.oneOf(TEMPLATE_NAMES), from: param.text },
     lazyRouteComponent(() => import('./pages/agent/new-page.tsx'), 'NewAgent'),
   ),
   page(

@@ -47,6 +47,11 @@ export const agentEvents = {
     ({ agent, reason }) =>
       `The agent ${agent} is in error and gets no work until it is repaired${why(reason)}.`,
   ),
+  agent_tested: agentEvent.info({ ...contractor, failed: z.array(text) }, ({ agent, failed }) =>
+    failed.length === 0
+      ? `The agent ${agent} passed its test.`
+      : `The agent ${agent} failed its test: ${list(failed)}.`,
+  ),
   /** Agents that Baton runs: the first run makes the agent running, the end of the last one leaves it idle. */
   agent_status_changed: agentEvent.debug(
     { ...contractor, from: z.enum(AGENT_STATES), to: z.enum(AGENT_STATES) },

@@ -66,6 +66,10 @@ export const AGENT_FIELDS = {
   stopsRuns: boolean(),
   /** Registered explicitly; others became known by claiming. */
   registered: boolean(),
+  /** When its present settings were last tested; null: never. */
+  testedAt: orNull(instant()),
+  /** The checks that failed then. */
+  failedChecks: texts(),
   ...ORIGIN,
   version: int(),
   createdAt: instant(),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Instant, Name, ShortText, Slug, Tag, Uuid } from '../../pure/shapes.ts'
 import { AGENT_STATES, taskStates } from '../../pure/states.ts'
+import { Tokens } from '../run/shapes/tokens.ts'
 import { RUN_STATES } from '../run/states.ts'
 import { RenewedClaim } from '../task/shapes/claims.ts'
 import { TaskView } from '../task/shapes/tasks.ts'
@@ -114,6 +115,14 @@ export const AgentView = z.object({
   status: z.enum(AGENT_STATES).describe('The same as state'),
   stateReason: z.string().nullable(),
   leaving: z.boolean().describe('It finishes the tasks it holds and is then terminated'),
+  lastTest: z
+    .object({
+      at: z.string(),
+      ok: z.boolean(),
+      failed: z.array(z.string()).describe('The checks that failed'),
+    })
+    .nullable()
+    .describe('The last test of its present settings (POST /agents/:slug/test); null: they were not tested'),
   activeTasks: z.int(),
   activeRuns: z.int(),
   lastSeenAt: z.string().nullable(),
@@ -144,6 +153,15 @@ export const AgentAtWork = AgentView.extend({
       costUsd: z.string().nullable().describe('Null: unknown'),
     })
     .describe('Runs since midnight, UTC'),
+  totals: z
+    .object({
+      runs: z.int(),
+      unknownRuns: z.int().describe('Runs whose cost is unknown'),
+      costUsd: z.string().describe('Of the runs whose cost is known'),
+      tokens: Tokens,
+      lastError: z.string().nullable().describe('Why its last run failed; null: it did not'),
+    })
+    .describe('All its runs'),
   rests: z
     .object({
       until: z.string(),
@@ -151,6 +169,10 @@ export const AgentAtWork = AgentView.extend({
     })
     .nullable()
     .describe('Its account is rate limited, and it is not started before that time'),
+  nextWakeAt: z
+    .string()
+    .nullable()
+    .describe('When its timer wakes it next; null: it has none, or it is paused, terminated or leaving'),
 })
 
 export const HealthView = z.object({

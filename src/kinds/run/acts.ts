@@ -5,6 +5,7 @@ import type { ServerKernel } from '../../door/server-kernel.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import { Refused } from '../../pure/errors.ts'
 import type { AnswerOf } from '../../pure/shapes.ts'
+import { commandAgent } from '../agent/acts/agents.ts'
 import {
   cancelRun,
   deleteSessions,
@@ -129,6 +130,8 @@ export const runActs = actsOf(api)({
   testAgent: async ({ kernel, execution }, { params, caller }) => {
     const { record } = await requireAgent(kernel, caller, await slugUnlessOwn(kernel, caller, params.id))
     const checks = await execution.probe(caller.workspaceId, record)
+    const failed = checks.flatMap(({ name, ok }) => (ok ? [] : [name]))
+    if (record.registered) await commandAgent(kernel, caller, record.slug, { kind: 'tested', failed })
     return { agent: record.slug, ok: checks.every(({ ok }) => ok), checks }
   },
   previewPrompt: async ({ kernel, execution }, { params, caller }) => {

@@ -1,10 +1,12 @@
 import type { z } from 'zod'
 import { actsOf } from '../../door/door.ts'
-import type { Execution } from '../../door/execution.ts'
+import type { Check, Execution } from '../../door/execution.ts'
 import { requireAgent } from '../../door/named-agents.ts'
 import type { ServerKernel } from '../../door/server-kernel.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import { usableProfile } from '../../kinds/agent/acts/settings.ts'
+import { withoutMasks } from '../../kinds/agent/rules/config.ts'
+import { type FieldProblem, preciseProblem } from '../../kinds/agent/rules/problems.ts'
 import { DEMO_AGENTS, DEMO_TAG } from '../../kinds/demo/acts.ts'
 import { listMissions } from '../../kinds/mission/postgres/reads.ts'
 import { stateOf } from '../../kinds/mission/states.ts'
@@ -19,32 +21,66 @@ async function tryAdapter(
   execution: Execution,
   caller: Caller,
   adapterType: string,
-  { config, agent }: z.output<typeof TryBody>,
+  { config, runtimeConfig, agent, all }: z.output<typeof TryBody>,
 ): Promise<AnswerOf<typeof TryAnswer>> {
   if (!execution.adapters(caller.workspaceId).some(({ type }) => type === adapterType))
     throw new Refused('NOT_FOUND', `There is no adapter "${adapterType}" on this node.`)
   const known = agent === undefined ? undefined : (await requireAgent(kernel, caller, agent)).record
-  const given = { adapterType, adapterConfig: config }
-  const { adapterConfig, model } = await usableProfile(execution, caller, given, known).catch(inItsOwnWords)
+  const given = { adapterType, adapterConfig: config, ...(runtimeConfig && { runtimeConfig }) }
+  const usable = await usableProfile(execution, caller, given, known).catch((error: unknown) => {
+    if (!(error instanceof Refused)) throw error
+    if (!all) throw inItsOwnWords(error)
+    return error
+  })
+  const refused = usable instanceof Refused ? usable : null
+  const profile = usable instanceof Refused ? checkable(execution, adapterType, config) : usable
+  const { adapterConfig = null, model = null } = profile
   const checks = await execution.probe(caller.workspaceId, {
-    adapterType,
-    adapterConfig: adapterConfig ?? null,
-    model: model ?? null,
+    ...{ adapterType, adapterConfig, model, runtimeConfig },
     slug: known?.slug ?? null,
   })
-  return { type: adapterType, ok: checks.every(({ ok }) => ok), checks }
+  const whole = refused ? withRefusal(checks, refused) : checks
+  return { type: adapterType, ok: whole.every(({ ok }) => ok), checks: whole }
+}
+
+/** What can be checked of settings that could not be saved: without masks, which stand for nothing, and folders that are none. */
+function checkable(execution: Execution, adapterType: string, config: Record<string, unknown>) {
+  const { cwd, ...rest } = withoutMasks(config)
+  const whole = execution.withWholeFolder({
+    adapterType,
+    adapterConfig: { ...rest, ...(cwd !== undefined && { cwd }) },
+  })
+  return { adapterConfig: whole.ok ? whole.adapterConfig : rest, model: null }
+}
+
+/** The checks, and what of a refusal none of them says. */
+function withRefusal(checks: readonly Check[], { refusal }: Refused): Check[] {
+  const { detail } = refusal
+  const errors = (refusal.errors ?? [{ field: 'adapterConfig', message: detail }]) as FieldProblem[]
+  const told = new Set(checks.flatMap(({ problems = [] }) => problems.map(({ field }) => field)))
+  const more = errors.map(preciseProblem).filter(({ field }) => !told.has(field))
+  if (more.length === 0) return [...checks]
+  const added = (name: string, problems: FieldProblem[]): Check => {
+    const text = problems.map(({ field, message }) => `${field.replace(/^\w+Config\./, '')} ${message}.`)
+    return { name, ok: false, detail: text.join(' '), hint: 'Correct what is named.', problems }
+  }
+  const isFolder = ({ field }: FieldProblem) => field === 'adapterConfig.cwd'
+  const folder = more.filter(isFolder)
+  const others = more.filter((one) => !isFolder(one))
+  const rest = folder.length > 0 ? checks.filter(({ name }) => name !== 'folder') : checks
+  return [
+    ...rest,
+    ...(folder.length > 0 ? [added('folder', folder)] : []),
+    ...(others.length > 0 ? [added('values', others)] : []),
+  ]
 }
 
 /** The settings of an agent are its adapterConfig; here they are the config. */
-function inItsOwnWords(error: unknown): never {
-  if (!(error instanceof Refused)) throw error
+function inItsOwnWords({ refusal }: Refused): Refused {
   const own = (text: string) => text.replaceAll('adapterConfig', 'config')
-  const { code, detail, ok: _ok, errors, ...extra } = error.refusal
-  const named = (errors as { field: string; message: string }[] | undefined)?.map((one) => ({
-    ...one,
-    field: own(one.field),
-  }))
-  throw new Refused(code, own(detail), { ...extra, ...(named && { errors: named }) })
+  const { code, detail, ok: _ok, errors, ...extra } = refusal
+  const named = (errors as FieldProblem[] | undefined)?.map((one) => ({ ...one, field: own(one.field) }))
+  return new Refused(code, own(detail), { ...extra, ...(named && { errors: named }) })
 }
 
 /** What somebody needs to know who uses Baton for the first time. */
@@ -82,6 +118,7 @@ export const onboardingActs = actsOf(api)({
       database: { isEmbedded: started.isEmbedded, version: store.version },
       startMs: started.startMs(),
       clis,
+      dataFolder: mayConfigure ? started.dataFolder : null,
       agentsRunAs: mayConfigure ? runsAsOn(execution, workspaceId) : null,
       hasTasks: tasks.length > 0,
       hasAgents: agents.some(({ record }) => !ofDemo.includes(record.slug)),

@@ -16,7 +16,8 @@ export const tryAdapter = endpoint({
   method: 'POST',
   path: '/adapters/:type/test',
   summary: 'Test whether an agent with these settings could run on this node, before they are saved',
-  description: 'Settings that could not be saved are refused in the same words.',
+  description:
+    'Settings that could not be saved are refused in the same words; with "all" they are told with all other problems.',
   tag: 'runs',
   needs: 'configure_agents',
   params: z.object({ type: z.string().regex(/^[a-z][a-z0-9_]{0,62}$/) }),

@@ -29,6 +29,10 @@ export const Onboarding = z.object({
     .nullable()
     .describe('Programs of agents on this node; null: the key may not configure agents'),
   agentsRunAs: RunsAs,
+  dataFolder: z
+    .string()
+    .nullable()
+    .describe('The data folder of this node, an absolute path; null: the key may not configure agents'),
   hasTasks: z.boolean(),
   hasAgents: z.boolean().describe('Beside those of the demonstration'),
   demo: z
@@ -39,7 +43,12 @@ export const Onboarding = z.object({
 
 export const TryBody = z.strictObject({
   config: z.record(z.string(), z.unknown()).default({}).describe('As adapterConfig of an agent'),
+  runtimeConfig: z.record(z.string(), z.unknown()).optional().describe('As that of an agent'),
   agent: Slug.optional().describe('The agent whose stored values the masked ones stand for'),
+  all: z
+    .boolean()
+    .default(false)
+    .describe('Settings that could not be saved are checks that failed, beside all others, not a refusal'),
 })
 
 export const TryAnswer = ProbeView.omit({ agent: true }).extend({ type: z.string() })

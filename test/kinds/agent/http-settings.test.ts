@@ -540,7 +540,11 @@ describe('the probe reports check by check whether an agent could run, with a hi
     expect(failing(await probe())).toEqual([false, 'settings'])
     expect(check(await probe(), 'settings')).toMatchObject({
       detail: expect.stringContaining('url is not a setting of process'),
-      hint: expect.stringContaining('PUT /agents'),
+      hint: 'Correct what is named.',
+      problems: expect.arrayContaining([
+        { field: 'adapterConfig.url', message: 'is not a setting of process.' },
+        { field: 'adapterConfig.command', message: 'is missing.' },
+      ]),
     })
     await store('process', { ...PROCESS, promptTemplate: '{{task.titel}}' })
     expect(failing(await probe())).toEqual([false, 'template'])

@@ -40,6 +40,8 @@ const agent = (more: Partial<AgentRecord> = {}, heartbeat: Record<string, unknow
   leaving: false,
   stopsRuns: false,
   registered: true,
+  testedAt: null,
+  failedChecks: [],
   ...{ kind: 'roster', template: null, missionId: null, mission: null },
   version: 1,
   createdAt: 0,

@@ -1,6 +1,6 @@
 import { type Control, Controller, useFieldArray } from 'react-hook-form'
 import { Button } from '../parts/button.tsx'
-import { Field } from '../parts/field.tsx'
+import { Field, FieldProblem } from '../parts/field.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
 import { Select } from '../parts/select.tsx'
 import { Switch } from '../parts/switch.tsx'
@@ -8,7 +8,18 @@ import { TextInput } from '../parts/text-input.tsx'
 import type { FormValues, SchemaField } from './schema-fields.ts'
 
 /** Words for a field whose schema has none. */
-export type FieldWords = Readonly<Record<string, { label: string; hint?: string; isUsual?: boolean }>>
+export type FieldWords = Readonly<
+  Record<
+    string,
+    {
+      label: string
+      hint?: string
+      isUsual?: boolean
+      /** What its choices are called. */
+      choices?: Readonly<Record<string, string>>
+    }
+  >
+>
 
 interface Props {
   fields: readonly SchemaField[]
@@ -49,7 +60,10 @@ function SchemaFieldRow({ field, words, control, problems }: Omit<Props, 'fields
   const known = words[name]
   const label = known?.label ?? labelOf(name)
   const notes = [description ?? known?.hint, kind === 'list' && 'One on each line.'].filter(Boolean)
-  if (kind === 'map') return <MapField control={control} hint={notes.join(' ')} label={label} name={name} />
+  if (kind === 'map')
+    return (
+      <MapField control={control} hint={notes.join(' ')} label={label} name={name} problem={problems[name]} />
+    )
   return (
     <Field
       hint={notes.length > 0 ? notes.join(' ') : undefined}
@@ -63,7 +77,12 @@ function SchemaFieldRow({ field, words, control, problems }: Omit<Props, 'fields
           kind === 'switch' ? (
             <Switch checked={value === true} onChange={onChange} />
           ) : kind === 'choice' ? (
-            <Select onBlur={onBlur} onChange={onChange} options={optionsOf(field)} value={String(value)} />
+            <Select
+              onBlur={onBlur}
+              onChange={onChange}
+              options={optionsOf(field, known?.choices)}
+              value={String(value)}
+            />
           ) : (
             <TextInput
               autoComplete="off"
@@ -95,13 +114,19 @@ function labelOf(name: string): string {
   return spaced.charAt(0).toUpperCase() + spaced.slice(1)
 }
 
-const optionsOf = ({ choices, defaultText }: SchemaField) => [
-  { value: '', words: defaultText === null ? 'not set' : `${defaultText} (default)` },
-  ...choices.filter((one) => one !== defaultText).map((value) => ({ value, words: value })),
+const optionsOf = ({ choices, defaultText }: SchemaField, words: Readonly<Record<string, string>> = {}) => [
+  { value: '', words: defaultText === null ? 'Not set' : `${words[defaultText] ?? defaultText} (default)` },
+  ...choices.filter((one) => one !== defaultText).map((value) => ({ value, words: words[value] ?? value })),
 ]
 
-function MapField(props: { control: Control<FormValues>; name: string; label: string; hint: string }) {
-  const { control, name, label, hint } = props
+function MapField(props: {
+  control: Control<FormValues>
+  name: string
+  label: string
+  hint: string
+  problem: string | undefined
+}) {
+  const { control, name, label, hint, problem } = props
   const { fields, append, remove } = useFieldArray({ control: control as never, name: name as never })
   return (
     <fieldset className="flex min-w-0 flex-col gap-1">
@@ -151,6 +176,7 @@ function MapField(props: { control: Control<FormValues>; name: string; label: st
         </Button>
       </div>
       {hint && <p className="text-label text-muted">{hint}</p>}
+      {problem && <FieldProblem>{problem}</FieldProblem>}
     </fieldset>
   )
 }

@@ -38,12 +38,17 @@ export function Field(props: {
           {hint}
         </p>
       )}
-      {problem && (
-        <p className="flex gap-1 text-label font-medium text-bad" id={`${id}-problem`} role="alert">
-          <Icon className="mt-0.5" name="warning" size={12} />
-          {problem}
-        </p>
-      )}
+      {problem && <FieldProblem id={`${id}-problem`}>{problem}</FieldProblem>}
     </div>
+  )
+}
+
+/** What is wrong with a field, in words. */
+export function FieldProblem({ id, children }: { id?: string; children: ReactNode }) {
+  return (
+    <p className="flex gap-1 text-label font-medium text-bad" id={id} role="alert">
+      <Icon className="mt-0.5 shrink-0" name="warning" size={12} />
+      <span className="min-w-0 wrap-anywhere">{children}</span>
+    </p>
   )
 }

@@ -55,12 +55,12 @@ test.skipIf(!isHere)(
     const w = await workspace()
     const { page } = await openPage(w, '/agents/new?adapter=simulated')
     await page.getByRole('textbox', { name: 'Name' }).fill('dev-1')
-    await page.getByLabel('Types of work').fill('review, docs')
+    await page.getByLabel('Types of tasks').fill('review, docs')
     await page.getByLabel('Steps').fill('[{"result":{}}]')
     await page.getByRole('button', { name: 'Create agent' }).click()
     await page.getByText('takes only docs, review').waitFor()
     await page.getByRole('tab', { name: 'Settings' }).click()
-    await page.getByLabel('Types of work').fill('docs')
+    await page.getByRole('button', { name: 'Remove type review' }).click()
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('takes only docs', { exact: false }).waitFor()
     await expect.poll(async () => (await w.call('GET', '/agents/dev-1')).body.taskTypes).toEqual(['docs'])
@@ -176,10 +176,12 @@ test.skipIf(!isHere)('a prompt that somebody else has saved is shown beside mine
 
 test.skipIf(!isHere)('a new agent never changes one that has the name', async () => {
   const w = await workspace()
-  await hire(w, 'dev-1', [{ result: {} }])
   const opened = await openPage(w, '/agents/new?adapter=simulated')
   opened.expected.push(/412/)
   const { page } = opened
+  await page.getByRole('button', { name: 'Create agent' }).waitFor()
+  // After the page has read which names are taken.
+  await hire(w, 'dev-1', [{ result: {} }])
   await page.getByRole('textbox', { name: 'Name' }).fill('dev-1')
   await page.getByRole('textbox', { name: /^Steps/ }).fill('[{"result":{}}]')
   await page.getByRole('button', { name: 'Create agent' }).click()

@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -30,11 +30,14 @@ const CLIS = [
 ]
 
 /** Welcome, with these programs instead of those that happen to be on the machine of the test. */
-async function welcome(w: Workspace, clis: readonly object[]) {
+async function welcome(w: Workspace, clis: readonly object[], dataFolder?: string) {
   const opened = await borrowed(w)
   await opened.page.route(/\/api\/v1\/onboarding$/, async (route) => {
     const response = await route.fetch()
-    await route.fulfill({ response, json: { ...(await response.json()), clis } })
+    await route.fulfill({
+      response,
+      json: { ...(await response.json()), clis, ...(dataFolder && { dataFolder }) },
+    })
   })
   await opened.goto('/welcome')
   return opened.page
@@ -108,15 +111,15 @@ const hasCurl = spawnSync('curl', ['--version']).status === 0
 
 test.skipIf(!isHere || !hasCurl)('the five lines of bash take a task and complete it', async () => {
   const w = await workspace()
-  const page = await welcome(w, [])
+  const folder = mkdtempSync(join(tmpdir(), "baton-it's-own-"))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const page = await welcome(w, [], folder)
   await page.getByRole('button', { name: 'Your own program' }).click()
+  await page.getByText(folder, { exact: true }).waitFor()
   const lines = await page.getByRole('button', { name: /^Copy KEY=/ }).innerText()
   expect(lines.trim().split('\n')).toHaveLength(5)
-  const folder = mkdtempSync(join(tmpdir(), 'baton-own-program-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  mkdirSync(join(folder, '.baton'))
-  writeFileSync(join(folder, '.baton/owner-key'), w.ownerKey)
+  writeFileSync(join(folder, 'owner-key'), w.ownerKey)
   const task = await w.make({ title: 'Fix the login form' })
-  await promisify(execFile)('bash', ['-c', lines], { cwd: folder })
+  await promisify(execFile)('bash', ['-c', lines], { cwd: tmpdir() })
   await w.reaches(task, 'completed')
 })

@@ -15,12 +15,13 @@ import { isUuid } from '../../../pure/ids.ts'
 import { instant } from '../../../pure/instant.ts'
 import type { AnswerOf, ListAnswer } from '../../../pure/shapes.ts'
 import type { AgentGranted } from '../../replies.ts'
+import { nextWakeAt } from '../../run/rules/wakeups.ts'
 import { renewalsIn } from '../../task/acts/claims.ts'
 import { taskView } from '../../task/acts/views.ts'
 import type { TaskRecord } from '../../task/record.ts'
 import { whyNotOnOwnAgent } from '../../task/rules/acting.ts'
 import { type AgentFilter, listAgents, pageOfAgents, tasksAssignedTo } from '../postgres/agents.ts'
-import { workOfAgents } from '../postgres/work.ts'
+import { NO_RUNS, workOfAgents } from '../postgres/work.ts'
 import { AGENT_FIELDS, type AgentRecord, type AgentSeen } from '../record.ts'
 import type { AgentCommand, Heartbeat } from '../rules/command.ts'
 import { maskedConfig } from '../rules/config.ts'
@@ -132,13 +133,15 @@ async function agentsAtWork(
   const isAnyResting = [...work.values()].some(({ restsUntil }) => restsUntil !== null)
   const othersAtRest = await sharesRateLimit(kernel, execution, isAnyResting ? caller.workspaceId : null)
   return agents.map((agent) => {
-    const { holds, lastRun, today, restsUntil } = work.get(agent.record.slug)!
+    const { holds, lastRun, today, restsUntil, nextTimerAt, totals } = work.get(agent.record.slug)!
     return {
       ...agentView(execution, caller, agent),
       holds,
       lastRun: lastRun && { ...lastRun, finishedAt: instant(lastRun.finishedAt) },
       today,
       rests: restsUntil === null ? null : { until: instant(restsUntil), others: othersAtRest(agent.record) },
+      totals: totals ?? NO_RUNS,
+      nextWakeAt: instant(nextWakeAt(agent.record, nextTimerAt, agent.now)),
     }
   })
 }
@@ -309,6 +312,11 @@ export async function showHealth(
 /** Both are written as objects or null (AgentBody). */
 type Settings = AnswerOf<typeof AgentView>['adapterConfig']
 
+const lastTestOf = ({ testedAt, failedChecks }: AgentRecord) =>
+  testedAt === null
+    ? null
+    : { at: instant(testedAt), ok: failedChecks.length === 0, failed: [...failedChecks] }
+
 const viewOfAgent = viewOf(AGENT_FIELDS, AgentView)
 
 function agentView(
@@ -331,6 +339,7 @@ function agentView(
     heartbeatIntervalSeconds: record.heartbeatMs / 1000,
     staleThresholdSeconds: record.staleMs / 1000,
     missionId: record.mission,
+    lastTest: lastTestOf(record),
     state,
     status: state,
     activeTasks: holds,

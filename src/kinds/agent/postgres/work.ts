@@ -6,6 +6,19 @@ import type { RunState } from '../../run/states.ts'
 
 /** What agents do, for lists of them. */
 
+interface Totals {
+  runs: number
+  unknownRuns: number
+  costUsd: string
+  tokens: { input: number; cachedInput: number; cacheWrite: null; output: number }
+  lastError: string | null
+}
+
+export const NO_RUNS: Totals = {
+  ...{ runs: 0, unknownRuns: 0, costUsd: '0', lastError: null },
+  tokens: { input: 0, cachedInput: 0, cacheWrite: null, output: 0 },
+}
+
 export interface AgentWork {
   slug: string
   holds: { taskId: string; key: string | null; title: string; state: TaskState; percent: number | null }[]
@@ -13,9 +26,14 @@ export interface AgentWork {
   today: { runs: number; succeeded: number; failed: number; costUsd: string | null }
   /** Its account is parked until then. */
   restsUntil: number | null
+  /** As it was set last, whatever its settings are by now. */
+  nextTimerAt: number | null
+  /** Null: it never ran. */
+  totals: Totals | null
 }
 
 const MOST_HELD = 20
+const LONGEST_ERROR = 1_000
 
 const HOLDS = `select coalesce(json_agg(json_build_object('taskId', h.uuid, 'key', h.key, 'title', d.title, 'state', h.state,
       'percent', d.progress_percent) order by h.acquired_at, h.id), '[]')
@@ -37,8 +55,18 @@ const TODAY = `select json_build_object('runs', count(*), 'succeeded', count(*) 
 const RESTS_UNTIL = `select ms(s.parked_until) from agent_runtime_state s
   where s.workspace_id = $1 and s.agent = a.slug and s.parked_until > clock_timestamp()`
 
+// Of all its runs. An error of which a later run knew nothing is over.
+const TOTALS = `select json_build_object('runs', s.runs, 'unknownRuns', s.unknown_runs, 'costUsd', trim_scale(s.total_cost_usd)::text,
+    'tokens', json_build_object('input', s.total_input_tokens, 'cachedInput', s.total_cached_input_tokens, 'cacheWrite', null,
+      'output', s.total_output_tokens),
+    'lastError', case when not ${hasSucceeded('s.last_run_status')} then left(s.last_error, ${LONGEST_ERROR}) end)
+  from agent_runtime_state s where s.workspace_id = $1 and s.agent = a.slug`
+
+const NEXT_TIMER = `select ms(s.next_timer_at) from agent_runtime_state s where s.workspace_id = $1 and s.agent = a.slug`
+
 // $1 workspace, $2 slugs.
-const WORK = `select a.slug, (${HOLDS}) as holds, (${LAST_RUN}) as "lastRun", (${TODAY}) as today, (${RESTS_UNTIL}) as "restsUntil"
+const WORK = `select a.slug, (${HOLDS}) as holds, (${LAST_RUN}) as "lastRun", (${TODAY}) as today, (${RESTS_UNTIL}) as "restsUntil",
+    (${NEXT_TIMER}) as "nextTimerAt", (${TOTALS}) as totals
   from unnest($2::text[]) as a (slug), (select date_trunc('day', now(), 'UTC') as began) day`
 
 /** What each of these agents holds, its last run, its runs of today, and until when it rests. */

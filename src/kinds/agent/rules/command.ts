@@ -20,6 +20,8 @@ export type AgentCommand =
   | { kind: 'fault'; reason: string }
   /** The fault is repaired. */
   | { kind: 'clearFault' }
+  /** Its settings were tested: the names of the checks that failed. */
+  | { kind: 'tested'; failed: readonly string[] }
   /**
    * Time passed: checks its silence, and whether it has finished its last tasks. `listeningSince`: silence before that does
    * not count, because no node was running.

@@ -84,6 +84,20 @@ function masksIn(config: Config): string[][] {
   })
 }
 
+/** Settings without their masks. */
+export function withoutMasks(config: Config): Config {
+  const masks = new Set(masksIn(config).map((path) => path.join('\0')))
+  const kept = Object.entries(config).filter(([field]) => !masks.has(field))
+  return Object.fromEntries(
+    kept.map(([field, value]) => [
+      field,
+      isRecord(value)
+        ? Object.fromEntries(Object.entries(value).filter(([name]) => !masks.has(`${field}\0${name}`)))
+        : value,
+    ]),
+  )
+}
+
 const isRecord = (value: unknown): value is Config =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
@@ -149,6 +163,19 @@ export function tooManySecrets(config: unknown): string | null {
   )
   if (bytes <= MOST_SECRET_BYTES) return null
   return `env and headers have ${bytes} bytes in total; at most ${MOST_SECRET_BYTES} are allowed. Put larger values into files.`
+}
+
+type SetUp = Pick<AgentProfile, 'adapterType' | 'adapterConfig' | 'model'>
+
+/** Whether what a test looks at is the same: all but the prompt, which has an editor of its own. */
+export const isSetUpAlike = (one: SetUp, other: SetUp): boolean =>
+  one.adapterType === other.adapterType &&
+  one.model === other.model &&
+  isSame(withoutPrompt(one.adapterConfig), withoutPrompt(other.adapterConfig))
+
+function withoutPrompt(config: unknown): unknown {
+  const { promptTemplate: _prompt, ...rest } = (config ?? {}) as Config
+  return rest
 }
 
 type Configuring = Pick<AgentProfile, 'adapterType' | 'adapterConfig' | 'runtimeConfig'>

@@ -11,6 +11,7 @@ import {
   changed,
   ended,
   IDLE,
+  UNTESTED,
   unchanged,
 } from './decision.ts'
 import { heardOf, registeredHealth } from './health.ts'
@@ -68,6 +69,7 @@ export function contracted(
     ...profile,
     ...{ slug, uuid, kind: 'contractor', template: from, missionId, mission },
     ...IDLE,
+    ...UNTESTED,
     ...{ leaving: false, registered: true, version: 1, createdAt: now, updatedAt: now },
     health: heardOf(profile, registeredHealth(now, profile.staleMs)),
   }

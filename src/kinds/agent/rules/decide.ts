@@ -5,6 +5,7 @@ import type { TaskRecord } from '../../task/record.ts'
 import { whyNotOnOwnAgent } from '../../task/rules/acting.ts'
 import type { AgentHealth, AgentOrigin, AgentProfile, AgentRecord } from '../record.ts'
 import type { AgentCommand, Heartbeat } from './command.ts'
+import { isSetUpAlike } from './config.ts'
 import { followMission, whyNotRegistered } from './contractor.ts'
 import {
   type AgentContext,
@@ -14,6 +15,7 @@ import {
   ended,
   IDLE,
   refused,
+  UNTESTED,
   unchanged,
 } from './decision.ts'
 import { heardOf, isManaged, registeredHealth } from './health.ts'
@@ -86,6 +88,8 @@ export function decideAgent(
       return fault(record, command.reason, context)
     case 'clearFault':
       return clearFault(record, context)
+    case 'tested':
+      return tested(record, command.failed, context)
     case 'elapse':
       return elapse(record, command.listeningSince ?? 0, context)
     case 'followMission':
@@ -132,6 +136,7 @@ function register(
       leaving: false,
       stopsRuns: false,
       registered: true,
+      ...UNTESTED,
       version: 1,
       createdAt: now,
       updatedAt: now,
@@ -157,7 +162,8 @@ function register(
   const events = isBack
     ? [workspaceEvent('agent_registered', { agent: slug, by: actor }, context)]
     : [workspaceEvent('agent_updated', { agent: slug, fields }, context)]
-  return changed(record, { ...whole, ...back, health, registered: true }, events, context)
+  const test = isSetUpAlike(record, whole) ? {} : UNTESTED
+  return changed(record, { ...whole, ...back, ...test, health, registered: true }, events, context)
 }
 
 /** An agent that only claims fetches its own work, as much as it likes; the coordinator assigns tasks to registered ones. */
@@ -170,7 +176,17 @@ function firstClaim(
   const { now, actor } = context
   const profile = { ...DEFAULT_PROFILE, maxConcurrentTasks: null, coordinatorEnabled: false }
   const fresh: AgentRecord = {
-    ...{ ...profile, ...ROSTER, ...IDLE, name: slug, slug, uuid, leaving: false, registered: false },
+    ...{
+      ...profile,
+      ...ROSTER,
+      ...IDLE,
+      ...UNTESTED,
+      name: slug,
+      slug,
+      uuid,
+      leaving: false,
+      registered: false,
+    },
     ...{ version: 1, createdAt: now, updatedAt: now, health: null },
   }
   const events = [workspaceEvent('agent_registered', { agent: slug, by: actor }, context)]
@@ -273,6 +289,14 @@ function clearFault(record: AgentRecord, context: AgentContext): AgentDecision {
   if (!isManaged(record) || record.state !== 'error') return unchanged(record)
   const events = [agentEvent('agent_recovered', record, { after: 'error' }, context)]
   return changed(record, IDLE, events, context)
+}
+
+/** A test that passes again says nothing new. One that fails again is newer than what has succeeded since. */
+function tested(record: AgentRecord, failed: readonly string[], context: AgentContext): AgentDecision {
+  if (failed.length === 0 && record.testedAt !== null && record.failedChecks.length === 0)
+    return unchanged(record)
+  const events = [agentEvent('agent_tested', record, { failed: [...failed] }, context)]
+  return changed(record, { testedAt: context.now, failedChecks: failed }, events, context)
 }
 
 const isOver = ({ slug, stateReason, kind }: AgentRecord) => {

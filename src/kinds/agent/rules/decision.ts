@@ -70,6 +70,9 @@ export function agentEvent(
   return { ...workspaceEvent(type, about, context), missionId }
 }
 
+/** Of settings that were never tested. */
+export const UNTESTED = { testedAt: null, failedChecks: [] } as const satisfies Partial<AgentRecord>
+
 export const IDLE = { state: 'idle', stateReason: null, stopsRuns: false } as const
 
 export function ended(

@@ -1,13 +1,16 @@
 import { z } from 'zod'
 import { endpoint } from '../../../pure/endpoint.ts'
-import { listOf } from '../../../pure/shapes.ts'
+import { listOf, Slug } from '../../../pure/shapes.ts'
 import { LONGEST_TEMPLATE_BYTES } from '../prompts/template.ts'
 import { PromptVariableView, TemplatePreview } from '../shapes/prompts.ts'
 
 /** The variables of prompt templates, and a preview for authors of templates. */
 
 const tag = 'prompts'
-const PreviewBody = z.strictObject({ promptTemplate: z.string().max(LONGEST_TEMPLATE_BYTES) })
+const PreviewBody = z.strictObject({
+  promptTemplate: z.string().max(LONGEST_TEMPLATE_BYTES),
+  agent: Slug.optional().describe('The agent whose name, title and role stand in it'),
+})
 
 export const listPromptVariables = endpoint({
   method: 'GET',

@@ -1,3 +1,4 @@
+import type { AgentRecord } from '../../agent/record.ts'
 import { BATON_SKILL } from './texts.ts'
 
 /** The variables of prompt templates. The form and docs/runs.md show this list, and the parser knows no other names. */
@@ -284,4 +285,16 @@ function stepsBetween(one: string, other: string): number {
     row = next
   }
   return row[other.length]!
+}
+
+/** What prompts know of their agent. */
+export function valuesOfAgent({ uuid, name, slug, runtimeConfig }: AgentRecord): PromptValues {
+  const { role, title } = (runtimeConfig ?? {}) as { role?: string; title?: string }
+  return {
+    'agent.id': uuid,
+    'agent.name': name,
+    'agent.slug': slug,
+    'agent.role': role,
+    'agent.title': title,
+  }
 }

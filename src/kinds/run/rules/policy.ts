@@ -82,4 +82,6 @@ export const isReservedOnly = ({ adapterType, kind, runtimeConfig }: Kind): bool
 export const isFreshAgent = (runtimeConfig: unknown) => settingsOf(runtimeConfig).fresh
 export const policyOf = (runtimeConfig: unknown): WakeupPolicy => settingsOf(runtimeConfig).heartbeat
 export const fallbackModelsOf = (runtimeConfig: unknown) => settingsOf(runtimeConfig).fallbackModels
+/** The name of the node that alone runs it; null: any may. */
+export const nodeIn = (runtimeConfig: unknown): string | null => settingsOf(runtimeConfig).node ?? null
 export const watchSettingsOf = (runtimeConfig: unknown): WatchSettings => settingsOf(runtimeConfig).watch

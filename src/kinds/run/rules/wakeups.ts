@@ -154,3 +154,10 @@ export const nextTimerAt = (agent: AgentRecord, now: number): number | null => {
   const { enabled, intervalSec } = policyOf(agent.runtimeConfig)
   return enabled && intervalSec !== null ? now + intervalSec * 1000 : null
 }
+
+/** When its timer wakes it, by the time that was set for it last: a timer that is new or was shortened counts from now. */
+export function nextWakeAt(agent: AgentRecord, setTo: number | null, now: number): number | null {
+  const isOff = agent.state === 'paused' || agent.state === 'terminated' || agent.leaving
+  const latest = isOff || agent.adapterType === 'external' ? null : nextTimerAt(agent, now)
+  return latest === null ? null : Math.max(now, Math.min(setTo ?? latest, latest))
+}

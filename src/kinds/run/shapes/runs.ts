@@ -193,6 +193,10 @@ export const ProbeView = z.object({
       detail: z.string(),
       hint: z.string().optional(),
       isUnknown: z.boolean().optional().describe('It could not be determined'),
+      problems: z
+        .array(z.object({ field: z.string(), message: z.string() }))
+        .optional()
+        .describe('Of a check that failed: what is wrong with which field of the agent'),
     }),
   ),
 })

@@ -1,9 +1,12 @@
 import { useState } from 'react'
 import { useShortcuts } from '../../keys/shortcuts.ts'
+import { useGo } from '../../links.tsx'
 import { Button } from '../../parts/button.tsx'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { IconButton } from '../../parts/icon-button.tsx'
 import { Menu } from '../../parts/menu.tsx'
+import { useSession } from '../../requests/session.ts'
+import { whyOwn } from '../../things/agent/own-agent.ts'
 import { isStopped, useAgentActs } from '../../things/agent/use-agent-acts.ts'
 import type { AgentRead } from './use-agent.ts'
 import { useAgentEnds } from './use-agent-ends.ts'
@@ -49,12 +52,22 @@ export function AgentActs({ agent }: { agent: AgentRead }) {
 
 function MoreActs({ agent }: { agent: AgentRead }) {
   const ends = useAgentEnds()
+  const go = useGo()
+  const { whyNot } = useSession()
   const [asks, setAsks] = useState<'stop' | 'terminate' | null>(null)
   const { slug } = agent
   return (
     <>
       <Menu
         groups={[
+          [
+            {
+              words: 'Duplicate…',
+              icon: 'copy',
+              disabledReason: whyNot('configure_agents') ?? whyOwn(agent),
+              run: () => go(`/agents/new?from=${slug}`),
+            },
+          ],
           [
             {
               words: 'Stop now…',

@@ -1,4 +1,5 @@
 import { lazy, Suspense, useId, useRef } from 'react'
+import { DEFAULT_TEMPLATE } from '../../../../src/kinds/run/prompts/texts.ts'
 import type { TemplateEditorHandle } from '../../forms/template-editor.tsx'
 import { useShortcuts } from '../../keys/shortcuts.ts'
 import { Button } from '../../parts/button.tsx'
@@ -31,7 +32,8 @@ export function AgentPrompt({ agent }: { agent: AgentRead }) {
 function PromptForm({ agent }: { agent: AgentRead }) {
   const draft = usePromptDraft(agent)
   const { text, isConflict } = draft
-  const preview = usePromptPreview(text)
+  const preview = usePromptPreview(text, agent.slug)
+  const isDefault = text.trim() === ''
   const variables = usePromptVariables()
   const editor = useRef<TemplateEditorHandle>(null)
   const id = useId()
@@ -58,7 +60,7 @@ function PromptForm({ agent }: { agent: AgentRead }) {
         <Suspense fallback={<Skeleton label="The editor is loading" rowHeight={24} rows={10} />}>
           <TemplateEditor
             describedBy={`${id}-hint ${id}-notes`}
-            empty="Empty: the default prompt, with the task and how to report on it."
+            empty={DEFAULT_TEMPLATE}
             labelledBy={`${id}-label`}
             onChange={draft.setText}
             problems={preview.problems}
@@ -67,6 +69,14 @@ function PromptForm({ agent }: { agent: AgentRead }) {
             variables={variables}
           />
         </Suspense>
+        {isDefault && (
+          <p className="flex flex-wrap items-center gap-3 text-row">
+            It has the default prompt, which stands in grey.
+            <Button onClick={() => draft.setText(DEFAULT_TEMPLATE)} size="small">
+              Start from it
+            </Button>
+          </p>
+        )}
         <p className="text-label text-muted" id={`${id}-hint`}>
           Type {'{{'} for a variable. Backspace removes a whole one. Tab leaves the editor, Ctrl Enter saves.
         </p>

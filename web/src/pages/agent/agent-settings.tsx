@@ -1,19 +1,21 @@
+import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { type Control, Controller } from 'react-hook-form'
-import type { FormValues, JsonSchema } from '../../forms/schema-fields.ts'
+import type { JsonSchema } from '../../forms/schema-fields.ts'
 import { SchemaForm } from '../../forms/schema-form.tsx'
 import { Button } from '../../parts/button.tsx'
-import { Field } from '../../parts/field.tsx'
 import { Loading } from '../../parts/loaded.tsx'
 import { useIsPhone } from '../../parts/media.ts'
 import { ProblemBox } from '../../parts/problem.tsx'
-import { TextInput } from '../../parts/text-input.tsx'
+import { agentNamesQuery } from '../../requests/names.ts'
 import { useSession } from '../../requests/session.ts'
+import { adapterName, adapterText } from '../../things/agent/adapter-words.ts'
 import { Checks } from '../../things/agent/checks.tsx'
 import { RunsAsNotice } from '../../things/agent/runs-as.tsx'
+import { SETTING_WORDS } from '../../things/agent/setting-words.ts'
 import { useAdapters } from '../../things/agent/use-adapters.ts'
 import { Conflict } from './conflict.tsx'
-import { SETTING_WORDS } from './setting-words.ts'
+import { FormSection, TextField } from './form-fields.tsx'
+import { IdentityFields, LimitsSection, WakingSection, WorkSection } from './own-sections.tsx'
 import { settingsText } from './settings-draft.ts'
 import { SettingsRead } from './settings-read.tsx'
 import type { AgentRead } from './use-agent.ts'
@@ -54,6 +56,13 @@ interface FormProps {
 function SettingsForm({ agent, schema, children }: FormProps) {
   const form = useSettingsForm(agent, schema)
   const { conflicting, isDirty } = form
+  const shared = { control: form.control, problems: form.problems }
+  const { data: agents } = useQuery({ ...agentNamesQuery, staleTime: 0 })
+  const others = agents?.items.filter(({ slug }) => slug !== agent.slug) ?? []
+  const inUse = {
+    capabilities: others.flatMap(({ capabilities }) => capabilities),
+    taskTypes: others.flatMap(({ taskTypes }) => taskTypes),
+  }
   const whyNotSave = conflicting
     ? 'Choose which version to keep first.'
     : isDirty
@@ -69,27 +78,19 @@ function SettingsForm({ agent, schema, children }: FormProps) {
     >
       <div className="flex max-w-prose flex-col gap-4 px-6 pt-5 pb-4 max-sm:px-4">
         {children}
-        <OwnField control={form.control} label="Name" name="$name" />
-        <OwnField
-          control={form.control}
-          hint="Empty: any number."
-          label="Tasks at once"
-          name="$tasks"
-          problem={form.problems.maxConcurrentTasks}
-        />
-        <OwnField
-          control={form.control}
-          hint="With commas between. Empty: any type. What is reserved for it may be of any type."
-          label="Types of work"
-          name="$types"
-          problem={form.problems.taskTypes}
-        />
-        <SchemaForm
-          control={form.control}
-          fields={form.fields}
-          problems={form.problems}
-          words={SETTING_WORDS}
-        />
+        <TextField {...shared} hint="As it is called in prompts." label="Display name" name="$name" />
+        <IdentityFields {...shared} />
+        <FormSection title="What it runs">
+          <p className="text-row text-muted">
+            {adapterName(agent.adapterType)}. {adapterText(agent.adapterType)}
+          </p>
+          <SchemaForm {...shared} fields={form.fields} words={SETTING_WORDS} />
+        </FormSection>
+        <WorkSection {...shared} inUse={inUse} />
+        <WakingSection {...shared} nextWakeAt={agent.nextWakeAt} />
+        <FormSection title="Limits">
+          <LimitsSection {...shared} />
+        </FormSection>
         {form.refusal && <ProblemBox error={form.refusal} />}
         {conflicting && (
           <Conflict
@@ -121,27 +122,5 @@ function SettingsForm({ agent, schema, children }: FormProps) {
         )}
       </div>
     </form>
-  )
-}
-
-/** A field of the agent itself, which all adapters have. */
-function OwnField(props: {
-  control: Control<FormValues>
-  name: '$name' | '$tasks' | '$types'
-  label: string
-  hint?: string
-  problem?: string | undefined
-}) {
-  const { control, name, label, hint, problem } = props
-  return (
-    <Field hint={hint} label={label} problem={problem}>
-      <Controller
-        control={control}
-        name={name}
-        render={({ field: { value, onChange } }) => (
-          <TextInput autoComplete="off" onChange={onChange} spellCheck={false} value={String(value)} />
-        )}
-      />
-    </Field>
   )
 }

@@ -1,145 +1,200 @@
+import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
-import { useMemo, useState } from 'react'
-import { useForm } from 'react-hook-form'
-import type { AnswerTo } from '../../../../src/client/client.ts'
-import { configOf, type FormValues, fieldsOf, valuesOf } from '../../forms/schema-fields.ts'
+import { useWatch } from 'react-hook-form'
 import { SchemaForm } from '../../forms/schema-form.tsx'
-import { useFormDraft } from '../../forms/use-form-draft.ts'
 import { useGo } from '../../links.tsx'
 import { Button } from '../../parts/button.tsx'
-import { dropDraft, useDraft } from '../../parts/drafts.ts'
-import { Field } from '../../parts/field.tsx'
+import { useDraft } from '../../parts/drafts.ts'
 import { Loading } from '../../parts/loaded.tsx'
 import { Page } from '../../parts/page.tsx'
 import { ProblemBox } from '../../parts/problem.tsx'
-import { Select } from '../../parts/select.tsx'
-import { TextInput } from '../../parts/text-input.tsx'
+import { api } from '../../requests/api.ts'
+import { agentNamesQuery } from '../../requests/names.ts'
+import { useSession } from '../../requests/session.ts'
+import { writeSearch } from '../../search-params.ts'
 import { Checks } from '../../things/agent/checks.tsx'
-import { makeAgent } from '../../things/agent/make-agent.ts'
+import { isUsable, type Onboarding } from '../../things/agent/onboarding.ts'
 import { RunsAsNotice } from '../../things/agent/runs-as.tsx'
-import { useAdapters, useTest } from '../../things/agent/use-adapters.ts'
-import { shownInPlace, useAct } from '../../things/use-act.ts'
-import { problemsIn } from './server-problems.ts'
-import { SETTING_WORDS } from './setting-words.ts'
-import { wordsIn } from './settings-draft.ts'
-import { NOT_IN_FORM } from './use-settings-form.ts'
+import { SETTING_WORDS } from '../../things/agent/setting-words.ts'
+import { useAdapters } from '../../things/agent/use-adapters.ts'
+import { FormSection, TextField } from './form-fields.tsx'
+import { IdentityFields, LimitsSection, WakingSection, WorkSection } from './own-sections.tsx'
+import { SlugField } from './slug-field.tsx'
+import type { TemplateName } from './tabs.ts'
+import { TemplateChoice } from './template-choice.tsx'
+import { typeFor } from './templates.ts'
+import { TestFailed } from './test-failed.tsx'
+import { TypeChoice } from './type-choice.tsx'
+import type { AgentRead } from './use-agent.ts'
+import { type Adapter, draftNameOf, typeDraftOf, useNewAgent, useTemplateInAddress } from './use-new-agent.ts'
 
-type Adapter = AnswerTo<'GET', '/adapters'>['items'][number]
+type Listed = Pick<AgentRead, 'slug' | 'capabilities' | 'taskTypes'>
 
-/** Creates an agent: its adapter, its name, its settings. */
+/** Creates an agent: from a template, from another agent, or from nothing. */
 export function NewAgent() {
-  const { adapter } = useSearch({ from: '/agents/new' })
-  const go = useGo()
+  const { from } = useSearch({ from: '/agents/new' })
+  const { can } = useSession()
   const adapters = useAdapters()
+  const agents = useQuery({ ...agentNamesQuery, staleTime: 0 })
+  const copied = useQuery({
+    queryKey: ['agent-to-duplicate', from],
+    queryFn: ({ signal }) => api().get('/agents/:id', { params: { id: from! }, signal }),
+    enabled: from !== undefined,
+    gcTime: 0,
+  })
+  const programs = useQuery({
+    queryKey: ['agent-programs'],
+    queryFn: ({ signal }) => api().get('/onboarding', { signal }),
+    enabled: can('configure_agents'),
+    gcTime: 0,
+  })
   const allowed = adapters.data?.items.filter((one) => one.allowed) ?? []
-  const chosen = allowed.find(({ type }) => type === adapter) ?? allowed[0]
+  const reads = [adapters, agents, ...(from === undefined ? [] : [copied])]
+  const missing = reads.find(({ data }) => data === undefined)
   return (
-    <Page text="A program, a service or a script that works on tasks." title="New agent">
-      {!chosen ? (
-        <Loading read={adapters} rowHeight={64} rows={4} />
+    <Page
+      text={
+        from
+          ? `A copy of ${from}, under a name of its own.`
+          : 'A program, a service or a script that works on tasks.'
+      }
+      title={from ? `Duplicate ${from}` : 'New agent'}
+    >
+      {missing || allowed.length === 0 ? (
+        <Loading read={missing ?? adapters} rowHeight={64} rows={4} />
       ) : (
-        <div className="flex max-w-prose flex-col gap-4">
-          <Field hint="What runs it on this node." label="Runs with">
-            <Select
-              onChange={(type) => go(`/agents/new?adapter=${type}`, { replace: true })}
-              options={allowed.map(({ type }) => ({ value: type, words: type }))}
-              value={chosen.type}
-            />
-          </Field>
-          <RunsAsNotice runsAs={chosen.runsAs} />
-          <NewAgentForm adapter={chosen} key={chosen.type} />
-        </div>
+        <NewAgentForm
+          adapters={allowed}
+          agents={agents.data!.items}
+          from={copied.data ?? null}
+          key={from ?? ''}
+          programs={programs.data?.clis}
+        />
       )}
     </Page>
   )
 }
 
-function NewAgentForm({ adapter }: { adapter: Adapter }) {
-  const { type, configSchema } = adapter
+interface FormProps {
+  adapters: readonly Adapter[]
+  agents: readonly Listed[]
+  from: AgentRead | null
+  programs: Onboarding['clis'] | undefined
+}
+
+function NewAgentForm({ adapters, agents, from, programs }: FormProps) {
+  const search = useSearch({ from: '/agents/new' })
   const go = useGo()
-  const { value: slug, set: setSlug, drop } = useDraft('new-agent', '')
-  const { value: types, set: setTypes, drop: dropTypes } = useDraft('new-agent-types', '')
-  const [unreadable, setUnreadable] = useState<Record<string, string>>({})
-  const fields = useMemo(() => fieldsOf(configSchema, NOT_IN_FORM), [configSchema])
-  const first = useMemo(() => valuesOf(fields, {}), [fields])
-  const form = useForm<FormValues>({ defaultValues: first })
-  const { control, getValues } = form
-  const name = `new-agent:${type}`
-  useFormDraft({ name, fields, form, first, base: null, storableBase: () => null })
-  const test = useTest()
-  const make = useAct(
-    (adapterConfig: Record<string, unknown>) => makeAgent(slug.trim(), type, adapterConfig, wordsIn(types)),
-    (agent) => {
-      drop()
-      dropTypes()
-      dropDraft(name)
-      go(`/agents/${agent.slug}`, { replace: true })
-      return { title: `${agent.slug} was created.`, text: 'Wake it, or give it a task.' }
-    },
-    { right: 'configure_agents', onRefused: shownInPlace },
-  )
-  const withConfig = (act: (config: Record<string, unknown>) => void) => {
-    const { config, problems } = configOf(fields, getValues())
-    setUnreadable(problems)
-    test.reset()
-    make.reset()
-    if (Object.keys(problems).length === 0) act(config)
+  const types = adapters.map(({ type }) => type)
+  const usable = (programs ?? []).filter(isUsable).map(({ adapterType }) => adapterType)
+  const ofTemplate = search.template ? typeFor(search.template, types, usable) : null
+  const kept = useDraft(typeDraftOf(draftNameOf(from)), '')
+  const wanted = search.adapter ?? (kept.value || (from?.adapterType ?? ofTemplate ?? usable[0]))
+  const adapter = adapters.find(({ type }) => type === wanted) ?? adapters[0]!
+  const taken = agents.map(({ slug }) => slug)
+  const made = useNewAgent({ adapters, adapter, from, taken })
+  useTemplateInAddress(search.template, made)
+  const show = (next: { adapter: string; template: TemplateName | undefined }) => {
+    kept.set(next.adapter)
+    go(`/agents/new${writeSearch({ from: search.from, ...next })}`, { replace: true })
   }
-  const refused = problemsIn(make.error ?? test.error)
-  const isTaken = (make.error as { status?: number } | null)?.status === 412
-  const refusal = make.whyNot ?? (slug.trim() === '' ? 'It needs a name.' : null)
+  const choose = (template: TemplateName) => {
+    made.fill(template)
+    // What suits it best; where none of that is allowed, the type stays.
+    show({ template, adapter: typeFor(template, types, usable) ?? adapter.type })
+  }
+  const { control } = made.form
+  const shared = { control, problems: made.problems }
+  const slug = String(useWatch({ control, name: '$slug' }) ?? '').trim()
+  const isTaken = slug !== '' && (slug === made.refusedName || taken.includes(slug))
+  const refusal = made.make.whyNot ?? (slug === '' ? 'It needs a name.' : null)
+  const inUse = {
+    capabilities: agents.flatMap(({ capabilities }) => capabilities),
+    taskTypes: agents.flatMap(({ taskTypes }) => taskTypes),
+  }
   return (
     <form
-      className="flex flex-col gap-4"
+      className="flex max-w-prose flex-col gap-4"
       onSubmit={(event) => {
         event.preventDefault()
-        if (refusal === null) withConfig((config) => make.run(config))
+        if (refusal === null) made.create()
       }}
     >
-      <Field
-        hint="Lowercase letters, digits and dashes, such as dev-1. It cannot be changed later."
-        label="Name"
-        problem={isTaken ? `There is an agent ${slug.trim()} already.` : refused.fields.id}
-      >
-        <TextInput
-          autoComplete="off"
-          onChange={(event) => setSlug(event.target.value)}
-          spellCheck={false}
-          value={slug}
-        />
-      </Field>
-      <Field
-        hint="With commas between. Empty: any type. What is reserved for it may be of any type."
-        label="Types of work"
-        problem={refused.fields.taskTypes}
-      >
-        <TextInput
-          autoComplete="off"
-          onChange={(event) => setTypes(event.target.value)}
-          spellCheck={false}
-          value={types}
-        />
-      </Field>
-      <SchemaForm
-        control={control}
-        fields={fields}
-        problems={{ ...refused.fields, ...unreadable }}
-        words={SETTING_WORDS}
+      {!from && <TemplateChoice onChoose={choose} value={search.template ?? null} />}
+      {made.withoutValue.length > 0 && (
+        <p className="rounded-card border border-line bg-bg px-3 py-2 text-row" role="note">
+          Secrets are not copied: write the values of {made.withoutValue.join(', ')} again, under Environment
+          or Headers.
+        </p>
+      )}
+      <TypeChoice
+        onChange={(type) => show({ adapter: type, template: search.template })}
+        programs={programs}
+        types={types}
+        value={adapter.type}
       />
-      {refused.rest && !isTaken && <ProblemBox error={refused.rest} />}
+      <RunsAsNotice runsAs={adapter.runsAs} />
+      <SlugField
+        {...shared}
+        isTaken={isTaken}
+        onOffer={(offer) => made.form.setValue('$slug', offer, { shouldDirty: true })}
+        slug={slug}
+      />
+      <IdentityFields {...shared} />
+      <FormSection title="What it runs">
+        <SchemaForm
+          {...shared}
+          fields={made.fields.filter(({ name }) => name !== 'promptTemplate')}
+          words={SETTING_WORDS}
+        />
+      </FormSection>
+      <WorkSection {...shared} inUse={inUse} />
+      <WakingSection {...shared} nextWakeAt={null} />
+      <FormSection title="Prompt and limits">
+        <TextField
+          {...shared}
+          hint="Empty: the default prompt, with its role, its task and how to report on it. It can be edited with a preview later."
+          isCode
+          label="Prompt"
+          name="promptTemplate"
+          placeholder="the default prompt"
+          rows={3}
+        />
+        <LimitsSection {...shared} />
+      </FormSection>
+      <NewAgentEnd made={made} refusal={isTaken ? 'The name is taken.' : refusal} slug={slug} />
+    </form>
+  )
+}
+
+function NewAgentEnd(props: { made: ReturnType<typeof useNewAgent>; refusal: string | null; slug: string }) {
+  const { made, refusal, slug } = props
+  const { test, make } = made
+  const hasProblems = Object.keys(made.problems).length > 0
+  return (
+    <>
+      {made.refusal && <ProblemBox error={made.refusal} />}
       {test.data && <Checks probe={test.data} />}
+      {hasProblems && (
+        <p className="text-row text-bad" role="status">
+          Some fields need a correction: what is wrong stands below each of them.
+        </p>
+      )}
       <div className="flex flex-wrap gap-2">
-        <Button busy={make.isBusy} disabledReason={refusal} kind="primary" type="submit">
+        <Button busy={make.isBusy || test.isPending} disabledReason={refusal} kind="primary" type="submit">
           Create agent
         </Button>
-        <Button
-          busy={test.isPending}
-          disabledReason={make.whyNot}
-          onClick={() => withConfig((config) => test.mutate({ type, config }))}
-        >
+        <Button busy={test.isPending} disabledReason={make.whyNot} onClick={made.tryOut}>
           Test
         </Button>
       </div>
-    </form>
+      <TestFailed
+        isBusy={make.isBusy}
+        name={slug}
+        onBack={made.back}
+        onCreate={made.createAnyway}
+        probe={made.asked}
+      />
+    </>
   )
 }

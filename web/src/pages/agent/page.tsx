@@ -2,6 +2,8 @@ import { useParams, useSearch } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense } from 'react'
 import { PageLink, useGo } from '../../links.tsx'
 import { AgentChip } from '../../parts/agent-chip.tsx'
+import { Chip } from '../../parts/chip.tsx'
+import { useClock } from '../../parts/clock.ts'
 import { Loading } from '../../parts/loaded.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
@@ -10,15 +12,21 @@ import { type Tab, Tabs } from '../../parts/tabs.tsx'
 import { TextWithCommands } from '../../parts/text-with-commands.tsx'
 import { useSession } from '../../requests/session.ts'
 import { writeSearch } from '../../search-params.ts'
+import { adapterName } from '../../things/agent/adapter-words.ts'
 import { isOwnAgent, WHY_OWN } from '../../things/agent/own-agent.ts'
+import { reasonText } from '../../things/agent/reason-text.ts'
 import { Resting } from '../../things/agent/resting.tsx'
 import { runsAsText } from '../../things/agent/runs-as.tsx'
+import { failedTest } from '../../things/agent/test-outcome.ts'
 import { useAdapters } from '../../things/agent/use-adapters.ts'
 import { AgentActs } from './agent-acts.tsx'
+import { wakingOf } from './own-fields.ts'
 import { RunsOfAgent } from './runs-of-agent.tsx'
 import { SessionsOfAgent } from './sessions-of-agent.tsx'
+import { spanWords } from './spans.ts'
 import type { AgentTab } from './tabs.ts'
 import { type AgentRead, useAgent } from './use-agent.ts'
+import { waitsFor } from './waits-for.ts'
 import { WakeupsOfAgent } from './wakeups-of-agent.tsx'
 
 const AgentSettings = lazy(() =>
@@ -52,6 +60,7 @@ export function Agent() {
         <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
           <AgentChip size={26} slug={slug} />
           {agent && <StateChip state={agent.state}>{agent.leaving ? 'Leaving' : undefined}</StateChip>}
+          {agent && failedTest(agent) !== null && <Chip hue="ask">Test failed</Chip>}
         </span>
       }
       isFull
@@ -77,7 +86,7 @@ export function Agent() {
 
 function shown(tab: AgentTab, agent: AgentRead): ReactNode {
   const { slug } = agent
-  if (tab === 'runs') return <RunsOfAgent slug={slug} />
+  if (tab === 'runs') return <RunsOfAgent agent={agent} />
   if (tab === 'sessions') return <SessionsOfAgent slug={slug} />
   if (tab === 'wakeups') return <WakeupsOfAgent slug={slug} />
   if (isOwnAgent(slug)) return <p className="p-6 text-row text-muted max-sm:p-4">{WHY_OWN}</p>
@@ -86,25 +95,51 @@ function shown(tab: AgentTab, agent: AgentRead): ReactNode {
 }
 
 function About({ agent }: { agent: AgentRead }) {
-  const { name, slug, adapterType, model, stateReason, activeTasks, maxConcurrentTasks, taskTypes } = agent
+  const { name, slug, adapterType, model, stateReason, activeTasks, maxConcurrentTasks } = agent
+  const now = useClock(15_000)
+  const waits = waitsFor(agent, now)
   const facts = [
     name !== slug && name,
-    adapterType,
+    adapterName(adapterType),
     model,
     `${activeTasks} of ${maxConcurrentTasks ?? 'any number of'} tasks`,
-    taskTypes.length > 0 && `takes only ${taskTypes.join(', ')}`,
+    ...takenText(agent),
   ]
   return (
     <>
       <p className="break-words">{facts.filter(Boolean).join(' · ')}</p>
+      {waits && <p>{waits}</p>}
+      <TestFailedLine agent={agent} />
       <RunsAsLine agent={agent} />
       {agent.rests && <Resting rests={agent.rests} />}
       {stateReason && agent.state !== 'idle' && agent.state !== 'running' && (
         <p className={agent.state === 'error' ? 'text-bad' : ''}>
-          <TextWithCommands text={stateReason} />
+          <TextWithCommands text={reasonText(stateReason)} />
         </p>
       )}
     </>
+  )
+}
+
+function takenText({ capabilities, taskTypes, runtimeConfig }: AgentRead): (string | false)[] {
+  const { intervalSec, enabled } = wakingOf(runtimeConfig)
+  return [
+    capabilities.length > 0 && `can do ${capabilities.join(', ')}`,
+    taskTypes.length > 0 && `takes only ${taskTypes.join(', ')}`,
+    enabled && intervalSec !== null && `runs every ${spanWords(intervalSec)}`,
+  ]
+}
+
+function TestFailedLine({ agent }: { agent: AgentRead }) {
+  const failed = failedTest(agent)
+  if (failed === null) return null
+  return (
+    <p className="text-ask">
+      It failed its test: {failed}. It cannot work until that is fixed.{' '}
+      <PageLink className="font-medium text-accent hover:underline" to={`/agents/${agent.slug}?tab=settings`}>
+        Open its settings
+      </PageLink>
+    </p>
   )
 }
 

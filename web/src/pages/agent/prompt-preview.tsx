@@ -4,16 +4,16 @@ import type { usePromptPreview } from './use-prompt-draft.ts'
 
 /** What the agent would read, with example values; sensitive ones are named and not shown. */
 export function PromptPreview({ preview }: { preview: ReturnType<typeof usePromptPreview> }) {
-  const { isEmpty, answer, problems, error, retry } = preview
+  const { isDefault, answer, problems, error, retry } = preview
   const [shown, setShown] = useState<string | null>(null)
   if (answer && answer.prompt !== null && answer.prompt !== shown) setShown(answer.prompt)
   const isOld = problems.length > 0
   return (
     <section aria-label="Preview" className="flex min-w-0 flex-col gap-3">
-      <h2 className="text-row leading-7 font-medium">Preview with example values</h2>
-      {isEmpty ? (
-        <p className="text-row text-muted">Write a template, and what the agent would read is shown here.</p>
-      ) : !answer ? (
+      <h2 className="text-row leading-7 font-medium">
+        {isDefault ? 'Preview of the default prompt, with a sample task' : 'Preview with a sample task'}
+      </h2>
+      {!answer ? (
         <Loading read={{ data: answer, error, refetch: retry }} rowHeight={24} rows={10} />
       ) : (
         <>

@@ -1,15 +1,18 @@
 import { useGo } from '../../links.tsx'
+import { Button } from '../../parts/button.tsx'
 import { DataTable } from '../../parts/data-table.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Loading } from '../../parts/loaded.tsx'
 import { RUN_COLUMNS, RUN_DROPS } from '../../things/run/columns.tsx'
+import { AgentFacts } from './agent-facts.tsx'
 import { RunStrip } from './run-strip.tsx'
-import { useRunsOfAgent } from './use-agent.ts'
+import { type AgentRead, useRunsOfAgent } from './use-agent.ts'
 
 const COLUMNS = RUN_COLUMNS.filter(({ name }) => name !== 'agent')
 
 /** The last runs of an agent, as a strip and as a table. */
-export function RunsOfAgent({ slug }: { slug: string }) {
+export function RunsOfAgent({ agent }: { agent: AgentRead }) {
+  const { slug } = agent
   const go = useGo()
   const read = useRunsOfAgent(slug)
   const { data } = read
@@ -17,6 +20,7 @@ export function RunsOfAgent({ slug }: { slug: string }) {
   if (data.items.length === 0)
     return (
       <Empty
+        action={<Button onClick={() => go(`/board?new=task`)}>New task</Button>}
         drawing="terminal"
         text="Wake it, or give it a task. What it does is kept here as a run."
         title="No runs yet"
@@ -24,6 +28,7 @@ export function RunsOfAgent({ slug }: { slug: string }) {
     )
   return (
     <>
+      <AgentFacts agent={agent} />
       <RunStrip onOpen={(id) => go(`/runs/${id}`)} runs={data.items} />
       <DataTable
         columns={COLUMNS}

@@ -9,6 +9,7 @@ import { Empty } from '../../parts/empty.tsx'
 import { Loading } from '../../parts/loaded.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { api } from '../../requests/api.ts'
+import { reasonText } from '../../things/agent/reason-text.ts'
 import { shortId } from '../../things/run/run.ts'
 import { useAct } from '../../things/use-act.ts'
 import { useSessionsOfAgent } from './use-agent.ts'
@@ -98,7 +99,7 @@ const columnsOf = (
     words: 'Last failure',
     width: 'minmax(120px, 2fr)',
     phone: 'hidden',
-    cell: ({ lastError }) => lastError && <span className="text-bad">{lastError}</span>,
+    cell: ({ lastError }) => lastError && <span className="text-bad">{reasonText(lastError)}</span>,
   },
   {
     name: 'used',

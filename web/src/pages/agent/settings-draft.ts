@@ -1,7 +1,10 @@
 import type { AgentRead } from './use-agent.ts'
 
 /** The fields of an agent that the forms change. */
-export type Saved = Pick<AgentRead, 'name' | 'maxConcurrentTasks' | 'taskTypes' | 'adapterConfig' | 'version'>
+export type Saved = Pick<
+  AgentRead,
+  'name' | 'maxConcurrentTasks' | 'taskTypes' | 'capabilities' | 'runtimeConfig' | 'adapterConfig' | 'version'
+>
 
 type Settings = Record<string, unknown>
 
@@ -22,20 +25,21 @@ export const settingsText = ({
   name,
   maxConcurrentTasks,
   taskTypes,
+  capabilities,
+  runtimeConfig,
   adapterConfig,
 }: Omit<Saved, 'version'>) =>
   JSON.stringify(
     ordered({
       ...{ name, maxConcurrentTasks },
       ...(taskTypes.length > 0 && { taskTypes: taskTypes.toSorted() }),
+      ...(capabilities.length > 0 && { capabilities: capabilities.toSorted() }),
+      ...(Object.keys(runtimeConfig ?? {}).length > 0 && { runtimeConfig }),
       adapterConfig: adapterConfig ?? {},
     }),
     null,
     2,
   )
-
-/** A list of words as it is typed: with commas, or with spaces. */
-export const wordsIn = (text: string) => [...new Set(text.split(/[\s,]+/).filter((word) => word !== ''))]
 
 /**
  * Whether somebody else changed the settings since the form was filled. An agent has a new version after each act on it, so the version

@@ -40,3 +40,21 @@ export const useWakeupsOfAgent = (slug: string) =>
       api().read('/agents/:id/wakeups', { params: { id: slug }, query: { limit: WAKEUPS_SHOWN }, signal }),
     { follows: about.wakeupsOfAgent(slug) },
   )
+
+const PERIOD_MS = 30 * 86_400_000
+const ENDS: readonly (string | null)[] = ['completed', 'failed', 'cancelled']
+
+/** How its tasks of the last 30 days ended, by type. Read again when one of them ends. */
+export const useSuccessOfAgent = (slug: string) =>
+  useSnapshot(
+    ['agent-success', slug],
+    ({ signal }) =>
+      api().read('/telemetry', {
+        query: { from: new Date(Date.now() - PERIOD_MS).toISOString() },
+        signal,
+      }),
+    {
+      follows: ({ entityType, payload, to }) =>
+        entityType === 'task' && payload.agent === slug && ENDS.includes(to),
+    },
+  )

@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
+import { DEFAULT_TEMPLATE } from '../../../../src/kinds/run/prompts/texts.ts'
 import { draftOf, dropDraft, keepDraft } from '../../parts/drafts.ts'
 import { api } from '../../requests/api.ts'
 import { useAct } from '../../things/use-act.ts'
@@ -75,19 +76,23 @@ function useSettledText(text: string): string {
   return settled
 }
 
-/** What the server says about the template: its problems, or the prompt with example values. */
-export function usePromptPreview(text: string) {
+/**
+ * What the server says about the template of an agent: its problems, or the prompt for a sample task. Without a template of its
+ * own, an agent has the default one.
+ */
+export function usePromptPreview(text: string, agent: string) {
   const settled = useSettledText(text)
-  const isEmpty = settled.trim() === ''
+  const isDefault = settled.trim() === ''
+  const promptTemplate = isDefault ? DEFAULT_TEMPLATE : settled
   const { data, error, refetch } = useQuery({
-    queryKey: ['prompt-preview', settled],
-    queryFn: ({ signal }) => api().post('/prompts/preview', { body: { promptTemplate: settled }, signal }),
-    enabled: !isEmpty,
+    queryKey: ['prompt-preview', agent, promptTemplate],
+    queryFn: ({ signal }) => api().post('/prompts/preview', { body: { promptTemplate, agent }, signal }),
     placeholderData: (before) => before,
     gcTime: 0,
   })
-  const answer = isEmpty ? undefined : data
-  return { isEmpty, answer, problems: answer?.problems ?? NO_PROBLEMS, error, retry: () => void refetch() }
+  // What is asked of the default one is not of what is written.
+  const problems = isDefault ? NO_PROBLEMS : (data?.problems ?? NO_PROBLEMS)
+  return { isDefault, answer: data, problems, error, retry: () => void refetch() }
 }
 
 const NO_PROBLEMS: readonly { message: string; line: number; column: number }[] = []

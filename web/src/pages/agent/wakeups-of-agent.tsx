@@ -5,7 +5,9 @@ import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { StateChip } from '../../parts/state-chip.tsx'
+import { reasonText } from '../../things/agent/reason-text.ts'
 import { shortId } from '../../things/run/run.ts'
+import { requesterText } from './requester.ts'
 import { useWakeupsOfAgent } from './use-agent.ts'
 
 type Wakeup = AnswerTo<'GET', '/agents/:id/wakeups'>['items'][number]
@@ -32,8 +34,8 @@ const NONE = (
 const SOURCES: Record<Wakeup['source'], string> = {
   timer: 'Timer',
   assignment: 'A task for it',
-  on_demand: 'On demand',
-  automation: 'Automation',
+  on_demand: 'Woken by hand',
+  automation: 'An agent or a program',
 }
 
 const COLUMNS: Column<Wakeup>[] = [
@@ -62,7 +64,7 @@ const COLUMNS: Column<Wakeup>[] = [
     width: 'minmax(80px, 0.8fr)',
     phone: 'hidden',
     cell: ({ requestedBy, requestedByName }) => (
-      <span className="text-muted">{requestedByName ?? requestedBy}</span>
+      <span className="text-muted">{requestedByName ?? requesterText(requestedBy)}</span>
     ),
   },
   {
@@ -82,6 +84,7 @@ const COLUMNS: Column<Wakeup>[] = [
 
 function Outcome({ wakeup }: { wakeup: Wakeup }) {
   const { runId, detail, error, coalescedCount } = wakeup
+  const said = detail ?? (error === null ? null : reasonText(error))
   return (
     <>
       {runId && (
@@ -90,10 +93,10 @@ function Outcome({ wakeup }: { wakeup: Wakeup }) {
         </PageLink>
       )}
       {coalescedCount > 0 && <span className="text-muted"> {coalescedCount} more joined it</span>}
-      {(detail ?? error) && (
-        <span className={error ? 'text-bad' : 'text-muted'} title={detail ?? error ?? undefined}>
+      {said && (
+        <span className={error ? 'text-bad' : 'text-muted'} title={said}>
           {' '}
-          {detail ?? error}
+          {said}
         </span>
       )}
     </>

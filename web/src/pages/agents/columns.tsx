@@ -8,7 +8,10 @@ import { StateChip } from '../../parts/state-chip.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import { TextWithCommands } from '../../parts/text-with-commands.tsx'
 import { countText } from '../../parts/wording.ts'
+import { adapterName } from '../../things/agent/adapter-words.ts'
+import { reasonText } from '../../things/agent/reason-text.ts'
 import { Resting } from '../../things/agent/resting.tsx'
+import { failedTest } from '../../things/agent/test-outcome.ts'
 import { isStopped, type useAgentActs } from '../../things/agent/use-agent-acts.ts'
 import type { ListedAgent } from './use-agents.ts'
 
@@ -43,11 +46,11 @@ export function agentColumns(acts: Acts): Column<ListedAgent>[] {
     },
     {
       name: 'adapter',
-      words: 'Runs with',
+      words: 'Type',
       width: 'minmax(96px, 1fr)',
       phone: 'hidden',
       cell: ({ adapterType, model }) => (
-        <span className="text-muted">{[adapterType, model].filter(Boolean).join(' · ')}</span>
+        <span className="text-muted">{[adapterName(adapterType), model].filter(Boolean).join(' · ')}</span>
       ),
     },
     {
@@ -101,15 +104,20 @@ export function agentColumns(acts: Acts): Column<ListedAgent>[] {
 /** What it holds, or why it does nothing. */
 function Work({ agent }: { agent: ListedAgent }) {
   const { holds, activeTasks, maxConcurrentTasks, stateReason } = agent
+  const failed = failedTest(agent)
   if (holds.length === 0)
-    return stateReason && agent.state !== 'idle' ? (
-      <span className={agent.state === 'error' ? 'text-bad' : 'text-muted'} title={stateReason}>
-        <TextWithCommands text={stateReason} />
+    return failed !== null && agent.state === 'idle' ? (
+      <span className="truncate text-ask" title={`It failed its test: ${failed}.`}>
+        Its test failed: {failed}
+      </span>
+    ) : stateReason && agent.state !== 'idle' ? (
+      <span className={agent.state === 'error' ? 'text-bad' : 'text-muted'} title={reasonText(stateReason)}>
+        <TextWithCommands text={reasonText(stateReason)} />
       </span>
     ) : agent.rests ? (
       <Resting isShort rests={agent.rests} />
     ) : (
-      <span className="text-faint">no task</span>
+      <Idle agent={agent} />
     )
   return (
     <span className="flex min-w-0 items-center gap-2">
@@ -131,6 +139,16 @@ function Work({ agent }: { agent: ListedAgent }) {
         </PageLink>
       ))}
       {activeTasks > 2 && <span className="shrink-0 text-label text-muted">+{activeTasks - 2}</span>}
+    </span>
+  )
+}
+
+/** Its timer, if it has one. */
+function Idle({ agent: { nextWakeAt } }: { agent: ListedAgent }) {
+  if (nextWakeAt === null) return <span className="text-faint">no task</span>
+  return (
+    <span className="text-muted">
+      timer <Moment at={nextWakeAt} />
     </span>
   )
 }

@@ -5,7 +5,7 @@ import { Button } from '../../parts/button.tsx'
 import { Copyable } from '../../parts/copyable.tsx'
 
 /** Other ways to begin: a goal, a task, your own program. */
-export function Beginnings() {
+export function Beginnings({ dataFolder }: { dataFolder: string | null }) {
   const go = useGo()
   const { routesByPath } = useRouter()
   const [isConnecting, setConnecting] = useState(false)
@@ -37,9 +37,17 @@ export function Beginnings() {
         <div className="flex flex-col gap-2">
           <p className="text-row text-muted">
             Anything that speaks HTTP can work here. These five lines of bash wait for the next task and
-            submit a result; the key is in the data folder. TypeScript has a typed client: baton/client.
+            submit a result{dataFolder === null ? '; write your key in the first one.' : '.'} TypeScript has a
+            typed client: baton/client.
           </p>
-          <Copyable isBlock text={scriptFor(location.origin)} />
+          {dataFolder !== null && (
+            <p className="text-row text-muted">
+              The key is in the data folder of this server,{' '}
+              <code className="font-mono wrap-anywhere">{dataFolder}</code>. It is that of the first
+              workspace.
+            </p>
+          )}
+          <Copyable isBlock text={scriptFor(location.origin, dataFolder)} />
         </div>
       )}
     </>
@@ -47,11 +55,14 @@ export function Beginnings() {
 }
 
 /** Claims the next task, waits up to 30 s for one, and submits a result. */
-const scriptFor = (origin: string) =>
+const scriptFor = (origin: string, dataFolder: string | null) =>
   [
-    `KEY=$(cat .baton/owner-key); API=${origin}/api/v1`,
+    `KEY=${keyIn(dataFolder)}; API=${origin}/api/v1`,
     `post() { curl -s -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' "$API$1" -d "$2"; }`,
     `CLAIM=$(post /claims/next '{"agent":"my-agent","session":"s-1","waitMs":30000}')`,
     `ID=$(echo "$CLAIM" | sed 's/.*"taskId":"\\([^"]*\\)".*/\\1/'); GEN=$(echo "$CLAIM" | sed 's/.*"generation":\\([0-9]*\\).*/\\1/')`,
     `post /tasks/$ID/submit "{\\"generation\\":$GEN,\\"session\\":\\"s-1\\",\\"result\\":{\\"text\\":\\"done\\"}}"`,
   ].join('\n')
+
+const keyIn = (dataFolder: string | null) =>
+  dataFolder === null ? 'YOUR-KEY' : `$(cat '${dataFolder.replaceAll("'", `'\\''`)}/owner-key')`

@@ -53,7 +53,7 @@ export function Welcome() {
           isDone={data?.hasAgents ?? false}
           isNext={next === 2}
           number={2}
-          title="Agents on this machine"
+          title={data?.hasAgents ? 'You have agents' : 'Make an agent'}
         >
           {data ? (
             <>
@@ -76,7 +76,7 @@ export function Welcome() {
           title="See it work"
         >
           <Demo actRef={next === 3 ? act : undefined} demo={data?.demo ?? null} />
-          <Beginnings />
+          <Beginnings dataFolder={data?.dataFolder ?? null} />
         </Step>
       </div>
     </Page>

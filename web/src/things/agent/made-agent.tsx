@@ -9,16 +9,15 @@ import { useAgentActs } from './use-agent-acts.ts'
 export interface Made {
   slug: string
   adapterType: string
-  adapterConfig: Record<string, unknown>
 }
 
 /** An agent that was just created: what its test found, and what to do with it now. */
 export function MadeAgent({ agent, test }: { agent: Made; test: ReturnType<typeof useTest> }) {
-  const { slug, adapterType, adapterConfig } = agent
+  const { slug, adapterType } = agent
   const go = useGo()
   const acts = useAgentActs()
   const { data: probe, error } = test
-  const runTest = () => test.mutate({ type: adapterType, config: adapterConfig, agent: slug })
+  const runTest = () => test.mutate({ type: adapterType, agent: slug })
   const wake = () => {
     acts.wake({ slug, adapterType, state: 'idle', leaving: false })
     go(`/agents/${slug}`)

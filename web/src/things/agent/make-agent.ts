@@ -11,14 +11,19 @@ export function freeSlug(taken: readonly string[]): string {
 /** An agent that does not exist has version 0: one that exists is not changed by accident, but refused with 412. */
 const ONLY_IF_NEW = '"0"'
 
-export const makeAgent = (
-  slug: string,
-  adapterType: string,
-  adapterConfig: Record<string, unknown>,
-  taskTypes: string[] = [],
-) =>
+/** What is said of a new agent beside its name and type. */
+interface NewAgent {
+  adapterConfig: Record<string, unknown>
+  name?: string
+  maxConcurrentTasks?: number | null
+  taskTypes?: readonly string[]
+  capabilities?: readonly string[]
+  runtimeConfig?: Record<string, unknown> | null
+}
+
+export const makeAgent = (slug: string, adapterType: string, agent: NewAgent) =>
   api().put('/agents/:id', {
     params: { id: slug },
-    body: { adapterType, adapterConfig, ...(taskTypes.length > 0 && { taskTypes }) },
+    body: { adapterType, ...agent },
     ifMatch: ONLY_IF_NEW,
   })

@@ -1,10 +1,11 @@
 import type { Ref } from 'react'
+import { useGo } from '../../links.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { TextWithCommands } from '../../parts/text-with-commands.tsx'
-import type { IconName } from '../../theme/icons.ts'
 import type { Cli, Onboarding } from './onboarding.ts'
 import { isUsable } from './onboarding.ts'
+import { verdictOn } from './program-verdict.ts'
 import { UseProgram } from './use-program.tsx'
 
 /** The agent programs of this machine: found or not, logged in or not, and what to run to fix that. */
@@ -16,6 +17,7 @@ export function Programs(props: {
   actRef?: Ref<HTMLButtonElement> | undefined
 }) {
   const { clis, isLooking, onLookAgain, actRef } = props
+  const go = useGo()
   if (clis === null)
     return (
       <p className="text-row text-muted">
@@ -31,10 +33,18 @@ export function Programs(props: {
           <Program cli={cli} key={cli.adapterType} />
         ))}
       </ul>
+      {!clis.some(({ isFound }) => isFound) && (
+        <p className="text-row text-muted">
+          None of these programs is installed here. A script of yours can be an agent, too.
+        </p>
+      )}
       <UseProgram actRef={actRef} programs={sorted.filter(isUsable)} />
-      <div className="-ml-2">
+      <div className="-ml-2 flex flex-wrap gap-1">
         <Button busy={isLooking} icon="retry" kind="quiet" onClick={onLookAgain} size="small">
-          Look again
+          Check again
+        </Button>
+        <Button icon="agents" kind="quiet" onClick={() => go('/agents/new?template=script')} size="small">
+          Make an agent from a script
         </Button>
       </div>
     </>
@@ -42,23 +52,6 @@ export function Programs(props: {
 }
 
 const rank = (cli: Cli) => (isUsable(cli) ? 0 : cli.isFound ? 1 : 2)
-
-interface Verdict {
-  icon: IconName
-  look: string
-  words: string
-}
-
-function verdictOn({ isFound, isAllowed, login }: Cli): Verdict {
-  if (!isFound) return { icon: 'minus', look: 'text-faint', words: 'not found' }
-  if (!isAllowed) return { icon: 'lock', look: 'text-muted', words: 'not allowed in this workspace' }
-  if (login === 'out') return { icon: 'warning', look: 'text-ask', words: 'not logged in' }
-  return {
-    icon: 'check',
-    look: 'text-done',
-    words: login === 'in' ? 'logged in' : 'installed, login not known',
-  }
-}
 
 function Program({ cli }: { cli: Cli }) {
   const { icon, look, words } = verdictOn(cli)

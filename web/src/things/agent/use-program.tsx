@@ -33,12 +33,11 @@ export function UseProgram(props: { programs: readonly Cli[]; actRef: Ref<HTMLBu
   const slug = data ? freeSlug(data.items.map((agent) => agent.slug)) : null
   const make = useAct(
     ({ id, adapterType }: { id: string; adapterType: string }) =>
-      makeAgent(id, adapterType, folder.trim() === '' ? {} : { cwd: folder.trim() }),
-    ({ slug, adapterType, adapterConfig }) => {
-      const agent = { slug, adapterType, adapterConfig: adapterConfig ?? {} }
-      setMade(agent)
+      makeAgent(id, adapterType, { adapterConfig: folder.trim() === '' ? {} : { cwd: folder.trim() } }),
+    ({ slug, adapterType }) => {
+      setMade({ slug, adapterType })
       drop()
-      test.mutate({ type: adapterType, config: agent.adapterConfig, agent: slug })
+      test.mutate({ type: adapterType, agent: slug })
       void queries.invalidateQueries({ queryKey: NAMES })
     },
     { right: 'configure_agents', onRefused: shownInPlace },
