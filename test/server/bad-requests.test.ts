@@ -244,6 +244,7 @@ describe('queries', () => {
     '/insight/failures': [encoded(NUMBERED), encoded(['t0', 't4503599627370495'])],
     '/insight/durations': [encoded(['', '[]', '[1]', '["\\u0000"]']), encoded(['["a"]', '["zzz"]'])],
     '/insight/retries': [WEIGHTED, encoded(['[0,0]', '[9007199254740991,9007199254740991]'])],
+    '/insight/slowest': [WEIGHTED, encoded(['[0,0]', '[9007199254740991,9007199254740991]'])],
     '/insight/bottlenecks': [WEIGHTED, encoded(['[-1,0]', '[9007199254740991,9007199254740991]'])],
     '/results': PLACES,
     '/tasks/{id}/results': PLACES,
