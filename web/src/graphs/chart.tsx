@@ -44,7 +44,7 @@ export function Chart(props: {
   return (
     <section
       aria-labelledby={heading}
-      className="flex min-w-0 flex-col gap-3 rounded-card border border-line bg-raised px-4 py-3"
+      className="@container flex min-w-0 flex-col gap-3 rounded-card border border-line bg-raised px-4 py-3"
     >
       <header className="flex items-start gap-3">
         <div className="min-w-0 flex-1">
@@ -86,13 +86,13 @@ export function Bars({ bars, label }: { bars: readonly Bar[]; label: string }) {
 }
 
 const ROW =
-  'touchable -mx-2 grid grid-cols-[minmax(0,1fr)_minmax(0,1fr)_5.5rem] items-center gap-3 rounded-chip px-2 py-1 text-row'
+  'touchable -mx-2 grid grid-cols-[minmax(0,1.2fr)_minmax(0,1fr)_5.5rem] items-center gap-x-3 @max-[460px]:grid-cols-[minmax(0,1fr)_5.5rem] rounded-chip px-2 py-1 text-row'
 
 function BarRow({ bar, most }: { bar: Bar; most: number }) {
   const { name, words, parts, text, to } = bar
   const drawn = (
     <>
-      <span className="min-w-0 truncate" title={words}>
+      <span className="min-w-0 truncate @max-[460px]:col-span-2" title={words}>
         {name}
       </span>
       <span aria-hidden="true" className="flex h-3 gap-px">

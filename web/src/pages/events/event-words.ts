@@ -94,5 +94,7 @@ export function aboutOf(
   if (entityType === 'key') return { words: 'a key', to: '/settings/keys' }
   if (entityType === 'workspace') return { words: 'the workspace', to: null }
   const isName = entityType === 'project' || entityType === 'session'
-  return { words: isName && entityId !== null ? entityId : `a ${entityType}`, to: null }
+  // The worker of an agent is named after it.
+  const name = entityId?.replace(/^agent:/, '')
+  return { words: isName && name ? name : `a ${entityType === 'session' ? 'worker' : entityType}`, to: null }
 }

@@ -24,7 +24,7 @@ const optionsOf = <Name extends string>(
   wordsOf: (name: Name) => string,
 ) => [{ value: '', words: any }, ...names.map((name) => ({ value: name as string, words: wordsOf(name) }))]
 
-/** What of the log is shown. A phone has the first two; what comes with the address is a chip. */
+/** What of the log is shown. Where there is little room only the first two are offered, and what is set. */
 export function Filters({ filter, onChange }: Props) {
   return (
     <>
@@ -82,7 +82,7 @@ function Choice(props: {
   return (
     <Select
       aria-label={label}
-      className={`max-w-44 ${isWide ? 'max-sm:hidden' : ''}`}
+      className={`max-w-44 ${isWide && value === undefined ? '@max-[620px]:hidden' : ''}`}
       onChange={onChange}
       options={options}
       size="small"

@@ -23,17 +23,17 @@ export function Insight() {
   return (
     <Page
       actions={
-        <Button busy={isReading} icon="retry" onClick={readAgain} size="small">
-          Check again
-        </Button>
-      }
-      filters={
-        <Segmented
-          label="Period"
-          onChange={(next) => show(next)}
-          options={WINDOWS.map((value) => ({ value, words: WINDOW_WORDS[value].short }))}
-          value={window}
-        />
+        <>
+          <Segmented
+            label="Period"
+            onChange={(next) => show(next)}
+            options={WINDOWS.map((value) => ({ value, words: WINDOW_WORDS[value].short }))}
+            value={window}
+          />
+          <Button busy={isReading} icon="retry" onClick={readAgain} size="small">
+            Check again
+          </Button>
+        </>
       }
       panel={cause !== undefined && <CausePanel cause={cause} onClose={() => show(window)} window={window} />}
       text={
@@ -49,7 +49,7 @@ export function Insight() {
       }
       title="Insight"
     >
-      <div className="grid grid-cols-[repeat(auto-fit,minmax(min(100%,420px),1fr))] items-start gap-3">
+      <div className="grid grid-cols-[repeat(auto-fit,minmax(min(100%,420px),1fr))] gap-3">
         <Read read={causes}>{({ items }) => <Failures items={items} window={window} />}</Read>
         <Read read={telemetry}>{({ agents }) => <Success agents={agents} />}</Read>
         <Read read={slowest}>{({ items }) => <Slowest items={items} />}</Read>

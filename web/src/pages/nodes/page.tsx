@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { about } from '../../live/about.ts'
-import { useNow } from '../../live/hooks.ts'
+import { useLive } from '../../live/provider.tsx'
 import { useSnapshot } from '../../live/use-snapshot.ts'
 import { Button } from '../../parts/button.tsx'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
@@ -21,10 +21,16 @@ import { Terms } from './terms.tsx'
 export function Nodes() {
   const { can, whyNot } = useSession()
   const [isAsked, setIsAsked] = useState(false)
-  const read = useSnapshot(['coordinator'], ({ signal }) => api().read('/coordinator/status', { signal }), {
-    follows: about.coordinator,
-    enabled: can('admin'),
-  })
+  const live = useLive()
+  const read = useSnapshot(
+    ['coordinator'],
+    async ({ signal }) => {
+      const { body, seq } = await api().read('/coordinator/status', { signal })
+      // Passes write no events: what is shown is as of this moment.
+      return { body: { status: body, readAt: live.now() }, seq }
+    },
+    { follows: about.coordinator, enabled: can('admin') },
+  )
   const recover = useAct(
     () => api().post('/coordinator/recover', { body: {} }),
     ({ did, allWorkspaces }) => ({
@@ -59,7 +65,7 @@ export function Nodes() {
     >
       {can('admin') ? (
         <Loaded read={read} rowHeight={56} rows={5}>
-          {(status) => <Coordinator status={status} />}
+          {({ status, readAt }) => <Coordinator readAt={readAt} status={status} />}
         </Loaded>
       ) : (
         <p className="rounded-card border border-line bg-raised p-4 text-row text-muted">
@@ -78,10 +84,9 @@ export function Nodes() {
   )
 }
 
-function Coordinator({ status }: { status: Status }) {
+function Coordinator({ status, readAt }: { status: Status; readAt: number }) {
   const { can, whyNot } = useSession()
-  const now = useNow(5_000)
-  const { hue, title, text } = healthOf(status, now)
+  const { hue, title, text } = healthOf(status, readAt)
   return (
     <div className="flex flex-col gap-4">
       <section
@@ -92,7 +97,9 @@ function Coordinator({ status }: { status: Status }) {
           <Icon className={`mt-0.5 ${HUE_TEXT[hue]}`} name={hue === 'done' ? 'check' : 'warning'} />
           <div className="min-w-0">
             <h2 className="text-title font-semibold">{title}</h2>
-            <p className="text-row text-muted">{text}</p>
+            <p className="text-row text-muted">
+              {text} Checked <Moment at={readAt} />.
+            </p>
           </div>
         </div>
         <Facts status={status} />
@@ -112,6 +119,12 @@ function Coordinator({ status }: { status: Status }) {
   )
 }
 
+/** Most take some milliseconds. */
+function passText(ms: number | null): string {
+  if (ms === null) return 'not known'
+  return ms < 100 ? `${ms < 1 ? 'less than 1' : Math.round(ms)} ms` : durationText(ms)
+}
+
 function Facts({ status }: { status: Status }) {
   const { term, thisNode, stats } = status
   const passAt = lastPassOf(status)
@@ -122,7 +135,7 @@ function Facts({ status }: { status: Status }) {
       passAt === null ? 'none yet' : <Moment at={passAt} key="at" />,
     ],
     ['Passes of this node', countText(thisNode.passes)],
-    ['The last took', thisNode.lastPassMs === null ? 'not known' : durationText(thisNode.lastPassMs)],
+    ['The last took', passText(thisNode.lastPassMs)],
     ['Tasks running', countText(stats.runningTasks)],
     ['Tasks queued', countText(stats.pendingTasks)],
     ['Tasks blocked', countText(stats.blockedTasks)],
@@ -130,7 +143,7 @@ function Facts({ status }: { status: Status }) {
     ['Agents silent', countText(stats.staleAgents)],
   ]
   return (
-    <dl className="grid grid-cols-[repeat(auto-fill,minmax(130px,1fr))] gap-x-4 gap-y-2">
+    <dl className="grid grid-cols-[repeat(auto-fill,minmax(116px,1fr))] gap-x-4 gap-y-2">
       {facts.map(([words, value]) => (
         <div className="min-w-0" key={words}>
           <dt className="text-label text-muted">{words}</dt>

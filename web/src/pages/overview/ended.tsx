@@ -27,6 +27,9 @@ export function Ended({ ended, window }: { ended: readonly EndedTask[]; window: 
   )
 }
 
+/** One line of what is Markdown: without its marks. */
+const plain = (text: string) => text.replace(/\*\*|`|^#+ /gm, '')
+
 function EndedRow({ task }: { task: EndedTask }) {
   const { id, key, title, state, agent, at, workMs, summary, costUsd, runs } = task
   const isBad = state === 'failed'
@@ -42,7 +45,7 @@ function EndedRow({ task }: { task: EndedTask }) {
         </PageLink>
         {summary && (
           <span className={`truncate ${isBad ? 'text-bad' : 'text-muted'}`} title={summary}>
-            {summary}
+            {plain(summary)}
           </span>
         )}
       </span>
