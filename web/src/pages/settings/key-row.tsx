@@ -45,6 +45,15 @@ export function KeyRow(props: {
             made <Moment at={key.createdAt} />
             {made !== null && ` with ${made}`}
           </span>
+          <span>
+            {key.lastUsedAt === null ? (
+              'not used yet'
+            ) : (
+              <>
+                last used <Moment at={key.lastUsedAt} />
+              </>
+            )}
+          </span>
           <span>{until(key, status)}</span>
         </p>
       </div>
