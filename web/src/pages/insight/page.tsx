@@ -19,7 +19,9 @@ export function Insight() {
   const show = (next: Window, of?: string) =>
     go(`/insight${writeSearch({ window: next === '24h' ? undefined : next, cause: of })}`)
   const { causes, slowest, bottlenecks, telemetry, isReading, readAgain } = useInsight(window)
-  const isBounded = [causes, slowest, bottlenecks, telemetry].some(({ data }) => data?.isBounded)
+  const all = [causes, slowest, bottlenecks, telemetry]
+  const isBounded = all.some(({ data }) => data?.isBounded)
+  const error = all.find((read) => read.error)?.error ?? null
   return (
     <Page
       actions={
@@ -49,29 +51,45 @@ export function Insight() {
       }
       title="Insight"
     >
-      <div className="grid grid-cols-[repeat(auto-fit,minmax(min(100%,420px),1fr))] gap-3">
-        <Read read={causes}>{({ items }) => <Failures items={items} window={window} />}</Read>
-        <Read read={telemetry}>{({ agents }) => <Success agents={agents} />}</Read>
-        <Read read={slowest}>{({ items }) => <Slowest items={items} />}</Read>
-        <Read read={bottlenecks}>{({ items }) => <WhoWaits items={items} />}</Read>
-        <Read read={telemetry}>
-          {({ retries }) => <RetriesThatHelped retries={retries} window={window} />}
-        </Read>
-        <Read read={telemetry}>{({ verdicts }) => <Verdicts verdicts={verdicts} window={window} />}</Read>
-      </div>
+      {all.every(({ data }) => data === undefined) ? (
+        // One sentence for all of it.
+        <Loading read={{ data: undefined, error, refetch: readAgain }} rowHeight={56} rows={8} />
+      ) : (
+        <div className="grid grid-cols-[repeat(auto-fit,minmax(min(100%,420px),1fr))] gap-3">
+          <Read again={readAgain} read={causes}>
+            {({ items }) => <Failures items={items} window={window} />}
+          </Read>
+          <Read again={readAgain} read={telemetry}>
+            {({ agents }) => <Success agents={agents} />}
+          </Read>
+          <Read again={readAgain} read={slowest}>
+            {({ items }) => <Slowest items={items} />}
+          </Read>
+          <Read again={readAgain} read={bottlenecks}>
+            {({ items }) => <WhoWaits items={items} />}
+          </Read>
+          <Read again={readAgain} read={telemetry}>
+            {({ retries }) => <RetriesThatHelped retries={retries} window={window} />}
+          </Read>
+          <Read again={readAgain} read={telemetry}>
+            {({ verdicts }) => <Verdicts verdicts={verdicts} window={window} />}
+          </Read>
+        </div>
+      )}
     </Page>
   )
 }
 
 function Read<T>(props: {
-  read: { data: T | undefined; error: unknown; refetch: () => unknown }
+  read: { data: T | undefined; error: unknown }
+  again: () => void
   children: (data: T) => ReactNode
 }) {
-  const { read, children } = props
+  const { read, again, children } = props
   if (read.data === undefined)
     return (
       <div className="rounded-card border border-line bg-raised px-4 py-3">
-        <Loading read={read} rowHeight={28} rows={5} />
+        <Loading read={{ ...read, refetch: again }} rowHeight={28} rows={5} />
       </div>
     )
   return children(read.data)

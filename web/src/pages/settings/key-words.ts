@@ -60,7 +60,7 @@ export const EXPIRIES = [
   { value: 'quarter', words: 'In 90 days', days: 90 },
   { value: 'year', words: 'In a year', days: 365 },
 ] as const
-export type Expiry = (typeof EXPIRIES)[number]['value']
+type Expiry = (typeof EXPIRIES)[number]['value']
 
 /** What is written of a new key, and not sent yet. */
 export interface KeyDraft {
