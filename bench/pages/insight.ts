@@ -1,6 +1,15 @@
 import { Page } from '../../src/door/paging.ts'
-import { eventPage } from '../../src/views/events/postgres.ts'
-import { bottlenecks, durations, failures, retries, search, telemetry } from '../../src/views/insight/acts.ts'
+import { eventPage, onwardsFrom } from '../../src/views/events/postgres.ts'
+import {
+  bottlenecks,
+  causes,
+  durations,
+  failures,
+  retries,
+  search,
+  slowest,
+  telemetry,
+} from '../../src/views/insight/acts.ts'
 import { listDurations, listFailures, listRetries } from '../../src/views/insight/api.ts'
 import { showOverview } from '../../src/views/overview/acts.ts'
 import type { OverviewWindow } from '../../src/views/overview/periods.ts'
@@ -40,7 +49,7 @@ export async function insightFigures(tasks: number, say: (what: string) => void)
     const history = async () => {
       await kernel.store.claims(workspaceId, firstId)
       const filter = { task: { id: firstId } } as Parameters<typeof eventPage>[2]
-      await eventPage(kernel.store.readers, workspaceId, filter, 0, 200)
+      await eventPage(kernel.store.readers, workspaceId, filter, onwardsFrom(0), 200)
     }
     return {
       tasks,
@@ -55,6 +64,8 @@ export async function insightFigures(tasks: number, say: (what: string) => void)
         'failures of one agent': await took(() =>
           failures(kernel, caller, { ...asked, agent: 'none' }, newest),
         ),
+        causes: await took(() => causes(kernel, caller, asked)),
+        slowest: await took(() => slowest(kernel, caller, asked, first)),
         durations: await took(() => durations(kernel, caller, asked, 'taskType', groups)),
         retries: await took(() => retries(kernel, caller, asked, first)),
         bottlenecks: await took(() => bottlenecks(kernel, caller, asked, first)),
@@ -64,6 +75,7 @@ export async function insightFigures(tasks: number, say: (what: string) => void)
         '1h': await took(() => showOverview(kernel, caller, '1h')),
         '24h': await took(() => showOverview(kernel, caller, '24h')),
         '7d': await took(() => showOverview(kernel, caller, '7d')),
+        '30d': await took(() => showOverview(kernel, caller, '30d')),
       },
       historyMs: await took(history),
     }

@@ -5,7 +5,7 @@ import type { ServerStore } from '../door/server-store.ts'
 import type { Caller } from '../kernel/kernel.ts'
 import { TtlCache } from '../kernel/ttl-cache.ts'
 import { allRightsOf } from '../kinds/key/granting.ts'
-import { type ApiKey, findKey } from '../kinds/key/postgres.ts'
+import { type ApiKey, findKeyInUse } from '../kinds/key/postgres.ts'
 import { findByCookie, findById, type SessionKey, takeTicket } from '../kinds/sign-in/postgres.ts'
 import type { Outside } from '../kinds/task/rules/acting.ts'
 import { Refused } from '../pure/errors.ts'
@@ -65,7 +65,7 @@ export class KeyRing {
 
   /** Synchronous when cached; null when the key is not valid. */
   find(key: string): KnownKey | null | Promise<KnownKey | null> {
-    return this.#cached(key, () => this.#lookUp(() => findKey(this.#store.readers, key)))
+    return this.#cached(key, () => this.#lookUp(() => findKeyInUse(this.#store, key)))
   }
 
   /** The key of a browser session. A ticket is used up by that; a session is cached like a key. */

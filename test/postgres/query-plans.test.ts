@@ -5,7 +5,7 @@ import { PostgresStore } from '../../src/store/store.ts'
 import { BOARD_COLUMNS } from '../../src/views/board/columns.ts'
 import { readBoard } from '../../src/views/board/postgres/board.ts'
 import { tallyOf } from '../../src/views/board/postgres/tally.ts'
-import { eventPage } from '../../src/views/events/postgres.ts'
+import { eventPage, onwardsFrom } from '../../src/views/events/postgres.ts'
 import { overviewOf } from '../../src/views/overview/postgres.ts'
 import { register } from '../support/agents.ts'
 import { freshDatabase } from '../support/database.ts'
@@ -142,8 +142,14 @@ async function readAll(work: Work, first: Task): Promise<void> {
   await work.claims(first)
   await store.events(workspace, 0, 50)
   await store.tasks(workspace, {}, 50)
-  await eventPage(store.readers, workspace, { task: first }, 0, 50)
-  await eventPage(store.readers, workspace, { types: new Set(['key_created', 'task_failed']) }, 0, 50)
+  await eventPage(store.readers, workspace, { task: first }, onwardsFrom(0), 50)
+  await eventPage(
+    store.readers,
+    workspace,
+    { types: new Set(['key_created', 'task_failed']) },
+    onwardsFrom(0),
+    50,
+  )
   await store.sessions(workspace, { workersOnly: false, limit: 50 })
   await store.dueTasks(100)
   await store.dueSessions(100)

@@ -86,7 +86,14 @@ describe('answers about work match their declared schemas', () => {
       const { body } = await w.call('GET', `/insight/${list}`)
       expect(body.items.length, list).toBeGreaterThan(0)
     }
-    await get('/insight/durations?by=agent', '/telemetry', '/overview', '/overview?window=7d')
+    await get(
+      '/insight/causes',
+      '/insight/slowest',
+      '/insight/durations?by=agent',
+      '/telemetry',
+      '/overview',
+      '/overview?window=7d',
+    )
   })
 
   test('questions, results by people, and what waits for them', async () => {

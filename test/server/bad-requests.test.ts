@@ -114,7 +114,7 @@ describe('queries', () => {
   const SLUG = /^[A-Za-z0-9][A-Za-z0-9._@-]*$/
   const known = closed.flatMap((route) => route.query.map((name) => ({ ...route, name })))
   const isText = ({ name }: { name: string }) =>
-    /^(q|tag|agent|taskType|userId|reason|capability|errorCode|path|repository)$/.test(name)
+    /^(q|tag|agent|taskType|userId|reason|capability|cause|errorCode|path|repository)$/.test(name)
   /** Holders choose their own names for the lines they add to a task's log. */
   const isNameOfLine = ({ path, name }: { path: string; name: string }, value: string) =>
     path === '/tasks/{id}/logs' && name === 'event' && /^[a-z]/.test(value)
@@ -244,6 +244,7 @@ describe('queries', () => {
     '/insight/failures': [encoded(NUMBERED), encoded(['t0', 't4503599627370495'])],
     '/insight/durations': [encoded(['', '[]', '[1]', '["\\u0000"]']), encoded(['["a"]', '["zzz"]'])],
     '/insight/retries': [WEIGHTED, encoded(['[0,0]', '[9007199254740991,9007199254740991]'])],
+    '/insight/slowest': [WEIGHTED, encoded(['[0,0]', '[9007199254740991,9007199254740991]'])],
     '/insight/bottlenecks': [WEIGHTED, encoded(['[-1,0]', '[9007199254740991,9007199254740991]'])],
     '/results': PLACES,
     '/tasks/{id}/results': PLACES,

@@ -144,8 +144,12 @@ async function statementFor(database: pg.Client): Promise<string> {
       where table_schema = 'baton' and table_name <> all($1) order by 1`,
     [CLUSTER_TABLES],
   )
-  const printOf = ({ name }: { name: string }) =>
-    `select '${name}' as name, count(*) || ' ' || coalesce(md5(string_agg(t::text, '|' order by t::text)), '') as print from baton.${name} t`
+  // A request is a use of its key, also one that is refused.
+  const rowOf = (name: string) => (name === 'api_keys' ? `(to_jsonb(t) - 'last_used_at')::text` : 't::text')
+  const printOf = ({ name }: { name: string }) => {
+    const row = rowOf(name)
+    return `select '${name}' as name, count(*) || ' ' || coalesce(md5(string_agg(${row}, '|' order by ${row})), '') as print from baton.${name} t`
+  }
   const statement = tables.rows.map(printOf).join(' union all ')
   statements.set(database, statement)
   return statement

@@ -20,6 +20,9 @@ interface Event {
   actor: string
   by: Json
   payload: Json
+  level: string
+  message?: string
+  at: string
 }
 
 async function readAll(w: Workspace, path: string, size = 200) {
@@ -115,6 +118,7 @@ const launch = async (w: Workspace): Promise<Json> => {
 /** A workspace in which something of every kind has happened. */
 async function busy() {
   const w = await workspace()
+  await w.on(await w.held(), 'fail', { ...fence('s-alpha', 1), failureClass: 'invalid' })
   const [mission, other] = [await launch(w), await launch(w)]
   const { items } = (await w.call('GET', `/tasks?mission=${mission.id}&state=queued`)).body
   const [task] = items
@@ -158,6 +162,10 @@ describe('a part of the log', () => {
       (event) => event.missionId === all.mission.id && about('alpha')(event) && /^task_/.test(event.type),
     ],
     ['entity=run&type=task_*', () => false],
+    ['by=key', ({ actor }) => actor.startsWith('key:')],
+    ['by=agent:beta', ({ actor }) => actor === 'agent:beta'],
+    ['level=WARN,ERROR', ({ level }) => level === 'WARN' || level === 'ERROR'],
+    ['by=key&type=mission_*', ({ actor, type }) => actor.startsWith('key:') && type.startsWith('mission_')],
   ]
 
   test.each(PARTS)('%s is the same page by page, as a stream and over a socket', async (named, isMeant) => {
@@ -180,6 +188,47 @@ describe('a part of the log', () => {
       await reader.leave()
       expect(reader.events).toEqual(meant)
     }
+  })
+
+  test.each(PARTS)('%s is the same from its end', async (named, isMeant) => {
+    const { w, mission, other, task } = all
+    const query = named
+      .replace('<mission>', String(mission.id))
+      .replace('<other>', String(other.id))
+      .replace('<task>', task.id)
+    const read: Event[] = []
+    for (let after: string | null = String(log.length + 1); after !== null; ) {
+      const page: Json & { items: Event[]; nextCursor: string | null } = (
+        await w.call('GET', `/events?order=desc&limit=7&after=${after}&${query}`)
+      ).body
+      read.push(...page.items)
+      after = page.nextCursor
+    }
+    expect(read).toEqual(log.filter(isMeant).reverse())
+  })
+
+  test('a list has a sentence for each event, and begins with the newest on request', async () => {
+    const { w } = all
+    const { items, nextCursor } = (await w.call('GET', '/events?order=desc&limit=3&include=message')).body
+    expect(items).toMatchObject(log.slice(-3).reverse())
+    expect(nextCursor).toBe(String(items[2].seq))
+    const created = items.find(({ type }: Event) => type === 'project_created')
+    expect(created.message).toContain('shop')
+    expect(created.level).toBe('INFO')
+    expectRefusal(await w.call('GET', '/events?include=weather'), 400, 'VALIDATION_FAILED')
+  })
+
+  test('a period has the events of that time, from either end', async () => {
+    const { w } = all
+    const [from, to] = [log[5]!.at, log.at(-5)!.at]
+    const meant = log.filter(({ at }) => at >= from && at < to)
+    expect(meant.length).toBeGreaterThan(0)
+    const period = `from=${from}&to=${to}&limit=200`
+    expect((await w.call('GET', `/events?${period}`)).body.items).toEqual(meant)
+    const back = (await w.call('GET', `/events?order=desc&${period}`)).body
+    expect(back).toMatchObject({ nextCursor: null })
+    expect(back.items).toEqual([...meant].reverse())
+    expectRefusal(await w.call('GET', `/events?from=${to}&to=${from}`), 400, 'VALIDATION_FAILED')
   })
 
   test('the logs of a task and of a mission are filtered alike', async () => {
@@ -223,6 +272,8 @@ describe('a part of the log', () => {
     ['entity=workspace:1', 'entity'],
     ['task=x', 'task'],
     ['mission=1', 'mission'],
+    ['by=somebody', 'by'],
+    ['level=LOUD', 'level'],
   ])('%s is refused, wherever the log is read', async (query, field) => {
     const { w } = all
     for (const path of ['/events', '/events/stream']) {
@@ -324,4 +375,15 @@ test('in a long log a page is found by an index, or says how far it has looked',
   const read = await readAll(w, '/events?agent=alpha&type=task_*')
   expect(read.events.map(({ type }) => type)).toEqual(['task_assigned', 'task_completed'])
   expect(read.pages, 'of 20,000 events each').toBe(3)
+  // From its end the two are found first; what is before them takes two more looks.
+  const back: Event[] = []
+  let [pages, after] = [0, '']
+  do {
+    const page = (await w.call('GET', `/events?order=desc&agent=alpha&type=task_*${after}`)).body
+    back.push(...page.items)
+    pages++
+    after = page.nextCursor === null ? '' : `&after=${page.nextCursor}`
+  } while (after !== '')
+  expect(back.map(({ type }) => type)).toEqual(['task_completed', 'task_assigned'])
+  expect(pages).toBe(3)
 })

@@ -54,6 +54,29 @@ async function pages(w: Workspace, what: string, query = '?limit=1'): Promise<Js
 }
 
 describe('failures', () => {
+  test('are counted by why, and those of one cause are listed', async () => {
+    const w = await workspace()
+    await tried(w, { title: 'one' }, 3, 'completed')
+    const two = await tried(w, { title: 'two' }, 1, 'failed')
+    const judged = await w.make({ title: 'judged', verification: { kind: 'human' }, maxRetries: 0 })
+    await w.claim(judged)
+    await submit(w, { taskId: judged.id, generation: 1 }, 'alpha')
+    await w.on(judged, 'reject', { reason: 'no' })
+    const { items, isBounded, nextCursor } = await ask(w, 'insight/causes')
+    expect(items).toMatchObject([
+      { cause: 'infrastructure', failures: 2, tasks: 1, completed: 1 },
+      { cause: 'invalid', failures: 1, tasks: 1, completed: 0 },
+      { cause: 'rejected', failures: 1, tasks: 1, completed: 0 },
+    ])
+    expect([isBounded, nextCursor]).toEqual([false, null])
+    const invalid = await ask(w, 'insight/failures', '?cause=invalid')
+    expect(invalid.items).toMatchObject([{ taskId: two.id, cause: 'invalid' }])
+    for (const { cause, failures } of items) {
+      const listed = await pages(w, 'insight/failures', `?limit=1&cause=${cause}`)
+      expect(listed.map((one) => one.cause)).toEqual(Array(failures as number).fill(cause))
+    }
+  })
+
   test('are listed newest first, with the task, the holder and what it failed with', async () => {
     const w = await workspace()
     const task = await tried(w, { title: 'Hard one', key: 'A-001-hard', taskType: 'coding' }, 2, 'failed')
@@ -352,4 +375,16 @@ describe('questions about a period', () => {
         expectRefusal(await w.call('GET', `/${what}?cursor=${cursor}`), 400, 'VALIDATION_FAILED')
     },
   )
+})
+
+test('the slowest tasks come first, with how long they waited and worked', async () => {
+  const w = await workspace()
+  for (const title of ['one', 'two', 'three']) await tried(w, { title }, 1, 'completed')
+  await w.on(await w.make({ title: 'never held' }), 'cancel')
+  const { items } = await ask(w, 'insight/slowest')
+  expect(items.map(({ title }) => title).sort()).toEqual(['one', 'three', 'two'])
+  const times = items.map(({ workMs }) => workMs as number)
+  expect(times).toEqual([...times].sort((a, b) => b - a))
+  expect(items[0]).toMatchObject({ agent: 'alpha', state: 'completed', waitMs: expect.any(Number) })
+  expect(await pages(w, 'insight/slowest')).toEqual(items)
 })

@@ -3,7 +3,7 @@ import { taskStates } from '../../src/pure/states.ts'
 import { OVERVIEW_WINDOWS, overviewWindows } from '../../src/views/overview/periods.ts'
 import { Overview } from '../../src/views/overview/shapes.ts'
 import { actOn, failForGood, finish, makeMission, submit, take } from '../support/http-missions.ts'
-import { expectRefusal, type Json, useServer, type Workspace } from '../support/http-workspace.ts'
+import { expectRefusal, fence, type Json, useServer, type Workspace } from '../support/http-workspace.ts'
 import { superuser, until } from '../support/nodes.ts'
 
 /** A workspace at a glance. */
@@ -127,6 +127,38 @@ describe('the overview', () => {
     const { agents } = await overview(w)
     expect(agents.counts.error).toBe(1)
     expect(agents.inError).toMatchObject([{ slug: 'dev-7', name: 'Seven', reason: 'not logged in' }])
+  })
+
+  test('shows what ended last, with its result or why it failed, and what it cost', async () => {
+    const w = await workspace()
+    const good = await w.make({ title: 'good' })
+    await w.claim(good, 'dev')
+    await w.on(good, 'submit', { ...fence('s-dev', 1), result: 1, summary: 'The form works again.' })
+    const bad = await w.make({ title: 'bad' })
+    await w.claim(bad, 'dev')
+    await w.on(bad, 'fail', {
+      ...fence('s-dev', 1),
+      failureClass: 'invalid',
+      error: 'There is no such page.',
+    })
+    const mission = await makeMission(w, [{ tempId: 'a' }], { title: 'Port it' })
+    await actOn(w, mission, 'cancel')
+    const { tasks, missions } = await until(async () => {
+      const { ended } = await overview(w, '30d')
+      return ended.missions.length > 0 && ended
+    })
+    expect(tasks.filter(({ title }) => title === 'good' || title === 'bad')).toMatchObject([
+      { id: bad.id, state: 'failed', agent: 'dev', summary: 'There is no such page.', costUsd: null },
+      { id: good.id, state: 'completed', summary: 'The form works again.', workMs: expect.any(Number) },
+    ])
+    expect(missions).toMatchObject([{ id: mission.id, title: 'Port it', state: 'cancelled' }])
+    await superuser(served().databaseUrl, (client) =>
+      client.query(`set session_replication_role = replica; update baton.tasks set completed_at = now() - interval '8 days'
+         where uuid = '${good.id}'`),
+    )
+    const titles = async (window: string) =>
+      (await overview(w, window)).ended.tasks.map(({ title }) => title).filter((title) => title === 'good')
+    expect([await titles('7d'), await titles('30d')]).toEqual([[], ['good']])
   })
 
   test('adds up what runs cost by when they ended; what is unknown is unknown, never nothing', async () => {

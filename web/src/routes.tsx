@@ -3,7 +3,10 @@ import { AGENT_STATES } from '../../src/pure/states.ts'
 import { searchBy, tellDropped } from './page-route.ts'
 import { AGENT_TABS, TEMPLATE_NAMES } from './pages/agent/tabs.ts'
 import { BOARD_SEARCH } from './pages/board/search.ts'
+import { EVENTS_SEARCH } from './pages/events/search.ts'
+import { INSIGHT_SEARCH } from './pages/insight/search.ts'
 import { MISSION_VIEWS } from './pages/mission/views.ts'
+import { OVERVIEW_SEARCH } from './pages/overview/search.ts'
 import { OLDER_RUN_VIEWS, RUN_VIEWS } from './pages/run/views.ts'
 import { RUNS_SEARCH } from './pages/runs/search.ts'
 import { param, parseSearch, type SearchTable, writeSearch } from './search-params.ts'
@@ -35,7 +38,7 @@ const page = <const Path extends string, const Table extends SearchTable>(
 const pages = [
   page(
     '/',
-    {},
+    OVERVIEW_SEARCH,
     lazyRouteComponent(() => import('./pages/overview/page.tsx'), 'Overview'),
   ),
   page(
@@ -109,8 +112,23 @@ const pages = [
     lazyRouteComponent(() => import('./pages/task/page.tsx'), 'Task'),
   ),
   page(
-    '/settings/$section',
+    '/insight',
+    INSIGHT_SEARCH,
+    lazyRouteComponent(() => import('./pages/insight/page.tsx'), 'Insight'),
+  ),
+  page(
+    '/events',
+    EVENTS_SEARCH,
+    lazyRouteComponent(() => import('./pages/events/page.tsx'), 'Events'),
+  ),
+  page(
+    '/nodes',
     {},
+    lazyRouteComponent(() => import('./pages/nodes/page.tsx'), 'Nodes'),
+  ),
+  page(
+    '/settings/$section',
+    { ended: param.flag },
     lazyRouteComponent(() => import('./pages/settings/page.tsx'), 'Settings'),
   ),
 ] as const

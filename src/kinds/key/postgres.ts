@@ -2,6 +2,7 @@ import type pg from 'pg'
 import { hashOf, type NewKey, newKey } from '../../kernel/store/new-key.ts'
 import { runAlone } from '../../kernel/store/run-alone.ts'
 import type { Transactor } from '../../kernel/store/store.ts'
+import type { Connections } from '../../postgres/statements/connections.ts'
 import { plainKind } from '../../postgres/statements/plain-kind.ts'
 import { plainRows } from '../../postgres/statements/plain-rows.ts'
 import { revokedNotices } from '../../postgres/statements/revoked-notices.ts'
@@ -33,12 +34,33 @@ export async function createKey(
   return { ...record, workspaceId, key: secret }
 }
 
+/** A key in a list, with when it was last used: by a program, or in a browser. */
+export type ListedKey = ApiKey & { lastUsedAt: number | null }
+
 export const listKeys = (pool: pg.Pool, workspaceId: number) =>
-  inside<ApiKey & pg.QueryResultRow>(
+  inside<ListedKey & pg.QueryResultRow>(
     pool,
     workspaceId,
-    `select ${KEY_COLUMNS} from api_keys k where workspace_id = $1 order by created_at, key_id`,
+    `select ${KEY_COLUMNS}, ms(greatest(k.last_used_at, (select max(s.last_seen_at) from browser_sessions s
+        where s.workspace_id = $1 and s.key_id = k.key_id))) as "lastUsedAt"
+       from api_keys k where workspace_id = $1 order by created_at, key_id`,
   )
+
+/** Written at most once a minute. */
+const IS_STALE = `(k.last_used_at is null or k.last_used_at < clock_timestamp() - interval '1 minute')`
+
+/** The key of a request, if it is valid now; and notes that it is in use. */
+export async function findKeyInUse({ readers, writers }: Connections, key: string) {
+  const found = await findKey(readers, key)
+  if (found?.isStale)
+    await inside(
+      writers,
+      found.workspaceId,
+      `update api_keys k set last_used_at = clock_timestamp() where k.workspace_id = $1 and k.key_id = $2 and ${IS_STALE}`,
+      [found.keyId],
+    )
+  return found
+}
 
 /** Names by id, of those that are keys of this workspace. */
 export async function namesOfKeys(
@@ -51,20 +73,14 @@ export async function namesOfKeys(
   return new Map(rows.map(({ id, name }) => [id, name]))
 }
 
-/** The key of a request, if it is valid now. The row policy shows only the row with this hash. */
-export async function findKey(
-  pool: pg.Pool,
-  key: string,
-): Promise<(ApiKey & { leftMs: number | null }) | null> {
-  const [found] = await scopedQuery<ApiKey & { leftMs: number | null }>(
-    pool,
-    'baton.key_hash',
-    hashOf(key).toString('hex'),
-    {
-      text: `select ${KEY_COLUMNS}, (extract(epoch from expires_at - clock_timestamp()) * 1000)::float8 as "leftMs" from api_keys k
+type FoundKey = ApiKey & { leftMs: number | null; isStale: boolean }
+
+/** The key with this secret, if it is valid now. The row policy shows only the row with this hash. */
+export async function findKey(pool: pg.Pool, key: string): Promise<FoundKey | null> {
+  const [found] = await scopedQuery<FoundKey>(pool, 'baton.key_hash', hashOf(key).toString('hex'), {
+    text: `select ${KEY_COLUMNS}, (extract(epoch from expires_at - clock_timestamp()) * 1000)::float8 as "leftMs", ${IS_STALE} as "isStale" from api_keys k
       where revoked_at is null and (expires_at is null or expires_at > clock_timestamp())`,
-    },
-  )
+  })
   return found ?? null
 }
 

@@ -11,7 +11,7 @@ import { instant } from '../../pure/instant.ts'
 import type { AnswerOf } from '../../pure/shapes.ts'
 import { originOf } from '../events.ts'
 import { createKey, revokeKey } from '../key/acts.ts'
-import { type ApiKey, listKeys } from '../key/postgres.ts'
+import { type ListedKey, listKeys } from '../key/postgres.ts'
 import type { changeLimits as limitsEndpoint } from './api.ts'
 import * as api from './api.ts'
 import type { Limits, LimitsInUse } from './limits.ts'
@@ -75,7 +75,7 @@ async function createWorkspace(
 
 /** Limits, workspaces and keys. */
 
-const keyView = (key: ApiKey): AnswerOf<typeof KeyView> => ({
+const keyView = (key: ListedKey): AnswerOf<typeof KeyView> => ({
   id: key.keyId,
   name: key.name,
   prefix: key.prefix,
@@ -85,6 +85,7 @@ const keyView = (key: ApiKey): AnswerOf<typeof KeyView> => ({
   agent: key.agent,
   createdBy: key.createdBy,
   createdAt: instant(key.createdAt),
+  lastUsedAt: instant(key.lastUsedAt),
   expiresAt: instant(key.expiresAt),
   revokedAt: instant(key.revokedAt),
 })
@@ -132,7 +133,7 @@ export const administrationActs = actsOf(api)({
     const agent = body.agent === undefined ? undefined : await slugUnlessOwn(kernel, caller, body.agent)
     const wanted = { ...body, expiresAt, agent }
     const made = await createKey(kernel, caller, wanted)
-    return { ...keyView(made), key: made.key }
+    return { ...keyView({ ...made, lastUsedAt: null }), key: made.key }
   },
   revokeKey: async ({ kernel, revoked }, { params, caller }) => {
     const ended = await revokeKey(kernel, caller, params.id)

@@ -31,6 +31,10 @@ export const KeyView = z.object({
   agent: z.string().nullable().describe('The slug of the only agent that it may act as'),
   createdBy: z.string().nullable().describe('The id of the key that created it'),
   createdAt: z.string(),
+  lastUsedAt: z
+    .string()
+    .nullable()
+    .describe('By a program or in a browser, exact to a minute; null: not yet'),
   expiresAt: z.string().nullable(),
   revokedAt: z.string().nullable(),
 })

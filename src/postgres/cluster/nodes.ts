@@ -78,6 +78,13 @@ export const listNodes = (pool: pg.Pool, limit = 1_000) =>
     [COORDINATOR, SILENT_AFTER_MS, limit],
   )
 
+/** How many runs each node has now, of all workspaces, by its id. */
+export async function runsByNode(readers: pg.Pool): Promise<Map<string, number>> {
+  const text = `select r.node_id as "nodeId", count(*)::int as runs from runs r where ${isLive('r.status')} group by r.node_id`
+  const rows = await scopedQuery<{ nodeId: string; runs: number }>(readers, 'baton.scope', 'upkeep', { text })
+  return new Map(rows.map(({ nodeId, runs }) => [nodeId, runs]))
+}
+
 /** After this silence, a node on another machine is considered dead. */
 const GIVEN_UP_AFTER_MS = 30_000
 

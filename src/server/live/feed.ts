@@ -1,7 +1,7 @@
 import type { ServerKernel } from '../../door/server-kernel.ts'
 import type { EventFilter } from '../../kinds/event-filter.ts'
 import { type EventView, eventViews } from '../../views/events/acts.ts'
-import { eventPage } from '../../views/events/postgres.ts'
+import { eventPage, onwardsFrom } from '../../views/events/postgres.ts'
 
 /** Notifications of commits on other nodes may be lost, so each watched log is also polled this often. */
 const POLL_MS = 2_000
@@ -112,7 +112,7 @@ export class EventFeed {
     }
     const { store } = this.#kernel
     const { events, upTo } = filter
-      ? await eventPage(store.readers, workspaceId, filter, seen, PAGE)
+      ? await eventPage(store.readers, workspaceId, filter, onwardsFrom(seen), PAGE)
       : upToLast(await store.events(workspaceId, seen, PAGE), seen)
     return { events: await eventViews(this.#kernel, workspaceId, events), upTo }
   }

@@ -4,7 +4,7 @@ import type { ServerKernel } from '../../door/server-kernel.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import { once } from '../../kernel/once.ts'
 import { commandWorkspace, workspaceNamed } from '../../kinds/workspace/acts.ts'
-import type { ListedNode } from '../../postgres/cluster/nodes.ts'
+import { type ListedNode, runsByNode } from '../../postgres/cluster/nodes.ts'
 import { Refused } from '../../pure/errors.ts'
 import { instant } from '../../pure/instant.ts'
 import type { AnswerOf } from '../../pure/shapes.ts'
@@ -18,13 +18,15 @@ const TERMS_SHOWN = 20
 
 type Node = AnswerOf<typeof shapes.NodeView>
 
-const nodeView = (node: ListedNode): Node => ({
+const nodeView = (node: ListedNode, runs: ReadonlyMap<string, number>): Node => ({
   id: node.nodeId,
   name: node.name,
   pid: node.pid,
   version: node.version,
   state: node.state,
   leads: node.leadsTerm !== null,
+  term: node.leadsTerm,
+  runs: runs.get(node.nodeId) ?? 0,
   startedAt: instant(node.startedAt),
   lastSeenAt: instant(node.lastSeenAt),
   stoppedAt: instant(node.stoppedAt),
@@ -79,6 +81,7 @@ export const coordinatorActs = actsOf(api)({
     const own = coordinator.state()
     const [newest] = terms
     const seesNodes = rights.has('instance')
+    const runs = seesNodes ? await runsByNode(readers) : new Map<string, number>()
     return {
       active: leader !== null,
       instanceId: leader?.nodeId ?? null,
@@ -94,7 +97,7 @@ export const coordinatorActs = actsOf(api)({
         lastPassMs: own.lastPassMs,
       },
       // Names of machines and processes are for those who run them.
-      nodes: seesNodes ? nodes.map(nodeView) : [],
+      nodes: seesNodes ? nodes.map((node) => nodeView(node, runs)) : [],
       terms: (seesNodes ? terms : []).map(({ term, nodeId, takenAt, renewedAt, endedAt, endReason }) => ({
         term,
         nodeId,
@@ -105,10 +108,11 @@ export const coordinatorActs = actsOf(api)({
       })),
     }
   },
-  listNodes: async ({ kernel }) => ({
-    items: (await kernel.store.cluster.nodes()).map(nodeView),
-    nextCursor: null,
-  }),
+  listNodes: async ({ kernel }) => {
+    const { cluster, readers } = kernel.store
+    const [nodes, runs] = await Promise.all([cluster.nodes(), runsByNode(readers)])
+    return { items: nodes.map((node) => nodeView(node, runs)), nextCursor: null }
+  },
   /**
    * Runs a pass on request. An event records the caller and what the pass did, in the workspace that was meant. For all of them it is
    * in the caller's own, without figures: those who may read that log may know nothing of other workspaces.

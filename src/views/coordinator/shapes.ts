@@ -37,6 +37,8 @@ export const NodeView = z.object({
   version: z.string(),
   state: z.enum(['alive', 'silent', 'stopped']),
   leads: z.boolean(),
+  term: z.int().nullable().describe('The term that it leads'),
+  runs: z.int().describe('How many runs it has now, of all workspaces'),
   startedAt: z.string(),
   lastSeenAt: z.string(),
   stoppedAt: z.string().nullable(),

@@ -3,19 +3,23 @@ import { MissionParams } from '../../kinds/mission/shapes/missions.ts'
 import { endpoint } from '../../pure/endpoint.ts'
 import { afterSeq } from '../../pure/paging.ts'
 import { Digits, IdParams, LARGEST_PAGE, limitUpTo } from '../../pure/shapes.ts'
-import { EventFilterQuery, EventList } from './shapes.ts'
+import { EventFilterQuery, EventList, EventListQuery } from './shapes.ts'
 
 /** The log, page by page. */
 
 const { task: _task, mission: _mission, ...WithinOne } = EventFilterQuery
-const position = { after: Digits.optional(), limit: limitUpTo(LARGEST_PAGE) }
+const position = {
+  after: Digits.optional().describe('The number of the event that the page comes after, in its order'),
+  limit: limitUpTo(LARGEST_PAGE),
+  ...EventListQuery,
+}
 const Query = z.strictObject({ ...position, ...EventFilterQuery })
 const QueryWithinOne = z.strictObject({ ...position, ...WithinOne })
 
 export const listEvents = endpoint({
   method: 'GET',
   path: '/events',
-  summary: 'List events, oldest first: all of them, or those that match',
+  summary: 'List events: all of them, or those that match',
   tag: 'events',
   needs: 'read',
   query: Query,
@@ -38,7 +42,7 @@ export const listEventsOfTask = endpoint({
 export const listEventsOfMission = endpoint({
   method: 'GET',
   path: '/missions/:id/events',
-  summary: 'List the events of a mission and of its tasks, oldest first',
+  summary: 'List the events of a mission and of its tasks',
   tag: 'missions',
   needs: 'read',
   params: MissionParams,

@@ -5,7 +5,8 @@ import type { EventType } from '../../kinds/events.ts'
 import { missionStates } from '../../kinds/mission/states.ts'
 import { PURPOSES } from '../../kinds/task/record.ts'
 import { ACTOR_KINDS } from '../../pure/actors.ts'
-import { listOf, Name, Uuid } from '../../pure/shapes.ts'
+import { LOG_LEVELS } from '../../pure/event.ts'
+import { Instant, include, listOf, Name, Uuid } from '../../pure/shapes.ts'
 import { taskStates } from '../../pure/states.ts'
 
 /** A state of the task, or of the mission, that the event is about. */
@@ -34,14 +35,24 @@ export const EventView = z.object({
     .object({ kind: z.enum(ACTOR_KINDS), id: z.string().nullable(), name: z.string().nullable() })
     .describe('The actor in its parts'),
   payload: z.record(z.string(), z.unknown()),
+  level: z.enum(LOG_LEVELS).describe('Its severity in the logs'),
   at: z.string(),
+})
+
+/** In a list, which has a sentence for people on request. */
+const ListedEvent = EventView.extend({
+  message: z.string().optional().describe('What happened, in a sentence; with include=message'),
 })
 
 const UpTo = z
   .int()
   .describe('The log was read up to this number: what is not here up to it is outside of the filter')
 
-export const EventList = listOf(EventView).extend({ upTo: UpTo })
+export const EventList = listOf(ListedEvent).extend({
+  upTo: UpTo.describe(
+    'The log was read up to this number, or down to it if the newest come first: what is not here until there is outside of the filter',
+  ),
+})
 
 /** Which part of the log. */
 export const EventFilterQuery = {
@@ -60,6 +71,26 @@ export const EventFilterQuery = {
     .regex(new RegExp(`^(${ENTITY_TYPES.join('|')})(:.+)?$`))
     .optional()
     .describe('What the events are about, such as "run" or "run:<id>"'),
+  by: z
+    .string()
+    .max(300)
+    .regex(new RegExp(`^(other|(${ACTOR_KINDS.filter((kind) => kind !== 'other').join('|')})(:.+)?)$`))
+    .optional()
+    .describe('Who caused them, such as "key", "agent" or "agent:<slug>"'),
+  level: z
+    .string()
+    .max(100)
+    .regex(new RegExp(`^(${LOG_LEVELS.join('|')})(,(${LOG_LEVELS.join('|')}))*$`))
+    .optional()
+    .describe('Levels separated by commas'),
+}
+
+/** Which way a list goes, when it happened, and what is said of it. */
+export const EventListQuery = {
+  include: include('message'),
+  order: z.enum(['asc', 'desc']).optional().describe('Oldest first (asc) by default'),
+  from: Instant.optional().describe('Written at this time or later'),
+  to: Instant.optional().describe('Written before this time'),
 }
 
 /** Output of an agent, as it arrives. */

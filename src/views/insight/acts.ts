@@ -13,18 +13,29 @@ import type { AnswerOf } from '../../pure/shapes.ts'
 import type { AskedQuery } from './api.ts'
 import * as api from './api.ts'
 import { countVerdicts } from './overruled.ts'
-import { failuresIn } from './postgres/failures.ts'
+import { causesIn, failuresIn } from './postgres/failures.ts'
 import {
   type Bottleneck,
   bottlenecksIn,
   durationsIn,
   type FinishedTask,
   retriesIn,
+  type SlowTask,
+  slowestIn,
 } from './postgres/finished.ts'
 import { type Found, searchWorkspace } from './postgres/search.ts'
 import { telemetryOf } from './postgres/telemetry.ts'
 import type { Asked } from './postgres/window.ts'
-import type { Bottlenecks, Durations, Failures, Retries, SearchAnswer, Telemetry } from './shapes.ts'
+import type {
+  Bottlenecks,
+  Causes,
+  Durations,
+  Failures,
+  Retries,
+  SearchAnswer,
+  Slowest,
+  Telemetry,
+} from './shapes.ts'
 
 /** Fewer letters are the beginning of every id. */
 const SHORTEST_ID = 4
@@ -87,7 +98,7 @@ const period = ({ began, ended, seq }: { began: number; ended: number; seq: numb
 export async function failures(
   kernel: ServerKernel,
   { workspaceId }: Caller,
-  asked: Asked,
+  asked: Asked & { cause?: string | undefined },
   page: Page<number>,
 ): Promise<AnswerOf<typeof Failures>> {
   const read = await failuresIn(kernel.store.readers, workspaceId, asked, page.after ?? null, page.limit)
@@ -103,9 +114,23 @@ export async function failures(
     missionId: row.missionId,
     generation: row.generation,
     failureClass: (payload as { failureClass?: string }).failureClass ?? null,
+    cause: row.cause,
     message: messageOf({ type: row.type, payload } as Parameters<typeof messageOf>[0]),
   }))
   return { items, nextCursor: page.next(read.next), ...period(read) }
+}
+
+export async function causes(
+  kernel: ServerKernel,
+  { workspaceId }: Caller,
+  asked: Pick<Asked, 'from' | 'to'>,
+): Promise<AnswerOf<typeof Causes>> {
+  const read = await causesIn(kernel.store.readers, workspaceId, asked)
+  const items = read.rows.map(({ cause, failures, tasks, completed, lastAt }) => ({
+    ...{ cause, failures, tasks, completed },
+    lastAt: instant(lastAt),
+  }))
+  return { items, nextCursor: null, ...period(read), isBounded: read.isBounded }
 }
 
 export async function durations(
@@ -160,6 +185,18 @@ export async function bottlenecks(
   return { ...page.of(read.rows, view, placeOf), ...period(read), isBounded: read.isBounded }
 }
 
+export async function slowest(
+  kernel: ServerKernel,
+  { workspaceId }: Caller,
+  asked: Asked,
+  page: TaskPage,
+): Promise<AnswerOf<typeof Slowest>> {
+  const wanted = { after: page.after ?? null, limit: page.rows }
+  const read = await slowestIn(kernel.store.readers, workspaceId, asked, wanted)
+  const view = (task: SlowTask) => ({ ...taskOf(task), workMs: task.weight, waitMs: task.waitMs })
+  return { ...page.of(read.rows, view, placeOf), ...period(read), isBounded: read.isBounded }
+}
+
 const rateOf = (completed: number, tasks: number) => Math.round((completed / tasks) * 10_000) / 10_000
 
 export async function telemetry(
@@ -196,7 +233,10 @@ const askedIn = (query: z.output<typeof AskedQuery>): Asked => ({
 
 export const insightActs = actsOf(api)({
   search: ({ kernel }, { query: { q = '' }, caller, page }) => search(kernel, caller, q, page.limit),
-  listFailures: ({ kernel }, { query, caller, page }) => failures(kernel, caller, askedIn(query), page),
+  listFailures: ({ kernel }, { query, caller, page }) =>
+    failures(kernel, caller, { ...askedIn(query), cause: query.cause }, page),
+  listCauses: ({ kernel }, { query, caller }) => causes(kernel, caller, periodIn(query)),
+  listSlowest: ({ kernel }, { query, caller, page }) => slowest(kernel, caller, askedIn(query), page),
   listDurations: ({ kernel }, { query, caller, page }) =>
     durations(kernel, caller, askedIn(query), query.by, page),
   listRetries: ({ kernel }, { query, caller, page }) => retries(kernel, caller, askedIn(query), page),

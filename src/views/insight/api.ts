@@ -3,7 +3,16 @@ import { DURATION_GROUPS } from '../../kinds/task/rules/outcomes.ts'
 import { endpoint } from '../../pure/endpoint.ts'
 import { byId, valuesOf } from '../../pure/paging.ts'
 import { Instant, limitUpTo, Name, Page, Uuid } from '../../pure/shapes.ts'
-import { Bottlenecks, Durations, Failures, Retries, SearchAnswer, Telemetry } from './shapes.ts'
+import {
+  Bottlenecks,
+  Causes,
+  Durations,
+  Failures,
+  Retries,
+  SearchAnswer,
+  Slowest,
+  Telemetry,
+} from './shapes.ts'
 
 /** What people ask of a whole workspace. */
 
@@ -52,9 +61,30 @@ export const listFailures = endpoint({
   summary: 'List what failed within a period, newest first',
   tag,
   needs: 'read',
-  query: AskedQuery,
+  query: AskedQuery.extend({ cause: Name.optional().describe('One of /insight/causes') }),
   answer: Failures,
   paging: byId,
+})
+
+export const listCauses = endpoint({
+  method: 'GET',
+  path: '/insight/causes',
+  summary: 'Count what failed within a period by why it did',
+  tag,
+  needs: 'read',
+  query: PeriodQuery,
+  answer: Causes,
+})
+
+export const listSlowest = endpoint({
+  method: 'GET',
+  path: '/insight/slowest',
+  summary: 'List tasks that ended within a period, those that took longest first',
+  tag,
+  needs: 'read',
+  query: AskedQuery,
+  answer: Slowest,
+  paging: byWeight,
 })
 
 export const listDurations = endpoint({

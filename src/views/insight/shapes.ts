@@ -90,11 +90,32 @@ export const Failures = z.object({
         agent: z.string().nullable().describe('It held the task then'),
         generation: z.int().nullable(),
         failureClass: z.string().nullable(),
+        cause: z.string().describe('Why it failed, in one word, as in /insight/causes'),
         message: z.string(),
       }),
     )
     .describe('Newest first. A page may be short, or empty, before the last one'),
   ...page,
+})
+
+export const Causes = z.object({
+  items: z
+    .array(
+      z.object({
+        cause: z
+          .string()
+          .describe(
+            'The error code of the run ("nonzero_exit"), what became of the holder ("lease_expired"), "verification", "rejected" (by a person), "budget", else the failure class',
+          ),
+        failures: z.int(),
+        tasks: z.int(),
+        completed: z.int().describe('Tasks that are completed by now'),
+        lastAt: z.string(),
+      }),
+    )
+    .describe('The most frequent first'),
+  ...page,
+  isBounded,
 })
 
 const Times = z
@@ -129,6 +150,22 @@ export const Retries = z.object({
   tasks: count.describe('That ended in this period'),
   retried: count,
   completedAfterRetry: count,
+  isBounded,
+})
+
+export const Slowest = z.object({
+  items: z
+    .array(
+      z.object({
+        ...taskNames,
+        state: z.enum(taskStates),
+        attempts: count,
+        workMs: z.int().describe('From its last claim to its end'),
+        waitMs: z.int().describe('From its creation to its last claim'),
+      }),
+    )
+    .describe('Tasks whose last claim took longest first'),
+  ...page,
   isBounded,
 })
 

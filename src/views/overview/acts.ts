@@ -44,6 +44,10 @@ export async function showOverview(
       inError: agents.inError.map((agent) => ({ ...agent, since: instant(agent.since) })),
     },
     missions,
+    ended: {
+      tasks: read.justEnded.tasks.map((one) => ({ ...one, at: instant(one.at) })),
+      missions: read.justEnded.missions.map((one) => ({ ...one, at: instant(one.at) })),
+    },
     coordinator: coordinatorView(nodes),
     eventsPerSecond: Math.round((eventsInLastMinute / 60) * 100) / 100,
     seq,

@@ -3,7 +3,7 @@ import { LISTED, SHOWN_STATE } from '../../kinds/agent/postgres/agents.ts'
 import { KNOWN_COST } from '../../kinds/mission/postgres/rows.ts'
 import type { MissionState } from '../../kinds/mission/states.ts'
 import { INBOX_KINDS, type InboxKind } from '../../kinds/task/rules/waiting.ts'
-import { LAST_SEQ } from '../../postgres/statements/log-head.ts'
+import { LAST_SEQ, seqAt } from '../../postgres/statements/log-head.ts'
 import { BY_KEYS, scopedQueries } from '../../postgres/statements/scoped-query.ts'
 import { statement } from '../../postgres/statements/statements.ts'
 import type { Budget } from '../../pure/budget.ts'
@@ -11,7 +11,7 @@ import { type AgentState, type TaskState, taskStates } from '../../pure/states.t
 import { DONE_WORK, STORED_COUNTS } from '../board/postgres/board.ts'
 import { type InboxRow, MOST_BLOCKING_ITEMS } from '../inbox/postgres.ts'
 import { RUNNING } from '../insight/postgres/running.ts'
-import { seqAt, uuidAt } from '../insight/postgres/window.ts'
+import { uuidAt } from '../insight/postgres/window.ts'
 
 /** A workspace at a glance, in one statement: all of it is as of one event. */
 
@@ -72,12 +72,41 @@ export interface OverviewRead {
       budget: Budget | null
     }[]
   }
+  justEnded: {
+    tasks: {
+      id: string
+      key: string | null
+      title: string
+      state: TaskState
+      agent: string | null
+      at: number
+      workMs: number | null
+      summary: string | null
+      costUsd: string | null
+      runs: number
+    }[]
+    missions: {
+      id: string
+      title: string
+      state: MissionState
+      at: number
+      taskCount: number
+      tasksCompleted: number
+      tasksFailed: number
+      costUsd: string | null
+      runs: number
+      unknownRuns: number
+    }[]
+  }
   eventsInLastMinute: number
 }
 
 const MOST_WAITING_SHOWN = 3
 const MOST_AGENTS_SHOWN = 10
 const MOST_MISSIONS_SHOWN = 10
+const MOST_ENDED_SHOWN = 8
+/** Ended missions are looked for among the newest: no index has them by their end. */
+const MISSIONS_LOOKED_AT = 200
 /** How much of what ended is looked through, the newest of it. */
 const MOST_FINISHED = 30_000
 const MOST_RUNS = 20_000
@@ -131,14 +160,32 @@ const AGENTS = `json_build_object(
     ' order by l.since desc, l.slug',
   )})`
 
+const COUNTS_OF_MISSION = `${taskStates.map((state) => `c.${state}`).join(' + ')} as "taskCount",
+      c.completed as "tasksCompleted", c.failed as "tasksFailed", ${KNOWN_COST} as "costUsd", c.runs, c.unknown_runs as "unknownRuns"`
+const OF_MISSION = 'mission_counters c on c.workspace_id = $1 and c.mission_id = m.mission_id'
 const MISSIONS = `json_build_object(
   'count', (select count(*) from missions m where m.workspace_id = $1 and m.completed_at is null),
-  'items', ${listed(`select m.uuid as id, ${cut('m.title')} as title, m.state, ${taskStates.map((state) => `c.${state}`).join(' + ')} as "taskCount",
-      c.completed as "tasksCompleted", c.failed as "tasksFailed", ${KNOWN_COST} as "costUsd", c.runs, c.unknown_runs as "unknownRuns",
-      m.config -> 'budget' as budget
+  'items', ${listed(`select m.uuid as id, ${cut('m.title')} as title, m.state, ${COUNTS_OF_MISSION}, m.config -> 'budget' as budget
     from (select * from missions m where m.workspace_id = $1 and m.completed_at is null order by m.mission_id desc
            limit ${MOST_MISSIONS_SHOWN}) m
-    join mission_counters c on c.workspace_id = $1 and c.mission_id = m.mission_id order by m.mission_id desc`)})`
+    join ${OF_MISSION} order by m.mission_id desc`)})`
+
+// Of each only what belongs to it is read (offset 0): the planner would read all of the workspace.
+const ENDED_TASKS = `select t.uuid as id, t.key, ${cut('d.title')} as title, t.state, t.agent, ms(t.completed_at) as at,
+      ms(t.completed_at) - ms(t.acquired_at) as "workMs", ${cut('coalesce(a.summary, d.error)')} as summary, r.usd as "costUsd", r.runs
+    from (select * from tasks t where ${DONE_WORK} and t.completed_at >= ${BEGAN}
+           order by t.completed_at desc, t.id desc limit ${MOST_ENDED_SHOWN}) t
+    cross join lateral (select x.title, x.error from task_details x where x.workspace_id = $1 and x.task_id = t.id offset 0) d
+    left join lateral (select s.summary from attempts s where s.workspace_id = $1 and s.task_id = t.id and s.epoch = t.epoch
+       and s.hash is not null order by s.generation desc limit 1) a on t.state = 'completed'
+    cross join lateral (select trim_scale(sum(x.cost_usd))::text as usd, count(*) as runs from runs x
+      where x.workspace_id = $1 and x.task_id = t.id) r
+   order by t.completed_at desc, t.id desc`
+const ENDED_MISSIONS = `select m.uuid as id, ${cut('m.title')} as title, m.state, ms(m.completed_at) as at, ${COUNTS_OF_MISSION}
+    from (select n.* from (select * from missions x where x.workspace_id = $1 order by x.mission_id desc limit ${MISSIONS_LOOKED_AT}) n
+           where n.completed_at >= ${BEGAN} order by n.completed_at desc limit ${MOST_ENDED_SHOWN}) m
+    join ${OF_MISSION} order by m.completed_at desc`
+const ENDED = `json_build_object('tasks', ${listed(ENDED_TASKS)}, 'missions', ${listed(ENDED_MISSIONS)})`
 
 const EVENTS = `${LAST_SEQ} + 1 - ${seqAt(`now() - interval '1 minute'`)}`
 
@@ -147,7 +194,7 @@ const OVERVIEW = statement(
   `with ${SPAN}, ${FINISHED}, ${SPENT}, pace as materialized (${PACE})
    select ${LAST_SEQ} as seq, (select ms(s.began) from span s) as began, (select ms(s.ended) from span s) as ended,
      (${STORED_COUNTS}) as counts, (select to_json(i) from (${MOST_BLOCKING_ITEMS.text}) i) as inbox, (${RUNNING}) as running,
-     ${THROUGHPUT} as throughput, ${SPEND} as spend, ${AGENTS} as agents, ${MISSIONS} as missions, (${EVENTS})::int as "eventsInLastMinute"`,
+     ${THROUGHPUT} as throughput, ${SPEND} as spend, ${AGENTS} as agents, ${MISSIONS} as missions, ${ENDED} as "justEnded", (${EVENTS})::int as "eventsInLastMinute"`,
 )
 
 // No place in the inbox to continue from.

@@ -96,6 +96,38 @@ export const Overview = z.object({
       )
       .describe('The ten newest'),
   }),
+  ended: z
+    .object({
+      tasks: z.array(
+        z.object({
+          id: Uuid,
+          key: z.string().nullable(),
+          title: z.string(),
+          state: z.enum(taskStates),
+          agent: z.string().nullable().describe('It held the task last'),
+          at: z.string(),
+          workMs: z.int().nullable().describe('From its last claim to its end; null: it was never claimed'),
+          summary: z.string().nullable().describe('Of its result, or why it failed'),
+          costUsd: dollars.describe('Of all its runs; null: unknown, or there was none'),
+          runs: z.int(),
+        }),
+      ),
+      missions: z.array(
+        z.object({
+          id: Uuid,
+          title: z.string(),
+          state: z.enum(missionStates),
+          at: z.string(),
+          taskCount: count,
+          tasksCompleted: count,
+          tasksFailed: count,
+          costUsd: dollars,
+          runs: z.int(),
+          unknownRuns: z.int(),
+        }),
+      ),
+    })
+    .describe('The last eight tasks and missions that ended in this period, the newest first'),
   coordinator: z.object({
     node: z.string().nullable().describe('The name of the node that coordinates'),
     isHealthy: z.boolean(),

@@ -23,6 +23,18 @@ const opens = async ({ key }: Pick<Key, 'key'>) =>
 const listed = async (w: Workspace): Promise<(Key & Json)[]> => (await w.call('GET', '/keys')).body.items
 const later = (ms: number) => new Date(Date.now() + ms).toISOString()
 
+test('a key says when it was last used, by a program or in a browser', async () => {
+  const w = await workspace()
+  const [program, person] = [await made(w, { role: 'viewer' }), await made(w, { role: 'viewer' })]
+  const useOf = async ({ id }: Key) => (await listed(w)).find((key) => key.id === id)!.lastUsedAt
+  expect([await useOf(program), await useOf(person)]).toEqual([null, null])
+  expect(await opens(program)).toBe(true)
+  const signedIn = await served().call('POST', '/session', { key: person.key })
+  expect(signedIn.status).toBe(201)
+  for (const key of [program, person])
+    expect(Date.parse(String(await useOf(key)))).toBeGreaterThan(Date.now() - 60_000)
+})
+
 describe('a key is revoked', () => {
   test('by no key that could not do what it can', async () => {
     const w = await workspace()

@@ -61,6 +61,18 @@ export const PAGES: readonly PageUnderTest[] = [
     isForReaders: true,
     isStatic: true,
   },
+  { name: 'keys', route: '/settings/$section', path: () => '/settings/keys', mainAct: /^New key/ },
+  { name: 'limits', route: '/settings/$section', path: () => '/settings/limits', mainAct: /^Save limits/ },
+  {
+    name: 'signed-in browsers',
+    route: '/settings/$section',
+    path: () => '/settings/browsers',
+    mainAct: /^Sign out everywhere/,
+    isForReaders: true,
+  },
+  { name: 'nodes', route: '/nodes', path: () => '/nodes', mainAct: /^Recover now/ },
+  { name: 'events', route: '/events', path: () => '/events', mainAct: /^Go to/, isForReaders: true },
+  { name: 'insight', route: '/insight', path: () => '/insight', mainAct: /^Check again/, isForReaders: true },
   {
     name: 'welcome',
     route: '/welcome',

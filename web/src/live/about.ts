@@ -71,6 +71,12 @@ export const about = {
   runsOfTask: of((event, id) => isOfTask(event, id) && isOfRuns(event)),
   runsOfAgent: of((event, slug) => event.payload.agent === slug && isOfRuns(event)),
 
+  keys: (({ entityType }) => entityType === 'key') satisfies Follows,
+  /** The limits and their use, which every claim changes. */
+  limits: isNews,
+  /** Who coordinates, and what it recovered. A node that comes or goes writes no event. */
+  coordinator: (({ type }) => type === 'recovery_forced') satisfies Follows,
+
   inbox: isOfInbox,
   inboxOfMission: of((event, id) => event.missionId === id && isOfInbox(event)),
 

@@ -66,6 +66,10 @@ function dateText(at: number, now: number): string {
   })
 }
 
+/** A day in the reader's zone: "12 Nov". */
+export const dayText = (at: number) =>
+  new Date(at).toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })
+
 /** A time of day in the reader's zone. */
 export const clockText = (at: number, exactTo: 'minute' | 'second' = 'second') =>
   new Date(at).toLocaleTimeString('en-GB', {

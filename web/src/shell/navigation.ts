@@ -37,9 +37,11 @@ const NAVIGATION: readonly NavigationEntry[] = [
   entry('/runs', 'Runs', 'runs', { key: 'r' }),
   entry('/budgets', 'Budgets', 'budgets', { key: '$' }),
   entry('/routines', 'Routines', 'routines', { place: 'more' }),
+  entry('/insight', 'Insight', 'insight', { place: 'more' }),
+  entry('/events', 'Events', 'list', { place: 'more' }),
+  entry('/nodes', 'Nodes', 'nodes', { place: 'more' }),
   entry('/webhooks', 'Webhooks', 'webhooks', { place: 'more' }),
   entry('/audit', 'Audit', 'audit', { place: 'more' }),
-  entry('/nodes', 'Nodes', 'nodes', { place: 'more' }),
   entry('/welcome', 'Welcome', 'welcome', { place: 'more' }),
   entry('/settings/appearance', 'Settings', 'settings', {
     route: '/settings/$section',

@@ -29,8 +29,8 @@ afterAll(async () => {
   await empty?.close()
 })
 
-/** The page's own calls. Without those of the frame there would be no page. */
-const OWN_CALLS = /\/api\/v1\/(?!session|events)/
+/** The page's own calls. Without those of the frame there would be no page: who is signed in, and the stream of events. */
+const OWN_CALLS = /\/api\/v1\/(?!session($|\/ticket)|events\/)/
 
 const BROKEN = {
   type: 'urn:baton:error:INTERNAL',

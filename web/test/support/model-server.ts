@@ -197,6 +197,7 @@ export class ModelServer {
         payload,
         at: new Date(this.#now).toISOString(),
       },
+      level: 'INFO',
       ...{ actor: 'system', actorName: null, by: { kind: 'system', id: null, name: null } },
     })
   }

@@ -5,6 +5,7 @@ import type { AnswerOf } from '../../../pure/shapes.ts'
 import { isHeld, TASK_STATES } from '../../../pure/states.ts'
 import type { EventView } from '../../../views/events/shapes.ts'
 import { entityOf, textOrNull } from '../../event-entities.ts'
+import { levelOf } from '../../log.ts'
 import type { TaskDetails } from '../command.ts'
 import type { LargeDetail } from '../postgres/details.ts'
 import type { EventWithTask, TaskRecord } from '../record.ts'
@@ -250,6 +251,7 @@ export function eventView(event: EventWithTask, actorName: string | null): Answe
     actorName,
     by: actorIn(actor, actorName),
     payload,
+    level: levelOf(event),
     at: instant(event.at),
   }
 }

@@ -175,3 +175,25 @@ export const bottlenecksIn = (
     ...valuesOf(asked),
     ...placeIn(page),
   ])
+
+export interface SlowTask extends FinishedTask {
+  waitMs: number
+}
+
+const SLOWEST = pageBy(
+  'ms(a.completed_at) - ms(a.acquired_at)',
+  '(select f.* from asked f where f.acquired_at is not null) a',
+)
+const SLOW = `select s.*, ms(k.acquired_at) - ms(k.created_at) as "waitMs" from (${SLOWEST}) s join asked k on k.id = s.number`
+
+/** Tasks whose last claim took longest first. */
+export const slowestIn = (
+  pool: pg.Pool,
+  workspaceId: number,
+  asked: Asked,
+  page: TaskPage,
+): Promise<FinishedRead<SlowTask>> =>
+  read<SlowTask>(pool, workspaceId, query(asked, SLOW, 'p.weight desc, p.number desc'), [
+    ...valuesOf(asked),
+    ...placeIn(page),
+  ])

@@ -10,11 +10,11 @@ import {
   type Asked,
   BEGAN,
   ENDED,
+  eventsOf,
   finishedTasks,
   HOLDER_THEN,
   MOST_LOOKED_AT,
   NUMBERS,
-  newestOf,
   PERIOD,
   uuidAt,
   valuesOf,
@@ -85,12 +85,6 @@ const STARTED = `started as materialized (select r.model, r.status, r.cost_usd,
 const MODELS = `select r.model, count(*) as runs, count(*) filter (where ${hasSucceeded('r.status')}) as succeeded,
     sum(r.tokens) as "tokensUsed", trim_scale(sum(r.cost_usd))::text as "costUsd" from started r group by r.model order by r.model`
 
-const eventsOf = (types: readonly string[], most: number) => `
-  select e.seq, e.type, e.task_id, e.generation, e.from_state, e.payload, t.state, t.agent, t.generation as newest
-    from (select array(${newestOf(types, most)}) as seqs) l
-    cross join lateral (select * from events x where x.workspace_id = $1 and x.seq = any(l.seqs)) e
-    cross join lateral (select x.state, x.purpose, x.agent, x.generation from tasks x where x.workspace_id = $1 and x.id = e.task_id offset 0) t
-   where e.at >= ${BEGAN} and e.at < ${ENDED} and t.purpose = 'work'`
 const RETRIES = `select e.payload ->> 'failureClass' as "failureClass", count(*) as retries, count(distinct e.task_id) as tasks,
     count(distinct e.task_id) filter (where e.state = 'completed') as completed
   from retrying e group by e.payload ->> 'failureClass' order by e.payload ->> 'failureClass'`

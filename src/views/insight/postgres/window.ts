@@ -1,5 +1,5 @@
 import { OUTCOME_EVENTS } from '../../../kinds/task/rules/outcomes.ts'
-import { LAST_SEQ } from '../../../postgres/statements/log-head.ts'
+import { LAST_SEQ, seqAt } from '../../../postgres/statements/log-head.ts'
 import { OF_THE_WORKSPACE } from '../../logs/postgres.ts'
 
 /** A part of the past of a workspace, and which of its tasks are meant. */
@@ -35,18 +35,6 @@ export const PERIOD = `period as materialized (
 export const BEGAN = '(select p.began from period p)'
 export const ENDED = '(select p.ended from period p)'
 
-/**
- * The first number of the log that was written at this time or later, by halving: the log is in the order of time, and has no index
- * by it.
- */
-export const seqAt = (at: string) => `(with recursive halved (low, high) as (
-    select 0::bigint, (select k.last_seq + 1 from workspace_counters k where k.workspace_id = $1)
-    union all
-    select case when e.at < ${at} then h.middle else h.low end, case when e.at < ${at} then h.high else h.middle end
-      from (select low, high, (low + high) / 2 as middle from halved where high - low > 1) h
-      cross join lateral (select x.at from events x where x.workspace_id = $1 and x.seq >= h.middle order by x.seq limit 1) e)
-  select min(high) from halved)`
-
 /** Transactions commit in another order than they began: a minute more on both sides, and times are compared as well. */
 export const NUMBERS = `numbers as materialized (
   select ${seqAt(`${BEGAN} - interval '1 minute'`)} as first, ${seqAt(`${ENDED} + interval '1 minute'`)} as last)`
@@ -73,6 +61,14 @@ export function newestOf(types: readonly string[], most: number, before = 'null'
     )
   return `select o.seq from (${parts.join(' union all ')}) o order by o.seq desc limit ${most}`
 }
+
+/** The newest events of these types about work within the period, at most so many, and how their tasks are by now. */
+export const eventsOf = (types: readonly string[], most: number) => `
+  select e.seq, e.at, e.type, e.task_id, e.generation, e.from_state, e.payload, t.state, t.agent, t.generation as newest
+    from (select array(${newestOf(types, most)}) as seqs) l
+    cross join lateral (select * from events x where x.workspace_id = $1 and x.seq = any(l.seqs)) e
+    cross join lateral (select x.state, x.purpose, x.agent, x.generation from tasks x where x.workspace_id = $1 and x.id = e.task_id offset 0) t
+   where e.at >= ${BEGAN} and e.at < ${ENDED} and t.purpose = 'work'`
 
 /**
  * Work that ended within the period and is not archived, the newest of it: by the index of the board. What needs more than that

@@ -1,18 +1,19 @@
-import { clockText, countText, moneyText } from '../../parts/wording.ts'
+import { WINDOW_WORDS, type Window } from '../../parts/windows.ts'
+import { clockText, countText, dayText, moneyText } from '../../parts/wording.ts'
 import type { Overview } from './use-overview.ts'
 
-/** Small drawings of the last day. What they say is also their text. */
+/** Small drawings of the period. What they say is also their text. */
 
 const [WIDTH, HEIGHT] = [480, 72]
 
 function Frame(props: {
   title: string
   text: string
-  from: string
+  overview: Overview
   label: string
   children: React.ReactNode
 }) {
-  const { title, text, from, label, children } = props
+  const { title, text, overview, label, children } = props
   return (
     <figure className="flex min-w-0 flex-1 flex-col gap-1 rounded-card border border-line bg-raised px-4 py-3">
       <figcaption className="flex flex-wrap items-baseline gap-x-3">
@@ -29,12 +30,21 @@ function Frame(props: {
         {children}
       </svg>
       <p aria-hidden="true" className="flex justify-between text-label text-faint tabular-nums">
-        <span>{clockText(Date.parse(from), 'minute')} yesterday</span>
+        <span>{beginWords(overview)}</span>
         <span>now</span>
       </p>
     </figure>
   )
 }
+
+/** When the period began, as exactly as its length asks for. */
+function beginWords({ from, window }: Pick<Overview, 'from' | 'window'>): string {
+  const at = Date.parse(from)
+  if (window === '1h') return clockText(at, 'minute')
+  return window === '24h' ? `${clockText(at, 'minute')} yesterday` : dayText(at)
+}
+
+const lastOf = ({ window }: { window: Window }) => WINDOW_WORDS[window].last
 
 /** Completed above the line, failed below it. */
 export function Throughput({ overview }: { overview: Overview }) {
@@ -44,7 +54,12 @@ export function Throughput({ overview }: { overview: Overview }) {
   const [ground, up, down] = [52, 48 / most, 18 / most]
   const text = `${countText(completed)} done, ${countText(failed)} failed`
   return (
-    <Frame from={overview.from} label={`In the last 24 hours ${text}.`} text={text} title="Work in 24 hours">
+    <Frame
+      label={`In ${lastOf(overview)} ${text}.`}
+      overview={overview}
+      text={text}
+      title={`Work in ${lastOf(overview)}`}
+    >
       {perBucket.map((bucket, place) => {
         if (bucket === null) return null
         const [done = 0, bad = 0] = bucket
@@ -85,13 +100,14 @@ export function Spend({ overview }: { overview: Overview }) {
     (usd, place) =>
       `${((place + 1) / sums.length) * WIDTH} ${(HEIGHT - 4 - (usd / most) * (HEIGHT - 12)).toFixed(1)}`,
   )
-  const text = spendWords({ costUsd, perHourUsd, projectedUsd, runs, unknownRuns }, sum)
+  const next = `the next ${WINDOW_WORDS[overview.window].short}`
+  const text = spendWords({ costUsd, perHourUsd, projectedUsd, runs, unknownRuns }, sum, next)
   return (
     <Frame
-      from={overview.from}
-      label={`In the last 24 hours: ${text}.`}
+      label={`In ${lastOf(overview)}: ${text}.`}
+      overview={overview}
       text={text}
-      title="Spent in 24 hours"
+      title={`Spent in ${lastOf(overview)}`}
     >
       <path className="stroke-line" d={`M0 ${HEIGHT - 3}H${WIDTH}`} vectorEffect="non-scaling-stroke" />
       {sum > 0 && (
@@ -107,14 +123,14 @@ export function Spend({ overview }: { overview: Overview }) {
 }
 
 /** Unknown is not nothing. */
-function spendWords(spend: Omit<Overview['spend'], 'perBucket'>, known: number): string {
+function spendWords(spend: Omit<Overview['spend'], 'perBucket'>, known: number, next: string): string {
   const { perHourUsd, projectedUsd, runs, unknownRuns } = spend
   if (runs === 0) return 'no run'
   if (known === 0 && unknownRuns > 0) return `${countText(runs)} runs, cost unknown`
   const parts = [
     moneyText(known),
     perHourUsd !== null && `${moneyText(perHourUsd)} an hour`,
-    projectedUsd !== null && `${moneyText(projectedUsd)} in 24 h`,
+    projectedUsd !== null && `${moneyText(projectedUsd)} in ${next}`,
     unknownRuns > 0 && `unknown of ${countText(unknownRuns)} runs`,
   ]
   return parts.filter(Boolean).join(' · ')

@@ -1,16 +1,16 @@
 import { useSearch } from '@tanstack/react-router'
-import { useEffect, useRef, useState } from 'react'
+import { useRef, useState } from 'react'
 import { useShortcuts } from '../../keys/shortcuts.ts'
 import { useListOf } from '../../keys/siblings.ts'
 import { PageLink, useGo } from '../../links.tsx'
 import { Button } from '../../parts/button.tsx'
 import { DataTable } from '../../parts/data-table.tsx'
 import { Empty } from '../../parts/empty.tsx'
-import { Icon } from '../../parts/icon.tsx'
 import { Loading } from '../../parts/loaded.tsx'
+import { NewerPill } from '../../parts/newer-pill.tsx'
 import { Page } from '../../parts/page.tsx'
+import { useScrolled } from '../../parts/use-scrolled.ts'
 import type { VirtualListHandle } from '../../parts/virtual-list.tsx'
-import { countText } from '../../parts/wording.ts'
 import { writeSearch } from '../../search-params.ts'
 import { RUN_COLUMNS, RUN_DROPS } from '../../things/run/columns.tsx'
 import { Filters } from './filters.tsx'
@@ -69,16 +69,7 @@ export function Runs() {
             rows={runs}
             selected={selected}
           />
-          {isScrolled && newer > 0 && (
-            <button
-              className="touchable absolute top-10 left-1/2 inline-flex h-7 -translate-x-1/2 items-center gap-1.5 rounded-pill bg-ink px-3 text-label font-medium text-bg shadow-float"
-              onClick={showNewer}
-              type="button"
-            >
-              <Icon name="arrow-up" size={12} />
-              {countText(newer)} newer
-            </button>
-          )}
+          {isScrolled && newer > 0 && <NewerPill count={newer} onShow={showNewer} />}
         </div>
       )}
     </Page>
@@ -110,27 +101,4 @@ function NoRuns({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => v
       title="No runs yet"
     />
   )
-}
-
-const AT_TOP_PX = 8
-
-/** Whether the reader has left the top of the table. */
-function useScrolled(
-  table: React.RefObject<VirtualListHandle | null>,
-  onAtTop: (isAtTop: boolean) => void,
-  hasRows: boolean,
-): boolean {
-  const [isScrolled, setScrolled] = useState(false)
-  useEffect(() => {
-    const element = hasRows ? table.current?.element() : null
-    if (!element) return
-    const look = () => {
-      const isAtTop = element.scrollTop <= AT_TOP_PX
-      setScrolled(!isAtTop)
-      onAtTop(isAtTop)
-    }
-    element.addEventListener('scroll', look, { passive: true })
-    return () => element.removeEventListener('scroll', look)
-  }, [table, onAtTop, hasRows])
-  return isScrolled
 }

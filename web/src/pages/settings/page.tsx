@@ -1,21 +1,77 @@
 import { useParams } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { switchSingleKeys, useSingleKeys } from '../../keys/single-keys.ts'
+import { PageLink } from '../../links.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Segmented } from '../../parts/segmented.tsx'
 import { Switch } from '../../parts/switch.tsx'
 import { chooseTheme, THEME_WORDS, THEMES, useTheme } from '../../theme/theme-choice.ts'
 import { NotFound } from '../../things/not-found.tsx'
+import { Browsers } from './browsers.tsx'
+import { Keys } from './keys.tsx'
+import { Limits } from './limits.tsx'
 
-/** What the user chooses for this browser. */
-export function Settings() {
-  const { section } = useParams({ from: '/settings/$section' })
-  if (section !== 'appearance') return <NotFound />
-  return (
-    <Page text="Kept in this browser, for all workspaces." title="Settings">
-      <div className="flex max-w-prose flex-col gap-6 pt-2">
+interface Section {
+  words: string
+  text: string
+  content: () => ReactNode
+}
+
+const SECTIONS: Record<string, Section> = {
+  appearance: {
+    words: 'Appearance and keyboard',
+    text: 'Kept in this browser, for all workspaces.',
+    content: () => (
+      <div className="flex max-w-prose flex-col gap-6">
         <Appearance />
         <Keyboard />
       </div>
+    ),
+  },
+  keys: {
+    words: 'Keys',
+    text: 'Programs and people reach this workspace with keys.',
+    content: () => <Keys />,
+  },
+  browsers: {
+    words: 'Signed-in browsers',
+    text: 'A browser that is signed in acts with the rights of its key.',
+    content: () => <Browsers />,
+  },
+  limits: {
+    words: 'Limits',
+    text: 'What this workspace may use, and how long its agents may be silent.',
+    content: () => <Limits />,
+  },
+}
+
+/** What the user chooses for this browser, and what is true of the whole workspace. */
+export function Settings() {
+  const { section } = useParams({ from: '/settings/$section' })
+  const shown = Object.hasOwn(SECTIONS, section) ? SECTIONS[section] : undefined
+  if (!shown) return <NotFound />
+  return (
+    <Page
+      text={shown.text}
+      title={section === 'appearance' ? 'Settings' : `${shown.words} · Settings`}
+      heading="Settings"
+    >
+      <nav
+        aria-label="Sections of the settings"
+        className="mb-4 flex gap-1 overflow-x-auto border-b border-line max-sm:-mx-4 max-sm:px-4"
+      >
+        {Object.entries(SECTIONS).map(([name, { words }]) => (
+          <PageLink
+            aria-current={name === section ? 'page' : undefined}
+            className="touchable focus-inside relative flex h-9 shrink-0 items-center px-3 text-row font-medium text-muted hover:text-ink aria-[current]:text-ink aria-[current]:after:absolute aria-[current]:after:inset-x-3 aria-[current]:after:bottom-0 aria-[current]:after:h-0.5 aria-[current]:after:bg-ink"
+            key={name}
+            to={`/settings/${name}`}
+          >
+            {words}
+          </PageLink>
+        ))}
+      </nav>
+      {shown.content()}
     </Page>
   )
 }

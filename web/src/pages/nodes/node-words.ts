@@ -1,0 +1,79 @@
+import type { AnswerTo } from '../../../../src/client/client.ts'
+
+/** Nodes and their coordinator in words. Pure. */
+
+export type Status = AnswerTo<'GET', '/coordinator/status'>
+export type Node = Status['nodes'][number]
+
+/** Nothing was coordinated for that long. */
+const LATE_MS = 60_000
+
+export interface Health {
+  hue: 'done' | 'bad' | 'ask'
+  title: string
+  text: string
+}
+
+/** Whether the work of this workspace is looked after, by whom, and what to do when it is not. */
+export function healthOf(status: Status, now: number): Health {
+  const { active, lastHeartbeat, thisNode, nodes } = status
+  if (!active)
+    return {
+      hue: 'bad',
+      title: 'No node coordinates',
+      text: 'Nothing is assigned, retried or recovered until a node takes over, which usually takes a few seconds. If it lasts, look at the log of the server.',
+    }
+  const leader = nodes.find(({ leads }) => leads)?.name ?? (thisNode.leads ? 'This node' : 'A node')
+  const at = lastPassOf(status)
+  if (at !== null && now - at > LATE_MS)
+    return {
+      hue: 'ask',
+      title: `${leader} coordinates, and is late`,
+      text: 'Its last pass is more than a minute ago. Recover now runs a pass at once.',
+    }
+  const since =
+    lastHeartbeat === null ? '' : ' It assigns work, retries what failed and takes back what was lost.'
+  return { hue: 'done', title: `${leader} coordinates`, text: `All is well.${since}` }
+}
+
+/** Known of the node that answered; of another leader the last sign of life. */
+export const lastPassOf = ({ thisNode, lastHeartbeat }: Status): number | null => {
+  const at = thisNode.leads ? thisNode.lastPassAt : lastHeartbeat
+  return at === null ? null : Date.parse(at)
+}
+
+export const STATE_WORDS: Record<Node['state'], string> = {
+  alive: 'Alive',
+  silent: 'Silent',
+  stopped: 'Stopped',
+}
+
+const STEP_WORDS: Record<string, string> = {
+  agentsJudged: 'agents judged',
+  sessionsJudged: 'workers judged',
+  tasksMoved: 'tasks moved',
+  tasksUnblocked: 'tasks unblocked',
+  missionsSettled: 'missions continued',
+  routinesSettled: 'routines looked after',
+  contractorsSettled: 'contractors looked after',
+  orphansCancelled: 'orphans cancelled',
+  tasksAssigned: 'tasks assigned',
+  alertsSettled: 'alerts raised or cleared',
+  reportsWritten: 'reports written',
+  agentsWoken: 'agents woken',
+  countersCorrected: 'counters corrected',
+}
+
+/** What a pass did: "3 tasks moved, 1 agent woken". Steps that found nothing are left out. */
+export function recoveredWords(did: Readonly<Record<string, number>>): string {
+  const done = Object.entries(did).filter(([, times]) => times > 0)
+  if (done.length === 0) return 'There was nothing to recover.'
+  const words = done.map(([step, times]) => `${times} ${STEP_WORDS[step] ?? spaced(step)}`)
+  return `Done: ${words.join(', ')}.`
+}
+
+const spaced = (name: string) => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+
+const END_WORDS: Record<string, string> = { RESIGNED: 'handed over', EXPIRED: 'its node fell silent' }
+export const endWords = (reason: string | null) =>
+  reason === null ? 'ended' : (END_WORDS[reason] ?? 'ended')
