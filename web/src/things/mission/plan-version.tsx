@@ -5,7 +5,8 @@ import { Loading } from '../../parts/loaded.tsx'
 import { countText, moneyText, tokensText } from '../../parts/wording.ts'
 import { api } from '../../requests/api.ts'
 import { PlanTable } from './plan-table.tsx'
-import { changesByTask, proposerWords, tasksOf } from './written-plan.ts'
+import { fieldNoun } from './plan-words.ts'
+import { changesByTask, planChangesOf, proposerWords, tasksOf } from './written-plan.ts'
 
 /** A version of a mission's plan never changes, so it is read once. */
 export function usePlan(missionId: string, version: number, since: number | null) {
@@ -38,7 +39,7 @@ export function PlanVersion(props: { missionId: string; version: number; since: 
   const { data } = read
   const tasks = useMemo(() => tasksOf(data?.plan), [data])
   if (!data) return <Loading read={read} rows={5} />
-  const changes = (data.changes ?? null) as PlanChanges | null
+  const changes = planChangesOf(data.changes)
   const marks = changesByTask(changes)
   return (
     // A container: in the inbox and in a dialog it has less room than a page.
@@ -59,7 +60,7 @@ function Changes({ changes, since }: { changes: PlanChanges; since: number }) {
   const parts = [
     added.length > 0 && `${added.length} added`,
     changed.length > 0 &&
-      `${changed.length} changed (${[...new Set(changed.flatMap(({ fields }) => fields.map(({ field }) => field)))].join(', ')})`,
+      `${changed.length} changed (${[...new Set(changed.flatMap(({ fields }) => fields.map(({ field }) => fieldNoun(field))))].join(', ')})`,
     removed.length > 0 && `${removed.length} removed: ${removed.join(', ')}`,
     edges.added.length + edges.removed.length > 0 &&
       `${edges.added.length + edges.removed.length} dependencies changed`,
