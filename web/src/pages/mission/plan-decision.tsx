@@ -86,11 +86,15 @@ export function PlanDecision(props: {
       <div className="min-w-0 flex-1 basis-64">
         <h2 className="font-medium text-ask">Version {planVersion} of the plan is waiting for you</h2>
         <p className="text-row text-ask">
-          {isEdited && 'Your edit is not saved: save it as the next version, then approve that. '}
           {estimate && estimateWords(estimate)}
           {preview &&
             ` · ${preview.added.length} added, ${preview.changed.length} changed, ${preview.cancelled.length} cancelled, ${preview.kept.length} kept`}
         </p>
+        {isEdited && (
+          <p className="text-row text-ask">
+            Your edit is not saved: save it as the next version, then approve that.
+          </p>
+        )}
       </div>
       <div className="ml-auto flex flex-wrap justify-end gap-3">
         {proposedVersion === null && (

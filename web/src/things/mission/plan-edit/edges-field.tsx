@@ -47,27 +47,31 @@ export function EdgesField(props: { form: FormOf; tasks: readonly Json[]; at: nu
         problem={saidAt(problems, 'dependsOn')}
         tasks={tasks}
       />
-      <ul aria-label="It waits for" className="flex max-h-60 flex-col gap-1 overflow-y-auto">
-        {drawn.map((edge, place) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the same task may be listed twice by mistake
-          <li className="flex min-w-0 items-center gap-1.5" key={place}>
-            <span className="min-w-0 flex-1 truncate text-row">{named(edge)}</span>
-            <Select
-              aria-label={`What it gets of ${named(edge)}`}
-              onChange={(kind) => set(edges.map((one, other) => (other === place ? { ...one, kind } : one)))}
-              options={KINDS}
-              size="small"
-              value={edge.kind}
-            />
-            <IconButton
-              icon="close"
-              label={`Do not wait for ${named(edge).slice(0, 80)}`}
-              onClick={() => set(edges.filter((_, other) => other !== place))}
-              size="small"
-            />
-          </li>
-        ))}
-      </ul>
+      {edges.length > 0 && (
+        <ul aria-label="Dependencies" className="flex max-h-60 flex-col gap-1 overflow-y-auto">
+          {drawn.map((edge, place) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the same task may be listed twice by mistake
+            <li className="flex min-w-0 items-center gap-1.5" key={place}>
+              <span className="min-w-0 flex-1 truncate text-row">{named(edge)}</span>
+              <Select
+                aria-label={`What it gets of ${named(edge)}`}
+                onChange={(kind) =>
+                  set(edges.map((one, other) => (other === place ? { ...one, kind } : one)))
+                }
+                options={KINDS}
+                size="small"
+                value={edge.kind}
+              />
+              <IconButton
+                icon="close"
+                label={`Do not wait for ${named(edge).slice(0, 80)}`}
+                onClick={() => set(edges.filter((_, other) => other !== place))}
+                size="small"
+              />
+            </li>
+          ))}
+        </ul>
+      )}
       {edges.length > drawn.length && (
         <button
           className="self-start text-row text-accent hover:underline"

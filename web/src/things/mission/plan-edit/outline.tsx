@@ -36,7 +36,7 @@ export function Outline(props: {
       <Tools acts={acts} hasTask={at >= 0} whyNot={isLocked ? WHY_LOCKED : null} />
       {/* biome-ignore lint/a11y/noStaticElementInteractions: arrows come from the rows in it, which are buttons */}
       <div
-        className="max-h-[45dvh] overflow-y-auto rounded-card border border-line bg-raised @min-[640px]:max-h-[70dvh]"
+        className="max-h-[45dvh] overflow-y-auto rounded-card border border-line bg-raised @min-[640px]:max-h-[64dvh]"
         onKeyDown={(event) => {
           const by = { ArrowDown: 1, ArrowUp: -1 }[event.key]
           if (by === undefined || event.altKey) return
@@ -100,6 +100,8 @@ const OutlineRow = memo(function OutlineRow(props: {
         className={`focus-inside flex w-full min-w-0 items-start gap-2 border-l-2 px-3 py-1.5 text-left hover:bg-hover ${isSelected ? 'border-l-accent bg-hover' : problems > 0 ? 'border-l-bad' : 'border-l-transparent'}`}
         data-at={place}
         onClick={() => onSelect(place)}
+        // What has the focus is what keys act on.
+        onFocus={() => onSelect(place)}
         tabIndex={isSelected ? 0 : -1}
         title={id}
         type="button"

@@ -72,7 +72,7 @@ export function PlanEditor(props: {
       ) : (
         <ProblemList onShow={show} problems={problems} tasks={tasks} />
       )}
-      <div className="@min-[1080px]:hidden">
+      <div className="@min-[1000px]:hidden">
         <Segmented
           label="Beside the outline"
           onChange={setBeside}
@@ -83,7 +83,7 @@ export function PlanEditor(props: {
           value={beside}
         />
       </div>
-      <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 @min-[640px]:grid-cols-[minmax(0,0.9fr)_minmax(0,1.1fr)] @min-[1080px]:grid-cols-[minmax(0,0.9fr)_minmax(0,1.1fr)_minmax(0,1.1fr)]">
+      <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 @min-[640px]:grid-cols-[minmax(0,0.9fr)_minmax(0,1.1fr)] @min-[1000px]:grid-cols-[minmax(0,0.9fr)_minmax(0,1.1fr)_minmax(0,1.1fr)]">
         <Outline
           acts={acts}
           at={at}
@@ -95,7 +95,9 @@ export function PlanEditor(props: {
           tasks={tasks}
           upstream={upstream}
         />
-        <div className={`min-w-0 ${beside === 'task' ? '' : 'hidden @min-[1080px]:block'}`}>
+        <div
+          className={`min-w-0 rounded-card border border-line bg-raised @min-[640px]:max-h-[calc(64dvh+36px)] @min-[640px]:overflow-y-auto ${beside === 'task' ? '' : 'hidden @min-[1000px]:block'}`}
+        >
           {task ? (
             <TaskForm
               at={at}
@@ -110,10 +112,10 @@ export function PlanEditor(props: {
               tasks={tasks}
             />
           ) : (
-            <p className="text-row text-muted">Add a task to begin.</p>
+            <p className="p-4 text-row text-muted">Add a task to begin.</p>
           )}
         </div>
-        <div className={`min-w-0 ${beside === 'yaml' ? '' : 'hidden @min-[1080px]:block'}`}>
+        <div className={`min-w-0 ${beside === 'yaml' ? '' : 'hidden @min-[1000px]:block'}`}>
           <Suspense fallback={<Skeleton label="The editor is loading" rowHeight={20} rows={12} />}>
             <YamlText
               at={at}

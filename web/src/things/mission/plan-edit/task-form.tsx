@@ -45,7 +45,7 @@ export function TaskForm(props: {
   return (
     <fieldset
       aria-label={`Task ${at + 1}`}
-      className="@container flex min-w-0 flex-col gap-4 rounded-card border border-line bg-raised p-4"
+      className="@container flex min-w-0 flex-col gap-4 p-4"
       disabled={isLocked}
     >
       <h3 className="truncate text-row font-medium">

@@ -93,6 +93,7 @@ const stateFor = (latest: { readonly current: Props }, label: string) =>
       templateTheme,
       yamlTheme,
       lineNumbers(),
+      EditorView.lineWrapping,
       EditorState.tabSize.of(2),
       marks,
       history(),
@@ -111,7 +112,7 @@ const stateFor = (latest: { readonly current: Props }, label: string) =>
 
 const yamlTheme = EditorView.theme({
   '&': { fontSize: 'var(--text-row)' },
-  '.cm-scroller': { lineHeight: '1.25rem', maxHeight: '70dvh' },
+  '.cm-scroller': { lineHeight: '1.25rem', maxHeight: '64dvh' },
   '.cm-gutters': { backgroundColor: 'var(--sunken)', color: 'var(--muted)', border: 'none' },
   '.cm-line': { padding: '0 12px 0 6px' },
   '.cm-problem-line': { backgroundColor: 'var(--bad-tint)' },
