@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { axe } from '../../../test/support/browser/axe.ts'
 import { useBrowser } from '../../../test/support/browser/use-browser.ts'
-import { actOn, makeMission, showMission, tasksByTitle } from '../../../test/support/http-missions.ts'
+import { actOn, makeMission, showMission } from '../../../test/support/http-missions.ts'
 import type { Json, Workspace } from '../../../test/support/http-workspace.ts'
 
 /** A person edits, approves and discusses a mission, and keeps it. */

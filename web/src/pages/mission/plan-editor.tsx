@@ -40,7 +40,7 @@ export function MissionPlanEditor(props: {
         params: { id },
         // The version that is on the page: a later one is not overwritten.
         query: { planVersion: String(newest) },
-        body: JSON.stringify(draft.plan),
+        body: JSON.stringify(drafting.latest().plan),
       }),
     ({ planVersion: saved }) => {
       close()
@@ -55,7 +55,12 @@ export function MissionPlanEditor(props: {
       : isEdited
         ? null
         : 'Nothing was changed yet.')
-  const submit = () => whyNot === null && !save.isBusy && save.run()
+  const submit = () => {
+    if (whyNot !== null || save.isBusy) return
+    // What was typed a moment ago is saved, too, or found to be unreadable.
+    drafting.settle()
+    if (drafting.latest().fault === null) save.run()
+  }
   useShortcuts('Plan', {
     'Mod+Enter': { words: 'Save the plan', run: submit, isOff: whyNot !== null },
   })

@@ -4,6 +4,8 @@ import type { PlanChanges } from '../../../../src/kinds/mission/plan/compare.ts'
 import { Loading } from '../../parts/loaded.tsx'
 import { countText, moneyText, tokensText } from '../../parts/wording.ts'
 import { api } from '../../requests/api.ts'
+import { timeWords, upstreamPlaces } from './plan-edit/plan-figures.ts'
+import { isRecord, tasksIn } from './plan-edit/plan-value.ts'
 import { PlanTable } from './plan-table.tsx'
 import { fieldNoun } from './plan-words.ts'
 import { changesByTask, planChangesOf, proposerWords, tasksOf } from './written-plan.ts'
@@ -38,6 +40,7 @@ export function PlanVersion(props: { missionId: string; version: number; since: 
   const read = usePlan(missionId, version, since)
   const { data } = read
   const tasks = useMemo(() => tasksOf(data?.plan), [data])
+  const time = useMemo(() => timeOf(data?.plan), [data])
   if (!data) return <Loading read={read} rows={5} />
   const changes = planChangesOf(data.changes)
   const marks = changesByTask(changes)
@@ -47,12 +50,19 @@ export function PlanVersion(props: { missionId: string; version: number; since: 
       <p className="text-row text-muted">
         Version {data.version} by {proposerWords(data.proposedBy)} · {countText(data.taskCount)}{' '}
         {data.taskCount === 1 ? 'task' : 'tasks'} · {estimateWords(data.estimate)}
+        {' · '}
+        {time}
       </p>
       {data.strategy && <p className="text-body break-words">{data.strategy}</p>}
       {changes && since !== null && <Changes changes={changes} since={since} />}
       <PlanTable marks={marks} tasks={tasks} />
     </div>
   )
+}
+
+function timeOf(plan: unknown): string {
+  const tasks = isRecord(plan) ? tasksIn(plan) : []
+  return timeWords(tasks, upstreamPlaces(tasks))
 }
 
 function Changes({ changes, since }: { changes: PlanChanges; since: number }) {

@@ -27,8 +27,10 @@ export function Figures(props: {
   steps: number
   upstream: readonly (readonly number[])[]
   check: Check
+  /** How many tasks name agents that may not do them. */
+  notes: number
 }) {
-  const { tasks, steps, upstream, check } = props
+  const { tasks, steps, upstream, check, notes } = props
   const { answer, error, isCurrent, problems } = check
   const why = answer && unknownCost(answer)
   return (
@@ -49,6 +51,7 @@ export function Figures(props: {
         {isCurrent && problems.length === 0 && !error && answer && (
           <span className="text-done"> · No problems</span>
         )}
+        {notes > 0 && <span className="text-ask"> · {counted(notes, 'task')} with a note about agents</span>}
       </p>
       {error !== null && <ProblemBox error={error} onRetry={check.again} />}
     </div>

@@ -4,7 +4,7 @@ import { Segmented } from '../../../parts/segmented.tsx'
 import { Skeleton } from '../../../parts/skeleton.tsx'
 import { agentNamesQuery } from '../../../requests/names.ts'
 import { stepsOf } from '../plan-steps.ts'
-import { EMPTY_ROSTER, type Roster } from './agent-notes.ts'
+import { EMPTY_ROSTER, notesOf, type Roster } from './agent-notes.ts'
 import { Figures, ProblemList } from './figures.tsx'
 import { Outline } from './outline.tsx'
 import { upstreamPlaces } from './plan-figures.ts'
@@ -54,6 +54,7 @@ export function PlanEditor(props: {
   const task = tasks[at]
   const ofTasks = useMemo(() => byTask(problems), [problems])
   const isLocked = draft.fault !== null
+  const notes = useMemo(() => tasks.filter((one) => notesOf(one, roster).length > 0).length, [tasks, roster])
   const acts = useOutlineActs({ drafting, at, steps, onSelect: setSelected, isLocked })
   const goTo = (line: number) => {
     setBeside('yaml')
@@ -65,8 +66,15 @@ export function PlanEditor(props: {
     else if (line !== null) goTo(line)
   }
   return (
-    <section aria-label="Plan editor" className="@container flex min-w-0 flex-col gap-3">
-      <Figures check={check} steps={steps.length} tasks={tasks} upstream={upstream} />
+    // Enter in a field of the plan must not send the form around it.
+    <section
+      aria-label="Plan editor"
+      className="@container flex min-w-0 flex-col gap-3"
+      onKeyDown={(event) => {
+        if (event.key === 'Enter' && event.target instanceof HTMLInputElement) event.preventDefault()
+      }}
+    >
+      <Figures check={check} notes={notes} steps={steps.length} tasks={tasks} upstream={upstream} />
       {draft.fault ? (
         <Unreadable drafting={drafting} fault={draft.fault} onShow={goTo} />
       ) : (
@@ -120,7 +128,7 @@ export function PlanEditor(props: {
             <YamlText
               at={at}
               onChange={drafting.type}
-              onFocus={drafting.settle}
+              onTurn={drafting.settle}
               problems={check.isCurrent || isLocked ? problems : NO_PROBLEMS}
               ref={yaml}
               value={draft.text}

@@ -66,7 +66,9 @@ export function usePlanDraft(name: string, version: number | null, begin: () => 
     dropDraft(state.current.name)
     setIsEdited(false)
   }, [])
-  return { draft, isEdited, edit, type, set, settle, drop, version: state.current.version }
+  /** Also what was edited in this very moment. */
+  const latest = useCallback(() => state.current.draft, [])
+  return { draft, latest, isEdited, edit, type, set, settle, drop, version: state.current.version }
 }
 
 export type PlanDrafting = ReturnType<typeof usePlanDraft>

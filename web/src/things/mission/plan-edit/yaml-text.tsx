@@ -15,8 +15,8 @@ export interface YamlHandle {
 interface Props {
   value: string
   onChange: (value: string) => void
-  /** What is typed must follow all edits of the outline. */
-  onFocus: () => void
+  /** It is entered or left: what is behind follows at once. */
+  onTurn: () => void
   problems: readonly PlanProblem[]
   /** The task of the outline: its first line is in view. */
   at: number
@@ -103,7 +103,10 @@ const stateFor = (latest: { readonly current: Props }, label: string) =>
         'aria-multiline': 'true',
         ...(latest.current.problems.length > 0 ? { 'aria-invalid': 'true' } : {}),
       })),
-      EditorView.domEventHandlers({ focus: () => latest.current.onFocus() }),
+      EditorView.domEventHandlers({
+        focus: () => latest.current.onTurn(),
+        blur: () => latest.current.onTurn(),
+      }),
       EditorView.updateListener.of(({ docChanged, state }) => {
         if (docChanged) latest.current.onChange(state.doc.toString())
       }),
@@ -112,7 +115,8 @@ const stateFor = (latest: { readonly current: Props }, label: string) =>
 
 const yamlTheme = EditorView.theme({
   '&': { fontSize: 'var(--text-row)' },
-  '.cm-scroller': { lineHeight: '1.25rem', maxHeight: '64dvh' },
+  // Two signs stay two: a line says what is typed.
+  '.cm-scroller': { lineHeight: '1.25rem', maxHeight: '64dvh', fontVariantLigatures: 'none' },
   '.cm-gutters': { backgroundColor: 'var(--sunken)', color: 'var(--muted)', border: 'none' },
   '.cm-line': { padding: '0 12px 0 6px' },
   '.cm-problem-line': { backgroundColor: 'var(--bad-tint)' },
