@@ -5,7 +5,7 @@ import { api } from '../../requests/api.ts'
 import { draftFrom } from '../../things/mission/plan-edit/plan-draft.ts'
 import { PlanEditor } from '../../things/mission/plan-edit/plan-editor.tsx'
 import { problemsIn } from '../../things/mission/plan-edit/plan-problems.ts'
-import { isRecord } from '../../things/mission/plan-edit/plan-value.ts'
+import { isRecord, type Json } from '../../things/mission/plan-edit/plan-value.ts'
 import { usePlanDraft } from '../../things/mission/plan-edit/use-plan-draft.ts'
 import type { Mission } from '../../things/mission/progress.tsx'
 import { shownInPlace, useAct } from '../../things/use-act.ts'
@@ -35,12 +35,12 @@ export function MissionPlanEditor(props: {
     onClose()
   }
   const save = useAct(
-    () =>
+    (sent: Json) =>
       api().put('/missions/:id/plan', {
         params: { id },
         // The version that is on the page: a later one is not overwritten.
         query: { planVersion: String(newest) },
-        body: JSON.stringify(drafting.latest().plan),
+        body: JSON.stringify(sent),
       }),
     ({ planVersion: saved }) => {
       close()
@@ -59,12 +59,14 @@ export function MissionPlanEditor(props: {
     if (whyNot !== null || save.isBusy) return
     // What was typed a moment ago is saved, too, or found to be unreadable.
     drafting.settle()
-    if (drafting.latest().fault === null) save.run()
+    const now = drafting.latest()
+    if (now.fault === null) save.run(now.plan)
   }
   useShortcuts('Plan', {
     'Mod+Enter': { words: 'Save the plan', run: submit, isOff: whyNot !== null },
   })
-  const refused = problemsIn(save.error)
+  // Once it is edited again, its problems may be others.
+  const refused = save.asked === draft.plan ? problemsIn(save.error) : null
   return (
     <form
       aria-label={`Edit version ${version}`}
@@ -89,7 +91,7 @@ export function MissionPlanEditor(props: {
         />
       )}
       <PlanEditor drafting={drafting} isRunning={approvedVersion !== null} refused={refused} />
-      {save.error && refused === null && <ProblemBox error={save.error} />}
+      {save.error && problemsIn(save.error) === null && <ProblemBox error={save.error} />}
       {/* Below the padding of the page: a row must not be seen under it. */}
       <div className="sticky -bottom-12 z-20 flex flex-wrap items-center gap-2 border-t border-line bg-sunken py-3">
         <Button
@@ -102,7 +104,11 @@ export function MissionPlanEditor(props: {
           Save as version {next}
         </Button>
         <Button onClick={close}>{isEdited ? 'Discard the edit' : `Back to version ${newest}`}</Button>
-        {isEdited && <span className="text-label text-muted">Kept in this tab until it is saved.</span>}
+        {newest !== version ? (
+          <span className="text-label font-medium text-ask">Version {newest} came meanwhile: see above.</span>
+        ) : (
+          isEdited && <span className="text-label text-muted">Kept in this tab until it is saved.</span>
+        )}
       </div>
     </form>
   )

@@ -31,7 +31,7 @@ const standing = ({ isApproved, isRejected }: Listed) =>
   isApproved ? ', approved' : isRejected ? ', rejected' : ''
 
 /** Why a mission in this state takes no other plan; null: it takes one. */
-export function whyNoOtherPlan({ stateType, closedBy, planVersion }: Mission): string | null {
+function whyNoOtherPlan({ stateType, closedBy, planVersion }: Mission): string | null {
   if (stateType === 'terminal') return 'It has ended.'
   if (closedBy.includes('cancelling')) return 'It is being cancelled.'
   return planVersion === null ? 'It has no plan yet.' : null
@@ -79,14 +79,15 @@ export function PlanView(props: { mission: Mission; shown: Shown; onShow: (shown
         {versions.length > 1 && (
           <Versions onShow={onShow} since={since} version={version} versions={versions} />
         )}
-        {isNewest && mission.stateType !== 'terminal' && (
+        {/* Of a mission that runs, it is changed from the top of the page. */}
+        {isNewest && approvedVersion === null && mission.stateType !== 'terminal' && (
           <Button
             disabledReason={whyNot('operate') ?? whyNoOtherPlan(mission)}
             icon="edit"
             onClick={() => onShow({ edit: true })}
             size="small"
           >
-            {approvedVersion === null ? 'Edit the plan' : 'Change the plan'}
+            Edit the plan
           </Button>
         )}
       </div>

@@ -95,7 +95,7 @@ export function NewMission() {
     setTimes((before) => before + 1)
   }
   const make = useAct(
-    () => api().post('/missions', { body: missionOf(draft, plan), retry: true }),
+    (sent: WrittenPlan['plan']) => api().post('/missions', { body: missionOf(draft, sent), retry: true }),
     ({ id }) => {
       discard()
       go(`/missions/${id}`, { replace: true })
@@ -110,31 +110,18 @@ export function NewMission() {
         (draft.by === 'person' ? whyNot : null))
   const refusal = make.whyNot ?? problem
   const problems = problemsIn(make.error)
+  // Once it is edited again, its problems may be others.
+  const refused = make.asked === plan ? problems : null
   return (
     <Page title="New mission">
       <form
         className="flex flex-col gap-6 *:max-w-prose"
         onSubmit={(event: FormEvent) => {
           event.preventDefault()
-          if (refusal === null && !make.isBusy) make.run()
+          if (refusal === null && !make.isBusy) make.run(plan)
         }}
       >
-        <Field hint="What should be true when it is done." label="Goal">
-          <TextInput
-            autoFocus
-            onChange={(event) => change({ goal: event.target.value })}
-            placeholder="Move billing to the new API, and keep the old one alive"
-            rows={4}
-            value={draft.goal}
-          />
-        </Field>
-        <Field hint="Optional: otherwise the first line of the goal." label="Title">
-          <TextInput
-            maxLength={500}
-            onChange={(event) => change({ title: event.target.value })}
-            value={draft.title}
-          />
-        </Field>
+        <GoalFields change={change} draft={draft} />
         <div className="flex max-w-none! flex-col items-start gap-3">
           <h2 className="text-row font-medium">Who makes the plan</h2>
           <Segmented
@@ -151,7 +138,7 @@ export function NewMission() {
             <Planner onChange={(planner) => change({ planner })} value={draft.planner} />
           ) : (
             <Suspense fallback={<Skeleton label="The editor is loading" rows={6} />}>
-              <PlanField key={times} name={planName} onChange={setPlan} refused={problems} />
+              <PlanField key={times} name={planName} onChange={setPlan} refused={refused} />
             </Suspense>
           )}
         </div>
@@ -177,6 +164,30 @@ export function NewMission() {
         </div>
       </form>
     </Page>
+  )
+}
+
+/** What the mission is for, and what it is called. */
+function GoalFields({ draft, change }: { draft: Draft; change: (part: Partial<Draft>) => void }) {
+  return (
+    <>
+      <Field hint="What should be true when it is done." label="Goal">
+        <TextInput
+          autoFocus
+          onChange={(event) => change({ goal: event.target.value })}
+          placeholder="Move billing to the new API, and keep the old one alive"
+          rows={4}
+          value={draft.goal}
+        />
+      </Field>
+      <Field hint="Optional: otherwise the first line of the goal." label="Title">
+        <TextInput
+          maxLength={500}
+          onChange={(event) => change({ title: event.target.value })}
+          value={draft.title}
+        />
+      </Field>
+    </>
   )
 }
 

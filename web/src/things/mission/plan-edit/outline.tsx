@@ -9,6 +9,18 @@ import type { Json } from './plan-value.ts'
 import { afterWords, factsOf } from './row-facts.ts'
 import type { OutlineActs } from './use-outline-acts.tsx'
 
+/** The head of a step, which stays above its rows. */
+const HEAD_PX = 28
+
+/** In the list alone: the page around it stays where it is. */
+function scrollWithin(list: HTMLElement, row: HTMLElement): void {
+  const [outer, inner] = [list.getBoundingClientRect(), row.getBoundingClientRect()]
+  const above = inner.top - outer.top - HEAD_PX
+  const below = inner.bottom - outer.bottom
+  if (above < 0) list.scrollTop += above
+  else if (below > 0) list.scrollTop += below
+}
+
 const WHY_LOCKED = 'The YAML cannot be read: mend it first.'
 
 /** All tasks by steps. Arrows go from one to the next; one of them is in the order of Tab. */
@@ -28,8 +40,9 @@ export function Outline(props: {
   // The selected row stays in view, and keeps the focus that was on another row.
   useEffect(() => {
     const row = list.current?.querySelector<HTMLElement>(`[data-at="${at}"]`)
-    row?.scrollIntoView({ block: 'nearest' })
-    if (list.current?.contains(document.activeElement)) row?.focus()
+    if (!list.current || !row) return
+    if (list.current.contains(document.activeElement)) row.focus({ preventScroll: true })
+    scrollWithin(list.current, row)
   }, [at])
   return (
     <div className="flex min-w-0 flex-col gap-2">

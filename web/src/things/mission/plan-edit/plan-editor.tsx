@@ -31,10 +31,24 @@ function useRoster(): Roster {
 
 type Beside = 'task' | 'yaml'
 
+const BesideChoice = ({ value, onChange }: { value: Beside; onChange: (value: Beside) => void }) => (
+  <div className="@min-[1000px]:hidden">
+    <Segmented
+      label="Beside the outline"
+      onChange={onChange}
+      options={[
+        { value: 'task', words: 'Task' },
+        { value: 'yaml', words: 'YAML' },
+      ]}
+      value={value}
+    />
+  </div>
+)
+
 /** A plan as an outline, the fields of one task, and YAML: three views of one draft. Where there is no room for all, one of the last two is shown. */
 export function PlanEditor(props: {
   drafting: PlanDrafting
-  /** What the server said when the plan was sent. */
+  /** What the server said when this very plan was sent. */
   refused?: readonly PlanProblem[] | null
   /** Its mission runs: tasks may have been begun. */
   isRunning?: boolean
@@ -80,17 +94,7 @@ export function PlanEditor(props: {
       ) : (
         <ProblemList onShow={show} problems={problems} tasks={tasks} />
       )}
-      <div className="@min-[1000px]:hidden">
-        <Segmented
-          label="Beside the outline"
-          onChange={setBeside}
-          options={[
-            { value: 'task', words: 'Task' },
-            { value: 'yaml', words: 'YAML' },
-          ]}
-          value={beside}
-        />
-      </div>
+      <BesideChoice onChange={setBeside} value={beside} />
       <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 @min-[640px]:grid-cols-[minmax(0,0.9fr)_minmax(0,1.1fr)] @min-[1000px]:grid-cols-[minmax(0,0.9fr)_minmax(0,1.1fr)_minmax(0,1.1fr)]">
         <Outline
           acts={acts}

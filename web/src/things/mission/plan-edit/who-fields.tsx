@@ -6,7 +6,7 @@ import { saidAt } from './plan-problems.ts'
 import { recordIn, textIn, withinValue, withValue } from './plan-value.ts'
 
 /** Those that there are, and the one that is named, also if there is none of this name. */
-export function AgentSelect(props: {
+function AgentSelect(props: {
   value: string
   none: string
   roster: Roster

@@ -50,7 +50,8 @@ export function YamlText(props: Props) {
     const line = taskLines(view.state.doc.toString())[at]
     if (line === undefined) return
     const { from } = view.state.doc.line(line)
-    view.dispatch({ effects: EditorView.scrollIntoView(from, { y: 'start', yMargin: 24 }) })
+    // In the text alone: the page around it stays where it is.
+    view.scrollDOM.scrollTop = at === 0 ? 0 : view.lineBlockAt(from).top - MARGIN_PX
   }, [at])
   useImperativeHandle(ref, () => ({
     goTo: (line) => {
@@ -69,6 +70,8 @@ export function YamlText(props: Props) {
     </div>
   )
 }
+
+const MARGIN_PX = 24
 
 /** Only what differs is replaced, so that the cursor and the lines on screen stay where they were. */
 function follow(view: EditorView, value: string): void {
