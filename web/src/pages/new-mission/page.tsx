@@ -137,7 +137,7 @@ export function NewMission() {
           {draft.by === 'agent' ? (
             <Planner onChange={(planner) => change({ planner })} value={draft.planner} />
           ) : (
-            <Suspense fallback={<Skeleton label="The editor is loading" rows={6} />}>
+            <Suspense fallback={<Skeleton label="The editor is loading" rowHeight={44} rows={12} />}>
               <PlanField key={times} name={planName} onChange={setPlan} refused={refused} />
             </Suspense>
           )}
