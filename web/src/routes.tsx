@@ -87,6 +87,7 @@ const pages = [
       view: param.oneOf(MISSION_VIEWS),
       version: param.wholeNumber,
       since: param.wholeNumber,
+      edit: param.flag,
       task: param.text,
     },
     lazyRouteComponent(() => import('./pages/mission/page.tsx'), 'Mission'),

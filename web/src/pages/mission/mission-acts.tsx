@@ -8,6 +8,7 @@ import { Menu } from '../../parts/menu.tsx'
 import { api } from '../../requests/api.ts'
 import type { Mission } from '../../things/mission/progress.tsx'
 import { useAct } from '../../things/use-act.ts'
+import { PlanActs } from './plan-acts.tsx'
 
 type Act = 'pause' | 'resume' | 'cancel' | 'retry' | 'clone'
 
@@ -45,6 +46,7 @@ export function MissionActs({ mission }: { mission: Mission }) {
   })
   return (
     <>
+      <PlanActs mission={mission} />
       {!hasEnded && (
         <Button
           busy={isBusy}

@@ -41,7 +41,7 @@ export function Mission() {
   const { data: mission } = read
   const view = search.view ?? (mission ? firstView(mission) : 'tasks')
   const show = (next: MissionView) => go(`/missions/${id}?view=${next}`, { replace: true })
-  const showPlan = (plan: { version?: number | undefined; since?: number | undefined }) =>
+  const showPlan = (plan: Parameters<typeof PlanView>[0]['shown']) =>
     go(`/missions/${id}${writeSearch({ view: 'plan', ...plan })}`)
   const taskAddress = (task: string | undefined) =>
     `/missions/${id}${writeSearch({ view: search.view, version: search.version, since: search.since, task })}`

@@ -67,13 +67,13 @@ export function PlanDecision(props: {
   const isOpen = waits && (state === 'awaiting_approval' || proposedVersion !== null)
   const refusal = approve.whyNot
   const isEdited = useHasDraft(planEditName(id))
-  const whyNotApprove =
-    refusal ?? (isEdited ? 'Your edit of the plan is not saved: save or discard it first.' : null)
+  // Approval is of what is saved: over an edit that is not, saving comes first, and its button is in the editor.
+  const canApprove = refusal === null && !isEdited
   useShortcuts('Mission', {
     a: {
       words: isShown ? 'Approve the plan' : 'Read the plan to approve it',
       run: () => (isShown ? approve.run() : onShowPlan()),
-      isOff: !isOpen || whyNotApprove !== null,
+      isOff: !isOpen || !canApprove,
     },
     r: { words: 'Reject the plan', run: () => setAsked('fail'), isOff: !isOpen || refusal !== null },
   })
@@ -90,6 +90,11 @@ export function PlanDecision(props: {
           {preview &&
             ` · ${preview.added.length} added, ${preview.changed.length} changed, ${preview.cancelled.length} cancelled, ${preview.kept.length} kept`}
         </p>
+        {isEdited && (
+          <p className="text-row text-ask">
+            Your edit is not saved: save it as the next version, then approve that.
+          </p>
+        )}
       </div>
       <div className="ml-auto flex flex-wrap justify-end gap-3">
         {proposedVersion === null && (
@@ -100,10 +105,16 @@ export function PlanDecision(props: {
         <Button disabledReason={refusal} onClick={() => setAsked('fail')} shortcut="r">
           Reject
         </Button>
-        {isShown ? (
+        {isEdited ? (
+          !isShown && (
+            <Button kind="primary" onClick={onShowPlan}>
+              Back to your edit
+            </Button>
+          )
+        ) : isShown ? (
           <Button
             busy={approve.isBusy}
-            disabledReason={whyNotApprove}
+            disabledReason={refusal}
             kind="primary"
             onClick={() => approve.run()}
             shortcut="a"

@@ -1,122 +1,115 @@
-import { useCallback, useMemo } from 'react'
+import { useShortcuts } from '../../keys/shortcuts.ts'
 import { Button } from '../../parts/button.tsx'
-import { useDraft } from '../../parts/drafts.ts'
 import { ProblemBox } from '../../parts/problem.tsx'
 import { api } from '../../requests/api.ts'
+import { draftFrom } from '../../things/mission/plan-edit/plan-draft.ts'
+import { PlanEditor } from '../../things/mission/plan-edit/plan-editor.tsx'
+import { problemsIn } from '../../things/mission/plan-edit/plan-problems.ts'
+import { isRecord, type Json } from '../../things/mission/plan-edit/plan-value.ts'
+import { usePlanDraft } from '../../things/mission/plan-edit/use-plan-draft.ts'
+import type { Mission } from '../../things/mission/progress.tsx'
 import { shownInPlace, useAct } from '../../things/use-act.ts'
-import { EditedTask } from './edited-task.tsx'
-import {
-  type DraftField,
-  type DraftTask,
-  draftOf,
-  newTask,
-  type PlanEdit,
-  planEditName,
-  planWith,
-  problemsByRow,
-} from './plan-draft.ts'
+import { planEditName } from './plan-draft.ts'
+import { PlanNewer } from './plan-newer.tsx'
 
-/** The newest plan as fields. Saving makes the next version of it, which is what can be approved then. */
-export function PlanEditor(props: {
-  missionId: string
+/** A version of a mission's plan while it is edited. Saving makes the next version of it, which is what can be approved then. */
+export function MissionPlanEditor(props: {
+  mission: Mission
   version: number
   plan: unknown
-  /** A newer version than the one that is edited. */
-  newer: number | null
+  /** The version that saving makes. */
+  next: number
+  /** Edits the newest version in place of this one. */
+  onNewest: () => void
   onClose: () => void
 }) {
-  const { missionId, version, plan, newer, onClose } = props
-  const first = useMemo(() => ({ version, tasks: draftOf(plan) }), [version, plan])
-  const { value, set, drop } = useDraft<PlanEdit>(planEditName(missionId), first)
-  const { tasks } = value
-  const setTasks = useCallback(
-    (next: (before: readonly DraftTask[]) => readonly DraftTask[]) =>
-      set((before) => ({ ...before, tasks: next(before.tasks) })),
-    [set],
+  const { mission, version, plan, next, onNewest, onClose } = props
+  const { id, planVersion, approvedVersion } = mission
+  const drafting = usePlanDraft(planEditName(id), version, () =>
+    draftFrom(isRecord(plan) ? plan : { tasks: [] }),
   )
+  const { draft, isEdited } = drafting
+  const newest = planVersion ?? version
   const close = () => {
-    drop()
+    drafting.drop()
     onClose()
   }
   const save = useAct(
-    () =>
+    (sent: Json) =>
       api().put('/missions/:id/plan', {
-        params: { id: missionId },
-        // The version that was shown: a later one is not overwritten.
-        query: { planVersion: String(newer ?? version) },
-        body: JSON.stringify(planWith(plan, tasks)),
+        params: { id },
+        // The version that is on the page: a later one is not overwritten.
+        query: { planVersion: String(newest) },
+        body: JSON.stringify(sent),
       }),
-    ({ planVersion }) => {
+    ({ planVersion: saved }) => {
       close()
-      return `Saved as version ${planVersion}.`
+      return `Saved as version ${saved}.`
     },
     { onRefused: shownInPlace },
   )
-  const change = useCallback(
-    (place: number, field: DraftField, value: string) =>
-      setTasks((before) => before.map((task, at) => (at === place ? { ...task, [field]: value } : task))),
-    [setTasks],
-  )
-  const remove = useCallback(
-    (place: number) => setTasks((before) => before.filter((_, at) => at !== place)),
-    [setTasks],
-  )
-  const problems = problemsByRow(save.error)
+  const whyNot =
+    save.whyNot ??
+    (draft.fault
+      ? `The YAML cannot be read from line ${draft.fault.line}.`
+      : isEdited
+        ? null
+        : 'Nothing was changed yet.')
+  const submit = () => {
+    if (whyNot !== null || save.isBusy) return
+    // What was typed a moment ago is saved, too, or found to be unreadable.
+    drafting.settle()
+    const now = drafting.latest()
+    if (now.fault === null) save.run(now.plan)
+  }
+  useShortcuts('Plan', {
+    'Mod+Enter': { words: 'Save the plan', run: submit, isOff: whyNot !== null },
+  })
+  // Once it is edited again, its problems may be others.
+  const refused = save.asked === draft.plan ? problemsIn(save.error) : null
   return (
     <form
       aria-label={`Edit version ${version}`}
       className="flex flex-col gap-3"
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (!save.isBusy) save.run()
-      }}
+      onSubmit={(event) => event.preventDefault()}
     >
-      {newer !== null && (
-        <p className="rounded-card bg-ask-tint px-3 py-2 text-row text-ask" role="status">
-          Version {newer} came while you edited version {version}. If you save, yours becomes the newest;
-          version {newer} stays in the list.
+      {approvedVersion !== null && (
+        <p className="text-row text-muted">
+          The mission goes on with version {approvedVersion} until yours is approved. What has ended stays as
+          it is, and what was begun goes on unless you cancel it.
         </p>
       )}
-      <PlanProblems problems={problems?.get(null) ?? []} />
-      <div className="flex flex-col gap-2">
-        {tasks.map((task, place) => (
-          <EditedTask
-            // biome-ignore lint/suspicious/noArrayIndexKey: a row is its place in the plan
-            key={place}
-            onChange={change}
-            onRemove={remove}
-            place={place}
-            problems={problems?.get(place)?.join('\n') ?? ''}
-            task={task}
-          />
-        ))}
-      </div>
-      <div>
-        <Button icon="plus" onClick={() => setTasks((before) => [...before, newTask(before)])} size="small">
-          Add a task
-        </Button>
-      </div>
-      {save.error && problems === null && <ProblemBox error={save.error} />}
+      {newest !== version && (
+        <PlanNewer
+          mine={version}
+          missionId={id}
+          newest={newest}
+          onTake={() => {
+            drafting.drop()
+            onNewest()
+          }}
+        />
+      )}
+      <PlanEditor drafting={drafting} isRunning={approvedVersion !== null} refused={refused} />
+      {save.error && problemsIn(save.error) === null && <ProblemBox error={save.error} />}
       {/* Below the padding of the page: a row must not be seen under it. */}
-      <div className="sticky -bottom-12 z-10 flex flex-wrap gap-2 border-t border-line bg-sunken py-3">
-        <Button busy={save.isBusy} kind="primary" type="submit">
-          Save as the next version
+      <div className="sticky -bottom-12 z-20 flex flex-wrap items-center gap-2 border-t border-line bg-sunken py-3">
+        <Button
+          busy={save.isBusy}
+          disabledReason={whyNot}
+          kind="primary"
+          onClick={submit}
+          shortcut="Ctrl Enter"
+        >
+          Save as version {next}
         </Button>
-        <Button onClick={close}>Keep version {version}</Button>
+        <Button onClick={close}>{isEdited ? 'Discard the edit' : `Back to version ${newest}`}</Button>
+        {newest !== version ? (
+          <span className="text-label font-medium text-ask">Version {newest} came meanwhile: see above.</span>
+        ) : (
+          isEdited && <span className="text-label text-muted">Kept in this tab until it is saved.</span>
+        )}
       </div>
     </form>
-  )
-}
-
-function PlanProblems({ problems }: { problems: readonly string[] }) {
-  if (problems.length === 0) return null
-  return (
-    <ul className="flex flex-col gap-1 rounded-card bg-bad-tint p-3 text-row text-bad" role="alert">
-      {problems.map((words) => (
-        <li className="break-words" key={words}>
-          {words}
-        </li>
-      ))}
-    </ul>
   )
 }

@@ -1,22 +1,27 @@
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
-import type { FormEvent } from 'react'
+import { type FormEvent, lazy, Suspense, useState } from 'react'
 import { useGo } from '../../links.tsx'
 import { Button } from '../../parts/button.tsx'
-import { useDraft } from '../../parts/drafts.ts'
+import { dropDraft, useDraft, useHasDraft } from '../../parts/drafts.ts'
 import { Field } from '../../parts/field.tsx'
 import { Loading } from '../../parts/loaded.tsx'
 import { Page } from '../../parts/page.tsx'
 import { ProblemBox } from '../../parts/problem.tsx'
 import { Segmented } from '../../parts/segmented.tsx'
 import { Select } from '../../parts/select.tsx'
+import { Skeleton } from '../../parts/skeleton.tsx'
 import { TextInput } from '../../parts/text-input.tsx'
 import { api } from '../../requests/api.ts'
 import { agentNamesQuery } from '../../requests/names.ts'
 import { isOwnAgent } from '../../things/agent/own-agent.ts'
+import { problemsIn } from '../../things/mission/plan-edit/plan-problems.ts'
 import { shownInPlace, useAct } from '../../things/use-act.ts'
-import { PlanField } from './plan-field.tsx'
-import { EXAMPLE_PLAN, problemsIn } from './plan-text.ts'
+import type { WrittenPlan } from './plan-field.tsx'
+
+/** With CodeMirror and the reader of YAML, which those who let an agent plan do not need. */
+const PlanField = lazy(() => import('./plan-field.tsx').then(({ PlanField }) => ({ default: PlanField })))
+const NOT_READ: WrittenPlan = { plan: null, whyNot: 'The plan is being read.' }
 
 const AUTONOMIES = [
   { value: 'approve', words: 'Ask me' },
@@ -39,7 +44,6 @@ interface Draft {
   title: string
   by: 'agent' | 'person'
   planner: string
-  plan: string
   autonomy: Autonomy
   below: string
   budget: string
@@ -48,7 +52,10 @@ interface Draft {
 }
 
 /** The request to the API. */
-const missionOf = ({ goal, title, by, planner, plan, autonomy, below, budget, acceptance }: Draft) => ({
+const missionOf = (
+  { goal, title, by, planner, autonomy, below, budget, acceptance }: Draft,
+  plan: WrittenPlan['plan'],
+) => ({
   goal: goal.trim(),
   ...(title.trim() === '' ? {} : { title: title.trim() }),
   ...(by === 'person' ? { plan } : planner === '' ? {} : { planner: { agent: planner } }),
@@ -70,7 +77,6 @@ export function NewMission() {
     title: '',
     by: 'agent',
     planner: '',
-    plan: EXAMPLE_PLAN,
     autonomy: 'approve',
     below: '',
     budget: '',
@@ -78,10 +84,20 @@ export function NewMission() {
   })
   const { value: draft, set: setDraft } = written
   const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }))
+  const planName = `plan-of-new-mission:${goal}`
+  const hasPlan = useHasDraft(planName)
+  const [{ plan, whyNot }, setPlan] = useState(NOT_READ)
+  // The editor of the plan begins anew then.
+  const [times, setTimes] = useState(0)
+  const discard = () => {
+    written.drop()
+    dropDraft(planName)
+    setTimes((before) => before + 1)
+  }
   const make = useAct(
-    () => api().post('/missions', { body: missionOf(draft), retry: true }),
+    (sent: WrittenPlan['plan']) => api().post('/missions', { body: missionOf(draft, sent), retry: true }),
     ({ id }) => {
-      written.drop()
+      discard()
       go(`/missions/${id}`, { replace: true })
     },
     { onRefused: shownInPlace },
@@ -89,35 +105,24 @@ export function NewMission() {
   const problem =
     draft.goal.trim() === ''
       ? 'Write the goal first.'
-      : (dollarsProblem(draft.budget) ?? dollarsProblem(draft.below))
+      : (dollarsProblem(draft.budget) ??
+        dollarsProblem(draft.below) ??
+        (draft.by === 'person' ? whyNot : null))
   const refusal = make.whyNot ?? problem
   const problems = problemsIn(make.error)
+  // Once it is edited again, its problems may be others.
+  const refused = make.asked === plan ? problems : null
   return (
     <Page title="New mission">
       <form
-        className="flex max-w-prose flex-col gap-6"
+        className="flex flex-col gap-6 *:max-w-prose"
         onSubmit={(event: FormEvent) => {
           event.preventDefault()
-          if (refusal === null && !make.isBusy) make.run()
+          if (refusal === null && !make.isBusy) make.run(plan)
         }}
       >
-        <Field hint="What should be true when it is done." label="Goal">
-          <TextInput
-            autoFocus
-            onChange={(event) => change({ goal: event.target.value })}
-            placeholder="Move billing to the new API, and keep the old one alive"
-            rows={4}
-            value={draft.goal}
-          />
-        </Field>
-        <Field hint="Optional: otherwise the first line of the goal." label="Title">
-          <TextInput
-            maxLength={500}
-            onChange={(event) => change({ title: event.target.value })}
-            value={draft.title}
-          />
-        </Field>
-        <div className="flex flex-col items-start gap-3">
+        <GoalFields change={change} draft={draft} />
+        <div className="flex max-w-none! flex-col items-start gap-3">
           <h2 className="text-row font-medium">Who makes the plan</h2>
           <Segmented
             label="Who makes the plan"
@@ -132,7 +137,9 @@ export function NewMission() {
           {draft.by === 'agent' ? (
             <Planner onChange={(planner) => change({ planner })} value={draft.planner} />
           ) : (
-            <PlanField onChange={(plan) => change({ plan })} refused={problems} value={draft.plan} />
+            <Suspense fallback={<Skeleton label="The editor is loading" rowHeight={44} rows={12} />}>
+              <PlanField key={times} name={planName} onChange={setPlan} refused={refused} />
+            </Suspense>
           )}
         </div>
         <BeforeWork change={change} draft={draft} />
@@ -149,14 +156,38 @@ export function NewMission() {
             {draft.by === 'agent' ? 'Make a plan' : 'Propose this plan'}
           </Button>
           <Button onClick={() => go('/missions')}>Back to missions</Button>
-          {written.isKept && (
-            <Button kind="quiet" onClick={written.drop}>
+          {(written.isKept || hasPlan) && (
+            <Button kind="quiet" onClick={discard}>
               Discard
             </Button>
           )}
         </div>
       </form>
     </Page>
+  )
+}
+
+/** What the mission is for, and what it is called. */
+function GoalFields({ draft, change }: { draft: Draft; change: (part: Partial<Draft>) => void }) {
+  return (
+    <>
+      <Field hint="What should be true when it is done." label="Goal">
+        <TextInput
+          autoFocus
+          onChange={(event) => change({ goal: event.target.value })}
+          placeholder="Move billing to the new API, and keep the old one alive"
+          rows={4}
+          value={draft.goal}
+        />
+      </Field>
+      <Field hint="Optional: otherwise the first line of the goal." label="Title">
+        <TextInput
+          maxLength={500}
+          onChange={(event) => change({ title: event.target.value })}
+          value={draft.title}
+        />
+      </Field>
+    </>
   )
 }
 

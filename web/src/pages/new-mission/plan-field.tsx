@@ -1,60 +1,58 @@
-import { useMutation } from '@tanstack/react-query'
+import { useEffect } from 'react'
 import { Button } from '../../parts/button.tsx'
-import { Field } from '../../parts/field.tsx'
-import { ProblemBox } from '../../parts/problem.tsx'
-import { TextInput } from '../../parts/text-input.tsx'
-import { countText } from '../../parts/wording.ts'
-import { api } from '../../requests/api.ts'
-import { estimateWords } from '../../things/mission/plan-version.tsx'
-import { type PlanProblem, problemsIn } from './plan-text.ts'
+import { Menu } from '../../parts/menu.tsx'
+import { draftFromText } from '../../things/mission/plan-edit/plan-draft.ts'
+import { PlanEditor } from '../../things/mission/plan-edit/plan-editor.tsx'
+import type { PlanProblem } from '../../things/mission/plan-edit/plan-problems.ts'
+import { type Json, tasksIn } from '../../things/mission/plan-edit/plan-value.ts'
+import { usePlanDraft } from '../../things/mission/plan-edit/use-plan-draft.ts'
+import { EXAMPLE_PLANS } from './plan-text.ts'
 
-/** A plan as text, checked without creating anything: all problems at once, by line. */
+/** What is sent, and why it cannot be sent. */
+export interface WrittenPlan {
+  readonly plan: Json | null
+  readonly whyNot: string | null
+}
+
+/** A plan that a person writes for a new mission, from an example. It is checked while it is written, and nothing is created. */
 export function PlanField(props: {
-  value: string
-  onChange: (plan: string) => void
+  /** The name of its draft. */
+  name: string
+  onChange: (written: WrittenPlan) => void
   /** What the server found when the mission was made. */
   refused: readonly PlanProblem[] | null
 }) {
-  const { value, onChange, refused } = props
-  const check = useMutation({ mutationFn: (plan: string) => api().post('/plans/check', { body: plan }) })
-  const problems = problemsIn(check.error) ?? refused
+  const { name, onChange, refused } = props
+  const drafting = usePlanDraft(name, null, () => draftFromText(EXAMPLE_PLANS[0]!.text))
+  const { plan, fault } = drafting.draft
+  useEffect(() => {
+    const whyNot = fault
+      ? `The YAML of the plan cannot be read from line ${fault.line}.`
+      : tasksIn(plan).length === 0
+        ? 'The plan needs a task.'
+        : null
+    onChange({ plan, whyNot })
+  }, [plan, fault, onChange])
   return (
-    <div className="flex w-full flex-col items-start gap-2">
-      <Field hint="YAML or JSON. A task has a tempId, a title, and what it depends on." label="Plan">
-        <TextInput
-          className="w-full font-mono text-row"
-          onChange={(event) => {
-            onChange(event.target.value)
-            check.reset()
-          }}
-          rows={12}
-          spellCheck={false}
-          value={value}
+    <div className="flex w-full min-w-0 flex-col gap-3">
+      <div>
+        <Menu
+          align="start"
+          groups={[
+            EXAMPLE_PLANS.map(({ words, text }) => ({
+              words,
+              run: () => drafting.set(() => draftFromText(text)),
+            })),
+          ]}
+          title="In place of what is written"
+          trigger={
+            <Button icon="chevron-down" size="small">
+              Start from an example
+            </Button>
+          }
         />
-      </Field>
-      <Button busy={check.isPending} onClick={() => check.mutate(value)} size="small">
-        Check the plan
-      </Button>
-      <div aria-live="polite" className="w-full">
-        {check.data && (
-          <p className="text-row text-done">
-            {countText(check.data.taskCount)} {check.data.taskCount === 1 ? 'task' : 'tasks'} in{' '}
-            {check.data.layers.length} {check.data.layers.length === 1 ? 'step' : 'steps'},{' '}
-            {estimateWords(check.data.estimate)}.
-          </p>
-        )}
-        {problems && problems.length > 0 && (
-          <ul className="flex flex-col gap-1 rounded-card bg-bad-tint p-3 text-row text-bad">
-            {problems.map(({ line, message }) => (
-              <li className="break-words" key={`${line} ${message}`}>
-                {line !== null && <span className="font-medium">Line {line}: </span>}
-                {message}
-              </li>
-            ))}
-          </ul>
-        )}
-        {check.error && problemsIn(check.error) === null && <ProblemBox error={check.error} />}
       </div>
+      <PlanEditor drafting={drafting} refused={refused} />
     </div>
   )
 }

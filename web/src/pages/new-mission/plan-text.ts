@@ -1,26 +1,52 @@
-import { Problem } from '../../../../src/client/client.ts'
-
-/** Problems of a plan that was written by hand, by line. Pure. */
-export interface PlanProblem {
-  line: number | null
-  message: string
-}
-
-/** All that is wrong with it; null: it was refused for another reason. */
-export function problemsIn(error: unknown): PlanProblem[] | null {
-  if (!(error instanceof Problem) || error.code !== 'PLAN_INVALID') return null
-  const { errors } = error.body as { errors?: { line?: number; field?: string; message: string }[] }
-  return (errors ?? []).map(({ line, field, message }) => ({
-    line: line ?? null,
-    message: field ? `${field} ${message}` : message,
-  }))
-}
-
-export const EXAMPLE_PLAN = `tasks:
+/** Plans to start from, the usual one first. Pure. */
+export const EXAMPLE_PLANS: readonly { words: string; text: string }[] = [
+  {
+    words: 'One step after another',
+    text: `tasks:
   - tempId: look
     title: Find the ten slowest tests
   - tempId: mend
     title: Make them faster
-    dependsOn: [look]
+    dependsOn: [ look ]
     verification: { kind: human }
-`
+`,
+  },
+  {
+    words: 'Several at the same time, then one that joins them',
+    text: `tasks:
+  - tempId: prices
+    title: Find out what others charge
+    taskType: research
+  - tempId: wishes
+    title: Find out what customers ask for
+    taskType: research
+  - tempId: proposal
+    title: Propose new prices
+    description: Use what the research found, and name the sources.
+    dependsOn: [ prices, wishes ]
+    successCriteria: Each price has a reason.
+    verification: { kind: human }
+`,
+  },
+  {
+    words: 'Build, check and announce',
+    text: `tasks:
+  - tempId: build
+    title: Build the search page
+    taskType: coding
+    successCriteria: Typing three letters shows results.
+    estimatedDurationMinutes: 30
+    verification: { kind: agent }
+  - tempId: check
+    title: Try it on a phone
+    dependsOn: [ build ]
+    estimatedDurationMinutes: 10
+  - tempId: announce
+    title: Write the announcement
+    dependsOn:
+      - { on: build, kind: order }
+    optional: true
+`,
+  },
+  { words: 'An empty plan', text: 'tasks: []\n' },
+]

@@ -1,3 +1,5 @@
+import { stepsOf } from './plan-steps.ts'
+
 /** Which tasks of a plan can be worked on at the same time. */
 
 interface Planned {
@@ -7,19 +9,9 @@ interface Planned {
 
 /** Layers by the longest path from a task that waits for none of the plan. A plan never has cycles; with one, this still ends. */
 export function layersOf<Task extends Planned>(tasks: readonly Task[]): Task[][] {
-  const layers: Task[][] = []
-  const placed = new Set<string>()
-  const known = new Set(tasks.map(({ tempId }) => tempId))
-  let left = [...tasks]
-  while (left.length > 0) {
-    const isReady = ({ dependsOn }: Task) => dependsOn.every(({ on }) => placed.has(on) || !known.has(on))
-    const ready = left.filter(isReady)
-    const layer = ready.length > 0 ? ready : left
-    layers.push(layer)
-    for (const { tempId } of layer) placed.add(tempId)
-    left = left.filter(({ tempId }) => !placed.has(tempId))
-  }
-  return layers
+  const placeOf = new Map(tasks.map(({ tempId }, place) => [tempId, place]))
+  const waitsFor = tasks.map(({ dependsOn }) => dependsOn.flatMap(({ on }) => placeOf.get(on) ?? []))
+  return stepsOf(waitsFor).steps.map((places) => places.map((place) => tasks[place]!))
 }
 
 /** The heading of one layer in a table of tasks. */
@@ -31,7 +23,7 @@ export function LayerHead({ layer, tasks, columns }: { layer: number; tasks: num
         colSpan={columns}
         scope="rowgroup"
       >
-        {layer === 0 ? 'At once' : `Step ${layer + 1}`}
+        Step {layer + 1}
         {tasks > 1 && `, ${tasks} tasks in parallel`}
       </th>
     </tr>

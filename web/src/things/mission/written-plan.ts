@@ -5,6 +5,8 @@ import type {
   VerificationRule,
 } from '../../../../src/kinds/mission/plan/mission-plan.ts'
 
+import { fieldNoun } from './plan-words.ts'
+
 /** A plan as the server writes it: what has its default value is left out. Pure. */
 
 export type PlannedTask = Pick<
@@ -64,9 +66,19 @@ export interface PlanMark {
 
 const LONGEST_VALUE = 80
 
+function plainWords(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return String(value)
+  if (Array.isArray(value)) return value.map(plainWords).join(', ')
+  return Object.entries(value)
+    .map(([field, inside]) =>
+      field === 'kind' ? plainWords(inside) : `${fieldNoun(field)} ${plainWords(inside)}`,
+    )
+    .join(', ')
+}
+
 const valueWords = (value: unknown): string => {
   if (value === null || value === undefined || value === '') return 'nothing'
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  const text = plainWords(value)
   return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE - 1)}…` : text
 }
 
@@ -80,8 +92,12 @@ export function changesByTask(changes: PlanChanges | null): Map<string, PlanMark
   }
   for (const { tempId, fields } of changes?.changed ?? [])
     for (const { field, before, after } of fields)
-      say(tempId, `${field}: ${valueWords(before)} → ${valueWords(after)}`)
+      say(tempId, `${fieldNoun(field)}: ${valueWords(before)} → ${valueWords(after)}`)
   for (const { from, to } of changes?.edges.added ?? []) say(to, `now after ${from}`)
   for (const { from, to } of changes?.edges.removed ?? []) say(to, `no longer after ${from}`)
   return marks
 }
+
+/** What differs from another version, as the server says it; null: it did not say. */
+export const planChangesOf = (changes: unknown): PlanChanges | null =>
+  typeof changes === 'object' && changes !== null && 'edges' in changes ? (changes as PlanChanges) : null
