@@ -41,6 +41,19 @@ const GivenSchedule = z.strictObject({
   catchUp: catchUp.unwrap().optional(),
 })
 
+/** A schedule that is still being written. */
+export const ScheduleQuery = z.strictObject({
+  cron: z.string().max(200).default('').describe('Five fields, as in the schedule of a routine'),
+  timeZone: z.string().max(64).default('UTC').describe('Such as Europe/Berlin. Default: UTC'),
+})
+export const ScheduleTimes = z.object({
+  nextTimes: z.array(z.string()).describe('The next three times; none: see the problem'),
+  problem: z
+    .object({ field: z.enum(['cron', 'timeZone']), message: z.string() })
+    .nullable()
+    .describe('Why a routine cannot be saved with it, for example because it never fires'),
+})
+
 /** The settings of its missions. */
 export const RoutineConfig = MissionSettings.extend({
   autonomy: z
@@ -109,7 +122,7 @@ export const RoutineView = z.object({
   schedule: Schedule.nullable(),
   enabled: z.boolean(),
   nextAt: z.string().nullable().describe('When it starts its next mission, if nothing changes'),
-  nextTimes: z.array(z.string()).optional().describe('The next three; where one routine is read'),
+  nextTimes: z.array(z.string()).optional().describe('The next three'),
   waitingFor: z.array(z.string()).describe('Scheduled times whose missions wait for the previous mission'),
   skippedInRow: z.int(),
   originMissionId: Uuid.nullable(),

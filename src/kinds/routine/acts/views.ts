@@ -10,11 +10,11 @@ import { type RoutineRunView, RoutineView } from '../shapes.ts'
 
 const viewOfRoutine = viewOf(ROUTINE_FIELDS, RoutineView)
 
-export const routineView = (routine: RoutineRecord, isWhole = false): AnswerOf<typeof RoutineView> => ({
+export const routineView = (routine: RoutineRecord): AnswerOf<typeof RoutineView> => ({
   ...viewOfRoutine(routine),
   plan: null,
   enabled: routine.isEnabled,
-  ...(isWhole && { nextTimes: nextTimes(routine, 3) }),
+  nextTimes: nextTimes(routine, 3),
   waitingFor: routine.waiting.map((at) => instant(at)),
   originMissionId: routine.origin,
   project: routine.project,
