@@ -37,6 +37,8 @@ const NAVIGATION: readonly NavigationEntry[] = [
   entry('/runs', 'Runs', 'runs', { key: 'r' }),
   entry('/budgets', 'Budgets', 'budgets', { key: '$' }),
   entry('/routines', 'Routines', 'routines', { place: 'more' }),
+  entry('/projects', 'Projects', 'folder', { place: 'more' }),
+  entry('/workers', 'Workers', 'workers', { place: 'more' }),
   entry('/webhooks', 'Webhooks', 'webhooks', { place: 'more' }),
   entry('/audit', 'Audit', 'audit', { place: 'more' }),
   entry('/nodes', 'Nodes', 'nodes', { place: 'more' }),
