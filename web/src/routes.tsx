@@ -1,5 +1,5 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
-import { AGENT_STATES } from '../../src/pure/states.ts'
+import { AGENT_STATES, SESSION_STATES } from '../../src/pure/states.ts'
 import { searchBy, tellDropped } from './page-route.ts'
 import { AGENT_TABS } from './pages/agent/tabs.ts'
 import { BOARD_SEARCH } from './pages/board/search.ts'
@@ -132,7 +132,7 @@ const pages = [
   ),
   page(
     '/workers',
-    { tab: param.oneOf(WORKER_TABS), session: param.text },
+    { tab: param.oneOf(WORKER_TABS), state: param.oneOf(SESSION_STATES), session: param.text },
     lazyRouteComponent(() => import('./pages/workers/page.tsx'), 'Workers'),
   ),
   page(

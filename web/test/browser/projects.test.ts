@@ -44,8 +44,8 @@ test.skipIf(!isHere)(
     const problems = dialog.getByRole('region', { name: 'Problems of the plan' })
     await problems.getByText('2 problems, so nothing was created').waitFor()
     await problems.getByRole('button', { name: 'Line 5' }).click()
-    const selected = await text.evaluate((area: HTMLTextAreaElement) =>
-      area.value.slice(area.selectionStart, area.selectionEnd),
+    const selected = await page.evaluate<string>(
+      'document.activeElement.value.slice(document.activeElement.selectionStart, document.activeElement.selectionEnd)',
     )
     expect(selected.trim()).toBe('colour: red')
     expect(await axe(page)).toEqual([])

@@ -77,7 +77,7 @@ export function Project() {
             Sessions
           </h2>
           <div className="-mx-6 flex h-80 flex-col max-sm:-mx-4">
-            <SessionsTable onOpen={openSession} project={slug} selected={session} />
+            <SessionsTable onOpen={openSession} filter={{ project: slug }} selected={session} />
           </div>
         </section>
       </div>

@@ -74,7 +74,7 @@ export function routineColumns(acts: Acts): Column<ListedRoutine>[] {
 type Missions = NonNullable<ListedRoutine['lastRuns']>
 
 /** Oldest first, as a line is read: each by shape and colour. */
-export function Marks({ missions }: { missions: Missions }) {
+function Marks({ missions }: { missions: Missions }) {
   const now = useClock(60_000)
   if (missions.length === 0) return <span className="text-faint">none yet</span>
   return (

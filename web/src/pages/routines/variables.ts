@@ -35,7 +35,7 @@ const TYPES: readonly unknown[] = ['string', 'number', 'integer', 'boolean'] sat
 const isVariable = (value: unknown): value is Variable => isObject(value) && TYPES.includes(value.type)
 
 /** The schema as the answer has it, which says only that it is JSON. */
-export function variablesIn(schema: unknown): VariablesSchema {
+function variablesIn(schema: unknown): VariablesSchema {
   const { properties, required } = isObject(schema) ? schema : {}
   const known = Object.entries(isObject(properties) ? properties : {}).filter(
     (one): one is [string, Variable] => isVariable(one[1]),
@@ -43,8 +43,6 @@ export function variablesIn(schema: unknown): VariablesSchema {
   const names = Array.isArray(required) ? required.filter((name) => typeof name === 'string') : []
   return { properties: Object.fromEntries(known), required: names }
 }
-
-export const hasVariables = (schema: unknown) => Object.keys(variablesIn(schema).properties).length > 0
 
 /** The form that asks for them: what has no default has to be given. */
 export function askedFields(schema: unknown): SchemaField[] {

@@ -5,23 +5,18 @@ import { Loaded } from '../../parts/loaded.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { StateChip } from '../../parts/state-chip.tsx'
 import { HeldTasks } from './held-tasks.tsx'
-import { type ListedSession, useSessions } from './use-sessions.ts'
+import { type ListedSession, type SessionFilter, useSessions } from './use-sessions.ts'
 
 /** The names under which agents hold tasks. One opens beside the list, with what it remembers. */
 export function SessionsTable(props: {
-  project?: string
+  filter: SessionFilter
   selected: string | undefined
   onOpen: (session: string) => void
 }) {
-  const { project, selected, onOpen } = props
-  const list = useSessions(project)
+  const { filter, selected, onOpen } = props
+  const list = useSessions(filter)
   return (
-    <Loaded
-      className="px-6 py-3"
-      empty={<NoSessions isOfProject={project !== undefined} />}
-      read={list}
-      rows={5}
-    >
+    <Loaded className="px-6 py-3" empty={<NoSessions filter={filter} />} read={list} rows={5}>
       {() => (
         <DataTable
           columns={columnsOf(onOpen)}
@@ -38,17 +33,21 @@ export function SessionsTable(props: {
   )
 }
 
-const NoSessions = ({ isOfProject }: { isOfProject: boolean }) => (
-  <Empty
-    drawing="handover"
-    text={
-      isOfProject
-        ? 'A session is the name under which an agent holds tasks. Those that name this project, or hold a task of it, are listed here with what they did.'
-        : 'A session is the name under which an agent holds tasks. It begins with the first task that is taken under it.'
-    }
-    title="No sessions yet"
-  />
-)
+function NoSessions({ filter: { project, state } }: { filter: SessionFilter }) {
+  if (state !== undefined)
+    return <Empty drawing="search" text="No session is in this state." title="Nothing found" />
+  return (
+    <Empty
+      drawing="handover"
+      text={
+        project !== undefined
+          ? 'A session is the name under which an agent holds tasks. Those that name this project, or hold a task of it, are listed here with what they did.'
+          : 'A session is the name under which an agent holds tasks. It begins with the first task that is taken under it.'
+      }
+      title="No sessions yet"
+    />
+  )
+}
 
 const DROPS = ['started', 'user', 'holds', 'agent']
 

@@ -1,4 +1,5 @@
 import type { AnswerTo } from '../../../../src/client/client.ts'
+import type { SessionState } from '../../../../src/pure/states.ts'
 import { about } from '../../live/about.ts'
 import { useSnapshot } from '../../live/use-snapshot.ts'
 import { api } from '../../requests/api.ts'
@@ -9,13 +10,18 @@ export type SessionMemory = AnswerTo<'GET', '/sessions/:id'>
 
 const nameOf = ({ session }: ListedSession) => session
 
-/** Sessions, newest first: of a project, or all. */
-export const useSessions = (project?: string) =>
+export interface SessionFilter {
+  project?: string | undefined
+  state?: SessionState | undefined
+}
+
+/** Sessions, newest first: all of them, or those of a project or in a state. */
+export const useSessions = ({ project, state }: SessionFilter) =>
   useList(
-    ['sessions', project ?? ''],
+    ['sessions', project ?? '', state ?? ''],
     (query, signal) =>
       api().read('/sessions', {
-        query: { ...query, ...(project ? { project } : {}) },
+        query: { ...query, ...(project && { project }), ...(state && { state }) },
         ...(signal && { signal }),
       }),
     { follows: about.sessions, keyOf: nameOf },
