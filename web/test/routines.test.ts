@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { valuesOf } from '../src/forms/schema-fields.ts'
-import { shareText } from '../src/pages/routines/drift-words.ts'
+import { driftWords, shareText, shortDrift } from '../src/pages/routines/drift-words.ts'
 import {
   cronOfDraft,
   draftOfSchedule,
@@ -128,5 +128,10 @@ describe('variables', () => {
 })
 
 test('a drift is a share with its sign', () => {
+  const drift = { runs: 1, costChange: 0.12, durationChange: -0.03, scoreChange: null }
+  expect(shortDrift(drift)).toBe('cost +12 %, time −3 %')
+  expect(driftWords({ ...drift, scoreChange: -0.1 })).toBe(
+    'Compared with it, the last completed mission: cost +12 %, time −3 %, score −0.10.',
+  )
   expect([0.123, -0.034, 0.001].map(shareText)).toEqual(['+12 %', '−3 %', 'the same'])
 })

@@ -129,7 +129,9 @@ export const RoutineView = z.object({
   origin: Figures.nullable()
     .optional()
     .describe('Of the mission it was made from; where one routine is read'),
-  drift: Drift.nullable().optional(),
+  drift: Drift.nullable()
+    .optional()
+    .describe('Lists have no scoreChange, and look for completed missions among the last 30'),
   lastRuns: z
     .array(z.object({ missionId: Uuid, state: z.enum(missionStates), startedAt: z.string() }))
     .optional()

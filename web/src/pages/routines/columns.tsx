@@ -6,12 +6,13 @@ import { Moment } from '../../parts/moment.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import { momentText } from '../../parts/wording.ts'
 import { STATE_LOOKS } from '../../theme/marks.ts'
+import { shortDrift } from './drift-words.ts'
 import { ScheduleText } from './schedule-text.tsx'
 import type { usePause } from './use-routine-acts.ts'
 import type { ListedRoutine } from './use-routines.ts'
 
 /** Where there is no room for all. */
-export const ROUTINE_DROPS = ['marks', 'last', 'next']
+export const ROUTINE_DROPS = ['drift', 'last', 'marks', 'next']
 
 interface Acts extends ReturnType<typeof usePause> {
   runNow: (routine: ListedRoutine) => void
@@ -59,6 +60,13 @@ export function routineColumns(acts: Acts): Column<ListedRoutine>[] {
       width: '148px',
       phone: 'hidden',
       cell: ({ lastRuns = [] }) => <LastMission missions={lastRuns} />,
+    },
+    {
+      name: 'drift',
+      words: 'Against its origin',
+      width: '160px',
+      phone: 'hidden',
+      cell: ({ drift }) => drift && <span className="text-muted">{shortDrift(drift)}</span>,
     },
     {
       name: 'acts',

@@ -10,6 +10,15 @@ export function shareText(share: number): string {
   return percent === 0 ? 'the same' : `${percent > 0 ? '+' : '−'}${Math.abs(percent)} %`
 }
 
+/** In a list: "cost +12 %, time −3 %". */
+export function shortDrift({ costChange, durationChange }: Drift): string {
+  const parts = [
+    costChange === null ? null : `cost ${shareText(costChange)}`,
+    durationChange === null ? null : `time ${shareText(durationChange)}`,
+  ]
+  return parts.filter((part) => part !== null).join(', ')
+}
+
 export function driftWords({ runs, costChange, durationChange, scoreChange }: Drift): string {
   const parts = [
     costChange === null ? null : `cost ${shareText(costChange)}`,
