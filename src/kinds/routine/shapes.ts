@@ -41,10 +41,17 @@ const GivenSchedule = z.strictObject({
   catchUp: catchUp.unwrap().optional(),
 })
 
-/** A schedule that is still being written. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: keeping them out is the point
+const unfinished = (length: number) =>
+  z
+    .string()
+    .max(length)
+    .regex(/^[^\u0000-\u001f\u007f]*$/)
+
+/** A schedule that is still being written: what is wrong with it is the answer, and no refusal. */
 export const ScheduleQuery = z.strictObject({
-  cron: z.string().max(200).default('').describe('Five fields, as in the schedule of a routine'),
-  timeZone: z.string().max(64).default('UTC').describe('Such as Europe/Berlin. Default: UTC'),
+  cron: unfinished(200).default('').describe('Five fields, as in the schedule of a routine'),
+  timeZone: unfinished(64).default('UTC').describe('Such as Europe/Berlin. Default: UTC'),
 })
 export const ScheduleTimes = z.object({
   nextTimes: z.array(z.string()).describe('The next three times; none: see the problem'),
