@@ -42,11 +42,8 @@ const GivenSchedule = z.strictObject({
 })
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: keeping them out is the point
-const unfinished = (length: number) =>
-  z
-    .string()
-    .max(length)
-    .regex(/^[^\u0000-\u001f\u007f]*$/)
+const NO_CONTROL_CHARACTERS = /^[^\u0000-\u001f\u007f]*$/
+const unfinished = (length: number) => z.string().max(length).regex(NO_CONTROL_CHARACTERS)
 
 /** A schedule that is still being written: what is wrong with it is the answer, and no refusal. */
 export const ScheduleQuery = z.strictObject({
