@@ -79,7 +79,57 @@ export async function setScene(call: Call): Promise<Filled> {
   await call('POST', '/missions', { goal, title: 'Move billing', plan: { tasks: PLAN } })
   await holds(async () => (await itemsOf(call, '/inbox')).some(({ kind }) => kind === 'question'))
   const runId = await holds(async () => (await itemsOf(call, '/agents/dev-1/runs'))[0]?.id)
-  return { taskId: tasks[0]!, runId: String(runId), missionId: String(demo.missionId), agent: 'dev-1' }
+  const places = await makePlaces(call)
+  return {
+    taskId: tasks[0]!,
+    runId: String(runId),
+    missionId: String(demo.missionId),
+    agent: 'dev-1',
+    ...places,
+  }
+}
+
+const TRACKS: [track: string, maxAgents: number, purpose: string, tasks: string[]][] = [
+  ['A', 1, 'Architecture', ['core-framework', 'di-container', 'event-bus', 'feature-flags']],
+  ['B', 2, 'Data', ['schema-design', 'entity-models', 'migrations']],
+  ['C', 2, 'API', ['rest-endpoints', 'webhooks']],
+]
+
+/** A routine with its missions, a project with tracks of which one is full, a worker, and what it holds. */
+async function makePlaces(call: Call): Promise<Pick<Filled, 'routineId' | 'project'>> {
+  const project = 'rebuild'
+  await call('POST', '/projects', { slug: project, name: 'Rebuild of the shop' })
+  await call('POST', '/workers', { worker: 'importer-1', capacity: 4, heartbeatSeconds: 3_600, project })
+  for (const [track, maxAgents, purpose, tasks] of TRACKS) {
+    await call('PUT', `/projects/${project}/tracks/${track}`, { maxAgents, purpose })
+    for (const [place, name] of tasks.entries()) {
+      const title = name.replaceAll('-', ' ').replace(/^./, (first) => first.toUpperCase())
+      const key = `${track}-00${place + 1}-${name}`
+      const task = await call('POST', '/tasks', { title, key, project, agent: 'importer' })
+      if (place > 1) continue
+      const fence = { session: 'importer-1', generation: 1 }
+      await call('POST', `/tasks/${task.id}/claim`, {
+        agent: 'importer',
+        session: fence.session,
+        leaseSeconds: 3_600,
+      })
+      if (place === 0) await call('POST', `/tasks/${task.id}/submit`, { ...fence, result: { files: 2 } })
+    }
+  }
+  const routine = await call('POST', '/routines', {
+    name: 'Nightly audit',
+    goal: 'Look for {{what}} in the dependencies.',
+    plan: { tasks: [{ tempId: 'audit', title: 'Audit: {{what}}', agent: 'dev-3' }] },
+    variables: {
+      properties: { what: { type: 'string', title: 'What to look for', default: 'known holes' } },
+    },
+    schedule: { cron: '0 2 * * 1-5', timeZone: 'Europe/Berlin' },
+  })
+  for (const what of ['known holes', 'old licences', 'unused packages'])
+    await call('POST', `/routines/${routine.id}/run`, { variables: { what } })
+  const runs = () => itemsOf(call, `/routines/${routine.id}/runs`)
+  await holds(async () => (await runs()).every(({ completedAt }) => completedAt !== null))
+  return { routineId: String(routine.id), project }
 }
 
 const itemsOf = async (call: Call, path: string) => (await call('GET', path)).items as Json[]

@@ -125,7 +125,13 @@ describe('answers about work match their declared schemas', () => {
     const routine = (await w.post('/routines', { name: 'Nightly', plan, variables, schedule })).body
     await all(['POST', '/routines', { name: 'Other', plan: { tasks: [] } }])
     await all(['POST', `/routines/${routine.id}/run`, { variables: { what: 'that' } }])
-    await get('/routines', `/routines/${routine.id}`, `/routines/${routine.id}/runs`)
+    await get(
+      '/routines',
+      '/schedules/next',
+      '/schedules/next?cron=0+2+*+*+*',
+      `/routines/${routine.id}`,
+      `/routines/${routine.id}/runs`,
+    )
     await all(['PATCH', `/routines/${routine.id}`, { enabled: false }], ['DELETE', `/routines/${routine.id}`])
   })
 
@@ -215,7 +221,7 @@ describe('answers about work match their declared schemas', () => {
     await all(['POST', '/sessions/s-beta/heartbeat'])
     await new Promise((resolve) => setTimeout(resolve, 1_100))
     await until(async () => (await heartbeat()).lost.length > 0)
-    await get('/sessions/s-beta')
+    await get('/sessions', '/sessions?state=active&project=tracked', '/sessions/s-beta')
     await all(['DELETE', '/sessions/s-beta'])
     const worker = { worker: 'w-1', capacity: 2, heartbeatSeconds: 3_600 }
     await all(['POST', '/workers', worker], ['POST', '/workers', worker])
@@ -382,7 +388,7 @@ describe('all other answers match their declared schemas', () => {
     }
     await all(['POST', '/projects', { slug: 'shop' }], ['PUT', '/projects/shop/plan', plan])
     await all(['PUT', '/projects/shop/tracks/A', { maxAgents: 3 }])
-    await get('/projects', '/projects/shop', '/projects/shop/plan')
+    await get('/projects', '/projects?include=progress', '/projects/shop', '/projects/shop/plan')
     // The template of a contractor.
     await all(['PUT', '/agents/dev', {}])
     await all(['POST', '/plans/check', plan], ['POST', '/plans/check', RICH_MISSION])

@@ -114,7 +114,7 @@ describe('queries', () => {
   const SLUG = /^[A-Za-z0-9][A-Za-z0-9._@-]*$/
   const known = closed.flatMap((route) => route.query.map((name) => ({ ...route, name })))
   const isText = ({ name }: { name: string }) =>
-    /^(q|tag|agent|taskType|userId|reason|capability|cause|errorCode|path|repository)$/.test(name)
+    /^(q|tag|agent|taskType|userId|reason|capability|cause|errorCode|path|repository|cron|timeZone)$/.test(name)
   /** Holders choose their own names for the lines they add to a task's log. */
   const isNameOfLine = ({ path, name }: { path: string; name: string }, value: string) =>
     path === '/tasks/{id}/logs' && name === 'event' && /^[a-z]/.test(value)
@@ -155,6 +155,7 @@ describe('queries', () => {
   const NO_CARDS = /^\{"columns":(?!.*"items":\[\{)/
   const emptyOf = ({ path, tag }: { path: string; tag: string }) => {
     if (path === '/board') return NO_CARDS
+    if (path === '/schedules/next') return /^\{"nextTimes":\[\],"problem":\{"field":/
     return tag === 'insight' ? /^\{"items":\[\],/ : /^\{"items":\[\],"nextCursor":null(,"upTo":\d+)?\}$/
   }
   const TEXTS = ['%25', "'%3B--", '__proto__', '%F0%9F%98%80', '%5C', '{}']
@@ -234,6 +235,10 @@ describe('queries', () => {
     '/routines/{id}/runs': [encoded(NUMBERED), encoded(['t0', 't4503599627370495'])],
     '/missions/{id}/tasks': [encoded(NUMBERED), encoded(['t0', 't4503599627370495'])],
     '/agents/{id}/tasks': [encoded(NUMBERED), encoded(['t0', 't4503599627370495'])],
+    '/sessions': [
+      encoded(['', '[]', '[1]', '["a",1]', '[-1,"a"]', '[1,"\\u0000"]']),
+      encoded(['[0,"a"]', '[8640000000000000,"zzz"]']),
+    ],
     '/runs': UUIDS,
     '/agents/{id}/runs': UUIDS,
     '/agents/{id}/wakeups': UUIDS,

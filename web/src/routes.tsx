@@ -1,5 +1,5 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
-import { AGENT_STATES } from '../../src/pure/states.ts'
+import { AGENT_STATES, SESSION_STATES } from '../../src/pure/states.ts'
 import { searchBy, tellDropped } from './page-route.ts'
 import { AGENT_TABS, TEMPLATE_NAMES } from './pages/agent/tabs.ts'
 import { BOARD_SEARCH } from './pages/board/search.ts'
@@ -7,8 +7,10 @@ import { EVENTS_SEARCH } from './pages/events/search.ts'
 import { INSIGHT_SEARCH } from './pages/insight/search.ts'
 import { MISSION_VIEWS } from './pages/mission/views.ts'
 import { OVERVIEW_SEARCH } from './pages/overview/search.ts'
+import { ROUTINE_TABS } from './pages/routines/tabs.ts'
 import { OLDER_RUN_VIEWS, RUN_VIEWS } from './pages/run/views.ts'
 import { RUNS_SEARCH } from './pages/runs/search.ts'
+import { WORKER_TABS } from './pages/workers/tabs.ts'
 import { param, parseSearch, type SearchTable, writeSearch } from './search-params.ts'
 import { Frame } from './shell/frame.tsx'
 import { PageFailed } from './shell/page-failed.tsx'
@@ -111,6 +113,31 @@ const pages = [
     '/tasks/$idOrKey',
     { tab: param.oneOf(TASK_TABS), result: param.text },
     lazyRouteComponent(() => import('./pages/task/page.tsx'), 'Task'),
+  ),
+  page(
+    '/routines',
+    {},
+    lazyRouteComponent(() => import('./pages/routines/page.tsx'), 'Routines'),
+  ),
+  page(
+    '/routines/$id',
+    { tab: param.oneOf(ROUTINE_TABS) },
+    lazyRouteComponent(() => import('./pages/routines/routine-page.tsx'), 'Routine'),
+  ),
+  page(
+    '/projects',
+    {},
+    lazyRouteComponent(() => import('./pages/projects/page.tsx'), 'Projects'),
+  ),
+  page(
+    '/projects/$slug',
+    { session: param.text },
+    lazyRouteComponent(() => import('./pages/projects/project-page.tsx'), 'Project'),
+  ),
+  page(
+    '/workers',
+    { tab: param.oneOf(WORKER_TABS), state: param.oneOf(SESSION_STATES), session: param.text },
+    lazyRouteComponent(() => import('./pages/workers/page.tsx'), 'Workers'),
   ),
   page(
     '/insight',

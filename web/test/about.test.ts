@@ -92,3 +92,23 @@ test('progress of the task that an agent holds has the list of agents read again
   expect(about.agents(event('task_progress', { ...OF_TASK, by }))).toBe(true)
   expect(about.agents(event('task_updated', OF_TASK))).toBe(false)
 })
+
+test('a routine is read again when a mission moves, and not when it is removed: there is nothing to read then', () => {
+  const ofRoutine = (type: string, id: string) => event(type, { payload: { routineId: id } })
+  const follows = about.routine('r')
+  expect(follows(ofRoutine('routine_updated', 'r'))).toBe(true)
+  expect([ofRoutine('routine_updated', 's'), ofRoutine('routine_removed', 'r')].some(follows)).toBe(false)
+  expect(follows(event('mission_completed', { missionId: 'm', from: 'running', to: 'completed' }))).toBe(true)
+  expect(about.routines(ofRoutine('routine_removed', 's'))).toBe(true)
+})
+
+test('a project and a session are read again when a task moves, whose project no event says', () => {
+  const move = event('task_completed', { ...OF_TASK, from: 'running', to: 'completed' })
+  const comment = event('task_updated', OF_TASK)
+  for (const follows of [about.project('shop'), about.projects, about.sessions, about.session('s-alpha')])
+    expect([follows(move), follows(comment)]).toEqual([true, false])
+  expect(about.project('shop')(event('track_changed', { payload: { project: 'shop' } }))).toBe(true)
+  expect(about.project('shop')(event('track_changed', { payload: { project: 'other' } }))).toBe(false)
+  expect(about.deadLetters(move)).toBe(false)
+  expect(about.deadLetters(event('task_failed', { ...OF_TASK, from: 'running', to: 'failed' }))).toBe(true)
+})

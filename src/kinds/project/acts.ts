@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type { z } from 'zod'
+import { included } from '../../door/asked.ts'
 import { actsOf } from '../../door/door.ts'
 import type { ServerKernel } from '../../door/server-kernel.ts'
 import { type Caller, granted } from '../../kernel/kernel.ts'
@@ -13,12 +14,15 @@ import {
   listProjects,
   listTracks,
   newProjectId,
+  type Progress,
   type Project,
+  projectProgress,
   trackAssignments,
+  trackHoldings,
   trackProgress,
 } from './postgres.ts'
 import type { ProjectCommand } from './rules.ts'
-import type { ProjectBody, ProjectView, ProjectWithTracks, TrackBody } from './shapes.ts'
+import type { ListedProject, ProjectBody, ProjectView, ProjectWithTracks, TrackBody } from './shapes.ts'
 
 const noProject = (slug: string) =>
   new Refused('NOT_FOUND', `There is no project "${slug}" in this workspace.`)
@@ -63,6 +67,23 @@ async function makeProject(
   return projectView(granted(await kernel.run(caller, request)).record)
 }
 
+const NO_PROGRESS: Progress = { completed: 0, inProgress: 0, pending: 0, failed: 0 }
+
+/** Projects with their progress. */
+async function progressOf(
+  kernel: ServerKernel,
+  { workspaceId }: Caller,
+  projects: readonly Project[],
+): Promise<(project: Project) => AnswerOf<typeof ListedProject>> {
+  const ids = projects.map(({ projectId }) => projectId)
+  const found = await projectProgress(kernel.store.readers, workspaceId, ids)
+  const byId = new Map(found.map(({ projectId, ...progress }) => [projectId, progress]))
+  return (project) => ({
+    ...projectView(project),
+    ...(byId.get(project.projectId) ?? { trackCount: 0, ...NO_PROGRESS }),
+  })
+}
+
 /** A project, with the agents and the progress of each of its tracks. */
 async function showProject(
   kernel: ServerKernel,
@@ -71,18 +92,24 @@ async function showProject(
 ): Promise<AnswerOf<typeof ProjectWithTracks>> {
   const project = await requireProject(kernel, caller, slug)
   const { readers } = kernel.store
-  const [declared, progress, assignments] = await Promise.all([
+  const [declared, progress, assignments, holdings] = await Promise.all([
     listTracks(readers, caller.workspaceId, project.projectId),
     trackProgress(readers, caller.workspaceId, project.projectId),
     trackAssignments(readers, caller.workspaceId, project.projectId),
+    trackHoldings(readers, caller.workspaceId, project.projectId),
   ])
   const names = [...new Set([...declared, ...progress].map(({ track }) => track))].sort()
   const tracks = names.map((track) => {
     const known = declared.find((one) => one.track === track)
     const { maxAgents = null, sequential = false, purpose = null } = known ?? {}
-    const { completed = 0, inProgress = 0, pending = 0 } = progress.find((one) => one.track === track) ?? {}
+    const { track: _track, ...counts } = progress.find((one) => one.track === track) ?? {
+      track,
+      ...NO_PROGRESS,
+    }
     const agents = assignments.find((one) => one.track === track)?.agents ?? []
-    return { track, maxAgents, sequential, purpose, agents, completed, inProgress, pending }
+    const held = holdings.filter((one) => one.track === track)
+    const holding = held.map(({ track: _its, ...task }) => task)
+    return { track, maxAgents, sequential, purpose, agents, ...counts, holding }
   })
   return { ...projectView(project), tracks }
 }
@@ -111,9 +138,11 @@ export async function commandProject(
 
 export const projectActs = actsOf(api)({
   createProject: ({ kernel }, { body, caller }) => makeProject(kernel, caller, body),
-  listProjects: async ({ kernel }, { caller: { workspaceId }, page }) => {
-    const projects = await listProjects(kernel.store.readers, workspaceId, page.after ?? 0, page.rows)
-    return page.of(projects, projectView, ({ projectId }) => projectId)
+  listProjects: async ({ kernel }, { caller, query, page }) => {
+    const projects = await listProjects(kernel.store.readers, caller.workspaceId, page.after ?? 0, page.rows)
+    const hasProgress = included(query.include, 'progress').has('progress')
+    const view = hasProgress ? await progressOf(kernel, caller, projects) : projectView
+    return page.of(projects, view, ({ projectId }) => projectId)
   },
   readProject: ({ kernel }, { params, caller }) => showProject(kernel, caller, params.slug),
   changeTrack: ({ kernel }, { params, body, caller }) =>

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { endpoint } from '../../pure/endpoint.ts'
 import { bySmallId } from '../../pure/paging.ts'
-import { listOf, Page } from '../../pure/shapes.ts'
+import { include, listOf, Page } from '../../pure/shapes.ts'
 import {
+  ListedProject,
   ProjectBody,
   ProjectParams,
   ProjectView,
@@ -13,7 +14,7 @@ import {
 
 /** Projects and their tracks. */
 
-const ListQuery = z.strictObject(Page)
+const ListQuery = z.strictObject({ ...Page, include: include('progress') })
 
 const tag = 'projects'
 
@@ -31,11 +32,11 @@ export const createProject = endpoint({
 export const listProjects = endpoint({
   method: 'GET',
   path: '/projects',
-  summary: 'List projects',
+  summary: 'List projects, with their progress if wanted',
   tag,
   needs: 'read',
   query: ListQuery,
-  answer: listOf(ProjectView),
+  answer: listOf(ListedProject),
   paging: bySmallId,
 })
 

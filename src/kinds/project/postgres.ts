@@ -53,17 +53,48 @@ export const listTracks = (pool: pg.Pool, workspaceId: number, projectId: number
     [projectId],
   )
 
-/** How many tasks of each track are done, in progress, and still to do. Subtasks are not counted beside their parent. */
+/** Of tasks: how many are done, in progress, still to do, and failed. */
+const PROGRESS = `count(*) filter (where state = 'completed')::int as completed,
+            count(*) filter (where state in ('assigned', 'running', 'continuing', 'verifying', 'awaiting_human'))::int as "inProgress",
+            count(*) filter (where state in ('pending', 'queued', 'awaiting_retry', 'paused', 'budget_exceeded'))::int as pending,
+            count(*) filter (where state = 'failed')::int as failed`
+
+export interface Progress {
+  completed: number
+  inProgress: number
+  pending: number
+  failed: number
+}
+
+/** The progress of each track. Subtasks are not counted beside their parent. */
 export const trackProgress = (pool: pg.Pool, workspaceId: number, projectId: number) =>
-  inside<{ track: string; completed: number; inProgress: number; pending: number }>(
+  inside<Progress & { track: string }>(
     pool,
     workspaceId,
-    `select track_queue as track, count(*) filter (where state = 'completed') as completed,
-            count(*) filter (where state in ('assigned', 'running', 'continuing', 'verifying', 'awaiting_human')) as "inProgress",
-            count(*) filter (where state in ('pending', 'queued', 'awaiting_retry', 'paused', 'budget_exceeded')) as pending
+    `select track_queue as track, ${PROGRESS}
        from tasks where workspace_id = $1 and project_id = $2 and track_queue <> '' and parent_id is null
       group by track_queue order by track_queue`,
     [projectId],
+  )
+
+/** The same of whole projects, with how many tracks they have, declared or not. Only work counts: not what judges it. */
+export const projectProgress = (pool: pg.Pool, workspaceId: number, projectIds: readonly number[]) =>
+  inside<Progress & { projectId: number; trackCount: number }>(
+    pool,
+    workspaceId,
+    `with work as (
+       select project_id, track_queue, ${PROGRESS}
+         from tasks where workspace_id = $1 and project_id = any($2::int[]) and parent_id is null and purpose = 'work'
+        group by project_id, track_queue),
+     named as (
+       select project_id, track_queue as track from work where track_queue <> ''
+       union select project_id, track from tracks where workspace_id = $1 and project_id = any($2::int[]))
+     select p.project_id as "projectId", (select count(*)::int from named n where n.project_id = p.project_id) as "trackCount",
+            coalesce(sum(completed), 0)::int as completed, coalesce(sum("inProgress"), 0)::int as "inProgress",
+            coalesce(sum(pending), 0)::int as pending, coalesce(sum(failed), 0)::int as failed
+       from unnest($2::int[]) as p(project_id) left join work w on w.project_id = p.project_id
+      group by p.project_id`,
+    [projectIds],
   )
 
 /** Which agents work on which track now. */
@@ -73,6 +104,23 @@ export const trackAssignments = (pool: pg.Pool, workspaceId: number, projectId: 
     workspaceId,
     `select track, array_agg(distinct agent order by agent) as agents from track_claims
       where workspace_id = $1 and project_id = $2 group by track order by track`,
+    [projectId],
+  )
+
+const MOST_HELD = 10
+
+/** What they hold: of each track the first tasks. */
+export const trackHoldings = (pool: pg.Pool, workspaceId: number, projectId: number) =>
+  inside<{ track: string; taskId: string; key: string | null; title: string; agent: string }>(
+    pool,
+    workspaceId,
+    `with held as (
+       select c.track, c.agent, c.task_id, row_number() over (partition by c.track order by c.task_id) as place
+         from track_claims c where c.workspace_id = $1 and c.project_id = $2)
+     select h.track, t.uuid as "taskId", t.key, d.title, h.agent from held h
+       join tasks t on t.workspace_id = $1 and t.id = h.task_id
+       join task_details d on d.workspace_id = $1 and d.task_id = h.task_id
+      where h.place <= ${MOST_HELD} order by h.track, h.task_id`,
     [projectId],
   )
 

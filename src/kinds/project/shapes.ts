@@ -25,6 +25,10 @@ const TrackView = z.object({
   completed: z.int(),
   inProgress: z.int(),
   pending: z.int(),
+  failed: z.int(),
+  holding: z
+    .array(z.object({ taskId: z.string(), key: z.string().nullable(), title: z.string(), agent: z.string() }))
+    .describe('What its agents hold now; the first 10'),
 })
 
 export const ProjectView = z.object({
@@ -32,6 +36,13 @@ export const ProjectView = z.object({
   slug: z.string(),
   name: z.string(),
   createdAt: z.string(),
+})
+export const ListedProject = ProjectView.extend({
+  trackCount: z.int().optional().describe('With include=progress, as the following fields'),
+  completed: z.int().optional().describe('Tasks, of all tracks and of none; parts of tasks are not counted'),
+  inProgress: z.int().optional(),
+  pending: z.int().optional(),
+  failed: z.int().optional(),
 })
 export const ProjectWithTracks = ProjectView.extend({ tracks: z.array(TrackView) })
 

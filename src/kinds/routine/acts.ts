@@ -12,7 +12,7 @@ import { givenMissionPlan } from '../project/acts/read-plan-apart.ts'
 import { namedProject } from '../project/acts.ts'
 import { refuseCommands } from '../task/acts/named-commands.ts'
 import { missionOf } from './acts/runs.ts'
-import { type Checked, checkedSettings, fromMission, newSettings } from './acts/settings.ts'
+import { type Checked, checkedSettings, fromMission, newSettings, scheduleTimes } from './acts/settings.ts'
 import { driftOf, listedRoutine, routineView, runView } from './acts/views.ts'
 import * as api from './api.ts'
 import { figuresOfMission, listRoutines, runsOfRoutine } from './postgres.ts'
@@ -144,7 +144,7 @@ async function showRoutine(kernel: ServerKernel, caller: Caller, uuid: string): 
     runsOfRoutine(readers, workspaceId, routine.id, { onlyCompleted: true }, COMPARED),
   ])
   return {
-    ...routineView(routine, true),
+    ...routineView(routine),
     plan: storedPlan(routine.plan!),
     origin,
     drift: origin && driftOf(origin, runs),
@@ -171,4 +171,5 @@ export const routineActs = actsOf(api)({
     const runs = await runsOfRoutine(kernel.store.readers, caller.workspaceId, id, { before }, rows)
     return page.of(runs, runView, (run) => run.id)
   },
+  readScheduleTimes: (_door, { query: { cron, timeZone } }) => scheduleTimes(cron, timeZone, Date.now()),
 })

@@ -10,6 +10,8 @@ import {
   RoutineRunView,
   RoutineStarted,
   RoutineView,
+  ScheduleQuery,
+  ScheduleTimes,
 } from './shapes.ts'
 
 /** Routines, and the missions that they start. */
@@ -101,4 +103,14 @@ export const listRunsOfRoutine = endpoint({
   query: ListQuery,
   answer: listOf(RoutineRunView),
   paging: byId,
+})
+
+export const readScheduleTimes = endpoint({
+  method: 'GET',
+  path: '/schedules/next',
+  summary: 'Read when a schedule would fire next, or why it cannot be saved, before it is',
+  tag,
+  needs: 'read',
+  query: ScheduleQuery,
+  answer: ScheduleTimes,
 })

@@ -74,6 +74,7 @@ export async function findRoutine(
   return row ? readRoutine(row) : null
 }
 
+const COUNTED = `join mission_counters c on c.workspace_id = m.workspace_id and c.mission_id = m.mission_id`
 const MOST_MARKS = 10
 // Of routines r: its last missions, newest first.
 const MARKS = `(select coalesce(json_agg(json_build_object('missionId', m.uuid, 'state', m.state, 'startedAt', ms(m.created_at))
@@ -82,6 +83,18 @@ const MARKS = `(select coalesce(json_agg(json_build_object('missionId', m.uuid, 
         and f.mission_id is not null order by f.mission_id desc limit ${MOST_MARKS}) f
     join missions m on m.workspace_id = r.workspace_id and m.mission_id = f.mission_id)`
 
+const COST_AND_TIME = `json_build_object('costUsd', ${KNOWN_COST}, 'durationMs', (ms(m.completed_at) - ms(m.started_at))::float8)`
+// Of routines r: what its last completed missions cost and how long they took. Looked for among its newest only: a list has many routines.
+const LAST_FIGURES = `(select coalesce(json_agg(x.figures), '[]') from (
+    select ${COST_AND_TIME} as figures
+      from (select f.mission_id from routine_fires f where f.workspace_id = r.workspace_id and f.routine_id = r.routine_id
+          order by f.mission_id desc limit ${3 * MOST_MARKS}) f
+      join missions m on m.workspace_id = r.workspace_id and m.mission_id = f.mission_id and m.phase = 'completed' ${COUNTED}
+     order by f.mission_id desc limit ${MOST_MARKS}) x)`
+// The same of the mission it was made from; null: of none.
+const ORIGIN_FIGURES = `(select ${COST_AND_TIME} from missions m ${COUNTED}
+    where m.workspace_id = r.workspace_id and m.mission_id = r.origin_mission)`
+
 /** One of the last missions of a routine, for its mark in a list. */
 interface RoutineMark {
   missionId: string
@@ -89,9 +102,14 @@ interface RoutineMark {
   startedAt: number
 }
 
+type CostAndTime = Pick<MissionFigures, 'costUsd' | 'durationMs'>
+
 export interface ListedRoutine {
   routine: RoutineRecord
   last: RoutineMark[]
+  /** Of the mission it was made from, and of its last completed ones. */
+  origin: CostAndTime | null
+  figures: CostAndTime[]
 }
 
 /** Newest first, without their plans, each with its last missions. */
@@ -101,11 +119,16 @@ export async function listRoutines(
   before: number | undefined,
   limit: number,
 ): Promise<ListedRoutine[]> {
-  const text = `select ${MARKS}, ${routineColumns} from routines r
+  const text = `select ${MARKS}, ${ORIGIN_FIGURES}, ${LAST_FIGURES}, ${routineColumns} from routines r
     where r.workspace_id = $1 and r.removed_at is null and ($2::bigint is null or r.routine_id < $2)
     order by r.routine_id desc limit $3`
   const rows = await inWorkspace(pool, workspaceId, text, [before ?? null, limit])
-  return rows.map(([last, ...row]) => ({ routine: readRoutine(row), last: last as RoutineMark[] }))
+  return rows.map(([last, origin, figures, ...row]) => ({
+    routine: readRoutine(row),
+    last: last as RoutineMark[],
+    origin: origin as CostAndTime | null,
+    figures: figures as CostAndTime[],
+  }))
 }
 
 /** What a mission cost, how long it took, and how good its results were. */
@@ -133,7 +156,6 @@ const SCORE = `(select avg((a.data ->> 'score')::float8) from tasks t
      and json_typeof(a.data -> 'score') = 'number')`
 const FIGURES = `${KNOWN_COST} as "costUsd", ${SCORE} as score,
     (ms(m.completed_at) - ms(m.started_at))::float8 as "durationMs"`
-const COUNTED = `join mission_counters c on c.workspace_id = m.workspace_id and c.mission_id = m.mission_id`
 
 /** The missions that it started, newest first. */
 export const runsOfRoutine = (

@@ -41,6 +41,23 @@ const GivenSchedule = z.strictObject({
   catchUp: catchUp.unwrap().optional(),
 })
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: keeping them out is the point
+const NO_CONTROL_CHARACTERS = /^[^\u0000-\u001f\u007f]*$/
+const unfinished = (length: number) => z.string().max(length).regex(NO_CONTROL_CHARACTERS)
+
+/** A schedule that is still being written: what is wrong with it is the answer, and no refusal. */
+export const ScheduleQuery = z.strictObject({
+  cron: unfinished(200).default('').describe('Five fields, as in the schedule of a routine'),
+  timeZone: unfinished(64).default('UTC').describe('Such as Europe/Berlin. Default: UTC'),
+})
+export const ScheduleTimes = z.object({
+  nextTimes: z.array(z.string()).describe('The next three times; none: see the problem'),
+  problem: z
+    .object({ field: z.enum(['cron', 'timeZone']), message: z.string() })
+    .nullable()
+    .describe('Why a routine cannot be saved with it, for example because it never fires'),
+})
+
 /** The settings of its missions. */
 export const RoutineConfig = MissionSettings.extend({
   autonomy: z
@@ -109,14 +126,16 @@ export const RoutineView = z.object({
   schedule: Schedule.nullable(),
   enabled: z.boolean(),
   nextAt: z.string().nullable().describe('When it starts its next mission, if nothing changes'),
-  nextTimes: z.array(z.string()).optional().describe('The next three; where one routine is read'),
+  nextTimes: z.array(z.string()).optional().describe('The next three'),
   waitingFor: z.array(z.string()).describe('Scheduled times whose missions wait for the previous mission'),
   skippedInRow: z.int(),
   originMissionId: Uuid.nullable(),
   origin: Figures.nullable()
     .optional()
     .describe('Of the mission it was made from; where one routine is read'),
-  drift: Drift.nullable().optional(),
+  drift: Drift.nullable()
+    .optional()
+    .describe('Lists have no scoreChange, and look for completed missions among the last 30'),
   lastRuns: z
     .array(z.object({ missionId: Uuid, state: z.enum(missionStates), startedAt: z.string() }))
     .optional()

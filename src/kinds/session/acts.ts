@@ -4,12 +4,15 @@ import type { ServerKernel } from '../../door/server-kernel.ts'
 import type { Caller } from '../../kernel/kernel.ts'
 import { Refused } from '../../pure/errors.ts'
 import { instant } from '../../pure/instant.ts'
+import type { AnswerOf } from '../../pure/shapes.ts'
 import { namedProject } from '../project/acts.ts'
 import type { SessionOpening } from '../task/command.ts'
 import type { SessionRecord } from '../task/record.ts'
 import { agentOfSession, commandSession, heartbeatView, sessionView } from './acts/commands.ts'
 import * as api from './api/sessions.ts'
+import { heldBy, listSessions } from './postgres/list.ts'
 import { findSession, readSessionMemory } from './postgres/memory.ts'
+import type { ListedSession, SessionView } from './shapes.ts'
 
 /** A session holds claims under one name. A worker is a session that declares a capacity and sends heartbeats. */
 
@@ -32,6 +35,23 @@ export async function sessionName(
   return (await findSession(kernel.store.readers, workspaceId, nameOrId))?.name ?? nameOrId
 }
 
+/** Sessions as lists show them, with what they hold. */
+export async function withHeld(
+  kernel: ServerKernel,
+  { workspaceId }: Caller,
+  names: readonly string[],
+): Promise<(session: AnswerOf<typeof SessionView>) => AnswerOf<typeof ListedSession>> {
+  const held = await heldBy(kernel.store.readers, workspaceId, names)
+  return (session) => {
+    const rows = held.get(session.session) ?? []
+    const holding = rows.map(({ session: _its, holds: _all, leaseExpiresAt, ...task }) => ({
+      ...task,
+      leaseExpiresAt: instant(leaseExpiresAt),
+    }))
+    return { ...session, holds: rows[0]?.holds ?? 0, holding }
+  }
+}
+
 export const sessionActs = actsOf(api)({
   openSession: async ({ kernel }, { body, caller }) => {
     const opening: SessionOpening = {
@@ -46,6 +66,23 @@ export const sessionActs = actsOf(api)({
     const name = body.session ?? `s-${randomUUID()}`
     const { record, isNew } = await commandSession(kernel, caller, name, { kind: 'open', opening })
     return { status: isNew ? 201 : 200, answer: sessionView(record) }
+  },
+  listSessions: async ({ kernel }, { query: { state, project: slug }, caller, page }) => {
+    const { readers } = kernel.store
+    const projectId = await namedProject(kernel, caller, slug)
+    const project = slug === undefined || projectId === undefined ? undefined : { slug, projectId }
+    const search = { before: page.after, state, project }
+    const sessions = await listSessions(readers, caller.workspaceId, search, page.rows)
+    const view = await withHeld(
+      kernel,
+      caller,
+      sessions.map(({ name }) => name),
+    )
+    return page.of(
+      sessions,
+      (session) => view(sessionView(session)),
+      ({ startedAt, name }): [number, string] => [startedAt, name],
+    )
   },
   /** Session memory (Coditect 3.5): its task log, active claims, completed tasks, and the progress of its project. */
   readSession: async ({ kernel }, { params, caller }) => {

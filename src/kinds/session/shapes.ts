@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { Name, Slug, Tag, Uuid } from '../../pure/shapes.ts'
-import { CLAIM_ENDS, type ClaimEnd, SESSION_STATES } from '../../pure/states.ts'
+import { Name, Page, Slug, Tag, Uuid } from '../../pure/shapes.ts'
+import { CLAIM_ENDS, type ClaimEnd, SESSION_STATES, taskStates } from '../../pure/states.ts'
 import { RenewedClaim } from '../task/shapes/claims.ts'
 
 const WEEK_SECONDS = 604_800
@@ -57,6 +57,27 @@ export const SessionView = z.object({
   expiresAt: z.string().nullable(),
   endedAt: z.string().nullable(),
   endReason: z.string().nullable(),
+})
+
+const HeldTask = z.object({
+  taskId: Uuid,
+  key: z.string().nullable(),
+  title: z.string(),
+  state: z.enum(taskStates),
+  agent: z.string(),
+  leaseExpiresAt: z.string(),
+})
+
+/** In lists: with what it holds. */
+export const ListedSession = SessionView.extend({
+  holds: z.int().describe('How many tasks it holds'),
+  holding: z.array(HeldTask).describe('The first 10 of them'),
+})
+
+export const SessionQuery = z.strictObject({
+  ...Page,
+  state: z.enum(SESSION_STATES).optional(),
+  project: Slug.optional().describe('Sessions that named this project, or hold a task of it'),
 })
 
 export const DrainAnswer = SessionView.extend({

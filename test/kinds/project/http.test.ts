@@ -89,12 +89,30 @@ describe('a project', () => {
         completed: 1,
         inProgress: 3,
         pending: 2,
+        failed: 0,
+        holding: [
+          { taskId: expect.any(String), key: 'A-003-c', title: 'Fix login', agent: 'gamma' },
+          { taskId: expect.any(String), key: 'A-004-d', title: 'Fix login', agent: 'beta' },
+        ],
       },
       {
         ...{ track: 'B', maxAgents: 2, sequential: false, purpose: null },
-        ...{ agents: [], completed: 0, inProgress: 0, pending: 0 },
+        ...{ agents: [], completed: 0, inProgress: 0, pending: 0, failed: 0, holding: [] },
       },
     ])
+    const [listed] = (await w.call('GET', '/projects?include=progress')).body.items
+    expect(listed).toMatchObject({
+      slug: 'shop',
+      trackCount: 2,
+      completed: 1,
+      inProgress: 3,
+      pending: 3,
+      failed: 0,
+    })
+    expect(
+      (await w.call('GET', '/projects')).body.items[0],
+      'progress is read on request',
+    ).not.toHaveProperty('completed')
   })
 
   test('and its track, its users and its parents are filters for lists of tasks', async () => {

@@ -23,6 +23,28 @@ describe('a schedule', () => {
     expectRefusal(refused, 400, 'VALIDATION_FAILED', { errors: [{ field }] })
   })
 
+  test('says its next times before it is saved, or why it cannot be', async () => {
+    const w = await workspace()
+    const ask = async (cron: string, timeZone = 'UTC') => {
+      const query = new URLSearchParams({ cron, timeZone })
+      return (await w.call('GET', `/schedules/next?${query}`)).body
+    }
+    const { nextTimes, problem } = await ask('0 2 * * *')
+    expect([nextTimes.length, problem]).toEqual([3, null])
+    expect(
+      nextTimes.every((at: string) => at.endsWith('T02:00:00.000Z') && Date.parse(at) > Date.now()),
+    ).toBe(true)
+    expect(await ask('0 0 31 2 *')).toEqual({
+      nextTimes: [],
+      problem: { field: 'cron', message: 'names a day that none of its months has' },
+    })
+    expect((await ask('0 0 * * *', 'Mars/Olympus')).problem).toMatchObject({ field: 'timeZone' })
+    expect((await ask('')).problem).toMatchObject({ field: 'cron' })
+    const routine = await saved(w, { schedule: { cron: '0 2 * * *' } })
+    const [listed] = (await w.call('GET', '/routines')).body.items
+    expect(listed).toMatchObject({ id: routine.id, nextTimes: routine.nextTimes })
+  })
+
   test('needs defaults for all variables, and texts only names those that there are', async () => {
     const w = await workspace()
     const schedule = { cron: '0 0 * * *' }

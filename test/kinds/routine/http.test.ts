@@ -201,9 +201,9 @@ describe('a routine from a mission', () => {
     }
     await run(w, routine)
     await failForGood(w, await take(w))
-    expect((await show(w, routine)).drift).toEqual({
-      ...{ runs: 2, costChange: 0.25, durationChange: -0.2, scoreChange: null },
-    })
+    const drift = { runs: 2, costChange: 0.25, durationChange: -0.2, scoreChange: null }
+    expect((await show(w, routine)).drift).toEqual(drift)
+    expect((await w.call('GET', '/routines')).body.items).toMatchObject([{ id: routine.id, drift }])
     const { items } = await runsOf(w, routine)
     expect(items.map(({ state, costUsd }: Json) => [state, costUsd])).toEqual([
       ...[

@@ -153,6 +153,36 @@ describe('session memory, as in the example of Coditect 3.5,', () => {
   })
 })
 
+describe('sessions', () => {
+  test('are listed newest first with what they hold, page by page, by state and by project', async () => {
+    const w = await workspace()
+    await w.post('/projects', { slug: 'shop' })
+    const names = ['s-one', 's-two', 's-three']
+    for (const session of names) await w.post('/sessions', { session })
+    await w.post('/sessions', { session: 's-named', project: 'shop' })
+    await w.call('DELETE', '/sessions/s-two')
+    const task = await w.make({ title: 'Add a cache', key: 'A-001-cache', project: 'shop' })
+    await w.claim(task, 'alpha', { session: 's-one' })
+    const list = async (query = '') => (await w.call('GET', `/sessions${query}`)).body
+    const all = (await list()).items
+    expect(all.map(({ session }: Json) => session)).toEqual(['s-named', ...names.toReversed()])
+    expect(all.at(-1)).toMatchObject({
+      ...{ session: 's-one', state: 'active', holds: 1 },
+      holding: [
+        { taskId: task.id, key: 'A-001-cache', title: 'Add a cache', state: 'assigned', agent: 'alpha' },
+      ],
+    })
+    expect((await list('?state=ended')).items).toMatchObject([{ session: 's-two', holds: 0, holding: [] }])
+    const ofShop = (await list('?project=shop')).items
+    expect(ofShop.map(({ session }: Json) => session)).toEqual(['s-named', 's-one'])
+    expectRefusal(await w.call('GET', '/sessions?project=nothing'), 404, 'NOT_FOUND')
+    const first = await list('?limit=3')
+    const rest = await list(`?limit=3&cursor=${first.nextCursor}`)
+    expect([first.items.length, rest.items.length, rest.nextCursor]).toEqual([3, 1, null])
+    expect([...first.items, ...rest.items]).toEqual(all)
+  })
+})
+
 describe('the log of a session', () => {
   test('shows renewals, results that were refused or wait for a verdict, and released claims', async () => {
     const w = await workspace()

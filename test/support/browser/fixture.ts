@@ -9,6 +9,8 @@ export interface Filled {
   runId: string
   missionId: string
   agent: string
+  routineId: string
+  project: string
 }
 
 /** What people and agents write. Each field is shown somewhere. */
@@ -68,8 +70,9 @@ export async function fillWorkspace(w: Workspace, words: Words = PLAIN): Promise
   await Promise.all([w.reaches(worked, 'awaiting_human'), w.reaches(asked, 'awaiting_human')])
   await until(async () => (await showMission(w, done)).state === 'completed')
   const runId = await finishedRunOf(w, agent, worked)
+  const places = await makePlaces(w, done, words)
   await atRest(w)
-  return { taskId: worked.id, runId, missionId: String(proposed.id), agent }
+  return { taskId: worked.id, runId, missionId: String(proposed.id), agent, ...places }
 }
 
 /** The workspace, with tasks that stay as they are made: nobody but alpha gets them, and their leases and retries take an hour. */
@@ -129,3 +132,50 @@ const finishedRunOf = (w: Workspace, agent: string, { id }: Task): Promise<strin
     const { items } = (await w.call('GET', `/agents/${agent}/runs`)).body
     return items.find((run: Json) => run.taskId === id && run.finishedAt !== null)?.id
   })
+
+/** A month in which nobody runs these tests: half a year from now. */
+const FAR_MONTH = ((new Date().getUTCMonth() + 6) % 12) + 1
+
+/**
+ * A routine that has started a mission, a project whose track is full, a worker that holds a task, a dead letter. All of it is held by
+ * the clock of an hour.
+ */
+async function makePlaces(
+  w: Workspace,
+  done: Json,
+  { title, text }: Words,
+): Promise<Pick<Filled, 'routineId' | 'project'>> {
+  const variables = {
+    properties: { what: { type: 'string', title: upTo(200, title), default: upTo(500, title) } },
+  }
+  const schedule = { cron: `0 2 1 ${FAR_MONTH} *`, timeZone: 'Europe/Berlin' }
+  const routine = await w.post('/routines', { name: title, fromMission: done.id, variables, schedule })
+  expect(routine, JSON.stringify(routine.body)).toMatchObject({ status: 201 })
+  const { missionId: id } = (await w.post(`/routines/${routine.body.id}/run`, { variables: {} })).body
+  await until(async () => (await showMission(w, { id })).state === 'completed')
+
+  const project = 'shop'
+  expect((await w.post('/projects', { slug: project, name: upTo(200, title) })).status).toBe(201)
+  const purpose = upTo(2_000, text)
+  expect((await w.call('PUT', `/projects/${project}/tracks/A`, { maxAgents: 1, purpose })).status).toBe(200)
+  const lease = { leaseSeconds: HOUR_MS / 1_000 }
+  const [held] = [
+    await w.make({ title, project, key: 'A-001-first', agent: 'alpha' }),
+    await w.make({ title, project, key: 'A-002-second', agent: 'alpha' }),
+  ]
+  await w.post('/workers', { worker: 'worker-1', capacity: 4, heartbeatSeconds: 86_400, project })
+  const claimed = await w.claim(held, 'alpha', { session: 'worker-1', ...lease })
+  expect(claimed.body.reason).toBe('GRANTED')
+
+  const dead = await w.make({ title, agent: 'alpha', maxRetries: 0 })
+  expect((await w.claim(dead, 'alpha', lease)).body.reason).toBe('GRANTED')
+  const error = upTo(2_000, text)
+  const failed = await w.on(dead, 'fail', {
+    session: 's-alpha',
+    generation: 1,
+    failureClass: 'quality',
+    error,
+  })
+  expect(failed.status).toBe(200)
+  return { routineId: routine.body.id, project }
+}

@@ -33,6 +33,10 @@ const isOfInbox: Follows = ({ type }) => type.startsWith('inbox_')
 /** Moving from one state to another changes neither which tasks a mission has nor how they depend on each other. */
 const isMove: Follows = ({ from, to }) => from !== null && to !== null
 
+const isMissionsMove: Follows = (event) => event.entityType === 'mission' && event.to !== null
+/** It came into another state, or is new. */
+const isTasksMove: Follows = (event) => event.entityType === 'task' && event.to !== null
+
 export const about = {
   anything: isNews,
 
@@ -76,6 +80,29 @@ export const about = {
   limits: isNews,
   /** Who coordinates, and what it recovered. A node that comes or goes writes no event. */
   coordinator: (({ type }) => type === 'recovery_forced') satisfies Follows,
+  /** Routines, and the missions they may have started. */
+  routines: ((event) => event.entityType === 'routine' || isMissionsMove(event)) satisfies Follows,
+  /** Not its end: there is nothing to read then. */
+  routine: of(
+    (event, id) =>
+      (event.entityType === 'routine' && event.entityId === id && event.type !== 'routine_removed') ||
+      isMissionsMove(event),
+  ),
+
+  /** Projects, and their tasks: an event of a task does not say which project it is in. */
+  projects: ((event) => event.entityType === 'project' || isTasksMove(event)) satisfies Follows,
+  project: of(
+    (event, slug) => (event.entityType === 'project' && event.entityId === slug) || isTasksMove(event),
+  ),
+
+  /** Sessions and workers, and what they hold. */
+  sessions: ((event) => event.entityType === 'session' || isTasksMove(event)) satisfies Follows,
+  /** One session: what it holds is among the events of tasks, whose holder is in their payload. */
+  session: of(
+    (event, name) => (event.entityType === 'session' && event.entityId === name) || isTasksMove(event),
+  ),
+  deadLetters: ((event) =>
+    isTasksMove(event) && (event.to === 'failed' || event.from === 'failed')) satisfies Follows,
 
   inbox: isOfInbox,
   inboxOfMission: of((event, id) => event.missionId === id && isOfInbox(event)),

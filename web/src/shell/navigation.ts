@@ -37,6 +37,8 @@ const NAVIGATION: readonly NavigationEntry[] = [
   entry('/runs', 'Runs', 'runs', { key: 'r' }),
   entry('/budgets', 'Budgets', 'budgets', { key: '$' }),
   entry('/routines', 'Routines', 'routines', { place: 'more' }),
+  entry('/projects', 'Projects', 'folder', { place: 'more' }),
+  entry('/workers', 'Workers', 'workers', { place: 'more' }),
   entry('/insight', 'Insight', 'insight', { place: 'more' }),
   entry('/events', 'Events', 'list', { place: 'more' }),
   entry('/nodes', 'Nodes', 'nodes', { place: 'more' }),

@@ -74,6 +74,8 @@ export const ICONS = {
     'M9.8 6.2a2.3 2.3 0 1 0-3.4 0L4.2 9.8M4.2 13.6a2 2 0 1 0 0-4 2 2 0 0 0 0 4zM8.2 4.6l2.6 4.6M11.8 13.6a2.2 2.2 0 1 0-1-4.3M6.2 11.6h3.4',
   welcome:
     'M8 1.8v3M8 11.2v3M1.8 8h3M11.2 8h3M3.6 3.6l2.1 2.1M10.3 10.3l2.1 2.1M3.6 12.4l2.1-2.1M10.3 5.7l2.1-2.1',
+  workers:
+    'M4.6 4.6h6.8v6.8H4.6zM6.6 6.6h2.8v2.8H6.6zM6 4.6V2M10 4.6V2M6 14v-2.6M10 14v-2.6M4.6 6H2M4.6 10H2M14 6h-2.6M14 10h-2.6',
 } as const
 
 export type IconName = keyof typeof ICONS

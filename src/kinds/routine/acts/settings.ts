@@ -2,6 +2,8 @@ import type { z } from 'zod'
 import type { ServerKernel } from '../../../door/server-kernel.ts'
 import type { Caller } from '../../../kernel/kernel.ts'
 import { Refused } from '../../../pure/errors.ts'
+import { instant } from '../../../pure/instant.ts'
+import type { AnswerOf } from '../../../pure/shapes.ts'
 import { requireMission } from '../../mission/acts/missions.ts'
 import { refuseAgents } from '../../mission/acts/plan-agents.ts'
 import { planDigest } from '../../mission/acts/plan-digest.ts'
@@ -15,7 +17,7 @@ import { readCron } from '../rules/cron.ts'
 import { nextFire } from '../rules/next-fire.ts'
 import { isTimeZone } from '../rules/time-zone.ts'
 import { schemaProblems, unknownNames, type VariablesSchema, valuesOf } from '../rules/variables.ts'
-import { RoutineConfig, type RoutineCreate, type Schedule } from '../shapes.ts'
+import { RoutineConfig, type RoutineCreate, type Schedule, type ScheduleTimes } from '../shapes.ts'
 import { fillIn } from './fill-in.ts'
 
 /** What a routine may be: checked whole when it is saved, so that its missions start without anybody there. */
@@ -128,14 +130,30 @@ function refuseNames(settings: Checked): void {
     )
 }
 
-function refuseSchedule({ cron, timeZone }: Schedule, variables: VariablesSchema): void {
-  const refused = (field: string, message: string) =>
-    Refused.field('VALIDATION_FAILED', `schedule.${field}`, message)
+type Times = AnswerOf<typeof ScheduleTimes>
+
+/** The next three times of a schedule from now on, or why it is none. */
+export function scheduleTimes(cron: string, timeZone: string, now: number): Times {
+  const wrong = (field: 'cron' | 'timeZone', message: string): Times => ({
+    nextTimes: [],
+    problem: { field, message },
+  })
   const read = readCron(cron)
-  if ('problem' in read) throw refused('cron', read.problem)
-  if (!isTimeZone(timeZone)) throw refused('timeZone', 'is no time zone, such as Europe/Berlin')
+  if ('problem' in read) return wrong('cron', read.problem)
+  if (!isTimeZone(timeZone)) return wrong('timeZone', 'is no time zone, such as Europe/Berlin')
   // From any day: no schedule is this rare by chance.
-  if (nextFire(read, timeZone, 0) === null) throw refused('cron', 'never fires')
+  if (nextFire(read, timeZone, 0) === null) return wrong('cron', 'never fires')
+  const nextTimes: string[] = []
+  for (let at = nextFire(read, timeZone, now); at !== null && nextTimes.length < 3; ) {
+    nextTimes.push(instant(at))
+    at = nextFire(read, timeZone, at)
+  }
+  return { nextTimes, problem: null }
+}
+
+function refuseSchedule({ cron, timeZone }: Schedule, variables: VariablesSchema): void {
+  const { problem } = scheduleTimes(cron, timeZone, 0)
+  if (problem) throw Refused.field('VALIDATION_FAILED', `schedule.${problem.field}`, problem.message)
   const values = valuesOf(variables, {})
   if ('problems' in values) {
     const names = values.problems.map(({ at }) => `"${at}"`).join(', ')

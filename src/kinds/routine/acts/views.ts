@@ -10,19 +10,28 @@ import { type RoutineRunView, RoutineView } from '../shapes.ts'
 
 const viewOfRoutine = viewOf(ROUTINE_FIELDS, RoutineView)
 
-export const routineView = (routine: RoutineRecord, isWhole = false): AnswerOf<typeof RoutineView> => ({
+export const routineView = (routine: RoutineRecord): AnswerOf<typeof RoutineView> => ({
   ...viewOfRoutine(routine),
   plan: null,
   enabled: routine.isEnabled,
-  ...(isWhole && { nextTimes: nextTimes(routine, 3) }),
+  nextTimes: nextTimes(routine, 3),
   waitingFor: routine.waiting.map((at) => instant(at)),
   originMissionId: routine.origin,
   project: routine.project,
 })
 
-/** In a list: with a mark for each of its last missions. */
-export const listedRoutine = ({ routine, last }: ListedRoutine): AnswerOf<typeof RoutineView> => ({
+/** Scores take long to read: lists compare cost and time. */
+const unscored = (figures: Omit<MissionFigures, 'score'>): MissionFigures => ({ ...figures, score: null })
+
+/** In a list: with a mark for each of its last missions, and how they differ from its origin. */
+export const listedRoutine = ({
+  routine,
+  last,
+  origin,
+  figures,
+}: ListedRoutine): AnswerOf<typeof RoutineView> => ({
   ...routineView(routine),
+  drift: origin && driftOf(unscored(origin), figures.map(unscored)),
   lastRuns: last.map(({ startedAt, ...mark }) => ({ ...mark, startedAt: instant(startedAt) })),
 })
 

@@ -8,7 +8,7 @@ import { instant } from '../../../pure/instant.ts'
 import type { AnswerOf, ListAnswer } from '../../../pure/shapes.ts'
 import { namedProject } from '../../project/acts.ts'
 import { runMany } from '../../task/acts/claims.ts'
-import { sessionName } from '../acts.ts'
+import { sessionName, withHeld } from '../acts.ts'
 import * as api from '../api/workers.ts'
 import type { DrainAnswer, SessionView, WorkerBody, WorkerHeartbeatAnswer } from '../shapes.ts'
 import { agentOfSession, commandSession, heartbeatView, sessionView } from './commands.ts'
@@ -115,7 +115,15 @@ export const workerActs = actsOf(api)({
     const { worker, isNew } = await registerWorker(kernel, caller, body)
     return { status: isNew ? 201 : 200, answer: worker }
   },
-  listWorkers: ({ kernel }, { caller }) => listWorkers(kernel, caller),
+  listWorkers: async ({ kernel }, { caller }) => {
+    const { items, nextCursor } = await listWorkers(kernel, caller)
+    const view = await withHeld(
+      kernel,
+      caller,
+      items.map(({ session }) => session),
+    )
+    return { items: items.map(view), nextCursor }
+  },
   readWorker: async ({ kernel }, { params, caller }) =>
     showWorker(kernel, caller, await sessionName(kernel, caller, params.id)),
   sendWorkerHeartbeat: async ({ kernel }, { params, caller }) =>

@@ -1,7 +1,15 @@
 import { z } from 'zod'
 import { endpoint } from '../../../pure/endpoint.ts'
-import { IdParams } from '../../../pure/shapes.ts'
-import { SessionBody, SessionHeartbeatAnswer, SessionMemoryView, SessionView } from '../shapes.ts'
+import { LATEST_MS, valuesOf } from '../../../pure/paging.ts'
+import { IdParams, listOf, Name } from '../../../pure/shapes.ts'
+import {
+  ListedSession,
+  SessionBody,
+  SessionHeartbeatAnswer,
+  SessionMemoryView,
+  SessionQuery,
+  SessionView,
+} from '../shapes.ts'
 
 /** Sessions: the names under which claims are held. */
 
@@ -27,6 +35,20 @@ export const readSession = endpoint({
   summary: 'Read a session: its task log, claims and progress',
   needs: 'read',
   answer: SessionMemoryView,
+})
+
+/** Of the last session of a page: when it was started, and its name. */
+const byStart = { cursor: valuesOf(z.tuple([z.int().min(0).max(LATEST_MS), Name])) }
+
+export const listSessions = endpoint({
+  method: 'GET',
+  path: '/sessions',
+  summary: 'List sessions, newest first, with what they hold',
+  tag,
+  needs: 'read',
+  query: SessionQuery,
+  answer: listOf(ListedSession),
+  paging: byStart,
 })
 
 const nothing = { body: z.strictObject({}), bodyIsOptional: true } as const

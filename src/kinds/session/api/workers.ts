@@ -3,6 +3,7 @@ import { endpoint } from '../../../pure/endpoint.ts'
 import { IdParams, listOf, Name } from '../../../pure/shapes.ts'
 import {
   DrainAnswer,
+  ListedSession,
   SessionView,
   StalledAnswer,
   StalledBody,
@@ -31,10 +32,10 @@ export const registerWorker = endpoint({
 export const listWorkers = endpoint({
   method: 'GET',
   path: '/workers',
-  summary: 'List workers, newest first',
+  summary: 'List workers, newest first, with what they hold',
   tag,
   needs: 'read',
-  answer: listOf(SessionView),
+  answer: listOf(ListedSession),
 })
 
 export const readWorker = endpoint({

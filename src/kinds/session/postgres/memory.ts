@@ -243,7 +243,12 @@ async function readProject(pool: pg.Pool, workspaceId: number, { name, project }
     projectId === 0 ? [] : trackAssignments(pool, workspaceId, projectId),
   ])
   return {
-    trackProgress: Object.fromEntries(progress.map(({ track, ...counts }) => [track, counts])),
+    trackProgress: Object.fromEntries(
+      progress.map(({ track, completed, inProgress, pending }) => [
+        track,
+        { completed, inProgress, pending },
+      ]),
+    ),
     trackAssignments: Object.fromEntries(assignments.map(({ track, agents }) => [track, agents])),
   }
 }

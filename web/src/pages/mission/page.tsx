@@ -12,6 +12,7 @@ import { writeSearch } from '../../search-params.ts'
 import { HUE_TEXT } from '../../theme/hues.ts'
 import { headline, KINDS } from '../../things/inbox/kinds.ts'
 import { Progress, progressWords, type Mission as Shown } from '../../things/mission/progress.tsx'
+import { StartedByRoutine } from '../../things/routine/started-by.tsx'
 import { TaskBeside } from '../../things/task/beside.tsx'
 import { MissionActs } from './mission-acts.tsx'
 import { MissionComments } from './mission-comments.tsx'
@@ -123,6 +124,7 @@ function Facts({ mission }: { mission: Shown }) {
         created <Moment at={createdAt} />
       </span>
       {project && <span>project {project}</span>}
+      <StartedByRoutine mission={mission} />
       {config.planner?.agent && <span>planned by {config.planner.agent}</span>}
       {config.acceptance === 'human' && <span>a person accepts the outcome</span>}
     </span>
