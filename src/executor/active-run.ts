@@ -39,7 +39,7 @@ export class ActiveRun {
   #held: Held | null = null
   #renewAt = Number.POSITIVE_INFINITY
   #isRenewing = false
-  #suspectedAt: number | null = null
+  #asked = ''
   #requests = NO_REQUESTS
   #requestsFile: RequestsFile | null = null
   #isClosed = false
@@ -142,10 +142,14 @@ export class ActiveRun {
     this.#requestsFile = file
   }
 
-  /** The task is suspected to hang since this time. Renews at once: the reply carries the requests to the agent. */
-  suspect(since: number): void {
-    if (since === this.#suspectedAt) return
-    this.#suspectedAt = since
+  /**
+   * The task is suspected to hang since this time, or a person said something then. Renews at once: the reply carries the requests
+   * to the agent.
+   */
+  ask({ suspectedAt, toldAt }: { suspectedAt: number | null; toldAt: number | null }): void {
+    const asked = `${suspectedAt} ${toldAt}`
+    if (asked === this.#asked) return
+    this.#asked = asked
     this.#renewSoon()
   }
 
@@ -158,8 +162,9 @@ export class ActiveRun {
   async #forwardRequests(requests: readonly HolderRequest[]): Promise<void> {
     const serialized = JSON.stringify(requests)
     if (serialized === this.#requests || this.#isClosed) return
+    const known = new Set((JSON.parse(this.#requests) as HolderRequest[]).map((one) => JSON.stringify(one)))
     this.#requests = serialized
-    for (const { type, ...payload } of requests)
+    for (const { type, ...payload } of requests.filter((one) => !known.has(JSON.stringify(one))))
       this.#report?.event({ type: 'structured', level: 'warn', message: `request: ${type}`, payload })
     await this.#requestsFile?.write(requests).catch((error) => {
       this.#context.log.warn(

@@ -88,6 +88,8 @@ class Batch {
   /** Dependencies that were counted in this batch. */
   readonly #counted = new Map<string, CountedDependency>()
   #seenCounts = 0
+  readonly #removed = new Set<string>()
+  #seenRemoved = 0
 
   constructor(view: View, requests: readonly Request[], fairness: ProjectFairness) {
     this.#view = view
@@ -212,15 +214,20 @@ class Batch {
 
   /** A later command of this batch sees what was counted. */
   #noteCounts(): void {
-    const { recounted } = this.#effects
+    const { recounted, removed } = this.#effects
     for (; this.#seenCounts < recounted.length; this.#seenCounts++) {
       const counted = recounted[this.#seenCounts]!
       this.#counted.set(dependencyName(counted.taskId, counted.dependsOn), counted)
+    }
+    for (; this.#seenRemoved < removed.length; this.#seenRemoved++) {
+      const gone = removed[this.#seenRemoved]!
+      this.#removed.add(dependencyName(gone.taskId, gone.dependsOn))
     }
   }
 
   #dependencyOf = (taskId: number, dependsOn: number) => {
     const name = dependencyName(taskId, dependsOn)
+    if (this.#removed.has(name)) return undefined
     return this.#counted.get(name) ?? this.#view.dependencies.get(name)
   }
 

@@ -95,16 +95,15 @@ function renew(draft: TaskDraft, command: Command<'renew'>, context: RuleContext
 
 /** Requests to the holder, sent with each answer to a sign of life. */
 export function requestsTo(record: TaskRecord, limits: Limits): HolderRequest[] {
+  const messages = (record.holder?.messages ?? []).map(
+    ({ commentId, text, at }): HolderRequest => ({
+      ...{ type: 'message', commentId, text, at: new Date(at).toISOString() },
+    }),
+  )
   const abortAt = abortsAt(record, limits)
-  if (abortAt === null) return []
-  const since = record.timers!.suspectedAt!
-  return [
-    {
-      type: 'report_progress',
-      since: new Date(since).toISOString(),
-      abortAt: new Date(abortAt).toISOString(),
-    },
-  ]
+  if (abortAt === null) return messages
+  const since = new Date(record.timers!.suspectedAt!).toISOString()
+  return [{ type: 'report_progress', since, abortAt: new Date(abortAt).toISOString() }, ...messages]
 }
 
 function start(
