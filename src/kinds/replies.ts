@@ -34,12 +34,19 @@ export type ClaimGrant = LeaseEnd & {
   readonly attempt: number
 }
 
-/** What is asked of a holder. */
-export type HolderRequest =
-  /** It is suspected to hang: it loses the task at `abortAt` unless it reports progress. */
-  | { type: 'report_progress'; since: string; abortAt: string }
-  /** A comment on the task that is for it, too. */
-  | { type: 'message'; commentId: string; text: string; at: string }
+/** The holder is suspected to hang: it loses the task at `abortAt` unless it reports progress. */
+export type HolderRequest = {
+  type: 'report_progress'
+  since: string
+  abortAt: string
+}
+
+/** A comment on the task that is for its holder, too. */
+export type MessageToHolder = {
+  commentId: string
+  text: string
+  at: string
+}
 
 export type RecordGranted<R extends string = string> = Granted<R> & {
   readonly record: TaskRecord
@@ -52,6 +59,7 @@ type ClaimGranted = Granted<'GRANTED'> & {
 export type RenewGranted = Granted<'RENEWED'> &
   LeaseEnd & {
     readonly requests: readonly HolderRequest[]
+    readonly messages: readonly MessageToHolder[]
     readonly budget: null
   }
 

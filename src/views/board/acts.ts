@@ -68,8 +68,8 @@ async function actOnTasks(
 }
 
 function fieldsOf(fields: Body['fields']) {
-  if (fields === undefined)
-    throw Refused.field('VALIDATION_FAILED', 'fields', 'is missing; name what "update" changes')
+  if (fields === undefined || Object.keys(fields).length === 0)
+    throw Refused.field('VALIDATION_FAILED', 'fields', 'is missing or empty; name what "update" changes')
   return fields
 }
 

@@ -86,18 +86,16 @@ export const CardsAnswer = z.object({ items: z.array(Card), seq })
 export const TASK_ACTS = ['cancel', 'pause', 'resume', 'retry', 'reset', 'archive'] as const
 
 /** What `update` changes: the same for all of them. */
-const UpdateFields = z
-  .strictObject({
-    priority: TaskPatchBody.shape.priority,
-    agent: TaskPatchBody.shape.agent,
-    taskType: TaskPatchBody.shape.taskType,
-    maxRetries: TaskPatchBody.shape.maxRetries,
-    tags: z
-      .strictObject({ add: z.array(Tag).max(50).optional(), remove: z.array(Tag).max(50).optional() })
-      .optional()
-      .describe('Each task keeps its other tags'),
-  })
-  .refine((fields) => Object.values(fields).some((value) => value !== undefined), 'has nothing to change')
+const UpdateFields = z.strictObject({
+  priority: TaskPatchBody.shape.priority,
+  agent: TaskPatchBody.shape.agent,
+  taskType: TaskPatchBody.shape.taskType,
+  maxRetries: TaskPatchBody.shape.maxRetries,
+  tags: z
+    .strictObject({ add: z.array(Tag).max(50).optional(), remove: z.array(Tag).max(50).optional() })
+    .optional()
+    .describe('Each task keeps its other tags'),
+})
 export type UpdateFields = z.output<typeof UpdateFields>
 
 export const ActBody = z.strictObject({

@@ -126,14 +126,14 @@ describe('a comment for the present holder', () => {
     for (const text of ['1', '2', '3', '4', '5', 'use the other branch'])
       expect((await say(text)).status).toBe(201)
     const renewed = await w.on(task, 'renew', fence('s-alpha', 1))
-    const messages = renewed.body.requests.map(({ type, text }: Json) => `${type} ${text}`)
-    expect(messages).toEqual(['2', '3', '4', '5', 'use the other branch'].map((text) => `message ${text}`))
+    const messages = renewed.body.messages.map(({ text }: Json) => text)
+    expect(messages).toEqual(['2', '3', '4', '5', 'use the other branch'])
     expect((await w.happens('comment_added', 6)).every(({ payload }) => payload.toHolder === true)).toBe(true)
     await w.on(task, 'release', { ...fence('s-alpha', 1), reason: 'later' })
     expectRefusal(await say('too late'), 409, 'WRONG_STATE')
     const again = await w.claim(task, 'beta')
     const { session, generation } = again.body.claim
-    expect((await w.on(task, 'renew', { session, generation })).body.requests).toEqual([])
+    expect((await w.on(task, 'renew', { session, generation })).body.messages).toEqual([])
   })
 })
 

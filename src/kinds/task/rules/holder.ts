@@ -1,5 +1,5 @@
 import { type Refusal, refuse, refuseField } from '../../../pure/errors.ts'
-import type { HolderRequest, TaskReply } from '../../replies.ts'
+import type { HolderRequest, MessageToHolder, TaskReply } from '../../replies.ts'
 import type { Limits } from '../../workspace/limits.ts'
 import type { RuleContext, Submission, TaskCommand } from '../command.ts'
 import type { TaskDraft, TaskRecord } from '../record.ts'
@@ -89,22 +89,28 @@ function renew(draft: TaskDraft, command: Command<'renew'>, context: RuleContext
     leaseExpiresAt: new Date(record.leaseExpiresAt).toISOString(),
     ttlMs: record.leaseExpiresAt - context.now,
     requests: requestsTo(record, context.limits),
+    messages: messagesTo(record),
     budget: null,
   }
 }
 
 /** Requests to the holder, sent with each answer to a sign of life. */
 export function requestsTo(record: TaskRecord, limits: Limits): HolderRequest[] {
-  const messages = (record.holder?.messages ?? []).map(
-    ({ commentId, text, at }): HolderRequest => ({
-      ...{ type: 'message', commentId, text, at: new Date(at).toISOString() },
-    }),
-  )
   const abortAt = abortsAt(record, limits)
-  if (abortAt === null) return messages
-  const since = new Date(record.timers!.suspectedAt!).toISOString()
-  return [{ type: 'report_progress', since, abortAt: new Date(abortAt).toISOString() }, ...messages]
+  if (abortAt === null) return []
+  const since = record.timers!.suspectedAt!
+  return [
+    {
+      type: 'report_progress',
+      since: new Date(since).toISOString(),
+      abortAt: new Date(abortAt).toISOString(),
+    },
+  ]
 }
+
+/** What people said to it since its claim; sent in the same way. */
+export const messagesTo = ({ holder }: TaskRecord): MessageToHolder[] =>
+  (holder?.messages ?? []).map(({ at, ...message }) => ({ ...message, at: new Date(at).toISOString() }))
 
 function start(
   draft: TaskDraft,

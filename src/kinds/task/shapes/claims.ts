@@ -115,19 +115,24 @@ export const ClaimAnswer = z.object({ reason: z.literal('GRANTED'), claim: Claim
 const ClaimedTask = ClaimView.extend({ task: TaskView })
 export const NextAnswer = z.object({ claims: z.array(ClaimedTask) })
 
-/** A request to the holder. One that is suspected to hang loses the task at `abortAt` without progress. */
-export const HolderRequestView = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('report_progress'), since: z.string(), abortAt: z.string() }),
-  z
-    .object({ type: z.literal('message'), commentId: Uuid, text: z.string(), at: z.string() })
-    .describe('A comment on the task that is for its holder, too'),
-])
+/** A request to the holder: it is suspected to hang, and loses the task at `abortAt` without progress. */
+export const HolderRequestView = z.object({
+  type: z.literal('report_progress'),
+  since: z.string(),
+  abortAt: z.string(),
+})
+
+/** What people said to the holder since its claim: the last five. */
+export const MessageView = z
+  .object({ commentId: Uuid, text: z.string(), at: z.string() })
+  .describe('A comment on the task that is for its holder, too')
 
 export const RenewAnswer = z.object({
   reason: z.literal('RENEWED'),
   leaseExpiresAt: z.string(),
   ttlMs: z.number(),
   requests: z.array(HolderRequestView),
+  messages: z.array(MessageView).describe('The last five since its claim, oldest first'),
   budget: z.null(),
 })
 /** One of several leases that were renewed together. */

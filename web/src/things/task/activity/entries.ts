@@ -73,7 +73,7 @@ const WORDS: Partial<Record<EventType, Words>> = {
   task_created: act('created the task', 'plus'),
   comment_added: (event) => ({
     words: event.payload.toHolder === true ? 'told the agent' : 'commented',
-    icon: 'inbox',
+    icon: 'comment',
     text: text(event, 'preview'),
     commentId: text(event, 'commentId'),
     ...(event.payload.isWhole === false && { longComment: text(event, 'commentId') }),
@@ -150,8 +150,8 @@ const WORDS: Partial<Record<EventType, Words>> = {
     const count = Array.isArray(event.payload.dependsOn) ? event.payload.dependsOn.length : 1
     return { words: `made it wait for ${count === 1 ? 'another task' : `${count} more tasks`}`, icon: 'pause' }
   },
-  task_updated: (event) => ({ words: changeWords(event.payload), icon: 'settings' }),
-  task_divided: happened(() => 'The task was divided into parts', 'plan'),
+  task_updated: (event) => ({ words: changeWords(event.payload), icon: 'edit' }),
+  task_divided: happened(() => 'The task was divided into parts', 'list'),
   task_merged: happened(() => 'The results of its parts were put together', 'check', 'done'),
   model_fallback: happened((event) => `Another model is used: ${text(event, 'to')}`, 'retry'),
   task_archived: act('archived the task', 'archive'),
