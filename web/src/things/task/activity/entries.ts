@@ -161,13 +161,17 @@ const WORDS: Partial<Record<EventType, Words>> = {
 export const ACTIVITY_TYPES = Object.keys(WORDS) as EventType[]
 
 /** Oldest first. */
-export const entriesOf = (events: readonly LiveEvent[]): Entry[] =>
-  events.flatMap((event) => {
+export function entriesOf(events: readonly LiveEvent[]): Entry[] {
+  const entries = events.flatMap((event): Entry[] => {
     const words = WORDS[event.type as EventType]
     if (!words) return []
     const { isPassive = false, ...said } = words(event)
     return [{ key: `e${event.seq}`, at: event.at, who: isPassive ? null : event.by, ...said }]
   })
+  // A reason that was given with an act is in the thread, too: it is shown with the act.
+  const given = new Set(entries.flatMap((one) => (one.commentId ? [] : [`${one.at} ${one.text}`])))
+  return entries.filter((one) => !one.commentId || !given.has(`${one.at} ${one.text}`))
+}
 
 /** An actor, as people call it. */
 export const actorName = ({ kind, name, id }: LiveEvent['by']): string =>

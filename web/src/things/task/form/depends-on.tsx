@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import type { TaskState } from '../../../../../src/pure/states.ts'
 import { Chip } from '../../../parts/chip.tsx'
 import { Field } from '../../../parts/field.tsx'
@@ -22,6 +22,7 @@ export function DependsOn(props: {
 }) {
   const { chosen, onChange, problem, whyNot } = props
   const [typed, setTyped] = useState('')
+  const input = useRef<HTMLInputElement>(null)
   const q = typed.trim()
   const { data } = useQuery({ ...searchQuery(q), enabled: q.length >= LEAST_LETTERS })
   const found = (q.length >= LEAST_LETTERS ? (data?.items ?? []) : [])
@@ -35,6 +36,7 @@ export function DependsOn(props: {
           disabled={whyNot !== null}
           onChange={(event) => setTyped(event.target.value)}
           placeholder="Find a task by title or key"
+          ref={input}
           value={typed}
         />
       </Field>
@@ -47,6 +49,7 @@ export function DependsOn(props: {
                 onClick={() => {
                   onChange([...chosen, { id, words: key ?? shortName(id, undefined) }])
                   setTyped('')
+                  input.current?.focus()
                 }}
                 type="button"
               >
@@ -66,7 +69,11 @@ export function DependsOn(props: {
             <Chip
               key={id}
               {...(whyNot === null && {
-                onRemove: () => onChange(chosen.filter((one) => one.id !== id)),
+                onRemove: () => {
+                  onChange(chosen.filter((one) => one.id !== id))
+                  // The button is gone: the keyboard stays in the form.
+                  input.current?.focus()
+                },
                 removeLabel: `Do not wait for ${words}`,
               })}
             >
