@@ -162,7 +162,9 @@ export class ActiveRun {
   async #forwardRequests(requests: readonly RequestToProgram[]): Promise<void> {
     const serialized = JSON.stringify(requests)
     if (serialized === this.#requests || this.#isClosed) return
-    const known = new Set((JSON.parse(this.#requests) as RequestToProgram[]).map((one) => JSON.stringify(one)))
+    const known = new Set(
+      (JSON.parse(this.#requests) as RequestToProgram[]).map((one) => JSON.stringify(one)),
+    )
     this.#requests = serialized
     for (const { type, ...payload } of requests.filter((one) => !known.has(JSON.stringify(one))))
       this.#report?.event({ type: 'structured', level: 'warn', message: `request: ${type}`, payload })

@@ -159,7 +159,12 @@ export function runsToCheck(workspace: Workspace, nodeId: string): RunToCheck[] 
     })
     .filter(
       ({ cancelReason, agentState, stopsRuns, hasClaim, suspectedAt, toldAt }) =>
-        suspectedAt !== null || toldAt !== null || cancelReason !== null || agentState === null || stopsRuns || !hasClaim,
+        suspectedAt !== null ||
+        toldAt !== null ||
+        cancelReason !== null ||
+        agentState === null ||
+        stopsRuns ||
+        !hasClaim,
     )
 }
 

@@ -46,7 +46,10 @@ test('questions, answers, verdicts and reasons are there in full, with who gave 
   })
   expect(said('task_cancelled', { reason: 'Not needed.' })).toMatchObject({ who: owner, text: 'Not needed.' })
   expect(entriesOf([event('task_progress'), event('claim_renewed')]), 'noise').toEqual([])
-  expect([owner, { kind: 'system', id: null, name: null } as const].map(actorName)).toEqual(['owner', 'Baton'])
+  expect([owner, { kind: 'system', id: null, name: null } as const].map(actorName)).toEqual([
+    'owner',
+    'Baton',
+  ])
 })
 
 test('a long comment is read from the thread, a short one from its event', () => {
@@ -58,7 +61,13 @@ test('a long comment is read from the thread, a short one from its event', () =>
 
 test('an edit sends only what was changed', () => {
   const up = (id: string) => ({ id, words: id })
-  const before: Draft = { ...EMPTY_DRAFT, title: 'A', taskType: 'docs', tags: 'x, y', dependsOn: [up('1'), up('2')] }
+  const before: Draft = {
+    ...EMPTY_DRAFT,
+    title: 'A',
+    taskType: 'docs',
+    tags: 'x, y',
+    dependsOn: [up('1'), up('2')],
+  }
   expect(patchOf(before, { ...before })).toEqual({})
   expect(patchOf(before, { ...before, tags: 'x,y', title: ' A ' }), 'the same in other words').toEqual({})
   const after = { ...before, description: 'B', agent: '', priority: '9', dependsOn: [up('2'), up('3')] }
@@ -67,7 +76,11 @@ test('an edit sends only what was changed', () => {
   })
   const refused = { errors: [{ field: 'removeDependsOn[0]', message: 'is not a dependency of this task' }] }
   expect(problemsIn(refused).byField).toEqual({ dependsOn: 'is not a dependency of this task' })
-  expect(draftOfNext({ ...before, project: 'shop' })).toMatchObject({ title: '', tags: 'x, y', project: 'shop' })
+  expect(draftOfNext({ ...before, project: 'shop' })).toMatchObject({
+    title: '',
+    tags: 'x, y',
+    project: 'shop',
+  })
 })
 
 test('a folder is linked only on the machine that it is on', () => {

@@ -305,9 +305,7 @@ export type TaskCommand =
       /** It had none then, or none that stay. */
       areFirst?: boolean | undefined
       /** Those that go, and their indexes in the request. `areAll`: it had no others. */
-      remove?:
-        | { on: readonly { id: number; uuid: string; place: number }[]; areAll: boolean }
-        | undefined
+      remove?: { on: readonly { id: number; uuid: string; place: number }[]; areAll: boolean } | undefined
       /** The cycle that would close, if one is known. */
       cycle: readonly string[] | null
       /** Other changes of the same request: all of them, or none. */

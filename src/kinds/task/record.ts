@@ -22,7 +22,12 @@ import type { ResultJudged, ResultPromoted, ResultWritten } from './rules/result
 import { placeInQueue, sooner } from './rules/retry.ts'
 import type { Serves, VerifiedBy } from './rules/reviews.ts'
 import { withClockReset, withClockRunning, withClockStopped } from './rules/timer-clock.ts'
-import type { DependencyAdded, DependencyRecounted, DependencyRemoved, Upstream } from './rules/upstream-counts.ts'
+import type {
+  DependencyAdded,
+  DependencyRecounted,
+  DependencyRemoved,
+  Upstream,
+} from './rules/upstream-counts.ts'
 import { afterLeaving, type WaitingDetails, waitsAfter } from './rules/waiting.ts'
 
 /** What the claim path reads and writes of a task: one narrow row. Titles, inputs and results live beside it. */

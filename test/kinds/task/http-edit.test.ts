@@ -63,7 +63,11 @@ describe('PATCH /tasks/:id', () => {
     const task = await w.make({ dependsOn: [first.id] })
     const patch = (body: Json, headers: Record<string, string> = {}) =>
       w.call('PATCH', `/tasks/${task.id}`, body, headers)
-    for (const removeDependsOn of [[first.id, UNKNOWN_ID], [first.id, task.id], [first.id, first.id]])
+    for (const removeDependsOn of [
+      [first.id, UNKNOWN_ID],
+      [first.id, task.id],
+      [first.id, first.id],
+    ])
       expectRefusal(await patch({ removeDependsOn }), 400, 'VALIDATION_FAILED', {
         errors: [{ field: 'removeDependsOn[1]' }],
       })
@@ -82,7 +86,12 @@ describe('the act update of POST /tasks/act', () => {
   test('changes agent, priority, type and tags of several tasks, and says which it refused', async () => {
     const w = await workspace()
     const [a, held] = [await w.make({ tags: ['x', 'old'] }), await w.held()]
-    const fields = { priority: 9, agent: 'beta', taskType: 'docs', tags: { add: ['new', 'x'], remove: ['old'] } }
+    const fields = {
+      priority: 9,
+      agent: 'beta',
+      taskType: 'docs',
+      tags: { add: ['new', 'x'], remove: ['old'] },
+    }
     const { status, body } = await update(w, [a.id, held.id, UNKNOWN_ID], fields)
     expect({ status, ...body }).toMatchObject({
       status: 200,
@@ -95,7 +104,11 @@ describe('the act update of POST /tasks/act', () => {
     })
     const after = { priority: 9, agent: 'beta', taskType: 'docs', tags: ['x', 'new'] }
     expect(await w.read(a)).toMatchObject(after)
-    expect(await w.read(held), 'all of it or nothing').toMatchObject({ priority: 5, taskType: 'other', tags: [] })
+    expect(await w.read(held), 'all of it or nothing').toMatchObject({
+      priority: 5,
+      taskType: 'other',
+      tags: [],
+    })
     expect((await update(w, [held.id], { tags: { add: ['new'] } })).body).toMatchObject({ done: 1 })
   })
 

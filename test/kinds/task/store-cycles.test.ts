@@ -208,7 +208,9 @@ describe.each(storeKinds)('on %s', (kind) => {
       const b = await work.create({}, [a])
       const c = await work.create({}, [b])
       const kernel = flowOn(work.store)
-      const request = changeDependencies(kernel, systemCaller(work.workspace), a.uuid, { dependsOn: [c.uuid] })
+      const request = changeDependencies(kernel, systemCaller(work.workspace), a.uuid, {
+        dependsOn: [c.uuid],
+      })
       await expect(request).rejects.toMatchObject({
         code: 'DEPENDENCY_CYCLE',
         refusal: { cycle: [a.uuid, c.uuid, b.uuid] },
@@ -237,7 +239,9 @@ describe.each(storeKinds)('on %s', (kind) => {
       ] as const
       await Promise.all(
         requests.map(([{ store, workspace }, task, on]) =>
-          changeDependencies(flowOn(blind(store)), systemCaller(workspace), task.uuid, { dependsOn: [on.uuid] }),
+          changeDependencies(flowOn(blind(store)), systemCaller(workspace), task.uuid, {
+            dependsOn: [on.uuid],
+          }),
         ),
       )
       expect(await statesOf(here, [a!, b!])).toEqual(['pending', 'pending'])

@@ -105,13 +105,24 @@ async function dependencyCommand(
   const areAll = gone.length > 0 && known.every(({ uuid }) => gone.some((one) => one.uuid === uuid))
   const areFirst = known.length === 0 || areAll
   const remove = gone.length > 0 ? { on: gone, areAll } : undefined
-  return { kind: 'changeDependencies', dependsOn, triggerRule, version: record.version, areFirst, remove, cycle }
+  return {
+    kind: 'changeDependencies',
+    dependsOn,
+    triggerRule,
+    version: record.version,
+    areFirst,
+    remove,
+    cycle,
+  }
 }
 
 type Named = ReturnType<typeof namedDependencies>
 
 /** Those that a request removes. One that it also adds is a mistake. */
-function namedRemovals(removeDependsOn: readonly string[] = [], added: Named): readonly { id: number; uuid: string; place: number }[] {
+function namedRemovals(
+  removeDependsOn: readonly string[] = [],
+  added: Named,
+): readonly { id: number; uuid: string; place: number }[] {
   const seen = new Set(added.map(({ uuid }) => uuid))
   return removeDependsOn.map((uuid, place) => {
     const refused = (message: string) =>
@@ -123,7 +134,6 @@ function namedRemovals(removeDependsOn: readonly string[] = [], added: Named): r
     return { id, uuid, place }
   })
 }
-
 
 /** Walks both ways: a task without dependents, or upstream tasks without dependencies, settle the search at once. */
 export async function findCycle(

@@ -44,7 +44,8 @@ export function fieldChanges(
   for (const name of OF_RECORD)
     if (patch[name] !== undefined) changes[name] = { from: record[name], to: patch[name] }
   for (const name of OF_DETAILS)
-    if (patch[name] !== undefined) changes[name] = { ...(isBefore && { from: before[name] }), to: patch[name] }
+    if (patch[name] !== undefined)
+      changes[name] = { ...(isBefore && { from: before[name] }), to: patch[name] }
   return changes
 }
 
@@ -59,7 +60,11 @@ export const whyNotTags = ({ tags }: TaskPatch): Refusal | null =>
 /** Why its type stays: its holder was chosen by it. */
 export const whyNotAnotherType = ({ state }: TaskRecord, { taskType }: TaskPatch): Refusal | null =>
   taskType !== undefined && isHeld(state)
-    ? refuse('WRONG_STATE', `An agent is working on the task: its type can be changed when it is not ${state}.`, {
-        taskState: state,
-      })
+    ? refuse(
+        'WRONG_STATE',
+        `An agent is working on the task: its type can be changed when it is not ${state}.`,
+        {
+          taskState: state,
+        },
+      )
     : null

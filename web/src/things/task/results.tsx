@@ -65,9 +65,7 @@ export function Results(props: {
             task={task}
           />
           {result.summary && <p className="text-body wrap-anywhere">{result.summary}</p>}
-          {result.rejectionReason && (
-            <Rejection result={result} task={task} />
-          )}
+          {result.rejectionReason && <Rejection result={result} task={task} />}
           {compared === result.workProductRef ? (
             <ResultDifference resultRef={result.workProductRef} taskId={task.id} />
           ) : (
@@ -93,7 +91,10 @@ const CODES: Record<string, string> = {
 }
 
 const codeWords = (code: string) =>
-  CODES[code] ?? (Object.hasOwn(ERRORS, code) ? `Rejected: ${ERRORS[code as keyof typeof ERRORS].title}` : `Rejected: ${code}`)
+  CODES[code] ??
+  (Object.hasOwn(ERRORS, code)
+    ? `Rejected: ${ERRORS[code as keyof typeof ERRORS].title}`
+    : `Rejected: ${code}`)
 
 /** Why it was not accepted: in the words of who rejected it, where there are any. */
 function Rejection({ task, result }: { task: Task; result: Result }) {

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { idCarriedBy } from '../../../../src/pure/ids.ts'
 import { parseTaskKey } from '../../../../src/kinds/task/rules/task-keys.ts'
+import { idCarriedBy } from '../../../../src/pure/ids.ts'
 import { PageLink } from '../../links.tsx'
 import { Chip } from '../../parts/chip.tsx'
 import { Copyable } from '../../parts/copyable.tsx'
@@ -83,12 +83,7 @@ function Facts({ task, now }: { task: Task; now: ShownTask }) {
     ['Preferred', task.preferredAgent && `${task.preferredAgent} goes first`],
     ['Project', task.project],
     ['Track', track && task.project && <Track key="track" project={task.project} track={track} />],
-    [
-      'Mission',
-      task.missionId && (
-        <MissionLink id={task.missionId} key="mission" />
-      ),
-    ],
+    ['Mission', task.missionId && <MissionLink id={task.missionId} key="mission" />],
     [
       'Part of',
       task.parentId && <TaskLink key="parent" to={`/tasks/${task.parentId}`} words="open the whole" />,

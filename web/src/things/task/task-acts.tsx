@@ -106,10 +106,7 @@ export function TaskActButtons({ task, now, hasKeys }: Props) {
       </Button>
       <Menu
         groups={[
-          [
-            open('Duplicate…', 'copy', 'duplicate'),
-            open('Wake the agent…', 'play', 'wake'),
-          ],
+          [open('Duplicate…', 'copy', 'duplicate'), open('Wake the agent…', 'play', 'wake')],
           [
             entry(pauses, pauses === 'pause' ? 'pause' : 'play'),
             entry('retry', 'retry'),

@@ -1,5 +1,5 @@
-import { lazy, Suspense } from 'react'
 import { useQuery } from '@tanstack/react-query'
+import { lazy, Suspense } from 'react'
 import { agentNamesQuery } from '../../requests/names.ts'
 import { shortName } from './task-heading.tsx'
 import type { ShownTask, Task } from './use-task.ts'

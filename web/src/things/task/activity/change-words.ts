@@ -35,7 +35,11 @@ export function changeWords(payload: Readonly<Record<string, unknown>>): string 
     if (!change) return [nameOf(field)]
     if ('from' in change && isSame(change.from, change.to)) return []
     const to = `to ${valueText(field, change.to)}`
-    return ['from' in change ? `${nameOf(field)} from ${valueText(field, change.from)} ${to}` : `${nameOf(field)} ${to}`]
+    return [
+      'from' in change
+        ? `${nameOf(field)} from ${valueText(field, change.from)} ${to}`
+        : `${nameOf(field)} ${to}`,
+    ]
   })
   return said.length === 0 ? 'saved the task without a change' : `changed ${said.join(', ')}`
 }

@@ -143,12 +143,18 @@ const WORDS: Partial<Record<EventType, Words>> = {
       : act('skipped the task', 'arrow-right')(event),
   task_expired: happened(() => 'Nobody took the task in time', 'warning', 'bad'),
   task_queued: (event) => ({
-    words: event.payload.because === 'due' ? 'Its time has come: it is queued' : 'Nothing is left to wait for: it is queued',
+    words:
+      event.payload.because === 'due'
+        ? 'Its time has come: it is queued'
+        : 'Nothing is left to wait for: it is queued',
     ...{ icon: 'play', isPassive: true },
   }),
   task_held_back: (event) => {
     const count = Array.isArray(event.payload.dependsOn) ? event.payload.dependsOn.length : 1
-    return { words: `made it wait for ${count === 1 ? 'another task' : `${count} more tasks`}`, icon: 'pause' }
+    return {
+      words: `made it wait for ${count === 1 ? 'another task' : `${count} more tasks`}`,
+      icon: 'pause',
+    }
   },
   task_updated: (event) => ({ words: changeWords(event.payload), icon: 'edit' }),
   task_divided: happened(() => 'The task was divided into parts', 'list'),

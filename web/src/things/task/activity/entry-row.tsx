@@ -8,24 +8,17 @@ import { useComments } from '../../comments/thread.ts'
 import { actorName, type Entry } from './entries.ts'
 
 /** One thing that happened: who, what, when, and what was written. `children`: the runs that belong to it. */
-export function EntryRow({
-  entry,
-  taskId,
-  children,
-}: {
-  entry: Entry
-  taskId: string
-  children: ReactNode
-}) {
+export function EntryRow({ entry, taskId, children }: { entry: Entry; taskId: string; children: ReactNode }) {
   const { at, who, words, icon, hue, text, quoted, options = [], longComment } = entry
   return (
     <li className="flex min-w-0 gap-3 border-b border-line py-2.5 last:border-0">
       <Icon className={`mt-1 shrink-0 ${hue ? HUE_TEXT[hue] : 'text-muted'}`} name={icon} size={14} />
       <div className="flex min-w-0 flex-1 flex-col gap-1.5">
-        <div className="flex min-w-0 flex-wrap items-center gap-x-1.5 text-row">
-          {who && <Who who={who} />}
-          <span className="min-w-0 wrap-anywhere">{words}</span>
-          <span className="ml-auto pl-2 text-muted">
+        <div className="flex min-w-0 items-baseline gap-2 text-row">
+          <p className="min-w-0 flex-1 wrap-anywhere">
+            {who && <Who who={who} />} {words}
+          </p>
+          <span className="text-muted">
             <Moment at={at} />
           </span>
         </div>

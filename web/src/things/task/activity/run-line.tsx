@@ -37,7 +37,9 @@ export function RunLine({ run }: { run: TaskRun }) {
       {failure && (
         <p className="text-row wrap-anywhere text-bad">
           {failure}
-          {errorMessage && <span className="text-muted"> {errorMessage.split('\n', 1)[0]!.slice(0, 240)}</span>}
+          {errorMessage && (
+            <span className="text-muted"> {errorMessage.split('\n', 1)[0]!.slice(0, 240)}</span>
+          )}
         </p>
       )}
     </div>

@@ -1,5 +1,5 @@
-import { useSnapshot } from '../../../live/use-snapshot.ts'
 import type { LiveEvent } from '../../../live/card.ts'
+import { useSnapshot } from '../../../live/use-snapshot.ts'
 import { api } from '../../../requests/api.ts'
 import { ACTIVITY_TYPES } from './entries.ts'
 
