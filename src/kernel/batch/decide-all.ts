@@ -212,17 +212,14 @@ class Batch {
     return decision.reply
   }
 
-  /** A later command of this batch sees what was counted. */
+  /** A later command of this batch sees what was counted, and what is gone. */
   #noteCounts(): void {
     const { recounted, removed } = this.#effects
-    for (; this.#seenCounts < recounted.length; this.#seenCounts++) {
-      const counted = recounted[this.#seenCounts]!
-      this.#counted.set(dependencyName(counted.taskId, counted.dependsOn), counted)
-    }
-    for (; this.#seenRemoved < removed.length; this.#seenRemoved++) {
-      const gone = removed[this.#seenRemoved]!
-      this.#removed.add(dependencyName(gone.taskId, gone.dependsOn))
-    }
+    const nameOf = (one: { taskId: number; dependsOn: number }) => dependencyName(one.taskId, one.dependsOn)
+    for (; this.#seenCounts < recounted.length; this.#seenCounts++)
+      this.#counted.set(nameOf(recounted[this.#seenCounts]!), recounted[this.#seenCounts]!)
+    for (; this.#seenRemoved < removed.length; this.#seenRemoved++)
+      this.#removed.add(nameOf(removed[this.#seenRemoved]!))
   }
 
   #dependencyOf = (taskId: number, dependsOn: number) => {

@@ -40,7 +40,7 @@ test.skipIf(!isHere)(
     await dialog.getByLabel('Create another').check()
     await dialog.getByLabel('Title').fill('Fold it again')
     await dialog.getByRole('button', { name: 'Create task' }).click()
-    await expect.poll(() => dialog.getByLabel('Title').inputValue(), 'the form stays').toBe('')
+    await expect.poll(() => dialog.getByLabel('Title').inputValue()).toBe('')
     expect(await dialog.getByLabel('Tags').inputValue()).toBe('paper, gift')
     const made = (await w.call('GET', '/tasks')).body.items.find((one: Json) => one.title === 'Fold it again')
     expect(made).toMatchObject({ taskType: 'crafts', tags: ['paper', 'gift'] })

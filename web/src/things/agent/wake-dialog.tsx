@@ -28,9 +28,7 @@ export function WakeDialog(props: {
 }) {
   const { agents, first = null, task, onClose } = props
   const choices = agents.filter(({ slug }) => !isOwnAgent(slug))
-  const [chosen, setChosen] = useState(
-    (choices.find(({ slug }) => slug === first) ?? choices[0])?.slug ?? '',
-  )
+  const [chosen, setChosen] = useState((choices.find(({ slug }) => slug === first) ?? choices[0])?.slug ?? '')
   const agent = choices.find(({ slug }) => slug === chosen)
   const [woken, setWoken] = useState<Wakeup | null>(null)
   const written = useDraft(`wake:${task?.id ?? chosen}`, '')
