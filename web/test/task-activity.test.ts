@@ -97,3 +97,11 @@ test('a reason that is in the thread as well is shown once, with the act', () =>
   const later = { ...rejected, at: '2026-01-02T00:00:00Z' }
   expect(entriesOf([told, later])).toHaveLength(2)
 })
+
+test('a reply quotes what it replies to', () => {
+  const first = event('comment_added', { commentId: 'c-1', preview: 'Why?', isWhole: true })
+  const said = { commentId: 'c-2', preview: 'Because.', replyTo: 'c-1', isWhole: true }
+  expect(entriesOf([first, event('comment_added', said)])[1]).toMatchObject({
+    ...{ quoted: 'Why?', text: 'Because.' },
+  })
+})

@@ -5,17 +5,24 @@ import { whetherDone } from '../../parts/show-refusal.ts'
 import { useSession } from '../../requests/session.ts'
 import { useTaskActs } from '../../requests/use-task-acts.ts'
 import { CommentForm, type Writing } from '../comments/comment-form.tsx'
-import { commentOnTask } from '../comments/thread.ts'
+import { type Comment, commentOnTask } from '../comments/thread.ts'
 import { showOutcome } from './ask/show-outcome.ts'
 import type { ShownTask, Task } from './use-task.ts'
 
 /** Where a comment is written: for the next agent, for the one that works on it now, or with another attempt. */
-export function CommentBox({ task, now }: { task: Task; now: ShownTask }) {
+export function CommentBox(props: {
+  task: Task
+  now: ShownTask
+  replyTo: Pick<Comment, 'id' | 'author' | 'text'> | null
+  /** It was sent, or is no longer a reply. */
+  onDone: () => void
+}) {
+  const { task, now, replyTo, onDone } = props
   return (
     <div className="max-w-prose">
       <CommentForm
         about={task.id}
-        comment={(text) => whetherDone(commentOnTask(task.id, text, null))}
+        comment={(text) => whetherDone(commentOnTask(task.id, text, replyTo?.id ?? null))}
         more={(writing) =>
           isHeld(now.state) ? (
             <TellAgent id={task.id} writing={writing} />
@@ -23,8 +30,8 @@ export function CommentBox({ task, now }: { task: Task; now: ShownTask }) {
             <RunAgain id={task.id} now={now} writing={writing} />
           )
         }
-        onDone={() => undefined}
-        replyTo={null}
+        onDone={onDone}
+        replyTo={replyTo}
       />
     </div>
   )

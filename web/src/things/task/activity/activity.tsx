@@ -1,3 +1,4 @@
+import { useDraft } from '../../../parts/drafts.ts'
 import { Loading } from '../../../parts/loaded.tsx'
 import { Segmented } from '../../../parts/segmented.tsx'
 import { CommentBox } from '../comments.tsx'
@@ -17,11 +18,16 @@ export function Activity(props: {
   const { task, now, isOldestFirst, onOrder } = props
   const read = useActivity(task.id)
   const runs = useTaskRuns(task.id)
+  const answered = useDraft<string | null>(`reply:${task.id}`, null)
   if (!read.data) return <Loading read={read} rowHeight={44} rows={5} />
   const { events, isComplete } = read.data
   const shown = withRuns(entriesOf(events), runs.data?.items ?? [])
   const ordered = isOldestFirst ? shown : shown.toReversed()
-  const box = <CommentBox now={now} task={task} />
+  const replied = shown.find(({ entry }) => entry.commentId && entry.commentId === answered.value)?.entry
+  const replyTo = replied?.commentId
+    ? { id: replied.commentId, author: replied.who!, text: replied.text ?? '' }
+    : null
+  const box = <CommentBox now={now} onDone={answered.drop} replyTo={replyTo} task={task} />
   return (
     <div className="flex min-w-0 flex-col gap-4">
       <div className="flex flex-wrap items-center gap-3">
@@ -41,7 +47,7 @@ export function Activity(props: {
       {!isOldestFirst && box}
       <ol aria-label="Activity" className="flex min-w-0 flex-col">
         {ordered.map(({ entry, runs }) => (
-          <EntryRow entry={entry} key={entry.key} taskId={task.id}>
+          <EntryRow entry={entry} key={entry.key} onReply={answered.set} taskId={task.id}>
             {runs.map((run) => (
               <RunLine key={run.id} run={run} />
             ))}

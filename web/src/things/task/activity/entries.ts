@@ -22,6 +22,8 @@ export interface Entry {
   /** Its text is longer than its event: the thread has it. */
   readonly longComment?: string | undefined
   readonly commentId?: string | undefined
+  /** The comment that it replies to: it is quoted. */
+  readonly replyTo?: string | undefined
   /** The claim that it began: its runs are listed there. */
   readonly opens?: number | undefined
 }
@@ -76,6 +78,7 @@ const WORDS: Partial<Record<EventType, Words>> = {
     icon: 'comment',
     text: text(event, 'preview'),
     commentId: text(event, 'commentId'),
+    replyTo: text(event, 'replyTo'),
     ...(event.payload.isWhole === false && { longComment: text(event, 'commentId') }),
   }),
   task_human_review_requested: (event) => {
@@ -174,6 +177,9 @@ export function entriesOf(events: readonly LiveEvent[]): Entry[] {
     const { isPassive = false, ...said } = words(event)
     return [{ key: `e${event.seq}`, at: event.at, who: isPassive ? null : event.by, ...said }]
   })
+  const comments = new Map(entries.map((one) => [one.commentId, one.text]))
+  for (const [i, one] of entries.entries())
+    if (one.replyTo) entries[i] = { ...one, quoted: comments.get(one.replyTo) }
   // A reason that was given with an act is in the thread, too: it is shown with the act.
   const given = new Set(entries.flatMap((one) => (one.commentId ? [] : [`${one.at} ${one.text}`])))
   return entries.filter((one) => !one.commentId || !given.has(`${one.at} ${one.text}`))

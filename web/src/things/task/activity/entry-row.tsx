@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { AgentChip } from '../../../parts/agent-chip.tsx'
+import { Button } from '../../../parts/button.tsx'
 import { Icon } from '../../../parts/icon.tsx'
 import { Markdown } from '../../../parts/markdown.tsx'
 import { Moment } from '../../../parts/moment.tsx'
@@ -8,8 +9,14 @@ import { useComments } from '../../comments/thread.ts'
 import { actorName, type Entry } from './entries.ts'
 
 /** One thing that happened: who, what, when, and what was written. `children`: the runs that belong to it. */
-export function EntryRow({ entry, taskId, children }: { entry: Entry; taskId: string; children: ReactNode }) {
-  const { at, who, words, icon, hue, text, quoted, options = [], longComment } = entry
+export function EntryRow(props: {
+  entry: Entry
+  taskId: string
+  onReply: (commentId: string) => void
+  children: ReactNode
+}) {
+  const { entry, taskId, onReply, children } = props
+  const { at, who, words, icon, hue, text, quoted, options = [], longComment, commentId } = entry
   return (
     <li className="flex min-w-0 gap-3 border-b border-line py-2.5 last:border-0">
       <Icon className={`mt-1 shrink-0 ${hue ? HUE_TEXT[hue] : 'text-muted'}`} name={icon} size={14} />
@@ -18,6 +25,11 @@ export function EntryRow({ entry, taskId, children }: { entry: Entry; taskId: st
           <p className="min-w-0 flex-1 wrap-anywhere">
             {who && <Who who={who} />} {words}
           </p>
+          {commentId && (
+            <Button kind="quiet" onClick={() => onReply(commentId)} size="small">
+              Reply
+            </Button>
+          )}
           <span className="text-muted">
             <Moment at={at} />
           </span>
