@@ -25,6 +25,7 @@ const STORED = {
   isOffered: true,
   isRun: true,
   claimMetadata: { host: 'a', timers: 1 },
+  messages: [{ commentId: 'c', text: 'Mind the tests.', at: 21 }],
   doneBy: 9,
   progressAt: 10,
   suspectedAt: 11,
