@@ -6,6 +6,7 @@ import { Select } from '../../parts/select.tsx'
 import { ChangesView } from '../changes/changes-view.tsx'
 import { WorkNotes } from '../changes/work-notes.tsx'
 import { gapsOf } from '../changes/work-words.ts'
+import { OpenFolder } from './open-folder.tsx'
 import { type Task, type TaskRun, useTaskRuns } from './use-task.ts'
 
 /** What the work did to the repository: files and diffs of each attempt, the newest first. */
@@ -33,6 +34,9 @@ export function Code({ task }: { task: Task }) {
           value={run.id}
         />
       )}
+      <span className="text-row empty:hidden">
+        <OpenFolder folder={folder} />
+      </span>
       {folder.notSaved && <WorkNotes gaps={gapsOf(folder)} />}
       <ChangesView
         continues={folder.continues}
