@@ -100,7 +100,7 @@ export interface AgentChoice {
 }
 
 /** A comment that is for the present holder, too. */
-export interface HolderMessage {
+interface HolderMessage {
   readonly commentId: string
   readonly text: string
   readonly at: number

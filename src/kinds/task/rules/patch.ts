@@ -49,7 +49,7 @@ export function fieldChanges(
   return changes
 }
 
-export const MOST_TAGS = 50
+const MOST_TAGS = 50
 
 /** Tags that are added to those it has may be too many. */
 export const whyNotTags = ({ tags }: TaskPatch): Refusal | null =>
