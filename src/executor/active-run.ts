@@ -22,7 +22,7 @@ import type { ExecutorContext } from './context.ts'
 import { asAgent, type Held, lengthenLease } from './holding.ts'
 import type { RunOutput } from './output.ts'
 import type { RunReport } from './report.ts'
-import type { RequestsFile } from './requests-file.ts'
+import type { RequestsFile, RequestToProgram } from './requests-file.ts'
 import type { RunSecrets } from './run-secrets.ts'
 import { callOf } from './told.ts'
 
@@ -39,7 +39,7 @@ export class ActiveRun {
   #held: Held | null = null
   #renewAt = Number.POSITIVE_INFINITY
   #isRenewing = false
-  #suspectedAt: number | null = null
+  #asked = ''
   #requests = NO_REQUESTS
   #requestsFile: RequestsFile | null = null
   #isClosed = false
@@ -142,10 +142,14 @@ export class ActiveRun {
     this.#requestsFile = file
   }
 
-  /** The task is suspected to hang since this time. Renews at once: the reply carries the requests to the agent. */
-  suspect(since: number): void {
-    if (since === this.#suspectedAt) return
-    this.#suspectedAt = since
+  /**
+   * The task is suspected to hang since this time, or a person said something then. Renews at once: the reply carries the requests
+   * to the agent.
+   */
+  ask({ suspectedAt, toldAt }: { suspectedAt: number | null; toldAt: number | null }): void {
+    const asked = `${suspectedAt} ${toldAt}`
+    if (asked === this.#asked) return
+    this.#asked = asked
     this.#renewSoon()
   }
 
@@ -155,11 +159,14 @@ export class ActiveRun {
   }
 
   /** Forwards requests to the agent, in a file for programs. Replies to callbacks have them, too. */
-  async #forwardRequests(requests: readonly HolderRequest[]): Promise<void> {
+  async #forwardRequests(requests: readonly RequestToProgram[]): Promise<void> {
     const serialized = JSON.stringify(requests)
     if (serialized === this.#requests || this.#isClosed) return
+    const known = new Set(
+      (JSON.parse(this.#requests) as RequestToProgram[]).map((one) => JSON.stringify(one)),
+    )
     this.#requests = serialized
-    for (const { type, ...payload } of requests)
+    for (const { type, ...payload } of requests.filter((one) => !known.has(JSON.stringify(one))))
       this.#report?.event({ type: 'structured', level: 'warn', message: `request: ${type}`, payload })
     await this.#requestsFile?.write(requests).catch((error) => {
       this.#context.log.warn(
@@ -176,7 +183,8 @@ export class ActiveRun {
       const caller = asAgent(this.workspaceId, this.agent)
       const answer = await renewTask(this.#context.kernel, caller, uuid, { session, generation })
       this.#renewAt = requestedAt + renewAfterMs(leaseMs, this.#context.timers.random())
-      await this.#forwardRequests(answer.requests as HolderRequest[])
+      const messages = answer.messages.map((one) => ({ type: 'message', ...one }) as const)
+      await this.#forwardRequests([...(answer.requests as HolderRequest[]), ...messages])
     } catch (error) {
       // The database is unreachable: try again. The lease outlasts a few attempts.
       this.#renewAt = this.#context.timers.now() + 1_000

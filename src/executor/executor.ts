@@ -253,7 +253,7 @@ export class Executor {
       const active = this.#active.get(found.runId)
       const stop = whyStop(found)
       if (stop) active?.stop(stop)
-      else active?.suspect(found.suspectedAt!)
+      else active?.ask(found)
     }
   }
 

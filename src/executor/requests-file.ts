@@ -1,7 +1,10 @@
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { HolderRequest } from '../kinds/replies.ts'
+import type { HolderRequest, MessageToHolder } from '../kinds/replies.ts'
+
+/** What people say to it is a request, too. */
+export type RequestToProgram = HolderRequest | ({ type: 'message' } & MessageToHolder)
 
 /**
  * The requests to an agent while it works, as a JSON list in a file that its program may read. By then the program has read
@@ -21,7 +24,7 @@ export class RequestsFile {
   }
 
   /** Atomic: a reader sees either the old list or the new one. */
-  async write(requests: readonly HolderRequest[]): Promise<void> {
+  async write(requests: readonly RequestToProgram[]): Promise<void> {
     const draft = `${this.path}.new`
     await writeFile(draft, `${JSON.stringify(requests)}\n`, { mode: 0o600 })
     await rename(draft, this.path)

@@ -41,6 +41,13 @@ export type HolderRequest = {
   abortAt: string
 }
 
+/** A comment on the task that is for its holder, too. */
+export type MessageToHolder = {
+  commentId: string
+  text: string
+  at: string
+}
+
 export type RecordGranted<R extends string = string> = Granted<R> & {
   readonly record: TaskRecord
 }
@@ -52,6 +59,7 @@ type ClaimGranted = Granted<'GRANTED'> & {
 export type RenewGranted = Granted<'RENEWED'> &
   LeaseEnd & {
     readonly requests: readonly HolderRequest[]
+    readonly messages: readonly MessageToHolder[]
     readonly budget: null
   }
 

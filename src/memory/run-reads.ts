@@ -143,7 +143,7 @@ export function runsToCheck(workspace: Workspace, nodeId: string): RunToCheck[] 
         .get(run.taskId ?? 0)
         ?.find(({ generation }) => generation === run.generation)
       const task = workspace.tasks.get(run.taskId ?? 0)
-      const timers = task?.generation === run.generation ? task.timers : null
+      const { timers = null, holder = null } = task?.generation === run.generation ? task : {}
       const isHeld = claim?.state === 'active' || ENDED_BY_RUN.includes(claim?.endReason ?? null)
       return {
         workspaceId: workspace.id,
@@ -154,11 +154,17 @@ export function runsToCheck(workspace: Workspace, nodeId: string): RunToCheck[] 
         hasClaim: run.taskId === null || isHeld,
         claimEnd: claim?.endReason ?? null,
         suspectedAt: timers?.suspectedAt ?? null,
+        toldAt: holder?.messages?.at(-1)?.at ?? null,
       }
     })
     .filter(
-      ({ cancelReason, agentState, stopsRuns, hasClaim, suspectedAt }) =>
-        suspectedAt !== null || cancelReason !== null || agentState === null || stopsRuns || !hasClaim,
+      ({ cancelReason, agentState, stopsRuns, hasClaim, suspectedAt, toldAt }) =>
+        suspectedAt !== null ||
+        toldAt !== null ||
+        cancelReason !== null ||
+        agentState === null ||
+        stopsRuns ||
+        !hasClaim,
     )
 }
 

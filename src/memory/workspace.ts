@@ -1,7 +1,7 @@
 import type { Changes, ReadSet, StoredReply, TrackUse } from '../kernel/batch/requests.ts'
 import { isOnTrack, trackName } from '../kernel/batch/requests.ts'
 import type { StoredComment } from '../kernel/store/comment-reads.ts'
-import { foldDetails } from '../kernel/store/fold-changes.ts'
+import { foldDetails, foldRecounted } from '../kernel/store/fold-changes.ts'
 import type { StoredReport } from '../kernel/store/run-store.ts'
 import type { StoredClaim, StoredResult } from '../kernel/store/store.ts'
 import type { AgentRecord } from '../kinds/agent/record.ts'
@@ -232,7 +232,15 @@ export function write(workspace: Workspace, changes: Changes): void {
   workspace.activeClaims += changes.activeClaimsDelta
 }
 
-function writeDependencies(workspace: Workspace, { dependencies, recounted, replaced }: Changes): void {
+function writeDependencies(workspace: Workspace, changes: Changes): void {
+  const { dependencies, removed, replaced } = changes
+  for (const { taskId, dependsOn: on, dependsOnUuid } of removed) {
+    workspace.dependents.get(on)?.delete(taskId)
+    workspace.dependencies.get(taskId)?.delete(on)
+    const details = workspace.details.get(taskId)!
+    const dependsOn = details.dependsOn.filter((uuid) => uuid !== dependsOnUuid)
+    workspace.details.set(taskId, { ...details, dependsOn })
+  }
   for (const taskId of replaced) {
     for (const on of workspace.dependencies.get(taskId)?.keys() ?? [])
       workspace.dependents.get(on)?.delete(taskId)
@@ -251,7 +259,7 @@ function writeDependencies(workspace: Workspace, { dependencies, recounted, repl
     const details = workspace.details.get(taskId)!
     workspace.details.set(taskId, { ...details, dependsOn: [...details.dependsOn, ...uuids] })
   }
-  for (const { taskId, dependsOn, countedVersion, outcome } of recounted) {
+  for (const { taskId, dependsOn, countedVersion, outcome } of foldRecounted(changes)) {
     const own = workspace.dependencies.get(taskId)!
     own.set(dependsOn, { ...own.get(dependsOn)!, countedVersion, outcome })
   }

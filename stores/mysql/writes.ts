@@ -87,6 +87,12 @@ function dependencies({ isMariadb, workspaceId, view, changes }: Writing): Sql[]
   ])
   const columns = ['task_id', 'depends_on', 'depends_on_uuid', 'trigger_rule', 'kind', 'added_at', 'place']
   return [
+    ...remove(isMariadb, {
+      table: 'baton_task_dependencies',
+      workspaceId,
+      key: ['task_id', 'depends_on'],
+      rows: changes.removed.map(({ taskId, dependsOn }) => [taskId, dependsOn]),
+    }),
     ...insert('baton_task_dependencies', ['workspace_id', ...columns, ...counts], added),
     ...update(isMariadb, {
       table: 'baton_task_dependencies',

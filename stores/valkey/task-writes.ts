@@ -2,7 +2,7 @@ import { isOnTrack, keyName } from '../../src/kernel/batch/requests.ts'
 import { type DetailsSet, foldRecounted } from '../../src/kernel/store/fold-changes.ts'
 import type { Changes } from '../../src/kernel/store/portable.ts'
 import type { TaskRecord } from '../../src/kinds/task/record.ts'
-import { outcomeOf, readinessOf } from '../../src/kinds/task/rules/upstream-counts.ts'
+import { DEPENDENCY_KINDS, outcomeOf, readinessOf } from '../../src/kinds/task/rules/upstream-counts.ts'
 import { isTerminal } from '../../src/pure/states.ts'
 import { type MarkedTask, score, writeCounted, writeTask } from './codec.ts'
 import type { Commands } from './commands.ts'
@@ -121,6 +121,12 @@ function planDeadLetter(
 }
 
 export function dependencyWrites(commands: Commands, keys: Keys, changes: Changes): void {
+  for (const { taskId, dependsOn, dependsOnUuid, rule } of changes.removed) {
+    for (const kind of DEPENDENCY_KINDS)
+      commands.after('LREM', keys.needs(taskId), '0', JSON.stringify([dependsOn, dependsOnUuid, rule, kind]))
+    commands.add('SREM', keys.neededBy(dependsOn), String(taskId))
+    commands.add('HDEL', keys.counted(taskId), String(dependsOn))
+  }
   for (const added of changes.dependencies) {
     const { taskId, dependsOn, dependsOnUuid, rule, kind } = added
     commands.add('RPUSH', keys.needs(taskId), JSON.stringify([dependsOn, dependsOnUuid, rule, kind]))

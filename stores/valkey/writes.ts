@@ -21,6 +21,7 @@ export const isNothing = (changes: Changes) =>
     changes.tasks,
     changes.created,
     changes.dependencies,
+    changes.removed,
     changes.recounted,
     changes.claims,
     changes.results,

@@ -25,6 +25,7 @@ const STORED = {
   isOffered: true,
   isRun: true,
   claimMetadata: { host: 'a', timers: 1 },
+  messages: [{ commentId: 'c', text: 'Mind the tests.', at: 21 }],
   doneBy: 9,
   progressAt: 10,
   suspectedAt: 11,
@@ -76,6 +77,7 @@ describe('the column of what few tasks have', () => {
     expect(groups.holder).toEqual({
       ...{ isOffered: true, isRun: true, exitCode: 137 },
       claimMetadata: { host: 'a', timers: 1 },
+      messages: [{ commentId: 'c', text: 'Mind the tests.', at: 21 }],
     })
     expect(groups.resultCommit).toBe('c0ffee')
     expect(watchOf(groups)).toEqual(STORED)

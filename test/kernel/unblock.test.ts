@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { systemCaller } from '../../src/kernel/caller.ts'
 import { StoreUnavailable } from '../../src/kernel/store/store.ts'
-import { addDependencies } from '../../src/kinds/task/acts/dependencies.ts'
+import { changeDependencies } from '../../src/kinds/task/acts/dependencies.ts'
 import { command } from '../../src/kinds/task/acts/tasks.ts'
 import type { TaskRecord } from '../../src/kinds/task/record.ts'
 import { MemoryStore } from '../../src/memory/store.ts'
@@ -77,7 +77,7 @@ test('a task that waits again is counted again, without waiting for upkeep', asy
   const [done, open] = await work.createAll([newTask(), newTask()])
   await complete(work, done!)
   const task = await work.create({}, [done!])
-  await addDependencies(kernel, systemCaller(work.workspace), task.uuid, { dependsOn: [open!.uuid] })
+  await changeDependencies(kernel, systemCaller(work.workspace), task.uuid, { dependsOn: [open!.uuid] })
   await expect
     .poll(async () => (await work.record(task)).upstream)
     .toMatchObject({ waiting: 1, succeeded: 1 })

@@ -1,6 +1,7 @@
 import type { Request } from '../../src/kernel/batch/requests.ts'
 import type { TaskRecord } from '../../src/kinds/task/record.ts'
 import { cycleClosedBy } from '../../src/pure/graph.ts'
+import { idCarriedBy } from '../../src/pure/ids.ts'
 import { isTerminal, TRIGGER_RULES } from '../../src/pure/states.ts'
 import { insist } from './operator.ts'
 import type { TaskRef, World } from './world.ts'
@@ -10,7 +11,7 @@ const ALL = 1_000
 
 const MAY_WAIT = ['pending', 'queued']
 
-/** A person makes a task depend on another. False when there are no two tasks that could wait. */
+/** A person makes a task depend on another, and at times no longer on others. False when there are no two tasks that could wait. */
 export async function addSomeDependency(world: World): Promise<boolean> {
   const { random, store } = world
   const records = (await store.tasks()).map(({ record }) => record)
@@ -51,6 +52,7 @@ async function asking(world: World, record: TaskRecord, others: readonly TaskRef
     ? await store.blockedFrom(ids, 'upstream', ALL)
     : await store.blockedFrom([record.id], 'downstream', ALL)
   const cycle = cycleClosedBy(record, ids, tasks)
+  const remove = removed(world, known)
   const rule = record.merge === 'none' ? known[0]?.triggerRule : 'all_success'
   return {
     on: 'task',
@@ -58,14 +60,23 @@ async function asking(world: World, record: TaskRecord, others: readonly TaskRef
     taskId: record.id,
     uuid: record.uuid,
     command: {
-      kind: 'addDependencies',
+      kind: 'changeDependencies',
       dependsOn,
       triggerRule: rule ?? random.pick(TRIGGER_RULES),
       version: record.version,
-      areFirst: known.length === 0,
+      areFirst: known.length === 0 || remove?.areAll === true,
+      remove,
       cycle,
       ifVersion: random.chance(0.2) ? record.version : null,
       patch: random.chance(0.2) ? { priority: random.int(1, 10) } : null,
     },
   }
+}
+
+/** Now and then it no longer depends on one of them, or on none of them. */
+function removed({ random }: World, known: readonly { uuid: string }[]) {
+  if (known.length === 0 || !random.chance(0.25)) return undefined
+  const gone = random.chance(0.5) ? known : [random.pick(known)]
+  const on = gone.map(({ uuid }, place) => ({ id: idCarriedBy(uuid)!, uuid, place }))
+  return { on, areAll: gone.length === known.length }
 }

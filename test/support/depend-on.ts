@@ -5,18 +5,18 @@ import { openKernel } from '../../src/upkeep/open-kernel.ts'
 import { unblockMissed } from '../../src/upkeep/steps.ts'
 import { granted, holder, type Task, type Work } from './tasks.ts'
 
-type AddDependencies = Extract<TaskCommand, { kind: 'addDependencies' }>
+type ChangeDependencies = Extract<TaskCommand, { kind: 'changeDependencies' }>
 
 /** Adds dependencies to a task, as a caller would that saw no cycle in it. */
 export async function dependOn(
   work: Work,
   task: Task,
   upstream: readonly Task[],
-  more: Partial<AddDependencies> = {},
+  more: Partial<ChangeDependencies> = {},
 ) {
   const { version } = await work.record(task)
   return work.command(task, {
-    kind: 'addDependencies',
+    kind: 'changeDependencies',
     dependsOn: upstream.map(({ id, uuid }, place) => ({ id, uuid, place })),
     triggerRule: 'all_success',
     version,
@@ -25,6 +25,19 @@ export async function dependOn(
     patch: null,
     ...more,
   })
+}
+
+/** Removes dependencies of a task, as a caller would that has just read them. */
+export async function stopDependingOn(
+  work: Work,
+  task: Task,
+  upstream: readonly Task[],
+  more: Partial<ChangeDependencies> = {},
+) {
+  const known = await work.store.dependencies(work.workspace, task.id)
+  const areAll = known.every(({ uuid }) => upstream.some((one) => one.uuid === uuid))
+  const on = upstream.map(({ id, uuid }, place) => ({ id, uuid, place }))
+  return dependOn(work, task, [], { remove: { on, areAll }, ...more })
 }
 
 /** A node's flow on a store, without upkeep unless requested. */

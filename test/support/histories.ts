@@ -166,7 +166,7 @@ const COMMANDS: Record<TaskCommand['kind'], fc.Arbitrary<Step['say']>> = {
       reason: fc.constant('quality'),
     }),
   ),
-  addDependencies: fc
+  changeDependencies: fc
     .record({
       dependsOn: fc.subarray(
         [...UPSTREAM, { id: 99, uuid: 'nobody' }].map(({ id, uuid }, place) => ({ id, uuid, place })),
@@ -176,9 +176,13 @@ const COMMANDS: Record<TaskCommand['kind'], fc.Arbitrary<Step['say']>> = {
       behind: fc.constantFrom(0, 0, 1),
       isStale: fc.constantFrom(false, false, true),
       patch: fc.constantFrom(null, null, { title: 'new title' }),
+      remove: fc.constantFrom(undefined, undefined, {
+        on: [{ id: 20, uuid: 'upstream-20', place: 0 }],
+        areAll: false,
+      }),
     })
     .map(({ behind, isStale, ...said }) => (record) => ({
-      kind: 'addDependencies',
+      kind: 'changeDependencies',
       ...said,
       version: record.version - behind,
       ifVersion: isStale ? record.version - 1 : null,
@@ -244,6 +248,7 @@ const COMMANDS: Record<TaskCommand['kind'], fc.Arbitrary<Step['say']>> = {
           priority: fc.integer({ min: 1, max: 10 }),
           onlyAgent: fc.option(agents),
           title: fc.constant('new title'),
+          taskType: fc.constant('docs'),
         },
         { requiredKeys: [] },
       ),
@@ -449,7 +454,8 @@ export function replayHistory(
       const decision = decide(before, command, context)
       log.push(...decision.effects.events)
       visit({ before, command, context, decision })
-      const { dependencies: added, recounted } = decision.effects
+      const { dependencies: added, recounted, removed } = decision.effects
+      for (const { dependsOn } of removed) dependencies.delete(dependsOn)
       for (const { dependsOn, countedVersion, outcome } of [...added, ...recounted])
         dependencies.set(dependsOn, { rule, countedVersion, outcome })
       record = { ...decision.record }

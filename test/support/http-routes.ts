@@ -152,7 +152,9 @@ export function bodyFor(route: Route, things: Things): string | undefined {
   // No task depends on itself; and the other one is held, so that it cannot get dependencies.
   const named = route.path.startsWith('/tasks/{id}') ? { ...things, task: things.waiting } : things
   const sample = sampleOf(route.body, named) as Record<string, unknown>
-  if (route.method === 'PATCH') delete sample.dependsOn
+  if (route.method === 'PATCH') for (const name of ['dependsOn', 'removeDependsOn', 'taskType']) delete sample[name]
+  // Of another act than the sample's.
+  if (route.path === '/tasks/act') delete sample.fields
   // Nothing keeps the budget of a single task yet.
   const [task = sample] = (sample.tasks ?? []) as Record<string, unknown>[]
   if (route.path.startsWith('/tasks')) delete task.budget
@@ -197,6 +199,7 @@ const NAMING: Record<string, keyof Things> = {
   ids: 'task',
   id: 'task',
   dependsOn: 'task',
+  removeDependsOn: 'task',
   parentId: 'waiting',
   currentTaskId: 'task',
   workspaceId: 'workspace',
@@ -240,6 +243,8 @@ const KNOWN: Record<string, unknown> = {
   plan: MISSION_PLAN,
   cron: '0 2 * * *',
   timeZone: 'Europe/Berlin',
+  // Nobody works on it.
+  toHolder: false,
   // Instead of a plan.
   fromMission: undefined,
   maxUsd: '5.00',

@@ -9,9 +9,9 @@ import type {
   SessionOpening,
   TaskCommand,
   TaskDetails,
-  TaskPatch,
 } from '../../src/kinds/task/command.ts'
 import type { Purpose, TaskRecord } from '../../src/kinds/task/record.ts'
+import type { TaskPatch } from '../../src/kinds/task/rules/patch.ts'
 import type { FailureClass } from '../../src/kinds/task/rules/retry.ts'
 import { outcomeOf, type UpstreamReport } from '../../src/kinds/task/rules/upstream-counts.ts'
 import { idCarriedBy } from '../../src/pure/ids.ts'

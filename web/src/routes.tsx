@@ -16,7 +16,7 @@ import { Frame } from './shell/frame.tsx'
 import { PageFailed } from './shell/page-failed.tsx'
 import { INBOX_TABS } from './things/inbox/kinds.ts'
 import { NotFound } from './things/not-found.tsx'
-import { TASK_TABS } from './things/task/tabs.ts'
+import { OLDER_TASK_TABS, ORDERS, TASK_TABS } from './things/task/tabs.ts'
 
 /**
  * The route table. A page is one line: its path, what of the address it understands, and its component, loaded when it is first
@@ -111,7 +111,7 @@ const pages = [
   ),
   page(
     '/tasks/$idOrKey',
-    { tab: param.oneOf(TASK_TABS), result: param.text },
+    { tab: param.oneOf(TASK_TABS, OLDER_TASK_TABS), result: param.text, order: param.oneOf(ORDERS) },
     lazyRouteComponent(() => import('./pages/task/page.tsx'), 'Task'),
   ),
   page(

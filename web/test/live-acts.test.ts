@@ -15,8 +15,9 @@ async function withTask(answer: Partial<ActRequests> = {}) {
   await page.clock.pass(10)
   const keys: string[] = []
   const requests: ActRequests = {
-    actOnMany: async ({ act, items }, key) => {
+    actOnMany: async ({ act, fields, items }, key) => {
       keys.push(key)
+      if (fields) Object.assign(task, fields, { version: task.version + 1 })
       if (act === 'pause') server.move(task, 'task_paused')
       const { state, generation, version } = task
       return {
@@ -33,10 +34,6 @@ async function withTask(answer: Partial<ActRequests> = {}) {
     },
     judge: async () => ({ version: task.version }),
     startOver: async () => ({ version: task.version }),
-    update: async (_id, patch) => {
-      Object.assign(task, patch, { version: task.version + 1 })
-      return { version: task.version }
-    },
     ...answer,
   }
   const acts = new TaskActs(page.live, requests)

@@ -33,6 +33,7 @@ const words = (now: Partial<ShownTask>, task: Partial<Task> = {}) => {
     verification: null,
     error: null,
     failureClass: null,
+    exitCode: null,
     maxRetries: 3,
     question: null,
     awaits: null,
@@ -64,6 +65,8 @@ describe('a task says why it does not move, and what moves it', () => {
 
   test('when it failed, whether attempts are left and what it blocks', () => {
     const blocks = [neighbour('B-031-docs', 'pending')]
+    const exited = { error: 'No such file', failureClass: 'infrastructure', exitCode: 3 }
+    expect(words({ state: 'awaiting_retry' }, exited).why).toBe('it exited with code 3: “No such file”')
     const shown = words({ state: 'failed', attempt: 4 }, { error: 'exit 1', blocks })
     expect(shown.why).toBe('“exit 1”. All 4 attempts are spent.')
     expect(shown.next?.words).toContain('blocks 1 task')

@@ -88,6 +88,8 @@ class Batch {
   /** Dependencies that were counted in this batch. */
   readonly #counted = new Map<string, CountedDependency>()
   #seenCounts = 0
+  readonly #removed = new Set<string>()
+  #seenRemoved = 0
 
   constructor(view: View, requests: readonly Request[], fairness: ProjectFairness) {
     this.#view = view
@@ -210,17 +212,19 @@ class Batch {
     return decision.reply
   }
 
-  /** A later command of this batch sees what was counted. */
+  /** A later command of this batch sees what was counted, and what is gone. */
   #noteCounts(): void {
-    const { recounted } = this.#effects
-    for (; this.#seenCounts < recounted.length; this.#seenCounts++) {
-      const counted = recounted[this.#seenCounts]!
-      this.#counted.set(dependencyName(counted.taskId, counted.dependsOn), counted)
-    }
+    const { recounted, removed } = this.#effects
+    const nameOf = (one: { taskId: number; dependsOn: number }) => dependencyName(one.taskId, one.dependsOn)
+    for (; this.#seenCounts < recounted.length; this.#seenCounts++)
+      this.#counted.set(nameOf(recounted[this.#seenCounts]!), recounted[this.#seenCounts]!)
+    for (; this.#seenRemoved < removed.length; this.#seenRemoved++)
+      this.#removed.add(nameOf(removed[this.#seenRemoved]!))
   }
 
   #dependencyOf = (taskId: number, dependsOn: number) => {
     const name = dependencyName(taskId, dependsOn)
+    if (this.#removed.has(name)) return undefined
     return this.#counted.get(name) ?? this.#view.dependencies.get(name)
   }
 

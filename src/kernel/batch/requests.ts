@@ -290,7 +290,7 @@ class ReadSetBuilder {
 
   #task({ taskId, command }: OnTask): void {
     this.#taskIds.add(taskId)
-    if (command.kind === 'elapse' || command.kind === 'addDependencies') this.#isTimed = true
+    if (command.kind === 'elapse' || command.kind === 'changeDependencies') this.#isTimed = true
     if (command.kind === 'submit') this.#offered.push({ taskId, generation: command.fence.generation })
     else if (command.kind === 'claim') {
       this.#claimants.add(command.session)
@@ -304,8 +304,11 @@ class ReadSetBuilder {
         this.#taskIds.add(dependsOn)
         this.#dependencies.push({ taskId, dependsOn })
       }
-    // Locked too: a dependency that completes in the meantime is either seen as completed or sees the task waiting.
-    else if (command.kind === 'addDependencies') for (const { id } of command.dependsOn) this.#taskIds.add(id)
+    else if (command.kind === 'changeDependencies') {
+      // Locked too: a dependency that completes in the meantime is either seen as completed or sees the task waiting.
+      for (const { id } of command.dependsOn) this.#taskIds.add(id)
+      for (const { id: dependsOn } of command.remove?.on ?? []) this.#dependencies.push({ taskId, dependsOn })
+    }
   }
 
   #next({ pick, session, limit }: NextWanted): void {

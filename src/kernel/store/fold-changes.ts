@@ -74,8 +74,18 @@ export function foldResults({ results }: Pick<Changes, 'results'>): FoldedResult
   }
 }
 
-/** The last count of each dependency. */
-export function foldRecounted({ recounted }: Pick<Changes, 'recounted'>): Changes['recounted'] {
+/** The last count of each dependency that stays. */
+export function foldRecounted({
+  recounted,
+  removed,
+}: Pick<Changes, 'recounted' | 'removed'>): Changes['recounted'] {
+  if (removed.length > 0 && recounted.length > 0) {
+    const gone = new Set(removed.map((one) => dependencyName(one.taskId, one.dependsOn)))
+    return foldRecounted({
+      recounted: recounted.filter((one) => !gone.has(dependencyName(one.taskId, one.dependsOn))),
+      removed: [],
+    })
+  }
   if (recounted.length < 2) return recounted
   return [...new Map(recounted.map((one) => [dependencyName(one.taskId, one.dependsOn), one])).values()]
 }

@@ -249,6 +249,8 @@ export interface RunToCheck {
   hasClaim: boolean
   claimEnd: string | null
   suspectedAt: number | null
+  /** When a person last said something to its agent. */
+  toldAt: number | null
 }
 
 /** A claim of an agent that Baton runs, which no run works on. */

@@ -46,6 +46,7 @@ const GROUP_OF = {
   isOffered: 'holder',
   isRun: 'holder',
   claimMetadata: 'holder',
+  messages: 'holder',
   exitCode: 'holder',
   asks: 'attention',
   judging: 'attention',

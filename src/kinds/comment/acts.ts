@@ -81,7 +81,7 @@ export const commentActs = actsOf(api)({
   commentOnTask: async ({ kernel }, { params: { id: uuid }, body, caller }) => {
     const { id } = await requireRecord(kernel, caller, uuid)
     const comment = await commentIn(kernel, caller, { on: 'task', id }, body)
-    const reply = await command(kernel, caller, uuid, { kind: 'comment', comment })
+    const reply = await command(kernel, caller, uuid, { kind: 'comment', comment, toHolder: body.toHolder })
     return addedView(kernel, caller, reply.comment, { taskId: uuid, missionId: null })
   },
   commentOnMission: async ({ kernel }, { params: { id: uuid }, body, caller }) => {

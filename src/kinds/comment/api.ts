@@ -3,7 +3,7 @@ import { endpoint } from '../../pure/endpoint.ts'
 import { byUuid } from '../../pure/paging.ts'
 import { IdParams, LARGEST_PAGE, limitUpTo, Uuid } from '../../pure/shapes.ts'
 import { MissionParams } from '../mission/shapes/missions.ts'
-import { CommentBody, CommentList, CommentView } from './shapes.ts'
+import { CommentBody, CommentList, CommentView, TaskCommentBody } from './shapes.ts'
 
 /** Threads of tasks and missions. Those who work may comment, too: an agent, on its own task and its mission. */
 
@@ -14,9 +14,10 @@ const adding = { tag, needs: 'work', body: CommentBody, status: 201, answer: Com
 export const commentOnTask = endpoint({
   method: 'POST',
   path: '/tasks/:id/comments',
-  summary: 'Comment on a task: the next agent that works on it gets the comment',
+  summary: 'Comment on a task: the next agent that works on it gets the comment, or the present one at once',
   params: IdParams,
   ...adding,
+  body: TaskCommentBody,
 })
 
 export const commentOnMission = endpoint({

@@ -14,6 +14,8 @@ export const commentEvents = {
       preview: text,
       isWhole: z.boolean(),
       replyTo: text.nullable(),
+      /** Who works on the task was told at once. */
+      toHolder: z.boolean().optional(),
     },
     ({ author, preview }) => `${author} commented${why(preview)}.`,
   ),

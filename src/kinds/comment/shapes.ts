@@ -14,6 +14,13 @@ export const CommentBody = z.strictObject({
   replyTo: Uuid.optional().describe('A comment of the same thread'),
 })
 
+export const TaskCommentBody = CommentBody.extend({
+  toHolder: z
+    .boolean()
+    .optional()
+    .describe('The agent that works on the task gets it at once, as a request; refused if none does'),
+})
+
 export const CommentView = z.object({
   id: Uuid,
   taskId: Uuid.nullable().describe('The task whose thread it is in; null: it is in the thread of a mission'),

@@ -107,7 +107,7 @@ export const runActs = actsOf(api)({
     if (delivery === 'busy')
       throw new Refused('TOO_MANY_MESSAGES', 'The run has not processed the earlier messages yet.')
     if (delivery === 'over') throw new Refused('WRONG_STATE', 'The run already has its answer.')
-    if (body.kind === 'heartbeat') return { taken: true, requests: await requestsOfRun(kernel, run) }
+    if (body.kind === 'heartbeat') return { taken: true, ...(await requestsOfRun(kernel, run)) }
     const { status } = await overWithin(kernel, caller, params.id, RESULT_WAIT_MS)
     return { taken: true, status }
   },

@@ -4,7 +4,6 @@ import type { AgentRecord } from '../agent/record.ts'
 import type { NewContractor } from '../agent/rules/contractors.ts'
 import type { NewComment } from '../comment/record.ts'
 import type { SeenGate } from '../mission/rules/gate.ts'
-import type { BudgetChange } from '../run/rules/budget.ts'
 import type { SpentByRun } from '../run/rules/spent.ts'
 import type { VerdictGiven } from '../verification/rules.ts'
 import type { Limits } from '../workspace/limits.ts'
@@ -12,6 +11,7 @@ import type { Actor, DetailsChanged, Purpose, SessionRecord, TaskRecord } from '
 import type { Outside } from './rules/acting.ts'
 import type { ClaimRequest, PastHolder } from './rules/claim-request.ts'
 import type { ChildRoot, TaskGroups } from './rules/groups.ts'
+import type { DetailsBefore, TaskPatch } from './rules/patch.ts'
 import type { TaskPlan } from './rules/plan-fields.ts'
 import type { FailureClass } from './rules/retry.ts'
 import type { Serves } from './rules/reviews.ts'
@@ -255,7 +255,13 @@ export type TaskCommand =
       ref: string
       reason: string | null
     }
-  | { kind: 'update'; ifVersion: number | null; patch: TaskPatch }
+  | {
+      kind: 'update'
+      ifVersion: number | null
+      patch: TaskPatch
+      generation?: number | undefined
+      before?: DetailsBefore | undefined
+    }
   | { kind: 'archive'; generation?: number | undefined }
   /** Folders and branches of these generations go, and no later generation takes over their work. */
   | {
@@ -268,7 +274,8 @@ export type TaskCommand =
       /** The version of the task when its work was looked at. */
       version: number
     }
-  | { kind: 'comment'; comment: NewComment }
+  /** `toHolder`: who works on it is told at once. */
+  | { kind: 'comment'; comment: NewComment; toHolder?: boolean | undefined }
   /** A newer plan of its mission says something else about it. */
   | {
       kind: 'replan'
@@ -287,21 +294,24 @@ export type TaskCommand =
         made?: readonly (UpstreamReport & { kind: DependencyKind })[] | undefined
       } | null
     }
-  /** Adds dependencies. */
+  /** Adds dependencies, removes others, or both. */
   | {
-      kind: 'addDependencies'
+      kind: 'changeDependencies'
       /** The new dependencies, and their indexes in the request. */
       dependsOn: readonly { id: number; uuid: string; place: number; kind?: DependencyKind }[]
       triggerRule: TriggerRule
       /** The version of the task when its dependencies were read. */
       version: number
-      /** It had none then. */
+      /** It had none then, or none that stay. */
       areFirst?: boolean | undefined
+      /** Those that go, and their indexes in the request. `areAll`: it had no others. */
+      remove?: { on: readonly { id: number; uuid: string; place: number }[]; areAll: boolean } | undefined
       /** The cycle that would close, if one is known. */
       cycle: readonly string[] | null
       /** Other changes of the same request: all of them, or none. */
       ifVersion: number | null
       patch: TaskPatch | null
+      before?: DetailsBefore | undefined
     }
   /** The task is part of a dependency cycle. */
   | { kind: 'failCycle'; cycle: readonly string[]; version: number }
@@ -349,17 +359,6 @@ export type SessionCommand =
    * before that does not count, because no node was running.
    */
   | { kind: 'elapse'; silentMs?: number | undefined; listeningSince?: number | undefined }
-
-export interface TaskPatch {
-  title?: string | undefined
-  description?: string | null | undefined
-  tags?: readonly string[] | undefined
-  priority?: number | undefined
-  maxRetries?: number | undefined
-  maxContinuations?: number | undefined
-  onlyAgent?: string | null | undefined
-  budget?: BudgetChange | undefined
-}
 
 /** The context of a decision: the database's time, the workspace's limits and how many claims may still be granted. */
 export interface RuleContext {

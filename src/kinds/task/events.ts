@@ -246,7 +246,15 @@ export const taskEvents = {
   ),
 
   task_updated: event.info(
-    { fields: z.array(text) },
+    {
+      fields: z.array(text),
+      /** Of its short fields; without `from` where it is not known. */
+      changes: z
+        .record(text, z.object({ from: z.unknown().optional(), to: z.unknown().optional() }))
+        .optional(),
+      /** Tasks that it no longer waits for. */
+      removedDependencies: z.array(text).optional(),
+    },
     ({ fields }) => `The task was updated: ${list(fields)}.`,
   ),
   task_archived: event.info({}, () => 'The task was archived.'),

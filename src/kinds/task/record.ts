@@ -2,6 +2,7 @@ import {
   CLAIM_ENDS,
   type ClaimEnd,
   type ClaimState,
+  dropsProgress,
   isHeld,
   isTerminal,
   type SessionState,
@@ -21,7 +22,12 @@ import type { ResultJudged, ResultPromoted, ResultWritten } from './rules/result
 import { placeInQueue, sooner } from './rules/retry.ts'
 import type { Serves, VerifiedBy } from './rules/reviews.ts'
 import { withClockReset, withClockRunning, withClockStopped } from './rules/timer-clock.ts'
-import type { DependencyAdded, DependencyRecounted, Upstream } from './rules/upstream-counts.ts'
+import type {
+  DependencyAdded,
+  DependencyRecounted,
+  DependencyRemoved,
+  Upstream,
+} from './rules/upstream-counts.ts'
 import { afterLeaving, type WaitingDetails, waitsAfter } from './rules/waiting.ts'
 
 /** What the claim path reads and writes of a task: one narrow row. Titles, inputs and results live beside it. */
@@ -128,8 +134,9 @@ export interface DetailsChanged {
     title?: string | undefined
     description?: string | null | undefined
     tags?: readonly string[] | undefined
-    progressPercent?: number | undefined
-    progressStep?: string | undefined
+    /** Null when the attempt is over: the next one has reported nothing yet. */
+    progressPercent?: number | null | undefined
+    progressStep?: string | null | undefined
     checkpoint?: unknown
     /** Why the last attempt failed; null when that no longer applies. */
     error?: string | null | undefined
@@ -172,6 +179,7 @@ export interface Effects {
   results: (ResultWritten | ResultJudged | ResultPromoted)[]
   details: DetailsChanged[]
   dependencies: DependencyAdded[]
+  removed: DependencyRemoved[]
   /** Tasks whose earlier dependencies are gone. */
   replaced: number[]
   recounted: DependencyRecounted[]
@@ -182,7 +190,7 @@ export interface Effects {
 
 export const noEffects = (): Effects => ({
   ...{ claims: [], results: [], details: [], comments: [], reports: [], events: [] },
-  ...{ dependencies: [], replaced: [], recounted: [] },
+  ...{ dependencies: [], removed: [], replaced: [], recounted: [] },
 })
 
 /** `agent:<slug>`, `key:<id>`, `system`. */
@@ -202,7 +210,7 @@ export class TaskDraft {
   /** As it was before this decision. */
   readonly before: Readonly<TaskRecord>
   changed = false
-  /** Only its counts of upstream tasks changed. */
+  /** Only its counts of upstream tasks changed, or what its holder is told. */
   counted = false
 
   constructor(
@@ -232,6 +240,12 @@ export class TaskDraft {
     this.counted = true
   }
 
+  /** For its holder alone: its version stays. */
+  tell(holder: TaskRecord['holder']): void {
+    this.record.holder = holder
+    this.counted = true
+  }
+
   touch(): void {
     this.mark()
     this.record.updatedAt = this.now
@@ -250,6 +264,11 @@ export class TaskDraft {
     if (this.record.timers?.deadlineMs !== undefined) this.#runClock(was, to)
     this.record.completedAt = isTerminal(to) ? this.now : null
     if (isTerminal(to)) this.record.dueAt = null
+    if (dropsProgress(was, to))
+      this.effects.details.push({
+        taskId: this.record.id,
+        set: { progressPercent: null, progressStep: null },
+      })
     afterLeaving(this.record, was)
     if (to === 'queued') preferPlanned(this.record, this.now)
     const waits = waitsAfter(this.record, was, wasItem, payload, this.now)

@@ -251,6 +251,13 @@ export const dropDependencies = statement(
   'delete from task_dependencies where workspace_id = $1 and task_id = any($2::bigint[])',
 )
 
+// Dependencies that tasks no longer have. $1 workspace, $2 tasks, $3 what they depended on.
+export const removeDependencies = statement(
+  'remove_dependencies',
+  `delete from task_dependencies d using unnest($2::bigint[], $3::bigint[]) as e(task_id, depends_on)
+    where d.workspace_id = $1 and d.task_id = e.task_id and d.depends_on = e.depends_on`,
+)
+
 // Dependencies, read after the locks of their tasks. Each is found by its key (offset 0): all those of a task may be
 // thousands. $1 workspace, $2 tasks, $3 what they depend on.
 export const dependenciesOf = statement(

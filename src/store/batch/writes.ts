@@ -129,7 +129,16 @@ function newTaskWrites(workspaceId: number, created: Changes['created']): Bound[
 
 function dependencyWrites(workspaceId: number, changes: Changes): Bound[] {
   const writes: Bound[] = []
-  const { dependencies, replaced } = changes
+  const { dependencies, removed, replaced } = changes
+  if (removed.length > 0)
+    writes.push([
+      sql.removeDependencies,
+      [
+        workspaceId,
+        arrayLiteral(removed.map(({ taskId }) => taskId)),
+        arrayLiteral(removed.map(({ dependsOn }) => dependsOn)),
+      ],
+    ])
   if (replaced.length > 0) writes.push([sql.dropDependencies, [workspaceId, arrayLiteral(replaced)]])
   if (dependencies.length > 0)
     writes.push(

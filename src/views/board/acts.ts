@@ -8,6 +8,7 @@ import { namedProject } from '../../kinds/project/acts.ts'
 import { commandOfAct } from '../../kinds/task/acts/commands.ts'
 import { commentFrom } from '../../kinds/task/acts/comment-from.ts'
 import { readStates } from '../../kinds/task/acts/tasks.ts'
+import { updatesOf } from '../../kinds/task/acts/update-many.ts'
 import { Refused } from '../../pure/errors.ts'
 import { idCarriedBy } from '../../pure/ids.ts'
 import { instant } from '../../pure/instant.ts'
@@ -31,14 +32,20 @@ const NO_TASK = 0
 async function actOnTasks(
   kernel: ServerKernel,
   caller: Caller,
-  { act, ids, items, reason, comment }: Body,
+  { act, fields, ids, items, reason, comment }: Body,
 ): Promise<AnswerOf<typeof ActAnswer>> {
   if (ids === undefined && items === undefined)
     throw Refused.field('VALIDATION_FAILED', 'ids', 'is missing; name tasks here or in items')
   const asked = [...(ids ?? []).map((id) => ({ id, generation: undefined })), ...(items ?? [])]
-  const onTasks = asked.map(({ id, generation }) => ({
+  const commands =
+    act === 'update'
+      ? await updatesOf(kernel, caller, fieldsOf(fields), asked)
+      : asked.map(({ generation }) => commandOfAct(act, { reason, generation }))
+  if (act !== 'update' && fields !== undefined)
+    throw Refused.field('VALIDATION_FAILED', 'fields', `is for "update" alone, not for "${act}"`)
+  const onTasks = asked.map(({ id }, i) => ({
     ...{ taskId: idCarriedBy(id) ?? NO_TASK, uuid: id, said: commentFrom(comment) },
-    command: commandOfAct(act, { reason, generation }),
+    command: commands[i]!,
   }))
   // One request, so that a repeat under the same idempotency key does nothing twice.
   const { replies } = granted(await kernel.run(caller, { on: 'many', items: onTasks }))
@@ -58,6 +65,12 @@ async function actOnTasks(
     return { id, done: reply.ok, ...why, state, generation, version }
   })
   return { items: all, done: all.filter(({ done }) => done).length }
+}
+
+function fieldsOf(fields: Body['fields']) {
+  if (fields === undefined || Object.keys(fields).length === 0)
+    throw Refused.field('VALIDATION_FAILED', 'fields', 'is missing or empty; name what "update" changes')
+  return fields
 }
 
 const AWAITS = {

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { PURPOSES } from '../../kinds/task/record.ts'
-import { Generation, ShortText, Uuid } from '../../pure/shapes.ts'
+import { TaskPatchBody } from '../../kinds/task/shapes/tasks.ts'
+
+import { Generation, ShortText, Tag, Uuid } from '../../pure/shapes.ts'
 import { taskStates } from '../../pure/states.ts'
 import { BOARD_COLUMNS, COLUMN_ORDER } from './columns.ts'
 
@@ -83,8 +85,22 @@ export const CardsAnswer = z.object({ items: z.array(Card), seq })
 
 export const TASK_ACTS = ['cancel', 'pause', 'resume', 'retry', 'reset', 'archive'] as const
 
+/** What `update` changes: the same for all of them. */
+const UpdateFields = z.strictObject({
+  priority: TaskPatchBody.shape.priority,
+  agent: TaskPatchBody.shape.agent,
+  taskType: TaskPatchBody.shape.taskType,
+  maxRetries: TaskPatchBody.shape.maxRetries,
+  tags: z
+    .strictObject({ add: z.array(Tag).max(50).optional(), remove: z.array(Tag).max(50).optional() })
+    .optional()
+    .describe('Each task keeps its other tags'),
+})
+export type UpdateFields = z.output<typeof UpdateFields>
+
 export const ActBody = z.strictObject({
-  act: z.enum(TASK_ACTS),
+  act: z.enum([...TASK_ACTS, 'update']),
+  fields: UpdateFields.optional().describe('Of update: what it changes'),
   ids: z.array(Uuid).min(1).max(MOST_TASKS).optional(),
   items: z
     .array(z.strictObject({ id: Uuid, generation: Generation.optional() }))

@@ -275,7 +275,7 @@ describe.each(kinds)('on %s', (kind) => {
       const dependsOn = [{ id: other.id, uuid: other.uuid, place: 0 }]
       const patch = { ifVersion: null, patch: null, cycle: null }
       await work.command(parent.record, {
-        ...{ kind: 'addDependencies', dependsOn, triggerRule: 'all_success', version, ...patch },
+        ...{ kind: 'changeDependencies', dependsOn, triggerRule: 'all_success', version, ...patch },
       })
       await finish(work, child)
       expect((await work.record(parent.record)).state).toBe('pending')
@@ -288,7 +288,7 @@ describe.each(kinds)('on %s', (kind) => {
       const { version } = await work.record(task)
       const patch = { ifVersion: null, patch: null, cycle: null }
       await work.command(task, {
-        ...{ kind: 'addDependencies', dependsOn, triggerRule: 'all_success', version, ...patch },
+        ...{ kind: 'changeDependencies', dependsOn, triggerRule: 'all_success', version, ...patch },
       })
     }
     const failForGood = async (work: Work, task: TaskRecord) => {
@@ -407,7 +407,7 @@ describe.each(kinds)('on %s', (kind) => {
       const dependsOn = [{ id: record.id, uuid: record.uuid, place: 0 }]
       const patch = { ifVersion: null, patch: null, cycle: null }
       await work.command(child, {
-        ...{ kind: 'addDependencies', dependsOn, triggerRule: 'all_success', version, ...patch },
+        ...{ kind: 'changeDependencies', dependsOn, triggerRule: 'all_success', version, ...patch },
       })
       const due = () => settleDueTasks({ kernel: kernelOf(work), only: work.workspace })
       await due()

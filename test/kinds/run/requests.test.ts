@@ -60,6 +60,27 @@ describe('a request to a holder', () => {
     expect(asked[0]).toMatchObject({ type: 'structured', level: 'warn' })
   }, 60_000)
 
+  test('is what a person says to the agent while it works', async () => {
+    const w = await fleet()
+    await w.script(
+      'dev',
+      `import { readFileSync } from 'node:fs'
+       const read = () => JSON.parse(readFileSync(process.env.BATON_REQUESTS_FILE, 'utf8'))
+       while (read().length === 0) await new Promise((resolve) => setTimeout(resolve, 20))
+       console.log(JSON.stringify({ result: read() }))`,
+    )
+    const task = await w.assign('dev')
+    await w.taskIn(task, 'running')
+    const said = { text: 'Mind the tests.', toHolder: true }
+    const { status, body } = await w.post(`/tasks/${task.id}/comments`, said)
+    expect(status).toBe(201)
+    await w.taskIn(task, 'completed')
+    const [{ result }] = await w.resultsOf(task)
+    expect(result).toEqual([
+      { type: 'message', commentId: body.id, text: 'Mind the tests.', at: expect.any(String) },
+    ])
+  }, 60_000)
+
   test('is in the answers to the heartbeats of an agent that answers later', async () => {
     const w = await fleet()
     const { url, taken } = await answering(202)
@@ -73,7 +94,10 @@ describe('a request to a holder', () => {
       expect(status).toBe(200)
       return body.requests.length > 0 && body
     })
-    expect(heartbeat).toEqual({ taken: true, requests: [ASKED] })
+    expect(heartbeat).toEqual({ taken: true, requests: [ASKED], messages: [] })
+    const said = { text: 'Mind the tests.', toHolder: true }
+    expect((await w.post(`/tasks/${task.id}/comments`, said)).status).toBe(201)
+    expect((await say({ kind: 'heartbeat' })).body.messages).toMatchObject([{ text: 'Mind the tests.' }])
     expect((await say({ kind: 'result', result: 1 })).body).toMatchObject({ status: 'succeeded' })
     await w.taskIn(task, 'completed')
   }, 60_000)

@@ -665,6 +665,7 @@ describe.each(kinds)('on %s', (kind) => {
         hasClaim: true,
         claimEnd: null,
         suspectedAt: null,
+        toldAt: null,
       }
       await here.cancel(runId, 'stop')
       expect(await check()).toEqual([{ ...fine, cancelReason: 'stop' }])

@@ -51,6 +51,8 @@ const BODIES: Partial<Record<Act, Json>> = {
 
 function request(w: Workspace, act: Act, { id }: Task) {
   if (act === 'priority') return w.call('PATCH', `/tasks/${id}`, { priority: 9 })
+  if (act === 'type') return w.call('PATCH', `/tasks/${id}`, { taskType: 'docs' })
+  if (act === 'tags') return w.call('PATCH', `/tasks/${id}`, { tags: ['new'] })
   if (act === 'agent') return w.call('PATCH', `/tasks/${id}`, { agent: 'beta' })
   return w.post(`/tasks/${id}/${act}`, BODIES[act] ?? {})
 }

@@ -305,7 +305,7 @@ describe.each(storeKinds)('on %s', (kind) => {
     const task = await work.create({ orderOnly: { on: [order!.id], onNew: [] } }, [data!, order!])
     const { version } = await work.record(task)
     await work.command(task, {
-      kind: 'addDependencies',
+      kind: 'changeDependencies',
       dependsOn: [{ id: added!.id, uuid: added!.uuid, place: 0, kind: 'order' }],
       ...{ triggerRule: 'all_success', version, cycle: null, ifVersion: null, patch: null },
     })

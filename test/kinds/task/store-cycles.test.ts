@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { systemCaller } from '../../../src/kernel/caller.ts'
 import { Combiner } from '../../../src/kernel/combiner.ts'
 import type { Direction, Store, Walked } from '../../../src/kernel/store/store.ts'
-import { addDependencies } from '../../../src/kinds/task/acts/dependencies.ts'
+import { changeDependencies } from '../../../src/kinds/task/acts/dependencies.ts'
 import { unblockAll } from '../../../src/kinds/task/acts/unblock.ts'
 import { uuidCarrying } from '../../../src/pure/ids.ts'
 import { complete, dependOn, flowOn, giveUp, sweep } from '../../support/depend-on.ts'
@@ -208,7 +208,9 @@ describe.each(storeKinds)('on %s', (kind) => {
       const b = await work.create({}, [a])
       const c = await work.create({}, [b])
       const kernel = flowOn(work.store)
-      const request = addDependencies(kernel, systemCaller(work.workspace), a.uuid, { dependsOn: [c.uuid] })
+      const request = changeDependencies(kernel, systemCaller(work.workspace), a.uuid, {
+        dependsOn: [c.uuid],
+      })
       await expect(request).rejects.toMatchObject({
         code: 'DEPENDENCY_CYCLE',
         refusal: { cycle: [a.uuid, c.uuid, b.uuid] },
@@ -237,7 +239,9 @@ describe.each(storeKinds)('on %s', (kind) => {
       ] as const
       await Promise.all(
         requests.map(([{ store, workspace }, task, on]) =>
-          addDependencies(flowOn(blind(store)), systemCaller(workspace), task.uuid, { dependsOn: [on.uuid] }),
+          changeDependencies(flowOn(blind(store)), systemCaller(workspace), task.uuid, {
+            dependsOn: [on.uuid],
+          }),
         ),
       )
       expect(await statesOf(here, [a!, b!])).toEqual(['pending', 'pending'])
@@ -259,8 +263,8 @@ describe.each(storeKinds)('on %s', (kind) => {
       await Promise.all(
         pairs
           .flatMap(([a, b]) => [
-            addDependencies(kernels[0]!, systemCaller(here.workspace), a!.uuid, { dependsOn: [b!.uuid] }),
-            addDependencies(kernels[1]!, systemCaller(here.workspace), b!.uuid, { dependsOn: [a!.uuid] }),
+            changeDependencies(kernels[0]!, systemCaller(here.workspace), a!.uuid, { dependsOn: [b!.uuid] }),
+            changeDependencies(kernels[1]!, systemCaller(here.workspace), b!.uuid, { dependsOn: [a!.uuid] }),
           ])
           .map((one) => one.catch(({ code }) => expect(code).toBe('DEPENDENCY_CYCLE'))),
       )

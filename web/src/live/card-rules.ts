@@ -1,5 +1,5 @@
 import type { EventType } from '../../../src/kinds/events.ts'
-import { isHeld, isTerminal, type TaskState } from '../../../src/pure/states.ts'
+import { dropsProgress, isHeld, isTerminal, type TaskState } from '../../../src/pure/states.ts'
 import { type Card, type LiveEvent, payloadField } from './card.ts'
 
 /** How events change a card. Values in events are those after the event: only comments are added up. */
@@ -29,6 +29,7 @@ export function moved(card: Card, event: LiveEvent): Card {
     completedAt: isTerminal(to) ? at : null,
     // A task that waits for others is pending or paused; its card is read again then.
     ...(to !== 'pending' && to !== 'paused' && { waitsFor: [], openDeps: 0 }),
+    ...(dropsProgress(card.state, to) && { percent: null, step: null }),
     priority: (event.type === 'task_hung' && payloadField(event, 'priority', 'number')) || card.priority,
     ...waitsAfter(card, event, to),
   }

@@ -20,6 +20,8 @@ export const ACT_NAMES = {
   promote: 'Promote a result',
   priority: 'Change priority',
   agent: 'Change agent',
+  type: 'Change type',
+  tags: 'Change tags',
 } as const satisfies Record<Act, string>
 
 const DONE = {
@@ -37,6 +39,8 @@ const DONE = {
   promote: 'promoted',
   priority: 'changed',
   agent: 'changed',
+  type: 'changed',
+  tags: 'changed',
 } as const satisfies Record<Act, string>
 
 /** A task as people name it: its key, or the number that its id carries. */

@@ -20,6 +20,8 @@ export type Asked =
   | { act: 'retry'; fresh: true }
   | { act: 'priority'; priority: number }
   | { act: 'agent'; agent: string | null }
+  | { act: 'type'; taskType: string }
+  | { act: 'tags'; add: readonly string[]; remove: readonly string[] }
 
 interface Judgement {
   reason?: string
@@ -29,10 +31,27 @@ interface Judgement {
   seen?: Pick<Card, 'generation' | 'resultDigest'>
 }
 
+/** What several tasks are changed to. */
+interface Fields {
+  priority?: number
+  agent?: string | null
+  taskType?: string
+  tags?: { add: string[]; remove: string[] }
+}
+
+function fieldsOf(asked: Extract<Asked, { act: 'priority' | 'agent' | 'type' | 'tags' }>): Fields {
+  if (asked.act === 'priority') return { priority: asked.priority }
+  if (asked.act === 'agent') return { agent: asked.agent }
+  return asked.act === 'type'
+    ? { taskType: asked.taskType }
+    : { tags: { add: [...asked.add], remove: [...asked.remove] } }
+}
+
 export interface ActRequests {
   actOnMany: (
     body: {
-      act: ManyAct
+      act: ManyAct | 'update'
+      fields?: Fields | undefined
       items: { id: string; generation?: number | undefined }[]
       reason?: string | undefined
       comment?: string | undefined
@@ -50,7 +69,6 @@ export interface ActRequests {
     body: { generation?: number | undefined; fresh: true },
     idempotencyKey: string,
   ) => Promise<{ version: number }>
-  update: (id: string, patch: { priority: number } | { agent: string | null }) => Promise<{ version: number }>
 }
 
 export interface Offered {
@@ -111,9 +129,14 @@ export class TaskActs {
           this.#requests.judge(id, asked.act, boundTo(cards.get(id), asked), `${key}-${id}`),
         )
       case 'priority':
-        return this.#each(ids, (id) => this.#requests.update(id, { priority: asked.priority }))
       case 'agent':
-        return this.#each(ids, (id) => this.#requests.update(id, { agent: asked.agent }))
+      case 'type':
+      case 'tags': {
+        const items = ids.map((id) => ({ id }))
+        return this.#requests
+          .actOnMany({ act: 'update', fields: fieldsOf(asked), items }, key)
+          .then((answer) => answer.items)
+      }
       default: {
         if ('fresh' in asked)
           return this.#each(ids, (id) => {

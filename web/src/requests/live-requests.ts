@@ -20,5 +20,4 @@ export const actRequests = (client: Client): ActRequests => ({
     client.post(`/tasks/:id/${decision}`, { params: { id }, body, idempotencyKey }),
   startOver: (id, body, idempotencyKey) =>
     client.post('/tasks/:id/retry', { params: { id }, body, idempotencyKey }),
-  update: (id, patch) => client.patch('/tasks/:id', { params: { id }, body: patch }),
 })

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { axe } from '../../../test/support/browser/axe.ts'
 import type { Look } from '../../../test/support/browser/open-page.ts'
@@ -14,6 +15,15 @@ async function hire(w: Workspace, slug: string, steps: readonly object[]): Promi
   expect(await w.call('PUT', `/agents/${slug}`, simulated(steps))).toMatchObject({ status: 201 })
 }
 
+/** Without a reason; the dialog links its run. */
+async function wake(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Wake' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Wake' }).click()
+  await dialog.getByRole('link', { name: 'Open its run' }).waitFor()
+  await page.keyboard.press('Escape')
+}
+
 test.skipIf(!isHere)('an agent is paused, resumed and woken, and its run is listed', async () => {
   const w = await workspace()
   await hire(w, 'dev-1', [{ say: 'hello' }, { result: { ok: true } }])
@@ -21,7 +31,7 @@ test.skipIf(!isHere)('an agent is paused, resumed and woken, and its run is list
   await page.getByRole('button', { name: 'Pause' }).click()
   await page.getByRole('button', { name: 'Resume' }).first().click()
   await page.getByRole('button', { name: 'Pause' }).waitFor()
-  await page.getByRole('button', { name: 'Wake' }).click()
+  await wake(page)
   await page.getByRole('table', { name: 'Runs of dev-1' }).getByText('Succeeded').waitFor()
 })
 
@@ -32,7 +42,7 @@ test.skipIf(!isHere)(
     await hire(w, 'dev-1', [{ say: 'hello' }, { waitMs: 600_000 }, { result: {} }])
     const { page } = await openPage(w, '/agents/dev-1')
     const runs = page.getByRole('table', { name: 'Runs of dev-1' })
-    await page.getByRole('button', { name: 'Wake' }).click()
+    await wake(page)
     await runs.getByText('Running').waitFor()
     await page.getByRole('button', { name: 'Pause' }).click()
     await page.getByText('It finishes its current tasks and gets no new ones.').waitFor()

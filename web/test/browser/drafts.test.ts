@@ -63,14 +63,14 @@ test.skipIf(!isHere)(
     await page.keyboard.press('Escape')
 
     await page.getByRole('link', { name: 'Fix the login form' }).click()
-    await page.getByRole('tab', { name: 'Comments' }).click()
+    await page.getByRole('tab', { name: 'Activity' }).click()
     const comment = page.getByLabel('Comment', { exact: true })
     await comment.fill('See the log.')
     await page.getByRole('tab', { name: 'Runs' }).click()
-    await page.getByRole('tab', { name: 'Comments' }).click()
+    await page.getByRole('tab', { name: 'Activity' }).click()
     expect(await comment.inputValue()).toBe('See the log.')
     await comment.press('Control+Enter')
-    await page.getByRole('article').getByText('See the log.').waitFor()
+    await page.getByRole('list', { name: 'Activity' }).getByText('See the log.').waitFor()
     expect(await comment.inputValue()).toBe('')
     expect((await w.call('GET', `/tasks/${task.id}/comments`)).body.items).toHaveLength(1)
 

@@ -7,9 +7,9 @@ import { Refused } from '../../../pure/errors.ts'
 import { viewOf } from '../../../pure/fields.ts'
 import { instant } from '../../../pure/instant.ts'
 import type { AnswerOf, ListAnswer } from '../../../pure/shapes.ts'
-import type { HolderRequest } from '../../replies.ts'
+import type { HolderRequest, MessageToHolder } from '../../replies.ts'
 import { requireRecord } from '../../task/acts/tasks.ts'
-import { requestsTo } from '../../task/rules/holder.ts'
+import { messagesTo, requestsTo } from '../../task/rules/holder.ts'
 import {
   findRun,
   listRuns,
@@ -139,11 +139,11 @@ export async function overWithin(
 export async function requestsOfRun(
   kernel: ServerKernel,
   { workspaceId, taskId, generation }: Run,
-): Promise<HolderRequest[]> {
-  if (taskId === null) return []
-  const [found] = await kernel.store.tasksById(workspaceId, [taskId])
-  if (found?.record.generation !== generation) return []
-  return requestsTo(found.record, await kernel.limits(workspaceId))
+): Promise<{ requests: HolderRequest[]; messages: MessageToHolder[] }> {
+  const [found] = taskId === null ? [] : await kernel.store.tasksById(workspaceId, [taskId])
+  if (found?.record.generation !== generation) return { requests: [], messages: [] }
+  const requests = requestsTo(found.record, await kernel.limits(workspaceId))
+  return { requests, messages: messagesTo(found.record) }
 }
 
 export async function readRunLog(

@@ -172,7 +172,8 @@ const RUNS_TO_CHECK = `select * from (
        select r.workspace_id as "workspaceId", r.run_id as "runId", r.cancel_reason as "cancelReason", a.state as "agentState", coalesce(a.stops_runs, false) as "stopsRuns",
               r.task_id is null or r.generation is null or coalesce(t.claim_state = 'active', false)
                 or coalesce(c.end_reason in ('COMPLETED', 'SUBMITTED', 'NEEDS_HUMAN', 'CONTINUES_LATER'), false)
-                as "hasClaim", c.end_reason as "claimEnd", (t.watch ->> 'suspectedAt')::float8 as "suspectedAt"
+                as "hasClaim", c.end_reason as "claimEnd", (t.watch ->> 'suspectedAt')::float8 as "suspectedAt",
+              (t.watch -> 'messages' -> -1 ->> 'at')::float8 as "toldAt"
          from runs r
          left join lateral (select a.state, a.stops_runs from agents a where a.workspace_id = r.workspace_id and a.slug = r.agent offset 0) a on true
          left join lateral (select c.end_reason from attempts c where c.workspace_id = r.workspace_id and c.task_id = r.task_id
@@ -180,7 +181,7 @@ const RUNS_TO_CHECK = `select * from (
          left join lateral (select t.watch, t.claim_state from tasks t where t.workspace_id = r.workspace_id and t.id = r.task_id
             and t.generation = r.generation offset 0) t on true
         where r.node_id = $1 and ${isLive('r.status')}) s
-      where s."suspectedAt" is not null or s."cancelReason" is not null or s."agentState" is null or s."stopsRuns" or not s."hasClaim"`
+      where s."suspectedAt" is not null or s."toldAt" is not null or s."cancelReason" is not null or s."agentState" is null or s."stopsRuns" or not s."hasClaim"`
 
 export const runsToCheck = (pool: pg.Pool, nodeId: string) =>
   scopedQuery<RunToCheck & pg.QueryResultRow>(pool, 'baton.scope', 'upkeep', {

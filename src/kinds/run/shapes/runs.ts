@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { listOf, Name, ShortText, Uuid } from '../../../pure/shapes.ts'
-import { HolderRequestView } from '../../task/shapes/claims.ts'
+import { HolderRequestView, MessageView } from '../../task/shapes/claims.ts'
 import { TRIGGER_DETAILS, WAKEUP_SOURCES } from '../rules/wakeups.ts'
 import { RUN_STATES, WAKEUP_STATES } from '../states.ts'
 import { RunFolder } from './folder.ts'
@@ -218,6 +218,6 @@ export const AdapterView = z.object({
 
 /** A heartbeat is answered with requests, a result or a failure with how the run ended. */
 export const CallbackAnswer = z.union([
-  z.object({ taken: z.literal(true), requests: z.array(HolderRequestView) }),
+  z.object({ taken: z.literal(true), requests: z.array(HolderRequestView), messages: z.array(MessageView) }),
   z.object({ taken: z.literal(true), status: z.enum(RUN_STATES) }),
 ])

@@ -4,6 +4,7 @@ import { systemCaller } from '../../../kernel/caller.ts'
 import { type Caller, granted, type Kernel } from '../../../kernel/kernel.ts'
 import {
   type DueVersion,
+  type StoredTask,
   StoreUnavailable,
   type TaskThatWaits,
   type Walked,
@@ -11,16 +12,18 @@ import {
 import { Refused } from '../../../pure/errors.ts'
 import { type CyclicTasks, cycleClosedBy, cyclesAmong } from '../../../pure/graph.ts'
 import { grouped } from '../../../pure/grouped.ts'
+import { idCarriedBy } from '../../../pure/ids.ts'
 import type { AnswerOf } from '../../../pure/shapes.ts'
 import type { TriggerRule } from '../../../pure/states.ts'
 import * as api from '../api/dependencies.ts'
-import type { TaskCommand, TaskPatch } from '../command.ts'
+import type { TaskCommand } from '../command.ts'
 import type { TaskRecord } from '../record.ts'
+import type { DetailsBefore, TaskPatch } from '../rules/patch.ts'
 import type { DependenciesBody, TaskView } from '../shapes/tasks.ts'
 import { namedDependencies, readTask } from './tasks.ts'
 import { taskView } from './views.ts'
 
-type DependencyRequest = z.output<typeof DependenciesBody>
+type DependencyRequest = z.output<typeof DependenciesBody> & { removeDependsOn?: readonly string[] }
 
 /**
  * How many tasks a request searches for cycles, and upkeep, which searches further. The walk must end well within the leader
@@ -51,8 +54,13 @@ async function tasksThatMayCycle(
 /** Retries when another caller changes the task between the read and the command. */
 const TRIES = 10
 
-/** Adds dependencies to an existing task, together with an optional patch: all or nothing. */
-export async function addDependencies(
+export const asBefore = ({ record: { version }, details }: StoredTask): DetailsBefore => {
+  const { title, taskType, tags } = details
+  return { version, title, taskType, tags }
+}
+
+/** Changes what an existing task depends on, together with an optional patch: all or nothing. */
+export async function changeDependencies(
   kernel: Kernel,
   caller: Caller,
   uuid: string,
@@ -60,13 +68,14 @@ export async function addDependencies(
   { ifVersion = null, patch = null }: { ifVersion?: number | null; patch?: TaskPatch | null } = {},
 ): Promise<AnswerOf<typeof TaskView>> {
   for (let tries = 1; ; tries++) {
-    const { record } = await readTask(kernel, caller, uuid)
+    const task = await readTask(kernel, caller, uuid)
+    const { record } = task
     const command = await dependencyCommand(kernel, caller, record, request)
     const reply = await kernel.run(caller, {
       on: 'task',
       taskId: record.id,
       uuid,
-      command: { ...command, ifVersion, patch },
+      command: { ...command, ifVersion, patch, before: patch ? asBefore(task) : undefined },
     })
     if (!reply.ok && reply.shouldRetry && tries < TRIES) continue
     granted(reply)
@@ -74,26 +83,56 @@ export async function addDependencies(
   }
 }
 
-type AddDependencies = Extract<TaskCommand, { kind: 'addDependencies' }>
+type ChangeDependencies = Extract<TaskCommand, { kind: 'changeDependencies' }>
 
 async function dependencyCommand(
   kernel: Kernel,
   { workspaceId }: Caller,
   record: TaskRecord,
   request: DependencyRequest,
-): Promise<Omit<AddDependencies, 'ifVersion' | 'patch'>> {
+): Promise<Omit<ChangeDependencies, 'ifVersion' | 'patch'>> {
   const named = namedDependencies(request.dependsOn)
   const self = named.findIndex(({ uuid }) => uuid === record.uuid)
   if (self !== -1) throw Refused.field('VALIDATION_FAILED', `dependsOn[${self}]`, 'is the task itself')
   // Read after the record: a dependency added from here on changes the version, and this command no longer applies.
   const known = await kernel.store.dependencies(workspaceId, record.id)
+  const gone = namedRemovals(request.removeDependsOn, named)
   const triggerRule = ruleOf(record, known[0]?.triggerRule, request.triggerRule)
   const isKnown = new Set(known.map(({ uuid }) => uuid))
   const dependsOn = named.filter(({ uuid }) => !isKnown.has(uuid))
   const ids = dependsOn.map(({ id }) => id)
   const cycle = ids.length > 0 ? await findCycle(kernel, workspaceId, record, ids) : null
-  const areFirst = known.length === 0
-  return { kind: 'addDependencies', dependsOn, triggerRule, version: record.version, areFirst, cycle }
+  const areAll = gone.length > 0 && known.every(({ uuid }) => gone.some((one) => one.uuid === uuid))
+  const areFirst = known.length === 0 || areAll
+  const remove = gone.length > 0 ? { on: gone, areAll } : undefined
+  return {
+    kind: 'changeDependencies',
+    dependsOn,
+    triggerRule,
+    version: record.version,
+    areFirst,
+    remove,
+    cycle,
+  }
+}
+
+type Named = ReturnType<typeof namedDependencies>
+
+/** Those that a request removes. One that it also adds is a mistake. */
+function namedRemovals(
+  removeDependsOn: readonly string[] = [],
+  added: Named,
+): readonly { id: number; uuid: string; place: number }[] {
+  const seen = new Set(added.map(({ uuid }) => uuid))
+  return removeDependsOn.map((uuid, place) => {
+    const refused = (message: string) =>
+      Refused.field('VALIDATION_FAILED', `removeDependsOn[${place}]`, message)
+    if (seen.has(uuid)) throw refused('is named twice')
+    seen.add(uuid)
+    const id = idCarriedBy(uuid)
+    if (id === null) throw refused('is not a dependency of this task')
+    return { id, uuid, place }
+  })
 }
 
 /** Walks both ways: a task without dependents, or upstream tasks without dependencies, settle the search at once. */
@@ -175,5 +214,6 @@ async function failAll(kernel: Kernel, caller: Caller, found: readonly CyclicTas
 }
 
 export const dependencyActs = actsOf(api)({
-  addDependencies: ({ kernel }, { params, body, caller }) => addDependencies(kernel, caller, params.id, body),
+  addDependencies: ({ kernel }, { params, body, caller }) =>
+    changeDependencies(kernel, caller, params.id, body),
 })

@@ -7,9 +7,10 @@ import { Refused } from '../../../pure/errors.ts'
 import type { AnswerOf } from '../../../pure/shapes.ts'
 import type { BudgetChange } from '../../run/rules/budget.ts'
 import type { TaskRecord } from '../record.ts'
+import type { DetailsBefore, TaskPatch } from '../rules/patch.ts'
 import { NOTHING_SAID } from '../rules/plan-fields.ts'
 import type { TaskPatchBody, TaskView } from '../shapes/tasks.ts'
-import { addDependencies } from './dependencies.ts'
+import { asBefore, changeDependencies } from './dependencies.ts'
 import { operate, readTask } from './tasks.ts'
 
 /** What people change about a task. */
@@ -30,11 +31,11 @@ export async function updateTask(
   )
 }
 
-function update(
+async function update(
   kernel: RunKernel,
   caller: Caller,
   uuid: string,
-  { agent, dependsOn = [], ...rest }: Omit<Patch, 'budget'>,
+  { agent, dependsOn = [], removeDependsOn = [], ...rest }: Omit<Patch, 'budget'>,
   ifVersion: number | null,
   budget?: BudgetChange,
 ): Promise<AnswerOf<typeof TaskView>> {
@@ -43,8 +44,21 @@ function update(
     ...(agent !== undefined && { onlyAgent: agent }),
     ...(budget !== undefined && { budget }),
   }
-  if (dependsOn.length > 0) return addDependencies(kernel, caller, uuid, { dependsOn }, { ifVersion, patch })
-  return operate(kernel, caller, uuid, { kind: 'update', ifVersion, patch })
+  if (dependsOn.length + removeDependsOn.length > 0)
+    return changeDependencies(kernel, caller, uuid, { dependsOn, removeDependsOn }, { ifVersion, patch })
+  const before = await detailsBefore(kernel, caller, uuid, patch)
+  return operate(kernel, caller, uuid, { kind: 'update', ifVersion, patch, before })
+}
+
+/** Only what is written of it, and not decided by, has to be read before. */
+async function detailsBefore(
+  kernel: RunKernel,
+  caller: Caller,
+  uuid: string,
+  { title, tags, taskType }: TaskPatch,
+): Promise<DetailsBefore | undefined> {
+  if (title === undefined && tags === undefined && taskType === undefined) return undefined
+  return asBefore(await readTask(kernel, caller, uuid))
 }
 
 /** A task that waits because its budget is spent gets another one, unless it is something else by now than the caller saw. */

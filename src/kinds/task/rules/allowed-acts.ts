@@ -1,5 +1,6 @@
 import type { AnswerOf } from '../../../pure/shapes.ts'
 import {
+  isHeld,
   isTerminal,
   TASK_STATES,
   TASK_TRANSITIONS,
@@ -35,6 +36,8 @@ const POSSIBLE_IN = {
   archive: taskStates.filter(isTerminal),
   priority: taskStates,
   agent: taskStates,
+  tags: taskStates,
+  type: taskStates.filter((state) => !isHeld(state)),
 } satisfies Record<string, readonly TaskState[]>
 
 type ChangingAct = keyof typeof CHANGES_BY

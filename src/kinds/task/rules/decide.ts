@@ -8,7 +8,7 @@ import { countChild } from './children.ts'
 import { claim } from './claim.ts'
 import { comment, say } from './comment.ts'
 import { complete } from './complete.ts'
-import { addDependencies, failCycle } from './dependencies.ts'
+import { changeDependencies, failCycle } from './dependencies.ts'
 import { holderWrite } from './holder.ts'
 import { operate } from './operator.ts'
 import { divide, merge } from './parts.ts'
@@ -96,8 +96,8 @@ function ruleFor(draft: TaskDraft, command: TaskCommand, context: RuleContext): 
       return lose(draft, command, context)
     case 'stall':
       return stall(draft, command, context)
-    case 'addDependencies':
-      return addDependencies(draft, command, context)
+    case 'changeDependencies':
+      return changeDependencies(draft, command, context)
     case 'failCycle':
       return failCycle(draft, command, context)
     case 'comment':

@@ -8,6 +8,7 @@ import { fail } from './attempts.ts'
 import { hasExpired, stopsItsClock } from './closed.ts'
 import { closeForLateResults } from './fence.ts'
 import { operate } from './operator.ts'
+import { goOnWithout, removeDependencies, whyNotRemoved } from './remove-dependencies.ts'
 import { giveUp } from './time.ts'
 import { moveByUpstream } from './upstream.ts'
 import {
@@ -21,25 +22,33 @@ import {
   type UpstreamReport,
 } from './upstream-counts.ts'
 
-type AddDependencies = Extract<TaskCommand, { kind: 'addDependencies' }>
+type ChangeDependencies = Extract<TaskCommand, { kind: 'changeDependencies' }>
 
-/** Adds dependencies. Those that have ended already are evaluated at once. */
-export function addDependencies(draft: TaskDraft, command: AddDependencies, context: RuleContext): TaskReply {
+/** Removes dependencies, and adds others. Those that have ended already are evaluated at once. */
+export function changeDependencies(
+  draft: TaskDraft,
+  command: ChangeDependencies,
+  context: RuleContext,
+): TaskReply {
   const { record } = draft
-  const { dependsOn, patch } = command
-  const outdated = whyOutdated(draft, command) ?? whyNotReservedFor(record, command.patch?.onlyAgent, 'agent')
-  if (outdated) return outdated
-  // Whatever the state: repeating dependencies that exist already changes nothing.
-  if (dependsOn.length > 0) {
-    const refusal = refuseDependencies(draft, command, context)
-    if (refusal) return refusal
-    blockOn(draft, command, context)
-  }
-  if (patch) return operate(draft, { kind: 'update', ifVersion: null, patch }, context)
-  return { ok: true, reason: dependsOn.length > 0 ? 'HELD_BACK' : 'UNCHANGED', record }
+  const { dependsOn, remove, patch, before } = command
+  // All that can be refused comes before all that is written. Repeating dependencies that exist already changes nothing.
+  const refusal =
+    whyOutdated(draft, command) ??
+    whyNotReservedFor(record, patch?.onlyAgent, 'agent') ??
+    (remove ? whyNotRemoved(draft, remove, context) : null) ??
+    (dependsOn.length > 0 ? refuseDependencies(draft, command, context) : null)
+  if (refusal) return refusal
+  const updated = patch && operate(draft, { kind: 'update', ifVersion: null, patch, before }, context)
+  if (updated?.ok === false) return updated
+  if (remove) removeDependencies(draft, remove, context)
+  if (dependsOn.length > 0) blockOn(draft, command, context)
+  else if (remove) goOnWithout(draft, remove, context)
+  if (updated) return updated
+  return { ok: true, reason: remove || dependsOn.length > 0 ? 'HELD_BACK' : 'UNCHANGED', record }
 }
 
-function whyOutdated({ record }: TaskDraft, { ifVersion, version }: AddDependencies): Refusal | null {
+function whyOutdated({ record }: TaskDraft, { ifVersion, version }: ChangeDependencies): Refusal | null {
   const mismatch = (more: Record<string, unknown>) =>
     refuse('VERSION_MISMATCH', `The task is at version ${record.version}.`, {
       currentVersion: record.version,
@@ -52,7 +61,7 @@ function whyOutdated({ record }: TaskDraft, { ifVersion, version }: AddDependenc
 
 function refuseDependencies(
   draft: TaskDraft,
-  command: AddDependencies,
+  command: ChangeDependencies,
   context: RuleContext,
 ): Refusal | null {
   const { record } = draft
@@ -73,7 +82,7 @@ function refuseDependencies(
   })
 }
 
-function blockOn(draft: TaskDraft, command: AddDependencies, context: RuleContext): void {
+function blockOn(draft: TaskDraft, command: ChangeDependencies, context: RuleContext): void {
   const { record } = draft
   const isWaiting = record.blocked
   const added = addedBy(draft, command, context)
@@ -100,7 +109,7 @@ function blockOn(draft: TaskDraft, command: AddDependencies, context: RuleContex
 }
 
 /** The new dependencies: written, with what they contribute from the beginning. */
-function addedBy(draft: TaskDraft, { dependsOn, triggerRule }: AddDependencies, context: RuleContext) {
+function addedBy(draft: TaskDraft, { dependsOn, triggerRule }: ChangeDependencies, context: RuleContext) {
   const reports = dependsOn.map(({ id, kind = 'data' }): UpstreamReport & { kind: DependencyKind } => {
     const { uuid, version, state } = context.recordOf!(id)!
     return { dependsOn: id, uuid, version, outcome: outcomeOf(state), kind }
@@ -134,7 +143,7 @@ function waitForThese(record: TaskRecord, added: readonly UpstreamReport[]): voi
 }
 
 /** Counts the new dependencies, and judges them; earlier ones are evaluated when they end. */
-function readinessAfter({ record }: TaskDraft, { areFirst }: AddDependencies, added: Upstream): Readiness {
+function readinessAfter({ record }: TaskDraft, { areFirst }: ChangeDependencies, added: Upstream): Readiness {
   const { upstream: before, blocked: wasBlocked } = record
   const isAlone = areFirst || (hasGoneOn(record) && !wasBlocked)
   const whole = isAlone ? added : before && sumOf(before, added)

@@ -99,6 +99,13 @@ export interface AgentChoice {
   readonly avoidedAgent?: string | undefined
 }
 
+/** A comment that is for the present holder, too. */
+interface HolderMessage {
+  readonly commentId: string
+  readonly text: string
+  readonly at: number
+}
+
 /** What is known of the holder of its newest claim. */
 export interface HolderNotes {
   /** The claim was made by the coordinator, and its agent has neither started nor claimed it itself. */
@@ -107,6 +114,8 @@ export interface HolderNotes {
   readonly isRun?: true | undefined
   /** What it said about itself. */
   readonly claimMetadata?: ClaimMetadata | undefined
+  /** What people said to it while it works, the last ones; oldest first. */
+  readonly messages?: readonly HolderMessage[] | undefined
   /** How its program exited, if the attempt failed. */
   readonly exitCode?: number | undefined
 }

@@ -1,5 +1,5 @@
 import { type Refusal, refuse, refuseField } from '../../../pure/errors.ts'
-import type { HolderRequest, TaskReply } from '../../replies.ts'
+import type { HolderRequest, MessageToHolder, TaskReply } from '../../replies.ts'
 import type { Limits } from '../../workspace/limits.ts'
 import type { RuleContext, Submission, TaskCommand } from '../command.ts'
 import type { TaskDraft, TaskRecord } from '../record.ts'
@@ -89,6 +89,7 @@ function renew(draft: TaskDraft, command: Command<'renew'>, context: RuleContext
     leaseExpiresAt: new Date(record.leaseExpiresAt).toISOString(),
     ttlMs: record.leaseExpiresAt - context.now,
     requests: requestsTo(record, context.limits),
+    messages: messagesTo(record),
     budget: null,
   }
 }
@@ -106,6 +107,10 @@ export function requestsTo(record: TaskRecord, limits: Limits): HolderRequest[] 
     },
   ]
 }
+
+/** What people said to it since its claim; sent in the same way. */
+export const messagesTo = ({ holder }: TaskRecord): MessageToHolder[] =>
+  (holder?.messages ?? []).map(({ at, ...message }) => ({ ...message, at: new Date(at).toISOString() }))
 
 function start(
   draft: TaskDraft,

@@ -12,6 +12,7 @@ import { goOn, startOver } from './continuation.ts'
 import { switchModel, useOwnModel } from './fallback.ts'
 import { closeForLateResults } from './fence.ts'
 import { closed, isItem, taskItemId } from './inbox-events.ts'
+import { fieldChanges, whyNotAnotherType, whyNotTags } from './patch.ts'
 import { endMissionPause } from './pause-grace.ts'
 import { whyStale } from './question.ts'
 import { verdictDueAt } from './result.ts'
@@ -283,13 +284,17 @@ function update(draft: TaskDraft, command: Command<'update'>, context: RuleConte
     return refuse('VERSION_MISMATCH', `The task is at version ${record.version}.`, {
       currentVersion: record.version,
     })
-  const { priority, maxRetries, maxContinuations, onlyAgent, title, description, tags, budget } =
-    command.patch
-  const reserved = whyNotReservedFor(record, onlyAgent, 'agent')
-  if (reserved) return reserved
-  const unaffordable = budget && changeBudget(draft, budget)
-  if (unaffordable) return unaffordable
-  draft.effects.details.push({ taskId: record.id, set: { title, description, tags } })
+  const stale = whyStale(record, command.generation)
+  if (stale) return stale
+  const { priority, maxRetries, maxContinuations, onlyAgent, budget, ...words } = command.patch
+  const refusal =
+    whyNotReservedFor(record, onlyAgent, 'agent') ??
+    whyNotAnotherType(record, command.patch) ??
+    whyNotTags(command.patch) ??
+    (budget && changeBudget(draft, budget))
+  if (refusal) return refusal
+  const changes = fieldChanges(record, command.patch, command.before)
+  draft.effects.details.push({ taskId: record.id, set: words })
   if (maxRetries !== undefined) record.maxRetries = maxRetries
   if (maxContinuations !== undefined) record.maxContinuations = maxContinuations
   if (priority !== undefined) {
@@ -298,7 +303,9 @@ function update(draft: TaskDraft, command: Command<'update'>, context: RuleConte
     record.priority = priority
   }
   draft.touch()
-  draft.note('task_updated', actor, { fields: Object.keys(command.patch) })
+  draft.note('task_updated', actor, { fields: Object.keys(command.patch), changes })
+  // Other agents may take it now.
+  if (words.taskType !== undefined) endAlert(draft, actor, 'task_updated')
   if (onlyAgent !== undefined) reserveFor(draft, onlyAgent, context)
   // It has what it waited for.
   if (budget && record.state === 'budget_exceeded') ACTS.resume(draft, { kind: 'resume' }, context)

@@ -46,6 +46,14 @@ export interface DependencyAdded {
   readonly outcome: UpstreamOutcome | null
 }
 
+/** A task no longer waits for another one. */
+export interface DependencyRemoved {
+  readonly taskId: number
+  readonly dependsOn: number
+  readonly dependsOnUuid: string
+  readonly rule: TriggerRule
+}
+
 /** A dependency contributes something else to the counts of its task. */
 export interface DependencyRecounted extends CountedDependency {
   readonly taskId: number
@@ -72,6 +80,13 @@ const countOfOutcome = (outcome: UpstreamOutcome | null) =>
 export function plus(before: Upstream, outcomes: readonly (UpstreamOutcome | null)[]): Upstream {
   const after = { ...before }
   for (const outcome of outcomes) after[countOfOutcome(outcome)] += 1
+  return after
+}
+
+/** The counts without these dependencies. */
+export function minus(before: Upstream, outcomes: readonly (UpstreamOutcome | null)[]): Upstream {
+  const after = { ...before }
+  for (const outcome of outcomes) after[countOfOutcome(outcome)] -= 1
   return after
 }
 

@@ -122,11 +122,17 @@ export const HolderRequestView = z.object({
   abortAt: z.string(),
 })
 
+/** What people said to the holder since its claim: the last five. */
+export const MessageView = z
+  .object({ commentId: Uuid, text: z.string(), at: z.string() })
+  .describe('A comment on the task that is for its holder, too')
+
 export const RenewAnswer = z.object({
   reason: z.literal('RENEWED'),
   leaseExpiresAt: z.string(),
   ttlMs: z.number(),
   requests: z.array(HolderRequestView),
+  messages: z.array(MessageView).describe('The last five since its claim, oldest first'),
   budget: z.null(),
 })
 /** One of several leases that were renewed together. */

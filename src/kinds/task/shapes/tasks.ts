@@ -131,8 +131,16 @@ export const TaskPatchBody = z.strictObject({
   priority: z.int().min(1).max(10).optional(),
   maxRetries: z.int().min(0).max(100).optional(),
   maxContinuations: MaxContinuations.optional(),
+  taskType: Tag.optional().describe('Refused while an agent works on the task'),
   agent: Slug.nullable().optional(),
   dependsOn: Dependencies.optional().describe('Dependencies to add'),
+  removeDependsOn: z
+    .array(Uuid)
+    .max(LARGEST_TASK_BATCH)
+    .optional()
+    .describe(
+      'Dependencies to remove. A task that has none left to wait for is queued. Refused for one that has begun or ended',
+    ),
   budget: Budget.nullable()
     .optional()
     .describe(

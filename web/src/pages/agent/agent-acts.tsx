@@ -8,15 +8,17 @@ import { Menu } from '../../parts/menu.tsx'
 import { useSession } from '../../requests/session.ts'
 import { whyOwn } from '../../things/agent/own-agent.ts'
 import { isStopped, useAgentActs } from '../../things/agent/use-agent-acts.ts'
+import { WakeDialog } from '../../things/agent/wake-dialog.tsx'
 import type { AgentRead } from './use-agent.ts'
 import { useAgentEnds } from './use-agent-ends.ts'
 
 /** Wake, pause or resume; to stop its runs and to terminate it asks first. */
 export function AgentActs({ agent }: { agent: AgentRead }) {
   const acts = useAgentActs()
+  const [isWaking, setWaking] = useState(false)
   const { slug } = agent
   useShortcuts('Agent', {
-    w: { words: 'Wake the agent', run: () => acts.wake(agent), isOff: acts.whyNotWake(agent) !== null },
+    w: { words: 'Wake the agent', run: () => setWaking(true), isOff: acts.whyNotWake(agent) !== null },
     p: {
       words: isStopped(agent) ? 'Resume the agent' : 'Pause the agent',
       run: () => acts.pauseOrResume(agent),
@@ -26,10 +28,9 @@ export function AgentActs({ agent }: { agent: AgentRead }) {
   return (
     <>
       <Button
-        busy={acts.isWaking(slug)}
         disabledReason={acts.whyNotWake(agent)}
         icon="play"
-        onClick={() => acts.wake(agent)}
+        onClick={() => setWaking(true)}
         shortcut="w"
         size="small"
       >
@@ -46,6 +47,7 @@ export function AgentActs({ agent }: { agent: AgentRead }) {
         {isStopped(agent) ? 'Resume' : 'Pause'}
       </Button>
       <MoreActs agent={agent} />
+      {isWaking && <WakeDialog agents={[agent]} onClose={() => setWaking(false)} />}
     </>
   )
 }

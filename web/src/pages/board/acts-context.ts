@@ -16,6 +16,8 @@ export type BoardAct =
       | 'reject'
       | 'priority'
       | 'agent'
+      | 'type'
+      | 'tags'
     >
   | 'again'
 

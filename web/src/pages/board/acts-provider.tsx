@@ -19,7 +19,7 @@ export const MOST_AT_ONCE = 200
 /** A dialog gives the focus back to where it was, which may be a card that has moved: then it goes to the card. */
 const FOCUS_BACK_MS = 50
 
-const ASKED_FIRST = ['cancel', 'approve', 'reject', 'again', 'priority', 'agent'] as const
+const ASKED_FIRST = ['cancel', 'approve', 'reject', 'again', 'priority', 'agent', 'type', 'tags'] as const
 const isAskedFirst = (act: BoardAct): act is (typeof ASKED_FIRST)[number] =>
   (ASKED_FIRST as readonly BoardAct[]).includes(act)
 

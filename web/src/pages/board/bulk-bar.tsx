@@ -14,7 +14,10 @@ const ACTS = [
   'reset',
   'pause',
   'resume',
+  'agent',
   'priority',
+  'tags',
+  'type',
   'archive',
   'cancel',
 ] as const satisfies BoardAct[]

@@ -7,6 +7,7 @@ import { Segmented } from '../../parts/segmented.tsx'
 import { Switch } from '../../parts/switch.tsx'
 import { chooseTheme, THEME_WORDS, THEMES, useTheme } from '../../theme/theme-choice.ts'
 import { NotFound } from '../../things/not-found.tsx'
+import { chooseEditor, EDITOR_WORDS, EDITORS, useEditor } from '../../things/task/editor-link.ts'
 import { Browsers } from './browsers.tsx'
 import { Keys } from './keys.tsx'
 import { Limits } from './limits.tsx'
@@ -25,6 +26,7 @@ const SECTIONS: Record<string, Section> = {
       <div className="flex max-w-prose flex-col gap-6">
         <Appearance />
         <Keyboard />
+        <FolderLinks />
       </div>
     ),
   },
@@ -112,6 +114,31 @@ function Keyboard() {
           </p>
         </div>
         <Switch checked={isOn} label="Single-key shortcuts" onChange={switchSingleKeys} />
+      </div>
+    </section>
+  )
+}
+
+/** Links to the folders of runs, which open a program of this machine. */
+function FolderLinks() {
+  const editor = useEditor()
+  return (
+    <section className="rounded-card border border-line bg-raised p-4 shadow-card">
+      <h2 className="mb-3 text-title font-semibold">Editor</h2>
+      <div className="flex flex-wrap items-center justify-between gap-3">
+        <div>
+          <p className="text-row font-medium">Open folders in</p>
+          <p className="text-label text-muted">
+            Runs link to their folder while it is there. Only on the machine that Baton runs on.
+          </p>
+        </div>
+        <Segmented
+          label="Editor"
+          onChange={chooseEditor}
+          options={EDITORS.map((one) => ({ value: one, words: EDITOR_WORDS[one] }))}
+          size="usual"
+          value={editor}
+        />
       </div>
     </section>
   )

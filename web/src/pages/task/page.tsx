@@ -18,7 +18,7 @@ import { TaskFacts, TaskHeading, titleOf } from '../../things/task/task-heading.
 import type { useTaskRuns } from '../../things/task/use-task.ts'
 import { type Task as TaskRead, useShownTask, useTask } from '../../things/task/use-task.ts'
 
-/** One task: why it is in its state, its generations, results and comments, and all that can be done. */
+/** One task: why it is in its state, what happened, its attempts and results, and all that can be done. */
 export function Task() {
   const { idOrKey } = useParams({ from: '/tasks/$idOrKey' })
   const read = useTask(idOrKey)
@@ -73,7 +73,7 @@ function useOpenRuns(id: string): void {
     if (run) go(`/runs/${run.id}`)
   }
   const shortcuts: Shortcuts = Object.fromEntries(
-    KEYS.map((key) => [key, { words: `Open the run of generation ${key}`, run: () => open(Number(key)) }]),
+    KEYS.map((key) => [key, { words: `Open the run of attempt no. ${key}`, run: () => open(Number(key)) }]),
   )
   useShortcuts('Runs of the task', shortcuts)
 }

@@ -46,7 +46,7 @@ export function useAgentActs() {
   return {
     wake: (agent: ActedOn) => wake.run(agent.slug),
     pauseOrResume: (agent: ActedOn) => (isStopped(agent) ? resume : pause).run(agent.slug),
-    whyNotWake: (agent: ActedOn) => wake.whyNot ?? unwakeable(agent),
+    whyNotWake: (agent: ActedOn) => wake.whyNot ?? whyNotWoken(agent),
     // Resuming helps, whoever stopped it.
     whyNotPause: (agent: ActedOn) =>
       pause.whyNot ?? ended(agent) ?? (isStopped(agent) ? null : whyOwn(agent)),
@@ -57,7 +57,8 @@ export function useAgentActs() {
 
 export const ended = ({ state }: ActedOn) => (state === 'terminated' ? 'It is terminated.' : null)
 
-function unwakeable(agent: ActedOn): string | null {
+/** Why it cannot be woken, whoever asks. */
+export function whyNotWoken(agent: ActedOn): string | null {
   if (isOwnAgent(agent.slug)) return WHY_OWN
   if (agent.adapterType === 'external') return 'External agents fetch their own work.'
   if (isStopped(agent)) return 'Resume it first.'

@@ -20,7 +20,7 @@ export interface Writing {
 export function CommentForm(props: {
   /** The task or the mission: what is written is kept by it until it is sent. */
   about: string
-  replyTo: Comment | null
+  replyTo: Pick<Comment, 'id' | 'author' | 'text'> | null
   /** Called when it was sent, or is no longer a reply. */
   onDone: () => void
   /** Whether it was sent. */

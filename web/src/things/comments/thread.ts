@@ -53,8 +53,12 @@ export const useComments = (of: 'tasks' | 'missions', id: string) =>
 
 const bodyOf = (text: string, replyTo: string | null) => ({ text, ...(replyTo === null ? {} : { replyTo }) })
 
-export const commentOnTask = (id: string, text: string, replyTo: string | null) =>
-  api().post('/tasks/:id/comments', { params: { id }, body: bodyOf(text, replyTo) })
+/** `toHolder`: the agent that works on it is told at once. */
+export const commentOnTask = (id: string, text: string, replyTo: string | null, toHolder = false) =>
+  api().post('/tasks/:id/comments', {
+    params: { id },
+    body: { ...bodyOf(text, replyTo), ...(toHolder && { toHolder }) },
+  })
 
 export const commentOnMission = (id: string, text: string, replyTo: string | null) =>
   api().post('/missions/:id/comments', { params: { id }, body: bodyOf(text, replyTo) })

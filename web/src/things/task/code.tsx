@@ -6,6 +6,7 @@ import { Select } from '../../parts/select.tsx'
 import { ChangesView } from '../changes/changes-view.tsx'
 import { WorkNotes } from '../changes/work-notes.tsx'
 import { gapsOf } from '../changes/work-words.ts'
+import { OpenFolder } from './open-folder.tsx'
 import { type Task, type TaskRun, useTaskRuns } from './use-task.ts'
 
 /** What the work did to the repository: files and diffs of each attempt, the newest first. */
@@ -33,6 +34,9 @@ export function Code({ task }: { task: Task }) {
           value={run.id}
         />
       )}
+      <span className="text-row empty:hidden">
+        <OpenFolder folder={folder} />
+      </span>
       {folder.notSaved && <WorkNotes gaps={gapsOf(folder)} />}
       <ChangesView
         continues={folder.continues}
@@ -50,7 +54,7 @@ const NoCode = ({ hasRuns }: { hasRuns: boolean }) => (
     drawing="path"
     text={
       hasRuns
-        ? 'Its runs did not work in a git worktree. An agent whose setting “Work in” is a git worktree gets a branch for each attempt, and its changes are shown here.'
+        ? 'Its runs did not work in a git worktree. An agent whose setting “Where it works” is a git worktree gets a branch for each attempt, and its changes are shown here.'
         : 'An agent that works in a git worktree gets a branch for each attempt. What it changes is shown here.'
     }
     title={hasRuns ? 'No branch of this task' : 'No run of this task yet'}

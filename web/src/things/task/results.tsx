@@ -2,6 +2,7 @@ import { useState } from 'react'
 import type { AnswerTo } from '../../../../src/client/client.ts'
 import { ERRORS } from '../../../../src/pure/errors.ts'
 import { about } from '../../live/about.ts'
+import { payloadField } from '../../live/card.ts'
 import { useSnapshot } from '../../live/use-snapshot.ts'
 import { AgentChip } from '../../parts/agent-chip.tsx'
 import { Button } from '../../parts/button.tsx'
@@ -10,11 +11,14 @@ import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { Copyable } from '../../parts/copyable.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Loading } from '../../parts/loaded.tsx'
+import { Markdown } from '../../parts/markdown.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { api } from '../../requests/api.ts'
 import { promoteResult } from '../../requests/task-decisions.ts'
 import { shortCommit } from '../changes/work-words.ts'
 import { useAct } from '../use-act.ts'
+import { actorName } from './activity/entries.ts'
+import { useActivity } from './activity/use-activity.ts'
 import { ResultDifference } from './result-difference.tsx'
 import type { Task } from './use-task.ts'
 import { ValueText } from './value-text.tsx'
@@ -61,13 +65,11 @@ export function Results(props: {
             task={task}
           />
           {result.summary && <p className="text-body wrap-anywhere">{result.summary}</p>}
-          {result.rejectionReason && (
-            <p className="text-row text-bad wrap-anywhere">Rejected: {reasonWords(result.rejectionReason)}</p>
-          )}
+          {result.rejectionReason && <Rejection result={result} task={task} />}
           {compared === result.workProductRef ? (
             <ResultDifference resultRef={result.workProductRef} taskId={task.id} />
           ) : (
-            <ValueText label={`Result of generation ${result.generation}`} value={result.result} />
+            <ValueText label={`Result no. ${result.generation}`} value={result.result} />
           )}
           <Verdicts
             verdicts={task.verifications.filter(({ generation }) => generation === result.generation)}
@@ -78,12 +80,46 @@ export function Results(props: {
   )
 }
 
-/** Some reasons are codes of refusals, others are what a person wrote. */
-const reasonWords = (reason: string) =>
-  Object.hasOwn(ERRORS, reason) ? ERRORS[reason as keyof typeof ERRORS].title : reason
+/** What a code says in words. Codes of refusals have titles of their own. */
+const CODES: Record<string, string> = {
+  HUMAN_REJECTED: 'Rejected by a person',
+  VERIFICATION_FAILED: 'Rejected by its verification',
+  RETRIED: 'Given up: the task was tried again',
+  CANCELLED: 'Given up: the task was cancelled',
+  SKIPPED: 'Given up: the task was skipped',
+  REPLACED: 'Replaced by another result',
+}
+
+const codeWords = (code: string) =>
+  CODES[code] ??
+  (Object.hasOwn(ERRORS, code)
+    ? `Rejected: ${ERRORS[code as keyof typeof ERRORS].title}`
+    : `Rejected: ${code}`)
+
+/** Why it was not accepted: in the words of who rejected it, where there are any. */
+function Rejection({ task, result }: { task: Task; result: Result }) {
+  const { data } = useActivity(task.id)
+  const said = data?.events.find(
+    ({ type, generation }) =>
+      generation === result.generation && (type === 'task_human_rejected' || type === 'task_failed'),
+  )
+  const isByPerson = result.rejectionReason === 'HUMAN_REJECTED'
+  const reason = isByPerson && said ? (payloadField(said, 'comment', 'string') ?? null) : null
+  return (
+    <div className="text-row wrap-anywhere text-bad">
+      {codeWords(result.rejectionReason!)}
+      {isByPerson && said && <span> ({actorName(said.by)})</span>}
+      {reason && (
+        <div className="mt-1 text-ink">
+          <Markdown text={reason} />
+        </div>
+      )}
+    </div>
+  )
+}
 
 function Standing({ accepted }: { accepted: boolean | null }) {
-  if (accepted === null) return <Chip hue="ask">awaits a verdict</Chip>
+  if (accepted === null) return <Chip hue="ask">waiting for review</Chip>
   return accepted ? <Chip hue="done">accepted</Chip> : <Chip hue="bad">rejected</Chip>
 }
 
@@ -97,7 +133,7 @@ function ResultHead(props: {
   const { task, result, canCompare, isCompared, onCompare } = props
   return (
     <header className="flex flex-wrap items-center gap-x-3 gap-y-1 text-row">
-      <span className="font-medium">gen {result.generation}</span>
+      <span className="font-medium">No. {result.generation}</span>
       {result.agent && <AgentChip slug={result.agent} />}
       <Standing accepted={result.accepted} />
       {result.commit && <Copyable shown={shortCommit(result.commit)} text={result.commit} />}
@@ -120,7 +156,7 @@ function Promote({ task, result }: { task: Task; result: Result }) {
   const [isAsked, setAsked] = useState(false)
   const promote = useAct(
     (reason: string) => promoteResult(task.id, result.workProductRef, reason),
-    `The result of generation ${result.generation} is accepted now.`,
+    `Result no. ${result.generation} is accepted now.`,
   )
   return (
     <>
@@ -135,7 +171,7 @@ function Promote({ task, result }: { task: Task; result: Result }) {
         open={isAsked}
         reason="required"
         text="It becomes the accepted result. The previous one stays in the list, and the agent working on the task loses it."
-        title={`Promote the result of generation ${result.generation}?`}
+        title={`Promote result no. ${result.generation}?`}
       />
     </>
   )

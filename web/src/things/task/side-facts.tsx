@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { parseTaskKey } from '../../../../src/kinds/task/rules/task-keys.ts'
+import { idCarriedBy } from '../../../../src/pure/ids.ts'
 import { PageLink } from '../../links.tsx'
 import { Chip } from '../../parts/chip.tsx'
 import { Copyable } from '../../parts/copyable.tsx'
@@ -71,7 +72,7 @@ function Facts({ task, now }: { task: Task; now: ShownTask }) {
     ['Cost', now.costUsd === null && now.tokensUsed === 0 ? null : <Money key="cost" usd={now.costUsd} />],
     ['Tokens', now.tokensUsed === 0 ? null : <Tokens count={now.tokensUsed} key="tokens" />],
     ['Budget', budget === '' ? null : budget],
-    ['Time', timeOf(task)],
+    [task.durationMs === null ? 'Since start' : 'Time', timeOf(task)],
     [
       'Verified by',
       task.verifiedBy &&
@@ -82,12 +83,7 @@ function Facts({ task, now }: { task: Task; now: ShownTask }) {
     ['Preferred', task.preferredAgent && `${task.preferredAgent} goes first`],
     ['Project', task.project],
     ['Track', track && task.project && <Track key="track" project={task.project} track={track} />],
-    [
-      'Mission',
-      task.missionId && (
-        <TaskLink key="mission" to={`/missions/${task.missionId}`} words="open the mission" />
-      ),
-    ],
+    ['Mission', task.missionId && <MissionLink id={task.missionId} key="mission" />],
     [
       'Part of',
       task.parentId && <TaskLink key="parent" to={`/tasks/${task.parentId}`} words="open the whole" />,
@@ -101,7 +97,7 @@ function Facts({ task, now }: { task: Task; now: ShownTask }) {
     ['Key', task.key && <Copyable key="key" text={task.key} />],
     ['Created', <Moment at={task.createdAt} key="created" />],
     ['Expires', task.expiresAt && <Moment at={task.expiresAt} key="expires" />],
-    ['Id', <Copyable key="id" shown={`…${task.id.slice(-12)}`} text={task.id} />],
+    ['Number', <Copyable key="id" shown={`#${idCarriedBy(task.id)}`} text={task.id} />],
   ]
   return (
     <dl className="grid grid-cols-[6rem_minmax(0,1fr)] gap-x-3 gap-y-1.5 text-row">
@@ -133,6 +129,16 @@ const TaskLink = ({ to, words }: { to: string; words: string }) => (
   </PageLink>
 )
 
+/** Its mission, by its title. */
+function MissionLink({ id }: { id: string }) {
+  const { data } = useQuery({
+    queryKey: ['mission-name', id],
+    queryFn: ({ signal }) => api().get('/missions/:id', { params: { id }, signal }),
+    staleTime: 60_000,
+  })
+  return <TaskLink to={`/missions/${id}`} words={data?.title ?? 'Open it'} />
+}
+
 /** How long it took, or takes so far, beside what was expected. */
 function timeOf(task: Task): ReactNode {
   const estimate = task.estimatedDurationMinutes
@@ -147,7 +153,8 @@ function timeOf(task: Task): ReactNode {
   if (task.startedAt === null) return expected === '' ? null : expected.slice(2)
   return (
     <>
-      <Duration since={task.startedAt} /> so far{expected}
+      <Duration since={task.startedAt} />
+      {expected}
     </>
   )
 }

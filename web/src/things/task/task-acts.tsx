@@ -12,6 +12,7 @@ import { statePhrase } from '../../theme/marks.ts'
 import { AskFirst } from './ask/ask-first.tsx'
 import { type AskedAct, isAskedFirst } from './ask/asked-first.ts'
 import { showOutcome } from './ask/show-outcome.ts'
+import { type TaskDialog, TaskDialogs } from './task-dialogs.tsx'
 import type { ShownTask, Task } from './use-task.ts'
 
 interface Props {
@@ -27,6 +28,7 @@ export function TaskActButtons({ task, now, hasKeys }: Props) {
   const acts = useTaskActs()
   const [asking, setAsking] = useState<AskedAct | null>(null)
   const [isMenuOpen, setMenuOpen] = useState(false)
+  const [dialog, setDialog] = useState<TaskDialog | null>(null)
   const forbidden = whyNot('operate')
   const run = async (asked: Asked) => {
     const isDone = await showOutcome(acts.run(asked, [task.id]))
@@ -43,6 +45,7 @@ export function TaskActButtons({ task, now, hasKeys }: Props) {
   const pauses: Act = may('resume') ? 'resume' : 'pause'
   const shortcuts: Shortcuts = {
     ...Object.fromEntries([key(pauses), key('retry'), key('cancel'), key('approve'), key('reject')]),
+    e: { words: 'Edit', run: () => setDialog('edit'), isOff: forbidden !== null },
     '.': { words: 'All actions', run: () => setMenuOpen(true) },
   }
   useShortcuts('Task', hasKeys ? shortcuts : {})
@@ -62,6 +65,10 @@ export function TaskActButtons({ task, now, hasKeys }: Props) {
   ) => ({
     ...{ words, icon, disabledReason },
     run: () => setAsking(act),
+  })
+  const open = (words: string, icon: MenuEntry['icon'], shown: TaskDialog): MenuEntry => ({
+    ...{ words, icon: icon!, disabledReason: forbidden },
+    run: () => setDialog(shown),
   })
   const button = (act: Act, kind: 'primary' | 'plain', icon: NonNullable<MenuEntry['icon']>) =>
     may(act) && (
@@ -88,8 +95,18 @@ export function TaskActButtons({ task, now, hasKeys }: Props) {
       )}
       {!isBudgetSpent && button(pauses, 'plain', pauses === 'pause' ? 'pause' : 'play')}
       {button('retry', now.state === 'failed' ? 'primary' : 'plain', 'retry')}
+      <Button
+        disabledReason={forbidden}
+        icon="edit"
+        onClick={() => setDialog('edit')}
+        {...(hasKeys && { shortcut: 'e' })}
+        size="small"
+      >
+        Edit
+      </Button>
       <Menu
         groups={[
+          [open('Duplicate…', 'copy', 'duplicate'), open('Wake the agent…', 'play', 'wake')],
           [
             entry(pauses, pauses === 'pause' ? 'pause' : 'play'),
             entry('retry', 'retry'),
@@ -110,6 +127,7 @@ export function TaskActButtons({ task, now, hasKeys }: Props) {
           <IconButton icon="more" label="All actions" {...(hasKeys && { shortcut: '.' })} size="small" />
         }
       />
+      <TaskDialogs now={now} onClose={() => setDialog(null)} shown={dialog} task={task} />
       {asking && (
         <AskFirst
           act={asking}

@@ -2,14 +2,14 @@ import { lazy, Suspense } from 'react'
 import { Markdown } from '../../parts/markdown.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { type Tab, Tabs } from '../../parts/tabs.tsx'
-import { Comments } from './comments.tsx'
-import { Lineage } from './lineage.tsx'
+import { Activity } from './activity/activity.tsx'
 import { QuestionBox } from './question-box.tsx'
 import { SideFacts } from './side-facts.tsx'
-import type { TaskTab } from './tabs.ts'
+import type { ORDERS, TaskTab } from './tabs.ts'
 import { WhyAndNextLines } from './task-heading.tsx'
 import type { ShownTask, Task } from './use-task.ts'
 
+const Attempts = lazy(() => import('./attempts.tsx').then(({ Attempts }) => ({ default: Attempts })))
 const Results = lazy(() => import('./results.tsx').then(({ Results }) => ({ default: Results })))
 const TaskRuns = lazy(() => import('./runs.tsx').then(({ TaskRuns }) => ({ default: TaskRuns })))
 const EventLog = lazy(() => import('./event-log.tsx').then(({ EventLog }) => ({ default: EventLog })))
@@ -19,6 +19,8 @@ export interface TaskPlace {
   tab?: TaskTab | undefined
   /** The result that is compared. */
   result?: string | undefined
+  /** Of what happened; newest first unless it says otherwise. */
+  order?: (typeof ORDERS)[number] | undefined
 }
 
 interface Props {
@@ -58,21 +60,21 @@ export function TaskBody(props: Props) {
 }
 
 const WORDS: Record<TaskTab, string> = {
-  lineage: 'Lineage',
+  activity: 'Activity',
+  attempts: 'Attempts',
   results: 'Results',
-  comments: 'Comments',
   runs: 'Runs',
-  events: 'Events',
   code: 'Code',
+  events: 'Events',
 }
 
 /** A result that waits for a person is what they came for. */
 export const firstTab = ({ awaits, resultDigest }: ShownTask): TaskTab =>
-  awaits === 'result' && resultDigest !== null ? 'results' : 'lineage'
+  awaits === 'result' && resultDigest !== null ? 'results' : 'activity'
 
 function TaskTabs({ task, now, place, onPlace }: Props) {
   const tab = place.tab ?? firstTab(now)
-  const counts: Partial<Record<TaskTab, number>> = { lineage: now.generation, comments: task.commentCount }
+  const counts: Partial<Record<TaskTab, number>> = { attempts: now.generation }
   const tabs = (Object.keys(WORDS) as TaskTab[]).map(
     (name): Tab<TaskTab> => ({ name, words: WORDS[name], count: counts[name] || null }),
   )
@@ -89,8 +91,17 @@ function TaskTabs({ task, now, place, onPlace }: Props) {
 
 function TabContent({ tab, task, now, place, onPlace }: Omit<Props, 'isCompact'> & { tab: TaskTab }) {
   switch (tab) {
-    case 'lineage':
-      return <Lineage now={now} onResults={() => onPlace({ tab: 'results' })} task={task} />
+    case 'activity':
+      return (
+        <Activity
+          isOldestFirst={place.order === 'oldest'}
+          now={now}
+          onOrder={(isOldest) => onPlace({ tab: place.tab, order: isOldest ? 'oldest' : undefined })}
+          task={task}
+        />
+      )
+    case 'attempts':
+      return <Attempts now={now} onResults={() => onPlace({ tab: 'results' })} task={task} />
     case 'results':
       return (
         <Results
@@ -99,8 +110,6 @@ function TabContent({ tab, task, now, place, onPlace }: Omit<Props, 'isCompact'>
           task={task}
         />
       )
-    case 'comments':
-      return <Comments now={now} task={task} />
     case 'runs':
       return <TaskRuns task={task} />
     case 'events':

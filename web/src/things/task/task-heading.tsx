@@ -28,12 +28,11 @@ export function TaskHeading({ task, now }: { task: Task; now: ShownTask }) {
 const DOTTED =
   "flex flex-wrap items-center gap-x-2 gap-y-0.5 sm:[&>*:not(:first-child)]:before:mr-2 sm:[&>*:not(:first-child)]:before:text-faint sm:[&>*:not(:first-child)]:before:content-['·'] max-sm:gap-x-3"
 
-/** Which generation and attempt, who has it, and for how long it is theirs. */
+/** Which attempt, who has it, and for how long it is theirs. */
 export function TaskFacts({ task, now }: { task: Task; now: ShownTask }) {
   const { holder } = now
   return (
     <span className={`mt-1 text-row text-muted ${DOTTED}`}>
-      {now.generation > 0 && <span>generation {now.generation}</span>}
       {now.attempt > 0 && (
         <span>
           attempt {now.attempt} of {task.maxRetries + 1}

@@ -42,10 +42,18 @@ const CLASSES: Record<string, string> = {
 }
 
 /** What the last attempt failed with, as a part of a sentence. */
-function failure({ error, failureClass }: Task): string | null {
+function failure(task: Task): string | null {
+  const { error, failureClass } = task
   if (error === null && failureClass === null) return null
-  const known = failureClass === null ? null : (CLASSES[failureClass] ?? failureClass.replaceAll('_', ' '))
-  return [known, error && `“${error}”`].filter(Boolean).join(': ')
+  return [classWords(task), error && `“${error}”`].filter(Boolean).join(': ')
+}
+
+/** A program that says how it ended is no machine that failed. */
+function classWords({ error, failureClass, exitCode }: Task): string | null {
+  if (failureClass === null) return null
+  if (failureClass !== 'infrastructure' || exitCode === null)
+    return CLASSES[failureClass] ?? failureClass.replaceAll('_', ' ')
+  return error?.includes('exited with code') ? null : `it exited with code ${exitCode}`
 }
 
 const verifierOf = ({ verification, verifications }: Task) =>

@@ -5,7 +5,7 @@ import { Dialog } from '../../../parts/dialog.tsx'
 import type { Asked } from '../../../requests/acts.ts'
 import { AskApproval } from './ask-approval.tsx'
 import { AskRejection } from './ask-rejection.tsx'
-import { AskAgent, AskPriority } from './ask-value.tsx'
+import { AskAgent, AskPriority, AskTags, AskType } from './ask-value.tsx'
 import type { Asking, SharedAct } from './asked-first.ts'
 
 const because = (reason: string) => (reason === '' ? {} : { reason })
@@ -42,7 +42,7 @@ export function AskAct(props: Asking & { act: SharedAct }) {
           confirm="Put back in the queue"
           onConfirm={(reason) => send({ act, ...because(reason) })}
           reason="optional"
-          text="It starts over, with all its attempts. Earlier results stay in its lineage."
+          text="It starts over, with all its attempts. Earlier results are kept."
           title={`Put ${about.name} back in the queue?`}
         />
       )
@@ -56,6 +56,10 @@ export function AskAct(props: Asking & { act: SharedAct }) {
       return <AskPriority {...props} />
     case 'agent':
       return <AskAgent {...props} />
+    case 'type':
+      return <AskType {...props} />
+    case 'tags':
+      return <AskTags {...props} />
   }
 }
 
@@ -70,7 +74,7 @@ function AskAgain({ about, onClose, send }: Asking) {
     <Dialog
       actions={
         <>
-          <Button onClick={onClose}>Keep as it is</Button>
+          <Button onClick={onClose}>Back</Button>
           <Button disabledReason={refusal('reset')} onClick={() => choose({ act: 'reset' })}>
             Put back in the queue
           </Button>

@@ -4,9 +4,11 @@ import { AskDialog } from '../../../parts/ask-dialog.tsx'
 import { Field } from '../../../parts/field.tsx'
 import { Segmented } from '../../../parts/segmented.tsx'
 import { Select } from '../../../parts/select.tsx'
+import { TextInput } from '../../../parts/text-input.tsx'
 import { agentNamesQuery } from '../../../requests/names.ts'
 import { isOwnAgent } from '../../agent/own-agent.ts'
 import { PRIORITIES } from '../card-words.ts'
+import { tagsIn } from '../form/draft.ts'
 import type { Asking } from './asked-first.ts'
 
 /** Dialogs that ask for the value of a change. */
@@ -53,6 +55,57 @@ export function AskAgent({ about, onClose, send }: Asking) {
             ...[...slugs].sort().map((slug) => ({ value: slug, words: slug })),
           ]}
           value={agent}
+        />
+      </Field>
+    </AskDialog>
+  )
+}
+
+export function AskType({ about, onClose, send }: Asking) {
+  const [taskType, setTaskType] = useState('')
+  return (
+    <AskDialog
+      confirm="Change type"
+      missing={taskType.trim() === '' ? 'A type is needed.' : null}
+      onClose={onClose}
+      onConfirm={() => send({ act: 'type', taskType: taskType.trim() })}
+      text="Agents may take only some types. A task that an agent is working on keeps its type."
+      title={`Type of ${about.name}`}
+    >
+      <Field label="Type">
+        <TextInput
+          onChange={(event) => setTaskType(event.target.value)}
+          placeholder="coding"
+          value={taskType}
+        />
+      </Field>
+    </AskDialog>
+  )
+}
+
+export function AskTags({ about, onClose, send }: Asking) {
+  const [words, setWords] = useState({ add: '', remove: '' })
+  const [add, remove] = [tagsIn(words.add), tagsIn(words.remove)]
+  return (
+    <AskDialog
+      confirm="Change tags"
+      missing={add.length + remove.length === 0 ? 'Name a tag to add or to remove.' : null}
+      onClose={onClose}
+      onConfirm={() => send({ act: 'tags', add, remove })}
+      text="Other tags stay as they are."
+      title={`Tags of ${about.name}`}
+    >
+      <Field hint="Separated by commas." label="Add">
+        <TextInput
+          onChange={(event) => setWords({ ...words, add: event.target.value })}
+          placeholder="docs, urgent"
+          value={words.add}
+        />
+      </Field>
+      <Field label="Remove">
+        <TextInput
+          onChange={(event) => setWords({ ...words, remove: event.target.value })}
+          value={words.remove}
         />
       </Field>
     </AskDialog>

@@ -14,8 +14,21 @@ export type SharedAct =
   | 'start_over'
   | 'priority'
   | 'agent'
+  | 'type'
+  | 'tags'
 
-const ASKED_FIRST = ['cancel', 'approve', 'reject', 'reset', 'priority', 'agent', 'complete', 'skip'] as const
+const ASKED_FIRST = [
+  'cancel',
+  'approve',
+  'reject',
+  'reset',
+  'priority',
+  'agent',
+  'type',
+  'tags',
+  'complete',
+  'skip',
+] as const
 type ActWithQuestion = (typeof ASKED_FIRST)[number]
 export type AskedAct = ActWithQuestion | 'budget' | 'start_over'
 

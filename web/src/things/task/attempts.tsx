@@ -21,8 +21,8 @@ import {
 
 type Verdict = Task['verifications'][number]
 
-/** Every generation, the newest first: who had it, how it ended, and where to read more. */
-export function Lineage(props: { task: Task; now: ShownTask; onResults: () => void }) {
+/** Every time an agent took it, the newest first: who had it, how it ended, and where to read more. */
+export function Attempts(props: { task: Task; now: ShownTask; onResults: () => void }) {
   const { task, now, onResults } = props
   const claims = useGenerations(task.id)
   const runs = useTaskRuns(task.id)
@@ -32,7 +32,7 @@ export function Lineage(props: { task: Task; now: ShownTask; onResults: () => vo
     return (
       <Empty
         drawing="handover"
-        text="Each time an agent takes this task, it gets a new generation. They are listed here, with why each one ended."
+        text="Each time an agent takes this task is listed here, with how long it had it and why that ended."
         title="Not taken yet"
       />
     )
@@ -41,7 +41,7 @@ export function Lineage(props: { task: Task; now: ShownTask; onResults: () => vo
     runs.data?.items.filter((run) => run.generation === generation).sort((a, b) => (a.id < b.id ? 1 : -1)) ??
     []
   return (
-    <ol aria-label="Generations" className="flex flex-col">
+    <ol aria-label="Attempts" className="flex flex-col">
       {newestFirst.map((claim) => (
         <GenerationRow
           claim={claim}
@@ -69,7 +69,7 @@ function GenerationRow(props: {
   return (
     <li className="flex flex-col gap-1 border-b border-line py-2.5 last:border-0">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-row">
-        <span className="w-14 shrink-0 font-medium tabular-nums">gen {claim.generation}</span>
+        <span className="w-14 shrink-0 font-medium tabular-nums">No. {claim.generation}</span>
         <span className="w-36 min-w-0 truncate max-sm:w-auto">
           <AgentChip slug={claim.agent} />
         </span>

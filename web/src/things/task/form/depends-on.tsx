@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
-import type { TaskState } from '../../../../src/pure/states.ts'
-import { Chip } from '../../parts/chip.tsx'
-import { Field } from '../../parts/field.tsx'
-import { StateMark } from '../../parts/state-mark.tsx'
-import { TextInput } from '../../parts/text-input.tsx'
-import { searchQuery } from '../../requests/search.ts'
-import { shortName } from '../../things/task/card-words.ts'
+import { useRef, useState } from 'react'
+import type { TaskState } from '../../../../../src/pure/states.ts'
+import { Chip } from '../../../parts/chip.tsx'
+import { Field } from '../../../parts/field.tsx'
+import { StateMark } from '../../../parts/state-mark.tsx'
+import { TextInput } from '../../../parts/text-input.tsx'
+import { searchQuery } from '../../../requests/search.ts'
+import { shortName } from '../card-words.ts'
 import type { Upstream } from './draft.ts'
 
 const LEAST_LETTERS = 2
@@ -17,9 +17,12 @@ export function DependsOn(props: {
   chosen: readonly Upstream[]
   onChange: (chosen: readonly Upstream[]) => void
   problem: string | undefined
+  /** Why it stays as it is. */
+  whyNot: string | null
 }) {
-  const { chosen, onChange, problem } = props
+  const { chosen, onChange, problem, whyNot } = props
   const [typed, setTyped] = useState('')
+  const input = useRef<HTMLInputElement>(null)
   const q = typed.trim()
   const { data } = useQuery({ ...searchQuery(q), enabled: q.length >= LEAST_LETTERS })
   const found = (q.length >= LEAST_LETTERS ? (data?.items ?? []) : [])
@@ -27,11 +30,13 @@ export function DependsOn(props: {
     .slice(0, MOST_SHOWN)
   return (
     <div className="flex flex-col gap-2">
-      <Field hint="It begins when these are done." label="Depends on" problem={problem}>
+      <Field hint={whyNot ?? 'It begins when these are done.'} label="Depends on" problem={problem}>
         <TextInput
           autoComplete="off"
+          disabled={whyNot !== null}
           onChange={(event) => setTyped(event.target.value)}
           placeholder="Find a task by title or key"
+          ref={input}
           value={typed}
         />
       </Field>
@@ -44,6 +49,7 @@ export function DependsOn(props: {
                 onClick={() => {
                   onChange([...chosen, { id, words: key ?? shortName(id, undefined) }])
                   setTyped('')
+                  input.current?.focus()
                 }}
                 type="button"
               >
@@ -62,8 +68,14 @@ export function DependsOn(props: {
           {chosen.map(({ id, words }) => (
             <Chip
               key={id}
-              onRemove={() => onChange(chosen.filter((one) => one.id !== id))}
-              removeLabel={`Do not wait for ${words}`}
+              {...(whyNot === null && {
+                onRemove: () => {
+                  onChange(chosen.filter((one) => one.id !== id))
+                  // The button is gone: the keyboard stays in the form.
+                  input.current?.focus()
+                },
+                removeLabel: `Do not wait for ${words}`,
+              })}
             >
               {words}
             </Chip>
