@@ -27,6 +27,10 @@ function card(change: Partial<ShownCard> = {}): ShownCard {
       runId: null,
       workNote: null,
       commentCount: 0,
+      lastAgent: null,
+      summary: null,
+      workMs: null,
+      notTaken: null,
     },
     ...{ createdAt: 0, updatedAt: 0, completedAt: null },
     ...change,
@@ -102,10 +106,10 @@ describe('the cursor', () => {
 
 test('the list shows no row below a hole', () => {
   const views: Record<string, ColumnView> = {
-    review: { ids: ['r'], count: 1, hasMore: false },
-    in_progress: { ids: ['p'], count: 9, hasMore: true },
+    review: { ids: ['r'], count: 1, hasMore: false, states: {} },
+    in_progress: { ids: ['p'], count: 9, hasMore: true, states: {} },
   }
-  const none: ColumnView = { ids: ['d'], count: 1, hasMore: false }
+  const none: ColumnView = { ids: ['d'], count: 1, hasMore: false, states: {} }
   expect(listed((name) => views[name] ?? none)).toEqual({ ids: ['r', 'p'], unread: 'in_progress' })
 })
 
