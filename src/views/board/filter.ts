@@ -44,7 +44,7 @@ export function wantedIn(text: string): Wanted {
   return { some, none }
 }
 
-const QUOTED = /\\([^])/g
+const QUOTED = /\\(.)/gs
 /** One that an even number of backslashes stands before: each two of them are one of the value. */
 const UNQUOTED_COMMA = /(?<=(?:^|[^\\])(?:\\\\)*),/
 

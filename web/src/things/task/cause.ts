@@ -1,7 +1,8 @@
 /** Why something failed, with the cause first: a command with its path, and the trace below it, leave no room for it. Pure. */
 
 /** "C:\tools\x.sh exited with code 1: what it said". The command may have spaces. */
-const ENDED = /^.+? (exited with code \d+|was killed by SIG[A-Z0-9]+|exceeded its timeout)(?:: ([^]*)|\.)?$/
+const ENDED =
+  /^.+? (exited with code \d+|was killed by SIG[A-Z0-9]+|exceeded its timeout)(?:: ([\s\S]*)|\.)?$/
 const NAMED_ERROR =
   /^(?:Uncaught |Caused by: |panic: )?((?:[\w$]+\.)*\w*(?:Error|Exception|Panic)\w*)(?: \[[^\]]*\])?: (.+)$/
 const SAYS_WHY =
