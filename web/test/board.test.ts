@@ -423,6 +423,8 @@ describe('saved views', () => {
   test('keep what is shown, not what is open beside it', () => {
     expect(one).toEqual([{ name: 'Mine', address: '/board?state=failed', isDefault: false }])
     expect(isShown(one[0]!, { state: 'failed', new: 'task' })).toBe(true)
+    const [both] = withView([], 'Both', { q: 'x', view: 'list' })
+    expect(isShown(both!, { view: 'list', q: 'x' })).toBe(true)
   })
 
   test('are renamed, replaced, deleted, and one is the default', () => {
