@@ -276,7 +276,12 @@ describe('tasks with a tag', () => {
     expect(listed).toEqual(titles)
     const onBoard = await readByTag(workspace, 'rare', async (store) => {
       const page = { columns: BOARD_COLUMNS, after: null, limit: 51 }
-      const { cards, isDoneBounded } = await readBoard(store.readers, workspace, { tag: 'rare' }, page)
+      const { cards, isDoneBounded } = await readBoard(
+        store.readers,
+        workspace,
+        { tags: { some: ['rare'], none: [] } },
+        page,
+      )
       expect(isDoneBounded).toBe(false)
       return cards.map(({ title }) => title).sort()
     })

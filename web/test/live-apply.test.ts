@@ -16,9 +16,9 @@ const event = (change: Partial<LiveEvent>) =>
     ...{ at: '2026-01-01T00:00:00.000Z', ...change },
   }) as LiveEvent
 
-function applied(change: Partial<LiveEvent>) {
+function applied(change: Partial<LiveEvent>, before = card) {
   const entities = new Entities()
-  entities.put('card', TASK, card, 1)
+  entities.put('card', TASK, before, 1)
   return apply(entities, event(change))
 }
 
@@ -26,6 +26,25 @@ describe('an event of a task', () => {
   test('that changes its state moves its card', () => {
     const { after, mustBeRead } = applied({ type: 'task_completed', from: 'running', to: 'completed' })
     expect(after).toMatchObject({ state: 'completed', version: 4 })
+    // What it came to, and how long it took, is not in the event.
+    expect(mustBeRead).toBe(true)
+  })
+
+  test('that begins another attempt drops the progress of the last one', () => {
+    const before = {
+      ...card,
+      state: 'queued',
+      agent: null,
+      percent: 60,
+      step: 'half',
+      lastAgent: 'alpha',
+      notTaken: {},
+    }
+    const { after, mustBeRead } = applied(
+      { type: 'task_assigned', from: 'queued', to: 'assigned', payload: { agent: 'beta', leaseMs: 1 } },
+      before as unknown as Card,
+    )
+    expect(after).toMatchObject({ percent: null, step: null, lastAgent: 'beta', notTaken: null })
     expect(mustBeRead).toBe(false)
   })
 
@@ -97,4 +116,41 @@ test('the end of a run has the card of its task read, which says what its work l
   world.take(event({ type: 'run_finished', taskId: null, runId: 'a run', payload: { taskId: TASK } }))
   await clock.pass(1_000)
   expect(asked).toEqual([[TASK]])
+})
+
+/** A page that shows this card, and what it asks the server for. */
+function shown(before: Card) {
+  const asked: string[][] = []
+  const clock = new ManualClock()
+  const world = new World(
+    {
+      readBoard: () => Promise.reject(new Error('no board is open')),
+      readCards: async (ids) => {
+        asked.push([...ids])
+        return { items: [], seq: 3 }
+      },
+    },
+    clock,
+    () => undefined,
+  )
+  world.entities.put('card', TASK, before, 1)
+  world.entities.subscribe('card', TASK, () => undefined)
+  return { asked, clock, world }
+}
+
+test.each(['agent_paused', 'agent_faulted', 'agent_resumed', 'worker_lost'] as const)(
+  'a queued card on the screen is read again when another may take it, or nobody: %s',
+  async (type) => {
+    const { asked, clock, world } = shown({ ...card, state: 'queued' })
+    world.take(event({ type, taskId: null, version: null, payload: { agent: 'dev-1' } }))
+    await clock.pass(1_000)
+    expect(asked).toEqual([[TASK]])
+  },
+)
+
+test('a card that waits for nobody is left alone by what happens to agents', async () => {
+  const { asked, clock, world } = shown(card)
+  world.take(event({ type: 'agent_paused', taskId: null, version: null, payload: { agent: 'dev-1' } }))
+  await clock.pass(1_000)
+  expect(asked).toEqual([])
 })

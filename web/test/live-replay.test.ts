@@ -13,6 +13,11 @@ const FILTERS = (server: ModelServer) => [
   { tag: 'red' },
   { q: 'BLUE' },
   { mission: server.missions[1], agent: 'beta' },
+  { state: 'queued,failed' },
+  { state: '!completed', mission: `!${server.missions[0]}` },
+  { type: 'test', priority: '!1,!2' },
+  { project: '!shop', state: 'cancelled,running' },
+  { tag: 'red,blue', agent: '!alpha' },
 ]
 
 async function follows(seed: number, events: number): Promise<number> {

@@ -1,10 +1,8 @@
 import { z } from 'zod'
-import { wantedId } from '../../door/asked.ts'
 import { actsOf } from '../../door/door.ts'
 import { readCursor, writeCursor } from '../../door/paging.ts'
 import type { ServerKernel } from '../../door/server-kernel.ts'
 import { type Caller, granted } from '../../kernel/kernel.ts'
-import { namedProject } from '../../kinds/project/acts.ts'
 import { commandOfAct } from '../../kinds/task/acts/commands.ts'
 import { commentFrom } from '../../kinds/task/acts/comment-from.ts'
 import { readStates } from '../../kinds/task/acts/tasks.ts'
@@ -15,10 +13,13 @@ import { instant } from '../../pure/instant.ts'
 import { LATEST_MS, valuesOf } from '../../pure/paging.ts'
 import type { AnswerOf } from '../../pure/shapes.ts'
 import { TASK_STATES } from '../../pure/states.ts'
+import { askedFilter } from './acts/asked-filter.ts'
 import * as api from './api.ts'
 import { BOARD_COLUMNS, type BoardColumn, COLUMN_ORDER, comparePlaces, placeIn, statesIn } from './columns.ts'
 import * as rows from './postgres/board.ts'
 import { type CardRow, cardsOfTasks, type LackingWork } from './postgres/cards.ts'
+import type { BoardFilter } from './postgres/conditions.ts'
+import { boardValues } from './postgres/values.ts'
 import type { ActAnswer, ActBody, Board, Card } from './shapes.ts'
 
 /** One act on many tasks: each is decided separately. */
@@ -104,6 +105,7 @@ const cardView = (row: CardRow): AnswerOf<typeof Card> => ({
   project: row.project,
   agent: row.agent,
   holder: row.holder === null ? null : { agent: row.holder, leaseExpiresAt: instant(row.leaseExpiresAt!) },
+  lastAgent: row.lastAgent,
   generation: row.generation,
   version: row.version,
   attempt: row.attempt,
@@ -124,6 +126,9 @@ const cardView = (row: CardRow): AnswerOf<typeof Card> => ({
   runId: row.runId,
   workNote: row.work && workNote(row.work),
   commentCount: row.commentCount,
+  summary: row.summary,
+  workMs: row.workMs,
+  notTaken: row.notTaken,
   createdAt: instant(row.createdAt),
   updatedAt: instant(row.updatedAt),
   completedAt: instant(row.completedAt),
@@ -150,7 +155,7 @@ interface AskedPage {
 export async function readBoard(
   kernel: ServerKernel,
   { workspaceId }: Caller,
-  filter: rows.BoardFilter,
+  filter: BoardFilter,
   { column, after, limit }: AskedPage,
 ): Promise<AnswerOf<typeof Board>> {
   const columns = column === undefined ? BOARD_COLUMNS : [column]
@@ -206,17 +211,12 @@ function placeOf(column: BoardColumn | undefined, cursor: string | undefined): n
 export const boardActs = actsOf(api)({
   readBoard: async ({ kernel }, call) => {
     const { query, caller } = call
-    const filter = {
-      missionId: wantedId(query.mission),
-      projectId: await namedProject(kernel, caller, query.project),
-      agent: query.agent,
-      tag: query.tag,
-      text: query.q,
-    }
+    const filter = await askedFilter(kernel, caller, query)
     const { column, cursor, counts } = query
     const limit = counts ? 0 : call.page.limit
     return readBoard(kernel, caller, filter, { column, after: placeOf(column, cursor), limit })
   },
+  readBoardValues: ({ kernel }, { caller }) => boardValues(kernel.store.readers, caller.workspaceId),
   readCards: ({ kernel }, { body, caller }) => cardsOf(kernel, caller, body.ids),
   actOnMany: ({ kernel }, { body, caller }) => actOnTasks(kernel, caller, body),
 })

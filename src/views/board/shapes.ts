@@ -1,12 +1,16 @@
 import { z } from 'zod'
 import { PURPOSES } from '../../kinds/task/record.ts'
-import { TaskPatchBody } from '../../kinds/task/shapes/tasks.ts'
-
+import { EligibleAgent, TaskPatchBody } from '../../kinds/task/shapes/tasks.ts'
 import { Generation, ShortText, Tag, Uuid } from '../../pure/shapes.ts'
 import { taskStates } from '../../pure/states.ts'
 import { BOARD_COLUMNS, COLUMN_ORDER } from './columns.ts'
 
 /** Tasks as a board shows them. */
+
+/** The first characters of a summary, which is what a card has room for. */
+export const SUMMARY_CHARS = 200
+/** Agents that are named of those that could take a task. */
+export const MOST_NAMED_AGENTS = 3
 
 export const Card = z.object({
   id: Uuid,
@@ -22,6 +26,7 @@ export const Card = z.object({
   project: z.string().nullable(),
   agent: z.string().nullable().describe('The only agent that may do it'),
   holder: z.object({ agent: z.string(), leaseExpiresAt: z.string() }).nullable(),
+  lastAgent: z.string().nullable().describe('The agent that held it last, or holds it'),
   generation: z.int(),
   version: z.int(),
   attempt: z.int(),
@@ -50,6 +55,26 @@ export const Card = z.object({
       'What the work of its last run lacks: it was not saved, earlier work is missing, files were left out, a result could not be read',
     ),
   commentCount: z.int(),
+  summary: z
+    .string()
+    .nullable()
+    .describe(`Of its accepted result: the first ${SUMMARY_CHARS} characters; null while it has not ended`),
+  workMs: z
+    .int()
+    .nullable()
+    .describe(
+      'How long its attempts took together, without the time between them; null while it has not ended, and once its claims are forgotten',
+    ),
+  notTaken: z
+    .object({
+      requiredCapabilities: z.array(z.string()),
+      agents: z
+        .array(EligibleAgent)
+        .describe(`Those that could take it, none of which is at work; the first ${MOST_NAMED_AGENTS}`),
+      agentCount: z.int(),
+    })
+    .nullable()
+    .describe('It is queued, and no agent or worker that is there can take it'),
   createdAt: z.string(),
   updatedAt: z.string(),
   completedAt: z.string().nullable(),
@@ -72,9 +97,16 @@ export const Board = z.object({
   isDoneBounded: z
     .boolean()
     .describe(
-      'With tag, finished tasks are looked for among the newest 10,000 that have it; with q, among the newest 10,000; true: there are more',
+      'With tag, finished tasks are looked for among the newest 10,000 that have it; with q, type or !tag, among the newest 10,000; true: there are more',
     ),
   seq,
+})
+
+/** Tags are found in the order of the alphabet; of types, those of open tasks and of the newest finished ones. */
+export const MOST_VALUES = 500
+export const BoardValues = z.object({
+  tags: z.array(z.string()).describe(`The first ${MOST_VALUES}, in the order of the alphabet`),
+  types: z.array(z.string()).describe('Of open tasks, and of those that ended last'),
 })
 
 /** Most tasks that one request reads or acts on. */

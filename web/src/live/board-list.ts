@@ -22,6 +22,8 @@ export interface ColumnView {
   /** Count of all its tasks, loaded or not. */
   readonly count: number
   readonly hasMore: boolean
+  /** Counts of all its tasks by state. */
+  readonly states: Partial<Record<TaskState, number>>
 }
 
 interface Placed {
@@ -48,7 +50,7 @@ const MOST_BROUGHT = 2_000
 const BROUGHT_AFTER_TRIM = 1_000
 
 const emptyColumn = (): Column => ({ placed: [], end: null, cursor: null, paged: 0 })
-const NO_COLUMN: ColumnView = { ids: [], count: 0, hasMore: false }
+const NO_COLUMN: ColumnView = { ids: [], count: 0, hasMore: false, states: {} }
 
 export class BoardList {
   readonly filter: CardFilter
@@ -152,8 +154,9 @@ export class BoardList {
     if (changed.length > 0) this.#views = new Map(this.#views)
     for (const name of changed) {
       const { placed, end } = this.#columns.get(name)!
-      const count = statesIn(name).reduce((sum, state) => sum + (this.counts[state] ?? 0), 0)
-      this.#views.set(name, { ids: placed.map(({ id }) => id), count, hasMore: end !== null })
+      const states = Object.fromEntries(statesIn(name).map((state) => [state, this.counts[state] ?? 0]))
+      const count = Object.values(states).reduce((sum, tasks) => sum + tasks, 0)
+      this.#views.set(name, { ids: placed.map(({ id }) => id), count, hasMore: end !== null, states })
     }
     return { changed, dropped }
   }

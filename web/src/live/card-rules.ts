@@ -25,6 +25,7 @@ export function moved(card: Card, event: LiveEvent): Card {
       payloadField(event, 'attempt', 'number') ??
       card.attempt,
     holder: holderAfter(card, event, to, at),
+    ...anewAfter(card, event, to),
     dueAt: to === 'awaiting_retry' ? (payloadField(event, 'retryAt', 'number') ?? null) : null,
     completedAt: isTerminal(to) ? at : null,
     // A task that waits for others is pending or paused; its card is read again then.
@@ -32,6 +33,22 @@ export function moved(card: Card, event: LiveEvent): Card {
     ...(dropsProgress(card.state, to) && { percent: null, step: null }),
     priority: (event.type === 'task_hung' && payloadField(event, 'priority', 'number')) || card.priority,
     ...waitsAfter(card, event, to),
+  }
+}
+
+type Anew = Pick<Card, 'lastAgent' | 'percent' | 'step' | 'summary' | 'workMs' | 'notTaken'>
+
+/** What is no longer so: a claim begins without progress, and only what has ended came to something. */
+function anewAfter(card: Card, event: LiveEvent, to: TaskState): Anew {
+  const isClaimed = event.type === 'task_assigned'
+  const hasEnded = isTerminal(to)
+  return {
+    lastAgent: (isClaimed && payloadField(event, 'agent', 'string')) || card.lastAgent,
+    percent: isClaimed ? null : card.percent,
+    step: isClaimed ? null : card.step,
+    summary: hasEnded ? card.summary : null,
+    workMs: hasEnded ? card.workMs : null,
+    notTaken: to === 'queued' ? card.notTaken : null,
   }
 }
 
@@ -118,21 +135,26 @@ export function spent(card: Card, event: LiveEvent): Card {
 }
 
 /**
- * Whether an event changes what it does not contain, so that the card must be read: what it waits for, whom it is reserved for, the reason
- * below another reason, what the work of a run lacks.
+ * Whether an event changes what it does not contain, so that the card must be read: what it waits for, whom it is reserved for, whether
+ * anybody takes it, the reason below another reason, what the work of a run lacks, what an ended task came to.
  */
 export function mustBeRead(card: Card, { type, to }: LiveEvent): boolean {
   if (ALWAYS_READ.has(type)) return true
   // Only a later attempt can lack earlier work.
   if (type === 'run_started' && card.generation > 1) return true
   if (to === null) return false
+  // Whether somebody takes it follows from agents; its attempts and its result from claims.
+  if (to === 'queued' || (isTerminal(to as TaskState) && card.generation > 0)) return true
   if (to === 'pending' || (to === 'paused' && card.state === 'pending')) return true
-  // A task that had begun may be reserved for its last agent while it is queued, and no event says so.
-  const mayBePreferred = card.generation > 0 && (to === 'queued' || card.state === 'queued')
-  if (mayBePreferred && (card.agent !== null || RESERVING.has(type))) return true
+  // A task that had begun may have been reserved for its last agent while it was queued, and no event says so.
+  if (card.generation > 0 && card.state === 'queued' && card.agent !== null) return true
   return (card.awaits !== null || card.state === 'failed') && !MAY_WAIT.includes(to as TaskState)
 }
 
 const ALWAYS_READ = new Set<EventType>(['task_divided', 'task_result_promoted', 'run_finished'])
-/** After these the last agent is asked first. */
-const RESERVING = new Set<EventType>(['task_answered', 'task_unpaused', 'task_queued'])
+/** After these another may take it, or nobody: queued cards are read again. */
+export const CHANGES_WHO_MAY_TAKE: ReadonlySet<EventType> = new Set([
+  ...(['agent_registered', 'agent_updated', 'agent_paused', 'agent_resumed', 'agent_leaving'] as const),
+  ...(['agent_terminated', 'agent_removed', 'agent_stale', 'agent_recovered', 'agent_faulted'] as const),
+  ...(['worker_registered', 'worker_draining', 'worker_lost'] as const),
+])

@@ -1,6 +1,12 @@
 import { isTerminal, TASK_STATES, type TaskState } from '../../../src/pure/states.ts'
 import type { BoardColumn } from '../../../src/views/board/columns.ts'
-import { type CardFilter, matches } from '../../../src/views/board/filter.ts'
+import {
+  type CardFilter,
+  FILTER_NAMES,
+  matches,
+  passes,
+  readFilter,
+} from '../../../src/views/board/filter.ts'
 import type { Applied } from './apply.ts'
 import { BoardList, type ColumnView } from './board-list.ts'
 import { type Card, type LiveEvent, payloadField } from './card.ts'
@@ -92,27 +98,27 @@ export class OpenBoard {
 
   /** A field changed, and the event does not say to what: the task may belong here now, or be further up. */
   #updated({ missionId, payload }: LiveEvent, { before }: Applied): StillToRead {
-    const { mission, agent, tag, q } = this.filter
-    if (mission !== undefined && missionId !== mission) return NOTHING
+    if (!this.#isOfMission(missionId)) return NOTHING
     const fields: readonly unknown[] = Array.isArray(payload.fields) ? payload.fields : []
-    const mayEnter =
-      (agent !== undefined && (fields.includes('agent') || fields.includes('onlyAgent'))) ||
-      (tag !== undefined && fields.includes('tags')) ||
-      (q !== undefined && fields.includes('title'))
+    const mayEnter = fields.some((field) => {
+      const name = FILTERED_FIELDS[String(field)]
+      return name !== undefined && this.filter[name] !== undefined
+    })
     const mayRise = fields.includes('priority') && this.list.view('inbox').hasMore
     return { card: mayEnter || mayRise, counts: mayEnter && !before }
   }
 
   /** Counts by what the event says. False: it does not say enough. */
   #count(event: LiveEvent, { before, after, isKnown, isStale, isArchived }: Applied): boolean {
-    const { filter } = this
-    if (filter.mission !== undefined && event.missionId !== filter.mission) return true
+    if (!this.#isOfMission(event.missionId)) return true
     const [from, to] = [event.from as TaskState | null, event.to as TaskState | null]
     // Only the previous card says whether a task that is done again was archived, and so not counted.
     if ((isArchived || (from !== null && isTerminal(from))) && (!before || isKnown)) return false
-    const [wasIn, isIn] = this.#membership(before, after, isKnown || isStale)
-    if (wasIn === null || isIn === null) return false
     const left = isArchived ? before!.state : from
+    const [wasIn, isIn] = this.#isByEventAlone()
+      ? [this.#isShownState(left), this.#isShownState(to)]
+      : this.#membership(before, after, isKnown || isStale)
+    if (wasIn === null || isIn === null) return false
     if (left !== null && wasIn) this.list.count(left, -1)
     if (to !== null && isIn) this.list.count(to, 1)
     return true
@@ -120,17 +126,30 @@ export class OpenBoard {
 
   /** Whether the task belongs to this board before and after the event; null: not known. */
   #membership(before: Card | undefined, after: Card | undefined, isOfAnotherTime: boolean) {
-    const { project, agent, tag, q } = this.filter
-    const isVolatile = agent !== undefined || tag !== undefined || q !== undefined
-    // The mission is the event's own.
-    if (project === undefined && !isVolatile) return [true, true] as const
+    const isVolatile = VOLATILE.some((name) => this.filter[name] !== undefined)
     if (!before || !after || (isOfAnotherTime && isVolatile)) return [null, null] as const
     return [matches(before, this.filter), matches(after, this.filter)] as const
   }
 
+  /** The mission and the states are the event's own. */
+  #isByEventAlone(): boolean {
+    return FILTER_NAMES.every(
+      (name) => name === 'mission' || name === 'state' || this.filter[name] === undefined,
+    )
+  }
+
+  #isOfMission(missionId: string | null): boolean {
+    const { mission } = readFilter(this.filter)
+    return !mission || passes(mission, missionId === null ? [] : [missionId])
+  }
+
+  #isShownState(state: TaskState | null): boolean {
+    const wanted = readFilter(this.filter).state
+    return state !== null && (!wanted || passes(wanted, [state]))
+  }
+
   #mayShow(event: LiveEvent): boolean {
-    const { mission } = this.filter
-    if (event.to === null || (mission !== undefined && event.missionId !== mission)) return false
+    if (!this.#isShownState(event.to as TaskState | null) || !this.#isOfMission(event.missionId)) return false
     const at = Date.parse(event.at)
     const isNew = event.type === 'task_created'
     const known = { id: event.taskId!, at, ...(isNew && { createdAt: at, ...priorityIn(event) }) }
@@ -143,6 +162,12 @@ const priorityIn = (event: LiveEvent) => {
   return priority === undefined ? {} : { priority }
 }
 
+/** What may change of a task, and with it whether it is shown. */
+const VOLATILE = FILTER_NAMES.filter((name) => name !== 'mission' && name !== 'project')
+/** Which part of a filter is about a field that was edited. */
+const FILTERED_FIELDS: Readonly<Record<string, keyof CardFilter>> = {
+  ...{ agent: 'agent', onlyAgent: 'agent', tags: 'tag', title: 'q', taskType: 'type', priority: 'priority' },
+}
+
 /** One board for each filter, shared by all its viewers. */
-export const keyOf = ({ mission, project, agent, tag, q }: CardFilter) =>
-  JSON.stringify([mission, project, agent, tag, q].map((part) => part ?? null))
+export const keyOf = (filter: CardFilter) => JSON.stringify(FILTER_NAMES.map((name) => filter[name] ?? null))

@@ -3,6 +3,7 @@ import { apply } from './apply.ts'
 import { type BoardQuery, Boards } from './boards.ts'
 import type { AnsweredCard, Card, LiveEvent } from './card.ts'
 import { cardFrom, payloadField } from './card.ts'
+import { CHANGES_WHO_MAY_TAKE } from './card-rules.ts'
 import type { Clock } from './clock.ts'
 import { Entities } from './entities.ts'
 import { PendingActs, type ShownCard } from './pending-acts.ts'
@@ -122,6 +123,7 @@ export class World {
   #apply(event: LiveEvent): void {
     const applied = apply(this.entities, event)
     const { taskId, to } = event
+    if (CHANGES_WHO_MAY_TAKE.has(event.type)) this.#readQueued()
     if (taskId === null) {
       // Events of runs name their task in the payload: its card says more than they do.
       const ofRun = payloadField(event, 'taskId', 'string')
@@ -183,6 +185,13 @@ export class World {
       const state = this.entities.get('card', id)?.state
       if ((state === 'pending' || state === 'paused') && this.#isLookedAt(id)) this.#wanted.want(id)
     }
+  }
+
+  /** Those on the screen now, the others when they are drawn: whether somebody takes them may have changed. */
+  #readQueued(): void {
+    for (const id of this.entities.idsOf('card'))
+      if (this.entities.get('card', id)?.state === 'queued' && this.entities.markStale('card', id))
+        this.#wanted.want(id)
   }
 
   #readIfWaiting(id: string): void {

@@ -10,6 +10,7 @@ import {
 import { columnsWithin, PADDING_PX, ROOM_FROM_PX, TWO_LINES_BELOW_PX } from './columns-within.ts'
 import { Icon } from './icon.tsx'
 import { useMedia } from './media.ts'
+import { SectionHead } from './section-head.tsx'
 import { useWidth } from './use-width.ts'
 import { VirtualList, type VirtualListHandle } from './virtual-list.tsx'
 
@@ -37,6 +38,8 @@ interface Props<Row> {
   drops?: readonly string[]
   rows: readonly Row[]
   keyOf: (row: Row) => string
+  /** What a row says that is the head of those below it; null: it has cells. */
+  headOf?: (row: Row) => ReactNode
   onOpen?: (row: Row) => void
   selected?: string | null | undefined
   sort?: Sort
@@ -66,6 +69,7 @@ export function DataTable<Row>(props: Props<Row>) {
     selected,
     onNearEnd,
     rowHeight = 36,
+    headOf,
     ref,
   } = props
   const table = useRef<HTMLDivElement>(null)
@@ -81,7 +85,11 @@ export function DataTable<Row>(props: Props<Row>) {
   useSamePlace(table, list, hasTwoLines, selected ? rows.findIndex((row) => keyOf(row) === selected) : -1)
   const tracks = { gridTemplateColumns: shown.map((column) => column.width).join(' ') }
   const head = { ...tracks, paddingRight: PADDING_PX + scrollbar }
-  const draw = (row: Row) => (
+  const draw = (row: Row) => {
+    const sectionHead = headOf?.(row)
+    return sectionHead ? <SectionHead>{sectionHead}</SectionHead> : drawCells(row)
+  }
+  const drawCells = (row: Row) => (
     // biome-ignore lint/a11y/noStaticElementInteractions: a larger target for the mouse; the link in the row is the one for keys
     <div
       className={`border-b border-line px-6 text-row max-sm:px-4 ${onOpen ? 'cursor-pointer hover:bg-hover' : ''} ${keyOf(row) === selected ? 'bg-hover shadow-[inset_2px_0_0_var(--accent)]' : ''} ${hasTwoLines ? 'flex h-full flex-col justify-center gap-0.5' : 'grid h-full items-center gap-3'}`}

@@ -22,6 +22,8 @@ interface Props<Item> {
   keyOf: (item: Item) => string | number
   /** Height of a row, or what it is before it is measured. */
   rowHeight: number
+  /** Height of a row that is another one than usual. */
+  heightOf?: (item: Item) => number
   /** Rows differ in height: each is measured when it is drawn. */
   isMeasured?: boolean
   gap?: number
@@ -52,6 +54,7 @@ export function VirtualList<Item>(props: Props<Item>) {
     items,
     keyOf,
     rowHeight,
+    heightOf,
     isMeasured = false,
     gap = 0,
     padding = 0,
@@ -65,7 +68,7 @@ export function VirtualList<Item>(props: Props<Item>) {
     count: items.length,
     getScrollElement: () => scroller.current,
     getItemKey: (index) => keyOf(items[index]!),
-    estimateSize: () => rowHeight,
+    estimateSize: (index) => heightOf?.(items[index]!) ?? rowHeight,
     overscan,
     gap,
     paddingStart: padding,

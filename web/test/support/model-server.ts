@@ -29,6 +29,7 @@ type Task = { -readonly [K in keyof AnsweredCard]: AnsweredCard[K] } & {
 
 const AGENTS = ['alpha', 'beta', 'gamma']
 const WORDS = ['red', 'blue', 'green']
+const TYPES = ['task', 'test']
 const MOVES = (Object.keys(TASK_TRANSITIONS) as TransitionName[]).filter(
   // What these do not contain is read from cards; the model sends none of it.
   (name) => !['task_divided', 'task_held_back', 'task_result_promoted', 'task_answered'].includes(name),
@@ -73,7 +74,13 @@ export class ModelServer {
     const at = new Date(this.#now).toISOString()
     const id = uuidCarrying(++this.#ids, this.#now, 7)
     const task: Task = {
-      ...{ id, number: null, key: null, title: `${this.pick(WORDS)} ${this.#ids}`, taskType: 'task' },
+      ...{
+        id,
+        number: null,
+        key: null,
+        title: `${this.pick(WORDS)} ${this.#ids}`,
+        taskType: this.pick(TYPES),
+      },
       ...{
         purpose: this.#random() < 0.9 ? 'work' : 'planning',
         state: 'queued',
@@ -99,6 +106,10 @@ export class ModelServer {
         runId: null,
         workNote: null,
         commentCount: 0,
+        summary: null,
+        workMs: null,
+        notTaken: null,
+        lastAgent: null,
       },
       ...{ createdAt: at, updatedAt: at, completedAt: null, isArchived: false, error: null },
       ...more,
@@ -132,6 +143,7 @@ export class ModelServer {
       const agent = task.agent ?? this.pick(AGENTS)
       Object.assign(task, { generation: generation + 1, attempt: task.attempt + 1 })
       Object.assign(payload, { agent, leaseMs: 30_000, attempt: task.attempt })
+      Object.assign(task, { lastAgent: agent, percent: null, step: null })
       task.holder = { agent, leaseExpiresAt: new Date(this.#now + 30_000).toISOString() }
     }
     if (!isHeld(to)) task.holder = null
@@ -166,6 +178,7 @@ export class ModelServer {
       { title: `${this.pick(WORDS)} again` },
       { tags: [this.pick(WORDS)] },
       { agent: this.pick([null, ...AGENTS]) },
+      { taskType: this.pick(TYPES) },
     ])
     Object.assign(task, change, { version: task.version + 1, updatedAt: new Date(this.#now).toISOString() })
     this.#tell(task, 'task_updated', { fields: Object.keys(change) })

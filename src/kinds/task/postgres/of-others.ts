@@ -16,17 +16,37 @@ const MOST_AGENTS = 20
 export const RESERVED_ONLY = `(a.adapter_type = 'command' or a.kind = 'contractor'
    or coalesce(a.runtime_config ->> 'reservedOnly', 'false') = 'true')`
 
-// Agents that may claim a task, those at work first, and how many workers may. $1 workspace, $2 the agent it is reserved for or null,
-// $3 the capabilities it requires, $4 its type, if it is work.
+/** What a task asks of those who claim it, as expressions of SQL. */
+interface Asked {
+  /** The agent it is reserved for, or null. */
+  agent: string
+  /** The capabilities it requires. */
+  capabilities: string
+  /** Its type, if it is work. */
+  type: string
+}
+
+/** Agents `a` that may claim a task. $1 workspace. */
+export const mayClaim = ({ agent, capabilities, type }: Asked) => `a.workspace_id = $1 and case
+         when ${agent} is null then not ${RESERVED_ONLY} and a.state <> 'terminated' and a.capabilities @> ${capabilities}
+           and (a.task_types = '{}' or ${type} is null or ${type} = any(a.task_types))
+         else a.slug = ${agent} end`
+
+/** Workers `s` that may. $1 workspace. */
+export const workersFor = ({ agent, capabilities }: Asked) =>
+  `s.workspace_id = $1 and ${agent} is null and s.capacity is not null and s.ended_at is null and s.capabilities @> ${capabilities}`
+
+/** As pages read them. */
+export const SHOWN_AGENT = `json_build_object('slug', f.slug, 'state', f.state, 'stateReason', f.state_reason, 'leaving', f.leaving)`
+
+const GIVEN: Asked = { agent: '$2::text', capabilities: '$3::text[]', type: '$4::text' }
+
+// Agents that may claim a task, those at work first, and how many workers may. $1 workspace, then what it asks.
 const ELIGIBLE = `select
-  (select coalesce(json_agg(json_build_object('slug', f.slug, 'state', f.state, 'stateReason', f.state_reason, 'leaving', f.leaving)), '[]')
-     from (select a.slug, a.state, a.state_reason, a.leaving from agents a where a.workspace_id = $1 and case
-         when $2::text is null then not ${RESERVED_ONLY} and a.state <> 'terminated' and a.capabilities @> $3::text[]
-           and (a.task_types = '{}' or $4::text is null or $4 = any(a.task_types))
-         else a.slug = $2 end
+  (select coalesce(json_agg(${SHOWN_AGENT}), '[]')
+     from (select a.slug, a.state, a.state_reason, a.leaving from agents a where ${mayClaim(GIVEN)}
        order by (a.state in ('idle', 'running') and not a.leaving) desc, a.slug limit ${MOST_AGENTS}) f) as agents,
-  (select count(*)::int from sessions s where s.workspace_id = $1 and $2::text is null and s.capacity is not null
-     and s.ended_at is null and s.capabilities @> $3::text[]) as workers`
+  (select count(*)::int from sessions s where ${workersFor(GIVEN)}) as workers`
 
 export async function eligibleFor(
   pool: pg.Pool,

@@ -271,6 +271,14 @@ export const VerifiedTask = z.object({
   verifierScore: z.number().nullable(),
 })
 
+/** An agent that may claim a queued task. */
+export const EligibleAgent = z.object({
+  slug: z.string(),
+  state: z.enum(AGENT_STATES),
+  stateReason: z.string().nullable(),
+  leaving: z.boolean(),
+})
+
 /** A task with what is around it. */
 export const TaskInGraph = TaskView.extend({
   ...VerifiedTask.shape,
@@ -287,14 +295,7 @@ export const TaskInGraph = TaskView.extend({
   blocks: z.array(Neighbour).describe(`What depends on it; the first ${NEIGHBOURS}`),
   eligible: z
     .object({
-      agents: z.array(
-        z.object({
-          slug: z.string(),
-          state: z.enum(AGENT_STATES),
-          stateReason: z.string().nullable(),
-          leaving: z.boolean(),
-        }),
-      ),
+      agents: z.array(EligibleAgent),
       workers: z.int(),
     })
     .nullable()

@@ -1,22 +1,22 @@
 import type pg from 'pg'
-import { taggedTasks } from '../../../kinds/task/postgres/search.ts'
 import { LAST_SEQ } from '../../../postgres/statements/log-head.ts'
 import { BY_KEYS, scopedQueries } from '../../../postgres/statements/scoped-query.ts'
 import { type TaskState, taskStates } from '../../../pure/states.ts'
 import { type BoardColumn, statesIn } from '../columns.ts'
-import { type CardRow, readCards, type StoredCards, selectCards } from './cards.ts'
+import { type CardRow, NO_CARDS, readCards, type StoredCards, selectCards, valuesOf } from './cards.ts'
+import {
+  type BoardFilter,
+  type Conditions,
+  conditionsOf,
+  isEmpty,
+  isOfStatesAlone,
+  isSearched,
+  MOST_DONE_SEARCHED,
+  newestTagged,
+  statesShown,
+} from './conditions.ts'
 
 /** The tasks of a workspace by column of the board. */
-
-export interface BoardFilter {
-  missionId?: number | undefined
-  projectId?: number | undefined
-  /** It holds the task, or the task is for it alone. */
-  agent?: string | undefined
-  tag?: string | undefined
-  /** In its title. */
-  text?: string | undefined
-}
 
 interface BoardPage {
   /** All columns, or one. */
@@ -37,9 +37,6 @@ export interface BoardRead {
   isDoneBounded: boolean
 }
 
-/** Tasks with a tag that are looked through for finished ones, and finished tasks for a text: the newest ones. */
-const MOST_DONE_SEARCHED = 10_000
-
 /**
  * Tasks that have not ended, by the indexes that have them: each task is in exactly one of these sets. On its way through the
  * queue a task enters no index for the board's sake.
@@ -53,83 +50,39 @@ export const OPEN_SETS = [
   `(t.state in ('awaiting_retry', 'verifying', 'awaiting_human', 'paused', 'budget_exceeded') or (t.state = 'pending' and not t.blocked))`,
 ]
 
-/** Conditions on a task t, and their values. */
-class Conditions {
-  readonly values: unknown[]
-  /** The value of the tag that is asked for. */
-  tag = ''
-  readonly #texts: string[] = []
-
-  constructor(workspaceId: number) {
-    this.values = [workspaceId]
-  }
-
-  value(value: unknown): string {
-    return `$${this.values.push(value)}`
-  }
-
-  add(text: string): void {
-    this.#texts.push(text)
-  }
-
-  get text(): string {
-    return this.#texts.map((text) => ` and ${text}`).join('')
-  }
-}
-
-function conditionsOf(workspaceId: number, filter: BoardFilter): Conditions {
-  const all = new Conditions(workspaceId)
-  const { missionId, projectId, agent, tag, text } = filter
-  if (missionId !== undefined) all.add(`t.mission_id = ${all.value(missionId)}::bigint`)
-  if (projectId !== undefined) all.add(`t.project_id = ${all.value(projectId)}::int`)
-  if (agent !== undefined) {
-    const name = `${all.value(agent)}::text`
-    all.add(`(t.only_agent = ${name} or (t.claim_state = 'active' and t.agent = ${name}))`)
-  }
-  const details = []
-  if (tag !== undefined) {
-    all.tag = all.value(tag)
-    all.add(`t.id in (${taggedTasks(all.tag)})`)
-    details.push(`d.tags @> array[${all.tag}::text]`)
-  }
-  if (text !== undefined) details.push(`position(lower(${all.value(text)}::text) in lower(d.title)) > 0`)
-  if (details.length > 0)
-    // By the key of each (offset 0): the planner expects that most match, and would read the details of all tasks there are.
-    all.add(
-      `exists (select from (select k.title, k.tags from task_details k where k.workspace_id = $1 and k.task_id = t.id offset 0) d
-        where ${details.join(' and ')})`,
-    )
-  return all
-}
-
 const ROW = `t.id, t.state, t.priority, t.created_at, coalesce(t.state_since, t.updated_at) as since`
 export const WORK = `t.workspace_id = $1 and t.purpose = 'work'`
 export const DONE_WORK = `${WORK} and t.completed_at is not null and t.archived_at is null`
 
-const openTasks = ({ missionId }: BoardFilter, where: string) => {
-  const sets = missionId === undefined ? OPEN_SETS : ['t.completed_at is null']
-  return sets.map((set) => `select ${ROW} from tasks t where ${WORK} and ${set}${where}`).join(' union all ')
+const listed = (states: readonly TaskState[]) => states.map((state) => `'${state}'`).join(', ')
+/** Literally, so that the planner knows which indexes have them. */
+const inStates = (states: readonly TaskState[] | undefined) =>
+  states === undefined ? '' : states.length === 0 ? ' and false' : ` and t.state in (${listed(states)})`
+
+function openTasks(filter: BoardFilter, where: string): string {
+  const sets = filter.missions?.some.length ? ['t.completed_at is null'] : OPEN_SETS
+  const shown = inStates(statesShown(filter, false))
+  return sets
+    .map((set) => `select ${ROW} from tasks t where ${WORK} and ${set}${shown}${where}`)
+    .join(' union all ')
 }
 
-/** Of the tasks with a tag, those that were made last. */
-const newestTagged = (tag: string, most = MOST_DONE_SEARCHED) =>
-  `${taggedTasks(tag)} order by g.task_id desc limit ${most}`
-
 /** Those that ended, newest first. What needs their details is looked for among the newest alone. */
-function doneTasks({ tag, text }: BoardFilter, { text: where, tag: tagValue }: Conditions): string {
-  if (tag === undefined && text === undefined)
-    return `select t.id, t.state, t.completed_at from tasks t where ${DONE_WORK}${where}`
-  if (tag !== undefined)
-    return `select t.id, t.state, t.completed_at from (${newestTagged(tagValue)}) g cross join lateral (
-        select * from tasks x where x.workspace_id = $1 and x.id = g.task_id offset 0) t where ${DONE_WORK}${where}`
-  return `select t.id, t.state, t.completed_at from (select * from tasks t where ${DONE_WORK}
+function doneTasks(filter: BoardFilter, { text: where, tags }: Conditions): string {
+  const states = statesShown(filter, true)
+  const isBad = states !== undefined && !states.includes('completed')
+  // What did not succeed is rare, and has an index of its own.
+  const ended = `${DONE_WORK}${isBad ? ` and t.state <> 'completed'` : ''}${inStates(states)}`
+  const fields = 't.id, t.state, t.completed_at'
+  if (!isSearched(filter)) return `select ${fields} from tasks t where ${ended}${where}`
+  if (tags !== '')
+    return `select ${fields} from (${newestTagged(tags)}) g cross join lateral (
+        select * from tasks x where x.workspace_id = $1 and x.id = g.task_id offset 0) t where ${ended}${where}`
+  return `select ${fields} from (select * from tasks t where ${ended}
       order by t.completed_at desc, t.id desc limit ${MOST_DONE_SEARCHED}) t where true${where}`
 }
 
-const among = (column: BoardColumn) =>
-  `in (${statesIn(column)
-    .map((state) => `'${state}'`)
-    .join(', ')})`
+const among = (column: BoardColumn) => `in (${listed(statesIn(column))})`
 const instant = (value: string) => `to_timestamp(${value}::double precision / 1000)`
 
 /** The ids of the tasks of a page of a column. */
@@ -156,23 +109,20 @@ function pageOf(
 }
 
 /** Whether there are more finished tasks than are looked through. */
-const isBounded = ({ tag, text }: BoardFilter, tagValue: string) =>
-  tag !== undefined
-    ? `(select count(*) > ${MOST_DONE_SEARCHED} from (${newestTagged(tagValue, MOST_DONE_SEARCHED + 1)}) g)`
-    : text === undefined
-      ? 'false'
-      : `(select ${statesIn('done')
-          .map((state) => `k.${state}`)
-          .join(' + ')} > ${MOST_DONE_SEARCHED} from workspace_counters k where k.workspace_id = $1)`
+function isBounded(filter: BoardFilter, tags: string): string {
+  if (!isSearched(filter)) return 'false'
+  if (tags !== '')
+    return `(select count(*) > ${MOST_DONE_SEARCHED} from (${newestTagged(tags, MOST_DONE_SEARCHED + 1)}) g)`
+  const states = statesShown(filter, true) ?? statesIn('done')
+  const count = ['0', ...states.map((state) => `k.${state}`)].join(' + ')
+  return `(select ${count} > ${MOST_DONE_SEARCHED} from workspace_counters k where k.workspace_id = $1)`
+}
 
-const isEmpty = (filter: BoardFilter) => Object.values(filter).every((value) => value === undefined)
 /** Of all work that is not archived, by state. */
 export const STORED_COUNTS = `select json_build_object(${taskStates.map((state) => `'${state}', k.${state}`).join(', ')})
   from workspace_counters k where k.workspace_id = $1`
 const COUNTED = `select json_object_agg(c.state, c.tasks) from (
   select o.state, count(*) as tasks from (select state from open union all select state from done) o group by o.state) c`
-
-const NO_CARDS = { cards: 'null::json', runs: 'null::json' }
 
 /** Exactly as of one event: one statement sees one moment. */
 export async function readBoard(
@@ -184,12 +134,12 @@ export async function readBoard(
   const all = conditionsOf(workspaceId, filter)
   const open = openTasks(filter, all.text)
   const done = doneTasks(filter, all)
-  const counts = isEmpty(filter) ? STORED_COUNTS : COUNTED
+  const counts = isOfStatesAlone(filter) ? STORED_COUNTS : COUNTED
   const limit = all.value(page.limit)
   const pages = page.columns.map((column) => `(${pageOf(column, page, limit, (value) => all.value(value))})`)
-  const { cards, runs } = page.limit === 0 ? NO_CARDS : selectCards('array(select p.id from page p)')
+  const cards = page.limit === 0 ? NO_CARDS : selectCards('array(select p.id from page p)')
   // What needs the details of tasks is looked for once, for the page and for the counts.
-  const isSearched = filter.tag !== undefined || filter.text !== undefined
+  const materialized = isSearched(filter) ? 'materialized' : 'not materialized'
   const [, rows] = await scopedQueries<
     { seq: number; counts: BoardRead['counts'] | null; bounded: boolean } & StoredCards
   >(pool, 'baton.workspace_id', String(workspaceId), [
@@ -198,17 +148,22 @@ export async function readBoard(
       // Whole boards are read most, and planned once: that takes as long as reading fifty cards of each column.
       ...(isEmpty(filter) &&
         page.columns.length > 1 && { name: page.limit === 0 ? 'board_counts' : 'board' }),
-      text: `with open as (${open}), done as ${isSearched ? '' : 'not '}materialized (${done}), page as (${pages.join(' union all ')})
-        select ${LAST_SEQ} as seq, (${counts}) as counts, ${cards} as cards, ${runs} as runs,
-          ${isBounded(filter, all.tag)} as bounded`,
+      text: `with open as (${open}), done as ${materialized} (${done}), page as (${pages.join(' union all ')})
+        select ${LAST_SEQ} as seq, (${counts}) as counts, ${valuesOf(cards)}, ${isBounded(filter, all.tags)} as bounded`,
       values: all.values,
     },
   ])
   const [row] = rows!
   return {
     seq: row!.seq,
-    counts: row!.counts ?? {},
+    counts: countsShown(row!.counts ?? {}, filter),
     cards: readCards(row!),
     isDoneBounded: row!.bounded,
   }
+}
+
+/** The stored counts are of all states. */
+function countsShown(counts: BoardRead['counts'], { states }: BoardFilter): BoardRead['counts'] {
+  if (states === undefined) return counts
+  return Object.fromEntries(Object.entries(counts).filter(([state]) => states.includes(state as TaskState)))
 }

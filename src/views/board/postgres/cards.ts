@@ -1,12 +1,14 @@
 import type pg from 'pg'
 import { WITHOUT_RESULT } from '../../../kinds/run/rules/unreadable.ts'
+import { mayClaim, SHOWN_AGENT, workersFor } from '../../../kinds/task/postgres/of-others.ts'
 import { RESULT_DIGEST } from '../../../kinds/task/postgres/result-pages.ts'
 import type { Purpose } from '../../../kinds/task/record.ts'
 import type { VerifiedBy } from '../../../kinds/task/rules/reviews.ts'
 import type { WaitKind } from '../../../kinds/task/rules/waiting.ts'
 import { LAST_SEQ } from '../../../postgres/statements/log-head.ts'
 import { BY_KEYS, scopedQueries } from '../../../postgres/statements/scoped-query.ts'
-import type { TaskState } from '../../../pure/states.ts'
+import type { AgentState, TaskState } from '../../../pure/states.ts'
+import { MOST_NAMED_AGENTS, SUMMARY_CHARS } from '../shapes.ts'
 
 /** What the work of a run lacks (kinds/run/shapes/folder.ts). */
 export interface LackingWork {
@@ -15,6 +17,13 @@ export interface LackingWork {
   leftOut: number
   /** The summary of a run without a result, some of whose output could not be read. */
   unread: string | null
+}
+
+/** Nobody who is there can take it. */
+interface NotTaken {
+  requiredCapabilities: string[]
+  agents: { slug: string; state: AgentState; stateReason: string | null; leaving: boolean }[]
+  agentCount: number
 }
 
 /** A task as a board shows it: narrow, with names instead of ids. */
@@ -32,6 +41,7 @@ export interface CardRow {
   agent: string | null
   holder: string | null
   leaseExpiresAt: number | null
+  lastAgent: string | null
   generation: number
   version: number
   attempt: number
@@ -52,6 +62,9 @@ export interface CardRow {
   runId: string | null
   work: LackingWork | null
   commentCount: number
+  summary: string | null
+  workMs: number | null
+  notTaken: NotTaken | null
   createdAt: number
   updatedAt: number
   completedAt: number | null
@@ -67,10 +80,11 @@ const isHeld = `t.claim_state = 'active'`
 // What was cancelled while it waited waits for nothing, but keeps its mark.
 const isWaiting = 't.blocked and t.completed_at is null'
 
-/** Run totals are read separately: most cards have none. */
+/** What is read separately, since most cards have none: the totals of runs, what an ended task came to, why nobody takes a queued one. */
 type OfRuns = 'costUsd' | 'tokens' | 'runId' | 'work'
+type OfEnds = 'summary' | 'workMs'
 
-const SQL_OF: Record<Exclude<keyof CardRow, OfRuns>, string> = {
+const SQL_OF: Record<Exclude<keyof CardRow, OfRuns | OfEnds | 'notTaken'>, string> = {
   id: 't.uuid',
   number: `(d.plan ->> 'sequenceNumber')::int`,
   key: 't.key',
@@ -85,12 +99,14 @@ const SQL_OF: Record<Exclude<keyof CardRow, OfRuns>, string> = {
   agent: 't.only_agent',
   holder: `case when ${isHeld} then t.agent end`,
   leaseExpiresAt: `case when ${isHeld} then ms(t.lease_expires_at) end`,
+  lastAgent: 't.agent',
   generation: 't.generation',
   version: 't.version',
   attempt: 't.attempt',
   maxRetries: 't.max_retries',
   step: 'd.progress_step',
-  percent: 'd.progress_percent',
+  // A new claim forgets when there was progress; what the attempt before had reached is not its own.
+  percent: `case when t.watch ->> 'progressAt' is not null then d.progress_percent end`,
   reason: 'coalesce(d.waits_because, d.error)',
   waitsKind: 'd.waits_kind',
   resultDigest: RESULT_DIGEST,
@@ -118,7 +134,18 @@ const inColumns = (fields: readonly string[]) =>
 export interface StoredCards {
   cards: Columns
   runs: Columns
+  ends: Columns
+  untaken: ({ ids: string[] } & NotTaken)[] | null
 }
+export const NO_CARDS: Record<keyof StoredCards, string> = {
+  ...{ cards: 'null::json', runs: 'null::json', ends: 'null::json', untaken: 'null::json' },
+}
+/** The expressions as columns of a query. */
+export const valuesOf = (expressions: Record<keyof StoredCards, string>) =>
+  Object.entries(expressions)
+    .map(([name, expression]) => `${expression} as ${name}`)
+    .join(', ')
+
 type Columns = readonly (readonly unknown[] | null)[] | null
 
 /**
@@ -135,7 +162,34 @@ const LACKING = `(select json_build_object('isNotSaved', f.folder ->> 'notSaved'
             where l.workspace_id = $1 and l.run_id = r."runId" offset 0) f
     where ${HAS('"leftOutCount":')} and not ${HAS('"leftOutCount":0')} or ${HAS('"notSaved":"')} or ${HAS('"missing":"')} or ${IS_UNREAD})`
 
-/** Two expressions: the cards of the tasks with these ids, and their runs. */
+/** Of ended tasks: the attempts of each together, and the summary of the result that was accepted. */
+const endsOf = (ids: string) => `(select ${inColumns(['id', 'summary', 'workMs'])} from (
+     select t.uuid as id, w.summary, w."workMs" from tasks t cross join lateral (
+       select sum(ms(a.ended_at) - ms(a.acquired_at)) as "workMs",
+              max(left(a.summary, ${SUMMARY_CHARS})) filter (where a.epoch = t.epoch and a.accepted) as summary
+         from attempts a where a.workspace_id = $1 and a.task_id = t.id) w
+      where t.workspace_id = $1 and t.id = any (${ids}) and t.completed_at is not null) c)`
+
+/** How many different wishes of queued tasks are looked at: most boards have a few. */
+const MOST_WISHES = 100
+const WISH = { agent: 'g.agent', capabilities: 'g.capabilities', type: 'g.type' }
+
+/** Queued tasks that ask for the same are answered together: whether somebody who is there may take them, and if not, who could. */
+const untakenOf = (
+  ids: string,
+) => `(select json_agg(json_build_object('ids', g.ids, 'requiredCapabilities', g.capabilities,
+       'agents', e.agents, 'agentCount', e.count)) from (
+     select t.only_agent as agent, t.capabilities, case when t.purpose = 'work' then d.task_type end as type, json_agg(t.uuid) as ids
+       from tasks t join task_details d on d.workspace_id = t.workspace_id and d.task_id = t.id
+      where t.workspace_id = $1 and t.id = any (${ids}) and t.state = 'queued' group by 1, 2, 3 limit ${MOST_WISHES}) g
+   cross join lateral (
+     select coalesce(json_agg(${SHOWN_AGENT}) filter (where f.place <= ${MOST_NAMED_AGENTS}), '[]') as agents, count(*)::int as count from (
+       select a.slug, a.state, a.state_reason, a.leaving, row_number() over (order by a.slug) as place
+         from agents a where ${mayClaim(WISH)}) f) e
+   where not exists (select from agents a where ${mayClaim(WISH)} and a.state = 'idle' and not a.leaving)
+     and not exists (select from sessions s where ${workersFor(WISH)}))`
+
+/** The cards of the tasks with these ids, and what is read beside them. */
 export const selectCards = (ids: string): Record<keyof StoredCards, string> => ({
   cards: `(select ${inColumns(FIELDS)} from (
      select ${FIELDS.map((field) => `${SQL_OF[field]} as "${field}"`).join(', ')} from tasks t
@@ -147,35 +201,55 @@ export const selectCards = (ids: string): Record<keyof StoredCards, string> => (
               trim_scale(sum(x.cost_usd))::text as "costUsd", (array_agg(x.run_id order by x.run_id desc))[1] as "runId",
               sum(coalesce(x.input_tokens, 0) + coalesce(x.cached_input_tokens, 0) + coalesce(x.output_tokens, 0)) as tokens
          from runs x where x.workspace_id = $1 and x.task_id = any (${ids}) group by x.task_id, x.task_uuid) r) c)`,
+  ends: endsOf(ids),
+  untaken: untakenOf(ids),
 })
 
 type Runs = Pick<CardRow, OfRuns>
+type Ends = Pick<CardRow, OfEnds>
 const NO_RUNS: Runs = { costUsd: null, tokens: null, runId: null, work: null }
+const NO_END: Ends = { summary: null, workMs: null }
 
 // Generated once as code: a board has thousands of them.
 const readCard = new Function(
   'columns',
   'n',
   'runs',
-  `return { ${FIELDS.map((field, i) => `${field}: columns[${i}][n]`).join(', ')}, costUsd: runs.costUsd, tokens: runs.tokens, runId: runs.runId, work: runs.work }`,
-) as (columns: Columns, n: number, runs: Runs) => CardRow
+  'end',
+  'notTaken',
+  `return { ${FIELDS.map((field, i) => `${field}: columns[${i}][n]`).join(', ')}, costUsd: runs.costUsd, tokens: runs.tokens, runId: runs.runId, work: runs.work,
+    summary: end.summary, workMs: end.workMs, notTaken }`,
+) as (columns: Columns, n: number, runs: Runs, end: Ends, notTaken: NotTaken | null) => CardRow
 
-/** In the order of their creation. */
-export function readCards({ cards, runs }: StoredCards): CardRow[] {
-  const [uuids] = cards ?? []
-  if (!uuids) return []
-  const runsOf = new Map<unknown, Runs>()
-  const [tasks, costs, tokens, last, lacking] = runs as [
+function runsIn(columns: Columns): Map<unknown, Runs> {
+  const [tasks, costs, tokens, last, lacking] = columns as [
     string[] | null,
     string[],
     number[],
     string[],
     (LackingWork | null)[],
   ]
-  tasks?.forEach((id, n) => {
-    runsOf.set(id, { costUsd: costs[n]!, tokens: tokens[n]!, runId: last[n]!, work: lacking[n] ?? null })
-  })
-  return uuids.map((id, n) => readCard(cards, n, runsOf.get(id) ?? NO_RUNS))
+  const runs = (id: string, n: number): [unknown, Runs] => [
+    id,
+    { costUsd: costs[n]!, tokens: tokens[n]!, runId: last[n]!, work: lacking[n] ?? null },
+  ]
+  return new Map(tasks?.map(runs))
+}
+
+function endsIn(columns: Columns): Map<unknown, Ends> {
+  const [tasks, summaries, works] = columns as [string[] | null, (string | null)[], (number | null)[]]
+  return new Map(tasks?.map((id, n) => [id, { summary: summaries[n]!, workMs: works[n]! }]))
+}
+
+/** In the order of their creation. */
+export function readCards({ cards, runs, ends, untaken }: StoredCards): CardRow[] {
+  const [uuids] = cards ?? []
+  if (!uuids) return []
+  const [runsOf, endsOf, notTaken] = [runsIn(runs), endsIn(ends), new Map<unknown, NotTaken>()]
+  for (const { ids, ...wish } of untaken ?? []) for (const id of ids) notTaken.set(id, wish)
+  return uuids.map((id, n) =>
+    readCard(cards, n, runsOf.get(id) ?? NO_RUNS, endsOf.get(id) ?? NO_END, notTaken.get(id) ?? null),
+  )
 }
 
 const OF_TASKS = selectCards('$2::bigint[]')
@@ -194,7 +268,7 @@ export async function cardsOfTasks(
       BY_KEYS,
       {
         name: 'cards_of_tasks',
-        text: `select ${LAST_SEQ} as seq, ${OF_TASKS.cards} as cards, ${OF_TASKS.runs} as runs`,
+        text: `select ${LAST_SEQ} as seq, ${valuesOf(OF_TASKS)}`,
         values: [workspaceId, taskIds],
       },
     ],

@@ -1,10 +1,12 @@
 import { useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from 'react'
+import type { TaskState } from '../../../../src/pure/states.ts'
 import type { BoardColumn } from '../../../../src/views/board/columns.ts'
 import type { ColumnView } from '../../live/board-list.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { VirtualList, type VirtualListHandle } from '../../parts/virtual-list.tsx'
 import { countText } from '../../parts/wording.ts'
 import { COLUMN_WORDS } from '../../things/task/card-words.ts'
+import { ColumnHead, columnLabel } from './column-head.tsx'
 import { useDesk, useOnDesk } from './desk.ts'
 import { dropPlace } from './drag.ts'
 import { CARD_PX, type DropAct, GAP_PX, placeAt } from './drops.ts'
@@ -14,11 +16,15 @@ import { TaskCard } from './task-card.tsx'
 /** Cards above and below what is seen; a board draws five columns of them. */
 const OVERSCAN = 3
 
+/** Beside a panel columns are as wide as without it: what is read stays where it is. The rail and the edges take 16 rem. */
+const BESIDE_PANEL = 'min-w-50 lg:min-w-[max(12.5rem,calc((100vw-16rem)/5))]'
+
 interface Props {
   name: BoardColumn
   view: ColumnView
   loadMore: () => void
   addressOf: (id: string) => string
+  stateAt: (state: TaskState) => string
   openId: string | undefined
   canDrag: boolean
   /** The list's handle, for keys. */
@@ -27,7 +33,8 @@ interface Props {
   onDrop: (act: DropAct, place: number) => void
 }
 
-export function Column({ name, view, loadMore, addressOf, openId, canDrag, ref, onDrop }: Props) {
+export function Column(props: Props) {
+  const { name, view, loadMore, addressOf, stateAt, openId, canDrag, ref, onDrop } = props
   const list = useRef<VirtualListHandle>(null)
   useImperativeHandle(ref, () => list.current!)
   const newer = useKeptPlace(list, view.ids)
@@ -35,15 +42,13 @@ export function Column({ name, view, loadMore, addressOf, openId, canDrag, ref, 
   const isUnlit = useIsUnlit(name)
   return (
     <section
-      aria-label={`${COLUMN_WORDS[name]}, ${countText(view.count)}`}
-      className={`relative flex min-h-0 min-w-50 flex-1 basis-74 flex-col rounded-card transition-[background-color,opacity] sm:max-w-96 ${act ? (place === null ? 'bg-go-tint' : 'bg-go-tint outline-2 outline-accent') : ''} ${isUnlit ? 'opacity-50' : ''}`}
+      aria-label={columnLabel(name, view)}
+      className={`relative flex min-h-0 flex-1 basis-74 flex-col rounded-card transition-[background-color,opacity] sm:max-w-96 ${openId === undefined ? 'min-w-50' : BESIDE_PANEL} ${act ? (place === null ? 'bg-go-tint' : 'bg-go-tint outline-2 outline-accent') : ''} ${isUnlit ? 'opacity-50' : ''}`}
       ref={element}
     >
-      <h2 className="flex h-9 shrink-0 items-center gap-2 px-3 text-label font-semibold tracking-wide text-muted uppercase max-sm:sr-only">
-        {COLUMN_WORDS[name]}
-        <span className="font-medium text-faint tabular-nums">{countText(view.count)}</span>
-        {act && <span className="ml-auto text-accent normal-case">{DROP_WORDS[act]}</span>}
-      </h2>
+      <ColumnHead name={name} stateAt={stateAt} view={view}>
+        {act && <span className="ml-auto font-semibold text-accent">{DROP_WORDS[act]}</span>}
+      </ColumnHead>
       {view.ids.length === 0 ? (
         <p className="px-3 py-2 text-label text-faint">{view.count === 0 ? EMPTY_WORDS[name] : ''}</p>
       ) : (

@@ -1,189 +1,86 @@
-import { useQuery } from '@tanstack/react-query'
-import { useEffect, useRef, useState } from 'react'
-import { useShortcuts } from '../../keys/shortcuts.ts'
+import { useQueries, useQuery } from '@tanstack/react-query'
+import { LISTED_FILTERS, type ListedFilter, type Wanted } from '../../../../src/views/board/filter.ts'
 import { Button } from '../../parts/button.tsx'
 import { Chip } from '../../parts/chip.tsx'
-import { Field } from '../../parts/field.tsx'
-import { Popover } from '../../parts/popover.tsx'
-import { Select } from '../../parts/select.tsx'
-import { TextInput } from '../../parts/text-input.tsx'
-import { agentNamesQuery } from '../../requests/names.ts'
-import { missionQuery, missionsQuery, projectsQuery } from './queries.ts'
-import type { BoardSearch } from './search.ts'
-
-type Change = Partial<Record<'project' | 'mission' | 'agent' | 'tag' | 'q', string | undefined>>
+import { FilterMenu } from './filter-menu.tsx'
+import { FILTER_WORDS, STATE_CHOICES, wantedWords } from './filter-names.ts'
+import { missionQuery, projectsQuery } from './queries.ts'
+import { type BoardSearch, type FilterChange, wantedOf } from './search.ts'
+import { TitleField } from './title-field.tsx'
 
 interface Props {
   search: BoardSearch
-  onChange: (change: Change) => void
+  onChange: (change: FilterChange) => void
 }
 
-/** The filters of the board as chips; more of them behind one button; words of the title in a field. */
+/** Words of the title in a field, and all other filters behind one button. */
 export function Filters({ search, onChange }: Props) {
-  const { project, mission, agent, tag } = search
   return (
     <>
       <TitleField onChange={(q) => onChange({ q })} value={search.q ?? ''} />
-      {/* Beside a panel there is no room for them: the button then says how many there are, and its fields which. */}
-      <span className="contents sm:@max-[1000px]:hidden">
-        {project && <Chip onRemove={() => onChange({ project: undefined })}>project: {project}</Chip>}
-        {mission && <MissionChip id={mission} onRemove={() => onChange({ mission: undefined })} />}
-        {agent && <Chip onRemove={() => onChange({ agent: undefined })}>agent: {agent}</Chip>}
-        {tag && <Chip onRemove={() => onChange({ tag: undefined })}>tag: {tag}</Chip>}
-      </span>
-      <MoreFilters onChange={onChange} search={search} />
+      <FilterMenu onChange={onChange} search={search} />
     </>
   )
 }
 
-function MissionChip({ id, onRemove }: { id: string; onRemove: () => void }) {
-  const { data } = useQuery(missionQuery(id))
+/** The filters that are set, in a line of their own: however many there are, the head stays as it is. */
+export function FilterBar({ search, onChange }: Props) {
+  const set = LISTED_FILTERS.filter((name) => search[name] !== undefined)
+  if (set.length === 0) return null
+  const none = Object.fromEntries(set.map((name) => [name, undefined]))
   return (
-    <Chip onRemove={onRemove} title={data?.title ?? id}>
-      mission: {data?.title ?? '…'}
+    <div className="flex shrink-0 flex-wrap items-center gap-2 px-6 pb-3 max-sm:px-4">
+      {set.map((name) => (
+        <FilterChip
+          key={name}
+          name={name}
+          onRemove={() => onChange({ [name]: undefined })}
+          wanted={wantedOf(search, name)}
+        />
+      ))}
+      {set.length > 1 && (
+        <Button kind="quiet" onClick={() => onChange(none)} size="small">
+          Clear all
+        </Button>
+      )}
+    </div>
+  )
+}
+
+interface ChipProps {
+  name: ListedFilter
+  wanted: Wanted
+  onRemove: () => void
+}
+
+function FilterChip(props: ChipProps) {
+  if (props.name === 'mission') return <MissionChip {...props} />
+  if (props.name === 'project') return <ProjectChip {...props} />
+  return <Named {...props} nameOf={(value) => (props.name === 'state' ? stateWord(value) : value)} />
+}
+
+const stateWord = (state: string) => STATE_CHOICES.find(({ value }) => value === state)?.words ?? state
+
+function Named({ name, wanted, onRemove, nameOf }: ChipProps & { nameOf: (value: string) => string }) {
+  const words = `${FILTER_WORDS[name].toLowerCase()}: ${wantedWords(wanted, nameOf)}`
+  return (
+    <Chip onRemove={onRemove} removeLabel={`Remove filter ${FILTER_WORDS[name].toLowerCase()}`} title={words}>
+      {words}
     </Chip>
   )
 }
 
-const TYPED_MS = 250
+/** Titles that one request each is worth. */
+const MOST_READ = 3
 
-/** Narrows while it is typed. */
-function TitleField({ value, onChange }: { value: string; onChange: (q: string | undefined) => void }) {
-  const field = useRef<HTMLInputElement>(null)
-  const [typed, setTyped] = useState(value)
-  const sent = useRef(value)
-  const latest = useRef(onChange)
-  useEffect(() => {
-    latest.current = onChange
-  })
-  useEffect(() => {
-    // The address changed by other means, such as going back.
-    if (value !== sent.current) setTyped(value)
-    sent.current = value
-  }, [value])
-  useEffect(() => {
-    const timer = setTimeout(() => {
-      const q = typed.trim()
-      if (q === sent.current) return
-      sent.current = q
-      latest.current(q === '' ? undefined : q)
-    }, TYPED_MS)
-    return () => clearTimeout(timer)
-  }, [typed])
-  useShortcuts('Filter', {
-    '/': { words: 'Filter by words of the title', run: () => field.current?.focus() },
-  })
-  return (
-    <TextInput
-      aria-label="Filter by words of the title"
-      className="h-7! max-w-48 min-w-16 shrink text-row max-sm:h-9! max-sm:max-w-44"
-      maxLength={200}
-      onChange={(event) => setTyped(event.target.value)}
-      onKeyDown={(event) => {
-        if (event.key !== 'Escape') return
-        setTyped('')
-        field.current?.blur()
-      }}
-      placeholder="Filter by title  /"
-      ref={field}
-      type="search"
-      value={typed}
-    />
-  )
+function MissionChip(props: ChipProps) {
+  const ids = [...props.wanted.some, ...props.wanted.none].slice(0, MOST_READ)
+  const missions = useQueries({ queries: ids.map(missionQuery) })
+  const titles = new Map(ids.map((id, place) => [id, missions[place]?.data?.title]))
+  return <Named {...props} nameOf={(id) => titles.get(id) ?? '…'} />
 }
 
-function MoreFilters(props: Props) {
-  const [isOpen, setOpen] = useState(false)
-  const { project, mission, agent, tag } = props.search
-  const count = [project, mission, agent, tag].filter(Boolean).length
-  return (
-    <Popover
-      label="Filters"
-      onOpenChange={setOpen}
-      open={isOpen}
-      trigger={
-        <Button icon="filter" kind="quiet" size="small">
-          <span className="sm:@max-[700px]:sr-only">Filter</span>
-          {count > 0 && (
-            <span className="hidden font-semibold text-ink tabular-nums sm:@max-[1000px]:inline">
-              <span className="sr-only">, set: </span>
-              {count}
-            </span>
-          )}
-        </Button>
-      }
-    >
-      <FilterFields {...props} onDone={() => setOpen(false)} />
-    </Popover>
-  )
-}
-
-const choices = (
-  any: string,
-  values: readonly { value: string; words: string }[],
-  set: string | undefined,
-) => [
-  { value: '', words: any },
-  ...values,
-  ...(set && !values.some(({ value }) => value === set) ? [{ value: set, words: set }] : []),
-]
-
-/** Read only when the list is opened. */
-function FilterFields({ search, onChange, onDone }: Props & { onDone: () => void }) {
-  const { data: projects } = useQuery(projectsQuery)
-  const { data: agents } = useQuery(agentNamesQuery)
-  const { data: missions } = useQuery(missionsQuery)
-  const [tag, setTag] = useState(search.tag ?? '')
-  const set = (name: keyof Change) => (value: string) =>
-    onChange({ [name]: value === '' ? undefined : value })
-  return (
-    <form
-      className="flex w-64 flex-col gap-3"
-      onSubmit={(event) => {
-        event.preventDefault()
-        set('tag')(tag.trim())
-        onDone()
-      }}
-    >
-      <Field label="Project">
-        <Select
-          onChange={set('project')}
-          options={choices(
-            'Any project',
-            (projects?.items ?? []).map(({ slug, name }) => ({ value: slug, words: name })),
-            search.project,
-          )}
-          value={search.project ?? ''}
-        />
-      </Field>
-      <Field label="Agent">
-        <Select
-          onChange={set('agent')}
-          options={choices(
-            'Any agent',
-            (agents?.items ?? []).map(({ slug }) => ({ value: slug, words: slug })),
-            search.agent,
-          )}
-          value={search.agent ?? ''}
-        />
-      </Field>
-      <Field label="Mission">
-        <Select
-          onChange={set('mission')}
-          options={choices(
-            'Any mission',
-            (missions?.items ?? []).map(({ id, title }) => ({ value: id, words: title })),
-            search.mission,
-          )}
-          value={search.mission ?? ''}
-        />
-      </Field>
-      <Field label="Tag">
-        <TextInput maxLength={100} onChange={(event) => setTag(event.target.value)} value={tag} />
-      </Field>
-      <Button kind="primary" size="small" type="submit">
-        Show
-      </Button>
-    </form>
-  )
+function ProjectChip(props: ChipProps) {
+  const { data } = useQuery(projectsQuery)
+  return <Named {...props} nameOf={(slug) => data?.items.find((one) => one.slug === slug)?.name ?? slug} />
 }

@@ -14,6 +14,7 @@ import { Column } from './column.tsx'
 import { useDesk } from './desk.ts'
 import type { DropAct } from './drops.ts'
 import { elementOfCard } from './focus-card.ts'
+import { Lanes } from './lanes.tsx'
 import { Moves, MovesContext } from './moves.ts'
 import { type BoardSearch, boardAt } from './search.ts'
 import { Trays } from './trays.tsx'
@@ -25,8 +26,18 @@ const firstOnPhone = (board: BoardOnScreen): BoardColumn =>
     (name) => board.column(name).count > 0,
   ) ?? 'in_progress'
 
-/** Five columns of cards; on a phone one of them at a time. */
+/** Five columns of cards, in lanes if they are grouped; a phone has no room for lanes. */
 export function Kanban({ board, search }: { board: BoardOnScreen; search: BoardSearch }) {
+  const isPhone = useIsPhone()
+  return search.group && !isPhone ? (
+    <Lanes board={board} by={search.group} search={search} />
+  ) : (
+    <Columns board={board} search={search} />
+  )
+}
+
+/** On a phone one of them at a time. */
+function Columns({ board, search }: { board: BoardOnScreen; search: BoardSearch }) {
   const isPhone = useIsPhone()
   const [chosen, choose] = useState(() => firstOnPhone(board))
   const [moves] = useState(() => new Moves())
@@ -68,6 +79,7 @@ export function Kanban({ board, search }: { board: BoardOnScreen; search: BoardS
           {shown.map((name) => (
             <Column
               addressOf={(task) => boardAt(search, { task })}
+              stateAt={(state) => boardAt(search, { state })}
               canDrag={!isPhone && forbidden === null}
               key={name}
               loadMore={() => void board.loadMore(name)}

@@ -1,3 +1,4 @@
+import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { PageLink } from '../../links.tsx'
 import { useCard } from '../../live/hooks.ts'
@@ -7,81 +8,102 @@ import type { Column } from '../../parts/data-table.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Money } from '../../parts/money.tsx'
 import { StateChip } from '../../parts/state-chip.tsx'
+import { durationText, tokensText } from '../../parts/wording.ts'
 import { CardReason, WorkMark } from '../../things/task/card-lines.tsx'
-import { agesFrom, attemptWords, shortName } from '../../things/task/card-words.ts'
+import { agentOf, agesFrom, attemptWords, shortName } from '../../things/task/card-words.ts'
 import { useDesk, useOnDesk } from './desk.ts'
+import { columnNamed, type ListColumnName } from './list-values.ts'
+import { missionQuery } from './queries.ts'
 import { canSort } from './sorted.ts'
 
-export const columnsOf = (addressOf: (id: string) => string): Column<string>[] =>
-  COLUMNS(addressOf).map((column) => ({ ...column, canSort: canSort(column.name) }))
-
 /** Where there is no room for all. */
-export const DROPS = ['attempt', 'priority', 'cost', 'reason']
-
-const COLUMNS = (addressOf: (id: string) => string): Column<string>[] => [
-  {
-    name: 'state',
-    words: 'State',
-    width: '124px',
-    cell: (id) => <Of id={id}>{(card) => <State card={card} />}</Of>,
-    phone: 'second',
-  },
-  {
-    name: 'task',
-    words: 'Task',
-    width: 'minmax(200px, 3fr)',
-    cell: (id) => <Of id={id}>{(card) => <Name card={card} to={addressOf(id)} />}</Of>,
-    phone: 'first',
-  },
-  {
-    name: 'reason',
-    words: 'Now',
-    width: 'minmax(120px, 2fr)',
-    cell: (id) => <Of id={id}>{(card) => <Now card={card} />}</Of>,
-    phone: 'room',
-  },
-  {
-    name: 'agent',
-    words: 'Agent',
-    width: '128px',
-    cell: (id) => (
-      <Of id={id}>
-        {({ holder, agent }) => (holder || agent ? <AgentChip slug={holder?.agent ?? agent!} /> : null)}
-      </Of>
-    ),
-  },
-  {
-    name: 'priority',
-    words: 'Priority',
-    width: '76px',
-    align: 'end',
-    cell: (id) => <Of id={id}>{({ priority }) => priority}</Of>,
-    phone: 'hidden',
-  },
-  {
-    name: 'attempt',
-    words: 'Attempt',
-    width: '76px',
-    align: 'end',
-    cell: (id) => <Of id={id}>{attemptWords}</Of>,
-    phone: 'hidden',
-  },
-  {
-    name: 'cost',
-    words: 'Cost',
-    width: '72px',
-    align: 'end',
-    cell: (id) => <Of id={id}>{({ costUsd }) => costUsd !== null && <Money usd={costUsd} />}</Of>,
-    phone: 'hidden',
-  },
-  {
-    name: 'age',
-    words: 'Since',
-    width: '72px',
-    align: 'end',
-    cell: (id) => <Of id={id}>{(card) => <Moment at={agesFrom(card)} />}</Of>,
-  },
+export const DROPS: readonly ListColumnName[] = [
+  ...([
+    'tags',
+    'tokens',
+    'type',
+    'attempt',
+    'worked',
+    'project',
+    'priority',
+    'cost',
+    'mission',
+    'reason',
+  ] as const),
 ]
+
+interface Drawn extends Pick<Column<string>, 'width' | 'align' | 'phone'> {
+  draw: (card: ShownCard) => ReactNode
+}
+
+const small = (words: ReactNode) => <span className="text-muted">{words}</span>
+
+const DRAWN: Record<Exclude<ListColumnName, 'task'>, Drawn> = {
+  state: { width: '124px', draw: (card) => <State card={card} />, phone: 'second' },
+  reason: { width: 'minmax(120px, 2fr)', draw: (card) => <Now card={card} />, phone: 'room' },
+  agent: {
+    width: '128px',
+    draw: (card) => {
+      const agent = agentOf(card)
+      return agent === null ? null : <AgentChip slug={agent} />
+    },
+  },
+  mission: {
+    width: 'minmax(100px, 1fr)',
+    draw: ({ missionId }) => missionId && <MissionName id={missionId} />,
+    phone: 'hidden',
+  },
+  project: { width: '100px', draw: ({ project }) => project, phone: 'hidden' },
+  type: { width: '92px', draw: ({ taskType }) => small(taskType), phone: 'hidden' },
+  tags: {
+    width: '128px',
+    draw: ({ tags }) => <span title={tags.join(', ')}>{small(tags.join(', '))}</span>,
+    phone: 'hidden',
+  },
+  priority: { width: '76px', align: 'end', draw: ({ priority }) => priority, phone: 'hidden' },
+  attempt: { width: '76px', align: 'end', draw: attemptWords, phone: 'hidden' },
+  cost: {
+    width: '72px',
+    align: 'end',
+    draw: ({ costUsd }) => costUsd !== null && <Money usd={costUsd} />,
+    phone: 'hidden',
+  },
+  tokens: {
+    width: '76px',
+    align: 'end',
+    draw: ({ tokensUsed }) => tokensUsed !== null && tokensText(tokensUsed),
+    phone: 'hidden',
+  },
+  worked: {
+    width: '84px',
+    align: 'end',
+    draw: ({ workMs }) => workMs !== null && durationText(workMs),
+    phone: 'hidden',
+  },
+  age: { width: '72px', align: 'end', draw: (card) => <Moment at={agesFrom(card)} /> },
+}
+
+/** The columns that are chosen, as the table draws them. */
+export const columnsOf = (
+  chosen: readonly ListColumnName[],
+  addressOf: (id: string) => string,
+): Column<string>[] =>
+  chosen.map((name) => {
+    const { words } = columnNamed(name)
+    if (name === 'task')
+      return {
+        ...{ name, words, width: 'minmax(200px, 3fr)', canSort: true, phone: 'first' },
+        cell: (id) => <Of id={id}>{(card) => <Name card={card} to={addressOf(id)} />}</Of>,
+      }
+    const { draw, ...how } = DRAWN[name]
+    return { ...how, name, words, canSort: canSort(name), cell: (id) => <Of id={id}>{draw}</Of> }
+  })
+
+/** Missions are few; each is read once. */
+function MissionName({ id }: { id: string }) {
+  const { data } = useQuery(missionQuery(id))
+  return <span title={data?.title}>{small(data?.title ?? '')}</span>
+}
 
 /** A cell listens to its own card, so that a change draws one row. */
 function Of({ id, children }: { id: string; children: (card: ShownCard) => ReactNode }) {

@@ -1,5 +1,5 @@
-import { useRef } from 'react'
-import { BOARD_COLUMNS, type BoardColumn } from '../../../../src/views/board/columns.ts'
+import { type ReactNode, useRef } from 'react'
+import type { BoardColumn } from '../../../../src/views/board/columns.ts'
 import { useListOf } from '../../keys/siblings.ts'
 import { useGo } from '../../links.tsx'
 import { type BoardOnScreen, useNow } from '../../live/hooks.ts'
@@ -10,25 +10,36 @@ import { Select } from '../../parts/select.tsx'
 import type { VirtualListHandle } from '../../parts/virtual-list.tsx'
 import { countText } from '../../parts/wording.ts'
 import { useDesk, useOnDesk } from './desk.ts'
+import { grouped } from './grouped.ts'
 import { columnsOf, DROPS } from './list-columns.tsx'
+import { chosenColumns } from './list-values.ts'
 import { listed } from './listed.ts'
-import { type BoardSearch, boardAt } from './search.ts'
+import { type BoardSearch, boardAt, type GroupBy } from './search.ts'
 import { nextSort, SORT_WORDS, sorted, sortIn, sortText } from './sorted.ts'
 import { useCardKeys } from './use-card-keys.ts'
-import { MOST_SORTED, useWholeBoard } from './use-whole-board.ts'
+import { useGroupNames } from './use-group-names.ts'
+import { useWholeBoard } from './use-whole-board.ts'
+import { WholeText } from './whole-text.tsx'
 
 interface Props {
   board: BoardOnScreen
   search: BoardSearch
 }
 
-/** The same tasks as a table: what waits for a person first and what is done last, or by one of its columns. */
+/** The same tasks as a table: what waits for a person first and what is done last, by one of its columns, or in groups. */
 export function TaskList(props: Props) {
   const sort = sortIn(props.search.sort)
+  const { group } = props.search
   return (
     <>
       <Order search={props.search} />
-      {sort ? <SortedList {...props} sort={sort} /> : <UsualList {...props} />}
+      {group ? (
+        <GroupedList {...props} by={group} sort={sort} />
+      ) : sort ? (
+        <SortedList {...props} sort={sort} />
+      ) : (
+        <UsualList {...props} />
+      )}
     </>
   )
 }
@@ -76,19 +87,9 @@ function SortedList({ board, search, sort }: Props & { sort: Sort }) {
   const { world } = useLive()
   useNow(SORT_EVERY_MS)
   const whole = useWholeBoard(board)
-  const count = BOARD_COLUMNS.reduce((sum, name) => sum + board.column(name).count, 0)
-  const isPartial = !whole.isAll && !whole.isReading
   return (
     <>
-      <p className="flex flex-wrap items-center gap-2 px-6 pb-2 text-row text-muted max-sm:px-4">
-        <span role="status">{sortedText(SORT_WORDS[sort.column]!, whole, count)}</span>
-        {isPartial && (
-          <Button onClick={whole.readOn} size="small">
-            {whole.hasFailed
-              ? 'Try again'
-              : `Load ${countText(Math.min(MOST_SORTED, count - whole.ids.length))} more`}
-          </Button>
-        )}
+      <WholeText board={board} verb="Sorted" by={SORT_WORDS[sort.column]!} whole={whole}>
         <Button
           className="@max-[800px]:hidden"
           kind="quiet"
@@ -97,43 +98,76 @@ function SortedList({ board, search, sort }: Props & { sort: Sort }) {
         >
           Default order
         </Button>
-      </p>
+      </WholeText>
       <Rows ids={sorted(whole.ids, sort, (id) => world.shown(id))} search={search} />
     </>
   )
 }
 
-function sortedText(by: string, whole: ReturnType<typeof useWholeBoard>, count: number): string {
-  const part = `${countText(whole.ids.length)} of ${countText(count)} tasks`
-  if (whole.isAll) return `Sorted by ${by}.`
-  if (whole.isReading) return `Sorting by ${by}: ${part} loaded so far.`
-  return whole.hasFailed
-    ? `Only ${part} are sorted by ${by}: the others could not be loaded.`
-    : `Only ${part} are sorted by ${by}. Filter the list to sort all of it.`
+/** Heads between the rows are rows as well, whose ids no task has. */
+const HEAD = 'group:'
+
+/** All tasks, below the heads of their groups. */
+function GroupedList({ board, search, by, sort }: Props & { by: GroupBy; sort: Sort | undefined }) {
+  const { world } = useLive()
+  useNow(SORT_EVERY_MS)
+  const whole = useWholeBoard(board)
+  const cardOf = (id: string) => world.shown(id)
+  const ids = sort ? sorted(whole.ids, sort, cardOf) : whole.ids
+  const keys = grouped(ids, by, cardOf).map(({ key }) => key)
+  const nameOf = useGroupNames(by, keys)
+  const groups = grouped(ids, by, cardOf, nameOf)
+  const counts = new Map(groups.map(({ key, ids: its }) => [key, its.length]))
+  return (
+    <>
+      <WholeText board={board} by={by} verb="Grouped" whole={whole} />
+      <Rows
+        headOf={(row) => {
+          if (!row.startsWith(HEAD)) return null
+          const key = row.slice(HEAD.length)
+          return (
+            <>
+              <span className="truncate">{nameOf(key)}</span>
+              <span className="font-normal text-muted tabular-nums">{countText(counts.get(key) ?? 0)}</span>
+            </>
+          )
+        }}
+        ids={groups.flatMap(({ key, ids: its }) => [HEAD + key, ...its])}
+        search={search}
+      />
+    </>
+  )
 }
 
-function Rows(props: { ids: readonly string[]; search: BoardSearch; onNearEnd?: () => void }) {
-  const { ids, search, onNearEnd } = props
+function Rows(props: {
+  ids: readonly string[]
+  search: BoardSearch
+  headOf?: (row: string) => ReactNode
+  onNearEnd?: () => void
+}) {
+  const { ids, search, headOf, onNearEnd } = props
   const go = useGo()
   const desk = useDesk()
   const cursor = useOnDesk(desk, (state) => state.cursor)
   const table = useRef<VirtualListHandle>(null)
   const sort = sortIn(search.sort)
   const addressOf = (task: string | undefined) => boardAt(search, { task })
+  const tasks = headOf ? ids.filter((id) => !id.startsWith(HEAD)) : ids
   useCardKeys({
-    columns: [{ name: 'inbox', ids }],
-    scrollTo: (_, place) => table.current?.scrollToIndex(place),
+    columns: [{ name: 'inbox', ids: tasks }],
+    scrollTo: (_, place) => table.current?.scrollToIndex(ids.indexOf(tasks[place]!)),
     openId: search.task,
     addressOf,
   })
-  useListOf('task', ids)
+  useListOf('task', tasks)
   return (
     <DataTable
-      columns={columnsOf(addressOf)}
+      columns={columnsOf(chosenColumns(search.columns), addressOf)}
       drops={DROPS}
+      {...(headOf ? { headOf } : {})}
       keyOf={(id) => id}
       label="Tasks"
-      onOpen={(id) => go(addressOf(id))}
+      onOpen={(id) => id.startsWith(HEAD) || go(addressOf(id))}
       {...(onNearEnd ? { onNearEnd } : {})}
       onSort={(chosen) => go(boardAt(search, { sort: sortText(nextSort(sort, chosen)) }))}
       ref={table}

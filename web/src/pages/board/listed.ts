@@ -1,6 +1,6 @@
 import type { BoardColumn } from '../../../../src/views/board/columns.ts'
 import type { ColumnView } from '../../live/board-list.ts'
-import { IN_LIST } from './sorted.ts'
+import { IN_LIST } from './list-values.ts'
 
 /**
  * The rows of the list as far as they are known without a hole, and the column that has to be read for more: rows of a later

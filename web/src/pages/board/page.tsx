@@ -1,6 +1,7 @@
 import { useSearch } from '@tanstack/react-router'
 import { useEffect, useMemo, useState } from 'react'
 import { BOARD_COLUMNS } from '../../../../src/views/board/columns.ts'
+import { FILTER_NAMES } from '../../../../src/views/board/filter.ts'
 import { useShortcuts } from '../../keys/shortcuts.ts'
 import { useGo } from '../../links.tsx'
 import { useBoard } from '../../live/hooks.ts'
@@ -17,12 +18,23 @@ import { BoardActsProvider } from './acts-provider.tsx'
 import { BulkBar } from './bulk-bar.tsx'
 import { CardMenu } from './card-menu.tsx'
 import { Desk, DeskContext } from './desk.ts'
-import { Filters } from './filters.tsx'
+import { DisplayMenu } from './display-menu.tsx'
+import { FilterBar, Filters } from './filters.tsx'
 import { Kanban } from './kanban.tsx'
 import { TaskList } from './list.tsx'
 import { NewTask } from './new-task.tsx'
 import { NoTasks } from './no-tasks.tsx'
-import { type BoardSearch, type BoardView, boardAt, FILTERS, filterIn, isFiltered } from './search.ts'
+import {
+  type BoardSearch,
+  type BoardView,
+  boardAt,
+  type FilterChange,
+  filterIn,
+  isFiltered,
+  onlyValue,
+} from './search.ts'
+import { useSaveCsv } from './use-save-csv.ts'
+import { ViewsMenu } from './views-menu.tsx'
 
 /** All tasks of the workspace by state: a kanban or a list. */
 export function Board() {
@@ -50,7 +62,9 @@ function BoardPage({ search, desk }: { search: BoardSearch; desk: Desk }) {
   const shown = useMemo(() => JSON.stringify(filter), [filter])
   // biome-ignore lint/correctness/useExhaustiveDependencies: another filter is the reason
   useEffect(() => desk.clearSelection(), [desk, shown])
-  const noFilter = Object.fromEntries(FILTERS.map((name) => [name, undefined]))
+  const noFilter = Object.fromEntries(FILTER_NAMES.map((name) => [name, undefined]))
+  const filterBy = (next: FilterChange) => go(boardAt(search, next), { replace: 'q' in next })
+  const { save, isSaving } = useSaveCsv(board, search, count)
   return (
     <Page
       actions={
@@ -64,19 +78,24 @@ function BoardPage({ search, desk }: { search: BoardSearch; desk: Desk }) {
             </span>
           )}
           <ViewSwitch onChange={(view) => change({ view })} view={search.view ?? 'kanban'} />
+          <DisplayMenu isSaving={isSaving} onChange={change} onSave={save} search={search} />
           <Button disabledReason={forbidden} icon="plus" kind="primary" onClick={openNew} size="small">
             <span className="sm:@max-[560px]:sr-only">New task</span>
           </Button>
         </>
       }
       filters={
-        <Filters onChange={(next) => go(boardAt(search, next), { replace: 'q' in next })} search={search} />
+        <>
+          <Filters onChange={filterBy} search={search} />
+          <ViewsMenu search={search} />
+        </>
       }
       hasOneLineHead
       isFull
       panel={search.task && <TaskBeside id={search.task} onClose={() => change({ task: undefined })} />}
       title="Board"
     >
+      <FilterBar onChange={filterBy} search={search} />
       {board.status === 'failed' ? (
         <div className="px-6">
           <ProblemBox error={board.error} onRetry={board.retry} />
@@ -96,7 +115,9 @@ function BoardPage({ search, desk }: { search: BoardSearch; desk: Desk }) {
         </div>
       )}
       <CardMenu linkTo={(task) => new URL(`${location.pathname}?task=${task}`, location.href).href} />
-      {search.new && <NewTask onClose={() => change({ new: undefined })} project={search.project} />}
+      {search.new && (
+        <NewTask onClose={() => change({ new: undefined })} project={onlyValue(search, 'project')} />
+      )}
     </Page>
   )
 }

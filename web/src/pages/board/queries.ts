@@ -3,6 +3,13 @@ import { api } from '../../requests/api.ts'
 
 /** What filters and new tasks can name. Read when the list is opened. */
 
+/** The tags and types that tasks have. */
+export const valuesQuery = queryOptions({
+  queryKey: ['board-values'],
+  queryFn: ({ signal }) => api().get('/board/values', { signal }),
+  staleTime: 60_000,
+})
+
 export const projectsQuery = queryOptions({
   queryKey: ['projects'],
   queryFn: ({ signal }) => api().get('/projects', { signal }),
@@ -11,7 +18,7 @@ export const projectsQuery = queryOptions({
 
 export const missionsQuery = queryOptions({
   queryKey: ['mission-names'],
-  queryFn: ({ signal }) => api().get('/missions', { signal }),
+  queryFn: ({ signal }) => api().get('/missions', { query: { limit: 200 }, signal }),
   staleTime: 60_000,
 })
 

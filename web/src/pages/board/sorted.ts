@@ -1,41 +1,18 @@
-import { TASK_STATES, taskStates } from '../../../../src/pure/states.ts'
-import type { BoardColumn } from '../../../../src/views/board/columns.ts'
 import type { Card } from '../../live/card.ts'
 import type { Sort } from '../../parts/data-table.tsx'
-import { agesFrom } from '../../things/task/card-words.ts'
+import { columnNamed, LIST_COLUMNS, type ListColumnName, listColumnNames } from './list-values.ts'
 
 /** The list by one of its columns. Pure. */
 
-/** The usual order of columns: what waits for a person first. */
-export const IN_LIST = ['review', 'in_progress', 'assigned', 'inbox', 'done'] as const satisfies BoardColumn[]
+export const canSort = (column: string): column is ListColumnName =>
+  Object.hasOwn(LIST_COLUMNS, column) && columnNamed(column as ListColumnName).sortBy !== undefined
 
-type Value = string | number | null
-
-/** What a card is compared by; null: it has none, and comes last in either direction. */
-const VALUES: Record<string, (card: Card) => Value> = {
-  state: ({ state }) => IN_LIST.indexOf(TASK_STATES[state].board) * 100 + taskStates.indexOf(state),
-  task: ({ title }) => title.toLocaleLowerCase('en'),
-  agent: ({ holder, agent }) => holder?.agent ?? agent,
-  priority: ({ priority }) => priority,
-  attempt: ({ attempt }) => (attempt === 0 ? null : attempt),
-  cost: ({ costUsd }) => (costUsd === null ? null : Number(costUsd)),
-  age: agesFrom,
-}
-
-export const SORT_WORDS: Record<string, string> = {
-  state: 'state',
-  task: 'title',
-  agent: 'agent',
-  priority: 'priority',
-  attempt: 'attempt',
-  cost: 'cost',
-  age: 'age',
-}
-
-/** For these the largest is usually wanted, so the first click sorts it first. */
-const LARGEST_FIRST: readonly string[] = ['priority', 'attempt', 'cost']
-
-export const canSort = (column: string) => Object.hasOwn(VALUES, column)
+export const SORT_WORDS: Record<string, string> = Object.fromEntries(
+  listColumnNames.filter(canSort).map((name) => [name, columnNamed(name).words.toLowerCase()]),
+)
+SORT_WORDS.task = 'title'
+SORT_WORDS.age = 'age'
+SORT_WORDS.worked = 'time worked'
 
 /** The order in the address: `cost`, or `-cost` for the largest first. */
 export function sortIn(text: string | undefined): Sort | undefined {
@@ -51,7 +28,10 @@ export const sortText = ({ column, isDescending }: Sort) => `${isDescending ? '-
 export const nextSort = (before: Sort | undefined, chosen: Sort): Sort =>
   before?.column === chosen.column
     ? chosen
-    : { column: chosen.column, isDescending: LARGEST_FIRST.includes(chosen.column) }
+    : {
+        column: chosen.column,
+        isDescending: canSort(chosen.column) && columnNamed(chosen.column).isLargestFirst === true,
+      }
 
 /** The ids in the order; those whose cards are not known stay last, and equals as they were. */
 export function sorted(
@@ -59,7 +39,7 @@ export function sorted(
   { column, isDescending }: Sort,
   cardOf: (id: string) => Card | undefined,
 ): string[] {
-  const read = VALUES[column]!
+  const read = columnNamed(column as ListColumnName).sortBy!
   const values = new Map(
     ids.map((id) => {
       const card = cardOf(id)

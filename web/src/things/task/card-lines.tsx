@@ -7,7 +7,8 @@ import { Icon } from '../../parts/icon.tsx'
 import { durationText, exactText, moneyText } from '../../parts/wording.ts'
 import { HUE_TEXT } from '../../theme/hues.ts'
 import { STATE_LOOKS } from '../../theme/marks.ts'
-import { agesFrom, attemptWords, reasonOf, waitsWords } from './card-words.ts'
+import { agentOf, agesFrom, attemptWords, reasonOf, waitsWords } from './card-words.ts'
+import { causeOf } from './cause.ts'
 
 /** Why it does not move and what comes next, or what it does now. */
 export function CardReason({ card, isBesideState = false }: { card: ShownCard; isBesideState?: boolean }) {
@@ -18,7 +19,7 @@ export function CardReason({ card, isBesideState = false }: { card: ShownCard; i
     return (
       <Line className="text-muted" title={card.reason}>
         Retry in <Countdown due="a moment" to={card.dueAt} />
-        {card.reason && ` · ${card.reason}`}
+        {card.reason && ` · ${causeOf(card.reason)}`}
       </Line>
     )
   const waits = waitsWords(card, (id) => entities.get('card', id))
@@ -32,14 +33,18 @@ export function CardReason({ card, isBesideState = false }: { card: ShownCard; i
   const isRunning = card.state === 'running' || card.state === 'continuing'
   const percent = isRunning && card.percent !== null ? `${Math.round(card.percent)} % · ` : ''
   // A state that needs a person is shown in its colour; the rest is muted.
-  const tone = hue === 'ask' || hue === 'bad' ? HUE_TEXT[hue] : 'text-muted'
+  const tone = card.notTaken ? HUE_TEXT.ask : hue === 'ask' || hue === 'bad' ? HUE_TEXT[hue] : 'text-muted'
   return (
-    <Line className={tone} title={reason}>
+    <Line className={tone} title={titleOf(card) ?? reason}>
       {percent}
       {reason ?? (isBesideState ? null : word)}
     </Line>
   )
 }
+
+/** What a line leaves out: the command that failed with its path, the rest of a summary. */
+const titleOf = ({ state, reason, summary }: ShownCard) =>
+  state === 'completed' ? summary : state === 'failed' ? reason : null
 
 function Line(props: { className: string; title?: string | null; children: React.ReactNode }) {
   return (
@@ -54,10 +59,11 @@ const USUAL_PRIORITY = 5
 
 /** Who, how urgent, which attempt, how much, how long. */
 export function CardFacts({ card }: { card: ShownCard }) {
-  const agent = card.holder?.agent ?? card.agent
+  const agent = agentOf(card)
   const facts = [
-    card.priority === USUAL_PRIORITY ? null : `P${card.priority}`,
-    attemptWords(card),
+    card.priority === USUAL_PRIORITY || card.completedAt !== null ? null : `P${card.priority}`,
+    card.state === 'completed' ? null : attemptWords(card),
+    card.workMs === null ? null : durationText(card.workMs),
     card.costUsd !== null && Number(card.costUsd) > 0 ? moneyText(card.costUsd) : null,
     card.tags[0] ?? null,
   ].filter((fact) => fact !== null)

@@ -1,12 +1,13 @@
 import type { BoardColumn } from '../../../../src/views/board/columns.ts'
 import type { Card } from '../../live/card.ts'
-import { reasonText } from '../../parts/wording.ts'
+import { countText, reasonText } from '../../parts/wording.ts'
 import { nameOfTask, shortKey } from '../../requests/act-words.ts'
+import { causeOf } from './cause.ts'
 
 /** What a card says, in as few words as fit. Pure. */
 
 export const COLUMN_WORDS = {
-  inbox: 'Inbox',
+  inbox: 'To do',
   assigned: 'Assigned',
   in_progress: 'In progress',
   review: 'Review',
@@ -38,14 +39,54 @@ export function reasonOf(card: Card): string | null {
       return AWAITS.budget
     case 'failed':
     case 'awaiting_retry':
-      return reason ?? (awaits && AWAITS[awaits])
+      return reason === null ? awaits && AWAITS[awaits] : causeOf(reason)
+    case 'queued':
+      return notTakenWords(card) ?? reason ?? (card.agent === null ? null : `Reserved for ${card.agent}`)
     case 'verifying':
       return card.verification === 'human' ? 'Waiting for a person' : 'Being verified'
     case 'completed':
-      return null
+      return card.summary === null ? null : plainLine(card.summary)
     default:
       return reason
   }
+}
+
+const MARKS = /(?<![\w`*])[`*]+(?=\S)|(?<=\S)[`*]+(?![\w`*])|^\s*(?:#{1,6}|[-*+]|\d+\.)\s+/gm
+
+/** Markdown as one line of text. */
+const plainLine = (text: string) => text.replace(MARKS, '').replace(/\s+/g, ' ').trim()
+
+const STANDS = {
+  paused: 'is paused',
+  error: 'is stopped',
+  offline: 'is offline',
+  terminated: 'is gone',
+} as const
+
+function agentStands({ slug, state, stateReason, leaving }: NotTakenAgent): string {
+  if (leaving && state !== 'terminated') return `${slug} is leaving`
+  const why = state === 'error' && stateReason !== null ? `: ${plainLine(stateReason)}` : ''
+  return state === 'idle' || state === 'running'
+    ? `${slug} does not take it`
+    : `${slug} ${STANDS[state]}${why}`
+}
+
+type NotTakenAgent = NonNullable<Card['notTaken']>['agents'][number]
+
+/** Why nobody takes a queued task; null: somebody can. */
+function notTakenWords({ notTaken, agent }: Card): string | null {
+  if (notTaken === null) return null
+  const { agents, agentCount, requiredCapabilities } = notTaken
+  const [first] = agents
+  if (!first) {
+    if (agent !== null) return `There is no agent ${agent}`
+    return requiredCapabilities.length > 0
+      ? `No agent can do ${requiredCapabilities.join(', ')}`
+      : 'No agent can take it'
+  }
+  if (agentCount === 1) return agentStands(first)
+  const more = agentCount - agents.length
+  return `No agent is free: ${agents.map(agentStands).join(', ')}${more > 0 ? ` and ${countText(more)} more` : ''}`
 }
 
 /** "waits for B-002 and 2 more". Tasks whose cards are not known are named by their numbers. */
@@ -55,6 +96,10 @@ export function waitsWords(card: Card, cardOf: (id: string) => Card | undefined)
   const more = card.openDeps - 1
   return `Waiting for ${shortName(first, cardOf(first))}${more > 0 ? ` and ${more} more` : ''}`
 }
+
+/** Who works on it, or alone may; of what has ended, who did it. */
+export const agentOf = ({ holder, agent, lastAgent, completedAt }: Card): string | null =>
+  holder?.agent ?? (completedAt === null ? agent : (lastAgent ?? agent))
 
 /** The moment that its age is counted from: when it came into its state, or for those that wait, when it was made. */
 export const agesFrom = ({ state, createdAt, stateSince, completedAt }: Card) =>
