@@ -3,7 +3,7 @@ import { AGENT_STATES } from '../../src/pure/states.ts'
 import { searchBy, tellDropped } from './page-route.ts'
 import { AGENT_TABS } from './pages/agent/tabs.ts'
 import { BOARD_SEARCH } from './pages/board/search.ts'
-import { MISSION_VIEWS } from './pages/mission/views.ts'
+import { FILTERS, MISSION_VIEWS, OTHER_MISSION_VIEWS } from './pages/mission/views.ts'
 import { OLDER_RUN_VIEWS, RUN_VIEWS } from './pages/run/views.ts'
 import { RUNS_SEARCH } from './pages/runs/search.ts'
 import { param, parseSearch, type SearchTable, writeSearch } from './search-params.ts'
@@ -81,10 +81,13 @@ const pages = [
   page(
     '/missions/$id',
     {
-      view: param.oneOf(MISSION_VIEWS),
+      view: param.oneOf(MISSION_VIEWS, OTHER_MISSION_VIEWS),
       version: param.wholeNumber,
       since: param.wholeNumber,
       task: param.text,
+      focus: param.text,
+      only: param.oneOf(['failed']),
+      what: param.oneOf(FILTERS),
     },
     lazyRouteComponent(() => import('./pages/mission/page.tsx'), 'Mission'),
   ),

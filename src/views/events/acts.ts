@@ -12,7 +12,7 @@ import type { EventWithTask } from '../../kinds/task/record.ts'
 import { Refused } from '../../pure/errors.ts'
 import type { AnswerOf } from '../../pure/shapes.ts'
 import * as api from './api.ts'
-import { eventPage } from './postgres.ts'
+import { eventPage, eventsBefore } from './postgres.ts'
 import type { EventFilterQuery, EventList, EventView as EventShape } from './shapes.ts'
 
 /** Filters of the log as clients name them, with the records that they are about. */
@@ -91,11 +91,35 @@ async function listEvents(
   return { items, nextCursor: page.next(events.length === limit ? upTo : null), upTo }
 }
 
+/** Backwards from a number. */
+async function listBefore(
+  kernel: ServerKernel,
+  caller: Caller,
+  { before, after, ...asked }: AskedEvents & { before: string; after?: string | undefined },
+  { limit }: Page<number>,
+): Promise<AnswerOf<typeof EventList>> {
+  if (after !== undefined)
+    throw Refused.field('VALIDATION_FAILED', 'before', 'cannot be given together with "after"')
+  const { workspaceId } = caller
+  const filter = (await eventFilter(kernel, caller, asked))!
+  const { events, upTo } = await eventsBefore(
+    kernel.store.readers,
+    workspaceId,
+    filter,
+    Number(before),
+    limit,
+  )
+  return { items: await eventViews(kernel, workspaceId, events), nextCursor: null, upTo }
+}
+
 export const eventActs = actsOf(api)({
   listEvents: async ({ kernel }, { query, caller, page }) =>
     listEvents(kernel, caller, await eventFilter(kernel, caller, query), page),
   listEventsOfTask: async ({ kernel }, { params, query, caller, page }) =>
     listEvents(kernel, caller, await eventFilter(kernel, caller, { ...query, task: params.id }), page),
-  listEventsOfMission: async ({ kernel }, { params, query, caller, page }) =>
-    listEvents(kernel, caller, await eventFilter(kernel, caller, { ...query, mission: params.id }), page),
+  listEventsOfMission: async ({ kernel }, { params, query: { before, ...query }, caller, page }) => {
+    const asked = { ...query, mission: params.id }
+    if (before !== undefined) return listBefore(kernel, caller, { ...asked, before }, page)
+    return listEvents(kernel, caller, await eventFilter(kernel, caller, asked), page)
+  },
 })

@@ -11,6 +11,11 @@ const { task: _task, mission: _mission, ...WithinOne } = EventFilterQuery
 const position = { after: Digits.optional(), limit: limitUpTo(LARGEST_PAGE) }
 const Query = z.strictObject({ ...position, ...EventFilterQuery })
 const QueryWithinOne = z.strictObject({ ...position, ...WithinOne })
+const QueryOfMission = QueryWithinOne.extend({
+  before: Digits.optional().describe(
+    'The newest events before this number, for reading backwards; "after" is not given then, and there is no next cursor',
+  ),
+})
 
 export const listEvents = endpoint({
   method: 'GET',
@@ -42,7 +47,7 @@ export const listEventsOfMission = endpoint({
   tag: 'missions',
   needs: 'read',
   params: MissionParams,
-  query: QueryWithinOne,
+  query: QueryOfMission,
   answer: EventList,
   paging: afterSeq,
 })

@@ -24,6 +24,26 @@ export interface EventPage {
   isMore: boolean
 }
 
+/** The newest events of a part of the log that a task or a mission leads to, before a number; oldest first. */
+export async function eventsBefore(
+  pool: pg.Pool,
+  workspaceId: number,
+  filter: EventFilter,
+  before: number,
+  limit: number,
+): Promise<EventPage> {
+  const values: unknown[] = [workspaceId, before, limit]
+  const bind: Bind = (value) => `$${values.push(value)}`
+  const { from } = sourceOf(filter, bind)
+  const conditions = conditionsOf(filter, bind).map((condition) => ` and ${condition}`)
+  const text = `
+    select ${EVENT_COLUMNS} from ${from} e where e.workspace_id = $1 and e.seq < $2${conditions.join('')} order by e.seq desc limit $3`
+  const statement = { text, values, rowMode: 'array' as const }
+  const rows = await scopedQuery<unknown[]>(pool, 'baton.workspace_id', String(workspaceId), statement)
+  const events = rows.reverse().map((row) => readEvent(row))
+  return { events, upTo: events.at(-1)?.seq ?? 0, isMore: false }
+}
+
 export async function eventPage(
   pool: pg.Pool,
   workspaceId: number,
