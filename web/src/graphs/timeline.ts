@@ -110,11 +110,11 @@ const LEAST_PX = 2
 export function drawnIn(row: Row, view: Span, width: number, now: number): Drawn[] {
   const perMs = width / (view.to - view.from)
   const drawn: Drawn[] = []
-  for (let n = firstIn(row.bars, view.from, now); n < row.bars.length && row.bars[n]!.from <= view.to; n++)
+  for (let n = firstIn(row.bars, view.from, now); n < row.bars.length && row.bars[n]!.from < view.to; n++)
     for (const piece of piecesOf(row.bars[n]!, now)) {
       const left = Math.max(0, (piece.from - view.from) * perMs)
       const right = Math.min(width, (piece.to - view.from) * perMs)
-      if (right < 0 || left > width) continue
+      if (right < 0 || left >= width) continue
       const last = drawn.at(-1)
       const isSmall = right - left < LEAST_PX
       if (isSmall && last && left - (last.x + last.width) < LEAST_PX)
@@ -133,7 +133,7 @@ function firstIn(bars: readonly Bar[], at: number, now: number): number {
   let [low, high] = [0, bars.length]
   while (low < high) {
     const middle = (low + high) >> 1
-    if ((bars[middle]!.to ?? Math.max(now, bars[middle]!.from)) < at) low = middle + 1
+    if ((bars[middle]!.to ?? Math.max(now, bars[middle]!.from)) <= at) low = middle + 1
     else high = middle
   }
   return low

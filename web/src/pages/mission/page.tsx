@@ -4,9 +4,11 @@ import { useShortcuts } from '../../keys/shortcuts.ts'
 import { PageLink, useGo } from '../../links.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Loading } from '../../parts/loaded.tsx'
+import { useIsPhone } from '../../parts/media.ts'
 import { Moment } from '../../parts/moment.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Segmented } from '../../parts/segmented.tsx'
+import { Select } from '../../parts/select.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { StateChip } from '../../parts/state-chip.tsx'
 import { moneyText } from '../../parts/wording.ts'
@@ -82,20 +84,27 @@ export function Mission() {
           mission={mission}
           onShowPlan={() => show('plan')}
         />
-        <div>
-          <Segmented
-            label="View"
-            onChange={show}
-            options={MISSION_VIEWS.map((value) => ({ value, words: MISSION_VIEW_WORDS[value] }))}
-            size="usual"
-            value={view}
-          />
-        </div>
+        <Views onShow={show} view={view} />
         <Suspense fallback={<Skeleton rows={8} />}>
           <View addressOf={addressOf} mission={mission} place={search} view={view} />
         </Suspense>
       </div>
     </Page>
+  )
+}
+
+/** Eight of them do not fit beside each other on a phone. */
+function Views({ view, onShow }: { view: MissionView; onShow: (view: MissionView) => void }) {
+  const isPhone = useIsPhone()
+  const options = MISSION_VIEWS.map((value) => ({ value, words: MISSION_VIEW_WORDS[value] }))
+  return (
+    <div>
+      {isPhone ? (
+        <Select aria-label="View" onChange={onShow} options={options} value={view} />
+      ) : (
+        <Segmented label="View" onChange={onShow} options={options} size="usual" value={view} />
+      )}
+    </div>
   )
 }
 

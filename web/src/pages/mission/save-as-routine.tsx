@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { useGo } from '../../links.tsx'
 import { AskDialog } from '../../parts/ask-dialog.tsx'
 import { Button } from '../../parts/button.tsx'
 import { useDraft } from '../../parts/drafts.ts'
@@ -10,13 +11,18 @@ import { useAct } from '../../things/use-act.ts'
 
 /** Keeps the plan and the settings of a mission that has ended, to be run again. Its undo is removing the routine. */
 export function SaveAsRoutine({ mission }: { mission: Mission }) {
+  const go = useGo()
   const [isAsked, setAsked] = useState(false)
   const { value: name, set: setName, drop } = useDraft(`routine:${mission.id}`, mission.title)
   const save = useAct(
     () => api().post('/routines', { body: { name: name.trim(), fromMission: mission.id }, retry: true }),
     (routine) => {
       drop()
-      return { title: `Saved as the routine “${routine.name}”.`, text: 'It runs on request.' }
+      return {
+        title: `Saved as the routine “${routine.name}”.`,
+        text: 'It runs on request.',
+        act: { words: 'Open the routine', run: () => go(`/routines/${routine.id}`) },
+      }
     },
   )
   const refusal = save.whyNot ?? (mission.approvedVersion === null ? 'Its plan was never approved.' : null)

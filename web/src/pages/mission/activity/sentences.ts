@@ -155,11 +155,14 @@ const MISSION: Partial<Record<EventType, Rule>> = {
         : [...who(event), ' commented on ', THE_TASK, ':'],
     words('preview'),
   ),
-  report_written: said('audit', null, ['plan'])((event) =>
-    event.taskId === null && textOf(event.payload.taskId) === null
-      ? [`Version ${event.payload.version} of the report was written.`]
-      : ['A report on ', THE_TASK, ' was written.'],
-  ),
+  report_written: {
+    of: ['plan'],
+    // Every task has one when it ends: that is told already.
+    say: ({ taskId, payload }) =>
+      taskId === null && textOf(payload.taskId) === null
+        ? { icon: 'audit', hue: null, parts: [`Version ${payload.version} of the report was written.`] }
+        : null,
+  },
 }
 
 /** Of tasks and their runs. */
@@ -293,13 +296,14 @@ const TASK: Partial<Record<EventType, Rule>> = {
     of: ['tasks', 'problems'],
     say: (event) => {
       const { status, exitCode } = event.payload
-      if (status === 'succeeded') return null
+      // Its task says what follows from the others.
+      if (status !== 'failed' && status !== 'timed_out') return null
       const how =
         typeof exitCode === 'number' && exitCode !== 0
           ? `exited with code ${exitCode}`
           : (RUN_ENDS[String(status)] ?? 'ended')
       const parts: Part[] = ['The run of ', agentOf(event), ' for ', THE_TASK, ` ${how}.`]
-      return { icon: 'runs', hue: status === 'cancelled' ? 'wait' : 'bad', parts }
+      return { icon: 'runs', hue: 'bad', parts }
     },
   },
 }
@@ -307,7 +311,6 @@ const TASK: Partial<Record<EventType, Rule>> = {
 const RUN_ENDS: Record<string, string> = {
   failed: 'failed',
   timed_out: 'took too long and was stopped',
-  cancelled: 'was stopped',
 }
 
 export const RULES: Partial<Record<EventType, Rule>> = { ...MISSION, ...TASK }

@@ -37,12 +37,11 @@ export function GraphCanvas(props: {
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it only notes where the focus is, for the keys of the graph
     <div
-      className="h-[max(22rem,calc(100dvh-24rem))] min-h-0 cursor-grab overflow-auto rounded-card border border-line bg-sunken active:cursor-grabbing"
+      className="max-h-[max(22rem,calc(100dvh-24rem))] min-h-0 cursor-grab overflow-auto rounded-card border border-line bg-sunken active:cursor-grabbing"
       onBlur={(event) => onInside(event.currentTarget.contains(event.relatedTarget))}
       onFocus={() => onInside(true)}
       ref={box}
     >
-      {/* biome-ignore lint/a11y/noSvgWithoutTitle: its label names it */}
       <svg
         aria-label="Graph of the tasks"
         className="block select-none"

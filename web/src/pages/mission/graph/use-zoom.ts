@@ -10,6 +10,9 @@ interface Size {
   height: number
 }
 
+/** The box is as high as the drawing, up to this. */
+const highest = (box: HTMLElement) => Number.parseFloat(getComputedStyle(box).maxHeight) || box.clientHeight
+
 /** How large a drawing is shown in a box that scrolls. What is in the middle, or under the pointer, stays there. */
 export function useZoom(box: RefObject<HTMLDivElement | null>, size: Size) {
   const [zoom, setZoom] = useState(1)
@@ -18,7 +21,7 @@ export function useZoom(box: RefObject<HTMLDivElement | null>, size: Size) {
   const showAll = useCallback(
     (least: number = ZOOM.least) => {
       const element = box.current
-      if (element) setZoom(fitting(size, { width: element.clientWidth, height: element.clientHeight }, least))
+      if (element) setZoom(fitting(size, { width: element.clientWidth, height: highest(element) }, least))
     },
     [box, size],
   )

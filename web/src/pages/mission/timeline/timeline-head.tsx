@@ -5,6 +5,8 @@ import { countText, exactText } from '../../../parts/wording.ts'
 
 const STRIP_HEIGHT = 32
 const PX_PER_PART = 3
+/** With the labels of the axis and the line below. */
+export const HEAD_HEIGHT = STRIP_HEIGHT + 21
 
 /** The times above the rows, and how many tasks were worked on at once. */
 export function TimelineHead(props: {

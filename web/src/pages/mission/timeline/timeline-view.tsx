@@ -16,7 +16,7 @@ import { useGraphOf, useTimelineOf } from '../use-mission.ts'
 import type { MissionAddress } from '../views.ts'
 import { Legend, Patterns } from './patterns.tsx'
 import { TimelineBar } from './timeline-bar.tsx'
-import { TimelineHead } from './timeline-head.tsx'
+import { HEAD_HEIGHT, TimelineHead } from './timeline-head.tsx'
 import { type Relation, ROW_HEIGHT, TimelineRow } from './timeline-row.tsx'
 import { waitWords } from './words.ts'
 
@@ -127,9 +127,10 @@ function Drawn({
       />
       {/* biome-ignore lint/a11y/noStaticElementInteractions: what is chosen by the mouse is no longer so when it leaves */}
       <div
-        className="relative flex h-[max(22rem,calc(100dvh-26rem))] min-h-0 min-w-0 flex-col"
+        className="relative flex max-h-[max(22rem,calc(100dvh-26rem))] min-h-0 min-w-0 flex-col"
         onMouseLeave={() => setChosen(null)}
         ref={box}
+        style={{ height: HEAD_HEIGHT + Math.max(1, rows.length) * ROW_HEIGHT }}
       >
         <TimelineHead labelWidth={labelWidth} now={now} rows={rows} view={view} width={width} />
         {rows.length === 0 && <p className="py-3 text-muted">No task has failed.</p>}
