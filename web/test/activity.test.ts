@@ -91,21 +91,11 @@ describe('the activity of a mission', () => {
   })
 
   test('is without codes and ids, whoever acted', () => {
+    const codes = { reason: 'out_of_memory', error: 'nonzero_exit', because: 'no_verdict', status: 'failed' }
+    const rest = { version: 1, parts: 2, added: 1, changed: 1, cancelled: 0, to: 'opus', childOf: 'x' }
     const said = Object.keys(RULES).flatMap((type) =>
-      [ANNA, SYSTEM, { kind: 'key', id: ANNA.id, name: null } as const].flatMap((by) =>
-        say([
-          ofTask(
-            type,
-            {
-              reason: 'out_of_memory',
-              error: 'nonzero_exit',
-              because: 'no_verdict',
-              status: 'failed',
-              childOf: 'x',
-            },
-            { by },
-          ),
-        ]),
+      [ANNA, SYSTEM, { ...ANNA, name: null }].flatMap((by) =>
+        say([ofTask(type, { ...codes, ...rest }, { by })]),
       ),
     )
     expect(said.length).toBeGreaterThan(60)

@@ -92,3 +92,25 @@ test('a mission that its last task did not end is reported as stalled before it 
     { type: 'mission_completed' },
   ])
 })
+
+test('the log of a mission is read backwards, without a gap or an event twice, also a part of it', async () => {
+  const w = await workspace()
+  const tasks = Array.from({ length: 7 }, (_, n) => ({ tempId: `t${n}`, title: `Task ${n}` }))
+  const mission = await launch(w, tasks)
+  const page = async (before: unknown, more = '') =>
+    (await w.call('GET', `/missions/${mission.id}/events?before=${before}&limit=3${more}`)).body
+  for (const more of ['', '&type=task_created']) {
+    const whole = await eventsOf(w, mission, more)
+    const read: Json[] = []
+    for (;;) {
+      const { items, nextCursor } = await page(read[0]?.seq ?? 1_000_000, more)
+      expect(nextCursor).toBeNull()
+      read.unshift(...items)
+      if (items.length < 3) break
+    }
+    expect(read).toEqual(whole)
+  }
+  expect((await page(1)).items).toEqual([])
+  const both = await w.call('GET', `/missions/${mission.id}/events?before=9&after=1`)
+  expect(both).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED' } })
+})

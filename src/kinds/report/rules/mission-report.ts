@@ -1,3 +1,4 @@
+import { idCarriedBy } from '../../../pure/ids.ts'
 import { taskCount } from '../../mission/rules/counts.ts'
 import { costText, knownCost } from '../../mission/rules/spending.ts'
 import { against, inLine, linkTo, linkToTask, moment, quoted, sections, span } from './markdown.ts'
@@ -119,7 +120,7 @@ export function reportingText(material: MissionMaterial): string {
   const states = Object.entries(mission.counts.byState).map(([state, count]) => `${count} ${state}`)
   const lines = tasks.map(({ uuid, title, state, summary, error }) => {
     const said = state === 'failed' ? error : summary
-    return `- ${title} (${state}, task ${uuid})${said === null ? '' : `: ${said.slice(0, LONGEST_PROMPT_SUMMARY).toWellFormed()}`}`
+    return `- #${idCarriedBy(uuid) ?? ''} ${title} (${state}, task ${uuid})${said === null ? '' : `: ${said.slice(0, LONGEST_PROMPT_SUMMARY).toWellFormed()}`}`
   })
   const more = taskCount(mission.counts) - tasks.length
   return [
@@ -127,6 +128,6 @@ export function reportingText(material: MissionMaterial): string {
     `## The goal\n\n${mission.goal}`,
     `## The outcome\n\nThe mission is ${mission.phase}${mission.error === null ? '' : `: ${mission.error}`}. Tasks: ${states.join(', ') || 'none'}. It used ${mission.counts.tokens} tokens and $${mission.counts.usd}.`,
     `## Its tasks\n\n${[...lines, ...(more > 0 ? [`- and ${more} more`] : [])].join('\n') || 'None.'}`,
-    '## Your answer\n\nThe report in Markdown, and nothing around it: what came of the goal first, then what failed and why, what it cost, and what is left to do. Name tasks by their titles. Leave out keys, passwords and other secrets.',
+    '## Your answer\n\nThe report in Markdown, and nothing around it: what came of the goal first, then what failed and why, what it cost, and what is left to do. Name tasks by their numbers and titles. Leave out keys, passwords and other secrets.',
   ].join('\n\n')
 }
