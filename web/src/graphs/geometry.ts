@@ -12,6 +12,11 @@ const MARGIN = 12
 export const leftOf = ({ column }: Place) => MARGIN + column * (NODE_WIDTH + GAP_X)
 export const topOf = ({ row }: Place) => MARGIN + row * (NODE_HEIGHT + GAP_Y)
 
+export const middleOf = (place: Place) => ({
+  x: leftOf(place) + NODE_WIDTH / 2,
+  y: topOf(place) + NODE_HEIGHT / 2,
+})
+
 export const sizeOf = ({ columns, rows }: Layout) => ({
   width: 2 * MARGIN + Math.max(1, columns) * (NODE_WIDTH + GAP_X) - GAP_X,
   height: 2 * MARGIN + Math.max(1, rows) * (NODE_HEIGHT + GAP_Y) - GAP_Y,

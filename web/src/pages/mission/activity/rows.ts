@@ -1,7 +1,8 @@
 import type { LiveEvent } from '../../../live/card.ts'
 import type { Filter } from '../views.ts'
 import { isPerson, taskOf } from './parts.ts'
-import { type Group, RULES, type Said } from './sentences.ts'
+import type { Group, Said } from './rule.ts'
+import { RULES } from './sentences.ts'
 
 /** The activity of a mission as rows, the newest first. Pure. */
 

@@ -1,5 +1,5 @@
 import { useCallback, useMemo, useRef, useState } from 'react'
-import { sizeOf } from '../../../graphs/geometry.ts'
+import { middleOf, sizeOf } from '../../../graphs/geometry.ts'
 import { layOut } from '../../../graphs/layers.ts'
 import { around, type Direction, towards } from '../../../graphs/paths.ts'
 import { type Shortcuts, useShortcuts } from '../../../keys/shortcuts.ts'
@@ -55,7 +55,7 @@ export function GraphView(props: Props) {
         />
       </div>
     )
-  return <Drawn {...props} focus={focus} graph={shown} more={more} whole={graph} />
+  return <Drawn {...props} focus={focus} graph={shown} key={focus} more={more} whole={graph} />
 }
 
 /** What is drawn of it: all, or one task with its neighbours. Null: there is too much, and nothing is chosen. */
@@ -100,14 +100,14 @@ function Drawn(
   const go = useGo()
   const box = useRef<HTMLDivElement>(null)
   const layout = useLayout(graph)
-  const size = useMemo(() => sizeOf(layout), [layout])
-  const { zoom, zoomBy, showAll } = useZoom(box, size)
-  useDrag(box)
   const [isInside, setInside] = useState(false)
   const [chosen, setChosen] = useState<string | null>(null)
   const isThere = (id: string | null | undefined) => id != null && layout.places.has(id)
   const wanted = [chosen, focus, place.task].find(isThere) ?? null
   const current = wanted ?? firstOf(graph.nodes)
+  const start = current === null ? undefined : layout.places.get(current)
+  const { zoom, zoomBy, showAll } = useZoom(box, sizeOf(layout), start ? middleOf(start) : null)
+  useDrag(box)
   const path = useMemo(() => criticalPath(graph), [graph])
   const onPath = useMemo(() => new Set(path), [path])
   const groups = useMemo(() => edgeGroups(graph, path, chosen), [graph, path, chosen])

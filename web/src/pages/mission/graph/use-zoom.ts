@@ -9,21 +9,34 @@ interface Size {
   width: number
   height: number
 }
+interface Point {
+  x: number
+  y: number
+}
 
 /** The box is as high as the drawing, up to this. */
 const highest = (box: HTMLElement) => Number.parseFloat(getComputedStyle(box).maxHeight) || box.clientHeight
 
-/** How large a drawing is shown in a box that scrolls. What is in the middle, or under the pointer, stays there. */
-export function useZoom(box: RefObject<HTMLDivElement | null>, size: Size) {
+/**
+ * How large a drawing is shown in a box that scrolls. What is in the middle, or under the pointer, stays there; at first that is
+ * `start`. A drawing that grows changes nothing of that.
+ */
+export function useZoom(box: RefObject<HTMLDivElement | null>, size: Size, start: Point | null) {
   const [zoom, setZoom] = useState(1)
   /** The point that stays: in the drawing, and in the box. */
-  const kept = useRef<{ x: number; y: number; left: number; top: number } | null>(null)
+  const kept = useRef<(Point & { left: number; top: number }) | null>(null)
+  const latest = useRef({ size, start })
+  useLayoutEffect(() => {
+    latest.current = { size, start }
+  })
   const showAll = useCallback(
     (least: number = ZOOM.least) => {
       const element = box.current
-      if (element) setZoom(fitting(size, { width: element.clientWidth, height: highest(element) }, least))
+      if (!element) return
+      const room = { width: element.clientWidth, height: highest(element) }
+      setZoom(fitting(latest.current.size, room, least))
     },
-    [box, size],
+    [box],
   )
   const zoomBy = useCallback(
     (by: number, at?: { clientX: number; clientY: number }) => {
@@ -50,7 +63,14 @@ export function useZoom(box: RefObject<HTMLDivElement | null>, size: Size) {
     element.scrollLeft = point.x * zoom - point.left
     element.scrollTop = point.y * zoom - point.top
   }, [box, zoom])
-  useLayoutEffect(() => showAll(READABLE), [showAll])
+  useLayoutEffect(() => {
+    const [element, { start: first }] = [box.current, latest.current]
+    showAll(READABLE)
+    if (!element || !first) return
+    kept.current = { ...first, left: element.clientWidth / 2, top: highest(element) / 2 }
+    element.scrollLeft = first.x - element.clientWidth / 2
+    element.scrollTop = first.y - highest(element) / 2
+  }, [box, showAll])
   useEffect(() => {
     const element = box.current
     if (!element) return
