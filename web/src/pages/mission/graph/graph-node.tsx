@@ -11,7 +11,7 @@ import { STATE_LOOKS } from '../../../theme/marks.ts'
 import { shortName } from '../../../things/task/card-words.ts'
 import { isAdded, type TaskNode } from '../task-rows.ts'
 
-const TITLE_LETTERS = 34
+const TITLE_LETTERS = 29
 const NAME_LETTERS = 200
 /** The part of a node that text may take, as a clip path of the drawing. */
 export const TEXT_CLIP = 'graph-node-text'

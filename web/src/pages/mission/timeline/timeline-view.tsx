@@ -1,5 +1,4 @@
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
-import { movedBy, viewOf, type Zoom, zoomedBy } from '../../../graphs/time-axis.ts'
+import { useMemo, useRef, useState } from 'react'
 import { isLasting, type Row, spanOf } from '../../../graphs/timeline.ts'
 import { useShortcuts } from '../../../keys/shortcuts.ts'
 import { useListOf } from '../../../keys/siblings.ts'
@@ -18,13 +17,13 @@ import { Legend, Patterns } from './patterns.tsx'
 import { TimelineBar } from './timeline-bar.tsx'
 import { HEAD_HEIGHT, TimelineHead } from './timeline-head.tsx'
 import { type Relation, ROW_HEIGHT, TimelineRow } from './timeline-row.tsx'
+import { useTimeZoom, useZoomByWheel } from './use-time-zoom.ts'
 import { waitWords } from './words.ts'
 
 const LABEL_PX = 240
 const NARROW_LABEL_PX = 120
 /** Of the list's own scrollbar. */
 const SCROLLBAR_PX = 16
-const PER_WHEEL_PX = 0.002
 
 interface Props {
   id: string
@@ -47,17 +46,22 @@ export function TimelineView(props: Props) {
   return <Drawn {...props} graph={graph} rows={rows} />
 }
 
-/** What the tasks wait for, and what waits for them. */
-function useRelations(graph: TaskGraph | undefined) {
+/** What the task that is looked at waits for, and what waits for it. */
+function useRelations(graph: TaskGraph | undefined, active: string | null) {
+  const edges = graph?.edges
   return useMemo(() => {
-    const before = new Map<string, string[]>()
-    const after = new Map<string, string[]>()
-    for (const { from, to } of graph?.edges ?? []) {
-      before.set(to, [...(before.get(to) ?? []), from])
-      after.set(from, [...(after.get(from) ?? []), to])
+    const upstream = new Set<string>()
+    const downstream = new Set<string>()
+    for (const { from, to } of active === null ? [] : (edges ?? [])) {
+      if (to === active) upstream.add(from)
+      if (from === active) downstream.add(to)
     }
-    return { before, after }
-  }, [graph?.edges])
+    const relationOf = (task: string): Relation => {
+      if (task === active) return 'chosen'
+      return upstream.has(task) ? 'upstream' : downstream.has(task) ? 'downstream' : null
+    }
+    return { upstream, downstream, relationOf }
+  }, [edges, active])
 }
 
 function Drawn({
@@ -73,24 +77,15 @@ function Drawn({
   const width = Math.max(120, room - labelWidth - SCROLLBAR_PX)
   const isLive = isLasting(all)
   const clock = useClockWhileConnected(isLive ? 1_000 : 60_000)
-  const [zoom, setZoom] = useState<Zoom>('all')
   const [chosen, setChosen] = useState<string | null>(null)
   const now = Math.floor(clock / 1_000) * 1_000
   const whole = spanOf(all, now) ?? { from: now - 1_000, to: now }
-  const view = viewOf(zoom, whole)
+  const { view, isWhole, zoomTo, moveBy, showWhole } = useTimeZoom(whole)
   const nodes = useMemo(() => new Map(graph?.nodes.map((node) => [node.id, node])), [graph])
   const only = place.only === 'failed'
   const rows = only ? all.filter(({ task }) => nodes.get(task)?.state === 'failed') : all
-  const { before, after } = useRelations(graph)
   const active = chosen ?? place.task ?? null
-  const upstream = useMemo(() => new Set(active === null ? [] : before.get(active)), [active, before])
-  const downstream = useMemo(() => new Set(active === null ? [] : after.get(active)), [active, after])
-  const relationOf = (task: string): Relation => {
-    if (task === active) return 'chosen'
-    return upstream.has(task) ? 'upstream' : downstream.has(task) ? 'downstream' : null
-  }
-  const zoomTo = (by: number, around?: number) => setZoom(zoomedBy(view, whole, by, around))
-  const moveBy = (part: number) => setZoom(movedBy(view, whole, part))
+  const { upstream, downstream, relationOf } = useRelations(graph, active)
   useListOf(
     'task',
     rows.map(({ task }) => task),
@@ -103,11 +98,6 @@ function Drawn({
   }
   const showFailed = () => go(addressOf({ only: only ? undefined : 'failed' }), { replace: true })
   useShortcuts('Timeline', {
-    '+': { words: 'Shorter time', run: () => zoomTo(0.5), repeats: true },
-    '-': { words: 'Longer time', run: () => zoomTo(2), repeats: true },
-    '0': { words: 'All of it', run: () => setZoom('all'), isOff: zoom === 'all' },
-    '<': { words: 'Earlier', run: () => moveBy(-0.5), repeats: true, isOff: zoom === 'all' },
-    '>': { words: 'Later', run: () => moveBy(0.5), repeats: true, isOff: zoom === 'all' },
     j: { words: 'Next task', run: () => step(1), repeats: true },
     k: { words: 'Previous task', run: () => step(-1), repeats: true },
     f: { words: 'Failed tasks only', run: showFailed },
@@ -119,11 +109,11 @@ function Drawn({
       <TimelineBar
         onFailed={showFailed}
         onMove={moveBy}
-        onWhole={() => setZoom('all')}
+        onWhole={showWhole}
         onZoom={zoomTo}
         onlyFailed={only}
         shownMs={view.to - view.from}
-        wholeMs={zoom === 'all' ? null : whole.to - whole.from}
+        wholeMs={isWhole ? null : whole.to - whole.from}
       />
       {/* biome-ignore lint/a11y/noStaticElementInteractions: what is chosen by the mouse is no longer so when it leaves */}
       <div
@@ -206,30 +196,4 @@ function Waited(props: {
 
 function focusRow(box: HTMLElement | null, task: string): void {
   box?.querySelector<HTMLElement>(`[data-row="${CSS.escape(task)}"] a`)?.focus()
-}
-
-function useZoomByWheel(
-  box: React.RefObject<HTMLDivElement | null>,
-  labelWidth: number,
-  zoom: (by: number, x: number) => void,
-): void {
-  const latest = useRef(zoom)
-  useEffect(() => {
-    latest.current = zoom
-  })
-  const onWheel = useCallback(
-    (event: WheelEvent) => {
-      if ((!event.ctrlKey && !event.metaKey) || !box.current) return
-      event.preventDefault()
-      const x = event.clientX - box.current.getBoundingClientRect().left - labelWidth
-      latest.current(Math.exp(event.deltaY * PER_WHEEL_PX), Math.max(0, x))
-    },
-    [box, labelWidth],
-  )
-  useEffect(() => {
-    const element = box.current
-    // Not by React: its listeners cannot keep the browser from zooming the page.
-    element?.addEventListener('wheel', onWheel, { passive: false })
-    return () => element?.removeEventListener('wheel', onWheel)
-  }, [box, onWheel])
 }
