@@ -64,12 +64,9 @@ function useRelations(graph: TaskGraph | undefined, active: string | null) {
   }, [edges, active])
 }
 
-function Drawn({
-  rows: all,
-  graph,
-  place,
-  addressOf,
-}: Props & { rows: readonly Row[]; graph: TaskGraph | undefined }) {
+type DrawnProps = Props & { rows: readonly Row[]; graph: TaskGraph | undefined }
+
+function Drawn({ rows: all, graph, place, addressOf }: DrawnProps) {
   const go = useGo()
   const box = useRef<HTMLDivElement>(null)
   const room = useWidth(() => box.current)
