@@ -4,12 +4,14 @@ import { type BoardFigures, boardFigures } from './board.ts'
 import { type EventFigures, eventFigures } from './events.ts'
 import type { Frames } from './in-page.ts'
 import { type LogFigures, logFigures } from './log.ts'
+import { type MissionFigures, missionFigures } from './mission.ts'
 
 /** The app in a browser: how soon it is there, how it scrolls, and how it keeps up. */
 export interface WebFigures {
   board: BoardFigures
   events: EventFigures
   log: LogFigures
+  mission: MissionFigures
 }
 
 interface Size {
@@ -27,6 +29,7 @@ export async function webFigures(size: Size, say: (what: string) => void): Promi
       board: await boardFigures(bed, size.cards),
       events: await eventFigures(bed, size.eventsPerSecond, size.seconds),
       log: await logFigures(bed, size.megabytes),
+      mission: await missionFigures(bed),
     }
   } finally {
     await bed.close()
@@ -35,7 +38,7 @@ export async function webFigures(size: Size, say: (what: string) => void): Promi
 
 const MB = 1024 * 1024
 
-export function webVerdicts({ board, events, log }: WebFigures): string {
+export function webVerdicts({ board, events, log, mission }: WebFigures): string {
   const smooth = (what: string, { perSecond, worstMs }: Frames): Goal[] => [
     [`${what} ≥ 50 frames a second`, perSecond, perSecond >= 50],
     [`${what}: longest frame, ms`, worstMs, true],
@@ -56,5 +59,10 @@ export function webVerdicts({ board, events, log }: WebFigures): string {
     below('fetched of it < 2 MB', log.fetchedBytes / MB, 2),
     below('heap with it < 80 MB', log.heapBytes / MB, 80),
     ...smooth('it scrolls at', log.scrolled),
+    below(`graph of ${mission.tasks} tasks drawn < 200 ms`, mission.graphMs.median, 200),
+    ['events a second on it', mission.graphEventsPerSecond.median, true],
+    ...smooth('the graph under them has', mission.graphFrames),
+    below(`timeline of ${mission.attempts} attempts drawn < 300 ms`, mission.timelineMs.median, 300),
+    ['elements of the page with it', mission.timelineNodes, true],
   ])
 }

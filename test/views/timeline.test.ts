@@ -29,6 +29,12 @@ test('a claim is one segment, however its holder continues', () => {
   ])
 })
 
+test('a claim says since when it is worked on, however often its holder continues', () => {
+  const steps = changes(1, ['assigned', 1, 10], ['running', 1, 14], ['continuing', 1, 15], ['running', 1, 16])
+  expect(segmentsOf(steps)).toMatchObject([{ kind: 'work', from: 10, to: null, startedAt: 14 }])
+  expect(segmentsOf(steps.slice(0, 1))).toMatchObject([{ kind: 'work', from: 10, startedAt: null }])
+})
+
 test('the next claim is a segment of its own, and the last one lasts', () => {
   const steps = changes(
     1,

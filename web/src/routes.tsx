@@ -5,7 +5,7 @@ import { AGENT_TABS, TEMPLATE_NAMES } from './pages/agent/tabs.ts'
 import { BOARD_SEARCH } from './pages/board/search.ts'
 import { EVENTS_SEARCH } from './pages/events/search.ts'
 import { INSIGHT_SEARCH } from './pages/insight/search.ts'
-import { MISSION_VIEWS } from './pages/mission/views.ts'
+import { FILTERS, MISSION_VIEWS, OTHER_MISSION_VIEWS } from './pages/mission/views.ts'
 import { OVERVIEW_SEARCH } from './pages/overview/search.ts'
 import { ROUTINE_TABS } from './pages/routines/tabs.ts'
 import { OLDER_RUN_VIEWS, RUN_VIEWS } from './pages/run/views.ts'
@@ -86,11 +86,14 @@ const pages = [
   page(
     '/missions/$id',
     {
-      view: param.oneOf(MISSION_VIEWS),
+      view: param.oneOf(MISSION_VIEWS, OTHER_MISSION_VIEWS),
       version: param.wholeNumber,
       since: param.wholeNumber,
       edit: param.flag,
       task: param.text,
+      focus: param.text,
+      only: param.oneOf(['failed']),
+      what: param.oneOf(FILTERS),
     },
     lazyRouteComponent(() => import('./pages/mission/page.tsx'), 'Mission'),
   ),

@@ -24,15 +24,8 @@ test('what changed between two versions is shown at each task', () => {
 })
 
 test('tasks are listed by layers in the order of the plan, what was added last, and no more than there is room for', () => {
-  const node = (id: string, layer: number, number: number | null, purpose = 'work') =>
-    ({ id, layer, number, purpose }) as TaskNode
-  const nodes = [
-    node('d', 1, null),
-    node('c', 1, 4),
-    node('b', 0, 2),
-    node('v', 0, null, 'verify'),
-    node('a', 0, 1),
-  ]
+  const node = (id: string, layer: number, number: number | null) => ({ id, layer, number }) as TaskNode
+  const nodes = [node('d', 1, null), node('c', 1, 4), node('b', 0, 2), node('a', 0, 1)]
   const ids = (most: number) =>
     layersOfTasks(nodes, most).map(({ layer, tasks }) => [layer, tasks.map(({ id }) => id).join('')])
   expect(ids(9)).toEqual([

@@ -99,7 +99,7 @@ async function onTask(
   return {
     ...{ task: { id, uuid, generation }, source: 'rule', endedSeq: end.seq },
     type: typeOfTaskReport(taskType, hasFailed),
-    markdown: taskReport(task, end),
+    markdown: taskReport(task, end, await kernel.actorNames.of(workspaceId, [end.actor])),
   }
 }
 
@@ -115,7 +115,8 @@ async function onMission(
   const read = await kernel.store.reports.materialOfMission(workspaceId, missionId, MOST_TASKS)
   const material = { mission: mission!, ...read }
   await askReporter(kernel, caller, material, end.seq)
-  const markdown = missionReport(material, end)
+  const actors = [end.actor, ...material.timeline.map(({ actor }) => actor)]
+  const markdown = missionReport(material, end, await kernel.actorNames.of(workspaceId, actors))
   return { task: null, type: 'summary', source: 'rule', endedSeq: end.seq, markdown }
 }
 

@@ -44,6 +44,10 @@ export const MissionTimeline = z.object({
         kind,
         from: z.string(),
         to: z.string().nullable().describe('Null: it lasts'),
+        startedAt: z
+          .string()
+          .nullable()
+          .describe('When the holder of the work began; null: not yet, or no work'),
         runId: Uuid.nullable().describe('The last run of the work, or of the verification'),
       }),
     )
@@ -60,6 +64,7 @@ export const TimelineColumns = z.object({
     kind: z.array(kind),
     from: z.array(z.int()).describe('Milliseconds since 1970'),
     to: z.array(z.int().nullable()),
+    startedAt: z.array(z.int().nullable()),
     runId: z.array(Uuid.nullable()),
   }),
   seq,

@@ -30,7 +30,7 @@ export const SEGMENT_KINDS = [
   'paused',
   'budget',
 ] as const
-type SegmentKind = (typeof SEGMENT_KINDS)[number]
+export type SegmentKind = (typeof SEGMENT_KINDS)[number]
 
 /** A task got a new state. */
 export interface StateChange {
@@ -40,31 +40,45 @@ export interface StateChange {
   at: number
 }
 
-export interface Segment {
-  task: number
+/** A stretch of time in which one task did one thing. */
+export interface Stretch {
   /** The generation of the claim that it belongs to, or follows; 0: before the first one. */
-  attempt: number
-  kind: SegmentKind
-  from: number
+  readonly attempt: number
+  readonly kind: SegmentKind
+  readonly from: number
   /** Null: it lasts. */
-  to: number | null
+  readonly to: number | null
+  /** When the holder began; null: it has not yet, or this is no work. */
+  readonly startedAt: number | null
 }
 
-/** The segments of tasks, whose changes are given task by task in the order of time. What is no change continues a segment. */
+export interface Segment extends Stretch {
+  readonly task: number
+}
+
+/** The segments of tasks, whose changes are given task by task in the order of time. */
 export function segmentsOf(changes: readonly StateChange[]): Segment[] {
   const segments: Segment[] = []
-  const open = () => {
-    const last = segments.at(-1)
-    return last?.to === null ? last : undefined
-  }
-  let current: number | null = null
-  for (const { task, generation, state, at } of changes) {
-    const before = current === task ? open() : undefined
-    current = task
-    const kind = KIND_OF[state]
-    if (before?.kind === kind && before?.attempt === generation) continue
-    if (before) before.to = at
-    if (kind) segments.push({ task, attempt: generation, kind, from: at, to: null })
+  for (let first = 0; first < changes.length; ) {
+    const { task } = changes[first]!
+    const stretches: Stretch[] = []
+    for (; changes[first]?.task === task; first++) addChange(stretches, changes[first]!)
+    for (const stretch of stretches) segments.push({ task, ...stretch })
   }
   return segments
+}
+
+/** The stretches of one task after its next change, in the same list. What is no change continues the last one. */
+export function addChange(stretches: Stretch[], { generation, state, at }: Omit<StateChange, 'task'>): void {
+  const kind = KIND_OF[state]
+  const last = stretches.at(-1)
+  const open = last?.to === null ? last : undefined
+  const startedAt = state === 'running' ? at : null
+  if (open?.kind === kind && open?.attempt === generation) {
+    if (open.startedAt === null && startedAt !== null)
+      stretches[stretches.length - 1] = { ...open, startedAt }
+    return
+  }
+  if (open) stretches[stretches.length - 1] = { ...open, to: at }
+  if (kind) stretches.push({ attempt: generation, kind, from: at, to: null, startedAt })
 }

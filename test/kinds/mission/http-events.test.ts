@@ -92,3 +92,23 @@ test('a mission that its last task did not end is reported as stalled before it 
     { type: 'mission_completed' },
   ])
 })
+
+test('the log of a mission is read backwards, without a gap or an event twice, also a part of it', async () => {
+  const w = await workspace()
+  const tasks = Array.from({ length: 7 }, (_, n) => ({ tempId: `t${n}`, title: `Task ${n}` }))
+  const mission = await launch(w, tasks)
+  const page = async (after: string | null, more = '') =>
+    (await w.call('GET', `/missions/${mission.id}/events?order=desc&limit=3${after ? `&after=${after}` : ''}${more}`))
+      .body
+  for (const more of ['', '&type=task_created']) {
+    const read: Json[] = []
+    for (let after: string | null = null; ; ) {
+      const { items, nextCursor } = await page(after, more)
+      read.unshift(...items.toReversed())
+      after = nextCursor
+      if (after === null) break
+    }
+    expect(read).toEqual(await eventsOf(w, mission, more))
+  }
+  expect((await page('1')).items).toEqual([])
+})

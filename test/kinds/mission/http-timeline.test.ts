@@ -24,6 +24,7 @@ function fromColumns({ tasks, segments, seq }: Json) {
       kind: columns.kind![i],
       from: time(columns.from![i]),
       to: time(columns.to![i]),
+      startedAt: time(columns.startedAt![i]),
       runId: columns.runId![i],
     })),
     seq,
@@ -59,6 +60,8 @@ describe('the timeline of a mission', () => {
     // Each begins when the previous one ended.
     for (const [i, { to }] of own.entries()) if (i + 1 < own.length) expect(to).toBe(own[i + 1]!.from)
     expect(own.at(-1)!.to).not.toBeNull()
+    // The first attempt was started by its holder; the second one never was.
+    expect(own.map(({ startedAt }) => startedAt === null)).toEqual([true, false, true, true, true, true])
     expect(answer.segments.at(-1)).toMatchObject({ task: b!.id, to: null })
     expect(answer.seq).toBe((await w.events()).at(-1).seq)
     expect(fromColumns(await timeline(w, mission, '?format=columns'))).toEqual(answer)

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { idCarriedBy } from '../../../src/pure/ids.ts'
 import {
   actOn,
   claimOne,
@@ -46,6 +47,9 @@ const onTask = (w: Workspace, { id }: Json, version?: number) => written(w, `/ta
 const listed = async (w: Workspace, { id }: Json, query = ''): Promise<Report[]> =>
   (await w.call('GET', `/missions/${id}/reports${query}`)).body.items
 
+/** As a report names it: by its number and title. */
+const nameOf = ({ id, title }: Json) => `[\\#${idCarriedBy(String(id))} ${title}]`
+
 describe('by rule', () => {
   test('AC-26: a report is written when a task of a mission completes, with its outcome first', async () => {
     const w = await workspace()
@@ -63,11 +67,11 @@ describe('by rule', () => {
       author: { kind: 'system', id: null },
     })
     const { markdown } = report
-    expect(markdown).toMatch(/^# a\n\n## Outcome\n\n\*\*Completed\*\* after .+, by `alpha`\./)
+    expect(markdown).toMatch(/^# a\n\n## Outcome\n\n\*\*Done\*\* after .+, by alpha\./)
     expect(markdown).toContain('> Found it.\n> # Not a heading &lt;script>')
     expect(markdown).toContain(`/api/v1/tasks/${a!.id}`)
     expect(markdown).toContain('0 tokens; 4000 were estimated (100 % less)')
-    expect(markdown).toContain('claimed by `alpha` (generation 1)')
+    expect(markdown).toContain('alpha took it (attempt 1)')
     const headings = [...markdown.matchAll(/^## (.+)$/gm)].map(([, name]) => name)
     expect(headings).toEqual(['Outcome', 'Timeline', 'Cost', 'Links'])
   })
@@ -94,9 +98,11 @@ describe('by rule', () => {
     await failForGood(w, await claimOne(w, a!))
     const report = await onTask(w, a!)
     expect(report.type).toBe('incident')
-    expect(report.markdown).toContain('The task failed (`invalid`).\n\n> no')
+    expect(report.markdown).toContain('The task failed: it cannot be done as it is asked for.\n\n> no')
     const whole = await onMission(w, mission)
-    expect(whole.markdown).toContain(`- [a](/api/v1/tasks/${a!.id}) (\`invalid\`): no`)
+    expect(whole.markdown).toContain(
+      `- ${nameOf(a!)}(/api/v1/tasks/${a!.id}) (it cannot be done as it is asked for): no`,
+    )
     expect(whole.markdown.indexOf('## Outcome')).toBeLessThan(whole.markdown.indexOf('## Failures'))
     expect(await listed(w, mission, '?type=incident')).toMatchObject([{ taskId: a!.id }])
   })
@@ -127,12 +133,15 @@ describe('by rule', () => {
     await failForGood(w, await take(w))
     const first = await onMission(w, mission)
     expect(first).toMatchObject({ version: 1, type: 'summary', source: 'rule', taskId: null })
-    expect(first.markdown).toMatch(/## Outcome\n\n\*\*Failed\*\* .*2 tasks: .*1 completed/)
-    expect(first.markdown).toContain('`mission_failed`')
+    expect(first.markdown).toMatch(/## Outcome\n\n\*\*Failed\*\* .*2 tasks: .*1 done/)
+    expect(first.markdown).toContain('Mission failed, by Baton')
+    // For people: no codes, no ISO times, and keys by their names.
+    expect(first.markdown).not.toMatch(/mission_|key:|\d{4}-\d\d-\d\dT/)
+    expect(first.markdown).toMatch(/- \d+ [A-Z][a-z]{2} \d{4}, [\d:]{8} UTC: Mission created, by \w+/)
     await actOn(w, mission, 'retry')
     await submit(w, await take(w))
     const second = await onMission(w, mission, 2)
-    expect(second.markdown).toMatch(/## Outcome\n\n\*\*Completed\*\*/)
+    expect(second.markdown).toMatch(/## Outcome\n\n\*\*Done\*\*/)
     expect(await reportOn(w, `/missions/${mission.id}`, '?version=1')).toEqual(first)
     const all = await listed(w, mission)
     expect(all.map(({ taskId, version }) => [taskId === null, version])).toEqual(

@@ -49,7 +49,7 @@ test('an agent reports on its own task and mission with the token of its run; it
   expect(onTask.markdown).toContain('> Done with [redacted]')
   // Its run was over by then.
   expect(onTask.markdown).toContain('450 tokens')
-  expect(onTask.markdown).toContain(`[run](/api/v1/runs/${run.id}) of \`dev\`: succeeded`)
+  expect(onTask.markdown).toContain(`[run](/api/v1/runs/${run.id}) of dev: succeeded`)
   const own = (await w.call('GET', `/tasks/${a!.id}/report?version=1`)).body
   expect(own).toMatchObject({
     ...{ source: 'submitted', markdown: '# By its agent [redacted]' },

@@ -51,6 +51,13 @@ export const about = {
     if (event.missionId !== id || !isNews(event)) return false
     return event.entityType === 'mission' || (event.entityType === 'task' && !isMove(event))
   }),
+  /** Which tasks a mission has, not what they do. */
+  tasksOfMission: of(
+    ({ type, missionId, purpose }, id) =>
+      missionId === id &&
+      (purpose ?? 'work') === 'work' &&
+      (type === 'task_created' || type === 'task_archived'),
+  ),
   /** All missions with their tasks. */
   missions: ((event) => event.missionId !== null && isNews(event)) satisfies Follows,
 

@@ -13,11 +13,11 @@ export function Segmented<Value extends string>(props: {
   return (
     <fieldset
       aria-label={label}
-      className="inline-flex max-w-full min-w-0 gap-0.5 overflow-x-auto rounded-card border border-line bg-sunken p-0.5"
+      className="inline-flex max-w-full min-w-0 flex-wrap gap-0.5 rounded-card border border-line bg-sunken p-0.5"
     >
       {options.map((option) => (
         <label
-          className={`touchable relative flex cursor-pointer items-center justify-center rounded-chip px-2.5 font-medium whitespace-nowrap text-muted transition-colors hover:text-ink has-checked:bg-raised has-checked:text-ink has-checked:shadow-card has-focus-visible:outline-2 has-focus-visible:-outline-offset-2 has-focus-visible:outline-accent ${size === 'small' ? 'h-6 text-label' : 'h-8 text-row'}`}
+          className={`touchable relative flex shrink-0 cursor-pointer items-center justify-center rounded-chip px-2.5 font-medium whitespace-nowrap text-muted transition-colors hover:text-ink has-checked:bg-raised has-checked:text-ink has-checked:shadow-card has-focus-visible:outline-2 has-focus-visible:-outline-offset-2 has-focus-visible:outline-accent ${size === 'small' ? 'h-6 text-label' : 'h-8 text-row'}`}
           key={option.value}
           title={option.title}
         >

@@ -33,14 +33,7 @@ export function StateMark(props: {
       width={size}
     >
       <g strokeDasharray={isPending ? '2 2' : undefined}>
-        {MARKS[mark].map((path) => (
-          <path
-            d={path.d}
-            key={path.d}
-            {...PAINT[path.draw]}
-            strokeWidth={'width' in path ? path.width : 1.5}
-          />
-        ))}
+        <MarkPaths state={state} />
       </g>
       {mark === 'play' && <Progress percent={percent ?? null} />}
     </svg>
@@ -53,6 +46,12 @@ export function StateMark(props: {
     </span>
   )
 }
+
+/** The mark alone, for drawings: on a grid of 16, in the current colour. */
+export const MarkPaths = ({ state }: { state: AnyState }) =>
+  MARKS[STATE_LOOKS[state].mark].map((path) => (
+    <path d={path.d} key={path.d} {...PAINT[path.draw]} strokeWidth={'width' in path ? path.width : 1.5} />
+  ))
 
 function Progress({ percent }: { percent: number | null }) {
   const arcs = { fill: 'none', stroke: 'currentColor', strokeWidth: 1.5 }

@@ -11,6 +11,7 @@ import { Skeleton } from '../parts/skeleton.tsx'
 import { toast } from '../parts/toasts.tsx'
 import { BottomBar } from './bottom-bar.tsx'
 import { useFavicon } from './favicon.ts'
+import { useMissionEnds } from './mission-ends.ts'
 import { useNavigation } from './navigation.ts'
 import { NewVersion } from './new-version.tsx'
 import { Rail } from './rail.tsx'
@@ -24,6 +25,7 @@ export function Frame() {
   const close = () => setLayer(null)
   useGlobalKeys(setLayer)
   useTabSigns()
+  useMissionEnds()
   useFocusOnNewPage()
   return (
     // Clipped: pages scroll inside, and whatever reaches out of them gives the document no scrollbar.

@@ -20,6 +20,7 @@ interface Placed {
     kind: AnswerOf<typeof MissionTimeline>['segments'][number]['kind']
     from: number
     to: number | null
+    startedAt: number | null
     runId: string | null
   }[]
   seq: number
@@ -36,10 +37,10 @@ async function read(kernel: ServerKernel, caller: Caller, uuid: string): Promise
     runs.map(({ task, generation, isVerification, id }) => [claim(task, generation, isVerification), id]),
   )
   const segments = segmentsOf(changes.filter(({ task }) => placeOf.has(task))).map(
-    ({ task, attempt, kind, from, to }) => {
+    ({ task, attempt, kind, from, to, startedAt }) => {
       const hasRun = kind === 'work' || kind === 'verification'
       const runId = hasRun ? (runOf.get(claim(task, attempt, kind === 'verification')) ?? null) : null
-      return { place: placeOf.get(task)!, attempt, kind, from, to, runId }
+      return { place: placeOf.get(task)!, attempt, kind, from, to, startedAt, runId }
     },
   )
   return { tasks: tasks.map((task) => task.id), segments, seq }
@@ -52,12 +53,13 @@ export async function missionTimeline(
 ): Promise<AnswerOf<typeof MissionTimeline>> {
   const { tasks, segments, seq } = await read(kernel, caller, uuid)
   return {
-    segments: segments.map(({ place, attempt, kind, from, to, runId }) => ({
+    segments: segments.map(({ place, attempt, kind, from, to, startedAt, runId }) => ({
       task: tasks[place]!,
       attempt,
       kind,
       from: instant(from),
       to: instant(to),
+      startedAt: instant(startedAt),
       runId,
     })),
     seq,
@@ -79,6 +81,7 @@ export async function timelineInColumns(
       kind: segments.map(({ kind }) => kind),
       from: segments.map(({ from }) => from),
       to: segments.map(({ to }) => to),
+      startedAt: segments.map(({ startedAt }) => startedAt),
       runId: segments.map(({ runId }) => runId),
     },
     seq,

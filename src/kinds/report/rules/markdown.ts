@@ -1,3 +1,5 @@
+import { idCarriedBy } from '../../../pure/ids.ts'
+
 /** Pieces of reports. Texts of others are quoted: what they contain neither ends a section nor looks like a line of Baton's. */
 
 const SPECIAL = /[\\`*_{}[\]<>()#+!|~]/g
@@ -20,9 +22,15 @@ export function quoted(text: string): string {
     .join('\n')
 }
 
-export const code = (text: string) => `\`${text.replace(/[`\r\n]/g, ' ')}\``
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
-export const moment = (ms: number | null) => (ms === null ? '–' : new Date(ms).toISOString())
+/** "19 Nov 2026, 14:02:31 UTC": a report is read in many places, and is the same in all. */
+export function moment(ms: number | null): string {
+  if (ms === null) return '–'
+  const at = new Date(ms)
+  const day = `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()]} ${at.getUTCFullYear()}`
+  return `${day}, ${at.toISOString().slice(11, 19)} UTC`
+}
 
 /** Such as "1 h 2 min 3 s". */
 export function span(ms: number): string {
@@ -37,7 +45,9 @@ export function span(ms: number): string {
 }
 
 const API = '/api/v1'
-export const linkToTask = (uuid: string, title = 'task') => `[${inLine(title)}](${API}/tasks/${uuid})`
+/** A task has one name everywhere: the number that its id carries, and its title. */
+export const linkToTask = (uuid: string, title = '') =>
+  `[${inLine(`#${idCarriedBy(uuid) ?? ''} ${title}`)}](${API}/tasks/${uuid})`
 export const linkToRun = (id: string) => `[run](${API}/runs/${id})`
 export const linkTo = (title: string, path: string) => `[${title}](${API}${path})`
 

@@ -1,7 +1,17 @@
+import { idCarriedBy } from '../../../pure/ids.ts'
 import { taskCount } from '../../mission/rules/counts.ts'
 import { costText, knownCost } from '../../mission/rules/spending.ts'
-import { against, code, inLine, linkTo, linkToTask, moment, quoted, sections, span } from './markdown.ts'
+import { against, inLine, linkTo, linkToTask, moment, quoted, sections, span } from './markdown.ts'
 import type { EndEvent, MissionMaterial } from './material.ts'
+import {
+  countsWords,
+  eventWords,
+  failureWords,
+  type NameOf,
+  phaseWords,
+  stateWords,
+  whoDid,
+} from './words.ts'
 
 /** The report on a mission that has ended: its outcome first. */
 
@@ -9,14 +19,18 @@ import type { EndEvent, MissionMaterial } from './material.ts'
 export const MOST_TASKS = 500
 const MOST_FAILURES = 100
 
-export function missionReport(material: MissionMaterial, ended: EndEvent): string {
+export function missionReport(
+  material: MissionMaterial,
+  ended: EndEvent,
+  nameOf: NameOf = () => null,
+): string {
   const { mission } = material
   return sections(
     [null, `# ${inLine(mission.title)}`],
-    ['Outcome', outcomeOf(material, ended)],
+    ['Outcome', outcomeOf(material, ended, nameOf)],
     ['Failures', failuresOf(material)],
     ['Goal', quoted(mission.goal)],
-    ['Timeline', timelineOf(material)],
+    ['Timeline', timelineOf(material, nameOf)],
     ['Verdicts', verdictsOf(material)],
     ['Cost', costOf(material)],
     ['Tasks', tasksOf(material)],
@@ -24,21 +38,19 @@ export function missionReport(material: MissionMaterial, ended: EndEvent): strin
   )
 }
 
-function outcomeOf({ mission }: MissionMaterial, { type, actor }: EndEvent): string {
+function outcomeOf({ mission }: MissionMaterial, { actor }: EndEvent, nameOf: NameOf): string {
   const { phase, counts, startedAt, completedAt, error } = mission
   const took = startedAt === null || completedAt === null ? '' : ` after ${span(completedAt - startedAt)}`
-  const states = Object.entries(counts.byState).map(([state, count]) => `${count} ${state}`)
-  const tasks = `${taskCount(counts)} tasks${states.length === 0 ? '' : `: ${states.join(', ')}`}`
-  const line = `**${phase[0]!.toUpperCase()}${phase.slice(1)}**${took}. ${tasks}. Ended with ${code(type)} by ${code(actor)}.`
+  const states = countsWords(counts.byState)
+  const tasks = `${taskCount(counts)} tasks${states === '' ? '' : `: ${states}`}`
+  const line = `**${phaseWords(phase)}**${took}, ended by ${whoDid(actor, nameOf)}. ${tasks}.`
   return error === null ? line : `${line}\n\n${quoted(error)}`
 }
 
 function failuresOf({ tasks, mission }: MissionMaterial): string {
   const failed = tasks.filter(({ state }) => state === 'failed')
   const shown = failed.slice(0, MOST_FAILURES).map(({ uuid, title, optional, failureClass, error }) => {
-    const how = [optional ? 'optional' : null, failureClass && code(failureClass)].filter(
-      (one) => one !== null,
-    )
+    const how = [optional ? 'optional' : null, failureWords(failureClass)].filter((one) => one !== null)
     const about = `- ${linkToTask(uuid, title)}${how.length === 0 ? '' : ` (${how.join(', ')})`}`
     return error === null ? about : `${about}: ${inLine(error)}`
   })
@@ -46,14 +58,11 @@ function failuresOf({ tasks, mission }: MissionMaterial): string {
   return [...shown, ...(more > 0 ? [`- and ${more} more`] : [])].join('\n')
 }
 
-/** `mission_plan_approved`: Mission plan approved. */
-const eventWords = (type: string) => `${type[0]!.toUpperCase()}${type.slice(1).replaceAll('_', ' ')}`
-
-const timelineOf = ({ timeline, mission }: MissionMaterial) =>
+const timelineOf = ({ timeline, mission }: MissionMaterial, nameOf: NameOf) =>
   timeline.length === 0
-    ? `- ${moment(mission.createdAt)}: created`
+    ? `- ${moment(mission.createdAt)}: Mission created`
     : timeline
-        .map(({ at, type, actor }) => `- ${moment(at)}: ${eventWords(type)}, by ${code(actor)}`)
+        .map(({ at, type, actor }) => `- ${moment(at)}: ${eventWords(type)}, by ${whoDid(actor, nameOf)}`)
         .join('\n')
 
 function verdictsOf({ verdicts }: MissionMaterial): string {
@@ -83,12 +92,12 @@ function costOf({ mission }: MissionMaterial): string {
 function tasksOf({ tasks, mission }: MissionMaterial): string {
   if (tasks.length === 0) return ''
   const lines = tasks.map(({ uuid, title, state, agent, attempt, tokens, usd, summary }) => {
-    const who = agent === null ? '' : `, ${code(agent)}`
+    const who = agent === null ? '' : `, ${inLine(agent)}`
     const tried = attempt > 1 ? `, ${attempt} attempts` : ''
     const cost = tokens === 0 ? '' : `, ${tokens} tokens${usd === null ? '' : `, $${usd}`}`
     const said =
       summary === null || summary.trim() === '' ? '' : `: ${inLine(summary.slice(0, 300).toWellFormed())}`
-    return `- ${linkToTask(uuid, title)}: ${state}${who}${tried}${cost}${said}`
+    return `- ${linkToTask(uuid, title)}: ${stateWords(state)}${who}${tried}${cost}${said}`
   })
   const more = taskCount(mission.counts) - tasks.length
   return [...lines, ...(more > 0 ? [`- and ${more} more`] : [])].join('\n')
@@ -111,7 +120,7 @@ export function reportingText(material: MissionMaterial): string {
   const states = Object.entries(mission.counts.byState).map(([state, count]) => `${count} ${state}`)
   const lines = tasks.map(({ uuid, title, state, summary, error }) => {
     const said = state === 'failed' ? error : summary
-    return `- ${title} (${state}, task ${uuid})${said === null ? '' : `: ${said.slice(0, LONGEST_PROMPT_SUMMARY).toWellFormed()}`}`
+    return `- #${idCarriedBy(uuid) ?? ''} ${title} (${state}, task ${uuid})${said === null ? '' : `: ${said.slice(0, LONGEST_PROMPT_SUMMARY).toWellFormed()}`}`
   })
   const more = taskCount(mission.counts) - tasks.length
   return [
@@ -119,6 +128,6 @@ export function reportingText(material: MissionMaterial): string {
     `## The goal\n\n${mission.goal}`,
     `## The outcome\n\nThe mission is ${mission.phase}${mission.error === null ? '' : `: ${mission.error}`}. Tasks: ${states.join(', ') || 'none'}. It used ${mission.counts.tokens} tokens and $${mission.counts.usd}.`,
     `## Its tasks\n\n${[...lines, ...(more > 0 ? [`- and ${more} more`] : [])].join('\n') || 'None.'}`,
-    '## Your answer\n\nThe report in Markdown, and nothing around it: what came of the goal first, then what failed and why, what it cost, and what is left to do. Name tasks by their titles. Leave out keys, passwords and other secrets.',
+    '## Your answer\n\nThe report in Markdown, and nothing around it: what came of the goal first, then what failed and why, what it cost, and what is left to do. Name tasks by their numbers and titles. Leave out keys, passwords and other secrets.',
   ].join('\n\n')
 }

@@ -1,3 +1,4 @@
+import { useRouter } from '@tanstack/react-router'
 import { Problem } from '../../../../src/client/client.ts'
 import { Button } from '../../parts/button.tsx'
 import { Loading } from '../../parts/loaded.tsx'
@@ -5,6 +6,7 @@ import { Markdown } from '../../parts/markdown.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { saveFile } from '../../parts/save-file.ts'
 import type { Mission } from '../../things/mission/progress.tsx'
+import { withPageLinks } from './report-links.ts'
 import { SaveAsRoutine } from './save-as-routine.tsx'
 import { useReportOf } from './use-mission.ts'
 
@@ -20,6 +22,7 @@ const fileName = (title: string) => `${title.replace(/[^\p{L}\p{N}]+/gu, '-').sl
 
 function Report({ mission }: { mission: Mission }) {
   const { id, title } = mission
+  const { basepath } = useRouter()
   const read = useReportOf(id)
   const { data, error } = read
   if (!data && isNotThere(error))
@@ -45,7 +48,7 @@ function Report({ mission }: { mission: Mission }) {
         <SaveAsRoutine mission={mission} />
       </div>
       <div className="max-w-prose">
-        <Markdown text={data.markdown} />
+        <Markdown text={withPageLinks(data.markdown, location.origin + basepath)} />
       </div>
     </div>
   )

@@ -18,8 +18,9 @@ import { LayerHead } from '../../things/mission/layers.tsx'
 import type { Mission } from '../../things/mission/progress.tsx'
 import { CardReason } from '../../things/task/card-lines.tsx'
 import { agesFrom, attemptWords, shortName } from '../../things/task/card-words.ts'
-import { layersOfTasks, type TaskNode, workIn } from './task-rows.ts'
-import { useTasksOf } from './use-mission.ts'
+import { isAdded, layersOfTasks, type TaskNode } from './task-rows.ts'
+import { useGraphOf } from './use-mission.ts'
+import type { MissionAddress } from './views.ts'
 
 const HEAD = 'px-2 py-1.5 text-left text-label font-medium text-muted'
 const CELL = 'px-2 py-2 align-top @max-[800px]:block @max-[800px]:px-0 @max-[800px]:py-0.5'
@@ -29,20 +30,25 @@ const ROWS_AT_ONCE = 200
 /** The tasks by layers. Each row is its card, so it changes with its task. */
 export function MissionTasks(props: {
   mission: Mission
-  /** The address with a task beside the list. */
-  addressOf: (task: string) => string
-  /** The task beside the list. */
-  open: string | undefined
+  place: MissionAddress
+  /** The address with a change. */
+  addressOf: (change: MissionAddress) => string
 }) {
-  const { mission, addressOf, open } = props
-  const read = useTasksOf(mission.id)
+  const { mission, place } = props
+  const addressOf = (task: string) => props.addressOf({ task })
+  const go = useGo()
+  const read = useGraphOf(mission.id)
   const { data } = read
   const [most, setMost] = useState(ROWS_AT_ONCE)
-  const [shows, setShows] = useState<'all' | 'failed'>('all')
+  const shows = place.only ?? 'all'
+  const setShows = (next: 'all' | 'failed') =>
+    go(props.addressOf({ only: next === 'all' ? undefined : next }), { replace: true })
   useShortcuts('Mission', {
     f: { words: 'Failed tasks only', run: () => setShows(shows === 'all' ? 'failed' : 'all') },
   })
-  const all = (data ?? []).filter(({ state }) => shows === 'all' || state === 'failed')
+  const all = (data?.nodes ?? []).filter(
+    ({ state }) => state !== null && (shows === 'all' || state === 'failed'),
+  )
   const layers = layersOfTasks(all, most)
   useListOf(
     'task',
@@ -51,10 +57,10 @@ export function MissionTasks(props: {
   if (!data) return <Loading read={read} rows={6} />
   if (mission.taskCount === 0)
     return <p className="text-muted">It has no tasks yet. They are created when its plan is approved.</p>
-  const count = workIn(all)
+  const count = all.length
   return (
     <>
-      {mission.tasksFailed > 0 && (
+      {(mission.tasksFailed > 0 || shows === 'failed') && (
         <div>
           <Segmented
             label="Which tasks"
@@ -84,7 +90,7 @@ export function MissionTasks(props: {
           <tbody className="@max-[800px]:block" key={layer}>
             <LayerHead columns={7} layer={layer} tasks={tasks.length} />
             {tasks.map((node) => (
-              <TaskRow addressOf={addressOf} isOpen={node.id === open} key={node.id} node={node} />
+              <TaskRow addressOf={addressOf} isOpen={node.id === place.task} key={node.id} node={node} />
             ))}
           </tbody>
         ))}
@@ -124,7 +130,7 @@ function TaskRow(props: { node: TaskNode; isOpen: boolean; addressOf: (task: str
           <span className="mr-1.5 font-mono text-label text-muted">{shortName(node.id, card)}</span>
           {node.title}
         </PageLink>{' '}
-        {node.number === null && <Chip hue="held">added {card && <Moment at={card.createdAt} />}</Chip>}
+        {isAdded(node) && <Chip hue="held">added {card && <Moment at={card.createdAt} />}</Chip>}
       </td>
       <td className={CELL}>
         <span className="flex">{agent && <AgentChip size={16} slug={agent} />}</span>

@@ -1,19 +1,25 @@
 import { useParams, useSearch } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
 import { useShortcuts } from '../../keys/shortcuts.ts'
 import { PageLink, useGo } from '../../links.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Loading } from '../../parts/loaded.tsx'
+import { useIsPhone } from '../../parts/media.ts'
 import { Moment } from '../../parts/moment.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Segmented } from '../../parts/segmented.tsx'
+import { Select } from '../../parts/select.tsx'
+import { Skeleton } from '../../parts/skeleton.tsx'
 import { StateChip } from '../../parts/state-chip.tsx'
 import { moneyText } from '../../parts/wording.ts'
 import { writeSearch } from '../../search-params.ts'
 import { HUE_TEXT } from '../../theme/hues.ts'
+import { MissionChanges } from '../../things/changes/mission-changes.tsx'
 import { headline, KINDS } from '../../things/inbox/kinds.ts'
 import { Progress, progressWords, type Mission as Shown } from '../../things/mission/progress.tsx'
 import { StartedByRoutine } from '../../things/routine/started-by.tsx'
 import { TaskBeside } from '../../things/task/beside.tsx'
+import { Activity } from './activity/activity.tsx'
 import { MissionActs } from './mission-acts.tsx'
 import { MissionComments } from './mission-comments.tsx'
 import { MissionReport } from './mission-report.tsx'
@@ -21,18 +27,19 @@ import { MissionTasks } from './mission-tasks.tsx'
 import { PlanDecision } from './plan-decision.tsx'
 import { PlanView } from './plan-view.tsx'
 import { useMission, useWaitingOf } from './use-mission.ts'
-import { MISSION_VIEWS, type MissionView } from './views.ts'
+import { MISSION_VIEW_WORDS, MISSION_VIEWS, type MissionAddress, type MissionView } from './views.ts'
 
-const WORDS: Record<MissionView, string> = {
-  tasks: 'Tasks',
-  plan: 'Plan',
-  report: 'Report',
-  comments: 'Comments',
-}
+// Not needed to show what happened.
+const GraphView = lazy(() =>
+  import('./graph/graph-view.tsx').then(({ GraphView }) => ({ default: GraphView })),
+)
+const TimelineView = lazy(() =>
+  import('./timeline/timeline-view.tsx').then(({ TimelineView }) => ({ default: TimelineView })),
+)
 
-/** Before its approval a mission is its plan; afterwards its tasks. */
-const firstView = ({ state, planVersion }: Shown): MissionView =>
-  state === 'awaiting_approval' && planVersion !== null ? 'plan' : 'tasks'
+/** Until its plan is approved, a mission is its plan; afterwards what happens to it. */
+const firstView = ({ approvedVersion, planVersion, stateType }: Shown): MissionView =>
+  approvedVersion === null && planVersion !== null && stateType !== 'terminal' ? 'plan' : 'activity'
 
 export function Mission() {
   const { id } = useParams({ from: '/missions/$id' })
@@ -40,15 +47,12 @@ export function Mission() {
   const go = useGo()
   const read = useMission(id)
   const { data: mission } = read
-  const view = search.view ?? (mission ? firstView(mission) : 'tasks')
+  const view = search.view ?? (mission ? firstView(mission) : 'activity')
+  const addressOf = (change: MissionAddress) => `/missions/${id}${writeSearch({ ...search, ...change })}`
   const show = (next: MissionView) => go(`/missions/${id}?view=${next}`, { replace: true })
-  const showPlan = (plan: Parameters<typeof PlanView>[0]['shown']) =>
-    go(`/missions/${id}${writeSearch({ view: 'plan', ...plan })}`)
-  const taskAddress = (task: string | undefined) =>
-    `/missions/${id}${writeSearch({ view: search.view, version: search.version, since: search.since, task })}`
-  const openTask = (task: string | undefined) => go(taskAddress(task))
+  const closePanel = () => go(addressOf({ task: undefined }))
   useShortcuts('Mission', {
-    Esc: { words: 'Close the panel', run: () => openTask(undefined), isOff: !search.task },
+    Esc: { words: 'Close the panel', run: closePanel, isOff: !search.task },
     v: {
       words: 'Next view',
       run: () => show(MISSION_VIEWS[(MISSION_VIEWS.indexOf(view) + 1) % MISSION_VIEWS.length]!),
@@ -68,7 +72,7 @@ export function Mission() {
           <span className="min-w-0 break-words">{mission.title}</span> <StateChip state={mission.state} />
         </span>
       }
-      panel={search.task && <TaskBeside id={search.task} onClose={() => openTask(undefined)} />}
+      panel={search.task && <TaskBeside id={search.task} onClose={closePanel} />}
       text={<Facts mission={mission} />}
       title={mission.title}
     >
@@ -81,38 +85,69 @@ export function Mission() {
           mission={mission}
           onShowPlan={() => show('plan')}
         />
-        <div>
-          <Segmented
-            label="View"
-            onChange={show}
-            options={MISSION_VIEWS.map((value) => ({ value, words: WORDS[value] }))}
-            size="usual"
-            value={view}
-          />
-        </div>
-        <View mission={mission} onPlan={showPlan} plan={search} taskAddress={taskAddress} view={view} />
+        <Views onShow={show} view={view} />
+        <Suspense fallback={<Skeleton rows={8} />}>
+          <View addressOf={addressOf} mission={mission} place={search} view={view} />
+        </Suspense>
       </div>
     </Page>
+  )
+}
+
+/** Eight of them do not fit beside each other on a phone. */
+function Views({ view, onShow }: { view: MissionView; onShow: (view: MissionView) => void }) {
+  const isPhone = useIsPhone()
+  const options = MISSION_VIEWS.map((value) => ({ value, words: MISSION_VIEW_WORDS[value] }))
+  return (
+    <div>
+      {isPhone ? (
+        <Select aria-label="View" onChange={onShow} options={options} value={view} />
+      ) : (
+        <Segmented label="View" onChange={onShow} options={options} size="usual" value={view} />
+      )}
+    </div>
   )
 }
 
 function View(props: {
   mission: Shown
   view: MissionView
-  plan: Parameters<typeof PlanView>[0]['shown'] & { task?: string | undefined }
-  onPlan: Parameters<typeof PlanView>[0]['onShow']
-  taskAddress: (task: string) => string
+  place: MissionAddress
+  addressOf: (change: MissionAddress) => string
 }) {
-  const { mission, view, plan, onPlan, taskAddress } = props
+  const { mission, view, place, addressOf } = props
+  const { id } = mission
+  const go = useGo()
   switch (view) {
+    case 'activity':
+      return (
+        <Activity
+          addressOf={(task) => addressOf({ task })}
+          filter={place.what ?? 'all'}
+          id={id}
+          onFilter={(what) => go(addressOf({ what: what === 'all' ? undefined : what }), { replace: true })}
+        />
+      )
+    case 'graph':
+      return <GraphView addressOf={addressOf} mission={mission} place={place} />
+    case 'timeline':
+      return <TimelineView addressOf={addressOf} id={id} place={place} />
     case 'tasks':
-      return <MissionTasks addressOf={taskAddress} mission={mission} open={plan.task} />
+      return <MissionTasks addressOf={addressOf} mission={mission} place={place} />
     case 'plan':
-      return <PlanView mission={mission} onShow={onPlan} shown={plan} />
+      return (
+        <PlanView
+          mission={mission}
+          onShow={(plan) => go(`/missions/${id}${writeSearch({ view, ...plan })}`)}
+          shown={place}
+        />
+      )
+    case 'changes':
+      return <MissionChanges hasKeys id={id} />
     case 'report':
       return <MissionReport mission={mission} />
     case 'comments':
-      return <MissionComments id={mission.id} />
+      return <MissionComments id={id} />
   }
 }
 

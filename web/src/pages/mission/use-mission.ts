@@ -2,7 +2,8 @@ import { about } from '../../live/about.ts'
 import { useSnapshot } from '../../live/use-snapshot.ts'
 import { api } from '../../requests/api.ts'
 import type { Mission } from '../../things/mission/progress.tsx'
-import type { TaskNode } from './task-rows.ts'
+import { graphFrom, movedIn, type TaskGraph } from './task-rows.ts'
+import { type Row, rowsAfter, rowsFrom } from './timeline/rows.ts'
 
 export const useMission = (id: string) =>
   useSnapshot<Mission>(
@@ -19,22 +20,28 @@ export const useWaitingOf = (id: string) =>
     { follows: about.inboxOfMission(id) },
   )
 
-export const useTasksOf = (id: string) =>
-  useSnapshot<readonly TaskNode[]>(
-    ['mission-tasks', id],
+/** Before its approval a mission has the tasks of its plan, which have neither state nor card. */
+export const useGraphOf = (id: string) =>
+  useSnapshot<TaskGraph>(
+    ['mission-graph', id],
     async ({ signal }) => {
-      const { body, seq } = await api().read('/missions/:id/graph', { params: { id }, signal })
-      const nodes: readonly TaskNode[] = Array.isArray(body.nodes) ? body.nodes : []
-      // Before its approval a mission has the tasks of its plan, which have neither state nor card.
-      return { body: nodes.filter(({ state }) => state !== null), seq }
+      const query = { format: 'columns' } as const
+      const { body, seq } = await api().read('/missions/:id/graph', { params: { id }, query, signal })
+      return { body: graphFrom(body), seq }
     },
-    {
-      apply: (nodes, { taskId, to }) =>
-        to !== null && nodes.some((node) => node.id === taskId)
-          ? nodes.map((node) => (node.id === taskId ? { ...node, state: to as TaskNode['state'] } : node))
-          : nodes,
-      follows: about.missionGraph(id),
+    { apply: movedIn, follows: about.missionGraph(id) },
+  )
+
+/** What its tasks did when. Events of tasks say what comes next; only a new task is read. */
+export const useTimelineOf = (id: string) =>
+  useSnapshot<readonly Row[]>(
+    ['mission-timeline', id],
+    async ({ signal }) => {
+      const query = { format: 'columns' } as const
+      const { body, seq } = await api().read('/missions/:id/timeline', { params: { id }, query, signal })
+      return { body: rowsFrom(body), seq }
     },
+    { apply: rowsAfter, follows: about.tasksOfMission(id) },
   )
 
 /** All versions of the plan, the newest first. */

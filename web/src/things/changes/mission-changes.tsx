@@ -2,6 +2,7 @@ import { Copyable } from '../../parts/copyable.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Loading } from '../../parts/loaded.tsx'
 import { countText } from '../../parts/wording.ts'
+import { nameOfTask } from '../../requests/act-words.ts'
 import { ChangedFiles } from './changed-files.tsx'
 import { commitsOf, type RepositoryChanges, useMissionChanges } from './use-changes.ts'
 import { filesText, linesText } from './work-words.ts'
@@ -78,10 +79,12 @@ const Warning = ({ children }: { children: React.ReactNode }) => (
 function Branches({ changes: { branches, branchCount } }: { changes: RepositoryChanges }) {
   return (
     <ul aria-label="Branches" className="flex min-w-0 flex-col gap-1 text-row">
-      {branches.map(({ branch, title }) => (
+      {branches.map(({ branch, taskId, title }) => (
         <li className="flex min-w-0 flex-wrap items-baseline gap-x-3" key={branch}>
           <Copyable text={branch} />
-          <span className="min-w-0 truncate text-muted">{title}</span>
+          <span className="min-w-0 truncate text-muted">
+            {nameOfTask(taskId, undefined)} {title}
+          </span>
         </li>
       ))}
       {branchCount > branches.length && (
