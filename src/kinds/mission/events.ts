@@ -142,6 +142,8 @@ export const missionEvents = {
     { tasks: z.int() },
     ({ tasks }) => `The mission is open again: ${count(tasks, 'task')} to do.`,
   ),
+  /** Nobody has to be told any longer that it ended. */
+  mission_seen: event.info({}, () => 'Somebody has seen that the mission ended.'),
   cost_snapshot: event.info(
     {
       ...spent,

@@ -32,7 +32,7 @@ export function AskVerifier(props: {
     <Dialog
       actions={
         <>
-          <Button onClick={onClose}>Keep as it is</Button>
+          <Button onClick={onClose}>Back</Button>
           <Button kind="primary" onClick={send}>
             {buttonWords('verify', item)}
           </Button>

@@ -1,14 +1,16 @@
 import { Icon } from '../../parts/icon.tsx'
 import { Moment } from '../../parts/moment.tsx'
-import { reasonText } from '../../parts/wording.ts'
+import { plainWords, reasonText } from '../../parts/wording.ts'
 import { HUE_TEXT } from '../../theme/hues.ts'
 import { blocksWords, headline, type InboxItem, KINDS } from '../../things/inbox/kinds.ts'
 import { closedWords, type Row } from './rows.ts'
 
 const secondLine = ({ kind, title, preview, reason, generation, digest }: InboxItem) => {
   if (kind === 'question') return title
+  if (kind === 'finished') return reason ?? 'Its report says what was done.'
   if (kind === 'plan' && digest !== null) return `Version ${generation} of the plan`
-  return preview ?? (reason && reasonText(reason))
+  const text = preview ?? (reason && reasonText(reason))
+  return text && plainWords(text)
 }
 
 /** One thing that waits, in two lines. */

@@ -29,7 +29,9 @@ export function KindTabs(props: {
           >
             {tab ? TAB_WORDS[tab] : 'All'}
             {count !== undefined && (
-              <span className={`text-label tabular-nums ${count > 0 ? 'text-ask' : 'text-faint'}`}>
+              <span
+                className={`text-label tabular-nums ${count === 0 ? 'text-faint' : tab === 'finished' ? 'text-muted' : 'text-ask'}`}
+              >
                 {countText(count)}
               </span>
             )}

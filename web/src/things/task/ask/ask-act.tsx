@@ -70,7 +70,7 @@ function AskAgain({ about, onClose, send }: Asking) {
     <Dialog
       actions={
         <>
-          <Button onClick={onClose}>Keep as it is</Button>
+          <Button onClick={onClose}>Back</Button>
           <Button disabledReason={refusal('reset')} onClick={() => choose({ act: 'reset' })}>
             Put back in the queue
           </Button>

@@ -92,7 +92,7 @@ export function ApprovalDialog(props: {
     <Dialog
       actions={
         <>
-          <Button onClick={onClose}>Keep as it is</Button>
+          <Button onClick={onClose}>Back</Button>
           {onReject && (
             <Button disabledReason={refusal} onClick={onReject}>
               Reject
