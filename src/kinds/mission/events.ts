@@ -69,8 +69,7 @@ export const missionEvents = {
       comment: text.nullable(),
       proposedBy: text.optional(),
     },
-    ({ version, approvedBy, taskCount }) =>
-      `Plan ${version} was approved by ${approvedBy}: ${count(taskCount, 'task')}.`,
+    ({ version, taskCount }) => `Plan ${version} was approved: ${count(taskCount, 'task')}.`,
   ),
   mission_rejected: event.warn(
     { version: z.int(), comment: text.nullable() },

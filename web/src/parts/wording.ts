@@ -50,7 +50,7 @@ export function durationText(ms: number): string {
 /** The largest unit only: "8 m ago", "in 34 s", and the date when that is clearer. */
 export function momentText(at: number, now: number): string {
   const distance = Math.abs(now - at)
-  if (distance < 2_000) return 'now'
+  if (distance < 2_000) return at > now ? 'now' : 'just now'
   if (distance >= 7 * 86_400_000) return dateText(at, now)
   const [name, unit] = UNITS.find(([, one]) => distance >= one)!
   const text = `${Math.floor(distance / unit)} ${name}`

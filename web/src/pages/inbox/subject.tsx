@@ -152,11 +152,7 @@ export function Origin({ item }: { item: InboxDetail }) {
       <span>
         {kind === 'finished' ? 'ended' : 'asked'} <Moment at={since} />
       </span>
-      {digest && (
-        <span className="font-mono text-label text-faint" title={`Your answer applies only to ${digest}`}>
-          {digest.slice(0, 8)}
-        </span>
-      )}
+      {digest && <span title={`Its fingerprint: ${digest}`}>your answer is for exactly this one</span>}
       {links.map(({ to, words }) => (
         <PageLink className="touchable inline-flex items-center text-accent hover:underline" key={to} to={to}>
           {words}

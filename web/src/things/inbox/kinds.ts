@@ -36,6 +36,10 @@ export const KINDS: Record<InboxKind, { tab: InboxTab; words: string; icon: Icon
   finished: { tab: 'finished', words: 'Finished', icon: 'check', hue: 'done' },
 }
 
+/** How an item looks; a mission that failed looks like a failure. */
+export const lookOf = ({ kind, end }: Pick<InboxItem, 'kind' | 'end'>) =>
+  end === 'failed' ? { ...KINDS[kind], icon: 'warning' as const, hue: 'bad' as const } : KINDS[kind]
+
 /** What is asked, in one line. */
 export function headline({ kind, title, digest, askedBy, preview, about, end }: InboxItem): string {
   switch (kind) {

@@ -31,7 +31,7 @@ export function LayerHead({ layer, tasks, columns }: { layer: number; tasks: num
         colSpan={columns}
         scope="rowgroup"
       >
-        {layer === 0 ? 'At once' : `Step ${layer + 1}`}
+        Step {layer + 1}
         {tasks > 1 && `, ${tasks} tasks in parallel`}
       </th>
     </tr>

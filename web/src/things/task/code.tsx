@@ -50,7 +50,7 @@ const NoCode = ({ hasRuns }: { hasRuns: boolean }) => (
     drawing="path"
     text={
       hasRuns
-        ? 'Its runs did not work in a git worktree. An agent whose setting “Work in” is a git worktree gets a branch for each attempt, and its changes are shown here.'
+        ? 'Its runs did not work in a git worktree. An agent whose setting “Where it works” is a git worktree gets a branch for each attempt, and its changes are shown here.'
         : 'An agent that works in a git worktree gets a branch for each attempt. What it changes is shown here.'
     }
     title={hasRuns ? 'No branch of this task' : 'No run of this task yet'}

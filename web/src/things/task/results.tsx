@@ -83,7 +83,7 @@ const reasonWords = (reason: string) =>
   Object.hasOwn(ERRORS, reason) ? ERRORS[reason as keyof typeof ERRORS].title : reason
 
 function Standing({ accepted }: { accepted: boolean | null }) {
-  if (accepted === null) return <Chip hue="ask">awaits a verdict</Chip>
+  if (accepted === null) return <Chip hue="ask">waiting for review</Chip>
   return accepted ? <Chip hue="done">accepted</Chip> : <Chip hue="bad">rejected</Chip>
 }
 

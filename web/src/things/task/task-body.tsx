@@ -58,7 +58,7 @@ export function TaskBody(props: Props) {
 }
 
 const WORDS: Record<TaskTab, string> = {
-  lineage: 'Lineage',
+  lineage: 'Attempts',
   results: 'Results',
   comments: 'Comments',
   runs: 'Runs',

@@ -1,3 +1,4 @@
+import { FAILURE_WORDS, wordsOf } from '../../../../src/pure/code-words.ts'
 import { reasonText } from '../../parts/wording.ts'
 import { shortKey } from '../../requests/act-words.ts'
 import { whyNotTaken } from './eligible.ts'
@@ -30,21 +31,12 @@ function listed(names: readonly string[]): string {
   return `${names[0]}, ${names[1]} and ${names.length - 2} more`
 }
 
-const CLASSES: Record<string, string> = {
-  infrastructure: 'the machine or a service failed',
-  quality: 'the result was not good enough',
-  rate_limited: 'the model’s limit was reached',
-  timeout: 'it took too long',
-  out_of_memory: 'it ran out of memory',
-  budget: 'its budget is spent',
-  human: 'a person stopped it',
-  invalid: 'the task cannot be done as it is',
-}
-
 /** What the last attempt failed with, as a part of a sentence. */
 function failure({ error, failureClass }: Task): string | null {
   if (error === null && failureClass === null) return null
-  const known = failureClass === null ? null : (CLASSES[failureClass] ?? failureClass.replaceAll('_', ' '))
+  // A program that exits with an error is no machine that fails: the error says more.
+  if (error !== null && failureClass === 'infrastructure') return `“${error}”`
+  const known = failureClass && wordsOf(FAILURE_WORDS, failureClass)
   return [known, error && `“${error}”`].filter(Boolean).join(': ')
 }
 
