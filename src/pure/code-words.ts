@@ -26,6 +26,7 @@ export const FAILURE_WORDS: Words = {
 
 /** Why a task failed for good. */
 export const FAILED_WORDS: Words = {
+  ...FAILURE_WORDS,
   attempts: 'no attempt is left',
   generations: 'it was taken too often',
   deadline: 'its deadline passed',

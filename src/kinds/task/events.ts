@@ -199,7 +199,7 @@ export const taskEvents = {
       ...afterClaim,
     },
     ({ promotedGeneration, promotedSession, replaced, reason }) =>
-      `The result of attempt ${promotedGeneration} by ${promotedSession} was promoted${replaced ? ' in place of another' : ''}${why(reason)}.`,
+      `The result of generation ${promotedGeneration} by ${promotedSession} was promoted${replaced ? ' in place of another' : ''}${why(reason)}.`,
   ),
   task_failed: event.error(
     {
@@ -265,7 +265,7 @@ export const taskEvents = {
       folders: z.int(),
     },
     ({ because, generations, branches, folders }) =>
-      `${because === 'retention' ? 'The task ended long ago: its work' : 'The work'} of ${generations.length === 1 ? 'attempt' : 'attempts'} ${list(generations.map(String))} was removed (branches: ${branches}, folders: ${folders}).`,
+      `${because === 'retention' ? 'The task ended long ago: its work' : 'The work'} of ${generations.length === 1 ? 'generation' : 'generations'} ${list(generations.map(String))} was removed (branches: ${branches}, folders: ${folders}).`,
   ),
   task_progress: event.info(
     {
@@ -320,7 +320,7 @@ export const taskEvents = {
       processingMs: z.int().optional(),
     },
     ({ code, givenGeneration, givenSession, workLost }) =>
-      `A result of ${givenSession} for attempt ${givenGeneration} was rejected (${refusalWords(code)})${workLost ? '; its work is lost' : ''}.`,
+      `A result of ${givenSession} at generation ${givenGeneration} was rejected (${refusalWords(code)})${workLost ? '; its work is lost' : ''}.`,
   ),
   claim_renewed: event.debug(
     { ...held, leaseExpiresAt: z.number() },
@@ -329,7 +329,7 @@ export const taskEvents = {
   claim_write_refused: event.warn(
     { command: text, code: text, givenGeneration: z.int(), givenSession: text },
     ({ command, code, givenGeneration, givenSession }) =>
-      `"${command}" by ${givenSession} for attempt ${givenGeneration} was refused (${refusalWords(code)}).`,
+      `"${command}" by ${givenSession} at generation ${givenGeneration} was refused (${refusalWords(code)}).`,
   ),
 } satisfies Record<TransitionName, EventSpec> & Record<string, EventSpec>
 
