@@ -40,8 +40,8 @@ const MOST_PROJECTS = 1_000
 const MOST_RUNS = 2_000
 /** Shorter texts are in every error. */
 const SHORTEST_IN_ERRORS = 4
-/** Of an error, how much is looked into, and how much is shown: with what stands before the text. */
-const ERROR_LENGTH = 4_000
+/** Of an error, how much is looked into: thousands of long ones would take too long. And how much is shown, with what stands before the text. */
+const ERROR_LENGTH = 600
 const SHOWN_LENGTH = 200
 const SHOWN_BEFORE = 60
 
