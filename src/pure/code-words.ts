@@ -1,6 +1,6 @@
 /** What people read in place of codes: one table for each kind of code. Sentences of events and the app use the same. */
 
-export type Words = Readonly<Record<string, string>>
+type Words = Readonly<Record<string, string>>
 
 /** A code in words; one that the table does not have is written with blanks. */
 export const wordsOf = (table: Words, code: string): string =>

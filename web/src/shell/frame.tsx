@@ -23,7 +23,7 @@ const Palette = lazy(() => import('./palette.tsx').then(({ Palette }) => ({ defa
 type Layer = 'palette' | 'help' | 'new-task' | 'retry-failed'
 
 /** A form of a page that opens above any other page. */
-export type FormAbove = ComponentType<{ onClose: () => void; project: string | undefined }>
+type FormAbove = ComponentType<{ onClose: () => void; project: string | undefined }>
 
 /** What stays while pages change: top bar, rail, palette, keys. */
 export function Frame({ newTask: NewTask }: { newTask: FormAbove }) {

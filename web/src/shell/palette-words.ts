@@ -14,8 +14,7 @@ export const fits = (words: string, typed: string) => {
     .every((part) => text.includes(part))
 }
 
-export const VERBS = ['pause', 'resume', 'retry'] as const
-export type Verb = (typeof VERBS)[number]
+export type Verb = 'pause' | 'resume' | 'retry'
 
 /** "pause dev-1": what is to be done, and what is looked for. Null: the text names no act. */
 export function verbIn(typed: string): { verb: Verb; rest: string } | null {
