@@ -5,6 +5,11 @@ import { z } from 'zod'
 import { EVENTS, eventTypes } from '../../src/kinds/catalogue.ts'
 import type { EventType } from '../../src/kinds/events.ts'
 import { COORDINATOR_EVENTS, isNameOfBaton, levelOf, messageOf, typesAt } from '../../src/kinds/log.ts'
+import { WAKEUP_SOURCES } from '../../src/kinds/run/rules/wakeups.ts'
+import { isLive, RUN_STATES } from '../../src/kinds/run/states.ts'
+import { FAILURE_CLASSES } from '../../src/kinds/task/rules/retry.ts'
+import { INBOX_KINDS } from '../../src/kinds/task/rules/waiting.ts'
+import * as words from '../../src/pure/code-words.ts'
 import { LOG_LEVELS } from '../../src/pure/event.ts'
 
 /** The log for people: a level and a sentence for every event. */
@@ -104,13 +109,13 @@ test('sentences say what happened', () => {
   const reported = (type: EventType, payload: Record<string, unknown>) => messageOf({ type, payload })
   const held = { agent: 'alpha', session: 's-1' }
   expect(reported('task_lease_expired', { ...held, attempt: 2, leaseExpiredAt: 0 })).toBe(
-    'The lease of alpha expired at 1970-01-01T00:00:00.000Z (attempt 2).',
+    'The lease of alpha expired at 1 Jan 1970, 00:00 UTC (attempt 2).',
   )
   expect(reported('task_failed', { attempt: 4, reason: 'attempts', error: 'exit 1.\nno disk' })).toBe(
-    'The task failed for good (attempts, attempt 4): exit 1. no disk.',
+    'The task failed for good (no attempt is left, attempt 4): exit 1. no disk.',
   )
   expect(reported('task_failed', { attempt: 4, reason: 'attempts', error: null })).toBe(
-    'The task failed for good (attempts, attempt 4).',
+    'The task failed for good (no attempt is left, attempt 4).',
   )
   expect(reported('task_progress', { ...held, percent: 40, step: 'tests', checkpoint: true })).toBe(
     'alpha reports 40 % with a checkpoint: tests.',
@@ -123,6 +128,45 @@ test('sentences say what happened', () => {
     'The agent alpha has been silent for 180 s, holding 1 task.',
   )
   expect(reported('task_started', {})).toBe('Task started.')
+})
+
+/** Codes of which every one must have words. */
+const CODES = {
+  FAILURE_WORDS: [words.FAILURE_WORDS, FAILURE_CLASSES],
+  WAKEUP_WORDS: [words.WAKEUP_WORDS, WAKEUP_SOURCES],
+  RUN_END_WORDS: [words.RUN_END_WORDS, RUN_STATES.filter((state) => !isLive(state))],
+  WAITING_WORDS: [words.WAITING_WORDS, INBOX_KINDS],
+} as const
+
+describe('codes that people would read', () => {
+  test.each(Object.entries(CODES))('have words: %s', (_, [table, codes]) => {
+    for (const code of codes) expect(Object.keys(table)).toContain(code)
+  })
+
+  test('are not in sentences: no word has an underscore, no time is written for programs', () => {
+    const held = { agent: 'alpha', session: 's-1' }
+    const run = { runId: 'r', agent: 'alpha', taskId: null, wakeupId: 'w', source: 'on_demand', reason: null }
+    const ended = { ...payloadOf('run_finished', true), ...run, taskId: null }
+    const said = [
+      messageOf({
+        type: 'task_retrying',
+        payload: { ...payloadOf('task_retrying', true), ...held, error: null },
+      }),
+      messageOf({ type: 'task_queued', payload: { because: 'dependencies_met' } }),
+      messageOf({ type: 'run_queued', payload: run }),
+      messageOf({ type: 'wakeup_skipped', payload: { ...run, because: 'AGENT_PAUSED' } }),
+      messageOf({
+        type: 'run_finished',
+        payload: { ...ended, status: 'failed', errorCode: 'nonzero_exit', exitCode: 3 },
+      }),
+      messageOf({ type: 'run_finished', payload: { ...ended, status: 'timed_out', errorCode: 'timeout' } }),
+      messageOf({ type: 'inbox_closed', payload: { id: 'task:x:1', because: 'task_human_approved' } }),
+      messageOf({ type: 'alert_raised', payload: { alert: 'TASK_NOT_TAKEN', error: 'no agent is there' } }),
+    ]
+    for (const sentence of said) expect(sentence).not.toMatch(/_|\dT\d/)
+    expect(said[3]).toBe('alpha was not woken by hand: The agent is paused.')
+    expect(said[4]).toBe('The run of alpha failed: It exited with code 3.')
+  })
 })
 
 test('long texts are cut in a sentence, and never inside a character', () => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { FULL_AUTO, failForGood, makeMission, submit, take } from '../support/http-missions.ts'
 import { expectRefusal, fence, type Json, useServer, type Workspace } from '../support/http-workspace.ts'
 
 /** What waits for a person: one list over tasks, missions and agents, and the decisions that are made from it. */
@@ -84,6 +85,7 @@ describe('the inbox', () => {
       agent: 0,
       alert: 0,
       outcome: 0,
+      finished: 0,
     })
     expect(seq).toBe((await w.events()).at(-1).seq)
   })
@@ -155,7 +157,17 @@ describe('the inbox', () => {
     const since = seen.items.map((item: Seen) => Date.parse(item.since))
     expect(since).toEqual(since.toSorted((a: number, b: number) => a - b))
     expect(seen.counts).toEqual({
-      ...{ plan: 1, question: 1, review: 1, budget: 1, dead_letter: 1, outcome: 0, agent: 1, alert: 2 },
+      ...{
+        plan: 1,
+        question: 1,
+        review: 1,
+        budget: 1,
+        dead_letter: 1,
+        outcome: 0,
+        agent: 1,
+        alert: 2,
+        finished: 0,
+      },
     })
     for (const [kind, count] of Object.entries(seen.counts))
       expect(new Set(kinds(await inbox(w, `?kind=${kind}`)))).toEqual(new Set(count === 0 ? [] : [kind]))
@@ -497,6 +509,104 @@ describe('a decision', () => {
     )
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409, 409, 409])
     for (const { status, body } of answers) if (status === 409) expect(body.code).toBe('CHANGED_SINCE')
+  })
+})
+
+describe('a mission that has ended', () => {
+  const ended = async (w: Workspace, title: string, result: 'done' | 'failed' = 'done') => {
+    const mission = await makeMission(w, [{ tempId: 'a' }], { title })
+    const held = await take(w)
+    if (result === 'done') await submit(w, held)
+    else await failForGood(w, held)
+    return mission
+  }
+  const badge = async (w: Workspace) => (await w.call('GET', '/session')).body.inboxCount
+  const unseen = async (w: Workspace, { id }: Json) => (await w.call('GET', `/missions/${id}`)).body.unseen
+
+  test('is in the inbox after all that waits, until somebody has seen it, and counts for nobody', async () => {
+    const w = await workspace()
+    const good = await ended(w, 'good')
+    const bad = await ended(w, 'bad', 'failed')
+    await asking(w)
+    const seen = await inbox(w)
+    expect(seen.items).toMatchObject([
+      { kind: 'question', end: null },
+      { id: `finished:${good.id}`, kind: 'finished', title: 'good', end: 'completed', actions: ['seen'] },
+      { id: `finished:${bad.id}`, kind: 'finished', title: 'bad', end: 'failed', blocks: 0 },
+    ])
+    expect(seen.counts).toMatchObject({ question: 1, finished: 2 })
+    expect([await badge(w), (await w.call('GET', '/overview')).body.waiting]).toMatchObject([
+      1,
+      { count: 1, items: [{ kind: 'question' }] },
+    ])
+    expect([await unseen(w, good), await unseen(w, bad)]).toEqual([true, true])
+    expect(kinds(await inbox(w, '?kind=finished'))).toEqual(['finished', 'finished'])
+    expect(await w.call('GET', `/inbox/finished:${good.id}`)).toMatchObject({
+      body: { mission: { id: good.id, tasksCompleted: 1 } },
+    })
+    // Page by page in both orders.
+    for (const sort of ['oldest', 'blocks']) {
+      const found: string[] = []
+      for (let cursor = ''; cursor !== null; ) {
+        const page = await inbox(w, `?limit=1&sort=${sort}${cursor && `&cursor=${cursor}`}`)
+        found.push(...page.items.map(({ id }: Seen) => id))
+        cursor = page.nextCursor
+      }
+      expect(found).toEqual(seen.items.map(({ id }: Seen) => id))
+    }
+  })
+
+  test('leaves the inbox when it is seen, which can be said twice and changes nothing else', async () => {
+    const w = await workspace()
+    const mission = await ended(w, 'good')
+    const before = (await w.call('GET', `/missions/${mission.id}`)).body
+    const item = await only(w)
+    const answers = [await decide(w, item, 'seen'), await decide(w, item, 'seen')]
+    for (const answer of answers)
+      expect(answer).toMatchObject({
+        status: 200,
+        body: { decision: 'seen', state: 'completed', about: { missionId: mission.id } },
+      })
+    expect(await inbox(w)).toMatchObject({ items: [], counts: { finished: 0 } })
+    expect((await w.call('GET', `/missions/${mission.id}`)).body).toEqual({ ...before, unseen: false })
+    const told = (await w.events()).filter(({ type }: Seen) => type === 'mission_seen')
+    expect(told).toHaveLength(1)
+    expectRefusal(await decide(w, item, 'approve'), 409, 'CHANGED_SINCE')
+  })
+
+  test('is seen with others at once, and by nobody who may only read', async () => {
+    const w = await workspace()
+    for (const title of ['one', 'two']) await ended(w, title)
+    const { items } = await inbox(w)
+    const viewer = await w.post('/keys', { name: 'viewer', role: 'viewer' })
+    const asViewer = { authorization: `Bearer ${viewer.body.key}` }
+    const refused = await w.post(`/inbox/${items[0].id}/answer`, { decision: 'seen' }, asViewer)
+    expectRefusal(refused, 403, 'FORBIDDEN')
+    const named = items.map(({ id, generation }: Seen) => ({ id, generation }))
+    const answer = await w.post('/inbox/answer', { decision: 'seen', items: named })
+    expect(answer).toMatchObject({ status: 200, body: { done: 2 } })
+    expect((await inbox(w)).items).toEqual([])
+  })
+
+  test('is no item when a person ended it, or opened it again', async () => {
+    const w = await workspace()
+    const cancelled = await makeMission(w, [{ tempId: 'a' }])
+    await w.post(`/missions/${cancelled.id}/cancel`)
+    const rejected = await planned(w)
+    await w.post(`/missions/${rejected.id}/reject`)
+    const accepted = await makeMission(w, [{ tempId: 'a' }], {
+      config: { ...FULL_AUTO, acceptance: 'human' },
+    })
+    await submit(w, await take(w))
+    await w.post(`/missions/${accepted.id}/approve`)
+    expect((await w.call('GET', `/missions/${accepted.id}`)).body).toMatchObject({
+      state: 'completed',
+      unseen: false,
+    })
+    const again = await ended(w, 'bad', 'failed')
+    await w.post(`/missions/${again.id}/retry`)
+    expect((await inbox(w)).items).toEqual([])
+    expectRefusal(await decide(w, { id: `finished:${again.id}` }, 'seen'), 409, 'CHANGED_SINCE')
   })
 })
 

@@ -82,7 +82,7 @@ describe('the log of a task', () => {
     expect(entries[0]).toMatchObject({
       level: 'ERROR',
       event: 'task_failed',
-      message: 'The task failed for good (out_of_memory, attempt 1): heap full.',
+      message: 'The task failed for good (it ran out of memory, attempt 1): heap full.',
       details: { failureClass: 'out_of_memory', attempt: 1 },
       previousState: 'running',
       newState: 'failed',
@@ -255,9 +255,9 @@ describe('a holder adds lines', () => {
     expectRefusal(await say(w, task, entries, fence('s-beta', 3)), 409, 'FUTURE_GENERATION')
     const refused = await logOf(w, task, '?event=claim_write_refused,task_logged')
     expect(refused.map(({ level, message }) => [level, message])).toEqual([
-      ['WARN', '"log" by s-beta at generation 3 was refused (FUTURE_GENERATION).'],
-      ['WARN', '"log" by s-alpha at generation 2 was refused (SESSION_MISMATCH).'],
-      ['WARN', '"log" by s-alpha at generation 1 was refused (STALE_GENERATION).'],
+      ['WARN', '"log" by s-beta at generation 3 was refused (This generation has not been granted yet).'],
+      ['WARN', '"log" by s-alpha at generation 2 was refused (Another session holds this claim).'],
+      ['WARN', '"log" by s-alpha at generation 1 was refused (A newer claim has been granted since).'],
     ])
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { actOn, makeMission, submit, take } from '../support/http-missions.ts'
-import { expectRefusal, type Json, useServer, type Workspace } from '../support/http-workspace.ts'
+import { expectRefusal, fence, type Json, useServer, type Workspace } from '../support/http-workspace.ts'
 import { superuser } from '../support/nodes.ts'
 
 /** Finding tasks, missions, agents and runs by a few letters. */
@@ -27,6 +27,9 @@ describe('a search', () => {
       state: 'queued',
       updatedAt: keyed.updatedAt,
       path: `/tasks/${keyed.id}`,
+      error: null,
+      number: expect.any(Number),
+      mission: null,
     }
     for (const q of ['A-001-paint', 'A-001', 'paint the', ' door ', keyed.id])
       expect((await search(w, q)).items, q).toEqual([task])
@@ -65,6 +68,38 @@ describe('a search', () => {
     expect((await search(w, 'dev-')).items).toMatchObject([{ kind: 'agent', id: 'dev-1' }])
     await actOn(w, mission, 'pause')
     expect((await search(w, 'new off')).items).toMatchObject([{ kind: 'mission', state: 'paused' }])
+  })
+
+  test('finds a task by a part of its last error, a run by that of its own, and by no short part', async () => {
+    const w = await workspace()
+    const task = await w.held({ title: 'Build it', maxRetries: 0 })
+    const error = `${'x'.repeat(100)} Cannot find module './Missing.js' ${'y'.repeat(1_500)}`
+    const failed = await w.on(task, 'fail', { ...fence('s-alpha', 1), failureClass: 'quality', error })
+    expect(failed.status).toBe(200)
+    await w.call('PUT', '/agents/broken', {
+      adapterType: 'process',
+      adapterConfig: { command: '/no/such/program' },
+    })
+    await w.post('/agents/broken/wakeup')
+    await w.happens('run_finished')
+    expect((await search(w, 'find MODULE')).items).toMatchObject([
+      { kind: 'task', id: task.id, error: expect.stringContaining("Cannot find module './Missing.js'") },
+    ])
+    expect((await search(w, 'no/such/prog')).items).toMatchObject([
+      { kind: 'run', title: 'broken', error: expect.stringContaining('/no/such/program') },
+    ])
+    expect((await search(w, 'xxx')).items).toEqual([])
+    const [found] = (await search(w, 'build')).items
+    expect(found).toMatchObject({ id: task.id, error: null })
+  })
+
+  test('finds a task by its number, which it says with the mission of the task', async () => {
+    const w = await workspace()
+    await makeMission(w, [{ tempId: 'a', title: 'First step' }], { title: 'Move house' })
+    const [found] = (await search(w, 'First step')).items
+    expect(found).toMatchObject({ kind: 'task', mission: 'Move house', number: expect.any(Number) })
+    for (const q of [`#${found!.number}`, String(found!.number)])
+      expect((await search(w, q)).items[0], q).toEqual(found)
   })
 
   test('answers with 20 at most, and no kind crowds out the others', async () => {

@@ -1,4 +1,5 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
+import { lazy } from 'react'
 import { AGENT_STATES, SESSION_STATES } from '../../src/pure/states.ts'
 import { searchBy, tellDropped } from './page-route.ts'
 import { AGENT_TABS, TEMPLATE_NAMES } from './pages/agent/tabs.ts'
@@ -14,7 +15,7 @@ import { WORKER_TABS } from './pages/workers/tabs.ts'
 import { param, parseSearch, type SearchTable, writeSearch } from './search-params.ts'
 import { Frame } from './shell/frame.tsx'
 import { PageFailed } from './shell/page-failed.tsx'
-import { INBOX_TABS } from './things/inbox/kinds.ts'
+import { INBOX_TABS, OLDER_INBOX_TABS } from './things/inbox/kinds.ts'
 import { NotFound } from './things/not-found.tsx'
 import { OLDER_TASK_TABS, ORDERS, TASK_TABS } from './things/task/tabs.ts'
 
@@ -23,7 +24,12 @@ import { OLDER_TASK_TABS, ORDERS, TASK_TABS } from './things/task/tabs.ts'
  * opened. All paths are below /w/:workspace, which is the router's base path. The navigation shows the pages that are here.
  */
 
-const root = createRootRoute({ component: Frame, notFoundComponent: NotFound })
+/** It opens above any page. */
+const NewTask = lazy(() =>
+  import('./pages/board/new-task.tsx').then(({ NewTask: form }) => ({ default: form })),
+)
+
+const root = createRootRoute({ component: () => <Frame newTask={NewTask} />, notFoundComponent: NotFound })
 
 /** What each page understands of its address, by its path. */
 const tables = new Map<string, SearchTable>()
@@ -45,7 +51,11 @@ const pages = [
   ),
   page(
     '/inbox',
-    { kind: param.oneOf(INBOX_TABS), item: param.text, sort: param.oneOf(['blocks', 'oldest']) },
+    {
+      kind: param.oneOf(INBOX_TABS, OLDER_INBOX_TABS),
+      item: param.text,
+      sort: param.oneOf(['blocks', 'oldest']),
+    },
     lazyRouteComponent(() => import('./pages/inbox/page.tsx'), 'Inbox'),
   ),
   page(

@@ -9,7 +9,10 @@ import { tasksOf } from '../src/things/mission/written-plan.ts'
 
 const item = (id: string, kind: InboxItem['kind'] = 'review') => ({ id, kind }) as InboxItem
 const idsOf = (rows: readonly { item: InboxItem }[]) => rows.map((row) => row.item.id)
-const COUNTS = { plan: 0, question: 0, review: 2, budget: 0, dead_letter: 0, outcome: 0, agent: 0, alert: 0 }
+const COUNTS = {
+  ...{ plan: 0, question: 0, review: 2, budget: 0, dead_letter: 0, outcome: 0, agent: 0, alert: 0 },
+  finished: 0,
+}
 
 describe('rows of the inbox', () => {
   const shown = rowsAfter([], [item('a'), item('b'), item('c')], {})
@@ -24,10 +27,10 @@ describe('rows of the inbox', () => {
   })
 
   test('turn grey where they are when they are over, and say who ended them', () => {
-    const closed = { by: 'anna', because: 'task_approved', at: 1 }
+    const closed = { by: 'anna', because: 'task_human_approved', at: 1 }
     const rows = rowsAfter(shown, [item('a'), item('c')], { b: closed })
     expect(rows.map((row) => row.closed)).toEqual([null, closed, null])
-    expect(closedWords(closed)).toBe('anna: approved.')
+    expect(closedWords(closed)).toBe('Approved by anna.')
   })
 
   test('wait again when the same thing waits again', () => {

@@ -88,7 +88,7 @@ describe('an act on a task', () => {
       kind: 'refused',
       refused: [{ id: task.id, allowed: expect.arrayContaining(['reset']) }],
     })
-    expect(outcome.words).toMatch(/^It is over\. B-014 is cancelled since \d+ (s|min), generation 0\.$/)
+    expect(outcome.words).toMatch(/^It is over\. B-014 is cancelled since \d+ (s|min)\.$/)
     expect(shown().pending).toBeUndefined()
     expect(columnOf()).toBe('done')
     expect(page.calls.filter((call) => call === 'cards').length).toBe(reads + 1)

@@ -27,8 +27,8 @@ test('an agent that is not logged in gets the command of its program', () => {
   expect(endingOf({ ...run, adapterType: 'http', errorCode: 'not_logged_in' })!.command).toBe(null)
 })
 
-test('a code of a later server is shown as it is', () => {
-  expect(endingOf({ ...run, errorCode: 'struck_by_lightning' })!.title).toBe('struck_by_lightning')
+test('a code of a later server is written with blanks', () => {
+  expect(endingOf({ ...run, errorCode: 'struck_by_lightning' })!.title).toBe('struck by lightning')
   expect(endingOf({ ...run, errorCode: null })).toBe(null)
 })
 

@@ -35,7 +35,8 @@ test('durations have two units at most', () => {
 
 test('moments are shown by distance, and by date when they are far', () => {
   const now = Date.UTC(2026, 10, 17, 12)
-  expect(momentText(now - 500, now)).toBe('now')
+  expect(momentText(now - 500, now)).toBe('just now')
+  expect(momentText(now + 500, now)).toBe('now')
   expect(momentText(now - 480_000, now)).toBe('8 m ago')
   expect(momentText(now + 34_000, now)).toBe('in 34 s')
   expect(momentText(now - 30 * 86_400_000, now)).toBe('18 Oct')

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { actorWords } from '../../pure/code-words.ts'
 import { eventsAbout, text } from '../../pure/event.ts'
 import { AGENT_STATES } from '../../pure/states.ts'
 import { count, holding, list, span, why } from '../../pure/words.ts'
@@ -11,7 +12,7 @@ const contractor = { kind: text.optional(), template: text.optional(), missionId
 export const agentEvents = {
   agent_registered: agentEvent.info(
     { ...contractor, by: text },
-    ({ agent, by }) => `The agent ${agent} was registered by ${by}.`,
+    ({ agent, by }) => `The agent ${agent} was registered by ${actorWords(by)}.`,
   ),
   agent_updated: agentEvent.info(
     { fields: z.array(text) },

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { alertWords, withBlanks } from '../../pure/code-words.ts'
 import { eventsAbout, text } from '../../pure/event.ts'
 import { moment, why } from '../../pure/words.ts'
 
@@ -15,14 +16,14 @@ export const alertEvents = {
       action: text,
     },
     ({ entityType, stalledState, stalledSince, action }) =>
-      `The ${entityType} has stalled: ${stalledState} since ${moment(stalledSince)} (${action}).`,
+      `The ${entityType} has stalled: ${withBlanks(stalledState)} since ${moment(stalledSince)} (${withBlanks(action)}).`,
   ),
   alert_raised: event.critical(
     { alert: text, error: text.nullable() },
-    ({ alert, error }) => `Alert ${alert}${why(error)}.`,
+    ({ alert, error }) => `${alertWords(alert)}${why(error)}.`,
   ),
   /** What an alert about this task said is no longer so. */
-  alert_cleared: event.info({ alert: text }, ({ alert }) => `The alert ${alert} is over.`),
+  alert_cleared: event.info({ alert: text }, ({ alert }) => `It is over: ${alertWords(alert)}.`),
 }
 
 type AlertEvents = typeof alertEvents

@@ -69,8 +69,7 @@ export const missionEvents = {
       comment: text.nullable(),
       proposedBy: text.optional(),
     },
-    ({ version, approvedBy, taskCount }) =>
-      `Plan ${version} was approved by ${approvedBy}: ${count(taskCount, 'task')}.`,
+    ({ version, taskCount }) => `Plan ${version} was approved: ${count(taskCount, 'task')}.`,
   ),
   mission_rejected: event.warn(
     { version: z.int(), comment: text.nullable() },
@@ -142,6 +141,8 @@ export const missionEvents = {
     { tasks: z.int() },
     ({ tasks }) => `The mission is open again: ${count(tasks, 'task')} to do.`,
   ),
+  /** Nobody has to be told any longer that it ended. */
+  mission_seen: event.info({}, () => 'Somebody has seen that the mission ended.'),
   cost_snapshot: event.info(
     {
       ...spent,

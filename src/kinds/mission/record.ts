@@ -1,5 +1,6 @@
 import {
   bigint,
+  boolean,
   decimal,
   instant,
   int,
@@ -58,6 +59,8 @@ export const MISSION_FIELDS = {
   rejected: ints('rejected_versions'),
   /** How many reports were written about it and its tasks. */
   reportCount: int(),
+  /** It has ended, and nobody has seen that yet. */
+  unseen: boolean(),
 }
 
 /** A mission: a goal, the plan that leads to it, and how far it has come. */

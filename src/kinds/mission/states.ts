@@ -31,9 +31,10 @@ export const MISSION_STATES = {
 export type MissionState = keyof typeof MISSION_STATES
 export const missionStates = Object.keys(MISSION_STATES) as MissionState[]
 
-const ENDS = ['completed', 'failed', 'cancelled'] as const
-export type MissionEnd = (typeof ENDS)[number]
-export const isEnd = (phase: MissionPhase): phase is MissionEnd => (ENDS as readonly string[]).includes(phase)
+export const MISSION_ENDS = ['completed', 'failed', 'cancelled'] as const
+export type MissionEnd = (typeof MISSION_ENDS)[number]
+export const isEnd = (phase: MissionPhase): phase is MissionEnd =>
+  (MISSION_ENDS as readonly string[]).includes(phase)
 
 /** The state of a mission: a paused one shows that first, whatever else closes its gate. */
 export function stateOf({ phase, closedBy }: { phase: MissionPhase; closedBy: readonly GateReason[] }) {
@@ -95,7 +96,7 @@ export const MISSION_TRANSITIONS = {
   mission_failed: { from: ['running'], to: 'failed', by: 'flow' },
   mission_cancelled: { from: OPEN, to: 'cancelled', by: 'operator' },
   /** One of its tasks is to be done again. */
-  mission_reopened: { from: ENDS, to: 'running', by: 'operator' },
+  mission_reopened: { from: MISSION_ENDS, to: 'running', by: 'operator' },
 } as const satisfies Record<string, Transition>
 
 export type MissionTransition = keyof typeof MISSION_TRANSITIONS

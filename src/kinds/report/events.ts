@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { actorWords } from '../../pure/code-words.ts'
 import { eventsAbout, text } from '../../pure/event.ts'
 
 const event = eventsAbout({ entity: null }, {})
@@ -16,7 +17,7 @@ export const reportEvents = {
       author: text,
     },
     ({ taskId, version, author }) =>
-      `Version ${version} of the report on the ${taskId === undefined ? 'mission' : 'task'} was written by ${author}.`,
+      `Version ${version} of the report on the ${taskId === undefined ? 'mission' : 'task'} was written by ${actorWords(author)}.`,
   ),
 }
 

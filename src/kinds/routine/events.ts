@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { eventsAbout, text } from '../../pure/event.ts'
-import { brief, list, why } from '../../pure/words.ts'
+import { brief, list, momentOf, why } from '../../pure/words.ts'
 
 const event = eventsAbout({ entity: 'routine', namedIn: 'routineId' }, { routineId: text })
 
@@ -18,21 +18,23 @@ export const routineEvents = {
   routine_started: event.info(
     { missionId: text, scheduledFor: text.nullable() },
     ({ scheduledFor }) =>
-      `The routine started a mission ${scheduledFor === null ? 'by hand' : `for ${scheduledFor}`}.`,
+      `The routine started a mission ${scheduledFor === null ? 'by hand' : `for ${momentOf(scheduledFor)}`}.`,
   ),
   /** The mission before has not ended. */
   routine_skipped: event.warn(
     { scheduledFor: text, inRow: z.int() },
-    ({ scheduledFor }) => `The routine was skipped at ${scheduledFor}: its last mission has not ended.`,
+    ({ scheduledFor }) =>
+      `The routine was skipped at ${momentOf(scheduledFor)}: its last mission has not ended.`,
   ),
   routine_waiting: event.info(
     { scheduledFor: text, because: text, times: z.int() },
-    ({ scheduledFor }) => `The routine waits to start a mission for ${scheduledFor}.`,
+    ({ scheduledFor }) => `The routine waits to start a mission for ${momentOf(scheduledFor)}.`,
   ),
   /** Scheduled times that nobody noticed, and that are not caught up; or that waited, and gave way to a newer one. */
   routine_missed: event.warn(
     { since: text, until: text },
-    ({ since, until }) => `Scheduled times of the routine were missed, ${since} to ${until}.`,
+    ({ since, until }) =>
+      `Scheduled times of the routine were missed, ${momentOf(since)} to ${momentOf(until)}.`,
   ),
   routine_failed: event.error(
     { scheduledFor: text, reason: text },

@@ -1,7 +1,10 @@
 import { z } from 'zod'
+import { FLAG_WORDS, RUN_END_WORDS, WAKEUP_WORDS, withBlanks, wordsOf } from '../../pure/code-words.ts'
 import { eventsAbout, text } from '../../pure/event.ts'
 import { count, moment, why } from '../../pure/words.ts'
 import { agentEvent } from '../agent/events.ts'
+import { runErrorWords } from './rules/outcomes.ts'
+import { SKIP_REASONS } from './rules/wakeups.ts'
 
 const runEvent = eventsAbout(
   { entity: 'run', namedIn: 'runId' },
@@ -11,6 +14,11 @@ const wakeupEvent = eventsAbout(
   { entity: 'wakeup', namedIn: 'wakeupId' },
   { agent: text, wakeupId: text, source: text, reason: text.nullable(), taskId: text.nullable() },
 )
+
+const skipWords = (because: string) =>
+  Object.hasOwn(SKIP_REASONS, because)
+    ? SKIP_REASONS[because as keyof typeof SKIP_REASONS]
+    : withBlanks(because)
 
 const tokens = {
   inputTokens: z.int().nullable(),
@@ -24,7 +32,7 @@ const spentOnTask = { taskTokens: z.int().optional(), taskCostUsd: text.nullable
 export const runEvents = {
   run_queued: runEvent.debug(
     { source: text, reason: text.nullable() },
-    ({ agent, source }) => `A run of ${agent} is queued (${source}).`,
+    ({ agent, source }) => `A run of ${agent} is queued (${wordsOf(WAKEUP_WORDS, source)}).`,
   ),
   run_started: runEvent.info(
     { attempt: z.int().nullable(), generation: z.int().nullable() },
@@ -40,7 +48,7 @@ export const runEvents = {
   ),
   run_flagged: runEvent.warn(
     { code: text, detail: text },
-    ({ agent, code, detail }) => `The run of ${agent} was flagged (${code})${why(detail)}.`,
+    ({ agent, code, detail }) => `The run of ${agent} ${wordsOf(FLAG_WORDS, code)}${why(detail)}.`,
   ),
   run_finished: runEvent.info(
     {
@@ -56,8 +64,8 @@ export const runEvents = {
       provider: text.nullable().optional(),
       ...spentOnTask,
     },
-    ({ agent, status, errorCode }) =>
-      `The run of ${agent} ended: ${status}${errorCode === null ? '' : ` (${errorCode})`}.`,
+    ({ agent, status, errorCode, exitCode }) =>
+      `The run of ${agent} ${wordsOf(RUN_END_WORDS, status)}${why(errorCode && runErrorWords(errorCode, exitCode))}.`,
   ),
   /** Usage while it runs, every five seconds at most. */
   run_usage: runEvent.debug(
@@ -66,15 +74,18 @@ export const runEvents = {
   ),
   wakeup_requested: wakeupEvent.debug(
     {},
-    ({ agent, source, reason }) => `A wakeup of ${agent} was requested (${source})${why(reason)}.`,
+    ({ agent, source, reason }) =>
+      `A wakeup of ${agent} was requested ${wordsOf(WAKEUP_WORDS, source)}${why(reason)}.`,
   ),
   wakeup_coalesced: wakeupEvent.debug(
     { into: text },
-    ({ agent, source }) => `A wakeup of ${agent} was merged into a pending one (${source}).`,
+    ({ agent, source }) =>
+      `A wakeup of ${agent} was merged into a pending one (${wordsOf(WAKEUP_WORDS, source)}).`,
   ),
   wakeup_skipped: wakeupEvent.info(
     { because: text },
-    ({ agent, source, because }) => `${agent} was not woken (${source})${why(because)}.`,
+    ({ agent, source, because }) =>
+      `${agent} was not woken ${wordsOf(WAKEUP_WORDS, source)}${why(skipWords(because))}.`,
   ),
   runtime_state_updated: agentEvent.debug(
     { runs: z.int(), lastRunId: text, lastRunStatus: text },

@@ -11,7 +11,7 @@ import { readInbox } from '../../views/inbox/postgres.ts'
 import { allRightsOf } from '../key/granting.ts'
 import { type ApiKey, listKeys } from '../key/postgres.ts'
 import type { GrantedOf } from '../kind.ts'
-import { INBOX_KINDS } from '../task/rules/waiting.ts'
+import { ASKING_KINDS } from '../task/rules/waiting.ts'
 import * as rows from './postgres.ts'
 import { refuseLink, type SignInCommand } from './rules.ts'
 import type { BrowserSessionView, LinkAnswer, SessionAnswer, SignedIn, TicketAnswer } from './shapes.ts'
@@ -108,7 +108,7 @@ export async function showSession(
 ): Promise<AnswerOf<typeof SessionAnswer>> {
   const { store } = kernel
   const { uuid, name } = await store.workspaces.read(key.workspaceId)
-  const all = { kinds: INBOX_KINDS, missionId: null, sort: 'oldest', after: null } as const
+  const all = { kinds: ASKING_KINDS, missionId: null, sort: 'oldest', after: null } as const
   const { counts, seq } = await readInbox(store.readers, key.workspaceId, all, 1)
   return {
     id: session?.id ?? null,
@@ -117,7 +117,7 @@ export async function showSession(
     role: key.role,
     rights: [...allRightsOf(key)],
     head: seq,
-    inboxCount: Object.values(counts).reduce((sum, count) => sum + count, 0),
+    inboxCount: ASKING_KINDS.reduce((sum, kind) => sum + counts[kind], 0),
     version,
     instance: store.instance,
     expiresAt: instant(session ? session.expiresAt : key.expiresAt),

@@ -19,7 +19,7 @@ export const SessionAnswer = z.object({
   role: KeyView.shape.role,
   rights: z.array(z.string()),
   head: z.int().describe('The number of the last event'),
-  inboxCount: z.int().describe('How many items wait for people'),
+  inboxCount: z.int().describe('How many items wait for people; missions that have ended are not counted'),
   version: z.string().describe('Of the server'),
   instance: z.string().describe('Of the database: its event numbers mean nothing in another one'),
   expiresAt: z.string().nullable(),

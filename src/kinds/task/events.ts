@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { FAILED_WORDS, FAILURE_WORDS, withBlanks, wordsOf } from '../../pure/code-words.ts'
+import { ERRORS } from '../../pure/errors.ts'
 import { type EventSpec, eventsAbout, text } from '../../pure/event.ts'
 import type { TransitionName } from '../../pure/states.ts'
 import { brief, count, list, moment, span, why } from '../../pure/words.ts'
@@ -16,6 +18,10 @@ import {
 } from './event-fields.ts'
 
 const event = eventsAbout({ entity: 'task' }, {})
+
+/** Why a write was refused: the title of its code. */
+const refusalWords = (code: string) => (isRefusalCode(code) ? ERRORS[code].title : withBlanks(code))
+const isRefusalCode = (code: string): code is keyof typeof ERRORS => Object.hasOwn(ERRORS, code)
 
 /** Events of tasks. State changes are named as in states.ts; the rest leave the state alone. */
 export const taskEvents = {
@@ -137,7 +143,7 @@ export const taskEvents = {
       ...spentByRun,
     },
     ({ attempt, dueAt, failureClass, error }) =>
-      `Attempt ${attempt} failed${failureClass ? ` (${failureClass})` : ''}; the task is retried at ${moment(dueAt)}${why(error)}.`,
+      `Attempt ${attempt} failed; the task is retried at ${moment(dueAt)}${why(error ?? (failureClass && wordsOf(FAILURE_WORDS, failureClass)))}.`,
   ),
   task_lease_expired: event.warn(
     {
@@ -208,7 +214,7 @@ export const taskEvents = {
       ...lasted,
     },
     ({ reason, attempt, error, comment, verdict }) =>
-      `The task failed for good (${brief(reason)}, attempt ${attempt})${why(error ?? comment ?? verdict)}.`,
+      `The task failed for good (${wordsOf(FAILED_WORDS, brief(reason))}, attempt ${attempt})${why(error ?? comment ?? verdict)}.`,
   ),
   task_budget_exceeded: event.error(
     { error: text.nullable().optional(), ...spentByRun, ...afterClaim },
@@ -322,7 +328,7 @@ export const taskEvents = {
       processingMs: z.int().optional(),
     },
     ({ code, givenGeneration, givenSession, workLost }) =>
-      `A result of ${givenSession} at generation ${givenGeneration} was rejected (${code})${workLost ? '; its work is lost' : ''}.`,
+      `A result of ${givenSession} at generation ${givenGeneration} was rejected (${refusalWords(code)})${workLost ? '; its work is lost' : ''}.`,
   ),
   claim_renewed: event.debug(
     { ...held, leaseExpiresAt: z.number() },
@@ -331,7 +337,7 @@ export const taskEvents = {
   claim_write_refused: event.warn(
     { command: text, code: text, givenGeneration: z.int(), givenSession: text },
     ({ command, code, givenGeneration, givenSession }) =>
-      `"${command}" by ${givenSession} at generation ${givenGeneration} was refused (${code}).`,
+      `"${command}" by ${givenSession} at generation ${givenGeneration} was refused (${refusalWords(code)}).`,
   ),
 } satisfies Record<TransitionName, EventSpec> & Record<string, EventSpec>
 

@@ -17,7 +17,8 @@ const ListQuery = z.strictObject({
 export const listInbox = endpoint({
   method: 'GET',
   path: '/inbox',
-  summary: 'List what waits for a person, oldest first or by how much it blocks',
+  summary:
+    'List what waits for a person, oldest first or by how much it blocks; then missions whose end nobody has seen',
   tag,
   needs: 'read',
   query: ListQuery,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { INBOX_KINDS } from '../../kinds/task/rules/waiting.ts'
+import { WAITING_WORDS } from '../../pure/code-words.ts'
 import { eventsAbout, text } from '../../pure/event.ts'
 import { why } from '../../pure/words.ts'
 
@@ -19,13 +20,10 @@ export const inboxEvents = {
         digest: text.nullable(),
       }),
     },
-    ({ item: { kind, reason } }) => `Something waits for a person (${kind})${why(reason)}.`,
+    ({ item: { kind, reason } }) => `${WAITING_WORDS[kind]}${why(reason)}.`,
   ),
   /** It waits no more, because of the event of this type. */
-  inbox_closed: event.info(
-    { id: text, because: text },
-    ({ because }) => `It waits for a person no more${why(because)}.`,
-  ),
+  inbox_closed: event.info({ id: text, because: text }, () => 'It waits for a person no more.'),
 }
 
 type InboxEvents = typeof inboxEvents

@@ -18,7 +18,11 @@ import type { AgentState, TaskState } from '../../pure/states.ts'
 /** No more than this many tasks are counted for an item. */
 const MOST_COUNTED = 1_000
 
-const OTHERS = `waiting_missions as (
+/** Missions that have ended and that nobody has seen: of ten thousand runs of a routine, the newest. */
+const MOST_FINISHED = 1_000
+
+/** Beside tasks. One item is looked for without a limit. */
+const othersOf = (most: number | null) => `waiting_missions as (
      select m.mission_id, m.phase = 'awaiting_approval' or coalesce(m.approved_version < m.plan_version, false) as has_plan,
             'budget' = any (m.closed_by) as is_spent, date_trunc('milliseconds', m.updated_at) as since
        from missions m where m.workspace_id = $1 and m.completed_at is null
@@ -27,12 +31,17 @@ const OTHERS = `waiting_missions as (
      select m.mission_id, date_trunc('milliseconds', m.updated_at) as since from missions m
       where m.workspace_id = $1 and m.completed_at is null and m.phase = 'running' and m.config -> 'outcome' ->> 'isPlanning' = 'false'
         and m.approved_version is not distinct from m.plan_version),
+   finished as (
+     select m.mission_id, date_trunc('milliseconds', m.completed_at) as since from missions m
+      where m.workspace_id = $1 and m.unseen and m.completed_at is not null${most === null ? '' : ` order by m.completed_at desc limit ${most}`}),
    others(kind, num, since, ref) as (
      select 'plan' collate "C", w.mission_id, w.since, 'mission' collate "C" from waiting_missions w where w.has_plan
      union all
      select 'budget', w.mission_id, w.since, 'mission' from waiting_missions w where w.is_spent
      union all
      select 'outcome', w.mission_id, w.since, 'mission' from outcomes w
+     union all
+     select 'finished', w.mission_id, w.since, 'mission' from finished w
      union all
      select 'agent', 0, date_trunc('milliseconds', a.updated_at), a.slug from agents a where a.workspace_id = $1 and a.state = 'error')`
 
@@ -53,6 +62,7 @@ const DIRECT = `(select count(*) from (select from task_dependencies x cross joi
 
 /** How many tasks wait for an item i: those that directly depend on it, those of the mission, those for that agent. */
 const blocks = (direct: string) => `case
+   when i.kind = 'finished' then 0
    when i.kind = 'plan' then (select p.task_count from missions m join mission_plans p on p.workspace_id = m.workspace_id
      and p.mission_id = m.mission_id and p.version = m.plan_version where m.workspace_id = $1 and m.mission_id = i.num)
    when i.ref = 'mission' then (select open_tasks(c) from mission_counters c where c.workspace_id = $1 and c.mission_id = i.num)
@@ -62,9 +72,10 @@ const blocks = (direct: string) => `case
      from tasks h where h.workspace_id = $1 and h.id = i.num)
    else ${direct} end`
 
-const PLACE = `p.since, p.kind, p.num, p.ref`
+/** What has ended comes after what waits, however old it is. */
+const PLACE = `p.kind = 'finished', p.since, p.kind, p.num, p.ref`
 /** $5 time, $6 kind, $7 num, $8 ref. */
-const GIVEN_PLACE = `(to_timestamp($5::double precision / 1000), $6::text collate "C", $7::bigint, $8::text collate "C")`
+const GIVEN_PLACE = `($6::text = 'finished', to_timestamp($5::double precision / 1000), $6::text collate "C", $7::bigint, $8::text collate "C")`
 
 // Oldest first: of each kind the first ones, by the index. $3 kinds, $4 how many.
 const OLDEST = `page as materialized (
@@ -73,7 +84,7 @@ const OLDEST = `page as materialized (
        from unnest($3::text[]) k(kind) cross join lateral (
          select d.task_id, d.waits_since from task_details d where d.workspace_id = $1 and d.waits_kind = k.kind collate "C"
             and d.waits_since >= coalesce(to_timestamp($5::double precision / 1000), '-infinity')
-            and ($5::double precision is null or (d.waits_since, k.kind collate "C", d.task_id, '' collate "C") > ${GIVEN_PLACE})
+            and ($5::double precision is null or (false, d.waits_since, k.kind collate "C", d.task_id, '' collate "C") > ${GIVEN_PLACE})
             and ${isOfMission('d.task_id')}
           order by d.waits_since, d.task_id limit $4) d
      union all
@@ -95,7 +106,7 @@ const BY_BLOCKS = `all_items as materialized (
    select i.*, (${blocks('coalesce(n.waiting, 0)')})::int as blocks
      from all_items i left join direct n on n.depends_on = i.num and i.ref = '' and i.kind <> 'alert'),
  page as materialized (
-   select ${PLACE}, p.blocks from counted p
+   select p.since, p.kind, p.num, p.ref, p.blocks from counted p
     where $9::int is null or p.blocks < $9 or (p.blocks = $9 and (${PLACE}) > ${GIVEN_PLACE})
     order by p.blocks desc, ${PLACE} limit $4)`
 
@@ -143,16 +154,19 @@ const COUNTS = `select c.kind, sum(c.count)::int as count from (
 const asJson = (rows: string, order = '') =>
   `(select coalesce(json_agg(to_json(x)${order}), '[]') from (${rows}) x)`
 
-const listOf = (page: string, order: string) => `with ${OTHERS}, ${OTHERS_OF_MISSION}, ${page}
+const listOf = (
+  page: string,
+  order: string,
+) => `with ${othersOf(MOST_FINISHED)}, ${OTHERS_OF_MISSION}, ${page}
    select ${asJson(ITEMS, ` order by ${order}`)} as items, ${asJson(COUNTS)} as counts, ${LAST_SEQ} as seq`
 
-const IN_ORDER = 'x.since, x.kind collate "C", x.num, x.ref collate "C"'
+const IN_ORDER = `x.kind = 'finished', x.since, x.kind collate "C", x.num, x.ref collate "C"`
 const OLDEST_ITEMS = statement('inbox_oldest', listOf(OLDEST, IN_ORDER))
 export const MOST_BLOCKING_ITEMS = statement(
   'inbox_by_blocks',
   listOf(BY_BLOCKS, `x.blocks desc, ${IN_ORDER}`),
 )
-const ONE_ITEM = statement('inbox_item', `with ${OTHERS}, ${ONE} select ${asJson(ITEMS)} as items`)
+const ONE_ITEM = statement('inbox_item', `with ${othersOf(null)}, ${ONE} select ${asJson(ITEMS)} as items`)
 
 /** What waits for people. */
 

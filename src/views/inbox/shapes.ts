@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { AgentView } from '../../kinds/agent/shapes.ts'
 import { MissionView, PlanVersionView } from '../../kinds/mission/shapes/missions.ts'
+import { MISSION_ENDS } from '../../kinds/mission/states.ts'
 import { INBOX_KINDS } from '../../kinds/task/rules/waiting.ts'
 import { Answer, Digest } from '../../kinds/task/shapes/people.ts'
 import { ResultView } from '../../kinds/task/shapes/results.ts'
@@ -26,6 +27,7 @@ const DECISIONS = [
   'terminate',
   'skip',
   'cancel',
+  'seen',
 ] as const
 export type Decision = (typeof DECISIONS)[number]
 
@@ -60,6 +62,7 @@ export const InboxItem = z.object({
     .nullable()
     .describe('Of the task; of a plan its version; of a mission or an agent its version'),
   digest: z.string().nullable().describe('Of the result, or of the plan'),
+  end: z.enum(MISSION_ENDS).nullable().describe('Of a mission that has ended: how'),
   actions: z.array(z.enum(DECISIONS)),
 })
 

@@ -77,7 +77,7 @@ function inTurn(found: readonly Found[]): Found[] {
   return [...found.filter(({ isExact }) => isExact), ...rest.flat()]
 }
 
-const foundView = ({ kind, id, key, title, state, updatedAt }: Found) => ({
+const foundView = ({ kind, id, key, title, state, updatedAt, error, number, mission }: Found) => ({
   kind,
   id,
   key,
@@ -85,6 +85,9 @@ const foundView = ({ kind, id, key, title, state, updatedAt }: Found) => ({
   state,
   updatedAt: instant(updatedAt),
   path: `/${kind}s/${id}`,
+  error,
+  number,
+  mission,
 })
 
 /** Failures, durations, retries and bottlenecks of a workspace within a period (Automatos 6.6), and figures on them (6.11). */

@@ -21,7 +21,7 @@ const MOST_FOUND = 20
 
 const SearchQuery = z.strictObject({
   q: Name.optional().describe(
-    'A key or its beginning, a number, an id or its beginning, part of a title or a name',
+    'A key or its beginning, a number, an id or its beginning, part of a title, a name or an error',
   ),
   limit: limitUpTo(MOST_FOUND, `At most ${MOST_FOUND}`),
 })

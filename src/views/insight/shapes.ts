@@ -18,12 +18,18 @@ export const SearchAnswer = z.object({
       state: z.string(),
       updatedAt: z.string(),
       path: z.string().describe('Where it is read, below /api/v1'),
+      number: z.int().nullable().describe('Of a task: the number that people call it by'),
+      mission: z.string().nullable().describe('Of a task: the title of its mission'),
+      error: z
+        .string()
+        .nullable()
+        .describe('The part of its error that has the text; null: it was found by something else'),
     }),
   ),
   isBounded: z
     .boolean()
     .describe(
-      'Titles are looked for in 5,000 open tasks, the newest 3,000 finished ones and the newest 5,000 missions; true: there are more',
+      'Titles and errors are looked for in 5,000 open tasks and the newest 3,000 finished ones, titles in the newest 5,000 missions; true: there are more',
     ),
   seq,
 })

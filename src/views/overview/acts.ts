@@ -31,7 +31,8 @@ export async function showOverview(
     bucketMs: width.bucketMs,
     counts,
     waiting: {
-      count: inbox.counts.reduce((sum, { count }) => sum + count, 0),
+      // A mission that has ended waits for nothing.
+      count: inbox.counts.reduce((sum, { kind, count }) => sum + (kind === 'finished' ? 0 : count), 0),
       items: inbox.items.map((row) => withShortTexts(itemView(row))),
     },
     running: runningView(read.running),

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { LISTED, SHOWN_STATE } from '../../kinds/agent/postgres/agents.ts'
 import { KNOWN_COST } from '../../kinds/mission/postgres/rows.ts'
 import type { MissionState } from '../../kinds/mission/states.ts'
-import { INBOX_KINDS, type InboxKind } from '../../kinds/task/rules/waiting.ts'
+import { ASKING_KINDS, type InboxKind } from '../../kinds/task/rules/waiting.ts'
 import { LAST_SEQ, seqAt } from '../../postgres/statements/log-head.ts'
 import { BY_KEYS, scopedQueries } from '../../postgres/statements/scoped-query.ts'
 import { statement } from '../../postgres/statements/statements.ts'
@@ -205,7 +205,7 @@ export async function overviewOf(
   workspaceId: number,
   { bucketMs, buckets }: { bucketMs: number; buckets: number },
 ): Promise<OverviewRead> {
-  const ofInbox = [null, INBOX_KINDS, MOST_WAITING_SHOWN, ...FROM_THE_FIRST]
+  const ofInbox = [null, ASKING_KINDS, MOST_WAITING_SHOWN, ...FROM_THE_FIRST]
   const values = [workspaceId, ...ofInbox, bucketMs, buckets]
   const [, rows] = await scopedQueries<OverviewRead & pg.QueryResultRow>(
     pool,

@@ -39,7 +39,7 @@ export const Overview = z.object({
   bucketMs: count,
   counts: z.record(z.enum(taskStates), count).describe('Work that is not archived, by state'),
   waiting: z.object({
-    count: count.describe('Items of the inbox'),
+    count: count.describe('Items of the inbox, without missions that have ended'),
     items: z.array(InboxItem).describe('Those three that block most'),
   }),
   running: z.object({

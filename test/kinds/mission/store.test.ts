@@ -60,7 +60,12 @@ describe.each(kinds)('on %s', (kind) => {
       const last = await finish(work)
       const events = await work.events()
       const ended = events.findIndex(({ type }) => type === 'mission_completed')
-      expect(events[ended - 1]).toMatchObject({ type: 'task_completed', taskId: last.id })
+      // Between them, people are told.
+      expect(events[ended - 1]).toMatchObject({
+        type: 'inbox_added',
+        payload: { item: { kind: 'finished' } },
+      })
+      expect(events[ended - 2]).toMatchObject({ type: 'task_completed', taskId: last.id })
       expect(await missionNow(work, mission)).toMatchObject({
         phase: 'completed',
         counts: { byState: { completed: 2 } },

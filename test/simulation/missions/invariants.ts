@@ -77,6 +77,14 @@ export const ALWAYS: Record<string, Invariant> = {
       return null
     },
   },
+  unseenMeansEnded: {
+    says: 'Only a mission that completed or failed waits to be seen.',
+    broken: (now) => {
+      for (const { id, unseen, phase } of now.missions.values())
+        if (unseen && phase !== 'completed' && phase !== 'failed') return `mission ${id} is ${phase}`
+      return null
+    },
+  },
   endsWithItsTasks: {
     says: 'A mission that runs ends when, and only when, its tasks have ended; a retry that is under way keeps it open.',
     broken: (now) => {

@@ -114,7 +114,10 @@ async function act(world: MissionWorld, kind: keyof typeof ACTS): Promise<unknow
     case 'onTask':
       return onTask(world)
     case 'look':
-      return call(world, 'look', (kernel) => showMission(kernel, person, uuid))
+      // Whoever looks at one that has ended says so.
+      return isEnd(mission.phase)
+        ? operate({ kind: 'seen' })
+        : call(world, 'look', (kernel) => showMission(kernel, person, uuid))
   }
 }
 

@@ -77,6 +77,8 @@ export function usableByPlace(
 const FIELDS = 'input, textarea, select, [contenteditable]:not([contenteditable="false"])'
 const NOT_TYPED_IN = 'input[type="radio"], input[type="checkbox"], input[type="button"]'
 
+const PRESSED = 'button, summary, input, [role="tab"]'
+
 /** Single keys never act inside fields; menus and dialogs have their own keys. */
 function isForUs(event: KeyboardEvent, name: string): boolean {
   if (event.defaultPrevented || event.isComposing) return false
@@ -84,11 +86,9 @@ function isForUs(event: KeyboardEvent, name: string): boolean {
   if (target.closest('[role="menu"], [role="dialog"], [role="listbox"]')) return false
   const isInField = target.closest(FIELDS) !== null && !target.matches(NOT_TYPED_IN)
   if (isInField) return name.startsWith('Mod+')
-  // Enter and Space press the button or open the link that has the focus.
-  return !(
-    (name === 'Enter' || name === 'Space') &&
-    target.closest('a, button, summary, input, [role="tab"]')
-  )
+  // Enter and Space press the button that has the focus. Enter also opens a link; Space does nothing to one, so it may peek.
+  if (name === 'Enter') return target.closest(`a, ${PRESSED}`) === null
+  return name !== 'Space' || target.closest(PRESSED) === null
 }
 
 function onKey(event: KeyboardEvent): void {

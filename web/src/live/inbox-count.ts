@@ -1,5 +1,9 @@
 import type { LiveEvent } from './card.ts'
 
+/** A mission that has ended is in the inbox, too, but waits for nothing. */
+const isOfEnded = ({ id, item }: LiveEvent['payload']) =>
+  String((item as { id?: unknown } | undefined)?.id ?? id).startsWith('finished:')
+
 /** How many things wait for people: the badge that every page shows. */
 export class InboxCount {
   #count: number
@@ -24,9 +28,10 @@ export class InboxCount {
     this.#change(count)
   }
 
-  take({ seq, type }: LiveEvent): void {
+  take({ seq, type, payload }: LiveEvent): void {
     if (seq <= this.#seq) return
     this.#seq = seq
+    if (isOfEnded(payload)) return
     if (type === 'inbox_added') this.#change(this.#count + 1)
     if (type === 'inbox_closed') this.#change(Math.max(this.#count - 1, 0))
   }

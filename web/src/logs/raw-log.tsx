@@ -1,10 +1,10 @@
 import { type ReactNode, useCallback, useMemo, useRef, useState } from 'react'
-import { Empty } from '../parts/empty.tsx'
 import { ProblemBox } from '../parts/problem.tsx'
 import { bytesText, countText } from '../parts/wording.ts'
 import { copyLines, saveLog } from './copy-log.ts'
 import { Excerpt } from './excerpt.tsx'
 import { FollowPill } from './follow-pill.tsx'
+import { type Excerpts, GoneLog } from './gone-log.tsx'
 import { JumpDialog } from './jump-dialog.tsx'
 import type { Line } from './lines.ts'
 import { LogBar } from './log-bar.tsx'
@@ -24,6 +24,8 @@ interface Props extends LogAddress {
   views: ReactNode
   /** The beginning and the end of its output, shown until the log is read. */
   excerpt: string | null
+  /** What is left of its output when its log is gone. */
+  excerpts: Excerpts
 }
 
 /** The log of a run as it was written, of any size. */
@@ -37,11 +39,7 @@ export function RawLog(props: Props) {
     return (
       <>
         <LogBar views={props.views} />
-        <Empty
-          drawing="terminal"
-          text={log.detail ?? 'It was deleted, or is kept elsewhere.'}
-          title="There is no log"
-        />
+        <GoneLog detail={log.detail} excerpts={props.excerpts} title="There is no log" />
       </>
     )
   return (

@@ -6,6 +6,7 @@ import { Segmented } from '../parts/segmented.tsx'
 import { api } from '../requests/api.ts'
 import { AnchoredList, type AnchoredListHandle } from './anchored-list.tsx'
 import { FollowPill } from './follow-pill.tsx'
+import { type Excerpts, GoneLog } from './gone-log.tsx'
 import { LogBar } from './log-bar.tsx'
 import { readLog } from './log-reads.ts'
 import { ExcerptSteps } from './steps/excerpt-steps.tsx'
@@ -43,6 +44,8 @@ interface Props {
   adapterType: string
   /** The beginning and the end of its output, shown until the steps are read. */
   excerpt: string | null
+  /** What is left of its output when its log is gone. */
+  excerpts: Excerpts
   /** Tokens of the whole run: each row shows its share. */
   tokensOfRun: number
   /** Then what failed is shown first, not the end. */
@@ -96,7 +99,7 @@ export function Transcript(props: Props) {
         {state.phase === 'opening' && state.steps.length === 0 && state.error === null ? (
           <ExcerptSteps adapterType={adapterType} text={excerpt} />
         ) : rows.length === 0 ? (
-          <Nothing filter={filter} find={find} isLive={run.isLive} state={state} />
+          <Nothing excerpts={props.excerpts} filter={filter} find={find} isLive={run.isLive} state={state} />
         ) : (
           <AnchoredList
             heights=""
@@ -154,22 +157,17 @@ function Notices({ state, onRetry }: { state: TranscriptFeedState; onRetry: () =
 }
 
 interface NothingProps {
+  excerpts: Excerpts
   filter: StepFilter
   find: string
   isLive: boolean
   state: TranscriptFeedState
 }
 
-function Nothing({ filter, find, isLive, state }: NothingProps) {
+function Nothing({ excerpts, filter, find, isLive, state }: NothingProps) {
   if (state.error !== null) return null
   if (state.phase === 'unavailable')
-    return (
-      <Empty
-        drawing="terminal"
-        text={state.detail ?? 'Its log was deleted, or is kept elsewhere.'}
-        title="There is no transcript"
-      />
-    )
+    return <GoneLog detail={state.detail} excerpts={excerpts} title="There is no transcript" />
   if (find.trim() !== '') return <Empty drawing="path" title={`No step has “${find.trim()}”`} />
   if (filter === 'failed') return <Empty drawing="path" title="No step failed" />
   if (filter === 'calls') return <Empty drawing="path" title="No tool was called" />

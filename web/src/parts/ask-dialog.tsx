@@ -20,7 +20,7 @@ export function AskDialog(props: {
   }
   const actions = (
     <>
-      <Button onClick={onClose}>Keep as it is</Button>
+      <Button onClick={onClose}>Back</Button>
       <Button disabledReason={missing} kind="primary" onClick={submit}>
         {confirm}
       </Button>
@@ -30,6 +30,11 @@ export function AskDialog(props: {
     <Dialog actions={actions} onClose={onClose} open text={text} title={title} width="small">
       <form
         className="flex flex-col gap-4"
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || event.repeat) return
+          event.preventDefault()
+          submit()
+        }}
         onSubmit={(event) => {
           event.preventDefault()
           submit()

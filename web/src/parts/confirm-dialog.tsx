@@ -1,4 +1,4 @@
-import { type ReactNode, useId, useState } from 'react'
+import { type ChangeEvent, type ReactNode, useId, useState } from 'react'
 import { Button } from './button.tsx'
 import { Dialog } from './dialog.tsx'
 import { useDraft } from './drafts.ts'
@@ -71,7 +71,7 @@ export function ConfirmDialog(props: Props) {
   }
   const actions = (
     <>
-      <Button onClick={discard}>Keep as it is</Button>
+      <Button onClick={discard}>Back</Button>
       <Button
         // Enter confirms, unless something is to be written first.
         autoFocus={!hasFields}
@@ -79,7 +79,7 @@ export function ConfirmDialog(props: Props) {
         disabledReason={missing}
         kind={isDangerous ? 'danger' : 'primary'}
         onClick={submit}
-        shortcut={reason === 'required' ? 'Ctrl Enter' : 'Enter'}
+        shortcut={reason === undefined ? 'Enter' : 'Ctrl Enter'}
       >
         {confirm}
       </Button>
@@ -145,11 +145,12 @@ function ReasonField(props: {
       hint={reason === 'optional' ? 'Optional. It is kept in the record.' : 'It is kept in the record.'}
       label={label}
     >
-      {reason === 'required' ? (
-        <TextInput autoFocus onChange={(event) => onChange(event.target.value)} rows={4} value={value} />
-      ) : (
-        <TextInput autoFocus onChange={(event) => onChange(event.target.value)} value={value} />
-      )}
+      <TextInput
+        autoFocus
+        onChange={(event: ChangeEvent<HTMLTextAreaElement>) => onChange(event.target.value)}
+        rows={reason === 'required' ? 4 : 2}
+        value={value}
+      />
     </Field>
   )
 }

@@ -2,7 +2,7 @@
 export interface Explanation {
   title: string
   detail: string
-  /** Small print, for those who report it. */
+  /** For those who report it. */
   code: string | null
   canRetry: boolean
 }

@@ -3,7 +3,7 @@ import { copyText } from './copyable.tsx'
 import { explain } from './explain.ts'
 import { Icon } from './icon.tsx'
 
-/** What went wrong in words, its code in small print, and the next step. The rest of the page stays. */
+/** What went wrong in words, and the next step; a copy has its code, too. The rest of the page stays. */
 export function ProblemBox({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const { title, detail, code, canRetry } = explain(error)
   return (
@@ -12,7 +12,6 @@ export function ProblemBox({ error, onRetry }: { error: unknown; onRetry?: () =>
       <div className="min-w-0 flex-1">
         <p className="text-body font-medium break-words">{title}</p>
         {detail && <p className="mt-0.5 text-row break-words text-muted">{detail}</p>}
-        {code && <p className="mt-1 font-mono text-label text-faint">{code}</p>}
         <div className="mt-3 flex flex-wrap gap-2">
           {onRetry && (
             <Button icon="retry" kind={canRetry ? 'primary' : 'plain'} onClick={onRetry} size="small">

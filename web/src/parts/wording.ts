@@ -50,7 +50,7 @@ export function durationText(ms: number): string {
 /** The largest unit only: "8 m ago", "in 34 s", and the date when that is clearer. */
 export function momentText(at: number, now: number): string {
   const distance = Math.abs(now - at)
-  if (distance < 2_000) return 'now'
+  if (distance < 2_000) return at > now ? 'now' : 'just now'
   if (distance >= 7 * 86_400_000) return dateText(at, now)
   const [name, unit] = UNITS.find(([, one]) => distance >= one)!
   const text = `${Math.floor(distance / unit)} ${name}`
@@ -98,8 +98,20 @@ export function bytesText(bytes: number): string {
   return `${amount < 99.5 ? amount.toFixed(1).replace(/\.0$/, '') : Math.round(amount)} ${unit}`
 }
 
+/** Markdown in one line, where there is no room to draw it: without the marks of headings, lists, bold text, code and links. */
+export const plainWords = (text: string): string =>
+  text
+    .replaceAll(/^\s*(?:#{1,6}\s+|>\s?|[-*+]\s+|```.*$)/gm, '')
+    .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replaceAll(/(\*\*|__|`)/g, '')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+
 const NO_VERDICT = 'no_verdict'
 export const isNoVerdict = (reason: string | null) => reason?.startsWith(NO_VERDICT) ?? false
+
+/** A text that somebody wrote, as a sentence: with one full stop at its end, whatever it ended with. */
+export const sentence = (text: string) => (/[.!?…:]$/.test(text.trim()) ? text.trim() : `${text.trim()}.`)
 
 /** Why a task waits for a person. Most reasons are words already. */
 export const reasonText = (reason: string) =>

@@ -62,7 +62,8 @@ export function standing(name: string, card: Card, now: number): string {
   const ago = seconds < 60 ? `${seconds} s` : seconds < 3_600 ? `${Math.round(seconds / 60)} min` : null
   const holder = card.holder ? `, held by ${card.holder.agent}` : ''
   const since = ago === null ? '' : ` since ${ago}`
-  return `${name} is ${statePhrase(card.state)}${since}${holder}, generation ${card.generation}.`
+  const attempt = card.attempt > 0 ? `, attempt ${card.attempt}` : ''
+  return `${name} is ${statePhrase(card.state)}${since}${holder}${attempt}.`
 }
 
 export const OFFLINE =

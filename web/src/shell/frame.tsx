@@ -1,5 +1,5 @@
 import { Outlet, useRouterState } from '@tanstack/react-router'
-import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { type ComponentType, lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { ShortcutHelp } from '../keys/shortcut-help.tsx'
 import { type Shortcuts, useShortcuts } from '../keys/shortcuts.ts'
 import { PageLink, useGo } from '../links.tsx'
@@ -15,13 +15,19 @@ import { useMissionEnds } from './mission-ends.ts'
 import { useNavigation } from './navigation.ts'
 import { NewVersion } from './new-version.tsx'
 import { Rail } from './rail.tsx'
+import { RetryFailed } from './retry-failed.tsx'
 import { TopBar } from './top-bar.tsx'
 
 const Palette = lazy(() => import('./palette.tsx').then(({ Palette }) => ({ default: Palette })))
 
+type Layer = 'palette' | 'help' | 'new-task' | 'retry-failed'
+
+/** A form of a page that opens above any other page. */
+type FormAbove = ComponentType<{ onClose: () => void; project: string | undefined }>
+
 /** What stays while pages change: top bar, rail, palette, keys. */
-export function Frame() {
-  const [layer, setLayer] = useState<'palette' | 'help' | null>(null)
+export function Frame({ newTask: NewTask }: { newTask: FormAbove }) {
+  const [layer, setLayer] = useState<Layer | null>(null)
   const close = () => setLayer(null)
   useGlobalKeys(setLayer)
   useTabSigns()
@@ -59,9 +65,15 @@ export function Frame() {
       />
       {layer === 'palette' && (
         <Suspense>
-          <Palette onClose={close} />
+          <Palette onClose={close} onRetryFailed={() => setLayer('retry-failed')} />
         </Suspense>
       )}
+      {layer === 'new-task' && (
+        <Suspense>
+          <NewTask onClose={close} project={undefined} />
+        </Suspense>
+      )}
+      {layer === 'retry-failed' && <RetryFailed onClose={close} />}
     </div>
   )
 }
@@ -72,12 +84,14 @@ const PageSkeleton = () => (
   </div>
 )
 
-function useGlobalKeys(open: (layer: 'palette' | 'help') => void): void {
+function useGlobalKeys(open: (layer: Layer) => void): void {
   const go = useGo()
   const shortcuts: Shortcuts = {
     'Mod+k': { words: 'Find or do anything', run: () => open('palette') },
     '?': { words: 'Keyboard shortcuts', run: () => open('help') },
-    'c t': { words: 'New task', run: () => go('/board?new=task') },
+    'c t': { words: 'New task', run: () => open('new-task') },
+    'c m': { words: 'New mission', run: () => go('/missions/new') },
+    'c a': { words: 'New agent', run: () => go('/agents/new') },
     y: {
       words: 'Copy the link to this page',
       run: async () => {

@@ -1,76 +1,68 @@
-import { useEffect } from 'react'
-import type { EventType } from '../../../src/kinds/events.ts'
+import { useEffect, useRef } from 'react'
 import { useGo } from '../links.tsx'
 import type { LiveEvent } from '../live/card.ts'
 import { useLive } from '../live/provider.tsx'
-import { setNewsInTitle } from '../parts/document-title.ts'
+import { endedWhileAway } from '../parts/document-title.ts'
 import { toast } from '../parts/toasts.tsx'
 import { api } from '../requests/api.ts'
 
-/** People learn that a mission ended, on whatever page they are: by a message, and in the title of the tab until they are there. */
+/** With more at once, one message says how many. */
+const MOST_TOLD = 2
 
-const ENDS: Partial<Record<EventType, { words: string; kind: 'done' | 'bad' | 'note' }>> = {
-  mission_completed: { words: 'is done', kind: 'done' },
-  mission_failed: { words: 'failed', kind: 'bad' },
-  mission_cancelled: { words: 'was cancelled', kind: 'note' },
+/** The mission that an event says has ended; null: it says something else. Pure. */
+export function endedMission({ type, missionId, payload }: LiveEvent): string | null {
+  const { kind } = (payload.item ?? {}) as { kind?: unknown }
+  return type === 'inbox_added' && kind === 'finished' ? missionId : null
 }
-const LASTS_MS = 12_000
-/** More of them at once are one message. */
-const MOST_APART = 3
 
+/** People learn that a mission has ended wherever they are: with a message, and in the title of the tab while they look elsewhere. */
 export function useMissionEnds(): void {
   const live = useLive()
   const go = useGo()
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the router does not change
+  const latest = useRef(go)
   useEffect(() => {
-    let ended: LiveEvent[] = []
-    // Only what comes after the page was opened: the log is followed from there.
-    const unfollow = live.follow({
+    latest.current = go
+  })
+  useEffect(() => {
+    let ended: string[] = []
+    const flush = () => {
+      const now = ended
+      ended = []
+      if (now.length === 0) return
+      endedWhileAway(now.length)
+      if (now.length <= MOST_TOLD) for (const id of now) void tell(id, (to) => latest.current(to))
+      else
+        toast({
+          kind: 'note',
+          title: `${now.length} missions ended.`,
+          act: { words: 'Show them', run: () => latest.current('/inbox?kind=finished') },
+        })
+    }
+    return live.follow({
       event: (event) => {
-        if (ENDS[event.type] && event.missionId !== null) ended.push(event)
+        const id = endedMission(event)
+        if (id !== null) ended.push(id)
       },
-      flush: () => {
-        const now = ended
+      flush,
+      // What ended meanwhile is in the inbox.
+      resync: () => {
         ended = []
-        if (now.length > MOST_APART) tellMany(now.length, go)
-        else for (const event of now) void tell(event, go)
       },
-      resync: () => undefined,
     })
-    const isBack = () => {
-      if (!document.hidden) setNewsInTitle(null)
-    }
-    const hear = new AbortController()
-    for (const type of ['pointerdown', 'keydown', 'focus'])
-      addEventListener(type, isBack, { signal: hear.signal })
-    document.addEventListener('visibilitychange', isBack, { signal: hear.signal })
-    return () => {
-      unfollow()
-      hear.abort()
-    }
   }, [live])
 }
 
-const MOST_LETTERS = 120
-const quoted = (title: string) =>
-  `“${title.length > MOST_LETTERS ? `${title.slice(0, MOST_LETTERS).toWellFormed()}…` : title}”`
-
-/** The event has no title. A mission whose title cannot be read is told without it. */
-async function tell({ type, missionId }: LiveEvent, go: (to: string) => void): Promise<void> {
-  const { words, kind } = ENDS[type]!
-  const id = missionId!
-  const name = await api()
+async function tell(id: string, go: (to: string) => void): Promise<void> {
+  const mission = await api()
     .get('/missions/:id', { params: { id } })
-    .then(({ title }) => quoted(title))
-    .catch(() => 'A mission')
-  const title = `${name} ${words}.`
-  const act = { words: 'Read the report', run: () => go(`/missions/${id}?view=report`) }
-  toast({ id: `mission-ended:${id}`, kind, title, act, lastsMs: LASTS_MS })
-  setNewsInTitle(`${name} ${words}`)
-}
-
-function tellMany(count: number, go: (to: string) => void): void {
-  const title = `${count} missions ended.`
-  toast({ title, act: { words: 'Show the missions', run: () => go('/missions') }, lastsMs: LASTS_MS })
-  setNewsInTitle(`${count} missions ended`)
+    .catch(() => null)
+  // Without its title there is nothing to say: the inbox has it.
+  if (!mission) return
+  const hasFailed = mission.state === 'failed'
+  toast({
+    kind: hasFailed ? 'bad' : 'done',
+    title: `${hasFailed ? 'Failed' : 'Completed'}: ${mission.title}`,
+    text: mission.resultSummary ?? undefined,
+    act: { words: 'Open the report', run: () => go(`/missions/${id}?view=report`) },
+  })
 }

@@ -188,10 +188,10 @@ describe('a board is live', () => {
     await press(second.page, taken, 'p')
     await says(
       messages(second.page),
-      /Refused\..* is assigned since \d+ (s|min), held by alpha, generation 1\./s,
+      /Refused\..* is assigned since \d+ (s|min), held by alpha, attempt 1\./s,
     )
     await press(second.page, cancelled, 'p')
-    await says(messages(second.page), /Refused\..* is cancelled since \d+ (s|min), generation 0\./s)
+    await says(messages(second.page), /Refused\..* is cancelled since \d+ (s|min)\./s)
     isLate = false
     await w.make({ title: 'Later' })
     await showsWhatIs(second, w)

@@ -97,18 +97,6 @@ describe.skipIf(!isHere)('a mission that runs', () => {
     await page.keyboard.press('j')
     await timeline.getByText(/Move invoices waited .+, last for #\d+; 1 task waits for it\./).waitFor()
     expect(await axe(page)).toEqual([])
-
-    // Its end, on another page.
-    await page.keyboard.press('g')
-    await page.keyboard.press('b')
-    await page.getByRole('heading', { name: 'Board' }).waitFor()
-    await actOn(w, mission, 'cancel', { reason: 'not needed' })
-    await page.getByText('“Move billing” was cancelled.').waitFor()
-    expect(await page.title()).toMatch(/“Move billing” was cancelled · Baton$/)
-    await page.keyboard.press('Shift')
-    expect(await page.title()).not.toContain('cancelled')
-    await page.getByRole('button', { name: 'Read the report' }).click()
-    await page.getByRole('button', { name: 'Save as routine' }).waitFor()
   })
 
   test('shows only what failed, takes tasks that are added, and is a list on a phone', async () => {

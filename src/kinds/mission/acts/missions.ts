@@ -309,7 +309,7 @@ export async function operateMission(
   kernel: ServerKernel,
   caller: Caller,
   uuid: string,
-  command: Extract<MissionCommand, { kind: 'pause' | 'resume' | 'cancel' | 'update' | 'retry' }>,
+  command: Extract<MissionCommand, { kind: 'pause' | 'resume' | 'cancel' | 'update' | 'retry' | 'seen' }>,
 ): Promise<Answer> {
   await requireMission(kernel, caller, uuid)
   return act(kernel, caller, uuid, command)

@@ -46,6 +46,8 @@ export const accept =
     const refusal = whyNotNow(draft, 'accept the outcome')
     if (refusal) return refusal
     finish(draft, 'completed', now)
+    // Who accepts the outcome has seen it.
+    draft.record.unseen = false
     return null
   }
 

@@ -91,6 +91,8 @@ export type MissionCommand =
   | { kind: 'cancel'; reason: string | null }
   /** Its failed tasks are to be done again. */
   | ({ kind: 'retry'; reason: string | null } & WithComment)
+  /** Somebody has seen that it ended. */
+  | { kind: 'seen' }
   | { kind: 'comment'; comment: NewComment }
   /** Reports on it and on its tasks; `seen` is how many there were when their versions were read. */
   | { kind: 'report'; seen: number; reports: readonly NewReport[] }

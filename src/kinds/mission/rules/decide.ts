@@ -85,6 +85,7 @@ function create(uuid: string, command: Command<'create'>, context: MissionContex
     counts: NO_COUNTS,
     contractors: [],
     reportCount: 0,
+    unseen: false,
     snapshot: null,
     createdBy: actor,
     version: 1,
@@ -204,6 +205,16 @@ const ACTS: { [K in Exclude<MissionCommand['kind'], 'create'>]: Act<K> } = {
   retried,
   report,
 
+  /** Seeing it twice is one act. Those who edit it are not disturbed. */
+  seen(draft) {
+    const { record } = draft
+    if (!isEnd(record.phase)) return wrongState(draft, 'mark as seen')
+    if (!record.unseen) return null
+    record.unseen = false
+    draft.emit('mission_seen', {})
+    return null
+  },
+
   comment(draft, { comment }) {
     draft.say(comment)
     return null
@@ -287,6 +298,7 @@ export function afterCounting(
   if (isEnd(record.phase) && openTasks(counts) > 0) {
     draft.record.completedAt = null
     draft.record.error = null
+    draft.record.unseen = false
     draft.move('mission_reopened', { tasks: openTasks(counts) })
   } else settle(draft, context.now)
   const decision = draft.decision()

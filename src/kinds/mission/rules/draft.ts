@@ -11,10 +11,13 @@ import type { MissionCommand } from './command.ts'
 import { closedTimes } from './gate.ts'
 import { awaitsAcceptance } from './outcome.ts'
 
-/** What a mission has in the inbox: the plan that waits for approval, the budget that is spent, and the outcome to accept. The query says the same. */
+/**
+ * What a mission has in the inbox: the plan that waits for approval, the budget that is spent, the outcome to accept, and that it has
+ * ended. The query says the same.
+ */
 function itemsOf(mission: MissionRecord) {
   const { uuid, phase, closedBy, plan, approved, version, updatedAt, error, config } = mission
-  if (isEnd(phase)) return []
+  if (isEnd(phase)) return mission.unseen ? [finishedItem(mission)] : []
   const isNewer = approved && plan && approved.version < plan.version
   const common = { agent: null, reason: error, since: updatedAt }
   const generation = plan?.version ?? null
@@ -36,6 +39,11 @@ function itemsOf(mission: MissionRecord) {
       : []),
   ]
 }
+
+const finishedItem = ({ uuid, error, completedAt, version }: MissionRecord) => ({
+  ...{ id: `finished:${uuid}`, kind: 'finished' as const, agent: null, reason: error },
+  ...{ since: completedAt!, generation: version, digest: null },
+})
 
 const missionItemsChanged = (before: MissionRecord | null, after: MissionRecord, because: string) =>
   itemsChanged(before ? itemsOf(before) : [], itemsOf(after), because)

@@ -39,6 +39,8 @@ export function finish(draft: MissionDraft, end: MissionEnd, now: number): void 
   if (record.config.outcome) record.config = withoutOutcome(record.config)
   record.dueAt = null
   record.retryAt = null
+  // Whoever cancels a mission knows that it ends.
+  record.unseen = end !== 'cancelled'
   const { tokens, byState, runs, unknownRuns } = record.counts
   const durationMs = record.startedAt === null ? null : now - record.startedAt
   draft.move(`mission_${end}`, {

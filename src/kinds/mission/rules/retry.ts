@@ -24,6 +24,7 @@ export const retry: Act<'retry'> = (draft, { reason }, { now }) => {
   if (isEnd(phase)) {
     record.completedAt = null
     record.error = null
+    record.unseen = false
     draft.move('mission_reopened', { tasks: failed })
   }
   draft.note('mission_retrying', { reason, tasks: failed })

@@ -171,6 +171,7 @@ export const MissionView = z.object({
   startedAt: z.string().nullable(),
   completedAt: z.string().nullable(),
   durationMs: z.int().nullable(),
+  unseen: z.boolean().describe('It has ended, and nobody has seen that yet: it is in the inbox'),
 })
 
 export const PlanVersionView = z.object({

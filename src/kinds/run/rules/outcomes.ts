@@ -1,3 +1,4 @@
+import { withBlanks } from '../../../pure/code-words.ts'
 import type { FailureClass } from '../../task/rules/retry.ts'
 
 /** How runs end, and what that means for the task. docs/runs.md shows this table. */
@@ -66,3 +67,9 @@ export const RUN_ERRORS = {
 
 export type RunErrorCode = keyof typeof RUN_ERRORS
 export const runErrorCodes = Object.keys(RUN_ERRORS) as RunErrorCode[]
+
+/** Why a run ended badly, in words: what its own program exited with says more than that it failed. */
+export function runErrorWords(code: string, exitCode: number | null = null): string {
+  if (code === 'nonzero_exit' && exitCode !== null) return `It exited with code ${exitCode}`
+  return Object.hasOwn(RUN_ERRORS, code) ? RUN_ERRORS[code as RunErrorCode].title : withBlanks(code)
+}

@@ -18,7 +18,9 @@ export const WAIT_KINDS = ['question', 'review', 'budget', 'dead_letter', 'alert
 export type WaitKind = (typeof WAIT_KINDS)[number]
 
 /** What else waits for people: plans, outcomes of missions, and agents in error. */
-export const INBOX_KINDS = ['plan', ...WAIT_KINDS, 'outcome', 'agent'] as const
+export const ASKING_KINDS = ['plan', ...WAIT_KINDS, 'outcome', 'agent'] as const
+/** `finished`: a mission that has ended, until somebody has seen it. It asks for nothing, so it is not counted with what waits. */
+export const INBOX_KINDS = [...ASKING_KINDS, 'finished'] as const
 export type InboxKind = (typeof INBOX_KINDS)[number]
 
 /** Part of a task's details. All null when it waits for no person. */

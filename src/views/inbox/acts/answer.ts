@@ -4,7 +4,13 @@ import { slugUnlessOwn } from '../../../door/named-agents.ts'
 import type { ServerKernel } from '../../../door/server-kernel.ts'
 import type { Caller } from '../../../kernel/kernel.ts'
 import { operateAgent } from '../../../kinds/agent/acts/agents.ts'
-import { approveMission, operateMission, rejectMission } from '../../../kinds/mission/acts/missions.ts'
+import {
+  approveMission,
+  operateMission,
+  rejectMission,
+  requireMission,
+} from '../../../kinds/mission/acts/missions.ts'
+import { isEnd, stateOf } from '../../../kinds/mission/states.ts'
 import { commentFrom } from '../../../kinds/task/acts/comment-from.ts'
 import { command } from '../../../kinds/task/acts/tasks.ts'
 import { raiseBudget, updateTask } from '../../../kinds/task/acts/update.ts'
@@ -16,7 +22,7 @@ import type { AnswerOf } from '../../../pure/shapes.ts'
 import { type InboxRow, readInboxItem } from '../postgres.ts'
 import type { Decision, InboxAnswer, InboxOutcome } from '../shapes.ts'
 import { firstAnswer } from './first-answer.ts'
-import { actionsFor, idOf, namedIn, placeOf } from './items.ts'
+import { actionsFor, idOf, type NamedItem, namedIn, placeOf } from './items.ts'
 import { changedSince, settleBeforeReading } from './read.ts'
 
 /** Answers to items of the inbox: each carries out what was decided about the item, bound to what was seen. */
@@ -45,6 +51,8 @@ export async function answerInboxItem(
   if (!isAsSeen) {
     const first = await firstAnswer(kernel, caller, named, given.decision)
     if (first) return first
+    const seen = row === null && given.decision === 'seen' && (await seenBefore(kernel, caller, named))
+    if (seen) return seen
     throw await changedSince(kernel, caller, named, row)
   }
   const actions = actionsFor(row)
@@ -58,6 +66,19 @@ export async function answerInboxItem(
     if (!(error instanceof Refused) || !CHANGED.has(error.code)) throw error
     throw await changedSince(kernel, caller, named, null)
   }
+}
+
+/** Somebody else has seen it already: that is what was wanted. */
+async function seenBefore(
+  kernel: ServerKernel,
+  caller: Caller,
+  { id, about, name }: NamedItem,
+): Promise<AnswerOf<typeof InboxOutcome> | null> {
+  if (about !== 'finished') return null
+  const mission = await requireMission(kernel, caller, name)
+  if (!isEnd(mission.phase)) return null
+  const subject = { taskId: null, missionId: mission.uuid, runId: null, agent: null }
+  return { id, decision: 'seen', about: subject, state: stateOf(mission) }
 }
 
 function perform(
@@ -124,6 +145,7 @@ function onMission(
   { decision, comment, budget }: Given,
 ): Promise<Outcome> {
   const id = missionId!
+  if (decision === 'seen') return operateMission(kernel, caller, id, { kind: 'seen' })
   // By the plan of the item, also where the caller names none.
   const seen = kind === 'outcome' ? { comment } : { planVersion: generation!, digest: digest!, comment }
   if (decision === 'approve') return approveMission(kernel, caller, id, seen)
@@ -171,7 +193,7 @@ function raise(
   return raiseBudget(kernel, caller, taskId!, givenBudget(budget), isAsSeen)
 }
 
-type OfTask = Exclude<Decision, 'replan' | 'raise' | 'release' | 'pause' | 'terminate' | 'verify'>
+type OfTask = Exclude<Decision, 'replan' | 'raise' | 'release' | 'pause' | 'terminate' | 'verify' | 'seen'>
 
 type OnItem = Extract<TaskCommand, { kind: Exclude<OfTask, 'fail'> }>
 

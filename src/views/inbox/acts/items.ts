@@ -1,3 +1,4 @@
+import { isEnd } from '../../../kinds/mission/states.ts'
 import { Refused } from '../../../pure/errors.ts'
 import { idCarriedBy } from '../../../pure/ids.ts'
 import { instant } from '../../../pure/instant.ts'
@@ -10,7 +11,7 @@ import type { Decision, InboxItem } from '../shapes.ts'
 /** What an id says. */
 export interface NamedItem {
   id: string
-  about: 'task' | 'plan' | 'budget' | 'outcome' | 'agent' | 'alert'
+  about: 'task' | 'plan' | 'budget' | 'outcome' | 'finished' | 'agent' | 'alert'
   /** The UUID of the task or mission, or the slug of the agent. */
   name: string
   /** The generation of the task, or the version of the plan, that the item was about. */
@@ -19,7 +20,7 @@ export interface NamedItem {
 
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 const IDS = new RegExp(
-  `^(?:(task|plan):(${UUID}):(\\d{1,10})|(budget|outcome|alert):(${UUID})|(agent):([A-Za-z0-9][A-Za-z0-9._@-]{0,99}))$`,
+  `^(?:(task|plan):(${UUID}):(\\d{1,10})|(budget|outcome|finished|alert):(${UUID})|(agent):([A-Za-z0-9][A-Za-z0-9._@-]{0,99}))$`,
 )
 
 export const noItem = (id: string) => new Refused('NOT_FOUND', `There is no item ${id} in this inbox.`)
@@ -37,7 +38,7 @@ export function namedIn(id: string): NamedItem {
 }
 
 export const isOfMission = (about: NamedItem['about']) =>
-  about === 'plan' || about === 'budget' || about === 'outcome'
+  about === 'plan' || about === 'budget' || about === 'outcome' || about === 'finished'
 
 /** Where the store finds it. */
 export function placeOf({ about, name, id }: NamedItem) {
@@ -76,6 +77,8 @@ export function actionsFor(row: InboxRow): Decision[] {
         : ['approve', 'reject', 'replan', 'cancel']
     case 'outcome':
       return ['approve', 'reject', 'replan', 'cancel']
+    case 'finished':
+      return ['seen']
     case 'agent':
       // An agent that claims its work itself comes back with its next heartbeat.
       return adapterType === 'external' ? ['pause', 'terminate'] : ['resume', 'pause', 'terminate']
@@ -99,6 +102,8 @@ function forItsAgent({ onlyAgent, onlyAgentState }: InboxRow): Decision[] {
 /** An agent that is silent comes back with its next heartbeat. */
 const canResume = (state: InboxRow['judgeState']) => state === 'paused' || state === 'error'
 
+const endIn = ({ missionPhase }: InboxRow) => (missionPhase && isEnd(missionPhase) ? missionPhase : null)
+
 export const itemView = (row: InboxRow): AnswerOf<typeof InboxItem> => ({
   id: idOf(row),
   kind: row.kind,
@@ -113,5 +118,6 @@ export const itemView = (row: InboxRow): AnswerOf<typeof InboxItem> => ({
   expiresAt: instant(row.dueAt),
   generation: row.generation,
   digest: row.digest,
+  end: row.kind === 'finished' ? endIn(row) : null,
   actions: actionsFor(row),
 })

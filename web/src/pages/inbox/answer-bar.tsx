@@ -83,8 +83,14 @@ export function AnswerBar(props: {
   useAnswerKeys({ item, on, back, refusal, decide, onFocusForm })
   return (
     <div className="flex flex-wrap items-center gap-2">
+      {item.kind === 'finished' && <OpenFinished item={item} onSeen={() => decide('seen')} />}
       {on && canBeTogether(on) && (
-        <Button disabledReason={refusal} kind="primary" onClick={() => decide(on)} shortcut="a">
+        <Button
+          disabledReason={refusal}
+          kind={on === 'seen' ? 'plain' : 'primary'}
+          onClick={() => decide(on)}
+          shortcut="a"
+        >
           {buttonWords(on, item)}
         </Button>
       )}
@@ -132,6 +138,21 @@ export function AnswerBar(props: {
         />
       )}
     </div>
+  )
+}
+
+/** Whoever opens it from here has seen that it ended. */
+function OpenFinished({ item, onSeen }: { item: InboxDetail; onSeen: () => void }) {
+  const go = useGo()
+  const open = () => {
+    onSeen()
+    go(`/missions/${item.about.missionId}?view=report`)
+  }
+  useShortcuts('Inbox', { Enter: { words: 'Open the mission', run: open } })
+  return (
+    <Button kind="primary" onClick={open} shortcut="Enter">
+      Open the mission
+    </Button>
   )
 }
 

@@ -6,6 +6,7 @@ import { Field } from '../../parts/field.tsx'
 import { Loading } from '../../parts/loaded.tsx'
 import { Select } from '../../parts/select.tsx'
 import { agentNamesQuery } from '../../requests/names.ts'
+import { statePhrase } from '../../theme/marks.ts'
 import { isOwnAgent } from '../../things/agent/own-agent.ts'
 import { buttonWords, type InboxDetail } from '../../things/inbox/kinds.ts'
 import type { Given } from '../../things/inbox/use-answer.ts'
@@ -32,7 +33,7 @@ export function AskVerifier(props: {
     <Dialog
       actions={
         <>
-          <Button onClick={onClose}>Keep as it is</Button>
+          <Button onClick={onClose}>Back</Button>
           <Button kind="primary" onClick={send}>
             {buttonWords('verify', item)}
           </Button>
@@ -53,7 +54,7 @@ export function AskVerifier(props: {
               { value: '', words: 'Any agent that may' },
               ...others.map(({ slug, state }) => ({
                 value: slug,
-                words: state === 'idle' || state === 'running' ? slug : `${slug} (${state})`,
+                words: state === 'idle' || state === 'running' ? slug : `${slug} (${statePhrase(state)})`,
               })),
             ]}
             value={agent}

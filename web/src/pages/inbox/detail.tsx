@@ -5,7 +5,8 @@ import { Icon } from '../../parts/icon.tsx'
 import { Loading } from '../../parts/loaded.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { HUE_TEXT } from '../../theme/hues.ts'
-import { blocksWords, headline, type InboxDetail, type InboxItem, KINDS } from '../../things/inbox/kinds.ts'
+import { type AnyState, STATE_LOOKS, statePhrase } from '../../theme/marks.ts'
+import { blocksWords, headline, type InboxDetail, type InboxItem, lookOf } from '../../things/inbox/kinds.ts'
 import { type Change, type Given, seenKey } from '../../things/inbox/use-answer.ts'
 import { AnswerBar } from './answer-bar.tsx'
 import { BudgetForm, QuestionForm } from './answer-forms.tsx'
@@ -64,7 +65,7 @@ function Shown(props: {
   const { item, closed, onAnswer } = props
   const isReady = useGuard(seenKey(item))
   const form = useRef<HTMLFormElement>(null)
-  const { words, icon, hue } = KINDS[item.kind]
+  const { words, icon, hue } = lookOf(item)
   const answer = (given: Given) => {
     if (isReady()) onAnswer(item, given)
   }
@@ -74,7 +75,9 @@ function Shown(props: {
       <header className="flex flex-col gap-1">
         <p className={`flex items-center gap-1.5 text-label font-medium ${HUE_TEXT[hue]}`}>
           <Icon name={icon} size={14} /> {words}
-          <span className="font-normal text-muted">· {blocksWords(item.blocks)}</span>
+          {item.kind !== 'finished' && (
+            <span className="font-normal text-muted">· {blocksWords(item.blocks)}</span>
+          )}
           {item.expiresAt && (
             <span className="font-normal text-muted">
               · expires <Moment at={item.expiresAt} />
@@ -100,13 +103,21 @@ function Shown(props: {
   )
 }
 
-const short = (item: InboxItem) =>
-  [
-    item.generation !== null && `${item.kind === 'plan' ? 'version' : 'attempt'} ${item.generation}`,
-    item.digest?.slice(0, 8),
-  ]
-    .filter(Boolean)
-    .join(', ')
+/** What was seen of it, or what it is by now. */
+const short = ({ kind, generation }: InboxItem) =>
+  generation === null
+    ? 'it as it was'
+    : kind === 'plan'
+      ? `version ${generation} of the plan`
+      : `attempt ${generation}`
+
+/** Two results of the same attempt have no names of their own. */
+function changedWords(seen: InboxItem, now: InboxItem | null, state: string): string {
+  const is = state in STATE_LOOKS ? ` It is ${statePhrase(state as AnyState)}.` : ''
+  if (!now) return `You saw ${short(seen)}. Nothing is waiting there now.${is}`
+  const other = short(now) === short(seen) ? 'something else' : short(now)
+  return `You saw ${short(seen)}. Now ${other} is waiting.${is}`
+}
 
 /** The answer was for something that no longer exists, so it was not given. */
 function Changed(props: { change: Change; id: string; onShow: (id: string) => void }) {
@@ -117,10 +128,7 @@ function Changed(props: { change: Change; id: string; onShow: (id: string) => vo
       <Icon className="mt-0.5" name="warning" />
       <div className="min-w-0 flex-1">
         <p className="font-medium">It changed while you were reading, so nothing was decided.</p>
-        <p className="mt-0.5 text-row">
-          You saw {short(seen)}. {now ? `Now ${short(now)} is waiting.` : 'Nothing is waiting there now.'}
-          {state && ` It is ${state.replaceAll('_', ' ')}.`}
-        </p>
+        <p className="mt-0.5 text-row">{changedWords(seen, now, state)}</p>
         {now && now.id !== id && (
           <Button className="mt-3" onClick={() => onShow(now.id)} size="small">
             Show the current one

@@ -1,14 +1,16 @@
 import { Icon } from '../../parts/icon.tsx'
 import { Moment } from '../../parts/moment.tsx'
-import { reasonText } from '../../parts/wording.ts'
+import { plainWords, reasonText } from '../../parts/wording.ts'
 import { HUE_TEXT } from '../../theme/hues.ts'
-import { blocksWords, headline, type InboxItem, KINDS } from '../../things/inbox/kinds.ts'
+import { blocksWords, headline, type InboxItem, lookOf } from '../../things/inbox/kinds.ts'
 import { closedWords, type Row } from './rows.ts'
 
 const secondLine = ({ kind, title, preview, reason, generation, digest }: InboxItem) => {
   if (kind === 'question') return title
+  if (kind === 'finished') return reason ?? 'Its report says what was done'
   if (kind === 'plan' && digest !== null) return `Version ${generation} of the plan`
-  return preview ?? (reason && reasonText(reason))
+  const text = preview ?? (reason && reasonText(reason))
+  return text && plainWords(text)
 }
 
 /** One thing that waits, in two lines. */
@@ -21,7 +23,7 @@ export function ItemRow(props: {
 }) {
   const { row, isCurrent, isChecked, onOpen, onCheck } = props
   const { item, closed } = row
-  const { words, icon, hue } = KINDS[item.kind]
+  const { words, icon, hue } = lookOf(item)
   return (
     <li
       className={`group relative flex border-b border-line ${isCurrent ? 'bg-hover shadow-[inset_2px_0_0_var(--accent)]' : 'hover:bg-hover'}`}

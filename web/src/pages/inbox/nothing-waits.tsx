@@ -2,17 +2,19 @@ import { useQuery } from '@tanstack/react-query'
 import { PageLink } from '../../links.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { api } from '../../requests/api.ts'
+import type { InboxTab } from '../../things/inbox/kinds.ts'
 
 const LINK =
   'touchable inline-flex h-9 items-center rounded-card border border-edge bg-raised px-3 text-body font-medium hover:bg-hover'
 
-export function NothingWaits({ isFiltered }: { isFiltered: boolean }) {
+/** `kind`: only these are shown, and there are others. */
+export function NothingWaits({ kind }: { kind: InboxTab | undefined }) {
   const { data } = useQuery({
     queryKey: ['working-agents'],
     queryFn: ({ signal }) => api().get('/agents', { query: { limit: 200 }, signal }),
     gcTime: 0,
   })
-  if (isFiltered)
+  if (kind !== undefined)
     return (
       <Empty
         action={
@@ -21,8 +23,12 @@ export function NothingWaits({ isFiltered }: { isFiltered: boolean }) {
           </PageLink>
         }
         drawing="search"
-        text="Other items are waiting for you."
-        title="Nothing of this kind is waiting"
+        text={
+          kind === 'finished'
+            ? 'A mission that ends is here until somebody has seen it.'
+            : 'Other items are waiting for you.'
+        }
+        title={kind === 'finished' ? 'Every ended mission was seen' : 'Nothing of this kind is waiting'}
       />
     )
   const working = data?.items.filter(({ state }) => state === 'running').length ?? 0

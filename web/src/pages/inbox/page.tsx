@@ -22,7 +22,7 @@ export function Inbox() {
   const go = useGo()
   const isPhone = useIsPhone()
   const list = useRef<HTMLUListElement>(null)
-  const inbox = useInbox(sort)
+  const inbox = useInbox(sort, kind === 'finished' ? kind : undefined)
   const [checked, setChecked] = useState<ReadonlySet<string>>(new Set())
   const [change, setChange] = useState<Change | null>(null)
   const show = (id: string | undefined, replace = true) => {
@@ -56,7 +56,7 @@ export function Inbox() {
     if ((inbox.error && inbox.rows.length === 0) || inbox.isPending)
       return <Loading className="p-6" read={inbox} rowHeight={60} rows={6} />
     if (rows.length === 0 && chosen === undefined)
-      return <NothingWaits isFiltered={kind !== undefined && inbox.total !== 0} />
+      return <NothingWaits kind={inbox.total === 0 ? undefined : kind} />
     return (
       <ListAndDetail
         change={change}

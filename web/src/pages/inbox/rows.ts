@@ -46,10 +46,44 @@ export function rowAfter(rows: readonly Row[], id: string): string | null {
   return next?.item.id ?? null
 }
 
-/** Who ended it, and how, as far as events say. */
+/** What ended it, by the event that did. */
+const ENDED_BY: Partial<Record<string, string>> = {
+  task_human_approved: 'Approved',
+  task_human_rejected: 'Rejected',
+  task_completed_by_person: 'Completed by hand',
+  task_answered: 'Answered',
+  task_retried: 'Queued again',
+  task_retried_to_wait: 'Queued again',
+  task_reset: 'Put back in the queue',
+  task_reset_to_wait: 'Put back in the queue',
+  task_resumed: 'Resumed',
+  task_unpaused: 'Resumed',
+  task_unpaused_to_wait: 'Resumed',
+  task_paused: 'Paused',
+  task_skipped: 'Skipped',
+  task_cancelled: 'Cancelled',
+  task_archived: 'Archived',
+  task_verification_requested: 'Sent to another verifier',
+  task_result_promoted: 'Another result was promoted',
+  mission_approved: 'Approved',
+  mission_plan_changed: 'Approved',
+  mission_rejected: 'Rejected',
+  mission_plan_rejected: 'Rejected',
+  mission_outcome_declined: 'Rejected',
+  mission_completed: 'Accepted',
+  mission_cancelled: 'Cancelled',
+  mission_stopping: 'Cancelled',
+  mission_budget_increased: 'The budget was raised',
+  mission_seen: 'Seen',
+  mission_reopened: 'Opened again',
+  agent_resumed: 'Resumed',
+  agent_paused: 'Paused',
+  agent_terminated: 'Terminated',
+}
+
+/** How it ended and by whom, as far as events say. */
 export function closedWords({ by, because }: Closed): string {
   if (because === 'alert_cleared') return 'An agent can take it again.'
-  const who = by ?? 'Somebody'
-  const did = because.replace(/^(task|mission|agent)_/, '').replaceAll('_', ' ')
-  return did === '' ? 'This is no longer waiting.' : `${who}: ${did}.`
+  const did = ENDED_BY[because]
+  return did === undefined ? 'This is no longer waiting.' : by === null ? `${did}.` : `${did} by ${by}.`
 }

@@ -1,7 +1,9 @@
 import { PageLink } from '../../links.tsx'
+import { Duration } from '../../parts/duration.tsx'
 import { Markdown } from '../../parts/markdown.tsx'
 import { Moment } from '../../parts/moment.tsx'
-import { reasonText } from '../../parts/wording.ts'
+import { Money } from '../../parts/money.tsx'
+import { reasonText, sentence } from '../../parts/wording.ts'
 import { MissionChanges } from '../../things/changes/mission-changes.tsx'
 import { Part, Review } from '../../things/changes/review.tsx'
 import type { InboxDetail } from '../../things/inbox/kinds.ts'
@@ -26,7 +28,7 @@ export function Subject({ item }: { item: InboxDetail }) {
           />
         </div>
       ) : (
-        <p className="break-words">{mission?.errorMessage ?? reason ?? 'The planner made no valid plan.'}</p>
+        <Markdown text={mission?.errorMessage ?? reason ?? 'The planner made no valid plan.'} />
       )
     case 'review':
       return task ? (
@@ -39,7 +41,7 @@ export function Subject({ item }: { item: InboxDetail }) {
         />
       ) : null
     case 'budget':
-      return reason ? <p className="break-words text-muted">{reason}</p> : null
+      return reason ? <Markdown text={reason} /> : null
     case 'outcome':
       return mission ? (
         <div className="flex flex-col gap-4">
@@ -48,7 +50,7 @@ export function Subject({ item }: { item: InboxDetail }) {
           </Part>
           {reason && (
             <Part title="What was missing">
-              <p className="break-words">{reason}</p>
+              <Markdown text={reason} />
             </Part>
           )}
           <p className="text-muted">
@@ -60,6 +62,8 @@ export function Subject({ item }: { item: InboxDetail }) {
           </Part>
         </div>
       ) : null
+    case 'finished':
+      return mission ? <Finished mission={mission} reason={reason} /> : null
     case 'dead_letter':
       return <Failed text={task?.error ?? reason} />
     case 'agent':
@@ -68,7 +72,7 @@ export function Subject({ item }: { item: InboxDetail }) {
       return (
         <div className="flex flex-col gap-2">
           <p className="break-words">
-            {reason && `${reason}. `}
+            {reason && `${sentence(reason)} `}
             {needs?.agent
               ? `The task is reserved for ${needs.agent}.`
               : `The task needs ${needs?.capabilities.join(', ') || 'an agent'}.`}
@@ -77,6 +81,38 @@ export function Subject({ item }: { item: InboxDetail }) {
         </div>
       )
   }
+}
+
+type Mission = NonNullable<InboxDetail['mission']>
+
+/** How a mission ended, in figures, and what it changed. */
+function Finished({ mission, reason }: { mission: Mission; reason: string | null }) {
+  const { tasksCompleted, tasksFailed, taskCount, durationMs, costUsd } = mission
+  return (
+    <div className="flex flex-col gap-4">
+      <Part title="Goal">
+        <Markdown text={mission.goal} />
+      </Part>
+      {reason && (
+        <Part title="Why it failed">
+          <Markdown text={reason} />
+        </Part>
+      )}
+      <p className="flex flex-wrap gap-x-3 text-muted tabular-nums">
+        <span>
+          {tasksCompleted} of {taskCount} {taskCount === 1 ? 'task' : 'tasks'} completed
+        </span>
+        {tasksFailed > 0 && <span className="text-bad">{tasksFailed} failed</span>}
+        {durationMs !== null && <Duration ms={durationMs} />}
+        <span>
+          cost <Money usd={costUsd} />
+        </span>
+      </p>
+      <Part title="Changes">
+        <MissionChanges hasKeys id={mission.id} />
+      </Part>
+    </div>
+  )
 }
 
 const Failed = ({ text }: { text: string | null }) => (
@@ -104,7 +140,9 @@ export function Origin({ item }: { item: InboxDetail }) {
   const links = [
     about.taskId && { to: `/tasks/${task?.key ?? about.taskId}`, words: 'Open the task' },
     about.runId && { to: `/runs/${about.runId}`, words: 'Open its last run' },
-    about.missionId && { to: `/missions/${about.missionId}`, words: 'Open the mission' },
+    // One that has ended is opened with a button, which marks it as seen.
+    about.missionId &&
+      kind !== 'finished' && { to: `/missions/${about.missionId}`, words: 'Open the mission' },
     kind === 'agent' && about.agent && { to: `/agents/${about.agent}`, words: 'Open the agent' },
   ].filter((one) => !!one)
   return (
@@ -112,13 +150,9 @@ export function Origin({ item }: { item: InboxDetail }) {
       {askedBy && <span>{askedBy}</span>}
       {about.taskId !== null && generation !== null && <span>attempt {generation}</span>}
       <span>
-        asked <Moment at={since} />
+        {kind === 'finished' ? 'ended' : 'asked'} <Moment at={since} />
       </span>
-      {digest && (
-        <span className="font-mono text-label text-faint" title={`Your answer applies only to ${digest}`}>
-          {digest.slice(0, 8)}
-        </span>
-      )}
+      {digest && <span title={`Its fingerprint: ${digest}`}>your answer is for exactly this one</span>}
       {links.map(({ to, words }) => (
         <PageLink className="touchable inline-flex items-center text-accent hover:underline" key={to} to={to}>
           {words}

@@ -35,25 +35,30 @@ export function afterEvent(waiting: Waiting, event: LiveEvent): Waiting {
   }
 }
 
-/** What waits, in an order that stays while it is read. Ended rows disappear after a moment. */
-export function useInbox(sort: InboxSort) {
+/**
+ * What waits, in an order that stays while it is read. Ended rows disappear after a moment. Missions that have ended come last, beyond
+ * what is read at once: with `only`, nothing else is read.
+ */
+export function useInbox(sort: InboxSort, only?: 'finished') {
   const read = useSnapshot<Waiting>(
-    ['inbox', sort],
+    ['inbox', sort, only ?? 'all'],
     async ({ signal }) => {
-      const { body, seq } = await api().read('/inbox', { query: { sort, limit: ITEMS_AT_ONCE }, signal })
+      const query = { sort, kind: only, limit: ITEMS_AT_ONCE }
+      const { body, seq } = await api().read('/inbox', { query, signal })
       return { body: { ...body, closed: {} }, seq }
     },
     { apply: afterEvent, follows: about.inbox },
   )
-  const [shown, setShown] = useState<{ from: Waiting | undefined; sort: InboxSort; rows: readonly Row[] }>({
+  const list = `${sort} ${only}`
+  const [shown, setShown] = useState<{ from: Waiting | undefined; list: string; rows: readonly Row[] }>({
     from: undefined,
-    sort,
+    list,
     rows: [],
   })
   const { data } = read
-  if (data !== undefined && (data !== shown.from || sort !== shown.sort)) {
-    const before = sort === shown.sort ? shown.rows : []
-    setShown({ from: data, sort, rows: rowsAfter(before, data.items, data.closed) })
+  if (data !== undefined && (data !== shown.from || list !== shown.list)) {
+    const before = list === shown.list ? shown.rows : []
+    setShown({ from: data, list, rows: rowsAfter(before, data.items, data.closed) })
   }
   const hasClosed = shown.rows.some(({ closed }) => closed !== null)
   useEffect(() => {

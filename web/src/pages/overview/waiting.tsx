@@ -6,6 +6,7 @@ import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { toast } from '../../parts/toasts.tsx'
+import { plainWords, sentence } from '../../parts/wording.ts'
 import { useSession } from '../../requests/session.ts'
 import { HUE_TEXT } from '../../theme/hues.ts'
 import { ReviewOfTask } from '../../things/changes/review.tsx'
@@ -128,14 +129,14 @@ function AskFirst(props: { item: InboxItem; onApprove: () => void; onClose: () =
         <PlanVersion missionId={about.missionId} since={null} version={generation} />
       </ApprovalDialog>
     )
-  const preview = (item.preview ?? blocksWords(item.blocks)).replace(/\.$/, '')
+  const preview = sentence(plainWords(item.preview ?? blocksWords(item.blocks)))
   return (
     <ConfirmDialog
       confirm="Approve"
       onClose={onClose}
       onConfirm={onApprove}
       open
-      text={`${preview}. It is approved only as it is now.`}
+      text={`${preview} It is approved only as it is now.`}
       title={headline(item)}
     />
   )

@@ -1,4 +1,4 @@
-import { RUN_ERRORS, type RunErrorCode } from '../../../../src/kinds/run/rules/outcomes.ts'
+import { RUN_ERRORS, type RunErrorCode, runErrorWords } from '../../../../src/kinds/run/rules/outcomes.ts'
 
 /** What a bad end of a run means, and the one act that helps. */
 
@@ -49,7 +49,7 @@ const NEXT: Partial<Record<RunErrorCode, { next: string; act: EndingAct }>> = {
   },
   invalid_configuration: { next: 'Correct the settings of the agent.', act: 'open_agent' },
   not_allowed_here: {
-    next: 'Ask the operator of this node to allow it, or choose another adapter.',
+    next: 'Ask the operator of this node to allow it, or choose another type of agent.',
     act: 'open_agent',
   },
   not_logged_in: { next: 'Log in on the node, then resume the agent.', act: 'resume_agent' },
@@ -92,12 +92,12 @@ export function endingOf(run: EndedRun, hasAttemptsLeft: boolean | null = null):
   const { errorCode, exitCode, adapterType, agent, taskId } = run
   if (errorCode === null) return null
   if (!isKnown(errorCode))
-    return { title: errorCode, forTask: null, forAgent: null, ...USUAL_NEXT, command: null }
-  const { task, stopsAgent, title } = RUN_ERRORS[errorCode]
+    return { title: runErrorWords(errorCode), forTask: null, forAgent: null, ...USUAL_NEXT, command: null }
+  const { task, stopsAgent } = RUN_ERRORS[errorCode]
   const { next, act } = NEXT[errorCode] ?? USUAL_NEXT
   const login = errorCode === 'not_logged_in' ? (LOGINS[adapterType] ?? null) : null
   return {
-    title: errorCode === 'nonzero_exit' && exitCode !== null ? `It exited with code ${exitCode}` : title,
+    title: runErrorWords(errorCode, exitCode),
     forTask: taskId === null ? null : taskWords(errorCode, task, hasAttemptsLeft),
     forAgent: stopsAgent
       ? `${agent} is stopped: it gets no work until this is fixed and it is resumed.`

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { ADAPTER_WORDS, WAKEUP_WORDS, wordsOf } from '../../../../src/pure/code-words.ts'
 import { PageLink } from '../../links.tsx'
 import { Copyable } from '../../parts/copyable.tsx'
 import { Moment } from '../../parts/moment.tsx'
@@ -27,7 +28,7 @@ export const begunWith = (events: readonly RunEvent[]) =>
     {}) as Payload
 
 export const programFacts = (run: Run, { timeoutSec }: Payload): Facts => [
-  ['Adapter', run.adapterType],
+  ['Type', wordsOf(ADAPTER_WORDS, run.adapterType)],
   ['Model', run.model],
   ['Provider', run.provider],
   ['Process', run.pid],
@@ -37,8 +38,8 @@ export const programFacts = (run: Run, { timeoutSec }: Payload): Facts => [
 ]
 
 export const wakeupFacts = (run: Run): Facts => [
-  ['Why', run.reason ?? run.source],
-  ['Source', [run.source, run.triggerDetail].filter(Boolean).join(', ')],
+  ['Why', run.reason],
+  ['Woken', wordsOf(WAKEUP_WORDS, run.source)],
   ['Queued', <Moment at={run.createdAt} key="queued" />],
   ['Started', run.startedAt && <Moment at={run.startedAt} />],
   ['Ended', run.finishedAt && <Moment at={run.finishedAt} />],
@@ -74,8 +75,8 @@ const removedWords = ({ isRemoved, isBranchDeleted, why }: Cleaned) =>
 export const sessionFacts = (run: Run): Facts => [
   ['Session before', copyable(run.sessionIdBefore)],
   ['Session after', copyable(run.sessionIdAfter)],
-  ['Node', copyable(run.nodeId)],
-  ['Run', copyable(run.id)],
+  ['Node', copyable(run.nodeId, 8)],
+  ['Run', copyable(run.id, 8)],
   [
     'Agent',
     <PageLink className="text-accent hover:underline" key="agent" to={`/agents/${run.agent}`}>
@@ -84,12 +85,17 @@ export const sessionFacts = (run: Run): Facts => [
   ],
 ]
 
+const STORE_WORDS = {
+  local_file: 'a file on its node',
+  object_store: 'object storage',
+  postgres: 'the database',
+}
 const LOG_STATES = { writing: 'is being written', available: 'complete', log_unavailable: 'not available' }
 
 export function logFacts({ log }: Run): Facts {
   if (!log) return [['Log', 'none: the run never started']]
   return [
-    ['Kept in', log.store],
+    ['Kept in', wordsOf(STORE_WORDS, log.store)],
     ['Size', log.bytes === null ? null : bytesText(log.bytes)],
     ['State', LOG_STATES[log.status]],
     ['Cut', log.truncated ? 'The rest was not stored' : null],

@@ -34,6 +34,7 @@ export function RunBody(props: {
       startedAt: run.startedAt === null ? null : Date.parse(run.startedAt),
     },
     excerpt: run.stdoutExcerpt,
+    excerpts: { stdout: run.stdoutExcerpt, stderr: run.stderrExcerpt },
     views,
   }
   if (view === 'timeline' || view === 'details' || isNotStarted(run.status))

@@ -36,9 +36,7 @@ export function RunFacts({ run }: { run: Run }) {
           </PageLink>
         </span>
       )}
-      {run.generation !== null && (
-        <span title={`Generation ${run.generation}`}>attempt {run.generation}</span>
-      )}
+      {run.generation !== null && <span>attempt {run.generation}</span>}
       <span>{isRunLive(run) && run.startedAt ? <Duration since={run.startedAt} /> : <Took run={run} />}</span>
       {run.tokens && (
         <span>

@@ -1,9 +1,11 @@
+import { withBlanks } from '../../../../src/pure/code-words.ts'
 import { clockText } from '../../logs/times.ts'
 import { Button } from '../../parts/button.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Loading } from '../../parts/loaded.tsx'
 import { exactText } from '../../parts/wording.ts'
 import { HUE_FILL, HUE_TEXT } from '../../theme/hues.ts'
+import { type AnyState, STATE_LOOKS } from '../../theme/marks.ts'
 import { statusHue } from '../../theme/status-colours.ts'
 import type { RunEvent, useRunEvents } from './use-run.ts'
 
@@ -15,6 +17,14 @@ const WORDS: Record<RunEvent['type'], string> = {
   error: 'Warning',
   structured: 'Report',
 }
+/** What happens to a run is named by its states. */
+const wordsIn = ({ type, message }: RunEvent) =>
+  message === null || message === undefined
+    ? ''
+    : type === 'lifecycle' && message in STATE_LOOKS
+      ? STATE_LOOKS[message as AnyState].word
+      : withBlanks(message)
+
 const isEmpty = (payload: unknown) =>
   typeof payload !== 'object' || payload === null || Object.keys(payload).length === 0
 
@@ -61,7 +71,7 @@ function EventRow({ event }: { event: RunEvent }) {
       </time>
       <span className="w-16 shrink-0 text-label text-muted">{WORDS[event.type]}</span>
       <span className={`min-w-0 flex-1 wrap-anywhere ${hue === null ? '' : HUE_TEXT[hue]}`}>
-        {event.message ?? ''}
+        {wordsIn(event)}
       </span>
     </>
   )

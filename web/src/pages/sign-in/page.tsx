@@ -133,7 +133,6 @@ function Refusal({ error }: { error: unknown }) {
         <p className="mt-0.5">
           {isRefused ? 'A link works once, for ten minutes. Get a new one with the command below.' : detail}
         </p>
-        {code && <p className="mt-1 font-mono text-label">{code}</p>}
       </div>
     </div>
   )

@@ -8,8 +8,9 @@ import { linesOfStep, type TailLine } from './step-lines.ts'
 
 /** The end of what one run printed, as a person reads it: steps of the programs that we know, text of all others. Pure. */
 
-const LINES_SHOWN = 8
-const STEPS_KEPT = 24
+/** In a tile among others. */
+export const LINES_IN_TILE = 8
+const STEPS_KEPT = 80
 /** Limit of a line without its end: a progress bar may be drawn for hours. */
 const MOST_UNFINISHED = 2_000
 
@@ -65,17 +66,17 @@ export class RunTail {
     else this.#take(piece)
   }
 
-  lines(isLive: boolean): readonly TailLine[] {
-    const entries = [...this.#steps]
+  lines(isLive: boolean, most = LINES_IN_TILE): readonly TailLine[] {
+    const entries = [...this.#steps].slice(-most)
     const lines = entries.flatMap(([key, step], place) =>
-      linesOfStep(step, key, isLive && place === entries.length - 1 ? this.#heardAt : null),
+      linesOfStep(step, key, isLive && place === entries.length - 1 ? this.#heardAt : null, most),
     )
     const last = entries.at(-1)?.[1]
     const unfinished = this.#unfinished()
     if (unfinished !== '') lines.push({ key: 'unfinished', text: unfinished, look: 'plain', since: null })
     else if (isLive && this.#isKnown && last && !isWaiting(last))
       lines.push({ key: 'thinks', text: 'thinks,', look: 'quiet', since: this.#heardAt })
-    return lines.slice(-LINES_SHOWN)
+    return lines.slice(-most)
   }
 
   #take(piece: Piece): void {

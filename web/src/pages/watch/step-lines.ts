@@ -15,10 +15,12 @@ export interface TailLine {
 const SHELLS = /^(bash|sh|shell|command|exec\w*|run_shell_command|local_shell)$/i
 const OUTPUT_LINES = 2
 const LOG_LINES = 8
+/** Of a command, where there is room for many lines. */
+const MANY_OUTPUT_LINES = 12
 const MOST_SAID = 240
 
 /** `since`: it is the last step of a live run, whose last output came at that time. */
-export function linesOfStep(step: Step, key: string, since: number | null): TailLine[] {
+export function linesOfStep(step: Step, key: string, since: number | null, most = LOG_LINES): TailLine[] {
   const { kind, title, tool, isError, text } = step
   const line = (words: string, look: TailLine['look'] = 'plain', from: number | null = null): TailLine[] => [
     { key, text: words, look: isError ? 'bad' : look, since: from },
@@ -27,7 +29,7 @@ export function linesOfStep(step: Step, key: string, since: number | null): Tail
     case 'call':
       return [
         ...line(callWords(step), 'plain', step.isOpen ? startOf(step, since) : null),
-        ...outputOf(step, key),
+        ...outputOf(step, key, most > LOG_LINES ? MANY_OUTPUT_LINES : OUTPUT_LINES),
       ]
     case 'edit':
       return line(`edits ${title}`, 'plain', step.isOpen ? startOf(step, since) : null)
@@ -38,7 +40,7 @@ export function linesOfStep(step: Step, key: string, since: number | null): Tail
     case 'asked':
       return line(`asks: ${title}`, 'said', since)
     case 'log':
-      return logLines(step, key)
+      return logLines(step, key, most)
     case 'result':
     case 'session':
       return line(title, 'quiet')
@@ -57,9 +59,9 @@ const thoughtWords = (title: string, isLast: boolean) =>
 const startOf = ({ at }: Step, since: number | null) => (at === null ? since : Date.parse(at))
 
 /** What a command printed last, and what a failed call said. */
-function outputOf({ output, tool, isError }: Step, key: string): TailLine[] {
+function outputOf({ output, tool, isError }: Step, key: string, count: number): TailLine[] {
   if (output === null || !(isError || SHELLS.test(tool ?? ''))) return []
-  return shownLines(output, OUTPUT_LINES).map((text, place) => ({
+  return shownLines(output, count).map((text, place) => ({
     key: `${key} output ${place}`,
     text: `  ${text}`,
     look: isError ? 'bad' : 'quiet',
@@ -68,9 +70,9 @@ function outputOf({ output, tool, isError }: Step, key: string): TailLine[] {
 }
 
 /** A line of unknown JSON is shown by its name at most; all else is shown as it is. */
-function logLines({ text, title, isError }: Step, key: string): TailLine[] {
+function logLines({ text, title, isError }: Step, key: string, most: number): TailLine[] {
   const isNamed = objectIn(text) !== null
-  const lines = isNamed ? [title] : shownLines(text, LOG_LINES)
+  const lines = isNamed ? [title] : shownLines(text, most)
   return lines.map((one, place) => ({
     key: `${key} ${place}`,
     text: one,

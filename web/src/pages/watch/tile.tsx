@@ -24,6 +24,8 @@ interface Props {
   troubleKind: Trouble['kind'] | null
   lines: readonly TailLine[] | undefined
   isSelected: boolean
+  /** No other tile is there: it has the page. */
+  isAlone: boolean
   onSelect: (run: WatchedRun) => void
   onStop: (run: WatchedRun) => void
   whyNotStop: string | null
@@ -45,14 +47,14 @@ const LOOKS = {
 
 /** One run: who, what, how long, how much, and its last lines. The border distinguishes progress from repetition. */
 export const Tile = memo(function Tile(props: Props) {
-  const { run, trouble, troubleKind, lines, isSelected, onSelect, onStop, whyNotStop } = props
+  const { run, trouble, troubleKind, lines, isSelected, isAlone, onSelect, onStop, whyNotStop } = props
   const isRunning = isLive(run.status)
   const border = !isRunning ? 'border-line' : troubleKind === null ? 'border-go' : BORDERS[troubleKind]
   return (
     <article
       aria-current={isSelected}
       aria-label={`${run.agent}: ${run.taskTitle ?? 'no task'}`}
-      className={`flex h-68 min-w-0 flex-col overflow-hidden rounded-dialog border-2 bg-raised ${border} ${isSelected ? 'outline-2 outline-offset-2 outline-accent' : ''}`}
+      className={`flex min-w-0 ${isAlone ? 'h-full min-h-68' : 'h-68'} flex-col overflow-hidden rounded-dialog border-2 bg-raised ${border} ${isSelected ? 'outline-2 outline-offset-2 outline-accent' : ''}`}
       data-run={run.id}
     >
       <header className="flex items-center gap-2 border-b border-line px-3 py-1.5 text-row">

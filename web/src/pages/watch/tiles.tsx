@@ -44,9 +44,13 @@ export function Tiles({ runs }: { runs: readonly WatchedRun[] }) {
   })
   return (
     <>
-      <div className="grid gap-3" style={{ gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))` }}>
+      <div
+        className={`grid gap-3 ${tiles.length === 1 ? 'h-full' : ''}`}
+        style={{ gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))` }}
+      >
         {tiles.map(({ run, trouble }) => (
           <Tile
+            isAlone={tiles.length === 1}
             isSelected={run.id === selected}
             key={run.id}
             lines={tails.get(run.id)?.lines}

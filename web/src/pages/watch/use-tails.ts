@@ -4,7 +4,7 @@ import { useOutput } from '../../live/hooks.ts'
 import { useLive } from '../../live/provider.tsx'
 import { piecesOf } from '../../logs/lines.ts'
 import { api } from '../../requests/api.ts'
-import { RunTail } from './run-tail.ts'
+import { LINES_IN_TILE, RunTail } from './run-tail.ts'
 import type { TailLine } from './step-lines.ts'
 import type { Heard, WatchedRun } from './wall.ts'
 
@@ -13,6 +13,8 @@ export interface ShownTail extends Heard {
 }
 
 const DRAW_EVERY_MS = 200
+/** One tile alone has the page; what does not fit is cut off above. */
+const LINES_ALONE = 60
 type Tails = Map<string, RunTail>
 
 /** The last lines of these runs: first what their logs end with, then what comes. It is drawn five times a second, however much they write. */
@@ -41,13 +43,17 @@ export function useTails(runs: readonly WatchedRun[]): ReadonlyMap<string, Shown
   const overKey = over.join()
   // biome-ignore lint/correctness/useExhaustiveDependencies: their ids are the reason
   useEffect(() => over.forEach((id) => void changed.current.add(id)), [overKey])
+  // Another number of tiles gives each another number of lines.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: their ids are the reason
+  useEffect(() => runs.forEach(({ id }) => void changed.current.add(id)), [ids])
   useEffect(() => {
     const draw = () => {
       if (changed.current.size === 0) return
       const isRunning = new Set(latest.current.filter(({ status }) => isLive(status)).map(({ id }) => id))
+      const most = latest.current.length === 1 ? LINES_ALONE : LINES_IN_TILE
       const now = new Map<string, ShownTail>()
       for (const [id, tail] of tails.current)
-        if (changed.current.has(id)) now.set(id, shownOf(tail, isRunning.has(id)))
+        if (changed.current.has(id)) now.set(id, shownOf(tail, isRunning.has(id), most))
       changed.current.clear()
       setShown((before) => new Map([...before, ...now].filter(([id]) => tails.current.has(id))))
     }
@@ -57,8 +63,8 @@ export function useTails(runs: readonly WatchedRun[]): ReadonlyMap<string, Shown
   return shown
 }
 
-const shownOf = (tail: RunTail, isRunning: boolean): ShownTail => ({
-  lines: tail.lines(isRunning),
+const shownOf = (tail: RunTail, isRunning: boolean, most: number): ShownTail => ({
+  lines: tail.lines(isRunning, most),
   heardAt: tail.heardAt,
   equalCalls: tail.equalCalls,
 })

@@ -1,4 +1,4 @@
-import { RUN_ERRORS, type RunErrorCode } from '../../../../src/kinds/run/rules/outcomes.ts'
+import { runErrorWords } from '../../../../src/kinds/run/rules/outcomes.ts'
 import { isLive, type RunState } from '../../../../src/kinds/run/states.ts'
 import { type LiveEvent, payloadField, tokensAt } from '../../live/card.ts'
 import { durationText } from '../../parts/wording.ts'
@@ -71,6 +71,7 @@ function changed(run: WatchedRun, event: LiveEvent): WatchedRun {
         ...run,
         status: (payloadField(event, 'status', 'string') ?? run.status) as RunState,
         errorCode: payloadField(event, 'errorCode', 'string') ?? null,
+        exitCode: payloadField(event, 'exitCode', 'number') ?? null,
         costUsd: payloadField(event, 'costUsd', 'string') ?? run.costUsd,
         finishedAt: event.at,
       }
@@ -133,10 +134,8 @@ export function troubleOf(run: WatchedRun, heard: Heard | undefined, now: number
 }
 
 /** How a run ended badly, in words. */
-export function endWords({ errorCode }: WatchedRun): string | null {
-  if (errorCode === null) return null
-  return Object.hasOwn(RUN_ERRORS, errorCode) ? RUN_ERRORS[errorCode as RunErrorCode].title : errorCode
-}
+export const endWords = ({ errorCode, exitCode }: WatchedRun): string | null =>
+  errorCode === null ? null : runErrorWords(errorCode, exitCode)
 
 const RANKS = { repeats: 0, silent: 1, budget: 2 } as const satisfies Record<Trouble['kind'], number>
 

@@ -1,6 +1,6 @@
 import type { AnswerTo } from '../../../../src/client/client.ts'
 import type { InboxKind } from '../../../../src/kinds/task/rules/waiting.ts'
-import { countText, isNoVerdict } from '../../parts/wording.ts'
+import { countText, isNoVerdict, plainWords } from '../../parts/wording.ts'
 import type { IconName } from '../../theme/icons.ts'
 import type { Hue } from '../../theme/marks.ts'
 
@@ -10,15 +10,18 @@ export type InboxItem = AnswerTo<'GET', '/inbox'>['items'][number]
 export type InboxDetail = AnswerTo<'GET', '/inbox/:id'>
 export type Decision = InboxItem['actions'][number]
 
-export const INBOX_TABS = ['approvals', 'questions', 'results', 'budgets', 'trouble'] as const
+export const INBOX_TABS = ['approvals', 'questions', 'results', 'budgets', 'problems', 'finished'] as const
 export type InboxTab = (typeof INBOX_TABS)[number]
+/** What older addresses call some of them. */
+export const OLDER_INBOX_TABS = { trouble: 'problems' } as const satisfies Record<string, InboxTab>
 
 export const TAB_WORDS: Record<InboxTab, string> = {
   approvals: 'Approvals',
-  questions: 'Pipeline',
+  questions: 'Questions',
   results: 'Results',
   budgets: 'Budgets',
-  trouble: 'Trouble',
+  problems: 'Problems',
+  finished: 'Finished',
 }
 
 export const KINDS: Record<InboxKind, { tab: InboxTab; words: string; icon: IconName; hue: Hue }> = {
@@ -26,19 +29,24 @@ export const KINDS: Record<InboxKind, { tab: InboxTab; words: string; icon: Icon
   question: { tab: 'questions', words: 'Question', icon: 'comment', hue: 'ask' },
   review: { tab: 'results', words: 'Result', icon: 'eye', hue: 'held' },
   budget: { tab: 'budgets', words: 'Budget', icon: 'budgets', hue: 'ask' },
-  dead_letter: { tab: 'trouble', words: 'Out of attempts', icon: 'warning', hue: 'bad' },
+  dead_letter: { tab: 'problems', words: 'Out of attempts', icon: 'warning', hue: 'bad' },
   outcome: { tab: 'approvals', words: 'Outcome', icon: 'missions', hue: 'ask' },
-  agent: { tab: 'trouble', words: 'Agent', icon: 'warning', hue: 'bad' },
-  alert: { tab: 'trouble', words: 'No agent takes it', icon: 'warning', hue: 'bad' },
+  agent: { tab: 'problems', words: 'Agent', icon: 'warning', hue: 'bad' },
+  alert: { tab: 'problems', words: 'No agent takes it', icon: 'warning', hue: 'bad' },
+  finished: { tab: 'finished', words: 'Finished', icon: 'check', hue: 'done' },
 }
 
+/** How an item looks; a mission that failed looks like a failure. */
+export const lookOf = ({ kind, end }: Pick<InboxItem, 'kind' | 'end'>) =>
+  end === 'failed' ? { ...KINDS[kind], icon: 'warning' as const, hue: 'bad' as const } : KINDS[kind]
+
 /** What is asked, in one line. */
-export function headline({ kind, title, digest, askedBy, preview, about }: InboxItem): string {
+export function headline({ kind, title, digest, askedBy, preview, about, end }: InboxItem): string {
   switch (kind) {
     case 'plan':
       return digest === null ? `No plan could be made: ${title}` : `Approve the plan: ${title}`
     case 'question':
-      return `${askedBy ?? 'An agent'} asks: ${preview ?? title}`
+      return `${askedBy ?? 'An agent'} asks: ${plainWords(preview ?? title)}`
     case 'review':
       return digest === null ? `Decide how to continue: ${title}` : `Review the result: ${title}`
     case 'budget':
@@ -51,6 +59,8 @@ export function headline({ kind, title, digest, askedBy, preview, about }: Inbox
       return `${about.agent ?? title} stopped`
     case 'alert':
       return `No agent takes: ${title}`
+    case 'finished':
+      return `${end === 'failed' ? 'Failed' : 'Completed'}: ${title}`
   }
 }
 
@@ -76,6 +86,7 @@ export const DECISIONS: Record<Decision, { words: string; done: string }> = {
   terminate: { words: 'Terminate the agent', done: 'Agent terminated' },
   skip: { words: 'Skip the task', done: 'Task skipped' },
   cancel: { words: 'Cancel', done: 'Cancelled' },
+  seen: { words: 'Mark as seen', done: 'Seen' },
 }
 
 /** "Cancel" alone would not say what is cancelled, nor "Resume" what is resumed. */
@@ -91,7 +102,7 @@ export function buttonWords(decision: Decision, { about, kind, waitsFor }: Inbox
 }
 
 /** The decision that lets it continue, which `a` takes. Cancelling is never one. */
-const WAYS_ON: readonly Decision[] = ['approve', 'answer', 'raise', 'retry', 'resume', 'release']
+const WAYS_ON: readonly Decision[] = ['approve', 'answer', 'raise', 'retry', 'resume', 'release', 'seen']
 export const wayOn = (actions: readonly Decision[]): Decision | null =>
   WAYS_ON.find((one) => actions.includes(one)) ?? null
 

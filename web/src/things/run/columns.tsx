@@ -1,4 +1,4 @@
-import { RUN_ERRORS } from '../../../../src/kinds/run/rules/outcomes.ts'
+import { runErrorWords } from '../../../../src/kinds/run/rules/outcomes.ts'
 import { isLive } from '../../../../src/kinds/run/states.ts'
 import { PageLink } from '../../links.tsx'
 import { useEntity } from '../../live/hooks.ts'
@@ -47,12 +47,7 @@ function Cost({ run }: { run: ListedRun }) {
 function Failure({ run }: { run: ListedRun }) {
   const { errorCode } = useNow(run)
   if (errorCode === null) return null
-  const known = RUN_ERRORS[errorCode as keyof typeof RUN_ERRORS]
-  return (
-    <span className="text-bad" title={errorCode}>
-      {known?.title ?? errorCode}
-    </span>
-  )
+  return <span className="text-bad">{runErrorWords(errorCode, run.exitCode)}</span>
 }
 
 /** In a row of its own height: the tile would be below the line of the text. */

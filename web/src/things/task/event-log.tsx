@@ -53,7 +53,7 @@ export function EventLog({ task: { id } }: { task: Task }) {
   return (
     <div className="flex h-120 flex-col">
       <VirtualList
-        items={log.events}
+        items={log.events.filter(isForPeople)}
         keyOf={({ seq }) => seq}
         label="Events"
         isMeasured
@@ -64,6 +64,9 @@ export function EventLog({ task: { id } }: { task: Task }) {
     </div>
   )
 }
+
+/** What waits for a person is said by the event that makes it wait. */
+const isForPeople = ({ type }: LiveEvent) => !type.startsWith('inbox_')
 
 const wordsOf = (type: string) => type.replace(/^task_/, '').replaceAll('_', ' ')
 

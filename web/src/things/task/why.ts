@@ -1,3 +1,4 @@
+import { FAILURE_WORDS, wordsOf } from '../../../../src/pure/code-words.ts'
 import { reasonText } from '../../parts/wording.ts'
 import { shortKey } from '../../requests/act-words.ts'
 import { whyNotTaken } from './eligible.ts'
@@ -30,17 +31,6 @@ function listed(names: readonly string[]): string {
   return `${names[0]}, ${names[1]} and ${names.length - 2} more`
 }
 
-const CLASSES: Record<string, string> = {
-  infrastructure: 'the machine or a service failed',
-  quality: 'the result was not good enough',
-  rate_limited: 'the model’s limit was reached',
-  timeout: 'it took too long',
-  out_of_memory: 'it ran out of memory',
-  budget: 'its budget is spent',
-  human: 'a person stopped it',
-  invalid: 'the task cannot be done as it is',
-}
-
 /** What the last attempt failed with, as a part of a sentence. */
 function failure(task: Task): string | null {
   const { error, failureClass } = task
@@ -48,12 +38,12 @@ function failure(task: Task): string | null {
   return [classWords(task), error && `“${error}”`].filter(Boolean).join(': ')
 }
 
-/** A program that says how it ended is no machine that failed. */
+/** A program that exits with an error is no machine that fails: its code, or its error alone, says more. */
 function classWords({ error, failureClass, exitCode }: Task): string | null {
   if (failureClass === null) return null
-  if (failureClass !== 'infrastructure' || exitCode === null)
-    return CLASSES[failureClass] ?? failureClass.replaceAll('_', ' ')
-  return error?.includes('exited with code') ? null : `it exited with code ${exitCode}`
+  if (failureClass !== 'infrastructure' || (error === null && exitCode === null))
+    return wordsOf(FAILURE_WORDS, failureClass)
+  return exitCode === null || error?.includes('exited with code') ? null : `it exited with code ${exitCode}`
 }
 
 const verifierOf = ({ verification, verifications }: Task) =>

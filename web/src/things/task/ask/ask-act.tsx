@@ -42,7 +42,7 @@ export function AskAct(props: Asking & { act: SharedAct }) {
           confirm="Put back in the queue"
           onConfirm={(reason) => send({ act, ...because(reason) })}
           reason="optional"
-          text="It starts over, with all its attempts. Earlier results are kept."
+          text="It starts over, with all its attempts. Earlier results stay with its attempts."
           title={`Put ${about.name} back in the queue?`}
         />
       )
