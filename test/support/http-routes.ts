@@ -152,7 +152,8 @@ export function bodyFor(route: Route, things: Things): string | undefined {
   // No task depends on itself; and the other one is held, so that it cannot get dependencies.
   const named = route.path.startsWith('/tasks/{id}') ? { ...things, task: things.waiting } : things
   const sample = sampleOf(route.body, named) as Record<string, unknown>
-  if (route.method === 'PATCH') for (const name of ['dependsOn', 'removeDependsOn', 'taskType']) delete sample[name]
+  if (route.method === 'PATCH')
+    for (const name of ['dependsOn', 'removeDependsOn', 'taskType']) delete sample[name]
   // Of another act than the sample's.
   if (route.path === '/tasks/act') delete sample.fields
   // Nothing keeps the budget of a single task yet.

@@ -84,10 +84,10 @@ test('an edit sends only what was changed', () => {
 })
 
 test('a folder is linked only on the machine that it is on', () => {
-  expect(editorLink('vscode', 'localhost', '/home/me/a b')).toBe('vscode://file/home/me/a%20b')
+  expect(editorLink('vscode', 'localhost', '/srv/work/a b')).toBe('vscode://file/srv/work/a%20b')
   expect(editorLink('cursor', '127.0.0.1', 'C:\\work')).toBe('cursor://file/C:/work')
-  expect(editorLink('vscode', 'baton.example.com', '/home/me')).toBeNull()
-  expect(editorLink('none', 'localhost', '/home/me')).toBeNull()
+  expect(editorLink('vscode', 'baton.example.com', '/srv/work')).toBeNull()
+  expect(editorLink('none', 'localhost', '/srv/work')).toBeNull()
 })
 
 test('a reason that is in the thread as well is shown once, with the act', () => {

@@ -8,6 +8,7 @@ import { ACT_NAMES } from '../../requests/act-words.ts'
 import type { Asked } from '../../requests/acts.ts'
 import { useSession } from '../../requests/session.ts'
 import { useTaskActs } from '../../requests/use-task-acts.ts'
+import type { IconName } from '../../theme/icons.ts'
 import { statePhrase } from '../../theme/marks.ts'
 import { AskFirst } from './ask/ask-first.tsx'
 import { type AskedAct, isAskedFirst } from './ask/asked-first.ts'
@@ -57,32 +58,18 @@ export function TaskActButtons({ task, now, hasKeys }: Props) {
     ...(icon && { icon }),
     ...(hasKeys && KEYS[act] && { shortcut: KEYS[act] }),
   })
-  const question = (
+  const other = (words: string, icon: IconName, run: () => void, disabledReason = forbidden): MenuEntry => ({
+    ...{ words, icon, disabledReason, run },
+  })
+  const buttonOf = (
     words: string,
-    icon: MenuEntry['icon'],
-    act: AskedAct,
-    disabledReason: string | null,
-  ) => ({
-    ...{ words, icon, disabledReason },
-    run: () => setAsking(act),
-  })
-  const open = (words: string, icon: MenuEntry['icon'], shown: TaskDialog): MenuEntry => ({
-    ...{ words, icon: icon!, disabledReason: forbidden },
-    run: () => setDialog(shown),
-  })
-  const button = (act: Act, kind: 'primary' | 'plain', icon: NonNullable<MenuEntry['icon']>) =>
-    may(act) && (
-      <Button
-        disabledReason={forbidden}
-        icon={icon}
-        kind={kind}
-        onClick={() => begin(act)}
-        {...(hasKeys && { shortcut: KEYS[act]! })}
-        size="small"
-      >
-        {ACT_NAMES[act]}
-      </Button>
-    )
+    kind: 'primary' | 'plain',
+    icon: IconName,
+    shortcut: string,
+    run: () => void,
+  ) => <ActButton {...{ words, kind, icon, forbidden, run }} shortcut={hasKeys ? shortcut : null} />
+  const button = (act: Act, kind: 'primary' | 'plain', icon: IconName) =>
+    may(act) && buttonOf(ACT_NAMES[act], kind, icon, KEYS[act]!, () => begin(act))
   const isBudgetSpent = now.state === 'budget_exceeded'
   return (
     <>
@@ -95,28 +82,23 @@ export function TaskActButtons({ task, now, hasKeys }: Props) {
       )}
       {!isBudgetSpent && button(pauses, 'plain', pauses === 'pause' ? 'pause' : 'play')}
       {button('retry', now.state === 'failed' ? 'primary' : 'plain', 'retry')}
-      <Button
-        disabledReason={forbidden}
-        icon="edit"
-        onClick={() => setDialog('edit')}
-        {...(hasKeys && { shortcut: 'e' })}
-        size="small"
-      >
-        Edit
-      </Button>
+      {buttonOf('Edit', 'plain', 'edit', 'e', () => setDialog('edit'))}
       <Menu
         groups={[
-          [open('Duplicate…', 'copy', 'duplicate'), open('Wake the agent…', 'play', 'wake')],
+          [
+            other('Duplicate…', 'copy', () => setDialog('duplicate')),
+            other('Wake the agent…', 'play', () => setDialog('wake')),
+          ],
           [
             entry(pauses, pauses === 'pause' ? 'pause' : 'play'),
             entry('retry', 'retry'),
-            question('Start over', 'redo', 'start_over', reason('retry')),
+            other('Start over', 'redo', () => setAsking('start_over'), reason('retry')),
             entry('reset', 'arrow-left'),
           ],
           [
             entry('priority', 'flag'),
             entry('agent', 'agents'),
-            question('Change budget', 'budgets', 'budget', forbidden),
+            other('Change budget', 'budgets', () => setAsking('budget')),
           ],
           [entry('complete', 'check'), entry('skip', 'arrow-right')],
           [entry('archive', 'archive'), entry('cancel', 'cancel', true)],
@@ -138,6 +120,30 @@ export function TaskActButtons({ task, now, hasKeys }: Props) {
         />
       )}
     </>
+  )
+}
+
+function ActButton(props: {
+  words: string
+  kind: 'primary' | 'plain'
+  icon: IconName
+  shortcut: string | null
+  /** Why it cannot be done by this user. */
+  forbidden: string | null
+  run: () => void
+}) {
+  const { words, kind, icon, shortcut, forbidden, run } = props
+  return (
+    <Button
+      disabledReason={forbidden}
+      icon={icon}
+      kind={kind}
+      onClick={run}
+      {...(shortcut !== null && { shortcut })}
+      size="small"
+    >
+      {words}
+    </Button>
   )
 }
 
