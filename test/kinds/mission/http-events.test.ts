@@ -98,8 +98,12 @@ test('the log of a mission is read backwards, without a gap or an event twice, a
   const tasks = Array.from({ length: 7 }, (_, n) => ({ tempId: `t${n}`, title: `Task ${n}` }))
   const mission = await launch(w, tasks)
   const page = async (after: string | null, more = '') =>
-    (await w.call('GET', `/missions/${mission.id}/events?order=desc&limit=3${after ? `&after=${after}` : ''}${more}`))
-      .body
+    (
+      await w.call(
+        'GET',
+        `/missions/${mission.id}/events?order=desc&limit=3${after ? `&after=${after}` : ''}${more}`,
+      )
+    ).body
   for (const more of ['', '&type=task_created']) {
     const read: Json[] = []
     for (let after: string | null = null; ; ) {

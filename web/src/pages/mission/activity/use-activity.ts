@@ -17,6 +17,19 @@ const A_PAGE = 200
 const ENOUGH_ROWS = 30
 const MOST_PAGES_AT_ONCE = 5
 
+/** A page of the log of a mission, the newest event first; `after`: older than this one. */
+const pageOf = (id: string, filter: Filter, after: string | null, signal: AbortSignal) =>
+  api().read('/missions/:id/events', {
+    params: { id },
+    query: {
+      order: 'desc',
+      limit: String(A_PAGE),
+      type: typesOf(filter),
+      ...(after === null ? {} : { after }),
+    },
+    signal,
+  })
+
 /** The newest pages of the log of a mission, and older ones on request; new events are added as they come. */
 export function useActivity(id: string, filter: Filter) {
   /** How far back is read. */
@@ -28,8 +41,7 @@ export function useActivity(id: string, filter: Filter) {
       let seq: number | null = null
       let after: string | null = null
       for (let page = 1; ; page++) {
-        const query = { order: 'desc' as const, limit: String(A_PAGE), type: typesOf(filter), ...(after && { after }) }
-        const answer = await api().read('/missions/:id/events', { params: { id }, query, signal })
+        const answer = await pageOf(id, filter, after, signal)
         const { items, nextCursor } = answer.body
         // The first answer has the newest events: what comes after it, comes live.
         seq ??= answer.seq
