@@ -10,7 +10,7 @@ import {
   submit,
   tasksByTitle,
 } from '../../../test/support/http-missions.ts'
-import { fence, type Json } from '../../../test/support/http-workspace.ts'
+import { fence, inOneHour, type Json } from '../../../test/support/http-workspace.ts'
 
 /** A mission as activity, graph and timeline, while it runs. */
 
@@ -153,7 +153,11 @@ describe.skipIf(!isHere)('a mission that runs', () => {
     await one.page.keyboard.press('Enter')
     await one.page.getByRole('heading', { name: /Alone|Run/ }).waitFor()
     expect(one.page.url()).toContain('/runs/')
-    const planned = await other.post('/missions', { goal: 'Later' })
+    const planned = await other.post('/missions', {
+      goal: 'Later',
+      planner: { agent: 'sim' },
+      startAt: inOneHour(),
+    })
     expect(planned.status).toBe(201)
     await one.goto(`/missions/${planned.body.id}?view=graph`)
     await one.page.getByText('It has no tasks yet.').waitFor()
