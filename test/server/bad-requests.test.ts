@@ -115,7 +115,9 @@ describe('queries', () => {
   const known = closed.flatMap((route) => route.query.map((name) => ({ ...route, name })))
   const isText = ({ path, name }: { path: string; name: string }) =>
     (path === '/board' && name === 'type') ||
-    /^(q|tag|agent|taskType|userId|reason|capability|cause|errorCode|path|repository|cron|timeZone)$/.test(name)
+    /^(q|tag|agent|taskType|userId|reason|capability|cause|errorCode|path|repository|cron|timeZone)$/.test(
+      name,
+    )
   /** Holders choose their own names for the lines they add to a task's log. */
   const isNameOfLine = ({ path, name }: { path: string; name: string }, value: string) =>
     path === '/tasks/{id}/logs' && name === 'event' && /^[a-z]/.test(value)

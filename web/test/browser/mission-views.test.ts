@@ -3,7 +3,6 @@ import { idCarriedBy } from '../../../src/pure/ids.ts'
 import { axe, axeOnColours } from '../../../test/support/browser/axe.ts'
 import { useBrowser } from '../../../test/support/browser/use-browser.ts'
 import {
-  actOn,
   claimOne,
   failForGood,
   makeMission,
