@@ -1,15 +1,30 @@
 import { describe, expect, test } from 'vitest'
-import type { TaskState } from '../../src/pure/states.ts'
+import { TASK_STATES, type TaskState } from '../../src/pure/states.ts'
 import type { ColumnView } from '../src/live/board-list.ts'
 import type { ShownCard } from '../src/live/pending-acts.ts'
+import { columnLabel } from '../src/pages/board/column-head.tsx'
+import { csvOf } from '../src/pages/board/csv.ts'
 import { besideCursor } from '../src/pages/board/cursor.ts'
 import { bodyOf, EMPTY_DRAFT, problemsIn } from '../src/pages/board/draft.ts'
 import { dropsFor, placeAt } from '../src/pages/board/drops.ts'
+import { choicesFor, wantedWords } from '../src/pages/board/filter-names.ts'
+import { grouped, laneRows, NO_GROUP } from '../src/pages/board/grouped.ts'
 import { keptPlace } from '../src/pages/board/keep-place.ts'
+import { chosenColumns, columnsText, type ListColumnName } from '../src/pages/board/list-values.ts'
 import { listed } from '../src/pages/board/listed.ts'
-import { boardAt, filterIn } from '../src/pages/board/search.ts'
+import {
+  isShown,
+  readViews,
+  renamed,
+  withDefault,
+  without,
+  withView,
+} from '../src/pages/board/saved-views.ts'
+import { BOARD_SEARCH, boardAt, filterIn, onlyValue, withValue } from '../src/pages/board/search.ts'
 import { nextSort, sorted, sortIn, sortText } from '../src/pages/board/sorted.ts'
-import { attemptWords, reasonOf, shortName, waitsWords } from '../src/things/task/card-words.ts'
+import { readSearch } from '../src/search-params.ts'
+import { agentOf, attemptWords, reasonOf, shortName, waitsWords } from '../src/things/task/card-words.ts'
+import { causeOf } from '../src/things/task/cause.ts'
 
 const ID = '01a1e7c0-1433-7a7f-98c0-00000000002d'
 
@@ -201,4 +216,238 @@ describe('the list', () => {
       },
     )
   })
+})
+
+describe('the cause of a failure', () => {
+  test.each([
+    [
+      "/srv/a b/worker.sh exited with code 1: throw err;\n\nError: Cannot find module './x.js'\nRequire stack:\n- /srv/i.js\n    at load",
+      "Cannot find module './x.js'",
+    ],
+    [
+      'python3 exited with code 1: Traceback (most recent call last):\n  File "x.py", line 1\nKeyError: \'a\'\n\nDuring it\n\nValueError: not a number',
+      'ValueError: not a number',
+    ],
+    ['/bin/sh exited with code 127: run.sh: line 3: foo: command not found', 'foo: command not found'],
+    [
+      'npm exited with code 1: \u001b[31mnpm ERR! missing script: build\u001b[0m\nnpm ERR! A complete log is in /tmp',
+      'missing script: build',
+    ],
+    ['./worker.sh exited with code 3.', 'It exited with code 3'],
+    ['./worker.sh was killed by SIGKILL: some output', 'some output'],
+    ['claude exceeded its timeout.', 'It exceeded its timeout'],
+    ['There is no such branch.', 'There is no such branch.'],
+  ])('comes before the command and the trace: %s', (reason, cause) => {
+    expect(causeOf(reason)).toBe(cause)
+  })
+
+  test('is found in what nobody wrote for it', () => {
+    for (const reason of [
+      '',
+      '\n',
+      ': ',
+      'x exited with code 1: ',
+      `x exited with code 1: ${'\n'.repeat(50_000)}`,
+    ])
+      expect(typeof causeOf(reason)).toBe('string')
+  })
+})
+
+describe('a queued card', () => {
+  const stands = (slug: string, state: string, more: object = {}) => ({
+    slug,
+    state,
+    stateReason: null,
+    leaving: false,
+    ...more,
+  })
+  const saying = (agents: object[], change: Partial<ShownCard> = {}, agentCount = agents.length) =>
+    reasonOf(
+      card({
+        ...change,
+        notTaken: { requiredCapabilities: [], agents, agentCount } as ShownCard['notTaken'],
+      }),
+    )
+
+  test('says why nobody takes it', () => {
+    expect(saying([stands('dev-1', 'paused')])).toBe('dev-1 is paused')
+    expect(saying([stands('dev-1', 'error', { stateReason: 'not logged in:\n run `claude /login`' })])).toBe(
+      'dev-1 is stopped: not logged in: run claude /login',
+    )
+    expect(saying([stands('a', 'paused'), stands('b', 'offline')], {}, 5)).toBe(
+      'No agent is free: a is paused, b is offline and 3 more',
+    )
+    expect(saying([], { agent: 'dev-9' })).toBe('There is no agent dev-9')
+    expect(saying([])).toBe('No agent can take it')
+    const notTaken = { requiredCapabilities: ['python', 'rust'], agents: [], agentCount: 0 }
+    expect(reasonOf(card({ notTaken }))).toBe('No agent can do python, rust')
+  })
+
+  test('says for whom it is reserved where somebody can take it', () => {
+    expect(reasonOf(card({ agent: 'dev-1' }))).toBe('Reserved for dev-1')
+    expect(reasonOf(card())).toBeNull()
+  })
+})
+
+describe('a finished card', () => {
+  test('says in one line what it came to, and who did it', () => {
+    const done = card({ state: 'completed', completedAt: 1, lastAgent: 'dev-2', agent: 'dev-1' })
+    expect(reasonOf({ ...done, summary: '## Done\n\n- Adds **the form** with `a_b`\n- 2 * 3 tests' })).toBe(
+      'Done Adds the form with a_b 2 * 3 tests',
+    )
+    expect(reasonOf(done)).toBeNull()
+    expect([agentOf(done), agentOf({ ...done, completedAt: null })]).toEqual(['dev-2', 'dev-1'])
+  })
+})
+
+describe('a column', () => {
+  test('counts apart what its name does not say', () => {
+    const states = { completed: 4_775, failed: 12, cancelled: 3, skipped: 0 }
+    const view = { ids: [], count: 4_790, hasMore: false, states }
+    expect(columnLabel('done', view)).toBe('Done, 4,775, 12 failed, 3 cancelled')
+    expect(columnLabel('inbox', { ...view, states: { queued: 4_790 } })).toBe('To do, 4,790')
+  })
+})
+
+describe('groups', () => {
+  const cards = new Map<string, ShownCard>(
+    [
+      { id: 'a', project: 'zoo', state: 'queued' as const },
+      { id: 'b', project: null, state: 'running' as const },
+      { id: 'c', project: 'ark', state: 'completed' as const },
+      { id: 'd', project: 'zoo', state: 'queued' as const },
+    ].map((change) => [change.id, card(change)]),
+  )
+  const groups = grouped(['a', 'b', 'c', 'd'], 'project', (id) => cards.get(id))
+
+  test('are in the order of their names, those that belong to none last', () => {
+    expect(groups).toEqual([
+      { key: 'ark', ids: ['c'] },
+      { key: 'zoo', ids: ['a', 'd'] },
+      { key: NO_GROUP, ids: ['b'] },
+    ])
+    expect(
+      grouped(
+        ['b', 'c'],
+        'project',
+        (id) => cards.get(id),
+        () => 'same',
+      ).map(({ key }) => key),
+    ).toEqual(['ark', NO_GROUP])
+  })
+
+  test('are lanes of cards side by side, closed ones only a head, and long ones cut', () => {
+    const columnOfId = (id: string) => TASK_STATES[cards.get(id)!.state].board
+    const rows = laneRows(groups, columnOfId, (key) => key !== NO_GROUP, 1)
+    expect(rows.map(({ kind, key }) => `${kind} ${key}`)).toEqual([
+      'head ark',
+      'cards ark',
+      'head zoo',
+      'cards zoo',
+      'more zoo',
+      'head ',
+    ])
+    expect(rows[3]).toMatchObject({ ids: { inbox: ['a'], done: [] } })
+    expect(rows[4]).toMatchObject({ count: 1 })
+    expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length)
+  })
+})
+
+describe('the list as a file', () => {
+  const names = { cardOf: () => undefined, missionOf: () => 'Move, "all"' }
+  const rows = (change: Partial<ShownCard>, ...columns: ListColumnName[]) =>
+    csvOf([card(change)], columns, names).split('\r\n')
+
+  test('quotes what has commas, quotes and lines', () => {
+    expect(rows({ title: 'a "b",\nc', missionId: ID }, 'task', 'mission')).toEqual([
+      'Number,Task,Mission',
+      '#45,"a ""b"",\nc","Move, ""all"""',
+      '',
+    ])
+  })
+
+  test.each(['=1+1', '+cmd', '-x', '@SUM(A1)', '\t=1', '\r=1'])('has no formulas: %j', (title) => {
+    expect(csvOf([card({ title })], ['task'], names)).toContain(`'${title}`)
+  })
+
+  test('has amounts as numbers', () => {
+    expect(rows({ costUsd: '-0.5', workMs: 90_500, tokensUsed: 12 }, 'cost', 'tokens', 'worked')[1]).toBe(
+      '#45,-0.5,12,91',
+    )
+  })
+})
+
+describe('the columns of the list', () => {
+  test('are the usual ones unless others are chosen, and the task is always among them', () => {
+    expect(chosenColumns(undefined)).toContain('reason')
+    expect(chosenColumns(['cost', 'state', 'nonsense'])).toEqual(['state', 'task', 'cost'])
+    expect(columnsText(chosenColumns(undefined))).toBeUndefined()
+    expect(columnsText(['cost'])).toEqual(['task', 'cost'])
+  })
+})
+
+describe('a filter', () => {
+  test('has each value once, wanted or not', () => {
+    const wanted = withValue({ some: ['a'], none: ['b'] }, 'b', 'some')
+    expect(wanted).toEqual({ some: ['a', 'b'], none: [] })
+    expect(withValue(wanted, 'a', 'none')).toEqual({ some: ['b'], none: ['a'] })
+    expect(withValue(wanted, 'a', null)).toEqual({ some: ['b'], none: [] })
+  })
+
+  test('is said in a few words', () => {
+    const asIs = (value: string) => value
+    expect(wantedWords({ some: ['a'], none: ['b', 'c'] }, asIs)).toBe('a, not b, c')
+    expect(wantedWords({ some: ['a', 'b', 'c', 'd', 'e'], none: [] }, asIs)).toBe('a, b, c and 2 more')
+  })
+
+  test('in the address is left out if the server would refuse it', () => {
+    const { search, dropped } = readSearch(BOARD_SEARCH, { state: 'queued,broken', priority: '!5', tag: 'a' })
+    expect([search, dropped]).toEqual([{ priority: '!5', tag: 'a' }, ['state']])
+    expect([
+      onlyValue({ project: 'shop' }, 'project'),
+      onlyValue({ project: 'shop,zoo' }, 'project'),
+    ]).toEqual(['shop', undefined])
+  })
+
+  test('offers what is chosen although it is not known', () => {
+    expect(
+      choicesFor([{ value: 'a', words: 'A' }], { some: ['x'], none: [] }, '').map(({ value }) => value),
+    ).toEqual(['x', 'a'])
+    expect(choicesFor([{ value: 'a', words: 'Alpha' }], { some: [], none: [] }, 'ALP')).toHaveLength(1)
+  })
+})
+
+describe('saved views', () => {
+  const one = withView([], 'Mine', { state: 'failed', task: ID })
+
+  test('keep what is shown, not what is open beside it', () => {
+    expect(one).toEqual([{ name: 'Mine', address: '/board?state=failed', isDefault: false }])
+    expect(isShown(one[0]!, { state: 'failed', new: 'task' })).toBe(true)
+    const [both] = withView([], 'Both', { q: 'x', view: 'list' })
+    expect(isShown(both!, { view: 'list', q: 'x' })).toBe(true)
+  })
+
+  test('are renamed, replaced, deleted, and one is the default', () => {
+    const two = withView(one, 'Other', {})
+    expect(withView(withDefault(two, 'Mine'), 'Mine', { q: 'x' })[0]).toEqual({
+      name: 'Mine',
+      address: '/board?q=x',
+      isDefault: true,
+    })
+    expect(renamed(two, 'Other', 'Mine')).toEqual([{ name: 'Mine', address: '/board', isDefault: false }])
+    expect(without(two, 'Mine').map(({ name }) => name)).toEqual(['Other'])
+    expect(withDefault(withDefault(two, 'Mine'), 'Other').map(({ isDefault }) => isDefault)).toEqual([
+      false,
+      true,
+    ])
+  })
+
+  test.each([
+    null,
+    'nonsense',
+    '7',
+    '[{"name":1}]',
+    '[null]',
+    '[{"name":"x","address":"https://elsewhere"}]',
+  ])('are none where the browser kept something else: %s', (text) => expect(readViews(text)).toEqual([]))
 })

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { axe } from '../../../test/support/browser/axe.ts'
 import type { OpenedPage } from '../../../test/support/browser/open-page.ts'
@@ -8,6 +9,8 @@ const { workspace, openPage, prepare } = useBrowser()
 
 const column = ({ page }: OpenedPage, name: string) =>
   page.getByRole('region', { name: new RegExp(`^${name}, `) })
+
+const first = { session: 's-alpha', generation: 1 }
 
 /** Messages leave by themselves: on a busy machine before a test looks. */
 const COLLECT_TOLD = `window.told = new Set()
@@ -23,15 +26,15 @@ describe('the board', () => {
     await w.make({ title: 'Write the docs', tags: ['docs'] })
     const opened = await openPage(w, '/board?tag=web')
     const { page } = opened
-    await column(opened, 'Inbox').getByRole('link', { name: 'Fix the login form' }).waitFor()
+    await column(opened, 'To do').getByRole('link', { name: 'Fix the login form' }).waitFor()
     await page.getByText('1 task', { exact: true }).waitFor()
     await w.post(`/tasks/${task.id}/cancel`)
     await column(opened, 'Done').getByRole('link', { name: 'Fix the login form' }).waitFor()
-    await page.getByRole('region', { name: 'Done, 1' }).waitFor()
-    await page.getByRole('region', { name: 'Inbox, 0' }).waitFor()
+    await page.getByRole('region', { name: 'Done, 0, 1 cancelled' }).waitFor()
+    await page.getByRole('region', { name: 'To do, 0' }).waitFor()
     await page.reload()
     await page.getByText('1 task', { exact: true }).waitFor()
-    await page.getByRole('button', { name: 'Remove filter' }).click()
+    await page.getByRole('button', { name: 'Remove filter tag' }).click()
     await page.getByText('2 tasks', { exact: true }).waitFor()
     expect(new URL(page.url()).search).toBe('')
   })
@@ -97,6 +100,103 @@ describe('the board', () => {
     await heading.getByText('High').waitFor()
   })
 
+  test('is filtered by several values and by what is not wanted, at once, and the address says so', async () => {
+    const w = await workspace()
+    const tasks = new Map<string, { id: string }>()
+    for (const [title, tags] of [
+      ['Fix the form', ['web']],
+      ['Write the docs', ['docs']],
+      ['Old idea', ['docs']],
+    ] as const)
+      tasks.set(title, await w.make({ title, tags }))
+    await w.post(`/tasks/${tasks.get('Old idea')!.id}/cancel`)
+    const opened = await openPage(w, '/board')
+    const { page } = opened
+    const search = () => decodeURIComponent(new URL(page.url()).search)
+    await page.getByRole('link', { name: '1 cancelled' }).click()
+    await page.getByText('1 task', { exact: true }).waitFor()
+    expect(search()).toBe('?state=cancelled')
+    await page.getByRole('button', { name: 'Remove filter state' }).click()
+    await page.getByText('3 tasks', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Filter', exact: true }).click()
+    const filters = page.getByRole('dialog', { name: 'Filters' })
+    await filters.getByRole('button', { name: 'Not Cancelled' }).click()
+    await filters.getByRole('button', { name: /^Tag/ }).click()
+    // Tags that tasks have are offered.
+    for (const tag of ['docs', 'web']) await filters.getByRole('checkbox', { name: tag }).click()
+    await page.getByText('2 tasks', { exact: true }).waitFor()
+    expect(search()).toBe('?state=!cancelled&tag=docs,web')
+    expect(await axe(page)).toEqual([])
+    await filters.getByRole('button', { name: 'Not web' }).click()
+    await page.getByText('1 task', { exact: true }).waitFor()
+    await page.getByText('tag: docs, not web').waitFor()
+    await column(opened, 'To do').getByRole('link', { name: 'Write the docs' }).waitFor()
+  })
+
+  test('says on its cards why nobody takes a task, why one failed, and what one came to', async () => {
+    const w = await workspace()
+    await w.call('PUT', '/agents/dev-1', { name: 'dev-1', adapterType: 'external' })
+    const path = '/srv/tools/worker.sh'
+    const failure = `${path} exited with code 1: throw err\n\nError: Cannot find module './missing.js'\n    at load`
+    const [done, failed, waiting] = [await w.held(), await w.held(), await w.make({ agent: 'dev-1' })]
+    await w.on(done, 'submit', { ...first, result: 1, summary: 'Adds **the form**.\n\nAll tests pass.' })
+    await w.on(failed, 'fail', { ...first, failureClass: 'invalid', error: failure })
+    const { page } = await openPage(w, '/board')
+    const card = ({ id }: { id: string }) => page.locator(`[data-card="${id}"]`)
+    await card(done).getByText('Adds the form. All tests pass.').waitFor()
+    const cause = card(failed).getByText("Cannot find module './missing.js'", { exact: true })
+    expect(await cause.getAttribute('title')).toContain(path)
+    await card(waiting).getByText('Reserved for dev-1').waitFor()
+    await w.post('/agents/dev-1/pause')
+    await card(waiting).getByText('dev-1 is paused').waitFor()
+    await w.post('/agents/dev-1/resume')
+    await card(waiting).getByText('Reserved for dev-1').waitFor()
+  })
+
+  test('is grouped in lanes, kept with a name, and saved as the list shows it', async () => {
+    const w = await workspace()
+    await w.post('/projects', { slug: 'shop', name: 'The shop' })
+    const formula = '=HYPERLINK("x","y")'
+    await w.make({ title: formula, project: 'shop', priority: 9 })
+    await w.make({ title: 'Write the docs' })
+    const { page } = await openPage(w, '/board')
+    await page.getByRole('button', { name: 'Display' }).click()
+    await page.getByLabel('Group by').selectOption('Project')
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'The shop 1' }).waitFor()
+    await page.getByRole('button', { name: 'No project 1' }).click()
+    await page.getByRole('link', { name: 'Write the docs' }).waitFor({ state: 'detached' })
+    await page.keyboard.press('j')
+    await page.locator('[data-card] a:focus').getByText(formula).waitFor()
+    expect(await axe(page)).toEqual([])
+    await page.getByText('List', { exact: true }).click()
+    await page.getByRole('cell', { name: 'The shop 1' }).waitFor()
+    await page.getByRole('button', { name: 'Views' }).click()
+    await page.getByRole('menuitem', { name: 'Save this view' }).click()
+    await page.getByLabel('Name').fill('By project')
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'By project' }).click()
+    await page.getByRole('menuitem', { name: 'Make it the default' }).click()
+    await page.getByRole('button', { name: 'By project' }).click()
+    await page.getByRole('menuitemcheckbox', { name: 'All tasks' }).click()
+    await page.waitForURL((url) => url.search === '')
+    await page.getByRole('link', { name: 'Runs' }).first().click()
+    await page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor()
+    await page.getByRole('link', { name: 'Board' }).first().click()
+    // Opened without anything in its address, it is the default view.
+    await page.waitForURL((url) => url.search === '?view=list&group=project')
+    await page.getByRole('button', { name: 'Display' }).click()
+    await page.getByRole('checkbox', { name: 'Project' }).click()
+    const download = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Save as CSV' }).click()
+    const file = readFileSync(await (await download).path(), 'utf8')
+    const [head, ...rows] = file.split('\r\n')
+    expect(head).toBe('\uFEFFNumber,State,Task,Now,Agent,Project,Priority,Attempt,Cost (USD),Since')
+    expect(rows).toHaveLength(3)
+    expect(rows[0]).toContain(`Queued,"'=HYPERLINK(""x"",""y"")",`)
+    await page.getByText('2 tasks saved as tasks.csv.').waitFor()
+  })
+
   test('beside the panel keeps its names, and its head in one line', async () => {
     const w = await workspace()
     await w.make({ title: 'Write the docs of all endpoints and errors', tags: ['docs'] })
@@ -112,7 +212,8 @@ describe('the board', () => {
     await page.getByRole('complementary', { name: /^#/ }).waitFor()
     expect(await widthOf()).toBeGreaterThanOrEqual(200)
     expect((await head.boundingBox())!.height).toBe(line)
-    await page.getByRole('button', { name: /^Filter.*1$/ }).waitFor()
+    // The filters have a line of their own.
+    await page.getByRole('button', { name: 'Remove filter tag' }).waitFor()
     await page.keyboard.press('Escape')
     // Less room without a panel: columns go, the name stays.
     await page.setViewportSize({ width: 1_100, height: 700 })
@@ -177,6 +278,6 @@ describe('the board', () => {
     expect(await axe(page)).toEqual([])
     await dialog.getByLabel('Retries').fill('1')
     await page.keyboard.press('Control+Enter')
-    await column(opened, 'Inbox').getByRole('link', { name: 'Write the docs' }).waitFor()
+    await column(opened, 'To do').getByRole('link', { name: 'Write the docs' }).waitFor()
   })
 })

@@ -31,7 +31,7 @@ const DRAWN = `[...document.querySelectorAll('main section[aria-label]')].map((c
 }))`
 
 const HEADINGS = {
-  inbox: 'Inbox',
+  inbox: 'To do',
   assigned: 'Assigned',
   in_progress: 'In progress',
   review: 'Review',
@@ -46,9 +46,11 @@ const STATE_WORDS: Record<string, string> = {
 
 /** The same, of the server's answer. */
 async function answered(w: Pick<Workspace, 'call'>) {
-  const { columns } = (await w.call('GET', '/board')).body
+  const { columns, counts } = (await w.call('GET', '/board')).body
+  // What did not succeed is counted beside the column.
+  const countOf = { done: counts.completed ?? 0, assigned: counts.assigned ?? 0 } as Record<string, number>
   return BOARD_COLUMNS.map((name) => ({
-    column: `${HEADINGS[name]}${columns[name].count}`,
+    column: `${HEADINGS[name]}${countOf[name] ?? columns[name].count}`,
     cards: columns[name].items.map(({ id, state }: Json) => `${id} ${STATE_WORDS[String(state)]}`).sort(),
   }))
 }

@@ -50,7 +50,9 @@ interface Props {
 export function ColumnHead({ name, view, stateAt, children }: Props) {
   const { main, apart } = countsIn(name, view)
   return (
-    <div className="flex h-9 min-w-0 shrink-0 items-center gap-2 overflow-hidden px-3 text-label whitespace-nowrap max-sm:h-7">
+    <div
+      className={`flex h-9 min-w-0 shrink-0 items-center gap-2 overflow-hidden px-3 text-label whitespace-nowrap max-sm:h-7 ${apart.length === 0 ? 'max-sm:hidden' : ''}`}
+    >
       <h2 className="flex shrink-0 gap-2 font-semibold tracking-wide text-muted uppercase max-sm:sr-only">
         {COLUMN_WORDS[name]}
         <span className="font-medium text-faint tabular-nums">{countText(main)}</span>

@@ -16,6 +16,9 @@ import { TaskCard } from './task-card.tsx'
 /** Cards above and below what is seen; a board draws five columns of them. */
 const OVERSCAN = 3
 
+/** Beside a panel columns are as wide as without it: what is read stays where it is. The rail and the edges take 16 rem. */
+const BESIDE_PANEL = 'min-w-50 lg:min-w-[max(12.5rem,calc((100vw-16rem)/5))]'
+
 interface Props {
   name: BoardColumn
   view: ColumnView
@@ -40,7 +43,7 @@ export function Column(props: Props) {
   return (
     <section
       aria-label={columnLabel(name, view)}
-      className={`relative flex min-h-0 min-w-50 flex-1 basis-74 flex-col rounded-card transition-[background-color,opacity] sm:max-w-96 ${act ? (place === null ? 'bg-go-tint' : 'bg-go-tint outline-2 outline-accent') : ''} ${isUnlit ? 'opacity-50' : ''}`}
+      className={`relative flex min-h-0 flex-1 basis-74 flex-col rounded-card transition-[background-color,opacity] sm:max-w-96 ${openId === undefined ? 'min-w-50' : BESIDE_PANEL} ${act ? (place === null ? 'bg-go-tint' : 'bg-go-tint outline-2 outline-accent') : ''} ${isUnlit ? 'opacity-50' : ''}`}
       ref={element}
     >
       <ColumnHead name={name} stateAt={stateAt} view={view}>

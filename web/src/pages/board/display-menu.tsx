@@ -39,7 +39,7 @@ export function DisplayMenu({ search, onChange, onSave, isSaving }: Props) {
       label="Display"
       trigger={
         <Button icon="settings" kind="quiet" size="small">
-          <span className="sm:@max-[900px]:sr-only">Display</span>
+          <span className="max-sm:sr-only sm:@max-[900px]:sr-only">Display</span>
         </Button>
       }
     >

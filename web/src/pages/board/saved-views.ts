@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 import { workspaceInAddress } from '../../requests/signed-in.ts'
-import { type BoardSearch, boardAt } from './search.ts'
+import { BOARD_SEARCH, type BoardSearch, boardAt } from './search.ts'
 
 /** Boards with a name, kept in this browser for one workspace. What they show is an address. */
 
@@ -15,8 +15,13 @@ export interface SavedView {
 export const LONGEST_NAME = 60
 const MOST_VIEWS = 50
 
-/** What a view keeps: what is shown and how, not what is open beside it. */
-export const addressOf = (search: BoardSearch): string => boardAt(search, { task: undefined, new: undefined })
+const NAMES = Object.keys(BOARD_SEARCH) as (keyof BoardSearch)[]
+
+/** What a view keeps: what is shown and how, not what is open beside it. In one order, whatever was chosen first. */
+export function addressOf(search: BoardSearch): string {
+  const inOrder: BoardSearch = Object.fromEntries(NAMES.map((name) => [name, search[name]]))
+  return boardAt(inOrder, { task: undefined, new: undefined })
+}
 
 export const isShown = (view: SavedView, search: BoardSearch) => view.address === addressOf(search)
 
