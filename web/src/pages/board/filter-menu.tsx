@@ -19,9 +19,8 @@ import {
   STATE_CHOICES,
   wantedWords,
 } from './filter-names.ts'
-import type { FilterChange } from './filters.tsx'
 import { missionsQuery, projectsQuery, valuesQuery } from './queries.ts'
-import { type BoardSearch, wantedOf, withValue } from './search.ts'
+import { type BoardSearch, type FilterChange, wantedOf, withValue } from './search.ts'
 
 interface Props {
   search: BoardSearch

@@ -5,10 +5,8 @@ import { Chip } from '../../parts/chip.tsx'
 import { FilterMenu } from './filter-menu.tsx'
 import { FILTER_WORDS, STATE_CHOICES, wantedWords } from './filter-names.ts'
 import { missionQuery, projectsQuery } from './queries.ts'
-import { type BoardSearch, wantedOf } from './search.ts'
+import { type BoardSearch, type FilterChange, wantedOf } from './search.ts'
 import { TitleField } from './title-field.tsx'
-
-export type FilterChange = { [Name in ListedFilter | 'q']?: string | undefined }
 
 interface Props {
   search: BoardSearch

@@ -19,12 +19,20 @@ import { BulkBar } from './bulk-bar.tsx'
 import { CardMenu } from './card-menu.tsx'
 import { Desk, DeskContext } from './desk.ts'
 import { DisplayMenu } from './display-menu.tsx'
-import { FilterBar, type FilterChange, Filters } from './filters.tsx'
+import { FilterBar, Filters } from './filters.tsx'
 import { Kanban } from './kanban.tsx'
 import { TaskList } from './list.tsx'
 import { NewTask } from './new-task.tsx'
 import { NoTasks } from './no-tasks.tsx'
-import { type BoardSearch, type BoardView, boardAt, filterIn, isFiltered, onlyValue } from './search.ts'
+import {
+  type BoardSearch,
+  type BoardView,
+  boardAt,
+  type FilterChange,
+  filterIn,
+  isFiltered,
+  onlyValue,
+} from './search.ts'
 import { useSaveCsv } from './use-save-csv.ts'
 import { ViewsMenu } from './views-menu.tsx'
 

@@ -44,6 +44,8 @@ export const BOARD_SEARCH = {
 }
 
 export type BoardSearch = SearchOf<typeof BOARD_SEARCH>
+/** Lists, and the words of the title; undefined: any. */
+export type FilterChange = { [Name in ListedFilter | 'q']?: string | undefined }
 export type BoardView = (typeof BOARD_VIEWS)[number]
 
 export const filterIn = (search: BoardSearch): CardFilter =>

@@ -1,10 +1,10 @@
-import { wantedId } from '../../door/asked.ts'
-import type { ServerKernel } from '../../door/server-kernel.ts'
-import type { Caller } from '../../kernel/kernel.ts'
-import { namedProject } from '../../kinds/project/acts.ts'
-import { Refused } from '../../pure/errors.ts'
-import { Name, Slug, Tag, Uuid } from '../../pure/shapes.ts'
-import { TASK_STATES, taskStates } from '../../pure/states.ts'
+import { wantedId } from '../../../door/asked.ts'
+import type { ServerKernel } from '../../../door/server-kernel.ts'
+import type { Caller } from '../../../kernel/kernel.ts'
+import { namedProject } from '../../../kinds/project/acts.ts'
+import { Refused } from '../../../pure/errors.ts'
+import { Name, Slug, Tag, Uuid } from '../../../pure/shapes.ts'
+import { TASK_STATES, taskStates } from '../../../pure/states.ts'
 import {
   type CardFilter,
   LISTED_FILTERS,
@@ -12,8 +12,8 @@ import {
   passes,
   readFilter,
   type Wanted,
-} from './filter.ts'
-import type { BoardFilter, Of } from './postgres/conditions.ts'
+} from '../filter.ts'
+import type { BoardFilter, Of } from '../postgres/conditions.ts'
 
 /** The filter that a request names, checked and with inside ids. */
 
