@@ -2,7 +2,6 @@ import { Button } from '../../parts/button.tsx'
 import { Field } from '../../parts/field.tsx'
 import { Popover } from '../../parts/popover.tsx'
 import { Select } from '../../parts/select.tsx'
-import { GROUPS, type GroupBy } from './grouped.ts'
 import {
   ALWAYS,
   chosenColumns,
@@ -11,9 +10,9 @@ import {
   type ListColumnName,
   listColumnNames,
 } from './list-values.ts'
-import type { BoardSearch } from './search.ts'
+import { type BoardSearch, GROUPS, type GroupBy } from './search.ts'
 
-export const GROUP_WORDS = {
+const GROUP_WORDS = {
   mission: 'Mission',
   agent: 'Agent',
   project: 'Project',

@@ -1,11 +1,9 @@
 import { BOARD_COLUMNS, type BoardColumn } from '../../../../src/views/board/columns.ts'
 import type { Card } from '../../live/card.ts'
 import { agentOf } from '../../things/task/card-words.ts'
+import type { GroupBy } from './search.ts'
 
 /** Tasks by mission, agent or project: in lanes of the kanban, or below heads of the list. Pure. */
-
-export const GROUPS = ['mission', 'agent', 'project'] as const
-export type GroupBy = (typeof GROUPS)[number]
 
 /** The key of those that have none. */
 export const NO_GROUP = ''
@@ -16,7 +14,7 @@ const KEY_OF: Record<GroupBy, (card: Card) => string | null> = {
   project: ({ project }) => project,
 }
 
-export interface Group {
+interface Group {
   /** A mission's id, an agent's or a project's slug. */
   readonly key: string
   readonly ids: readonly string[]
@@ -46,7 +44,7 @@ export function grouped(
 }
 
 /** A lane shows no more rows; the rest is one link away. */
-export const MOST_ROWS = 12
+const MOST_ROWS = 12
 
 type IdsByColumn = Readonly<Record<BoardColumn, readonly string[]>>
 

@@ -7,11 +7,12 @@ import {
   wantedIn,
 } from '../../../../src/views/board/filter.ts'
 import { param, type SearchOf, writeSearch } from '../../search-params.ts'
-import { GROUPS } from './grouped.ts'
 
 /** The parts of a board that are in its address: everything that a link to it should show. */
 
 const BOARD_VIEWS = ['kanban', 'list'] as const
+export const GROUPS = ['mission', 'agent', 'project'] as const
+export type GroupBy = (typeof GROUPS)[number]
 
 /** A list of which all values are known; others would be refused by the server. */
 const listOf = (isKnown: (value: string) => boolean) => (text: string) => {

@@ -1,7 +1,8 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { idCarriedBy } from '../../../../src/pure/ids.ts'
-import { type GroupBy, NO_GROUP } from './grouped.ts'
+import { NO_GROUP } from './grouped.ts'
 import { missionQuery, missionsQuery, projectsQuery } from './queries.ts'
+import type { GroupBy } from './search.ts'
 
 const NONE = { mission: 'No mission', agent: 'No agent', project: 'No project' } as const satisfies Record<
   GroupBy,

@@ -54,7 +54,7 @@ export function reasonOf(card: Card): string | null {
 const MARKS = /(?<![\w`*])[`*]+(?=\S)|(?<=\S)[`*]+(?![\w`*])|^\s*(?:#{1,6}|[-*+]|\d+\.)\s+/gm
 
 /** Markdown as one line of text. */
-export const plainLine = (text: string) => text.replace(MARKS, '').replace(/\s+/g, ' ').trim()
+const plainLine = (text: string) => text.replace(MARKS, '').replace(/\s+/g, ' ').trim()
 
 const STANDS = {
   paused: 'is paused',
@@ -74,7 +74,7 @@ function agentStands({ slug, state, stateReason, leaving }: NotTakenAgent): stri
 type NotTakenAgent = NonNullable<Card['notTaken']>['agents'][number]
 
 /** Why nobody takes a queued task; null: somebody can. */
-export function notTakenWords({ notTaken, agent }: Card): string | null {
+function notTakenWords({ notTaken, agent }: Card): string | null {
   if (notTaken === null) return null
   const { agents, agentCount, requiredCapabilities } = notTaken
   const [first] = agents
