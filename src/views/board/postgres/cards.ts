@@ -20,7 +20,7 @@ export interface LackingWork {
 }
 
 /** Nobody who is there can take it. */
-export interface NotTaken {
+interface NotTaken {
   requiredCapabilities: string[]
   agents: { slug: string; state: AgentState; stateReason: string | null; leaving: boolean }[]
   agentCount: number
