@@ -57,7 +57,14 @@ describe('answers about work match their declared schemas', () => {
     await all(['POST', '/tasks/states', { taskIds: [whole.id, UNKNOWN] }])
     await all(['POST', '/tasks/cards', { ids: [whole.id, UNKNOWN] }])
     await all(['POST', '/tasks/act', { act: 'retry', ids: [whole.id, UNKNOWN] }])
-    await get('/board', '/board?counts=1', '/board?column=inbox&limit=1', '/search', '/search?q=a')
+    await get(
+      '/board',
+      '/board?counts=1',
+      '/board?column=inbox&limit=1',
+      '/board/values',
+      '/search',
+      '/search?q=a',
+    )
     await all(['POST', `/tasks/${part.id}/dependencies`, { dependsOn: [(await w.make()).id] }])
     await all(['PATCH', `/tasks/${part.id}`, { title: 'Another', agent: 'beta' }])
     await get('/tasks', '/tasks?include=input,checkpointData', '/tasks?archived=true')

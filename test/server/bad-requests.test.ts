@@ -113,7 +113,8 @@ describe('ids', () => {
 describe('queries', () => {
   const SLUG = /^[A-Za-z0-9][A-Za-z0-9._@-]*$/
   const known = closed.flatMap((route) => route.query.map((name) => ({ ...route, name })))
-  const isText = ({ name }: { name: string }) =>
+  const isText = ({ path, name }: { path: string; name: string }) =>
+    (path === '/board' && name === 'type') ||
     /^(q|tag|agent|taskType|userId|reason|capability|errorCode|path|repository)$/.test(name)
   /** Holders choose their own names for the lines they add to a task's log. */
   const isNameOfLine = ({ path, name }: { path: string; name: string }, value: string) =>
