@@ -22,7 +22,7 @@ interface Apart {
 const APART_WORDS: Partial<Record<TaskState, string>> = { awaiting_retry: 'to retry' }
 
 /** "Done 4,775 · 12 failed": what the column is for, and the rest. */
-export function countsIn(name: BoardColumn, { count, states }: ColumnView): { main: number; apart: Apart[] } {
+function countsIn(name: BoardColumn, { count, states }: ColumnView): { main: number; apart: Apart[] } {
   const apart = (APART[name] ?? [])
     .map((state) => ({ state, count: states[state] ?? 0 }))
     .filter((one) => one.count > 0)
