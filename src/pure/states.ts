@@ -29,11 +29,11 @@ const NOT_TERMINAL = taskStates.filter((state) => TASK_STATES[state].type !== 't
 const TERMINAL = ofType('terminal')
 
 export const isTerminal = (state: TaskState) => TASK_STATES[state].type === 'terminal'
-/** A holder is at work: a row has an active claim in these states, and only in these. */
 /** Whether what its last attempt reported is over with this move: the next one begins again. */
 export const dropsProgress = (from: TaskState, to: TaskState) =>
   to === 'awaiting_retry' || (isTerminal(from) && !isTerminal(to))
 
+/** A holder is at work: a row has an active claim in these states, and only in these. */
 export const isHeld = (state: TaskState) => TASK_STATES[state].type === 'running'
 
 interface Transition {

@@ -136,7 +136,9 @@ test('every event has its row, with its level, its payload and whether it change
       '`errorType?` text',
   )
   expect(rowOf(page, 'task_queued')![3]).toBe('`because` "due" or "dependencies_met", `unblockedBy?` text')
-  expect(rowOf(page, 'task_updated')![2]).toBe('`fields` list of text')
+  expect(rowOf(page, 'task_updated')![2]).toBe(
+    '`fields` list of text, `changes?` object, `removedDependencies?` list of text',
+  )
   expect(rowOf(page, 'task_archived')![2]).toBe('empty')
   expect(rowOf(page, 'task_failed')![1]).toBe('ERROR')
   expect(rowOf(page, 'alert_raised')![1]).toBe('CRITICAL')

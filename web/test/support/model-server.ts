@@ -1,5 +1,6 @@
 import { uuidCarrying } from '../../../src/pure/ids.ts'
 import {
+  dropsProgress,
   isHeld,
   isTerminal,
   TASK_STATES,
@@ -146,6 +147,7 @@ export class ModelServer {
       Object.assign(task, { lastAgent: agent, percent: null, step: null })
       task.holder = { agent, leaseExpiresAt: new Date(this.#now + 30_000).toISOString() }
     }
+    if (dropsProgress(from, to)) Object.assign(task, { percent: null, step: null })
     if (!isHeld(to)) task.holder = null
     if (to !== from || name === 'task_assigned') task.stateSince = at
     task.dueAt = to === 'awaiting_retry' ? new Date(this.#now + 9_000).toISOString() : null
