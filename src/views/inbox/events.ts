@@ -20,7 +20,7 @@ export const inboxEvents = {
         digest: text.nullable(),
       }),
     },
-    ({ item: { kind, reason } }) => `${WAITING_WORDS[kind]}${why(reason)}.`,
+    ({ item: { kind, reason } }) => `${WAITING_WORDS[kind]}${reason === kind ? '' : why(reason)}.`,
   ),
   /** It waits no more, because of the event of this type. */
   inbox_closed: event.info({ id: text, because: text }, () => 'It waits for a person no more.'),
