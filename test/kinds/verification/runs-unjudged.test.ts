@@ -150,7 +150,8 @@ test('a task that waits for a paused agent is no item before its time, nor while
   await w.script('writer', says('a text'))
   await w.post('/agents/writer/pause')
   await w.assign('writer')
-  expect((await w.call('GET', '/inbox')).body.items).toEqual([])
+  // Nothing asks for anything: the mission has ended.
+  expect((await w.call('GET', '/inbox')).body.items).toMatchObject([{ kind: 'finished' }])
   const plan = { tasks: [{ tempId: 'a', title: 'Write', agent: 'writer' }] }
   const { body: mission } = await w.post('/missions', {
     goal: 'G',
@@ -177,7 +178,9 @@ test('people are told by events, by time alone, and when it is over: nobody has 
     payload: { item: { id: `alert:${task.id}`, kind: 'alert', reason: 'writer is paused' } },
   })
   const { items } = (await w.call('GET', '/coordinator/logs?level=CRITICAL')).body
-  expect(items).toMatchObject([{ event: 'alert_raised', message: 'Alert TASK_NOT_TAKEN: writer is paused.' }])
+  expect(items).toMatchObject([
+    { event: 'alert_raised', message: 'No agent takes the task: writer is paused.' },
+  ])
   await w.put('cook', { adapterType: 'external', capabilities: ['cooking'] })
   await w.call('PATCH', `/tasks/${task.id}`, { agent: 'cook' })
   const [closed] = await w.happens('inbox_closed')
