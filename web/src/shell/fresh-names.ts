@@ -1,13 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import type { LiveEvent } from '../live/card.ts'
+import { about } from '../live/about.ts'
 import { useLive } from '../live/provider.tsx'
 import { agentNamesQuery, projectNamesQuery } from '../requests/names.ts'
-
-/** Whether an event changes which agents and projects can be chosen, or what is said of them there. Pure. */
-export const changesNames = ({ type, entityType }: LiveEvent): boolean =>
-  (entityType === 'agent' || entityType === 'project') &&
-  /_(registered|created|updated|terminated|removed)$/.test(type)
 
 /**
  * Lists to choose from are kept for a minute, and forgotten when somebody makes or changes an agent or a project: what was made a
@@ -26,7 +21,7 @@ export function useFreshNames(): void {
     }
     return live.follow({
       event: (event) => {
-        isOld ||= changesNames(event)
+        isOld ||= about.names(event)
       },
       flush,
       resync: () => {
