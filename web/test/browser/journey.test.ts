@@ -133,8 +133,9 @@ test.skipIf(!isHere)(
     // The answer lets it go on to its end, which is told wherever one is.
     await node(/Ask about the old API, Needs you/).click()
     await page.getByRole('complementary').getByRole('button', { name: 'Remove it' }).click()
-    await page.getByText('Completed: Move billing').waitFor()
-    await page.getByRole('button', { name: 'Open the report' }).click()
+    const messages = page.getByRole('region', { name: 'Messages' })
+    await messages.getByText('Completed: Move billing').waitFor()
+    await messages.getByRole('button', { name: 'Open the report' }).click()
     await page.getByText('Tell everybody').first().waitFor()
 
     // The same again, by itself and by hand.
