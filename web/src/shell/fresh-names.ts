@@ -2,11 +2,11 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { about } from '../live/about.ts'
 import { useLive } from '../live/provider.tsx'
-import { agentNamesQuery, projectNamesQuery } from '../requests/names.ts'
+import { agentNamesQuery, missionNamesQuery, projectNamesQuery } from '../requests/names.ts'
 
 /**
- * Lists to choose from are kept for a minute, and forgotten when somebody makes or changes an agent or a project: what was made a
- * moment ago can be chosen.
+ * Lists to choose from are kept for a minute, and forgotten when somebody makes or changes an agent, a project or a mission: what
+ * was made a moment ago can be chosen.
  */
 export function useFreshNames(): void {
   const live = useLive()
@@ -16,7 +16,7 @@ export function useFreshNames(): void {
     const flush = () => {
       if (!isOld) return
       isOld = false
-      for (const { queryKey } of [agentNamesQuery, projectNamesQuery])
+      for (const { queryKey } of [agentNamesQuery, projectNamesQuery, missionNamesQuery])
         void queries.invalidateQueries({ queryKey, exact: true })
     }
     return live.follow({
