@@ -112,3 +112,13 @@ test('a project and a session are read again when a task moves, whose project no
   expect(about.deadLetters(move)).toBe(false)
   expect(about.deadLetters(event('task_failed', { ...OF_TASK, from: 'running', to: 'failed' }))).toBe(true)
 })
+
+test('lists to choose from are read again when an agent, a project or a mission comes, changes or goes, not when it works', () => {
+  const followed = eventTypes.filter((type) =>
+    about.names(event(type, { payload: { agent: 'a', project: 'p' } })),
+  )
+  expect(followed.sort()).toEqual([
+    ...['agent_registered', 'agent_removed', 'agent_terminated', 'agent_updated'],
+    ...['mission_created', 'mission_updated', 'project_created'],
+  ])
+})

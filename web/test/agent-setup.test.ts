@@ -211,6 +211,10 @@ describe('templates', () => {
       expect(String(values.$role).length, name).toBeGreaterThan(20)
     }
     expect(listIn(String(TEMPLATES.planner.values.$capabilities))).toContain('planning')
+    expect(listIn(String(TEMPLATES.planner.values.$types))).toEqual(['planning'])
+    // Choosing another one takes back what the first filled in.
+    const fieldsOf = (name: (typeof TEMPLATE_NAMES)[number]) => Object.keys(TEMPLATES[name].values)
+    for (const name of TEMPLATE_NAMES) expect(fieldsOf(name), name).toContain('$types')
     expect(listIn(String(TEMPLATES.reviewer.values.$capabilities))).toContain('verification')
     const allowed = ['process', 'codex_local', 'claude_local']
     expect(typeFor('coder', allowed, ['codex_local'])).toBe('codex_local')

@@ -43,3 +43,7 @@ export function matchStrokes(
   }
   return { complete, isBegun }
 }
+
+/** Enter alone, which a field may take for itself. With Ctrl or Cmd it saves what the field is a part of. Pure. */
+export const isPlainEnter = ({ key, ctrlKey, metaKey }: Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey'>) =>
+  key === 'Enter' && !ctrlKey && !metaKey

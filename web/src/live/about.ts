@@ -71,6 +71,9 @@ export const about = {
     typeof payload.agent === 'string' || entityType === 'agent' || by.kind === 'agent') satisfies Follows,
   /** Who could take a task: agents as they are, not what they do. */
   agentsThemselves: (({ entityType }) => entityType === 'agent') satisfies Follows,
+  /** Agents, projects and missions that can be chosen, and what is said of them there. */
+  names: (({ type }) =>
+    /^(agent|project|mission)_(registered|created|updated|terminated|removed)$/.test(type)) satisfies Follows,
   wakeupsOfAgent: of(
     (event, slug) => event.payload.agent === slug && (event.entityType === 'wakeup' || isOfRuns(event)),
   ),

@@ -14,3 +14,10 @@ export const agentNamesQuery = queryOptions({
   queryFn: ({ signal }) => api().get('/agents', { query: { limit: 200 }, signal }),
   staleTime: 60_000,
 })
+
+/** Missions that can be chosen. Read when the list is opened. */
+export const missionNamesQuery = queryOptions({
+  queryKey: ['mission-names'],
+  queryFn: ({ signal }) => api().get('/missions', { query: { limit: 200 }, signal }),
+  staleTime: 60_000,
+})

@@ -11,6 +11,7 @@ import { Skeleton } from '../parts/skeleton.tsx'
 import { toast } from '../parts/toasts.tsx'
 import { BottomBar } from './bottom-bar.tsx'
 import { useFavicon } from './favicon.ts'
+import { useFreshNames } from './fresh-names.ts'
 import { useMissionEnds } from './mission-ends.ts'
 import { useNavigation } from './navigation.ts'
 import { NewVersion } from './new-version.tsx'
@@ -31,6 +32,7 @@ export function Frame({ newTask: NewTask }: { newTask: FormAbove }) {
   const close = () => setLayer(null)
   useGlobalKeys(setLayer)
   useTabSigns()
+  useFreshNames()
   useMissionEnds()
   useFocusOnNewPage()
   return (

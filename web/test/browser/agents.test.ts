@@ -24,16 +24,28 @@ async function wake(page: Page): Promise<void> {
   await page.keyboard.press('Escape')
 }
 
-test.skipIf(!isHere)('an agent is paused, resumed and woken, and its run is listed', async () => {
-  const w = await workspace()
-  await hire(w, 'dev-1', [{ say: 'hello' }, { result: { ok: true } }])
-  const { page } = await openPage(w, '/agents/dev-1')
-  await page.getByRole('button', { name: 'Pause' }).click()
-  await page.getByRole('button', { name: 'Resume' }).first().click()
-  await page.getByRole('button', { name: 'Pause' }).waitFor()
-  await wake(page)
-  await page.getByRole('table', { name: 'Runs of dev-1' }).getByText('Succeeded').waitFor()
-})
+test.skipIf(!isHere)(
+  'an agent is found, paused, resumed and woken by the keyboard, and its run is listed',
+  async () => {
+    const w = await workspace()
+    await hire(w, 'dev-1', [{ say: 'hello' }, { result: { ok: true } }])
+    const { page } = await openPage(w, '/agents')
+    const row = page.getByRole('row', { name: /dev-1/ })
+    for (const key of ['j', 'p']) await page.keyboard.press(key)
+    await row.getByText('Paused').waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Resume' }).first().waitFor()
+    await page.keyboard.press('p')
+    await page.getByRole('button', { name: 'Pause' }).waitFor()
+    await page.keyboard.press('w')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Wake' }).waitFor()
+    await page.keyboard.press('Control+Enter')
+    await dialog.getByRole('link', { name: 'Open its run' }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('table', { name: 'Runs of dev-1' }).getByText('Succeeded').waitFor()
+  },
+)
 
 test.skipIf(!isHere)(
   'a paused agent finishes its run; to stop it now is a second act that asks first',

@@ -81,7 +81,7 @@ test.skipIf(!isHere)(
     const { page } = await openPage(w, `/tasks/${task.id}`)
     const activity = page.getByRole('list', { name: 'Activity' })
     await page.getByRole('region', { name: 'Question' }).getByLabel('Your answer').fill('No, drop it.')
-    await page.getByRole('button', { name: 'Answer', exact: true }).click()
+    await page.keyboard.press('Control+Enter')
     const answered = activity.getByRole('listitem').filter({ hasText: 'answered' })
     await answered.getByText('No, drop it.').waitFor()
     await answered.getByText('Keep the old one?').waitFor()

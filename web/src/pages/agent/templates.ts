@@ -26,6 +26,7 @@ export const TEMPLATES: Readonly<Record<TemplateName, Template>> = {
       $role:
         'Changes the code as the task asks, keeps its style, runs the tests, and says what it did and what is left open.',
       $capabilities: 'code',
+      $types: '',
       workspace: 'git_worktree',
     },
   },
@@ -39,6 +40,7 @@ export const TEMPLATES: Readonly<Record<TemplateName, Template>> = {
       $role:
         'Judges results against what was asked: reads the changes, runs the tests, and names each fault with its place. It changes nothing itself.',
       $capabilities: 'review, verification',
+      $types: '',
       workspace: '',
     },
   },
@@ -52,6 +54,8 @@ export const TEMPLATES: Readonly<Record<TemplateName, Template>> = {
       $role:
         'Breaks goals into small tasks with clear success criteria, and says which need which others. It does none of them itself.',
       $capabilities: 'planning',
+      // Otherwise it takes the tasks that it plans, too.
+      $types: 'planning',
       workspace: '',
     },
   },
@@ -64,6 +68,7 @@ export const TEMPLATES: Readonly<Record<TemplateName, Template>> = {
       $title: '',
       $role: 'Runs a script on what the task describes.',
       $capabilities: 'script',
+      $types: '',
       workspace: '',
       promptTemplate: '{{task.description}}',
     },

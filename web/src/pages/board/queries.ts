@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api } from '../../requests/api.ts'
+import { missionNamesQuery, projectNamesQuery } from '../../requests/names.ts'
 
 /** What filters and new tasks can name. Read when the list is opened. */
 
@@ -10,17 +11,8 @@ export const valuesQuery = queryOptions({
   staleTime: 60_000,
 })
 
-export const projectsQuery = queryOptions({
-  queryKey: ['projects'],
-  queryFn: ({ signal }) => api().get('/projects', { signal }),
-  staleTime: 60_000,
-})
-
-export const missionsQuery = queryOptions({
-  queryKey: ['mission-names'],
-  queryFn: ({ signal }) => api().get('/missions', { query: { limit: 200 }, signal }),
-  staleTime: 60_000,
-})
+export const projectsQuery = projectNamesQuery
+export const missionsQuery = missionNamesQuery
 
 export const missionQuery = (id: string) =>
   queryOptions({

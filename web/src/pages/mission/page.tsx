@@ -172,11 +172,14 @@ const unknownCostWords = ({ costUsd, runs, unknownRuns }: Shown) =>
 
 /** Progress of the mission, what it cost, and why it does not continue. */
 function Standing({ mission }: { mission: Shown }) {
-  const { goal, costUsd, config, errorMessage, resultSummary } = mission
+  const { goal, title, costUsd, config, errorMessage, resultSummary } = mission
   const limit = config.budget?.maxUsd
   return (
     <div className="flex flex-col gap-3">
-      <p className="max-w-prose text-body break-words whitespace-pre-wrap">{goal}</p>
+      {/* Without a title of its own, the mission is called by its goal. */}
+      {goal.trim() !== title && (
+        <p className="max-w-prose text-body break-words whitespace-pre-wrap">{goal}</p>
+      )}
       <div className="flex flex-col gap-1.5">
         <Progress height={6} mission={mission} />
         <p className="text-row text-muted tabular-nums">

@@ -48,17 +48,26 @@ export function QuestionBox({ task }: { task: Task }) {
             className="flex flex-col gap-2"
             onSubmit={(event) => {
               event.preventDefault()
-              if (text.trim() !== '' && !send.whyNot) send.run(text.trim())
+              if (text.trim() !== '' && !send.whyNot && !send.isBusy) send.run(text.trim())
             }}
           >
             <Field label="Your answer">
-              <TextInput onChange={(event) => setText(event.target.value)} rows={3} value={text} />
+              <TextInput
+                onChange={(event) => setText(event.target.value)}
+                onKeyDown={(event) => {
+                  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && !event.repeat)
+                    event.currentTarget.form?.requestSubmit()
+                }}
+                rows={3}
+                value={text}
+              />
             </Field>
             <span>
               <Button
                 busy={send.isBusy}
                 disabledReason={send.whyNot ?? (text.trim() === '' ? 'An answer is needed.' : null)}
                 kind="primary"
+                shortcut="Ctrl Enter"
                 type="submit"
               >
                 Answer

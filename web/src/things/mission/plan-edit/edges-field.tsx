@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { isPlainEnter } from '../../../keys/keystrokes.ts'
 import { Field } from '../../../parts/field.tsx'
 import { IconButton } from '../../../parts/icon-button.tsx'
 import { Select } from '../../../parts/select.tsx'
@@ -125,7 +126,7 @@ function AddEdge(props: {
           onChange={(event) => setTyped(event.target.value)}
           onFocus={() => setTyped('')}
           onKeyDown={(event) => {
-            if (event.key !== 'Enter') return
+            if (!isPlainEnter(event)) return
             event.preventDefault()
             if (typed && offered[0] !== undefined) add(offered[0])
           }}

@@ -1,4 +1,5 @@
 import { type ReactNode, useState } from 'react'
+import { isPlainEnter } from '../../../keys/keystrokes.ts'
 import { Chip } from '../../../parts/chip.tsx'
 import { Field } from '../../../parts/field.tsx'
 import { Switch } from '../../../parts/switch.tsx'
@@ -139,7 +140,8 @@ export function WordsField(props: FieldProps & { known?: readonly string[]; note
           }
           onKeyDown={(event) => {
             if (event.key !== 'Enter') return
-            event.preventDefault()
+            // With Ctrl it saves, too.
+            if (isPlainEnter(event)) event.preventDefault()
             add(typed)
           }}
           placeholder="Enter adds it"

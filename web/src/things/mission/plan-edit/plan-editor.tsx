@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useMemo, useRef, useState } from 'react'
+import { isPlainEnter } from '../../../keys/keystrokes.ts'
 import { Segmented } from '../../../parts/segmented.tsx'
 import { Skeleton } from '../../../parts/skeleton.tsx'
 import { agentNamesQuery } from '../../../requests/names.ts'
@@ -85,7 +86,7 @@ export function PlanEditor(props: {
       aria-label="Plan editor"
       className="@container flex min-w-0 flex-col gap-3"
       onKeyDown={(event) => {
-        if (event.key === 'Enter' && event.target instanceof HTMLInputElement) event.preventDefault()
+        if (isPlainEnter(event) && event.target instanceof HTMLInputElement) event.preventDefault()
       }}
     >
       <Figures check={check} notes={notes} steps={steps.length} tasks={tasks} upstream={upstream} />
