@@ -10,12 +10,6 @@ export const valuesQuery = queryOptions({
   staleTime: 60_000,
 })
 
-export const projectsQuery = queryOptions({
-  queryKey: ['projects'],
-  queryFn: ({ signal }) => api().get('/projects', { signal }),
-  staleTime: 60_000,
-})
-
 export const missionsQuery = queryOptions({
   queryKey: ['mission-names'],
   queryFn: ({ signal }) => api().get('/missions', { query: { limit: 200 }, signal }),
