@@ -1,12 +1,18 @@
-import { describe, expect, test } from 'vitest'
+import { readdirSync, readFileSync } from 'node:fs'
+import { createElement } from 'react'
+import { renderToStaticMarkup } from 'react-dom/server'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { LiveEvent } from '../src/live/card.ts'
 import { InboxCount } from '../src/live/inbox-count.ts'
+import { type Excerpts, GoneLog } from '../src/logs/gone-log.tsx'
 import { closedWords } from '../src/pages/inbox/rows.ts'
+import { endedWhileAway, setWaitingInTitle } from '../src/parts/document-title.ts'
 import { plainWords, sentence } from '../src/parts/wording.ts'
-import { param } from '../src/search-params.ts'
+import { searchTables } from '../src/routes.tsx'
+import { parseSearch, readSearch } from '../src/search-params.ts'
 import { endedMission } from '../src/shell/mission-ends.ts'
 import { actWords, canBe, type Hit, nameOfHit, verbIn } from '../src/shell/palette-words.ts'
-import { headline, type InboxItem, lookOf, OLDER_INBOX_TABS } from '../src/things/inbox/kinds.ts'
+import { headline, type InboxItem, lookOf } from '../src/things/inbox/kinds.ts'
 
 const hit = (kind: Hit['kind'], state: string) =>
   ({ kind, state, id: 'dev-1', title: 'Migrate billing' }) as Hit
@@ -77,6 +83,107 @@ test('a text becomes one sentence with one full stop, and loses its Markdown whe
   expect(plainWords('a_b * c')).toBe('a_b * c')
 })
 
-test('addresses with the old word for problems still open', () => {
-  expect(param.oneOf(['problems'], OLDER_INBOX_TABS)('trouble')).toBe('problems')
+describe('older addresses', () => {
+  test.each([
+    ['/inbox', 'kind=trouble', { kind: 'problems' }],
+    ['/runs/$id', 'view=nice', { view: 'transcript' }],
+    ['/tasks/$idOrKey', 'tab=lineage', { tab: 'attempts' }],
+    ['/tasks/$idOrKey', 'tab=comments', { tab: 'activity' }],
+    ['/missions/$id', 'view=events', { view: 'activity' }],
+    ['/missions/$id', 'view=table', { view: 'tasks' }],
+    ['/missions/$id', 'view=code', { view: 'changes' }],
+  ])('of %s still open what %s named, and nothing of them is ignored', (path, text, search) => {
+    expect(readSearch(searchTables.get(path)!, parseSearch(`?${text}`))).toEqual({ search, dropped: [] })
+  })
+})
+
+describe('words for people', () => {
+  const OLD = [
+    [/Keep as it is/, 'Back'],
+    [/Look again/, 'Check again'],
+    [/created now/i, 'just now'],
+    [/awaits a verdict/, 'waiting for review'],
+    [
+      /[>'"`]\s*(Nice|At once|Lineage|Runs with|Trouble)\s*[<'"`]/,
+      'Transcript, Step 1, Attempts, Type, Problems',
+    ],
+    [/[Gg]enerations? (\$\{|\{|\d|of\b)/, 'attempt'],
+    [/inbox: 'Inbox'/, 'To do'],
+  ] as const
+
+  test('say one thing by one word: none of the old ones is left in the source of the app', () => {
+    const web = new URL('../src/', import.meta.url)
+    const files = readdirSync(web, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      /\.tsx?$/.test(name),
+    )
+    expect(files.length).toBeGreaterThan(300)
+    const found = files.flatMap((name) => {
+      const lines = readFileSync(new URL(name, web), 'utf8').split('\n')
+      return lines.flatMap((line, n) =>
+        OLD.filter(([old]) => old.test(line) && !/^\s*(\/\/|\/?\*)/.test(line)).map(
+          ([, now]) => `${name}:${n + 1}: ${now}`,
+        ),
+      )
+    })
+    expect(found).toEqual([])
+  })
+})
+
+describe('the title of the tab', () => {
+  /** A tab that nobody looks at, until it gets the focus. */
+  const tab = { title: '', isLookedAt: false, onFocus: [] as (() => void)[] }
+  beforeEach(() => {
+    vi.stubGlobal('document', {
+      hasFocus: () => tab.isLookedAt,
+      get title() {
+        return tab.title
+      },
+      set title(text: string) {
+        tab.title = text
+      },
+    })
+    vi.stubGlobal('addEventListener', (type: string, run: () => void) => {
+      expect(type).toBe('focus')
+      tab.onFocus.push(run)
+    })
+  })
+  afterEach(() => {
+    vi.unstubAllGlobals()
+  })
+
+  test('counts the missions that end while nobody looks, beside what waits, until somebody does', () => {
+    setWaitingInTitle(0)
+    endedWhileAway(1)
+    expect(tab.title).toBe('A mission ended · Baton')
+    endedWhileAway(2)
+    setWaitingInTitle(4)
+    expect(tab.title).toBe('(4) 3 missions ended · Baton')
+    for (const run of tab.onFocus.splice(0)) run()
+    expect(tab.title).toBe('(4) Baton')
+    tab.isLookedAt = true
+    endedWhileAway(1)
+    expect([tab.title, tab.onFocus]).toEqual(['(4) Baton', []])
+  })
+})
+
+describe('a log that is gone', () => {
+  const shown = (excerpts: Excerpts, detail: string | null = null) =>
+    renderToStaticMarkup(createElement(GoneLog, { title: 'The log is not there', detail, excerpts }))
+
+  test('shows the beginning and the end of the output that its record keeps, and which is which', () => {
+    const both = shown({ stdout: 'Compiling 4 files', stderr: 'ENOSPC: no space left' })
+    expect(both).toContain('These are the beginning and the end of')
+    expect(both.indexOf('Output')).toBeLessThan(both.indexOf('Compiling 4 files'))
+    expect(both.indexOf('Errors')).toBeLessThan(both.indexOf('ENOSPC: no space left'))
+    const errors = shown({ stdout: '  \n', stderr: 'Killed' })
+    expect(errors).toContain('Killed')
+    expect(errors).not.toContain('Output')
+  })
+
+  test('says why when nothing is left of it', () => {
+    const none = { stdout: null, stderr: null }
+    expect(shown(none)).toContain('It was deleted, or is kept elsewhere.')
+    expect(shown(none, 'It is on node b.')).toContain('It is on node b.')
+    expect(shown(none)).not.toContain('What is left of the log')
+  })
 })
