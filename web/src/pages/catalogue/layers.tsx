@@ -72,7 +72,7 @@ export function Layers() {
 }
 
 function Panels() {
-  const [tab, setTab] = useState<'lineage' | 'runs'>('lineage')
+  const [tab, setTab] = useState<'attempts' | 'runs'>('lineage')
   return (
     <>
       <Sample name="Tabs">
