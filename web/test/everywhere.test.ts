@@ -1,13 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { createElement } from 'react'
+import { createElement, type ReactNode } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { LiveEvent } from '../src/live/card.ts'
 import { InboxCount } from '../src/live/inbox-count.ts'
 import { type Excerpts, GoneLog } from '../src/logs/gone-log.tsx'
 import { closedWords } from '../src/pages/inbox/rows.ts'
+import { ClockOffset, CutOffAt } from '../src/parts/clock.ts'
+import { Countdown } from '../src/parts/countdown.tsx'
 import { endedWhileAway, setWaitingInTitle } from '../src/parts/document-title.ts'
-import { plainWords, sentence } from '../src/parts/wording.ts'
+import { Duration } from '../src/parts/duration.tsx'
+import { Moment } from '../src/parts/moment.tsx'
+import { durationText, plainWords, sentence } from '../src/parts/wording.ts'
 import { searchTables } from '../src/routes.tsx'
 import { parseSearch, readSearch } from '../src/search-params.ts'
 import { endedMission } from '../src/shell/mission-ends.ts'
@@ -185,5 +189,40 @@ describe('a log that is gone', () => {
     expect(shown(none)).toContain('It was deleted, or is kept elsewhere.')
     expect(shown(none, 'It is on node b.')).toContain('It is on node b.')
     expect(shown(none)).not.toContain('What is left of the log')
+  })
+})
+
+describe('a clock that is wrong by an hour', () => {
+  const HOUR = 3_600_000
+  const now = Date.parse('2026-05-04T10:00:00Z')
+  /** A page on a machine whose clock is ahead by this much, and that has heard the time from its server. */
+  const shown = (aheadMs: number, child: ReactNode, cutOffAt: number | null = null) => {
+    vi.useFakeTimers({ now: now + aheadMs })
+    try {
+      return renderToStaticMarkup(
+        createElement(
+          ClockOffset,
+          { value: () => -aheadMs },
+          createElement(CutOffAt, { value: cutOffAt }, child),
+        ),
+      ).replaceAll(/<[^>]*>/g, '')
+    } finally {
+      vi.useRealTimers()
+    }
+  }
+
+  test('changes neither how long something has been running nor how long ago something was', () => {
+    for (const aheadMs of [HOUR, 0, -HOUR]) {
+      expect(shown(aheadMs, createElement(Moment, { at: now - 8 * 60_000 }))).toBe('8 m ago')
+      expect(shown(aheadMs, createElement(Duration, { since: now - 95_000 }))).toBe(durationText(95_000))
+      expect(shown(aheadMs, createElement(Countdown, { to: now + 34_000 }))).toBe('34 s')
+    }
+  })
+
+  test('lets what was running stand at the moment that the connection was lost', () => {
+    for (const aheadMs of [HOUR, -HOUR])
+      expect(shown(aheadMs, createElement(Duration, { since: now - 95_000 }), now - 5_000)).toBe(
+        durationText(90_000),
+      )
   })
 })
