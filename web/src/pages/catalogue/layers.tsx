@@ -72,7 +72,7 @@ export function Layers() {
 }
 
 function Panels() {
-  const [tab, setTab] = useState<'attempts' | 'runs'>('lineage')
+  const [tab, setTab] = useState<'attempts' | 'runs'>('attempts')
   return (
     <>
       <Sample name="Tabs">
