@@ -159,6 +159,8 @@ describe('progress', () => {
     expect(await progressOf()).toMatchObject({ percent: 60, step: 'half' })
     const second = await heldBy()
     expect(await progressOf()).toBeNull()
+    const { running } = (await w.call('GET', '/overview')).body
+    expect(running.items).toMatchObject([{ taskId: task.id, agent: 'beta', percent: null, step: null }])
     await w.on(task, 'progress', { ...second, step: 'reading' })
     expect(await progressOf()).toMatchObject({ percent: null, step: 'reading' })
     await w.on(task, 'progress', { ...second, percent: 30 })
