@@ -129,7 +129,11 @@ function AskFirst(props: { item: InboxItem; onApprove: () => void; onClose: () =
         words={hasEdit ? 'Approve without my edit' : 'Approve'}
         text={`Your approval is for exactly version ${generation} of the plan. It is refused if there is another one.`}
       >
-        {hasEdit && <UnsavedEdit missionId={about.missionId} />}
+        {hasEdit && (
+          <p className="mb-4">
+            <UnsavedEdit missionId={about.missionId} />
+          </p>
+        )}
         <PlanVersion missionId={about.missionId} since={null} version={generation} />
       </ApprovalDialog>
     )
