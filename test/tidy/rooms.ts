@@ -72,7 +72,7 @@ export const KIND_USES: Readonly<Record<string, readonly string[]>> = {
   logs: ['task'],
   events: ['logs', 'mission', 'task'],
   inbox: ['agent', 'alert', 'mission', 'run', 'task'],
-  insight: ['agent', 'board', 'logs'],
+  insight: ['agent', 'board', 'logs', 'task'],
   overview: ['agent', 'board', 'inbox', 'insight', 'mission'],
   coordinator: ['board', 'workspace'],
   onboarding: ['agent', 'demo', 'mission'],

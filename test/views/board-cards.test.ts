@@ -96,13 +96,16 @@ test('a new attempt does not show the progress of the one before', async () => {
   const task = await w.make()
   const first = await take(w)
   const fenced = { session: 's-alpha', generation: first.generation }
-  await w.post(`/tasks/${task.id}/progress`, { ...fenced, percent: 60 })
-  expect((await cardOf(w, task)).percent).toBe(60)
+  await w.post(`/tasks/${task.id}/progress`, { ...fenced, percent: 60, step: 'half' })
+  expect(await cardOf(w, task)).toMatchObject({ percent: 60, step: 'half' })
   await w.post(`/tasks/${task.id}/release`, fenced)
   const again = await take(w, 'beta')
-  expect((await cardOf(w, task)).percent).toBeNull()
-  await w.post(`/tasks/${task.id}/progress`, { session: 's-beta', generation: again.generation, percent: 10 })
-  expect((await cardOf(w, task)).percent).toBe(10)
+  expect(await cardOf(w, task)).toMatchObject({ percent: null, step: null })
+  const anew = { session: 's-beta', generation: again.generation }
+  await w.post(`/tasks/${task.id}/progress`, { ...anew, step: 'reading' })
+  expect(await cardOf(w, task)).toMatchObject({ percent: null, step: 'reading' })
+  await w.post(`/tasks/${task.id}/progress`, { ...anew, percent: 10 })
+  expect(await cardOf(w, task)).toMatchObject({ percent: 10, step: 'reading' })
 })
 
 describe('the filter of a board', () => {

@@ -257,6 +257,10 @@ test('the cards of some tasks are those of the board, and unknown tasks are left
   const { columns, seq } = await board(w)
   expect(body).toEqual({ items: columns.inbox!.items, seq })
   expectRefusal(await w.post('/tasks/cards', { ids: [] }), 400, 'VALIDATION_FAILED')
+  // As many as a graph draws are one request.
+  const unknown = (count: number) => ({ ids: Array.from({ length: count }, () => randomUUID()) })
+  expect((await w.post('/tasks/cards', unknown(400))).body.items).toEqual([])
+  expectRefusal(await w.post('/tasks/cards', unknown(401)), 400, 'VALIDATION_FAILED')
 })
 
 describe('an act on several tasks', () => {

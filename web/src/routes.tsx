@@ -32,14 +32,14 @@ const NewTask = lazy(() =>
 const root = createRootRoute({ component: () => <Frame newTask={NewTask} />, notFoundComponent: NotFound })
 
 /** What each page understands of its address, by its path. */
-const tables = new Map<string, SearchTable>()
+export const searchTables = new Map<string, SearchTable>()
 
 const page = <const Path extends string, const Table extends SearchTable>(
   path: Path,
   search: Table,
   component: ReturnType<typeof lazyRouteComponent>,
 ) => {
-  tables.set(path, search)
+  searchTables.set(path, search)
   return createRoute({ getParentRoute: () => root, path, validateSearch: searchBy(search), component })
 }
 
@@ -192,7 +192,7 @@ export function makeRouter(workspace: string) {
   const opened = parseSearch(location.search)
   const unsubscribe = router.subscribe('onResolved', () => {
     unsubscribe()
-    const table = tables.get(router.state.matches.at(-1)?.fullPath ?? '')
+    const table = searchTables.get(router.state.matches.at(-1)?.fullPath ?? '')
     if (table) tellDropped(table, opened)
   })
   return router

@@ -1,12 +1,22 @@
-import { describe, expect, test } from 'vitest'
+import { readdirSync, readFileSync } from 'node:fs'
+import { createElement, type ReactNode } from 'react'
+import { renderToStaticMarkup } from 'react-dom/server'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { LiveEvent } from '../src/live/card.ts'
 import { InboxCount } from '../src/live/inbox-count.ts'
+import { type Excerpts, GoneLog } from '../src/logs/gone-log.tsx'
 import { closedWords } from '../src/pages/inbox/rows.ts'
-import { plainWords, sentence } from '../src/parts/wording.ts'
-import { param } from '../src/search-params.ts'
+import { ClockOffset, CutOffAt } from '../src/parts/clock.ts'
+import { Countdown } from '../src/parts/countdown.tsx'
+import { endedWhileAway, setWaitingInTitle } from '../src/parts/document-title.ts'
+import { Duration } from '../src/parts/duration.tsx'
+import { Moment } from '../src/parts/moment.tsx'
+import { durationText, plainWords, sentence } from '../src/parts/wording.ts'
+import { searchTables } from '../src/routes.tsx'
+import { parseSearch, readSearch } from '../src/search-params.ts'
 import { endedMission } from '../src/shell/mission-ends.ts'
 import { actWords, canBe, type Hit, nameOfHit, verbIn } from '../src/shell/palette-words.ts'
-import { headline, type InboxItem, lookOf, OLDER_INBOX_TABS } from '../src/things/inbox/kinds.ts'
+import { headline, type InboxItem, lookOf } from '../src/things/inbox/kinds.ts'
 
 const hit = (kind: Hit['kind'], state: string) =>
   ({ kind, state, id: 'dev-1', title: 'Migrate billing' }) as Hit
@@ -77,6 +87,142 @@ test('a text becomes one sentence with one full stop, and loses its Markdown whe
   expect(plainWords('a_b * c')).toBe('a_b * c')
 })
 
-test('addresses with the old word for problems still open', () => {
-  expect(param.oneOf(['problems'], OLDER_INBOX_TABS)('trouble')).toBe('problems')
+describe('older addresses', () => {
+  test.each([
+    ['/inbox', 'kind=trouble', { kind: 'problems' }],
+    ['/runs/$id', 'view=nice', { view: 'transcript' }],
+    ['/tasks/$idOrKey', 'tab=lineage', { tab: 'attempts' }],
+    ['/tasks/$idOrKey', 'tab=comments', { tab: 'activity' }],
+    ['/missions/$id', 'view=events', { view: 'activity' }],
+    ['/missions/$id', 'view=table', { view: 'tasks' }],
+    ['/missions/$id', 'view=code', { view: 'changes' }],
+  ])('of %s still open what %s named, and nothing of them is ignored', (path, text, search) => {
+    expect(readSearch(searchTables.get(path)!, parseSearch(`?${text}`))).toEqual({ search, dropped: [] })
+  })
+})
+
+describe('words for people', () => {
+  const OLD = [
+    [/Keep as it is/, 'Back'],
+    [/Look again/, 'Check again'],
+    [/created now/i, 'just now'],
+    [/awaits a verdict/, 'waiting for review'],
+    [
+      /[>'"`]\s*(Nice|At once|Lineage|Runs with|Trouble)\s*[<'"`]/,
+      'Transcript, Step 1, Attempts, Type, Problems',
+    ],
+    [/[Gg]enerations? (\$\{|\{|\d|of\b)/, 'attempt'],
+    [/inbox: 'Inbox'/, 'To do'],
+  ] as const
+
+  test('say one thing by one word: none of the old ones is left in the source of the app', () => {
+    const web = new URL('../src/', import.meta.url)
+    const files = readdirSync(web, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      /\.tsx?$/.test(name),
+    )
+    expect(files.length).toBeGreaterThan(300)
+    const found = files.flatMap((name) => {
+      const lines = readFileSync(new URL(name, web), 'utf8').split('\n')
+      return lines.flatMap((line, n) =>
+        OLD.filter(([old]) => old.test(line) && !/^\s*(\/\/|\/?\*)/.test(line)).map(
+          ([, now]) => `${name}:${n + 1}: ${now}`,
+        ),
+      )
+    })
+    expect(found).toEqual([])
+  })
+})
+
+describe('the title of the tab', () => {
+  /** A tab that nobody looks at, until it gets the focus. */
+  const tab = { title: '', isLookedAt: false, onFocus: [] as (() => void)[] }
+  beforeEach(() => {
+    vi.stubGlobal('document', {
+      hasFocus: () => tab.isLookedAt,
+      get title() {
+        return tab.title
+      },
+      set title(text: string) {
+        tab.title = text
+      },
+    })
+    vi.stubGlobal('addEventListener', (type: string, run: () => void) => {
+      expect(type).toBe('focus')
+      tab.onFocus.push(run)
+    })
+  })
+  afterEach(() => {
+    vi.unstubAllGlobals()
+  })
+
+  test('counts the missions that end while nobody looks, beside what waits, until somebody does', () => {
+    setWaitingInTitle(0)
+    endedWhileAway(1)
+    expect(tab.title).toBe('A mission ended · Baton')
+    endedWhileAway(2)
+    setWaitingInTitle(4)
+    expect(tab.title).toBe('(4) 3 missions ended · Baton')
+    for (const run of tab.onFocus.splice(0)) run()
+    expect(tab.title).toBe('(4) Baton')
+    tab.isLookedAt = true
+    endedWhileAway(1)
+    expect([tab.title, tab.onFocus]).toEqual(['(4) Baton', []])
+  })
+})
+
+describe('a log that is gone', () => {
+  const shown = (excerpts: Excerpts, detail: string | null = null) =>
+    renderToStaticMarkup(createElement(GoneLog, { title: 'The log is not there', detail, excerpts }))
+
+  test('shows the beginning and the end of the output that its record keeps, and which is which', () => {
+    const both = shown({ stdout: 'Compiling 4 files', stderr: 'ENOSPC: no space left' })
+    expect(both).toContain('These are the beginning and the end of')
+    expect(both.indexOf('Output')).toBeLessThan(both.indexOf('Compiling 4 files'))
+    expect(both.indexOf('Errors')).toBeLessThan(both.indexOf('ENOSPC: no space left'))
+    const errors = shown({ stdout: '  \n', stderr: 'Killed' })
+    expect(errors).toContain('Killed')
+    expect(errors).not.toContain('Output')
+  })
+
+  test('says why when nothing is left of it', () => {
+    const none = { stdout: null, stderr: null }
+    expect(shown(none)).toContain('It was deleted, or is kept elsewhere.')
+    expect(shown(none, 'It is on node b.')).toContain('It is on node b.')
+    expect(shown(none)).not.toContain('What is left of the log')
+  })
+})
+
+describe('a clock that is wrong by an hour', () => {
+  const HOUR = 3_600_000
+  const now = Date.parse('2026-05-04T10:00:00Z')
+  /** A page on a machine whose clock is ahead by this much, and that has heard the time from its server. */
+  const shown = (aheadMs: number, child: ReactNode, cutOffAt: number | null = null) => {
+    vi.useFakeTimers({ now: now + aheadMs })
+    try {
+      return renderToStaticMarkup(
+        createElement(
+          ClockOffset,
+          { value: () => -aheadMs },
+          createElement(CutOffAt, { value: cutOffAt }, child),
+        ),
+      ).replaceAll(/<[^>]*>/g, '')
+    } finally {
+      vi.useRealTimers()
+    }
+  }
+
+  test('changes neither how long something has been running nor how long ago something was', () => {
+    for (const aheadMs of [HOUR, 0, -HOUR]) {
+      expect(shown(aheadMs, createElement(Moment, { at: now - 8 * 60_000 }))).toBe('8 m ago')
+      expect(shown(aheadMs, createElement(Duration, { since: now - 95_000 }))).toBe(durationText(95_000))
+      expect(shown(aheadMs, createElement(Countdown, { to: now + 34_000 }))).toBe('34 s')
+    }
+  })
+
+  test('lets what was running stand at the moment that the connection was lost', () => {
+    for (const aheadMs of [HOUR, -HOUR])
+      expect(shown(aheadMs, createElement(Duration, { since: now - 95_000 }), now - 5_000)).toBe(
+        durationText(90_000),
+      )
+  })
 })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { LiveEvent } from '../src/live/card.ts'
+import { BOARD_SEARCH, wantedOf } from '../src/pages/board/search.ts'
 import {
   belongs,
   type EventPage,
@@ -20,6 +21,7 @@ import {
   verdictBars,
 } from '../src/pages/insight/insight-words.ts'
 import { endWords, healthOf, recoveredWords, type Status } from '../src/pages/nodes/node-words.ts'
+import { parseSearch, readSearch } from '../src/search-params.ts'
 
 /** The log, the figures of a period and the nodes, in the words of their pages. */
 
@@ -164,7 +166,12 @@ describe('the bars of a period', () => {
       ['a, code', '50 % of 2'],
     ])
     expect(bars[0]!.parts.map(({ value }) => value)).toEqual([1, 2, 1])
-    expect(bars[0]!.to).toBe('/board?view=list&agent=b')
+    expect(bars[0]!.to).toBe('/board?view=list&agent=b&type=code')
+    const [odd] = agentBars([{ ...one, agent: 'a', taskType: '!a,b', tasks: 1, completed: 1, failed: 0 }])
+    expect(wantedOf(readSearch(BOARD_SEARCH, parseSearch(odd!.to!.split('?')[1]!)).search, 'type')).toEqual({
+      some: ['!a,b'],
+      none: [],
+    })
   })
 
   test('say how many retries helped, and how often a person overruled a verifier', () => {

@@ -112,3 +112,14 @@ describe('a task that is archived', () => {
     isTrue()
   })
 })
+
+test('a graph of 400 tasks reads their cards with one request', async () => {
+  const server = new ModelServer(seeded(3))
+  const tasks = Array.from({ length: 400 }, () => server.create())
+  const page = new LivePage(server)
+  await page.start()
+  for (const { id } of tasks) page.live.world.wantCard(id)
+  await page.clock.pass(1_000)
+  expect(page.calls.filter((call) => call === 'cards')).toHaveLength(1)
+  expect(tasks.every(({ id }) => page.live.world.shown(id))).toBe(true)
+})

@@ -296,6 +296,20 @@ describe('problems of a plan', () => {
     expect(problemsIn(new Error('offline'))).toBe(null)
   })
 
+  test('of a plan with five hundred of them are all told, each at its task and line', () => {
+    const tasks = Array.from(
+      { length: 500 },
+      (_, at) => `  - { tempId: t${at}, title: T, dependsOn: [ none${at} ] }\n`,
+    )
+    const read = readPlan(`tasks:\n${tasks.join('')}`, 'mission')
+    if (read.ok) throw new Error('it is valid')
+    const found = problemsIn(refused(...read.problems))!
+    expect(found).toHaveLength(500)
+    expect(found.map(({ task, line }) => [task, line])).toEqual(tasks.map((_, at) => [at, at + 2]))
+    expect(byTask(found).size).toBe(500)
+    expect(saidAt(found, 'dependsOn')).toBe(`${found[0]!.words} 499 more.`)
+  })
+
   test('of real plans have the lines of the text', () => {
     const read = readPlan(TEXT.replace('[ map ]', '[ map, none ]'), 'mission')
     if (read.ok) throw new Error('it is valid')

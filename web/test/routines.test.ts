@@ -9,6 +9,7 @@ import {
 } from '../src/pages/routines/schedule-draft.ts'
 import { cronWords, scheduleWords, timeInZone } from '../src/pages/routines/schedule-words.ts'
 import { askedFields, givenValues, rowProblems, rowsOf, schemaOf } from '../src/pages/routines/variables.ts'
+import { type ListPage, withRead } from '../src/things/list-pages.ts'
 
 /** Schedules in words and as a form, and variables as a form and as rows. */
 
@@ -134,4 +135,42 @@ test('a drift is a share with its sign', () => {
     'Compared with it, the last completed mission: cost +12 %, time −3 %, score −0.10.',
   )
   expect([0.123, -0.034, 0.001].map(shareText)).toEqual(['+12 %', '−3 %', 'the same'])
+})
+
+describe('the missions of a routine', () => {
+  const PAGE = 100
+  const keyOf = (mission: number) => String(mission)
+  /** Newest first: a mission is its number. */
+  const pageOf = (count: number, cursor: string | null): ListPage<number> => {
+    const newest = cursor === null ? count : Number(cursor) - 1
+    const items = Array.from({ length: Math.min(PAGE, newest) }, (_, place) => newest - place)
+    const last = items.at(-1)
+    return { items, nextCursor: last === undefined || last === 1 ? null : String(last) }
+  }
+  const more = (all: ListPage<number>): ListPage<number> => {
+    const next = pageOf(0, all.nextCursor)
+    return { items: [...all.items, ...next.items], nextCursor: next.nextCursor }
+  }
+  const down = (count: number) => Array.from({ length: count }, (_, place) => count - place)
+
+  test('are listed to the last of ten thousand, each once, while others start', () => {
+    let count = 10_000
+    let before: ListPage<number> | null = null
+    let all = withRead(pageOf(count, null), before, keyOf)
+    while (all.nextCursor !== null) {
+      before = more(all)
+      // What is new pushes others off the first page: they stay in the list.
+      count += 7
+      all = withRead(pageOf(count, null), before, keyOf)
+    }
+    expect(all.items).toEqual(down(count))
+  })
+
+  test('begin again if more started than a page holds, and are what is left when others are gone', () => {
+    const before = more(more(pageOf(1_000, null)))
+    expect(withRead(pageOf(1_099, null), before, keyOf).items).toHaveLength(399)
+    const anew = withRead(pageOf(1_100, null), before, keyOf)
+    expect([anew.items.length, anew.nextCursor]).toEqual([PAGE, '1001'])
+    expect(withRead(pageOf(3, null), before, keyOf)).toEqual({ items: [3, 2, 1], nextCursor: null })
+  })
 })

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { RUN_ERRORS } from '../../src/kinds/run/rules/outcomes.ts'
 import { endingOf } from '../src/pages/run/ending.ts'
+import { causeOfRun, failureWords } from '../src/things/run/run.ts'
 
 const run = { adapterType: 'claude_local', agent: 'dev-1', taskId: 'some task', exitCode: null }
 
@@ -39,4 +40,16 @@ test('a program that fails is said to have exited with its code, and its last at
     forTask: 'It was the last attempt of the task.',
   })
   expect(endingOf(ended, true)!.forTask).toBe('The task is retried while it has attempts left.')
+})
+
+test('lists say the cause of a failure first, and the kind of failure where nothing was said', () => {
+  const errorMessage = '/srv/build.sh exited with code 2: Traceback:\n  File "x.py", line 1\nKeyError: \'a\''
+  expect(failureWords('nonzero_exit', { errorMessage, exitCode: 2 })).toBe("KeyError: 'a'")
+  expect(failureWords('nonzero_exit', { errorMessage: './a.sh exited with code 3.', exitCode: 3 })).toBe(
+    'It exited with code 3',
+  )
+  expect(failureWords('nonzero_exit', { errorMessage: null, exitCode: 3 })).toBe('It exited with code 3')
+  expect(causeOfRun('nonzero_exit', { errorMessage: './a.sh exited with code 3.', exitCode: 3 })).toBeNull()
+  expect(causeOfRun('refused', { errorMessage, exitCode: 2 })).toBe("KeyError: 'a'")
+  expect(failureWords('refused', { errorMessage, exitCode: 2 })).toBe(RUN_ERRORS.refused.title)
 })

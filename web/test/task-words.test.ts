@@ -67,6 +67,16 @@ describe('a task says why it does not move, and what moves it', () => {
     const blocks = [neighbour('B-031-docs', 'pending')]
     const exited = { error: 'No such file', failureClass: 'infrastructure', exitCode: 3 }
     expect(words({ state: 'awaiting_retry' }, exited).why).toBe('it exited with code 3: “No such file”')
+    const trace =
+      'node --enable-source-maps /srv/a.js exited with code 3: node:internal\n\nError: No such file\n  at x (a.js:1)'
+    expect(words({ state: 'awaiting_retry' }, { ...exited, error: trace }).why).toBe(
+      'it exited with code 3: “No such file”',
+    )
+    const silent = { ...exited, error: './worker.sh exited with code 3.' }
+    expect(words({ state: 'awaiting_retry' }, silent).why).toBe('it exited with code 3')
+    expect(words({ state: 'awaiting_retry' }, { ...silent, failureClass: 'quality' }).why).toBe(
+      'the result was not good enough: it exited with code 3',
+    )
     const shown = words({ state: 'failed', attempt: 4 }, { error: 'exit 1', blocks })
     expect(shown.why).toBe('“exit 1”. All 4 attempts are spent.')
     expect(shown.next?.words).toContain('blocks 1 task')

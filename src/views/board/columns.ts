@@ -18,6 +18,9 @@ export const COLUMN_ORDER = {
   done: 'completedAt',
 } as const satisfies Record<BoardColumn, string>
 
+/** Most cards that one request reads: as many as a graph draws tasks. */
+export const MOST_CARDS = 400
+
 interface Placed {
   id: string
   priority: number

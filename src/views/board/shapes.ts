@@ -3,7 +3,7 @@ import { PURPOSES } from '../../kinds/task/record.ts'
 import { EligibleAgent, TaskPatchBody } from '../../kinds/task/shapes/tasks.ts'
 import { Generation, ShortText, Tag, Uuid } from '../../pure/shapes.ts'
 import { taskStates } from '../../pure/states.ts'
-import { BOARD_COLUMNS, COLUMN_ORDER } from './columns.ts'
+import { BOARD_COLUMNS, COLUMN_ORDER, MOST_CARDS } from './columns.ts'
 
 /** Tasks as a board shows them. */
 
@@ -109,10 +109,10 @@ export const BoardValues = z.object({
   types: z.array(z.string()).describe('Of open tasks, and of those that ended last'),
 })
 
-/** Most tasks that one request reads or acts on. */
+/** Most tasks that one request acts on. */
 const MOST_TASKS = 200
 
-export const CardsBody = z.strictObject({ ids: z.array(Uuid).min(1).max(MOST_TASKS) })
+export const CardsBody = z.strictObject({ ids: z.array(Uuid).min(1).max(MOST_CARDS) })
 export const CardsAnswer = z.object({ items: z.array(Card), seq })
 
 export const TASK_ACTS = ['cancel', 'pause', 'resume', 'retry', 'reset', 'archive'] as const

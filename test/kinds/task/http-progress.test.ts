@@ -145,6 +145,34 @@ describe('progress', () => {
     })
   })
 
+  test('is that of the last claim: another one begins without it, and a finished task keeps it', async () => {
+    const w = await workspace()
+    const task = await w.held()
+    await w.on(task, 'progress', { ...first, percent: 60, step: 'half' })
+    const heldBy = async () => {
+      expect((await w.claim(task, 'beta')).status).toBe(200)
+      return fence('s-beta', (await w.read(task)).generation)
+    }
+    const progressOf = async () => (await w.read(task)).progress
+    // With the claim, another one begins; before that, the last one stands.
+    await w.on(task, 'release', first)
+    expect(await progressOf()).toMatchObject({ percent: 60, step: 'half' })
+    const second = await heldBy()
+    expect(await progressOf()).toBeNull()
+    const { running } = (await w.call('GET', '/overview')).body
+    expect(running.items).toMatchObject([{ taskId: task.id, agent: 'beta', percent: null, step: null }])
+    await w.on(task, 'progress', { ...second, step: 'reading' })
+    expect(await progressOf()).toMatchObject({ percent: null, step: 'reading' })
+    await w.on(task, 'progress', { ...second, percent: 30 })
+    expect(await progressOf()).toMatchObject({ percent: 30, step: 'reading' })
+    for (const act of ['pause', 'resume']) await w.on(task, act, {})
+    const third = await heldBy()
+    expect(await progressOf()).toBeNull()
+    await w.on(task, 'progress', { ...third, percent: 90 })
+    await w.on(task, 'submit', { ...third, result: { ok: true } })
+    expect(await w.read(task)).toMatchObject({ state: 'completed', progress: { percent: 90, step: null } })
+  })
+
   test('has a completion time as soon as work with an estimate starts', async () => {
     const w = await workspace()
     const task = await w.held({ estimatedDurationMinutes: 60 })

@@ -1,10 +1,10 @@
+import { MOST_CARDS } from '../../../src/views/board/columns.ts'
 import type { Clock } from './clock.ts'
 
 /** Cards that have to be read, some at a time: events name more tasks than one request may ask for. */
 
 const EVERY_MS = 100
 const AFTER_FAILURE_MS = 2_000
-const MOST_AT_ONCE = 200
 /** Above this many it is quicker to read the board again. */
 const MOST_WANTED = 500
 
@@ -56,7 +56,7 @@ export class WantedCards {
   }
 
   async #read(): Promise<void> {
-    const ids = [...this.#ids].slice(0, MOST_AT_ONCE)
+    const ids = [...this.#ids].slice(0, MOST_CARDS)
     for (const id of ids) this.#ids.delete(id)
     this.#isReading = true
     let nextAfterMs = EVERY_MS

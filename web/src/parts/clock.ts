@@ -35,7 +35,8 @@ function subscribe(everyMs: number, listener: () => void): () => void {
 export function useClock(everyMs: number): number {
   const offset = useContext(ClockOffset)
   const follow = useCallback((listener: () => void) => subscribe(everyMs, listener), [everyMs])
-  const local = useSyncExternalStore(follow, () => tickers.get(everyMs)?.tick ?? roundedNow(everyMs))
+  const read = () => tickers.get(everyMs)?.tick ?? roundedNow(everyMs)
+  const local = useSyncExternalStore(follow, read, read)
   return local + offset()
 }
 

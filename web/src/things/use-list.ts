@@ -1,13 +1,10 @@
 import { useCallback, useMemo, useRef, useState } from 'react'
 import type { Follows } from '../live/about.ts'
 import { useSnapshot } from '../live/use-snapshot.ts'
+import { type ListPage, withRead } from './list-pages.ts'
 
-interface Answer<Item> {
-  readonly items: readonly Item[]
-  readonly nextCursor: string | null
-}
 interface Read<Item> {
-  body: Answer<Item>
+  body: ListPage<Item>
   seq: number
 }
 export interface PageQuery {
@@ -29,7 +26,7 @@ export function useList<Item>(
   const { follows, keyOf, isHistory = false } = rules
   const pages = useRef(1)
   const name = JSON.stringify(key)
-  const list = useSnapshot<Answer<Item>>(
+  const list = useSnapshot<ListPage<Item>>(
     key,
     async ({ signal }) => {
       const first = await read({ limit: ITEMS_A_PAGE }, signal)
@@ -43,14 +40,15 @@ export function useList<Item>(
     },
     { follows },
   )
-  const [older, setOlder] = useState<(Answer<Item> & { name: string }) | null>(null)
+  /** All that was read when its last page came. */
+  const [older, setOlder] = useState<(ListPage<Item> & { name: string }) | null>(null)
   const kept = older?.name === name ? older : null
+  const all = useMemo(() => list.data && withRead(list.data, kept, keyOf), [list.data, kept, keyOf])
   const isReading = useRef(false)
   const latest = useRef({ read, refetch: list.refetch })
   latest.current = { read, refetch: list.refetch }
-  const cursor = kept ? kept.nextCursor : (list.data?.nextCursor ?? null)
   const loadMore = useCallback(async () => {
-    if (cursor === null || isReading.current) return
+    if (!all || all.nextCursor === null || isReading.current) return
     isReading.current = true
     try {
       if (!isHistory) {
@@ -58,20 +56,16 @@ export function useList<Item>(
         await latest.current.refetch()
         return
       }
-      const { body } = await latest.current.read({ limit: ITEMS_A_PAGE, cursor }, undefined)
-      setOlder((before) => ({
-        name,
-        items: [...(before?.name === name ? before.items : []), ...body.items],
-        nextCursor: body.nextCursor,
-      }))
+      const query = { limit: ITEMS_A_PAGE, cursor: all.nextCursor }
+      const { body } = await latest.current.read(query, undefined)
+      setOlder({ name, items: [...all.items, ...body.items], nextCursor: body.nextCursor })
     } finally {
       isReading.current = false
     }
-  }, [cursor, isHistory, name])
+  }, [all, isHistory, name])
   const items = useMemo(() => {
-    const all = [...(list.data?.items ?? []), ...(kept?.items ?? [])]
     const seen = new Set<string>()
-    return all.filter((item) => !seen.has(keyOf(item)) && seen.add(keyOf(item)))
-  }, [list.data, kept, keyOf])
+    return (all?.items ?? []).filter((item) => !seen.has(keyOf(item)) && seen.add(keyOf(item)))
+  }, [all, keyOf])
   return { ...list, items, loadMore: () => void loadMore().catch(() => undefined) }
 }

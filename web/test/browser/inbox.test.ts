@@ -195,7 +195,7 @@ describe.skipIf(!isHere)('an open inbox, without being read again,', () => {
     await w.make({ title: 'Port the ledger', agent: 'nobody' })
     await expect.poll(() => page.title()).toContain('(1)')
     // Its card says why it does not move.
-    await page.getByText('nobody is not there').waitFor()
+    await page.getByText('There is no agent nobody').waitFor()
   })
 
   test('lets any agent take what is reserved for one that is gone', async () => {

@@ -84,6 +84,26 @@ describe.skipIf(!isHere)('the editor of a plan', () => {
     await page.keyboard.press('Escape')
     await page.reload()
     await row(page, /^3 ?Tell everybody.*after 1, 2$/).waitFor()
+    // Elsewhere it is approved only on purpose, and the way back to the edit is there.
+    for (const place of ['Inbox', 'Overview']) {
+      await page
+        .getByRole('navigation')
+        .getByRole('link', { name: new RegExp(`^${place}`) })
+        .first()
+        .click()
+      const dialog = page.getByRole('dialog')
+      // The inbox answers nothing in the moment in which an item appears.
+      await expect
+        .poll(async () => {
+          if (!(await dialog.isVisible())) await page.keyboard.press('a')
+          return dialog.isVisible()
+        })
+        .toBe(true)
+      await dialog.getByText('You have an unsaved edit of this plan').waitFor()
+      expect(await dialog.getByRole('button', { name: 'Approve without my edit' }).count()).toBe(1)
+      await dialog.getByRole('link', { name: 'Open your edit' }).click()
+      await row(page, /^3 ?Tell everybody.*after 1, 2$/).waitFor()
+    }
     const other = { tasks: [{ tempId: 'map', title: 'List some callers' }, TASKS[1]] }
     expect((await w.call('PUT', `/missions/${mission.id}/plan`, other)).status).toBe(200)
     await page.getByText('title: List all callers → List some callers').waitFor()

@@ -165,12 +165,13 @@ export class ModelServer {
       task.commentCount += 1
       this.#tell(task, 'comment_added', {})
     } else {
+      const said = this.pick([{ percent }, { step: `step ${percent}` }, { percent, step: 'at work' }])
       Object.assign(task, {
-        percent,
+        ...said,
         version: task.version + 1,
         updatedAt: new Date(this.#now).toISOString(),
       })
-      this.#tell(task, 'task_progress', { percent })
+      this.#tell(task, 'task_progress', said)
     }
   }
 

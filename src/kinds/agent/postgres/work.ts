@@ -3,6 +3,7 @@ import { hasFailed, hasSucceeded } from '../../../postgres/statements/run-states
 import { inside } from '../../../postgres/statements/scoped-query.ts'
 import type { TaskState } from '../../../pure/states.ts'
 import type { RunState } from '../../run/states.ts'
+import { hasReported } from '../../task/postgres/of-others.ts'
 
 /** What agents do, for lists of them. */
 
@@ -36,8 +37,8 @@ const MOST_HELD = 20
 const LONGEST_ERROR = 1_000
 
 const HOLDS = `select coalesce(json_agg(json_build_object('taskId', h.uuid, 'key', h.key, 'title', d.title, 'state', h.state,
-      'percent', d.progress_percent) order by h.acquired_at, h.id), '[]')
-  from (select t.id, t.uuid, t.key, t.state, t.acquired_at from tasks t
+      'percent', case when h.reported then d.progress_percent end) order by h.acquired_at, h.id), '[]')
+  from (select t.id, t.uuid, t.key, t.state, t.acquired_at, ${hasReported('t')} as reported from tasks t
          where t.workspace_id = $1 and t.agent = a.slug and t.claim_state = 'active' order by t.acquired_at, t.id limit ${MOST_HELD}) h
   cross join lateral (select x.title, x.progress_percent from task_details x
     where x.workspace_id = $1 and x.task_id = h.id offset 0) d`

@@ -99,22 +99,18 @@ function timeoutsView({
 
 const inSeconds = (ms: number | undefined) => (ms === undefined ? undefined : ms / 1000)
 
-/** The reported progress; null when there is none. */
+/** What its last claim reported; null when it reported nothing. A new claim begins without what the one before it had reached. */
 function progressView(
   { timers }: TaskRecord,
   { progressPercent, progressStep }: TaskDetails,
 ): Task['progress'] {
-  const isKnown =
-    progressPercent != null ||
-    progressStep != null ||
-    timers?.doneBy !== undefined ||
-    timers?.progressAt !== undefined
-  if (!isKnown) return null
+  const { doneBy = null, progressAt = null } = timers ?? {}
+  if (doneBy === null && progressAt === null) return null
   return {
-    percent: progressPercent ?? null,
-    step: progressStep ?? null,
-    estimatedCompletionAt: instant(timers?.doneBy ?? null),
-    updatedAt: instant(timers?.progressAt ?? null),
+    percent: progressAt === null ? null : (progressPercent ?? null),
+    step: progressAt === null ? null : (progressStep ?? null),
+    estimatedCompletionAt: instant(doneBy),
+    updatedAt: instant(progressAt),
   }
 }
 

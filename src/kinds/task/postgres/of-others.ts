@@ -36,6 +36,12 @@ export const mayClaim = ({ agent, capabilities, type }: Asked) => `a.workspace_i
 export const workersFor = ({ agent, capabilities }: Asked) =>
   `s.workspace_id = $1 and ${agent} is null and s.capacity is not null and s.ended_at is null and s.capabilities @> ${capabilities}`
 
+/**
+ * Whether its last claim has reported progress. A new claim forgets when there was progress; what the claim before had reached is
+ * not its own.
+ */
+export const hasReported = (task: string) => `${task}.watch ->> 'progressAt' is not null`
+
 /** As pages read them. */
 export const SHOWN_AGENT = `json_build_object('slug', f.slug, 'state', f.state, 'stateReason', f.state_reason, 'leaving', f.leaving)`
 

@@ -150,9 +150,13 @@ function progress(draft: TaskDraft, command: Command<'progress'>, context: RuleC
   // Progress proves that work has started, even without an explicit start.
   if (record.state !== 'running') start(draft, {}, context)
   draft.touch()
+  const isFirst = record.timers?.progressAt === undefined
   record.timers = progressed(record.timers, context.now, doneBy)
   record.dueAt = nextCheckAt(record, context.limits)
-  const set = { progressPercent: percent, progressStep: step, checkpoint }
+  // What a claim does not say of itself is not known: what the claim before it reported is not its own.
+  const set = isFirst
+    ? { progressPercent: percent ?? null, progressStep: step ?? null, checkpoint }
+    : { progressPercent: percent, progressStep: step, checkpoint }
   draft.effects.details.push({ taskId: record.id, set })
   draft.note('task_progress', byAgent(draft), {
     ...held(draft),

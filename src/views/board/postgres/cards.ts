@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { WITHOUT_RESULT } from '../../../kinds/run/rules/unreadable.ts'
-import { mayClaim, SHOWN_AGENT, workersFor } from '../../../kinds/task/postgres/of-others.ts'
+import { hasReported, mayClaim, SHOWN_AGENT, workersFor } from '../../../kinds/task/postgres/of-others.ts'
 import { RESULT_DIGEST } from '../../../kinds/task/postgres/result-pages.ts'
 import type { Purpose } from '../../../kinds/task/record.ts'
 import type { VerifiedBy } from '../../../kinds/task/rules/reviews.ts'
@@ -104,9 +104,8 @@ const SQL_OF: Record<Exclude<keyof CardRow, OfRuns | OfEnds | 'notTaken'>, strin
   version: 't.version',
   attempt: 't.attempt',
   maxRetries: 't.max_retries',
-  step: 'd.progress_step',
-  // A new claim forgets when there was progress; what the attempt before had reached is not its own.
-  percent: `case when t.watch ->> 'progressAt' is not null then d.progress_percent end`,
+  percent: `case when ${hasReported('t')} then d.progress_percent end`,
+  step: `case when ${hasReported('t')} then d.progress_step end`,
   reason: 'coalesce(d.waits_because, d.error)',
   waitsKind: 'd.waits_kind',
   resultDigest: RESULT_DIGEST,

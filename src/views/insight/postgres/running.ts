@@ -1,3 +1,4 @@
+import { hasReported } from '../../../kinds/task/postgres/of-others.ts'
 import { isLive } from '../../../postgres/statements/run-states.ts'
 import { OF_THE_WORKSPACE } from '../../logs/postgres.ts'
 
@@ -34,10 +35,10 @@ const ALL = `working as materialized (
     from held h where not exists (select from live l where l.task_id = h.id and l.generation = h.generation))`
 
 const SHOWN = `select w.run_id as "runId", w.agent, t.uuid as "taskId", t.key as "taskKey", ${cut('d.title')} as "taskTitle",
-    ${cut('w.status_message')} as status, w.status_color as "statusColor", ${cut('d.progress_step')} as step, d.progress_percent as percent,
+    ${cut('w.status_message')} as status, w.status_color as "statusColor", case when t.reported then ${cut('d.progress_step')} end as step, case when t.reported then d.progress_percent end as percent,
     ms(w.since) as since, w.attempt, t.max_retries as "maxRetries", w.tokens as "tokensUsed", trim_scale(w.cost_usd)::text as "costUsd", w.flag
   from (select * from working w order by w.flag is null, w.since, w.run_id, w.task_id limit ${MOST_SHOWN}) w
-  left join lateral (select x.uuid, x.key, x.max_retries from tasks x where x.workspace_id = $1 and x.id = w.task_id offset 0) t on true
+  left join lateral (select x.uuid, x.key, x.max_retries, ${hasReported('x')} as reported from tasks x where x.workspace_id = $1 and x.id = w.task_id offset 0) t on true
   left join lateral (select x.title, x.progress_step, x.progress_percent from task_details x
     where x.workspace_id = $1 and x.task_id = w.task_id offset 0) d on true`
 

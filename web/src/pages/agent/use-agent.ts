@@ -1,5 +1,6 @@
 import type { AnswerTo } from '../../../../src/client/client.ts'
 import { about } from '../../live/about.ts'
+import { useLive } from '../../live/provider.tsx'
 import { useSnapshot } from '../../live/use-snapshot.ts'
 import { api } from '../../requests/api.ts'
 
@@ -45,12 +46,13 @@ const PERIOD_MS = 30 * 86_400_000
 const ENDS: readonly (string | null)[] = ['completed', 'failed', 'cancelled']
 
 /** How its tasks of the last 30 days ended, by type. Read again when one of them ends. */
-export const useSuccessOfAgent = (slug: string) =>
-  useSnapshot(
+export function useSuccessOfAgent(slug: string) {
+  const live = useLive()
+  return useSnapshot(
     ['agent-success', slug],
     ({ signal }) =>
       api().read('/telemetry', {
-        query: { from: new Date(Date.now() - PERIOD_MS).toISOString() },
+        query: { from: new Date(live.now() - PERIOD_MS).toISOString() },
         signal,
       }),
     {
@@ -58,3 +60,4 @@ export const useSuccessOfAgent = (slug: string) =>
         entityType === 'task' && payload.agent === slug && ENDS.includes(to),
     },
   )
+}

@@ -10,7 +10,7 @@ import { Button } from '../../parts/button.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Popover } from '../../parts/popover.tsx'
 import { TextInput } from '../../parts/text-input.tsx'
-import { agentNamesQuery } from '../../requests/names.ts'
+import { agentNamesQuery, missionNamesQuery, projectNamesQuery } from '../../requests/names.ts'
 import {
   type Choice,
   choicesFor,
@@ -19,7 +19,7 @@ import {
   STATE_CHOICES,
   wantedWords,
 } from './filter-names.ts'
-import { missionsQuery, projectsQuery, valuesQuery } from './queries.ts'
+import { valuesQuery } from './queries.ts'
 import { type BoardSearch, type FilterChange, wantedOf, withValue } from './search.ts'
 
 interface Props {
@@ -46,9 +46,9 @@ export function FilterMenu(props: Props) {
 /** Read only when the list is opened. */
 function useChoices(): Record<ListedFilter, readonly Choice[]> {
   const { data: values } = useQuery(valuesQuery)
-  const { data: projects } = useQuery(projectsQuery)
+  const { data: projects } = useQuery(projectNamesQuery)
   const { data: agents } = useQuery(agentNamesQuery)
-  const { data: missions } = useQuery(missionsQuery)
+  const { data: missions } = useQuery(missionNamesQuery)
   const asIs = (value: string) => ({ value, words: value })
   return {
     state: STATE_CHOICES,

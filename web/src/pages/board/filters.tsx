@@ -2,9 +2,10 @@ import { useQueries, useQuery } from '@tanstack/react-query'
 import { LISTED_FILTERS, type ListedFilter, type Wanted } from '../../../../src/views/board/filter.ts'
 import { Button } from '../../parts/button.tsx'
 import { Chip } from '../../parts/chip.tsx'
+import { projectNamesQuery } from '../../requests/names.ts'
 import { FilterMenu } from './filter-menu.tsx'
 import { FILTER_WORDS, STATE_CHOICES, wantedWords } from './filter-names.ts'
-import { missionQuery, projectsQuery } from './queries.ts'
+import { missionQuery } from './queries.ts'
 import { type BoardSearch, type FilterChange, wantedOf } from './search.ts'
 import { TitleField } from './title-field.tsx'
 
@@ -81,6 +82,6 @@ function MissionChip(props: ChipProps) {
 }
 
 function ProjectChip(props: ChipProps) {
-  const { data } = useQuery(projectsQuery)
+  const { data } = useQuery(projectNamesQuery)
   return <Named {...props} nameOf={(slug) => data?.items.find((one) => one.slug === slug)?.name ?? slug} />
 }

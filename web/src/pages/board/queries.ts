@@ -1,6 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api } from '../../requests/api.ts'
-import { missionNamesQuery, projectNamesQuery } from '../../requests/names.ts'
 
 /** What filters and new tasks can name. Read when the list is opened. */
 
@@ -10,9 +9,6 @@ export const valuesQuery = queryOptions({
   queryFn: ({ signal }) => api().get('/board/values', { signal }),
   staleTime: 60_000,
 })
-
-export const projectsQuery = projectNamesQuery
-export const missionsQuery = missionNamesQuery
 
 export const missionQuery = (id: string) =>
   queryOptions({

@@ -1,7 +1,8 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { idCarriedBy } from '../../../../src/pure/ids.ts'
+import { missionNamesQuery, projectNamesQuery } from '../../requests/names.ts'
 import { NO_GROUP } from './grouped.ts'
-import { missionQuery, missionsQuery, projectsQuery } from './queries.ts'
+import { missionQuery } from './queries.ts'
 import type { GroupBy } from './search.ts'
 
 const NONE = { mission: 'No mission', agent: 'No agent', project: 'No project' } as const satisfies Record<
@@ -15,8 +16,8 @@ const MOST_READ = 20
 /** What groups are called. */
 export function useGroupNames(by: GroupBy, keys: readonly string[]): (key: string) => string {
   const isByMission = by === 'mission'
-  const { data: missions, isPending } = useQuery({ ...missionsQuery, enabled: isByMission })
-  const { data: projects } = useQuery({ ...projectsQuery, enabled: by === 'project' })
+  const { data: missions, isPending } = useQuery({ ...missionNamesQuery, enabled: isByMission })
+  const { data: projects } = useQuery({ ...projectNamesQuery, enabled: by === 'project' })
   const titles = new Map(missions?.items.map(({ id, title }) => [id, title]))
   const unknown =
     isByMission && !isPending

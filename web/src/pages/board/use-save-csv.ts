@@ -1,3 +1,4 @@
+import { missionNamesQuery } from '../../requests/names.ts'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { BoardOnScreen } from '../../live/hooks.ts'
@@ -10,7 +11,6 @@ import { csvOf } from './csv.ts'
 import { grouped } from './grouped.ts'
 import { chosenColumns } from './list-values.ts'
 import { readRows } from './listed.ts'
-import { missionsQuery } from './queries.ts'
 import type { BoardSearch } from './search.ts'
 import { sorted, sortIn } from './sorted.ts'
 import { MOST_SORTED } from './use-whole-board.ts'
@@ -42,7 +42,7 @@ export function useSaveCsv(board: BoardOnScreen, search: BoardSearch, count: num
     try {
       const [{ ids, isAll }, missions] = await Promise.all([
         readWhole(board),
-        queries.ensureQueryData(missionsQuery),
+        queries.ensureQueryData(missionNamesQuery),
       ])
       const titles = new Map(missions.items.map(({ id, title }) => [id, title]))
       const cardOf = (id: string) => world.shown(id)

@@ -43,7 +43,7 @@ export function Layers() {
         >
           Toast
         </Button>
-        <Button onClick={() => toast({ kind: 'bad', title: 'dev-2 finished it 2 s ago, generation 4.' })}>
+        <Button onClick={() => toast({ kind: 'bad', title: 'dev-2 finished it 2 s ago, attempt 4.' })}>
           Refusal
         </Button>
       </Sample>
@@ -72,7 +72,7 @@ export function Layers() {
 }
 
 function Panels() {
-  const [tab, setTab] = useState<'lineage' | 'runs'>('lineage')
+  const [tab, setTab] = useState<'attempts' | 'runs'>('attempts')
   return (
     <>
       <Sample name="Tabs">
@@ -81,7 +81,7 @@ function Panels() {
           label="Parts of a task"
           onChange={setTab}
           tabs={[
-            { name: 'lineage', words: 'Lineage', count: 3 },
+            { name: 'attempts', words: 'Attempts', count: 3 },
             { name: 'runs', words: 'Runs', count: 41 },
           ]}
           value={tab}

@@ -73,7 +73,7 @@ export function Texts() {
               status: 409,
               code: 'STALE_GENERATION',
               title: 'A newer claim holds this task',
-              detail: 'dev-2 holds it, generation 4.',
+              detail: 'dev-2 holds it, attempt 4.',
             }}
             onRetry={() => {}}
           />

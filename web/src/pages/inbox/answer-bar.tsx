@@ -20,6 +20,7 @@ import {
   wayOn,
 } from '../../things/inbox/kinds.ts'
 import type { Given } from '../../things/inbox/use-answer.ts'
+import { UnsavedEdit, useHasEdit } from '../../things/mission/unsaved-edit.tsx'
 import { AskVerifier } from './ask-verifier.tsx'
 
 const CONSEQUENCES: Partial<Record<Decision, string>> = {
@@ -57,10 +58,13 @@ export function AnswerBar(props: {
   const isPhone = useIsPhone()
   const [asked, setAsked] = useState<{ decision: Decision; startsOver: boolean } | null>(null)
   const refusal = whyNot('operate')
+  const hasEdit = useHasEdit(item)
+  // Approved only on purpose: what is approved is not what was written last.
+  const isWithoutEdit = (decision: Decision) => hasEdit && decision === 'approve'
   const decide = (decision: Decision, startsOver = false) => {
     if (refusal !== null || !isReady()) return
     if (!canBeTogether(decision)) onFocusForm()
-    else if (isAsked(decision) || decision === 'verify' || isPhone || startsOver)
+    else if (isAsked(decision) || decision === 'verify' || isPhone || startsOver || isWithoutEdit(decision))
       setAsked({ decision, startsOver })
     else onAnswer({ decision })
   }
@@ -131,6 +135,7 @@ export function AnswerBar(props: {
       {asked && asked.decision !== 'verify' && (
         <AskFirst
           {...asked}
+          isWithoutEdit={isWithoutEdit(asked.decision)}
           item={item}
           key={`${asked.decision} ${asked.startsOver}`}
           onAnswer={onAnswer}
@@ -193,15 +198,16 @@ const startOverWords = (decision: Decision) =>
 function AskFirst(props: {
   decision: Decision
   startsOver: boolean
+  isWithoutEdit: boolean
   item: InboxDetail
   onAnswer: (given: Given) => void
   onClose: () => void
 }) {
-  const { decision, startsOver, item, onAnswer, onClose } = props
+  const { decision, startsOver, isWithoutEdit, item, onAnswer, onClose } = props
   const needsReason = decision === 'reject' || decision === 'replan'
   return (
     <ConfirmDialog
-      confirm={buttonWords(decision, item)}
+      confirm={isWithoutEdit ? 'Approve without my edit' : buttonWords(decision, item)}
       draft={item.id}
       isDangerous={isAsked(decision) && !needsReason}
       onClose={onClose}
@@ -212,7 +218,13 @@ function AskFirst(props: {
       {...(isAsked(decision) && { reason: needsReason ? 'required' : 'optional' })}
       {...(canStartOver(decision, item) && { choice: { ...START_OVER, isChosenFirst: startsOver } })}
       {...(item.kind === 'outcome' && needsReason && { reasonLabel: 'What is missing' })}
-      text={(item.kind === 'outcome' ? OF_OUTCOMES : CONSEQUENCES)[decision] ?? 'Work continues from here.'}
+      text={
+        isWithoutEdit ? (
+          <UnsavedEdit missionId={item.about.missionId!} />
+        ) : (
+          ((item.kind === 'outcome' ? OF_OUTCOMES : CONSEQUENCES)[decision] ?? 'Work continues from here.')
+        )
+      }
       title={`${buttonWords(decision, item)}: ${ABOUT_TITLES.includes(item.kind) ? item.title : headline(item)}`}
     />
   )

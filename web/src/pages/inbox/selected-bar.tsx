@@ -12,6 +12,7 @@ import {
   wayBack,
   wayOn,
 } from '../../things/inbox/kinds.ts'
+import { hasEdit } from '../../things/mission/unsaved-edit.tsx'
 
 /** Several of one kind are answered together, with one confirmation. */
 export function SelectedBar(props: {
@@ -27,6 +28,7 @@ export function SelectedBar(props: {
   const { items, onAnswer, onClear } = props
   const { whyNot } = useSession()
   const [asked, setAsked] = useState<Decision | null>(null)
+  const edited = items.find(hasEdit)
   const first = items[0]
   if (!first) return null
   const common = first.actions.filter((one) => items.every(({ actions }) => actions.includes(one)))
@@ -61,7 +63,11 @@ export function SelectedBar(props: {
           open
           {...(asked === 'reject' ? { reason: 'required' as const } : {})}
           {...(canStartOver(asked, first) && { choice: START_OVER })}
-          text="Each is decided separately, and only as you see it now."
+          text={
+            asked === 'approve' && edited
+              ? `Each is decided separately, and only as you see it now. You have an unsaved edit of the plan “${edited.title}”: it is approved without it.`
+              : 'Each is decided separately, and only as you see it now.'
+          }
           title={`${buttonWords(asked, first)}: ${items.length} ${items.length === 1 ? 'item' : 'items'}?`}
         />
       )}

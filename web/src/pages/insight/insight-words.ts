@@ -1,5 +1,6 @@
 import type { AnswerTo } from '../../../../src/client/client.ts'
 import { RUN_ERRORS } from '../../../../src/kinds/run/rules/outcomes.ts'
+import { wantedText } from '../../../../src/views/board/filter.ts'
 import type { Bar, Part } from '../../graphs/chart.tsx'
 import { WINDOW_MS, type Window } from '../../parts/windows.ts'
 import { countText, durationText } from '../../parts/wording.ts'
@@ -95,7 +96,10 @@ const outcome = (tasks: number, completed: number, failed: number): Part[] => [
   { hue: 'wait', value: tasks - completed - failed, words: 'Ended otherwise' },
 ]
 
-/** Those with most tasks first. */
+/** As a filter of the board: a type may have any letters, and one that looks like a list is one. */
+const listOf = (value: string) => wantedText({ some: [value], none: [] })
+
+/** Those with most tasks first. Each leads to its agent's tasks of its type. */
 export const agentBars = (agents: Telemetry['agents']): Bar[] =>
   [...agents]
     .sort((a, b) => b.tasks - a.tasks)
@@ -103,7 +107,7 @@ export const agentBars = (agents: Telemetry['agents']): Bar[] =>
       ...{ key: `${agent} ${taskType}`, name: `${agent}, ${taskType}`, words: `${agent}, ${taskType}` },
       parts: outcome(tasks, completed, failed),
       text: `${share(completed, tasks)} of ${countText(tasks)}`,
-      to: `/board${writeSearch({ view: 'list', agent })}`,
+      to: `/board${writeSearch({ view: 'list', agent, type: listOf(taskType) })}`,
       more: [
         countText(tasks),
         countText(completed),

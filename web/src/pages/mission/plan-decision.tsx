@@ -9,8 +9,8 @@ import { toast } from '../../parts/toasts.tsx'
 import { api } from '../../requests/api.ts'
 import { estimateWords } from '../../things/mission/plan-version.tsx'
 import type { Mission } from '../../things/mission/progress.tsx'
+import { planEditName } from '../../things/mission/unsaved-edit.tsx'
 import { useAct } from '../../things/use-act.ts'
-import { planEditName } from './plan-draft.ts'
 
 type Asked = 'fail' | 'replan' | null
 

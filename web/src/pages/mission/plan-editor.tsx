@@ -8,8 +8,8 @@ import { problemsIn } from '../../things/mission/plan-edit/plan-problems.ts'
 import { isRecord, type Json } from '../../things/mission/plan-edit/plan-value.ts'
 import { usePlanDraft } from '../../things/mission/plan-edit/use-plan-draft.ts'
 import type { Mission } from '../../things/mission/progress.tsx'
+import { planEditName } from '../../things/mission/unsaved-edit.tsx'
 import { shownInPlace, useAct } from '../../things/use-act.ts'
-import { planEditName } from './plan-draft.ts'
 import { PlanNewer } from './plan-newer.tsx'
 
 /** A version of a mission's plan while it is edited. Saving makes the next version of it, which is what can be approved then. */

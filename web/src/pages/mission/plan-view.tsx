@@ -9,7 +9,7 @@ import { useSession } from '../../requests/session.ts'
 import type { PlanEdit } from '../../things/mission/plan-edit/plan-draft.ts'
 import { PlanVersion, usePlan } from '../../things/mission/plan-version.tsx'
 import type { Mission } from '../../things/mission/progress.tsx'
-import { planEditName } from './plan-draft.ts'
+import { planEditName } from '../../things/mission/unsaved-edit.tsx'
 import { PlanPreview } from './plan-preview.tsx'
 import { usePlanVersions } from './use-mission.ts'
 

@@ -13,6 +13,7 @@ import { ReviewOfTask } from '../../things/changes/review.tsx'
 import { blocksWords, headline, type InboxItem, KINDS } from '../../things/inbox/kinds.ts'
 import { useAnswer } from '../../things/inbox/use-answer.ts'
 import { PlanVersion } from '../../things/mission/plan-version.tsx'
+import { UnsavedEdit, useHasEdit } from '../../things/mission/unsaved-edit.tsx'
 import { ApprovalDialog } from '../../things/task/ask/ask-approval.tsx'
 
 const addressOf = ({ id }: InboxItem) => `/inbox?item=${encodeURIComponent(id)}`
@@ -107,6 +108,7 @@ export function Waiting({ items, count }: { items: readonly InboxItem[]; count: 
 function AskFirst(props: { item: InboxItem; onApprove: () => void; onClose: () => void }) {
   const { item, onApprove, onClose } = props
   const { about, kind, generation, digest } = item
+  const hasEdit = useHasEdit(item)
   if (kind === 'review' && about.taskId !== null && generation !== null)
     return (
       <ApprovalDialog
@@ -124,8 +126,14 @@ function AskFirst(props: { item: InboxItem; onApprove: () => void; onClose: () =
         name={item.title}
         onApprove={onApprove}
         onClose={onClose}
+        words={hasEdit ? 'Approve without my edit' : 'Approve'}
         text={`Your approval is for exactly version ${generation} of the plan. It is refused if there is another one.`}
       >
+        {hasEdit && (
+          <p className="mb-4">
+            <UnsavedEdit missionId={about.missionId} />
+          </p>
+        )}
         <PlanVersion missionId={about.missionId} since={null} version={generation} />
       </ApprovalDialog>
     )

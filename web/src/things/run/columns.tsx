@@ -1,4 +1,3 @@
-import { runErrorWords } from '../../../../src/kinds/run/rules/outcomes.ts'
 import { isLive } from '../../../../src/kinds/run/states.ts'
 import { PageLink } from '../../links.tsx'
 import { useEntity } from '../../live/hooks.ts'
@@ -10,7 +9,7 @@ import { Money } from '../../parts/money.tsx'
 import { StateChip } from '../../parts/state-chip.tsx'
 import { Tokens } from '../../parts/tokens.tsx'
 import { tokensOf } from '../../parts/wording.ts'
-import { type ListedRun, SOURCE_WORDS, shortId } from './run.ts'
+import { failureWords, type ListedRun, SOURCE_WORDS, shortId } from './run.ts'
 
 /** The row as it is now: values of later events replace what was read. */
 function useNow(run: ListedRun) {
@@ -47,7 +46,11 @@ function Cost({ run }: { run: ListedRun }) {
 function Failure({ run }: { run: ListedRun }) {
   const { errorCode } = useNow(run)
   if (errorCode === null) return null
-  return <span className="text-bad">{runErrorWords(errorCode, run.exitCode)}</span>
+  return (
+    <span className="text-bad" title={run.errorMessage ?? undefined}>
+      {failureWords(errorCode, run)}
+    </span>
+  )
 }
 
 /** In a row of its own height: the tile would be below the line of the text. */

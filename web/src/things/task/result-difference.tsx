@@ -28,10 +28,10 @@ export function ResultDifference({ taskId, resultRef }: { taskId: string; result
   return (
     <div className="flex min-w-0 flex-col gap-3">
       <div className="grid gap-3 lg:grid-cols-2">
-        <Side words={`Accepted, generation ${accepted.generation}`}>
+        <Side words={`Accepted, attempt ${accepted.generation}`}>
           <ValueText label="Accepted result" value={accepted.result} />
         </Side>
-        <Side words={`This one, generation ${result.generation}`}>
+        <Side words={`This one, attempt ${result.generation}`}>
           <ValueText label="Rejected result" value={result.result} />
         </Side>
       </div>

@@ -1,6 +1,7 @@
 import { FAILURE_WORDS, wordsOf } from '../../../../src/pure/code-words.ts'
 import { reasonText } from '../../parts/wording.ts'
 import { shortKey } from '../../requests/act-words.ts'
+import { causeOf } from './cause.ts'
 import { whyNotTaken } from './eligible.ts'
 import type { Neighbour, ShownTask, Task } from './use-task.ts'
 
@@ -31,19 +32,25 @@ function listed(names: readonly string[]): string {
   return `${names[0]}, ${names[1]} and ${names.length - 2} more`
 }
 
-/** What the last attempt failed with, as a part of a sentence. */
+/** What the last attempt failed with, as a part of a sentence: the cause, and not the command with its path or the trace. */
 function failure(task: Task): string | null {
   const { error, failureClass } = task
   if (error === null && failureClass === null) return null
-  return [classWords(task), error && `“${error}”`].filter(Boolean).join(': ')
+  const cause = error ? causeOf(error) : null
+  // How it ended is our sentence, and what it said its own.
+  const isHow = cause !== null && cause !== error && cause.startsWith('It ')
+  const said = cause && (isHow ? `it ${cause.slice('It '.length)}` : `“${cause}”`)
+  return [classWords(task, cause), said].filter(Boolean).join(': ')
 }
 
 /** A program that exits with an error is no machine that fails: its code, or its error alone, says more. */
-function classWords({ error, failureClass, exitCode }: Task): string | null {
+function classWords({ failureClass, exitCode }: Task, cause: string | null): string | null {
   if (failureClass === null) return null
-  if (failureClass !== 'infrastructure' || (error === null && exitCode === null))
+  if (failureClass !== 'infrastructure' || (cause === null && exitCode === null))
     return wordsOf(FAILURE_WORDS, failureClass)
-  return exitCode === null || error?.includes('exited with code') ? null : `it exited with code ${exitCode}`
+  return exitCode === null || /exited with code|killed by|timeout/.test(cause ?? '')
+    ? null
+    : `it exited with code ${exitCode}`
 }
 
 const verifierOf = ({ verification, verifications }: Task) =>
@@ -107,7 +114,7 @@ function needsPerson(task: Task, now: ShownTask): WhyAndNext {
       why: `a question from ${task.question?.askedBy ?? 'its agent'} is waiting for you`,
       next: next('queued again with your answer'),
     }
-  const because = task.awaits?.reason ? reasonText(task.awaits.reason) : null
+  const because = task.awaits?.reason ? reasonText(causeOf(task.awaits.reason)) : null
   if (now.resultDigest !== null)
     return {
       why: because ? `its result is waiting for you: ${because}` : 'its result is waiting for your review',

@@ -1,4 +1,5 @@
 import { useCallback, useMemo, useRef, useState } from 'react'
+import { MOST_CARDS } from '../../../../../src/views/board/columns.ts'
 import { middleOf, sizeOf } from '../../../graphs/geometry.ts'
 import { layOut } from '../../../graphs/layers.ts'
 import { around, type Direction, towards } from '../../../graphs/paths.ts'
@@ -19,8 +20,8 @@ import { GraphCanvas } from './graph-canvas.tsx'
 import { criticalPath, edgeGroups, firstOf, importance } from './marked.ts'
 import { useDrag, useZoom } from './use-zoom.ts'
 
-/** More tasks than these are not drawn all at once: nobody would find one among them. */
-const MOST_NODES = 400
+/** More tasks than these are not drawn all at once: nobody would find one among them. Their cards are one request. */
+const MOST_NODES = MOST_CARDS
 
 interface Props {
   mission: Mission

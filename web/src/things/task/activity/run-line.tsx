@@ -1,10 +1,10 @@
-import { RUN_ERRORS } from '../../../../../src/kinds/run/rules/outcomes.ts'
+import { runErrorWords } from '../../../../../src/kinds/run/rules/outcomes.ts'
 import { isLive } from '../../../../../src/kinds/run/states.ts'
 import { PageLink } from '../../../links.tsx'
 import { Duration } from '../../../parts/duration.tsx'
 import { Money } from '../../../parts/money.tsx'
 import { StateChip } from '../../../parts/state-chip.tsx'
-import { shortId } from '../../run/run.ts'
+import { causeOfRun, shortId } from '../../run/run.ts'
 import { OpenFolder } from '../open-folder.tsx'
 import type { TaskRun } from '../use-task.ts'
 
@@ -12,9 +12,9 @@ const LINK = 'touchable text-accent hover:underline'
 
 /** A run of an attempt: how it ended, how long it took, what it cost, and where to read more. */
 export function RunLine({ run }: { run: TaskRun }) {
-  const { id, status, startedAt, finishedAt, costUsd, errorCode, errorMessage } = run
-  const failure =
-    errorCode === null ? null : (RUN_ERRORS[errorCode as keyof typeof RUN_ERRORS]?.title ?? 'It failed')
+  const { id, status, startedAt, finishedAt, costUsd, errorCode } = run
+  const failure = errorCode && runErrorWords(errorCode, run.exitCode)
+  const cause = errorCode && causeOfRun(errorCode, run)
   return (
     <div className="flex min-w-0 flex-col gap-0.5">
       <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1 text-row text-muted">
@@ -37,9 +37,7 @@ export function RunLine({ run }: { run: TaskRun }) {
       {failure && (
         <p className="text-row wrap-anywhere text-bad">
           {failure}
-          {errorMessage && (
-            <span className="text-muted"> {errorMessage.split('\n', 1)[0]!.slice(0, 240)}</span>
-          )}
+          {cause && <span className="text-muted">: {cause}</span>}
         </p>
       )}
     </div>

@@ -77,13 +77,15 @@ const Changed = ({ onShow }: { onShow: () => void }) => (
 export function ApprovalDialog(props: {
   name: string
   text: string
+  /** What the button says. */
+  words?: string
   refusal?: string | null
   onClose: () => void
   onApprove: () => void
   onReject?: () => void
   children?: ReactNode
 }) {
-  const { name, text, refusal, onClose, onApprove, onReject, children } = props
+  const { name, text, words = 'Approve', refusal, onClose, onApprove, onReject, children } = props
   const approve = () => {
     onApprove()
     onClose()
@@ -99,7 +101,7 @@ export function ApprovalDialog(props: {
             </Button>
           )}
           <Button disabledReason={refusal} kind="primary" onClick={approve} ref={focusOn} shortcut="Enter">
-            Approve
+            {words}
           </Button>
         </>
       }
