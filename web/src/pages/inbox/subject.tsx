@@ -4,6 +4,7 @@ import { Markdown } from '../../parts/markdown.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Money } from '../../parts/money.tsx'
 import { reasonText, sentence } from '../../parts/wording.ts'
+import { reasonText as withoutCodeIn } from '../../things/agent/reason-text.ts'
 import { MissionChanges } from '../../things/changes/mission-changes.tsx'
 import { Part, Review } from '../../things/changes/review.tsx'
 import type { InboxDetail } from '../../things/inbox/kinds.ts'
@@ -67,7 +68,7 @@ export function Subject({ item }: { item: InboxDetail }) {
     case 'dead_letter':
       return <Failed text={task?.error ?? reason} />
     case 'agent':
-      return <Failed text={agent?.stateReason ?? reason} />
+      return <Failed text={withoutCode(agent?.stateReason ?? reason)} />
     case 'alert':
       return (
         <div className="flex flex-col gap-2">
@@ -114,6 +115,8 @@ function Finished({ mission, reason }: { mission: Mission; reason: string | null
     </div>
   )
 }
+
+const withoutCode = (reason: string | null) => reason && withoutCodeIn(reason)
 
 const Failed = ({ text }: { text: string | null }) => (
   <pre className="max-h-80 overflow-auto rounded-card border border-line bg-sunken p-3 font-mono text-row break-words whitespace-pre-wrap">

@@ -1,4 +1,4 @@
-import { RUN_ERRORS } from '../../../../src/kinds/run/rules/outcomes.ts'
+import { runErrorWords } from '../../../../src/kinds/run/rules/outcomes.ts'
 import type { ClaimEnd } from '../../../../src/pure/states.ts'
 import { PageLink } from '../../links.tsx'
 import { AgentChip } from '../../parts/agent-chip.tsx'
@@ -10,6 +10,7 @@ import { Money } from '../../parts/money.tsx'
 import { StateChip } from '../../parts/state-chip.tsx'
 import type { Hue } from '../../theme/marks.ts'
 import { shortId } from '../run/run.ts'
+import { causeOf } from './cause.ts'
 import {
   type Generation,
   type ShownTask,
@@ -66,6 +67,7 @@ function GenerationRow(props: {
   const { claim, now, runs, verdict, onResults } = props
   const isActive = claim.releasedAt === null
   const failure = runs[0]?.errorCode
+  const cause = runs[0]?.errorMessage && causeOf(runs[0].errorMessage)
   return (
     <li className="flex flex-col gap-1 border-b border-line py-2.5 last:border-0">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-row">
@@ -98,8 +100,13 @@ function GenerationRow(props: {
       </div>
       {failure && (
         <p className="pl-17 text-row text-muted max-sm:pl-0">
-          <span className="text-bad">{RUN_ERRORS[failure as keyof typeof RUN_ERRORS]?.title ?? failure}</span>
-          {runs[0]?.errorMessage && <span className="wrap-anywhere"> {firstLine(runs[0].errorMessage)}</span>}
+          <span className="text-bad">{runErrorWords(failure, runs[0]?.exitCode)}</span>
+          {cause && (
+            <span className="wrap-anywhere" title={runs[0]?.errorMessage ?? undefined}>
+              {' '}
+              {firstLine(cause)}
+            </span>
+          )}
         </p>
       )}
       {verdict && verdict.verdict !== null && (

@@ -1,6 +1,7 @@
 import { FAILURE_WORDS, wordsOf } from '../../../../src/pure/code-words.ts'
 import { reasonText } from '../../parts/wording.ts'
 import { shortKey } from '../../requests/act-words.ts'
+import { causeOf } from './cause.ts'
 import { whyNotTaken } from './eligible.ts'
 import type { Neighbour, ShownTask, Task } from './use-task.ts'
 
@@ -31,19 +32,25 @@ function listed(names: readonly string[]): string {
   return `${names[0]}, ${names[1]} and ${names.length - 2} more`
 }
 
+const lowerFirst = (text: string) => text.charAt(0).toLowerCase() + text.slice(1)
+
 /** What the last attempt failed with, as a part of a sentence. */
 function failure(task: Task): string | null {
   const { error, failureClass } = task
   if (error === null && failureClass === null) return null
-  return [classWords(task), error && `“${error}”`].filter(Boolean).join(': ')
+  const cause = error && causeOf(error)
+  if (cause?.startsWith('It exited with code ')) return lowerFirst(cause)
+  return [classWords(task, cause), cause && `“${cause}”`].filter(Boolean).join(': ')
 }
 
 /** A program that exits with an error is no machine that fails: its code, or its error alone, says more. */
-function classWords({ error, failureClass, exitCode }: Task): string | null {
+function classWords({ failureClass, exitCode }: Task, cause: string | null): string | null {
   if (failureClass === null) return null
-  if (failureClass !== 'infrastructure' || (error === null && exitCode === null))
+  if (failureClass !== 'infrastructure' || (cause === null && exitCode === null))
     return wordsOf(FAILURE_WORDS, failureClass)
-  return exitCode === null || error?.includes('exited with code') ? null : `it exited with code ${exitCode}`
+  return exitCode === null || exitCode === 0 || cause?.includes('exited with code')
+    ? null
+    : `it exited with code ${exitCode}`
 }
 
 const verifierOf = ({ verification, verifications }: Task) =>
