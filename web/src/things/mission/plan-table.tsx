@@ -2,7 +2,7 @@ import { useMemo } from 'react'
 import type { VerificationRule } from '../../../../src/kinds/mission/plan/mission-plan.ts'
 import { AgentChip } from '../../parts/agent-chip.tsx'
 import { Chip } from '../../parts/chip.tsx'
-import { LongText } from '../../parts/long-text.tsx'
+import { LongMarkdown } from '../../parts/long-markdown.tsx'
 import { Money } from '../../parts/money.tsx'
 import { LayerHead, layersOf } from './layers.tsx'
 import type { PlanMark, PlannedTask } from './written-plan.ts'
@@ -69,8 +69,17 @@ function PlanRow({ task, mark }: { task: PlannedTask; mark: PlanMark | undefined
           {optional && <Chip>optional</Chip>}
         </span>
         {title !== tempId && <span className="block truncate font-mono text-label text-faint">{tempId}</span>}
-        {task.description && <LongText text={task.description} />}
-        {task.successCriteria && <LongText label="Done when: " text={task.successCriteria} />}
+        {task.description && (
+          <div className="max-w-prose text-muted">
+            <LongMarkdown text={task.description} />
+          </div>
+        )}
+        {task.successCriteria && (
+          <div className="max-w-prose text-muted">
+            <span className="text-label font-medium">Done when</span>
+            <LongMarkdown text={task.successCriteria} />
+          </div>
+        )}
         {mark?.words.map((words) => (
           <span className="block text-label break-words text-held" key={words}>
             {words}
