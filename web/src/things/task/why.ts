@@ -1,6 +1,7 @@
 import { FAILURE_WORDS, wordsOf } from '../../../../src/pure/code-words.ts'
 import { reasonText } from '../../parts/wording.ts'
 import { shortKey } from '../../requests/act-words.ts'
+import { REVIEW_REQUIRED } from './card-words.ts'
 import { causeOf } from './cause.ts'
 import { whyNotTaken } from './eligible.ts'
 import type { Neighbour, ShownTask, Task } from './use-task.ts'
@@ -114,7 +115,8 @@ function needsPerson(task: Task, now: ShownTask): WhyAndNext {
       why: `a question from ${task.question?.askedBy ?? 'its agent'} is waiting for you`,
       next: next('queued again with your answer'),
     }
-  const because = task.awaits?.reason ? reasonText(task.awaits.reason) : null
+  const given = task.awaits?.reason ?? null
+  const because = given === null || given === REVIEW_REQUIRED ? null : reasonText(given)
   if (now.resultDigest !== null)
     return {
       why: because ? `its result is waiting for you: ${because}` : 'its result is waiting for your review',
