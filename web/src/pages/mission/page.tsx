@@ -197,10 +197,10 @@ function Standing({ mission, isShort }: { mission: Shown; isShort: boolean }) {
   )
 }
 
-/** What waits for a person in this mission; plans are decided below. */
+/** What waits for a person in this mission; plans are decided below, and how it ended stands above. */
 function Waits({ id }: { id: string }) {
   const { data } = useWaitingOf(id)
-  const items = data?.items.filter(({ kind }) => kind !== 'plan') ?? []
+  const items = data?.items.filter(({ kind }) => kind !== 'plan' && kind !== 'finished') ?? []
   if (items.length === 0) return null
   return (
     <section aria-label="Waiting for you" className="rounded-card border border-line bg-raised">

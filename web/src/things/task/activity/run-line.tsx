@@ -1,10 +1,11 @@
-import { RUN_ERRORS } from '../../../../../src/kinds/run/rules/outcomes.ts'
+import { runErrorWords } from '../../../../../src/kinds/run/rules/outcomes.ts'
 import { isLive } from '../../../../../src/kinds/run/states.ts'
 import { PageLink } from '../../../links.tsx'
 import { Duration } from '../../../parts/duration.tsx'
 import { Money } from '../../../parts/money.tsx'
 import { StateChip } from '../../../parts/state-chip.tsx'
 import { shortId } from '../../run/run.ts'
+import { causeOf } from '../cause.ts'
 import { OpenFolder } from '../open-folder.tsx'
 import type { TaskRun } from '../use-task.ts'
 
@@ -13,8 +14,7 @@ const LINK = 'touchable text-accent hover:underline'
 /** A run of an attempt: how it ended, how long it took, what it cost, and where to read more. */
 export function RunLine({ run }: { run: TaskRun }) {
   const { id, status, startedAt, finishedAt, costUsd, errorCode, errorMessage } = run
-  const failure =
-    errorCode === null ? null : (RUN_ERRORS[errorCode as keyof typeof RUN_ERRORS]?.title ?? 'It failed')
+  const cause = errorMessage && causeOf(errorMessage)
   return (
     <div className="flex min-w-0 flex-col gap-0.5">
       <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1 text-row text-muted">
@@ -34,12 +34,10 @@ export function RunLine({ run }: { run: TaskRun }) {
         </PageLink>
         <OpenFolder folder={run.folder} />
       </div>
-      {failure && (
-        <p className="text-row wrap-anywhere text-bad">
-          {failure}
-          {errorMessage && (
-            <span className="text-muted"> {errorMessage.split('\n', 1)[0]!.slice(0, 240)}</span>
-          )}
+      {errorCode !== null && (
+        <p className="text-row wrap-anywhere text-bad" title={errorMessage ?? undefined}>
+          {runErrorWords(errorCode, run.exitCode)}
+          {cause && <span className="text-muted"> {cause.slice(0, 240)}</span>}
         </p>
       )}
     </div>
