@@ -35,7 +35,7 @@ export const words =
   ({ payload }: LiveEvent): string | null => {
     for (const field of fields) {
       const text = textOf(payload[field])
-      if (text !== null) return field === 'error' ? causeOf(text) : codeInWords(text)
+      if (text !== null) return codeInWords(field === 'error' ? causeOf(text) : text)
     }
     return null
   }
