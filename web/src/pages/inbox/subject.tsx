@@ -9,6 +9,7 @@ import { MissionChanges } from '../../things/changes/mission-changes.tsx'
 import { Part, Review } from '../../things/changes/review.tsx'
 import type { InboxDetail } from '../../things/inbox/kinds.ts'
 import { PlanVersion } from '../../things/mission/plan-version.tsx'
+import { REVIEW_REQUIRED } from '../../things/task/card-words.ts'
 
 /** What is to be decided about, in full. */
 export function Subject({ item }: { item: InboxDetail }) {
@@ -37,7 +38,7 @@ export function Subject({ item }: { item: InboxDetail }) {
           digest={item.digest}
           generation={item.generation ?? task.generation}
           hasKeys
-          reason={reason && reasonText(reason)}
+          reason={reason === null || reason === REVIEW_REQUIRED ? null : reasonText(reason)}
           task={task}
         />
       ) : null
@@ -155,7 +156,7 @@ export function Origin({ item }: { item: InboxDetail }) {
       <span>
         {kind === 'finished' ? 'ended' : 'asked'} <Moment at={since} />
       </span>
-      {digest && <span title={`Its fingerprint: ${digest}`}>your answer is for exactly this one</span>}
+      {digest && <span title={`Its fingerprint: ${digest}`}>your answer counts for this version only</span>}
       {links.map(({ to, words }) => (
         <PageLink className="touchable inline-flex items-center text-accent hover:underline" key={to} to={to}>
           {words}
