@@ -75,6 +75,15 @@ describe('the activity of a mission', () => {
     expect(rows[0]!.parts.map(plain).join('')).toBe('The run of dev-1 for #1 exited with code 3.')
   })
 
+  test('a failure is told once, by its cause', () => {
+    const error = '/usr/bin/node exited with code 1: warning\nTypeError: no customer\n    at a (x.js:1)'
+    const events = [
+      ofTask('task_failed', { error }, { runId: 'r1' }),
+      event('run_finished', { runId: 'r1', payload: { taskId: 't1', status: 'failed', exitCode: 1 } }),
+    ]
+    expect(say(events)).toEqual(['#1 failed. “TypeError: no customer”'])
+  })
+
   test('has no rows for the tasks of a plan, for verifications, for reports on tasks, and for what is not told', () => {
     const events = [
       ofTask('task_created', { title: 'a' }),

@@ -237,6 +237,7 @@ describe('the cause of a failure', () => {
     ['./worker.sh was killed by SIGKILL: some output', 'some output'],
     ['claude exceeded its timeout.', 'It exceeded its timeout'],
     ['There is no such branch.', 'There is no such branch.'],
+    ['adapter_not_installed: There is no program "x".', 'There is no program "x".'],
   ])('comes before the command and the trace: %s', (reason, cause) => {
     expect(causeOf(reason)).toBe(cause)
   })

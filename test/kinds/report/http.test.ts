@@ -70,7 +70,7 @@ describe('by rule', () => {
     expect(markdown).toMatch(/^# a\n\n## Outcome\n\n\*\*Done\*\* after .+, by alpha\./)
     expect(markdown).toContain('> Found it.\n> # Not a heading &lt;script>')
     expect(markdown).toContain(`/api/v1/tasks/${a!.id}`)
-    expect(markdown).toContain('0 tokens; 4000 were estimated (100 % less)')
+    expect(markdown).toContain('0 tokens; 4,000 were estimated (100 % less)')
     expect(markdown).toContain('alpha took it (attempt 1)')
     const headings = [...markdown.matchAll(/^## (.+)$/gm)].map(([, name]) => name)
     expect(headings).toEqual(['Outcome', 'Timeline', 'Cost', 'Links'])

@@ -161,11 +161,11 @@ function useSamePlace(
   }, [hasTwoLines, list, selected, table])
 }
 
-function Cell<Row>({ column, row }: { column: Column<Row>; row: Row }) {
+function Cell<Row>({ column, row, isWhole }: { column: Column<Row>; row: Row; isWhole?: boolean }) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: see the table
     <div
-      className={`min-w-0 truncate ${column.align === 'end' ? 'text-right tabular-nums' : ''}`}
+      className={`min-w-0 truncate ${column.align === 'end' ? 'text-right tabular-nums' : ''} ${isWhole ? 'shrink-0' : ''}`}
       data-cell={column.name}
       role="cell"
     >
@@ -183,7 +183,7 @@ function TwoLines<Row>({ columns, row, hasRoom }: { columns: Column<Row>[]; row:
     <>
       <div className="flex min-w-0 items-center gap-2 text-body" role="presentation">
         {line('first').map((column) => (
-          <Cell column={column} key={column.name} row={row} />
+          <Cell column={column} isWhole={/^\d+px$/.test(column.width)} key={column.name} row={row} />
         ))}
       </div>
       <div

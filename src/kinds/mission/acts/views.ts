@@ -20,7 +20,7 @@ function summaryOf(counts: MissionRecord['counts']): string {
     `${completed} of ${taskCount(counts)} tasks completed`,
     ...others.map(([name, n]) => `${n} ${name}`),
   ]
-  return `${how.join(', ')}; ${counts.tokens} tokens, ${costText(counts)}.`
+  return `${how.join(', ')}; ${counts.tokens.toLocaleString('en-US')} tokens, ${costText(counts)}.`
 }
 
 const viewOfMission = viewOf(MISSION_FIELDS, MissionView)

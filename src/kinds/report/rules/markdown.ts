@@ -7,6 +7,12 @@ const SPECIAL = /[\\`*_{}[\]<>()#+!|~]/g
 /** Text of others within a line. */
 export const inLine = (text: string) => text.trim().replace(/\s+/g, ' ').replace(SPECIAL, '\\$&')
 
+/** What is written in Markdown, as a part of a line: its words, without the marks for bold and code. */
+export const wordsInLine = (text: string) => inLine(text.replace(/(\*\*|__|`+)(?=\S)(.*?\S)\1/g, '$2'))
+
+/** "45,000". */
+export const counted = (count: number) => count.toLocaleString('en-US')
+
 const LONGEST_QUOTE = 4_000
 
 /** Text of others as a block. */

@@ -1,7 +1,18 @@
 import { idCarriedBy } from '../../../pure/ids.ts'
 import { taskCount } from '../../mission/rules/counts.ts'
 import { costText, knownCost } from '../../mission/rules/spending.ts'
-import { against, inLine, linkTo, linkToTask, moment, quoted, sections, span } from './markdown.ts'
+import {
+  against,
+  counted,
+  inLine,
+  linkTo,
+  linkToTask,
+  moment,
+  quoted,
+  sections,
+  span,
+  wordsInLine,
+} from './markdown.ts'
 import type { EndEvent, MissionMaterial } from './material.ts'
 import {
   countsWords,
@@ -73,18 +84,18 @@ function verdictsOf({ verdicts }: MissionMaterial): string {
 
 function costOf({ mission }: MissionMaterial): string {
   const { counts, plan, config } = mission
-  const tokens = `${counts.tokens} tokens`
+  const tokens = `${counted(counts.tokens)} tokens`
   const estimate =
     plan === null
       ? ''
-      : `; ${plan.estimatedTokens} were estimated${against(counts.tokens, plan.estimatedTokens)}`
+      : `; ${counted(plan.estimatedTokens)} were estimated${against(counts.tokens, plan.estimatedTokens)}`
   const usd = plan?.estimatedUsd ?? null
   const price =
     usd === null
       ? ''
       : `; $${usd} was estimated${counts.unknownRuns > 0 ? '' : against(Number(counts.usd), Number(usd))}`
   const { maxUsd, maxTokens } = config.budget ?? {}
-  const limits = [maxUsd && `$${maxUsd}`, maxTokens && `${maxTokens} tokens`].filter(Boolean)
+  const limits = [maxUsd && `$${maxUsd}`, maxTokens && `${counted(maxTokens)} tokens`].filter(Boolean)
   const budget = limits.length === 0 ? '' : `\nThe budget was ${limits.join(' and ')}.`
   return `${tokens}${estimate}.\n${knownCost(counts) === null ? 'The cost is not known' : costText(counts)}${price}.${budget}`
 }
@@ -94,9 +105,11 @@ function tasksOf({ tasks, mission }: MissionMaterial): string {
   const lines = tasks.map(({ uuid, title, state, agent, attempt, tokens, usd, summary }) => {
     const who = agent === null ? '' : `, ${inLine(agent)}`
     const tried = attempt > 1 ? `, ${attempt} attempts` : ''
-    const cost = tokens === 0 ? '' : `, ${tokens} tokens${usd === null ? '' : `, $${usd}`}`
+    const cost = tokens === 0 ? '' : `, ${counted(tokens)} tokens${usd === null ? '' : `, $${usd}`}`
     const said =
-      summary === null || summary.trim() === '' ? '' : `: ${inLine(summary.slice(0, 300).toWellFormed())}`
+      summary === null || summary.trim() === ''
+        ? ''
+        : `: ${wordsInLine(summary.slice(0, 300).toWellFormed())}`
     return `- ${linkToTask(uuid, title)}: ${stateWords(state)}${who}${tried}${cost}${said}`
   })
   const more = taskCount(mission.counts) - tasks.length

@@ -1,6 +1,17 @@
 import { CLAIM_ENDS } from '../../../pure/states.ts'
 import { readVerdict } from '../../verification/rules.ts'
-import { against, inLine, linkTo, linkToRun, linkToTask, moment, quoted, sections, span } from './markdown.ts'
+import {
+  against,
+  counted,
+  inLine,
+  linkTo,
+  linkToRun,
+  linkToTask,
+  moment,
+  quoted,
+  sections,
+  span,
+} from './markdown.ts'
 import type { EndEvent, TaskMaterial } from './material.ts'
 import { claimWords, failureWords, type NameOf, runWords, stateWords, whoDid } from './words.ts'
 
@@ -76,8 +87,10 @@ const verdictsOf = ({ verdicts }: TaskMaterial) =>
 
 function costOf({ tokens, usd, estimatedTokens }: TaskMaterial): string {
   const estimate =
-    estimatedTokens === null ? '' : `; ${estimatedTokens} were estimated${against(tokens, estimatedTokens)}`
-  return `${tokens} tokens${estimate}. ${usd === null ? 'The price is not known.' : `$${usd}.`}`
+    estimatedTokens === null
+      ? ''
+      : `; ${counted(estimatedTokens)} were estimated${against(tokens, estimatedTokens)}`
+  return `${counted(tokens)} tokens${estimate}. ${usd === null ? 'The price is not known.' : `$${usd}.`}`
 }
 
 const linksOf = ({ uuid, runs }: TaskMaterial) =>

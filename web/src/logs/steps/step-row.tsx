@@ -88,7 +88,8 @@ function Title({ row: { steps }, isOpen }: { row: StepRow; isOpen: boolean }) {
 }
 
 /** The first line of what was said, without the Markdown markers for bold and code. */
-const plainTitle = ({ kind, title }: Step) => (kind === 'said' ? title.replaceAll(/\*\*|`|^#+ /g, '') : title)
+const plainTitle = ({ kind, title }: Step) =>
+  kind === 'said' || kind === 'ended' ? title.replaceAll(/\*\*|`|^#+ /g, '') : title
 
 /** How it ended, how long it took, how many tokens, and its share of the run. */
 function Figures({ row: { steps }, tokensOfRun }: { row: StepRow; tokensOfRun: number }) {

@@ -140,12 +140,12 @@ function Values({ name, choices, wanted, onChange }: Omit<SectionProps, 'isOpen'
     <>
       {(isFree || choices.length > FEW) && name !== 'state' && (
         <TextInput
-          aria-label={`Find a ${words}`}
+          aria-label={`Find ${withArticle(words)}`}
           className="mb-1 h-7! text-row"
           maxLength={200}
           onChange={(event) => setTyped(event.target.value)}
           onKeyDown={(event) => event.key === 'Enter' && add()}
-          placeholder={isFree ? `Find or type a ${words}` : `Find a ${words}`}
+          placeholder={isFree ? `Find or type ${withArticle(words)}` : `Find ${withArticle(words)}`}
           value={typed}
         />
       )}
@@ -163,6 +163,8 @@ function Values({ name, choices, wanted, onChange }: Omit<SectionProps, 'isOpen'
     </>
   )
 }
+
+const withArticle = (word: string) => `${/^[aeiou]/.test(word) ? 'an' : 'a'} ${word}`
 
 const noneWords = (words: string, isFree: boolean, typed: string) =>
   typed.trim() === ''

@@ -4,10 +4,12 @@ import { Markdown } from '../../parts/markdown.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Money } from '../../parts/money.tsx'
 import { reasonText, sentence } from '../../parts/wording.ts'
+import { reasonText as withoutCodeIn } from '../../things/agent/reason-text.ts'
 import { MissionChanges } from '../../things/changes/mission-changes.tsx'
 import { Part, Review } from '../../things/changes/review.tsx'
 import type { InboxDetail } from '../../things/inbox/kinds.ts'
 import { PlanVersion } from '../../things/mission/plan-version.tsx'
+import { REVIEW_REQUIRED } from '../../things/task/card-words.ts'
 
 /** What is to be decided about, in full. */
 export function Subject({ item }: { item: InboxDetail }) {
@@ -36,7 +38,7 @@ export function Subject({ item }: { item: InboxDetail }) {
           digest={item.digest}
           generation={item.generation ?? task.generation}
           hasKeys
-          reason={reason && reasonText(reason)}
+          reason={reason === null || reason === REVIEW_REQUIRED ? null : reasonText(reason)}
           task={task}
         />
       ) : null
@@ -67,7 +69,7 @@ export function Subject({ item }: { item: InboxDetail }) {
     case 'dead_letter':
       return <Failed text={task?.error ?? reason} />
     case 'agent':
-      return <Failed text={agent?.stateReason ?? reason} />
+      return <Failed text={withoutCode(agent?.stateReason ?? reason)} />
     case 'alert':
       return (
         <div className="flex flex-col gap-2">
@@ -115,6 +117,8 @@ function Finished({ mission, reason }: { mission: Mission; reason: string | null
   )
 }
 
+const withoutCode = (reason: string | null) => reason && withoutCodeIn(reason)
+
 const Failed = ({ text }: { text: string | null }) => (
   <pre className="max-h-80 overflow-auto rounded-card border border-line bg-sunken p-3 font-mono text-row break-words whitespace-pre-wrap">
     {text ?? 'No reason was given.'}
@@ -152,7 +156,7 @@ export function Origin({ item }: { item: InboxDetail }) {
       <span>
         {kind === 'finished' ? 'ended' : 'asked'} <Moment at={since} />
       </span>
-      {digest && <span title={`Its fingerprint: ${digest}`}>your answer is for exactly this one</span>}
+      {digest && <span title={`Its fingerprint: ${digest}`}>your answer counts for this version only</span>}
       {links.map(({ to, words }) => (
         <PageLink className="touchable inline-flex items-center text-accent hover:underline" key={to} to={to}>
           {words}

@@ -60,7 +60,7 @@ export function MissionActs({ mission }: { mission: Mission }) {
       )}
       {tasksFailed > 0 && (
         <Button busy={isBusy} disabledReason={whyNot} icon="retry" onClick={() => run({ act: 'retry' })}>
-          Retry what failed
+          Retry failed
         </Button>
       )}
       <Menu

@@ -4,6 +4,7 @@ import { useShortcuts } from '../../keys/shortcuts.ts'
 import { PageLink, useGo } from '../../links.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Loading } from '../../parts/loaded.tsx'
+import { LongMarkdown } from '../../parts/long-markdown.tsx'
 import { useIsPhone } from '../../parts/media.ts'
 import { Moment } from '../../parts/moment.tsx'
 import { Page } from '../../parts/page.tsx'
@@ -15,7 +16,7 @@ import { moneyText } from '../../parts/wording.ts'
 import { writeSearch } from '../../search-params.ts'
 import { HUE_TEXT } from '../../theme/hues.ts'
 import { MissionChanges } from '../../things/changes/mission-changes.tsx'
-import { headline, KINDS } from '../../things/inbox/kinds.ts'
+import { headline, lookOf } from '../../things/inbox/kinds.ts'
 import { Progress, progressWords, type Mission as Shown } from '../../things/mission/progress.tsx'
 import { StartedByRoutine } from '../../things/routine/started-by.tsx'
 import { TaskBeside } from '../../things/task/beside.tsx'
@@ -48,6 +49,8 @@ export function Mission() {
   const read = useMission(id)
   const { data: mission } = read
   const view = search.view ?? (mission ? firstView(mission) : 'activity')
+  // The editor needs the room.
+  const isEdited = view === 'plan' && search.edit === true
   const addressOf = (change: MissionAddress) => `/missions/${id}${writeSearch({ ...search, ...change })}`
   const show = (next: MissionView) => go(`/missions/${id}?view=${next}`, { replace: true })
   const closePanel = () => go(addressOf({ task: undefined }))
@@ -77,8 +80,8 @@ export function Mission() {
       title={mission.title}
     >
       <div className="flex flex-col gap-5">
-        <Standing mission={mission} />
-        <Waits id={id} />
+        <Standing isShort={isEdited} mission={mission} />
+        {!isEdited && <Waits id={id} />}
         <PlanDecision
           isShown={view === 'plan' && (search.version ?? mission.planVersion) === mission.planVersion}
           key={mission.planDigest}
@@ -171,14 +174,15 @@ const unknownCostWords = ({ costUsd, runs, unknownRuns }: Shown) =>
   costUsd === null || unknownRuns === 0 ? null : ` (unknown for ${unknownRuns} of ${runs} runs)`
 
 /** Progress of the mission, what it cost, and why it does not continue. */
-function Standing({ mission }: { mission: Shown }) {
-  const { goal, title, costUsd, config, errorMessage, resultSummary } = mission
+function Standing({ mission, isShort }: { mission: Shown; isShort: boolean }) {
+  const { title, goal, costUsd, config, errorMessage } = mission
   const limit = config.budget?.maxUsd
   return (
     <div className="flex flex-col gap-3">
-      {/* Without a title of its own, the mission is called by its goal. */}
-      {goal.trim() !== title && (
-        <p className="max-w-prose text-body break-words whitespace-pre-wrap">{goal}</p>
+      {!isShort && goal.trim() !== title && (
+        <div className="max-w-prose">
+          <LongMarkdown text={goal} />
+        </div>
       )}
       <div className="flex flex-col gap-1.5">
         <Progress height={6} mission={mission} />
@@ -188,19 +192,15 @@ function Standing({ mission }: { mission: Shown }) {
           {limit && ` of ${moneyText(limit)}`}
         </p>
       </div>
-      {(errorMessage ?? resultSummary) && (
-        <p className={`text-body break-words ${errorMessage ? 'text-bad' : ''}`}>
-          {errorMessage ?? resultSummary}
-        </p>
-      )}
+      {errorMessage && <p className="text-body break-words text-bad">{errorMessage}</p>}
     </div>
   )
 }
 
-/** What waits for a person in this mission; plans are decided below. */
+/** What waits for a person in this mission; plans are decided below, and how it ended stands above. */
 function Waits({ id }: { id: string }) {
   const { data } = useWaitingOf(id)
-  const items = data?.items.filter(({ kind }) => kind !== 'plan') ?? []
+  const items = data?.items.filter(({ kind }) => kind !== 'plan' && kind !== 'finished') ?? []
   if (items.length === 0) return null
   return (
     <section aria-label="Waiting for you" className="rounded-card border border-line bg-raised">
@@ -210,7 +210,7 @@ function Waits({ id }: { id: string }) {
             className="flex items-center gap-3 px-4 py-2 not-first:border-t not-first:border-line"
             key={item.id}
           >
-            <Icon className={HUE_TEXT[KINDS[item.kind].hue]} name={KINDS[item.kind].icon} />
+            <Icon className={HUE_TEXT[lookOf(item).hue]} name={lookOf(item).icon} />
             <PageLink
               className="min-w-0 flex-1 truncate font-medium hover:underline"
               to={`/inbox?item=${encodeURIComponent(item.id)}`}

@@ -151,7 +151,7 @@ export function NewMission() {
           value={draft.budget}
         />
         {make.error && problems === null && <ProblemBox error={make.error} />}
-        <div className="flex gap-2">
+        <div className="flex flex-wrap gap-2">
           <Button busy={make.isBusy} disabledReason={refusal} kind="primary" type="submit">
             {draft.by === 'agent' ? 'Make a plan' : 'Propose this plan'}
           </Button>

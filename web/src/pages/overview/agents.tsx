@@ -5,6 +5,7 @@ import { StateMark } from '../../parts/state-mark.tsx'
 import { TextWithCommands } from '../../parts/text-with-commands.tsx'
 import { countText } from '../../parts/wording.ts'
 import { STATE_LOOKS } from '../../theme/marks.ts'
+import { reasonText } from '../../things/agent/reason-text.ts'
 import { useResume } from '../../things/agent/use-agent-acts.ts'
 import { Box } from './box.tsx'
 import type { Overview } from './use-overview.ts'
@@ -68,7 +69,7 @@ function InTrouble({ agent }: { agent: Overview['agents']['inError'][number] }) 
           {reason === null ? (
             'It fell silent while it held a task.'
           ) : (
-            <TextWithCommands text={reason} wraps />
+            <TextWithCommands text={reasonText(reason)} wraps />
           )}
         </span>
       </span>

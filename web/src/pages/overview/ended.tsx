@@ -4,8 +4,10 @@ import { Moment } from '../../parts/moment.tsx'
 import { Money } from '../../parts/money.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import { WINDOW_WORDS, type Window } from '../../parts/windows.ts'
+import { plainWords } from '../../parts/wording.ts'
 import { nameOfTask } from '../../requests/act-words.ts'
 import { STATE_LOOKS } from '../../theme/marks.ts'
+import { causeOf } from '../../things/task/cause.ts'
 import { Box } from './box.tsx'
 import type { Overview } from './use-overview.ts'
 
@@ -27,9 +29,6 @@ export function Ended({ ended, window }: { ended: readonly EndedTask[]; window: 
   )
 }
 
-/** One line of what is Markdown: without its marks. */
-const plain = (text: string) => text.replace(/\*\*|`|^#+ /gm, '')
-
 function EndedRow({ task }: { task: EndedTask }) {
   const { id, key, title, state, agent, at, workMs, summary, costUsd, runs } = task
   const isBad = state === 'failed'
@@ -45,7 +44,7 @@ function EndedRow({ task }: { task: EndedTask }) {
         </PageLink>
         {summary && (
           <span className={`truncate ${isBad ? 'text-bad' : 'text-muted'}`} title={summary}>
-            {plain(summary)}
+            {isBad ? causeOf(summary) : plainWords(summary)}
           </span>
         )}
       </span>

@@ -84,6 +84,8 @@ function RunningRow({ row, isSelected }: { row: RunningNow; isSelected: boolean 
   const run = useEntity('run', row.runId ?? '')
   const flag = run?.flag ?? row.flag
   const liveTokens = tokensOf(run?.tokens ?? null) ?? 0
+  const tokens = liveTokens > 0 ? liveTokens : row.tokensUsed
+  const cost = run?.costUsd ?? row.costUsd
   return (
     <li
       className={`${GRID} border-t border-line px-4 py-1.5 text-row ${isSelected ? 'bg-hover shadow-[inset_2px_0_0_var(--accent)]' : ''}`}
@@ -111,11 +113,11 @@ function RunningRow({ row, isSelected }: { row: RunningNow; isSelected: boolean 
       <span className="text-right text-muted tabular-nums">
         {row.attempt !== null && `${row.attempt}/${row.maxAttempts ?? '–'}`}
       </span>
-      <span className="text-right">
-        <Tokens count={liveTokens > 0 ? liveTokens : row.tokensUsed} />
+      <span className={`text-right ${tokens === null ? '@max-[800px]:hidden' : ''}`}>
+        <Tokens count={tokens} />
       </span>
-      <span className="text-right">
-        <Money usd={run?.costUsd ?? row.costUsd} />
+      <span className={`text-right ${cost === null ? '@max-[800px]:hidden' : ''}`}>
+        <Money usd={cost} />
       </span>
     </li>
   )

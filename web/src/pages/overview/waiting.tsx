@@ -10,7 +10,7 @@ import { plainWords, sentence } from '../../parts/wording.ts'
 import { useSession } from '../../requests/session.ts'
 import { HUE_TEXT } from '../../theme/hues.ts'
 import { ReviewOfTask } from '../../things/changes/review.tsx'
-import { blocksWords, headline, type InboxItem, KINDS } from '../../things/inbox/kinds.ts'
+import { blocksWords, headline, type InboxItem, lookOf } from '../../things/inbox/kinds.ts'
 import { useAnswer } from '../../things/inbox/use-answer.ts'
 import { PlanVersion } from '../../things/mission/plan-version.tsx'
 import { UnsavedEdit, useHasEdit } from '../../things/mission/unsaved-edit.tsx'
@@ -60,7 +60,7 @@ export function Waiting({ items, count }: { items: readonly InboxItem[]; count: 
             className="flex items-center gap-3 px-4 py-1.5 not-first:border-t not-first:border-line"
             key={item.id}
           >
-            <Icon className={HUE_TEXT[KINDS[item.kind].hue]} name={KINDS[item.kind].icon} />
+            <Icon className={HUE_TEXT[lookOf(item).hue]} name={lookOf(item).icon} />
             <PageLink
               className="min-w-0 flex-1 font-medium hover:underline max-sm:line-clamp-2 sm:truncate"
               to={addressOf(item)}

@@ -8,8 +8,12 @@ import { useSession } from '../../requests/session.ts'
 import { useTaskActs } from '../../requests/use-task-acts.ts'
 import { useResume } from '../../things/agent/use-agent-acts.ts'
 import { showOutcome } from '../../things/task/ask/show-outcome.ts'
+import { causeOf } from '../../things/task/cause.ts'
+import { ValueText } from '../../things/task/value-text.tsx'
 import { type EndingAct, endingOf } from './ending.ts'
 import type { Run } from './use-run.ts'
+
+const MOST_LINES = 3
 
 /** Why the run failed, what that means for its task and its agent, and the one act that helps. */
 export function EndedBadly({ run }: { run: Run }) {
@@ -40,7 +44,7 @@ function Ending({ run, hasAttemptsLeft = null }: { run: Run; hasAttemptsLeft?: b
           <p className="text-body font-semibold text-bad" title={run.errorCode ?? undefined}>
             {ending.title}
           </p>
-          {run.errorMessage && <p className="mt-0.5 wrap-anywhere whitespace-pre-wrap">{run.errorMessage}</p>}
+          {run.errorMessage && <Message text={run.errorMessage} />}
           <p className="mt-1">{[ending.forTask, ending.forAgent, ending.next].filter(Boolean).join(' ')}</p>
           {ending.command && (
             <div className="mt-2 max-w-120">
@@ -51,6 +55,24 @@ function Ending({ run, hasAttemptsLeft = null }: { run: Run; hasAttemptsLeft?: b
         <Act act={ending.act} run={run} />
       </div>
     </section>
+  )
+}
+
+/** The cause; all of a long message on request: the steps below are what its reader came for. */
+function Message({ text }: { text: string }) {
+  const cause = causeOf(text)
+  const lines = text.split('\n').length
+  if (lines <= MOST_LINES) return <p className="mt-0.5 wrap-anywhere whitespace-pre-wrap">{text}</p>
+  return (
+    <>
+      <p className="mt-0.5 font-medium wrap-anywhere">{cause}</p>
+      <details className="mt-1">
+        <summary className="text-muted">All {lines} lines of the message</summary>
+        <div className="mt-1">
+          <ValueText label="The whole message" value={text} />
+        </div>
+      </details>
+    </>
   )
 }
 

@@ -17,12 +17,19 @@ const WORDS: Record<RunEvent['type'], string> = {
   error: 'Warning',
   structured: 'Report',
 }
+const lifecycleWords = (message: string) =>
+  message === 'spawned'
+    ? 'Its program was started'
+    : message in STATE_LOOKS
+      ? STATE_LOOKS[message as AnyState].word
+      : withBlanks(message)
+
 /** What happens to a run is named by its states. */
 const wordsIn = ({ type, message }: RunEvent) =>
   message === null || message === undefined
     ? ''
-    : type === 'lifecycle' && message in STATE_LOOKS
-      ? STATE_LOOKS[message as AnyState].word
+    : type === 'lifecycle'
+      ? lifecycleWords(message)
       : withBlanks(message)
 
 const isEmpty = (payload: unknown) =>

@@ -2,7 +2,7 @@ import { useMemo } from 'react'
 import type { VerificationRule } from '../../../../src/kinds/mission/plan/mission-plan.ts'
 import { AgentChip } from '../../parts/agent-chip.tsx'
 import { Chip } from '../../parts/chip.tsx'
-import { LongText } from '../../parts/long-text.tsx'
+import { LongMarkdown } from '../../parts/long-markdown.tsx'
 import { Money } from '../../parts/money.tsx'
 import { LayerHead, layersOf } from './layers.tsx'
 import type { PlanMark, PlannedTask } from './written-plan.ts'
@@ -28,16 +28,17 @@ const CELL = 'min-w-0 px-2 py-2 align-top @max-[800px]:block @max-[800px]:px-0 @
 export function PlanTable(props: { tasks: readonly PlannedTask[]; marks?: ReadonlyMap<string, PlanMark> }) {
   const { tasks: planned, marks } = props
   const layers = useMemo(() => layersOf(planned), [planned])
+  const titles = useMemo(() => new Map(planned.map(({ tempId, title }) => [tempId, title])), [planned])
   return (
     <table className="-mx-2 w-[calc(100%+1rem)] table-fixed border-collapse text-row @max-[800px]:block">
       <caption className="sr-only">Tasks of the plan, by layers</caption>
       <thead className="border-b border-line @max-[800px]:sr-only">
         <tr>
-          <th className={`${HEAD} w-[44%]`}>Task</th>
+          <th className={`${HEAD} w-[40%]`}>Task</th>
           <th className={`${HEAD} w-[14%]`}>Agent</th>
-          <th className={`${HEAD} w-[10%]`}>Model</th>
-          <th className={`${HEAD} w-[12%]`}>After</th>
-          <th className={`${HEAD} w-[12%]`}>Reviewed by</th>
+          <th className={`${HEAD} w-[8%]`}>Model</th>
+          <th className={`${HEAD} w-[20%]`}>After</th>
+          <th className={`${HEAD} w-[10%]`}>Reviewed by</th>
           <th className={`${HEAD} w-[8%] text-right`}>Budget</th>
         </tr>
       </thead>
@@ -46,7 +47,7 @@ export function PlanTable(props: { tasks: readonly PlannedTask[]; marks?: Readon
         <tbody className="@max-[800px]:block" key={layer}>
           <LayerHead columns={6} layer={layer} tasks={tasks.length} />
           {tasks.map((task) => (
-            <PlanRow key={task.tempId} mark={marks?.get(task.tempId)} task={task} />
+            <PlanRow key={task.tempId} mark={marks?.get(task.tempId)} task={task} titles={titles} />
           ))}
         </tbody>
       ))}
@@ -59,8 +60,14 @@ const InTwoLines = ({ children }: { children: string }) => (
   <span className="hidden font-sans @max-[800px]:inline">{children}</span>
 )
 
-function PlanRow({ task, mark }: { task: PlannedTask; mark: PlanMark | undefined }) {
-  const { title, tempId, agent, preferredAgent, capabilities, contractor, model, dependsOn, optional } = task
+function PlanRow(props: {
+  task: PlannedTask
+  mark: PlanMark | undefined
+  titles: ReadonlyMap<string, string>
+}) {
+  const { task, mark, titles } = props
+  const { title, agent, preferredAgent, capabilities, contractor, model, dependsOn, optional } = task
+  const after = dependsOn.map(({ on }) => titles.get(on) ?? on).join(', ')
   return (
     <tr className="border-b border-line @max-[800px]:flex @max-[800px]:flex-wrap @max-[800px]:gap-x-3 @max-[800px]:p-2">
       <td className={`${CELL} @max-[800px]:basis-full`}>
@@ -68,9 +75,17 @@ function PlanRow({ task, mark }: { task: PlannedTask; mark: PlanMark | undefined
           {title} {mark && <Chip hue={mark.kind === 'added' ? 'done' : 'held'}>{mark.kind}</Chip>}{' '}
           {optional && <Chip>optional</Chip>}
         </span>
-        {title !== tempId && <span className="block truncate font-mono text-label text-faint">{tempId}</span>}
-        {task.description && <LongText text={task.description} />}
-        {task.successCriteria && <LongText label="Done when: " text={task.successCriteria} />}
+        {task.description && (
+          <div className="max-w-prose text-muted">
+            <LongMarkdown text={task.description} />
+          </div>
+        )}
+        {task.successCriteria && (
+          <div className="max-w-prose text-muted">
+            <span className="text-label font-medium">Done when</span>
+            <LongMarkdown text={task.successCriteria} />
+          </div>
+        )}
         {mark?.words.map((words) => (
           <span className="block text-label break-words text-held" key={words}>
             {words}
@@ -92,15 +107,12 @@ function PlanRow({ task, mark }: { task: PlannedTask; mark: PlanMark | undefined
       <td className={`${CELL} truncate text-muted`} title={model ?? undefined}>
         {model ?? <span className="@max-[800px]:hidden">–</span>}
       </td>
-      <td
-        className={`${CELL} truncate font-mono text-label text-muted`}
-        title={dependsOn.map(({ on }) => on).join(', ')}
-      >
-        {dependsOn.length > 0 ? (
-          <>
+      <td className={`${CELL} text-label text-muted @max-[800px]:basis-full`}>
+        {after !== '' ? (
+          <span className="line-clamp-2 break-words" title={after}>
             <InTwoLines>after </InTwoLines>
-            {dependsOn.map(({ on }) => on).join(', ')}
-          </>
+            {after}
+          </span>
         ) : (
           <span className="@max-[800px]:hidden">–</span>
         )}

@@ -17,6 +17,9 @@ export const COLUMN_WORDS = {
 /** The name that people say: the rest of a key repeats the title. */
 export const shortName = (id: string, card: Card | undefined): string => shortKey(nameOfTask(id, card))
 
+/** The reason of most reviews, which says no more than that there is one. */
+export const REVIEW_REQUIRED = 'The task requires review.'
+
 const AWAITS = {
   result: 'Result to review',
   question: 'Has a question for you',
@@ -34,7 +37,11 @@ export function reasonOf(card: Card): string | null {
       return step
     case 'awaiting_human':
       // The reason of a question is the word "question"; what is asked is on the task.
-      return awaits === 'question' ? AWAITS.question : reason === null ? AWAITS.result : reasonText(reason)
+      return awaits === 'question'
+        ? AWAITS.question
+        : reason === null || reason === REVIEW_REQUIRED
+          ? AWAITS.result
+          : reasonText(reason)
     case 'budget_exceeded':
       return AWAITS.budget
     case 'failed':

@@ -41,9 +41,13 @@ function causeIn(output: string): string | null {
   return line === undefined ? null : without(line)
 }
 
+/** Names of failures are for programs: "adapter_not_installed: There is no program". */
+const CODE = /^[a-z]+(?:_[a-z]+)+: /
+
 /** One line: the cause. What was said in full belongs into a tooltip. */
 export function causeOf(reason: string): string {
-  const [, how, output = ''] = ENDED.exec(reason.trim()) ?? []
+  const said = reason.trim().replace(CODE, '')
+  const [, how, output = ''] = ENDED.exec(said) ?? []
   if (how !== undefined) return causeIn(output) ?? sentence(how)
-  return (reason.includes('\n') ? causeIn(reason) : null) ?? reason
+  return (said.includes('\n') ? causeIn(said) : null) ?? said
 }

@@ -64,7 +64,11 @@ export function Results(props: {
             result={result}
             task={task}
           />
-          {result.summary && <p className="text-body wrap-anywhere">{result.summary}</p>}
+          {result.summary && (
+            <div className="max-w-prose wrap-anywhere">
+              <Markdown text={result.summary} />
+            </div>
+          )}
           {result.rejectionReason && <Rejection result={result} task={task} />}
           {compared === result.workProductRef ? (
             <ResultDifference resultRef={result.workProductRef} taskId={task.id} />

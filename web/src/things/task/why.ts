@@ -1,6 +1,7 @@
 import { FAILURE_WORDS, wordsOf } from '../../../../src/pure/code-words.ts'
 import { reasonText } from '../../parts/wording.ts'
 import { shortKey } from '../../requests/act-words.ts'
+import { REVIEW_REQUIRED } from './card-words.ts'
 import { causeOf } from './cause.ts'
 import { whyNotTaken } from './eligible.ts'
 import type { Neighbour, ShownTask, Task } from './use-task.ts'
@@ -48,7 +49,7 @@ function classWords({ failureClass, exitCode }: Task, cause: string | null): str
   if (failureClass === null) return null
   if (failureClass !== 'infrastructure' || (cause === null && exitCode === null))
     return wordsOf(FAILURE_WORDS, failureClass)
-  return exitCode === null || /exited with code|killed by|timeout/.test(cause ?? '')
+  return exitCode === null || exitCode === 0 || /exited with code|killed by|timeout/.test(cause ?? '')
     ? null
     : `it exited with code ${exitCode}`
 }
@@ -114,7 +115,8 @@ function needsPerson(task: Task, now: ShownTask): WhyAndNext {
       why: `a question from ${task.question?.askedBy ?? 'its agent'} is waiting for you`,
       next: next('queued again with your answer'),
     }
-  const because = task.awaits?.reason ? reasonText(causeOf(task.awaits.reason)) : null
+  const given = task.awaits?.reason ?? null
+  const because = given === null || given === REVIEW_REQUIRED ? null : reasonText(causeOf(given))
   if (now.resultDigest !== null)
     return {
       why: because ? `its result is waiting for you: ${because}` : 'its result is waiting for your review',

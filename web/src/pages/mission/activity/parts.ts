@@ -32,6 +32,7 @@ const CODES: Record<string, string> = {
   attempts: 'No attempts are left.',
   generations: 'It was given to agents too often.',
   dependency_failed: 'A task that it waits for failed.',
+  'a task it depends on is failed': 'A task that it waits for failed.',
   question: '',
   human: '',
   verification: 'Its result did not pass the verification.',

@@ -34,16 +34,22 @@ export function isTold(filter: Filter, event: LiveEvent): boolean {
   return event.purpose === null || event.purpose === 'work'
 }
 
+const FAILURES: readonly string[] = ['task_failed', 'task_retrying']
+
 /** Rows from events, given the oldest first. A run belongs to the row that says who took the task. */
 export function rowsOf(filter: Filter, events: readonly LiveEvent[]): ActivityRow[] {
   const rows: ActivityRow[] = []
   const taken = new Map<string, ActivityRow>()
+  /** Runs whose task says already that they failed. */
+  const told = new Set<string>()
   for (const event of events) {
     if (!isTold(filter, event)) continue
     const said = RULES[event.type]!.say(event)
     if (!said) continue
     const { seq, at, type, runId } = event
     const task = taskOf(event)
+    if (type === 'run_finished' && runId !== null && told.has(runId)) continue
+    if (runId !== null && FAILURES.includes(type)) told.add(runId)
     const before = type === 'run_started' && task !== null ? taken.get(task) : undefined
     if (before && before.run === null) {
       before.run = runId

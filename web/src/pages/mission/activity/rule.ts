@@ -2,6 +2,7 @@ import type { LiveEvent } from '../../../live/card.ts'
 import { countText } from '../../../parts/wording.ts'
 import type { IconName } from '../../../theme/icons.ts'
 import type { Hue } from '../../../theme/marks.ts'
+import { causeOf } from '../../../things/task/cause.ts'
 import { codeInWords, type Part, textOf } from './parts.ts'
 
 /** What is said about a type of event: a sentence, and what somebody wrote. Pure. */
@@ -28,13 +29,13 @@ export const said =
     say: (event) => ({ icon, hue, parts: parts(event), quote: quote?.(event) ?? null }),
   })
 
-/** Of the payload. A code is no quote. */
+/** Of the payload. A code is no quote; of an error, its cause. */
 export const words =
   (...fields: string[]) =>
   ({ payload }: LiveEvent): string | null => {
     for (const field of fields) {
       const text = textOf(payload[field])
-      if (text !== null) return codeInWords(text)
+      if (text !== null) return codeInWords(field === 'error' ? causeOf(text) : text)
     }
     return null
   }

@@ -16,6 +16,8 @@ export interface Entry {
   readonly hue?: Hue | undefined
   /** What was written, in full. */
   readonly text?: string | undefined
+  /** What a program said when it failed: no Markdown. */
+  readonly error?: string | undefined
   /** What it answers. */
   readonly quoted?: string | undefined
   readonly options?: readonly string[] | undefined
@@ -52,10 +54,12 @@ const act =
 /** What happened by itself. */
 const happened =
   (words: (event: LiveEvent) => string, icon: IconName, hue?: Hue, ...texts: string[]): Words =>
-  (event) => ({ words: words(event), icon, hue, text: text(event, ...texts), isPassive: true })
+  (event) => ({
+    ...{ words: words(event), icon, hue, isPassive: true },
+    ...{ error: text(event, 'error'), text: text(event, ...texts) },
+  })
 
-const lost = (how: string) =>
-  happened((event) => `${agentOf(event)} lost the task: ${how}`, 'warning', 'bad', 'error')
+const lost = (how: string) => happened((event) => `${agentOf(event)} lost the task: ${how}`, 'warning', 'bad')
 
 const verdict = (words: string, hue: Hue): Words => {
   return (event) => {
@@ -122,15 +126,15 @@ const WORDS: Partial<Record<EventType, Words>> = {
     'warning',
   ),
   task_result_promoted: act('made another result the accepted one', 'check', 'done'),
-  task_retrying: happened((event) => `Attempt ${attemptOf(event)} failed`, 'warning', 'bad', 'error'),
-  task_failed: happened(() => 'The task failed', 'warning', 'bad', 'error', 'comment', 'verdict'),
+  task_retrying: happened((event) => `Attempt ${attemptOf(event)} failed`, 'warning', 'bad'),
+  task_failed: happened(() => 'The task failed', 'warning', 'bad', 'comment', 'verdict'),
   task_lease_expired: lost('its lease expired'),
   task_worker_lost: lost('its worker stopped responding'),
   task_agent_lost: lost('it stopped responding'),
   task_stalled: lost('it gave no sign of life'),
   task_hung: lost('it made no progress'),
   task_hang_suspected: happened((event) => `${agentOf(event)} is late and may hang`, 'warning', 'ask'),
-  task_budget_exceeded: happened(() => 'The budget is spent', 'budgets', 'ask', 'error'),
+  task_budget_exceeded: happened(() => 'The budget is spent', 'budgets', 'ask'),
   task_paused: act('paused the task', 'pause'),
   task_unpaused: act('resumed the task', 'play'),
   task_unpaused_to_wait: act('resumed the task; it waits as before', 'play'),

@@ -6,6 +6,8 @@ import { Markdown } from '../../../parts/markdown.tsx'
 import { Moment } from '../../../parts/moment.tsx'
 import { HUE_TEXT } from '../../../theme/hues.ts'
 import { useComments } from '../../comments/thread.ts'
+import { causeOf } from '../cause.ts'
+import { ValueText } from '../value-text.tsx'
 import { actorName, type Entry } from './entries.ts'
 
 /** One thing that happened: who, what, when, and what was written. `children`: the runs that belong to it. */
@@ -16,7 +18,7 @@ export function EntryRow(props: {
   children: ReactNode
 }) {
   const { entry, taskId, onReply, children } = props
-  const { at, who, words, icon, hue, text, quoted, options = [], longComment, commentId } = entry
+  const { at, who, words, icon, hue, text, quoted, error, options = [], longComment, commentId } = entry
   return (
     <li className="flex min-w-0 gap-3 border-b border-line py-2.5 last:border-0">
       <Icon className={`mt-1 shrink-0 ${hue ? HUE_TEXT[hue] : 'text-muted'}`} name={icon} size={14} />
@@ -39,6 +41,7 @@ export function EntryRow(props: {
             <Markdown text={quoted} />
           </div>
         )}
+        {error && <FailedWith error={error} />}
         {longComment ? (
           <WholeComment id={longComment} preview={text ?? ''} taskId={taskId} />
         ) : (
@@ -52,6 +55,23 @@ export function EntryRow(props: {
         {children}
       </div>
     </li>
+  )
+}
+
+/** The cause; what was said around it, on request. */
+function FailedWith({ error }: { error: string }) {
+  const cause = causeOf(error)
+  if (cause === error.trim()) return <p className="max-w-prose text-body wrap-anywhere">{error}</p>
+  return (
+    <>
+      <p className="max-w-prose text-body wrap-anywhere">{cause}</p>
+      <details className="text-row">
+        <summary className="w-fit text-muted">All that it said</summary>
+        <div className="mt-1">
+          <ValueText label="All that it said" value={error} />
+        </div>
+      </details>
+    </>
   )
 }
 
