@@ -15,6 +15,7 @@ import {
   bottleneckBars,
   causeWords,
   failureBars,
+  failureText,
   fromOf,
   retryBars,
   verdictBars,
@@ -229,4 +230,12 @@ describe('the coordinator', () => {
     expect(recoveredWords({ tasksMoved: 0 })).toBe('There was nothing to recover.')
     expect([endWords('EXPIRED'), endWords(null)]).toEqual(['its node fell silent', 'ended'])
   })
+})
+
+test('a failed attempt is told without the time of the next one, which is over', () => {
+  expect(
+    failureText('Attempt 3 failed; the task is retried at 19 Nov 2026, 05:28 UTC: it exited with code 3.'),
+  ).toBe('Attempt 3 failed: it exited with code 3.')
+  const last = 'The task failed for good (no attempt is left, attempt 4): sh exited with code 3.'
+  expect(failureText(last)).toBe(last)
 })
