@@ -60,7 +60,7 @@ export function Workers() {
           />
         )
       }
-      hasFiltersBelow
+      hasOneLineHead
       isFull
       panel={
         session && <SessionPanel key={session} onClose={() => openSession(undefined)} session={session} />

@@ -79,7 +79,7 @@ const columnsOf = (onOpen: (session: string) => void): Column<ListedSession>[] =
     name: 'agent',
     words: 'Agent',
     width: 'minmax(96px, 0.8fr)',
-    phone: 'room',
+    phone: 'hidden',
     cell: ({ agent }) => <span className="text-muted">{agent}</span>,
   },
   {
