@@ -225,7 +225,7 @@ describe('the coordinator', () => {
 
   test('says what a recovery did, and nothing of what it did not', () => {
     expect(recoveredWords({ tasksMoved: 2, agentsWoken: 0, thingsDone: 1 })).toBe(
-      'Done: 2 tasks moved, 1 things done.',
+      'Done: 2 tasks moved, 1 thing done.',
     )
     expect(recoveredWords({ tasksMoved: 0 })).toBe('There was nothing to recover.')
     expect([endWords('EXPIRED'), endWords(null)]).toEqual(['its node fell silent', 'ended'])
