@@ -4,6 +4,7 @@ import { Markdown } from '../../parts/markdown.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Money } from '../../parts/money.tsx'
 import { reasonText, sentence } from '../../parts/wording.ts'
+import { reasonText as agentReason } from '../../things/agent/reason-text.ts'
 import { MissionChanges } from '../../things/changes/mission-changes.tsx'
 import { Part, Review } from '../../things/changes/review.tsx'
 import type { InboxDetail } from '../../things/inbox/kinds.ts'
@@ -67,7 +68,7 @@ export function Subject({ item }: { item: InboxDetail }) {
     case 'dead_letter':
       return <Failed text={task?.error ?? reason} />
     case 'agent':
-      return <Failed text={agent?.stateReason ?? reason} />
+      return <Failed text={agentReason(agent?.stateReason ?? reason ?? 'No reason was given.')} />
     case 'alert':
       return (
         <div className="flex flex-col gap-2">
