@@ -16,6 +16,7 @@ import {
   bottleneckBars,
   causeWords,
   failureBars,
+  failureText,
   fromOf,
   retryBars,
   verdictBars,
@@ -231,9 +232,17 @@ describe('the coordinator', () => {
 
   test('says what a recovery did, and nothing of what it did not', () => {
     expect(recoveredWords({ tasksMoved: 2, agentsWoken: 0, thingsDone: 1 })).toBe(
-      'Done: 2 tasks moved, 1 things done.',
+      'Done: 2 tasks moved, 1 thing done.',
     )
     expect(recoveredWords({ tasksMoved: 0 })).toBe('There was nothing to recover.')
     expect([endWords('EXPIRED'), endWords(null)]).toEqual(['its node fell silent', 'ended'])
   })
+})
+
+test('a failed attempt is told without the time of the next one, which is over', () => {
+  expect(
+    failureText('Attempt 3 failed; the task is retried at 19 Nov 2026, 05:28 UTC: it exited with code 3.'),
+  ).toBe('Attempt 3 failed: it exited with code 3.')
+  const last = 'The task failed for good (no attempt is left, attempt 4): sh exited with code 3.'
+  expect(failureText(last)).toBe(last)
 })

@@ -113,6 +113,10 @@ test('a dead letter says what went wrong, and that its attempts are spent', () =
   const task = { error: null, failureClass: null, exitCode: null, attempt: 4, maxRetries: 3 }
   const said = (more: object) => deadWords({ ...task, ...more } as Parameters<typeof deadWords>[0])
   expect(said({ error: 'cannot find module x.' })).toBe('Cannot find module x. All 4 attempts are spent.')
+  expect(said({ error: '/opt/x.sh exited with code 3: no such branch' })).toBe(
+    'No such branch. All 4 attempts are spent.',
+  )
+  expect(said({ error: 'sh exited with code 3' })).toBe('It exited with code 3. All 4 attempts are spent.')
   expect(said({ exitCode: 3, failureClass: 'infrastructure' })).toBe(
     'It exited with code 3. All 4 attempts are spent.',
   )

@@ -18,6 +18,7 @@ import {
   limitText,
   refusalIn,
   shownIn,
+  unitText,
 } from '../src/pages/settings/limit-fields.ts'
 
 /** What the settings say of keys, browsers and limits. */
@@ -164,4 +165,13 @@ describe('limits', () => {
       ['its lease', '10'],
     )
   })
+})
+
+test('a limit of many seconds is said in minutes and hours, too', () => {
+  expect([unitText('s', '3600'), unitText('s', '30'), unitText('s', ''), unitText('tasks', '500')]).toEqual([
+    's = 1 h',
+    's',
+    's',
+    'tasks',
+  ])
 })

@@ -63,7 +63,8 @@ export const claudeAdapter = cliAdapter({
   keys: KEYS,
   loginFolder,
   loginFile: LOGIN_FILE,
-  installHint: 'Install it with `npm install -g @anthropic-ai/claude-code`, or set command to its path.',
+  installHint:
+    'Install it with `npm install -g @anthropic-ai/claude-code`, or write its path as the command.',
   check,
 })
 

@@ -43,7 +43,7 @@ export const codexAdapter = cliAdapter({
   keys: ['CODEX_API_KEY', 'OPENAI_API_KEY'],
   loginFolder: (env) => env.CODEX_HOME || join(env.HOME || '/', '.codex'),
   loginFile: 'auth.json',
-  installHint: 'Install it with `npm install -g @openai/codex`, or set command to its path.',
+  installHint: 'Install it with `npm install -g @openai/codex`, or write its path as the command.',
   check,
 })
 

@@ -51,7 +51,7 @@ export const geminiAdapter = cliAdapter({
   keys: KEYS,
   loginFolder,
   loginFile: LOGIN_FILE,
-  installHint: 'Install it with `npm install -g @google/gemini-cli`, or set command to its path.',
+  installHint: 'Install it with `npm install -g @google/gemini-cli`, or write its path as the command.',
   check,
 })
 

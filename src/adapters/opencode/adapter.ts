@@ -54,7 +54,7 @@ export const opencodeAdapter = cliAdapter({
   keys: KEYS,
   loginFolder,
   loginFile: LOGIN_FILE,
-  installHint: 'Install it with `npm install -g opencode-ai`, or set command to its path.',
+  installHint: 'Install it with `npm install -g opencode-ai`, or write its path as the command.',
   check,
 })
 

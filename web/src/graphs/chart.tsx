@@ -147,7 +147,7 @@ export function ChartTable(props: {
               {cells.map((cell, place) =>
                 place === 0 ? (
                   <th
-                    className="max-w-60 truncate py-1 pr-3 text-left font-normal"
+                    className="max-w-60 truncate py-1 pr-3 text-left font-normal max-sm:min-w-28 max-sm:whitespace-normal"
                     key={head[place]}
                     scope="row"
                   >

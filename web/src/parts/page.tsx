@@ -17,10 +17,12 @@ export function Page(props: {
   isFull?: boolean
   /** Title, filters and acts stay beside each other, also beside a panel: they get narrower. A phone has no room for that. */
   hasOneLineHead?: boolean
+  /** Where there is little room, the many filters are below title and acts. */
+  hasFiltersBelow?: boolean
   children: ReactNode
 }) {
   const { title, heading = title, text, filters, actions, panel, isFull = false, children } = props
-  const hasOneLine = props.hasOneLineHead ?? false
+  const { hasOneLineHead: hasOneLine = false, hasFiltersBelow = false } = props
   useDocumentTitle(title)
   return (
     <div className="relative flex min-h-0 min-w-0 flex-1">
@@ -37,7 +39,7 @@ export function Page(props: {
           </div>
           {filters && (
             <div
-              className={`flex min-w-0 flex-1 items-center gap-2 ${hasOneLine ? 'max-sm:order-last max-sm:basis-full max-sm:flex-wrap' : 'flex-wrap'}`}
+              className={`flex min-w-0 flex-1 items-center gap-2 ${hasFiltersBelow ? '@max-[880px]:order-last @max-[880px]:basis-full' : ''} ${hasOneLine ? 'max-sm:order-last max-sm:basis-full max-sm:flex-wrap' : 'flex-wrap'}`}
             >
               {filters}
             </div>

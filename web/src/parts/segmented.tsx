@@ -1,6 +1,10 @@
 import { type ReactNode, useId } from 'react'
+import { useShownWithin } from './use-shown-within.ts'
 
-/** One of a few, all of them visible: "Kanban | List". Radio buttons underneath, so arrow keys work. */
+/**
+ * One of a few, all of them visible: "Kanban | List". Radio buttons underneath, so arrow keys work. A phone scrolls those that do
+ * not fit.
+ */
 export function Segmented<Value extends string>(props: {
   label: string
   value: Value
@@ -10,10 +14,12 @@ export function Segmented<Value extends string>(props: {
 }) {
   const { label, value, onChange, options, size = 'small' } = props
   const name = useId()
+  const row = useShownWithin<HTMLFieldSetElement>('label:has(:checked)', value)
   return (
     <fieldset
       aria-label={label}
-      className="inline-flex max-w-full min-w-0 flex-wrap gap-0.5 rounded-card border border-line bg-sunken p-0.5"
+      className="inline-flex max-w-full min-w-0 flex-wrap gap-0.5 rounded-card border border-line bg-sunken p-0.5 max-sm:flex-nowrap max-sm:overflow-x-auto max-sm:[scrollbar-width:none]"
+      ref={row}
     >
       {options.map((option) => (
         <label

@@ -17,13 +17,11 @@ export function AgentFacts({ agent }: { agent: AgentRead }) {
   return (
     <section aria-label="Figures" className="flex flex-col gap-3 border-b border-line px-6 py-4 max-sm:px-4">
       <dl className="flex flex-wrap gap-x-8 gap-y-3">
-        <Figure label="Runs">{countText(totals.runs)}</Figure>
+        <Figure label="Ended runs">{countText(totals.runs)}</Figure>
         <Figure label="Tasks done, 30 days">{success.data ? successText(types) : '…'}</Figure>
-        <Figure label="Cost">
-          <Cost totals={totals} />
-        </Figure>
+        <Figure label="Cost">{totals.runs === 0 ? <NoneYet /> : <Cost totals={totals} />}</Figure>
         <Figure label="Tokens">
-          <Tokens count={tokensIn(totals)} />
+          {totals.runs === 0 ? <NoneYet /> : <Tokens count={tokensIn(totals)} />}
         </Figure>
         <Figure label="Next timer">
           {nextWakeAt === null ? <span className="text-muted">none</span> : <Moment at={nextWakeAt} />}
@@ -44,8 +42,10 @@ export function AgentFacts({ agent }: { agent: AgentRead }) {
   )
 }
 
-const tokensIn = ({ runs, tokens }: Totals) =>
-  runs === 0 ? 0 : tokens.input + (tokens.cachedInput ?? 0) + tokens.output
+/** Counted when a run ends: with one that is under way a zero would not be true. */
+const NoneYet = () => <span className="text-muted">none yet</span>
+
+const tokensIn = ({ tokens }: Totals) => tokens.input + (tokens.cachedInput ?? 0) + tokens.output
 
 function Cost({ totals: { runs, unknownRuns, costUsd } }: { totals: Totals }) {
   const isUnknown = runs > 0 && unknownRuns >= runs

@@ -33,7 +33,11 @@ export function Filters({ filter, onChange }: Props) {
         label="Level"
         onChange={(value) => onChange({ level: LEVELS.find((one) => one === value) })}
         options={optionsOf('Any level', LEVELS.slice(1), (level) =>
-          level === 'CRITICAL' ? 'Critical only' : `${LEVEL_WORDS[level].words} or worse`,
+          level === 'CRITICAL'
+            ? 'Critical only'
+            : level === 'INFO'
+              ? 'Without details'
+              : `${LEVEL_WORDS[level].words} or worse`,
         )}
         value={filter.level}
       />
@@ -139,12 +143,12 @@ function TypeField({
       <input
         aria-invalid={isWrong || undefined}
         aria-label="Type"
-        className="h-7 w-36 rounded-card border border-edge bg-bg px-2 font-mono text-label text-ink hover:border-muted aria-invalid:border-bad max-sm:h-11"
+        className="h-7 w-36 rounded-card border border-edge bg-bg px-2 font-mono text-label text-ink placeholder:font-sans hover:border-muted aria-invalid:border-bad max-sm:h-11"
         data-events-type
         list={list}
         onBlur={commit}
         onChange={(event) => setText(event.target.value)}
-        placeholder="task_*"
+        placeholder="Type: task_*"
         title="A type, or its beginning and an asterisk; several with commas"
         value={text}
       />

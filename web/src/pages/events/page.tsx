@@ -58,6 +58,7 @@ export function Events() {
         </Button>
       }
       filters={<Filters filter={filter} onChange={(part) => change({ ...part, at: undefined })} />}
+      hasFiltersBelow
       isFull
       panel={
         opened !== undefined && (

@@ -2,6 +2,7 @@ import { Icon } from '../../parts/icon.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { plainWords, reasonText } from '../../parts/wording.ts'
 import { HUE_TEXT } from '../../theme/hues.ts'
+import { reasonText as agentReason } from '../../things/agent/reason-text.ts'
 import { blocksWords, headline, type InboxItem, lookOf } from '../../things/inbox/kinds.ts'
 import { causeOf } from '../../things/task/cause.ts'
 import { closedWords, type Row } from './rows.ts'
@@ -11,7 +12,7 @@ const secondLine = ({ kind, title, preview, reason, generation, digest }: InboxI
   if (kind === 'finished') return reason ?? 'Its report says what was done'
   if (kind === 'plan' && digest !== null) return `Version ${generation} of the plan`
   const text = preview ?? (reason && reasonText(reason))
-  if (text && (kind === 'dead_letter' || kind === 'agent')) return causeOf(text)
+  if (text && (kind === 'dead_letter' || kind === 'agent')) return causeOf(agentReason(text))
   return text && plainWords(text)
 }
 

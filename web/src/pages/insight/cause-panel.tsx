@@ -8,7 +8,7 @@ import { SidePanel } from '../../parts/side-panel.tsx'
 import { WINDOW_WORDS, type Window } from '../../parts/windows.ts'
 import { nameOfTask } from '../../requests/act-words.ts'
 import { api } from '../../requests/api.ts'
-import { causeWords, fromOf } from './insight-words.ts'
+import { causeWords, failureText, fromOf } from './insight-words.ts'
 
 /** The tasks that failed for one cause, newest first. */
 export function CausePanel({
@@ -60,7 +60,7 @@ export function CausePanel({
               </span>
               <span className="break-words text-muted">
                 {agent !== null && `${agent}: `}
-                {message}
+                {failureText(message)}
               </span>
             </li>
           ))}

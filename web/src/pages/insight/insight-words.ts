@@ -26,7 +26,7 @@ const CAUSE_WORDS: Record<string, string> = {
   verification: 'The result did not pass verification',
   rejected: 'A person rejected the result',
   budget: 'The budget was spent',
-  infrastructure: 'The machine or a service failed',
+  infrastructure: 'A program, the machine or a service failed',
   quality: 'The work was not good enough',
   rate_limited: 'The model was rate limited',
   out_of_memory: 'Out of memory',
@@ -42,6 +42,10 @@ export const causeWords = (cause: string): string =>
   (Object.hasOwn(RUN_ERRORS, cause)
     ? RUN_ERRORS[cause as keyof typeof RUN_ERRORS].title
     : cause.replaceAll('_', ' ').replace(/^./, (letter) => letter.toUpperCase()))
+
+/** What the log says of a failed attempt, without the time of the next one, which is over. */
+export const failureText = (message: string): string =>
+  message.replace(/^(Attempt \d+ failed); the task is retried at .+? UTC(?=[.:])/, '$1')
 
 const times = (count: number) => `${countText(count)} ${count === 1 ? 'time' : 'times'}`
 const share = (part: number, all: number) => (all === 0 ? '–' : `${Math.round((part / all) * 100)} %`)

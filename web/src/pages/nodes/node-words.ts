@@ -68,7 +68,10 @@ const STEP_WORDS: Record<string, string> = {
 export function recoveredWords(did: Readonly<Record<string, number>>): string {
   const done = Object.entries(did).filter(([, times]) => times > 0)
   if (done.length === 0) return 'There was nothing to recover.'
-  const words = done.map(([step, times]) => `${times} ${STEP_WORDS[step] ?? spaced(step)}`)
+  const words = done.map(([step, times]) => {
+    const many = STEP_WORDS[step] ?? spaced(step)
+    return `${times} ${times === 1 ? many.replace(/s\b/, '') : many}`
+  })
   return `Done: ${words.join(', ')}.`
 }
 

@@ -143,7 +143,7 @@ function Facts({ status }: { status: Status }) {
     ['Agents silent', countText(stats.staleAgents)],
   ]
   return (
-    <dl className="grid grid-cols-[repeat(auto-fill,minmax(116px,1fr))] gap-x-4 gap-y-2">
+    <dl className="grid grid-cols-[repeat(auto-fill,minmax(112px,1fr))] gap-x-4 gap-y-2">
       {facts.map(([words, value]) => (
         <div className="min-w-0" key={words}>
           <dt className="text-label text-muted">{words}</dt>

@@ -71,7 +71,7 @@ const COLUMNS: Column<StartedMission>[] = [
     name: 'values',
     words: 'Variables',
     width: 'minmax(100px, 1.4fr)',
-    phone: 'hidden',
+    phone: 'second',
     cell: ({ variables }) => (
       <span className="text-muted" title={valuesText(variables)}>
         {valuesText(variables)}

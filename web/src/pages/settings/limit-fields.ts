@@ -1,4 +1,5 @@
 import type { AnswerTo } from '../../../../src/client/client.ts'
+import { durationText } from '../../parts/wording.ts'
 
 /** The limits of a workspace in the words of the page, and what of them is being changed. Pure. */
 
@@ -101,6 +102,12 @@ export function shownIn(name: LimitName, value: Limits[LimitName]): string {
   if (value === null) return ''
   const { per = 1 } = fieldOf(name) ?? {}
   return typeof value === 'number' ? String(value / per) : String(value)
+}
+
+/** "s = 1 h": nobody reads 3600 seconds. */
+export function unitText(unit: string, text: string): string {
+  const seconds = Number(text)
+  return unit === 's' && seconds >= 120 ? `s = ${durationText(seconds * 1_000)}` : unit
 }
 
 /** A value as people read it: "3 MiB", "its lease", "on". */

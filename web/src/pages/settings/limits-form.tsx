@@ -12,6 +12,7 @@ import {
   limitWords,
   ORDER_WORDS,
   shownIn,
+  unitText,
 } from './limit-fields.ts'
 
 interface Props {
@@ -44,7 +45,7 @@ export function LimitFields({ limits, draft, problems, isReadOnly, onChange }: P
                   readOnly={isReadOnly}
                   value={textOf(name)}
                 />
-                <span className="w-14 shrink-0 text-row text-muted">{unit}</span>
+                <span className="w-16 shrink-0 text-row text-muted">{unitText(unit, textOf(name))}</span>
               </div>
             </Field>
           ))}

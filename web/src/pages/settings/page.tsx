@@ -5,6 +5,7 @@ import { PageLink } from '../../links.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Segmented } from '../../parts/segmented.tsx'
 import { Switch } from '../../parts/switch.tsx'
+import { useShownWithin } from '../../parts/use-shown-within.ts'
 import { chooseTheme, THEME_WORDS, THEMES, useTheme } from '../../theme/theme-choice.ts'
 import { NotFound } from '../../things/not-found.tsx'
 import { chooseEditor, EDITOR_WORDS, EDITORS, useEditor } from '../../things/task/editor-link.ts'
@@ -50,6 +51,7 @@ const SECTIONS: Record<string, Section> = {
 /** What the user chooses for this browser, and what is true of the whole workspace. */
 export function Settings() {
   const { section } = useParams({ from: '/settings/$section' })
+  const tabs = useShownWithin<HTMLElement>('[aria-current]', section)
   const shown = Object.hasOwn(SECTIONS, section) ? SECTIONS[section] : undefined
   if (!shown) return <NotFound />
   return (
@@ -61,6 +63,7 @@ export function Settings() {
       <nav
         aria-label="Sections of the settings"
         className="mb-4 flex gap-1 overflow-x-auto border-b border-line max-sm:-mx-4 max-sm:px-4"
+        ref={tabs}
       >
         {Object.entries(SECTIONS).map(([name, { words }]) => (
           <PageLink

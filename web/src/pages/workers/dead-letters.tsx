@@ -141,7 +141,10 @@ const columnsOf = (acts: Acts): Column<DeadLetter>[] => [
     width: 'minmax(160px, 2fr)',
     phone: 'second',
     cell: (task) => (
-      <span className="text-bad" title={deadWords(task)}>
+      <span
+        className="text-bad max-sm:line-clamp-2 max-sm:whitespace-normal"
+        title={task.error ?? deadWords(task)}
+      >
         {deadWords(task)}
       </span>
     ),

@@ -1,3 +1,4 @@
+import { causeOf } from '../../things/task/cause.ts'
 import type { DeadLetter } from './use-workers.ts'
 
 /** Why a task is tried no more, in words. Pure. */
@@ -16,7 +17,7 @@ const spent = (attempts: number) =>
 /** "It exited with code 3. All 4 attempts are spent." */
 export function deadWords({ error, failureClass, exitCode, attempt, maxRetries }: DeadLetter): string {
   const cause =
-    error?.trim() ||
+    causeOf(error?.trim() ?? '') ||
     (exitCode !== null && exitCode !== 0
       ? `It exited with code ${exitCode}`
       : failureClass === null

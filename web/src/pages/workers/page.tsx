@@ -60,6 +60,7 @@ export function Workers() {
           />
         )
       }
+      hasOneLineHead
       isFull
       panel={
         session && <SessionPanel key={session} onClose={() => openSession(undefined)} session={session} />

@@ -5,6 +5,9 @@ import type { SessionMemory } from './use-sessions.ts'
 
 type Entry = SessionMemory['taskLog'][number]
 
+/** Agents that Baton runs hold their tasks under a name of their own, which begins with what they are. */
+export const sessionWords = (session: string) => session.replace(/^agent:/, '')
+
 /** Why a claim ended, as the end of "It was lost: …". */
 const END_WORDS: Partial<Record<keyof typeof CLAIM_ENDS, string>> = {
   VOLUNTARY: 'it was given back',

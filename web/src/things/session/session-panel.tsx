@@ -10,14 +10,14 @@ import { countText } from '../../parts/wording.ts'
 import { nameOfTask, shortKey } from '../../requests/act-words.ts'
 import { api } from '../../requests/api.ts'
 import { useAct } from '../use-act.ts'
-import { entryWords, linesOf } from './memory-words.ts'
+import { entryWords, linesOf, sessionWords } from './memory-words.ts'
 import { type SessionMemory, useSessionMemory } from './use-sessions.ts'
 
 /** A session beside the list: what it holds, what it completed, and its log. */
 export function SessionPanel({ session, onClose }: { session: string; onClose: () => void }) {
   const read = useSessionMemory(session)
   return (
-    <SidePanel onClose={onClose} title={read.data?.session ?? session}>
+    <SidePanel onClose={onClose} title={sessionWords(read.data?.session ?? session)}>
       <Loaded read={read} rows={8}>
         {(memory) => <Memory memory={memory} />}
       </Loaded>

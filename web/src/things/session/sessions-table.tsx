@@ -5,6 +5,7 @@ import { Loaded } from '../../parts/loaded.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { StateChip } from '../../parts/state-chip.tsx'
 import { HeldTasks } from './held-tasks.tsx'
+import { sessionWords } from './memory-words.ts'
 import { type ListedSession, type SessionFilter, useSessions } from './use-sessions.ts'
 
 /** The names under which agents hold tasks. One opens beside the list, with what it remembers. */
@@ -63,7 +64,7 @@ const columnsOf = (onOpen: (session: string) => void): Column<ListedSession>[] =
         onClick={() => onOpen(session)}
         type="button"
       >
-        {session}
+        {sessionWords(session)}
       </button>
     ),
   },
@@ -78,7 +79,7 @@ const columnsOf = (onOpen: (session: string) => void): Column<ListedSession>[] =
     name: 'agent',
     words: 'Agent',
     width: 'minmax(96px, 0.8fr)',
-    phone: 'room',
+    phone: 'hidden',
     cell: ({ agent }) => <span className="text-muted">{agent}</span>,
   },
   {
