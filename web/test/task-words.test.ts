@@ -84,8 +84,6 @@ describe('a task says why it does not move, and what moves it', () => {
     expect(words({ state: 'awaiting_retry' }, traced).why).toBe(
       'it exited with code 3: “TypeError: no customer”',
     )
-    const silent = { ...exited, error: '/bin/x exited with code 3.' }
-    expect(words({ state: 'awaiting_retry' }, silent).why).toBe('it exited with code 3')
     const shown = words({ state: 'failed', attempt: 4 }, { error: 'exit 1', blocks })
     expect(shown.why).toBe('“exit 1”. All 4 attempts are spent.')
     expect(shown.next?.words).toContain('blocks 1 task')
