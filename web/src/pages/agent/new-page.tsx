@@ -50,7 +50,9 @@ export function NewAgent() {
   })
   const allowed = adapters.data?.items.filter((one) => one.allowed) ?? []
   const reads = [adapters, agents, ...(from === undefined ? [] : [copied])]
-  const missing = reads.find(({ data }) => data === undefined)
+  const missing = reads.filter(({ data }) => data === undefined)
+  const [read = adapters] = missing
+  const tryAgain = () => Promise.all(missing.map((one) => one.refetch()))
   return (
     <Page
       text={
@@ -60,8 +62,8 @@ export function NewAgent() {
       }
       title={from ? `Duplicate ${from}` : 'New agent'}
     >
-      {missing || allowed.length === 0 ? (
-        <Loading read={missing ?? adapters} rowHeight={64} rows={4} />
+      {missing.length > 0 || allowed.length === 0 ? (
+        <Loading read={{ ...read, refetch: tryAgain }} rowHeight={64} rows={4} />
       ) : (
         <NewAgentForm
           adapters={allowed}

@@ -1,17 +1,21 @@
-import { type ReactNode, useMemo, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useMemo, useState } from 'react'
 import type { ShownCard } from '../../live/pending-acts.ts'
 import { useLive } from '../../live/provider.tsx'
 import { toast } from '../../parts/toasts.tsx'
 import type { Asked } from '../../requests/acts.ts'
 import { useSession } from '../../requests/session.ts'
 import { useTaskActs } from '../../requests/use-task-acts.ts'
-import { AskAct } from '../../things/task/ask/ask-act.tsx'
 import type { SharedAct } from '../../things/task/ask/asked-first.ts'
 import { showOutcome } from '../../things/task/ask/show-outcome.ts'
 import { shortName } from '../../things/task/card-words.ts'
 import { ActsContext, type BoardAct, type BoardActs } from './acts-context.ts'
 import { useDesk } from './desk.ts'
 import { focusCard } from './focus-card.ts'
+
+// Loaded when something is asked: an approval shows diffs, which a board does not need to be shown.
+const AskAct = lazy(() =>
+  import('../../things/task/ask/ask-act.tsx').then(({ AskAct: dialog }) => ({ default: dialog })),
+)
 
 /** The most tasks that one request acts on. */
 export const MOST_AT_ONCE = 200
@@ -64,12 +68,14 @@ export function BoardActsProvider({ children }: { children: ReactNode }) {
     <ActsContext value={acts}>
       {children}
       {asking && (
-        <AskAct
-          about={{ name: nameOf(asking), one: asking.card }}
-          act={asking.act}
-          onClose={close}
-          send={(asked) => acts.run(asked, asking.ids)}
-        />
+        <Suspense fallback={null}>
+          <AskAct
+            about={{ name: nameOf(asking), one: asking.card }}
+            act={asking.act}
+            onClose={close}
+            send={(asked) => acts.run(asked, asking.ids)}
+          />
+        </Suspense>
       )}
     </ActsContext>
   )

@@ -1,5 +1,5 @@
 import { useSearch } from '@tanstack/react-router'
-import { useEffect, useMemo, useState } from 'react'
+import { lazy, Suspense, useEffect, useMemo, useState } from 'react'
 import { BOARD_COLUMNS } from '../../../../src/views/board/columns.ts'
 import { FILTER_NAMES } from '../../../../src/views/board/filter.ts'
 import { useShortcuts } from '../../keys/shortcuts.ts'
@@ -22,7 +22,6 @@ import { DisplayMenu } from './display-menu.tsx'
 import { FilterBar, Filters } from './filters.tsx'
 import { Kanban } from './kanban.tsx'
 import { TaskList } from './list.tsx'
-import { NewTask } from './new-task.tsx'
 import { NoTasks } from './no-tasks.tsx'
 import {
   type BoardSearch,
@@ -35,6 +34,9 @@ import {
 } from './search.ts'
 import { useSaveCsv } from './use-save-csv.ts'
 import { ViewsMenu } from './views-menu.tsx'
+
+// Loaded when it is opened.
+const NewTask = lazy(() => import('./new-task.tsx').then(({ NewTask: form }) => ({ default: form })))
 
 /** All tasks of the workspace by state: a kanban or a list. */
 export function Board() {
@@ -116,7 +118,9 @@ function BoardPage({ search, desk }: { search: BoardSearch; desk: Desk }) {
       )}
       <CardMenu linkTo={(task) => new URL(`${location.pathname}?task=${task}`, location.href).href} />
       {search.new && (
-        <NewTask onClose={() => change({ new: undefined })} project={onlyValue(search, 'project')} />
+        <Suspense fallback={null}>
+          <NewTask onClose={() => change({ new: undefined })} project={onlyValue(search, 'project')} />
+        </Suspense>
       )}
     </Page>
   )
