@@ -10,7 +10,7 @@ import { showOutcome } from '../../things/task/ask/show-outcome.ts'
 import { shortName } from '../../things/task/card-words.ts'
 import { ActsContext, type BoardAct, type BoardActs } from './acts-context.ts'
 import { useDesk } from './desk.ts'
-import { focusCard } from './focus-card.ts'
+import { focusCard } from '../../keys/focus-card.ts'
 
 // Loaded when something is asked: an approval shows diffs, which a board does not need to be shown.
 const AskAct = lazy(() =>

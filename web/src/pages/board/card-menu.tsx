@@ -9,7 +9,7 @@ import type { IconName } from '../../theme/icons.ts'
 import { shortName } from '../../things/task/card-words.ts'
 import { type BoardAct, type BoardActs, useBoardActs } from './acts-context.ts'
 import { useDesk, useOnDesk } from './desk.ts'
-import { focusCard } from './focus-card.ts'
+import { focusCard } from '../../keys/focus-card.ts'
 
 type NamedAct = Exclude<BoardAct, 'again'>
 

@@ -5,9 +5,9 @@ import { useGo } from '../../links.tsx'
 import { useLive } from '../../live/provider.tsx'
 import { keyOfPriority, PRIORITIES } from '../../things/task/card-words.ts'
 import { type BoardAct, useBoardActs } from './acts-context.ts'
-import { besideCursor } from './cursor.ts'
+import { besideCursor } from '../../keys/beside-cursor.ts'
 import { useDesk, useOnDesk } from './desk.ts'
-import { elementOfCard, focusCard } from './focus-card.ts'
+import { elementOfCard, focusCard } from '../../keys/focus-card.ts'
 
 interface Place {
   columns: readonly { name: BoardColumn; ids: readonly string[] }[]
