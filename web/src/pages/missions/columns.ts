@@ -5,7 +5,7 @@ import type { ListedMission } from '../../things/mission/progress.tsx'
 
 /** The board of missions: its columns are what states mean. Pure. */
 
-export const MISSION_COLUMNS = ['pending', 'running', 'paused', 'terminal'] as const
+const MISSION_COLUMNS = ['pending', 'running', 'paused', 'terminal'] as const
 export type MissionColumn = (typeof MISSION_COLUMNS)[number]
 
 export const MISSION_COLUMN_WORDS = {

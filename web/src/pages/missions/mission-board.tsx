@@ -1,6 +1,6 @@
 import { useRef, useState } from 'react'
 import { besideCursor } from '../../keys/beside-cursor.ts'
-import { focusCard } from '../../keys/focus-card.ts'
+import { elementOfCard, focusCard } from '../../keys/focus-card.ts'
 import { useShortcuts } from '../../keys/shortcuts.ts'
 import { useGo } from '../../links.tsx'
 import { useIsPhone } from '../../parts/media.ts'
@@ -85,7 +85,7 @@ function Column({ column, cursor, onCursor, ref }: ColumnProps) {
   return (
     <section
       aria-label={missionColumnLabel(column)}
-      className="flex min-h-0 min-w-50 flex-1 basis-74 flex-col sm:max-w-96"
+      className="flex min-h-0 min-w-38 flex-1 basis-74 flex-col sm:max-w-96"
     >
       <div
         className={`flex h-9 min-w-0 shrink-0 items-center gap-2 overflow-hidden px-3 text-label whitespace-nowrap max-sm:h-7 ${apart.length === 0 ? 'max-sm:hidden' : ''}`}
@@ -146,6 +146,7 @@ function useBoardKeys(given: {
     if (!next) return
     setCursor(next.id)
     scrollTo(next.column, next.place)
+    elementOfCard(next.id)?.closest('section')?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
     focusCard(next.id)
   }
   const next = { words: 'Next mission', run: move(1, 0), repeats: true }

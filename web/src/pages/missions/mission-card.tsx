@@ -35,7 +35,9 @@ export function MissionCard({ mission, isCursor, onCursor }: Props) {
       </div>
       <Progress mission={mission} />
       <div className="flex items-center gap-2 text-label text-muted">
-        <span className="min-w-0 flex-1 truncate">{progressWords(mission)}</span>
+        <span className="min-w-0 flex-1 truncate" title={progressWords(mission)}>
+          {progressWords(mission)}
+        </span>
         <MissionCost mission={mission} />
       </div>
       <div className="flex items-center gap-2 text-label">
