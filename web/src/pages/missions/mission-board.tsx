@@ -85,7 +85,7 @@ function Column({ column, cursor, onCursor, ref }: ColumnProps) {
   return (
     <section
       aria-label={missionColumnLabel(column)}
-      className="flex min-h-0 min-w-38 flex-1 basis-74 flex-col sm:max-w-96"
+      className="flex min-h-0 min-w-50 flex-1 basis-74 flex-col sm:max-w-96"
     >
       <div
         className={`flex h-9 min-w-0 shrink-0 items-center gap-2 overflow-hidden px-3 text-label whitespace-nowrap max-sm:h-7 ${apart.length === 0 ? 'max-sm:hidden' : ''}`}
