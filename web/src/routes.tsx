@@ -7,6 +7,7 @@ import { BOARD_SEARCH } from './pages/board/search.ts'
 import { EVENTS_SEARCH } from './pages/events/search.ts'
 import { INSIGHT_SEARCH } from './pages/insight/search.ts'
 import { FILTERS, MISSION_VIEWS, OTHER_MISSION_VIEWS } from './pages/mission/views.ts'
+import { MISSIONS_SEARCH } from './pages/missions/search.ts'
 import { OVERVIEW_SEARCH } from './pages/overview/search.ts'
 import { ROUTINE_TABS } from './pages/routines/tabs.ts'
 import { OLDER_RUN_VIEWS, RUN_VIEWS } from './pages/run/views.ts'
@@ -85,7 +86,7 @@ const pages = [
   ),
   page(
     '/missions',
-    {},
+    MISSIONS_SEARCH,
     lazyRouteComponent(() => import('./pages/missions/page.tsx'), 'Missions'),
   ),
   page(

@@ -1,6 +1,9 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { comparePlans } from '../../src/kinds/mission/plan/compare.ts'
+import { MISSION_STATES, type MissionState } from '../../src/kinds/mission/states.ts'
 import { layersOfTasks, type TaskNode } from '../src/pages/mission/task-rows.ts'
+import { columnsOf, missionColumnLabel, waitsForPeople } from '../src/pages/missions/columns.ts'
+import type { ListedMission } from '../src/things/mission/progress.tsx'
 import { changesByTask } from '../src/things/mission/written-plan.ts'
 
 /** What the page of a mission says and sends, without a page. */
@@ -36,4 +39,54 @@ test('tasks are listed by layers in the order of the plan, what was added last, 
     [0, 'ab'],
     [1, 'c'],
   ])
+})
+
+describe('on the board of missions', () => {
+  const mission = (state: MissionState, rest: Partial<ListedMission> = {}) =>
+    ({
+      ...{ id: state, state, stateType: MISSION_STATES[state].type, closedBy: [], proposedVersion: null },
+      ...{ config: {}, tasksByState: {}, completedAt: null, ...rest },
+    }) as unknown as ListedMission
+
+  test('each is in the column of what its state means, and states that are not its name are counted apart', () => {
+    const states = Object.keys(MISSION_STATES) as MissionState[]
+    const columns = columnsOf(states.map((state) => mission(state)))
+    expect(columns.map(({ missions }) => missions.map(({ id }) => id))).toEqual([
+      ['pending', 'planning', 'awaiting_approval'],
+      ['running'],
+      ['paused', 'budget_exceeded'],
+      ['completed', 'failed', 'cancelled'],
+    ])
+    expect(columns.map(missionColumnLabel)).toEqual([
+      'Planning, 2, 1 to approve',
+      'Running, 1',
+      'Paused, 1, 1 out of budget',
+      'Done, 1, 1 failed, 1 cancelled',
+    ])
+  })
+
+  test('those that have ended are listed by their end, the last one first', () => {
+    const ended = [1, 3, 2].map((day) => mission('failed', { id: `${day}`, completedAt: `2026-01-0${day}` }))
+    expect(columnsOf(ended)[3]!.missions.map(({ id }) => id)).toEqual(['3', '2', '1'])
+  })
+
+  test('a card says what waits for people: plans, also of paused missions, outcomes, budgets and tasks', () => {
+    const config = (isPlanning: boolean) =>
+      ({ outcome: { state: 'ready', missing: null, isPlanning } }) as ListedMission['config']
+    const waits = (state: MissionState, rest: Partial<ListedMission>) => waitsForPeople(mission(state, rest))
+    expect(waits('awaiting_approval', { closedBy: ['unapproved'] })).toBe('Plan to approve')
+    expect(waits('paused', { closedBy: ['unapproved', 'paused'] })).toBe('Plan to approve')
+    expect(waits('running', { config: config(false) })).toBe('Outcome to accept')
+    expect(waits('running', { config: config(true) })).toBeNull()
+    expect(waits('running', { config: config(false), proposedVersion: 2 })).toBe('Plan to approve')
+    expect(waits('running', { tasksByState: { awaiting_human: 1 } })).toBe('1 task needs you')
+    expect(
+      waits('budget_exceeded', {
+        closedBy: ['budget'],
+        tasksByState: { awaiting_human: 1, budget_exceeded: 1 },
+      }),
+    ).toBe('Budget spent · 2 tasks need you')
+    expect(waits('cancelled', { tasksByState: { awaiting_human: 1 } })).toBeNull()
+    expect(waits('running', {})).toBeNull()
+  })
 })

@@ -86,6 +86,8 @@ function isForUs(event: KeyboardEvent, name: string): boolean {
   if (target.closest('[role="menu"], [role="dialog"], [role="listbox"]')) return false
   const isInField = target.closest(FIELDS) !== null && !target.matches(NOT_TYPED_IN)
   if (isInField) return name.startsWith('Mod+')
+  // Arrows go from one radio button to the next.
+  if (name.startsWith('Arrow') && target.matches('input[type="radio"]')) return false
   // Enter and Space press the button that has the focus. Enter also opens a link; Space does nothing to one, so it may peek.
   if (name === 'Enter') return target.closest(`a, ${PRESSED}`) === null
   return name !== 'Space' || target.closest(PRESSED) === null

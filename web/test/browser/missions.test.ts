@@ -32,6 +32,38 @@ test.skipIf(!isHere)('a new mission asks for acceptance of its outcome, and its 
   expect(items).toMatchObject([{ goal: 'Two texts', config: { acceptance: 'human' } }])
 })
 
+test.skipIf(!isHere)(
+  'missions are a board in columns by state, live, by keyboard and on a phone',
+  async () => {
+    const w = await workspace()
+    await asked(w)
+    const moving = await makeMission(w, TASKS, { title: 'Move files' })
+    const { page } = await openPage(w, '/missions')
+    const column = (name: string) => page.getByRole('region', { name, exact: true })
+    await page.getByRole('table', { name: 'Missions' }).waitFor()
+    await page.keyboard.press('v')
+    await column('Planning, 0, 1 to approve').getByText('Plan to approve').waitFor()
+    await column('Running, 1').getByText('0 of 2 done').waitFor()
+    expect(new URL(page.url()).search).toBe('?view=board')
+    await actOn(w, moving, 'pause')
+    await column('Paused, 1').getByRole('link', { name: 'Move files' }).waitFor()
+    await actOn(w, moving, 'cancel', { reason: 'not needed' })
+    const ended = column('Done, 0, 1 cancelled').getByRole('link', { name: 'Move files' })
+    await ended.waitFor()
+    expect(await axe(page)).toEqual([])
+    await page.setViewportSize({ width: 390, height: 844 })
+    await ended.waitFor({ state: 'detached' })
+    await page.getByText('Done 1').click()
+    await ended.waitFor()
+    await page.setViewportSize({ width: 1280, height: 800 })
+    await column('Running, 0').waitFor()
+    await page.keyboard.press('j')
+    await page.keyboard.press('ArrowRight')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`**/missions/${moving.id}`)
+  },
+)
+
 describe.skipIf(!isHere)('on the page of a mission', () => {
   test('a plan is approved with its descriptions in sight and no edit unsaved, and its tasks open beside the list', async () => {
     const w = await workspace()

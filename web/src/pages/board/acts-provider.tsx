@@ -1,4 +1,5 @@
 import { lazy, type ReactNode, Suspense, useMemo, useState } from 'react'
+import { focusCard } from '../../keys/focus-card.ts'
 import type { ShownCard } from '../../live/pending-acts.ts'
 import { useLive } from '../../live/provider.tsx'
 import { toast } from '../../parts/toasts.tsx'
@@ -10,7 +11,6 @@ import { showOutcome } from '../../things/task/ask/show-outcome.ts'
 import { shortName } from '../../things/task/card-words.ts'
 import { ActsContext, type BoardAct, type BoardActs } from './acts-context.ts'
 import { useDesk } from './desk.ts'
-import { focusCard } from './focus-card.ts'
 
 // Loaded when something is asked: an approval shows diffs, which a board does not need to be shown.
 const AskAct = lazy(() =>

@@ -1,4 +1,5 @@
 import { mayBeDone } from '../../../../src/kinds/task/rules/allowed-acts.ts'
+import { focusCard } from '../../keys/focus-card.ts'
 import type { ShownCard } from '../../live/pending-acts.ts'
 import { useLive } from '../../live/provider.tsx'
 import { copyText } from '../../parts/copyable.tsx'
@@ -9,7 +10,6 @@ import type { IconName } from '../../theme/icons.ts'
 import { shortName } from '../../things/task/card-words.ts'
 import { type BoardAct, type BoardActs, useBoardActs } from './acts-context.ts'
 import { useDesk, useOnDesk } from './desk.ts'
-import { focusCard } from './focus-card.ts'
 
 type NamedAct = Exclude<BoardAct, 'again'>
 

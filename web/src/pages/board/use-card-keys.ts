@@ -1,13 +1,13 @@
 import { mayBeDone } from '../../../../src/kinds/task/rules/allowed-acts.ts'
 import type { BoardColumn } from '../../../../src/views/board/columns.ts'
+import { besideCursor } from '../../keys/beside-cursor.ts'
+import { elementOfCard, focusCard } from '../../keys/focus-card.ts'
 import { type Shortcuts, useShortcuts } from '../../keys/shortcuts.ts'
 import { useGo } from '../../links.tsx'
 import { useLive } from '../../live/provider.tsx'
 import { keyOfPriority, PRIORITIES } from '../../things/task/card-words.ts'
 import { type BoardAct, useBoardActs } from './acts-context.ts'
-import { besideCursor } from './cursor.ts'
 import { useDesk, useOnDesk } from './desk.ts'
-import { elementOfCard, focusCard } from './focus-card.ts'
 
 interface Place {
   columns: readonly { name: BoardColumn; ids: readonly string[] }[]

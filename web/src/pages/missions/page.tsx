@@ -1,3 +1,5 @@
+import { useSearch } from '@tanstack/react-router'
+import { useShortcuts } from '../../keys/shortcuts.ts'
 import { PageLink, useGo } from '../../links.tsx'
 import { about } from '../../live/about.ts'
 import { useSnapshot } from '../../live/use-snapshot.ts'
@@ -6,12 +8,15 @@ import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Moment } from '../../parts/moment.tsx'
-import { Money } from '../../parts/money.tsx'
 import { Page } from '../../parts/page.tsx'
+import { Segmented } from '../../parts/segmented.tsx'
 import { StateChip } from '../../parts/state-chip.tsx'
 import { api } from '../../requests/api.ts'
-import { type ListedMission, Progress, progressWords } from '../../things/mission/progress.tsx'
+import { writeSearch } from '../../search-params.ts'
+import { type ListedMission, MissionCost, Progress, progressWords } from '../../things/mission/progress.tsx'
 import { RunDemo } from '../../things/mission/run-demo.tsx'
+import { MissionBoard } from './mission-board.tsx'
+import type { MissionsView } from './search.ts'
 
 const MISSIONS_AT_ONCE = 200
 
@@ -57,11 +62,7 @@ const COLUMNS: Column<ListedMission>[] = [
     width: '72px',
     align: 'end',
     phone: 'hidden',
-    cell: ({ costUsd, runs, unknownRuns }) => (
-      <span title={unknownRuns > 0 ? `Unknown for ${unknownRuns} of ${runs} runs` : undefined}>
-        <Money usd={costUsd} />
-      </span>
-    ),
+    cell: (mission) => <MissionCost mission={mission} />,
   },
   {
     name: 'made',
@@ -79,33 +80,56 @@ const COLUMNS: Column<ListedMission>[] = [
 
 /** Goals that are planned, approved and worked on; the newest first. */
 export function Missions() {
+  const search = useSearch({ from: '/missions' })
+  const { view = 'list' } = search
   const go = useGo()
   const read = useSnapshot(
     ['missions'],
     ({ signal }) => api().read('/missions', { query: { limit: MISSIONS_AT_ONCE }, signal }),
     { follows: about.missions },
   )
+  const show = (next: MissionsView) =>
+    go(`/missions${writeSearch({ ...search, view: next === 'list' ? undefined : next })}`)
+  useShortcuts('Missions', {
+    v: { words: 'Next view', run: () => show(view === 'list' ? 'board' : 'list') },
+  })
   return (
     <Page
       actions={
-        <Button icon="plus" kind="primary" onClick={() => go('/missions/new')}>
-          New mission
-        </Button>
+        <>
+          <Segmented
+            label="View"
+            onChange={show}
+            options={[
+              { value: 'list', words: 'List' },
+              { value: 'board', words: 'Board' },
+            ]}
+            value={view}
+          />
+          <Button icon="plus" kind="primary" onClick={() => go('/missions/new')}>
+            New mission
+          </Button>
+        </>
       }
       isFull
+      text={read.data?.nextCursor != null && `The newest ${MISSIONS_AT_ONCE}.`}
       title="Missions"
     >
       <Loaded className="px-6" empty={<NoMissions />} read={read} rows={8}>
-        {({ items }) => (
-          <DataTable
-            columns={COLUMNS}
-            drops={DROPS}
-            keyOf={({ id }) => id}
-            label="Missions"
-            onOpen={({ id }) => go(`/missions/${id}`)}
-            rows={items}
-          />
-        )}
+        {({ items }) =>
+          view === 'board' ? (
+            <MissionBoard missions={items} />
+          ) : (
+            <DataTable
+              columns={COLUMNS}
+              drops={DROPS}
+              keyOf={({ id }) => id}
+              label="Missions"
+              onOpen={({ id }) => go(`/missions/${id}`)}
+              rows={items}
+            />
+          )
+        }
       </Loaded>
     </Page>
   )

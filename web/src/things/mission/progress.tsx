@@ -1,4 +1,5 @@
 import type { AnswerTo } from '../../../../src/client/client.ts'
+import { Money } from '../../parts/money.tsx'
 import { ProgressBar } from '../../parts/progress-bar.tsx'
 import { countText } from '../../parts/wording.ts'
 
@@ -27,3 +28,10 @@ export function Progress({ mission, height }: { mission: ListedMission; height?:
     />
   )
 }
+
+/** Of the runs whose cost is known; on hover, of how many it is not. */
+export const MissionCost = ({ mission: { costUsd, runs, unknownRuns } }: { mission: ListedMission }) => (
+  <span title={unknownRuns > 0 ? `Unknown for ${unknownRuns} of ${runs} runs` : undefined}>
+    <Money usd={costUsd} />
+  </span>
+)

@@ -1,25 +1,23 @@
-import type { BoardColumn } from '../../../../src/views/board/columns.ts'
+/** Where the cursor moves on a board of cards in columns. Pure. */
 
-/** Where the cursor moves on the board. Pure. */
-
-interface Column {
-  name: BoardColumn
+interface Column<Name> {
+  name: Name
   ids: readonly string[]
 }
 
-interface Found {
+interface Found<Name> {
   id: string
-  column: BoardColumn
+  column: Name
   place: number
 }
 
 /** The card so many rows or columns away; columns without cards are skipped. Without a cursor: the first card. */
-export function besideCursor(
-  columns: readonly Column[],
+export function besideCursor<Name extends string>(
+  columns: readonly Column<Name>[],
   cursor: string | null,
   rows: number,
   sideways: number,
-): Found | null {
+): Found<Name> | null {
   const at = columns.findIndex(({ ids }) => cursor !== null && ids.includes(cursor))
   if (at < 0) {
     const first = columns.find(({ ids }) => ids.length > 0)
