@@ -1,4 +1,4 @@
-import { type Ref, useId } from 'react'
+import { type Ref, useEffect, useId, useRef, useState } from 'react'
 import { Icon } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
 import { countText } from '../parts/wording.ts'
@@ -23,6 +23,12 @@ interface Props {
 export function SearchBox(props: Props) {
   const { text, onText, isCaseSensitive, onCaseSensitive, onStep, onLeave, ref } = props
   const countId = useId()
+  // Its own while it is typed into: the address follows later, and what was typed before it did would be lost.
+  const [typed, setTyped] = useState(text)
+  const hasFocus = useRef(false)
+  useEffect(() => {
+    if (!hasFocus.current) setTyped(text)
+  }, [text])
   return (
     <search className="flex min-w-0 items-center gap-1 max-sm:w-full">
       <div className="relative min-w-0 flex-1">
@@ -35,9 +41,18 @@ export function SearchBox(props: Props) {
           aria-describedby={countId}
           aria-label="Find in the log"
           className="h-7 w-72 max-w-full rounded-card border border-edge bg-bg pr-24 pl-7 text-row hover:border-muted max-sm:h-11 max-sm:w-full max-sm:text-body [&::-webkit-search-cancel-button]:hidden"
-          onChange={(event) => onText(event.target.value)}
-          onBlur={() => props.onFinding(false)}
-          onFocus={() => props.onFinding(true)}
+          onChange={(event) => {
+            setTyped(event.target.value)
+            onText(event.target.value)
+          }}
+          onBlur={() => {
+            hasFocus.current = false
+            props.onFinding(false)
+          }}
+          onFocus={() => {
+            hasFocus.current = true
+            props.onFinding(true)
+          }}
           onKeyDown={(event) => {
             if (event.key === 'Enter') onStep(!event.shiftKey)
             if (event.key === 'Escape') onLeave()
@@ -46,7 +61,7 @@ export function SearchBox(props: Props) {
           ref={ref}
           spellCheck={false}
           type="search"
-          value={text}
+          value={typed}
         />
         <span
           aria-live="polite"

@@ -31,6 +31,7 @@ test.skipIf(!isHere)(
     await hire(w, 'dev-1', [{ say: 'hello' }, { result: { ok: true } }])
     const { page } = await openPage(w, '/agents')
     const row = page.getByRole('row', { name: /dev-1/ })
+    await row.waitFor()
     for (const key of ['j', 'p']) await page.keyboard.press(key)
     await row.getByText('Paused').waitFor()
     await page.keyboard.press('Enter')
@@ -198,15 +199,12 @@ test.skipIf(!isHere)('a prompt that somebody else has saved is shown beside mine
 
 test.skipIf(!isHere)('a new agent never changes one that has the name', async () => {
   const w = await workspace()
-  const opened = await openPage(w, '/agents/new?adapter=simulated')
-  opened.expected.push(/412/)
-  const { page } = opened
+  const { page } = await openPage(w, '/agents/new?adapter=simulated')
   await page.getByRole('button', { name: 'Create agent' }).waitFor()
-  // After the page has read which names are taken.
+  // After the page has read which names are taken: they are read again.
   await hire(w, 'dev-1', [{ result: {} }])
   await page.getByRole('textbox', { name: 'Name' }).fill('dev-1')
   await page.getByRole('textbox', { name: /^Steps/ }).fill('[{"result":{}}]')
-  await page.getByRole('button', { name: 'Create agent' }).click()
   await page.getByText('There is an agent dev-1 already.').waitFor()
   await page.getByRole('textbox', { name: 'Name' }).fill('dev-2')
   await page.getByRole('button', { name: 'Create agent' }).click()

@@ -1,4 +1,4 @@
-import { useParams, useSearch } from '@tanstack/react-router'
+import { useParams, useRouter, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useShortcuts } from '../../keys/shortcuts.ts'
 import { useSiblingKeys } from '../../keys/siblings.ts'
@@ -9,7 +9,7 @@ import { Loading } from '../../parts/loaded.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Segmented } from '../../parts/segmented.tsx'
 import { useSession } from '../../requests/session.ts'
-import { writeSearch } from '../../search-params.ts'
+import { parseSearch, writeSearch } from '../../search-params.ts'
 import { gapsOf, gapsText } from '../../things/changes/work-words.ts'
 import { AskStop } from '../../things/run/ask-stop.tsx'
 import { shortId } from '../../things/run/run.ts'
@@ -32,8 +32,10 @@ export function Run() {
   const search = useSearch({ from: '/runs/$id' })
   const { view = search.at === undefined ? 'transcript' : 'raw' } = search
   const go = useGo()
+  const router = useRouter()
+  // The address as it is by now: what was written into it a moment ago is not drawn yet.
   const show = (next: RunAddress, replace: boolean) =>
-    go(`/runs/${id}${writeSearch({ ...search, ...next })}`, { replace })
+    go(`/runs/${id}${writeSearch({ ...parseSearch(router.history.location.search), ...next })}`, { replace })
   const read = useRun(id)
   const { data: run } = read
   const events = useRunEvents(id)
