@@ -30,17 +30,23 @@ export function YamlText(props: Props) {
   const id = useId()
   const host = useRef<HTMLDivElement>(null)
   const editor = useRef<EditorView | null>(null)
+  /** Texts that were typed and did not come back as the value yet. */
+  const typed = useRef<string[]>([])
   useEffect(() => {
     latest.current = props
   })
   useEffect(() => {
-    const view = new EditorView({ parent: host.current!, state: stateFor(latest, `${id}-label`) })
+    const view = new EditorView({ parent: host.current!, state: stateFor(latest, typed, `${id}-label`) })
     editor.current = view
     return () => view.destroy()
   }, [id])
   useEffect(() => {
     const view = editor.current
-    if (view) follow(view, value)
+    if (!view) return
+    // What was typed comes back late, when more is typed already: it would take that away.
+    const place = typed.current.indexOf(value)
+    typed.current = typed.current.slice(place === -1 ? typed.current.length : place + 1)
+    if (place === -1) follow(view, value)
   }, [value])
   useEffect(() => editor.current?.dispatch({ effects: setProblems.of(problems) }), [problems])
   useEffect(() => {
@@ -88,7 +94,10 @@ function follow(view: EditorView, value: string): void {
   })
 }
 
-const stateFor = (latest: { readonly current: Props }, label: string) =>
+/** It was made by `follow`, and not by typing. */
+const isFollowing = (one: Transaction) => one.annotation(Transaction.addToHistory) === false
+
+const stateFor = (latest: { readonly current: Props }, typed: { current: string[] }, label: string) =>
   EditorState.create({
     doc: latest.current.value,
     extensions: [
@@ -110,8 +119,11 @@ const stateFor = (latest: { readonly current: Props }, label: string) =>
         focus: () => latest.current.onTurn(),
         blur: () => latest.current.onTurn(),
       }),
-      EditorView.updateListener.of(({ docChanged, state }) => {
-        if (docChanged) latest.current.onChange(state.doc.toString())
+      EditorView.updateListener.of(({ docChanged, state, transactions }) => {
+        if (!docChanged || transactions.some(isFollowing)) return
+        const text = state.doc.toString()
+        typed.current.push(text)
+        latest.current.onChange(text)
       }),
     ],
   })
