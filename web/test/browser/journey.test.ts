@@ -95,7 +95,9 @@ test.skipIf(!isHere)(
   async () => {
     const w = await workspace()
     await workers(w)
-    const { page } = await openPage(w, '/agents')
+    const { page, expected } = await openPage(w, '/agents')
+    // A report that is asked for before it is written.
+    expected.push(/404 .*\/report/)
     await page.getByRole('button', { name: 'New agent' }).click()
     await makePlanner(page)
 
