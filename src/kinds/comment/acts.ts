@@ -79,6 +79,9 @@ const commentView = (
 
 export const commentActs = actsOf(api)({
   commentOnTask: async ({ kernel }, { params: { id: uuid }, body, caller }) => {
+    // Agents read it as what a person says while they work: no agent says that to another one.
+    if (body.toHolder && !caller.rights.has('operate'))
+      throw new Refused('FORBIDDEN', 'To tell the agent at work something needs the right "operate".')
     const { id } = await requireRecord(kernel, caller, uuid)
     const comment = await commentIn(kernel, caller, { on: 'task', id }, body)
     const reply = await command(kernel, caller, uuid, { kind: 'comment', comment, toHolder: body.toHolder })

@@ -18,7 +18,9 @@ export const TaskCommentBody = CommentBody.extend({
   toHolder: z
     .boolean()
     .optional()
-    .describe('The agent that works on the task gets it at once, as a request; refused if none does'),
+    .describe(
+      'The agent that works on the task gets it at once, as what a person says: needs the right "operate"; refused if none works on it',
+    ),
 })
 
 export const CommentView = z.object({

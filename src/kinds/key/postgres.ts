@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { hashOf, type NewKey, newKey } from '../../kernel/store/new-key.ts'
 import { runAlone } from '../../kernel/store/run-alone.ts'
-import type { Transactor } from '../../kernel/store/store.ts'
+import { StoreUnavailable, type Transactor } from '../../kernel/store/store.ts'
 import type { Connections } from '../../postgres/statements/connections.ts'
 import { plainKind } from '../../postgres/statements/plain-kind.ts'
 import { plainRows } from '../../postgres/statements/plain-rows.ts'
@@ -49,11 +49,18 @@ export const listKeys = (pool: pg.Pool, workspaceId: number) =>
 /** Written at most once a minute. */
 const IS_STALE = `(k.last_used_at is null or k.last_used_at < clock_timestamp() - interval '1 minute')`
 
+/** Notes that a key or a session is in use. Nobody is kept out because that cannot be written now: a full disk can still be read. */
+export async function noteUse(writers: pg.Pool, workspaceId: number, text: string, values: unknown[]) {
+  await inside(writers, workspaceId, text, values).catch((error: unknown) => {
+    if (!(error instanceof StoreUnavailable)) throw error
+  })
+}
+
 /** The key of a request, if it is valid now; and notes that it is in use. */
 export async function findKeyInUse({ readers, writers }: Connections, key: string) {
   const found = await findKey(readers, key)
   if (found?.isStale)
-    await inside(
+    await noteUse(
       writers,
       found.workspaceId,
       `update api_keys k set last_used_at = clock_timestamp() where k.workspace_id = $1 and k.key_id = $2 and ${IS_STALE}`,

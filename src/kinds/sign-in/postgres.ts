@@ -9,7 +9,7 @@ import { type Bound, statement } from '../../postgres/statements/statements.ts'
 import type { StoredKind } from '../../postgres/statements/stored-kind.ts'
 import { grouped } from '../../pure/grouped.ts'
 import { isUuid } from '../../pure/ids.ts'
-import { type ApiKey, KEY_COLUMNS } from '../key/postgres.ts'
+import { type ApiKey, KEY_COLUMNS, noteUse } from '../key/postgres.ts'
 import type { SeenOf } from '../kind.ts'
 import { BROWSER_SESSION_FIELDS, LINK_FIELDS, type SignInRecord, TICKET_FIELDS } from './record.ts'
 
@@ -53,7 +53,7 @@ export async function findByCookie(
   if (!found) return null
   const { isStale, ...key } = found
   if (isStale)
-    await inside(
+    await noteUse(
       writers,
       workspaceId,
       `update browser_sessions s set last_seen_at = clock_timestamp() where s.workspace_id = $1 and ${both} and ${IS_STALE}`,

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { signedIn } from '../../support/browser.ts'
 import { expectRefusal, type Json, KEY, useServer, type Workspace } from '../../support/http-workspace.ts'
+import { superuser } from '../../support/nodes.ts'
 
 /** Who may create and revoke keys, what ends with a key, and how keys are named in the log. */
 
@@ -33,6 +35,25 @@ test('a key says when it was last used, by a program or in a browser', async () 
   expect(signedIn.status).toBe(201)
   for (const key of [program, person])
     expect(Date.parse(String(await useOf(key)))).toBeGreaterThan(Date.now() - 60_000)
+})
+
+test('a key opens while that it is used cannot be written, and so does a session', async () => {
+  const w = await workspace()
+  const { key } = await made(w, { role: 'viewer' })
+  const person = await signedIn(served(), { key: w.ownerKey })
+  // As Postgres answers when no room is left for what is written.
+  await superuser(served().databaseUrl, (client) =>
+    client.query(`create function baton.no_use() returns trigger language plpgsql as $$ begin
+        raise exception 'could not extend file' using errcode = '53100'; end $$;
+      create trigger no_use before update on baton.api_keys for each row when (new.name = 'a key') execute function baton.no_use();
+      update baton.browser_sessions set last_seen_at = now() - interval '2 minutes';
+      create trigger no_use before update on baton.browser_sessions for each row execute function baton.no_use()`),
+  )
+  try {
+    expect([await opens({ key }), (await person.call('GET', '/limits')).status]).toEqual([true, 200])
+  } finally {
+    await superuser(served().databaseUrl, (client) => client.query('drop function baton.no_use cascade'))
+  }
 })
 
 describe('a key is revoked', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { expectRefusal, fence, type Json, useServer, type Workspace } from '../../support/http-workspace.ts'
 
-const { workspace } = useServer()
+const { served, workspace } = useServer()
 const UNKNOWN_ID = '01890000-0000-7000-8000-00000000ffff'
 
 describe('PATCH /tasks/:id', () => {
@@ -136,6 +136,10 @@ describe('a comment for the present holder', () => {
     const w = await workspace()
     const task = await w.held()
     const say = (text: string) => w.on(task, 'comments', { text, toHolder: true })
+    const worker = (await w.post('/keys', { name: 'worker', role: 'member', scopes: ['read', 'work'] })).body
+    const posing = { text: 'I am a person', toHolder: true }
+    const posed = await served().call('POST', `/tasks/${task.id}/comments`, posing, { key: worker.key })
+    expectRefusal(posed, 403, 'FORBIDDEN')
     for (const text of ['1', '2', '3', '4', '5', 'use the other branch'])
       expect((await say(text)).status).toBe(201)
     const renewed = await w.on(task, 'renew', fence('s-alpha', 1))
