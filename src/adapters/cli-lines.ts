@@ -1,19 +1,22 @@
 import { createHash } from 'node:crypto'
 import { isObject, text } from '../transcript/json.ts'
-import { type Tokens, written } from '../transcript/usage.ts'
-import type { AdapterInvokeResult, RunErrorCode, StatusColor } from './protocol.ts'
+import type { Tokens } from '../transcript/usage.ts'
+import type { AdapterInvokeResult, RunErrorCode, StatusColor, TokenUsage } from './protocol.ts'
 
 /**
  * Shared by the parsers of agent programs' output. A reader takes one line at a time and can report the facts so far at any
  * moment. It has no side effects and ignores invalid lines.
  */
 
+/** What a run has used, and each of its models. */
+export type Used = Tokens & Pick<TokenUsage, 'models'>
+
 /** Reported while the run is in progress. */
 export type ReaderEvent =
   | { kind: 'session'; sessionId: string }
   | { kind: 'call'; signature: string; isError: boolean }
   | { kind: 'activity' }
-  | { kind: 'usage'; usage: Tokens }
+  | { kind: 'usage'; usage: Used }
   | { kind: 'rate_limit'; until: string | null }
   | { kind: 'status'; message: string; color: StatusColor }
 
@@ -39,6 +42,28 @@ export interface OutputReader {
   take(line: string): ReaderEvent[]
   facts(): Facts
   end(exit: Exit): Verdict
+}
+
+/** What its output says about where it writes. */
+export interface Traces {
+  sessionId: string | null
+  /** The ids of its subagents, which have files of their own. */
+  agents: readonly string[]
+  /** What the file of the session would tell, its output tells. */
+  isToldElsewhere?: boolean
+}
+
+/** Of a program that writes what it uses to files. The agent can write to them, too: no line of them is trusted. */
+export interface FileReader extends OutputReader {
+  traces(): Traces
+  /** A line that stood in one of its files before the run. */
+  before(line: string): void
+  /** A line that came while it runs. */
+  written(line: string): void
+  /** A line that is there after the run was lost. Those of earlier runs of the session are among them. */
+  left(line: string): void
+  /** What the run has used so far; null: nothing is known. */
+  usage(): Used | null
 }
 
 const SESSION_ID = /^[A-Za-z0-9._:/@][A-Za-z0-9._:/@-]{0,199}$/
@@ -101,18 +126,30 @@ export function dollarText(pico: bigint): string {
 
 export const NONE_USED: Tokens = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 }
 
-/** The sum, or with sign -1 the difference. */
-export const plus = (a: Tokens, b: Tokens, sign: 1 | -1 = 1): Tokens => ({
-  inputTokens: a.inputTokens + sign * b.inputTokens,
-  outputTokens: a.outputTokens + sign * b.outputTokens,
-  cachedInputTokens: a.cachedInputTokens + sign * b.cachedInputTokens,
-  ...written((a.cacheWriteInputTokens ?? 0) + sign * (b.cacheWriteInputTokens ?? 0)),
-})
+const OPTIONAL = ['cacheWriteInputTokens', 'cacheWrite1hInputTokens', 'reasoningTokens'] as const
+const ALL = ['inputTokens', 'outputTokens', 'cachedInputTokens', ...OPTIONAL] as const
 
-export const sameTokens = (a: Tokens, b: Tokens) =>
-  a.inputTokens === b.inputTokens &&
-  a.outputTokens === b.outputTokens &&
-  a.cachedInputTokens === b.cachedInputTokens
+/** Figure by figure. What none of both tells stays untold. */
+function combined(a: Tokens, b: Tokens, by: (a: number, b: number) => number): Tokens {
+  const told = OPTIONAL.filter((figure) => (a[figure] ?? b[figure]) !== undefined)
+  return {
+    inputTokens: by(a.inputTokens, b.inputTokens),
+    outputTokens: by(a.outputTokens, b.outputTokens),
+    cachedInputTokens: by(a.cachedInputTokens, b.cachedInputTokens),
+    ...Object.fromEntries(told.map((figure) => [figure, by(a[figure] ?? 0, b[figure] ?? 0)])),
+  }
+}
+
+export const plus = (a: Tokens, b: Tokens): Tokens => combined(a, b, (x, y) => x + y)
+export const minus = (a: Tokens, b: Tokens): Tokens => combined(a, b, (x, y) => x - y)
+/** The larger of each figure. */
+export const most = (a: Tokens, b: Tokens): Tokens => combined(a, b, Math.max)
+
+export const sameTokens = (a: Tokens, b: Tokens) => ALL.every((figure) => a[figure] === b[figure])
+
+/** Whether no figure is below that of the other. What one of both does not tell is not compared. */
+export const isAtLeast = (a: Tokens, b: Tokens) =>
+  ALL.every((figure) => a[figure] === undefined || b[figure] === undefined || a[figure] >= b[figure])
 
 /** The run error for an HTTP status of the API. */
 export function failureOfStatus(status: number): RunErrorCode {

@@ -9,6 +9,9 @@ const Model = z
   .max(200)
   .regex(/^[A-Za-z0-9._:/@[\]][A-Za-z0-9._:/@[\]-]*$/, 'is not a valid model name')
 
+/** Who pays for its tokens; `auto`: a subscription if it has no key. */
+const Billing = z.enum(['auto', 'api', 'subscription']).default('auto')
+
 /** A name that becomes an argument: a program must not take it for a flag. */
 export const Name = z
   .string()
@@ -31,6 +34,7 @@ export function cliSettings(command: string, owned: readonly string[]) {
     ...localSettings,
     command: Command.default(command),
     model: Model.optional(),
+    billing: Billing,
     extraArgs: z
       .array(
         PlainText.max(4_096).refine((arg) => !isOwned(arg, owned), {

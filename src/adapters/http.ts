@@ -19,7 +19,7 @@ import type {
   TokenUsage,
 } from './protocol.ts'
 import { PROTOCOL_VERSION } from './protocol.ts'
-import { dollarsIn, sessionIn, textIn } from './reported.ts'
+import { dollarsIn, sessionIn, textIn, usageIn } from './reported.ts'
 
 /** Agents behind a URL: they answer at once (200), or accept the work (202) and report by callbacks. */
 
@@ -211,8 +211,8 @@ class HttpRun {
     if (status) await this.#hooks.status(status)
     if (checkpoint !== undefined) await event('checkpoint', { data: checkpoint })
     if (usage) {
-      this.#usage = usage
-      await this.#hooks.usage(usage)
+      this.#usage = usageIn(usage)
+      if (this.#usage) await this.#hooks.usage(this.#usage)
     }
     if (sessionId && sessionId !== this.#sessionId) {
       this.#sessionId = sessionId
@@ -235,7 +235,7 @@ class HttpRun {
   #failed(failure: Extract<CallbackMessage, { kind: 'failure' }>) {
     const { code = 'nonzero_exit', message, retryAt, usage, state } = failure
     this.#agentState = agentStateIn(state)
-    this.#usage = usage ?? this.#usage
+    this.#usage = usageIn(usage) ?? this.#usage
     return this.#with({
       ...failed(code, message),
       ...(code === 'rate_limited' && { retryAt: retryAt ?? null }),
@@ -305,7 +305,7 @@ const requestOf = (input: AdapterInvokeInput, sessionId: string | null) => ({
 
 const answerOf = (message: Extract<CallbackMessage, { kind: 'result' }>): AgentAnswer => ({
   summary: message.summary ?? null,
-  usage: message.usage ?? null,
+  usage: usageIn(message.usage),
   wantsMore: message.continue ?? false,
   sessionId: message.sessionId ?? null,
   costUsd: dollarsIn(message.costUsd),

@@ -141,6 +141,11 @@ export type ReadFromLog = Pick<
   'usage' | 'usageBasis' | 'costUsd' | 'sessionId' | 'runtimeStatePatch' | 'agentState' | 'model'
 >
 
+export interface RunPlace {
+  cwd: string
+  env: Record<string, string>
+}
+
 /** What is known of a run that another node began. */
 export interface BeforeResume {
   /** As reported by `accepted`; null: the node was lost before that. */
@@ -163,10 +168,12 @@ export interface AgentRunAdapter {
   /** JSON Schema of its settings, for forms. */
   configSchema?: Record<string, unknown>
   /**
-   * Its program counts dollars over its sessions, also of runs that could not report them. A price from tokens would then count
-   * those twice.
+   * The variables with which its program uses a key, or an account, that is billed by the token. If it has a list and a run has none of
+   * them, and `loginHasKey` finds no key either, a subscription covers the run. Without a list, every run is billed.
    */
-  reportsCost?: boolean
+  keyVariables?: readonly string[]
+  /** Whether the login file of its program, as JSON, holds such a key. */
+  loginHasKey?(login: unknown): boolean
   /** Whether its agent works in a folder of this machine (default true). */
   usesFolder?: boolean
   /** Further variables that its agent inherits from Baton's own environment, besides the common ones. `X_*` is a prefix. */
@@ -191,6 +198,13 @@ export interface AgentRunAdapter {
   probe?(input: ProbeInput, signal: AbortSignal): Promise<ProbeCheck[]>
   /** Usage and session from the output so far, for runs whose node was lost. Pure. */
   readLines?(lines: Iterable<string>, runtimeState: Record<string, unknown>): ReadFromLog
-  /** The same for a stream of lines: a log may be larger than memory. Preferred over `readLines`. */
-  readLineStream?(lines: AsyncIterable<string>, runtimeState: Record<string, unknown>): Promise<ReadFromLog>
+  /**
+   * The same for a stream of lines: a log may be larger than memory. Preferred over `readLines`. With the place where the run was, if
+   * that was on this machine, it may read what its program wrote there, too.
+   */
+  readLineStream?(
+    lines: AsyncIterable<string>,
+    runtimeState: Record<string, unknown>,
+    at?: RunPlace,
+  ): Promise<ReadFromLog>
 }

@@ -86,10 +86,14 @@ function loginFilesOf(adapter: AgentRunAdapter, env: Record<string, string>): st
   }
 }
 
+const OPTIONAL_METHODS = [
+  ...['resume', 'credentialOf', 'loginFiles', 'loginHasKey', 'probe', 'readLines', 'readLineStream'],
+]
+
 /** Why a value is not an adapter, as half a sentence; null when it is one. */
 function faultOf(value: unknown): string | null {
   if (!isObject(value)) return 'its default export is neither an adapter nor a list of them'
-  const { type, protocolVersion, capabilities, configSchema, inheritsEnv, takes } = value
+  const { type, protocolVersion, capabilities, configSchema, inheritsEnv, keyVariables, takes } = value
   if (typeof type !== 'string' || !TYPE.test(type))
     return 'its type must be a name of lowercase letters, digits and _'
   if (protocolVersion !== PROTOCOL_VERSION)
@@ -98,13 +102,15 @@ function faultOf(value: unknown): string | null {
     return `the capabilities of "${type}" must set ${CAPABILITIES.join(', ')} to true or false`
   for (const method of ['validateConfig', 'invoke'])
     if (typeof value[method] !== 'function') return `"${type}" has no function ${method}`
-  for (const method of ['resume', 'credentialOf', 'loginFiles', 'probe', 'readLines', 'readLineStream'])
+  for (const method of OPTIONAL_METHODS)
     if (value[method] !== undefined && typeof value[method] !== 'function')
       return `${method} of "${type}" is not a function`
   if (configSchema !== undefined && !isObject(configSchema))
     return `configSchema of "${type}" is not an object`
   if (inheritsEnv !== undefined && !isListOfText(inheritsEnv))
     return `inheritsEnv of "${type}" is not a list of names`
+  if (keyVariables !== undefined && !isListOfText(keyVariables))
+    return `keyVariables of "${type}" is not a list of names`
   if (takes !== undefined && !isListOfText(takes)) return `takes of "${type}" is not a list of names`
   return null
 }

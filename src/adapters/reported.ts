@@ -4,16 +4,39 @@ import type { StatusColor, TokenUsage } from './protocol.ts'
 
 /** Validates the JSON that agents report: no value is trusted because of its name. */
 
-const COUNTERS = ['inputTokens', 'outputTokens', 'cachedInputTokens', 'cachedOutputTokens'] as const
+const COUNTERS = [
+  ...(['inputTokens', 'outputTokens', 'cachedInputTokens', 'cachedOutputTokens'] as const),
+  ...(['cacheWriteInputTokens', 'cacheWrite1hInputTokens', 'reasoningTokens'] as const),
+]
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
 
-/** Null when invalid: a counter that is not an integer from zero, or neither input nor output. */
+const MOST_MODELS = 50
+const LONGEST_MODEL = 200
+
+/** One usage, or one for each model. Null when invalid: a counter that is not an integer from zero, or neither input nor output. */
 export function usageIn(value: unknown): TokenUsage | null {
+  if (!Array.isArray(value)) return usageOfOne(value)
+  if (value.length === 0 || value.length > MOST_MODELS) return null
+  const each = value.map(usageOfOne)
+  const models = each.flatMap((one) => one?.models ?? [])
+  if (models.length !== each.length) return null
+  const told = COUNTERS.filter((counter) => models.some((one) => one[counter] !== undefined))
+  const sums = told.map((counter) => [counter, models.reduce((sum, one) => sum + (one[counter] ?? 0), 0)])
+  return { inputTokens: 0, outputTokens: 0, ...Object.fromEntries(sums), models }
+}
+
+function usageOfOne(value: unknown): TokenUsage | null {
   if (!isObject(value) || (value.inputTokens === undefined && value.outputTokens === undefined)) return null
   const present = COUNTERS.filter((counter) => value[counter] !== undefined)
   if (!present.every((counter) => isCount(value[counter]))) return null
-  const counted = Object.fromEntries(present.map((counter) => [counter, value[counter]]))
-  return { inputTokens: 0, outputTokens: 0, ...counted }
+  const counted: TokenUsage = {
+    ...{ inputTokens: 0, outputTokens: 0 },
+    ...Object.fromEntries(present.map((counter) => [counter, value[counter]])),
+  }
+  const model = textIn(value.model)?.slice(0, LONGEST_MODEL)
+  if (model === undefined) return counted
+  const costUsd = dollarsIn(value.costUsd)
+  return { ...counted, models: [{ model, ...counted, ...(costUsd !== null && { costUsd }) }] }
 }
 
 /** Dollars as exact text. */

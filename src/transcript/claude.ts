@@ -1,3 +1,4 @@
+import { momentOf } from '../pure/words.ts'
 import { callOf } from './calls.ts'
 import { asText, type Fact, type LineReader, titleOf } from './facts.ts'
 import { count, type Json, list, record, text, timeOf } from './json.ts'
@@ -17,6 +18,9 @@ export const readClaude: LineReader = (line, notes) => {
       return ofLimit(record(line.rate_limit_info))
     case 'result':
       return [ended(line)]
+    // A piece of a message that follows whole.
+    case 'stream_event':
+      return []
     default:
       return null
   }
@@ -33,8 +37,13 @@ function ofSystem(line: Json): Fact[] | null {
     ]
   if (line.subtype === 'api_retry')
     return [{ kind: 'retried', title: 'The API is tried again', text: asText(line) }]
-  return null
+  return SILENT.has(text(line.subtype) ?? '') ? [] : null
 }
+
+/** That a request is sent, and what becomes of subagents: their calls and what they say are steps already. */
+const SILENT = new Set([
+  ...['status', 'background_tasks_changed', 'task_started', 'task_updated', 'task_notification'],
+])
 
 function ofMessage(line: Json, notes: Json): Fact[] {
   const message = record(line.message)
@@ -119,7 +128,13 @@ function ofLimit(info: Json): Fact[] | null {
   const isBeyondPlan = info.isUsingOverage === true
   if ((isBeyondPlan ? info.overageStatus : info.status) !== 'rejected') return null
   const until = timeOf((isBeyondPlan ? info.overageResetsAt : null) ?? info.resetsAt)
-  return [{ kind: 'limited', title: `Rate limited until ${until ?? 'the limit resets'}`, text: asText(info) }]
+  return [
+    {
+      kind: 'limited',
+      title: `Rate limited until ${until ? momentOf(until) : 'the limit resets'}`,
+      text: asText(info),
+    },
+  ]
 }
 
 const STOPPED: Record<string, string> = {

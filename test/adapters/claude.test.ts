@@ -22,6 +22,8 @@ const cli = behavesAsCli(claudeAdapter, 'claude', {
   resumeArgs: (sessionId) => ['--resume', sessionId],
   keyName: 'ANTHROPIC_API_KEY',
   perRun: { inputTokens: 100, cachedInputTokens: 40, outputTokens: 7 },
+  untilItHangs: { inputTokens: 200, cachedInputTokens: 80, outputTokens: 27 },
+  inItsLog: { inputTokens: 200, cachedInputTokens: 80, outputTokens: 2 },
 })
 
 describe('claude_local', () => {
@@ -79,23 +81,85 @@ describe('claude_local', () => {
     expect(costs).toEqual(['0.000548', '0.001356', '0.000548', '0.001356', '0.001356', '0.000548'])
   })
 
-  test('charges the run after a lost one with the cost of the lost one, since no other run can', async () => {
+  test.each([
+    ['tells what each turn used', {}],
+    ['counts over sessions', { FAKE_CLI_VERSION: '2.1.300' }],
+    ['counts for the process', { FAKE_CLI_VERSION: '2.1.257' }],
+  ])(
+    'charges the runs after killed and terminated ones with their own cost, by a program that %s',
+    async (_, env) => {
+      const home = await cli.fresh()
+      let state: Record<string, unknown> = {}
+      const costs: unknown[] = []
+      for (const mode of ['success', 'killed', 'success', 'hang', 'tool', 'success']) {
+        const stop = new AbortController()
+        const { result } = await cli.run(home, {
+          ...{ mode: Array(10).fill(mode).join(','), state, env, signal: stop.signal },
+          onUsage: ({ outputTokens }) => void (mode === 'hang' && outputTokens === 27 && stop.abort()),
+        })
+        costs.push(result.costUsd)
+        state = { ...state, ...result.runtimeStatePatch }
+      }
+      // What a run cost that told nothing is the price of its tokens.
+      expect(costs).toEqual(['0.000548', null, '0.000548', null, '0.001356', '0.000548'])
+    },
+  )
+
+  test('of a version that refuses partial messages runs without them, and is counted by its session file', async () => {
     const home = await cli.fresh()
-    const { result: lost } = await cli.run(home, { mode: 'success' })
-    let state = { ...lost.runtimeStatePatch }
-    const { result: killed } = await cli.run(home, { mode: 'killed', state })
-    expect(killed).toMatchObject({
-      outcome: 'failed',
-      errorCode: 'nonzero_exit',
-      signal: 'SIGKILL',
-      costUsd: null,
-      usageBasis: 'partial',
-      usage: { inputTokens: 200, cachedInputTokens: 80, outputTokens: 2 },
+    const stop = new AbortController()
+    const { result, heard } = await cli.run(home, {
+      ...{ mode: 'hang,hang', env: { FAKE_CLI_VERSION: '2.0.10' }, signal: stop.signal },
+      onUsage: ({ outputTokens }) => void (outputTokens === 27 && stop.abort()),
     })
-    state = { ...state, ...killed.runtimeStatePatch }
-    const { result } = await cli.run(home, { state })
-    expect(result.costUsd).toBe('0.001904')
-    expect(result.usage).toEqual({ inputTokens: 100, cachedInputTokens: 40, outputTokens: 7 })
+    expect(result).toMatchObject({
+      ...{ outcome: 'cancelled', usageBasis: 'partial' },
+      usage: { inputTokens: 200, cachedInputTokens: 80, outputTokens: 27 },
+    })
+    expect(eventsOf(heard, 'process')).toHaveLength(2)
+    expect(cli.calls(home)[0]!.args).not.toContain('--include-partial-messages')
+    expect(eventsOf(heard, 'session')).toEqual([{ sessionId: result.sessionId }])
+  })
+
+  test('keeps pieces of messages out of its log', async () => {
+    const home = await cli.fresh()
+    const { heard } = await cli.run(home, { mode: 'tool' })
+    expect(cli.calls(home)[0]!.args).toContain('--include-partial-messages')
+    const types = heard.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).type)
+    expect(types).toEqual(['system', 'assistant', 'user', 'assistant', 'result'])
+  })
+
+  test('does not count a message that was cut off', async () => {
+    const stop = new AbortController()
+    const { result } = await cli.run(await cli.fresh(), {
+      ...{ mode: 'cut_off', signal: stop.signal },
+      onEvent: (type) => void (type === 'activity' && stop.abort()),
+    })
+    expect(result).toMatchObject({ outcome: 'cancelled', usage: null, usageBasis: null })
+  })
+
+  test('counts a subagent that works in the background while it works, and the turn that follows', async () => {
+    const stop = new AbortController()
+    const home = await cli.fresh()
+    const { result: stopped } = await cli.run(home, {
+      ...{ mode: 'subagent_hangs', signal: stop.signal, env: { CLAUDE_CONFIG_DIR: join(home, 'elsewhere') } },
+      onUsage: ({ outputTokens }) => void (outputTokens === 20 + 30 && stop.abort()),
+    })
+    expect(stopped.usage).toMatchObject({ inputTokens: 200, cachedInputTokens: 80, outputTokens: 50 })
+    for (const missing of ['NOTHING', 'TURNS', 'FILES']) {
+      const { result } = await cli.run(await cli.fresh(), {
+        mode: 'subagent',
+        env: { [`FAKE_CLI_NO_${missing}`]: '1' },
+      })
+      expect(result).toMatchObject({
+        ...{ outcome: 'succeeded', summary: 'Hello from fake', usageBasis: 'reported' },
+        usage: { inputTokens: 400, cachedInputTokens: 160, outputTokens: 20 + 30 + 7 + 7 },
+        costUsd: '0.002912',
+      })
+    }
   })
 
   test('that stopped at its turn limit asks to continue, and resumes', async () => {
@@ -103,7 +167,7 @@ describe('claude_local', () => {
     const { result } = await cli.run(home, { mode: 'max_turns' })
     expect(result).toMatchObject({ outcome: 'succeeded', wantsMore: true, exitCode: 1 })
     expect(result).not.toHaveProperty('result')
-    expect(result.usage).toEqual({ inputTokens: 100, cachedInputTokens: 40, outputTokens: 20 })
+    expect(result.usage).toMatchObject({ inputTokens: 100, cachedInputTokens: 40, outputTokens: 20 })
     const { result: next } = await cli.run(home, { state: result.runtimeStatePatch! })
     expect(next).toMatchObject({ outcome: 'succeeded', wantsMore: false, sessionId: result.sessionId })
   })

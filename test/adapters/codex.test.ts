@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { codexAdapter } from '../../src/adapters/codex/adapter.ts'
 import { CodexReader } from '../../src/adapters/codex/reader.ts'
@@ -21,6 +22,8 @@ const cli = behavesAsCli(codexAdapter, 'codex', {
   resumeArgs: (sessionId) => ['resume', sessionId, '-'],
   keyName: 'CODEX_API_KEY',
   perRun: { inputTokens: 60, cachedInputTokens: 40, outputTokens: 7 },
+  untilItHangs: { inputTokens: 60, cachedInputTokens: 40, outputTokens: 7 },
+  inItsLog: null,
 })
 
 describe('codex_local', () => {
@@ -62,7 +65,7 @@ describe('codex_local', () => {
       total.output += result.usage?.outputTokens ?? 0
       state = { ...state, ...result.runtimeStatePatch }
     }
-    expect(bases).toEqual(['reported', 'delta', null, 'delta', 'delta'])
+    expect(bases).toEqual(['reported', 'delta', 'partial', 'delta', 'delta'])
     // Seven turns in all, each of the same usage: 100 with 40 from the cache, and 7.
     expect(total).toEqual({ input: 7 * 60, cached: 7 * 40, output: 7 * 7 })
   })
@@ -98,6 +101,28 @@ describe('codex_local', () => {
     const said =
       'The thread has used 1000 input tokens, 400 of them cached and 250 written to the cache, and 9 output tokens.'
     expect(JSON.stringify(readCodex({ type: 'turn.completed', usage }, {}))).toContain(said)
+  })
+
+  test('follows the file of its thread where its environment has it', async () => {
+    const home = await cli.fresh()
+    const stop = new AbortController()
+    const { result } = await cli.run(home, {
+      ...{ mode: 'hang', signal: stop.signal, env: { CODEX_HOME: join(home, 'elsewhere') } },
+      onUsage: () => stop.abort(),
+    })
+    expect(result.usage).toMatchObject({ inputTokens: 60, models: [{ model: 'gpt-5.1' }] })
+  })
+
+  test('of a version whose file has only totals is counted while it runs', async () => {
+    const home = await cli.fresh()
+    const env = { FAKE_CLI_NO_RECORDS: '1' }
+    const { result: first } = await cli.run(home, { mode: 'tool', env })
+    const stop = new AbortController()
+    const { result } = await cli.run(home, {
+      ...{ mode: 'hang,hang', signal: stop.signal, env, state: first.runtimeStatePatch! },
+      onUsage: () => stop.abort(),
+    })
+    expect(result).toMatchObject({ outcome: 'cancelled', usage: { inputTokens: 60, outputTokens: 7 } })
   })
 
   test('makes no progress while its program reconnects', async () => {

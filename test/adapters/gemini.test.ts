@@ -20,6 +20,8 @@ const cli = behavesAsCli(geminiAdapter, 'gemini', {
   resumeArgs: (sessionId) => ['--resume', sessionId],
   keyName: 'GEMINI_API_KEY',
   perRun: { inputTokens: 60, cachedInputTokens: 40, outputTokens: 7 },
+  untilItHangs: { inputTokens: 60, cachedInputTokens: 40, outputTokens: 7 },
+  inItsLog: null,
 })
 
 describe('gemini_local', () => {
@@ -43,7 +45,17 @@ describe('gemini_local', () => {
   test('that stopped at its turn limit asks to continue', async () => {
     const { result } = await cli.run(await cli.fresh(), { mode: 'max_turns' })
     expect(result).toMatchObject({ outcome: 'succeeded', wantsMore: true, exitCode: 53 })
-    expect(result.usage).toEqual({ inputTokens: 60, cachedInputTokens: 40, outputTokens: 7 })
+    expect(result.usage).toMatchObject({ inputTokens: 60, cachedInputTokens: 40, outputTokens: 7 })
+  })
+
+  test('follows its chat file where its environment has it', async () => {
+    const home = await cli.fresh()
+    const stop = new AbortController()
+    const { result } = await cli.run(home, {
+      ...{ mode: 'hang', signal: stop.signal, env: { GEMINI_CLI_HOME: join(home, 'elsewhere') } },
+      onUsage: () => stop.abort(),
+    })
+    expect(result.usage).toMatchObject({ inputTokens: 60, reasoningTokens: 2 })
   })
 
   test('that was cancelled from outside is cancelled', async () => {

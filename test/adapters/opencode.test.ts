@@ -10,6 +10,8 @@ const cli = behavesAsCli(opencodeAdapter, 'opencode', {
   resumeArgs: (sessionId) => ['--session', sessionId],
   keyName: 'ANTHROPIC_API_KEY',
   perRun: { inputTokens: 60, cachedInputTokens: 40, outputTokens: 7 },
+  untilItHangs: { inputTokens: 100, cachedInputTokens: 0, outputTokens: 20 },
+  inItsLog: { inputTokens: 100, cachedInputTokens: 0, outputTokens: 20 },
 })
 
 describe('opencode_local', () => {

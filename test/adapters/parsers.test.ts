@@ -196,11 +196,9 @@ describe('claude', () => {
     ])
     expect(kinds(happenings, 'activity')).toHaveLength(2)
     expect(kinds(happenings, 'session')).toHaveLength(1)
-    expect(kinds(happenings, 'usage').map((happening) => (happening as unknown as Json).usage)).toEqual([
-      tokens(100, 40, 1),
-      tokens(200, 80, 2),
-      tokens(200, 80, 27),
-    ])
+    expect(kinds(happenings, 'usage').map((happening) => (happening as unknown as Json).usage)).toMatchObject(
+      [tokens(100, 40, 1), tokens(200, 80, 2), tokens(200, 80, 27)],
+    )
   })
 
   test('that counts dollars over the session is charged for this run only', () => {
@@ -208,7 +206,7 @@ describe('claude', () => {
     expect(first.facts.costUsd).toBe('0.000548')
     const second = read('claude.json.resume', first.facts.runtimeStatePatch)
     expect(second.facts.costUsd).toBe('0.000548')
-    expect(second.facts.usage).toEqual(tokens(100, 40, 7))
+    expect(second.facts.usage).toMatchObject(tokens(100, 40, 7))
   })
 
   test('that counts dollars for the process is charged for all of it', () => {
@@ -286,8 +284,12 @@ describe('claude', () => {
   test('that reports several results is charged for each, unless the later one contains the earlier', () => {
     const result = (input: number, all: number) =>
       resultOf({ usage: { input_tokens: input }, modelUsage: { m: { inputTokens: all } } })
-    expect(readClaude([init(), result(100, 100), result(50, 150)]).facts.usage).toEqual(tokens(150, 0, 0))
-    expect(readClaude([init(), result(100, 100), result(150, 150)]).facts.usage).toEqual(tokens(150, 0, 0))
+    expect(readClaude([init(), result(100, 100), result(50, 150)]).facts.usage).toMatchObject(
+      tokens(150, 0, 0),
+    )
+    expect(readClaude([init(), result(100, 100), result(150, 150)]).facts.usage).toMatchObject(
+      tokens(150, 0, 0),
+    )
   })
 
   test('counts what was written to its cache as uncached input', () => {
@@ -297,7 +299,10 @@ describe('claude', () => {
       cache_read_input_tokens: 40,
       output_tokens: 7,
     }
-    expect(readClaude([init(), resultOf({ usage })]).facts.usage).toEqual(tokens(503, 40, 7))
+    expect(readClaude([init(), resultOf({ usage })]).facts.usage).toEqual({
+      ...tokens(503, 40, 7),
+      cacheWriteInputTokens: 500,
+    })
   })
 
   test.each([
@@ -546,7 +551,10 @@ describe('gemini', () => {
 
   test('is charged for its thoughts as output', () => {
     const stats = { total_tokens: 300, input_tokens: 200, output_tokens: 14, cached: 80 }
-    expect(readGemini([init, result('success', stats)]).facts.usage).toEqual(tokens(120, 80, 100))
+    expect(readGemini([init, result('success', stats)]).facts.usage).toMatchObject({
+      ...tokens(120, 80, 100),
+      reasoningTokens: 86,
+    })
   })
 
   test.each([

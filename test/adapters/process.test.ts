@@ -179,6 +179,35 @@ const isItsOwn = ({ hook, type }: { hook: string; type?: string }) =>
   hook !== 'log' && type !== 'process' && type !== 'invocation'
 
 describe('its reports during the run', () => {
+  test('may name the model, or several of them, and what each cost', async () => {
+    const small = { inputTokens: 1, outputTokens: 2, cachedInputTokens: 3, reasoningTokens: 1 }
+    const large = { inputTokens: 10, outputTokens: 20, cacheWriteInputTokens: 4, cacheWrite1hInputTokens: 4 }
+    const { reported, result } = await invoke(
+      printing(
+        { baton: 'usage', usage: { model: 'small', ...small } },
+        {
+          ...{ result: 1, costUsd: '0.5' },
+          usage: [
+            { model: 'small', ...small },
+            { model: 'large', ...large, costUsd: 0.25 },
+          ],
+        },
+      ),
+    )
+    expect(reported.filter(isItsOwn)).toEqual([
+      { hook: 'usage', what: { ...small, models: [{ model: 'small', ...small }] } },
+    ])
+    expect(result.usage).toEqual({
+      ...{ inputTokens: 11, outputTokens: 22, cachedInputTokens: 3, reasoningTokens: 1 },
+      ...{ cacheWriteInputTokens: 4, cacheWrite1hInputTokens: 4 },
+      models: [
+        { model: 'small', ...small },
+        { model: 'large', ...large, costUsd: '0.25' },
+      ],
+    })
+    expect(result.costUsd).toBe('0.5')
+  })
+
   test('are passed on in order', async () => {
     const { reported } = await invoke(
       printing(
@@ -247,6 +276,18 @@ describe('its reports during the run', () => {
     [{ baton: 'usage', usage: { inputTokens: 1.5, outputTokens: 2 } }],
     [{ baton: 'usage', usage: { inputTokens: '1', outputTokens: 2 } }],
     [{ baton: 'usage', usage: { cachedInputTokens: 2 } }],
+    [{ baton: 'usage', usage: [] }],
+    [{ baton: 'usage', usage: [{ inputTokens: 1, outputTokens: 2 }] }],
+    [
+      {
+        baton: 'usage',
+        usage: [
+          { model: 'a', inputTokens: 1 },
+          { model: 'b', inputTokens: -1 },
+        ],
+      },
+    ],
+    [{ baton: 'usage', usage: { inputTokens: 1, reasoningTokens: 0.5 } }],
     [{ baton: 'usage' }],
     [{ baton: 'progress', percent: 101 }],
     [{ baton: 'progress' }],

@@ -225,10 +225,25 @@ test('reports of any program are steps, and its last line is the end', () => {
     { kind: 'call', tool: 'Bash', title: 'ls', isError: true },
     { kind: 'said', title: 'Saved a checkpoint', text: expect.stringContaining('3') },
     { kind: 'asked', title: 'Which one?' },
-    { kind: 'limited' },
+    { kind: 'limited', title: 'Rate limited until 15 Nov 2026, 08:00 UTC' },
     { kind: 'session', title: 'Session s' },
     { kind: 'ended', title: 'found it', tokens: { input: 3 }, costUsd: '0.01' },
   ])
+})
+
+test('an invalid report is a line of the log, and no step without words', () => {
+  const invalid = [
+    { baton: 'status' },
+    { baton: 'status', message: 7 },
+    { baton: 'status', message: '  ' },
+    { baton: 'progress', percent: 'half' },
+    { baton: 'call', signature: '' },
+    { baton: 'ask', options: ['yes'] },
+    { baton: 'session' },
+  ].map(line)
+  expect(read('process', [['stdout', invalid.join('')]])).toMatchObject(
+    invalid.map((said) => ({ kind: 'log', title: said.trimEnd() })),
+  )
 })
 
 test('a stack trace is one step, and what comes after it is another', () => {

@@ -46,7 +46,11 @@ test('the recorded streams hold no line that their reader does not know', () => 
         .map(({ title }) => [name, title]),
     )
   // The prompt, which gemini repeats.
-  expect(unknown).toEqual([['gemini.stream.tool', 'USETOOL']])
+  expect(unknown).toEqual([
+    ['gemini.live', 'USETOOL please'],
+    ['gemini.live_resume', 'Go on'],
+    ['gemini.stream.tool', 'USETOOL'],
+  ])
 })
 
 describe('claude', () => {

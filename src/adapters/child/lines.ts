@@ -5,8 +5,13 @@ export const LONGEST_LINE = 8 * 1024 * 1024
 export class Lines {
   /** How many lines were too long to be parsed. */
   skipped = 0
+  readonly #longest: number
   #pieces: string[] = []
   #length = 0
+
+  constructor(longest = LONGEST_LINE) {
+    this.#longest = longest
+  }
 
   /** The lines that this piece completes. */
   take(text: string): string[] {
@@ -26,13 +31,60 @@ export class Lines {
     const [length, line] = [this.#length, this.#pieces.join('').replace(/\r$/, '')]
     this.#pieces = []
     this.#length = 0
-    if (length > LONGEST_LINE) this.skipped++
+    if (length > this.#longest) this.skipped++
     return line === '' ? [] : [line]
   }
 
   #hold(piece: string): void {
     this.#length += piece.length
-    if (this.#length > LONGEST_LINE) this.#pieces = []
+    if (this.#length > this.#longest) this.#pieces = []
     else if (piece !== '') this.#pieces.push(piece)
+  }
+}
+
+/**
+ * Leaves lines out of what is logged: the rest passes unchanged, to the byte. A line is held until it is known whether it is left out;
+ * one that is too long to be parsed passes as it comes.
+ */
+export class Sieve {
+  readonly #isLeftOut: (line: string) => boolean
+  #held: string[] = []
+  #length = 0
+  #isPassing = false
+
+  constructor(isLeftOut: (line: string) => boolean) {
+    this.#isLeftOut = isLeftOut
+  }
+
+  /** What of the text so far is logged. */
+  take(text: string): string {
+    let kept = ''
+    let from = 0
+    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', from)) {
+      kept += this.#take(text.slice(from, end + 1)) + this.end()
+      this.#isPassing = false
+      from = end + 1
+    }
+    return from < text.length ? kept + this.#take(text.slice(from)) : kept
+  }
+
+  /** What is held: an unfinished line. */
+  end(): string {
+    const line = this.#held.join('')
+    this.#held = []
+    this.#length = 0
+    return line === '' || this.#isLeftOut(line) ? '' : line
+  }
+
+  #take(piece: string): string {
+    if (this.#isPassing) return piece
+    this.#held.push(piece)
+    this.#length += piece.length
+    if (this.#length <= LONGEST_LINE) return ''
+    const line = this.#held.join('')
+    this.#held = []
+    this.#length = 0
+    this.#isPassing = true
+    return line
   }
 }

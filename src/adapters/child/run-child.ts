@@ -7,7 +7,7 @@ import { quietHooks } from '../hooks.ts'
 import type { AdapterHooks, KnownEvents } from '../protocol.ts'
 import { watchDescendants } from './descendants.ts'
 import { bootId, RUN_MARKER, startTimeOf } from './identity.ts'
-import { Lines, LONGEST_LINE } from './lines.ts'
+import { Lines, LONGEST_LINE, Sieve } from './lines.ts'
 import { Output } from './output.ts'
 import { type SpawnError, spawnErrorOf } from './spawn-error.ts'
 import { endTree, type TreeRoot } from './tree.ts'
@@ -46,6 +46,8 @@ export interface ChildSpec {
   graceMs: number
   /** Its processes carry this in BATON_RUN_ID and are found by it. */
   runId: string
+  /** Lines of its stdout that are parsed but not logged. */
+  isUnlogged?: ((line: string) => boolean) | undefined
 }
 
 /** What is kept of it: no values of variables. */
@@ -140,6 +142,7 @@ class Run {
   readonly #stdout: Output
   readonly #stderr: Output
   readonly #lines = new Lines()
+  readonly #sieve: Sieve | null
   #hasExited = false
   #stopped: ChildEnd['stopped'] = null
   #ending: Promise<void> | null = null
@@ -156,6 +159,7 @@ class Run {
     this.#child = child
     this.#hooks = hooks
     this.#onLine = onLine
+    this.#sieve = spec.isUnlogged ? new Sieve(spec.isUnlogged) : null
     const identity = { pid: child.pid!, startTime: startTimeOf(child.pid!), bootId: bootId() }
     this.#root = { ...identity, runId: spec.runId }
     this.#watch = watchDescendants(identity)
@@ -224,6 +228,7 @@ class Run {
     this.#stdout.close()
     this.#stderr.close()
     await this.#closed()
+    await this.#log('stdout', this.#sieve?.end() ?? '')
     await this.#read(this.#lines.end())
     const { skipped } = this.#lines
     const mebibytes = LONGEST_LINE / 1024 / 1024
@@ -259,8 +264,12 @@ class Run {
 
   async #take(stream: 'stdout' | 'stderr', text: string): Promise<void> {
     await this.#isRecorded
-    await this.#hooks.log({ stream, chunk: text })
+    await this.#log(stream, stream === 'stdout' && this.#sieve ? this.#sieve.take(text) : text)
     if (stream === 'stdout') await this.#read(this.#lines.take(text))
+  }
+
+  async #log(stream: 'stdout' | 'stderr', chunk: string): Promise<void> {
+    if (chunk !== '') await this.#hooks.log({ stream, chunk })
   }
 
   async #read(lines: Iterable<string>): Promise<void> {

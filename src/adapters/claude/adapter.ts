@@ -6,14 +6,15 @@ import { exists, keyCheck, type ProbeContext, type RunCommand } from '../cli-pro
 import { cliSettings } from '../cli-settings.ts'
 import { configOf, PlainText } from '../config.ts'
 import type { ProbeCheck } from '../protocol.ts'
-import { ClaudeReader } from './reader.ts'
+import { claudeFiles } from './files.ts'
+import { ClaudeReader, isPiece } from './reader.ts'
 import { isOlderThan, type Version } from './version.ts'
 
 /** The Claude CLI as an agent (Paperclip 7.1, adapted to newer versions). */
 
 const OWN_FLAGS = `
   -p --print --output-format --input-format --verbose --session-id -r --resume -c --continue
-  --fork-session --no-session-persistence --model --max-turns --max-budget-usd
+  --fork-session --no-session-persistence --include-partial-messages --model --max-turns --max-budget-usd
   --dangerously-skip-permissions -h --help -v --version`
   .trim()
   .split(/\s+/)
@@ -37,7 +38,9 @@ const ClaudeSettings = z.strictObject({
 
 type ClaudeSettings = z.infer<typeof ClaudeSettings>
 
-const KEYS = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN']
+const CLOUDS = ['CLAUDE_CODE_USE_BEDROCK', 'CLAUDE_CODE_USE_VERTEX']
+const BILLED = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN']
+const KEYS = [...BILLED, 'CLAUDE_CODE_OAUTH_TOKEN']
 const LOGIN_FILE = '.credentials.json'
 const loginFolder = (env: Record<string, string>) => env.CLAUDE_CONFIG_DIR || join(env.HOME || '/', '.claude')
 
@@ -56,15 +59,19 @@ export const claudeAdapter = cliAdapter({
     ...(settings.dangerouslySkipPermissions ? ['--dangerously-skip-permissions'] : []),
     ...settings.extraArgs,
   ],
+  // What a message has used is told with its pieces, and otherwise not before the end.
+  newerFlags: ['--include-partial-messages'],
+  isUnlogged: isPiece,
+  files: claudeFiles,
   taskFlags: { systemPrompt: '--append-system-prompt', tools: '--allowedTools' },
   reader: (runtimeState) => new ClaudeReader(runtimeState),
-  reportsCost: true,
   providerOf: () => 'anthropic',
   keys: KEYS,
   loginFolder,
   loginFile: LOGIN_FILE,
+  keyVariables: [...BILLED, ...CLOUDS],
   installHint:
-    'Install it with `npm install -g @anthropic-ai/claude-code`, or write its path as the command.',
+    'If it is installed elsewhere, write its path as the command. To install it: `npm install -g @anthropic-ai/claude-code`',
   check,
 })
 
@@ -72,7 +79,7 @@ async function check(
   run: RunCommand,
   { env, settings, version }: ProbeContext<ClaudeSettings>,
 ): Promise<ProbeCheck[]> {
-  const key = keyCheck(env, [...KEYS, 'CLAUDE_CODE_USE_BEDROCK', 'CLAUDE_CODE_USE_VERTEX'])
+  const key = keyCheck(env, [...KEYS, ...CLOUDS])
   const isRefused = settings.dangerouslySkipPermissions && process.getuid?.() === 0 && !env.IS_SANDBOX
   return [key ?? (await login(run, loginFolder(env), version)), ...(isRefused ? [ROOT] : [])]
 }

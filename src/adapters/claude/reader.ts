@@ -1,25 +1,27 @@
-import { count, type Json, list, objectIn, record, text, timeOf } from '../../transcript/json.ts'
-import { claudeUsage, type Tokens } from '../../transcript/usage.ts'
+import { count, isObject, type Json, list, objectIn, record, text, timeOf } from '../../transcript/json.ts'
 import {
   type Exit,
   endedWith,
   exitedWithError,
   type Facts,
+  type FileReader,
   failureOfStatus,
+  minus,
   NONE_USED,
   OpenCalls,
-  type OutputReader,
   plus,
   type ReaderEvent,
-  sameTokens,
   sessionIdIn,
   signatureOf,
+  type Traces,
+  type Used,
   type Verdict,
 } from '../cli-lines.ts'
 import type { RunErrorCode } from '../protocol.ts'
-import { type Counted, costOf, countedBy, countedIn } from './cost.ts'
+import { type Counted, costStateIn, countedBy, countedIn, keptOf, type Told, toldBy } from './cost.ts'
+import { type Message, MessagesUsed } from './messages.ts'
 
-/** Parses the output of `claude --print --output-format stream-json --verbose`. */
+/** Parses the output of `claude --print --output-format stream-json --verbose`, with or without partial messages. */
 
 /** The program's own names for errors of its API. */
 const FAILURES: Record<string, RunErrorCode> = {
@@ -28,12 +30,24 @@ const FAILURES: Record<string, RunErrorCode> = {
   rate_limit: 'rate_limited',
 }
 
-export class ClaudeReader implements OutputReader {
+/** It stands where an answer of a model would. */
+const NO_MODEL = '<synthetic>'
+const MAIN = 'main'
+const MOST_AGENTS = 90
+const AGENT_ID = /^[A-Za-z0-9_-]{1,100}$/
+
+/** Pieces of messages. There are many of them, and the message follows. */
+export const isPiece = (line: string): boolean =>
+  line.includes('"stream_event"') && objectIn(line)?.type === 'stream_event'
+
+export class ClaudeReader implements FileReader {
   readonly #before: Counted | null
+  /** The counters that its session file had before the run. */
+  #costState: Counted | null = null
   readonly #calls = new OpenCalls()
-  /** A message comes in several lines with growing figures: the last one counts. */
-  readonly #messages = new Map<string, Tokens>()
-  #sumOfMessages = NONE_USED
+  readonly #messages = new MessagesUsed()
+  readonly #agents = new Set<string>()
+  #isStreamed = false
   #results: Json[] = []
   #hasBegun = false
   #sessionId: string | null = null
@@ -51,6 +65,8 @@ export class ClaudeReader implements OutputReader {
     switch (event?.type) {
       case 'system':
         return event.subtype === 'init' ? this.#begin(event) : []
+      case 'stream_event':
+        return this.#piece(event, record(event.event))
       case 'assistant':
         return this.#message(event)
       case 'user':
@@ -85,7 +101,9 @@ export class ClaudeReader implements OutputReader {
     const message = record(event.message)
     this.#apiError = text(event.error)
     if (this.#apiError !== null || event.is_api_error_message === true) return []
-    const events: ReaderEvent[] = [{ kind: 'activity' }, ...this.#used(message)]
+    const shown = messageIn(message)
+    if (shown) this.#messages.shown(this.#speakerOf(event), shown)
+    const events: ReaderEvent[] = [{ kind: 'activity' }, ...this.#used()]
     for (const block of list(message.content).map(record)) {
       if (block.type !== 'tool_use') continue
       const tool = text(block.name) ?? 'tool'
@@ -95,14 +113,28 @@ export class ClaudeReader implements OutputReader {
     return events
   }
 
-  #used({ id, usage }: Json): ReaderEvent[] {
-    const key = text(id)
-    if (key === null) return []
-    const [before, now] = [this.#messages.get(key) ?? NONE_USED, claudeUsage(record(usage))]
-    this.#messages.set(key, now)
-    if (sameTokens(before, now)) return []
-    this.#sumOfMessages = plus(plus(this.#sumOfMessages, before, -1), now)
-    return [{ kind: 'usage', usage: this.#sumOfMessages }]
+  #piece(line: Json, event: Json): ReaderEvent[] {
+    this.#hasBegun = true
+    this.#isStreamed = true
+    const speaker = this.#speakerOf(line)
+    if (event.type === 'message_start') {
+      const message = messageIn(record(event.message))
+      if (message) this.#messages.began(speaker, message)
+    }
+    if (event.type !== 'message_delta') return []
+    this.#messages.completed(speaker, text(line.api_message_id), record(event.usage))
+    return this.#used()
+  }
+
+  #speakerOf({ agent_id: agent, parent_tool_use_id: call }: Json): string {
+    const id = text(agent)
+    if (id !== null && AGENT_ID.test(id) && this.#agents.size < MOST_AGENTS) this.#agents.add(id)
+    return id ?? text(call) ?? MAIN
+  }
+
+  #used(): ReaderEvent[] {
+    const usage = this.usage()
+    return usage ? [{ kind: 'usage', usage }] : []
   }
 
   #toolResult(block: Json): ReaderEvent[] {
@@ -124,10 +156,9 @@ export class ClaudeReader implements OutputReader {
   #ended(event: Json): ReaderEvent[] {
     this.#results.push(event)
     if (this.#isUnknownSession()) return []
+    this.#messages.summedUp()
     const denied = list(event.permission_denials).length
-    const usage = this.#reportedUsage()
-    const events = this.#setSession(sessionIdIn(event.session_id))
-    if (usage) events.push({ kind: 'usage', usage })
+    const events = [...this.#setSession(sessionIdIn(event.session_id)), ...this.#used()]
     if (denied > 0)
       events.push({
         kind: 'status',
@@ -143,34 +174,66 @@ export class ClaudeReader implements OutputReader {
     return !this.#hasBegun && result?.subtype === 'error_during_execution' && count(result.num_turns) === 0
   }
 
+  traces(): Traces {
+    // Its stream tells what the file would.
+    return { sessionId: this.#sessionId, agents: [...this.#agents], isToldElsewhere: this.#isStreamed }
+  }
+
+  before(line: string): void {
+    if (!line.includes('"cost-state"')) return
+    const counted = costStateIn(objectIn(line) ?? {})
+    if (counted) this.#costState = counted
+  }
+
+  written(line: string): void {
+    if (!line.includes('"assistant"')) return
+    const event = objectIn(line)
+    const message = event?.type === 'assistant' ? messageIn(record(event.message)) : null
+    if (message) this.#messages.written(message)
+  }
+
+  /** Only what its output has shown counts, so that of earlier runs does not. */
+  left(line: string): void {
+    this.written(line)
+  }
+
+  /** What the results tell, and what has come after the last one. */
+  usage(): Used | null {
+    const told = this.#told()
+    if (!told) return this.#messages.usage()
+    const recent = this.#messages.recentUsage()
+    if (!recent) return told.usage
+    const models = told.usage.models && recent.models && [...told.usage.models, ...recent.models]
+    return { ...plus(told.usage, recent), ...(models && { models }) }
+  }
+
+  #told(): Told | null {
+    if (this.#results.length === 0 || this.#isUnknownSession()) return null
+    const [all, recent] = [this.#messages.usage(), this.#messages.recentUsage()]
+    const counted = all && minus(all, recent ?? NONE_USED)
+    const ofSession = this.#before?.sessionId === this.#sessionId ? this.#before : null
+    const before = [this.#costState, ofSession].filter((one) => one !== null)
+    return toldBy(this.#results, { counted, before, version: this.#version })
+  }
+
   facts(): Facts {
     const result = this.#isUnknownSession() ? undefined : this.#results.at(-1)
-    const reported = result && this.#reportedUsage()
-    const partial = this.#messages.size > 0 ? this.#sumOfMessages : null
-    const usage = reported ?? partial
+    const told = this.#told()
+    const isAll = told !== null && this.#messages.recentUsage() === null
+    const usage = this.usage()
     const counted = result && this.#sessionId ? countedBy(result, this.#sessionId) : null
-    const cost = counted && costOf(counted, this.#before, record(result?.usage), this.#version)
     const { result: _, structured_output: __, ...raw } = result ?? {}
     return {
       usage,
-      usageBasis: usage && (reported ? 'reported' : 'partial'),
-      costUsd: cost?.costUsd ?? null,
+      usageBasis: usage && (isAll ? (told.isDelta ? 'delta' : 'reported') : 'partial'),
+      costUsd: isAll ? told.costUsd : null,
       sessionId: this.#sessionId,
       model: this.#model ?? Object.keys(record(result?.modelUsage))[0] ?? null,
       runtimeStatePatch: this.#sessionId
-        ? { sessionId: this.#sessionId, ...(counted && { counted: { ...counted } }) }
+        ? { sessionId: this.#sessionId, ...(counted?.costUsd && { counted: keptOf(counted) }) }
         : {},
       rawResult: result ? raw : null,
     }
-  }
-
-  /** The usage of this run. Null when the program lost count: it reports none, but its messages have some. */
-  #reportedUsage(): Tokens | null {
-    const each = this.#results.map((result) => claudeUsage(record(result.usage)))
-    const sum = each.reduce((all, one) => plus(all, one), NONE_USED)
-    // A process may report several results, separate or cumulative. The total of all models is at least that of the run.
-    const usage = each.length > 1 && !isWithin(sum, this.#results.at(-1)!) ? each.at(-1)! : sum
-    return sameTokens(usage, NONE_USED) && this.#messages.size > 0 ? null : usage
   }
 
   end(exit: Exit): Verdict {
@@ -207,11 +270,9 @@ export class ClaudeReader implements OutputReader {
   }
 }
 
-function isWithin(usage: Tokens, result: Json): boolean {
-  const all = Object.values(record(result.modelUsage)).map(record)
-  const used = (figure: string) => all.reduce((sum, model) => sum + count(model[figure]), 0)
-  return (
-    usage.inputTokens <= used('inputTokens') + used('cacheCreationInputTokens') &&
-    usage.outputTokens <= used('outputTokens')
-  )
+/** Null: no model gave it, or it tells nothing. */
+function messageIn({ id, model, usage }: Json): Message | null {
+  const [name, key] = [text(model), text(id)]
+  if (key === null || name === NO_MODEL || !isObject(usage)) return null
+  return { id: key, model: name, usage }
 }

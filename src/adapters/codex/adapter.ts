@@ -1,10 +1,12 @@
 import { join } from 'node:path'
 import { z } from 'zod'
+import { record, text } from '../../transcript/json.ts'
 import { cliAdapter } from '../cli.ts'
 import { firstLineOf, keyCheck, type RunCommand } from '../cli-probe.ts'
 import { cliSettings } from '../cli-settings.ts'
 import { configOf } from '../config.ts'
 import type { ProbeCheck } from '../protocol.ts'
+import { codexFiles } from './files.ts'
 import { CodexReader } from './reader.ts'
 
 /** The Codex CLI as an agent (Paperclip 7.2, adapted to newer versions). */
@@ -20,6 +22,8 @@ const CodexSettings = z.strictObject({
   search: z.boolean().default(false),
   dangerouslyBypassApprovalsAndSandbox: z.boolean().default(false),
 })
+
+const KEYS = ['CODEX_API_KEY', 'OPENAI_API_KEY']
 
 export const codexAdapter = cliAdapter({
   type: 'codex_local',
@@ -38,12 +42,16 @@ export const codexAdapter = cliAdapter({
     ...(session ? ['resume', session.id] : []),
     '-',
   ],
-  reader: (runtimeState) => new CodexReader(runtimeState),
+  reader: (runtimeState, model) => new CodexReader(runtimeState, model),
+  files: codexFiles,
   providerOf: () => 'openai',
-  keys: ['CODEX_API_KEY', 'OPENAI_API_KEY'],
+  keys: KEYS,
   loginFolder: (env) => env.CODEX_HOME || join(env.HOME || '/', '.codex'),
   loginFile: 'auth.json',
-  installHint: 'Install it with `npm install -g @openai/codex`, or write its path as the command.',
+  keyVariables: KEYS,
+  loginHasKey: (login) => text(record(login).OPENAI_API_KEY) !== null,
+  installHint:
+    'If it is installed elsewhere, write its path as the command. To install it: `npm install -g @openai/codex`',
   check,
 })
 

@@ -1,36 +1,26 @@
-import { count, type Json, objectIn, record, text } from '../../transcript/json.ts'
-import { type Tokens, written } from '../../transcript/usage.ts'
+import { type Json, objectIn, record, text } from '../../transcript/json.ts'
+import { codexUsage } from '../../transcript/usage.ts'
+import { usageOf } from '../answers-used.ts'
 import {
   type Exit,
   endedWith,
   exitedWithError,
   type Facts,
+  type FileReader,
   failureOfStatus,
-  type OutputReader,
+  isAtLeast,
   type ReaderEvent,
   sessionIdIn,
   signatureOf,
+  type Traces,
+  type Used,
   type Verdict,
 } from '../cli-lines.ts'
 import type { RunErrorCode } from '../protocol.ts'
+import { type Counters, countedSince, countersIn, hasGoneOn, keptCounters, ZERO } from './counters.ts'
+import { Rollout } from './rollout.ts'
 
-/** Parses the output of `codex exec --json`. */
-
-/** Counters of codex over a whole thread. Its input includes what was read from the cache and what was written to it. */
-interface Counted {
-  sessionId: string
-  input: number
-  cached: number
-  written: number
-  output: number
-}
-
-function countedIn(state: unknown): Counted | null {
-  const { sessionId, input, cached, written, output } = record(state)
-  if (typeof sessionId !== 'string') return null
-  const [sent, read] = [count(input), count(cached)]
-  return { sessionId, input: sent, cached: read, written: count(written), output: count(output) }
-}
+/** Parses the output of `codex exec --json`, which tells what the thread has used when its turn is done, and its rollout file. */
 
 /** Its errors are sentences. A status number in one of these two forms is the only structure they have. */
 const STATUS = /^(?:unexpected status|exceeded retry limit, last status:) (\d{3})\b/
@@ -56,17 +46,36 @@ const CALLS: Record<string, (item: Json) => string> = {
   web_search: ({ query }) => signatureOf('web_search', query),
 }
 
-export class CodexReader implements OutputReader {
-  readonly #before: Counted | null
+export class CodexReader implements FileReader {
+  readonly #kept: ReturnType<typeof keptCounters>
+  readonly #rollout: Rollout
   #hasBegun = false
   #sessionId: string | null = null
-  #counted: Counted | null = null
+  /** Of the thread, as it says at the end. */
+  #said: Counters | null = null
   #isCompleted = false
   #failure: string | null = null
   #text: string | null = null
 
-  constructor(runtimeState: Json) {
-    this.#before = countedIn(runtimeState.counted)
+  constructor(runtimeState: Json, model: string | null = null) {
+    this.#kept = keptCounters(runtimeState.counted)
+    this.#rollout = new Rollout(model)
+  }
+
+  traces(): Traces {
+    return { sessionId: this.#sessionId, agents: [] }
+  }
+
+  before(line: string): void {
+    this.#rollout.before(line)
+  }
+
+  written(line: string): void {
+    this.#rollout.written(line, this.#sessionId)
+  }
+
+  left(line: string): void {
+    this.#rollout.left(line, this.#sessionId, this.#keptOfThread())
   }
 
   take(line: string): ReaderEvent[] {
@@ -125,38 +134,46 @@ export class CodexReader implements OutputReader {
   #completed(usage: Json): ReaderEvent[] {
     this.#isCompleted = true
     this.#failure = null
-    this.#counted = {
-      sessionId: this.#sessionId ?? '',
-      input: count(usage.input_tokens),
-      cached: count(usage.cached_input_tokens),
-      written: count(usage.cache_write_input_tokens),
-      output: count(usage.output_tokens),
-    }
-    return [{ kind: 'usage', usage: usageSince(this.#counted, this.#baseline(this.#counted)) }]
+    this.#said = countersIn(usage)
+    return [{ kind: 'usage', usage: this.#used().usage! }]
+  }
+
+  usage(): Used | null {
+    return this.#used().usage
   }
 
   facts(): Facts {
-    const before = this.#counted && this.#baseline(this.#counted)
+    const { usage, isDelta } = this.#used()
+    const thread = this.#said ?? this.#rollout.thread
+    const counted = thread && { counted: { sessionId: this.#sessionId, ...thread } }
     return {
-      usage: this.#counted && usageSince(this.#counted, before),
-      usageBasis: this.#counted && (before ? 'delta' : 'reported'),
+      usage,
+      usageBasis: usage && (this.#said ? (isDelta ? 'delta' : 'reported') : 'partial'),
       costUsd: null,
       sessionId: this.#sessionId,
-      model: null,
-      runtimeStatePatch: this.#sessionId
-        ? { sessionId: this.#sessionId, ...(this.#counted && { counted: { ...this.#counted } }) }
-        : {},
+      model: this.#rollout.model,
+      runtimeStatePatch: this.#sessionId ? { sessionId: this.#sessionId, ...counted } : {},
       rawResult: this.#failure === null ? null : { error: this.#failure },
     }
   }
 
-  /** The counters before this run, if this is the same thread: counters never fall, so a lower one was reset. */
-  #baseline(now: Counted): Counted | null {
-    const before = this.#before
-    if (!before || before.sessionId !== now.sessionId) return null
-    return now.input >= before.input && now.output >= before.output && now.cached >= before.cached
-      ? before
-      : null
+  /** The counters of the thread after the run before this one. */
+  #keptOfThread(): Counters | null {
+    return this.#kept?.sessionId === this.#sessionId ? this.#kept : null
+  }
+
+  /** The answers in its file, if they are what it says at the end: the thread's counters now, less those before the run. */
+  #used(): { usage: Used | null; isDelta: boolean } {
+    const [said, answers] = [this.#said, this.#rollout.usage()]
+    if (!said) return { usage: answers, isDelta: false }
+    const kept = this.#keptOfThread()
+    const known = [...this.#rollout.bases, ...(kept ? [kept] : [])].filter((base) => hasGoneOn(said, base))
+    const bases = known.length > 0 ? known : [ZERO]
+    const by = bases.map((base) => ({ base, tokens: codexUsage(countedSince(said, base)) }))
+    const same = answers && by.find(({ tokens }) => isAtLeast(tokens, answers) && isAtLeast(answers, tokens))
+    const { base, tokens } = same || by[0]!
+    const usage = same ? answers : usageOf([{ model: this.#rollout.model, all: tokens }])
+    return { usage, isDelta: !isZero(base) }
   }
 
   end(exit: Exit): Verdict {
@@ -182,15 +199,4 @@ function codeOf(failure: string): RunErrorCode {
   return API_IS_DOWN.test(failure) ? 'api_error' : 'nonzero_exit'
 }
 
-/** What was written to the cache was sent uncached, as for claude. It is part of the input, so it is not added to it. */
-function usageSince(now: Counted, before: Counted | null): Tokens {
-  const cached = now.cached - (before?.cached ?? 0)
-  const cacheWrite = now.written - (before?.written ?? 0)
-  const input = now.input - (before?.input ?? 0)
-  return {
-    inputTokens: Math.max(0, cacheWrite, input - cached),
-    outputTokens: now.output - (before?.output ?? 0),
-    cachedInputTokens: cached,
-    ...written(cacheWrite),
-  }
-}
+const isZero = ({ input, output }: Counters) => input + output === 0

@@ -5,6 +5,7 @@ import type { RunCommand } from '../cli-probe.ts'
 import { cliSettings } from '../cli-settings.ts'
 import { configOf } from '../config.ts'
 import type { ProbeCheck } from '../protocol.ts'
+import { geminiFiles } from './files.ts'
 import { loginCheck } from './login.ts'
 import { GeminiReader } from './reader.ts'
 
@@ -47,11 +48,14 @@ export const geminiAdapter = cliAdapter({
     ...settings.extraArgs,
   ],
   reader: () => new GeminiReader(),
+  files: geminiFiles,
   providerOf: () => 'google',
   keys: KEYS,
   loginFolder,
   loginFile: LOGIN_FILE,
-  installHint: 'Install it with `npm install -g @google/gemini-cli`, or write its path as the command.',
+  keyVariables: [...KEYS, 'GOOGLE_GENAI_USE_VERTEXAI'],
+  installHint:
+    'If it is installed elsewhere, write its path as the command. To install it: `npm install -g @google/gemini-cli`',
   check,
 })
 

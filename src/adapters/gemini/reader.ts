@@ -1,34 +1,55 @@
-import { costOfUsage } from '../../kinds/run/prices/cost.ts'
-import { addDollars } from '../../kinds/run/rules/dollars.ts'
 import { type Json, objectIn, record, text } from '../../transcript/json.ts'
 import { geminiUsage } from '../../transcript/usage.ts'
+import { usageOf } from '../answers-used.ts'
 import {
   type Exit,
   endedWith,
   type Facts,
+  type FileReader,
   failureOfStatus,
   OpenCalls,
-  type OutputReader,
   type ReaderEvent,
   sessionIdIn,
   signatureOf,
+  type Traces,
+  type Used,
   type Verdict,
 } from '../cli-lines.ts'
+import { Chat } from './chat.ts'
 
-/** Parses the output of `gemini --output-format stream-json`. */
+/** Parses the output of `gemini --output-format stream-json`, which tells what was used at the end, and its chat file. */
 
 const EXIT = { notLoggedIn: 41, badInput: 42, turnLimit: 53, cancelled: 130 } as const
 /** When its API refuses, it exits with the status of the API, of which the system keeps the low byte. */
 const STATUS_OF_EXIT = new Map([401, 403, 429, 500, 502, 503, 504].map((status) => [status & 0xff, status]))
 const LONGEST_TEXT = 1_000_000
 
-export class GeminiReader implements OutputReader {
+export class GeminiReader implements FileReader {
+  readonly #chat = new Chat()
   readonly #calls = new OpenCalls()
   #sessionId: string | null = null
+  /** By the clock that its chat file has, too. */
+  #begunAt: string | null = null
   #model: string | null = null
   #text = ''
   #isSpeaking = false
   #result: Json | null = null
+
+  traces(): Traces {
+    return { sessionId: this.#sessionId, agents: [] }
+  }
+
+  before(line: string): void {
+    this.#chat.before(line)
+  }
+
+  written(line: string): void {
+    this.#chat.written(line)
+  }
+
+  left(line: string): void {
+    if (this.#begunAt !== null) this.#chat.left(line, this.#begunAt)
+  }
 
   take(line: string): ReaderEvent[] {
     const event = objectIn(line)
@@ -58,6 +79,7 @@ export class GeminiReader implements OutputReader {
 
   #begin(event: Json): ReaderEvent[] {
     this.#result = null
+    this.#begunAt = text(event.timestamp)
     this.#model = text(event.model)
     const sessionId = sessionIdIn(event.session_id)
     if (sessionId === null || sessionId === this.#sessionId) return []
@@ -82,20 +104,38 @@ export class GeminiReader implements OutputReader {
 
   #ended(event: Json): ReaderEvent[] {
     this.#result = event
-    const usage = geminiUsage(record(event.stats))
+    const usage = this.#told()
     return usage ? [{ kind: 'usage', usage }] : []
   }
 
-  facts(): Facts {
+  usage(): Used | null {
+    const [told, answers] = [this.#told(), this.#chat.usage()]
+    if (!told || !answers) return told ?? answers
+    // Answer by answer it is known which requests were long.
+    return isSame(told, answers) ? answers : told
+  }
+
+  /** What it says at its end that its process has used. */
+  #told(): Used | null {
     const stats = record(this.#result?.stats)
-    const usage = geminiUsage(stats)
-    const models = Object.keys(record(stats.models))
+    const all = geminiUsage(stats)
+    if (!all) return null
+    const models = Object.entries(record(stats.models)).flatMap(([model, used]) => {
+      const tokens = geminiUsage(record(used))
+      return tokens ? [{ model, all: tokens }] : []
+    })
+    const byModel = usageOf(models)
+    return models.length > 0 && isSame(byModel, all) ? byModel : usageOf([{ model: this.#model, all }])
+  }
+
+  facts(): Facts {
+    const usage = this.usage()
     return {
       usage,
-      usageBasis: usage && 'reported',
-      costUsd: costOfModels(record(stats.models)),
+      usageBasis: usage && (this.#told() ? 'reported' : 'partial'),
+      costUsd: null,
       sessionId: this.#sessionId,
-      model: this.#model ?? models[0] ?? null,
+      model: this.#model ?? Object.keys(record(record(this.#result?.stats).models))[0] ?? null,
       runtimeStatePatch: this.#sessionId ? { sessionId: this.#sessionId } : {},
       rawResult: this.#result,
     }
@@ -127,12 +167,7 @@ export class GeminiReader implements OutputReader {
   }
 }
 
-/** A run that used several models is priced by each of them; the price of one follows from its usage, like any other. */
-function costOfModels(models: Json): string | null {
-  const used = Object.entries(models).map(([model, stats]) => [model, geminiUsage(record(stats))] as const)
-  if (used.length < 2) return null
-  return used.reduce<string | null>((sum, [model, usage]) => {
-    const cost = usage && costOfUsage(model, usage)
-    return sum === null || cost === null ? null : addDollars(sum, cost)
-  }, '0')
-}
+const isSame = (a: Used, b: Used) =>
+  a.inputTokens === b.inputTokens &&
+  a.cachedInputTokens === b.cachedInputTokens &&
+  a.outputTokens === b.outputTokens

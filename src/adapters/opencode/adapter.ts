@@ -48,13 +48,14 @@ export const opencodeAdapter = cliAdapter({
     ...(settings.dangerouslySkipPermissions ? ['--dangerously-skip-permissions'] : []),
     ...settings.extraArgs,
   ],
-  reader: () => new OpencodeReader(),
+  reader: (_, model) => new OpencodeReader(model),
   /** Its models are named `provider/model`. */
   providerOf: ({ model }) => (model?.includes('/') ? model.split('/')[0]! : null),
   keys: KEYS,
   loginFolder,
   loginFile: LOGIN_FILE,
-  installHint: 'Install it with `npm install -g opencode-ai`, or write its path as the command.',
+  installHint:
+    'If it is installed elsewhere, write its path as the command. To install it: `npm install -g opencode-ai`',
   check,
 })
 

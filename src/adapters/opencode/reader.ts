@@ -1,5 +1,6 @@
 import { count, type Json, objectIn, record, text, timeOf } from '../../transcript/json.ts'
 import { opencodeUsage, type Tokens } from '../../transcript/usage.ts'
+import { AnswersUsed } from '../answers-used.ts'
 import {
   dollarText,
   type Exit,
@@ -9,11 +10,11 @@ import {
   NONE_USED,
   type OutputReader,
   picoDollars,
-  plus,
   type ReaderEvent,
   sameTokens,
   sessionIdIn,
   signatureOf,
+  type Used,
   type Verdict,
 } from '../cli-lines.ts'
 import type { RunErrorCode } from '../protocol.ts'
@@ -34,13 +35,19 @@ interface Failure {
 export class OpencodeReader implements OutputReader {
   /** By the id of their part: a step that is reported twice counts once. */
   readonly #steps = new Map<string, ModelStep>()
-  #usage = NONE_USED
+  readonly #used = new AnswersUsed()
+  /** That of the agent's settings: the output names none. */
+  readonly #model: string | null
   #hasBegun = false
   #isOver = false
   #sessionId: string | null = null
   #text: string | null = null
   #lastReason: string | null = null
   #failure: Failure | null = null
+
+  constructor(model: string | null = null) {
+    this.#model = model
+  }
 
   take(line: string): ReaderEvent[] {
     const event = objectIn(line)
@@ -72,25 +79,37 @@ export class OpencodeReader implements OutputReader {
 
   #finished(part: Json): ReaderEvent[] {
     const key = text(part.id) ?? `step ${this.#steps.size}`
-    const before = this.#steps.get(key)?.tokens ?? NONE_USED
     const tokens = opencodeUsage(record(part.tokens))
     this.#steps.set(key, { tokens, cost: picoDollars(part.cost) })
-    this.#usage = plus(plus(this.#usage, before, -1), tokens)
+    this.#used.set(key, { model: this.#model, tokens })
     this.#lastReason = text(part.reason)
     // It continued after the error.
     this.#failure = null
-    return [{ kind: 'usage', usage: this.#usage }]
+    const usage = this.#usage()
+    return usage ? [{ kind: 'usage', usage }] : []
+  }
+
+  /** With the cost of its only model, where that is known. */
+  #usage(): Used | null {
+    const usage = this.#used.usage()
+    const costUsd = this.#cost()
+    if (costUsd === null || usage?.models?.length !== 1) return usage
+    return { ...usage, models: [{ ...usage.models[0]!, costUsd }] }
+  }
+
+  #cost(): string | null {
+    const steps = [...this.#steps.values()]
+    if (steps.length === 0 || !steps.every(isPriced)) return null
+    return dollarText(steps.reduce((sum, { cost }) => sum + cost!, 0n))
   }
 
   facts(): Facts {
-    const steps = [...this.#steps.values()]
-    const isPaid = steps.length > 0 && steps.every(isPriced)
-    const usage = steps.length > 0 ? this.#usage : null
+    const usage = this.#usage()
     return {
       usage,
       // No event marks the end of a run, only its exit: an unfinished step is not in the sum.
       usageBasis: usage && (this.#isOver ? 'reported' : 'partial'),
-      costUsd: isPaid ? dollarText(steps.reduce((sum, { cost }) => sum + cost!, 0n)) : null,
+      costUsd: this.#cost(),
       sessionId: this.#sessionId,
       model: null,
       runtimeStatePatch: this.#sessionId ? { sessionId: this.#sessionId } : {},

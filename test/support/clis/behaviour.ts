@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
-import type { AgentRunAdapter } from '../../../src/adapters/protocol.ts'
+import type { AgentRunAdapter, TokenUsage } from '../../../src/adapters/protocol.ts'
 import { adapterConformance } from '../adapter-conformance.ts'
 import { gone, isAlive } from '../adapter-runs.ts'
 import { eventsOf, grandchildOf, scriptOf, useCli } from './runs.ts'
@@ -25,8 +25,24 @@ export interface Expected {
   /** The variable that may hold its key. */
   keyName: string
   /** The usage of one plain run. */
-  perRun: { inputTokens: number; cachedInputTokens: number; outputTokens: number }
+  perRun: Figures
+  /** What a run has used that hangs after its first tool. */
+  untilItHangs: Figures
+  /** What its log tells of that. */
+  inItsLog: Figures | null
 }
+
+interface Figures {
+  inputTokens: number
+  cachedInputTokens: number
+  outputTokens: number
+}
+
+const figuresOf = ({ inputTokens, cachedInputTokens = 0, outputTokens }: TokenUsage): Figures => ({
+  ...{ inputTokens, cachedInputTokens, outputTokens },
+})
+const isSame = (usage: TokenUsage, figures: Figures) =>
+  JSON.stringify(figuresOf(usage)) === JSON.stringify(figuresOf(figures))
 
 export function behavesAsCli(adapter: AgentRunAdapter, program: string, expected: Expected) {
   const cli = useCli(adapter, program)
@@ -70,7 +86,8 @@ export function behavesAsCli(adapter: AgentRunAdapter, program: string, expected
       expect(eventsOf(heard, 'session')).toEqual([{ sessionId: result.sessionId }])
       expect(eventsOf(heard, 'process')).toHaveLength(1)
       expect(eventsOf(heard, 'activity').length).toBeGreaterThan(0)
-      expect(heard.usages.at(-1)).toEqual(expected.perRun)
+      expect(figuresOf(result.usage!)).toEqual(expected.perRun)
+      expect(heard.usages.at(-1)).toEqual(result.usage)
       expect(JSON.parse(JSON.stringify(result))).toEqual(result)
     })
 
@@ -129,7 +146,7 @@ export function behavesAsCli(adapter: AgentRunAdapter, program: string, expected
       const ids = new Set<unknown>()
       for (let run = 0; run < 4; run++) {
         const { result } = await cli.run(home, { state })
-        expect(result.usage).toEqual(expected.perRun)
+        expect(figuresOf(result.usage!)).toEqual(expected.perRun)
         for (const figure of ['inputTokens', 'cachedInputTokens', 'outputTokens'] as const)
           total[figure] += result.usage![figure]!
         ids.add(result.sessionId)
@@ -282,7 +299,7 @@ export function behavesAsCli(adapter: AgentRunAdapter, program: string, expected
       expect(result).toHaveProperty('retryAt')
     })
 
-    test('reads the usage of a lost run from its log', async () => {
+    test('reads the session of a lost run from its log, and of its usage what the log tells', async () => {
       const home = await cli.fresh()
       const stop = new AbortController()
       const { result, heard } = await cli.run(home, {
@@ -292,7 +309,7 @@ export function behavesAsCli(adapter: AgentRunAdapter, program: string, expected
       })
       const read = adapter.readLines!(heard.stdout.split('\n'), {})
       expect(read.sessionId).toBe(result.sessionId)
-      expect(read.usage).toEqual(result.usage)
+      expect(read.usage ? figuresOf(read.usage) : null).toEqual(expected.inItsLog)
       expect(read.usageBasis).toBe(read.usage ? 'partial' : null)
     })
 
@@ -304,6 +321,42 @@ export function behavesAsCli(adapter: AgentRunAdapter, program: string, expected
       for (const each of [hooks, {}]) {
         const { result } = await cli.run(await cli.fresh(), { mode: 'tool', hooks: each })
         expect(result.outcome).toBe('succeeded')
+      }
+    })
+  })
+
+  describe(`${adapter.type} while it runs`, () => {
+    test('reports what it has used, before its program ends', async () => {
+      const stop = new AbortController()
+      const { result, heard } = await cli.run(await cli.fresh(), {
+        mode: 'hang',
+        signal: stop.signal,
+        onUsage: (usage) => void (isSame(usage, expected.untilItHangs) && stop.abort()),
+      })
+      expect(result).toMatchObject({ outcome: 'cancelled', usageBasis: 'partial' })
+      expect(figuresOf(result.usage!)).toEqual(expected.untilItHangs)
+      expect(heard.usages.at(-1)).toEqual(result.usage)
+    })
+
+    test('is charged for what was complete when it is killed, and the run that resumes it for the rest only', async () => {
+      const home = await cli.fresh()
+      const { result: killed } = await cli.run(home, { mode: 'killed' })
+      expect(killed).toMatchObject({ outcome: 'failed', signal: 'SIGKILL', usageBasis: 'partial' })
+      expect(figuresOf(killed.usage!)).toEqual(expected.untilItHangs)
+      const { result } = await cli.run(home, { state: killed.runtimeStatePatch! })
+      expect(result).toMatchObject({ outcome: 'succeeded', sessionId: killed.sessionId })
+      expect(figuresOf(result.usage!)).toEqual(expected.perRun)
+    })
+
+    test('is charged for the same without its files, when its program ends', async () => {
+      const home = await cli.fresh()
+      let state: Record<string, unknown> = {}
+      for (const mode of ['tool', 'success']) {
+        const options = { mode: `${mode},${mode}`, state }
+        const with_ = await cli.run(await cli.fresh(), { mode })
+        const { result } = await cli.run(home, { ...options, env: { FAKE_CLI_NO_FILES: '1' } })
+        expect(figuresOf(result.usage!)).toEqual(figuresOf(with_.result.usage!))
+        state = { ...state, ...result.runtimeStatePatch }
       }
     })
   })

@@ -1,11 +1,15 @@
 #!/usr/bin/env node
 import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
 import * as fake from './fake.mjs'
 
-/** A stand-in for the Claude CLI: its flags, its events, its sessions and its counters. */
+/** A stand-in for the Claude CLI: its flags, its events, its sessions with their files, and its counters. */
 
 const version = process.env.FAKE_CLI_VERSION ?? '2.1.325'
-const isCumulative = Number(version.split('.')[2]) >= 277
+const [major, minor, patch] = version.split('.').map(Number)
+const isCumulative = patch >= 277
+const tellsTurns = patch >= 325 && !process.env.FAKE_CLI_NO_TURNS
+const knowsPieces = major > 2 || (major === 2 && minor >= 1)
 const MODEL = 'claude-opus-5-5'
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
@@ -17,7 +21,10 @@ if (args[0] === 'auth') {
   process.exit(loggedIn ? 0 : 1)
 }
 const given = fake.parse(args, {
-  switches: ['--print', '-p', '--verbose', '--dangerously-skip-permissions'],
+  switches: [
+    ...['--print', '-p', '--verbose', '--dangerously-skip-permissions'],
+    ...(knowsPieces ? ['--include-partial-messages'] : []),
+  ],
   values: [
     '--output-format',
     '--session-id',
@@ -54,33 +61,54 @@ if (given['--session-id'] && fake.sessionOf('claude', sessionId))
 const NOTHING = { input: 0, output: 0, cached: 0, cost: 0 }
 const before = fake.sessionOf('claude', sessionId)
 const run = { ...NOTHING }
-const result = (fields) => {
+/** What the last result has told. */
+let told = { ...NOTHING }
+/** What the agent itself has used since then. */
+let own = { ...NOTHING }
+let results = 0
+
+const folder = join(process.env.CLAUDE_CONFIG_DIR || join(process.env.HOME, '.claude'), 'projects')
+const project = join(folder, process.cwd().replace(/[^A-Za-z0-9]/g, '-'))
+const file = join(project, `${sessionId}.jsonl`)
+
+const less = (all, some) =>
+  Object.fromEntries(Object.keys(all).map((figure) => [figure, all[figure] - some[figure]]))
+const overSession = () => {
   const base = isCumulative && before ? before : NOTHING
-  const all = Object.fromEntries(Object.keys(run).map((figure) => [figure, base[figure] + run[figure]]))
+  return Object.fromEntries(Object.keys(run).map((figure) => [figure, base[figure] + run[figure]]))
+}
+const byModel = (all) =>
+  all.input === 0
+    ? {}
+    : {
+        [MODEL]: {
+          inputTokens: all.input,
+          outputTokens: all.output,
+          cacheReadInputTokens: all.cached,
+          cacheCreationInputTokens: 0,
+          costUSD: all.cost / 1_000_000,
+          thinkingTokens: 0,
+        },
+      }
+const result = (fields) => {
+  const all = overSession()
+  const [turn, mine] = [less(run, told), own]
+  told = { ...run }
+  own = { ...NOTHING }
   const cost = all.cost / 1_000_000
   return {
+    ...(tellsTurns && { result_index: results++, model_usage_since_last_result: byModel(turn) }),
     duration_api_ms: 62,
     stop_reason: 'end_turn',
     session_id: sessionId,
     total_cost_usd: cost,
     usage: {
-      input_tokens: run.input,
+      input_tokens: mine.input,
       cache_creation_input_tokens: 0,
-      cache_read_input_tokens: run.cached,
-      output_tokens: run.output,
+      cache_read_input_tokens: mine.cached,
+      output_tokens: mine.output,
     },
-    modelUsage:
-      all.input === 0
-        ? {}
-        : {
-            [MODEL]: {
-              inputTokens: all.input,
-              outputTokens: all.output,
-              cacheReadInputTokens: all.cached,
-              cacheCreationInputTokens: 0,
-              costUSD: cost,
-            },
-          },
+    modelUsage: byModel(all),
     permission_denials: [],
     terminal_reason: 'completed',
     is_error: false,
@@ -93,11 +121,18 @@ const result = (fields) => {
     ...fields,
   }
 }
+/** Counters and their line in the file: when it exits, also when it is terminated, and not when it is killed. */
 const remember = () => {
-  const base = before ?? NOTHING
-  const all = Object.fromEntries(Object.keys(run).map((figure) => [figure, base[figure] + run[figure]]))
-  fake.keepSession('claude', sessionId, all)
+  const all = overSession()
+  fake.keepSession('claude', sessionId, isCumulative ? all : NOTHING)
+  const line = { type: 'cost-state', sessionId, totalCostUSD: all.cost / 1_000_000, modelUsage: byModel(all) }
+  fake.writeLines(file, line)
 }
+const leave = (code) => {
+  remember()
+  process.exit(code)
+}
+if (!process.env.FAKE_CLI?.includes('ignores_sigterm')) process.on('SIGTERM', () => leave(143))
 
 const isGone = mode === 'unknown_session' || mode === 'never_begins'
 if ((resumed && (isGone || !before)) || mode === 'never_begins') {
@@ -124,33 +159,51 @@ await fake.printLine({
   model: MODEL,
   claude_code_version: version,
 })
-remember()
+if (!before) fake.keepSession('claude', sessionId, NOTHING)
 
 let turn = 0
-/** A message and, as the real one does, fewer output tokens in it than it will be charged for. */
-async function say(content, { input = 100, cached = 40, output = 7, cost = 548 } = {}) {
-  run.input += input
-  run.cached += cached
-  run.output += output
-  run.cost += cost
-  remember()
+/**
+ * A message. Its lines tell one token of output; its stream tells all of them when it is complete, and so does the file. Subagents
+ * have no stream, and files of their own.
+ */
+async function say(content, { input = 100, cached = 40, output = 7, cost = 548, agent = null } = {}) {
   turn++
-  await fake.printLine({
-    type: 'assistant',
-    message: {
-      id: `msg_${sessionId}_${turn}`,
-      role: 'assistant',
-      model: MODEL,
-      content,
-      usage: {
-        input_tokens: input,
-        cache_creation_input_tokens: 0,
-        cache_read_input_tokens: cached,
-        output_tokens: 1,
-      },
-    },
-    session_id: sessionId,
+  const [id, by] = [`msg_${sessionId}_${turn}`, agent ? 'toolu_agent' : null]
+  const usage = (told) => ({
+    input_tokens: input,
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: cached,
+    output_tokens: told,
   })
+  const message = { id, role: 'assistant', model: MODEL, content, stop_reason: null, usage: usage(1) }
+  const piece = (event) =>
+    given['--include-partial-messages'] && !agent
+      ? fake.printLine({
+          ...{ type: 'stream_event', event, session_id: sessionId },
+          ...{ parent_tool_use_id: by, api_message_id: id },
+        })
+      : undefined
+  await piece({ type: 'message_start', message: { ...message, content: [] } })
+  for (const text of ['piece ', 'by ', 'piece'])
+    await piece({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } })
+  await fake.printLine({
+    ...{ type: 'assistant', message, parent_tool_use_id: by, session_id: sessionId },
+    ...(agent && { agent_id: agent }),
+  })
+  if (mode === 'cut_off') await fake.forever()
+  await piece({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: usage(output) })
+  await piece({ type: 'message_stop' })
+  for (const all of [run, ...(agent ? [] : [own])]) {
+    all.input += input
+    all.cached += cached
+    all.output += output
+    all.cost += cost
+  }
+  const path = agent ? join(project, sessionId, 'subagents', `agent-${agent}.jsonl`) : file
+  const line = { type: 'assistant', isSidechain: agent !== null, sessionId, version }
+  const whole = { ...message, stop_reason: 'end_turn', usage: usage(output) }
+  // Once for each part of it.
+  fake.writeLines(path, { ...line, message: whole }, { ...line, message: whole })
 }
 async function useTool(command, isError = false) {
   const id = `toolu_${turn}`
@@ -175,12 +228,12 @@ async function apiError(status, error, text) {
   await fake.printLine(
     result({ is_error: true, api_error_status: status, terminal_reason: 'api_error', result: text }),
   )
-  process.exit(1)
+  leave(1)
 }
 const fail = async (fields) => {
   const { result: _, ...rest } = result(fields)
   await fake.printLine(rest)
-  process.exit(1)
+  leave(1)
 }
 
 switch (mode) {
@@ -219,7 +272,7 @@ switch (mode) {
   case 'refusal':
     await say([{ type: 'text', text: 'No' }])
     await fake.printLine(result({ stop_reason: 'refusal', result: 'No' }))
-    process.exit(0)
+    leave(0)
     break
   case 'sigint_exit0':
     await say([{ type: 'text', text: 'On my way' }])
@@ -242,6 +295,25 @@ switch (mode) {
   case 'tool':
     await useTool('echo hi')
     break
+  // One in the background: the turn ends, and a second one begins when it is done.
+  case 'subagent':
+  case 'subagent_hangs':
+    await say([{ type: 'tool_use', id: 'toolu_agent', name: 'Agent', input: { prompt: 'Look' } }], {
+      output: 20,
+      cost: 808,
+    })
+    await say([{ type: 'text', text: 'I looked' }], { agent: 'a8f8', output: 30, cost: 1008 })
+    if (mode === 'subagent_hangs') await fake.forever()
+    await say([{ type: 'text', text: 'It looks' }])
+    await fake.printLine(result({ result: 'It looks' }))
+    await fake.printLine({
+      type: 'system',
+      subtype: 'init',
+      session_id: sessionId,
+      model: MODEL,
+      claude_code_version: version,
+    })
+    break
   case 'denied':
     await useTool('rm -rf /', true)
     break
@@ -257,4 +329,4 @@ const last = result(
 )
 if (mode === 'split_utf8') await fake.printByByte(last)
 else await fake.printLine(last)
-process.exit(0)
+leave(0)

@@ -1,8 +1,12 @@
 #!/usr/bin/env node
 import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
 import * as fake from './fake.mjs'
 
-/** A stand-in for the Codex CLI: its flags, its events, its threads and its counters, which count over the whole thread. */
+/**
+ * A stand-in for the Codex CLI: its flags, its events, its threads with their files, and its counters, which count over the whole
+ * thread.
+ */
 
 const args = process.argv.slice(2)
 if (args[0] === '--version')
@@ -39,14 +43,45 @@ if (isGone || mode === 'never_begins')
   )
 if (mode === 'silent') await fake.forever()
 
-const total = counted ?? { input: 0, cached: 0, output: 0 }
+const ZERO = { input: 0, cached: 0, output: 0, reasoning: 0 }
+const total = counted ?? { ...ZERO }
+const turn = { ...ZERO }
+const turnId = randomUUID()
+/** One for a thread, by the day on which it began. */
+const file =
+  counted?.file ??
+  join(
+    process.env.CODEX_HOME || join(process.env.HOME, '.codex'),
+    'sessions/2026/11/17',
+    `rollout-2026-11-17T20-29-39-${threadId}.jsonl`,
+  )
+const write = (type, payload) =>
+  fake.writeLines(file, { timestamp: new Date().toISOString(), ordinal: ++total.ordinal, type, payload })
+total.file = file
+total.ordinal ??= -1
+total.answers ??= 0
+const inRollout = ({ input, cached, output, reasoning }) => ({
+  ...{ input_tokens: input, cached_input_tokens: cached, cache_write_input_tokens: 0, output_tokens: output },
+  ...{ reasoning_output_tokens: reasoning, total_tokens: input + output },
+})
 let item = 0
 const completed = (fields) =>
   fake.printLine({ type: 'item.completed', item: { id: `item_${item++}`, ...fields } })
-const used = (input, cached, output) => {
-  total.input += input
-  total.cached += cached
-  total.output += output
+const used = (input, cached, output, reasoning = 2) => {
+  for (const all of [total, turn]) {
+    all.input += input
+    all.cached += cached
+    all.output += output
+    all.reasoning += reasoning
+  }
+  const last = inRollout({ input, cached, output, reasoning })
+  if (!process.env.FAKE_CLI_NO_RECORDS)
+    write('token_usage_record', {
+      ...{ thread_id: threadId, turn_id: turnId, response_id: `resp_${threadId}_${++total.answers}` },
+      ...{ usage: last, turn_token_usage: inRollout(turn), thread_token_usage: inRollout(total) },
+    })
+  const info = { total_token_usage: inRollout(total), last_token_usage: last }
+  write('event_msg', { type: 'token_count', info })
   fake.keepSession('codex', threadId, total)
 }
 async function failTurn(message) {
@@ -65,6 +100,8 @@ async function command(text, exitCode = 0) {
 }
 
 await fake.printLine({ type: 'thread.started', thread_id: threadId })
+if (!counted) write('session_meta', { id: threadId, cwd: process.cwd() })
+write('turn_context', { turn_id: turnId, model: given['--model'] ?? 'gpt-5.1' })
 fake.keepSession('codex', threadId, total)
 await completed({ type: 'error', message: 'Model metadata for `gpt-x` not found.' })
 await fake.printLine({ type: 'turn.started' })
@@ -119,7 +156,7 @@ await fake.printLine({
     cached_input_tokens: total.cached,
     cache_write_input_tokens: 0,
     output_tokens: total.output,
-    reasoning_output_tokens: 2,
+    reasoning_output_tokens: total.reasoning,
   },
 })
 process.exit(0)

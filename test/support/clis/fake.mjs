@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join, sep } from 'node:path'
 
 /**
  * What the fake agent programs share. They behave as FAKE_CLI says: one word, or several with commas, one for each run, the
@@ -60,6 +60,13 @@ export const sessionOf = (program, id) => {
 }
 export const keepSession = (program, id, session) =>
   writeFileSync(fileOf(program, id), JSON.stringify(session))
+
+/** Appends lines to a file of the program's own, as the real one does: within FAKE_CLI_HOME, unless FAKE_CLI_NO_FILES is set. */
+export function writeLines(path, ...lines) {
+  if (env.FAKE_CLI_NO_FILES || !path.startsWith(`${home}${sep}`)) return
+  mkdirSync(dirname(path), { recursive: true })
+  appendFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+}
 
 /** Waits until it is read, as a program that prints much must. */
 export const print = (text) => new Promise((resolve) => process.stdout.write(text, resolve))

@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 import { randomUUID } from 'node:crypto'
+import { basename, join } from 'node:path'
 import * as fake from './fake.mjs'
 
-/** A stand-in for the Gemini CLI: its flags, its events and its exit codes. Its figures are those of the process. */
+/** A stand-in for the Gemini CLI: its flags, its events, its chat files and its exit codes. Its figures are those of the process. */
 
 const args = process.argv.slice(2)
 if (args[0] === '--version')
@@ -30,33 +31,60 @@ if (mode === 'silent') await fake.forever()
 
 const event = (type, fields) => ({ type, timestamp: new Date().toISOString(), ...fields })
 const tell = (type, fields) => fake.printLine(event(type, fields))
-const run = { input: 0, cached: 0, output: 0, calls: 0 }
-const stats = () => ({
-  total_tokens: run.input + run.output,
+const MODEL = given['--model'] ?? 'gemini-2.5-pro'
+const run = { input: 0, cached: 0, output: 0, thoughts: 0, calls: 0 }
+/** Its output leaves the thoughts out; the total has them. */
+const used = () => ({
+  total_tokens: run.input + run.output + run.thoughts,
   input_tokens: run.input,
   output_tokens: run.output,
   cached: run.cached,
   input: run.input - run.cached,
-  duration_ms: 114,
-  tool_calls: run.calls,
 })
-const turn = () => {
+const stats = () => ({ ...used(), duration_ms: 114, tool_calls: run.calls, models: { [MODEL]: used() } })
+
+const chats = join(
+  process.env.GEMINI_CLI_HOME || process.env.HOME,
+  '.gemini/tmp',
+  basename(process.cwd()),
+  'chats',
+)
+const chatOf = (minute) => join(chats, `session-2026-11-17T20-${minute}-${sessionId.slice(0, 8)}.jsonl`)
+const file = chatOf('31')
+const header = () => ({ sessionId, startTime: new Date().toISOString(), kind: 'main' })
+const answers = []
+const write = (line) => fake.writeLines(file, line, { $set: { lastUpdated: new Date().toISOString() } })
+
+/** An answer; it is written again, the same, when its tool is done. */
+const turn = (more = {}) => {
   run.input += 100
   run.cached += 40
-  run.output += 7
+  run.output += 5
+  run.thoughts += 2
+  const tokens = { input: 100, output: 5, cached: 40, thoughts: 2, tool: 0, total: 107 }
+  answers.push({ id: randomUUID(), type: 'gemini', content: 'An answer', thoughts: [], tokens, model: MODEL })
+  write(answers.at(-1))
+  return () => write({ ...answers.at(-1), ...more })
 }
 async function useTool(parameters, isError = false) {
-  turn()
+  const again = turn({ toolCalls: [{ name: 'list_directory', args: parameters }] })
   const id = `list_directory_${run.calls++}`
   await tell('tool_use', { tool_name: 'list_directory', tool_id: id, parameters })
   await tell('tool_result', { tool_id: id, status: isError ? 'error' : 'success' })
+  again()
 }
 async function fail(code, type, message) {
   await tell('result', { status: 'error', error: { type, message }, stats: stats() })
   process.exit(code)
 }
 
-await tell('init', { session_id: sessionId, model: given['--model'] ?? 'gemini-2.5-pro' })
+await tell('init', { session_id: sessionId, model: MODEL })
+if (resumed) {
+  // The old answers without their tokens, in the old file; and a second file that stays without answers.
+  const messages = [{ id: 'old', type: 'gemini', content: [{ text: 'An answer' }] }]
+  fake.writeLines(file, { $set: { sessionId } }, { $set: { messages } })
+  fake.writeLines(chatOf('33'), header(), { $set: { messages: [] } })
+} else fake.writeLines(file, header())
 fake.keepSession('gemini', sessionId, {})
 await tell('message', { role: 'user', content: prompt })
 switch (mode) {

@@ -43,6 +43,7 @@ export interface RunOptions {
   signal?: AbortSignal
   hooks?: AdapterHooks
   onEvent?: (type: string) => void
+  onUsage?: (usage: TokenUsage) => void
   onOutput?: () => void
 }
 
@@ -123,10 +124,13 @@ function environment(home: string, { mode, env }: RunOptions): Record<string, st
   }
 }
 
-function hooksInto(heard: Heard, { onEvent, onOutput }: RunOptions): AdapterHooks {
+function hooksInto(heard: Heard, { onEvent, onUsage, onOutput }: RunOptions): AdapterHooks {
   return {
     status: async (update) => void heard.statuses.push(update),
-    usage: async (usage) => void heard.usages.push(usage),
+    usage: async (usage) => {
+      heard.usages.push(usage)
+      onUsage?.(usage)
+    },
     event: async (type, payload) => {
       heard.events.push({ type, payload })
       onEvent?.(type)
