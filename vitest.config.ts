@@ -7,7 +7,7 @@ import { COMPILED, compiledSources } from './test/support/compiled-sources.ts'
  * threads they run in, and modules are loaded once.
  */
 const PURE = [
-  'test/adapters/{parsers,registry}.test.ts',
+  'test/adapters/{followed-files,live-counts,parsers,registry,sieve}.test.ts',
   'test/{docs/{bench-report,docs},documents/documents,tidy/tidy}.test.ts',
   'test/executor/excerpt.test.ts',
   'test/kernel/{combiner,commit-waiters,leader-lease,plain-kinds,step,task-as-stored,ttl-cache}.test.ts',
@@ -18,7 +18,7 @@ const PURE = [
   'test/logs/settings.test.ts',
   'test/pure/*.test.ts',
   'test/queue/work-loop.test.ts',
-  'test/simulation/{simulation,runs,missions,later}.test.ts',
+  'test/simulation/{simulation,runs,missions,later,money}.test.ts',
   'test/start/config.test.ts',
   'test/transcript/*.test.ts',
   'test/views/timeline.test.ts',

@@ -19,6 +19,7 @@ import { migrationVerdicts, missionVerdicts } from './missions/verdicts.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 import { pageFigures, pageVerdicts } from './pages/board.ts'
 import { insightFigures, insightVerdicts } from './pages/insight.ts'
+import { usageFigures, usageVerdicts } from './pages/usage.ts'
 import { TIMES } from './peers/compare.ts'
 import { compareQueues, nextAmong, wakeUps } from './queue.ts'
 import * as report from './report.ts'
@@ -47,6 +48,7 @@ const PARTS = [
   'migration',
   'board',
   'pages',
+  'usage',
   'live',
   'web',
 ] as const
@@ -172,6 +174,7 @@ const graph = wants('graph') ? await graphFigures(quick ? [200, 2_000] : [500, 5
 const missions = wants('missions') ? await missionFigures({ tasks: 10_000, times: quick ? 3 : 7 }, say) : null
 const pages = wants('board') ? await pageFigures(MANY, say) : null
 const insight = wants('pages') ? await insightFigures(MANY, say) : null
+const usage = wants('usage') ? await usageFigures(MANY, say) : null
 const live = wants('live') ? await liveFigures(quick ? 5_000 : 20_000, say) : null
 const web = wants('web')
   ? await webFigures(
@@ -198,6 +201,7 @@ if (graph) console.log(report.graphVerdicts(graph))
 if (missions) console.log(missionVerdicts(missions))
 if (pages) console.log(pageVerdicts(pages))
 if (insight) console.log(insightVerdicts(insight))
+if (usage) console.log(usageVerdicts(usage))
 if (live) console.log(liveVerdicts(live))
 if (web) console.log(webVerdicts(web))
 if (migrated) console.log(migrationVerdicts(migrated))
@@ -218,6 +222,7 @@ const kept = {
   migrated,
   pages,
   insight,
+  usage,
   live,
   web,
 }

@@ -5,7 +5,6 @@ import { agentCalled, processSpawned } from '../kinds/run/rules/appends.ts'
 import { acceptWork } from '../kinds/run/rules/callbacks.ts'
 import type { Stop } from '../kinds/run/rules/ending.ts'
 import type { ProcessIdentity } from '../kinds/run/rules/step.ts'
-import type { TokenUsage } from '../kinds/run/rules/usage.ts'
 import {
   elapsed,
   type Heard,
@@ -22,7 +21,7 @@ import type { ExecutorContext } from './context.ts'
 import { asAgent, type Held, lengthenLease } from './holding.ts'
 import type { RunOutput } from './output.ts'
 import type { RunReport } from './report.ts'
-import type { RequestsFile, RequestToProgram } from './requests-file.ts'
+import { type RequestsFile, type RequestToProgram, warningOf } from './requests-file.ts'
 import type { RunSecrets } from './run-secrets.ts'
 import { callOf } from './told.ts'
 
@@ -46,7 +45,6 @@ export class ActiveRun {
   #watch: WatchdogState | null = null
   #report: RunReport | null = null
   #stop: Stop | null = null
-  #whyOverBudget: ((usage: TokenUsage) => Promise<string | null>) | null = null
   #timesOutAt = Number.POSITIVE_INFINITY
   /** The last progress of its task that was taken for a sign of life, by the database's clock. */
   #progressAt = 0
@@ -97,11 +95,6 @@ export class ActiveRun {
       payload: { code: stop.code },
     })
     this.#aborting.abort()
-  }
-
-  /** Stops the run when what it has used is too much. */
-  watchBudget(whyOver: ((usage: TokenUsage) => Promise<string | null>) | null): void {
-    this.#whyOverBudget = whyOver
   }
 
   setClaim(held: Held): void {
@@ -184,7 +177,8 @@ export class ActiveRun {
       const answer = await renewTask(this.#context.kernel, caller, uuid, { session, generation })
       this.#renewAt = requestedAt + renewAfterMs(leaseMs, this.#context.timers.random())
       const messages = answer.messages.map((one) => ({ type: 'message', ...one }) as const)
-      await this.#forwardRequests([...(answer.requests as HolderRequest[]), ...messages])
+      const requests = answer.requests as HolderRequest[]
+      await this.#forwardRequests([...requests, ...messages, ...warningOf(answer.budget)])
     } catch (error) {
       // The database is unreachable: try again. The lease outlasts a few attempts.
       this.#renewAt = this.#context.timers.now() + 1_000
@@ -221,8 +215,6 @@ export class ActiveRun {
         const usage = plainUsage(reported)
         if (!usage) return
         report.used(usage)
-        const reason = await this.#whyOverBudget?.(usage)
-        if (reason) this.stop({ code: 'budget_blocked', reason, byPerson: false })
       },
       event: async (type, reported) => {
         if (type === 'invocation') return this.#called(reported, await secrets.current())

@@ -7,9 +7,10 @@ import { watching } from '../kinds/run/rules/watchdog.ts'
 import { stallMsOf } from '../kinds/task/rules/timers.ts'
 import { type LogStoreType, LogUnavailable, type RunLogHandle } from '../logs/protocol.ts'
 import type { ActiveRun } from './active-run.ts'
+import { billingOfRun } from './bills.ts'
 import type { ExecutorContext } from './context.ts'
 import type { Dispatched } from './dispatched.ts'
-import { type Held, sessionOf } from './holding.ts'
+import { type Held, sessionOf, taskOf } from './holding.ts'
 import { type LoggedBefore, newExcerpts, RunOutput } from './output.ts'
 import { type Prepared, prepare } from './prepare.ts'
 import { RunReport } from './report.ts'
@@ -77,15 +78,15 @@ export async function resume(context: ExecutorContext, adopted: Adopted, active:
   const lastSeq = await kernel.store.runs.lastEventSeq(workspaceId, runId)
   const report = new RunReport(
     kernel.store,
-    { ...who, taskUuid: held?.uuid ?? null },
+    { ...who, task: taskOf(held) },
+    billingOfRun(context, dispatched, prepared, active),
     warn('a report could not be written'),
     timers,
-    { lastSeq, ...reported },
+    { lastSeq, booking: await kernel.store.budgets.lastReport(workspaceId, runId), ...reported },
   )
   report.event({ type: 'lifecycle', level: 'info', message: 'taken over', payload: { from: run.nodeId } })
   await output.systemLine('baton: another node waits for the agent from here on.')
   active.takeOver(held)
-  active.watchBudget(prepared.overBudget)
   const watch = watching(watchSettingsOf(agent.runtimeConfig), timers.now(), {
     stallMs: held?.stallMs ?? null,
   })

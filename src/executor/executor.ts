@@ -1,7 +1,8 @@
 import type { DueWakeup, RunToCheck } from '../kernel/store/run-store.ts'
 import { StoreUnavailable } from '../kernel/store/store.ts'
+import { whyStopped } from '../kinds/budget/rules/words.ts'
 import type { Run } from '../kinds/run/record.ts'
-import type { Stop } from '../kinds/run/rules/ending.ts'
+import { overBudget, type Stop } from '../kinds/run/rules/ending.ts'
 import { ActiveRun } from './active-run.ts'
 import { adopt, resume } from './adopt.ts'
 import type { ExecutorContext } from './context.ts'
@@ -272,10 +273,18 @@ function stopOrLeave(active: ActiveRun): void {
 
 const SHUTDOWN: Stop = { code: 'control_plane_restart', reason: 'Baton is shutting down.', byPerson: false }
 
-function whyStop({ cancelReason, agentState, stopsRuns, hasClaim, claimEnd }: RunToCheck): Stop | null {
+function whyStop({
+  cancelReason,
+  agentState,
+  stopsRuns,
+  hasClaim,
+  claimEnd,
+  blockedBy,
+}: RunToCheck): Stop | null {
   if (cancelReason !== null) return { code: 'cancelled', reason: cancelReason, byPerson: true }
   if (agentState === null) return { code: 'cancelled', reason: 'The agent was deleted.', byPerson: false }
   if (stopsRuns) return { code: 'cancelled', reason: `The agent is ${agentState}.`, byPerson: false }
+  if (hasClaim && blockedBy) return overBudget(blockedBy, whyStopped(blockedBy, blockedBy.why))
   if (hasClaim) return null
   return { code: 'claim_lost', reason: `The claim ended (${claimEnd ?? 'unknown'}).`, byPerson: false }
 }

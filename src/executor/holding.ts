@@ -240,13 +240,14 @@ export async function applyOutcome(
       }
       case 'fail': {
         const retryAt = step.retryAt === undefined ? undefined : new Date(step.retryAt).toISOString()
-        const { failureClass, error, spendsNoAttempt, tookTooLong } = step
+        const { failureClass, error, spendsNoAttempt, tookTooLong, budget } = step
         const failure = { ...fence, failureClass, error: error.slice(0, 2_000), retryAt }
         const submitted = { ...work, summary: work.summary ?? undefined }
         const failedRun = {
           spent: work.spent,
           spendsNoAttempt,
           tookTooLong,
+          budget,
           work: step.withResult && submitted,
         }
         await failTask(kernel, caller, held.uuid, failure, failedRun)

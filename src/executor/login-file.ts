@@ -48,6 +48,21 @@ export class LoginFile {
   }
 }
 
+/** What is in it, as JSON; null: it cannot be read. */
+export async function readLogin(path: string): Promise<unknown> {
+  try {
+    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    try {
+      const text = (await file.stat()).isFile() ? await textOf(file) : null
+      return text === null ? null : JSON.parse(text)
+    } finally {
+      await file.close()
+    }
+  } catch {
+    return null
+  }
+}
+
 async function textOf(file: FileHandle): Promise<string | null> {
   const buffer = Buffer.alloc(LARGEST_BYTES + 1)
   let length = 0

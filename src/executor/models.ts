@@ -1,14 +1,15 @@
 import type { AgentRecord } from '../kinds/agent/record.ts'
 import { modelOfAgent } from '../kinds/agent/rules/model.ts'
 import { chooseModel, type ModelChoice, modelsInTurn } from '../kinds/run/rules/models.ts'
-import { fallbackModelsOf } from '../kinds/run/rules/policy.ts'
+import { fallbackModelsOf, modelTiersOf } from '../kinds/run/rules/policy.ts'
 import { parkCredential } from '../kinds/run/rules/runtime-state.ts'
+import { modelOfTier } from '../kinds/run/rules/tiers.ts'
 import { command } from '../kinds/task/acts/tasks.ts'
 import type { ExecutorContext } from './context.ts'
 import { asAgent, type Held } from './holding.ts'
 import type { PlannedTask } from './task-plan.ts'
 
-/** The model of a run: the task's, the agent's, or a fallback. */
+/** The model of a run: the task's, that of its tier, the agent's, or a fallback. */
 
 /** Limits of one model, on one account. */
 const keyOf = (credential: string, model: string | null) => `${credential} model ${model ?? ''}`
@@ -21,7 +22,7 @@ export async function modelOf(
   credential: string,
 ): Promise<ModelChoice> {
   const plan = task?.plan ?? null
-  const own = plan?.model ?? modelOfAgent(agent)
+  const own = plan?.model ?? ofTier(agent, task) ?? modelOfAgent(agent)
   const ofAgent = fallbackModelsOf(agent.runtimeConfig)
   const models = task ? modelsInTurn(own, plan?.fallbackModels ?? [], ofAgent) : [own]
   const { modelSwitches: switches = 0, usedModel: used } = task?.record.modelUse ?? {}
@@ -29,6 +30,14 @@ export async function modelOf(
   const parked = models.length > 1 ? await parkedAmong(kernel, workspaceId, credential, models) : new Map()
   const choice = chooseModel(models, { switches, used }, (model) => !parked.has(model))
   return switches === 0 && parked.size === 0 ? { ...choice, fallback: null } : choice
+}
+
+/** Null: no model is named for tasks like this one. Only work has a tier: who judges or plans was chosen for that. */
+function ofTier({ runtimeConfig }: AgentRecord, task: PlannedTask | null): string | null {
+  if (task?.record.purpose !== 'work') return null
+  const { complexity, estimatedTokens } = task.plan ?? {}
+  const size = { priority: task.record.priority, taskType: task.taskType, complexity, estimatedTokens }
+  return modelOfTier(size, modelTiersOf(runtimeConfig))
 }
 
 async function parkedAmong(

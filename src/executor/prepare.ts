@@ -5,14 +5,15 @@ import type { ProbedAgent } from '../door/execution.ts'
 import type { RunKernel } from '../door/server-kernel.ts'
 import type { AgentRecord } from '../kinds/agent/record.ts'
 import { tooManySecrets } from '../kinds/agent/rules/config.ts'
+import type { Billing } from '../kinds/run/prices/billed.ts'
 import type { TaskSession, Wakeup } from '../kinds/run/record.ts'
 import type { ModelChoice } from '../kinds/run/rules/models.ts'
 import { timeoutSecAfter } from '../kinds/run/rules/timeout.ts'
-import type { TokenUsage } from '../kinds/run/rules/usage.ts'
 import type { RunFolder } from '../kinds/run/shapes/folder.ts'
 import { Refused } from '../pure/errors.ts'
 import { configOf } from './adapter-config.ts'
 import { operatorsObjections } from './allowed.ts'
+import { billingOf } from './billing.ts'
 import { CannotPrepare } from './cannot-prepare.ts'
 import { environmentOfCheck, withCheck } from './check.ts'
 import { type ToldComments, unreadComments } from './comments.ts'
@@ -29,7 +30,7 @@ import { promptOf, promptValues } from './prompt.ts'
 import type { RequestsFile } from './requests-file.ts'
 import type { RunSecrets } from './run-secrets.ts'
 import { runSecretsOf } from './secrets-of-run.ts'
-import { askedBy, budgetOf, plannedTask, promptWith, settingsOf, withModel } from './task-plan.ts'
+import { askedBy, plannedTask, promptWith, settingsOf, withModel } from './task-plan.ts'
 import { conflictsAsText, upstreamWork } from './upstream.ts'
 import { type BegunFolder, beginWork } from './work/begin-work.ts'
 import { type ReviewedWork, reviewedWork, reviewFolder, textOfReview } from './work/review.ts'
@@ -58,8 +59,8 @@ export interface Prepared {
   credential: string
   /** Its model and the fallback models. */
   choice: ModelChoice
-  /** Whether what the run has used is too much for its task; null: it has no budget. */
-  overBudget: ((usage: TokenUsage) => Promise<string | null>) | null
+  /** Whether its tokens are billed, as its login is when it begins. */
+  billing: Billing
   /** Why the previous attempt failed. */
   failureClass: string | null
   /** Where the program finds the requests to it, if the run has a program and a task. */
@@ -147,7 +148,6 @@ export async function prepare(context: ExecutorContext, about: About): Promise<P
   const choice = await modelOf(context, workspaceId, agent, task, credential)
   const { model } = choice
   const config = withModel(adapter, configOf(agent), model)
-  const overBudget = await budgetOf(context.kernel, workspaceId, task, model)
   const review = held?.purpose === 'verification' ? await reviewedWork(context, workspaceId, held) : null
   const begun =
     adapter.usesFolder === false ? null : await folderFor(context, { ...about, agent }, review, folderOf)
@@ -184,6 +184,7 @@ export async function prepare(context: ExecutorContext, about: About): Promise<P
     ...(held && { task: { id: held.uuid, generation: held.generation, attempt: held.attempt } }),
     callback: { url: `${baseUrl}/api/v1/runs/${runId}/callback`, token },
   }
+  const billing = await billingOf({ adapter, env: input.env, config })
   const secrets = runSecretsOf(context, { adapter, config, token, cwd: input.cwd })
   // Before anything is spawned: a program may renew its tokens at once, and print the old ones.
   await secrets.current()
@@ -199,7 +200,7 @@ export async function prepare(context: ExecutorContext, about: About): Promise<P
     graceMs: numberOr(config.graceSec, DEFAULT_GRACE_SEC) * 1000,
     credential,
     choice,
-    overBudget,
+    billing,
     failureClass: task?.failureClass ?? null,
     taskKey: held?.uuid ?? '',
     sessionIdBefore: resumed?.sessionDisplayId ?? null,
@@ -338,8 +339,14 @@ async function orUnfit<T>(act: () => Promise<T>): Promise<T> {
 }
 
 /** Why a run could not be prepared, as the end of the run. */
+const OF_BUDGETS: ReadonlySet<string> = new Set(['BUDGET_STOPPED', 'BUDGET_RESERVED'])
+
 export function preparationError(error: unknown): CannotPrepare {
   if (error instanceof CannotPrepare) return error
-  if (error instanceof Refused) return new CannotPrepare('claim_lost', error.refusal.detail)
+  if (error instanceof Refused)
+    return new CannotPrepare(
+      OF_BUDGETS.has(error.code) ? 'budget_blocked' : 'claim_lost',
+      error.refusal.detail,
+    )
   return new CannotPrepare('adapter_error', error instanceof Error ? error.message : String(error))
 }

@@ -82,12 +82,17 @@ export async function promptValues(
     'run.source': wakeup.source,
     'run.startedAt': new Date().toISOString(),
     'heartbeat.reason': wakeup.reason,
+    'wakeup.reason': reasonGiven(wakeup),
     'wakeup.payload': wakeup.payload,
     'credentials.apiBaseUrl': baseUrl,
     'credentials.apiKey': token,
     ...ofTask,
   }
 }
+
+/** Baton's own wakeups have a word for a reason, which tells an agent nothing. */
+const reasonGiven = ({ source, reason }: Wakeup) =>
+  source === 'on_demand' || source === 'automation' ? reason : null
 
 /** Values like those of a run, to preview the prompt of an agent. */
 export async function exampleValues(

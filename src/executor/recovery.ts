@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import type { AdapterInvokeResult } from '../adapters/protocol.ts'
+import type { AdapterInvokeResult, AgentRunAdapter } from '../adapters/protocol.ts'
 import type { LostClaim } from '../kernel/store/run-store.ts'
+import type { BilledCost } from '../kinds/run/prices/billed.ts'
 import type { Run, RunEnd } from '../kinds/run/record.ts'
 import { agentStateIn } from '../kinds/run/rules/agent-state.ts'
 import { isAwaited } from '../kinds/run/rules/callbacks.ts'
@@ -11,13 +12,17 @@ import type { TokenUsage } from '../kinds/run/rules/usage.ts'
 import { runFolderOf } from '../kinds/run/shapes/folder.ts'
 import { isStarted } from '../kinds/run/states.ts'
 import type { TaskRecord } from '../kinds/task/record.ts'
+import { ledgerOf } from '../kinds/usage/rules/priced.ts'
 import type { LogStoreType } from '../logs/protocol.ts'
 import { isUuid } from '../pure/ids.ts'
+import { configOf } from './adapter-config.ts'
+import { billingOf } from './billing.ts'
 import type { ExecutorContext } from './context.ts'
+import { environmentOf } from './environment.ts'
 import { applyOutcome, type Held } from './holding.ts'
 import { knownSecrets } from './known-secrets.ts'
 import { readLostLog } from './lost-log.ts'
-import { priceOfRun } from './price.ts'
+import { priceOfRun, pricesNow, type RunToPrice } from './price.ts'
 import { asUsage } from './settle.ts'
 import { keepWork } from './work/keep-work.ts'
 
@@ -55,7 +60,7 @@ export async function recoverForgotten(
     missingSince.set(run.id, since)
     if (context.timers.now() - since < afterMs) continue
     await endOrphans(context, run)
-    await recover(context, run)
+    await recover(context, run, true)
     context.log.warn({ runId: run.id }, 'a forgotten run of this node was ended')
   }
 }
@@ -129,7 +134,7 @@ export async function recoverRuns(
   for (const run of left) if (!(await isAdopted(context, run, adopt))) runs.push(run)
   await Promise.all(runs.map((run) => (isHere.get(run.nodeId) ? endOrphans(context, run) : undefined)))
   for (const run of runs)
-    await recover(context, run).catch((error) =>
+    await recover(context, run, isHere.get(run.nodeId) === true).catch((error) =>
       log.error({ err: error, runId: run.id }, 'a lost run could not be recovered'),
     )
   if (runs.length > 0) log.warn({ runs: runs.length }, 'runs of lost nodes were ended')
@@ -158,9 +163,9 @@ function endOrphans({ processes, log }: ExecutorContext, run: Run): Promise<void
     .catch((error) => log.error({ err: error, runId: run.id }, 'a process of a lost run could not be ended'))
 }
 
-async function recover(context: ExecutorContext, run: Run): Promise<void> {
+async function recover(context: ExecutorContext, run: Run, wasHere: boolean): Promise<void> {
   const { kernel } = context
-  const logged = await readLog(context, run)
+  const logged = await readLog(context, run, wasHere)
   const task = run.taskId === null ? null : await taskOf(context, run)
   // Its result was accepted before the node was lost: the run succeeded.
   const isDone = task !== null && task.generation === run.generation && task.resultHash !== null
@@ -178,6 +183,8 @@ async function recover(context: ExecutorContext, run: Run): Promise<void> {
   const model = logged.model ?? run.model
   const usage = isBehind(logged, run) ? null : (logged.usage ?? null)
   const ending = isDone ? DONE : endingOf(STOPPED, stop)
+  const used = { costUsd: logged.costUsd ?? null, usage: usage ?? reportedBy(run) }
+  const billed = await billedOf(context, run, used, model)
   const end: RunEnd = {
     ...{ workspaceId: run.workspaceId, runId: run.id, agent: run.agent, adapterType: run.adapterType },
     ...ending,
@@ -185,12 +192,9 @@ async function recover(context: ExecutorContext, run: Run): Promise<void> {
     ...{ exitCode: null, signal: null, summary: null, result: undefined, provider: null },
     usage: asUsage(usage),
     usageBasis: logged.usageBasis ?? 'partial',
-    costUsd: priceOfRun(
-      run.agent,
-      context.registry.get(run.adapterType),
-      { costUsd: logged.costUsd ?? null, usage: usage ?? reportedBy(run) },
-      model,
-    ),
+    costUsd: billed.costUsd,
+    costBasis: billed.basis,
+    models: usage === null ? null : ledgerOf(billed),
     model,
     sessionId,
     taskSession:
@@ -208,6 +212,45 @@ async function recover(context: ExecutorContext, run: Run): Promise<void> {
   await kernel.step(run, finishRun(end))
   for (const claim of await kernel.store.runs.claimsWithout(run.workspaceId, run.agent))
     await releaseLost(context, run, claim)
+}
+
+/** By the login and the settings that its agent has now: those of the run are gone. */
+async function billedOf(
+  context: ExecutorContext,
+  { workspaceId, agent, adapterType }: Run,
+  used: RunToPrice['used'],
+  model: string | null,
+): Promise<BilledCost> {
+  const { kernel, registry, own } = context
+  const adapter = registry.get(adapterType)
+  const [config, prices] = await Promise.all([
+    settingsNow(context, { workspaceId, agent, adapterType }),
+    pricesNow(kernel, workspaceId),
+  ])
+  const billing =
+    adapter && config ? await billingOf({ adapter, env: environmentOf(adapter, own, config), config }) : 'api'
+  return priceOfRun({ agent, adapter, used, model, billing, prices })
+}
+
+/** Null: its agent is another one now. */
+async function settingsNow(
+  { kernel }: ExecutorContext,
+  { workspaceId, agent, adapterType }: Pick<Run, 'workspaceId' | 'agent' | 'adapterType'>,
+): Promise<Record<string, unknown> | null> {
+  const [found] = await kernel.store.agents.list(workspaceId, { slugs: [agent], withEnded: true }, 1)
+  return found?.record.adapterType === adapterType ? configOf(found.record) : null
+}
+
+/** An adapter that reads what the program of a run has left on this machine, beside the log. */
+async function readingThere(context: ExecutorContext, run: Run, adapter: AgentRunAdapter) {
+  const cwd = runFolderOf(run.folder)?.path
+  if (cwd === undefined || !adapter.readLineStream) return adapter
+  const config = await settingsNow(context, run)
+  if (!config) return adapter
+  const at = { cwd, env: environmentOf(adapter, context.own, config) }
+  const readLineStream: AgentRunAdapter['readLineStream'] = (lines, state) =>
+    adapter.readLineStream!(lines, state, at)
+  return { readLineStream }
 }
 
 /** Where and for which generation the session was used. */
@@ -251,11 +294,16 @@ const LOST: Stop = {
 const whyLost = ({ cancelReason }: Run): Stop =>
   cancelReason === null ? LOST : { code: 'cancelled', reason: cancelReason, byPerson: true }
 
-/** The log may lack the last output, whose usage is already recorded. The usage of a run never decreases. */
+/**
+ * The log may lack the last output, whose usage is already recorded, or tell less of each answer than the program's files did. The
+ * usage of a run never decreases.
+ */
 const isBehind = ({ usage, usageBasis }: Partial<AdapterInvokeResult>, run: Run) =>
   usage != null &&
   usageBasis === 'partial' &&
-  usage.inputTokens + usage.outputTokens < (run.inputTokens ?? 0) + (run.outputTokens ?? 0)
+  (usage.inputTokens < (run.inputTokens ?? 0) ||
+    (usage.cachedInputTokens ?? 0) < (run.cachedInputTokens ?? 0) ||
+    usage.outputTokens < (run.outputTokens ?? 0))
 
 const reportedBy = ({ inputTokens, cachedInputTokens, outputTokens }: Run): TokenUsage | null =>
   inputTokens === null
@@ -283,8 +331,12 @@ async function taskOf({ kernel }: ExecutorContext, run: Run): Promise<TaskRecord
   return found?.record ?? null
 }
 
-/** The log has all output that was flushed. From it the adapter reads the usage and the session of the run. */
-async function readLog({ kernel, registry, logStores, log, excerptBytes }: ExecutorContext, run: Run) {
+/**
+ * The log has all output that was flushed. From it, and from the files of the program if they are here, the adapter reads the usage and
+ * the session of the run.
+ */
+async function readLog(context: ExecutorContext, run: Run, wasHere: boolean) {
+  const { kernel, registry, logStores, log, excerptBytes } = context
   const noExcerpts = { stdout: null as string | null, stderr: null as string | null }
   const nothing = { excerpts: noExcerpts, log: null, state: {} as Record<string, unknown> }
   const none: typeof nothing & Partial<AdapterInvokeResult> = nothing
@@ -298,7 +350,8 @@ async function readLog({ kernel, registry, logStores, log, excerptBytes }: Execu
     })
     const state = session?.sessionParams ?? {}
     const adapter = registry.get(run.adapterType)
-    const { read, excerpts } = await readLostLog(store, handle, adapter, state, excerptBytes)
+    const reading = adapter && wasHere ? await readingThere(context, run, adapter) : adapter
+    const { read, excerpts } = await readLostLog(store, handle, reading, state, excerptBytes)
     const summary = await store.finalize(handle)
     return { ...read, state, excerpts, log: summary }
   } catch (error) {

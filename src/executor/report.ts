@@ -1,11 +1,15 @@
 import type { RunStore } from '../kernel/store/run-store.ts'
-import { reportRun } from '../kinds/run/rules/report.ts'
+import type { RunEnd } from '../kinds/run/record.ts'
+import { type OverBudget, reportRun } from '../kinds/run/rules/report.ts'
 import type { NewRunEvent } from '../kinds/run/rules/step.ts'
 import type { TokenUsage } from '../kinds/run/rules/usage.ts'
+import type { ModelTotals } from '../kinds/usage/record.ts'
 import type { Timers } from './timers.ts'
 
 const WRITE_EVERY_MS = 500
 const REPORT_USAGE_EVERY_MS = 5_000
+/** The ledger has at most one row a second of a run. */
+const BOOK_EVERY_MS = 1_000
 /** Beyond this, further events of the run are dropped. */
 const MOST_EVENTS = 10_000
 const MOST_WAITING = 500
@@ -15,10 +19,25 @@ interface Flag {
   detail: string
 }
 
+export interface ReportedRun {
+  workspaceId: number
+  runId: string
+  agent: string
+  task: RunEnd['task']
+}
+
+export interface Bills {
+  /** What the usage so far costs, by model. */
+  bill: (usage: TokenUsage) => Promise<Readonly<Record<string, ModelTotals>>>
+  /** What it has used is more than a budget has. */
+  stop: (over: OverBudget) => void
+}
+
 /** Reports how a run proceeds, in batches. What is written survives the loss of the run. */
 export class RunReport {
   readonly #store: RunStore
-  readonly #run: { workspaceId: number; runId: string; agent: string; taskUuid: string | null }
+  readonly #run: ReportedRun
+  readonly #billing: Bills
   readonly #warn: (error: unknown) => void
   #usage: TokenUsage | null = null
   #sessionId: string | null = null
@@ -28,6 +47,10 @@ export class RunReport {
   #seq: number
   #isChanged = false
   #isUsageUntold = false
+  #isUnbooked = false
+  #bookedAt = Number.NEGATIVE_INFINITY
+  /** The number of the last booking. */
+  #booking: number
   #usageToldAt = Number.NEGATIVE_INFINITY
   readonly #timers: Timers
   #cancelWrite: (() => void) | null = null
@@ -35,13 +58,21 @@ export class RunReport {
 
   constructor(
     store: RunStore,
-    run: { workspaceId: number; runId: string; agent: string; taskUuid: string | null },
+    run: ReportedRun,
+    billing: Bills,
     warn: (error: unknown) => void,
     timers: Timers,
     /** What another node has reported of the run already. */
-    before: { lastSeq: number; usage: TokenUsage | null; sessionId: string | null } | null = null,
+    before: {
+      lastSeq: number
+      booking: number
+      usage: TokenUsage | null
+      sessionId: string | null
+    } | null = null,
   ) {
     this.#seq = (before?.lastSeq ?? 0) + 1
+    this.#booking = before?.booking ?? 0
+    this.#billing = billing
     this.#usage = before?.usage ?? null
     this.#sessionId = before?.sessionId ?? null
     this.#timers = timers
@@ -72,6 +103,7 @@ export class RunReport {
   used(usage: TokenUsage): void {
     this.#usage = usage
     this.#isUsageUntold = true
+    this.#isUnbooked = true
     this.#changed()
   }
 
@@ -117,6 +149,21 @@ export class RunReport {
     return true
   }
 
+  /** Null: nothing is new, or too soon; then the rest waits for the next write. */
+  async #nextBooking() {
+    const now = this.#timers.now()
+    if (!this.#isUnbooked || this.#usage === null) return null
+    if (now - this.#bookedAt < BOOK_EVERY_MS) {
+      this.#cancelWrite ??= this.#timers.after(BOOK_EVERY_MS, () => void this.write())
+      this.#isChanged = true
+      return null
+    }
+    this.#isUnbooked = false
+    this.#bookedAt = now
+    this.#booking += 1
+    return { number: this.#booking, models: await this.#billing.bill(this.#usage) }
+  }
+
   async #send(): Promise<void> {
     const events = this.#events
     const firstSeq = this.#seq
@@ -135,12 +182,14 @@ export class RunReport {
         outputTokens: usage.outputTokens,
         cachedInputTokens: usage.cachedInputTokens ?? null,
       },
+      booking: await this.#nextBooking(),
       isUsageReported: this.#reportsUsage(),
       status,
       sessionId: this.#sessionId,
       flags,
       timeline: { firstSeq, events },
     }
-    await this.#store.transact(this.#run.workspaceId, reportRun(this.#run, said))
+    const over = await this.#store.transact(this.#run.workspaceId, reportRun(this.#run, said))
+    if (over) this.#billing.stop(over)
   }
 }

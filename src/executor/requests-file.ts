@@ -4,7 +4,23 @@ import { dirname, join } from 'node:path'
 import type { HolderRequest, MessageToHolder } from '../kinds/replies.ts'
 
 /** What people say to it is a request, too. */
-export type RequestToProgram = HolderRequest | ({ type: 'message' } & MessageToHolder)
+/** Nine tenths of a budget that covers the run are used. */
+interface BudgetWarning {
+  type: 'budget_warning'
+  since: string
+  scope: string
+  scopeId: string | null
+}
+
+type Left = { warnedAt: string | null; scope: string; scopeId: string | null } | null
+
+/** Asks a program to come to an end, while the budget is as it was when it was warned of. */
+export const warningOf = (left: Left): BudgetWarning[] =>
+  left === null || left.warnedAt === null
+    ? []
+    : [{ type: 'budget_warning', since: left.warnedAt, scope: left.scope, scopeId: left.scopeId }]
+
+export type RequestToProgram = HolderRequest | ({ type: 'message' } & MessageToHolder) | BudgetWarning
 
 /**
  * The requests to an agent while it works, as a JSON list in a file that its program may read. By then the program has read

@@ -1,12 +1,15 @@
 import type { AdapterInvokeResult, BeforeResume } from '../adapters/protocol.ts'
 import { freshUuid } from '../kernel/fresh-uuid.ts'
 import type { DueWakeup } from '../kernel/store/run-store.ts'
+import { whyStopped } from '../kinds/budget/rules/words.ts'
 import type { Wakeup } from '../kinds/run/record.ts'
+import { overBudget } from '../kinds/run/rules/ending.ts'
 import { watchSettingsOf } from '../kinds/run/rules/policy.ts'
 import { beginRun } from '../kinds/run/rules/run-life.ts'
 import { takeWakeup } from '../kinds/run/rules/take-wakeup.ts'
 import { watching } from '../kinds/run/rules/watchdog.ts'
 import type { ActiveRun } from './active-run.ts'
+import { billingOfRun } from './bills.ts'
 import { CannotPrepare } from './cannot-prepare.ts'
 import type { ExecutorContext } from './context.ts'
 import type { Dispatched } from './dispatched.ts'
@@ -87,7 +90,7 @@ export async function run(
     prepared = await context.storeRetry.whileUnavailable(() => prepare(context, { ...dispatched, held }))
     const { credential, requests } = prepared
     active.writeRequestsTo(requests)
-    active.watchBudget(prepared.overBudget)
+    await context.storeRetry.whileUnavailable(() => mustNotBeOverBudget(context, dispatched, held, active))
     await context.storeRetry.whileUnavailable(() => mustNotBeParked(context, workspaceId, credential))
     const { choice, failureClass } = prepared
     const holds = held
@@ -134,6 +137,21 @@ export async function leave(parts: Parts | null): Promise<void> {
   parts?.report.event({ type: 'lifecycle', level: 'info', message: 'left to another node' })
   await parts?.report.write()
   await parts?.output.pause()
+}
+
+/** A budget may have been used up since the task was offered: then nothing is spawned. */
+async function mustNotBeOverBudget(
+  { kernel }: ExecutorContext,
+  { workspaceId, agent }: Dispatched,
+  held: Held | null,
+  active: ActiveRun,
+): Promise<void> {
+  const covers = { agent: agent.slug, adapterType: agent.adapterType, taskId: held?.taskId ?? null }
+  const budget = await kernel.store.budgets.blocking(workspaceId, covers)
+  if (!budget) return
+  const reason = whyStopped(budget, budget.why)
+  active.stop(overBudget(budget, reason))
+  throw new CannotPrepare('budget_blocked', reason)
 }
 
 /** Another run may have found this credential rate limited already. */
@@ -203,7 +221,8 @@ async function perform(
   })
   const report = new RunReport(
     kernel.store,
-    { ...who, taskUuid: held?.uuid ?? null },
+    { ...who, task: taskOf(held) },
+    billingOfRun(context, dispatched, prepared, active),
     warn('a report could not be written'),
     context.timers,
   )

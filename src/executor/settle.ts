@@ -2,6 +2,7 @@ import type { AdapterInvokeResult } from '../adapters/protocol.ts'
 import { systemCaller } from '../kernel/caller.ts'
 import { commandAgent } from '../kinds/agent/acts/agents.ts'
 import { wakeForWork } from '../kinds/run/acts/wakeups.ts'
+import type { BilledCost } from '../kinds/run/prices/billed.ts'
 import type { RunEnd } from '../kinds/run/record.ts'
 import { agentStateIn } from '../kinds/run/rules/agent-state.ts'
 import {
@@ -27,16 +28,18 @@ import { parkCredential } from '../kinds/run/rules/runtime-state.ts'
 import type { TokenUsage } from '../kinds/run/rules/usage.ts'
 import type { RunFolder } from '../kinds/run/shapes/folder.ts'
 import { OWN_AGENT } from '../kinds/task/rules/acting.ts'
+import { ledgerOf } from '../kinds/usage/rules/priced.ts'
 import { Refused } from '../pure/errors.ts'
 import { type KnownSecrets, redactDeep } from '../pure/secrets/redaction.ts'
 import type { ExecutorContext } from './context.ts'
 import type { Dispatched } from './dispatched.ts'
+import { checkEfficiency } from './efficiency.ts'
 import type { CleanupPolicy } from './folders/clean.ts'
 import { applyOutcome, type Held, hasEnded, taskOf } from './holding.ts'
 import { restModel } from './models.ts'
 import type { RunOutput } from './output.ts'
 import { credentialOf, type Prepared } from './prepare.ts'
-import { priceOfRun } from './price.ts'
+import { priceOfRun, pricesNow } from './price.ts'
 import type { RunReport } from './report.ts'
 import { type KeptWork, keepWork, whyNotAccepted } from './work/keep-work.ts'
 
@@ -63,11 +66,18 @@ export async function settle(
 ): Promise<void> {
   const { workspaceId, agent, runId } = dispatched
   const plain = plainAnswer(reported)
-  const answer = parts ? await answerOf(dispatched, parts, plain) : plain
+  const answer: Answer = parts ? await answerOf(context, dispatched, parts, plain) : plain
   const kept = await keptBy(context, dispatched, held, parts)
   const reportedEnd = endingOf(answer, stop)
   const ownEnd = agent.slug === OWN_AGENT ? ofOwnAgent(reportedEnd) : reportedEnd
   const ending = await endingWith(context, held, parts, kept, ownEnd, answer)
+  if (ending.errorCode === null)
+    await checkEfficiency(
+      context,
+      { workspaceId, runId, agent: agent.slug, held },
+      kept,
+      answer.usage ?? null,
+    )
   const isLimited = ending.errorCode === 'rate_limited'
   const retryAt = isLimited
     ? await context.storeRetry.whileUnavailable(() => park(context, dispatched, parts, answer))
@@ -83,7 +93,10 @@ export async function settle(
   // Before the result: it may end the mission, whose totals must then be complete.
   if (held?.missionId != null)
     await context.storeRetry.whileUnavailable(() =>
-      context.kernel.step({ workspaceId }, bookUsage(endOf(dispatched, ending, answer, parts))),
+      context.kernel.step(
+        { workspaceId },
+        bookUsage({ ...endOf(dispatched, ending, answer, parts), task: taskOf(held) }),
+      ),
     )
   const refusal =
     held &&
@@ -158,13 +171,23 @@ function keptState(reported: unknown): Pick<AdapterInvokeResult, 'agentState'> {
   return agentState ? { agentState } : {}
 }
 
+/** What it cost, and where that figure comes from. */
+type Answer = AdapterInvokeResult & { billed?: BilledCost }
+
 /** Without secrets, with its model and its price. */
-async function answerOf({ agent }: Dispatched, { prepared, report }: Parts, plain: AdapterInvokeResult) {
-  const { adapter, choice, secrets } = prepared
+async function answerOf(
+  { kernel, storeRetry }: ExecutorContext,
+  { workspaceId, agent }: Dispatched,
+  { prepared, report }: Parts,
+  plain: AdapterInvokeResult,
+): Promise<Answer> {
+  const { adapter, choice, secrets, billing } = prepared
   const said = withoutSecrets(plain, await secrets.current())
   const model = said.model ?? choice.model
   const used = { costUsd: said.costUsd ?? null, usage: said.usage ?? report.usage }
-  return { ...said, model, costUsd: priceOfRun(agent.slug, adapter, used, model) }
+  const prices = await storeRetry.whileUnavailable(() => pricesNow(kernel, workspaceId))
+  const billed = priceOfRun({ agent: agent.slug, adapter, used, model, billing, prices })
+  return { ...said, model, costUsd: billed.costUsd, billed }
 }
 
 const withoutSecrets = (answer: AdapterInvokeResult, secrets: KnownSecrets): AdapterInvokeResult => ({
@@ -190,7 +213,7 @@ const withoutSecrets = (answer: AdapterInvokeResult, secrets: KnownSecrets): Ada
 function endOf(
   { workspaceId, runId, agent }: Dispatched,
   ending: Ending,
-  answer: AdapterInvokeResult,
+  answer: Answer,
   parts: Parts | null,
 ): Omit<RunEnd, 'task' | 'folder' | 'log'> {
   const partial = parts?.report.usage ?? null
@@ -205,7 +228,7 @@ function endOf(
     signal: answer.signal ?? null,
     usage: asUsage(answer.usage ?? partial),
     usageBasis: answer.usage ? (answer.usageBasis ?? 'reported') : partial ? 'partial' : null,
-    costUsd: answer.costUsd as string | null,
+    ...costOf(answer),
     provider: answer.provider ?? null,
     model: answer.model ?? null,
     sessionId,
@@ -222,6 +245,13 @@ function endOf(
       stderr: parts?.output.excerpt('stderr') ?? null,
     },
   }
+}
+
+/** What is known of it when it is over; what was booked on the way is corrected by that. */
+function costOf({ billed, costUsd }: Answer): Pick<RunEnd, 'costUsd' | 'costBasis' | 'models'> {
+  if (!billed) return { costUsd: costUsd as string | null, costBasis: null, models: null }
+  const isNothing = billed.models.length === 0 && billed.costUsd === null
+  return { costUsd: billed.costUsd, costBasis: billed.basis, models: isNothing ? null : ledgerOf(billed) }
 }
 
 /** Where and for which generation a session was used last. */

@@ -3,11 +3,8 @@ import type { AdapterInvokeInput, AgentRunAdapter } from '../adapters/protocol.t
 import type { RunKernel } from '../door/server-kernel.ts'
 import type { AgentRecord } from '../kinds/agent/record.ts'
 import { configWithModel } from '../kinds/agent/rules/model.ts'
-import { whyOverBudget } from '../kinds/run/rules/budget.ts'
-import type { TokenUsage } from '../kinds/run/rules/usage.ts'
 import type { TaskRecord } from '../kinds/task/record.ts'
 import type { TaskPlan } from '../kinds/task/rules/plan-fields.ts'
-import type { Budget } from '../pure/budget.ts'
 import { configOf } from './adapter-config.ts'
 import { CannotPrepare } from './cannot-prepare.ts'
 import type { Held } from './holding.ts'
@@ -17,6 +14,7 @@ import type { Held } from './holding.ts'
 export interface PlannedTask {
   record: TaskRecord
   plan: TaskPlan | null
+  taskType: string
   /** Why the last attempt failed. */
   failureClass: string | null
 }
@@ -28,8 +26,8 @@ export async function plannedTask(
 ): Promise<PlannedTask | null> {
   const [found] = held ? await kernel.store.tasksById(workspaceId, [held.taskId]) : []
   if (!found) return null
-  const { plan = null, failureClass = null } = found.details
-  return { record: found.record, plan, failureClass }
+  const { plan = null, taskType, failureClass = null } = found.details
+  return { record: found.record, plan, taskType, failureClass }
 }
 
 export const hasModelSetting = ({ configSchema }: AgentRunAdapter) =>
@@ -78,30 +76,3 @@ export function askedBy(
 /** An adapter that does not take the task's own instructions gets them at the head of the prompt. */
 export const promptWith = ({ takes = [] }: AgentRunAdapter, plan: TaskPlan | null, prompt: string) =>
   plan?.systemPrompt && !takes.includes('systemPrompt') ? atItsHead(prompt, plan.systemPrompt) : prompt
-
-/**
- * Refuses the run when earlier ones have used up the budget of the task. Otherwise judges what this one uses: at the limit it
- * is read again, because a person may have raised it meanwhile.
- */
-export async function budgetOf(
-  kernel: RunKernel,
-  workspaceId: number,
-  task: PlannedTask | null,
-  model: string | null,
-): Promise<((usage: TokenUsage) => Promise<string | null>) | null> {
-  const given = task?.plan?.budget
-  if (!task || !given) return null
-  const { id } = task.record
-  const spent = await kernel.store.runs.usageOfTask(workspaceId, id)
-  const why = whyOverBudget(given, spent, null, model)
-  if (why) throw new CannotPrepare('budget_blocked', why)
-  let budget: Budget = given
-  return async (usage) => {
-    const over = whyOverBudget(budget, spent, usage, model)
-    if (over === null) return null
-    const [now] = await kernel.store.tasksById(workspaceId, [id]).catch(() => [])
-    if (!now) return over
-    budget = now.details.plan?.budget ?? {}
-    return whyOverBudget(budget, spent, usage, model)
-  }
-}

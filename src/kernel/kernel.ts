@@ -1,6 +1,8 @@
 import type { EventWithOrigin, Origin } from '../kinds/events.ts'
 import type { GrantedOf, KindName } from '../kinds/kind.ts'
+import { priceTable } from '../kinds/price/record.ts'
 import type { Granted, ReplyTo } from '../kinds/replies.ts'
+import type { PriceTable } from '../kinds/run/prices/cost.ts'
 import type { RunsChanges, RunsStep, RunsView } from '../kinds/run/rules/step.ts'
 import { isTouched } from '../kinds/session/rules.ts'
 import type { TaskDetails } from '../kinds/task/command.ts'
@@ -135,6 +137,7 @@ export class Kernel<S extends Store = Store> {
   readonly #directory: Directory
   readonly #combiner: Combiner
   readonly #limits = new TtlCache<Limits>(KNOWN_FOR_MS, 10_000)
+  readonly #prices = new TtlCache<PriceTable>(KNOWN_FOR_MS, 10_000)
   readonly #agents = new TtlCache<KnownAgent>(KNOWN_FOR_MS, 100_000)
   readonly #projects = new TtlCache<number | null>(KNOWN_FOR_MS, 100_000)
   readonly #sessions = new TtlCache<KnownSession>(KNOWN_FOR_MS, 100_000)
@@ -191,6 +194,16 @@ export class Kernel<S extends Store = Store> {
 
   limitsChanged(workspaceId: number, limits: Limits): void {
     this.#limits.set(`${workspaceId}`, limits)
+  }
+
+  /** Of tokens that are being used. What a run cost is decided by the prices of its end: those are read. */
+  prices(this: Kernel<RunStore>, workspaceId: number): PriceTable | Promise<PriceTable> {
+    const lookUp = async () => priceTable(await this.store.prices.list(workspaceId))
+    return this.#prices.get(`${workspaceId}`, lookUp)
+  }
+
+  pricesChanged(workspaceId: number): void {
+    this.#prices.forget(`${workspaceId}`)
   }
 
   agentOf(caller: Caller, agent: string): KnownAgent | Promise<KnownAgent> {

@@ -2,6 +2,8 @@ import { inboxEvents } from '../views/inbox/events.ts'
 import { agentEvents } from './agent/events.ts'
 import { agentKind } from './agent/kind.ts'
 import { alertEvents } from './alert/events.ts'
+import { budgetEvents } from './budget/events.ts'
+import { budgetKind } from './budget/kind.ts'
 import { commentEvents } from './comment/events.ts'
 import type { Catalogue } from './events.ts'
 import { keyEvents } from './key/events.ts'
@@ -9,6 +11,8 @@ import { keyKind } from './key/kind.ts'
 import type { Kind, KindChanges, KindName, KindTypes, KindViews } from './kind.ts'
 import { missionEvents } from './mission/events.ts'
 import { missionKind } from './mission/kind.ts'
+import { priceEvents } from './price/events.ts'
+import { priceKind } from './price/kind.ts'
 import { projectEvents } from './project/events.ts'
 import { projectKind } from './project/kind.ts'
 import { reportEvents } from './report/events.ts'
@@ -19,6 +23,7 @@ import { sessionEvents } from './session/events.ts'
 import { sessionKind } from './session/kind.ts'
 import { signInKind } from './sign-in/kind.ts'
 import { taskEvents } from './task/events.ts'
+import { usageEvents } from './usage/events.ts'
 import { workspaceEvents } from './workspace/events.ts'
 import { workspaceKind } from './workspace/kind.ts'
 
@@ -68,6 +73,12 @@ export const ALL = {
     stored: async () => (await import('./project/postgres.ts')).storedProjects,
     acts: async () => (await import('./project/acts.ts')).projectActs,
   },
+  price: {
+    kind: priceKind,
+    events: priceEvents,
+    stored: async () => (await import('./price/postgres.ts')).storedPrices,
+    acts: async () => (await import('./price/acts.ts')).priceActs,
+  },
   key: {
     kind: keyKind,
     events: keyEvents,
@@ -76,6 +87,13 @@ export const ALL = {
   signIn: {
     kind: signInKind,
     stored: async () => (await import('./sign-in/postgres.ts')).storedSignIns,
+  },
+  budget: {
+    kind: budgetKind,
+    events: budgetEvents,
+    stored: async () => (await import('./budget/postgres.ts')).storedBudgets,
+    acts: async () => (await import('./budget/acts.ts')).budgetActs,
+    upkeep: async () => (await import('./budget/upkeep.ts')).budgetSteps,
   },
   workspace: {
     kind: workspaceKind,
@@ -108,6 +126,15 @@ export const ALL = {
       ...(await import('./run/acts/prompts.ts')).promptActs,
     ],
     upkeep: async () => (await import('./run/upkeep.ts')).runSteps,
+  },
+  usage: {
+    events: usageEvents,
+    stored: async () => (await import('./usage/postgres/tables.ts')).storedUsage,
+    acts: async () => [
+      ...(await import('./usage/acts/reads.ts')).usageReads,
+      ...(await import('./usage/acts/reports.ts')).usageReports,
+    ],
+    upkeep: async () => (await import('./usage/upkeep.ts')).usageSteps,
   },
   verification: {
     upkeep: async () => (await import('./verification/upkeep.ts')).verificationSteps,
@@ -143,12 +170,14 @@ export const ALL = {
 /** The files of endpoints, as types: a client that imports them loads no shapes. */
 type EndpointFiles =
   | typeof import('./agent/api.ts')
+  | typeof import('./budget/api.ts')
   | typeof import('./comment/api.ts')
   | typeof import('./demo/api.ts')
   | typeof import('./mission/api/children.ts')
   | typeof import('./mission/api/missions.ts')
   | typeof import('./mission/api/plans.ts')
   | typeof import('./mission/api/reads.ts')
+  | typeof import('./price/api.ts')
   | typeof import('./project/api.ts')
   | typeof import('./report/api.ts')
   | typeof import('./routine/api.ts')
@@ -165,6 +194,8 @@ type EndpointFiles =
   | typeof import('./task/api/people.ts')
   | typeof import('./task/api/results.ts')
   | typeof import('./task/api/tasks.ts')
+  | typeof import('./usage/api/reads.ts')
+  | typeof import('./usage/api/reports.ts')
   | typeof import('./workspace/api.ts')
   | typeof import('../views/board/api.ts')
   | typeof import('../views/coordinator/api.ts')

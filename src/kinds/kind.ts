@@ -148,6 +148,8 @@ export interface Kind<T extends KindShape> {
   repeated?: (granted: T['granted'], command: T['command']) => Refusal | T['granted'] | null
   /** The tasks that a command may create and change: what they need is locked and read with the record. */
   tasksIn?: (command: T['command']) => TaskWork | null
+  /** Other records of this kind that a command depends on: they are locked with it. */
+  keysIn?: (command: T['command']) => readonly string[]
   /** Missions, by their number, that a command depends on: they are locked with the record. */
   missionsIn?: (command: T['command']) => readonly number[]
 }

@@ -1,6 +1,7 @@
 import type { Refusal } from '../pure/errors.ts'
 import type { ClaimEnd, ClaimState } from '../pure/states.ts'
 import type { AgentRecord } from './agent/record.ts'
+import type { BudgetLeft } from './budget/rules/claims.ts'
 import type { CommentAdded } from './comment/record.ts'
 import type { MissionRecord } from './mission/record.ts'
 import type { ReportKept } from './report/rules/report.ts'
@@ -60,7 +61,7 @@ export type RenewGranted = Granted<'RENEWED'> &
   LeaseEnd & {
     readonly requests: readonly HolderRequest[]
     readonly messages: readonly MessageToHolder[]
-    readonly budget: null
+    readonly budget: BudgetLeft | null
   }
 
 export type ResultGranted<R extends string = string> = RecordGranted<R> & {

@@ -5,6 +5,7 @@ import type { Kind, KindName, KindShape, KindTypes, KindView, SeenOf } from '../
 import type { TaskRecord } from '../kinds/task/record.ts'
 import { type LimitUse, THE_WORKSPACE } from '../kinds/workspace/record.ts'
 import { isTerminal } from '../pure/states.ts'
+import { countedFor } from './budgets.ts'
 import { lockedMissions, writeMissions } from './missions.ts'
 import { lockedRoutines, writeRoutines } from './routines.ts'
 import { sessionIn } from './view-parts.ts'
@@ -59,6 +60,16 @@ const SPECIAL: { readonly [K in KindName]?: MemoryKind<K> } = {
   routine: {
     look: (workspace, readSet) => ({ seen: lockedRoutines(workspace, readSet), counted: 0 }),
     write: writeRoutines,
+  },
+  budget: {
+    look: (workspace, readSet) => {
+      const view = plain('budget').look(workspace, readSet, () => undefined)
+      const seen = [...view.seen].map(
+        ([id, one]) => [id, { ...one, counted: countedFor(workspace, one.record) }] as const,
+      )
+      return { ...view, seen: new Map(seen) }
+    },
+    write: (workspace, changes) => plain('budget').write(workspace, changes),
   },
   signIn: {
     // Each key has a record.

@@ -8,11 +8,12 @@ import { gateOf, letsThrough, openFor, type SeenGate } from '../kinds/mission/ru
 import type { SkippedTask } from '../kinds/mission/rules/retry.ts'
 import { isSnapshotDue, isSpent } from '../kinds/mission/rules/spending.ts'
 import { isEnd } from '../kinds/mission/states.ts'
-import { tokensIn } from '../kinds/run/rules/budget.ts'
-import { addDollars, nanosOf } from '../kinds/run/rules/dollars.ts'
+import { picosOf } from '../kinds/run/rules/dollars.ts'
 import type { RunsChanges } from '../kinds/run/rules/step.ts'
 import type { TaskRecord } from '../kinds/task/record.ts'
+import { sumOfDollars } from '../pure/money.ts'
 import { isHeld, isTerminal } from '../pure/states.ts'
+import { usedForTask } from './used.ts'
 import type { Workspace } from './workspace.ts'
 
 /** Missions in the memory store. */
@@ -76,7 +77,7 @@ export function writeMissions(workspace: Workspace, changes: Changes): void {
 /** What a task cost, added to the totals of its mission. */
 export function spend(
   workspace: Workspace,
-  { taskId, tokens, usd, runs, unknownRuns }: RunsChanges['spent'][number],
+  { taskId, tokens, usd, runs, unknownRuns, notionalUsd }: RunsChanges['spent'][number],
 ): void {
   const missionId = workspace.tasks.get(taskId)?.missionId ?? null
   const mission = missionId === null ? undefined : byId(workspace, missionId)
@@ -84,8 +85,9 @@ export function spend(
   const { counts } = mission
   const after = {
     ...counts,
-    tokens: counts.tokens + tokens,
-    usd: addDollars(counts.usd, usd),
+    tokens: Math.max(0, counts.tokens + tokens),
+    usd: sumOfDollars(counts.usd, usd),
+    notionalUsd: sumOfDollars(counts.notionalUsd, notionalUsd),
     runs: counts.runs + runs,
     unknownRuns: counts.unknownRuns + unknownRuns,
   }
@@ -108,6 +110,8 @@ function choreOf(workspace: Workspace, mission: MissionRecord, now: number): Mis
   const has = (chore: TaskChore) => tasksFor(workspace, mission.id, chore).length > 0
   if (phase !== 'running' && !closedBy.includes('cancelling')) {
     if (phase === 'planning' && !isBeingPlanned(workspace, mission.id)) return 'planFailed'
+    const isPlanned = phase === 'planning' || phase === 'awaiting_approval'
+    if (isPlanned && !closedBy.includes('budget') && isSpent(mission)) return 'budget'
     if (closedBy.length === 0 && isToStart(workspace, mission, now)) return 'start'
     return openFor(mission) === 'none' ? (has('hold') ? 'hold' : null) : has('release') ? 'release' : null
   }
@@ -160,23 +164,17 @@ export function skippedIn({ tasks, dependencies }: Workspace, missionId: number)
   })
 }
 
-export function costliest({ tasks, runs }: Workspace, missionId: number, limit: number): CostOfTask[] {
-  const costs = new Map<string, CostOfTask>()
-  for (const run of runs.values()) {
-    const task = tasks.get(run.taskId ?? 0)
-    if (task?.missionId !== missionId || (run.finishedAt === null && !run.isBooked)) continue
-    const cost = run.costUsd ?? run.bookedUsd
-    const { tokens, costUsd } = costs.get(task.uuid) ?? { tokens: 0, costUsd: null }
-    costs.set(task.uuid, {
-      taskId: task.uuid,
-      tokens: tokens + (run.finishedAt === null ? run.bookedTokens : tokensIn(run)),
-      costUsd: cost === null ? costUsd : addDollars(costUsd ?? '0', cost),
-    })
-  }
-  const nanos = ({ costUsd }: CostOfTask) => (costUsd === null ? -1n : nanosOf(costUsd))
+export function costliest(workspace: Workspace, missionId: number, limit: number): CostOfTask[] {
+  const used = [...workspace.usageSources.values()].filter(
+    (one) => one.missionId === missionId && one.rows > 0,
+  )
+  const costs = [...new Set(used.map(({ taskId }) => taskId!))].map((id): CostOfTask => {
+    return { taskId: workspace.tasks.get(id)!.uuid, ...usedForTask(workspace, id) }
+  })
+  const picos = ({ costUsd }: CostOfTask) => (costUsd === null ? -1n : picosOf(costUsd))
   const byCost = (a: CostOfTask, b: CostOfTask) =>
-    Number(nanos(b) - nanos(a)) || b.tokens - a.tokens || (a.taskId < b.taskId ? -1 : 1)
-  return [...costs.values()].sort(byCost).slice(0, limit)
+    Number(picos(b) - picos(a)) || b.tokens - a.tokens || (a.taskId < b.taskId ? -1 : 1)
+  return costs.sort(byCost).slice(0, limit)
 }
 
 /** Its tasks that come from its plan, in the order of the plan. */

@@ -1,9 +1,9 @@
 import type { Changes } from '../kernel/batch/requests.ts'
 import type { Reported, ReportSubject, StoredReport } from '../kernel/store/run-store.ts'
 import type { MissionMaterial, TaskMaterial } from '../kinds/report/rules/material.ts'
-import { addDollars } from '../kinds/run/rules/dollars.ts'
 import { LIVE_RUN_STATES } from '../kinds/run/states.ts'
 import { byId } from './missions.ts'
+import { usedForTask } from './used.ts'
 import type { Workspace } from './workspace.ts'
 
 /** Reports in the memory store, and what they are made from. */
@@ -98,15 +98,9 @@ export function acceptedAnswer(workspace: Workspace, id: number): { data: unknow
   return found ? { data: found.data } : null
 }
 
-function spentOn({ runs }: Workspace, id: number): { tokens: number; usd: string | null } {
-  let tokens = 0
-  let usd: string | null = null
-  for (const run of runs.values()) {
-    if (run.taskId !== id) continue
-    tokens += (run.inputTokens ?? 0) + (run.cachedInputTokens ?? 0) + (run.outputTokens ?? 0)
-    if (run.costUsd !== null) usd = addDollars(usd ?? '0', run.costUsd)
-  }
-  return { tokens, usd }
+function spentOn(workspace: Workspace, id: number): { tokens: number; usd: string | null } {
+  const { tokens, costUsd } = usedForTask(workspace, id)
+  return { tokens, usd: costUsd }
 }
 
 export function materialOfMission(

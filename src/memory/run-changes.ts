@@ -1,6 +1,4 @@
 import type { RunRecord, RuntimeState, TaskSession, WakeupRecord } from '../kinds/run/record.ts'
-import { tokensIn } from '../kinds/run/rules/budget.ts'
-import { addDollars } from '../kinds/run/rules/dollars.ts'
 import {
   type AboutTask,
   aboutName,
@@ -12,7 +10,9 @@ import {
   type UsedByRuns,
 } from '../kinds/run/rules/step.ts'
 import { isLive, isQueued, wokeItsAgent } from '../kinds/run/states.ts'
+import { seeUsage, stoppedAgents, writeUsage } from './budgets.ts'
 import { spend } from './missions.ts'
+import { usedForTask } from './used.ts'
 import { copyOf, type Workspace } from './workspace.ts'
 
 /** What a step on runs sees and writes in memory. The lock of the workspace covers all others. */
@@ -71,20 +71,15 @@ export function seeRuns(workspace: Workspace, ask: RunsAsk, now: number): Omit<R
     sessions: [...workspace.taskSessions.values()].filter(({ agent }) => ask.sessionsOf.includes(agent)),
     others: new Map(ask.othersOf.map(({ runId, taskId }) => [runId, usedByOthers(workspace, runId, taskId)])),
     liveRuns: new Map(ask.liveRunsOf.map((agent) => [agent, liveRuns(workspace, agent).length])),
+    stoppedAgents: stoppedAgents(workspace, now),
+    usage: ask.usage && seeUsage(workspace, ask.usage, now),
   }
 }
 
-/** What all other runs of its task used. */
-function usedByOthers({ runs }: Workspace, runId: string, meantFor: number | null): UsedByRuns {
-  const taskId = runs.get(runId)?.taskId ?? meantFor
-  const others = [...runs.values()].filter(
-    (run) => taskId !== null && run.taskId === taskId && run.id !== runId,
-  )
-  const costs = others.flatMap(({ costUsd }) => costUsd ?? [])
-  return {
-    tokens: others.reduce((sum, run) => sum + tokensIn(run), 0),
-    costUsd: costs.length === 0 ? null : costs.reduce((sum, cost) => addDollars(sum, cost), '0'),
-  }
+/** What all other runs and claims of its task used. */
+function usedByOthers(workspace: Workspace, runId: string, meantFor: number | null): UsedByRuns {
+  const taskId = workspace.runs.get(runId)?.taskId ?? meantFor
+  return usedForTask(workspace, taskId, ({ sourceId }) => sourceId !== runId)
 }
 
 const newRuntime = (agent: string, adapterType: string, now: number): RuntimeState => ({
@@ -178,6 +173,7 @@ export function writeRuns(workspace: Workspace, changes: RunsChanges): void {
       (workspace.messages.get(runId) ?? []).filter(({ number }) => number > upTo),
     )
   for (const one of changes.spent) spend(workspace, one)
+  writeUsage(workspace, changes.usage)
   for (const { key, ...stored } of changes.newReplies) workspace.storedReplies.set(key, stored)
 }
 

@@ -7,6 +7,9 @@ import type {
   WorkWithoutWakeup,
 } from '../kernel/store/run-store.ts'
 import type { AgentRecord } from '../kinds/agent/record.ts'
+import { scopeKeysOf } from '../kinds/budget/record.ts'
+import { turned } from '../kinds/budget/rules/period.ts'
+import { whyBlocked } from '../kinds/budget/rules/room.ts'
 import { type Run, type RunRecord, SHOWN_RUN_FIELDS, type WakeupRecord } from '../kinds/run/record.ts'
 import { policyOf } from '../kinds/run/rules/policy.ts'
 import { isNotStarted, isQueued } from '../kinds/run/states.ts'
@@ -135,7 +138,7 @@ const ENDED_BY_RUN: readonly (ClaimEnd | null)[] = [
   'CONTINUES_LATER',
 ]
 
-export function runsToCheck(workspace: Workspace, nodeId: string): RunToCheck[] {
+export function runsToCheck(workspace: Workspace, nodeId: string, now: number): RunToCheck[] {
   const own = [...workspace.runs.open.values()].filter((run) => run.nodeId === nodeId)
   return own
     .map((run) => {
@@ -155,10 +158,12 @@ export function runsToCheck(workspace: Workspace, nodeId: string): RunToCheck[] 
         claimEnd: claim?.endReason ?? null,
         suspectedAt: timers?.suspectedAt ?? null,
         toldAt: holder?.messages?.at(-1)?.at ?? null,
+        blockedBy: blockedBy(workspace, run, now),
       }
     })
     .filter(
-      ({ cancelReason, agentState, stopsRuns, hasClaim, suspectedAt, toldAt }) =>
+      ({ cancelReason, agentState, stopsRuns, hasClaim, suspectedAt, toldAt, blockedBy }) =>
+        blockedBy !== null ||
         suspectedAt !== null ||
         toldAt !== null ||
         cancelReason !== null ||
@@ -166,6 +171,23 @@ export function runsToCheck(workspace: Workspace, nodeId: string): RunToCheck[] 
         stopsRuns ||
         !hasClaim,
     )
+}
+
+/** A budget that covers the run, but not that of its mission, under which nothing goes on. */
+export function blockedBy(
+  workspace: Workspace,
+  { agent, taskId, adapterType }: Pick<RunRecord, 'agent' | 'taskId' | 'adapterType'>,
+  now: number,
+) {
+  const task = workspace.tasks.get(taskId ?? 0)
+  const keys = scopeKeysOf({ agent, taskId, missionId: null, projectId: task?.projectId ?? 0 })
+  for (const stored of workspace.plain.budget.values()) {
+    if (!keys.includes(stored.scopeKey) || (adapterType === 'simulated' && stored.scope !== 'task')) continue
+    const budget = turned(stored, workspace.limits.timeZone, now)
+    const why = whyBlocked(budget)
+    if (why) return { ...budget, why }
+  }
+  return null
 }
 
 export const claimsWithoutRun = (workspace: Workspace, slug: string) =>

@@ -3,7 +3,6 @@ import type { NodeWithRuns, RunStore } from '../kernel/store/run-store.ts'
 import type { AnyStep } from '../kernel/store/store.ts'
 import { isBeingPlanned } from '../kinds/mission/rules/outcome.ts'
 import type { RunRecord } from '../kinds/run/record.ts'
-import { addDollars } from '../kinds/run/rules/dollars.ts'
 import type { TaskRecord } from '../kinds/task/record.ts'
 import { isTerminal } from '../pure/states.ts'
 import {
@@ -14,6 +13,7 @@ import {
   similarTo,
   workspaceToAssignIn,
 } from './assignment.ts'
+import { budgetsDue, orphanReservations, tasksToResume } from './budgets.ts'
 import { findComment, listComments, unreadComments } from './comments.ts'
 import { byId, costliest, missionsToSettle, planTasks, skippedIn, tasksFor } from './missions.ts'
 import * as reports from './reports.ts'
@@ -21,6 +21,7 @@ import { findRoutine, routinesDue, underWay } from './routines.ts'
 import { seeRuns, writeRuns } from './run-changes.ts'
 import * as reads from './run-reads.ts'
 import { MemoryStore } from './store.ts'
+import { usageOfTask } from './used.ts'
 import { copyOf, heldTasks, type Workspace } from './workspace.ts'
 
 /** Tasks that serve others, in the memory store. */
@@ -102,6 +103,38 @@ export class MemoryRunStore extends MemoryStore implements RunStore {
     dueTimers: async (limit, only) => reads.dueTimers(this.those(only), limit, this.now()),
   }
 
+  readonly budgets: RunStore['budgets'] = {
+    due: async (limit, only) =>
+      roundRobin(
+        this.those(only).flatMap((one) => budgetsDue(one, this.now())),
+        limit,
+      ),
+    toResume: async (limit, only) =>
+      roundRobin(
+        this.those(only).flatMap((one) => tasksToResume(one, this.now())),
+        limit,
+      ),
+    blocking: async (workspaceId, { agent, adapterType, taskId }) =>
+      reads.blockedBy(this.inside(workspaceId), { agent, adapterType, taskId }, this.now()),
+    lastReport: async (workspaceId, runId) =>
+      this.inside(workspaceId).usageSources.get(`${runId}/0`)?.number ?? 0,
+    orphans: async (limit, only) =>
+      this.those(only)
+        .flatMap((one) => orphanReservations(one, this.now()))
+        .slice(0, limit),
+  }
+
+  readonly prices: RunStore['prices'] = {
+    list: async (workspaceId) => [...this.inside(workspaceId).plain.price.values()],
+  }
+
+  readonly projects: RunStore['projects'] = {
+    tokensPerLine: async (workspaceId, id) => {
+      const projects = [...this.inside(workspaceId).plain.project.values()]
+      return projects.find(({ projectId }) => projectId === id)?.tokensPerLine ?? null
+    },
+  }
+
   readonly comments: RunStore['comments'] = {
     list: async (workspaceId, ...asked) => listComments(this.inside(workspaceId), ...asked),
     find: async (workspaceId, ...asked) => findComment(this.inside(workspaceId), ...asked),
@@ -163,7 +196,8 @@ export class MemoryRunStore extends MemoryStore implements RunStore {
       const run = this.inside(workspaceId).runs.get(runId)
       return run ? reads.shownRun(workspaceId, run) : null
     },
-    toCheck: async (nodeId) => this.those(undefined).flatMap((one) => reads.runsToCheck(one, nodeId)),
+    toCheck: async (nodeId) =>
+      this.those(undefined).flatMap((one) => reads.runsToCheck(one, nodeId, this.now())),
     ofNodes: async (nodeIds) => this.#live(({ nodeId }) => nodeIds.includes(nodeId)),
     finishedAmong: async (runIds) =>
       this.those(undefined).flatMap(({ runs }) =>
@@ -206,21 +240,7 @@ export class MemoryRunStore extends MemoryStore implements RunStore {
       )
       return new Set(timedOut.map((run) => run.generation)).size
     },
-    usageOfTask: async (workspaceId, taskId) => {
-      const runs = [...this.inside(workspaceId).runs.values()].filter((run) => run.taskId === taskId)
-      const total = (field: 'inputTokens' | 'cachedInputTokens' | 'outputTokens') =>
-        runs.reduce<number | null>((sum, run) => (run[field] === null ? sum : (sum ?? 0) + run[field]), null)
-      const costUsd = runs.reduce<string | null>(
-        (sum, run) => (run.costUsd === null ? sum : addDollars(sum ?? '0', run.costUsd)),
-        null,
-      )
-      return {
-        inputTokens: total('inputTokens'),
-        cachedInputTokens: total('cachedInputTokens'),
-        outputTokens: total('outputTokens'),
-        costUsd,
-      }
-    },
+    usageOfTask: async (workspaceId, taskId) => usageOfTask(this.inside(workspaceId), taskId),
     invocation: async (workspaceId, runId) => this.inside(workspaceId).invocations.get(runId) ?? null,
     oldLogs: async (olderThanMs, limit) =>
       this.those(undefined)

@@ -1,10 +1,5 @@
-import {
-  keyName,
-  mayLetCallersProceed,
-  type NewKey,
-  type ReadSet,
-  type View,
-} from '../kernel/batch/requests.ts'
+import { keyName, type NewKey, type ReadSet, type View } from '../kernel/batch/requests.ts'
+import { mayLetCallersProceed } from '../kernel/batch/waiting-callers.ts'
 import { workersOf } from '../kernel/store/assemble-view.ts'
 import { roundRobin } from '../kernel/store/round-robin.ts'
 import type {
@@ -28,6 +23,7 @@ import type { TaskDetails } from '../kinds/task/command.ts'
 import type { Purpose, SessionRecord, TaskRecord } from '../kinds/task/record.ts'
 import { DEFAULT_LIMITS, type Limits } from '../kinds/workspace/limits.ts'
 import { blockedFrom, dependenciesOf, downstreamOf, missedAmong } from './blocked.ts'
+import { seenBudgets, settleReservations, syncBudgets } from './budgets.ts'
 import { writeComments } from './comments.ts'
 import { MemoryEventWriter } from './event-writer.ts'
 import { lookAtKinds, writeKinds } from './kinds.ts'
@@ -135,6 +131,8 @@ export class MemoryStore implements Store<KindName> {
             writeKinds(workspace, changes)
             writeComments(workspace, changes)
             writeReports(workspace, changes)
+            syncBudgets(workspace, changes, this.now())
+            settleReservations(workspace, changes.reservations)
           }
           return { answer, events: changes.events, tasksWaiting, write: writeAll }
         }
@@ -378,6 +376,7 @@ export class MemoryStore implements Store<KindName> {
       agents: namedAgents(workspace, readSet),
       terms: this.leaderLease.lasting(readSet.terms),
       tracks: tracksOf(workspace, records.values()),
+      budgets: seenBudgets(workspace, readSet, records),
     }
   }
 }

@@ -20,6 +20,7 @@ import type { KnownAgent, TaskDetails } from '../kinds/task/command.ts'
 import type { SessionRecord, TaskRecord } from '../kinds/task/record.ts'
 import type { ResultWritten } from '../kinds/task/rules/result-changes.ts'
 import type { CountedDependency, DependencyKind } from '../kinds/task/rules/upstream-counts.ts'
+import type { Reservation, UsageRow, UsageSource } from '../kinds/usage/record.ts'
 import type { Limits } from '../kinds/workspace/limits.ts'
 
 /** Rows by id. Those that are not over are kept apart as well: the others become many, and few ask for them. */
@@ -95,6 +96,10 @@ export interface Workspace {
   taskSessions: Map<string, TaskSession>
   /** Until when credentials are parked. */
   parked: Map<string, number>
+  /** The ledger, and what is reserved, by `sourceName`. */
+  usageSources: Map<string, UsageSource>
+  usageRows: UsageRow[]
+  reservations: Map<string, Reservation>
 }
 
 export const emptyWorkspace = (id: number, limits: Limits): Workspace => ({
@@ -127,6 +132,9 @@ export const emptyWorkspace = (id: number, limits: Limits): Workspace => ({
   runtime: new Map(),
   taskSessions: new Map(),
   parked: new Map(),
+  usageSources: new Map(),
+  usageRows: [],
+  reservations: new Map(),
 })
 
 /** Stored values and values in use must not change through each other. */

@@ -24,6 +24,8 @@ export const ERRORS = {
   MISSION_CLOSED: { status: 409, title: 'The mission does not hand out this task now' },
   MISSION_FULL: { status: 409, title: 'The mission has as many tasks under way as it may have' },
   CHANGED_SINCE: { status: 409, title: 'It has changed since it was seen' },
+  BUDGET_STOPPED: { status: 409, title: 'A budget does not allow it' },
+  BUDGET_RESERVED: { status: 409, title: 'Others have reserved what is left of a budget' },
   TRACK_FULL: { status: 409, title: 'The track has reached its agent limit' },
   NO_CAPACITY: { status: 409, title: 'The worker or agent is at capacity' },
   WORKER_DRAINING: { status: 409, title: 'The worker is draining and takes no new work' },

@@ -95,6 +95,8 @@ export const TASK_TRANSITIONS = {
     by: 'holder',
   },
   task_budget_exceeded: { from: HELD, to: 'budget_exceeded', by: 'holder' },
+  /** Its estimate is more than is left of a budget: it does not begin. */
+  task_budget_too_small: { from: ['queued', 'awaiting_retry'], to: 'budget_exceeded', by: 'flow' },
   task_paused: { from: ['pending', 'queued', 'awaiting_retry', ...HELD], to: 'paused', by: 'operator' },
   task_unpaused: { from: ['paused', 'budget_exceeded'], to: 'queued', by: 'operator' },
   task_unpaused_to_wait: { from: ['paused'], to: 'pending', by: 'operator' },

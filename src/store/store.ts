@@ -16,10 +16,12 @@ import type {
 import { agentReads } from '../kinds/agent/postgres/agents.ts'
 import { assignmentReads } from '../kinds/agent/postgres/assignment.ts'
 import { byKind } from '../kinds/all.ts'
+import { budgetReads } from '../kinds/budget/postgres/reads.ts'
 import { commentReads } from '../kinds/comment/postgres.ts'
 import { MissionCounters } from '../kinds/mission/postgres/counters.ts'
 import { missionReads } from '../kinds/mission/postgres/reads.ts'
-import { findProject, newProjectId, slugOfProject } from '../kinds/project/postgres.ts'
+import { priceReads } from '../kinds/price/postgres.ts'
+import { findProject, newProjectId, projectReads, slugOfProject } from '../kinds/project/postgres.ts'
 import { reportReads } from '../kinds/report/postgres.ts'
 import { routineReads } from '../kinds/routine/postgres.ts'
 import { runReads } from '../kinds/run/postgres/run-reads.ts'
@@ -90,11 +92,14 @@ export class PostgresStore extends Pools implements ServerStore {
   readonly agents = agentReads(this)
   readonly assignment = assignmentReads(this)
   readonly cluster = clusterOf(this)
+  readonly prices = priceReads(this)
+  readonly projects = projectReads(this)
   readonly comments = commentReads(this)
   readonly missionCounters = new MissionCounters(this.readers)
   readonly missions = missionReads(this)
   readonly reports = reportReads(this)
   readonly routines = routineReads(this)
+  readonly budgets = budgetReads(this)
   readonly runs = runReads(this)
   readonly runtime = runtimeReads(this)
   readonly verifications = verificationReads(this)

@@ -165,6 +165,7 @@ export const LIMIT_COLUMNS = {
   hangAbortSeconds: 'hang_abort_seconds',
   queueOrder: 'queue_order',
   branchRetentionDays: 'branch_retention_days',
+  timeZone: 'time_zone',
 } as const satisfies Record<keyof Limits, string>
 
 export const SELECT_LIMITS = names(Object.values(LIMIT_COLUMNS).map((name) => `w.${name}`))

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { mayLetCallersProceed } from '../../src/kernel/batch/requests.ts'
+import { mayLetCallersProceed } from '../../src/kernel/batch/waiting-callers.ts'
 import type { Changes, ReadSet, View } from '../../src/kernel/store/portable.ts'
 import { type BatchStep, StoreUnavailable, type Transactor } from '../../src/kernel/store/store.ts'
 import type { PortableKind } from '../../src/kinds/kind.ts'

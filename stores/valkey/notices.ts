@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
-import { mayLetCallersProceed } from '../../src/kernel/batch/requests.ts'
+import { mayLetCallersProceed } from '../../src/kernel/batch/waiting-callers.ts'
 import type { Changes } from '../../src/kernel/store/portable.ts'
 import type { Committed } from '../../src/kernel/store/store.ts'
 

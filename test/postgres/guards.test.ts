@@ -351,6 +351,9 @@ describe('no row points across workspaces', () => {
       'task_tags',
       'track_claims',
       'tracks',
+      'usage',
+      'usage_quarters',
+      'usage_sources',
       'wakeups',
     ])
   })

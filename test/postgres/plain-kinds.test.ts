@@ -25,6 +25,7 @@ const NOTHING: Changes = {
   ...noEffects(),
   ...{ tasks: [], created: [], dependencies: [], kinds: NO_CHANGES, grantedTasks: [], newReplies: [] },
   missions: { deltas: new Map(), claimedFrom: [], plans: [] },
+  reservations: null,
   activeClaimsDelta: 0,
 }
 

@@ -191,6 +191,7 @@ describe('the server’s role', () => {
     browser_sessions: 'a person signs out',
     sign_in_links: 'a link is valid for minutes',
     socket_tickets: 'a ticket is used once',
+    budget_reservations: 'what a claim has left of it is free when it ends',
     ...Object.fromEntries(
       PLAIN_KINDS.filter(({ may }) => may.includes('delete')).map(({ table }) => [table, 'its kind says so']),
     ),
@@ -339,6 +340,7 @@ describe('the server’s role', () => {
       'wakeups',
       'workspace_counters',
       'workspaces',
+      ...['budget_reservations', 'usage', 'usage_quarters', 'usage_sources'],
     ]
     expect(seen).toEqual(expected.sort())
   })

@@ -114,6 +114,10 @@ describe('a key may do what its role and scopes say', () => {
     runs: ['read', 'operate'],
     // Only read, and tried on what the request itself contains.
     prompts: ['read', 'read'],
+    prices: ['read', 'admin'],
+    budgets: ['read', 'operate'],
+    // Holders report what they have used.
+    usage: ['read', 'work'],
   }
   const USUAL = ['read', 'operate']
   /** Routes that need another right than the rest of their tag. */

@@ -167,6 +167,55 @@ describe('answers about work match their declared schemas', () => {
     await get(`/missions/${mission.id}/reports`, `/missions/${mission.id}/reports?limit=1&type=audit`)
   })
 
+  test('money: prices, budgets, and what was used', async () => {
+    // Apart from the tasks of the other tests, which its stop would stop.
+    const own = await openWorkspace(server)
+    const ask = async (...requests: [method: string, path: string, body?: Json][]) => {
+      let answer: Json = {}
+      for (const [method, path, body] of requests) {
+        const { status, body: said } = await own.call(method, path, body)
+        expect(status, `${method} ${path}: ${JSON.stringify(said)}`).toBeLessThan(300)
+        answer = said
+      }
+      return answer
+    }
+    const longContext = { fromTokens: 200_000, input: '3', output: '20' }
+    await ask(
+      ['PUT', '/prices/own-model', { input: '1', cacheWrite: '2', output: '10', longContext }],
+      ...[['GET', '/prices'] as [string, string], ['GET', '/prices/own-model'] as [string, string]],
+    )
+    const task = await own.held({ estimatedTokens: 100, taskType: 'research' })
+    const usage = { model: 'own-model', inputTokens: 10, cachedInputTokens: 5, outputTokens: 1 }
+    const workspace = { scope: 'workspace', period: 'month', maxUsd: '10', maxTokens: 1_000 }
+    const { id } = await ask(['POST', '/budgets', workspace])
+    const spender = { scope: 'agent', scopeId: 'alpha', maxTokens: 1_000, countNotional: true, isPaced: true }
+    const { id: other } = await ask(['POST', '/budgets', spender])
+    const said = { ...held, number: 1, usage }
+    await ask(
+      ['POST', `/budgets/${id}/allow-model`, { model: 'unheard-of' }],
+      ['POST', `/tasks/${task.id}/usage`, said],
+      ['POST', `/tasks/${task.id}/progress`, { ...held, usage: [usage, { ...usage, model: 'unheard-of' }] }],
+      ['POST', `/budgets/${id}/move`, { to: other, tokens: 100 }],
+      ['PATCH', `/budgets/${id}`, { maxUsd: '20', onUnknownPrice: 'allow' }],
+      ['POST', `/tasks/${task.id}/renew`, held],
+    )
+    for (const path of ['/budgets', `/budgets/${id}`, '/budgets?scope=agent', '/usage/projection'])
+      await ask(['GET', path])
+    for (const by of ['mission', 'project', 'agent', 'model', 'taskType', 'operation', 'task', 'day'])
+      expect((await ask(['GET', `/usage?groupBy=${by}`])).items, by).toHaveLength(by === 'model' ? 2 : 1)
+    expect((await ask(['GET', '/usage/rows?limit=1'])).nextCursor).not.toBeNull()
+    await ask(['GET', `/usage/projection?budget=${other}`])
+    await ask(['PATCH', `/budgets/${other}`, { maxTokens: 1 }])
+    await ask(['GET', `/budgets/${other}`], ['GET', '/inbox'], ['GET', `/inbox/spending:${other}`])
+    await ask([
+      'POST',
+      `/inbox/spending:${other}/answer`,
+      { decision: 'raise', budget: { maxTokens: 5_000 } },
+    ])
+    await ask(['POST', '/budgets/stop-all', { reason: 'enough' }], ['POST', '/budgets/allow-all'])
+    await ask(['DELETE', `/budgets/${other}`], ['DELETE', '/prices/own-model'])
+  })
+
   test('writes of holders, single and in batches', async () => {
     const task = await w.held({ timeouts: { hangGraceSeconds: 0 }, estimatedDurationMinutes: 0.0001 })
     const progress = { ...held, percent: 10, step: 'one', checkpointData: { at: 1 } }
@@ -395,6 +444,7 @@ describe('all other answers match their declared schemas', () => {
     }
     await all(['POST', '/projects', { slug: 'shop' }], ['PUT', '/projects/shop/plan', plan])
     await all(['PUT', '/projects/shop/tracks/A', { maxAgents: 3 }])
+    await all(['PUT', '/projects/shop/efficiency', { tokensPerLine: 300 }])
     await get('/projects', '/projects?include=progress', '/projects/shop', '/projects/shop/plan')
     // The template of a contractor.
     await all(['PUT', '/agents/dev', {}])

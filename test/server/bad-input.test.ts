@@ -148,6 +148,8 @@ const REFUSED: Record<string, number> = {
   // Another version than that of the plan.
   'POST /inbox/{id}/answer': 409,
   'POST /missions/{id}/retry': 409,
+  // Spending is not stopped.
+  'POST /budgets/allow-all': 409,
   // With a token or with a key, and not with both; and a key has no browser session.
   'POST /session': 400,
   'POST /session/ticket': 404,
@@ -177,6 +179,7 @@ const LEAVES_THE_REST = new Set([
   'POST /tasks/{id}/progress',
   'PATCH /tasks/{id}/progress',
   'POST /tasks/{id}/logs',
+  'POST /tasks/{id}/usage',
   'POST /tasks/{id}/comments',
   'POST /claims/renew',
   'POST /workers',
@@ -190,6 +193,7 @@ const LEAVES_THE_REST = new Set([
   'POST /prompts/preview',
   'POST /projects',
   'PUT /projects/{slug}/tracks/{track}',
+  'PUT /projects/{slug}/efficiency',
   'PUT /projects/{slug}/plan',
   'POST /plans/check',
   'POST /missions',
@@ -201,6 +205,9 @@ const LEAVES_THE_REST = new Set([
   'PATCH /routines/{id}',
   'POST /workspaces',
   'POST /keys',
+  'PUT /prices/{model}',
+  'POST /budgets/{id}/move',
+  'POST /budgets/{id}/allow-model',
 ])
 
 /** A workspace of its own for a route, with a run where it needs one, or for all routes. */

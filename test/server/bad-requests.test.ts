@@ -11,10 +11,13 @@ afterAll(close)
 const withId = routes.filter(({ path }) => path.includes('{'))
 const closed = routes.filter(({ isOpen }) => !isOpen)
 
+/** The price of any model can be set. */
+const takesAnyModel = (route: Route) => label(route) === 'PUT /prices/{model}'
+
 describe('ids', () => {
   const UNKNOWN = '01890000-0000-7000-8000-00000000ffff'
-  /** A track that does not exist is created by setting its limit of agents, so it cannot be unknown. */
-  const canBeUnknown = (thing: keyof Things) => thing !== 'track'
+  /** A track that does not exist is created by setting its limit of agents, and a model may have any name, so they cannot be unknown. */
+  const canBeUnknown = (route: Route, thing: keyof Things) => thing !== 'track' && !takesAnyModel(route)
 
   /** Adapters are the same in all workspaces, and those who run the server set the limits of all. */
   const named = withId.filter(({ path }) => !/^\/(adapters|workspaces)\//.test(path))
@@ -23,7 +26,8 @@ describe('ids', () => {
     (_, of) =>
       nothingIsWrittenBy(() =>
         all(of, async (route) => {
-          const ones = namedIn(route).filter(canBeUnknown)
+          const ones = namedIn(route).filter((thing) => canBeUnknown(route, thing))
+          if (ones.length === 0) return
           const wrong = [foreign, allOf(UNKNOWN)].flatMap((elsewhere) =>
             ones.map((thing) => ({ ...own, [thing]: elsewhere[thing] })),
           )
@@ -53,10 +57,12 @@ describe('ids', () => {
     )
   /** An unused slug is one to register under. */
   const takesAnySlug = (route: Route) => label(route) === 'PUT /agents/{id}'
+  const malformedFor = (route: Route): readonly string[] => {
+    if (takesAnyModel(route)) return ['%0a', 'a%20b', '%C3%A9', 'x'.repeat(201)]
+    return takesAnySlug(route) ? MALFORMED.slice(2).filter((id) => !/^[0-9A-F-]{36}$/.test(id)) : MALFORMED
+  }
   test.each(byTag(withId))('of %s: malformed ones are refused, wherever they are', (_, of) =>
-    refuse(of, (route) =>
-      takesAnySlug(route) ? MALFORMED.slice(2).filter((id) => !/^[0-9A-F-]{36}$/.test(id)) : MALFORMED,
-    ),
+    refuse(of, malformedFor),
   )
 
   test.each(byTag(withId))('of %s: those with a NUL in them are refused', (_, of) =>
@@ -115,7 +121,7 @@ describe('queries', () => {
   const known = closed.flatMap((route) => route.query.map((name) => ({ ...route, name })))
   const isText = ({ path, name }: { path: string; name: string }) =>
     (path === '/board' && name === 'type') ||
-    /^(q|tag|agent|taskType|userId|reason|capability|cause|errorCode|path|repository|cron|timeZone)$/.test(
+    /^(q|tag|agent|model|taskType|userId|reason|capability|cause|errorCode|path|repository|cron|timeZone|scopeId)$/.test(
       name,
     )
   /** Holders choose their own names for the lines they add to a task's log. */
@@ -158,6 +164,7 @@ describe('queries', () => {
   const NO_CARDS = /^\{"columns":(?!.*"items":\[\{)/
   const emptyOf = ({ path, tag }: { path: string; tag: string }) => {
     if (path === '/board') return NO_CARDS
+    if (path === '/usage') return /^\{"groupBy":"day",.*"items":\[\],"groupsLeftOut":0\}$/
     if (path === '/schedules/next') return /^\{"nextTimes":\[\],"problem":\{"field":/
     return tag === 'insight' ? /^\{"items":\[\],/ : /^\{"items":\[\],"nextCursor":null(,"upTo":\d+)?\}$/
   }
@@ -242,11 +249,30 @@ describe('queries', () => {
       encoded(['', '[]', '[1]', '["a",1]', '[-1,"a"]', '[1,"\\u0000"]']),
       encoded(['[0,"a"]', '[8640000000000000,"zzz"]']),
     ],
+    '/usage/rows': [
+      encoded([
+        '',
+        '[]',
+        '[1]',
+        `["0","${own.run}",0,"m",1,"priced"]`,
+        `[0,"${own.run}",0,"m\\u0000",1,"priced"]`,
+        `[0,"x",0,"m",1,"priced"]`,
+        `[0,"${own.run}",0,"m",1,"free"]`,
+      ]),
+      encoded([
+        `[0,"${own.run}",0,"",0,"unknown"]`,
+        `[9007199254740991,"${own.run}",2147483647,"zzz",2147483647,"priced"]`,
+      ]),
+    ],
     '/runs': UUIDS,
     '/agents/{id}/runs': UUIDS,
     '/agents/{id}/wakeups': UUIDS,
     '/tasks/{id}/runs': UUIDS,
     '/inbox': INBOX_PLACES,
+    '/budgets': [
+      encoded(['', 'x', '0.a', '9.00000000-0000-7000-8000-000000000000']),
+      encoded(['1.00000000-0000-7000-8000-000000000000', '5.ffffffff-ffff-7fff-bfff-ffffffffffff']),
+    ],
     // Its own need the column that they continue: http-board.
     '/board': [encoded(['', 'x', '[]', '["inbox",-1,0,0]']), []],
     '/insight/failures': [encoded(NUMBERED), encoded(['t0', 't4503599627370495'])],

@@ -32,6 +32,7 @@ const NOTHING: Changes = {
   grantedTasks: [],
   newReplies: [],
   missions: { deltas: new Map(), claimedFrom: [], plans: [] },
+  reservations: null,
   activeClaimsDelta: 0,
 }
 const seeing = (view: View<PortableKind>) => ({ answer: whole(view), changes: NOTHING })

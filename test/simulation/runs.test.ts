@@ -61,5 +61,4 @@ test('two live runs of one claim, which stores refuse to write, would be noticed
 describePlantedBugs(RUN_BUGS, runSeedOfRuns, ENOUGH, {
   lostClaimsAreForgotten: 9,
   runsEndTwice: 6,
-  slotsAreNotCounted: 60,
 })

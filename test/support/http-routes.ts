@@ -94,6 +94,12 @@ export interface Things {
   runningMission: string
   routine: string
   browserSession: string
+  /** Whose price the workspace has set; no list has it. */
+  model: string
+  /** Of an agent that does nothing. */
+  budget: string
+  /** Of another one. */
+  otherBudget: string
   /** Of the node: the same for all workspaces. */
   adapter: string
   /** What else is named by an id, by the path of its list. */
@@ -118,6 +124,8 @@ const STANDS_FOR: Record<string, keyof Things> = {
   '/session/all/{id}': 'browserSession',
   '/adapters/{type}': 'adapter',
   '/workspaces/{id}': 'workspace',
+  '/prices/{model}': 'model',
+  '/budgets/{id}': 'budget',
 }
 
 /** The things a path names, in order. */
@@ -156,9 +164,6 @@ export function bodyFor(route: Route, things: Things): string | undefined {
     for (const name of ['dependsOn', 'removeDependsOn', 'taskType']) delete sample[name]
   // Of another act than the sample's.
   if (route.path === '/tasks/act') delete sample.fields
-  // Nothing keeps the budget of a single task yet.
-  const [task = sample] = (sample.tasks ?? []) as Record<string, unknown>[]
-  if (route.path.startsWith('/tasks')) delete task.budget
   return JSON.stringify(sample)
 }
 
@@ -187,11 +192,14 @@ export function sampleOf(schema: Schema, things: Things, name = ''): unknown {
     case 'boolean':
       return true
     case 'string':
-      return 'sample'
+      return isDollars(schema) ? '1.00' : 'sample'
     default:
       return { free: ['json', 1, null] }
   }
 }
+
+const isDollars = ({ pattern }: Schema) =>
+  pattern !== undefined && new RegExp(pattern).test('1.00') && !new RegExp(pattern).test('sample')
 
 /** Fields that name things. */
 const NAMING: Record<string, keyof Things> = {
@@ -208,6 +216,8 @@ const NAMING: Record<string, keyof Things> = {
   tracks: 'track',
   mission: 'runningMission',
   after: 'runningMission',
+  to: 'otherBudget',
+  from: 'otherBudget',
 }
 
 const DAY_SECONDS = 86_400
@@ -248,6 +258,8 @@ const KNOWN: Record<string, unknown> = {
   toHolder: false,
   // Instead of a plan.
   fromMission: undefined,
+  // The first scope is the workspace, which has no id.
+  scopeId: undefined,
   maxUsd: '5.00',
   approveBelowUsd: '1.00',
   // Old names of maxUsd and maxTokens.

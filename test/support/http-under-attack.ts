@@ -93,6 +93,7 @@ export async function thingsIn(
   const plan = { tasks: [{ tempId: 'a' }] }
   const mission = (await workspace.post('/missions', { goal: 'Make it work', plan })).body.id
   const report = (await workspace.post(`/missions/${mission}/report`, { markdown: 'So far.' })).body.id
+  await workspace.call('PUT', `/prices/model-${own}`, { input: '1', output: '2' })
   const config = { autonomy: 'full_auto' }
   const running = (await workspace.post('/missions', { goal: 'Go on', plan, project, config })).body.id
   const routine = (await workspace.post('/routines', { name: 'Nightly', plan })).body.id
@@ -101,10 +102,24 @@ export async function thingsIn(
     ...{ worker, agent, project, track, workspace: home, mission, report, routine, runningMission: running },
     item: `plan:${mission}:1`,
     browserSession,
+    model: `model-${own}`,
+    ...(await budgetsIn(workspace, own)),
     adapter: 'claude_local',
   }
   const known = { task: task.id, waiting: waiting.id, session: session.id, ref, key, run, ...names }
   return { ...known, ...(await othersIn(workspace, routes, known)) }
+}
+
+/** Ids of budgets follow from what they are for: these are of agents that no other workspace has. */
+async function budgetsIn(workspace: Workspace, own: string): Promise<Pick<Things, 'budget' | 'otherBudget'>> {
+  const budgetOf = async (agent: string) => {
+    await workspace.call('PUT', `/agents/${agent}`, {})
+    const limits = { scope: 'agent', scopeId: agent, maxUsd: '100', maxTokens: 1_000_000 }
+    const { status, body } = await workspace.post('/budgets', limits)
+    expect(status).toBe(201)
+    return body.id
+  }
+  return { budget: await budgetOf(`spender-${own}`), otherBudget: await budgetOf(`saver-${own}`) }
 }
 
 /** One of each thing that the routes name and nothing above makes, by the path of its list. */
@@ -133,6 +148,13 @@ async function runIn(workspace: Workspace, agent: string): Promise<string> {
 /** What the server writes all the time without requests: its heartbeat, its leader lease, its position in the log, its next looks. */
 const CLUSTER_TABLES = ['nodes', 'leader_leases', 'log_cursors', 'alert_checks']
 
+const WRITTEN_ANYWAY: Record<string, string> = {
+  // A request is a use of its key, also one that is refused.
+  api_keys: 'last_used_at',
+  // Budgets are compared with the ledger from time to time.
+  budgets: 'count_due_at',
+}
+
 const statements = new WeakMap<pg.Client, string>()
 
 /** One statement for the rows of all tables; which those are does not change. */
@@ -144,8 +166,8 @@ async function statementFor(database: pg.Client): Promise<string> {
       where table_schema = 'baton' and table_name <> all($1) order by 1`,
     [CLUSTER_TABLES],
   )
-  // A request is a use of its key, also one that is refused.
-  const rowOf = (name: string) => (name === 'api_keys' ? `(to_jsonb(t) - 'last_used_at')::text` : 't::text')
+  const rowOf = (name: string) =>
+    name in WRITTEN_ANYWAY ? `(to_jsonb(t) - '${WRITTEN_ANYWAY[name]}')::text` : 't::text'
   const printOf = ({ name }: { name: string }) => {
     const row = rowOf(name)
     return `select '${name}' as name, count(*) || ' ' || coalesce(md5(string_agg(${row}, '|' order by ${row})), '') as print from baton.${name} t`

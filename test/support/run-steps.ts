@@ -49,6 +49,8 @@ export const ENDED: Omit<RunEnd, 'workspaceId' | 'runId' | 'agent'> = {
     usage: null,
     usageBasis: null,
     costUsd: null,
+    costBasis: null,
+    models: null,
     provider: null,
     model: null,
     sessionId: null,

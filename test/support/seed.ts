@@ -133,8 +133,42 @@ async function seed(store: PostgresStore, url: string): Promise<Seeded> {
     completed: completed.id,
     released: released.id,
   }
+  await seedLedger(url, workspace, completed.id)
   await fillOthers(url, workspace)
   return { workspace, ...ids, project, onTrack: onTrack.id, whole: whole.id, part: part!.id, ...runs }
+}
+
+/** What a claim has used, and the budget in which it counts and has something reserved. */
+async function seedLedger(url: string, workspace: number, task: number) {
+  const source = randomUUID()
+  await superuser(url, async (client) => {
+    await client.query('set search_path = baton')
+    await client.query(
+      `insert into usage_sources (workspace_id, source_id, generation, agent, task_id, operation, started_at, updated_at)
+       values ($1, $2, 1, 'alpha', $3, 'work', now(), now())`,
+      [workspace, source, task],
+    )
+    const used = `(workspace_id, source_id, generation, model, basis, input_tokens, cached_input_tokens, output_tokens`
+    await client.query(
+      `insert into usage ${used}, number, at, cache_write_5m_tokens, cache_write_1h_tokens)
+       values ($1, $2, 1, 'opus', 'unknown', 1, 0, 1, 1, now(), 0, 0)`,
+      [workspace, source],
+    )
+    await client.query(
+      `insert into usage_quarters ${used}, quarter) values ($1, $2, 1, 'opus', 'unknown', 1, 0, 1, now())`,
+      [workspace, source],
+    )
+    await client.query(
+      `insert into budgets (workspace_id, budget_id, scope, scope_key, period, period_start, created_by, created_at, updated_at)
+       values ($1, $2, 'workspace', 'workspace', 'none', now(), 'test', now(), now())`,
+      [workspace, freshUuid()],
+    )
+    await client.query(
+      `insert into budget_reservations (workspace_id, holder_id, generation, budget_ids, tokens, usd, step_tokens, step_usd, reserved_at)
+       values ($1, $2, 1, '[]', 1, 0, 1, 0, now())`,
+      [workspace, source],
+    )
+  })
 }
 
 /** What agents that are run leave behind: a wakeup that another merged, runs, and all their stored state. */
@@ -245,6 +279,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
     uuid: `'01890000-0000-7000-8000-000000000001'`,
     text: `'sample'`,
     bool: 'false',
+    json: `'{}'`,
     jsonb: `'{}'`,
     bytea: `'\\x00'`,
   },

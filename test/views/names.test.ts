@@ -50,7 +50,8 @@ test('runs have the key and the title of their task; agents their last run, and 
   // A run of yesterday is the last one still, and none of today.
   await superuser(served().databaseUrl, (client) =>
     client.query(
-      `update baton.runs set created_at = date_trunc('day', now(), 'UTC') - interval '1 second' where run_id = $1`,
+      `with usage as (update baton.usage_quarters set quarter = date_trunc('day', now(), 'UTC') - interval '15 minutes' where source_id = $1)
+       update baton.runs set created_at = date_trunc('day', now(), 'UTC') - interval '1 second' where run_id = $1`,
       [run.id],
     ),
   )

@@ -16,18 +16,27 @@ const overview = async (w: Workspace, window = '24h') => {
 }
 const sum = (values: readonly number[]) => values.reduce((a, b) => a + b, 0)
 
-/** Runs that have ended so long ago. */
+/** Runs that have ended so long ago, with what they cost in the ledger. */
 const addRuns = (id: string, rows: { agoMs: number; costUsd: string | null }[]) =>
   superuser(served().databaseUrl, async (client) => {
     await client.query('set session_replication_role = replica')
     for (const { agoMs, costUsd } of rows)
       await client.query(
-        `insert into baton.runs (workspace_id, run_id, agent, agent_id, adapter_type, source, status, node_id, created_at, started_at,
-            finished_at, cost_usd)
-         select t.workspace_id, (lpad(to_hex(baton.ms(n.at)), 12, '0') || substr(gen_random_uuid()::text, 14))::uuid, 'dev',
-            gen_random_uuid(), 'process', 'on_demand', 'succeeded', gen_random_uuid(), n.at, n.at,
-            n.at, $3::numeric
-           from baton.tasks t, (select now() - $2 * interval '1 millisecond' as at) n where t.uuid = $1`,
+        `with n as (select now() - $2 * interval '1 millisecond' as at),
+           run as (insert into baton.runs (workspace_id, run_id, agent, agent_id, adapter_type, source, status, node_id, created_at, started_at,
+             finished_at, cost_usd)
+             select t.workspace_id, (lpad(to_hex(baton.ms(n.at)), 12, '0') || substr(gen_random_uuid()::text, 14))::uuid, 'dev',
+               gen_random_uuid(), 'process', 'on_demand', 'succeeded', gen_random_uuid(), n.at, n.at, n.at, $3::numeric
+               from baton.tasks t, n where t.uuid = $1 returning workspace_id, run_id, cost_usd),
+           source as (insert into baton.usage_sources (workspace_id, source_id, generation, agent, operation, rows, cost_usd, started_at, updated_at)
+             select r.workspace_id, r.run_id, 0, 'dev', 'work', 1, r.cost_usd, n.at, n.at from run r, n where r.cost_usd is not null),
+           quarter as (insert into baton.usage_quarters (workspace_id, quarter, source_id, generation, model, basis, input_tokens,
+               cached_input_tokens, output_tokens, cost_usd)
+             select r.workspace_id, date_bin('15 minutes', n.at, timestamptz '2000-01-01 00:00:00+00'), r.run_id, 0, 'm', 'reported', 0, 0, 0, r.cost_usd
+               from run r, n where r.cost_usd is not null)
+         insert into baton.usage (workspace_id, source_id, generation, model, number, basis, at, input_tokens, cached_input_tokens,
+             cache_write_5m_tokens, cache_write_1h_tokens, output_tokens, cost_usd)
+           select r.workspace_id, r.run_id, 0, 'm', 1, 'reported', n.at, 0, 0, 0, 0, 0, r.cost_usd from run r, n where r.cost_usd is not null`,
         [id, agoMs, costUsd],
       )
   })
@@ -159,9 +168,12 @@ describe('the overview', () => {
     const titles = async (window: string) =>
       (await overview(w, window)).ended.tasks.map(({ title }) => title).filter((title) => title === 'good')
     expect([await titles('7d'), await titles('30d')]).toEqual([[], ['good']])
+    // How long was worked on it, which is not the time until somebody approved it.
+    const workMs = (ended: typeof tasks) => ended.find(({ title }) => title === 'good')?.workMs
+    expect(workMs((await overview(w, '30d')).ended.tasks)).toBe(workMs(tasks))
   })
 
-  test('adds up what runs cost by when they ended; what is unknown is unknown, never nothing', async () => {
+  test('adds up what runs cost by when they spent it; what is unknown is unknown, never nothing', async () => {
     const w = await workspace()
     const { id } = await w.make()
     const minutes = 60_000

@@ -7,12 +7,13 @@ import type { SessionTypes } from '../../kinds/session/kind.ts'
 import type { OnTask, RuleContext, TaskCommand } from '../../kinds/task/command.ts'
 import { type Actor, type Effects, noEffects, type TaskRecord } from '../../kinds/task/record.ts'
 import { whyNotAsking } from '../../kinds/task/rules/acting.ts'
-import { REFUSED_FOR_ANY_TASK } from '../../kinds/task/rules/claim.ts'
+import { isForAnyTask } from '../../kinds/task/rules/claim.ts'
 import type { PastHolder } from '../../kinds/task/rules/claim-request.ts'
 import { decide } from '../../kinds/task/rules/decide.ts'
 import type { CountedDependency } from '../../kinds/task/rules/upstream-counts.ts'
 import { notLeader, type Refusal, refuse } from '../../pure/errors.ts'
 import { ProjectFairness } from '../../pure/fairness.ts'
+import { BudgetBatch } from './budget-batch.ts'
 import { Contracting } from './contracting.ts'
 import { Creation } from './creation.ts'
 import { FirstAnswers } from './first-answer.ts'
@@ -20,7 +21,7 @@ import { type KindBatch, KindBatches } from './kind-batch.ts'
 import { MissionBatch } from './mission-batch.ts'
 import { type MovedTask, mayConcernOthers } from './moved.ts'
 import { queryName } from './queue-filter.ts'
-import { fits, ReadyQueue, takesOnlyReserved } from './ready-queue.ts'
+import { fits, ReadyQueue, readyQueuesFor, takesOnlyReserved } from './ready-queue.ts'
 import {
   type Changes,
   dependencyName,
@@ -73,10 +74,11 @@ class Batch {
   readonly #agents: KindBatch<AgentTypes>
   readonly #firstAnswers: FirstAnswers
   readonly #grantedTasks: GrantedTask[] = []
-  readonly #readyQueues = new Map<string, ReadyQueue>()
+  readonly #readyQueues: ReadonlyMap<string, ReadyQueue>
   readonly #creation: Creation
   readonly #missions: MissionBatch
   readonly #onTrack: TrackCounts
+  readonly #budgets: BudgetBatch
   /** How the claims of this batch change the number of tasks that sessions and agents hold. */
   readonly #holds = new Map<string, number>()
   readonly #agentHolds = new Map<string, number>()
@@ -102,6 +104,12 @@ class Batch {
     this.#agents = this.#kinds.of('agent')
     this.#missions = new MissionBatch(view, this.#kinds.of('mission'), this.#effects)
     this.#onTrack = new TrackCounts(view.tracks)
+    this.#budgets = new BudgetBatch(
+      view.budgets,
+      now,
+      () => this.#countClaims(),
+      this.#kinds.of('budget').changed,
+    )
     this.#roomForClaims = limits.maxConcurrentClaims - activeClaims
     this.#context = {
       ...{ now, limits, actor: '', roomForClaims: 0 },
@@ -110,15 +118,9 @@ class Batch {
       holderOf: this.#holderOf,
       dependencyOf: this.#dependencyOf,
       missionOf: this.#missions.gate,
+      ...this.#budgets.seenByRules,
     }
-    const queries = new Set<string>()
-    for (const request of requests) {
-      if (request.on === 'next') queries.add(queryName(request.pick))
-      else if (request.on === 'taskThenNext') queries.add(queryName(request.next.pick))
-    }
-    // In the order of `ReadSet.waiting`, which is that of their first mention.
-    for (const name of queries)
-      this.#readyQueues.set(name, new ReadyQueue(view.waiting[this.#readyQueues.size]!, this.#record))
+    this.#readyQueues = readyQueuesFor(requests, view.waiting, this.#record)
     this.#creation = new Creation({
       view,
       outside: () => this.#context.outside,
@@ -146,6 +148,7 @@ class Batch {
       grantedTasks: this.#grantedTasks,
       newReplies: this.#firstAnswers.fresh,
       missions: this.#missions.changes,
+      reservations: this.#budgets.changes,
       activeClaimsDelta: this.#activeClaimsDelta,
     }
     return { replies, changes, moved: this.#moved }
@@ -289,21 +292,20 @@ class Batch {
       if (this.#view.workers.size > 0) add(this.#holds, claim.session, change)
       if (this.#view.claimingAgents.size > 0) add(this.#agentHolds, claim.agent, change)
       if (!this.#onTrack.isEmpty) this.#onTrack.count(claim, this.#record(claim.taskId)!, change)
+      if (!this.#budgets.isEmpty) this.#budgets.count(claim, this.#record(claim.taskId)!)
     }
   }
 
   #next(wanted: NextWanted, actor: Actor): NextGranted | Refusal {
     const { pick, limit, ...claim } = wanted
-    const { agent, capabilities } = pick
     const foreign = whyNotAsking(this.#context.outside, pick)
     if (foreign) return foreign
-    const command = { kind: 'claim', agent, capabilities, ...claim } as const
+    const command = { kind: 'claim', agent: pick.agent, capabilities: pick.capabilities, ...claim } as const
     const claims: GrantedTask[] = []
-    const own = this.#reservedFor(pick)
     const queue = takesOnlyReserved(pick)
       ? new ReadyQueue([], this.#record)
       : this.#readyQueues.get(queryName(pick))!
-    const offers = queue.of(own, this.#fairness)
+    const offers = queue.of(this.#reservedFor(pick), this.#fairness)
     let offer = offers.next()
     let hasMoved = false
     while (!offer.done && claims.length < limit) {
@@ -314,13 +316,12 @@ class Batch {
         offer = offers.next('taken')
         continue
       }
-      const { code } = reply
-      if (REFUSED_FOR_ANY_TASK.has(code)) {
+      if (isForAnyTask(reply)) {
         if (claims.length === 0) return reply
         break
       }
       hasMoved ||= this.#record(id)!.rank === null
-      offer = offers.next(code === 'TRACK_FULL' ? 'full' : 'refused')
+      offer = offers.next(reply.code === 'TRACK_FULL' ? 'full' : 'refused')
     }
     this.#grantedTasks.push(...claims)
     // The tasks that were read had expired, and no more had been read: there may be work behind them.
@@ -329,7 +330,6 @@ class Batch {
   }
 
   #reservedFor(pick: NextWanted['pick']): TaskRecord[] {
-    if (this.#view.reserved.length === 0) return []
     const records = [...new Set(this.#view.reserved)].map((id) => this.#record(id)!)
     return records.filter((record) => fits(record, pick))
   }

@@ -2,8 +2,8 @@ import { isContractorSlug } from '../../kinds/agent/rules/contractors.ts'
 import type { TaskRecord } from '../../kinds/task/record.ts'
 import { trackOfQueue } from '../../kinds/task/rules/task-keys.ts'
 import type { ProjectFairness } from '../../pure/fairness.ts'
-import { ONLY_WORK, type QueueFilter } from './queue-filter.ts'
-import { trackName } from './requests.ts'
+import { ONLY_WORK, type QueueFilter, queryName } from './queue-filter.ts'
+import { type Request, trackName, type View } from './requests.ts'
 
 type Lookup = (id: number) => TaskRecord | undefined
 
@@ -14,6 +14,21 @@ interface TrackQueue {
   isCommon: boolean
   /** Last first, so that claimed tasks are dropped from the end. */
   ids: number[]
+}
+
+/** That of each query of a batch, by its name. */
+export function readyQueuesFor(
+  requests: readonly Request[],
+  waiting: View['waiting'],
+  lookUp: Lookup,
+): ReadonlyMap<string, ReadyQueue> {
+  const queries = new Set<string>()
+  for (const request of requests) {
+    if (request.on === 'next') queries.add(queryName(request.pick))
+    else if (request.on === 'taskThenNext') queries.add(queryName(request.next.pick))
+  }
+  // In the order of `ReadSet.waiting`, which is that of their first mention.
+  return new Map(Array.from(queries, (name, i) => [name, new ReadyQueue(waiting[i]!, lookUp)]))
 }
 
 /** The ready tasks of one queue query, and the order in which the callers of a batch get them. */

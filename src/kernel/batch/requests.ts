@@ -1,16 +1,9 @@
 import type { AgentRecord } from '../../kinds/agent/record.ts'
 import { contractorsIn } from '../../kinds/agent/rules/contractors-of-tasks.ts'
 import { KINDS, NO_KEYS } from '../../kinds/all.ts'
-import type { EventType, Origin } from '../../kinds/events.ts'
-import type {
-  Kind,
-  KindChanges,
-  KindName,
-  KindShape,
-  KindTypes,
-  KindViews,
-  PortableKind,
-} from '../../kinds/kind.ts'
+import type { SeenBudgets } from '../../kinds/budget/rules/claims.ts'
+import type { Origin } from '../../kinds/events.ts'
+import type { Kind, KindChanges, KindName, KindShape, KindTypes, KindViews } from '../../kinds/kind.ts'
 import type { PlanVersion } from '../../kinds/mission/record.ts'
 import type { CountsDelta } from '../../kinds/mission/rules/counts.ts'
 import type { SeenGate } from '../../kinds/mission/rules/gate.ts'
@@ -22,6 +15,7 @@ import type { ClaimRequest, PastHolder } from '../../kinds/task/rules/claim-requ
 import { trackQueuesOf } from '../../kinds/task/rules/task-keys.ts'
 import type { CountedDependency } from '../../kinds/task/rules/upstream-counts.ts'
 import type { Limits } from '../../kinds/workspace/limits.ts'
+import type { BudgetChanges } from './budget-batch.ts'
 import { ONLY_WORK, type QueueFilter, queryName } from './queue-filter.ts'
 
 /** What callers request, what a store must lock and read for it, and what it must write in the end. */
@@ -187,14 +181,17 @@ export interface View<K extends KindName = KindName> {
    * through checks again, before it commits, that the gate is still open.
    */
   gates: ReadonlyMap<number, SeenGate>
+  /** The budgets of tasks that may be claimed, or are held; null: the workspace has none. */
+  budgets: SeenBudgets | null
 }
 
 /** For stores without agents, leader leases and missions: queues used as a library have only workers. */
-export const NO_AGENTS: { [K in 'claimingAgents' | 'agents' | 'terms' | 'gates']: View[K] } = {
+export const NO_AGENTS: { [K in 'claimingAgents' | 'agents' | 'terms' | 'gates' | 'budgets']: View[K] } = {
   claimingAgents: new Map(),
   agents: new Map(),
   terms: new Set(),
   gates: new Map(),
+  budgets: null,
 }
 
 export interface Changes<K extends KindName = KindName> extends Effects {
@@ -205,6 +202,8 @@ export interface Changes<K extends KindName = KindName> extends Effects {
   grantedTasks: GrantedTask[]
   newReplies: ({ key: string } & StoredReply)[]
   missions: MissionChanges
+  /** What claims reserve in budgets, and what is free again; null: nothing. */
+  reservations: BudgetChanges | null
   activeClaimsDelta: number
 }
 
@@ -276,7 +275,8 @@ class ReadSetBuilder {
   }
 
   #record(request: OnRecord): void {
-    this.#kindKeys(request.on).add(request.key)
+    const keys = this.#kindKeys(request.on).add(request.key)
+    for (const key of kindOf(request).keysIn?.(request.command) ?? []) keys.add(key)
     for (const id of kindOf(request).missionsIn?.(request.command) ?? []) this.#missions.add(id)
     const work = workOf(request)
     if (work) this.#new(work)
@@ -378,14 +378,3 @@ class ReadSetBuilder {
     }
   }
 }
-
-/** What opens the gate of a mission, behind which tasks may wait. */
-const OPENING: readonly EventType[] = ['mission_resumed', 'mission_budget_increased', 'mission_updated']
-
-/**
- * Whether a waiting caller may proceed: a task was queued, a place on a full track became free, or a mission is open again or
- * has room.
- */
-export const mayLetCallersProceed = ({ events, claims, tasks }: Changes<PortableKind>) =>
-  events.some(({ type, to }) => to === 'queued' || OPENING.includes(type)) ||
-  (claims.some(({ kind }) => kind === 'ended') && tasks.some(isOnTrack))

@@ -1,14 +1,17 @@
 import type { AgentRecord } from '../../kinds/agent/record.ts'
 import type { AssignableTask, Candidate } from '../../kinds/agent/rules/assignment.ts'
+import type { Blocked } from '../../kinds/budget/rules/room.ts'
+import type { BlockingBudget } from '../../kinds/budget/rules/words.ts'
 import type { KindName } from '../../kinds/kind.ts'
 import type { MissionRecord, PlanVersion } from '../../kinds/mission/record.ts'
 import type { CostOfTask } from '../../kinds/mission/rules/command.ts'
 import type { SkippedTask } from '../../kinds/mission/rules/retry.ts'
+import type { PriceRecord } from '../../kinds/price/record.ts'
 import type { MissionMaterial, TaskMaterial } from '../../kinds/report/rules/material.ts'
 import type { ReportAdded } from '../../kinds/report/rules/report.ts'
 import type { RoutineRecord } from '../../kinds/routine/record.ts'
 import type { Run, RuntimeState, RunWork, TaskSession } from '../../kinds/run/record.ts'
-import type { Spent } from '../../kinds/run/rules/budget.ts'
+import type { SpentOnTask } from '../../kinds/run/rules/budget.ts'
 import type { CallbackMessage } from '../../kinds/run/shapes/callbacks.ts'
 import type { KeptInvocation } from '../../kinds/run/shapes/told.ts'
 import type { TaskRecord } from '../../kinds/task/record.ts'
@@ -54,6 +57,13 @@ export interface RunStore extends Store<KindName>, Followed {
     busySince(workspaceId: number, slugs: readonly string[], before: number): Promise<string[]>
     /** Open tasks that serve nothing: what they judge has moved on, or their mission is not being planned. */
     orphans(limit: number, only?: number): Promise<{ workspaceId: number; id: number; uuid: string }[]>
+  }
+  readonly budgets: BudgetReads
+  /** What the workspace has set, by model. */
+  readonly prices: { list(workspaceId: number): Promise<PriceRecord[]> }
+  readonly projects: {
+    /** How many tokens a changed line may take in it; null: as usual. */
+    tokensPerLine(workspaceId: number, projectId: number): Promise<number | null>
   }
   readonly comments: CommentReads
   readonly reports: ReportReads
@@ -171,6 +181,26 @@ interface MissionReads {
   planTasks(workspaceId: number, missionId: number): Promise<StoredPlanTask[]>
 }
 
+/** What upkeep reads of budgets. */
+interface BudgetReads {
+  /** Those whose period is over, and those to be compared with the ledger. */
+  due(limit: number, only?: number): Promise<{ workspaceId: number; budgetId: string }[]>
+  /** Tasks that a budget stopped, or kept from beginning, which has room again or is gone. */
+  toResume(limit: number, only?: number): Promise<{ workspaceId: number; id: number; uuid: string }[]>
+  /** A budget, but not of its mission, under which no run of this agent at this task begins. */
+  blocking(
+    workspaceId: number,
+    of: { agent: string; adapterType: string; taskId: number | null },
+  ): Promise<(BlockingBudget & { why: Blocked }) | null>
+  /** The number of the last report of a run that is booked; 0: none is. */
+  lastReport(workspaceId: number, runId: string): Promise<number>
+  /** Reservations of claims and runs that are over. */
+  orphans(
+    limit: number,
+    only?: number,
+  ): Promise<{ workspaceId: number; holderId: string; generation: number }[]>
+}
+
 export interface RoutineDue {
   workspaceId: number
   uuid: string
@@ -249,6 +279,8 @@ export interface RunToCheck {
   hasClaim: boolean
   claimEnd: string | null
   suspectedAt: number | null
+  /** A budget that covers it, but not that of its mission, under which nothing goes on. */
+  blockedBy: (BlockingBudget & { why: Blocked }) | null
   /** When a person last said something to its agent. */
   toldAt: number | null
 }
@@ -301,7 +333,7 @@ interface RunReads {
   /** How many attempts at a task, before this generation, timed out. */
   timeoutsBefore(workspaceId: number, held: { taskId: number; generation: number }): Promise<number>
   /** The total usage of all runs of a task; null where none is known. */
-  usageOfTask(workspaceId: number, taskId: number): Promise<Spent>
+  usageOfTask(workspaceId: number, taskId: number): Promise<SpentOnTask>
   /** What a run was told, until its log is deleted. */
   invocation(workspaceId: number, runId: string): Promise<KeptInvocation | null>
   /** Logs of runs that ended at least this long ago. */

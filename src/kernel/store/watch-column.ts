@@ -37,6 +37,7 @@ const GROUP_OF = {
   freshFrom: 'continuation',
   pausedByMission: 'continuation',
   pausedAt: 'continuation',
+  overBudget: 'continuation',
   modelSwitches: 'modelUse',
   usedModel: 'modelUse',
   prefers: 'agentChoice',

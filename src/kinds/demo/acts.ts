@@ -7,7 +7,7 @@ import { createMission } from '../mission/acts/missions.ts'
 import { MissionCreate } from '../mission/shapes/missions.ts'
 import * as api from './api.ts'
 
-/** The agents of the demonstration. They follow scripts: no model, no program, no money. */
+/** The agents of the demonstration. They follow scripts: no model, no program, and the money that they spend is simulated. */
 
 type Step = Record<string, unknown>
 
@@ -38,7 +38,7 @@ const scripted = (
 ): Partial<AgentProfile> => ({
   name,
   adapterType: 'simulated',
-  adapterConfig: { steps, costUsd: '0' },
+  adapterConfig: { steps, costUsd: '0.04' },
   // Other work of the workspace is not theirs: they would play their parts with it.
   runtimeConfig: { reservedOnly: true },
   ...more,
@@ -147,7 +147,8 @@ const TASKS = [
 /** Missions with this tag are demonstrations. */
 export const DEMO_TAG = 'demo'
 
-const GOAL = 'Open a small shop.\nA demonstration: its agents follow scripts, and cost nothing.'
+const GOAL =
+  'Open a small shop.\nA demonstration: its agents follow scripts. The money that they spend is simulated, and counts only in the budget of this mission.'
 
 /** Its agents are registered again each time: whatever was changed about them, the demonstration goes the same way. */
 export async function startDemo(
@@ -163,7 +164,7 @@ export async function startDemo(
     title,
     tags: [DEMO_TAG],
     plan: { tasks: TASKS },
-    config: { autonomy: 'full_auto', retry: { baseSeconds: 1 } },
+    config: { autonomy: 'full_auto', retry: { baseSeconds: 1 }, budget: { maxUsd: '5.00' } },
   })
   return createMission(kernel, caller, body)
 }

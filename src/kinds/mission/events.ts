@@ -84,6 +84,17 @@ export const missionEvents = {
     { fields: z.array(text) },
     ({ fields }) => `The mission was updated: ${list(fields)}.`,
   ),
+  mission_budget_warning: event.warn(
+    {
+      budgetId: text,
+      consumedUsd: text,
+      consumedTokens: z.int(),
+      maxUsd: text.nullable(),
+      maxTokens: z.int().nullable(),
+      percentUsed: z.number(),
+    },
+    ({ percentUsed }) => `The budget of the mission is ${percentUsed} % used.`,
+  ),
   mission_budget_exceeded: event.warn(
     spent,
     ({ totalCost }) =>

@@ -102,6 +102,8 @@ export const COUNT_FIELDS = {
   tokens: bigint(),
   /** Exact dollars, of the runs whose cost is known. */
   usd: decimal(),
+  /** What is not paid by use, as with a subscription. */
+  notionalUsd: decimal(),
   /** Runs that have ended, and those of them whose cost is unknown. */
   runs: int(),
   unknownRuns: int(),
@@ -113,7 +115,16 @@ export interface MissionCounts extends Readonly<RecordOf<typeof COUNT_FIELDS>> {
 }
 
 export const NO_COUNTS: MissionCounts = {
-  ...{ byState: {}, failedOptional: 0, children: 0, tokens: 0, usd: '0', runs: 0, unknownRuns: 0 },
+  ...{
+    byState: {},
+    failedOptional: 0,
+    children: 0,
+    tokens: 0,
+    usd: '0',
+    notionalUsd: '0',
+    runs: 0,
+    unknownRuns: 0,
+  },
 }
 
 /** The accepted work of a task of a mission, and where it was done; without a repository, that is not known any more. */

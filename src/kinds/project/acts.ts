@@ -45,11 +45,18 @@ export async function namedProject(kernel: ServerKernel, { workspaceId }: Caller
   return projectId
 }
 
-const projectView = ({ uuid, slug, name, createdAt }: Project): AnswerOf<typeof ProjectView> => ({
+const projectView = ({
+  uuid,
+  slug,
+  name,
+  createdAt,
+  tokensPerLine,
+}: Project): AnswerOf<typeof ProjectView> => ({
   id: uuid,
   slug,
   name,
   createdAt: instant(createdAt),
+  tokensPerLine,
 })
 
 async function makeProject(
@@ -145,6 +152,11 @@ export const projectActs = actsOf(api)({
     return page.of(projects, view, ({ projectId }) => projectId)
   },
   readProject: ({ kernel }, { params, caller }) => showProject(kernel, caller, params.slug),
+  async changeEfficiency({ kernel }, { params: { slug }, body, caller }) {
+    const { uuid } = await requireProject(kernel, caller, slug)
+    const request = { on: 'project', key: slug, uuid, command: { kind: 'update', ...body } } as const
+    return projectView(granted(await kernel.run(caller, request)).record)
+  },
   changeTrack: ({ kernel }, { params, body, caller }) =>
     changeTrack(kernel, caller, params.slug, params.track, body),
 })

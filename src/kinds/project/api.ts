@@ -3,6 +3,7 @@ import { endpoint } from '../../pure/endpoint.ts'
 import { bySmallId } from '../../pure/paging.ts'
 import { include, listOf, Page } from '../../pure/shapes.ts'
 import {
+  EfficiencyBody,
   ListedProject,
   ProjectBody,
   ProjectParams,
@@ -48,6 +49,17 @@ export const readProject = endpoint({
   needs: 'read',
   params: ProjectParams,
   answer: ProjectWithTracks,
+})
+
+export const changeEfficiency = endpoint({
+  method: 'PUT',
+  path: '/projects/:slug/efficiency',
+  summary: 'Set how many tokens a changed line may take in a project',
+  tag,
+  needs: 'operate',
+  params: ProjectParams,
+  body: EfficiencyBody,
+  answer: ProjectView,
 })
 
 export const changeTrack = endpoint({

@@ -6,6 +6,11 @@ const event = eventsAbout({ entity: 'project', namedIn: 'project' }, { project: 
 
 export const projectEvents = {
   project_created: event.info({}, ({ project }) => `The project ${project} was created.`),
+  project_changed: event.info({ tokensPerLine: z.int().nullable() }, ({ project, tokensPerLine }) =>
+    tokensPerLine === null
+      ? `A changed line of ${project} may take as many tokens as usual.`
+      : `A changed line of ${project} may take ${count(tokensPerLine, 'token')}.`,
+  ),
   project_planned: event.info(
     { created: z.int(), updated: z.int() },
     ({ project, created, updated }) =>

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { bind, type Connections } from '../../postgres/statements/connections.ts'
 import { plainKind } from '../../postgres/statements/plain-kind.ts'
 import { plainRows } from '../../postgres/statements/plain-rows.ts'
 import { arrayLiteral } from '../../postgres/statements/rows.ts'
@@ -23,6 +24,16 @@ export async function findProject(pool: pg.Pool, workspaceId: number, slug: stri
   )
   return project ?? null
 }
+
+/** Null: as usual. */
+async function tokensPerLine(pool: pg.Pool, workspaceId: number, projectId: number) {
+  const text = `select tokens_per_line as tokens from projects where workspace_id = $1 and project_id = $2`
+  const [row] = await inside<{ tokens: number | null }>(pool, workspaceId, text, [projectId])
+  return row?.tokens ?? null
+}
+
+/** Reads that are methods of the store: the executor needs them. */
+export const projectReads = ({ readers }: Connections) => bind(readers, { tokensPerLine })
 
 /** Oldest first, after this number. */
 export const listProjects = (pool: pg.Pool, workspaceId: number, after: number, limit: number) =>

@@ -18,6 +18,8 @@ export const PROJECT_FIELDS = {
   uuid: uuid(),
   name: text(),
   createdAt: instant(),
+  /** How many tokens a changed line may take; null: as usual. */
+  tokensPerLine: orNull(int()),
 }
 
 export interface ProjectRecord extends RecordOf<typeof PROJECT_FIELDS> {

@@ -12,6 +12,7 @@ export type ProjectCommand =
   /** `orKeep`: a project that exists already is the answer. */
   | { kind: 'create'; name: string; orKeep?: boolean }
   | { kind: 'setTracks'; tracks: readonly TrackChange[] }
+  | { kind: 'update'; tokensPerLine: number | null }
   /** A plan was imported; null: it names no project. */
   | { kind: 'plan'; name: string | null; created: number; updated: number }
 
@@ -39,6 +40,7 @@ export function decideProject(
   if (command.kind === 'create') return create(before, identity, command, context)
   if (!before)
     return refused(before, refuse('NOT_FOUND', `There is no project "${identity.slug}" in this workspace.`))
+  if (command.kind === 'update') return update(before, command, context)
   return command.kind === 'setTracks'
     ? setTracks(before, command.tracks, context)
     : plan(before, command, context)
@@ -52,9 +54,27 @@ function create(
 ): ProjectDecision {
   if (before && orKeep) return { refusal: null, record: before, events: [] }
   if (before) return refused(before, refuseField('ALREADY_EXISTS', 'slug', 'is the slug of another project'))
-  const record = { slug, projectId: idCarriedBy(uuid)!, uuid, name, createdAt: now, tracks: [] }
+  const record = {
+    slug,
+    projectId: idCarriedBy(uuid)!,
+    uuid,
+    name,
+    createdAt: now,
+    tokensPerLine: null,
+    tracks: [],
+  }
   const events = [workspaceEvent('project_created', { project: slug }, { ...origin, now })]
   return { refusal: null, record, events }
+}
+
+function update(
+  before: ProjectRecord,
+  { tokensPerLine }: Extract<ProjectCommand, { kind: 'update' }>,
+  { now, origin }: ProjectContext,
+): ProjectDecision {
+  if (tokensPerLine === before.tokensPerLine) return { refusal: null, record: before, events: [] }
+  const event = workspaceEvent('project_changed', { project: before.slug, tokensPerLine }, { ...origin, now })
+  return { refusal: null, record: { ...before, tokensPerLine }, events: [event] }
 }
 
 const isSame = (a: Track, b: Track) =>

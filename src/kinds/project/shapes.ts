@@ -3,6 +3,14 @@ import { Name, ShortText, Slug, Track } from '../../pure/shapes.ts'
 import { TRIGGER_RULES } from '../../pure/states.ts'
 
 export const ProjectBody = z.strictObject({ slug: Slug, name: Name.optional() })
+export const EfficiencyBody = z.strictObject({
+  tokensPerLine: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .nullable()
+    .describe('How many tokens a changed line may take before work counts as inefficient; null: 150'),
+})
 export const ProjectParams = z.object({ slug: Slug })
 export const TrackParams = z.object({ slug: Slug, track: Track })
 
@@ -36,6 +44,7 @@ export const ProjectView = z.object({
   slug: z.string(),
   name: z.string(),
   createdAt: z.string(),
+  tokensPerLine: z.int().nullable(),
 })
 export const ListedProject = ProjectView.extend({
   trackCount: z.int().optional().describe('With include=progress, as the following fields'),

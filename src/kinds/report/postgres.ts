@@ -4,6 +4,7 @@ import type { Reported, ReportSubject, StoredReport } from '../../kernel/store/r
 import { bind, type Connections } from '../../postgres/statements/connections.ts'
 import { isLive } from '../../postgres/statements/run-states.ts'
 import { inside } from '../../postgres/statements/scoped-query.ts'
+import { usedForTask } from '../../postgres/statements/spent.ts'
 import { type Bound, columnsOf, insertInto } from '../../postgres/statements/statements.ts'
 import type { Stored } from '../../postgres/statements/stored-kind.ts'
 import type { MissionMaterial, TaskMaterial } from './rules/material.ts'
@@ -29,9 +30,6 @@ export async function settlingTasks(
 
 const MOST_ATTEMPTS = 50
 
-const TOKENS =
-  'coalesce(sum(r.input_tokens), 0) + coalesce(sum(r.cached_input_tokens), 0) + coalesce(sum(r.output_tokens), 0)'
-
 // $1 workspace, $2 tasks.
 const OF_TASKS = `select t.id, t.uuid, t.generation, t.purpose, t.state, t.agent, t.attempt, ms(t.created_at) as "createdAt",
     ms(t.started_at) as "startedAt", ms(t.completed_at) as "completedAt", d.title, d.task_type as "taskType", d.error,
@@ -53,8 +51,7 @@ const OF_TASKS = `select t.id, t.uuid, t.generation, t.purpose, t.state, t.agent
   from unnest($2::bigint[]) as x(id)
   join tasks t on t.workspace_id = $1 and t.id = x.id
   join task_details d on d.workspace_id = $1 and d.task_id = t.id
-  cross join lateral (select ${TOKENS} as tokens, trim_scale(sum(r.cost_usd))::text as usd from runs r
-    where r.workspace_id = $1 and r.task_id = t.id) u`
+  cross join lateral ${usedForTask('t.id')} u`
 
 export const materialOfTasks = (
   pool: pg.Pool,
@@ -67,8 +64,7 @@ const TASKS_OF_MISSION = `select t.uuid, t.state, t.agent, t.attempt, t.optional
     d.failure_class as "failureClass", left((select a.summary from attempts a where a.workspace_id = $1 and a.task_id = t.id and a.accepted
       and a.epoch = t.epoch), 2000) as summary, u.tokens, u.usd
   from tasks t join task_details d on d.workspace_id = $1 and d.task_id = t.id
-  cross join lateral (select ${TOKENS} as tokens, trim_scale(sum(r.cost_usd))::text as usd from runs r
-    where r.workspace_id = $1 and r.task_id = t.id) u
+  cross join lateral ${usedForTask('t.id')} u
  where t.workspace_id = $1 and t.mission_id = $2 and t.purpose = 'work'
  order by t.state <> 'failed', t.id limit $3`
 

@@ -13,6 +13,7 @@ import {
   text,
   uuid,
 } from '../../pure/fields.ts'
+import type { CostBasis, ModelTotals } from '../usage/record.ts'
 import type { RunErrorCode } from './rules/outcomes.ts'
 import type { UsageBasis } from './rules/usage.ts'
 import type { TriggerDetail, WakeupSource } from './rules/wakeups.ts'
@@ -114,6 +115,8 @@ export const SHOWN_RUN_FIELDS = {
   cachedOutputTokens: orNull(bigint()),
   /** Decimal dollars. */
   costUsd: orNull(decimal()),
+  /** How it is known; null: nothing of it is, or the run is from before it was kept. */
+  costBasis: orNull(text<CostBasis>()),
   usageBasis: orNull(text()),
   /** How much of its usage the totals of its mission have. */
   bookedTokens: bigint(),
@@ -252,6 +255,9 @@ export interface RunEnd {
   usage: Usage | null
   usageBasis: UsageBasis | null
   costUsd: string | null
+  costBasis: CostBasis | null
+  /** The same by model; null: what was reported on the way stays. */
+  models: Readonly<Record<string, ModelTotals>> | null
   provider: string | null
   model: string | null
   sessionId: string | null

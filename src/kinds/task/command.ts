@@ -2,8 +2,10 @@ import type { LogLevel } from '../../pure/event.ts'
 import type { TaskState, TriggerRule } from '../../pure/states.ts'
 import type { AgentRecord } from '../agent/record.ts'
 import type { NewContractor } from '../agent/rules/contractors.ts'
+import type { SeenOfBudgets } from '../budget/rules/claims.ts'
 import type { NewComment } from '../comment/record.ts'
 import type { SeenGate } from '../mission/rules/gate.ts'
+import type { StoppedBy } from '../run/rules/ending.ts'
 import type { SpentByRun } from '../run/rules/spent.ts'
 import type { VerdictGiven } from '../verification/rules.ts'
 import type { Limits } from '../workspace/limits.ts'
@@ -181,6 +183,8 @@ export type TaskCommand =
       spendsNoAttempt?: boolean | undefined
       /** Of whatever class it is: the next attempt gets more time. */
       tookTooLong?: boolean | undefined
+      /** With class `budget`: the budget that stopped it. When that has room again, the task continues. */
+      budget?: StoppedBy | undefined
       /** What it would have submitted. It is stored as rejected, so that a person can promote it. */
       submission?: Submission | undefined
     }
@@ -361,7 +365,7 @@ export type SessionCommand =
   | { kind: 'elapse'; silentMs?: number | undefined; listeningSince?: number | undefined }
 
 /** The context of a decision: the database's time, the workspace's limits and how many claims may still be granted. */
-export interface RuleContext {
+export interface RuleContext extends SeenOfBudgets {
   now: number
   limits: Limits
   roomForClaims: number

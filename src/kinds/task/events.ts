@@ -217,8 +217,12 @@ export const taskEvents = {
       `The task failed for good (${wordsOf(FAILED_WORDS, brief(reason))}, attempt ${attempt})${why(error ?? comment ?? verdict)}.`,
   ),
   task_budget_exceeded: event.error(
-    { error: text.nullable().optional(), ...spentByRun, ...afterClaim },
+    { error: text.nullable().optional(), budgetId: text.optional(), ...spentByRun, ...afterClaim },
     ({ error }) => `The task was stopped because it exceeded its budget${why(error)}.`,
+  ),
+  task_budget_too_small: event.warn(
+    { error: text.nullable().optional(), budgetId: text.optional(), ...afterClaim },
+    ({ error }) => `The task does not begin${why(error)}.`,
   ),
   task_paused: event.info(
     { reason: text.nullable(), ...afterClaim },

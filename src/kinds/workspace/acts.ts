@@ -12,6 +12,7 @@ import type { AnswerOf } from '../../pure/shapes.ts'
 import { originOf } from '../events.ts'
 import { createKey, revokeKey } from '../key/acts.ts'
 import { type ListedKey, listKeys } from '../key/postgres.ts'
+import { isTimeZone } from '../routine/rules/time-zone.ts'
 import type { changeLimits as limitsEndpoint } from './api.ts'
 import * as api from './api.ts'
 import type { Limits, LimitsInUse } from './limits.ts'
@@ -27,6 +28,9 @@ async function changeLimits(
   changed: Partial<Limits>,
   areAsRead: (present: Limits) => boolean,
 ): Promise<Limits> {
+  const { timeZone } = changed
+  if (timeZone !== undefined && !isTimeZone(timeZone))
+    throw Refused.field('VALIDATION_FAILED', 'timeZone', 'is no time zone, such as Europe/Berlin')
   const mayWiden = caller.rights.has('instance')
   const command = { kind: 'changeLimits', changed, mayWiden, areAsRead } as const
   const { limits } = await commandWorkspace(kernel, { ...caller, workspaceId }, command)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isTimeZone, TIME_ZONE_NAME } from '../routine/rules/time-zone.ts'
 
 const MIB = 1024 * 1024
 
@@ -62,6 +63,12 @@ export const LimitsSchema = z.strictObject({
     .enum(['priority', 'shortest_first'])
     .describe('Whether short tasks go first; applies to tasks queued from then on')
     .default('priority'),
+  timeZone: z
+    .string()
+    .regex(TIME_ZONE_NAME)
+    .refine(isTimeZone)
+    .describe('Days, weeks and months of budgets begin at its midnight')
+    .default('UTC'),
 })
 
 /** The limits, and how much of them is in use. */

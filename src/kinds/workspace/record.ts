@@ -32,4 +32,5 @@ export const LIMIT_FIELDS = {
   hangAbortSeconds: int(),
   queueOrder: text<Limits['queueOrder']>(),
   branchRetentionDays: int(),
+  timeZone: text(),
 } satisfies { [Name in keyof Limits]: Field<Limits[Name]> }

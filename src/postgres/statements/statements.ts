@@ -12,7 +12,16 @@ export interface Statement {
 /** A statement with its parameters. */
 export type Bound = [Statement, unknown[]]
 
-export const statement = (name: string, text: string): Statement => ({ name, text })
+const texts = new Map<string, string>()
+
+/** A connection keeps one statement under a name. Without a name it is prepared each time. */
+export function statement(name: string, text: string): Statement {
+  const known = name === '' ? text : (texts.get(name) ?? text)
+  if (known !== text) throw new Error(`two statements are called ${name}`)
+  texts.set(name, text)
+  return { name, text }
+}
+
 type Types = Record<string, Column['type']>
 export const columnsOf = (types: Types): Column[] =>
   Object.entries(types).map(([name, type]) => ({ name, type }))
@@ -159,10 +168,10 @@ export const keepTerms = statement(
     where workspace_id = 0 and role = 'coordinator' and term = any($1::int[]) and ended_at is null for key share`,
 )
 
-const STATE = `ms(clock_timestamp()), c.active_claims, l.min_lease_seconds, l.max_lease_seconds, l.max_concurrent_claims,
+const STATE = `ms(clock_timestamp()), c.active_claims, exists (select from budgets b where b.workspace_id = c.workspace_id), l.min_lease_seconds, l.max_lease_seconds, l.max_concurrent_claims,
           l.max_generations_per_task, l.max_result_bytes, l.late_results, l.max_active_sessions,
           l.claim_history_retention_days, l.assign_timeout_seconds, l.stall_timeout_seconds, l.verify_timeout_seconds,
-          l.hang_grace_seconds, l.hang_abort_seconds, l.queue_order, l.branch_retention_days`
+          l.hang_grace_seconds, l.hang_abort_seconds, l.queue_order, l.branch_retention_days, l.time_zone`
 const OF_WORKSPACE = 'from workspace_counters c join limits l using (workspace_id) where c.workspace_id = $1'
 
 // The clock, read in a separate statement after the locks, and the limits at that time. $1 workspace.

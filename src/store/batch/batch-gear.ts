@@ -1,4 +1,5 @@
-import { type Changes, mayLetCallersProceed, type ReadSet, type View } from '../../kernel/batch/requests.ts'
+import type { Changes, ReadSet, View } from '../../kernel/batch/requests.ts'
+import { mayLetCallersProceed } from '../../kernel/batch/waiting-callers.ts'
 import { unboundAgents } from '../../kinds/agent/postgres/write.ts'
 import { statementsForGranted } from '../../kinds/task/postgres/details.ts'
 import { countChanges } from '../../kinds/task/rules/counts.ts'

@@ -11,6 +11,8 @@ import {
 } from '../../kernel/batch/requests.ts'
 import { pastGenerations, TrackUses } from '../../kernel/store/assemble-view.ts'
 import { askForAgents } from '../../kinds/agent/postgres/write.ts'
+import { askForBudgets } from '../../kinds/budget/postgres/seen.ts'
+import type { SeenBudgets } from '../../kinds/budget/rules/claims.ts'
 import type { SeenGate } from '../../kinds/mission/rules/gate.ts'
 import type { TaskRecord } from '../../kinds/task/record.ts'
 import type { PastHolder } from '../../kinds/task/rules/claim-request.ts'
@@ -27,6 +29,8 @@ import { askForKinds, namesRecords, readKinds } from '../stored-kinds.ts'
 export class LastNeeded {
   /** Workspaces where something limited the last callers that claimed. */
   readonly restricted = new Set<number>()
+  /** Workspaces that have budgets: one may refuse the first tasks of a queue, so that more of them are read. */
+  readonly budgeted = new Set<number>()
   /** The missions of the tasks that were claimed last. */
   readonly missions = new Map<number, readonly number[]>()
 }
@@ -41,11 +45,11 @@ export async function lockAndRead(
   readSet: ReadSet,
   last: LastNeeded,
 ): Promise<View> {
-  const { restricted } = last
+  const { restricted, budgeted } = last
   const pipeline = new Pipeline(workspaceId)
   pipeline.add(sql.begin, [])
   pipeline.add(sql.nameWorkspace, [String(workspaceId)])
-  const locked = askForTasks(pipeline, readSet)
+  const locked = askForTasks(pipeline, readSet, budgeted.has(workspaceId) ? MORE_UNDER_BUDGETS : 0)
   const isClaim = readSet.claimants.length > 0
   const isLocking = namesRecords(readSet) || restricted.has(workspaceId)
   const callers = isLocking ? askForKinds(pipeline, readSet) : null
@@ -63,6 +67,8 @@ export async function lockAndRead(
   const { records, waiting, reserved } = readTasks(locked)
   const state = readWorkspaceState(workspaceId, workspaceState())
   const isRestricted = workspaceState()[0]!.at(-1) === true
+  if (state.hasBudgets) budgeted.add(workspaceId)
+  else budgeted.delete(workspaceId)
   const found =
     isClaim && !callers && isRestricted
       ? await lockCallers(client, workspaceId, readSet)
@@ -89,10 +95,14 @@ export async function lockAndRead(
     terms: new Set(terms().flatMap(([term, until]) => ((until as number) > now ? [term as number] : []))),
     tracks: tracks?.uses ?? new Map(),
     gates: await gatesOf(client, workspaceId, { readSet, records, gates, last }),
+    budgets: state.hasBudgets ? await budgetsOf(client, workspaceId, readSet, records) : null,
   }
 }
 
-function askForTasks(pipeline: Pipeline, readSet: ReadSet) {
+/** What is asked for beyond what is wanted. Where budgets refuse even more, the next calls find what is behind them when it has moved. */
+const MORE_UNDER_BUDGETS = 16
+
+function askForTasks(pipeline: Pipeline, readSet: ReadSet, more: number) {
   const { taskIds, reserved } = readSet
   const { session: sessions, agent: agents } = readSet.kinds
   const ids = arrayLiteral(taskIds)
@@ -105,14 +115,14 @@ function askForTasks(pipeline: Pipeline, readSet: ReadSet) {
   // Only requests for the next task have reserved ones, so there is a queue to look for them with.
   const forAgents = [
     arrayLiteral(reserved.map(({ agent }) => agent)),
-    arrayLiteral(reserved.map(({ limit }) => limit)),
+    arrayLiteral(reserved.map(({ limit }) => limit + more)),
     arrayLiteral(reserved.map((one) => one.capabilities)),
   ]
   const waiting = readSet.waiting.map(
     ({ capabilities, limit, projectId, trackQueues, purposes, taskTypes }, i) =>
       pipeline.addIn(taskTypes ? sql.lockWaitingOfTypes : sql.lockWaiting, [
         arrayLiteral(capabilities),
-        limit,
+        limit + more,
         projectId,
         trackQueues && arrayLiteral(trackQueues),
         ...(i === 0 ? forAgents : ['{}', '{}', '{}']),
@@ -185,6 +195,19 @@ const claimingIn = ({ claimants, claimingAgents }: ReadSet) => [
   arrayLiteral(claimingAgents),
 ]
 
+/** In a round trip of their own, in workspaces that have budgets: it depends on the tasks which of them matter. */
+async function budgetsOf(
+  client: pg.PoolClient,
+  workspaceId: number,
+  readSet: ReadSet,
+  records: ReadonlyMap<number, TaskRecord>,
+): Promise<SeenBudgets> {
+  const pipeline = new Pipeline(workspaceId)
+  const budgets = askForBudgets(pipeline, readSet, records)
+  await pipeline.send(client)
+  return budgets()
+}
+
 /** In a round trip of their own: before, it was not known that any of them must be locked. */
 async function lockCallers(client: pg.PoolClient, workspaceId: number, readSet: ReadSet) {
   const pipeline = new Pipeline(workspaceId)
@@ -202,8 +225,8 @@ const keysOf = ({ newKeys }: ReadSet) => [
 function readWorkspaceState(workspaceId: number, rows: Rows) {
   const [row] = rows
   if (!row) throw new Error(`workspace ${workspaceId} does not exist`)
-  const [now, activeClaims, ...limits] = row as number[]
-  return { now: now!, activeClaims: activeClaims!, limits: readLimits(limits) }
+  const [now, activeClaims, hasBudgets, ...limits] = row as [number, number, boolean, ...unknown[]]
+  return { now, activeClaims, hasBudgets, limits: readLimits(limits) }
 }
 
 /** Locked only for claims on a track: two agents must not both take the last free place. */
@@ -316,4 +339,5 @@ const readLimits = (row: unknown[]) =>
     hangAbortSeconds: row[12],
     queueOrder: row[13],
     branchRetentionDays: row[14],
+    timeZone: row[15],
   }) as Limits

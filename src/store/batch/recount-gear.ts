@@ -1,6 +1,7 @@
 import { missionCounterRows } from '../../kinds/mission/postgres/counters.ts'
 import { type CounterRows, claimCounter, taskCounters } from '../../kinds/task/postgres/counters.ts'
 import type { Counters, RecountAsk, RecountChanges, RecountView } from '../../kinds/task/rules/recount.ts'
+import { usedBySource, usedForMission } from '../../kinds/usage/postgres/compare.ts'
 import { isTransient } from '../../postgres/connection/unavailable.ts'
 import type { Gear } from '../../postgres/statements/gear.ts'
 import { arrayLiteral } from '../../postgres/statements/rows.ts'
@@ -23,7 +24,7 @@ export const recountGear: Gear<RecountAsk, RecountView & { of: RecountAsk['of'] 
     const [, , kept, stored, counted, time] = (await send(client, statements)).map(({ rows }) => rows)
     const now = time![0]![0] as number
     const named = (row: readonly unknown[]): Counters =>
-      Object.fromEntries(names.map((name, i) => [name, row[i] as number]))
+      Object.fromEntries(names.map((name, i) => [name, row[i] as number | string]))
     return {
       of,
       now,
@@ -41,8 +42,15 @@ export const recountGear: Gear<RecountAsk, RecountView & { of: RecountAsk['of'] 
   readsAfter: (error, reads) => (isTransient(error) ? reads : null),
 }
 
-const rowsOf = (of: RecountAsk['of']): CounterRows => {
-  if (typeof of === 'object') return missionCounterRows
-  return of === 'claims' ? claimCounter : taskCounters
+function rowsOf(of: RecountAsk['of']): CounterRows {
+  if (of === 'claims') return claimCounter
+  if (of === 'tasks') return taskCounters
+  if ('missionId' in of) return missionCounterRows
+  return 'usedFor' in of ? usedForMission : usedBySource
 }
-const keyOf = (of: RecountAsk['of']) => (typeof of === 'object' ? [of.missionId] : [])
+
+function keyOf(of: RecountAsk['of']): unknown[] {
+  if (typeof of === 'string') return []
+  if ('missionId' in of) return [of.missionId]
+  return 'usedFor' in of ? [of.usedFor] : [of.usedBy.sourceId, of.usedBy.generation]
+}

@@ -1,5 +1,7 @@
 import { type Changes, isOnTrack, type View } from '../../kernel/batch/requests.ts'
 import { foldClaims, foldDetails, foldRecounted } from '../../kernel/store/fold-changes.ts'
+import { reservationWrites } from '../../kinds/budget/postgres/reserve.ts'
+import { syncWrites } from '../../kinds/budget/postgres/sync.ts'
 import { commentWrites } from '../../kinds/comment/postgres.ts'
 import { reportWrites } from '../../kinds/report/postgres.ts'
 import type { DetailsChanged, TaskRecord } from '../../kinds/task/record.ts'
@@ -37,6 +39,8 @@ export function writesOf(
     ...kindWrites(workspaceId, view, changes),
     ...commentWrites(workspaceId, changes),
     ...reportWrites(workspaceId, changes),
+    ...reservationWrites(workspaceId, changes.reservations, changes.kinds.budget.written),
+    ...syncWrites(workspaceId, view, changes),
     ...reads,
   ]
   const { newReplies } = changes

@@ -23,6 +23,7 @@ export const PassReport = z
     reportsWritten: z.int().describe('Ends of tasks and missions that were seen, to report on them'),
     agentsWoken: z.int(),
     countersCorrected: z.int(),
+    ledgerCorrected: z.int(),
   })
   .catchall(z.int())
 export const RecoverAnswer = z.object({

@@ -1,6 +1,9 @@
 import type pg from 'pg'
 import type { StoredReply } from '../../kernel/batch/requests.ts'
 import { IN_MISSIONS, ITS_AGENT, PLAIN } from '../../kinds/alert/postgres.ts'
+import { BUDGET_IN_WORDS, IS_ASKING, STOPPED_BY, TOLD_OF_BUDGET } from '../../kinds/budget/postgres/reads.ts'
+import type { Blocked } from '../../kinds/budget/rules/room.ts'
+import type { BlockingBudget } from '../../kinds/budget/rules/words.ts'
 import type { MissionPhase } from '../../kinds/mission/states.ts'
 import { RESULT_DIGEST } from '../../kinds/task/postgres/result-pages.ts'
 import type { Purpose } from '../../kinds/task/record.ts'
@@ -12,7 +15,8 @@ import type { AgentState, TaskState } from '../../pure/states.ts'
 
 /**
  * What waits for people, in one statement: one snapshot, so the counts, the items and the number of the last event belong
- * together. Items are rows (kind, num, since, ref): num is a task or a mission; ref is the slug of an agent, or 'mission'.
+ * together. Items are rows (kind, num, since, ref): num is a task or a mission; ref is the slug of an agent, the id of a budget,
+ * or 'mission'.
  */
 
 /** No more than this many tasks are counted for an item. */
@@ -43,7 +47,10 @@ const othersOf = (most: number | null) => `waiting_missions as (
      union all
      select 'finished', w.mission_id, w.since, 'mission' from finished w
      union all
-     select 'agent', 0, date_trunc('milliseconds', a.updated_at), a.slug from agents a where a.workspace_id = $1 and a.state = 'error')`
+     select 'agent', 0, date_trunc('milliseconds', a.updated_at), a.slug from agents a where a.workspace_id = $1 and a.state = 'error'
+     union all
+     select 'budget', 0, date_trunc('milliseconds', coalesce(b.exceeded_at, b.updated_at)), b.budget_id::text from budgets b
+      where b.workspace_id = $1 and ${IS_ASKING})`
 
 const isOfMission = (task: string) =>
   `($2::bigint is null or exists (select from tasks t where t.workspace_id = $1 and t.id = ${task} and t.mission_id = $2))`
@@ -54,6 +61,9 @@ const queued = (condition: string) => `(select count(*) from (select from tasks 
      where t.workspace_id = $1 and t.rank is not null and ${condition} limit ${MOST_COUNTED}) w)`
 const forAgent = (agent: string) =>
   `least(${[PLAIN, IN_MISSIONS].map((lanes) => queued(`t.only_agent = ${agent} and ${lanes}`)).join(' + ')}, ${MOST_COUNTED})`
+
+// The tasks that a budget b stopped.
+const stopped = `(select count(*) from (select from tasks t where t.workspace_id = $1 and ${STOPPED_BY} limit ${MOST_COUNTED}) w)`
 
 const WAITS = 'b.blocked and b.completed_at is null'
 const DIRECT = `(select count(*) from (select from task_dependencies x cross join lateral (
@@ -66,6 +76,11 @@ const blocks = (direct: string) => `case
    when i.kind = 'plan' then (select p.task_count from missions m join mission_plans p on p.workspace_id = m.workspace_id
      and p.mission_id = m.mission_id and p.version = m.plan_version where m.workspace_id = $1 and m.mission_id = i.num)
    when i.ref = 'mission' then (select open_tasks(c) from mission_counters c where c.workspace_id = $1 and c.mission_id = i.num)
+   when i.kind = 'budget' and i.ref <> '' then (select case b.scope
+       when 'workspace' then least(${MOST_COUNTED}, ${stopped} + ${queued('true')})
+       when 'project' then least(${MOST_COUNTED}, ${stopped} + ${queued("t.project_id = split_part(b.scope_key, ':', 2)::int")})
+       else least(${MOST_COUNTED}, ${stopped} + ${forAgent('b.scope_id')}) end
+     from budgets b where b.workspace_id = $1 and b.budget_id = i.ref::uuid)
    when i.kind = 'agent' then ${forAgent('i.ref')}
    when i.kind = 'alert' then (select case when h.only_agent is null
        then ${queued('t.only_agent is null and t.lane = h.lane')} else ${forAgent('h.only_agent')} end
@@ -122,13 +137,13 @@ const PREVIEW = `left(case i.kind when 'question' then d.question ->> 'question'
        select a.summary from attempts a where a.workspace_id = $1 and a.task_id = t.id and a.generation = t.generation and a.promoted_in = 0) end, 300)`
 
 const ITEMS = `select i.kind, ms(i.since) as since, i.num, i.ref, coalesce(i.blocks, (${blocks(DIRECT)})::int) as blocks,
-     coalesce(t.title, m.title, a.name) as title, t.uuid as "taskId", coalesce(m.uuid, t.mission) as "missionId",
-     t."runId", coalesce(t.agent, a.slug) as agent, t.state as "taskState", m.phase as "missionPhase",
-     coalesce(t.generation, case i.kind when 'plan' then m.plan_version else coalesce(m.version, a.version) end) as generation,
+     coalesce(t.title, m.title, a.name, b.title) as title, t.uuid as "taskId", coalesce(m.uuid, t.mission) as "missionId",
+     t."runId", coalesce(t.agent, a.slug, b.agent) as agent, t.state as "taskState", m.phase as "missionPhase",
+     coalesce(t.generation, case i.kind when 'plan' then m.plan_version else coalesce(m.version, a.version, b.version) end) as generation,
      coalesce(t.digest, case i.kind when 'plan' then m.digest end) as digest,
      coalesce(t.waits_because, case when i.kind = 'outcome' then m.config -> 'outcome' ->> 'missing' else m.error end, a.state_reason) as reason,
      t.preview, case when i.kind <> 'alert' then ms(t.due_at) end as "dueAt", a.adapter_type as "adapterType", t.only_agent as "onlyAgent", t.capabilities,
-     t.only_agent_state as "onlyAgentState", t.purpose, t.verification, t.judge, t.judge_state as "judgeState"
+     t.only_agent_state as "onlyAgentState", t.purpose, t.verification, t.judge, t.judge_state as "judgeState", b.budget
    from page i
    left join lateral (
      select t.*, ${RESULT_DIGEST} as digest, d.title, d.waits_because, ${PREVIEW} as preview, (select x.uuid from missions x where x.workspace_id = $1 and x.mission_id = t.mission_id) as mission,
@@ -142,6 +157,9 @@ const ITEMS = `select i.kind, ms(i.since) as since, i.num, i.ref, coalesce(i.blo
      select m.*, p.digest from missions m left join mission_plans p on p.workspace_id = $1 and p.mission_id = m.mission_id
         and p.version = m.plan_version and m.approved_version is distinct from m.plan_version
       where m.workspace_id = $1 and m.mission_id = i.num and i.ref = 'mission' offset 0) m on true
+   left join lateral (
+     select ${BUDGET_IN_WORDS} as title, b.version, ${TOLD_OF_BUDGET} as budget, case b.scope when 'agent' then b.scope_id end as agent
+       from budgets b where b.workspace_id = $1 and i.kind = 'budget' and i.num = 0 and b.budget_id = i.ref::uuid offset 0) b on true
    left join lateral (
      select a.* from agents a where a.workspace_id = $1 and a.slug = i.ref and i.kind = 'agent' offset 0) a on true`
 
@@ -203,6 +221,8 @@ export interface InboxRow extends Required<InboxPlace> {
   judge: string | null
   judgeState: AgentState | null
   capabilities: string[] | null
+  /** Of an item about one. */
+  budget: (BlockingBudget & { why: Blocked }) | null
 }
 
 export interface InboxFilter {

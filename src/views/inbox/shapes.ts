@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { AgentView } from '../../kinds/agent/shapes.ts'
+import { BudgetView } from '../../kinds/budget/shapes.ts'
 import { MissionView, PlanVersionView } from '../../kinds/mission/shapes/missions.ts'
 import { MISSION_ENDS } from '../../kinds/mission/states.ts'
 import { INBOX_KINDS } from '../../kinds/task/rules/waiting.ts'
 import { Answer, Digest } from '../../kinds/task/shapes/people.ts'
 import { ResultView } from '../../kinds/task/shapes/results.ts'
 import { TaskView } from '../../kinds/task/shapes/tasks.ts'
-import { Budget } from '../../pure/budget.ts'
+import { Budget, Dollars } from '../../pure/budget.ts'
 import { Fresh, Generation, listOf, ShortText, Slug, Uuid } from '../../pure/shapes.ts'
 
 /** What waits for a person. */
@@ -21,6 +22,8 @@ const DECISIONS = [
   'retry',
   'resume',
   'raise',
+  'move',
+  'allow',
   'release',
   'archive',
   'pause',
@@ -36,6 +39,7 @@ const About = z.object({
   missionId: Uuid.nullable(),
   runId: Uuid.nullable().describe('The last run of the task'),
   agent: z.string().nullable().describe('The agent, or the one that held the task last'),
+  budgetId: Uuid.nullable().describe('The budget of a workspace, a project or an agent'),
 })
 
 export const InboxItem = z.object({
@@ -83,6 +87,7 @@ export const InboxDetail = InboxItem.extend({
     .object({ costUsd: z.string().nullable(), tokensUsed: z.int() })
     .nullable()
     .describe('By its runs, where the item is about a budget or a mission'),
+  limit: BudgetView.nullable().describe('The budget that the item is about, whole'),
   agent: AgentView.nullable(),
   needs: z
     .object({ agent: z.string().nullable(), capabilities: z.array(z.string()) })
@@ -95,9 +100,11 @@ export const InboxAnswer = z.strictObject({
   comment: ShortText.optional(),
   answer: Answer.optional().describe('With the decision "answer"'),
   agent: Slug.optional().describe('With the decision "verify": who judges; without it any agent that may'),
-  budget: Budget.optional().describe(
-    'With the decision "raise": the budget that the task or the mission is to have',
-  ),
+  budget: Budget.optional().describe('With the decision "raise": what it may use from now on'),
+  move: z
+    .strictObject({ from: Uuid, usd: Dollars.optional(), tokens: z.int().min(1).optional() })
+    .optional()
+    .describe('With the decision "move": a part of another budget'),
   generation: Generation.optional().describe('The generation of the item; refused when it is another one'),
   digest: Digest.optional().describe('The digest of the item; refused when it is another one'),
   fresh: Fresh.optional().describe('With the decisions "reject" and "retry": the next attempt starts over'),
@@ -139,5 +146,5 @@ export const InboxOutcome = z.object({
   id: z.string(),
   decision: z.enum(DECISIONS),
   about: About,
-  state: z.string().describe('Of the task, the mission or the agent, after the decision'),
+  state: z.string().describe('Of the task, the mission, the agent or the budget, after the decision'),
 })

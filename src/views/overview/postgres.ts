@@ -5,6 +5,7 @@ import type { MissionState } from '../../kinds/mission/states.ts'
 import { ASKING_KINDS, type InboxKind } from '../../kinds/task/rules/waiting.ts'
 import { LAST_SEQ, seqAt } from '../../postgres/statements/log-head.ts'
 import { BY_KEYS, scopedQueries } from '../../postgres/statements/scoped-query.ts'
+import { costOfTask } from '../../postgres/statements/spent.ts'
 import { statement } from '../../postgres/statements/statements.ts'
 import type { Budget } from '../../pure/budget.ts'
 import { type AgentState, type TaskState, taskStates } from '../../pure/states.ts'
@@ -110,6 +111,8 @@ const MISSIONS_LOOKED_AT = 200
 /** How much of what ended is looked through, the newest of it. */
 const MOST_FINISHED = 30_000
 const MOST_RUNS = 20_000
+const MOST_USED = 50_000
+const QUARTER_MS = 900_000
 const LONGEST_TEXT = 200
 
 const cut = (text: string) => `left(${text}, ${LONGEST_TEXT})`
@@ -131,25 +134,39 @@ const THROUGHPUT = `json_build_object(
   'buckets', ${listed(`select ${placeOf('f.at')} as place, count(*) filter (where f.state = 'completed') as completed,
       count(*) filter (where f.state = 'failed') as failed from finished f group by 1`)})`
 
-// What runs cost is known when they end; a run may have begun long before.
-const SPENT = `spent as materialized (
-  select r.cost_usd, r.created_at, r.finished_at is null as runs, least(coalesce(r.finished_at, s.ended), s.ended) as at
-    from span s cross join lateral (
-      select x.cost_usd, x.created_at, x.finished_at from runs x
+// Runs of which the cost is not known are in no ledger; a run may have begun long before.
+const RAN = `ran as materialized (
+  select least(coalesce(r.finished_at, s.ended), s.ended) as at, r.unknown from span s cross join lateral (
+      select x.finished_at, x.finished_at is not null and x.cost_usd is null as unknown from runs x
        where x.workspace_id = $1 and x.run_id >= ${uuidAt(`s.began - interval '1 day'`)} order by x.run_id desc limit ${MOST_RUNS}) r
    where coalesce(r.finished_at, s.ended) >= s.began)`
-/** Nothing, where nothing ran; unknown, where no cost is known of what ran. */
-const SUM = `case when count(*) filter (where not s.runs) = 0 then '0' else trim_scale(sum(s.cost_usd))::text end`
+const LEDGER = (table: string, at: string, where: string) =>
+  `select u.source_id, u.generation, u.basis, u.cost_usd, u.${at} as at from ${table} u
+    where u.workspace_id = $1 and u.${at} >= ${BEGAN} and u.${at} <= now() and ${where}`
+// What was paid, in the minutes in which it was used, or in quarters of an hour.
+const SPENT = `spent as materialized (
+  select case when r.basis <> 'unknown' then r.cost_usd end as usd, r.at, r.source_id, r.generation, s.started_at, s.is_cost_unknown
+    from (select * from (${LEDGER('usage', 'at', `$10::bigint < ${QUARTER_MS}`)} union all ${LEDGER('usage_quarters', 'quarter', `$10::bigint >= ${QUARTER_MS}`)}) l
+           order by l.at desc limit ${MOST_USED}) r
+    cross join lateral (select x.started_at, x.is_cost_unknown, x.is_simulated from usage_sources x
+      where x.workspace_id = $1 and x.source_id = r.source_id and x.generation = r.generation offset 0) s
+   where not s.is_simulated),
+  claims as materialized (select s.source_id, bool_or(s.is_cost_unknown) as unknown from spent s where s.generation > 0 group by s.source_id, s.generation)`
+const UNKNOWN = `((select count(*) from ran r where r.unknown) + (select count(*) from claims c where c.unknown))`
+/** Nothing, where nothing was used; unknown, where no cost is known of what was used. */
+const SUM = `trim_scale(sum(s.usd))::text`
+const TOTAL = `(select case when count(s.usd) = 0 and ${UNKNOWN} = 0 then '0' else ${SUM} end from spent s)`
 // The first minutes of work say nothing of the next day.
 const PACE = `select case when t.since >= interval '10 minutes' then t.usd / (extract(epoch from t.since) / 3600)::numeric end as usd
-  from (select sum(s.cost_usd) as usd, p.ended - greatest(min(s.created_at), p.began) as since
+  from (select sum(s.usd) as usd, p.ended - greatest(min(s.started_at), p.began) as since
     from span p left join spent s on true group by p.began, p.ended) t`
 const dollarsOf = (usd: string) => `(select trim_scale(round(${usd}, 9))::text from pace p)`
 const SPEND = `json_build_object(
-  'buckets', ${listed(`select ${placeOf('s.at')} as place, ${SUM} as usd from spent s group by 1`)},
-  'costUsd', (select ${SUM} from spent s), 'perHourUsd', ${dollarsOf('p.usd')},
+  'buckets', ${listed(`select ${placeOf('s.at')} as place, ${SUM} as usd from (
+     select s.at, s.usd from spent s union all select r.at, null from ran r where r.unknown) s group by 1`)},
+  'costUsd', ${TOTAL}, 'perHourUsd', ${dollarsOf('p.usd')},
   'projectedUsd', ${dollarsOf(`p.usd * ($10::numeric * $11::numeric / 3600000)`)},
-  'runs', (select count(*) from spent s), 'unknownRuns', (select count(*) from spent s where not s.runs and s.cost_usd is null))`
+  'runs', (select count(*) from ran r) + (select count(*) from claims c), 'unknownRuns', ${UNKNOWN})`
 
 const AGENTS = `json_build_object(
   'counts', (select json_object_agg(c.state, c.agents) from (
@@ -172,14 +189,16 @@ const MISSIONS = `json_build_object(
 
 // Of each only what belongs to it is read (offset 0): the planner would read all of the workspace.
 const ENDED_TASKS = `select t.uuid as id, t.key, ${cut('d.title')} as title, t.state, t.agent, ms(t.completed_at) as at,
-      ms(t.completed_at) - ms(t.acquired_at) as "workMs", ${cut('coalesce(a.summary, d.error)')} as summary, r.usd as "costUsd", r.runs
+      w.ms as "workMs", ${cut('coalesce(a.summary, d.error)')} as summary, ${costOfTask('t.id')} as "costUsd", r.runs
     from (select * from tasks t where ${DONE_WORK} and t.completed_at >= ${BEGAN}
            order by t.completed_at desc, t.id desc limit ${MOST_ENDED_SHOWN}) t
     cross join lateral (select x.title, x.error from task_details x where x.workspace_id = $1 and x.task_id = t.id offset 0) d
     left join lateral (select s.summary from attempts s where s.workspace_id = $1 and s.task_id = t.id and s.epoch = t.epoch
        and s.hash is not null order by s.generation desc limit 1) a on t.state = 'completed'
-    cross join lateral (select trim_scale(sum(x.cost_usd))::text as usd, count(*) as runs from runs x
-      where x.workspace_id = $1 and x.task_id = t.id) r
+    cross join lateral (select (select count(*) from runs x where x.workspace_id = $1 and x.task_id = t.id)
+      + (select count(*) from usage_sources s where s.workspace_id = $1 and s.task_id = t.id and s.generation > 0 and s.rows > 0) as runs) r
+    cross join lateral (select sum(ms(x.ended_at) - ms(x.acquired_at)) as ms from attempts x
+      where x.workspace_id = $1 and x.task_id = t.id) w
    order by t.completed_at desc, t.id desc`
 const ENDED_MISSIONS = `select m.uuid as id, ${cut('m.title')} as title, m.state, ms(m.completed_at) as at, ${COUNTS_OF_MISSION}
     from (select n.* from (select * from missions x where x.workspace_id = $1 order by x.mission_id desc limit ${MISSIONS_LOOKED_AT}) n
@@ -191,7 +210,7 @@ const EVENTS = `${LAST_SEQ} + 1 - ${seqAt(`now() - interval '1 minute'`)}`
 
 const OVERVIEW = statement(
   'overview',
-  `with ${SPAN}, ${FINISHED}, ${SPENT}, pace as materialized (${PACE})
+  `with ${SPAN}, ${FINISHED}, ${RAN}, ${SPENT}, pace as materialized (${PACE})
    select ${LAST_SEQ} as seq, (select ms(s.began) from span s) as began, (select ms(s.ended) from span s) as ended,
      (${STORED_COUNTS}) as counts, (select to_json(i) from (${MOST_BLOCKING_ITEMS.text}) i) as inbox, (${RUNNING}) as running,
      ${THROUGHPUT} as throughput, ${SPEND} as spend, ${AGENTS} as agents, ${MISSIONS} as missions, ${ENDED} as "justEnded", (${EVENTS})::int as "eventsInLastMinute"`,

@@ -106,7 +106,12 @@ export const Overview = z.object({
           state: z.enum(taskStates),
           agent: z.string().nullable().describe('It held the task last'),
           at: z.string(),
-          workMs: z.int().nullable().describe('From its last claim to its end; null: it was never claimed'),
+          workMs: z
+            .int()
+            .nullable()
+            .describe(
+              'Its attempts together, without waiting between them and for people; null: it was never claimed',
+            ),
           summary: z.string().nullable().describe('Of its result, or why it failed'),
           costUsd: dollars.describe('Of all its runs; null: unknown, or there was none'),
           runs: z.int(),

@@ -5,6 +5,7 @@ import { VERIFICATIONS } from './0004-verifications.ts'
 import { WAITING_FOR_PEOPLE } from './0005-waiting-for-people.ts'
 import { BRANCH_RETENTION } from './0006-branch-retention.ts'
 import { ALERTS } from './0007-alerts.ts'
+import { TIME_ZONE } from './0008-time-zone.ts'
 
 export interface Migration {
   version: number
@@ -25,4 +26,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 5, name: '0005_waiting_for_people', statements: WAITING_FOR_PEOPLE },
   { version: 6, name: '0006_branch_retention', statements: BRANCH_RETENTION },
   { version: 7, name: '0007_alerts', statements: ALERTS },
+  { version: 8, name: '0008_time_zone', statements: TIME_ZONE },
 ]

@@ -8,7 +8,7 @@ import { MissionConfig } from '../../../src/kinds/mission/shapes/missions.ts'
 /** What a mission has spent, and when an event says so. */
 
 const spent = (usd: string, tokens: number) => ({
-  ...{ byState: {}, failedOptional: 0, children: 0, usd, tokens, runs: 1, unknownRuns: 0 },
+  ...{ byState: {}, failedOptional: 0, children: 0, usd, notionalUsd: '0', tokens, runs: 1, unknownRuns: 0 },
 })
 const mission = (
   [usd, tokens]: [string, number],

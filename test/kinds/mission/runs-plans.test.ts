@@ -221,11 +221,15 @@ describe('the budget of a task', () => {
   }
 
   test('stops the run that has used its tokens, and the task waits for a person', async () => {
-    expect(await isOver({ maxTokens: 900_000 })).toBe('The task has used 1000000 of its 900000 tokens.')
+    expect(await isOver({ maxTokens: 900_000 })).toBe(
+      'The budget of the task is spent: 1000000 of 900000 tokens.',
+    )
   })
 
   test('stops the run that has cost its dollars, by the list price of its model', async () => {
-    expect(await isOver({ maxUsd: '0.5' }, 'opus')).toMatch(/^The task has cost \$\d/)
+    expect(await isOver({ maxUsd: '0.5' }, 'opus')).toMatch(
+      /^The budget of the task is spent: \$\d[\d.]* of \$0\.50\.$/,
+    )
   })
 
   test('counts all runs of the task: the next one does not even start', async () => {

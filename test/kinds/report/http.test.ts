@@ -107,6 +107,19 @@ describe('by rule', () => {
     expect(await listed(w, mission, '?type=incident')).toMatchObject([{ taskId: a!.id }])
   })
 
+  test('a program that ended with an error is told by its exit code and the cause, without its path and its trace', async () => {
+    const w = await workspace()
+    const mission = await makeMission(w, [{ tempId: 'a', maxRetries: 0 }])
+    const { a } = await tasksByTitle(w, mission)
+    const { taskId, generation } = await claimOne(w, a!)
+    const error =
+      "/opt/tools/build.sh exited with code 3: Error: Cannot find module './a.js'\n    at load (x.js:1)"
+    const failed = { ...fence('s-alpha', Number(generation)), failureClass: 'infrastructure', error }
+    expect((await w.post(`/tasks/${taskId}/fail`, failed)).status).toBe(200)
+    const whole = await onMission(w, mission)
+    expect(whole.markdown).toContain(`(it exited with code 3): Cannot find module './a.js'\n`)
+  })
+
   test.each([
     ['research', 'research'],
     ['analysis', 'research'],

@@ -92,9 +92,16 @@ test('while the run that led to an end is not over, neither that nor what came a
   )
   await write(h)
   expect(await reports(h)).toMatchObject([{ task: tasks[0]!.id }])
-  const over = `update runs set status = 'succeeded', token_hash = null, finished_at = now(), input_tokens = 70, output_tokens = 7, usage_basis = 'reported', cost_usd = 0.5
+  const over = `update runs set status = 'succeeded', token_hash = null, finished_at = now(), input_tokens = 70000, output_tokens = 7, usage_basis = 'reported', cost_usd = 0.5
     where workspace_id = $1`
   await cluster.rows(over, [h.id])
+  await cluster.rows(
+    `insert into usage_sources (workspace_id, source_id, generation, agent, task_id, mission_id, operation, rows, input_tokens, output_tokens,
+       cost_usd, started_at, updated_at)
+     select r.workspace_id, r.run_id, 0, r.agent, r.task_id, t.mission_id, 'work', 1, 70000, 7, 0.5, now(), now()
+       from runs r join tasks t on t.workspace_id = r.workspace_id and t.id = r.task_id where r.workspace_id = $1`,
+    [h.id],
+  )
   await cluster.rows('update log_cursors set retry_at = now() where workspace_id = $1', [h.id])
   await write(h)
   expect(await reports(h)).toMatchObject([{ task: tasks[0]!.id }, { task: second!.id }, { task: null }])
@@ -102,7 +109,7 @@ test('while the run that led to an end is not over, neither that nor what came a
     'select markdown from reports where workspace_id = $1 and task_id = $2',
     [h.id, second!.id],
   )) as [{ markdown: string }]
-  expect(markdown).toContain('77 tokens. $0.5.')
+  expect(markdown).toContain('70,007 tokens. $0.5.')
 })
 
 test('many ends at once are written in a few transactions, each mission separately', async () => {

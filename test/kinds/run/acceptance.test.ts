@@ -167,6 +167,8 @@ describe('15.3', () => {
         runs: 3,
         tokens: threefold,
         costUsd: program === 'claude' ? '0.001644' : null,
+        // Nothing here has a key: subscriptions cover it.
+        notionalUsd: program === 'claude' ? '0.001644' : null,
       })
     },
   )

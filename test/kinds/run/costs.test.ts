@@ -28,7 +28,9 @@ describe('a run costs', () => {
       const task = await w.assign('dev')
       const [run] = await w.over('dev')
       expect(run).toMatchObject({ status: 'succeeded', model, costUsd })
-      expect(await w.read(task)).toMatchObject({ costUsd })
+      // Without a key in its environment, it works with a subscription.
+      const notionalUsd = program === 'opencode' ? null : costUsd
+      expect(await w.read(task)).toMatchObject({ costUsd, notionalUsd })
       const { body: state } = await w.call('GET', '/agents/dev/runtime-state')
       expect(state).toMatchObject({ runs: 1, unknownRuns: 0, costUsd })
     },
@@ -50,6 +52,90 @@ describe('a run costs', () => {
     expect(run).toMatchObject({ costUsd: null, tokens: { input: 60 } })
     const { body: state } = await w.call('GET', '/agents/dev/runtime-state')
     expect(state).toMatchObject({ runs: 1, unknownRuns: 1, costUsd: '0' })
+  })
+})
+
+describe('the prices of a workspace', () => {
+  const RATES = { input: '10', cachedInput: '1', output: '100' }
+  const price = async (w: Fleet, model: string) => (await w.call('GET', `/prices/${model}`)).body
+
+  test('count for runs that end after they are set, until they are removed, and in no other workspace', async () => {
+    const [w, other] = [await fleet(), await fleet()]
+    await w.codex('dev', '', { config: { model: 'openai/gpt-5' } })
+    const costOfNext = async (count: number) => {
+      await w.assign('dev')
+      return (await w.over('dev', count)).at(-1).costUsd
+    }
+    expect(await costOfNext(1)).toBe('0.00015')
+    const set = await w.call('PUT', '/prices/openai%2Fgpt-5-2026-04-01', RATES)
+    expect(set).toMatchObject({ status: 200, body: { model: 'gpt-5', ...RATES, setBy: 'workspace' } })
+    // 60 × 10 + 40 × 1 + 7 × 100
+    expect(await costOfNext(2)).toBe('0.00134')
+    expect(await price(other, 'gpt-5')).toMatchObject({ input: '1.25', setBy: 'list' })
+    expect((await w.call('DELETE', '/prices/gpt-5')).status).toBe(204)
+    expect(await costOfNext(3)).toBe('0.00015')
+    expectRefusal(await w.call('DELETE', '/prices/gpt-5'), 404, 'NOT_FOUND')
+    expect((await w.happens('price_changed'))[0]?.payload).toMatchObject({ model: 'gpt-5', ...RATES })
+    expect((await w.happens('price_removed'))[0]?.payload).toEqual({ model: 'gpt-5' })
+  })
+
+  test('also of models that the list does not have', async () => {
+    const w = await fleet()
+    expectRefusal(await w.call('GET', '/prices/nobody-knows-it'), 404, 'NOT_FOUND')
+    await w.call('PUT', '/prices/nobody-knows-it', RATES)
+    await w.opencode('dev', 'unpriced', { config: { model: 'x/nobody-knows-it' } })
+    await w.assign('dev')
+    const [run] = await w.over('dev')
+    expect(run.costUsd).toBe('0.00134')
+    const { items } = (await w.call('GET', '/prices')).body
+    expect(items.filter(({ setBy }: Json) => setBy === 'workspace')).toEqual([
+      await price(w, 'nobody-knows-it'),
+    ])
+    expect(items.find(({ model }: Json) => model === 'claude-sonnet-4-5')).toMatchObject({
+      ...{ cacheWrite1h: '6', longContext: { fromTokens: 200_000, output: '22.5' } },
+      ...{ setBy: 'list', seenOn: '2026-10-10', source: 'platform.claude.com/docs/en/about-claude/pricing' },
+    })
+  })
+
+  test('price plans, too', async () => {
+    const w = await fleet()
+    await w.codex('dev', '', { model: 'gpt-5' })
+    await w.call('PUT', '/prices/gpt-5', RATES)
+    const tasks = [{ tempId: 'a', agent: 'dev', estimatedTokens: 1_000_000 }]
+    expect(await makeMission(w, tasks)).toMatchObject({ estimate: { costUsd: '28' } })
+  })
+
+  test('change only if they are as they were read, that of the list included', async () => {
+    const w = await fleet()
+    const etag = async () => (await w.call('GET', '/prices/gpt-5')).headers.get('etag')!
+    const put = (input: string, match: string) =>
+      w.call('PUT', '/prices/gpt-5', { ...RATES, input }, { 'if-match': match })
+    const listed = await etag()
+    const first = await put('11', listed)
+    expect(first.status).toBe(200)
+    expect(first.headers.get('etag')).toBe(await etag())
+    expectRefusal(await put('12', listed), 412, 'VERSION_MISMATCH')
+    const headers = { 'if-match': listed }
+    expectRefusal(await w.call('DELETE', '/prices/gpt-5', undefined, headers), 412, 'VERSION_MISMATCH')
+    expect((await put('12', await etag())).status).toBe(200)
+    expect((await put('13', '*')).status).toBe(200)
+    expect((await put('13', '*')).status).toBe(200)
+    expect(await w.count('price_changed'), 'the same again is no change').toBe(3)
+  })
+
+  test.each([
+    ['thirty decimals', { input: `0.${'1'.repeat(30)}` }],
+    ['thirteen decimals', { output: '0.0000000000001' }],
+    ['a negative price', { input: '-1' }],
+    ['a number', { input: 1.5 }],
+    ['an exponent', { input: '1e3' }],
+    ['a million dollars', { output: '1000000' }],
+    ['a long context without its limit', { longContext: RATES }],
+    ['an unknown field', { discount: '1' }],
+  ])('refuse %s', async (_what, wrong) => {
+    const w = await fleet()
+    expectRefusal(await w.call('PUT', '/prices/gpt-5', { ...RATES, ...wrong }), 400, 'VALIDATION_FAILED')
+    expect(await price(w, 'gpt-5')).toMatchObject({ setBy: 'list' })
   })
 })
 

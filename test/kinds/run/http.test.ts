@@ -195,7 +195,7 @@ describe('lists of runs', () => {
 
   test('of a task show what they used together', async () => {
     const { total } = await list(`/tasks/${tasks[0]!.id}/runs`)
-    expect(total).toEqual({ runs: 1, tokens: USED, costUsd: '0.0125' })
+    expect(total).toEqual({ runs: 1, tokens: USED, costUsd: '0.0125', notionalUsd: null })
     const untouched = await w.make({ requiredCapabilities: ['magic'] })
     expect(await list(`/tasks/${untouched.id}/runs`)).toMatchObject({
       items: [],

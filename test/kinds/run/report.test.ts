@@ -13,10 +13,16 @@ test('the usage of a run is reported at once, then every five seconds at most, a
     transact: async (_: number, { reads }: RunsStep<void>) =>
       void usageReported.push(reads.othersOf.length > 0),
   }
-  const run = { workspaceId: 1, runId: 'r', agent: 'alpha', taskUuid: 't' }
+  const run = {
+    workspaceId: 1,
+    runId: 'r',
+    agent: 'alpha',
+    task: { id: 1, uuid: 't', generation: 1, attempt: 1, session: 's' },
+  }
   const report = new RunReport(
     store as unknown as RunStore,
     run,
+    { bill: async () => ({}), stop: () => {} },
     (error) => expect.unreachable(String(error)),
     timers,
   )

@@ -66,6 +66,9 @@ async function startClis(cluster: Cluster, w: RunsWorkspace) {
     // The last output before it hangs.
     const last = program === 'claude' ? 'On my way' : 'aggregated_output'
     await eventually(async () => (await w.log(run.id)).includes(last))
+    // What it has used by now is on record while it works.
+    const used = { claude: 27, codex: 7 }[program]
+    await eventually(async () => (await w.call('GET', `/runs/${run.id}`)).body.tokens?.output === used)
     started.push({ program, room, task, run })
   }
   return started
@@ -165,26 +168,26 @@ async function expectTakenUp(
 
 const figuresOf = ({ tokens, usageBasis, costUsd }: ShownRun) => ({ tokens, usageBasis, costUsd })
 
-/**
- * Claude reports with each message what went in, and counts its cost over the whole session: the next run pays for the lost
- * one. Codex reports nothing before its turn ends, and counts everything over the whole session.
- */
+/** Each run is charged for what its own requests used, up to the last that was complete: their files tell it, also of the lost one. */
 const FIGURES: Record<string, unknown> = {
   claude: {
     lost: {
-      ...{ tokens: { input: 200, cachedInput: 80, cacheWrite: null, output: 2 }, usageBasis: 'partial' },
-      costUsd: null,
+      ...{ tokens: { input: 200, cachedInput: 80, cacheWrite: null, output: 27 }, usageBasis: 'partial' },
+      costUsd: '0.001356',
     },
     next: {
       ...{ tokens: { input: 200, cachedInput: 80, cacheWrite: null, output: 27 }, usageBasis: 'reported' },
-      costUsd: '0.002712',
+      costUsd: '0.001356',
     },
   },
   codex: {
-    lost: { tokens: null, usageBasis: null, costUsd: null },
+    lost: {
+      ...{ tokens: { input: 60, cachedInput: 40, cacheWrite: null, output: 7 }, usageBasis: 'partial' },
+      costUsd: '0.00015',
+    },
     next: {
-      ...{ tokens: { input: 180, cachedInput: 120, cacheWrite: null, output: 21 }, usageBasis: 'reported' },
-      costUsd: null,
+      ...{ tokens: { input: 120, cachedInput: 80, cacheWrite: null, output: 14 }, usageBasis: 'delta' },
+      costUsd: '0.0003',
     },
   },
 }

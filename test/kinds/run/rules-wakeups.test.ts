@@ -73,6 +73,7 @@ const context = (more: Partial<WakeupContext> = {}): WakeupContext => ({
   recently: 0,
   lastStartedAt: null,
   parkedUntil: null,
+  isStopped: false,
   ...more,
 })
 const why = (ask: Partial<WakeupCause>, more: Partial<WakeupContext>) => {
@@ -158,6 +159,12 @@ describe('an agent that', () => {
     expect(why({ task: HELD, source: 'assignment' }, { agent: leaving })).toBe(null)
     expect(why({ task: TASK, source: 'assignment' }, { agent: leaving })).toBe('AGENT_TERMINATED')
     expect(why({ task: HELD }, { agent: agent({ state: 'terminated' }) })).toBe('AGENT_TERMINATED')
+  })
+
+  test('whose budget is spent is woken for what it holds, and for nothing else', () => {
+    expect(why({ task: HELD, source: 'assignment' }, { isStopped: true })).toBe(null)
+    expect(why({ task: TASK, source: 'assignment' }, { isStopped: true })).toBe('BUDGET_STOPPED')
+    expect(why({ source: 'on_demand' }, { isStopped: true })).toBe('BUDGET_STOPPED')
   })
 
   test('caused it itself is not woken; its own name in another form, and other agents, do not matter', () => {
@@ -327,6 +334,7 @@ const aDispatch = (more: Partial<DispatchContext> = {}): DispatchContext => ({
   lastStartedAt: null,
   isAskedFor: false,
   standing: 'none',
+  isStopped: false,
   ...more,
 })
 
@@ -335,6 +343,16 @@ describe('a waiting wakeup is', () => {
     ['run, when nothing prevents it', {}, { kind: 'run' }],
     ['run, when it may be claimed', { standing: 'free' }, { kind: 'run' }],
     ['run, when it is held', { standing: 'held' }, { kind: 'run' }],
+    [
+      'not run, when its budget allows nothing',
+      { isStopped: true },
+      { kind: 'skip', because: 'BUDGET_STOPPED' },
+    ],
+    [
+      'run under a spent budget, to end what it holds',
+      { isStopped: true, standing: 'held' },
+      { kind: 'run' },
+    ],
     ['not run, when its task was deleted', { standing: 'gone' }, { kind: 'skip', because: 'TASK_NOT_READY' }],
     [
       'not run by an agent that runs elsewhere by now',

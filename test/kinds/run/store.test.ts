@@ -336,14 +336,21 @@ describe.each(kinds)('on %s', (kind) => {
       const { generation } = granted(await here.work.claim(task, own))
       const held = { ...task, generation }
       const usage = { inputTokens: 10, cachedInputTokens: null, outputTokens: 3 }
-      const who = { workspaceId: here.work.workspace, agent: AGENT, taskUuid: task.uuid }
+      const who = {
+        workspaceId: here.work.workspace,
+        agent: AGENT,
+        task: { ...held, attempt: 1, session: 's' },
+      }
+      const counts = { inputTokens: 10, cachedInputTokens: 0, cacheWrite5mTokens: 0, cacheWrite1hTokens: 0 }
+      const used = { ...counts, outputTokens: 3, reasoningTokens: null, costUsd: '0.1' }
+      const models = { 'a-model': { ...used, basis: 'reported' as const } }
       for (const [taskTokens, taskCostUsd] of [
         [13, '0.1'],
         [26, '0.2'],
       ]) {
         const runId = await here.begun()
         await here.begin(runId, held)
-        const report = { usage, status: null, sessionId: null, flags: [] }
+        const report = { usage, booking: null, status: null, sessionId: null, flags: [] }
         await here.reports({ ...who, runId }, report)
         await here.reports({ ...who, runId }, { ...report, isUsageReported: true })
         expect(await here.last('run_usage')).toMatchObject({
@@ -352,7 +359,7 @@ describe.each(kinds)('on %s', (kind) => {
           inputTokens: 10,
           taskTokens,
         })
-        await here.finish(runId, { usage, costUsd: '0.1' })
+        await here.finish(runId, { usage, costUsd: '0.1', models, task: who.task })
         expect(await here.last('run_finished')).toMatchObject({ runId, taskTokens, taskCostUsd })
       }
       // What a run costs is known when it has ended.
@@ -467,11 +474,17 @@ describe.each(kinds)('on %s', (kind) => {
     test('takes what its node reports only while it is running', async () => {
       const here = await withAgent()
       const runId = await here.begun()
-      const who = { workspaceId: here.work.workspace, runId, agent: AGENT, taskUuid: null }
+      const who = { workspaceId: here.work.workspace, runId, agent: AGENT, task: null }
       const process = { pid: 7, startTime: '1', bootId: 'b' }
       const usage = { inputTokens: 4, cachedInputTokens: null, outputTokens: 2 }
       const report = () => {
-        const said = { usage, status: { message: 'reading', color: 'blue' }, sessionId: 's', flags: [] }
+        const said = {
+          usage,
+          booking: null,
+          status: { message: 'reading', color: 'blue' },
+          sessionId: 's',
+          flags: [],
+        }
         return here.reports(who, said)
       }
       const untouched = async (status: string) => {
@@ -493,7 +506,7 @@ describe.each(kinds)('on %s', (kind) => {
         ...{ statusMessage: 'reading', sessionIdAfter: 's' },
       })
       // A report that has nothing new to say is no error.
-      await here.reports(who, { usage: null, status: null, sessionId: null, flags: [] })
+      await here.reports(who, { usage: null, booking: null, status: null, sessionId: null, flags: [] })
       expect(await here.run(runId)).toMatchObject({ inputTokens: 4, statusMessage: 'reading' })
       // Without figures of its own, the end keeps those.
       await here.finish(runId)
@@ -666,6 +679,7 @@ describe.each(kinds)('on %s', (kind) => {
         claimEnd: null,
         suspectedAt: null,
         toldAt: null,
+        blockedBy: null,
       }
       await here.cancel(runId, 'stop')
       expect(await check()).toEqual([{ ...fine, cancelReason: 'stop' }])

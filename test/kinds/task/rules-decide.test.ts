@@ -66,10 +66,13 @@ describe('for any history of a task, decide', () => {
       { seed: 7 },
     )
     const neverSeen = Object.keys(EVENTS).filter((type) => /^(task|claim)_/.test(type) && !seen.has(type))
-    // To continue later, it needs other tasks of its mission: conformance-children.
+    // To continue later, it needs other tasks of its mission: conformance-children. Budgets, and what claims use, are not of the task.
     expect(neverSeen, 'the histories are varied enough to show the others').toEqual([
       'task_created',
       'task_continues_later',
+      'task_budget_too_small',
+      'claim_usage',
+      'task_inefficient',
     ])
   })
 

@@ -43,6 +43,7 @@ test('a new workspace has the limits of Coditect 7.2, and shows how much of them
     ...MOSAIC_AND_AUTOMATOS,
     lateResults: true,
     queueOrder: 'priority',
+    timeZone: 'UTC',
     branchRetentionDays: 30,
     usage: { activeClaims: 0, activeSessions: 0 },
   })

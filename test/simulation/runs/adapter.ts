@@ -25,7 +25,9 @@ export const simulatedAgents = (world: RunWorld, machine: Machine, timers: Timer
       if (random.chance(0.3)) await log!({ stream: 'stdout', chunk: '{"said":1}\n' })
       const isDeaf = !world.calm && random.chance(0.05)
       const workMs = ending === 'hangs' ? 3_600_000 : random.int(0, world.calm ? 500 : 20_000)
-      await sleep(timers, workMs, isDeaf ? undefined : signal)
+      if (world.hasMoney)
+        await spend(world, workMs, tokens, (soFar) => usage!(soFar), { timers, signal, isDeaf })
+      else await sleep(timers, workMs, isDeaf ? undefined : signal)
       if (random.chance(0.3)) await event!('progress', { percent: random.int(0, 100) })
       if (signal.aborted) return { outcome: 'cancelled', exitCode: null, usage: tokens }
       const figures = random.chance(0.7) ? { usage: tokens, costUsd: `0.00${random.int(1, 9_999)}` } : {}
@@ -36,6 +38,28 @@ export const simulatedAgents = (world: RunWorld, machine: Machine, timers: Timer
     }
   },
 })
+
+interface Tokens {
+  inputTokens: number
+  outputTokens: number
+}
+
+/** Works, and uses more and more: what it tells are totals, and now and then it tells the same again. */
+async function spend(
+  { random }: RunWorld,
+  workMs: number,
+  tokens: Tokens,
+  tell: (soFar: Tokens) => void | Promise<void>,
+  { timers, signal, isDeaf }: { timers: Timers; signal: AbortSignal; isDeaf: boolean },
+): Promise<void> {
+  for (let left = workMs; left > 0 && !signal.aborted; ) {
+    const ms = Math.min(left, random.int(200, 4_000))
+    await sleep(timers, ms, isDeaf ? undefined : signal)
+    left -= ms
+    tokens.outputTokens += random.int(0, 500)
+    for (let i = random.int(1, 2); i > 0; i--) await tell({ ...tokens })
+  }
+}
 
 const ENDINGS = {
   succeeds: 6,

@@ -1,7 +1,7 @@
 import { shownState } from '../../../src/kinds/agent/rules/decide.ts'
 import { EVENTS } from '../../../src/kinds/catalogue.ts'
 import type { RunRecord, RuntimeState, WakeupRecord } from '../../../src/kinds/run/record.ts'
-import { dollarsOf, nanosOf } from '../../../src/kinds/run/rules/dollars.ts'
+import { dollarsOf, picosOf } from '../../../src/kinds/run/rules/dollars.ts'
 import { runFolderOf } from '../../../src/kinds/run/shapes/folder.ts'
 import {
   isLive,
@@ -211,21 +211,21 @@ export const ALWAYS: Record<string, { says: string; broken: (now: Workspace, see
 
 function wrongTotal(kept: RuntimeState | undefined, runs: Iterable<RunRecord>): Broken {
   if (!kept) return null
-  let [count, input, output, cached, nanos] = [0, 0, 0, 0, 0n]
+  let [count, input, output, cached, picos] = [0, 0, 0, 0, 0n]
   for (const run of runs) {
     if (run.agent !== kept.agent || isLive(run.status)) continue
     count += 1
     input += run.inputTokens ?? 0
     output += run.outputTokens ?? 0
     cached += run.cachedInputTokens ?? 0
-    if (run.costUsd !== null) nanos += nanosOf(run.costUsd)
+    if (run.costUsd !== null) picos += picosOf(run.costUsd)
   }
   const expected = [
     [kept.runs, count],
     [kept.totalInputTokens, input],
     [kept.totalOutputTokens, output],
     [kept.totalCachedInputTokens, cached],
-    [kept.totalCostUsd, dollarsOf(nanos)],
+    [kept.totalCostUsd, dollarsOf(picos)],
   ]
   const wrong = expected.find(([is, should]) => is !== should)
   return wrong && `${wrong[0]} instead of ${wrong[1]}`

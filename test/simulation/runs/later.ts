@@ -1,5 +1,6 @@
 import type { Callbacks, Expected } from '../../../src/adapters/callbacks.ts'
 import type { AdapterHooks, AdapterInvokeResult, AgentRunAdapter } from '../../../src/adapters/protocol.ts'
+import { usageIn } from '../../../src/adapters/reported.ts'
 import { sleep, type Timers } from '../../../src/executor/timers.ts'
 import { takeCallback } from '../../../src/kinds/run/rules/callbacks.ts'
 import type { CallbackMessage } from '../../../src/kinds/run/shapes/callbacks.ts'
@@ -40,7 +41,7 @@ async function answerIn(
 ): Promise<AdapterInvokeResult> {
   for (;;) {
     const heard = await expected.next(SILENCE_MS, signal)
-    if (heard?.kind === 'heartbeat') await usage!(heard.usage!)
+    if (heard?.kind === 'heartbeat') await usage!(usageIn(heard.usage)!)
     else if (heard?.kind === 'result') return { outcome: 'succeeded', exitCode: null, result: heard.result }
     else if (heard?.kind === 'failure') return { outcome: 'failed', exitCode: null, errorCode: 'api_error' }
     else if (heard === null && !signal.aborted)

@@ -13,14 +13,18 @@ export class PausingRunMemory extends MemoryRunStore {
   caller!: Transaction
   readonly #pauses: Pauses
 
-  constructor(scheduler: Scheduler, random: Random, pauses: Pauses) {
+  /** `behindMs`: how far its clock is behind that of the nodes. */
+  constructor(scheduler: Scheduler, random: Random, pauses: Pauses, behindMs = 0) {
     super({
-      now: () => scheduler.now,
+      now: () => scheduler.now - behindMs,
       random: () => random.next(),
       pause: (where) => pauses.pause(where),
     })
     this.#pauses = pauses
   }
+
+  /** What its clock shows. */
+  clock = () => this.now()
 
   /** Everything as it is committed. */
   whole = (workspaceId: number): Workspace => this.inside(workspaceId)

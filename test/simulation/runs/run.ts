@@ -3,6 +3,7 @@ import { START } from '../scheduler.ts'
 import { createTasks, interfere, repair } from './actors.ts'
 import { RUN_BUGS, type RunBugName } from './bugs.ts'
 import { AFTER_QUIET, ALWAYS, check, LAST, Memory } from './invariants.ts'
+import { checkMoney, Ledger, MONEY_BUGS, MONEY_INVARIANTS, type MoneyBugName, setBudgets } from './money.ts'
 import { RunWorld } from './world.ts'
 
 /**
@@ -22,12 +23,22 @@ export interface RunOutcome {
   world: RunWorld
 }
 
+interface RunOptions {
+  bug?: RunBugName | undefined
+  lines?: number
+  later?: boolean
+  /** With budgets, and perhaps with a bug that is planted there. */
+  money?: MoneyBugName | true
+}
+
 /** The real executor, recovery and upkeep on nodes that die, under a virtual clock. */
 export async function runSeedOfRuns(
   seed: number,
-  { bug, lines = 40, later = false }: { bug?: RunBugName | undefined; lines?: number; later?: boolean } = {},
+  { bug, lines = 40, later = false, money }: RunOptions = {},
 ): Promise<RunOutcome> {
-  const world = new RunWorld(seed, { bug: bug ? RUN_BUGS[bug] : {}, lines, later })
+  const planted = bug ? RUN_BUGS[bug] : typeof money === 'string' ? MONEY_BUGS[money] : {}
+  const world = new RunWorld(seed, { bug: planted, lines, later, money: money !== undefined })
+  const ledger = new Ledger()
   const { scheduler, pauses, trace, memory } = world
   const before = new Memory()
   const act = (acting: Promise<unknown>) => acting.catch((error) => world.fault(error, 'an actor'))
@@ -43,12 +54,14 @@ export async function runSeedOfRuns(
   }
   act(createTasks(world))
   act(interfere(world))
+  if (money !== undefined) act(setBudgets(world))
   let steps = 0
   let commits = -1
   let wasQuiet = false
   for (; !world.broken; steps++) {
     await scheduler.step()
     if (pauses.commits !== commits) check(world, before)
+    if (money !== undefined && pauses.commits !== commits) checkMoney(world, ledger)
     commits = pauses.commits
     const calmSince = START + world.stormMs
     if (!world.calm && scheduler.now >= calmSince) {
@@ -74,7 +87,11 @@ export async function runSeedOfRuns(
 }
 
 const saysOf = (name: string) =>
-  ALWAYS[name]?.says ?? AFTER_QUIET[name]?.says ?? LAST[name as keyof typeof LAST] ?? name
+  MONEY_INVARIANTS[name]?.says ??
+  ALWAYS[name]?.says ??
+  AFTER_QUIET[name]?.says ??
+  LAST[name as keyof typeof LAST] ??
+  name
 
 /** The trace of a failed run, for the person who must find out why. */
 export function reportOfRuns({ seed, steps, hash, broken, trace }: RunOutcome, bug?: RunBugName): string {

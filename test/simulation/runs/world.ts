@@ -2,7 +2,7 @@ import type { RunKernel } from '../../../src/door/server-kernel.ts'
 import type { WorkFolders } from '../../../src/executor/work/folders.ts'
 import { systemCaller } from '../../../src/kernel/caller.ts'
 import type { RunStore } from '../../../src/kernel/store/run-store.ts'
-import { StoreUnavailable } from '../../../src/kernel/store/store.ts'
+import { type BatchStep, StoreUnavailable } from '../../../src/kernel/store/store.ts'
 import { commandAgent } from '../../../src/kinds/agent/acts/agents.ts'
 import type { AgentProfile } from '../../../src/kinds/agent/record.ts'
 import { runFolderOf } from '../../../src/kinds/run/shapes/folder.ts'
@@ -20,6 +20,15 @@ import { LaterAgents } from './later.ts'
 import { Machine, memoryLogs } from './machine.ts'
 import { PausingRunMemory, storeOf } from './memory.ts'
 import { RunNode } from './node.ts'
+
+/** The step of a batch that writes something else than what was decided. */
+const withChanges = <T>(step: BatchStep<T>, change: NonNullable<RunBug['batch']>): BatchStep<T> => ({
+  ...step,
+  decide(view) {
+    const decided = step.decide(view)
+    return { ...decided, changes: change(decided.changes) }
+  },
+})
 
 /** A fleet of agents that Baton runs, on nodes that die: all differences between two runs come from the seed. */
 export class RunWorld {
@@ -51,16 +60,25 @@ export class RunWorld {
   #uuids = 0
   #started = 0
 
-  constructor(seed: number, { bug, lines, later }: { bug: Partial<RunBug>; lines: number; later: boolean }) {
+  /** Whether people set budgets, which its agents spend. */
+  readonly hasMoney: boolean
+
+  constructor(
+    seed: number,
+    { bug, lines, later, money }: { bug: Partial<RunBug>; lines: number; later: boolean; money: boolean },
+  ) {
     this.#bug = bug
     this.answersLater = later
+    this.hasMoney = money
     this.random = new Random(seed)
     this.trace = new Trace(lines)
     const { random } = this
     this.scheduler = new Scheduler(random, this.trace)
     this.#faults = { ...CALM, stall: random.pick([0, 0.01]), nodeCrash: random.pick([0, 0.003, 0.01, 0.03]) }
     this.pauses = new Pauses(this.scheduler, random, this.coverage, () => (this.calm ? CALM : this.#faults))
-    this.memory = new PausingRunMemory(this.scheduler, random, this.pauses)
+    // The world begins at midnight, so that a period of a day ends in the storm.
+    const behindMs = money ? random.int(2_000, 20_000) : 0
+    this.memory = new PausingRunMemory(this.scheduler, random, this.pauses, behindMs)
     this.memory.addWorkspace(this.workspace, { maxConcurrentClaims: 1_000 })
     this.machines = Array.from({ length: random.int(1, 2) }, (_, i) => new Machine(`m${i + 1}`))
     this.slugs = Array.from({ length: random.int(1, 3) }, (_, i) => `a${i + 1}`)
@@ -107,9 +125,9 @@ export class RunWorld {
 
   /** The store with its planted bug. */
   bugged(store: RunStore): RunStore {
-    const { view = (seen) => seen, changes = (decided) => decided, wakeups, runs, cluster } = this.#bug
+    const { view = (seen) => seen, changes = (decided) => decided, wakeups, runs, cluster, batch } = this.#bug
     const transact: RunStore['transact'] = (workspaceId, step) => {
-      if (step.on !== 'runs') return store.transact(workspaceId, step)
+      if (step.on !== 'runs') return store.transact(workspaceId, batch ? withChanges(step, batch) : step)
       const decide: typeof step.decide = (seen) => {
         const decided = step.decide(view(seen))
         return { ...decided, changes: changes(decided.changes, seen) }

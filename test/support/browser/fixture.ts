@@ -11,6 +11,7 @@ export interface Filled {
   agent: string
   routineId: string
   project: string
+  budgetId: string
 }
 
 /** What people and agents write. Each field is shown somewhere. */
@@ -144,7 +145,7 @@ async function makePlaces(
   w: Workspace,
   done: Json,
   { title, text }: Words,
-): Promise<Pick<Filled, 'routineId' | 'project'>> {
+): Promise<Pick<Filled, 'routineId' | 'project' | 'budgetId'>> {
   const variables = {
     properties: { what: { type: 'string', title: upTo(200, title), default: upTo(500, title) } },
   }
@@ -177,5 +178,21 @@ async function makePlaces(
     error,
   })
   expect(failed.status).toBe(200)
-  return { routineId: routine.body.id, project }
+  return { routineId: routine.body.id, project, budgetId: await makeBudgets(w, held, project) }
+}
+
+/** A budget of each scope but missions and tasks, and what counts in them. None of it is spent. */
+async function makeBudgets(w: Workspace, held: Task, project: string): Promise<string> {
+  const scopes = [
+    { scope: 'workspace', maxUsd: '100', maxTokens: 90_000_000 },
+    { scope: 'agent', scopeId: 'alpha', maxTokens: 5_000_000 },
+    { scope: 'project', scopeId: project, maxUsd: '5' },
+  ]
+  const made = []
+  for (const budget of scopes) made.push(await w.post('/budgets', budget))
+  expect(made.map(({ status }) => status)).toEqual([201, 201, 201])
+  const usage = { model: 'claude-sonnet-4-5', inputTokens: 40_000, outputTokens: 9_000, costUsd: '4.6138' }
+  const reported = await w.on(held, 'usage', { session: 'worker-1', generation: 1, usage })
+  expect(reported, JSON.stringify(reported.body)).toMatchObject({ status: 200 })
+  return made[2]!.body.id
 }

@@ -101,6 +101,14 @@ export const PAGES: readonly PageUnderTest[] = [
     mainAct: /^Approve/,
     isOfOneThing: true,
   },
+  { name: 'budgets', route: '/budgets', path: () => '/budgets', mainAct: /^New budget/ },
+  {
+    name: 'a budget',
+    route: '/budgets',
+    path: ({ budgetId }) => `/budgets?budget=${budgetId}&by=project`,
+    mainAct: /^New budget/,
+  },
+  { name: 'prices', route: '/settings/$section', path: () => '/settings/prices', mainAct: /^Set a price$/ },
   { name: 'routines', route: '/routines', path: () => '/routines', mainAct: /^Run now/ },
   {
     name: 'routine',

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { hasFailed, hasSucceeded } from '../../../postgres/statements/run-states.ts'
 import { inside } from '../../../postgres/statements/scoped-query.ts'
+import { costOf } from '../../../postgres/statements/spent.ts'
 import type { TaskState } from '../../../pure/states.ts'
 import type { RunState } from '../../run/states.ts'
 import { hasReported } from '../../task/postgres/of-others.ts'
@@ -49,24 +50,36 @@ const LAST_RUN = `select json_build_object('id', r.run_id, 'status', r.status, '
 // Ids of runs begin with the time at which a node made them: those of today follow each other in the index, and the hour before
 // makes up for clocks that differ.
 const TODAY = `select json_build_object('runs', count(*), 'succeeded', count(*) filter (where ${hasSucceeded('r.status')}),
-    'failed', count(*) filter (where ${hasFailed('r.status')}), 'costUsd', trim_scale(sum(r.cost_usd))::text) from runs r
+    'failed', count(*) filter (where ${hasFailed('r.status')}), 'costUsd', (select p.usd from paid p where p.agent = a.slug)) from runs r
   where r.workspace_id = $1 and r.agent = a.slug and r.created_at >= day.began
     and r.run_id >= (lpad(to_hex(ms(day.began) - 3600000), 12, '0') || repeat('0', 20))::uuid`
 
 const RESTS_UNTIL = `select ms(s.parked_until) from agent_runtime_state s
   where s.workspace_id = $1 and s.agent = a.slug and s.parked_until > clock_timestamp()`
 
-// Of all its runs. An error of which a later run knew nothing is over.
-const TOTALS = `select json_build_object('runs', s.runs, 'unknownRuns', s.unknown_runs, 'costUsd', trim_scale(s.total_cost_usd)::text,
-    'tokens', json_build_object('input', s.total_input_tokens, 'cachedInput', s.total_cached_input_tokens, 'cacheWrite', null,
-      'output', s.total_output_tokens),
+// What all agents were paid for today, by their runs and their claims.
+const PAID = `paid as materialized (
+  select s.agent, trim_scale(sum(u.cost_usd) filter (where u.basis <> 'unknown'))::text as usd
+    from (select date_trunc('day', now(), 'UTC') as began) day join usage_quarters u on u.workspace_id = $1 and u.quarter >= day.began
+    cross join lateral (select x.agent, x.is_simulated from usage_sources x
+      where x.workspace_id = $1 and x.source_id = u.source_id and x.generation = u.generation offset 0) s
+   where not s.is_simulated and s.agent = any($2::text[]) group by s.agent)`
+
+// Of all its runs, and, where Baton does not run it, of all its claims. An error of which a later run knew nothing is over.
+const TOTALS = `select json_build_object('runs', coalesce(s.runs, 0) + c.claims, 'unknownRuns', coalesce(s.unknown_runs, 0) + c.unknown,
+    'costUsd', trim_scale(coalesce(s.total_cost_usd, 0) + c.usd)::text,
+    'tokens', json_build_object('input', coalesce(s.total_input_tokens, 0) + c.input, 'cachedInput', coalesce(s.total_cached_input_tokens, 0) + c.cached,
+      'cacheWrite', null, 'output', coalesce(s.total_output_tokens, 0) + c.output),
     'lastError', case when not ${hasSucceeded('s.last_run_status')} then left(s.last_error, ${LONGEST_ERROR}) end)
-  from agent_runtime_state s where s.workspace_id = $1 and s.agent = a.slug`
+  from (select count(*) as claims, count(*) filter (where x.is_cost_unknown) as unknown, coalesce(sum(${costOf('x')}), 0) as usd,
+          coalesce(sum(x.input_tokens), 0) as input, coalesce(sum(x.cached_input_tokens), 0) as cached, coalesce(sum(x.output_tokens), 0) as output
+          from usage_sources x where x.workspace_id = $1 and x.agent = a.slug and x.generation > 0 and x.rows > 0) c
+  left join agent_runtime_state s on s.workspace_id = $1 and s.agent = a.slug where s.agent is not null or c.claims > 0`
 
 const NEXT_TIMER = `select ms(s.next_timer_at) from agent_runtime_state s where s.workspace_id = $1 and s.agent = a.slug`
 
 // $1 workspace, $2 slugs.
-const WORK = `select a.slug, (${HOLDS}) as holds, (${LAST_RUN}) as "lastRun", (${TODAY}) as today, (${RESTS_UNTIL}) as "restsUntil",
+const WORK = `with ${PAID} select a.slug, (${HOLDS}) as holds, (${LAST_RUN}) as "lastRun", (${TODAY}) as today, (${RESTS_UNTIL}) as "restsUntil",
     (${NEXT_TIMER}) as "nextTimerAt", (${TOTALS}) as totals
   from unnest($2::text[]) as a (slug), (select date_trunc('day', now(), 'UTC') as began) day`
 

@@ -4,7 +4,7 @@ import type { Caller } from '../../../kernel/kernel.ts'
 import { Refused } from '../../../pure/errors.ts'
 import type { AgentRecord } from '../../agent/record.ts'
 import { modelOfAgent } from '../../agent/rules/model.ts'
-import { priceOf } from '../../run/prices/cost.ts'
+import { type PriceTable, priceOf } from '../../run/prices/cost.ts'
 import { type PlanningRequest, planningText, type RosterEntry } from '../../run/prompts/planning.ts'
 import { newTask } from '../../task/rules/new-task.ts'
 import type { MissionRecord } from '../record.ts'
@@ -30,6 +30,7 @@ export async function planningTask(
   previous: PlanningRequest['previous'] = null,
 ): Promise<PlanningTask> {
   const listed = await kernel.store.agents.list(workspaceId, {}, 10_000)
+  const prices = await kernel.prices(workspaceId)
   const agents = listed
     .map(({ record }) => record)
     .filter(({ state, adapterType }) => state !== 'terminated' && adapterType !== 'command')
@@ -40,7 +41,13 @@ export async function planningTask(
   const found = (planner === null ? roster : agents).find(isThere)
   if (!found) throw noPlanner(planner)
   const { goal, description, config, title } = mission
-  const text = planningText({ goal, description, config, roster: roster.map(rosterEntry), previous })
+  const text = planningText({
+    goal,
+    description,
+    config,
+    roster: roster.map((one) => rosterEntry(one, prices)),
+    previous,
+  })
   const task = newTask({
     // The mission can end without it.
     optional: true,
@@ -88,11 +95,11 @@ const noPlanner = (planner: string | null) =>
         `is "${planner}", which is no agent of this workspace`,
       )
 
-function rosterEntry(agent: AgentRecord): RosterEntry {
+function rosterEntry(agent: AgentRecord, prices: PriceTable): RosterEntry {
   const { slug, capabilities, taskTypes } = agent
   const { role = null } = (agent.runtimeConfig ?? {}) as { role?: string }
   const model = modelOfAgent(agent)
-  const price = model === null ? null : priceOf(model)
+  const price = model === null ? null : priceOf(model, prices)
   return {
     slug,
     role,

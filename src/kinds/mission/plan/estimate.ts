@@ -1,4 +1,4 @@
-import { nanosFor, type PriceTable, priceOf } from '../../run/prices/cost.ts'
+import { type PriceTable, picosFor, priceOf } from '../../run/prices/cost.ts'
 import { PRICES } from '../../run/prices/table.ts'
 import { dollarsOf } from '../../run/rules/dollars.ts'
 
@@ -54,24 +54,24 @@ export function estimateTasks(
 ): PlanEstimate {
   const unknown = new Set<string>()
   let tokens = 0
-  let nanos: bigint | null = 0n
+  let picos: bigint | null = 0n
   let withoutModel = 0
   const perTask = tasks.map((task): TaskEstimate => {
     const own = estimatedTokensOf(task)
     const model = task.model ?? modelOf(task)
     const price = model === null ? null : priceOf(model, prices)
     const output = Math.ceil(own / OUTPUT_SHARE)
-    const cost = price && nanosFor(price, { input: own - output, output })
+    const cost = price && picosFor(price, { input: own - output, output })
     if (model === null) withoutModel += 1
     else if (!price) unknown.add(model)
     tokens += own
-    nanos = nanos === null || cost === null ? null : nanos + cost
+    picos = picos === null || cost === null ? null : picos + cost
     return { id: task.id, estimatedTokens: own, model, costUsd: cost === null ? null : dollarsOf(cost) }
   })
   const assumed = tasks.filter((task) => task.complexity == null && task.estimatedTokens == null).length
   return {
     estimatedTokens: tokens,
-    costUsd: nanos === null ? null : dollarsOf(nanos),
+    costUsd: picos === null ? null : dollarsOf(picos),
     unknownModels: [...unknown],
     withoutModel,
     assumed,

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { MissionToSettle, TaskChore } from '../../../kernel/store/run-store.ts'
 import { scopedQuery } from '../../../postgres/statements/scoped-query.ts'
+import { costOf } from '../../../postgres/statements/spent.ts'
 import type { TaskState } from '../../../pure/states.ts'
 import { inScope } from '../../task/postgres/due.ts'
 import type { CostOfTask } from '../rules/command.ts'
@@ -11,6 +12,10 @@ import type { SkippedTask } from '../rules/retry.ts'
 const IS_PAUSED_WITH_IT = `t.state = 'paused' and t.watch ->> 'pausedByMission' = 'true'`
 
 /** As isSnapshotDue in kinds/mission/rules/spending.ts. */
+/** A mission m with its counters c has spent its budget, and nobody was asked yet. */
+const HAS_SPENT = `(not 'budget' = any (m.closed_by) and ((m.config -> 'budget' ->> 'maxUsd')::numeric <= c.usd
+          or (m.config -> 'budget' ->> 'maxTokens')::bigint <= c.tokens))`
+
 const hasGrown = (total: string, type: string, budget: string) => {
   const reported = `coalesce((m.snapshot ->> '${total}')::${type}, 0)`
   const by = `coalesce((m.config -> 'budget' ->> '${budget}')::${type}, ${reported})`
@@ -26,8 +31,7 @@ const TO_SETTLE = `select * from (
         when m.retry_at is not null then 'retry'
         when open_tasks(c) = 0 and (m.config -> 'outcome' is null or 'cancelling' = any (m.closed_by)) then 'settle'
         when 'cancelling' = any (m.closed_by) then 'cancel'
-        when not 'budget' = any (m.closed_by) and ((m.config -> 'budget' ->> 'maxUsd')::numeric <= c.usd
-          or (m.config -> 'budget' ->> 'maxTokens')::bigint <= c.tokens) then 'budget'
+        when ${HAS_SPENT} then 'budget'
         when m.config ->> 'onFailure' = 'stop' and c.failed > c.failed_optional then 'settle'
         when m.open_for = 'none' and held_tasks(c) > 0 then 'hold'
         when m.open_for = 'all' and c.paused > 0 and exists (select from tasks t
@@ -35,6 +39,10 @@ const TO_SETTLE = `select * from (
         when ${hasGrown('usd', 'numeric', 'maxUsd')} or ${hasGrown('tokens', 'bigint', 'maxTokens')} then 'snapshot' end as chore
       from missions m join mission_counters c on c.workspace_id = m.workspace_id and c.mission_id = m.mission_id
      where m.completed_at is null and (m.phase = 'running' or 'cancelling' = any (m.closed_by))
+    union all
+    select m.workspace_id, m.mission_id, m.uuid, 'budget' from missions m
+      join mission_counters c on c.workspace_id = m.workspace_id and c.mission_id = m.mission_id
+     where m.completed_at is null and m.phase in ('planning', 'awaiting_approval') and ${HAS_SPENT}
     union all
     select m.workspace_id, m.mission_id, m.uuid, case
         when m.open_for = 'none' and t.claim_state = 'active' then 'hold'
@@ -86,15 +94,14 @@ export const tasksForChore = (
     values: [workspaceId, missionId, limit],
   })
 
-/** The tasks of a mission whose runs cost most, of those that its totals have. */
+/** The tasks of a mission that cost most, of those that its totals have. */
 export const costliestTasks = (pool: pg.Pool, workspaceId: number, missionId: number, limit: number) =>
   scopedQuery<CostOfTask & pg.QueryResultRow>(pool, 'baton.workspace_id', String(workspaceId), {
-    text: `select t.uuid as "taskId", trim_scale(sum(coalesce(r.cost_usd, r.booked_usd)))::text as "costUsd",
-                  sum(case when r.finished_at is null then r.booked_tokens else coalesce(r.input_tokens, 0)
-                    + coalesce(r.cached_input_tokens, 0) + coalesce(r.output_tokens, 0) end)::bigint as tokens
-             from tasks t join runs r on r.workspace_id = t.workspace_id and r.task_id = t.id
-            where t.workspace_id = $1 and t.mission_id = $2 and (r.finished_at is not null or r.is_booked)
-            group by t.uuid order by sum(coalesce(r.cost_usd, r.booked_usd)) desc nulls last, tokens desc, t.uuid limit $3`,
+    text: `select t.uuid as "taskId", trim_scale(u.usd)::text as "costUsd", u.tokens from (
+             select s.task_id, sum(${costOf('s')}) as usd, sum(s.input_tokens + s.cached_input_tokens + s.output_tokens)::bigint as tokens
+               from usage_sources s where s.workspace_id = $1 and s.mission_id = $2 and s.rows > 0 group by s.task_id) u
+             join tasks t on t.workspace_id = $1 and t.id = u.task_id
+            order by u.usd desc nulls last, u.tokens desc, t.uuid limit $3`,
     values: [workspaceId, missionId, limit],
   })
 

@@ -3,6 +3,7 @@ import type { StoredPlanTask } from '../../../kernel/store/run-store.ts'
 import { bind, type Connections } from '../../../postgres/statements/connections.ts'
 import { LAST_SEQ } from '../../../postgres/statements/log-head.ts'
 import { scopedQuery } from '../../../postgres/statements/scoped-query.ts'
+import { costOfTask } from '../../../postgres/statements/spent.ts'
 import type { TaskState } from '../../../pure/states.ts'
 import type { Purpose } from '../../task/record.ts'
 import type { MissionRecord, PlanVersion } from '../record.ts'
@@ -102,8 +103,7 @@ async function newestPlanning(pool: pg.Pool, workspaceId: number, missionId: num
 
 // Arrays of its fields, in the order of their creation.
 const NODES = `select json_agg(json_build_array(t.uuid, (d.plan ->> 'sequenceNumber')::int, d.title, t.state, t.purpose,
-      coalesce(t.agent, t.only_agent), t.attempt, (select trim_scale(sum(r.cost_usd))::text from runs r
-        where r.workspace_id = $1 and r.task_id = t.id)) order by t.id)
+      coalesce(t.agent, t.only_agent), t.attempt, ${costOfTask('t.id')}) order by t.id)
   from tasks t join task_details d on d.workspace_id = t.workspace_id and d.task_id = t.id
  where t.workspace_id = $1 and t.mission_id = $2 and t.purpose = 'work'`
 const EDGES = `select json_agg(json_build_array(u.uuid, t.uuid, x.kind) order by x.task_id, x.depends_on) from tasks t

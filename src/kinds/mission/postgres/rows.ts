@@ -46,8 +46,8 @@ export const missionColumns = `${missionRows.select('m')}, ${taskStates.map((nam
   (select b.uuid from missions b where b.workspace_id = m.workspace_id and b.mission_id = m.after_mission)`
 
 /** Of mission_counters c, as `knownCost`. */
-export const KNOWN_COST = `case when c.usd = 0 and case when c.runs > 0 then c.unknown_runs > 0 else c.tokens > 0 end
-    then null else trim_scale(c.usd)::text end`
+export const KNOWN_COST = `case when c.usd + c.notional_usd = 0 and case when c.runs > 0 then c.unknown_runs > 0 else c.tokens > 0 end
+    then null else trim_scale(c.usd + c.notional_usd)::text end`
 
 export const MISSIONS = `missions m
   join mission_counters c on c.workspace_id = m.workspace_id and c.mission_id = m.mission_id

@@ -117,6 +117,7 @@ interface MissionPatch {
   title?: string | undefined
   description?: string | null | undefined
   tags?: readonly string[] | undefined
-  budget?: MissionConfig['budget']
+  /** Null: none any more. */
+  budget?: MissionConfig['budget'] | null
   maxParallel?: number | null | undefined
 }

@@ -231,7 +231,7 @@ const ACTS: { [K in Exclude<MissionCommand['kind'], 'create'>]: Act<K> } = {
     const before = record.config
     record.config = {
       ...before,
-      ...(budget === undefined ? {} : { budget }),
+      ...(budget === undefined ? {} : { budget: budget ?? undefined }),
       ...(maxParallel === undefined ? {} : { maxParallel: maxParallel ?? undefined }),
     }
     draft.note('mission_updated', { fields: Object.keys(patch) })

@@ -1,7 +1,7 @@
 import { type Refusal, refuse } from '../../../pure/errors.ts'
 import type { NewContractor } from '../../agent/rules/contractors.ts'
 import { contractorsIn } from '../../agent/rules/contractors-of-tasks.ts'
-import { nanosOf } from '../../run/rules/dollars.ts'
+import { picosOf } from '../../run/rules/dollars.ts'
 import type { NewTask } from '../../task/command.ts'
 import type { Actor } from '../../task/record.ts'
 import type { MissionRecord, PlanVersion } from '../record.ts'
@@ -69,7 +69,7 @@ export function planIsReady(
 function mayBeginByItself({ config }: MissionRecord, { estimatedUsd }: PlanVersion): boolean {
   if (config.autonomy !== 'autonomous') return config.autonomy === 'full_auto'
   if (estimatedUsd === null || config.approveBelowUsd === undefined) return false
-  return nanosOf(estimatedUsd) <= nanosOf(config.approveBelowUsd)
+  return picosOf(estimatedUsd) <= picosOf(config.approveBelowUsd)
 }
 
 export function approve(

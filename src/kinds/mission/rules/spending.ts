@@ -1,16 +1,20 @@
-import { nanosOf } from '../../run/rules/dollars.ts'
+import { sumOfDollars } from '../../../pure/money.ts'
+import { picosOf } from '../../run/rules/dollars.ts'
 import type { MissionRecord } from '../record.ts'
 
 /** What the runs of a mission have spent: whether that is its budget, and whether it is worth an event of its own. */
 
-type CostOfRuns = Pick<MissionRecord['counts'], 'tokens' | 'usd' | 'runs' | 'unknownRuns'>
+type CostOfRuns = Pick<MissionRecord['counts'], 'tokens' | 'usd' | 'notionalUsd' | 'runs' | 'unknownRuns'>
 
 /**
  * The cost of its runs as far as it is known. Commands that verify cost nothing, which says nothing of the others. In missions from
  * before runs were counted, tokens without dollars say that it is unknown.
  */
-export const knownCost = ({ tokens, usd, runs, unknownRuns }: CostOfRuns): string | null =>
-  usd === '0' && (runs > 0 ? unknownRuns > 0 : tokens > 0) ? null : usd
+export function knownCost({ tokens, usd, notionalUsd, runs, unknownRuns }: CostOfRuns): string | null {
+  // Budgets count only what is paid by use; people are told what all of it cost.
+  const cost = sumOfDollars(usd, notionalUsd)
+  return cost === '0' && (runs > 0 ? unknownRuns > 0 : tokens > 0) ? null : cost
+}
 
 /** For people: "$1.20", "$1.20 (unknown for 6 of 9 runs)", "unknown cost". */
 export function costText(counts: CostOfRuns): string {
@@ -24,7 +28,7 @@ export function costText(counts: CostOfRuns): string {
 export function isSpent({ config, counts }: Pick<MissionRecord, 'config' | 'counts'>): boolean {
   const { maxUsd, maxTokens } = config.budget ?? {}
   if (maxTokens !== undefined && counts.tokens >= maxTokens) return true
-  return maxUsd !== undefined && nanosOf(counts.usd) >= nanosOf(maxUsd)
+  return maxUsd !== undefined && picosOf(counts.usd) >= picosOf(maxUsd)
 }
 
 type Spending = Pick<MissionRecord, 'config' | 'counts' | 'snapshot'>
@@ -35,10 +39,10 @@ type Spending = Pick<MissionRecord, 'config' | 'counts' | 'snapshot'>
  */
 export function isSnapshotDue({ config, counts, snapshot }: Spending): boolean {
   const { maxUsd, maxTokens } = config.budget ?? {}
-  const [usd, toldUsd] = [nanosOf(counts.usd), nanosOf(snapshot?.usd ?? '0')]
+  const [usd, toldUsd] = [picosOf(counts.usd), picosOf(snapshot?.usd ?? '0')]
   const [tokens, toldTokens] = [BigInt(counts.tokens), BigInt(snapshot?.tokens ?? 0)]
   return (
-    grew(usd, toldUsd, maxUsd === undefined ? toldUsd : nanosOf(maxUsd)) ||
+    grew(usd, toldUsd, maxUsd === undefined ? toldUsd : picosOf(maxUsd)) ||
     grew(tokens, toldTokens, maxTokens === undefined ? toldTokens : BigInt(maxTokens))
   )
 }
@@ -50,7 +54,7 @@ export function percentUsed({ config, counts }: Pick<MissionRecord, 'config' | '
   const { maxUsd, maxTokens } = config.budget ?? {}
   const percent = (now: bigint, of: bigint) => (of === 0n ? 100 : Number((now * 1000n) / of) / 10)
   const used = [
-    ...(maxUsd === undefined ? [] : [percent(nanosOf(counts.usd), nanosOf(maxUsd))]),
+    ...(maxUsd === undefined ? [] : [percent(picosOf(counts.usd), picosOf(maxUsd))]),
     ...(maxTokens === undefined ? [] : [percent(BigInt(counts.tokens), BigInt(maxTokens))]),
   ]
   return used.length === 0 ? null : Math.max(...used)

@@ -267,7 +267,7 @@ export const MissionPatchBody = z.strictObject({
   title: Title.optional(),
   description: Text.nullable().optional(),
   tags: z.array(Tag).max(50).optional(),
-  budget: MissionSettings.shape.budget,
+  budget: Budget.nullable().optional().describe('Null: none any more'),
   maxParallel: z.int().min(1).max(100_000).nullable().optional(),
 })
 export const MissionAct = z.strictObject({ reason: ShortText.optional() })

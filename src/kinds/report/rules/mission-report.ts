@@ -1,3 +1,4 @@
+import { causeOf } from '../../../pure/cause.ts'
 import { idCarriedBy } from '../../../pure/ids.ts'
 import { taskCount } from '../../mission/rules/counts.ts'
 import { costText, knownCost } from '../../mission/rules/spending.ts'
@@ -53,7 +54,8 @@ function outcomeOf({ mission }: MissionMaterial, { actor }: EndEvent, nameOf: Na
   const { phase, counts, startedAt, completedAt, error } = mission
   const took = startedAt === null || completedAt === null ? '' : ` after ${span(completedAt - startedAt)}`
   const states = countsWords(counts.byState)
-  const tasks = `${taskCount(counts)} tasks${states === '' ? '' : `: ${states}`}`
+  const all = taskCount(counts)
+  const tasks = `${all} ${all === 1 ? 'task' : 'tasks'}${states === '' ? '' : `: ${states}`}`
   const line = `**${phaseWords(phase)}**${took}, ended by ${whoDid(actor, nameOf)}. ${tasks}.`
   return error === null ? line : `${line}\n\n${quoted(error)}`
 }
@@ -61,9 +63,12 @@ function outcomeOf({ mission }: MissionMaterial, { actor }: EndEvent, nameOf: Na
 function failuresOf({ tasks, mission }: MissionMaterial): string {
   const failed = tasks.filter(({ state }) => state === 'failed')
   const shown = failed.slice(0, MOST_FAILURES).map(({ uuid, title, optional, failureClass, error }) => {
-    const how = [optional ? 'optional' : null, failureWords(failureClass)].filter((one) => one !== null)
+    const because = failureWords(failureClass, error)
+    const how = [optional ? 'optional' : null, because].filter((one) => one !== null)
     const about = `- ${linkToTask(uuid, title)}${how.length === 0 ? '' : ` (${how.join(', ')})`}`
-    return error === null ? about : `${about}: ${inLine(error)}`
+    // The cause in a line: the task has all that was said.
+    const cause = error === null ? null : causeOf(error)
+    return cause === null || cause.toLowerCase() === because ? about : `${about}: ${inLine(cause)}`
   })
   const more = (mission.counts.byState.failed ?? 0) - shown.length
   return [...shown, ...(more > 0 ? [`- and ${more} more`] : [])].join('\n')

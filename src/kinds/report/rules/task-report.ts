@@ -42,7 +42,7 @@ function outcomeOf(task: TaskMaterial, { actor }: EndEvent, nameOf: NameOf): str
 }
 
 function failuresOf({ state, error, failureClass, runs, attempts }: TaskMaterial): string {
-  const because = failureWords(failureClass)
+  const because = failureWords(failureClass, error)
   const last =
     state === 'failed'
       ? [`The task failed${because === null ? '' : `: ${because}`}.`, quoted(error ?? 'No reason was given.')]

@@ -47,9 +47,13 @@ const FAILURES: Record<string, string> = {
   dependency: 'a task that it waits for failed',
   cancelled: 'it was cancelled',
 }
-/** Why a task failed; null where the class says nothing. */
-export const failureWords = (failureClass: string | null) =>
-  failureClass === null ? null : (FAILURES[failureClass] ?? null)
+const ENDED = / (exited with code \d+|was killed by SIG[A-Z0-9]+)/
+/** Why a task failed; null where the class says nothing. A program that exits with an error is no machine that fails. */
+export function failureWords(failureClass: string | null, error: string | null = null): string | null {
+  const [, how] = (failureClass === 'infrastructure' && error && ENDED.exec(error.split('\n', 1)[0]!)) || []
+  if (how !== undefined) return `it ${how}`
+  return failureClass === null ? null : (FAILURES[failureClass] ?? null)
+}
 
 const CLAIMS: Partial<Record<ClaimEnd, string>> = {
   COMPLETED: 'finished it',

@@ -19,8 +19,10 @@ function formatOf(zone: string): Intl.DateTimeFormat {
 }
 
 /** Offsets such as +02:00 have no summer time; a person who writes one rarely means that. */
+export const TIME_ZONE_NAME = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/
+
 export function isTimeZone(name: string): boolean {
-  if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name)) return false
+  if (!TIME_ZONE_NAME.test(name)) return false
   try {
     formatOf(name)
     return true

@@ -74,11 +74,11 @@ export async function runsOfTask(
   part: PartOfRuns,
 ): Promise<AnswerOf<typeof shapes.TaskRuns>> {
   const { id: task } = await requireRecord(kernel, caller, uuid)
-  const [page, { runs, costUsd, ...used }] = await Promise.all([
+  const [page, { runs, costUsd, notionalUsd, ...used }] = await Promise.all([
     runPage(kernel, caller, { task, before }, part),
     usageOfTask(kernel.store.readers, caller.workspaceId, task),
   ])
-  return { ...page, total: { runs, tokens: tokensView(used), costUsd } }
+  return { ...page, total: { runs, tokens: tokensView(used), costUsd, notionalUsd } }
 }
 
 export async function runTimeline(

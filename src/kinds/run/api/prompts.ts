@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { endpoint } from '../../../pure/endpoint.ts'
-import { listOf, Slug } from '../../../pure/shapes.ts'
+import { listOf, ShortText, Slug, Text } from '../../../pure/shapes.ts'
 import { LONGEST_TEMPLATE_BYTES } from '../prompts/template.ts'
 import { PromptVariableView, TemplatePreview } from '../shapes/prompts.ts'
 
@@ -10,6 +10,10 @@ const tag = 'prompts'
 const PreviewBody = z.strictObject({
   promptTemplate: z.string().max(LONGEST_TEMPLATE_BYTES),
   agent: Slug.optional().describe('The agent whose name, title and role stand in it'),
+  newAgent: z
+    .strictObject({ slug: ShortText.optional(), title: ShortText.optional(), role: Text.optional() })
+    .optional()
+    .describe('Instead of agent: one that is not made yet'),
 })
 
 export const listPromptVariables = endpoint({

@@ -13,6 +13,8 @@ import {
   storedReplies,
 } from '../../../postgres/statements/statements.ts'
 import { readWithHealth } from '../../agent/postgres/rows.ts'
+import { stoppedAgents } from '../../budget/postgres/seen.ts'
+import { askForUsage } from '../../usage/postgres/lock-and-read.ts'
 import type { WakeupRecord } from '../record.ts'
 import {
   type AboutTask,
@@ -59,6 +61,7 @@ export async function lockAndReadRuns(
   const locked = rowsOf(sql.lockRuns, runs)
   const running = rowsOf(sql.runningAbout, ...about)
   const recently = rowsOf(sql.wokenRecently, ...about)
+  const stopped = rowsOf(stoppedAgents, [...about[0], ...wakeups.firstDueOf])
   const keyed = rowsOf(
     sql.wakeupsByKey,
     keys.map(({ agent }) => agent),
@@ -70,6 +73,11 @@ export async function lockAndReadRuns(
   rowsOf(sql.lockSpending, ...spending)
   const others = rowsOf(sql.usedByOthers, ...spending)
   const live = rowsOf(sql.liveRuns, liveRunsOf)
+  const oneOf = (of: Statement, values: readonly unknown[]) => {
+    const place = statements.push([of, values as unknown[]]) - 1
+    return () => answers[place]!.rows
+  }
+  const usage = ask.usage && askForUsage(oneOf, workspaceId, ask.usage)
   const clockAt = statements.push([clock, []]) - 1
   answers = await send(client, statements)
   const now = answers[clockAt]!.rows[0]![0] as number
@@ -84,18 +92,25 @@ export async function lockAndReadRuns(
     about: aboutTasks(ask, waiting(), running(), recently()),
     firstDue: new Map(firstDue().map(readFirstDue)),
     keyed: keyedWakeups(keyed()),
-    replies: new Map(
-      replies().map(([key, bodyHash, reply]) => [key as string, { bodyHash, reply } as StoredReply]),
-    ),
-    sessions: sessions().map(
-      ([agent, adapterType, taskKey]) => ({ agent, adapterType, taskKey }) as SessionKey,
-    ),
-    others: new Map(
-      others().map(([runId, tokens, costUsd]) => [runId as string, { tokens, costUsd } as UsedByRuns]),
-    ),
+    replies: new Map(replies().map(replyIn)),
+    sessions: sessions().map(sessionIn),
+    others: new Map(others().map(usedIn)),
     liveRuns: new Map(live().map(([agent, count]) => [agent as string, count as number])),
+    stoppedAgents: new Set(stopped().map(([agent]) => agent as string)),
+    usage: usage?.() ?? null,
   }
 }
+
+const replyIn = ([key, bodyHash, reply]: Rows[number]): [string, StoredReply] => [
+  key as string,
+  { bodyHash, reply } as StoredReply,
+]
+const sessionIn = ([agent, adapterType, taskKey]: Rows[number]) =>
+  ({ agent, adapterType, taskKey }) as SessionKey
+const usedIn = ([runId, tokens, costUsd]: Rows[number]): [string, UsedByRuns] => [
+  runId as string,
+  { tokens, costUsd } as UsedByRuns,
+]
 
 /** The first field is the key of a row in its workspace. */
 const byId = <T>({ read }: PlainRows<T>, rows: Rows): Map<string, T> =>

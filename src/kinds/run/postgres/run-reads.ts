@@ -11,6 +11,8 @@ import {
 } from '../../../postgres/statements/pages.ts'
 import { isLive, isNotStarted, isRunning } from '../../../postgres/statements/run-states.ts'
 import { inside, scopedQuery } from '../../../postgres/statements/scoped-query.ts'
+import { costOf } from '../../../postgres/statements/spent.ts'
+import { BLOCKED_BY } from '../../budget/postgres/reads.ts'
 import type { Run, RunWork } from '../record.ts'
 import type { KeptInvocation } from '../shapes/told.ts'
 import type { RunState } from '../states.ts'
@@ -92,7 +94,7 @@ export async function listRuns(
   return { rows: found.map(({ more: _more, ...run }) => run as NamedRun), more: found[0]?.more ?? false }
 }
 
-/** The total usage of all runs of a task. */
+/** The total usage of all runs of a task, and of claims of agents that Baton does not run. */
 export async function usageOfTask(pool: pg.Pool, workspaceId: number, taskId: number) {
   const [row] = await inside<{
     runs: number
@@ -100,12 +102,15 @@ export async function usageOfTask(pool: pg.Pool, workspaceId: number, taskId: nu
     cachedInputTokens: number | null
     outputTokens: number | null
     costUsd: string | null
+    notionalUsd: string | null
   }>(
     pool,
     workspaceId,
-    `select count(*)::int as runs, sum(input_tokens)::bigint as "inputTokens", sum(cached_input_tokens)::bigint as "cachedInputTokens",
-            sum(output_tokens)::bigint as "outputTokens", trim_scale(sum(cost_usd))::text as "costUsd"
-       from runs where workspace_id = $1 and task_id = $2`,
+    `select (select count(*)::int from runs r where r.workspace_id = $1 and r.task_id = $2) + count(*) filter (where s.generation > 0)::int as runs,
+            sum(s.input_tokens)::bigint as "inputTokens", sum(s.cached_input_tokens)::bigint as "cachedInputTokens",
+            sum(s.output_tokens)::bigint as "outputTokens", trim_scale(sum(${costOf('s')}))::text as "costUsd",
+            trim_scale(sum(s.notional_usd))::text as "notionalUsd"
+       from usage_sources s where s.workspace_id = $1 and s.task_id = $2 and s.rows > 0`,
     [taskId],
   )
   return row!
@@ -173,15 +178,15 @@ const RUNS_TO_CHECK = `select * from (
               r.task_id is null or r.generation is null or coalesce(t.claim_state = 'active', false)
                 or coalesce(c.end_reason in ('COMPLETED', 'SUBMITTED', 'NEEDS_HUMAN', 'CONTINUES_LATER'), false)
                 as "hasClaim", c.end_reason as "claimEnd", (t.watch ->> 'suspectedAt')::float8 as "suspectedAt",
-              (t.watch -> 'messages' -> -1 ->> 'at')::float8 as "toldAt"
+              (t.watch -> 'messages' -> -1 ->> 'at')::float8 as "toldAt", ${BLOCKED_BY} as "blockedBy"
          from runs r
          left join lateral (select a.state, a.stops_runs from agents a where a.workspace_id = r.workspace_id and a.slug = r.agent offset 0) a on true
          left join lateral (select c.end_reason from attempts c where c.workspace_id = r.workspace_id and c.task_id = r.task_id
             and c.generation = r.generation and c.promoted_in = 0 offset 0) c on true
-         left join lateral (select t.watch, t.claim_state from tasks t where t.workspace_id = r.workspace_id and t.id = r.task_id
+         left join lateral (select t.watch, t.claim_state, t.id, t.mission_id, t.project_id from tasks t where t.workspace_id = r.workspace_id and t.id = r.task_id
             and t.generation = r.generation offset 0) t on true
         where r.node_id = $1 and ${isLive('r.status')}) s
-      where s."suspectedAt" is not null or s."toldAt" is not null or s."cancelReason" is not null or s."agentState" is null or s."stopsRuns" or not s."hasClaim"`
+      where s."suspectedAt" is not null or s."toldAt" is not null or s."cancelReason" is not null or s."agentState" is null or s."stopsRuns" or not s."hasClaim" or s."blockedBy" is not null`
 
 export const runsToCheck = (pool: pg.Pool, nodeId: string) =>
   scopedQuery<RunToCheck & pg.QueryResultRow>(pool, 'baton.scope', 'upkeep', {

@@ -1,4 +1,5 @@
 import { isLive, isQueued, wokeItsAgent } from '../../../postgres/statements/run-states.ts'
+import { costOf } from '../../../postgres/statements/spent.ts'
 import { statement } from '../../../postgres/statements/statements.ts'
 import { withHealth } from '../../agent/postgres/rows.ts'
 import { runRows, runtimeRows, wakeupRows } from './rows.ts'
@@ -122,14 +123,13 @@ export const lockSpending = statement(
      select coalesce(r.task_id, a.task_id) as task_id from unnest($2::uuid[], $3::bigint[]) as a(run_id, task_id)
        join runs r on r.workspace_id = $1 and r.run_id = a.run_id order by 1) k where k.task_id is not null`,
 )
-// What all other runs of their tasks used. As before.
+// What all other runs and claims of their tasks used. As before.
 export const usedByOthers = statement(
   'used_by_others',
-  `select a.run_id, coalesce(sum(coalesce(o.input_tokens, 0) + coalesce(o.cached_input_tokens, 0) + coalesce(o.output_tokens, 0)), 0)::bigint,
-          trim_scale(sum(o.cost_usd))::text
+  `select a.run_id, coalesce(sum(o.input_tokens + o.cached_input_tokens + o.output_tokens), 0)::bigint, trim_scale(sum(${costOf('o')}))::text
      from unnest($2::uuid[], $3::bigint[]) as a(run_id, task_id)
      join runs r on r.workspace_id = $1 and r.run_id = a.run_id
-     left join runs o on o.workspace_id = $1 and o.task_id = coalesce(r.task_id, a.task_id) and o.run_id <> r.run_id
+     left join usage_sources o on o.workspace_id = $1 and o.task_id = coalesce(r.task_id, a.task_id) and o.source_id <> r.run_id
     group by a.run_id`,
 )
 

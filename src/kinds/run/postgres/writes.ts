@@ -1,5 +1,6 @@
 import { arrayLiteral } from '../../../postgres/statements/rows.ts'
 import { type Bound, insertReplies, statement } from '../../../postgres/statements/statements.ts'
+import { usageWrites } from '../../usage/postgres/writes.ts'
 import type { NewRunEvent, RunsChanges } from '../rules/step.ts'
 import { runRows, runtimeRows, sessionRows, wakeupRows } from './rows.ts'
 
@@ -29,11 +30,12 @@ export const writesOf = (workspaceId: number, changes: RunsChanges): Bound[] => 
   ),
   ...changes.readMessages.map(({ runId, upTo }): Bound => [dropMessages, [workspaceId, runId, upTo]]),
   ...changes.spent.map(
-    ({ taskId, tokens, usd, runs, unknownRuns }): Bound => [
+    ({ taskId, tokens, usd, runs, unknownRuns, notionalUsd }): Bound => [
       spend,
-      [workspaceId, taskId, tokens, usd, runs, unknownRuns],
+      [workspaceId, taskId, tokens, usd, runs, unknownRuns, notionalUsd],
     ],
   ),
+  ...usageWrites(workspaceId, changes.usage),
   ...changes.newReplies.map(({ key, bodyHash, reply }) =>
     insertReplies(workspaceId, [[key], [bodyHash], [JSON.stringify(reply)]]),
   ),
@@ -109,10 +111,12 @@ const dropMessages = statement(
   'delete from run_messages where workspace_id = $1 and run_id = $2 and number <= $3',
 )
 
-// What a task cost, added to the totals of its mission. $2 task, $3 tokens, $4 dollars, $5 runs, $6 those without a known cost.
+// What a task cost, added to the totals of its mission. $2 task, $3 tokens, $4 dollars, $5 runs, $6 those without a known cost,
+// $7 dollars that are not paid by use.
 const spend = statement(
   'spend_in_mission',
-  `update mission_counters c set tokens = c.tokens + $3::bigint, usd = c.usd + coalesce($4::numeric, 0),
-      runs = c.runs + $5::int, unknown_runs = c.unknown_runs + $6::int from tasks t
+  `update mission_counters c set tokens = greatest(0, c.tokens + $3::bigint), usd = greatest(0, c.usd + coalesce($4::numeric, 0)),
+      runs = c.runs + $5::int, unknown_runs = c.unknown_runs + $6::int,
+      notional_usd = greatest(0, c.notional_usd + $7::numeric) from tasks t
     where t.workspace_id = $1 and t.id = $2 and c.workspace_id = $1 and c.mission_id = t.mission_id`,
 )

@@ -1,31 +1,74 @@
-/**
- * List prices of models: dollars for a million tokens, as exact decimals. They are of the standard tier and of prompts
- * without a surcharge for long contexts. Each names the page it goes back to and the day on which it stood there. Prices
- * change: later a workspace may set its own instead.
- */
-export interface Price {
+import { dollarsOf, picosOf } from '../rules/dollars.ts'
+
+/** What a model costs: dollars for a million tokens, as exact decimals. */
+export interface Rates {
   readonly input: string
   readonly cachedInput: string
-  /** Null where writing to the cache is not billed apart: then it costs as much as input. */
+  /** What the cache keeps for minutes. Null where it is not billed apart: then it costs as much as input. */
   readonly cacheWrite: string | null
+  /** What the cache keeps for an hour. Null where it is not billed apart: then it costs as much as `cacheWrite`. */
+  readonly cacheWrite1h: string | null
   readonly output: string
+}
+
+/** For requests with more input than `fromTokens`, cached input included: all of their tokens cost this. */
+export interface LongContextRates extends Rates {
+  readonly fromTokens: number
+}
+
+/**
+ * The price of a model in the standard tier. Each of the list names the page it goes back to and the day on which it stood there. Prices
+ * change: a workspace may set its own instead.
+ */
+export interface Price extends Rates {
+  /** Null where long requests cost what others do. */
+  readonly longContext: LongContextRates | null
   /** The day on which the price was seen, YYYY-MM-DD. */
   readonly seenOn: string
   readonly source: string
 }
 
-const price = (
-  source: string,
-  seenOn: string,
-  [input, cachedInput, cacheWrite, output]: [string, string, string | null, string],
-): Price => ({ input, cachedInput, cacheWrite, output, seenOn, source })
+type Row = [input: string, cachedInput: string, cacheWrite: string | null, output: string]
 
-type Row = Parameters<typeof price>[2]
-const anthropic = (row: Row) => price('platform.claude.com/docs/en/about-claude/pricing', '2026-10-10', row)
-const openai = (row: Row) => price('developers.openai.com/api/docs/pricing', '2026-09-18', row)
-const google = (row: Row) => price('ai.google.dev/gemini-api/docs/pricing', '2026-09-18', row)
+const listed =
+  (source: string, seenOn: string, cacheWrite1h: (input: string) => string | null) =>
+  ([input, cachedInput, cacheWrite, output]: Row, long: LongContextRates | null = null): Price => ({
+    ...{ input, cachedInput, cacheWrite, cacheWrite1h: cacheWrite1h(input), output },
+    longContext: long,
+    ...{ seenOn, source },
+  })
+
+const times = (dollars: string, by: bigint, of = 1n) => dollarsOf((picosOf(dollars) * by) / of)
+const twice = (dollars: string) => times(dollars, 2n)
+const notBilledApart = () => null
+
+const anthropic = listed('platform.claude.com/docs/en/about-claude/pricing', '2026-10-10', twice)
+const openai = listed('developers.openai.com/api/docs/pricing', '2026-09-18', notBilledApart)
+const google = listed('ai.google.dev/gemini-api/docs/pricing', '2026-09-18', notBilledApart)
 /** Models that are no longer listed, with the prices of Mosaic's table; cached at a tenth of input, written at 1.25 times. */
-const mosaic = (row: Row) => price('Mosaic, Model Tier Optimization', '2026-02-04', row)
+const mosaic = listed('Mosaic, Model Tier Optimization', '2026-02-04', twice)
+
+/** Of Sonnet 4 and 4.5 with a context of a million tokens: platform.claude.com/docs/en/about-claude/pricing, seen on 2026-02-18. */
+const SONNET_LONG: LongContextRates = {
+  fromTokens: 200_000,
+  ...{ input: '6', cachedInput: '0.6', cacheWrite: '7.5', cacheWrite1h: '12', output: '22.5' },
+}
+
+/** Twice the input and 1.5 times the output above 272K: developers.openai.com/api/docs/models, seen on 2026-11-19. */
+const openaiLong = (row: Row): Price => {
+  const [input, cachedInput, cacheWrite, output] = row
+  return openai(row, {
+    fromTokens: 272_000,
+    ...{ input: twice(input), cachedInput: twice(cachedInput) },
+    ...{ cacheWrite: cacheWrite && twice(cacheWrite), cacheWrite1h: null, output: times(output, 3n, 2n) },
+  })
+}
+
+/** The second of the two prices of a model: ai.google.dev/gemini-api/docs/pricing, seen on 2026-09-18. */
+const above200k = (input: string, cachedInput: string, output: string): LongContextRates => ({
+  fromTokens: 200_000,
+  ...{ input, cachedInput, cacheWrite: null, cacheWrite1h: null, output },
+})
 
 export const PRICES: Readonly<Record<string, Price>> = {
   'claude-fable-5-1': anthropic(['10', '0.25', '12.5', '50']),
@@ -41,17 +84,17 @@ export const PRICES: Readonly<Record<string, Price>> = {
   'claude-sonnet-5-5': anthropic(['2', '0.1', '2.5', '10']),
   'claude-sonnet-5': anthropic(['2', '0.2', '2.5', '10']),
   'claude-sonnet-4-6': anthropic(['3', '0.3', '3.75', '15']),
-  'claude-sonnet-4-5': anthropic(['3', '0.3', '3.75', '15']),
-  'claude-sonnet-4': mosaic(['3', '0.3', '3.75', '15']),
+  'claude-sonnet-4-5': anthropic(['3', '0.3', '3.75', '15'], SONNET_LONG),
+  'claude-sonnet-4': mosaic(['3', '0.3', '3.75', '15'], SONNET_LONG),
   'claude-haiku-5-5': anthropic(['0.1', '0.01', '0.125', '0.5']),
   'claude-haiku-4-5': anthropic(['1', '0.1', '1.25', '5']),
   'claude-haiku-3-5': mosaic(['0.8', '0.08', '1', '4']),
-  'gpt-6-astra': openai(['10', '1', '12.5', '50']),
-  'gpt-5.6-sol': openai(['4', '0.4', '5', '20']),
-  'gpt-5.6-terra': openai(['2', '0.2', '2.5', '12']),
-  'gpt-5.6-luna': openai(['0.2', '0.02', '0.25', '1.2']),
-  'gpt-5.5': openai(['5', '0.5', null, '30']),
-  'gpt-5.4': openai(['2.5', '0.25', null, '15']),
+  'gpt-6-astra': openaiLong(['10', '1', '12.5', '50']),
+  'gpt-5.6-sol': openaiLong(['4', '0.4', '5', '20']),
+  'gpt-5.6-terra': openaiLong(['2', '0.2', '2.5', '12']),
+  'gpt-5.6-luna': openaiLong(['0.2', '0.02', '0.25', '1.2']),
+  'gpt-5.5': openaiLong(['5', '0.5', null, '30']),
+  'gpt-5.4': openaiLong(['2.5', '0.25', null, '15']),
   'gpt-5.4-mini': openai(['0.75', '0.075', null, '4.5']),
   'gpt-5.4-nano': openai(['0.2', '0.02', null, '1.25']),
   'gpt-5.2': openai(['1.75', '0.175', null, '14']),
@@ -69,19 +112,20 @@ export const PRICES: Readonly<Record<string, Price>> = {
   'gemini-3.8-flash': google(['0.75', '0.075', null, '3.75']),
   'gemini-3.5-flash': google(['1.5', '0.15', null, '9']),
   'gemini-3.5-flash-lite': google(['0.3', '0.03', null, '2.5']),
-  'gemini-3.1-pro-preview': google(['2', '0.2', null, '12']),
+  'gemini-3.1-pro-preview': google(['2', '0.2', null, '12'], above200k('4', '0.4', '18')),
   'gemini-3-flash-preview': google(['0.5', '0.05', null, '3']),
-  'gemini-2.5-pro': google(['1.25', '0.125', null, '10']),
+  'gemini-2.5-pro': google(['1.25', '0.125', null, '10'], above200k('2.5', '0.25', '15')),
   'gemini-2.5-flash': google(['0.3', '0.03', null, '2.5']),
   'gemini-2.5-flash-lite': google(['0.1', '0.01', null, '0.4']),
 }
 
-/** What the agent CLIs take as a model without a version, and what that stood for when the prices were seen. */
+/** What the agent CLIs and APIs take as a model without a version, and what that stood for when the prices were seen. */
 export const ALIASES: Readonly<Record<string, string>> = {
   fable: 'claude-fable-5-1',
   opus: 'claude-opus-5-5',
   sonnet: 'claude-sonnet-5-5',
   haiku: 'claude-haiku-5-5',
+  'gpt-5.6': 'gpt-5.6-sol',
   'claude-opus-4-0': 'claude-opus-4',
   'claude-sonnet-4-0': 'claude-sonnet-4',
   'claude-3-5-haiku': 'claude-haiku-3-5',

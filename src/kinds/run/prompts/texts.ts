@@ -13,7 +13,7 @@ Report progress, with a checkpoint from which another agent could continue:
       -H "Authorization: Bearer $BATON_API_KEY" -H "Content-Type: application/json" \\
       -d '{"session":"'"$BATON_SESSION"'","generation":'"$BATON_GENERATION"',"percent":40,"step":"Tests are written","checkpointData":{"done":["parser"]}}'
 
-When you take longer than estimated, the file named by BATON_REQUESTS_FILE contains a request of the type report_progress. Check it during long work, and answer before its abortAt: report progress, and add "estimatedCompletionAt" with the time (such as 2026-01-31T12:00:00Z) by which you will be done. Otherwise the task is revoked. A request of the type message is what a person says to you while you work: take it into account from then on; it needs no answer.
+When you take longer than estimated, the file named by BATON_REQUESTS_FILE contains a request of the type report_progress. Check it during long work, and answer before its abortAt: report progress, and add "estimatedCompletionAt" with the time (such as 2026-01-31T12:00:00Z) by which you will be done. Otherwise the task is revoked. A request of the type message is what a person says to you while you work: take it into account from then on; it needs no answer. A request of the type budget_warning says that nine tenths of a budget are used: come to an end soon, and hand in what you have.
 
 Read the current state of the task:
 
@@ -124,6 +124,12 @@ Comments that the agent of this task has not seen yet, oldest first. Take those 
 {{verdict.previous}}
 
 {{/verdict.previous}}
+{{#wakeup.reason}}
+## Why you were woken
+
+{{wakeup.reason}}
+
+{{/wakeup.reason}}
 Do the whole task, check that it works, and end with a short summary of what you did and what is left open.
 {{/task.id}}
 {{^task.id}}

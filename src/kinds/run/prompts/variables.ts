@@ -70,6 +70,12 @@ export const PROMPT_VARIABLES = [
     example: 'A customer wrote',
   },
   {
+    path: 'wakeup.reason',
+    description: 'Why a person or a program woke it, in their words',
+    sensitive: false,
+    example: 'The customer waits for it',
+  },
+  {
     path: 'wakeup.payload',
     description: 'The payload of the wakeup, as JSON',
     sensitive: false,
@@ -294,6 +300,16 @@ export function valuesOfAgent({ uuid, name, slug, runtimeConfig }: AgentRecord):
     'agent.id': uuid,
     'agent.name': name,
     'agent.slug': slug,
+    'agent.role': role,
+    'agent.title': title,
+  }
+}
+
+/** What prompts will know of an agent that is not made yet: it is called what its author has written so far. */
+export function valuesOfNewAgent(written: { slug?: string; title?: string; role?: string }): PromptValues {
+  const { slug, title, role } = written
+  return {
+    ...(slug !== undefined && { 'agent.name': slug, 'agent.slug': slug }),
     'agent.role': role,
     'agent.title': title,
   }

@@ -1,4 +1,4 @@
-import type { TokenUsage } from './usage.ts'
+import type { ModelUsage, TokenCounts, TokenUsage } from './usage.ts'
 
 /**
  * Sanitizes the output of agents and adapters before it is stored. Adapters may be third-party, and a run that cannot be
@@ -25,15 +25,43 @@ const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
 
 /** Null when it is no valid token count: unknown is better than wrong. */
 export function plainUsage(usage: unknown): TokenUsage | null {
-  const { inputTokens, outputTokens, cachedInputTokens, cachedOutputTokens, cacheWriteInputTokens } =
-    (usage ?? {}) as Partial<TokenUsage>
+  const counts = plainCounts(usage)
+  if (!counts) return null
+  const { models } = usage as { models?: unknown }
+  if (!Array.isArray(models)) return counts
+  const plain = models.slice(0, MOST_MODELS).map(plainModelUsage)
+  return plain.every((one) => one !== null) ? { ...counts, models: plain } : counts
+}
+
+/** More models in one run are no answer of a program that works. */
+const MOST_MODELS = 50
+
+function plainCounts(usage: unknown): TokenCounts | null {
+  const said = (usage ?? {}) as Partial<TokenCounts>
+  const { inputTokens, outputTokens } = said
   if (!isCount(inputTokens) || !isCount(outputTokens)) return null
+  const optional = OPTIONAL_COUNTS.flatMap((name) => (isCount(said[name]) ? [[name, said[name]]] : []))
+  return { inputTokens, outputTokens, ...Object.fromEntries(optional) }
+}
+
+const OPTIONAL_COUNTS = [
+  'cachedInputTokens',
+  'cachedOutputTokens',
+  'cacheWriteInputTokens',
+  'cacheWrite1hInputTokens',
+  'reasoningTokens',
+] as const satisfies readonly (keyof TokenCounts)[]
+
+function plainModelUsage(usage: unknown): ModelUsage | null {
+  const counts = plainCounts(usage)
+  const { model, costUsd, longContext } = (usage ?? {}) as Partial<ModelUsage>
+  if (!counts || typeof model !== 'string' || model === '') return null
+  const [cost, long] = [plainDollars(costUsd), plainCounts(longContext)]
   return {
-    inputTokens,
-    outputTokens,
-    ...(isCount(cachedInputTokens) && { cachedInputTokens }),
-    ...(isCount(cachedOutputTokens) && { cachedOutputTokens }),
-    ...(isCount(cacheWriteInputTokens) && { cacheWriteInputTokens }),
+    ...counts,
+    model: plainTextOrNull(model, 200)!,
+    ...(cost !== null && { costUsd: cost }),
+    ...(long && { longContext: long }),
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Budget } from '../../../pure/budget.ts'
-import { costOfUsage } from '../prices/cost.ts'
-import { dollarsOf, nanosOf } from './dollars.ts'
+import { costOfUsage, type PriceTable } from '../prices/cost.ts'
+import { dollarsOf, picosOf } from './dollars.ts'
 import type { TokenUsage } from './usage.ts'
 
 /** The budget of one task, over all its runs. */
@@ -10,7 +10,13 @@ export interface Spent {
   inputTokens: number | null
   cachedInputTokens: number | null
   outputTokens: number | null
+  /** What is paid by use. */
   costUsd: string | null
+}
+
+export interface SpentOnTask extends Spent {
+  /** What is not paid by use, as with a subscription. */
+  notionalUsd: string | null
 }
 
 /** Another budget for a task. */
@@ -24,20 +30,21 @@ export interface BudgetChange {
 
 /**
  * Why the budget is used up by what was spent before and what this run has used; null while it is not. What a run costs on the
- * way follows from list prices: without a price, its dollars count when it is over.
+ * way follows from prices: without a price, its dollars count when it is over.
  */
 export function whyOverBudget(
   { maxTokens, maxUsd }: Budget,
   spent: Spent,
   usage: TokenUsage | null,
   model: string | null,
+  prices?: PriceTable,
 ): string | null {
   const tokens = tokensIn(spent) + (usage ? tokensIn(usage) : 0)
   if (maxTokens !== undefined && tokens >= maxTokens)
     return `The task has used ${tokens} of its ${maxTokens} tokens.`
   if (maxUsd === undefined) return null
-  const nanos = nanosOf(spent.costUsd ?? '0') + nanosOf((usage && costOfUsage(model, usage)) ?? '0')
-  return nanos >= nanosOf(maxUsd) ? `The task has cost $${dollarsOf(nanos)} of its $${maxUsd}.` : null
+  const picos = picosOf(spent.costUsd ?? '0') + picosOf((usage && costOfUsage(model, usage, prices)) ?? '0')
+  return picos >= picosOf(maxUsd) ? `The task has cost $${dollarsOf(picos)} of its $${maxUsd}.` : null
 }
 
 /** As they are counted for missions, too. */

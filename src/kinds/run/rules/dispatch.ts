@@ -19,6 +19,8 @@ export interface DispatchContext {
   /** A person requested it. */
   isAskedFor: boolean
   standing: TaskHold
+  /** Its budget, or that of the workspace, lets nothing begin. */
+  isStopped: boolean
 }
 
 export type DispatchDecision =
@@ -37,12 +39,13 @@ export function decideDispatch(context: DispatchContext): DispatchDecision {
   return at > now ? { kind: 'later', at } : { kind: 'run' }
 }
 
-function whyNot({ agent, isAskedFor, standing }: DispatchContext): SkipReason | null {
+function whyNot({ agent, isAskedFor, standing, isStopped }: DispatchContext): SkipReason | null {
   if (agent.adapterType === 'external') return 'NOT_MANAGED'
   if (standing === 'gone') return 'TASK_NOT_READY'
   if (agent.state === 'terminated' || (agent.leaving && standing !== 'held')) return 'AGENT_TERMINATED'
   if (agent.state === 'paused') return 'AGENT_PAUSED'
   // It would fail the same way with any other task; a person may try.
   if (agent.state === 'error' && !isAskedFor) return 'AGENT_FAULTY'
+  if (isStopped && standing !== 'held') return 'BUDGET_STOPPED'
   return policyOf(agent.runtimeConfig).enabled ? null : 'DISABLED'
 }

@@ -1,3 +1,5 @@
+import type { BudgetRecord } from '../../budget/record.ts'
+import { asksItself } from '../../budget/rules/inbox.ts'
 import type { FailureClass } from '../../task/rules/retry.ts'
 import type { RunEndState } from '../states.ts'
 import { RUN_ERRORS, type RunErrorCode } from './outcomes.ts'
@@ -33,7 +35,24 @@ export interface Stop {
   reason: string
   /** A person stopped this run, so a person decides how its task continues. */
   byPerson: boolean
+  /** The budget that stopped it: when that has room again, its task continues. */
+  budget?: StoppedBy | undefined
 }
+
+/** A budget that stopped a run. */
+export interface StoppedBy {
+  budgetId: string
+  /** People are asked about the budget, and not about each task that it stopped. */
+  asks: boolean
+}
+
+export const overBudget = (
+  { budgetId, scope }: Pick<BudgetRecord, 'budgetId' | 'scope'>,
+  reason: string,
+): Stop => ({
+  code: 'budget_blocked',
+  ...{ reason, byPerson: false, budget: { budgetId, asks: asksItself(scope) } },
+})
 
 export interface Ending {
   status: RunEndState
@@ -87,6 +106,8 @@ export type TaskOutcome =
       tookTooLong?: true
       /** The result is stored as rejected: a person may promote it. */
       withResult?: true
+      /** With class `budget`: what stopped it. */
+      budget?: StoppedBy
     }
   | { kind: 'release'; reason: string; waitsForAgent?: boolean }
   | { kind: 'none' }
@@ -115,7 +136,8 @@ export function taskOutcomeOf(ending: Ending, answer: Answer, stop: Stop | null)
   }
   const retryAt = errorCode === 'rate_limited' ? timeOf(answer.retryAt) : undefined
   const tookTooLong = errorCode === 'timeout' && ({ tookTooLong: true } as const)
-  return { kind: 'fail', failureClass, error, retryAt, ...tookTooLong }
+  const budget = stop?.budget !== undefined && { budget: stop.budget }
+  return { kind: 'fail', failureClass, error, retryAt, ...tookTooLong, ...budget }
 }
 
 /** Milliseconds; undefined when the text is not a time. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ModelTiersShape } from './tiers.ts'
 import { WatchSettings } from './watchdog.ts'
 
 /** When an agent that Baton runs is woken (Paperclip 8.4). Missing settings get their defaults. */
@@ -41,6 +42,9 @@ export const RuntimeConfig = z.looseObject({
     .max(20)
     .default([])
     .describe('Stand in for its model, in turn, after a rate limit or a result that was not good enough'),
+  modelTiers: ModelTiersShape.optional().describe(
+    'The models for small, medium and large tasks that name none; where none is named, that of the agent',
+  ),
   node: z.string().min(1).max(200).optional().describe('Only the node with this name runs it'),
   fresh: z
     .boolean()
@@ -82,6 +86,7 @@ export const isReservedOnly = ({ adapterType, kind, runtimeConfig }: Kind): bool
 export const isFreshAgent = (runtimeConfig: unknown) => settingsOf(runtimeConfig).fresh
 export const policyOf = (runtimeConfig: unknown): WakeupPolicy => settingsOf(runtimeConfig).heartbeat
 export const fallbackModelsOf = (runtimeConfig: unknown) => settingsOf(runtimeConfig).fallbackModels
+export const modelTiersOf = (runtimeConfig: unknown) => settingsOf(runtimeConfig).modelTiers ?? null
 /** The name of the node that alone runs it; null: any may. */
 export const nodeIn = (runtimeConfig: unknown): string | null => settingsOf(runtimeConfig).node ?? null
 export const watchSettingsOf = (runtimeConfig: unknown): WatchSettings => settingsOf(runtimeConfig).watch

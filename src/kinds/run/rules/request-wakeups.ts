@@ -77,6 +77,7 @@ class Requests {
       recently: recently + (this.#woken.get(name) ?? 0),
       lastStartedAt: kept.lastStartedAt,
       parkedUntil: kept.parkedUntil,
+      isStopped: this.#view.stoppedAgents.has(slug),
     })
     this.#events.push(...decision.events)
     this.#new.set(asked.id, newWakeup(slug, asked, decision, now))

@@ -1,10 +1,18 @@
 import { type EventWithOrigin, workspaceEvent } from '../../events.ts'
+import {
+  NO_USAGE,
+  type Recorded,
+  record,
+  reserveForRun,
+  type UsageAsk,
+  type UsageChanges,
+} from '../../usage/rules/step.ts'
 import type { RunEnd, RunRecord, RunStart, RuntimeState, TaskSession, WakeupRecord } from '../record.ts'
 import { isOver, isPending, movedRun, movedWakeup, WAKEUP_END_OF } from '../states.ts'
 import { statusChange } from './agent-status.ts'
 import { tokensIn } from './budget.ts'
 import { endOfCallbacks } from './callbacks.ts'
-import { addDollars, dollarsBeyond, storedDollars } from './dollars.ts'
+import { addDollars, storedDollars } from './dollars.ts'
 import {
   changedRuntime,
   type FieldsOf,
@@ -22,8 +30,12 @@ import {
 /** From here on its program may be running. False: the run has already ended. */
 export const beginRun = (start: RunStart): RunsStep<boolean> => ({
   on: 'runs',
-  reads: { ...NOTHING_ASKED, agents: [start.agent], runs: [start.runId] },
-  decide({ now, runs }) {
+  reads: {
+    ...NOTHING_ASKED,
+    ...{ agents: [start.agent], runs: [start.runId] },
+    usage: start.task ? null : usageAskOf({ ...start, task: null }),
+  },
+  decide({ now, runs, usage }) {
     const run = runs.get(start.runId)
     // Only its node begins a run: if it has begun, that was an earlier attempt whose answer was lost.
     if (run?.status !== 'queued') return unchanged(run?.status === 'running')
@@ -44,7 +56,12 @@ export const beginRun = (start: RunStart): RunsStep<boolean> => ({
     const payload = { runId, agent, taskId, attempt, generation }
     const events = [inMission(task, workspaceEvent('run_started', payload, { actor: `agent:${agent}`, now }))]
     const told = start.told ? [{ runId, told: start.told }] : []
-    return { answer: true, changes: { ...NOTHING_CHANGED, runs: [{ id: runId, set }], told, events } }
+    const source = { sourceId: runId, generation: 0 }
+    const reserved = usage ? reserveForRun(usage, source, start.model ?? null, now) : NO_USAGE
+    return {
+      answer: true,
+      changes: { ...NOTHING_CHANGED, runs: [{ id: runId, set }], told, usage: reserved, events },
+    }
   },
 })
 
@@ -71,6 +88,7 @@ export const finishRun = (end: RunEnd): RunsStep<boolean> => ({
     runs: [end.runId],
     othersOf: [{ runId: end.runId, taskId: end.task?.id ?? null }],
     liveRunsOf: [end.agent],
+    usage: usageAskOf(end),
   },
   decide(view) {
     const { now, runs, wakeups, agents, runtime } = view
@@ -78,7 +96,8 @@ export const finishRun = (end: RunEnd): RunsStep<boolean> => ({
     if (!before || isOver(before.status)) return unchanged(false)
     const { set: noMore, readMessages } = endOfCallbacks(before)
     const ended = { ...before, ...endOf(before, end, now), ...noMore }
-    const { booked, spent } = bookedFor(ended)
+    const recorded = bookedAtEnd(view, ended, end)
+    const { booked, spent } = spentBy(ended, recorded?.booked ?? null)
     const set = { ...endOf(before, end, now), ...noMore, ...booked }
     const run = { ...before, ...set }
     const kept = runtime.get(end.agent)
@@ -93,11 +112,19 @@ export const finishRun = (end: RunEnd): RunsStep<boolean> => ({
       wakeups: wakeup && isPending(wakeup.status) ? [endOfWakeup(wakeup, end, now)] : [],
       readMessages,
       spent,
-      events: eventsOf(view, run, end, totals?.runs),
+      usage: ended.taskId === null ? withoutReservation(view, recorded) : (recorded?.changes ?? NO_USAGE),
+      events: [...eventsOf(view, run, end, totals?.runs), ...(recorded?.events ?? [])],
     }
     return { answer: true, changes }
   },
 })
+
+/** A run without a task holds its reservation itself: it ends with the run. */
+function withoutReservation({ usage }: RunsView, recorded: Recorded | null): UsageChanges {
+  const changes = recorded?.changes ?? NO_USAGE
+  const held = usage?.reservation
+  return held ? { ...changes, released: [{ sourceId: held.holderId, generation: held.generation }] } : changes
+}
 
 function endOf(run: RunRecord, end: RunEnd, now: number): Partial<RunRecord> {
   const { usage, log, excerpts, task } = end
@@ -117,6 +144,7 @@ function endOf(run: RunRecord, end: RunEnd, now: number): Partial<RunRecord> {
       usageBasis: end.usageBasis ?? run.usageBasis,
     }),
     costUsd: storedDollars(end.costUsd),
+    costBasis: end.costBasis,
     provider: end.provider,
     model: end.model ?? run.model,
     sessionIdAfter: end.sessionId ?? run.sessionIdAfter,
@@ -152,43 +180,65 @@ const totalsAfter = (kept: RuntimeState, run: RunRecord, end: RunEnd, now: numbe
   updatedAt: now,
 })
 
-/** What the totals of its mission do not have yet. They never decrease. A run that did not begin cost nothing. */
-function bookedFor(run: RunRecord): { booked: Partial<RunRecord>; spent: RunsChanges['spent'] } {
-  const { taskId, costUsd, bookedTokens, bookedUsd, isBooked, startedAt } = run
+/** In the ledger, whose last report this is. */
+function bookedAtEnd(view: RunsView, run: RunRecord, { models }: Pick<RunEnd, 'models'>): Recorded | null {
+  const { usage, now } = view
+  if (!usage) return null
+  const report = { number: null, isWhole: true, isFinal: true, models: models ?? usage.source?.booked ?? {} }
+  return record(usage, { sourceId: run.id, generation: 0 }, report, now)
+}
+
+/** What the totals of its mission do not have yet. A run that did not begin cost nothing. */
+function spentBy(
+  run: RunRecord,
+  booked: Recorded['booked'],
+): { booked: Partial<RunRecord>; spent: RunsChanges['spent'] } {
+  const { taskId, costUsd, bookedUsd, isBooked, startedAt } = run
   if (taskId === null) return { booked: {}, spent: [] }
-  const tokens = Math.max(0, tokensIn(run) - bookedTokens)
-  const usd = costUsd === null ? null : dollarsBeyond(costUsd, bookedUsd)
-  const hasBegun = startedAt !== null
-  const runs = hasBegun && !isBooked ? 1 : 0
+  const { tokens = 0, usd = '0', notionalUsd = '0' } = booked ?? {}
+  const isKnown = costUsd !== null
+  const runs = startedAt !== null && !isBooked ? 1 : 0
   const wasUnknown = isBooked && bookedUsd === null
-  const unknownRuns = runs === 1 ? Number(usd === null) : -Number(wasUnknown && usd !== null)
-  if (tokens === 0 && (usd === null || usd === '0') && runs === 0 && unknownRuns === 0)
-    return { booked: {}, spent: [] }
-  const booked = {
-    bookedTokens: bookedTokens + tokens,
-    ...(hasBegun && { isBooked: true }),
-    ...(usd !== null && { bookedUsd: addDollars(bookedUsd ?? '0', usd) }),
-  }
-  return { booked, spent: [{ taskId, tokens, usd, runs, unknownRuns }] }
+  const unknownRuns = runs === 1 ? Number(!isKnown) : -Number(wasUnknown && isKnown)
+  if (!booked && runs === 0 && unknownRuns === 0) return { booked: {}, spent: [] }
+  const fields = { ...(startedAt !== null && { isBooked: true }), ...(isKnown && { bookedUsd: costUsd }) }
+  return { booked: fields, spent: [{ taskId, tokens, usd, notionalUsd, runs, unknownRuns }] }
 }
 
 /**
- * Adds what a run has used to the totals of its mission before its result is submitted: the result may end the mission, and
- * what the mission cost must then be known. `finishRun` adds only the rest.
+ * Books what a run has used before its result is submitted: the result may end the mission, and what the mission cost must then be
+ * known. `finishRun` books only the rest.
  */
-export const bookUsage = ({ runId, agent, usage, costUsd }: UsedByRun): RunsStep<boolean> => ({
+export const bookUsage = (end: UsedByRun): RunsStep<boolean> => ({
   on: 'runs',
-  reads: { ...NOTHING_ASKED, agents: [agent], runs: [runId] },
-  decide({ runs }) {
-    const run = runs.get(runId)
+  reads: { ...NOTHING_ASKED, agents: [end.agent], runs: [end.runId], usage: usageAskOf(end) },
+  decide(view) {
+    const run = view.runs.get(end.runId)
     if (!run || isOver(run.status)) return unchanged(false)
-    const { booked, spent } = bookedFor({ ...run, ...usage, costUsd: storedDollars(costUsd) })
-    if (spent.length === 0) return unchanged(false)
-    return { answer: true, changes: { ...NOTHING_CHANGED, runs: [{ id: runId, set: booked }], spent } }
+    const recorded = bookedAtEnd(view, run, end)
+    const { booked, spent } = spentBy(
+      { ...run, costUsd: storedDollars(end.costUsd) },
+      recorded?.booked ?? null,
+    )
+    if (spent.length === 0 && !recorded?.booked) return unchanged(false)
+    const changes = {
+      ...NOTHING_CHANGED,
+      runs: [{ id: run.id, set: booked }],
+      spent,
+      usage: recorded?.changes ?? NO_USAGE,
+      events: recorded?.events ?? [],
+    }
+    return { answer: true, changes }
   },
 })
 
-type UsedByRun = Pick<RunEnd, 'runId' | 'agent' | 'usage' | 'costUsd'>
+/** Of a run without a task nothing is claimed. */
+export const usageAskOf = ({ runId, agent, task }: Pick<RunEnd, 'runId' | 'agent' | 'task'>): UsageAsk => ({
+  ...{ sourceId: runId, generation: 0, agent, session: task?.session ?? null },
+  claim: task ? { taskId: task.id, taskUuid: task.uuid, generation: task.generation } : null,
+})
+
+type UsedByRun = Pick<RunEnd, 'runId' | 'agent' | 'task' | 'models' | 'costUsd'>
 
 const sessionAfter = (end: RunEnd, now: number): TaskSession => ({
   agent: end.agent,
@@ -238,7 +288,7 @@ function eventsOf(
   return [...said, workspaceEvent('runtime_state_updated', state, { actor: 'system', now })]
 }
 
-/** All runs of its task together, for the events of one of them. */
+/** All runs and claims of its task together, for the events of one of them. */
 export function spentOnTask(
   run: Pick<RunRecord, 'inputTokens' | 'cachedInputTokens' | 'outputTokens' | 'costUsd'>,
   others: UsedByRuns = { tokens: 0, costUsd: null },

@@ -2,6 +2,7 @@ import type { AgentRecord } from '../../agent/record.ts'
 import type { EventWithOrigin } from '../../events.ts'
 import type { ReplyAsStored } from '../../replies.ts'
 import type { TaskRecord } from '../../task/record.ts'
+import { NO_USAGE, type SeenUsage, type UsageAsk, type UsageChanges } from '../../usage/rules/step.ts'
 import type { RunRecord, RuntimeState, TaskSession, WakeupRecord } from '../record.ts'
 import type { CallbackMessage } from '../shapes/callbacks.ts'
 import type { AgentCall, Told } from '../shapes/told.ts'
@@ -34,6 +35,8 @@ export interface RunsAsk {
   othersOf: readonly { runId: string; taskId: number | null }[]
   /** How many runs of these agents are live. */
   liveRunsOf: readonly string[]
+  /** What is booked of a source, and the budgets that cover it. */
+  usage: UsageAsk | null
   /** Leader terms, under which the coordinator acts: they last until this is written. */
   terms: readonly number[]
 }
@@ -47,6 +50,7 @@ export const NOTHING_ASKED: RunsAsk = {
   sessionsOf: [],
   othersOf: [],
   liveRunsOf: [],
+  usage: null,
   terms: [],
 }
 
@@ -95,6 +99,10 @@ export interface RunsView {
   others: ReadonlyMap<string, UsedByRuns>
   /** By agent. Nobody else begins or ends runs of theirs until this is written. */
   liveRuns: ReadonlyMap<string, number>
+  /** Agents that were asked about under whose budget, or that of the workspace, nothing begins. */
+  stoppedAgents: ReadonlySet<string>
+  /** Null: it was not asked for. */
+  usage: SeenUsage | null
   /** Those of `RunsAsk.terms` that are current. */
   terms: ReadonlySet<number>
 }
@@ -145,7 +153,10 @@ export interface RunsChanges {
     /** Runs that have ended, and by how much the number of those without a known cost changes. */
     runs: number
     unknownRuns: number
+    notionalUsd: string
   }[]
+  /** Rows of the ledger, and what they change in budgets. */
+  usage: UsageChanges
   /** Answers, for repeats under the same idempotency keys. */
   newReplies: readonly { key: string; bodyHash: string; reply: ReplyAsStored }[]
   events: readonly EventWithOrigin[]
@@ -167,6 +178,7 @@ export const NOTHING_CHANGED: RunsChanges = {
   messages: [],
   readMessages: [],
   spent: [],
+  usage: NO_USAGE,
   newReplies: [],
   events: [],
 }

@@ -40,7 +40,7 @@ export interface RunIdentity {
 export const takeWakeup = (slug: string, run: RunIdentity): RunsStep<Taken | null> => ({
   on: 'runs',
   reads: { ...NOTHING_ASKED, agents: [slug], wakeups: { about: [], firstDueOf: [slug] } },
-  decide({ now, agents, runtime, firstDue }) {
+  decide({ now, agents, runtime, firstDue, stoppedAgents }) {
     const agent = agents.get(slug)
     const due = firstDue.get(slug)
     if (!agent || !due) return unchanged(null)
@@ -48,7 +48,7 @@ export const takeWakeup = (slug: string, run: RunIdentity): RunsStep<Taken | nul
     const standing = standingOf(due, now)
     const wakeup = { ...due.wakeup, generation: standing === 'held' ? due.task!.generation : null }
     const decision = decideDispatch({
-      ...{ now, agent, active: due.live, standing },
+      ...{ now, agent, active: due.live, standing, isStopped: stoppedAgents.has(slug) },
       lastStartedAt: kept?.lastStartedAt ?? null,
       isAskedFor: due.wakeup.priority === PRIORITY_OF.on_demand,
     })
@@ -156,6 +156,7 @@ const newRun = (
   ...{ taskUuid: null, taskId: null, generation: null, attempt: null, session: null },
   ...{ bootId: null, pid: null, pidStarted: null, provider: null, model: null },
   ...{ inputTokens: null, cachedInputTokens: null, outputTokens: null, costUsd: null, usageBasis: null },
+  costBasis: null,
   cachedOutputTokens: null,
   ...{ bookedTokens: 0, bookedUsd: null, isBooked: false },
   ...{ promptedTaskComment: null, toldMissionComment: null, awaiting: null, answerDueAt: null },

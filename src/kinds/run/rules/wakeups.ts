@@ -32,6 +32,7 @@ export const SKIP_REASONS = {
   SELF_AUTHORED: 'The agent requested this wakeup itself.',
   RATE_CAPPED: 'The agent was woken too often within an hour.',
   CHAIN_TOO_DEEP: 'Agents woke each other too many times in a row.',
+  BUDGET_STOPPED: 'Its budget, or that of the workspace, allows nothing more now.',
   TASK_NOT_READY: 'There is nothing left to do for this task.',
 } as const
 export type SkipReason = keyof typeof SKIP_REASONS
@@ -68,6 +69,8 @@ export interface WakeupContext {
   recently: number
   lastStartedAt: number | null
   parkedUntil: number | null
+  /** Its budget, or that of the workspace, lets nothing begin. */
+  isStopped: boolean
 }
 
 export type WakeupDecision =
@@ -109,7 +112,7 @@ export function decideWakeup(request: WakeupCause, context: WakeupContext): Wake
   }
 }
 
-function whyNot(request: WakeupCause, { agent, recently }: WakeupContext): SkipReason | null {
+function whyNot(request: WakeupCause, { agent, recently, isStopped }: WakeupContext): SkipReason | null {
   const { source, actor, task } = request
   const policy = policyOf(agent.runtimeConfig)
   if (agent.adapterType === 'external') return 'NOT_MANAGED'
@@ -118,6 +121,8 @@ function whyNot(request: WakeupCause, { agent, recently }: WakeupContext): SkipR
   if (agent.state === 'paused') return 'AGENT_PAUSED'
   // A person may try whether it works again; nothing else should retry forever.
   if (agent.state === 'error' && source !== 'on_demand') return 'AGENT_FAULTY'
+  // What it holds is ended by its run, which nothing else would do.
+  if (isStopped && task?.generation == null) return 'BUDGET_STOPPED'
   if (!policy.enabled) return 'DISABLED'
   const isOff =
     (source === 'assignment' && !policy.wakeOnAssignment) ||

@@ -130,14 +130,20 @@ const report = (watch: WatchdogState, flag: Flag | null, stop: boolean): Watchdo
 
 const isOver = (ms: number, limitSec: number) => limitSec > 0 && ms >= limitSec * 1000
 
+/** Nobody counts seconds in minutes: "45 s", "5 min". */
+function spanWords(ms: number): string {
+  const seconds = Math.floor(ms / 1_000)
+  return seconds < 120 ? `${seconds} s` : `${Math.floor(seconds / 60)} min`
+}
+
 const noProgress = (what: string, ms: number): Flag => ({
   code: 'no_progress',
-  detail: `${what} for ${Math.floor(ms / 1000)} s`,
+  detail: `${what} for ${spanWords(ms)}`,
 })
 
 const stalled = (ms: number): Flag => ({
   code: 'stalled',
-  detail: `no sign of life for ${Math.floor(ms / 1000)} s: neither output nor a tool call nor progress`,
+  detail: `no sign of life for ${spanWords(ms)}: neither output nor a tool call nor progress`,
 })
 
 function withCall(

@@ -5,12 +5,29 @@ import { STATUS_COLORS } from '../rules/status-colors.ts'
 /** What asynchronous agents (http, 202) send to Baton. */
 
 const Count = z.int().min(0).max(Number.MAX_SAFE_INTEGER)
-const Usage = z.strictObject({
+const OfModel = z.strictObject({
   inputTokens: Count,
   outputTokens: Count,
   cachedInputTokens: Count.optional(),
   cachedOutputTokens: Count.optional(),
+  cacheWriteInputTokens: Count.optional(),
+  cacheWrite1hInputTokens: Count.optional(),
+  reasoningTokens: Count.optional(),
+  model: z.string().min(1).max(200).optional(),
+  /** Of this model, where it names one. */
+  costUsd: z
+    .string()
+    .regex(/^\d{1,12}(\.\d{1,18})?$/)
+    .optional(),
 })
+/** One usage, or one for each model. */
+const Usage = z.union([
+  OfModel,
+  z
+    .array(OfModel.required({ model: true }))
+    .min(1)
+    .max(50),
+])
 const Text = z.string().min(1).max(10_000)
 const Dollars = z.union([z.number().min(0), z.string().regex(/^\d{1,12}(\.\d{1,18})?$/)])
 const SessionId = z.string().min(1).max(500)

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { listOf, Name, ShortText, Uuid } from '../../../pure/shapes.ts'
 import { HolderRequestView, MessageView } from '../../task/shapes/claims.ts'
+import { COST_BASES } from '../../usage/record.ts'
 import { TRIGGER_DETAILS, WAKEUP_SOURCES } from '../rules/wakeups.ts'
 import { RUN_STATES, WAKEUP_STATES } from '../states.ts'
 import { RunFolder } from './folder.ts'
@@ -86,6 +87,12 @@ export const RunView = z.object({
       'Where tokens come from: reported, delta (of a counter over a session) or partial (of a run that was lost)',
     ),
   costUsd: z.string().nullable(),
+  costBasis: z
+    .enum(COST_BASES)
+    .nullable()
+    .describe(
+      'Where the cost comes from: the program told it, or its tokens were priced; notional: not paid by use, as with a subscription',
+    ),
   provider: z.string().nullable(),
   model: z.string().nullable(),
   sessionIdBefore: z.string().nullable(),
@@ -122,6 +129,7 @@ export const TaskRuns = listOf(ListedRun).extend({
     runs: z.int(),
     tokens: Tokens.nullable().describe('Null: unknown of all of them'),
     costUsd: z.string().nullable(),
+    notionalUsd: z.string().nullable().describe('What is not paid by use, as with a subscription'),
   }),
 })
 

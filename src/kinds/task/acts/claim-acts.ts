@@ -1,6 +1,7 @@
 import { actsOf } from '../../../door/door.ts'
 import { namedProject } from '../../project/acts.ts'
 import * as api from '../api/claims.ts'
+import type { Fence } from '../command.ts'
 import { continueAfter } from './children.ts'
 import {
   claimBatch,
@@ -13,7 +14,10 @@ import {
   reportProgress,
   startTask,
 } from './claims.ts'
-import { failTask, submitAndNext, submitBatch, submitResult } from './results.ts'
+import { failTask, submissionOf, submitAndNext, submitBatch, submitResult } from './results.ts'
+import { reportedWith } from './used.ts'
+
+const fenceOf = ({ session, generation }: Fence): Fence => ({ session, generation })
 
 export const claimActs = actsOf(api)({
   claimTask: ({ kernel }, { params, body, caller }) => claimTask(kernel, caller, params.id, body),
@@ -28,15 +32,18 @@ export const claimActs = actsOf(api)({
   renewClaim: ({ kernel }, { params, body, caller }) => renewTask(kernel, caller, params.id, body),
   submitResult: async ({ kernel, execution }, call) => {
     const { params, caller } = call
-    const { next: wanted, ...body } = call.body
+    const { next: wanted, usage, ...body } = call.body
+    const projectId = await namedProject(kernel, caller, wanted?.project)
+    // Nothing is booked with a result that is too large.
+    if (usage !== undefined) await submissionOf(kernel, caller, body)
+    await reportedWith(kernel, caller, params.id, { ...fenceOf(body), usage })
     if (!wanted) {
       // The work of a run is saved before its result counts.
       const { run, workspaceId } = caller
       const commit = run ? await execution.commitForResult({ workspaceId, runId: run.runId }) : null
       return submitResult(kernel, caller, params.id, body, { commit })
     }
-    const { project, ...next } = wanted
-    const projectId = await namedProject(kernel, caller, project)
+    const { project: _project, ...next } = wanted
     return call.waiting(0, async ({ gone }) => {
       const done = await submitAndNext(kernel, caller, params.id, body, { ...next, projectId }, gone)
       return { ...done.submitted, next: done.next }
@@ -51,8 +58,12 @@ export const claimActs = actsOf(api)({
       : continueTask(kernel, caller, params.id, fence),
   releaseTask: ({ kernel }, { params, body: { reason, ...fence }, caller }) =>
     releaseTask(kernel, caller, params.id, fence, reason),
-  reportProgress: ({ kernel }, { params, body, caller }) =>
-    reportProgress(kernel, caller, params.id, body, null),
-  reportProgressIfUnchanged: ({ kernel }, { params, body, caller, ifVersion }) =>
-    reportProgress(kernel, caller, params.id, body, ifVersion),
+  reportProgress: async ({ kernel }, { params, body: { usage, ...body }, caller }) => {
+    await reportedWith(kernel, caller, params.id, { ...fenceOf(body), usage })
+    return reportProgress(kernel, caller, params.id, body, null)
+  },
+  reportProgressIfUnchanged: async ({ kernel }, { params, body: { usage, ...body }, caller, ifVersion }) => {
+    await reportedWith(kernel, caller, params.id, { ...fenceOf(body), usage }, ifVersion)
+    return reportProgress(kernel, caller, params.id, body, ifVersion)
+  },
 })

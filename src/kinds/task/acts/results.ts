@@ -6,6 +6,7 @@ import { type Caller, granted, type Kernel } from '../../../kernel/kernel.ts'
 import { Refused } from '../../../pure/errors.ts'
 import type { AnswerOf } from '../../../pure/shapes.ts'
 import type { ResultGranted } from '../../replies.ts'
+import type { StoppedBy } from '../../run/rules/ending.ts'
 import type { SpentByRun } from '../../run/rules/spent.ts'
 import type { Limits } from '../../workspace/limits.ts'
 import type { Submission } from '../command.ts'
@@ -175,6 +176,7 @@ export interface FailedRun {
   spent?: SpentByRun | undefined
   spendsNoAttempt?: boolean | undefined
   tookTooLong?: boolean | undefined
+  budget?: StoppedBy | undefined
   /** What it would have submitted. */
   work?: Work | undefined
 }
@@ -197,6 +199,7 @@ export async function failTask(
     spent: run.spent,
     spendsNoAttempt: run.spendsNoAttempt,
     tookTooLong: run.tookTooLong,
+    budget: run.budget,
     submission: run.work && (await submissionOf(kernel, caller, run.work)),
   })
   return { reason: reply.reason, task: briefView(reply.record) }

@@ -5,7 +5,10 @@ import type { StoredTask } from '../../../kernel/store/store.ts'
 import type { AnswerOf } from '../../../pure/shapes.ts'
 import { isTerminal } from '../../../pure/states.ts'
 import { isContractorSlug } from '../../agent/rules/contractors.ts'
-import { tokensIn } from '../../run/rules/budget.ts'
+import type { RunWork } from '../../run/record.ts'
+import { type SpentOnTask, tokensIn } from '../../run/rules/budget.ts'
+import { runFolderOf } from '../../run/shapes/folder.ts'
+import { type Efficiency, efficiencyOf } from '../../usage/rules/efficiency.ts'
 import { readVerdict } from '../../verification/rules.ts'
 import { tasksAround } from '../postgres/graph.ts'
 import { eligibleFor, verificationRows } from '../postgres/of-others.ts'
@@ -61,22 +64,40 @@ export async function showTask(
   const { record, details } = task
   const { workspaceId } = caller
   const isQueued = record.state === 'queued'
-  const [around, verified, result, spent, eligible] = await Promise.all([
+  const [around, verified, result, spent, runs, eligible] = await Promise.all([
     tasksAround(kernel.store.readers, workspaceId, record.id, NEIGHBOURS),
     verificationsView(kernel, workspaceId, record),
     standingResult(kernel, caller, record),
     kernel.store.runs.usageOfTask(workspaceId, record.id),
+    kernel.store.runs.workOf(workspaceId, record.id),
     isQueued ? whoMayClaim(kernel, workspaceId, task) : null,
   ])
+  const perLine =
+    record.projectId === 0 ? null : await kernel.store.projects.tokensPerLine(workspaceId, record.projectId)
   return Object.assign(taskView(task), planFieldsView(details.plan), around, verified, result, {
     sequenceNumber: details.plan?.sequenceNumber ?? null,
     lastAgent: record.agent,
     agentType: record.agent && (isContractorSlug(record.agent) ? 'contractor' : 'roster'),
     tokensUsed: tokensIn(spent),
     costUsd: spent.costUsd,
+    notionalUsd: spent.notionalUsd,
+    efficiency: efficiencyIn(runs, spent, perLine),
     durationMs: durationMs(record),
     eligible,
   })
+}
+
+/** By what the newest run that worked on a branch left there. */
+function efficiencyIn(
+  runs: readonly RunWork[],
+  { inputTokens, outputTokens }: SpentOnTask,
+  perLine: number | null,
+): Efficiency | null {
+  const works = runs.flatMap(({ folder }) => runFolderOf(folder)?.work ?? [])
+  const [newest] = works
+  if (!newest) return null
+  const used = { inputTokens: inputTokens ?? 0, outputTokens: outputTokens ?? 0 }
+  return efficiencyOf({ ...newest.whole, ...used }, perLine)
 }
 
 /** Returns when the task has ended, or after `waitMs`. */

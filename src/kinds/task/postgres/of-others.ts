@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { inside, scopedQuery } from '../../../postgres/statements/scoped-query.ts'
+import { costOfTask } from '../../../postgres/statements/spent.ts'
 import type { AgentState, TaskState } from '../../../pure/states.ts'
 
 /** What other kinds have of a task: who may claim it, who judged it, and for whom it was held. */
@@ -82,7 +83,7 @@ interface VerificationRow {
 // $1 workspace, $2 task.
 const VERIFICATIONS = `select t.uuid as "taskId", (t.serves ->> 'generation')::int as generation, t.state, t.agent as verifier,
     (select a.data from attempts a where a.workspace_id = $1 and a.task_id = t.id and a.accepted order by a.epoch desc limit 1) as answer,
-    (select trim_scale(sum(r.cost_usd))::text from runs r where r.workspace_id = $1 and r.task_id = t.id) as "costUsd"
+    ${costOfTask('t.id')} as "costUsd"
   from tasks t where t.workspace_id = $1 and t.serves is not null and (t.serves ->> 'taskId')::bigint = $2 order by t.id`
 
 /** Oldest first. */

@@ -5,6 +5,7 @@ import { isContractorSlug } from '../../agent/rules/contractors.ts'
 import { whyNoWorkFor } from '../../agent/rules/decide.ts'
 import { isManaged } from '../../agent/rules/health.ts'
 import { modelOfAgent } from '../../agent/rules/model.ts'
+import { ofWhat, whyStopped } from '../../budget/rules/words.ts'
 import { whyKeptBack } from '../../mission/rules/gate.ts'
 import type { ClaimGrant, TaskReply } from '../../replies.ts'
 import { fittedLeaseMs } from '../../run/rules/lease.ts'
@@ -58,6 +59,9 @@ export function claim(draft: TaskDraft, command: Claim, context: RuleContext): T
   const free = isOwn ? { session: record.session, agent: record.agent } : lapsed
   const denial = whyNotClaimable(record, command, context, free, isOwn)
   if (denial) return denial
+  // What it holds already has its reservation.
+  const unaffordable = isOwn ? null : whyNotAffordable(draft, command, context)
+  if (unaffordable) return unaffordable
   if (isOwn) requeue(draft, context, 'REASSIGNED', 'claimed by its agent in another session')
   // Limits may have been lowered since the task was queued.
   const exhausted = whatRanOut(record, context)
@@ -241,7 +245,58 @@ function whyNotClaimable(
   return null
 }
 
-/** Why the coordinator assigns it to another agent, if one wants it. */
+/**
+ * Why no budget lets it begin. An estimate that is more than is left asks a person; where others have reserved the rest, it waits for
+ * what they do not use.
+ */
+function whyNotAffordable(draft: TaskDraft, { agent }: Claim, { roomFor }: RuleContext): Refusal | null {
+  const { record } = draft
+  const room = roomFor?.(record, agent)
+  if (!room || room.kind === 'reserve') return null
+  const { budget } = room
+  const about = { budgetId: budget.budgetId, scope: budget.scope, scopeId: budget.scopeId }
+  if (room.kind === 'reserved')
+    return refuse(
+      'BUDGET_RESERVED',
+      `What is left of the budget of ${ofWhat(budget)} is reserved by others.`,
+      about,
+    )
+  if (room.kind === 'paced') {
+    const until = new Date(room.until).toISOString()
+    return refuse(
+      'BUDGET_RESERVED',
+      `The budget of ${ofWhat(budget)} is paced: it hands out work again at ${until}.`,
+      {
+        ...about,
+        until,
+      },
+    )
+  }
+  if (room.kind === 'blocked') {
+    const why = whyStopped(budget, room.why)
+    // Nothing else waits for this budget: at the head of the queue the task would be in the way of others.
+    if (budget.scope === 'task') return park(draft, why, { budgetId: budget.budgetId })
+    const forAnyTask = budget.scope === 'workspace' || budget.scope === 'agent'
+    return refuse('BUDGET_STOPPED', why, { ...about, forAnyTask })
+  }
+  const tooMuch = `The task is estimated to use more than is left of the budget of ${ofWhat(budget)}.`
+  return park(draft, tooMuch, { budgetId: budget.budgetId, seen: `${budget.version}/${budget.periodStart}` })
+}
+
+/** It waits for a person, or for a budget with room for it. */
+function park(
+  draft: TaskDraft,
+  error: string,
+  { budgetId, seen }: { budgetId: string; seen?: string },
+): Refusal {
+  const { record } = draft
+  const overBudget = { budgetId, hadBegun: false, ...(seen !== undefined && { seen }) }
+  record.continuation = { ...record.continuation, overBudget }
+  draft.move('task_budget_too_small', 'system', { error, budgetId })
+  record.dueAt = null
+  return refuse('BUDGET_STOPPED', error, { budgetId })
+}
+
 function whyOthersGoFirst(record: TaskRecord, by: string, context: RuleContext): Refusal | null {
   const why = ignoredIt(record, by, context)
     ? `${by} did not start this task in time`
@@ -277,7 +332,7 @@ function whyNotBy(
 }
 
 /** Refusals that concern the caller and not the task: any other waiting task would be refused as well. */
-export const REFUSED_FOR_ANY_TASK: ReadonlySet<ErrorCode> = new Set([
+const FOR_ANY_TASK: ReadonlySet<ErrorCode> = new Set([
   'LIMIT_REACHED',
   'NO_CAPACITY',
   'WORKER_DRAINING',
@@ -285,6 +340,9 @@ export const REFUSED_FOR_ANY_TASK: ReadonlySet<ErrorCode> = new Set([
   'AGENT_PAUSED',
   'AGENT_TERMINATED',
 ])
+
+/** A budget that is spent concerns all tasks where it is that of the workspace or of the agent. */
+export const isForAnyTask = ({ code, forAnyTask }: Refusal) => FOR_ANY_TASK.has(code) || forAnyTask === true
 
 function claimView(record: TaskRecord, now: number): ClaimGrant {
   return {

@@ -63,6 +63,17 @@ export interface TaskTimers {
   readonly expiresAt?: number | undefined
 }
 
+/** A budget that stopped a task. */
+interface StoppingBudget {
+  readonly budgetId: string
+  /** The budget is an item of the inbox itself: then its tasks are none. */
+  readonly asks?: boolean | undefined
+  /** False: it was never begun under it. Then it waits until the budget is another one than it was. */
+  readonly hadBegun: boolean
+  /** The version of that budget, and when its period began. */
+  readonly seen?: string | undefined
+}
+
 /** How it continues what was begun, and after what. */
 export interface Continuation {
   /** This generation continues the attempt before it: after a question, a pause or a budget stop. */
@@ -79,6 +90,8 @@ export interface Continuation {
   readonly pausedByMission?: boolean | undefined
   /** Since when. */
   readonly pausedAt?: number | undefined
+  /** The budget that stopped it, or has too little left for it to begin: when that has room again, it continues. */
+  readonly overBudget?: StoppingBudget | undefined
 }
 
 interface ModelUse {

@@ -83,6 +83,7 @@ function renew(draft: TaskDraft, command: Command<'renew'>, context: RuleContext
   draft.touch()
   record.dueAt = nextCheckAt(record, context.limits)
   draft.note('claim_renewed', byAgent(draft), { ...held(draft), leaseExpiresAt: record.leaseExpiresAt })
+  const budget = context.budgetLeft?.(record) ?? null
   return {
     ok: true,
     reason: 'RENEWED',
@@ -90,7 +91,7 @@ function renew(draft: TaskDraft, command: Command<'renew'>, context: RuleContext
     ttlMs: record.leaseExpiresAt - context.now,
     requests: requestsTo(record, context.limits),
     messages: messagesTo(record),
-    budget: null,
+    budget,
   }
 }
 
@@ -246,7 +247,9 @@ function fail(draft: TaskDraft, command: Command<'fail'>, context: RuleContext):
       draft.endClaim('OVER_BUDGET')
       // Stopped, not failed: the attempt is not spent.
       record.attempt -= 1
-      draft.move('task_budget_exceeded', actor, { error, ...spent })
+      if (command.budget)
+        record.continuation = { ...record.continuation, overBudget: { ...command.budget, hadBegun: true } }
+      draft.move('task_budget_exceeded', actor, { error, budgetId: command.budget?.budgetId, ...spent })
       break
     case 'dependency':
       draft.endClaim('ERROR')

@@ -1,6 +1,6 @@
 import type { TaskState } from '../../../pure/states.ts'
 import type { EventType } from '../../events.ts'
-import type { Attention } from './groups.ts'
+import type { Attention, Continuation } from './groups.ts'
 import { resultDigestOf } from './standing-result.ts'
 import type { InboxKind, WaitKind } from './waiting.ts'
 
@@ -44,6 +44,7 @@ interface WaitingTask {
   readonly agent: string | null
   readonly resultHash: string | null
   readonly attention: Attention | null
+  readonly continuation: Continuation | null
   readonly resultCommit: string | null
 }
 
@@ -56,9 +57,13 @@ export const taskItemId = ({
   attention?.alert !== undefined ? `alert:${uuid}` : `task:${uuid}:${generation}`
 
 /** Whether a task is an item of the inbox. A task that failed is one only as a dead letter, a queued one only as an alert. */
-export const isItem = ({ state, attention }: Pick<WaitingTask, 'state' | 'attention'>) =>
+export const isItem = ({
+  state,
+  attention,
+  continuation,
+}: Pick<WaitingTask, 'state' | 'attention' | 'continuation'>) =>
   state === 'awaiting_human' ||
-  state === 'budget_exceeded' ||
+  (state === 'budget_exceeded' && !continuation?.overBudget?.asks) ||
   attention?.isDeadLetter === true ||
   attention?.alert !== undefined
 

@@ -119,6 +119,7 @@ const ACTS: { [K in StateAct]: Act<K> } = {
     const { actor, now } = context
     // A person who resumes one paused task wants it done by any agent.
     const isOnItsOwn = record.state === 'budget_exceeded' || record.continuation?.pausedByMission === true
+    const { hadBegun: hasBegun = true } = record.continuation?.overBudget ?? {}
     endMissionPause(record)
     // Due at once: a cycle that was idle while one of its tasks was paused is found then.
     if (record.blocked) record.dueAt ??= now
@@ -129,7 +130,7 @@ const ACTS: { [K in StateAct]: Act<K> } = {
     } else {
       record.dueAt = null
       // What had begun continues where it stood.
-      const hadBegun = record.state === 'budget_exceeded' || isHeld(record.pausedFrom!)
+      const hadBegun = record.state === 'budget_exceeded' ? hasBegun : isHeld(record.pausedFrom!)
       if (hadBegun) goOn(record)
       draft.move('task_unpaused', actor)
       if (hadBegun && isOnItsOwn) preferLastAgent(record, now)

@@ -1,15 +1,20 @@
 import { type EventWithOrigin, workspaceEvent } from '../../events.ts'
+import type { SourceId } from '../../usage/record.ts'
 
 /**
  * Counters, compared with what they count. Both are written in one transaction, so that a difference is a fault: it is corrected
  * under the lock that every write of what they count needs, and never silently.
  */
 
-export type Counters = Readonly<Record<string, number>>
+/** Amounts of dollars are exact, as text. */
+export type Counters = Readonly<Record<string, number | string>>
 
 export interface RecountAsk {
-  /** Of a workspace: its active claims, or its tasks by state. */
-  of: 'claims' | 'tasks' | { missionId: number }
+  /**
+   * Of a workspace: its active claims, or its tasks by state. Of a mission: its tasks, or what was used for it. Of a run or a claim: what
+   * it has used.
+   */
+  of: 'claims' | 'tasks' | { missionId: number } | { usedFor: number } | { usedBy: SourceId }
   /** Leader terms, under which the coordinator acts: they last until this is written. */
   terms: readonly number[]
 }
@@ -38,11 +43,11 @@ export interface RecountStep<T = boolean> {
 
 interface WrongCounter {
   name: string
-  stored: number
-  counted: number
+  stored: number | string
+  counted: number | string
 }
 
-function recount(
+export function recount(
   of: RecountAsk['of'],
   alert: string,
   sentence: (wrong: readonly WrongCounter[]) => string,

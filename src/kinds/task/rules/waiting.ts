@@ -47,6 +47,7 @@ export function afterLeaving(record: Waiting, was: TaskState): void {
   if (was === 'queued') dropPreference(record)
   if (was === 'queued') dropAlert(record)
   if (was === 'failed') decidedAbout(record)
+  if (was === 'budget_exceeded') record.continuation = without(record.continuation, 'overBudget')
   if (was === 'verifying') record.timers = without(record.timers, 'verdictLeftMs', 'isVerdictLate')
   if (record.state !== 'pending' && record.state !== 'paused')
     record.continuation = without(record.continuation, 'goesOnAfter')
@@ -86,14 +87,14 @@ export function waitsAfter(
 }
 
 function waitKindOf(
-  { state, attention, purpose }: Waiting,
+  { state, attention, purpose, continuation }: Waiting,
   { reason }: Record<string, unknown>,
 ): WaitKind | null {
   switch (state) {
     case 'awaiting_human':
       return attention?.asks ? 'question' : 'review'
     case 'budget_exceeded':
-      return 'budget'
+      return continuation?.overBudget?.asks ? null : 'budget'
     case 'failed':
       // What serves another task is shown with that task.
       return purpose === 'work' && (reason === 'attempts' || reason === 'generations') ? 'dead_letter' : null

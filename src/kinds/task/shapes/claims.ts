@@ -12,6 +12,7 @@ import {
   Uuid,
 } from '../../../pure/shapes.ts'
 import { CLAIM_ENDS, CLAIM_STATES, type ClaimEnd } from '../../../pure/states.ts'
+import { ReportedUsage } from '../../usage/shapes.ts'
 import { PURPOSES } from '../record.ts'
 import { FAILURE_CLASSES } from '../rules/retry.ts'
 import { BriefTask, TaskView } from './tasks.ts'
@@ -67,12 +68,17 @@ export const ContinueBody = z.strictObject({
     .describe('Tasks of the same mission: the claim ends, and the task continues when they have ended'),
 })
 export const ReleaseBody = z.strictObject({ ...fence, reason: ShortText.default('VOLUNTARY') })
+const HoldersUsage = ReportedUsage.optional().describe(
+  'What the claim has used so far, as totals, of an agent that Baton does not run',
+)
+
 export const ProgressBody = z.strictObject({
   ...fence,
   percent: z.number().min(0).max(100).optional(),
   step: ShortText.optional(),
   checkpointData: z.unknown().optional(),
   estimatedCompletionAt: Instant.optional().describe('When the task will be done; not in the past'),
+  usage: HoldersUsage,
 })
 /** The next task of a session that submits a result. */
 const { session: _itsOwn, ...asHolder } = holder
@@ -81,6 +87,7 @@ export const SubmitBody = z.strictObject({
   ...fence,
   result: z.unknown(),
   summary: ShortText.optional(),
+  usage: HoldersUsage,
   next: ThenNext.optional().describe(
     'Claim the next task in the same transaction, if the result is accepted',
   ),
@@ -133,7 +140,21 @@ export const RenewAnswer = z.object({
   ttlMs: z.number(),
   requests: z.array(HolderRequestView),
   messages: z.array(MessageView).describe('The last five since its claim, oldest first'),
-  budget: z.null(),
+  budget: z
+    .object({
+      scope: z.string(),
+      scopeId: z.string().nullable(),
+      percentUsed: z.number(),
+      remainingUsd: z.string().nullable(),
+      remainingTokens: z.int().nullable(),
+      warnedAt: z
+        .string()
+        .nullable()
+        .describe('When nine tenths of it were used: what is under way should come to an end'),
+      isSpent: z.boolean().describe('Nothing is left: stop, and hand in what there is'),
+    })
+    .nullable()
+    .describe('The budget with the least left; null: none covers the task'),
 })
 /** One of several leases that were renewed together. */
 export const RenewedClaim = z.object({ taskId: Uuid, generation: z.int(), ...RenewAnswer.shape })

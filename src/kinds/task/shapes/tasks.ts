@@ -288,8 +288,19 @@ export const TaskInGraph = TaskView.extend({
   triggerRule: z.enum(TRIGGER_RULES).nullable().describe('Null: it depends on nothing'),
   lastAgent: z.string().nullable().describe('Who has it, or had it last'),
   agentType: z.enum(['roster', 'contractor']).nullable().describe('Of that agent'),
-  tokensUsed: z.int().describe('By all its runs'),
-  costUsd: z.string().nullable().describe('Of all its runs; null: none has a known cost'),
+  tokensUsed: z.int().describe('By all its runs and claims'),
+  costUsd: z.string().nullable().describe('Of all its runs and claims; null: none has a known cost'),
+  notionalUsd: z.string().nullable().describe('Of that, what is not paid by use, as with a subscription'),
+  efficiency: z
+    .object({
+      changedLines: z.int(),
+      expectedTokens: z.int().describe('What so many lines may take (project.tokensPerLine)'),
+      tokensUsed: z.int().describe('Without cached input'),
+      efficiency: z.number(),
+      isLow: z.boolean().describe('Below 0.5: look at the log of its agent for waste'),
+    })
+    .nullable()
+    .describe('Null: no run has worked on a branch, or nothing is known of its usage'),
   durationMs: z.int().nullable().describe('From its start to its end'),
   blockedBy: z.array(Neighbour).describe(`What it depends on, ended or not; the first ${NEIGHBOURS}`),
   blocks: z.array(Neighbour).describe(`What depends on it; the first ${NEIGHBOURS}`),

@@ -7,6 +7,7 @@ import type { VerifiedBy } from '../../../kinds/task/rules/reviews.ts'
 import type { WaitKind } from '../../../kinds/task/rules/waiting.ts'
 import { LAST_SEQ } from '../../../postgres/statements/log-head.ts'
 import { BY_KEYS, scopedQueries } from '../../../postgres/statements/scoped-query.ts'
+import { costOf } from '../../../postgres/statements/spent.ts'
 import type { AgentState, TaskState } from '../../../pure/states.ts'
 import { MOST_NAMED_AGENTS, SUMMARY_CHARS } from '../shapes.ts'
 
@@ -80,11 +81,12 @@ const isHeld = `t.claim_state = 'active'`
 // What was cancelled while it waited waits for nothing, but keeps its mark.
 const isWaiting = 't.blocked and t.completed_at is null'
 
-/** What is read separately, since most cards have none: the totals of runs, what an ended task came to, why nobody takes a queued one. */
-type OfRuns = 'costUsd' | 'tokens' | 'runId' | 'work'
+/** What is read separately, since most cards have none: the last run, what was used, what an ended task came to, why nobody takes a queued one. */
+type OfRuns = 'runId' | 'work'
+type OfUsage = 'costUsd' | 'tokens'
 type OfEnds = 'summary' | 'workMs'
 
-const SQL_OF: Record<Exclude<keyof CardRow, OfRuns | OfEnds | 'notTaken'>, string> = {
+const SQL_OF: Record<Exclude<keyof CardRow, OfRuns | OfUsage | OfEnds | 'notTaken'>, string> = {
   id: 't.uuid',
   number: `(d.plan ->> 'sequenceNumber')::int`,
   key: 't.key',
@@ -133,11 +135,18 @@ const inColumns = (fields: readonly string[]) =>
 export interface StoredCards {
   cards: Columns
   runs: Columns
+  used: Columns
   ends: Columns
   untaken: ({ ids: string[] } & NotTaken)[] | null
 }
 export const NO_CARDS: Record<keyof StoredCards, string> = {
-  ...{ cards: 'null::json', runs: 'null::json', ends: 'null::json', untaken: 'null::json' },
+  ...{
+    cards: 'null::json',
+    runs: 'null::json',
+    used: 'null::json',
+    ends: 'null::json',
+    untaken: 'null::json',
+  },
 }
 /** The expressions as columns of a query. */
 export const valuesOf = (expressions: Record<keyof StoredCards, string>) =>
@@ -194,19 +203,25 @@ export const selectCards = (ids: string): Record<keyof StoredCards, string> => (
      select ${FIELDS.map((field) => `${SQL_OF[field]} as "${field}"`).join(', ')} from tasks t
        join task_details d on d.workspace_id = t.workspace_id and d.task_id = t.id
       where t.workspace_id = $1 and t.id = any (${ids}) order by t.id) c)`,
-  runs: `(select ${inColumns(['id', 'costUsd', 'tokens', 'runId', 'work'])} from (
+  runs: `(select ${inColumns(['id', 'runId', 'work'])} from (
      select r.*, ${LACKING} as work from (
        select x.task_uuid as id,
-              trim_scale(sum(x.cost_usd))::text as "costUsd", (array_agg(x.run_id order by x.run_id desc))[1] as "runId",
-              sum(coalesce(x.input_tokens, 0) + coalesce(x.cached_input_tokens, 0) + coalesce(x.output_tokens, 0)) as tokens
+              (array_agg(x.run_id order by x.run_id desc))[1] as "runId"
          from runs x where x.workspace_id = $1 and x.task_id = any (${ids}) group by x.task_id, x.task_uuid) r) c)`,
+  used: `(select ${inColumns(['id', 'costUsd', 'tokens'])} from (
+     select t.uuid as id, u.usd as "costUsd", u.tokens from (
+       select s.task_id, trim_scale(sum(${costOf('s')}))::text as usd, sum(s.input_tokens + s.cached_input_tokens + s.output_tokens) as tokens
+         from usage_sources s where s.workspace_id = $1 and s.task_id = any (${ids}) and s.rows > 0 group by s.task_id) u
+       cross join lateral (select k.uuid from tasks k where k.workspace_id = $1 and k.id = u.task_id offset 0) t) c)`,
   ends: endsOf(ids),
   untaken: untakenOf(ids),
 })
 
 type Runs = Pick<CardRow, OfRuns>
 type Ends = Pick<CardRow, OfEnds>
-const NO_RUNS: Runs = { costUsd: null, tokens: null, runId: null, work: null }
+const NO_RUNS: Runs = { runId: null, work: null }
+type Used = Pick<CardRow, OfUsage>
+const NOTHING_USED: Used = { costUsd: null, tokens: null }
 const NO_END: Ends = { summary: null, workMs: null }
 
 // Generated once as code: a board has thousands of them.
@@ -214,25 +229,21 @@ const readCard = new Function(
   'columns',
   'n',
   'runs',
+  'used',
   'end',
   'notTaken',
-  `return { ${FIELDS.map((field, i) => `${field}: columns[${i}][n]`).join(', ')}, costUsd: runs.costUsd, tokens: runs.tokens, runId: runs.runId, work: runs.work,
+  `return { ${FIELDS.map((field, i) => `${field}: columns[${i}][n]`).join(', ')}, costUsd: used.costUsd, tokens: used.tokens, runId: runs.runId, work: runs.work,
     summary: end.summary, workMs: end.workMs, notTaken }`,
-) as (columns: Columns, n: number, runs: Runs, end: Ends, notTaken: NotTaken | null) => CardRow
+) as (columns: Columns, n: number, runs: Runs, used: Used, end: Ends, notTaken: NotTaken | null) => CardRow
 
 function runsIn(columns: Columns): Map<unknown, Runs> {
-  const [tasks, costs, tokens, last, lacking] = columns as [
-    string[] | null,
-    string[],
-    number[],
-    string[],
-    (LackingWork | null)[],
-  ]
-  const runs = (id: string, n: number): [unknown, Runs] => [
-    id,
-    { costUsd: costs[n]!, tokens: tokens[n]!, runId: last[n]!, work: lacking[n] ?? null },
-  ]
-  return new Map(tasks?.map(runs))
+  const [tasks, last, lacking] = columns as [string[] | null, string[], (LackingWork | null)[]]
+  return new Map(tasks?.map((id, n) => [id, { runId: last[n]!, work: lacking[n] ?? null }]))
+}
+
+function usedIn(columns: Columns): Map<unknown, Used> {
+  const [tasks, costs, tokens] = columns as [string[] | null, (string | null)[], number[]]
+  return new Map(tasks?.map((id, n) => [id, { costUsd: costs[n]!, tokens: tokens[n]! }]))
 }
 
 function endsIn(columns: Columns): Map<unknown, Ends> {
@@ -241,13 +252,21 @@ function endsIn(columns: Columns): Map<unknown, Ends> {
 }
 
 /** In the order of their creation. */
-export function readCards({ cards, runs, ends, untaken }: StoredCards): CardRow[] {
+export function readCards({ cards, runs, used, ends, untaken }: StoredCards): CardRow[] {
   const [uuids] = cards ?? []
   if (!uuids) return []
-  const [runsOf, endsOf, notTaken] = [runsIn(runs), endsIn(ends), new Map<unknown, NotTaken>()]
+  const [runsOf, usedOf, endsOf] = [runsIn(runs), usedIn(used), endsIn(ends)]
+  const notTaken = new Map<unknown, NotTaken>()
   for (const { ids, ...wish } of untaken ?? []) for (const id of ids) notTaken.set(id, wish)
   return uuids.map((id, n) =>
-    readCard(cards, n, runsOf.get(id) ?? NO_RUNS, endsOf.get(id) ?? NO_END, notTaken.get(id) ?? null),
+    readCard(
+      cards,
+      n,
+      runsOf.get(id) ?? NO_RUNS,
+      usedOf.get(id) ?? NOTHING_USED,
+      endsOf.get(id) ?? NO_END,
+      notTaken.get(id) ?? null,
+    ),
   )
 }
 

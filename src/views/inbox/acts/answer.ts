@@ -3,7 +3,17 @@ import type { Execution } from '../../../door/execution.ts'
 import { slugUnlessOwn } from '../../../door/named-agents.ts'
 import type { ServerKernel } from '../../../door/server-kernel.ts'
 import type { Caller } from '../../../kernel/kernel.ts'
+import { forOne } from '../../../kernel/many.ts'
+import { once } from '../../../kernel/once.ts'
 import { operateAgent } from '../../../kinds/agent/acts/agents.ts'
+import {
+  cancelStopped,
+  moveBetween,
+  operateBudget,
+  requireBudget,
+} from '../../../kinds/budget/acts/operate.ts'
+import { listBudgets } from '../../../kinds/budget/postgres/reads.ts'
+import { budgetState } from '../../../kinds/budget/rules/room.ts'
 import {
   approveMission,
   operateMission,
@@ -22,7 +32,7 @@ import type { AnswerOf } from '../../../pure/shapes.ts'
 import { type InboxRow, readInboxItem } from '../postgres.ts'
 import type { Decision, InboxAnswer, InboxOutcome } from '../shapes.ts'
 import { firstAnswer } from './first-answer.ts'
-import { actionsFor, idOf, type NamedItem, namedIn, placeOf } from './items.ts'
+import { actionsFor, idOf, itemView, type NamedItem, namedIn, placeOf } from './items.ts'
 import { changedSince, settleBeforeReading } from './read.ts'
 
 /** Answers to items of the inbox: each carries out what was decided about the item, bound to what was seen. */
@@ -58,10 +68,13 @@ export async function answerInboxItem(
   const actions = actionsFor(row)
   if (!actions.includes(given.decision))
     throw Refused.field('VALIDATION_FAILED', 'decision', `must be one of: ${actions.join(', ')}`)
-  try {
+  const outcome = async () => {
     const { state } = await perform(kernel, execution, caller, row, given)
-    const { taskId, missionId, runId, agent } = row
-    return { id, decision: given.decision, about: { taskId, missionId, runId, agent }, state }
+    return { id, decision: given.decision, about: itemView(row).about, state }
+  }
+  try {
+    // The item of a budget may still be there after its answer.
+    return await (row.budget ? once(kernel, caller, outcome) : outcome())
   } catch (error) {
     if (!(error instanceof Refused) || !CHANGED.has(error.code)) throw error
     throw await changedSince(kernel, caller, named, null)
@@ -77,7 +90,7 @@ async function seenBefore(
   if (about !== 'finished') return null
   const mission = await requireMission(kernel, caller, name)
   if (!isEnd(mission.phase)) return null
-  const subject = { taskId: null, missionId: mission.uuid, runId: null, agent: null }
+  const subject = { taskId: null, missionId: mission.uuid, runId: null, agent: null, budgetId: null }
   return { id, decision: 'seen', about: subject, state: stateOf(mission) }
 }
 
@@ -89,11 +102,38 @@ function perform(
   given: Given,
 ): Promise<Outcome> {
   if (row.kind === 'agent') return onAgent(kernel, execution, caller, row, given)
+  if (row.budget) return onBudget(kernel, forOne(caller, 'budget'), row.budget, row, given)
   if (row.ref === 'mission') return onMission(kernel, caller, row, given)
   const agent = row.kind === 'alert' ? row.onlyAgent : row.judge
   if (given.decision === 'resume' && row.kind !== 'budget')
     return resumeFor(kernel, execution, caller, row, agent!, given.comment)
   return onTask(kernel, caller, row, given)
+}
+
+/** What it has stopped is cancelled, or continues with more. */
+async function onBudget(
+  kernel: ServerKernel,
+  caller: Caller,
+  { budgetId, unknownModel }: NonNullable<InboxRow['budget']>,
+  { generation }: InboxRow,
+  { decision, budget, move, comment }: Given,
+): Promise<Outcome> {
+  if (decision === 'cancel') await cancelStopped(kernel, caller, budgetId, comment ?? null)
+  else if (decision === 'allow')
+    await operateBudget(kernel, caller, budgetId, { kind: 'allowModel', model: unknownModel! })
+  else if (decision === 'raise')
+    await operateBudget(kernel, caller, budgetId, {
+      kind: 'update',
+      ifVersion: generation,
+      set: givenBudget(budget),
+    })
+  else {
+    if (move === undefined) throw Refused.field('VALIDATION_FAILED', 'move', 'is missing')
+    if ((await listBudgets(kernel.store.readers, caller.workspaceId, { id: move.from }, 1)).length === 0)
+      throw Refused.field('VALIDATION_FAILED', 'move.from', 'is no budget of this workspace')
+    await moveBetween(kernel, caller, { ...move, to: budgetId })
+  }
+  return { state: budgetState(await requireBudget(kernel, caller, budgetId)) }
 }
 
 /** The agent works again, and what waited for it is given to it: a result that a person was asked about is judged after all. */
@@ -193,7 +233,10 @@ function raise(
   return raiseBudget(kernel, caller, taskId!, givenBudget(budget), isAsSeen)
 }
 
-type OfTask = Exclude<Decision, 'replan' | 'raise' | 'release' | 'pause' | 'terminate' | 'verify' | 'seen'>
+type OfTask = Exclude<
+  Decision,
+  'replan' | 'raise' | 'move' | 'allow' | 'release' | 'pause' | 'terminate' | 'verify' | 'seen'
+>
 
 type OnItem = Extract<TaskCommand, { kind: Exclude<OfTask, 'fail'> }>
 

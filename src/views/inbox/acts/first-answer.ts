@@ -15,7 +15,7 @@ import { isOfMission, type NamedItem } from './items.ts'
 /** What is answered to a request that was answered before, under its idempotency key. */
 
 type Outcome = AnswerOf<typeof InboxOutcome>
-const NOTHING: Outcome['about'] = { taskId: null, missionId: null, runId: null, agent: null }
+const NOTHING: Outcome['about'] = { taskId: null, missionId: null, runId: null, agent: null, budgetId: null }
 
 /** The first answer; null: there was none. That answer has removed the item by then. */
 export async function firstAnswer(
@@ -29,6 +29,7 @@ export async function firstAnswer(
   const reply = firstReply(caller.idempotency, stored, Date.now())
   if (!reply) return null
   const first: AnyGranted = granted(reply)
+  if ('answer' in first) return first.answer as Outcome
   if (!('record' in first)) return null
   return { id: named.id, decision, ...(await outcomeOf(kernel, caller, named, first)) }
 }
@@ -63,5 +64,5 @@ async function ofTask(
   // The last one that there was then.
   const run = runs.rows.find((one) => (one.generation ?? 0) <= generation)
   const missionId = task?.details.mission ?? null
-  return { about: { taskId: uuid, missionId, runId: run?.id ?? null, agent }, state }
+  return { about: { ...NOTHING, taskId: uuid, missionId, runId: run?.id ?? null, agent }, state }
 }

@@ -1,3 +1,5 @@
+import { budgetItemId } from '../../../kinds/budget/rules/inbox.ts'
+import { whyStopped } from '../../../kinds/budget/rules/words.ts'
 import { isEnd } from '../../../kinds/mission/states.ts'
 import { Refused } from '../../../pure/errors.ts'
 import { idCarriedBy } from '../../../pure/ids.ts'
@@ -11,8 +13,8 @@ import type { Decision, InboxItem } from '../shapes.ts'
 /** What an id says. */
 export interface NamedItem {
   id: string
-  about: 'task' | 'plan' | 'budget' | 'outcome' | 'finished' | 'agent' | 'alert'
-  /** The UUID of the task or mission, or the slug of the agent. */
+  about: 'task' | 'plan' | 'budget' | 'outcome' | 'finished' | 'agent' | 'alert' | 'spending'
+  /** The UUID of the task, mission or budget, or the slug of the agent. */
   name: string
   /** The generation of the task, or the version of the plan, that the item was about. */
   generation: number | null
@@ -20,7 +22,7 @@ export interface NamedItem {
 
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 const IDS = new RegExp(
-  `^(?:(task|plan):(${UUID}):(\\d{1,10})|(budget|outcome|finished|alert):(${UUID})|(agent):([A-Za-z0-9][A-Za-z0-9._@-]{0,99}))$`,
+  `^(?:(task|plan):(${UUID}):(\\d{1,10})|(budget|outcome|finished|alert|spending):(${UUID})|(agent):([A-Za-z0-9][A-Za-z0-9._@-]{0,99}))$`,
 )
 
 export const noItem = (id: string) => new Refused('NOT_FOUND', `There is no item ${id} in this inbox.`)
@@ -43,13 +45,15 @@ export const isOfMission = (about: NamedItem['about']) =>
 /** Where the store finds it. */
 export function placeOf({ about, name, id }: NamedItem) {
   if (about === 'agent') return { kind: 'agent' as const, num: 0, ref: name }
+  if (about === 'spending') return { kind: 'budget' as const, num: 0, ref: name }
   const num = idCarriedBy(name)
   if (num === null) throw noItem(id)
   return { kind: about, num, ref: isOfMission(about) ? 'mission' : '' }
 }
 
-export function idOf({ kind, ref, taskId, missionId, generation }: InboxRow): string {
+export function idOf({ kind, ref, taskId, missionId, generation, budget }: InboxRow): string {
   if (kind === 'agent') return `agent:${ref}`
+  if (budget) return budgetItemId(budget.budgetId)
   if (kind === 'alert') return `alert:${taskId}`
   if (ref !== 'mission') return `task:${taskId}:${generation}`
   return kind === 'plan' ? `plan:${missionId}:${generation ?? 0}` : `${kind}:${missionId}`
@@ -57,7 +61,7 @@ export function idOf({ kind, ref, taskId, missionId, generation }: InboxRow): st
 
 /** The decisions that are possible. */
 export function actionsFor(row: InboxRow): Decision[] {
-  const { kind, ref, digest, adapterType, missionPhase } = row
+  const { kind, ref, digest, adapterType, missionPhase, budget } = row
   switch (kind) {
     case 'question':
       return ['answer', 'skip', 'cancel']
@@ -66,6 +70,7 @@ export function actionsFor(row: InboxRow): Decision[] {
         ? ['retry', 'skip', 'cancel']
         : ['approve', 'reject', 'fail', ...verdictsFor(row), 'skip', 'cancel']
     case 'budget':
+      if (budget) return budget.why === 'unknown_price' ? ['allow', 'cancel'] : ['raise', 'move', 'cancel']
       return ref === 'mission' ? ['raise', 'cancel'] : ['raise', 'resume', 'skip', 'cancel']
     case 'dead_letter':
       return ['retry', 'archive']
@@ -108,8 +113,11 @@ export const itemView = (row: InboxRow): AnswerOf<typeof InboxItem> => ({
   id: idOf(row),
   kind: row.kind,
   title: row.title,
-  about: { taskId: row.taskId, missionId: row.missionId, runId: row.runId, agent: row.agent },
-  reason: row.reason,
+  about: {
+    ...{ taskId: row.taskId, missionId: row.missionId, runId: row.runId, agent: row.agent },
+    budgetId: row.budget?.budgetId ?? null,
+  },
+  reason: row.budget ? whyStopped(row.budget, row.budget.why) : row.reason,
   blocks: row.blocks,
   since: instant(row.since),
   askedBy: row.kind === 'question' || row.kind === 'review' ? row.agent : null,

@@ -5,6 +5,8 @@ import type { Caller } from '../../../kernel/kernel.ts'
 import { type StoredTask, StoreUnavailable } from '../../../kernel/store/store.ts'
 import { showAgent } from '../../../kinds/agent/acts/agents.ts'
 import { settleAlertsOf } from '../../../kinds/alert/upkeep.ts'
+import { budgetView, requireBudget } from '../../../kinds/budget/acts/operate.ts'
+import { budgetState } from '../../../kinds/budget/rules/room.ts'
 import { requireMission } from '../../../kinds/mission/acts/missions.ts'
 import { missionView, planVersionView } from '../../../kinds/mission/acts/views.ts'
 import { knownCost } from '../../../kinds/mission/rules/spending.ts'
@@ -60,6 +62,7 @@ const NOTHING: Omit<Detail, keyof ReturnType<typeof itemView>> = {
   plan: null,
   budget: null,
   spent: null,
+  limit: null,
   agent: null,
   needs: null,
 }
@@ -77,9 +80,20 @@ export async function showInboxItem(
   if (!row || idOf(row) !== id) throw noItem(id)
   const item = { ...NOTHING, ...itemView(row) }
   if (row.kind === 'agent') return { ...item, agent: await showAgent(kernel, execution, caller, row.ref) }
+  if (row.budget) return { ...item, ...(await ofBudget(kernel, caller, row.budget.budgetId)) }
   return {
     ...item,
     ...(row.ref === 'mission' ? await ofMission(kernel, caller, row) : await ofTask(kernel, caller, row)),
+  }
+}
+
+async function ofBudget(kernel: ServerKernel, caller: Caller, id: string): Promise<Partial<Detail>> {
+  const record = await requireBudget(kernel, caller, id)
+  const { maxUsd, maxTokens, consumedUsd, consumedTokens } = record
+  return {
+    limit: budgetView(record),
+    budget: { ...(maxUsd !== null && { maxUsd }), ...(maxTokens !== null && { maxTokens }) },
+    spent: { costUsd: consumedUsd, tokensUsed: consumedTokens },
   }
 }
 
@@ -144,6 +158,10 @@ async function stateNow(kernel: ServerKernel, caller: Caller, { about, name }: N
   if (about === 'agent') {
     const { state, version } = (await requireAgent(kernel, caller, name)).record
     return { state, generation: version, digest: null }
+  }
+  if (about === 'spending') {
+    const budget = await requireBudget(kernel, caller, name)
+    return { state: budgetState(budget), generation: budget.version, digest: null }
   }
   if (isOfMission(about)) {
     const mission = await requireMission(kernel, caller, name)

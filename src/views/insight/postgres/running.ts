@@ -1,5 +1,6 @@
 import { hasReported } from '../../../kinds/task/postgres/of-others.ts'
 import { isLive } from '../../../postgres/statements/run-states.ts'
+import { costOf } from '../../../postgres/statements/spent.ts'
 import { OF_THE_WORKSPACE } from '../../logs/postgres.ts'
 
 /** What runs now: live runs, and tasks that agents hold which Baton does not run. $1 workspace. */
@@ -16,7 +17,7 @@ const LIVE = `live as materialized (
          r.input_tokens + coalesce(r.cached_input_tokens, 0) + r.output_tokens as tokens, r.cost_usd
     from runs r where r.workspace_id = $1 and ${isLive('r.status')})`
 const HELD = `held as materialized (
-  select t.id, t.agent, t.generation, t.attempt, t.acquired_at, (t.watch ->> 'suspectedAt')::float8::bigint as suspected_at from tasks t
+  select t.id, t.uuid, t.agent, t.generation, t.attempt, t.acquired_at, (t.watch ->> 'suspectedAt')::float8::bigint as suspected_at from tasks t
    where t.workspace_id = $1 and t.claim_state = 'active' and t.agent is not null)`
 const FLAGS = `flags as materialized (
   select distinct on (f.run_id) f.run_id, f.flag from (
@@ -30,9 +31,12 @@ const ALL = `working as materialized (
          coalesce(case when h.suspected_at is not null then ${SUSPECTED} end, f.flag) as flag
     from live l left join held h on h.id = l.task_id and h.generation = l.generation left join flags f on f.run_id = l.run_id
   union all
-  select null, h.agent, h.id, h.attempt, null, null, h.acquired_at, null, null,
+  select null, h.agent, h.id, h.attempt, null, null, h.acquired_at, s.tokens, s.cost_usd,
          case when h.suspected_at is not null then ${SUSPECTED} end
-    from held h where not exists (select from live l where l.task_id = h.id and l.generation = h.generation))`
+    from held h left join lateral (
+           select x.input_tokens + x.cached_input_tokens + x.output_tokens as tokens, ${costOf('x')} as cost_usd from usage_sources x
+            where x.workspace_id = $1 and x.source_id = h.uuid and x.generation = h.generation and x.rows > 0 offset 0) s on true
+   where not exists (select from live l where l.task_id = h.id and l.generation = h.generation))`
 
 const SHOWN = `select w.run_id as "runId", w.agent, t.uuid as "taskId", t.key as "taskKey", ${cut('d.title')} as "taskTitle",
     ${cut('w.status_message')} as status, w.status_color as "statusColor", case when t.reported then ${cut('d.progress_step')} end as step, case when t.reported then d.progress_percent end as percent,

@@ -77,13 +77,22 @@ const AGENTS = `select a.agent, a.task_type as "taskType", count(*) as tasks, co
     count(*) filter (where a.state = 'failed') as failed, round(avg(a.attempt), 2) as attempts
   from asked a where a.agent is not null group by a.agent, a.task_type order by a.agent, a.task_type`
 
-const STARTED = `started as materialized (select r.model, r.status, r.cost_usd,
-      case when r.input_tokens is not null then r.input_tokens + coalesce(r.cached_input_tokens, 0) + r.output_tokens end as tokens
+const STARTED = `started as materialized (select r.model, r.status
     from runs r where r.workspace_id = $1 and r.run_id >= ${uuidAt(`${BEGAN} - interval '1 hour'`)}
      and r.run_id < ${uuidAt(`${ENDED} + interval '1 hour'`)} and r.created_at >= ${BEGAN} and r.created_at < ${ENDED}
    order by r.run_id desc limit ${MOST_LOOKED_AT})`
-const MODELS = `select r.model, count(*) as runs, count(*) filter (where ${hasSucceeded('r.status')}) as succeeded,
-    sum(r.tokens) as "tokensUsed", trim_scale(sum(r.cost_usd))::text as "costUsd" from started r group by r.model order by r.model`
+// What each model used is counted in quarters of an hour, that in which the period begins included: a run may use several.
+const USED = `used as materialized (select nullif(r.model, 'unknown') as model, sum(r.input_tokens + r.cached_input_tokens + r.output_tokens) as tokens,
+      sum(r.cost_usd) filter (where r.basis <> 'unknown') as usd
+    from (select * from usage_quarters u where u.workspace_id = $1 and u.quarter >= ${BEGAN} - interval '15 minutes' and u.quarter < ${ENDED}
+           order by u.quarter desc limit ${MOST_LOOKED_AT}) r
+    cross join lateral (select x.is_simulated from usage_sources x
+      where x.workspace_id = $1 and x.source_id = r.source_id and x.generation = r.generation offset 0) s
+   where not s.is_simulated group by 1)`
+const MODELS = `select m.model, sum(m.runs) as runs, sum(m.succeeded) as succeeded, sum(m.tokens) as "tokensUsed", trim_scale(sum(m.usd))::text as "costUsd"
+  from (select r.model, count(*) as runs, count(*) filter (where ${hasSucceeded('r.status')}) as succeeded, null::numeric as tokens, null::numeric as usd
+          from started r group by r.model
+        union all select u.model, 0, 0, u.tokens, u.usd from used u) m group by m.model order by m.model`
 
 const RETRIES = `select e.payload ->> 'failureClass' as "failureClass", count(*) as retries, count(distinct e.task_id) as tasks,
     count(distinct e.task_id) filter (where e.state = 'completed') as completed
@@ -153,7 +162,7 @@ const DECIDED = [
   'task_reset',
 ]
 
-const TELEMETRY = `with ${PERIOD}, ${NUMBERS}, ${finishedTasks({ from: null, to: null })}, ${ASKED_TASKS}, ${STARTED},
+const TELEMETRY = `with ${PERIOD}, ${NUMBERS}, ${finishedTasks({ from: null, to: null })}, ${ASKED_TASKS}, ${STARTED}, ${USED},
     crashed as materialized (${eventsOf([...LOSS_EVENTS, 'task_retrying', 'task_failed'], MOST_RETRIES)}),
     retrying as materialized (${eventsOf(['task_retrying'], MOST_RETRIES)}),
     judged as materialized (${eventsOf(JUDGED, MOST_VERDICTS)}), decided as materialized (${eventsOf(DECIDED, MOST_VERDICTS)})

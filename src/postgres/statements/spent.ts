@@ -1,0 +1,16 @@
+/** What was used, as the ledger has it: all runs, and all claims of agents that Baton does not run. $1 workspace. */
+
+/** What a source s cost as far as it is known, also what a subscription covers. */
+export const costOf = (s: string) =>
+  `coalesce(${s}.cost_usd + ${s}.notional_usd, ${s}.cost_usd, ${s}.notional_usd)`
+
+const ofTask = (task: string) =>
+  `from usage_sources s where s.workspace_id = $1 and s.task_id = ${task} and s.rows > 0`
+
+/** What a task cost; null: nothing of it is known. */
+export const costOfTask = (task: string) => `(select trim_scale(sum(${costOf('s')}))::text ${ofTask(task)})`
+
+/** The same as a row, with the tokens. */
+export const usedForTask = (task: string) =>
+  `(select coalesce(sum(s.input_tokens + s.cached_input_tokens + s.output_tokens), 0)::bigint as tokens,
+      trim_scale(sum(${costOf('s')}))::text as usd ${ofTask(task)})`

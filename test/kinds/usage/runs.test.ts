@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest'
+import { isGitHere } from '../../support/git.ts'
+import { type Fleet, type Seen, useFleets } from '../../support/runs.ts'
+import { workshop } from '../../support/working-agent.ts'
+
+/** What runs used, compared with what they did; and which model a run gets by the size of its task. */
+
+const { fleet } = useFleets()
+
+describe.skipIf(!isGitHere)('tokens out of proportion to the lines they changed', () => {
+  /** An agent that writes two lines in a worktree, and tells that it used so many tokens. */
+  async function writer(w: Fleet, tokens: number): Promise<void> {
+    const source = `import { writeFileSync } from 'node:fs'
+      writeFileSync('two.txt', 'one\\ntwo\\n')
+      console.log(JSON.stringify({ result: 1, usage: { inputTokens: ${tokens - 10}, cachedInputTokens: 5000, outputTokens: 10 } }))`
+    await w.script('dev', source, { config: { cwd: await workshop(w), workspace: 'git_worktree' } })
+  }
+  /** The task, when its run is over, too: the folder of a run is stored at its end. */
+  async function done(w: Fleet, more: Seen = {}): Promise<Seen> {
+    const task = await w.assign('dev', more)
+    await w.taskIn(task, 'completed')
+    await w.over('dev')
+    return w.read(task)
+  }
+
+  test('are a warning in the log before the result is accepted, and in the task; the result is accepted all the same', async () => {
+    const w = await fleet()
+    await writer(w, 601)
+    const task = await done(w)
+    const found = { changedLines: 2, expectedTokens: 300, tokensUsed: 601, efficiency: 0.5 }
+    expect(task.efficiency).toEqual({ ...found, isLow: true })
+    const [warning] = await w.happens('task_inefficient')
+    expect(warning!.payload).toMatchObject({ ...found, taskId: task.id, agent: 'dev' })
+    const types = (await w.events()).map(({ type }: Seen) => type)
+    expect(types.indexOf('task_inefficient')).toBeLessThan(types.indexOf('task_completed'))
+  })
+
+  test('are none where the project allows as many', async () => {
+    const w = await fleet()
+    await w.post('/projects', { slug: 'slow' })
+    const changed = await w.call('PUT', '/projects/slow/efficiency', { tokensPerLine: 151 })
+    expect(changed.body).toMatchObject({ slug: 'slow', tokensPerLine: 151 })
+    await writer(w, 601)
+    const task = await done(w, { project: 'slow' })
+    expect(task.efficiency).toMatchObject({ expectedTokens: 302, isLow: false })
+    expect(await w.count('task_inefficient')).toBe(0)
+  })
+})
+
+describe('the model of a run', () => {
+  const modelsOf = (calls: readonly Seen[]) =>
+    calls.map(({ args }) => (args.includes('--model') ? args[args.indexOf('--model') + 1] : null))
+
+  test('is that of the tier of its task, unless the task names one or no model is named for the tier', async () => {
+    const w = await fleet()
+    const dev = await w.claude('dev', '', {
+      config: { model: 'sonnet' },
+      runtimeConfig: { modelTiers: { small: 'haiku', large: 'opus' } },
+    })
+    const tasks = [
+      { taskType: 'boilerplate' },
+      { priority: 10 },
+      {},
+      { taskType: 'boilerplate', model: 'own' },
+    ]
+    for (const more of tasks) await w.taskIn(await w.assign('dev', more), 'completed')
+    expect(modelsOf(dev.calls())).toEqual(['haiku', 'opus', 'sonnet', 'own'])
+  })
+})
