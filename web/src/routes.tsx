@@ -1,9 +1,9 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
-import { lazy } from 'react'
 import { AGENT_STATES, SESSION_STATES } from '../../src/pure/states.ts'
 import { searchBy, tellDropped } from './page-route.ts'
 import { AGENT_TABS, TEMPLATE_NAMES } from './pages/agent/tabs.ts'
 import { BOARD_SEARCH } from './pages/board/search.ts'
+import { BUDGETS_SEARCH } from './pages/budgets/search.ts'
 import { EVENTS_SEARCH } from './pages/events/search.ts'
 import { INSIGHT_SEARCH } from './pages/insight/search.ts'
 import { FILTERS, MISSION_VIEWS, OTHER_MISSION_VIEWS } from './pages/mission/views.ts'
@@ -16,6 +16,7 @@ import { WORKER_TABS } from './pages/workers/tabs.ts'
 import { param, parseSearch, type SearchTable, writeSearch } from './search-params.ts'
 import { Frame } from './shell/frame.tsx'
 import { PageFailed } from './shell/page-failed.tsx'
+import { whileServed } from './shell/page-not-loaded.ts'
 import { INBOX_TABS, OLDER_INBOX_TABS } from './things/inbox/kinds.ts'
 import { NotFound } from './things/not-found.tsx'
 import { OLDER_TASK_TABS, ORDERS, TASK_TABS } from './things/task/tabs.ts'
@@ -26,14 +27,17 @@ import { OLDER_TASK_TABS, ORDERS, TASK_TABS } from './things/task/tabs.ts'
  */
 
 /** It opens above any page. */
-const NewTask = lazy(() =>
-  import('./pages/board/new-task.tsx').then(({ NewTask: form }) => ({ default: form })),
-)
+const newTask = () => import('./pages/board/new-task.tsx').then(({ NewTask }) => ({ default: NewTask }))
 
-const root = createRootRoute({ component: () => <Frame newTask={NewTask} />, notFoundComponent: NotFound })
+const root = createRootRoute({ component: () => <Frame newTask={newTask} />, notFoundComponent: NotFound })
 
 /** What each page understands of its address, by its path. */
 export const searchTables = new Map<string, SearchTable>()
+
+const lazyPage = <T extends Record<string, unknown>, const Name extends keyof T & string>(
+  load: () => Promise<T>,
+  name: Name,
+) => lazyRouteComponent(whileServed(load), name)
 
 const page = <const Path extends string, const Table extends SearchTable>(
   path: Path,
@@ -48,7 +52,7 @@ const pages = [
   page(
     '/',
     OVERVIEW_SEARCH,
-    lazyRouteComponent(() => import('./pages/overview/page.tsx'), 'Overview'),
+    lazyPage(() => import('./pages/overview/page.tsx'), 'Overview'),
   ),
   page(
     '/inbox',
@@ -57,42 +61,42 @@ const pages = [
       item: param.text,
       sort: param.oneOf(['blocks', 'oldest']),
     },
-    lazyRouteComponent(() => import('./pages/inbox/page.tsx'), 'Inbox'),
+    lazyPage(() => import('./pages/inbox/page.tsx'), 'Inbox'),
   ),
   page(
     '/board',
     BOARD_SEARCH,
-    lazyRouteComponent(() => import('./pages/board/page.tsx'), 'Board'),
+    lazyPage(() => import('./pages/board/page.tsx'), 'Board'),
   ),
   page(
     '/welcome',
     {},
-    lazyRouteComponent(() => import('./pages/welcome/page.tsx'), 'Welcome'),
+    lazyPage(() => import('./pages/welcome/page.tsx'), 'Welcome'),
   ),
   page(
     '/agents',
     { state: param.oneOf(AGENT_STATES) },
-    lazyRouteComponent(() => import('./pages/agents/page.tsx'), 'Agents'),
+    lazyPage(() => import('./pages/agents/page.tsx'), 'Agents'),
   ),
   page(
     '/agents/new',
     { adapter: param.text, template: param.oneOf(TEMPLATE_NAMES), from: param.text },
-    lazyRouteComponent(() => import('./pages/agent/new-page.tsx'), 'NewAgent'),
+    lazyPage(() => import('./pages/agent/new-page.tsx'), 'NewAgent'),
   ),
   page(
     '/agents/$slug',
     { tab: param.oneOf(AGENT_TABS) },
-    lazyRouteComponent(() => import('./pages/agent/page.tsx'), 'Agent'),
+    lazyPage(() => import('./pages/agent/page.tsx'), 'Agent'),
   ),
   page(
     '/missions',
     MISSIONS_SEARCH,
-    lazyRouteComponent(() => import('./pages/missions/page.tsx'), 'Missions'),
+    lazyPage(() => import('./pages/missions/page.tsx'), 'Missions'),
   ),
   page(
     '/missions/new',
     { goal: param.text },
-    lazyRouteComponent(() => import('./pages/new-mission/page.tsx'), 'NewMission'),
+    lazyPage(() => import('./pages/new-mission/page.tsx'), 'NewMission'),
   ),
   page(
     '/missions/$id',
@@ -106,72 +110,77 @@ const pages = [
       only: param.oneOf(['failed']),
       what: param.oneOf(FILTERS),
     },
-    lazyRouteComponent(() => import('./pages/mission/page.tsx'), 'Mission'),
+    lazyPage(() => import('./pages/mission/page.tsx'), 'Mission'),
   ),
   page(
     '/watch',
     { agent: param.text, mission: param.text, page: param.wholeNumber },
-    lazyRouteComponent(() => import('./pages/watch/page.tsx'), 'Watch'),
+    lazyPage(() => import('./pages/watch/page.tsx'), 'Watch'),
   ),
   page(
     '/runs',
     RUNS_SEARCH,
-    lazyRouteComponent(() => import('./pages/runs/page.tsx'), 'Runs'),
+    lazyPage(() => import('./pages/runs/page.tsx'), 'Runs'),
   ),
   page(
     '/runs/$id',
     { view: param.oneOf(RUN_VIEWS, OLDER_RUN_VIEWS), at: param.wholeNumber, q: param.text },
-    lazyRouteComponent(() => import('./pages/run/page.tsx'), 'Run'),
+    lazyPage(() => import('./pages/run/page.tsx'), 'Run'),
   ),
   page(
     '/tasks/$idOrKey',
     { tab: param.oneOf(TASK_TABS, OLDER_TASK_TABS), result: param.text, order: param.oneOf(ORDERS) },
-    lazyRouteComponent(() => import('./pages/task/page.tsx'), 'Task'),
+    lazyPage(() => import('./pages/task/page.tsx'), 'Task'),
+  ),
+  page(
+    '/budgets',
+    BUDGETS_SEARCH,
+    lazyRouteComponent(() => import('./pages/budgets/page.tsx'), 'Budgets'),
   ),
   page(
     '/routines',
     {},
-    lazyRouteComponent(() => import('./pages/routines/page.tsx'), 'Routines'),
+    lazyPage(() => import('./pages/routines/page.tsx'), 'Routines'),
   ),
   page(
     '/routines/$id',
     { tab: param.oneOf(ROUTINE_TABS) },
-    lazyRouteComponent(() => import('./pages/routines/routine-page.tsx'), 'Routine'),
+    lazyPage(() => import('./pages/routines/routine-page.tsx'), 'Routine'),
   ),
   page(
     '/projects',
     {},
-    lazyRouteComponent(() => import('./pages/projects/page.tsx'), 'Projects'),
+    lazyPage(() => import('./pages/projects/page.tsx'), 'Projects'),
   ),
   page(
     '/projects/$slug',
     { session: param.text },
-    lazyRouteComponent(() => import('./pages/projects/project-page.tsx'), 'Project'),
+    lazyPage(() => import('./pages/projects/project-page.tsx'), 'Project'),
   ),
   page(
     '/workers',
     { tab: param.oneOf(WORKER_TABS), state: param.oneOf(SESSION_STATES), session: param.text },
-    lazyRouteComponent(() => import('./pages/workers/page.tsx'), 'Workers'),
+    lazyPage(() => import('./pages/workers/page.tsx'), 'Workers'),
   ),
   page(
     '/insight',
     INSIGHT_SEARCH,
-    lazyRouteComponent(() => import('./pages/insight/page.tsx'), 'Insight'),
+    lazyPage(() => import('./pages/insight/page.tsx'), 'Insight'),
   ),
   page(
     '/events',
     EVENTS_SEARCH,
-    lazyRouteComponent(() => import('./pages/events/page.tsx'), 'Events'),
+    lazyPage(() => import('./pages/events/page.tsx'), 'Events'),
   ),
   page(
     '/nodes',
     {},
-    lazyRouteComponent(() => import('./pages/nodes/page.tsx'), 'Nodes'),
+    lazyPage(() => import('./pages/nodes/page.tsx'), 'Nodes'),
   ),
   page(
     '/settings/$section',
     { ended: param.flag },
-    lazyRouteComponent(() => import('./pages/settings/page.tsx'), 'Settings'),
+    lazyPage(() => import('./pages/settings/page.tsx'), 'Settings'),
   ),
 ] as const
 

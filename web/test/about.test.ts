@@ -31,7 +31,7 @@ const event = (type: string, more: Partial<LiveEvent> = {}) => {
 const notFollowed = (follows: Follows, more: Partial<LiveEvent>) =>
   eventTypes.filter((type) => !follows(event(type, more)))
 
-const COMPLETE = ['claim_renewed', 'run_status', 'run_usage', 'task_logged', 'task_progress']
+const COMPLETE = ['claim_renewed', 'claim_usage', 'run_status', 'run_usage', 'task_logged', 'task_progress']
 
 describe('a page follows', () => {
   test('every type of event of its task or mission, but those that contain all they change', () => {

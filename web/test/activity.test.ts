@@ -32,7 +32,10 @@ const plain = (part: Part) =>
           ? part.person
           : ''
 const say = (events: LiveEvent[], filter: (typeof FILTERS)[number] = 'all') =>
-  rowsOf(filter, events).map(({ parts, quote }) => parts.map(plain).join('') + (quote ? ` “${quote}”` : ''))
+  rowsOf(filter, events).map(
+    ({ parts, quote, error }) =>
+      parts.map(plain).join('') + (quote ? ` “${quote}”` : '') + (error ? ` error: ${error}` : ''),
+  )
 
 describe('the activity of a mission', () => {
   test('tells what people decided, with their reasons, and what agents did, the newest first', () => {
@@ -81,7 +84,7 @@ describe('the activity of a mission', () => {
       ofTask('task_failed', { error }, { runId: 'r1' }),
       event('run_finished', { runId: 'r1', payload: { taskId: 't1', status: 'failed', exitCode: 1 } }),
     ]
-    expect(say(events)).toEqual(['#1 failed. “TypeError: no customer”'])
+    expect(say(events)).toEqual(['#1 failed. error: TypeError: no customer'])
   })
 
   test('has no rows for the tasks of a plan, for verifications, for reports on tasks, and for what is not told', () => {

@@ -44,7 +44,7 @@ describe('when an agent runs', () => {
     expect(nextTimes(NOW, 60)).toEqual([NOW, NOW + 60_000, NOW + 120_000])
     expect(timerText(half, NOW + 1_200_000, NOW)).toBe('Every 30 minutes: next at 14:30, 15:00 and 15:30.')
     const daily = waking({ intervalSec: 86_400 })
-    expect(timerText(daily, NOW + 86_400_000, NOW)).toMatch(/^Every 1 day: next at Fri,? 2 Jan, 14:10, /)
+    expect(timerText(daily, NOW + 86_400_000, NOW)).toMatch(/^Every day: next at Fri,? 2 Jan, 14:10, /)
     expect(timerText(waking({ intervalSec: 90 }), NOW, NOW)).toContain('14:11:30')
     expect([timerText(waking(), NOW, NOW), timerText({ ...half, enabled: false }, NOW, NOW)]).toEqual([
       null,
@@ -54,7 +54,7 @@ describe('when an agent runs', () => {
 
   test('is told in a sentence, and a schedule that never fires says so', () => {
     expect(wakingText(waking({ intervalSec: 3_600, wakeOnAutomation: false }))).toBe(
-      'It is woken every 1 hour, when a task is assigned to it or when a person wakes it.',
+      'It is woken every hour, when a task is assigned to it or when a person wakes it.',
     )
     expect(whyNotWoken(waking())).toBeNull()
     expect(whyNotWoken(waking({ enabled: false, intervalSec: 60 }))).toBe(

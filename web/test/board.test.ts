@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { causeOf } from '../../src/pure/cause.ts'
 import { TASK_STATES, type TaskState } from '../../src/pure/states.ts'
 import { besideCursor } from '../src/keys/beside-cursor.ts'
 import type { ColumnView } from '../src/live/board-list.ts'
@@ -23,7 +24,6 @@ import { BOARD_SEARCH, boardAt, filterIn, onlyValue, withValue } from '../src/pa
 import { nextSort, sorted, sortIn, sortText } from '../src/pages/board/sorted.ts'
 import { readSearch } from '../src/search-params.ts'
 import { agentOf, attemptWords, reasonOf, shortName, waitsWords } from '../src/things/task/card-words.ts'
-import { causeOf } from '../src/things/task/cause.ts'
 import { bodyOf, EMPTY_DRAFT, problemsIn } from '../src/things/task/form/draft.ts'
 
 const ID = '01a1e7c0-1433-7a7f-98c0-00000000002d'

@@ -4,12 +4,14 @@ import { renderToStaticMarkup } from 'react-dom/server'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { LiveEvent } from '../src/live/card.ts'
 import { InboxCount } from '../src/live/inbox-count.ts'
-import { type Excerpts, GoneLog } from '../src/logs/gone-log.tsx'
+import type { Excerpts } from '../src/logs/excerpt.tsx'
+import { GoneLog } from '../src/logs/gone-log.tsx'
 import { closedWords } from '../src/pages/inbox/rows.ts'
 import { ClockOffset, CutOffAt } from '../src/parts/clock.ts'
 import { Countdown } from '../src/parts/countdown.tsx'
 import { endedWhileAway, setWaitingInTitle } from '../src/parts/document-title.ts'
 import { Duration } from '../src/parts/duration.tsx'
+import { explain } from '../src/parts/explain.ts'
 import { Moment } from '../src/parts/moment.tsx'
 import { durationText, plainWords, sentence } from '../src/parts/wording.ts'
 import { searchTables } from '../src/routes.tsx'
@@ -22,6 +24,13 @@ const hit = (kind: Hit['kind'], state: string) =>
   ({ kind, state, id: 'dev-1', title: 'Migrate billing' }) as Hit
 const event = (seq: number, type: string, payload: object) =>
   ({ seq, type, payload, missionId: 'm' }) as unknown as LiveEvent
+
+test('what is not there is told without its id, which nobody reads', () => {
+  const detail = 'There is no mission 01a1f570-0f1e-7178-a660-000000000001 in this workspace.'
+  expect(explain({ status: 404, detail })).toMatchObject({
+    detail: 'There is no mission with this id in this workspace.',
+  })
+})
 
 describe('the palette', () => {
   test('knows an act and what it is about', () => {

@@ -45,7 +45,7 @@ describe('rows of the inbox', () => {
 })
 
 test('buttons name the agent that is waited for, and what is accepted', () => {
-  const about = { taskId: 't', missionId: null, runId: null, agent: null }
+  const about = { taskId: 't', missionId: null, runId: null, agent: null, budgetId: null }
   const waiting = { ...item('a'), title: 'Login', about, waitsFor: 'rev-1' }
   expect(buttonWords('resume', waiting)).toBe('Resume rev-1 and verify')
   expect(buttonWords('verify', waiting)).toBe('Let another agent verify')

@@ -1,12 +1,29 @@
 import { describe, expect, test } from 'vitest'
 import { comparePlans } from '../../src/kinds/mission/plan/compare.ts'
 import { MISSION_STATES, type MissionState } from '../../src/kinds/mission/states.ts'
+import type { LiveEvent } from '../src/live/card.ts'
 import { layersOfTasks, type TaskNode } from '../src/pages/mission/task-rows.ts'
+import { endedBy } from '../src/pages/mission/use-mission.ts'
 import { columnsOf, missionColumnLabel, waitsForPeople } from '../src/pages/missions/columns.ts'
 import type { ListedMission } from '../src/things/mission/progress.tsx'
-import { changesByTask } from '../src/things/mission/written-plan.ts'
+import { changesByTask, titlesIn } from '../src/things/mission/written-plan.ts'
 
 /** What the page of a mission says and sends, without a page. */
+
+test('a mission is shown as ended by the event that ends it, before it is read again', () => {
+  const mission = { id: 'm', state: 'running', stateType: 'running' } as const
+  const event = (to: string, missionId = 'm', entityType = 'mission') =>
+    ({ entityType, missionId, to }) as LiveEvent
+  expect(endedBy(mission, event('completed'))).toMatchObject({ state: 'completed', stateType: 'terminal' })
+  expect(endedBy(mission, event('failed'))).toMatchObject({ state: 'failed', stateType: 'terminal' })
+  const others = [
+    event('completed', 'another'),
+    event('completed', 'm', 'task'),
+    event('paused'),
+    event('running'),
+  ]
+  for (const other of others) expect(endedBy(mission, other)).toBe(mission)
+})
 
 test('what changed between two versions is shown at each task', () => {
   const task = (tempId: string, rest: object = {}) =>
@@ -21,9 +38,24 @@ test('what changed between two versions is shown at each task', () => {
   expect([...changesByTask(comparePlans(before, after))]).toEqual([
     ['c', { kind: 'added', words: [] }],
     ['a', { kind: 'changed', words: ['model: haiku → opus'] }],
-    ['b', { kind: 'changed', words: ['no longer after a'] }],
+    ['b', { kind: 'changed', words: ['no longer after “a”'] }],
   ])
   expect([...changesByTask(null)]).toEqual([])
+})
+
+test('a task that waited for many names three of them by their titles, and what a removed task waited for is no news', () => {
+  const task = (tempId: string, title: string, waitsFor: readonly string[] = []) => ({
+    ...{ tempId, title, dependsOn: waitsFor.map((on) => ({ on, kind: 'data' })) },
+  })
+  const parts = Array.from({ length: 399 }, (_, n) => task(`t${n}`, `Part ${n}`))
+  const all = parts.map(({ tempId }) => tempId)
+  const plan = (...tasks: object[]) => ({ title: null, project: null, strategy: null, tasks }) as never
+  const before = plan(...parts, task('join', 'Join all', all), task('check', 'Check all', all))
+  const after = plan(parts[0]!, task('join', 'Join all', ['t0']))
+  const marks = changesByTask(comparePlans(before, after), titlesIn(before, after))
+  expect([...marks]).toEqual([
+    ['join', { kind: 'changed', words: ['no longer after “Part 1”, “Part 2”, “Part 3” and 395 more'] }],
+  ])
 })
 
 test('tasks are listed by layers in the order of the plan, what was added last, and no more than there is room for', () => {

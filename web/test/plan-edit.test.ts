@@ -23,17 +23,27 @@ import {
   typed,
 } from '../src/things/mission/plan-edit/plan-draft.ts'
 import { timeWords, upstreamPlaces } from '../src/things/mission/plan-edit/plan-figures.ts'
-import { byTask, problemsIn, saidAt } from '../src/things/mission/plan-edit/plan-problems.ts'
+import {
+  byTask,
+  ofPlan,
+  problemsIn,
+  saidAt,
+  saidIn,
+  saidOfRest,
+} from '../src/things/mission/plan-edit/plan-problems.ts'
 import { readText, rewritten, taskLines, writeText } from '../src/things/mission/plan-edit/plan-text.ts'
 import {
   edgesOf,
   idOf,
   type Json,
+  jsonFrom,
+  jsonText,
   numberFrom,
   tasksIn,
   textIn,
   withEdges,
   withinValue,
+  withPlanValue,
   withValue,
 } from '../src/things/mission/plan-edit/plan-value.ts'
 import { afterWords, factsOf } from '../src/things/mission/plan-edit/row-facts.ts'
@@ -89,6 +99,19 @@ describe('a plan as text', () => {
     const text = rewritten(TEXT, withTaskAt(planIn(TEXT), 0, 1))
     expect(planIn(text)).toEqual(withTaskAt(planIn(TEXT), 0, 1))
     expect(text).toMatch(/- tempId: move[\s\S]*- id: map # the map/)
+  })
+
+  test('has its title and its strategy above its tasks', () => {
+    const titled = withPlanValue(withPlanValue(planIn(TEXT), 'strategy', 'Map first.'), 'title', 'Billing')
+    const text = rewritten(TEXT, titled)
+    // What was said of the tasks stays at them.
+    expect(text).toBe(`title: Billing\nstrategy: Map first.\n${TEXT}`)
+    expect(planIn(text)).toEqual(titled)
+    // In its place, once it is there; and gone without a trace.
+    expect(rewritten(text, withPlanValue(titled, 'title', 'All billing'))).toBe(
+      text.replace('Billing\n', 'All billing\n'),
+    )
+    expect(rewritten(text, withPlanValue(withPlanValue(titled, 'title', ''), 'strategy', ''))).toBe(TEXT)
   })
 
   test('stays JSON if it was written as JSON', () => {
@@ -283,6 +306,7 @@ describe('problems of a plan', () => {
       {
         task: 1,
         field: 'budget',
+        part: 'maxUsd',
         words: 'The budget in dollars must be dollars, such as "2.50".',
         line: null,
       },
@@ -294,6 +318,33 @@ describe('problems of a plan', () => {
     expect(byTask(found).get(1)).toHaveLength(2)
     expect(saidAt([found[0]!, found[0]!], 'dependsOn')).toBe(`${found[0]!.words} 1 more.`)
     expect(problemsIn(new Error('offline'))).toBe(null)
+  })
+
+  test('of a mapping are at the field of it that is shown, and the rest is at the mapping', () => {
+    const at = (path: string, message = 'must be a whole number') => ({ at: `/tasks/0/${path}`, message })
+    const found = problemsIn(
+      refused(
+        at('budget/max_tokens'),
+        at('timeouts/stallSeconds'),
+        at('timeouts/forever', 'is not a field of timeouts, which may have stallSeconds'),
+        at('verification', 'needs the command that verifies the result'),
+        at('verification/threshold', 'must be a number from 0 to 1'),
+        at('input/a/b'),
+      ),
+    )!
+    expect(saidIn(found, 'budget', 'maxTokens')).toBe('The budget in tokens must be a whole number.')
+    expect(saidIn(found, 'budget', 'maxUsd')).toBe(null)
+    expect(saidOfRest(found, 'timeouts', ['stallSeconds'])).toBe('“forever” is not a field of timeouts.')
+    expect(saidOfRest(found, 'verification', ['threshold'])).toContain('needs the command')
+    // Where the field is not shown, it is said at the mapping.
+    expect(saidOfRest(found, 'verification', [])).toContain('1 more.')
+    expect(saidAt(found, 'input')).not.toBe(null)
+  })
+
+  test('of the plan itself are at its own fields', () => {
+    const found = problemsIn(refused({ at: '/strategy', message: 'must be text, not a list', line: 2 }))!
+    expect(saidAt(ofPlan(found), 'strategy')).toBe('The strategy must be text, not a list.')
+    expect(byTask(found).size).toBe(0)
   })
 
   test('of a plan with five hundred of them are all told, each at its task and line', () => {
@@ -372,5 +423,15 @@ describe('one more task of a mission that runs', () => {
         { on: 'b', kind: 'order' },
       ],
     })
+  })
+})
+
+describe('a value of any form', () => {
+  test('is edited as JSON, and stays text while it cannot be read', () => {
+    const schema = { type: 'object', required: ['a'] }
+    expect(jsonFrom(jsonText(schema))).toEqual(schema)
+    expect(jsonFrom('{"type":')).toBe('{"type":')
+    expect(jsonText('{"type":')).toBe('{"type":')
+    expect([jsonText(undefined), jsonText(4), jsonText(null)]).toEqual(['', '4', 'null'])
   })
 })

@@ -19,9 +19,9 @@ describe('a track', () => {
   test('that is full says who works on what, what waits, and what changes that', () => {
     const said = whyFull(TRACK)
     expect(said?.why).toBe(
-      'It is full: alpha works on A-003, and it takes one agent at a time. So its 3 waiting tasks go to nobody else.',
+      'This track is full: alpha works on A-003, and it takes one agent at a time. So its 3 waiting tasks go to nobody else.',
     )
-    expect(said?.next).toMatch(/when alpha holds nothing of it any more, or when you raise its limit\.$/)
+    expect(said?.next).toMatch(/when alpha holds none of them any more, or when you raise the limit\.$/)
   })
 
   test('explains nothing while it has room, no limit, or no task that waits', () => {

@@ -38,9 +38,9 @@ describe('a key', () => {
 
   test('says what it may do: its role, what is left of it, and what an agent needs', () => {
     const key = { role: 'member', scopes: null, instanceAdmin: false, agent: null } as const
-    expect(rightsWords(key)).toBe('read, work, operate tasks')
+    expect(rightsWords(key)).toBe('read, work on tasks, operate tasks')
     expect(rightsWords({ ...key, scopes: ['read'] })).toBe('read')
-    expect(rightsWords({ ...key, role: 'owner', agent: 'dev-1' })).toBe('read, work')
+    expect(rightsWords({ ...key, role: 'owner', agent: 'dev-1' })).toBe('read, work on tasks')
     expect(rightsWords({ ...key, scopes: [] })).toBe('nothing')
   })
 
@@ -90,7 +90,7 @@ test.each([
   ],
   ['Mozilla/5.0 (Windows NT 10.0) Chrome/140.0 Safari/537.36 Edg/140.0', 'Edge on Windows'],
   ['a robot', 'a robot'],
-  [null, 'A program that says nothing of itself'],
+  [null, 'An unknown program'],
 ])('a browser is named by what it says of itself: %s', (userAgent, words) => {
   expect(browserWords(userAgent)).toBe(words)
 })
@@ -109,7 +109,7 @@ const SAVED: Limits = {
     verifyTimeoutSeconds: 180,
     hangGraceSeconds: 1800,
   },
-  ...{ hangAbortSeconds: 600, branchRetentionDays: 30, queueOrder: 'priority' },
+  ...{ hangAbortSeconds: 600, branchRetentionDays: 30, timeZone: 'UTC', queueOrder: 'priority' },
 }
 
 describe('limits', () => {

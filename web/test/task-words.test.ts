@@ -120,7 +120,11 @@ describe('a task says why it does not move, and what moves it', () => {
       'dev-1',
     ])
     expect(wordsFor([], { agent: 'dev-1' })[0]).toBe('there is no agent dev-1')
-    expect(wordsFor([])[1]).toBe('taken when an agent connects')
+    expect(wordsFor([])).toEqual([
+      'no agent can take it',
+      'give it to an agent, or add one that can take it',
+      null,
+    ])
     expect(wordsFor([paused, agent('dev-2', 'offline')])).toEqual([
       'no agent that can take it is at work: dev-1 is paused, dev-2 is offline',
       'resume one of them',

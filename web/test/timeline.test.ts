@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { busiestIn, concurrencyOf } from '../src/graphs/concurrency.ts'
 import { movedBy, ticksIn, viewOf, zoomedBy } from '../src/graphs/time-axis.ts'
 import {
   afterChange,
   type Bar,
-  busiestIn,
-  concurrencyOf,
   drawnIn,
   isLasting,
   piecesOf,

@@ -3,7 +3,8 @@ import { history, historyKeymap, redo, standardKeymap, undo } from '@codemirror/
 import { EditorState, Transaction } from '@codemirror/state'
 import { EditorView, keymap, placeholder } from '@codemirror/view'
 import { getNonce } from 'get-nonce'
-import { type Ref, useEffect, useImperativeHandle, useRef } from 'react'
+import { type Ref, useEffect, useImperativeHandle, useLayoutEffect, useRef } from 'react'
+import { flushSync } from 'react-dom'
 import { completions } from './template-completions.ts'
 import { pills, setVariables } from './template-pills.ts'
 import type { TemplateProblem, TemplateVariable } from './template-tags.ts'
@@ -34,19 +35,20 @@ interface Props {
 
 /** A prompt template with its variables as pills. Tab leaves it, as it leaves every other field. */
 export function TemplateEditor(props: Props) {
-  const { value, variables, problems, ref } = props
+  const { value, variables, problems, labelledBy, describedBy, ref } = props
   const latest = useRef(props)
   const host = useRef<HTMLDivElement>(null)
   const editor = useRef<EditorView | null>(null)
-  useEffect(() => {
+  useLayoutEffect(() => {
     latest.current = props
   })
-  useEffect(() => {
+  useLayoutEffect(() => {
     const view = new EditorView({ parent: host.current!, state: stateFor(latest) })
     editor.current = view
     return () => view.destroy()
   }, [])
-  useEffect(() => {
+  // With the page, and not a moment after it: what was typed in that moment would be replaced by what the page had before.
+  useLayoutEffect(() => {
     const view = editor.current
     if (!view || view.state.doc.toString() === value) return
     // What others saved is not an edit of this user: undo does not bring back the previous text.
@@ -57,9 +59,15 @@ export function TemplateEditor(props: Props) {
   }, [value])
   useEffect(() => editor.current?.dispatch({ effects: setVariables.of(variables) }), [variables])
   useEffect(() => editor.current?.dispatch({ effects: setProblems.of(problems) }), [problems])
+  // Its attributes are read anew with each of its updates, and with nothing else.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: they are read by the editor
+  useEffect(() => editor.current?.dispatch({}), [labelledBy, describedBy])
   useImperativeHandle(ref, () => handleOf(() => editor.current!), [])
   return <div className="min-w-0" ref={host} />
 }
+
+/** It took what the page has, and was not typed. */
+const isFollowing = (one: Transaction) => one.annotation(Transaction.addToHistory) === false
 
 const removesPill = ({ startState, newDoc }: Transaction) => startState.doc.length - newDoc.length > 1
 
@@ -81,12 +89,16 @@ const stateFor = (latest: { readonly current: Props }) =>
       keymap.of([...completionKeymap, ...historyKeymap, ...standardKeymap]),
       placeholder(latest.current.empty),
       EditorView.contentAttributes.of(() => ({
+        // What scrolls is reached with the keyboard: said as other elements say it, for tools that read the page.
+        tabindex: '0',
         'aria-labelledby': latest.current.labelledBy,
         'aria-describedby': latest.current.describedBy,
         ...(latest.current.problems.length > 0 ? { 'aria-invalid': 'true' } : {}),
       })),
-      EditorView.updateListener.of(({ docChanged, state }) => {
-        if (docChanged) latest.current.onChange(state.doc.toString())
+      EditorView.updateListener.of(({ docChanged, state, transactions }) => {
+        // The page has each letter before the next can be typed: one that followed late would take later letters away.
+        if (docChanged && !transactions.some(isFollowing))
+          flushSync(() => latest.current.onChange(state.doc.toString()))
       }),
     ],
   })

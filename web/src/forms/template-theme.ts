@@ -10,7 +10,7 @@ export const templateTheme = EditorView.theme({
     fontSize: 'var(--text-body)',
   },
   '&:hover': { borderColor: 'var(--muted)' },
-  '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '2px' },
+  '&:focus-within': { outline: '2px solid var(--accent)', outlineOffset: '2px' },
   '.cm-scroller': { fontFamily: 'var(--font-mono)', lineHeight: '1.5rem', maxHeight: '60vh' },
   '.cm-content': { padding: '8px 0', minHeight: '16rem', caretColor: 'var(--ink)' },
   '.cm-line': { padding: '0 12px' },

@@ -1,4 +1,5 @@
 import { addChange, type SegmentKind, type Stretch } from '../../../src/views/timeline/segments.ts'
+import { REAL_TIME, type Span } from './folded-time.ts'
 
 /** What tasks did when, in rows, and what of it is on the screen. Pure: the present moment is an argument. */
 
@@ -75,11 +76,6 @@ export function piecesOf(bar: Bar, now: number): Piece[] {
   return pieces
 }
 
-export interface Span {
-  readonly from: number
-  readonly to: number
-}
-
 /** The time of all rows: up to now while something lasts. Null: nothing has happened. */
 export function spanOf(rows: readonly Row[], now: number): Span | null {
   let from = Number.POSITIVE_INFINITY
@@ -106,14 +102,15 @@ export interface Drawn extends Piece {
 /** Narrower than this nothing is told apart. */
 const LEAST_PX = 2
 
-/** The pieces of a row that are in view. Those too small to be seen become one with the piece before them. */
-export function drawnIn(row: Row, view: Span, width: number, now: number): Drawn[] {
+/** The pieces of a row that are in view, which is a part of that clock. Those too small to be seen become one with the piece before them. */
+export function drawnIn(row: Row, view: Span, width: number, now: number, time = REAL_TIME): Drawn[] {
   const perMs = width / (view.to - view.from)
+  const [begin, end] = [time.at(view.from), time.at(view.to)]
   const drawn: Drawn[] = []
-  for (let n = firstIn(row.bars, view.from, now); n < row.bars.length && row.bars[n]!.from < view.to; n++)
+  for (let n = firstIn(row.bars, begin, now); n < row.bars.length && row.bars[n]!.from < end; n++)
     for (const piece of piecesOf(row.bars[n]!, now)) {
-      const left = Math.max(0, (piece.from - view.from) * perMs)
-      const right = Math.min(width, (piece.to - view.from) * perMs)
+      const left = Math.max(0, (time.of(piece.from) - view.from) * perMs)
+      const right = Math.min(width, (time.of(piece.to) - view.from) * perMs)
       if (right < 0 || left >= width) continue
       const last = drawn.at(-1)
       const isSmall = right - left < LEAST_PX
@@ -137,43 +134,6 @@ function firstIn(bars: readonly Bar[], at: number, now: number): number {
     else high = middle
   }
   return low
-}
-
-/** How many tasks were worked on at once: a step at each change, in the order of time. */
-export function concurrencyOf(rows: readonly Row[], now: number): { at: number; count: number }[] {
-  const changes: [at: number, by: number][] = []
-  for (const { bars } of rows)
-    for (const { kind, from, to } of bars)
-      if (kind === 'work') changes.push([from, 1], [Math.max(from, to ?? now), -1])
-  changes.sort((one, other) => one[0] - other[0] || one[1] - other[1])
-  const steps: { at: number; count: number }[] = []
-  let count = 0
-  for (const [at, by] of changes) {
-    count += by
-    const last = steps.at(-1)
-    if (last?.at === at) last.count = count
-    else steps.push({ at, count })
-  }
-  return steps
-}
-
-/** The most at once in each of these many equal parts of the view. */
-export function busiestIn(
-  steps: readonly { at: number; count: number }[],
-  view: Span,
-  parts: number,
-): number[] {
-  const most = new Array<number>(parts).fill(0)
-  const partMs = (view.to - view.from) / parts
-  for (const [n, { at, count }] of steps.entries()) {
-    const until = steps[n + 1]?.at ?? at
-    if (count === 0 || until < view.from || at > view.to) continue
-    const first = Math.max(0, Math.floor((at - view.from) / partMs))
-    const last = Math.min(parts - 1, Math.ceil((until - view.from) / partMs) - 1)
-    for (let part = first; part <= Math.max(first, last) && part < parts; part++)
-      most[part] = Math.max(most[part]!, count)
-  }
-  return most
 }
 
 /** How long a task waited before it was worked on first, and which of these tasks it waited for until the end of that. */

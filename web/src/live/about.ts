@@ -14,7 +14,11 @@ const COMPLETE: ReadonlySet<string> = new Set([
   'claim_renewed',
   'run_status',
   'run_usage',
+  'claim_usage',
 ])
+
+/** What runs and claims have used. */
+const USAGE: ReadonlySet<string> = new Set(['run_usage', 'claim_usage'])
 
 /** A checkpoint is more than its event contains. */
 const isNews: Follows = ({ type, payload }) => !COMPLETE.has(type) || payload.checkpoint === true
@@ -45,6 +49,8 @@ export const about = {
 
   /** The mission with all its tasks. */
   mission: of((event, id) => event.missionId === id && isNews(event)),
+  /** The same with what its tasks use: events of usage do not say of which mission they are. */
+  costOfMission: of((event, id) => (event.missionId === id && isNews(event)) || USAGE.has(event.type)),
   /** The mission alone: its plan, comments and reports, not what its tasks do. */
   missionItself: of(({ entityType, missionId }, id) => entityType === 'mission' && missionId === id),
   missionGraph: of((event, id) => {
@@ -84,6 +90,15 @@ export const about = {
   runs: isOfRuns,
   runsOfTask: of((event, id) => isOfTask(event, id) && isOfRuns(event)),
   runsOfAgent: of((event, slug) => event.payload.agent === slug && isOfRuns(event)),
+
+  /** What is used and reserved: by runs and claims as they begin, work and end, and by changes of budgets. */
+  spending: ((event) =>
+    event.entityType === 'budget' ||
+    USAGE.has(event.type) ||
+    isOfRuns(event) ||
+    isTasksMove(event) ||
+    event.type.startsWith('mission_budget_')) satisfies Follows,
+  prices: (({ type }) => type.startsWith('price_')) satisfies Follows,
 
   keys: (({ entityType }) => entityType === 'key') satisfies Follows,
   /** The limits and their use, which every claim changes. */

@@ -46,6 +46,7 @@ const RULES: Partial<Record<EventType, Rule>> = {
   run_flagged: { run: runs.flagged },
   run_finished: { card: cards.spent, run: runs.finished },
   run_usage: { card: cards.spent, run: runs.used },
+  claim_usage: { card: cards.spent },
 }
 
 const ruleFor = (type: EventType): Rule | undefined =>

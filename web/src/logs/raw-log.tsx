@@ -2,9 +2,9 @@ import { type ReactNode, useCallback, useMemo, useRef, useState } from 'react'
 import { ProblemBox } from '../parts/problem.tsx'
 import { bytesText, countText } from '../parts/wording.ts'
 import { copyLines, saveLog } from './copy-log.ts'
-import { Excerpt } from './excerpt.tsx'
+import { Excerpt, type Excerpts } from './excerpt.tsx'
 import { FollowPill } from './follow-pill.tsx'
-import { type Excerpts, GoneLog } from './gone-log.tsx'
+import { GoneLog, UnreadLog } from './gone-log.tsx'
 import { JumpDialog } from './jump-dialog.tsx'
 import type { Line } from './lines.ts'
 import { LogBar } from './log-bar.tsx'
@@ -22,15 +22,13 @@ interface Props extends LogAddress {
   run: LogRun
   /** The switch to other views, first in the bar. */
   views: ReactNode
-  /** The beginning and the end of its output, shown until the log is read. */
-  excerpt: string | null
-  /** What is left of its output when its log is gone. */
+  /** The beginning and the end of its output, shown until the log is read, and when it is gone. */
   excerpts: Excerpts
 }
 
 /** The log of a run as it was written, of any size. */
 export function RawLog(props: Props) {
-  const { run, excerpt } = props
+  const { run, excerpts } = props
   const settings = useLogSettings()
   const log = useRawLog(run, props)
   const [isJumping, setJumping] = useState(false)
@@ -39,7 +37,7 @@ export function RawLog(props: Props) {
     return (
       <>
         <LogBar views={props.views} />
-        <GoneLog detail={log.detail} excerpts={props.excerpts} title="There is no log" />
+        <GoneLog detail={log.detail} excerpts={excerpts} title="There is no log" />
       </>
     )
   return (
@@ -54,8 +52,12 @@ export function RawLog(props: Props) {
         </div>
       )}
       <div className="relative flex min-h-0 flex-1">
-        {log.phase === 'opening' && log.error === null ? (
-          <Excerpt label="Loading the log" text={excerpt} />
+        {log.phase === 'opening' ? (
+          log.error === null ? (
+            <Excerpt excerpts={excerpts} label="Loading the log" />
+          ) : (
+            <UnreadLog excerpts={excerpts} />
+          )
         ) : (
           <RawLogLines {...props} log={log} settings={settings} />
         )}

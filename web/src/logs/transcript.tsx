@@ -5,8 +5,9 @@ import { ProgressBar } from '../parts/progress-bar.tsx'
 import { Segmented } from '../parts/segmented.tsx'
 import { api } from '../requests/api.ts'
 import { AnchoredList, type AnchoredListHandle } from './anchored-list.tsx'
+import type { Excerpts } from './excerpt.tsx'
 import { FollowPill } from './follow-pill.tsx'
-import { type Excerpts, GoneLog } from './gone-log.tsx'
+import { GoneLog, UnreadLog } from './gone-log.tsx'
 import { LogBar } from './log-bar.tsx'
 import { readLog } from './log-reads.ts'
 import { ExcerptSteps } from './steps/excerpt-steps.tsx'
@@ -42,9 +43,7 @@ interface Props {
   /** The switch to other views, first in the bar. */
   views: ReactNode
   adapterType: string
-  /** The beginning and the end of its output, shown until the steps are read. */
-  excerpt: string | null
-  /** What is left of its output when its log is gone. */
+  /** The beginning and the end of its output, shown until the steps are read, and when its log is gone. */
   excerpts: Excerpts
   /** Tokens of the whole run: each row shows its share. */
   tokensOfRun: number
@@ -58,7 +57,7 @@ interface Props {
 
 /** What the agent did, one line a step. */
 export function Transcript(props: Props) {
-  const { run, views, adapterType, excerpt, tokensOfRun, endedBadly, onRaw, onFindInLog } = props
+  const { run, views, adapterType, excerpts, tokensOfRun, endedBadly, onRaw, onFindInLog } = props
   const [feed, state] = useFeed(run.id, () => newFeed(run.id))
   useLiveLog(feed, run)
   const list = useRef<AnchoredListHandle>(null)
@@ -97,9 +96,9 @@ export function Transcript(props: Props) {
       <Notices onRetry={() => void feed.openEnd()} state={state} />
       <div className="relative flex min-h-0 flex-1">
         {state.phase === 'opening' && state.steps.length === 0 && state.error === null ? (
-          <ExcerptSteps adapterType={adapterType} text={excerpt} />
+          <ExcerptSteps adapterType={adapterType} excerpts={excerpts} />
         ) : rows.length === 0 ? (
-          <Nothing excerpts={props.excerpts} filter={filter} find={find} isLive={run.isLive} state={state} />
+          <Nothing excerpts={excerpts} filter={filter} find={find} isLive={run.isLive} state={state} />
         ) : (
           <AnchoredList
             heights=""
@@ -165,7 +164,7 @@ interface NothingProps {
 }
 
 function Nothing({ excerpts, filter, find, isLive, state }: NothingProps) {
-  if (state.error !== null) return null
+  if (state.error !== null) return <UnreadLog excerpts={excerpts} />
   if (state.phase === 'unavailable')
     return <GoneLog detail={state.detail} excerpts={excerpts} title="There is no transcript" />
   if (find.trim() !== '') return <Empty drawing="path" title={`No step has “${find.trim()}”`} />

@@ -174,6 +174,9 @@ function Cell<Row>({ column, row, isWhole }: { column: Column<Row>; row: Row; is
   )
 }
 
+/** A column of one width has a mark or a figure, which says nothing when it is cut. Beside it, names get narrower. */
+const isFixed = ({ width }: Pick<Column<never>, 'width'>) => /^\d+px$/.test(width)
+
 function TwoLines<Row>({ columns, row, hasRoom }: { columns: Column<Row>[]; row: Row; hasRoom: boolean }) {
   const line = (which: 'first' | 'second') =>
     columns.filter(
@@ -183,7 +186,7 @@ function TwoLines<Row>({ columns, row, hasRoom }: { columns: Column<Row>[]; row:
     <>
       <div className="flex min-w-0 items-center gap-2 text-body" role="presentation">
         {line('first').map((column) => (
-          <Cell column={column} isWhole={/^\d+px$/.test(column.width)} key={column.name} row={row} />
+          <Cell column={column} isWhole={isFixed(column)} key={column.name} row={row} />
         ))}
       </div>
       <div
@@ -191,7 +194,7 @@ function TwoLines<Row>({ columns, row, hasRoom }: { columns: Column<Row>[]; row:
         role="presentation"
       >
         {line('second').map((column) => (
-          <Cell column={column} key={column.name} row={row} />
+          <Cell column={column} isWhole={isFixed(column)} key={column.name} row={row} />
         ))}
       </div>
     </>

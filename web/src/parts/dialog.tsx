@@ -1,6 +1,7 @@
 import { Dialog as Radix } from 'radix-ui'
 import type { ReactNode } from 'react'
 import { IconButton } from './icon-button.tsx'
+import { useReturnFocus } from './return-focus.ts'
 
 const WIDTHS = { small: 'sm:max-w-104', usual: 'sm:max-w-144', wide: 'sm:max-w-220' }
 
@@ -19,10 +20,12 @@ function focusWhatIsAsked(event: Event): void {
   ;(field ?? dialog).focus()
 }
 
-/** A dialog in the middle; a sheet from below on a phone. Esc and a click outside close it. */
+/** A dialog in the middle; a sheet from below on a phone. Esc and a click outside close it, unless only its buttons may. */
 export function Dialog(props: {
   open: boolean
   onClose: () => void
+  /** What it shows is shown once: it is not closed by accident. */
+  onlyByButtons?: boolean
   title: ReactNode
   /** One sentence below the title. */
   text?: ReactNode
@@ -31,13 +34,15 @@ export function Dialog(props: {
   actions?: ReactNode
   children?: ReactNode
 }) {
-  const { open, onClose, title, text, width = 'usual', actions, children } = props
+  const { open, onClose, onlyByButtons = false, title, text, width = 'usual', actions, children } = props
+  const returnFocus = useReturnFocus(open)
   return (
-    <Radix.Root onOpenChange={(isOpen) => !isOpen && onClose()} open={open}>
+    <Radix.Root onOpenChange={(isOpen) => !isOpen && !onlyByButtons && onClose()} open={open}>
       <Radix.Portal>
         <Radix.Overlay className="fixed inset-0 z-40 grid grid-cols-[minmax(0,1fr)] animate-fade place-items-center overflow-y-auto bg-scrim p-4 max-sm:place-items-end max-sm:p-0">
           <Radix.Content
             {...(text ? {} : { 'aria-describedby': undefined })}
+            onCloseAutoFocus={returnFocus}
             onOpenAutoFocus={focusWhatIsAsked}
             className={`w-full animate-rise rounded-dialog bg-raised p-6 shadow-float outline-none max-sm:rounded-b-none max-sm:p-4 ${WIDTHS[width]}`}
           >
@@ -46,9 +51,11 @@ export function Dialog(props: {
                 <Radix.Title className="text-title font-semibold break-words">{title}</Radix.Title>
                 {text && <Radix.Description className="mt-1 text-body text-muted">{text}</Radix.Description>}
               </div>
-              <Radix.Close asChild>
-                <IconButton className="-mt-1.5 -mr-2" icon="close" label="Close" shortcut="Esc" />
-              </Radix.Close>
+              {!onlyByButtons && (
+                <Radix.Close asChild>
+                  <IconButton className="-mt-1.5 -mr-2" icon="close" label="Close" shortcut="Esc" />
+                </Radix.Close>
+              )}
             </header>
             {children && <div className="mt-4">{children}</div>}
             {actions && (

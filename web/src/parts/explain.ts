@@ -17,6 +17,9 @@ interface ErrorFields {
   name?: string
 }
 
+/** An id in a sentence says nothing to its reader: the address has it. */
+const ID = / [0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g
+
 export function explain(error: unknown): Explanation {
   const { status, code, title, detail, message, name }: ErrorFields =
     typeof error === 'object' && error !== null ? error : { message: String(error) }
@@ -32,7 +35,7 @@ export function explain(error: unknown): Explanation {
   if (status === 404)
     return {
       title: 'Not in this workspace',
-      detail: detail ?? 'It does not exist here, or it was removed.',
+      detail: detail?.replaceAll(ID, ' with this id') ?? 'It does not exist here, or it was removed.',
       code: code ?? null,
       canRetry: false,
     }

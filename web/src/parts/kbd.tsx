@@ -1,4 +1,7 @@
-const SHOWN: Record<string, string> = { Mod: 'Ctrl', Space: 'Space', ArrowUp: '↑', ArrowDown: '↓' }
+const SHOWN: Record<string, string> = {
+  ...{ Mod: 'Ctrl', Space: 'Space' },
+  ...{ ArrowUp: '↑', ArrowDown: '↓', ArrowLeft: '←', ArrowRight: '→' },
+}
 
 /** Keys of a shortcut: "g i" are two after each other, "Mod+k" two at once. */
 export function Kbd({ keys }: { keys: string }) {

@@ -1,13 +1,23 @@
 import { moneyText } from './wording.ts'
 
-/** Two digits, exact on hover. What is unknown is not 0. */
-export function Money({ usd }: { usd: string | number | null }) {
+interface Props {
+  usd: string | number | null
+  /** Not paid by use, as with a subscription: what it would cost at list prices. `short` where there is no room for the word. */
+  notional?: 'words' | 'short' | false
+}
+
+/** Two digits, exact on hover. What is unknown is not 0, and what nobody pays says so. */
+export function Money({ usd, notional = false }: Props) {
+  if (usd === null) return <span className="whitespace-nowrap text-faint">{moneyText(null)}</span>
   return (
     <span
-      className={`whitespace-nowrap tabular-nums ${usd === null ? 'text-faint' : ''}`}
-      title={usd === null ? undefined : `$${usd}`}
+      className="whitespace-nowrap tabular-nums"
+      title={notional ? `$${usd} at list prices, not paid by use` : `$${usd}`}
     >
+      {notional === 'short' && <span className="text-muted">≈ </span>}
       {moneyText(usd)}
+      {notional === 'words' && <span className="text-muted"> notional</span>}
+      {notional === 'short' && <span className="sr-only"> notional</span>}
     </span>
   )
 }

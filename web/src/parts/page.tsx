@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react'
+import { type ReactNode, useEffect, useRef } from 'react'
 import { useDocumentTitle } from './document-title.ts'
 
 /**
@@ -24,12 +24,15 @@ export function Page(props: {
   const { title, heading = title, text, filters, actions, panel, isFull = false, children } = props
   const { hasOneLineHead: hasOneLine = false, hasFiltersBelow = false } = props
   useDocumentTitle(title)
+  const content = useRef<HTMLDivElement>(null)
+  useScrolledByKeys(content, !isFull)
   return (
     <div className="relative flex min-h-0 min-w-0 flex-1">
       {/* A container: what is in it goes by the room it has, of which the panel takes a part. */}
       <div className="@container flex min-h-0 min-w-0 flex-1 flex-col">
         <header
-          className={`flex items-center gap-x-4 gap-y-2 px-6 pt-4 pb-3 max-sm:px-4 ${hasOneLine ? 'max-sm:flex-wrap' : 'flex-wrap'}`}
+          // A title of 500 letters fills a phone: what is below it must still be reached.
+          className={`flex max-h-1/2 shrink-0 items-center gap-x-4 gap-y-2 overflow-y-auto px-6 pt-4 pb-3 max-sm:px-4 ${hasOneLine ? 'max-sm:flex-wrap' : 'flex-wrap'}`}
         >
           <div className={hasOneLine ? 'shrink-0' : 'min-w-0 max-w-full'}>
             <h1 className="text-page font-semibold break-words outline-none" data-page-heading tabIndex={-1}>
@@ -54,9 +57,10 @@ export function Page(props: {
           className={
             isFull
               ? 'flex min-h-0 min-w-0 flex-1 flex-col'
-              : 'min-h-0 w-full max-w-text min-w-0 flex-1 overflow-y-auto px-6 pb-12 max-sm:px-4'
+              : 'focus-inside min-h-0 w-full max-w-text min-w-0 flex-1 overflow-y-auto px-6 pb-12 max-sm:px-4'
           }
           data-scroll-restoration-id="page"
+          ref={content}
         >
           {children}
         </div>
@@ -64,4 +68,24 @@ export function Page(props: {
       {panel}
     </div>
   )
+}
+
+const REACHED = 'a[href], button, input, select, textarea, summary, [tabindex="0"], [contenteditable]'
+
+/** Text that is longer than the window is scrolled with keys: where nothing in it can have the focus, all of it can. */
+function useScrolledByKeys(content: { readonly current: HTMLElement | null }, doesScroll: boolean): void {
+  useEffect(() => {
+    const element = content.current
+    if (!element || !doesScroll) return
+    const decide = () => {
+      const isLonger = element.scrollHeight > element.clientHeight
+      if (isLonger && !element.querySelector(REACHED)) element.tabIndex = 0
+      else element.removeAttribute('tabindex')
+    }
+    decide()
+    const resized = new ResizeObserver(decide)
+    resized.observe(element)
+    for (const child of element.children) resized.observe(child)
+    return () => resized.disconnect()
+  })
 }

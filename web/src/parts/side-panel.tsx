@@ -1,5 +1,6 @@
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useEffect, useRef, useState } from 'react'
 import { IconButton } from './icon-button.tsx'
+import { useReturnFocusFrom } from './return-focus.ts'
 
 const WIDTH = { least: 360, usual: 520, most: 960, step: 24 }
 const KEPT_AS = 'baton-panel-width'
@@ -27,6 +28,8 @@ export function SidePanel(props: {
   const { title, heading = title, onClose, onExpand, actions, children } = props
   const [width, setWidth] = useState(() => within(Number(localStorage.getItem(KEPT_AS)) || WIDTH.usual))
   useEffect(() => localStorage.setItem(KEPT_AS, String(width)), [width])
+  const panel = useRef<HTMLElement>(null)
+  useReturnFocusFrom(panel)
   return (
     <aside
       aria-label={title}
@@ -36,6 +39,7 @@ export function SidePanel(props: {
         event.stopPropagation()
         onClose()
       }}
+      ref={panel}
       style={{ width }}
     >
       <ResizeHandle onWidth={(next) => setWidth(within(next))} width={width} />

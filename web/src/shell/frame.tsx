@@ -1,5 +1,5 @@
 import { Outlet, useRouterState } from '@tanstack/react-router'
-import { type ComponentType, lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { type ComponentType, lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react'
 import { ShortcutHelp } from '../keys/shortcut-help.tsx'
 import { type Shortcuts, useShortcuts } from '../keys/shortcuts.ts'
 import { PageLink, useGo } from '../links.tsx'
@@ -15,22 +15,33 @@ import { useFreshNames } from './fresh-names.ts'
 import { useMissionEnds } from './mission-ends.ts'
 import { useNavigation } from './navigation.ts'
 import { NewVersion } from './new-version.tsx'
+import { PageNotLoaded, whileServed } from './page-not-loaded.ts'
 import { Rail } from './rail.tsx'
 import { RetryFailed } from './retry-failed.tsx'
 import { TopBar } from './top-bar.tsx'
 
-const Palette = lazy(() => import('./palette.tsx').then(({ Palette }) => ({ default: Palette })))
+const loadPalette = () => import('./palette.tsx').then(({ Palette }) => ({ default: Palette }))
+const Palette = lazy(loadPalette)
 
 type Layer = 'palette' | 'help' | 'new-task' | 'retry-failed'
 
 /** A form of a page that opens above any other page. */
 type FormAbove = ComponentType<{ onClose: () => void; project: string | undefined }>
+type LoadForm = () => Promise<{ default: FormAbove }>
 
 /** What stays while pages change: top bar, rail, palette, keys. */
-export function Frame({ newTask: NewTask }: { newTask: FormAbove }) {
+export function Frame({ newTask }: { newTask: LoadForm }) {
   const [layer, setLayer] = useState<Layer | null>(null)
+  const NewTask = useMemo(() => lazy(newTask), [newTask])
   const close = () => setLayer(null)
-  useGlobalKeys(setLayer)
+  const open = (next: Layer) => {
+    const load: (() => Promise<unknown>) | null =
+      next === 'palette' ? loadPalette : next === 'new-task' ? newTask : null
+    // What cannot be loaded is not opened: the page below would go with it.
+    if (load === null) setLayer(next)
+    else whileServed(load)().then(() => setLayer(next), tellNotLoaded)
+  }
+  useGlobalKeys(open)
   useTabSigns()
   useFreshNames()
   useMissionEnds()
@@ -45,7 +56,7 @@ export function Frame({ newTask: NewTask }: { newTask: FormAbove }) {
       >
         Skip to content
       </button>
-      <TopBar onHelp={() => setLayer('help')} onPalette={() => setLayer('palette')} />
+      <TopBar onHelp={() => open('help')} onPalette={() => open('palette')} />
       <NewVersion />
       <div className="flex min-h-0 flex-1">
         <Rail />
@@ -79,6 +90,21 @@ export function Frame({ newTask: NewTask }: { newTask: FormAbove }) {
     </div>
   )
 }
+
+const tellNotLoaded = (error: unknown) =>
+  void toast({
+    id: 'not-loaded',
+    kind: 'bad',
+    title: 'Not loaded yet',
+    ...(error instanceof PageNotLoaded
+      ? {
+          text: 'You have not opened this before, and the server does not answer. Try again when the page is live.',
+        }
+      : {
+          text: 'The file for it did not come. The page has to be loaded again.',
+          act: { words: 'Reload', run: () => location.reload() },
+        }),
+  })
 
 const PageSkeleton = () => (
   <div className="w-full p-6">

@@ -5,6 +5,7 @@ import { useBoundShortcuts } from '../keys/shortcuts.ts'
 import { useGo } from '../links.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Kbd } from '../parts/kbd.tsx'
+import { useReturnFocus } from '../parts/return-focus.ts'
 import { useSession } from '../requests/session.ts'
 import { chooseTheme, THEME_WORDS, THEMES } from '../theme/theme-choice.ts'
 import { type NavigationEntry, useNavigation } from './navigation.ts'
@@ -16,6 +17,7 @@ import { fits } from './palette-words.ts'
 export function Palette({ onClose, onRetryFailed }: { onClose: () => void; onRetryFailed: () => void }) {
   const [typed, setTyped] = useState('')
   const go = useGo()
+  const returnFocus = useReturnFocus(true)
   const leaveTo = (to: string) => {
     onClose()
     go(to)
@@ -26,6 +28,7 @@ export function Palette({ onClose, onRetryFailed }: { onClose: () => void; onRet
         <Radix.Overlay className="fixed inset-0 z-40 animate-fade bg-scrim" />
         <Radix.Content
           aria-describedby={undefined}
+          onCloseAutoFocus={returnFocus}
           className="fixed top-[12vh] left-1/2 z-40 w-[calc(100vw-2rem)] max-w-152 -translate-x-1/2 overflow-hidden rounded-dialog bg-raised shadow-float outline-none max-sm:top-2 max-sm:w-[calc(100vw-1rem)]"
         >
           <Radix.Title className="sr-only">Find or do anything</Radix.Title>

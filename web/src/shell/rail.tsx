@@ -18,7 +18,7 @@ export function Rail() {
       {of('main').map((entry) => (
         <RailLink entry={entry} key={entry.to} />
       ))}
-      <div className="mt-auto flex flex-col gap-0.5 pt-4">
+      <div className="mt-auto flex shrink-0 flex-col gap-0.5 pt-4">
         {of('more').map((entry) => (
           <RailLink entry={entry} key={entry.to} />
         ))}
@@ -35,7 +35,7 @@ function RailLink({ entry }: { entry: NavigationEntry }) {
   const link = (
     <PageLink
       aria-current={isCurrent ? 'page' : undefined}
-      className={`group relative flex h-9 items-center gap-3 rounded-card px-3 text-body font-medium transition-colors hover:bg-hover hover:text-ink max-lg:justify-center max-lg:px-0 ${isCurrent ? 'bg-hover text-ink' : 'text-muted'}`}
+      className={`group relative flex h-9 shrink-0 items-center gap-3 rounded-card px-3 text-body font-medium transition-colors hover:bg-hover hover:text-ink max-lg:justify-center max-lg:px-0 ${isCurrent ? 'bg-hover text-ink' : 'text-muted'}`}
       to={to}
     >
       <Icon name={icon} />

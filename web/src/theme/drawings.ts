@@ -1,4 +1,4 @@
-/** Six line drawings for empty states, 96 by 72, lines of 1.5 in two tones: what is at rest, and what moves. */
+/** Seven line drawings for empty states, 96 by 72, lines of 1.5 in two tones: what is at rest, and what moves. */
 export const DRAWINGS = {
   /** A baton between two hands: nothing waits. */
   handover: {
@@ -24,6 +24,12 @@ export const DRAWINGS = {
   path: {
     stands: 'M4 62c14-22 24-22 34-8 10-26 22-30 54 8M4 62h88',
     moves: 'M66 36V12l14 5-14 5M14 58c8-4 14-2 20 0s14 0 18-6 8-12 14-16',
+  },
+  /** Coins that grow towards a limit: no budgets. */
+  coins: {
+    stands:
+      'M16 32h40a5 5 0 0 1 0 10H16a5 5 0 0 1 0-10zM16 42h40a5 5 0 0 1 0 10H16a5 5 0 0 1 0-10zM16 52h40a5 5 0 0 1 0 10H16a5 5 0 0 1 0-10z',
+    moves: 'M8 12h10M26 12h10M44 12h10M62 12h10M80 12h8M76 58V24M70 30l6-6 6 6',
   },
   /** A magnifier over lines: nothing matches. */
   search: {

@@ -99,7 +99,7 @@ test.skipIf(!isHere)('the default prompt is shown, previewed, and can be started
   })
   const { page } = await openPage(w, '/agents/dev-1?tab=prompt')
   await page.getByText('Your role: Repairs the web shop', { exact: false }).waitFor()
-  await page.getByText('It has the default prompt, which stands in grey.').waitFor()
+  await page.getByText('The default prompt is used, shown in grey.').waitFor()
   await page.getByRole('button', { name: 'Start from it' }).click()
   const editor = page.getByRole('textbox', { name: 'Template' })
   await editor.getByText('When it is done', { exact: false }).waitFor()

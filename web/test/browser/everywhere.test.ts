@@ -105,6 +105,37 @@ describe.skipIf(!isHere)('everywhere', () => {
     expect(new URL(page.url()).pathname).toMatch(/\/agents$/)
   })
 
+  test('what closes gives the focus back to where it came from', async () => {
+    const w = await workspace()
+    const { page, address } = await openPage(w, '/workers')
+    const hasFocus = (name: RegExp) =>
+      expect
+        .poll(() =>
+          page.getByRole('button', { name }).evaluate((one) => one === one.ownerDocument.activeElement),
+        )
+        .toBe(true)
+    const dialog = page.getByRole('dialog')
+    await page.getByRole('button', { name: /^Requeue stalled/ }).focus()
+    // By its own button, and by the keys of the page.
+    for (const key of ['Enter', '?', 'Control+k']) {
+      await page.keyboard.press(key)
+      await dialog.waitFor()
+      await page.keyboard.press('Escape')
+      await dialog.waitFor({ state: 'detached' })
+      await hasFocus(/^Requeue stalled/)
+    }
+    // The menu that led to it is gone by then: its button has the focus.
+    await w.call('PUT', '/agents/dev-1', { adapterType: 'simulated', adapterConfig: { steps: [] } })
+    await page.goto(address('/agents/dev-1'))
+    await page.getByRole('button', { name: 'More actions' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('menuitem', { name: /…$/ }).last().press('Enter')
+    await dialog.waitFor()
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    await hasFocus(/^More actions$/)
+  })
+
   test('a reason has as many lines as it needs, and Ctrl Enter sends it', async () => {
     const w = await workspace()
     const task = await w.make({ title: 'one' })

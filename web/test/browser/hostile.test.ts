@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => reader?.close())
 
-const PLANTED = `img:not([src^="data:"]):not([src^="/"]), svg[onload], b[onmouseover], [href^="javascript:"], script:not([src])`
+const PLANTED = `img[src]:not([src^="data:"]):not([src^="/"]), img[onerror], svg[onload], b[onmouseover], [href^="javascript:"], script:not([src])`
 
 describe.skipIf(!isHere).each(PAGES)('hostile text on the page $name', ({ path }) => {
   let opened: OpenedPage

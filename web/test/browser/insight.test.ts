@@ -35,6 +35,7 @@ test.skipIf(!isHere)(
       .getByText('"project_created"')
       .waitFor()
     await page.keyboard.press('Escape')
+    await page.getByRole('complementary', { name: /^Event / }).waitFor({ state: 'detached' })
   },
 )
 
@@ -70,8 +71,13 @@ test.skipIf(!isHere)(
     await failures.getByRole('button', { name: 'Table of Why work failed' }).click()
     await failures.getByRole('table').getByRole('cell', { name: '0 (0 %)' }).waitFor()
     await failures.getByRole('button', { name: 'Chart of Why work failed' }).click()
-    await failures.getByRole('link', { name: /The work was not good enough/ }).click()
+    const cause = failures.getByRole('link', { name: /The work was not good enough/ })
     const panel = page.getByRole('complementary', { name: 'The work was not good enough' })
+    await cause.click()
+    await panel.waitFor()
+    await page.keyboard.press('Escape')
+    await panel.waitFor({ state: 'detached' })
+    await cause.click()
     await panel.getByRole('link', { name: /Fetch the prices/ }).click()
     await page.waitForURL(/\/tasks\//)
     await page.getByRole('heading', { level: 1 }).getByText('Fetch the prices').waitFor()

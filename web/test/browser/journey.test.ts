@@ -66,7 +66,7 @@ async function replan(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Remove' }).click()
   await page.getByRole('button', { name: 'Add a task', exact: true }).last().click()
   await form(page, 4).getByLabel('Title').fill('Tell everybody')
-  await form(page, 4).getByText('Id, type, estimates and limits').click()
+  await form(page, 4).getByText('Id, type, instructions, estimates and limits').click()
   await form(page, 4).getByLabel('Type').fill('code')
   await form(page, 4).getByLabel('Waits for').fill('3')
   await page.keyboard.press('Enter')

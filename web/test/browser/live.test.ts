@@ -136,6 +136,22 @@ describe('a board is live', () => {
     await showsWhatIs(board, w)
   })
 
+  test('without a network a page that was never opened says so, and opens by itself; the app stays', async () => {
+    // One of its own: what other tests opened is cached.
+    const opened = watched(await prepare(await workspace()))
+    opened.expected.push(BROKEN, /dynamically imported module|PageNotLoaded/)
+    const { page } = opened
+    await opened.goto('/settings/appearance')
+    await page.context().setOffline(true)
+    await says(pill(page), /^offline since/)
+    await page.keyboard.press('Control+k')
+    await says(messages(page), /Not loaded yet/)
+    await page.getByRole('link', { name: 'Routines' }).click()
+    await page.getByRole('heading', { name: 'This page is not loaded yet' }).waitFor()
+    await page.context().setOffline(false)
+    await page.getByRole('heading', { name: 'No routines yet' }).waitFor()
+  })
+
   test.each([1, -1])(
     'with a clock that is wrong by %d h its countdowns and ages are right',
     async (hours) => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { axe } from '../../../test/support/browser/axe.ts'
 import { useBrowser } from '../../../test/support/browser/use-browser.ts'
 import { actOn, makeMission, showMission } from '../../../test/support/http-missions.ts'
@@ -61,6 +61,69 @@ test.skipIf(!isHere)(
     await page.keyboard.press('ArrowRight')
     await page.keyboard.press('Enter')
     await page.waitForURL(`**/missions/${moving.id}`)
+  },
+)
+
+test.skipIf(!isHere)(
+  'missions in a list, and the tasks of one, are chosen and opened with keys',
+  async () => {
+    const w = await workspace()
+    const mission = await makeMission(w, TASKS, { title: 'Move billing' })
+    await makeMission(w, TASKS, { title: 'Move files' })
+    const { page } = await openPage(w, '/missions')
+    await page.getByRole('table', { name: 'Missions' }).waitFor()
+    await page.keyboard.press('j')
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: /^Move billing/ }).waitFor()
+    expect(new URL(page.url()).pathname).toContain(mission.id)
+    const views = page.getByRole('group', { name: 'View' })
+    await views.getByText('Tasks', { exact: true }).click()
+    await page.getByRole('table', { name: 'Tasks of the mission, by layers' }).waitFor()
+    await page.keyboard.press('j')
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
+    await page
+      .getByRole('complementary')
+      .getByRole('heading', { name: /Move invoices/ })
+      .waitFor()
+    await views.getByText('Graph', { exact: true }).click()
+    const node = (name: RegExp) => page.getByRole('region', { name: 'Graph' }).getByRole('link', { name })
+    await node(/List all callers/).waitFor()
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('j')
+    await expect
+      .poll(() => page.evaluate('document.activeElement.getAttribute("aria-label")'))
+      .toMatch(/callers|invoices/)
+  },
+)
+
+test.skipIf(!isHere)(
+  'a title of 500 letters leaves room for the rest of the page, on a phone and at 200 % zoom',
+  async () => {
+    const w = await workspace()
+    const title = 'W'.repeat(500)
+    const mission = await makeMission(w, [{ tempId: 'a', title }], { title })
+    const opened = await openPage(w, `/missions/${mission.id}?view=tasks`)
+    const { page } = opened
+    const before = page.viewportSize()!
+    onTestFinished(() => page.setViewportSize(before))
+    const tasks = page.getByRole('table', { name: 'Tasks of the mission, by layers' })
+    await tasks.waitFor()
+    for (const size of [
+      { width: 390, height: 844 },
+      { width: 720, height: 450 },
+    ]) {
+      await page.setViewportSize(size)
+      await tasks.scrollIntoViewIfNeeded()
+      await expect.poll(() => opened.overflow()).toBeLessThanOrEqual(1)
+      const content = page.locator('[data-scroll-restoration-id="page"]')
+      expect((await content.boundingBox())!.height).toBeGreaterThan(size.height / 4)
+      // The rail scrolls: its links stay as large as fingers need them.
+      const link = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Overview' })
+      if (size.width > 640) expect((await link.boundingBox())!.height).toBeGreaterThanOrEqual(24)
+      expect(await axe(page)).toEqual([])
+    }
   },
 )
 

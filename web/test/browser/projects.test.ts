@@ -57,7 +57,9 @@ test.skipIf(!isHere)(
     const { items } = (await w.call('GET', '/tasks?project=the-shop')).body
     const task = items.find(({ key }: Json) => key === 'A-001-schema')
     expect((await w.claim(task, 'alpha')).body.reason).toBe('GRANTED')
-    await page.getByText('It is full: alpha works on A-001, and it takes one agent at a time.').waitFor()
+    await page
+      .getByText('This track is full: alpha works on A-001, and it takes one agent at a time.')
+      .waitFor()
     await page.getByRole('button', { name: 's-alpha' }).click()
     const panel = page.getByRole('complementary', { name: 's-alpha' })
     await panel.getByText('Taken').waitFor()

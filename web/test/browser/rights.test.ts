@@ -23,7 +23,7 @@ describe.skipIf(!isHere)('a viewer', () => {
   afterAll(() => opened?.close())
 
   // Reads with a body are no acts.
-  const isAct = (call: string) => !/^GET |^POST \/(tasks\/cards|runs\/tails)$/.test(call)
+  const isAct = (call: string) => !/^GET |^POST \/(tasks\/cards|runs\/tails|prompts\/preview)$/.test(call)
 
   test.each(acting)('finds the main act of the page $name disabled, with the reason', async (one) => {
     const { page } = opened

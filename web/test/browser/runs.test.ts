@@ -105,6 +105,8 @@ describe.skipIf(!isHere)('the log of a run', () => {
     ])
     await isOver(w, run)
     const { page } = await openPage(w, `/runs/${run}?view=raw&at=0`)
+    // The log itself, not the excerpt before it: what is searched is shown in it.
+    await page.getByRole('region', { name: 'Log', exact: true }).waitFor()
     await page.keyboard.press('/')
     await page.keyboard.type('needle')
     await page.getByText('2 hits').waitFor()

@@ -22,12 +22,17 @@ test.skipIf(!isHere)('a key is made, shown once with its curl line, and revoked 
   const key = (await dialog.getByRole('button', { name: /^Copy baton_/ }).innerText()).trim()
   expect(await dialog.getByRole('button', { name: /^Copy curl/ }).innerText()).toContain(`Bearer ${key}`)
   expect(await statusWith(key)).toBe(200)
+  // It is shown once: a key too many does not take it away.
+  await page.keyboard.press('Escape')
+  await page.mouse.click(5, 5)
+  await page.evaluate('new Promise((settle) => requestAnimationFrame(() => requestAnimationFrame(settle)))')
+  expect(await dialog.getByText(key, { exact: true }).count()).toBe(1)
   await dialog.getByRole('button', { name: 'I have kept it' }).click()
   const row = page
     .getByRole('list', { name: 'Keys' })
     .getByRole('listitem')
     .filter({ hasText: 'CI of the shop' })
-  await row.getByText('May read, work', { exact: true }).waitFor()
+  await row.getByText('May read, work on tasks', { exact: true }).waitFor()
   expect(await page.getByText(key).count()).toBe(0)
   await page.getByRole('button', { name: 'Revoke CI of the shop' }).click()
   const revoke = dialog.getByRole('button', { name: 'Revoke key' })

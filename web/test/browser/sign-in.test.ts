@@ -58,8 +58,16 @@ describe('a person signs in', () => {
     const field = page.getByLabel(/key/i)
     await field.fill('baton_of-nobody')
     await field.press('Enter')
-    await page.getByRole('alert').first().waitFor()
+    const refusal = page.getByRole('alert').first()
+    await refusal.waitFor()
+    // Once: the title of the refusal would say the same again.
+    expect(await refusal.innerText()).toBe('This key is not valid here.')
     expect(await axe(page)).toEqual([])
+    const before = page.viewportSize()!
+    await page.setViewportSize({ width: 720, height: 450 })
+    const root = 'document.documentElement'
+    expect(await page.evaluate(`${root}.scrollHeight - ${root}.clientHeight`)).toBe(0)
+    await page.setViewportSize(before)
     await field.fill((await workspace()).ownerKey)
     await field.press('Enter')
     await entered(page)

@@ -72,7 +72,7 @@ function Title({ row: { steps }, isOpen }: { row: StepRow; isOpen: boolean }) {
   const name =
     first.tool ?? (first.kind === 'said' || first.kind === 'log' ? null : STEP_KINDS[first.kind].words)
   const isQuiet = first.kind === 'thought' || first.kind === 'log'
-  const titles = steps.length === 1 ? plainTitle(first) : steps.map(plainTitle).join(', ')
+  const titles = steps.length === 1 ? plainTitle(first) : steps.map(plainTitle).join(' · ')
   return (
     <span className={isOpen ? 'py-2 wrap-anywhere' : 'truncate'}>
       <span className="sr-only">{STEP_KINDS[first.kind].words}: </span>

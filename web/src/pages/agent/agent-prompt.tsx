@@ -1,22 +1,13 @@
-import { lazy, Suspense, useId, useRef } from 'react'
-import { DEFAULT_TEMPLATE } from '../../../../src/kinds/run/prompts/texts.ts'
-import type { TemplateEditorHandle } from '../../forms/template-editor.tsx'
 import { useShortcuts } from '../../keys/shortcuts.ts'
 import { Button } from '../../parts/button.tsx'
-import { IconButton } from '../../parts/icon-button.tsx'
 import { ProblemBox } from '../../parts/problem.tsx'
-import { Skeleton } from '../../parts/skeleton.tsx'
 import { useSession } from '../../requests/session.ts'
 import { Conflict } from './conflict.tsx'
-import { PromptNotes } from './prompt-notes.tsx'
+import { PromptEditor } from './prompt-editor.tsx'
 import { PromptPreview } from './prompt-preview.tsx'
-import { PromptVariables } from './prompt-variables.tsx'
 import type { AgentRead } from './use-agent.ts'
-import { usePromptDraft, usePromptPreview, usePromptVariables } from './use-prompt-draft.ts'
-
-const TemplateEditor = lazy(() =>
-  import('../../forms/template-editor.tsx').then(({ TemplateEditor }) => ({ default: TemplateEditor })),
-)
+import { usePromptDraft } from './use-prompt-draft.ts'
+import { usePromptPreview } from './use-prompt-preview.ts'
 
 /** The prompt of an agent: its template, the variables, and what it would read, with sensitive values left out. */
 export function AgentPrompt({ agent }: { agent: AgentRead }) {
@@ -32,11 +23,7 @@ export function AgentPrompt({ agent }: { agent: AgentRead }) {
 function PromptForm({ agent }: { agent: AgentRead }) {
   const draft = usePromptDraft(agent)
   const { text, isConflict } = draft
-  const preview = usePromptPreview(text, agent.slug)
-  const isDefault = text.trim() === ''
-  const variables = usePromptVariables()
-  const editor = useRef<TemplateEditorHandle>(null)
-  const id = useId()
+  const preview = usePromptPreview(text, { agent: agent.slug })
   const whyNotSave = isConflict
     ? 'Choose which version to keep first.'
     : !draft.isChanged
@@ -49,44 +36,14 @@ function PromptForm({ agent }: { agent: AgentRead }) {
   })
   return (
     <div className="grid min-h-0 flex-1 auto-rows-max gap-6 overflow-y-auto px-6 py-5 max-sm:px-4 lg:grid-cols-[minmax(0,1.15fr)_minmax(0,1fr)]">
-      <div className="flex min-w-0 flex-col gap-3">
-        <div className="flex items-center gap-1">
-          <h2 className="flex-1 text-row font-medium" id={`${id}-label`}>
-            Template
-          </h2>
-          <IconButton icon="undo" label="Undo" onClick={() => editor.current?.undo()} size="small" />
-          <IconButton icon="redo" label="Redo" onClick={() => editor.current?.redo()} size="small" />
-        </div>
-        <Suspense fallback={<Skeleton label="The editor is loading" rowHeight={24} rows={10} />}>
-          <TemplateEditor
-            describedBy={`${id}-hint ${id}-notes`}
-            empty={DEFAULT_TEMPLATE}
-            labelledBy={`${id}-label`}
-            onChange={draft.setText}
-            problems={preview.problems}
-            ref={editor}
-            value={text}
-            variables={variables}
-          />
-        </Suspense>
-        {isDefault && (
-          <p className="flex flex-wrap items-center gap-3 text-row">
-            It has the default prompt, which stands in grey.
-            <Button onClick={() => draft.setText(DEFAULT_TEMPLATE)} size="small">
-              Start from it
-            </Button>
-          </p>
-        )}
-        <p className="text-label text-muted" id={`${id}-hint`}>
-          Type {'{{'} for a variable. Backspace removes a whole one. Tab leaves the editor, Ctrl Enter saves.
-        </p>
-        <PromptNotes
-          id={`${id}-notes`}
-          onGoTo={(position) => editor.current?.goTo(position)}
-          problems={preview.problems}
-          text={text}
-          variables={variables}
-        />
+      <PromptEditor
+        heading="h2"
+        hint="Tab leaves the editor, Ctrl Enter saves."
+        label="Template"
+        onText={draft.setText}
+        preview={preview}
+        text={text}
+      >
         {draft.refusal && <ProblemBox error={draft.refusal} />}
         {isConflict && (
           <Conflict
@@ -108,9 +65,8 @@ function PromptForm({ agent }: { agent: AgentRead }) {
             </Button>
           )}
         </div>
-        <PromptVariables onInsert={(path) => editor.current?.insert(`{{${path}}}`)} variables={variables} />
-      </div>
-      <PromptPreview preview={preview} />
+      </PromptEditor>
+      <PromptPreview heading="h2" preview={preview} />
     </div>
   )
 }

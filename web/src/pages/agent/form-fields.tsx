@@ -21,10 +21,8 @@ interface FieldProps extends FormProps {
   hint?: ReactNode
 }
 
-export function TextField(
-  props: FieldProps & { placeholder?: string; rows?: number; isNumber?: boolean; isCode?: boolean },
-) {
-  const { control, problems, name, label, hint, placeholder, rows, isNumber = false, isCode = false } = props
+export function TextField(props: FieldProps & { placeholder?: string; rows?: number; isNumber?: boolean }) {
+  const { control, problems, name, label, hint, placeholder, rows, isNumber = false } = props
   return (
     <Field hint={hint} label={label} problem={problems[name]}>
       <Controller
@@ -33,11 +31,11 @@ export function TextField(
         render={({ field: { value, onChange, onBlur } }) => (
           <TextInput
             autoComplete="off"
-            className={isNumber ? 'max-w-40' : isCode ? 'font-mono' : ''}
+            className={isNumber ? 'max-w-40' : ''}
             onBlur={onBlur}
             onChange={onChange}
             placeholder={placeholder}
-            spellCheck={rows !== undefined && !isCode}
+            spellCheck={rows !== undefined}
             value={String(value ?? '')}
             {...(isNumber ? { inputMode: 'numeric' as const } : {})}
             {...(rows === undefined ? {} : { rows })}

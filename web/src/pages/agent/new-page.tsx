@@ -17,8 +17,10 @@ import { isUsable, type Onboarding } from '../../things/agent/onboarding.ts'
 import { RunsAsNotice } from '../../things/agent/runs-as.tsx'
 import { SETTING_WORDS } from '../../things/agent/setting-words.ts'
 import { useAdapters } from '../../things/agent/use-adapters.ts'
-import { FormSection, TextField } from './form-fields.tsx'
+import { FirstBudgetFields, firstBudgetProblem } from '../../things/budget/first-budget.tsx'
+import { FormSection } from './form-fields.tsx'
 import { IdentityFields, LimitsSection, WakingSection, WorkSection } from './own-sections.tsx'
+import { PromptSection } from './prompt-section.tsx'
 import { SlugField } from './slug-field.tsx'
 import type { TemplateName } from './tabs.ts'
 import { TemplateChoice } from './template-choice.tsx'
@@ -109,7 +111,8 @@ function NewAgentForm({ adapters, agents, from, programs }: FormProps) {
   const shared = { control, problems: made.problems }
   const slug = String(useWatch({ control, name: '$slug' }) ?? '').trim()
   const isTaken = slug !== '' && (slug === made.refusedName || taken.includes(slug))
-  const refusal = made.make.whyNot ?? (slug === '' ? 'It needs a name.' : null)
+  const refusal =
+    made.make.whyNot ?? (slug === '' ? 'It needs a name.' : firstBudgetProblem(made.budget.value))
   const inUse = {
     capabilities: agents.flatMap(({ capabilities }) => capabilities),
     taskTypes: agents.flatMap(({ taskTypes }) => taskTypes),
@@ -152,17 +155,12 @@ function NewAgentForm({ adapters, agents, from, programs }: FormProps) {
       </FormSection>
       <WorkSection {...shared} inUse={inUse} />
       <WakingSection {...shared} nextWakeAt={null} />
-      <FormSection title="Prompt and limits">
-        <TextField
-          {...shared}
-          hint="Empty: the default prompt, with its role, its task and how to report on it. It can be edited with a preview later."
-          isCode
-          label="Prompt"
-          name="promptTemplate"
-          placeholder="the default prompt"
-          rows={3}
-        />
+      {made.fields.some(({ name }) => name === 'promptTemplate') && <PromptSection {...shared} />}
+      <FormSection title="Limits">
         <LimitsSection {...shared} />
+      </FormSection>
+      <FormSection title="Budget">
+        <FirstBudgetFields onChange={made.budget.set} value={made.budget.value} />
       </FormSection>
       <NewAgentEnd made={made} refusal={isTaken ? 'The name is taken.' : refusal} slug={slug} />
     </form>
@@ -179,7 +177,7 @@ function NewAgentEnd(props: { made: ReturnType<typeof useNewAgent>; refusal: str
       {test.data && <Checks probe={test.data} />}
       {hasProblems && (
         <p className="text-row text-bad" role="status">
-          Some fields need a correction: what is wrong stands below each of them.
+          Some fields need correcting: the problem is shown below each of them.
         </p>
       )}
       <div className="flex flex-wrap gap-2">

@@ -29,7 +29,7 @@ export function IdentityFields(props: FormProps) {
       <TextField {...props} hint="Such as senior engineer. Empty: none." label="Title" name="$title" />
       <TextField
         {...props}
-        hint="What it is there for. Its prompt begins with it, and planners read it when they choose who does what."
+        hint="Its purpose. Its prompt begins with it, and planners read it when they choose who does what."
         label="Role"
         name="$role"
         rows={2}
@@ -52,7 +52,7 @@ export function WorkSection({ inUse, ...props }: FormProps & { inUse: WordsInUse
       />
       <WordsField
         {...props}
-        hint="None: any type. What is reserved for it may be of any type."
+        hint="None: any type. Tasks reserved for it may be of any type."
         inUse={inUse.taskTypes}
         label="Types of tasks"
         name="$types"
@@ -99,7 +99,7 @@ export function WakingSection({ nextWakeAt, ...props }: FormProps & { nextWakeAt
       <TimerPreview control={props.control} nextWakeAt={nextWakeAt} />
       <SpanField
         {...props}
-        hint="Between the starts of two runs. Tasks that it has already do not wait."
+        hint="Between the starts of two runs. Tasks that it already holds do not wait."
         label="Pause between runs"
         name="$cooldown"
         placeholder="none"
@@ -167,8 +167,8 @@ export function LimitsSection(props: FormProps) {
     <>
       <Folded hasProblem={has(LIMITS)} title="Limits of a run: loops and silence">
         <p className="text-row text-muted">
-          A run that repeats itself or is silent is flagged first, then stopped. 0 turns a limit off; empty is
-          what stands in grey.
+          A run that repeats itself or is silent is flagged first, then stopped. 0 turns a limit off; an empty
+          field means the value in grey.
         </p>
         {span('$silent', 'Flagged after silence of')}
         {span('$stopSilent', 'Stopped after silence of')}

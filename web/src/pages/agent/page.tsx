@@ -1,5 +1,6 @@
 import { useParams, useSearch } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense } from 'react'
+import { useShortcuts } from '../../keys/shortcuts.ts'
 import { PageLink, useGo } from '../../links.tsx'
 import { AgentChip } from '../../parts/agent-chip.tsx'
 import { Chip } from '../../parts/chip.tsx'
@@ -19,11 +20,12 @@ import { Resting } from '../../things/agent/resting.tsx'
 import { runsAsText } from '../../things/agent/runs-as.tsx'
 import { failedTest } from '../../things/agent/test-outcome.ts'
 import { useAdapters } from '../../things/agent/use-adapters.ts'
+import { BudgetsOf } from '../../things/budget/budgets-of.tsx'
 import { AgentActs } from './agent-acts.tsx'
 import { wakingOf } from './own-fields.ts'
 import { RunsOfAgent } from './runs-of-agent.tsx'
 import { SessionsOfAgent } from './sessions-of-agent.tsx'
-import { spanWords } from './spans.ts'
+import { everyWords } from './spans.ts'
 import type { AgentTab } from './tabs.ts'
 import { type AgentRead, useAgent } from './use-agent.ts'
 import { waitsFor } from './waits-for.ts'
@@ -38,6 +40,7 @@ const AgentPrompt = lazy(() =>
 
 const TABS: Tab<AgentTab>[] = [
   { name: 'runs', words: 'Runs' },
+  { name: 'budget', words: 'Budget' },
   { name: 'settings', words: 'Settings' },
   { name: 'prompt', words: 'Prompt' },
   { name: 'sessions', words: 'Sessions' },
@@ -53,6 +56,12 @@ export function Agent() {
   const { data: agent } = read
   const show = (next: AgentTab) =>
     go(`/agents/${slug}${writeSearch({ tab: next === 'runs' ? undefined : next })}`)
+  useShortcuts('Agent', {
+    v: {
+      words: 'Next view',
+      run: () => show(TABS[(TABS.findIndex(({ name }) => name === tab) + 1) % TABS.length]!.name),
+    },
+  })
   return (
     <Page
       actions={agent && <AgentActs agent={agent} />}
@@ -88,11 +97,21 @@ function shown(tab: AgentTab, agent: AgentRead): ReactNode {
   const { slug } = agent
   if (tab === 'runs') return <RunsOfAgent agent={agent} />
   if (tab === 'sessions') return <SessionsOfAgent slug={slug} />
+  if (tab === 'budget') return <BudgetOfAgent slug={slug} />
   if (tab === 'wakeups') return <WakeupsOfAgent slug={slug} />
   if (isOwnAgent(slug)) return <p className="p-6 text-row text-muted max-sm:p-4">{WHY_OWN}</p>
   if (tab === 'prompt') return <AgentPrompt agent={agent} key={slug} />
   return <AgentSettings agent={agent} key={slug} />
 }
+
+const BudgetOfAgent = ({ slug }: { slug: string }) => (
+  <div className="flex flex-col gap-3 px-6 py-5 max-sm:px-4">
+    <BudgetsOf scope="agent" scopeId={slug} />
+    <PageLink className="touchable self-start text-row text-accent hover:underline" to="/budgets?by=agent">
+      What agents have used
+    </PageLink>
+  </div>
+)
 
 function About({ agent }: { agent: AgentRead }) {
   const { name, slug, adapterType, model, stateReason, activeTasks, maxConcurrentTasks } = agent
@@ -102,7 +121,9 @@ function About({ agent }: { agent: AgentRead }) {
     name !== slug && name,
     adapterName(adapterType),
     model,
-    `${activeTasks} of ${maxConcurrentTasks ?? 'any number of'} tasks`,
+    maxConcurrentTasks === null
+      ? `${activeTasks} ${activeTasks === 1 ? 'task' : 'tasks'}, any number at once`
+      : `${activeTasks} of ${maxConcurrentTasks} tasks`,
     ...takenText(agent),
   ]
   return (
@@ -126,7 +147,7 @@ function takenText({ capabilities, taskTypes, runtimeConfig }: AgentRead): (stri
   return [
     capabilities.length > 0 && `can do ${capabilities.join(', ')}`,
     taskTypes.length > 0 && `takes only ${taskTypes.join(', ')}`,
-    enabled && intervalSec !== null && `runs every ${spanWords(intervalSec)}`,
+    enabled && intervalSec !== null && `runs ${everyWords(intervalSec)}`,
   ]
 }
 

@@ -4,13 +4,14 @@ import { variableGroups } from './variable-groups.ts'
 
 /** All variables as buttons that insert them where the cursor is, by what they are about. */
 export function PromptVariables(props: {
+  heading: 'h2' | 'h3'
   variables: readonly TemplateVariable[]
   onInsert: (path: string) => void
 }) {
-  const { variables, onInsert } = props
+  const { heading: Heading, variables, onInsert } = props
   return (
     <section aria-label="Variables" className="mt-3 flex flex-col gap-2 border-t border-line pt-4">
-      <h2 className="text-row font-medium">Insert a variable</h2>
+      <Heading className="text-row font-medium">Insert a variable</Heading>
       <dl className="grid grid-cols-[max-content_minmax(0,1fr)] gap-x-3 gap-y-2 max-sm:grid-cols-1 max-sm:gap-y-1">
         {variableGroups(variables).map(({ subject, members }) => (
           <div className="contents" key={subject}>

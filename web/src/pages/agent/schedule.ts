@@ -1,5 +1,5 @@
 import { clockText } from '../../parts/wording.ts'
-import { spanWords } from './spans.ts'
+import { everyWords } from './spans.ts'
 
 /** When an agent is woken, in words. Pure: the present moment is an argument. */
 
@@ -37,7 +37,7 @@ const listed = (parts: readonly string[], last = 'and') =>
 export function timerText({ enabled, intervalSec }: Waking, first: number, now: number): string | null {
   if (!enabled || intervalSec === null) return null
   const times = nextTimes(first, intervalSec).map((at) => timeText(at, now, intervalSec))
-  return `Every ${spanWords(intervalSec)}: next at ${listed(times)}.`
+  return `${everyWords(intervalSec).replace(/^e/, 'E')}: next at ${listed(times)}.`
 }
 
 /** What wakes it, as the end of "It is woken …". */
@@ -45,7 +45,7 @@ export function wakingText(waking: Waking): string {
   const { enabled, intervalSec, wakeOnAssignment, wakeOnOnDemand, wakeOnAutomation } = waking
   if (!enabled) return 'Nothing wakes it: all wakeups are off.'
   const by = [
-    intervalSec !== null && `every ${spanWords(intervalSec)}`,
+    intervalSec !== null && everyWords(intervalSec),
     wakeOnAssignment && 'when a task is assigned to it',
     wakeOnOnDemand && 'when a person wakes it',
     wakeOnAutomation && 'when an agent or a program wakes it',
@@ -63,6 +63,6 @@ export function whyNotWoken(waking: Waking): string | null {
   const isNeverWoken = intervalSec === null && !wakeOnAssignment && !wakeOnOnDemand && !wakeOnAutomation
   if (isNeverWoken) return 'Nothing wakes it: it has no timer, and everything else is off.'
   if (intervalSec !== null && cooldownSec > intervalSec)
-    return `The pause between runs is longer than the timer: it runs every ${spanWords(cooldownSec)} at most.`
+    return `The pause between runs is longer than the timer: it runs ${everyWords(cooldownSec)} at most.`
   return null
 }

@@ -8,9 +8,9 @@ import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Loading } from '../../parts/loaded.tsx'
 import { Moment } from '../../parts/moment.tsx'
+import { nameOfTask } from '../../requests/act-words.ts'
 import { api } from '../../requests/api.ts'
 import { reasonText } from '../../things/agent/reason-text.ts'
-import { shortId } from '../../things/run/run.ts'
 import { useAct } from '../../things/use-act.ts'
 import { useSessionsOfAgent } from './use-agent.ts'
 
@@ -81,8 +81,11 @@ const columnsOf = (
       taskKey === '' ? (
         <span className="text-muted">runs without a task</span>
       ) : (
-        <PageLink className="font-mono text-accent hover:underline" to={`/tasks/${taskKey}`}>
-          {shortId(taskKey)}
+        <PageLink
+          className="font-medium tabular-nums hover:text-accent hover:underline"
+          to={`/tasks/${taskKey}`}
+        >
+          Task {nameOfTask(taskKey, undefined)}
         </PageLink>
       ),
   },

@@ -16,7 +16,7 @@ export function SlugField(
       <Field
         hint="Lowercase letters, digits and dashes, such as dev-1. It cannot be changed later."
         label="Name"
-        problem={isTaken ? `There is an agent ${slug} already.` : (wrong?.words ?? problems.$slug)}
+        problem={isTaken ? `There is already an agent ${slug}.` : (wrong?.words ?? problems.$slug)}
       >
         <Controller
           control={control}

@@ -38,6 +38,9 @@ export function spanWords(seconds: number): string {
   return `${amount} ${amount === '1' ? word : words}`
 }
 
+/** "every hour", "every 2 minutes". */
+export const everyWords = (seconds: number): string => `every ${spanWords(seconds).replace(/^1 /, '')}`
+
 type Read = { seconds: number | null } | { problem: string }
 
 interface Bounds {

@@ -4,14 +4,16 @@ import type { AnswerTo } from '../../../../src/client/client.ts'
 import { configOf, type FormValues, fieldsOf, valuesOf } from '../../forms/schema-fields.ts'
 import { formDraftOf, useFormDraft } from '../../forms/use-form-draft.ts'
 import { useGo } from '../../links.tsx'
-import { dropDraft } from '../../parts/drafts.ts'
+import { dropDraft, useDraft } from '../../parts/drafts.ts'
 import { api } from '../../requests/api.ts'
 import { canBeSaved, type Probe, problemsOf } from '../../things/agent/check-words.ts'
 import { makeAgent } from '../../things/agent/make-agent.ts'
 import { useTest } from '../../things/agent/use-adapters.ts'
+import { type FirstBudget, NO_BUDGET, setFirstBudget } from '../../things/budget/first-budget.tsx'
 import { useAct } from '../../things/use-act.ts'
 import { ownBodyOf, ownValuesOf } from './own-fields.ts'
 import { byField, problemsIn } from './server-problems.ts'
+import { promptOf } from './settings-draft.ts'
 import { freeNameLike, slugProblem } from './slugs.ts'
 import type { TemplateName } from './tabs.ts'
 import { duplicated, missingValues, TEMPLATES } from './templates.ts'
@@ -49,7 +51,7 @@ function useFilledForm({ adapters, adapter, from, taken }: Given) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: not of the names that are taken
   const first = useMemo<FormValues>(
     () => ({
-      ...valuesOf(all, copy.config),
+      ...valuesOf(all, { ...copy.config, ...(from && { promptTemplate: promptOf(from) }) }),
       ...ownValuesOf(from ? { ...from, name: '' } : {}),
       $slug: from ? freeNameLike(from.slug, taken) : '',
     }),
@@ -60,6 +62,9 @@ function useFilledForm({ adapters, adapter, from, taken }: Given) {
   return { name, form, fields, withoutValue: copy.withoutValue }
 }
 
+/** Where the budget is kept that it begins with. */
+const budgetDraftOf = (name: string) => `${name}:budget`
+
 /** Where the type is kept of which the agent is to be. */
 export const typeDraftOf = (name: string) => `${name}:type`
 
@@ -68,11 +73,17 @@ export const draftNameOf = (from: AgentRead | null) => (from ? `new-agent:${from
 /** Creates the agent, opens its page and has it tested. */
 function useMake(type: string, name: string, slugNow: () => string) {
   const go = useGo()
+  const budget = useDraft<FirstBudget>(budgetDraftOf(name), NO_BUDGET)
   const [refusedName, setRefusedName] = useState<string | null>(null)
   const make = useAct(
-    (body: Parameters<typeof makeAgent>[2]) => makeAgent(slugNow(), type, body),
+    async (body: Parameters<typeof makeAgent>[2]) => {
+      const made = await makeAgent(slugNow(), type, body)
+      await setFirstBudget('agent', made.slug, budget.value)
+      return made
+    },
     ({ slug }) => {
       dropDraft(name)
+      budget.drop()
       dropDraft(typeDraftOf(name))
       // Its page says whether it passed.
       void api()
@@ -86,7 +97,7 @@ function useMake(type: string, name: string, slugNow: () => string) {
       onRefused: (error) => isTakenBy(error) && setRefusedName(slugNow()),
     },
   )
-  return { make, refusedName }
+  return { make, refusedName, budget }
 }
 
 /** The form of a new agent: filled from nothing, a template or another agent, tested, and created. */
@@ -98,7 +109,7 @@ export function useNewAgent(given: Given) {
   const [unreadable, setUnreadable] = useState<Record<string, string>>({})
   const [asked, setAsked] = useState<Probe | null>(null)
   const test = useTest()
-  const { make, refusedName } = useMake(type, name, () => String(getValues().$slug).trim())
+  const { make, refusedName, budget } = useMake(type, name, () => String(getValues().$slug).trim())
   const read = () => {
     const values = getValues()
     const { config, problems: ofType } = configOf(fields, values)
@@ -137,7 +148,7 @@ export function useNewAgent(given: Given) {
   const found = byField(test.data ? problemsOf(test.data) : [])
   const refused = problemsIn(make.error ?? test.error)
   return {
-    ...{ form, fields, fill, create, asked, test, make, withoutValue },
+    ...{ form, fields, fill, create, asked, test, make, withoutValue, budget },
     problems: { ...found.fields, ...refused.fields, ...unreadable },
     /** Somebody else has just taken it. */
     refusedName,

@@ -1,6 +1,5 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { DEFAULT_TEMPLATE } from '../../../../src/kinds/run/prompts/texts.ts'
 import { draftOf, dropDraft, keepDraft } from '../../parts/drafts.ts'
 import { api } from '../../requests/api.ts'
 import { useAct } from '../../things/use-act.ts'
@@ -63,47 +62,3 @@ export function usePromptDraft(agent: AgentRead) {
     refusal: isConflict && isOutdated(save.error) ? null : save.error,
   }
 }
-
-const PREVIEW_AFTER_MS = 300
-
-/** The text once typing has paused for a moment. */
-function useSettledText(text: string): string {
-  const [settled, setSettled] = useState(text)
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(text), PREVIEW_AFTER_MS)
-    return () => clearTimeout(timer)
-  }, [text])
-  return settled
-}
-
-/**
- * What the server says about the template of an agent: its problems, or the prompt for a sample task. Without a template of its
- * own, an agent has the default one.
- */
-export function usePromptPreview(text: string, agent: string) {
-  const settled = useSettledText(text)
-  const isDefault = settled.trim() === ''
-  const promptTemplate = isDefault ? DEFAULT_TEMPLATE : settled
-  const { data, error, refetch } = useQuery({
-    queryKey: ['prompt-preview', agent, promptTemplate],
-    queryFn: ({ signal }) => api().post('/prompts/preview', { body: { promptTemplate, agent }, signal }),
-    placeholderData: (before) => before,
-    gcTime: 0,
-  })
-  // What is asked of the default one is not of what is written.
-  const problems = isDefault ? NO_PROBLEMS : (data?.problems ?? NO_PROBLEMS)
-  return { isDefault, answer: data, problems, error, retry: () => void refetch() }
-}
-
-const NO_PROBLEMS: readonly { message: string; line: number; column: number }[] = []
-
-/** The variables of templates. They change only when the server restarts. */
-export function usePromptVariables() {
-  const { data } = useQuery({
-    queryKey: ['prompt-variables'],
-    queryFn: ({ signal }) => api().get('/prompts/variables', { signal }),
-  })
-  return data?.items ?? NO_VARIABLES
-}
-
-const NO_VARIABLES: readonly { path: string; description: string; sensitive: boolean }[] = []

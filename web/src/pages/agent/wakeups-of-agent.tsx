@@ -5,6 +5,7 @@ import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { StateChip } from '../../parts/state-chip.tsx'
+import { nameOfTask } from '../../requests/act-words.ts'
 import { reasonText } from '../../things/agent/reason-text.ts'
 import { shortId } from '../../things/run/run.ts'
 import { requesterText } from './requester.ts'
@@ -57,6 +58,18 @@ const COLUMNS: Column<Wakeup>[] = [
         {reason && <span className="text-muted"> · {reason}</span>}
       </>
     ),
+  },
+  {
+    name: 'task',
+    words: 'Task',
+    width: '72px',
+    phone: 'second',
+    cell: ({ taskId }) =>
+      taskId && (
+        <PageLink className="tabular-nums hover:text-accent hover:underline" to={`/tasks/${taskId}`}>
+          {nameOfTask(taskId, undefined)}
+        </PageLink>
+      ),
   },
   {
     name: 'by',

@@ -2,6 +2,7 @@ import type { TaskState } from '../../../../src/pure/states.ts'
 import type { BoardColumn } from '../../../../src/views/board/columns.ts'
 import { PageLink } from '../../links.tsx'
 import type { ColumnView } from '../../live/board-list.ts'
+import { StateMark } from '../../parts/state-mark.tsx'
 import { countText } from '../../parts/wording.ts'
 import { HUE_TEXT } from '../../theme/hues.ts'
 import { STATE_LOOKS } from '../../theme/marks.ts'
@@ -16,6 +17,8 @@ const APART: Partial<Record<BoardColumn, readonly TaskState[]>> = {
 interface Apart {
   state: TaskState
   count: number
+  /** "to retry". */
+  noun: string
   words: string
 }
 
@@ -26,10 +29,10 @@ function countsIn(name: BoardColumn, { count, states }: ColumnView): { main: num
   const apart = (APART[name] ?? [])
     .map((state) => ({ state, count: states[state] ?? 0 }))
     .filter((one) => one.count > 0)
-    .map((one) => ({
-      ...one,
-      words: `${countText(one.count)} ${APART_WORDS[one.state] ?? STATE_LOOKS[one.state].word.toLowerCase()}`,
-    }))
+    .map((one) => {
+      const noun = APART_WORDS[one.state] ?? STATE_LOOKS[one.state].word.toLowerCase()
+      return { ...one, noun, words: `${countText(one.count)} ${noun}` }
+    })
   return { main: count - apart.reduce((sum, one) => sum + one.count, 0), apart }
 }
 
@@ -51,20 +54,30 @@ export function ColumnHead({ name, view, stateAt, children }: Props) {
   const { main, apart } = countsIn(name, view)
   return (
     <div
-      className={`flex h-9 min-w-0 shrink-0 items-center gap-2 overflow-hidden px-3 text-label whitespace-nowrap max-sm:h-7 ${apart.length === 0 ? 'max-sm:hidden' : ''}`}
+      className={`@container flex h-9 min-w-0 shrink-0 items-center gap-2 overflow-hidden px-3 text-label whitespace-nowrap max-sm:h-7 ${apart.length === 0 ? 'max-sm:hidden' : ''}`}
     >
       <h2 className="flex shrink-0 gap-2 font-semibold tracking-wide text-muted uppercase max-sm:sr-only">
         {COLUMN_WORDS[name]}
         <span className="font-medium text-faint tabular-nums">{countText(main)}</span>
       </h2>
-      {apart.map(({ state, words }) => (
+      {apart.map(({ state, count, noun, words }) => (
         <PageLink
-          className={`focus-inside min-w-0 truncate rounded-chip tabular-nums hover:underline ${state === 'failed' ? HUE_TEXT.bad : 'text-muted'}`}
+          aria-label={words}
+          className={`focus-inside flex min-w-0 items-center gap-1 rounded-chip tabular-nums hover:underline ${state === 'failed' ? HUE_TEXT.bad : 'text-muted'}`}
           key={state}
           title={`Show only these: ${words}`}
           to={stateAt(state)}
         >
-          {words}
+          {/* Three words beside each other are cut in a column: there each has its mark. */}
+          {apart.length > 1 && (
+            <span aria-hidden="true" className="hidden @max-[300px]:inline-flex">
+              <StateMark label={noun} size={12} state={state} />
+            </span>
+          )}
+          <span className="min-w-0 truncate">
+            {countText(count)}
+            <span className={apart.length > 1 ? '@max-[300px]:hidden' : ''}> {noun}</span>
+          </span>
         </PageLink>
       ))}
       {children}

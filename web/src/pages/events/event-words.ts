@@ -15,6 +15,7 @@ export const ENTITY_WORDS: Record<(typeof ENTITIES)[number], string> = {
   wakeup: 'Wakeups',
   routine: 'Routines',
   project: 'Projects',
+  budget: 'Budgets',
   key: 'Keys',
   workspace: 'The workspace',
 }
@@ -60,6 +61,8 @@ export const TYPE_PATTERNS = [
   'project_*',
   'key_*',
   'limits_changed',
+  'budget_*',
+  'price_*',
 ] as const
 
 /** The letters of a type: what the API accepts, so that a slip is told at once. */
@@ -84,12 +87,14 @@ export interface About {
 
 /** What it is about, and where that is shown. */
 export function aboutOf(
-  event: Pick<ListedEvent, 'entityType' | 'entityId' | 'taskId' | 'missionId' | 'runId'>,
+  event: Pick<ListedEvent, 'entityType' | 'entityId' | 'taskId' | 'missionId' | 'runId'> &
+    Partial<Pick<ListedEvent, 'payload'>>,
 ): About {
   const { entityType, entityId, taskId, missionId, runId } = event
   if (entityType === 'run' && runId !== null) return { words: `run ${runId.slice(-4)}`, to: `/runs/${runId}` }
   if (taskId !== null) return { words: `task ${nameOfTask(taskId, undefined)}`, to: `/tasks/${taskId}` }
   if (missionId !== null) return { words: 'a mission', to: `/missions/${missionId}` }
+  if (entityType === 'budget') return aboutBudget(entityId, event.payload)
   if (entityType === 'agent' && entityId !== null) return { words: entityId, to: `/agents/${entityId}` }
   if (entityType === 'key') return { words: 'a key', to: '/settings/keys' }
   if (entityType === 'workspace') return { words: 'the workspace', to: null }
@@ -97,4 +102,24 @@ export function aboutOf(
   // The worker of an agent is named after it.
   const name = entityId?.replace(/^agent:/, '')
   return { words: isName && name ? name : `a ${entityType === 'session' ? 'worker' : entityType}`, to: null }
+}
+
+/** "the budget of dev-1": agents and projects by their names, tasks by their numbers. One that was removed is no longer there. */
+function aboutBudget(id: string | null, payload: ListedEvent['payload'] = {}): About {
+  const { scope, scopeId, change } = payload
+  const isNamed = typeof scopeId === 'string'
+  const of =
+    scope === 'workspace'
+      ? 'the workspace'
+      : scope === 'task' && isNamed
+        ? `task ${nameOfTask(scopeId, undefined)}`
+        : scope === 'mission'
+          ? 'a mission'
+          : isNamed
+            ? scopeId
+            : null
+  return {
+    words: of === null ? 'a budget' : `the budget of ${of}`,
+    to: id === null || change === 'removed' ? null : `/budgets?budget=${id}`,
+  }
 }

@@ -40,6 +40,7 @@ export function Events() {
   const open = (event: ListedEvent) => change({ event: event.seq }, opened !== undefined)
   const [selected, setSelected] = useEventKeys({
     ...{ events, opened, table, open },
+    close: () => change({ event: undefined }),
     jump: () => setIsJumping(true),
     toNewest: () => (at === undefined ? table.current?.scrollToIndex(0, 'start') : change({ at: undefined })),
   })
@@ -123,10 +124,11 @@ function useEventKeys(list: {
   opened: number | undefined
   table: React.RefObject<VirtualListHandle | null>
   open: (event: ListedEvent) => void
+  close: () => void
   jump: () => void
   toNewest: () => void
 }) {
-  const { events, opened, table, open, jump, toNewest } = list
+  const { events, opened, table, open, close, jump, toNewest } = list
   const [selected, setSelected] = useState<number | null>(null)
   const current = opened ?? selected
   const move = (by: number) => {
@@ -143,6 +145,7 @@ function useEventKeys(list: {
     j: { words: 'Next event', run: () => move(1), repeats: true },
     k: { words: 'Previous event', run: () => move(-1), repeats: true },
     Enter: { words: 'Open the event', run: () => chosen && open(chosen), isOff: !chosen },
+    Esc: { words: 'Close the panel', run: close, isOff: opened === undefined },
     ':': { words: 'Go to a number or a time', run: jump },
     Home: { words: 'Back to the newest', run: toNewest },
     '/': {

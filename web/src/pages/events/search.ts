@@ -15,6 +15,7 @@ export const ENTITIES = [
   'wakeup',
   'routine',
   'project',
+  'budget',
   'key',
   'workspace',
 ] as const

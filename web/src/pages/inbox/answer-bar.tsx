@@ -37,6 +37,11 @@ const CONSEQUENCES: Partial<Record<Decision, string>> = {
   cancel: 'This cannot be undone.',
 }
 
+const OF_BUDGETS: Partial<Record<Decision, string>> = {
+  allow: 'It works on. Its tokens are counted, its dollars are not.',
+  cancel: 'The tasks that it has stopped are cancelled. This cannot be undone.',
+}
+
 const OF_OUTCOMES: Partial<Record<Decision, string>> = {
   approve: 'The mission is completed.',
   reject: 'The mission stays open, and waits until you have planned what is missing.',
@@ -72,7 +77,8 @@ export function AnswerBar(props: {
   const others = otherWays(item)
   const isStartOverInMenu = isPhone || others.length > 0
   const shown = [on, back, item.actions.includes('replan') ? ('replan' as const) : null, ...others]
-  const rest = item.actions.filter((one) => !shown.includes(one))
+  // A part of another budget is moved with the form above.
+  const rest = item.actions.filter((one) => !shown.includes(one) && one !== 'move')
   const entry = (decision: Decision, startsOver = false) => ({
     words: startsOver ? startOverWords(decision) : buttonWords(decision, item),
     run: () => decide(decision, startsOver),
@@ -195,6 +201,9 @@ function useAnswerKeys(props: {
 const startOverWords = (decision: Decision) =>
   decision === 'reject' ? 'Reject and start over' : 'Try again from the start'
 
+const wordsFor = ({ kind, about }: InboxDetail) =>
+  kind === 'outcome' ? OF_OUTCOMES : about.budgetId === null ? CONSEQUENCES : OF_BUDGETS
+
 function AskFirst(props: {
   decision: Decision
   startsOver: boolean
@@ -222,7 +231,7 @@ function AskFirst(props: {
         isWithoutEdit ? (
           <UnsavedEdit missionId={item.about.missionId!} />
         ) : (
-          ((item.kind === 'outcome' ? OF_OUTCOMES : CONSEQUENCES)[decision] ?? 'Work continues from here.')
+          (wordsFor(item)[decision] ?? 'Work continues from here.')
         )
       }
       title={`${buttonWords(decision, item)}: ${ABOUT_TITLES.includes(item.kind) ? item.title : headline(item)}`}

@@ -9,7 +9,8 @@ import { type AnyState, STATE_LOOKS, statePhrase } from '../../theme/marks.ts'
 import { blocksWords, headline, type InboxDetail, type InboxItem, lookOf } from '../../things/inbox/kinds.ts'
 import { type Change, type Given, seenKey } from '../../things/inbox/use-answer.ts'
 import { AnswerBar } from './answer-bar.tsx'
-import { BudgetForm, QuestionForm } from './answer-forms.tsx'
+import { QuestionForm } from './answer-forms.tsx'
+import { BudgetForm } from './budget-form.tsx'
 import { type Closed, closedWords } from './rows.ts'
 import { Origin, Subject } from './subject.tsx'
 import { useInboxItem } from './use-inbox.ts'
@@ -104,8 +105,8 @@ function Shown(props: {
 }
 
 /** What was seen of it, or what it is by now. */
-const short = ({ kind, generation }: InboxItem) =>
-  generation === null
+const short = ({ kind, generation, about }: InboxItem) =>
+  generation === null || about.budgetId !== null
     ? 'it as it was'
     : kind === 'plan'
       ? `version ${generation} of the plan`

@@ -1,10 +1,10 @@
+import { causeOf } from '../../../../src/pure/cause.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { plainWords, reasonText } from '../../parts/wording.ts'
 import { HUE_TEXT } from '../../theme/hues.ts'
 import { reasonText as agentReason } from '../../things/agent/reason-text.ts'
 import { blocksWords, headline, type InboxItem, lookOf } from '../../things/inbox/kinds.ts'
-import { causeOf } from '../../things/task/cause.ts'
 import { closedWords, type Row } from './rows.ts'
 
 const secondLine = ({ kind, title, preview, reason, generation, digest }: InboxItem) => {

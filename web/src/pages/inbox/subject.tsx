@@ -5,6 +5,7 @@ import { Moment } from '../../parts/moment.tsx'
 import { Money } from '../../parts/money.tsx'
 import { reasonText, sentence } from '../../parts/wording.ts'
 import { reasonText as withoutCodeIn } from '../../things/agent/reason-text.ts'
+import { Stopped } from '../../things/budget/stopped.tsx'
 import { MissionChanges } from '../../things/changes/mission-changes.tsx'
 import { Part, Review } from '../../things/changes/review.tsx'
 import type { InboxDetail } from '../../things/inbox/kinds.ts'
@@ -13,7 +14,7 @@ import { REVIEW_REQUIRED } from '../../things/task/card-words.ts'
 
 /** What is to be decided about, in full. */
 export function Subject({ item }: { item: InboxDetail }) {
-  const { kind, task, mission, plan, agent, needs, reason } = item
+  const { kind, task, mission, plan, agent, needs, reason, limit } = item
   switch (kind) {
     case 'question':
       return <Markdown text={task?.question?.question ?? item.preview ?? ''} />
@@ -43,7 +44,12 @@ export function Subject({ item }: { item: InboxDetail }) {
         />
       ) : null
     case 'budget':
-      return reason ? <Markdown text={reason} /> : null
+      return (
+        <div className="flex flex-col gap-4">
+          {reason && <Markdown text={reason} />}
+          {limit && <Stopped budget={limit} />}
+        </div>
+      )
     case 'outcome':
       return mission ? (
         <div className="flex flex-col gap-4">
@@ -138,6 +144,14 @@ function TakeIt({ item: { task, about } }: { item: InboxDetail }) {
   )
 }
 
+/** What happened then; of all others somebody was asked. */
+const SINCE_WORDS: Partial<Record<InboxDetail['kind'], string>> = {
+  finished: 'ended',
+  dead_letter: 'failed',
+  agent: 'stopped',
+  alert: 'noticed',
+}
+
 /** Who made it, when, and where to read more. */
 export function Origin({ item }: { item: InboxDetail }) {
   const { about, askedBy, generation, since, kind, task, digest } = item
@@ -147,6 +161,8 @@ export function Origin({ item }: { item: InboxDetail }) {
     // One that has ended is opened with a button, which marks it as seen.
     about.missionId &&
       kind !== 'finished' && { to: `/missions/${about.missionId}`, words: 'Open the mission' },
+    about.budgetId && { to: `/budgets?budget=${about.budgetId}`, words: 'Open the budget' },
+    item.actions.includes('allow') && { to: '/settings/prices', words: 'Set its price' },
     kind === 'agent' && about.agent && { to: `/agents/${about.agent}`, words: 'Open the agent' },
   ].filter((one) => !!one)
   return (
@@ -154,7 +170,7 @@ export function Origin({ item }: { item: InboxDetail }) {
       {askedBy && <span>{askedBy}</span>}
       {about.taskId !== null && generation !== null && <span>attempt {generation}</span>}
       <span>
-        {kind === 'finished' ? 'ended' : 'asked'} <Moment at={since} />
+        {SINCE_WORDS[kind] ?? 'asked'} <Moment at={since} />
       </span>
       {digest && <span title={`Its fingerprint: ${digest}`}>your answer counts for this version only</span>}
       {links.map(({ to, words }) => (

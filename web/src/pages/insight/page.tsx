@@ -1,7 +1,9 @@
 import { useSearch } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { useGo } from '../../links.tsx'
+import { useShortcuts } from '../../keys/shortcuts.ts'
+import { PageLink, useGo } from '../../links.tsx'
 import { Button } from '../../parts/button.tsx'
+import { Empty } from '../../parts/empty.tsx'
 import { Loading } from '../../parts/loaded.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Page } from '../../parts/page.tsx'
@@ -18,7 +20,11 @@ export function Insight() {
   const go = useGo()
   const show = (next: Window, of?: string) =>
     go(`/insight${writeSearch({ window: next === '24h' ? undefined : next, cause: of })}`)
-  const { causes, slowest, bottlenecks, telemetry, isReading, readAgain } = useInsight(window)
+  useShortcuts('Insight', {
+    Esc: { words: 'Close the panel', run: () => show(window), isOff: cause === undefined },
+  })
+  const insight = useInsight(window)
+  const { causes, slowest, bottlenecks, telemetry, isReading, readAgain } = insight
   const all = [causes, slowest, bottlenecks, telemetry]
   const isBounded = all.some(({ data }) => data?.isBounded)
   const error = all.find((read) => read.error)?.error ?? null
@@ -54,6 +60,8 @@ export function Insight() {
       {all.every(({ data }) => data === undefined) ? (
         // One sentence for all of it.
         <Loading read={{ data: undefined, error, refetch: readAgain }} rowHeight={56} rows={8} />
+      ) : hasNothing(insight) ? (
+        <Nothing onLonger={window === '30d' ? null : () => show('30d')} window={window} />
       ) : (
         <div className="grid grid-cols-[repeat(auto-fit,minmax(min(100%,420px),1fr))] gap-3">
           <Read again={readAgain} read={causes}>
@@ -77,6 +85,36 @@ export function Insight() {
         </div>
       )}
     </Page>
+  )
+}
+
+/** All four were read, and none of them counts anything. */
+const hasNothing = ({ causes, slowest, bottlenecks, telemetry }: ReturnType<typeof useInsight>): boolean =>
+  causes.data?.items.length === 0 &&
+  slowest.data?.items.length === 0 &&
+  bottlenecks.data?.items.length === 0 &&
+  telemetry.data !== undefined &&
+  telemetry.data.agents.length + telemetry.data.retries.length === 0 &&
+  telemetry.data.verdicts.passed + telemetry.data.verdicts.failed + telemetry.data.verdicts.unsure === 0
+
+function Nothing({ window, onLonger }: { window: Window; onLonger: (() => void) | null }) {
+  return (
+    <Empty
+      action={
+        onLonger ? (
+          <Button kind="primary" onClick={onLonger}>
+            Show {WINDOW_WORDS['30d'].last}
+          </Button>
+        ) : (
+          <PageLink className="font-medium text-accent hover:underline" to="/board">
+            Go to the board
+          </PageLink>
+        )
+      }
+      drawing="search"
+      text="What failed and why, what took long, who waits for whom, and who does well: all of it is counted from attempts that ended."
+      title={`No attempt ended in ${WINDOW_WORDS[window].last}`}
+    />
   )
 }
 

@@ -6,6 +6,7 @@ import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { IconButton } from '../../parts/icon-button.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import { api } from '../../requests/api.ts'
+import { BudgetOf } from '../../things/budget/budget-of.tsx'
 import type { Mission } from '../../things/mission/progress.tsx'
 import { useAct } from '../../things/use-act.ts'
 import { PlanActs } from './plan-acts.tsx'
@@ -25,6 +26,7 @@ export function MissionActs({ mission }: { mission: Mission }) {
   const { id, state, stateType, closedBy, tasksFailed, title } = mission
   const go = useGo()
   const [isCancelAsked, setCancelAsked] = useState(false)
+  const [isBudgetAsked, setBudgetAsked] = useState(false)
   const { run, isBusy, whyNot } = useAct(
     ({ act, reason }: { act: Act; reason?: string }) =>
       api().post(`/missions/:id/${act}`, { params: { id }, body: reason ? { reason } : {} }),
@@ -72,6 +74,10 @@ export function MissionActs({ mission }: { mission: Mission }) {
               run: () => run({ act: 'clone' }),
               disabledReason: whyNot,
             },
+            {
+              ...{ words: 'Budget…', icon: 'budgets', run: () => setBudgetAsked(true) },
+              disabledReason: whyNot ?? (hasEnded ? 'It has ended.' : null),
+            },
           ],
           [
             {
@@ -85,6 +91,7 @@ export function MissionActs({ mission }: { mission: Mission }) {
         ]}
         trigger={<IconButton icon="more" label="More actions" />}
       />
+      {isBudgetAsked && <BudgetOf onClose={() => setBudgetAsked(false)} scope="mission" scopeId={id} />}
       <ConfirmDialog
         confirm="Cancel the mission"
         draft={id}

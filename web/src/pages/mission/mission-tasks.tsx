@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { useShortcuts } from '../../keys/shortcuts.ts'
 import { useListOf } from '../../keys/siblings.ts'
 import { PageLink, useGo } from '../../links.tsx'
@@ -43,7 +43,15 @@ export function MissionTasks(props: {
   const shows = place.only ?? 'all'
   const setShows = (next: 'all' | 'failed') =>
     go(props.addressOf({ only: next === 'all' ? undefined : next }), { replace: true })
+  const rows = useRef<HTMLTableElement>(null)
+  const step = (by: number) => {
+    const links = [...(rows.current?.querySelectorAll<HTMLElement>('[data-task]') ?? [])]
+    const at = links.indexOf(document.activeElement as HTMLElement)
+    links[Math.min(links.length - 1, Math.max(0, at === -1 ? 0 : at + by))]?.focus()
+  }
   useShortcuts('Mission', {
+    j: { words: 'Next task', run: () => step(1), repeats: true },
+    k: { words: 'Previous task', run: () => step(-1), repeats: true },
     f: { words: 'Failed tasks only', run: () => setShows(shows === 'all' ? 'failed' : 'all') },
   })
   const all = (data?.nodes ?? []).filter(
@@ -73,7 +81,10 @@ export function MissionTasks(props: {
           />
         </div>
       )}
-      <table className="-mx-2 w-[calc(100%+1rem)] table-fixed border-collapse text-row @max-[800px]:block">
+      <table
+        ref={rows}
+        className="-mx-2 w-[calc(100%+1rem)] table-fixed border-collapse text-row @max-[800px]:block"
+      >
         <caption className="sr-only">Tasks of the mission, by layers</caption>
         <thead className="border-b border-line @max-[800px]:sr-only">
           <tr>
@@ -125,8 +136,12 @@ function TaskRow(props: { node: TaskNode; isOpen: boolean; addressOf: (task: str
       }}
     >
       <td className={CELL}>{state && <StateChip percent={card?.percent ?? null} state={state} />}</td>
-      <td className={`${CELL} break-words @max-[800px]:order-first @max-[800px]:basis-full`}>
-        <PageLink className="font-medium hover:text-accent hover:underline" to={addressOf(node.id)}>
+      <td className={`${CELL} wrap-anywhere @max-[800px]:order-first @max-[800px]:basis-full`}>
+        <PageLink
+          className="font-medium hover:text-accent hover:underline"
+          data-task={node.id}
+          to={addressOf(node.id)}
+        >
           <span className="mr-1.5 font-mono text-label text-muted">{shortName(node.id, card)}</span>
           {node.title}
         </PageLink>{' '}

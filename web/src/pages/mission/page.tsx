@@ -12,9 +12,10 @@ import { Segmented } from '../../parts/segmented.tsx'
 import { Select } from '../../parts/select.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { StateChip } from '../../parts/state-chip.tsx'
-import { moneyText } from '../../parts/wording.ts'
+import { moneyText, tokensText } from '../../parts/wording.ts'
 import { writeSearch } from '../../search-params.ts'
 import { HUE_TEXT } from '../../theme/hues.ts'
+import { type Amount, amount, amountText, figureText } from '../../things/budget/budget.ts'
 import { MissionChanges } from '../../things/changes/mission-changes.tsx'
 import { headline, lookOf } from '../../things/inbox/kinds.ts'
 import { Progress, progressWords, type Mission as Shown } from '../../things/mission/progress.tsx'
@@ -173,10 +174,14 @@ function Facts({ mission }: { mission: Shown }) {
 const unknownCostWords = ({ costUsd, runs, unknownRuns }: Shown) =>
   costUsd === null || unknownRuns === 0 ? null : ` (unknown for ${unknownRuns} of ${runs} runs)`
 
+/** Of its own budget: "of $40.00, $35.60 left". */
+const leftWords = ({ unit, limit, left }: Amount) =>
+  ` of ${amountText(unit, limit)}, ${figureText(unit, left)} left`
+
 /** Progress of the mission, what it cost, and why it does not continue. */
 function Standing({ mission, isShort }: { mission: Shown; isShort: boolean }) {
-  const { title, goal, costUsd, config, errorMessage } = mission
-  const limit = config.budget?.maxUsd
+  const { title, goal, costUsd, tokensUsed, config, errorMessage } = mission
+  const { maxUsd, maxTokens } = config.budget ?? {}
   return (
     <div className="flex flex-col gap-3">
       {!isShort && goal.trim() !== title && (
@@ -189,7 +194,14 @@ function Standing({ mission, isShort }: { mission: Shown; isShort: boolean }) {
         <p className="text-row text-muted tabular-nums">
           {progressWords(mission)} · {moneyText(costUsd)}
           {unknownCostWords(mission)}
-          {limit && ` of ${moneyText(limit)}`}
+          {maxUsd !== undefined && leftWords(amount('usd', costUsd ?? '0', '0', maxUsd))}
+          {maxTokens !== undefined && (
+            <>
+              {' · '}
+              {tokensText(tokensUsed)}{' '}
+              {leftWords(amount('tokens', String(tokensUsed), '0', String(maxTokens)))}
+            </>
+          )}
         </p>
       </div>
       {errorMessage && <p className="text-body break-words text-bad">{errorMessage}</p>}

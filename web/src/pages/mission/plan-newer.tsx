@@ -3,7 +3,7 @@ import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { countText } from '../../parts/wording.ts'
 import { PlanVersion, usePlan } from '../../things/mission/plan-version.tsx'
-import { changesByTask, planChangesOf, proposerWords, tasksOf } from '../../things/mission/written-plan.ts'
+import { changesByTask, planChangesOf, proposerWords, titlesIn } from '../../things/mission/written-plan.ts'
 
 const MOST_SHOWN = 20
 
@@ -13,11 +13,9 @@ export function PlanNewer(props: { missionId: string; mine: number; newest: numb
   const [isShown, setShown] = useState(false)
   const { data } = usePlan(missionId, newest, mine)
   const changes = planChangesOf(data?.changes)
-  const names = useMemo(
-    () => new Map(tasksOf(data?.plan).map(({ tempId, title }) => [tempId, title])),
-    [data],
-  )
-  const marks = [...changesByTask(changes)]
+  const { data: before } = usePlan(missionId, mine, null)
+  const names = useMemo(() => titlesIn(before?.plan, data?.plan), [before, data])
+  const marks = [...changesByTask(changes, names)]
   const removed = changes?.removed ?? []
   const count = marks.length + removed.length
   return (
@@ -34,7 +32,9 @@ export function PlanNewer(props: { missionId: string; mine: number; newest: numb
         Your edit is kept. If you save it, yours becomes the newest; version {newest} stays in the list.
       </p>
       {count > 0 && (
-        <ul className="flex flex-col gap-0.5">
+        // The edit goes on below it, however much is different.
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so that the keyboard has to reach it
+        <ul className="flex max-h-48 flex-col gap-0.5 overflow-y-auto" tabIndex={0}>
           {marks.slice(0, MOST_SHOWN).map(([tempId, { kind, words }]) => (
             <li className="break-words" key={tempId}>
               <span className="font-medium">{(names.get(tempId) ?? tempId).slice(0, 200)}</span> {kind}
@@ -43,10 +43,12 @@ export function PlanNewer(props: { missionId: string; mine: number; newest: numb
           ))}
           {removed.slice(0, MOST_SHOWN).map((tempId) => (
             <li className="break-words" key={tempId}>
-              <span className="font-medium">{tempId}</span> removed
+              <span className="font-medium">{(names.get(tempId) ?? tempId).slice(0, 200)}</span> removed
             </li>
           ))}
-          {count > 2 * MOST_SHOWN && <li>And more: {countText(count)} tasks differ.</li>}
+          {(marks.length > MOST_SHOWN || removed.length > MOST_SHOWN) && (
+            <li>And more: {countText(count)} tasks differ.</li>
+          )}
         </ul>
       )}
       {changes && count === 0 && <p>Its tasks are the same as in version {mine}.</p>}

@@ -3,7 +3,7 @@ import { countText } from '../../parts/wording.ts'
 import { usePlan } from '../../things/mission/plan-version.tsx'
 import { fieldNoun } from '../../things/mission/plan-words.ts'
 import type { Mission } from '../../things/mission/progress.tsx'
-import { planChangesOf, tasksOf } from '../../things/mission/written-plan.ts'
+import { planChangesOf, titlesIn } from '../../things/mission/written-plan.ts'
 
 type Preview = NonNullable<Mission['preview']>
 
@@ -42,18 +42,19 @@ export function PlanPreview({ mission }: { mission: Mission }) {
   const { id, preview, planVersion, approvedVersion } = mission
   const { data } = usePlan(id, planVersion ?? 1, approvedVersion)
   const before = usePlan(id, approvedVersion ?? 1, null).data
-  const names = useMemo(
-    () =>
-      new Map([...tasksOf(before?.plan), ...tasksOf(data?.plan)].map(({ tempId, title }) => [tempId, title])),
-    [before, data],
-  )
+  const names = useMemo(() => titlesIn(before?.plan, data?.plan), [before, data])
   if (!preview) return null
   const groups = groupsOf(preview)
-  const edges = planChangesOf(data?.changes)?.edges
+  const changes = planChangesOf(data?.changes)
+  const edges = changes?.edges
+  const isRemoved = new Set(changes?.removed)
   const nameOf = (tempId: string) => (names.get(tempId) ?? tempId).slice(0, 200)
   const edgeWords = [
     ...(edges?.added ?? []).map(({ from, to }) => `“${nameOf(to)}” now waits for “${nameOf(from)}”`),
-    ...(edges?.removed ?? []).map(({ from, to }) => `“${nameOf(to)}” no longer waits for “${nameOf(from)}”`),
+    // What a removed task waited for is no news.
+    ...(edges?.removed ?? [])
+      .filter(({ to }) => !isRemoved.has(to))
+      .map(({ from, to }) => `“${nameOf(to)}” no longer waits for “${nameOf(from)}”`),
   ]
   const untouched = preview.kept.filter(({ because }) => because === null).length
   return (

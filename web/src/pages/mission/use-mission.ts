@@ -1,15 +1,31 @@
+import { isEnd, type MissionPhase } from '../../../../src/kinds/mission/states.ts'
 import { about } from '../../live/about.ts'
+import type { LiveEvent } from '../../live/card.ts'
 import { useSnapshot } from '../../live/use-snapshot.ts'
 import { api } from '../../requests/api.ts'
 import type { Mission } from '../../things/mission/progress.tsx'
 import { graphFrom, movedIn, type TaskGraph } from './task-rows.ts'
 import { type Row, rowsAfter, rowsFrom } from './timeline/rows.ts'
 
+/**
+ * A mission that ends has ended at once, and its report can be read: the answer with all that follows from it comes when so many
+ * events allow the next read.
+ */
+export function endedBy<T extends Pick<Mission, 'id' | 'state' | 'stateType'>>(
+  mission: T,
+  event: LiveEvent,
+): T {
+  const { entityType, missionId, to } = event
+  if (entityType !== 'mission' || missionId !== mission.id || to === mission.state) return mission
+  const end = to as MissionPhase
+  return isEnd(end) ? { ...mission, state: end, stateType: 'terminal' } : mission
+}
+
 export const useMission = (id: string) =>
   useSnapshot<Mission>(
     ['mission', id],
     ({ signal }) => api().read('/missions/:id', { params: { id }, signal }),
-    { follows: about.mission(id) },
+    { apply: endedBy, follows: about.costOfMission(id) },
   )
 
 /** Items that wait in one mission; the badge counts all. */

@@ -1,4 +1,5 @@
 import { useSearch } from '@tanstack/react-router'
+import { useRef, useState } from 'react'
 import { useShortcuts } from '../../keys/shortcuts.ts'
 import { PageLink, useGo } from '../../links.tsx'
 import { about } from '../../live/about.ts'
@@ -11,6 +12,7 @@ import { Moment } from '../../parts/moment.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Segmented } from '../../parts/segmented.tsx'
 import { StateChip } from '../../parts/state-chip.tsx'
+import type { VirtualListHandle } from '../../parts/virtual-list.tsx'
 import { api } from '../../requests/api.ts'
 import { writeSearch } from '../../search-params.ts'
 import { type ListedMission, MissionCost, Progress, progressWords } from '../../things/mission/progress.tsx'
@@ -117,21 +119,43 @@ export function Missions() {
     >
       <Loaded className="px-6" empty={<NoMissions />} read={read} rows={8}>
         {({ items }) =>
-          view === 'board' ? (
-            <MissionBoard missions={items} />
-          ) : (
-            <DataTable
-              columns={COLUMNS}
-              drops={DROPS}
-              keyOf={({ id }) => id}
-              label="Missions"
-              onOpen={({ id }) => go(`/missions/${id}`)}
-              rows={items}
-            />
-          )
+          view === 'board' ? <MissionBoard missions={items} /> : <MissionList missions={items} />
         }
       </Loaded>
     </Page>
+  )
+}
+
+function MissionList({ missions }: { missions: readonly ListedMission[] }) {
+  const go = useGo()
+  const table = useRef<VirtualListHandle>(null)
+  const [selected, setSelected] = useState<string | null>(null)
+  const place = missions.findIndex(({ id }) => id === selected)
+  const move = (by: number) => {
+    const to = Math.min(Math.max(place + by, 0), missions.length - 1)
+    setSelected(missions[to]?.id ?? null)
+    table.current?.scrollToIndex(to)
+  }
+  useShortcuts('Missions', {
+    j: { words: 'Next mission', run: () => move(1), repeats: true },
+    k: { words: 'Previous mission', run: () => move(-1), repeats: true },
+    Enter: {
+      words: 'Open the mission',
+      run: () => selected && go(`/missions/${selected}`),
+      isOff: place === -1,
+    },
+  })
+  return (
+    <DataTable
+      columns={COLUMNS}
+      drops={DROPS}
+      keyOf={({ id }) => id}
+      label="Missions"
+      onOpen={({ id }) => go(`/missions/${id}`)}
+      ref={table}
+      rows={missions}
+      selected={selected}
+    />
   )
 }
 

@@ -15,6 +15,8 @@ import { TextInput } from '../../parts/text-input.tsx'
 import { api } from '../../requests/api.ts'
 import { agentNamesQuery } from '../../requests/names.ts'
 import { isOwnAgent } from '../../things/agent/own-agent.ts'
+import { limitProblems } from '../../things/budget/budget.ts'
+import { LimitFields } from '../../things/budget/limit-fields.tsx'
 import { problemsIn } from '../../things/mission/plan-edit/plan-problems.ts'
 import { shownInPlace, useAct } from '../../things/use-act.ts'
 import type { WrittenPlan } from './plan-field.tsx'
@@ -47,13 +49,15 @@ interface Draft {
   autonomy: Autonomy
   below: string
   budget: string
+  /** Missing in drafts that were kept before it could be limited in tokens. */
+  budgetTokens?: string
   /** Missing in drafts that were kept before there was a choice. */
   acceptance?: Acceptance
 }
 
 /** The request to the API. */
 const missionOf = (
-  { goal, title, by, planner, autonomy, below, budget, acceptance }: Draft,
+  { goal, title, by, planner, autonomy, below, budget, budgetTokens = '', acceptance }: Draft,
   plan: WrittenPlan['plan'],
 ) => ({
   goal: goal.trim(),
@@ -62,7 +66,14 @@ const missionOf = (
   config: {
     autonomy,
     ...(autonomy === 'autonomous' && below !== '' ? { approveBelowUsd: below } : {}),
-    ...(budget === '' ? {} : { budget: { maxUsd: budget } }),
+    ...(budget + budgetTokens === ''
+      ? {}
+      : {
+          budget: {
+            ...(budget !== '' && { maxUsd: budget }),
+            ...(budgetTokens !== '' && { maxTokens: Number(budgetTokens) }),
+          },
+        }),
     ...(acceptance === 'human' ? { acceptance } : {}),
   },
 })
@@ -102,10 +113,12 @@ export function NewMission() {
     },
     { onRefused: shownInPlace },
   )
+  const limits = limitProblems({ usd: draft.budget, tokens: draft.budgetTokens ?? '' })
   const problem =
     draft.goal.trim() === ''
       ? 'Write the goal first.'
-      : (dollarsProblem(draft.budget) ??
+      : (limits.usd ??
+        limits.tokens ??
         dollarsProblem(draft.below) ??
         (draft.by === 'person' ? whyNot : null))
   const refusal = make.whyNot ?? problem
@@ -144,12 +157,7 @@ export function NewMission() {
         </div>
         <BeforeWork change={change} draft={draft} />
         <AfterWork acceptance={draft.acceptance ?? 'auto'} change={change} />
-        <Dollars
-          hint="Optional. When it is spent, the mission stops and asks you."
-          label="Budget in dollars"
-          onChange={(budget) => change({ budget })}
-          value={draft.budget}
-        />
+        <BudgetFields change={change} draft={draft} />
         {make.error && problems === null && <ProblemBox error={make.error} />}
         <div className="flex flex-wrap gap-2">
           <Button busy={make.isBusy} disabledReason={refusal} kind="primary" type="submit">
@@ -188,6 +196,21 @@ function GoalFields({ draft, change }: { draft: Draft; change: (part: Partial<Dr
         />
       </Field>
     </>
+  )
+}
+
+function BudgetFields({ draft, change }: { draft: Draft; change: (part: Partial<Draft>) => void }) {
+  return (
+    <div className="flex flex-col gap-1">
+      <LimitFields
+        labels={{ usd: 'Budget in dollars', tokens: 'Budget in tokens' }}
+        limits={{ usd: draft.budget, tokens: draft.budgetTokens ?? '' }}
+        onChange={({ usd, tokens }) => change({ budget: usd, budgetTokens: tokens })}
+      />
+      <p className="text-label text-muted">
+        Optional. When one of them is spent, the mission stops and asks you.
+      </p>
+    </div>
   )
 }
 

@@ -49,14 +49,14 @@ export const STATE_WORDS: Record<Node['state'], string> = {
 }
 
 const STEP_WORDS: Record<string, string> = {
-  agentsJudged: 'agents judged',
-  sessionsJudged: 'workers judged',
+  agentsJudged: 'agents checked',
+  sessionsJudged: 'workers checked',
   tasksMoved: 'tasks moved',
   tasksUnblocked: 'tasks unblocked',
   missionsSettled: 'missions continued',
-  routinesSettled: 'routines looked after',
-  contractorsSettled: 'contractors looked after',
-  orphansCancelled: 'orphans cancelled',
+  routinesSettled: 'routines continued',
+  contractorsSettled: 'contractors checked',
+  orphansCancelled: 'orphaned tasks cancelled',
   tasksAssigned: 'tasks assigned',
   alertsSettled: 'alerts raised or cleared',
   reportsWritten: 'reports written',

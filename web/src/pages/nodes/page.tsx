@@ -69,7 +69,7 @@ export function Nodes() {
         </Loaded>
       ) : (
         <p className="rounded-card border border-line bg-raised p-4 text-row text-muted">
-          How the server is, is shown to admins. {whyNot('admin')}
+          Only admins see how the server is doing. {whyNot('admin')}
         </p>
       )}
       <ConfirmDialog
@@ -77,7 +77,7 @@ export function Nodes() {
         onClose={() => setIsAsked(false)}
         onConfirm={() => recover.run()}
         open={isAsked}
-        text={`The leader does this every few seconds. It is done at once, ${can('instance') ? 'for all workspaces' : 'for this workspace'}: what lost its holder is retried, what can begin is assigned, counters are checked. Nothing that works is disturbed.`}
+        text={`The leader does this every few seconds. Now it is done at once, ${can('instance') ? 'for all workspaces' : 'for this workspace'}: tasks that lost their holder are retried, tasks that can begin are assigned, counters are checked. Running work is not disturbed.`}
         title="Run all steps of the coordinator now?"
       />
     </Page>
@@ -135,11 +135,11 @@ function Facts({ status }: { status: Status }) {
       passAt === null ? 'none yet' : <Moment at={passAt} key="at" />,
     ],
     ['Passes of this node', countText(thisNode.passes)],
-    ['The last took', passText(thisNode.lastPassMs)],
+    ['Last pass took', passText(thisNode.lastPassMs)],
     ['Tasks running', countText(stats.runningTasks)],
     ['Tasks queued', countText(stats.pendingTasks)],
     ['Tasks blocked', countText(stats.blockedTasks)],
-    ['Agents well', countText(stats.healthyAgents)],
+    ['Agents healthy', countText(stats.healthyAgents)],
     ['Agents silent', countText(stats.staleAgents)],
   ]
   return (

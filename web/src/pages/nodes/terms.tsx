@@ -9,7 +9,7 @@ export function Terms({ terms, nodes }: { terms: Status['terms']; nodes: readonl
   return (
     <details className="rounded-card border border-line bg-raised">
       <summary className="cursor-pointer px-4 py-2.5 text-row font-medium">
-        Leaders until now, {countText(terms.length)}
+        Leaders so far: {countText(terms.length)}
       </summary>
       <ul className="border-t border-line">
         {terms.map(({ term, nodeId, takenAt, endedAt, endReason }) => (

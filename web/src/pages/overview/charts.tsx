@@ -126,12 +126,12 @@ export function Spend({ overview }: { overview: Overview }) {
 function spendWords(spend: Omit<Overview['spend'], 'perBucket'>, known: number, next: string): string {
   const { perHourUsd, projectedUsd, runs, unknownRuns } = spend
   if (runs === 0) return 'no run'
-  if (known === 0 && unknownRuns > 0) return `${countText(runs)} runs, cost unknown`
+  if (known === 0 && unknownRuns > 0) return `${countText(runs)} ${runs === 1 ? 'run' : 'runs'}, cost unknown`
   const parts = [
     moneyText(known),
     perHourUsd !== null && `${moneyText(perHourUsd)} an hour`,
     projectedUsd !== null && `${moneyText(projectedUsd)} in ${next}`,
-    unknownRuns > 0 && `unknown of ${countText(unknownRuns)} runs`,
+    unknownRuns > 0 && `unknown for ${countText(unknownRuns)} ${unknownRuns === 1 ? 'run' : 'runs'}`,
   ]
   return parts.filter(Boolean).join(' · ')
 }

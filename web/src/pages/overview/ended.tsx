@@ -1,3 +1,4 @@
+import { causeOf } from '../../../../src/pure/cause.ts'
 import { PageLink } from '../../links.tsx'
 import { Duration } from '../../parts/duration.tsx'
 import { Moment } from '../../parts/moment.tsx'
@@ -7,7 +8,6 @@ import { WINDOW_WORDS, type Window } from '../../parts/windows.ts'
 import { plainWords } from '../../parts/wording.ts'
 import { nameOfTask } from '../../requests/act-words.ts'
 import { STATE_LOOKS } from '../../theme/marks.ts'
-import { causeOf } from '../../things/task/cause.ts'
 import { Box } from './box.tsx'
 import type { Overview } from './use-overview.ts'
 

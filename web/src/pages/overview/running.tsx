@@ -10,6 +10,7 @@ import { StateMark } from '../../parts/state-mark.tsx'
 import { StatusMessage } from '../../parts/status-message.tsx'
 import { Tokens } from '../../parts/tokens.tsx'
 import { tokensOf } from '../../parts/wording.ts'
+import { nameOfTask, shortKey } from '../../requests/act-words.ts'
 import type { RunningNow } from './use-overview.ts'
 
 const SHOWN = 5
@@ -95,7 +96,11 @@ function RunningRow({ row, isSelected }: { row: RunningNow; isSelected: boolean 
         <AgentChip size={16} slug={row.agent} />
       </span>
       <PageLink className="min-w-0 truncate hover:text-accent hover:underline" to={addressOf(row)}>
-        {row.taskKey && <span className="mr-1.5 font-medium">{row.taskKey}</span>}
+        {row.taskId !== null && (
+          <span className="mr-1.5 font-mono text-label text-muted">
+            {shortKey(nameOfTask(row.taskId, { key: row.taskKey }))}
+          </span>
+        )}
         {row.taskTitle ?? 'no task'}
       </PageLink>
       {flag ? (

@@ -107,7 +107,7 @@ function ChooseFile({ onText }: { onText: (text: string) => void }) {
   const read = async (file: File | undefined) => {
     if (!file) return
     if (file.size > LARGEST_PLAN_BYTES)
-      toast({ kind: 'bad', title: `${file.name} is too large for a plan.`, text: 'It may have 4 MB.' })
+      toast({ kind: 'bad', title: `${file.name} is too large for a plan.`, text: 'A plan has 4 MB at most.' })
     else onText(await file.text())
   }
   return (

@@ -11,6 +11,7 @@ import { saveFile } from '../../parts/save-file.ts'
 import { api } from '../../requests/api.ts'
 import { useSession } from '../../requests/session.ts'
 import { writeSearch } from '../../search-params.ts'
+import { BudgetsOf } from '../../things/budget/budgets-of.tsx'
 import { SessionPanel } from '../../things/session/session-panel.tsx'
 import { SessionsTable } from '../../things/session/sessions-table.tsx'
 import { useAct } from '../../things/use-act.ts'
@@ -72,6 +73,12 @@ export function Project() {
     >
       <div className="flex flex-col gap-8">
         <Tracks onImport={() => setImporting(true)} project={project} whyNotImport={refusal} />
+        <section aria-labelledby="budget-of-project" className="flex flex-col gap-2">
+          <h2 className="text-title font-semibold" id="budget-of-project">
+            Budget
+          </h2>
+          <BudgetsOf scope="project" scopeId={slug} />
+        </section>
         <section aria-labelledby="sessions-of-project" className="flex flex-col gap-2">
           <h2 className="text-title font-semibold" id="sessions-of-project">
             Sessions

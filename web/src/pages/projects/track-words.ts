@@ -64,7 +64,7 @@ export function whyFull(track: Track): { why: string; next: string } | null {
   const who = `${listed(agents)} ${works} on ${on === '' ? 'it' : on}`
   const waiting = pending === 1 ? 'its waiting task' : `its ${countText(pending)} waiting tasks`
   return {
-    why: `It is full: ${who}, and it takes ${maxAgents === 1 ? 'one agent' : `${countText(maxAgents ?? 0)} agents`} at a time. So ${waiting} ${pending === 1 ? 'goes' : 'go'} to nobody else.`,
-    next: `Other agents get work of it when ${agents.length === 1 ? agents[0] : 'one of them'} holds nothing of it any more, or when you raise its limit.`,
+    why: `This track is full: ${who}, and it takes ${maxAgents === 1 ? 'one agent' : `${countText(maxAgents ?? 0)} agents`} at a time. So ${waiting} ${pending === 1 ? 'goes' : 'go'} to nobody else.`,
+    next: `Other agents get its tasks when ${agents.length === 1 ? agents[0] : 'one of them'} holds none of them any more, or when you raise the limit.`,
   }
 }

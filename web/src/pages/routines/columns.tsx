@@ -42,7 +42,7 @@ export function routineColumns(acts: Acts): Column<ListedRoutine>[] {
     {
       name: 'next',
       words: 'Next',
-      width: '72px',
+      width: '88px',
       phone: 'hidden',
       cell: ({ nextAt }) =>
         nextAt === null ? <span className="text-faint">–</span> : <Moment at={nextAt} />,

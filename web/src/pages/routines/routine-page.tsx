@@ -112,7 +112,7 @@ function About({ routine }: { routine: RoutineRead }) {
       {skippedInRow > 0 && (
         <p className="text-ask">
           {skippedInRow === 1 ? 'The last time was skipped' : `The last ${skippedInRow} times were skipped`}:
-          a mission of it had not ended.
+          the mission before had not ended.
         </p>
       )}
       {originMissionId !== null && (

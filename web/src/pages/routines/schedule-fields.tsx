@@ -169,6 +169,8 @@ function Zone(props: { value: string; onChange: (zone: string) => void; problem:
 /** What was chosen, read back. */
 function Preview({ value, times: { nextTimes, problem } }: Props) {
   const words = cronWords(cronOfDraft(value) ?? '')
+  // Said below the field that has it, where there is one.
+  if (problem && (problem.field === 'timeZone' || value.rhythm === 'cron')) return null
   if (problem)
     return (
       <p className="flex gap-2 text-row text-bad" role="alert">

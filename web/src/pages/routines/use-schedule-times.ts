@@ -10,8 +10,6 @@ export interface ScheduleTimes {
   refusal: string | null
 }
 
-const NAMES = { cron: 'The schedule', timeZone: 'The time zone' } as const
-
 /** When a schedule that is being written would fire, as the server says: also that it never does. */
 export function useScheduleTimes(draft: ScheduleDraft): ScheduleTimes {
   const { cron = '', timeZone = '' } = scheduleOfDraft(draft) ?? {}
@@ -29,6 +27,9 @@ export function useScheduleTimes(draft: ScheduleDraft): ScheduleTimes {
   if (!isWanted || !data) return { nextTimes: [], problem: null, refusal: null }
   const { field, message } = data.problem ?? {}
   if (!field) return { nextTimes: data.nextTimes, problem: null, refusal: null }
-  const words = `${NAMES[field]} ${message}.`
+  const words =
+    field === 'timeZone'
+      ? 'No time zone has this name. Write one such as Europe/Berlin.'
+      : `The schedule ${message}.`
   return { nextTimes: [], problem: { field, words }, refusal: words }
 }

@@ -29,8 +29,8 @@ export function VariableFields({ rows, onChange, problem }: Props) {
       <div>
         <h2 className="text-title font-semibold">Variables</h2>
         <p className="text-row text-muted">
-          What can differ from mission to mission. Its texts name one as {'{{name}}'}. With a schedule, all of
-          them need a default.
+          What can differ from mission to mission. In its texts, write {'{{name}}'}. With a schedule, every
+          variable needs a default.
         </p>
       </div>
       {rows.map((row, place) => (

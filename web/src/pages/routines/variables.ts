@@ -123,14 +123,14 @@ const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/
 /** What is wrong with the rows before they are sent, by row. The server says the rest. */
 export function rowProblems(rows: readonly VariableRow[]): (string | null)[] {
   return rows.map(({ name, type, usual }, place) => {
-    if (!VARIABLE.test(name)) return 'A name has letters, digits and _, and begins with no digit.'
-    if (rows.findIndex((other) => other.name === name) < place) return `There are two variables “${name}”.`
+    if (!VARIABLE.test(name)) return 'A name has letters, digits and _, and does not begin with a digit.'
+    if (rows.findIndex((other) => other.name === name) < place) return `Another variable is called “${name}”.`
     if (usual === '' || type === 'string') return null
     if (type === 'boolean')
-      return usual === 'true' || usual === 'false' ? null : 'Its default is true or false.'
+      return usual === 'true' || usual === 'false' ? null : 'Its default must be true or false.'
     const amount = Number(usual)
-    if (!Number.isFinite(amount)) return 'Its default is a number.'
-    return type === 'integer' && !Number.isInteger(amount) ? 'Its default is a whole number.' : null
+    if (!Number.isFinite(amount)) return 'Its default must be a number.'
+    return type === 'integer' && !Number.isInteger(amount) ? 'Its default must be a whole number.' : null
   })
 }
 

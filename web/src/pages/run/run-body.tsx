@@ -33,7 +33,6 @@ export function RunBody(props: {
       isLive: isRunLive(run),
       startedAt: run.startedAt === null ? null : Date.parse(run.startedAt),
     },
-    excerpt: run.stdoutExcerpt,
     excerpts: { stdout: run.stdoutExcerpt, stderr: run.stderrExcerpt },
     views,
   }

@@ -6,6 +6,7 @@ import { Money } from '../../parts/money.tsx'
 import { StateChip } from '../../parts/state-chip.tsx'
 import { StatusMessage } from '../../parts/status-message.tsx'
 import { Tokens } from '../../parts/tokens.tsx'
+import { nameOfTask, shortKey } from '../../requests/act-words.ts'
 import { shortId } from '../../things/run/run.ts'
 import { isRunLive, type Run } from './use-run.ts'
 
@@ -31,7 +32,9 @@ export function RunFacts({ run }: { run: Run }) {
       {run.taskId !== null && (
         <span className="min-w-0 max-w-96 truncate">
           <PageLink className="text-accent hover:underline" to={`/tasks/${run.taskKey ?? run.taskId}`}>
-            {run.taskKey && <span className="font-medium">{run.taskKey} </span>}
+            <span className="font-mono text-label">
+              {shortKey(nameOfTask(run.taskId, { key: run.taskKey }))}{' '}
+            </span>
             {run.taskTitle}
           </PageLink>
         </span>
@@ -50,9 +53,10 @@ export function RunFacts({ run }: { run: Run }) {
           , <Tokens count={run.tokens.output} /> out
         </span>
       )}
-      {run.costUsd !== null && (
+      {(run.costUsd !== null || run.costBasis === 'unknown') && (
         <span>
-          <Money usd={run.costUsd} />
+          {run.costUsd === null && 'cost '}
+          <Money notional={run.costBasis === 'notional' && 'words'} usd={run.costUsd} />
         </span>
       )}
       {run.statusMessage && isRunLive(run) && (

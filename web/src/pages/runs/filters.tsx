@@ -24,7 +24,7 @@ export function Filters({ filter, onChange }: Props) {
   ) => (
     <Select
       aria-label={label}
-      className={`max-w-48 ${name === 'status' ? '' : 'max-sm:hidden'}`}
+      className={`max-w-48 ${name === 'status' || filter[name] !== undefined ? '' : 'max-sm:hidden'}`}
       onChange={(value) => onChange({ [name]: value === '' ? undefined : value })}
       options={[
         { value: '', words: any },

@@ -18,7 +18,7 @@ export function KeyRow(props: {
   const { of: key, status, made, isOwn, onRevoke } = props
   const { whyNot } = useSession()
   const ended =
-    status === 'valid' ? null : `It ${status === 'revoked' ? 'is revoked' : 'has expired'} already.`
+    status === 'valid' ? null : `It ${status === 'revoked' ? 'is already revoked' : 'has already expired'}.`
   return (
     <li className="flex items-start gap-3 px-4 py-2.5 not-first:border-t not-first:border-line max-sm:flex-wrap">
       <Icon className={`mt-1 ${status === 'valid' ? 'text-muted' : 'text-faint'}`} name="key" />

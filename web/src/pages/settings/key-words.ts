@@ -15,11 +15,11 @@ export const ROLE_WORDS: Record<Role, { words: string; text: string }> = {
 
 export const RIGHT_WORDS: Record<Right, string> = {
   read: 'read',
-  work: 'work',
+  work: 'work on tasks',
   operate: 'operate tasks',
   configure_agents: 'configure agents',
   admin: 'administer',
-  own: 'own',
+  own: 'own the workspace',
   instance: 'run the server',
 }
 
@@ -115,7 +115,7 @@ const named = (table: typeof BROWSERS, text: string) => table.find(([pattern]) =
 
 /** "Firefox on a Mac", from what the browser says of itself. */
 export function browserWords(userAgent: string | null): string {
-  if (userAgent === null) return 'A program that says nothing of itself'
+  if (userAgent === null) return 'An unknown program'
   const [browser, system] = [named(BROWSERS, userAgent), named(SYSTEMS, userAgent)]
   if (!browser && !system) return userAgent
   return `${browser ?? 'A browser'}${system ? ` on ${system}` : ''}`

@@ -37,7 +37,7 @@ export function Keys() {
     <div className="flex flex-col gap-3">
       <div className="flex flex-wrap items-center gap-3">
         <p className="min-w-0 flex-1 basis-60 text-row text-muted">
-          Of a key only its beginning is kept. Whoever has it acts with its rights until it is revoked or
+          Only the beginning of a key is kept. Whoever has the key acts with its rights until it is revoked or
           expires.
         </p>
         <Button disabledReason={whyNot('admin')} icon="plus" kind="primary" onClick={() => setIsMaking(true)}>
@@ -80,7 +80,7 @@ export function Keys() {
         </Loaded>
       ) : (
         <p className="rounded-card border border-line bg-raised p-4 text-row text-muted">
-          Who has a key is shown to admins. {whyNot('admin')}
+          Only admins see who has a key. {whyNot('admin')}
         </p>
       )}
       {isMaking && <NewKey onClose={() => setIsMaking(false)} />}

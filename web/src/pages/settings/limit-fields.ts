@@ -83,7 +83,7 @@ export const LIMIT_GROUPS: readonly { title: string; fields: readonly NumberFiel
         name: 'branchRetentionDays',
         words: 'Branches of tasks that have ended',
         unit: 'days',
-        hint: 'Accepted work stays longer. 0 is for ever.',
+        hint: 'Accepted work stays longer. 0 keeps them forever.',
       },
     ],
   },

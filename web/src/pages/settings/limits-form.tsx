@@ -51,7 +51,7 @@ export function LimitFields({ limits, draft, problems, isReadOnly, onChange }: P
           ))}
         </Group>
       ))}
-      <Group title="What is done">
+      <Group title="Queue and results">
         <Field hint="Applies to tasks queued from then on." label={limitWords('queueOrder')}>
           <Select
             disabled={isReadOnly}

@@ -62,7 +62,7 @@ export function NewKey({ onClose }: { onClose: () => void }) {
       }
       onClose={onClose}
       open
-      text="It is shown once, after it was made."
+      text="The key is shown once, as soon as it is made."
       title="New key"
     >
       <form
@@ -180,6 +180,7 @@ function Made({ name, secret, onClose }: { name: string; secret: string; onClose
         </Button>
       }
       onClose={onClose}
+      onlyByButtons
       open
       text="Copy it now: it is shown only here, and only once."
       title={`The key ${name}`}

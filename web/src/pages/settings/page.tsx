@@ -12,6 +12,7 @@ import { chooseEditor, EDITOR_WORDS, EDITORS, useEditor } from '../../things/tas
 import { Browsers } from './browsers.tsx'
 import { Keys } from './keys.tsx'
 import { Limits } from './limits.tsx'
+import { Prices } from './prices.tsx'
 
 interface Section {
   words: string
@@ -45,6 +46,11 @@ const SECTIONS: Record<string, Section> = {
     words: 'Limits',
     text: 'What this workspace may use, and how long its agents may be silent.',
     content: () => <Limits />,
+  },
+  prices: {
+    words: 'Prices',
+    text: 'What the models cost that agents of this workspace use.',
+    content: () => <Prices />,
   },
 }
 

@@ -27,11 +27,14 @@ function enter(given: { token: string } | { key: string }): Promise<void> {
 export function SignIn() {
   useDocumentTitle('Sign in')
   return (
-    <main className="mx-auto flex min-h-dvh w-full max-w-104 flex-col justify-center gap-6 px-4 py-12">
-      <Wordmark />
-      {/* Before anything is sent: over plain http, others on the way could read it. */}
-      {isSecureContext ? <SignInHere /> : <NotSecure />}
-    </main>
+    // It scrolls inside itself, as all pages do.
+    <div className="h-dvh overflow-y-auto">
+      <main className="mx-auto flex min-h-full w-full max-w-104 flex-col justify-center gap-6 px-4 py-12">
+        <Wordmark />
+        {/* Before anything is sent: over plain http, others on the way could read it. */}
+        {isSecureContext ? <SignInHere /> : <NotSecure />}
+      </main>
+    </div>
   )
 }
 
@@ -87,7 +90,7 @@ function Ways({ refusal }: { refusal: unknown }) {
       <div>
         <h1 className="text-page font-semibold">Sign in</h1>
         <p className="mt-1 text-body text-muted">
-          Baton has no passwords. A link signs this browser in, once.
+          Baton has no passwords. A link signs this browser in; it works once.
         </p>
       </div>
       {refusal != null && <Refusal error={refusal} />}
@@ -148,8 +151,9 @@ function KeyForm() {
     setIsBusy(true)
     setProblem(null)
     enter(given(key)).catch((error: unknown) => {
-      const { title, detail } = explain(error)
-      setProblem([title, detail].filter(Boolean).join('. '))
+      const { title, detail, code } = explain(error)
+      // What the title of this refusal says, that a valid key is needed, its detail says of this one.
+      setProblem(code === 'UNAUTHENTICATED' && detail ? detail : [title, detail].filter(Boolean).join('. '))
       setIsBusy(false)
     })
   }

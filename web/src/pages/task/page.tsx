@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
+import { idCarriedBy } from '../../../../src/pure/ids.ts'
 import { type Shortcuts, useShortcuts } from '../../keys/shortcuts.ts'
 import { useSiblingKeys } from '../../keys/siblings.ts'
 import { PageLink, useGo } from '../../links.tsx'
@@ -26,10 +27,16 @@ export function Task() {
   if (task) return <TaskPage idOrKey={idOrKey} task={task} />
   const isMissing = (error as { status?: number } | null)?.status === 404
   return (
-    <Page title={`Task ${idOrKey}`}>
+    <Page title={`Task ${nameInAddress(idOrKey)}`}>
       {isMissing ? <MissingTask name={idOrKey} /> : <Loading read={read} rows={8} />}
     </Page>
   )
+}
+
+/** As people name it, while nothing but its address is known. */
+function nameInAddress(idOrKey: string): string {
+  const number = idCarriedBy(idOrKey)
+  return number === null ? idOrKey : `#${number}`
 }
 
 function TaskPage({ task, idOrKey }: { task: TaskRead; idOrKey: string }) {
@@ -87,7 +94,7 @@ function MissingTask({ name }: { name: string }) {
     <div className="mx-auto flex max-w-prose flex-col">
       <Empty
         drawing="search"
-        text={`There is no task ${name.slice(0, 80)} here, or it was removed.`}
+        text={`There is no task ${nameInAddress(name).slice(0, 80)} here, or it was removed.`}
         title="Not in this workspace"
       />
       <Field label="Look for a task">

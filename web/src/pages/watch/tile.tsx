@@ -13,7 +13,7 @@ import { StateChip } from '../../parts/state-chip.tsx'
 import { StatusMessage } from '../../parts/status-message.tsx'
 import { Tokens } from '../../parts/tokens.tsx'
 import { tokensOf } from '../../parts/wording.ts'
-import { shortKey } from '../../requests/act-words.ts'
+import { nameOfTask, shortKey } from '../../requests/act-words.ts'
 import type { TailLine } from './step-lines.ts'
 import { endWords, type Trouble, type WatchedRun } from './wall.ts'
 
@@ -64,7 +64,11 @@ export const Tile = memo(function Tile(props: Props) {
           onFocus={() => onSelect(run)}
           to={`/runs/${run.id}`}
         >
-          {run.taskKey && <span className="mr-1.5 font-mono text-muted">{shortKey(run.taskKey)}</span>}
+          {run.taskId !== null && (
+            <span className="mr-1.5 font-mono text-label text-muted">
+              {shortKey(nameOfTask(run.taskId, { key: run.taskKey }))}
+            </span>
+          )}
           {run.taskTitle ?? 'no task'}
         </PageLink>
         {isRunning ? (

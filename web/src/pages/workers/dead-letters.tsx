@@ -48,7 +48,8 @@ export function DeadLetters() {
         <>
           <div className="flex flex-wrap items-center gap-2 px-6 py-2 max-sm:px-4">
             <p className="min-w-0 flex-1 basis-72 text-row text-muted">
-              They are tried no more, until somebody retries them. The tasks that depend on them wait.
+              These tasks have no attempts left. They stay here until somebody retries them, and what depends
+              on them waits.
             </p>
             <Button
               busy={retry.isBusy}
@@ -142,7 +143,7 @@ const columnsOf = (acts: Acts): Column<DeadLetter>[] => [
     phone: 'second',
     cell: (task) => (
       <span
-        className="text-bad max-sm:line-clamp-2 max-sm:whitespace-normal"
+        className="text-bad max-sm:pointer-coarse:line-clamp-2 max-sm:pointer-coarse:whitespace-normal"
         title={task.error ?? deadWords(task)}
       >
         {deadWords(task)}

@@ -1,4 +1,4 @@
-import { causeOf } from '../../things/task/cause.ts'
+import { causeOf } from '../../../../src/pure/cause.ts'
 import type { DeadLetter } from './use-workers.ts'
 
 /** Why a task is tried no more, in words. Pure. */

@@ -78,7 +78,7 @@ interface Acts {
 
 const isOver = ({ state }: Worker) => state === 'ended' || state === 'lost'
 const whyNotDrain = (worker: Worker) =>
-  isOver(worker) ? 'It is over.' : worker.state === 'draining' ? 'It takes no new work already.' : null
+  isOver(worker) ? 'It is over.' : worker.state === 'draining' ? 'It already takes no new work.' : null
 
 const DROPS = ['can', 'agent', 'holds']
 

@@ -59,6 +59,15 @@ export const SETTING_WORDS: FieldWords = {
   maxTurnsPerRun: { label: 'Turns of a run, at most' },
   maxBudgetUsd: { label: 'Cost of a run in dollars, at most' },
   grantableTools: { label: 'Tools that tasks may ask for' },
+  billing: {
+    label: 'Who pays for its tokens',
+    hint: 'With a subscription, what a run would have cost is shown, and is not a bill.',
+    choices: {
+      auto: 'By its login: a subscription, unless it has a key',
+      api: 'Billed by the token',
+      subscription: 'A subscription',
+    },
+  },
   search: { label: 'Search the web' },
   agent: { label: 'Agent of the program', hint: 'One that is set up in opencode.' },
   variant: { label: 'Variant of the model' },

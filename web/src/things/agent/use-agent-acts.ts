@@ -30,7 +30,7 @@ export function useAgentActs() {
         return { kind: 'bad', title: `${slug} was not woken.`, text: wakeup.detail ?? undefined }
       if (wakeup.status !== 'coalesced') return `${slug} was woken.`
       const text = 'This wakeup was merged with the one that is pending.'
-      return { kind: 'note', title: `${slug} is being woken already.`, text }
+      return { kind: 'note', title: `${slug} is already being woken.`, text }
     },
     { right: 'work' },
   )

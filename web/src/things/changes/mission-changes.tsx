@@ -16,7 +16,7 @@ export function MissionChanges({ id, hasKeys = false }: { id: string; hasKeys?: 
   if (repositories.length === 0 && elsewhere.length === 0)
     return (
       <p className="text-row text-muted">
-        None of its tasks was done in a git worktree of Baton: there is no diff.
+        None of its tasks was done in a git worktree that Baton made, so there is no diff.
       </p>
     )
   return (

@@ -58,7 +58,7 @@ export function Review(props: Reviewed) {
           <Part title="Changes">
             {commit === null ? (
               <p className="text-row text-muted">
-                It was not done in a git worktree of Baton: there is no diff.
+                It was not done in a git worktree that Baton made, so there is no diff.
               </p>
             ) : (
               <ChangesView of={of} review={{ commit, hasKeys }} />
@@ -68,7 +68,7 @@ export function Review(props: Reviewed) {
             {data.verifications.some((one) => one.generation === generation) ? (
               <Verdicts verdicts={data.verifications.filter((one) => one.generation === generation)} />
             ) : (
-              <p className="text-row text-muted">No agent and no check has judged it.</p>
+              <p className="text-row text-muted">No agent or check has reviewed it.</p>
             )}
           </Part>
           {commit !== null && <NotesOf of={of} />}

@@ -41,7 +41,7 @@ export const lookOf = ({ kind, end }: Pick<InboxItem, 'kind' | 'end'>) =>
   end === 'failed' ? { ...KINDS[kind], icon: 'warning' as const, hue: 'bad' as const } : KINDS[kind]
 
 /** What is asked, in one line. */
-export function headline({ kind, title, digest, askedBy, preview, about, end }: InboxItem): string {
+export function headline({ kind, title, digest, askedBy, preview, about, end, actions }: InboxItem): string {
   switch (kind) {
     case 'plan':
       return digest === null ? `No plan could be made: ${title}` : `Approve the plan: ${title}`
@@ -50,7 +50,8 @@ export function headline({ kind, title, digest, askedBy, preview, about, end }: 
     case 'review':
       return digest === null ? `Decide how to continue: ${title}` : `Review the result: ${title}`
     case 'budget':
-      return `The budget is spent: ${title}`
+      if (about.budgetId === null) return `The budget is spent: ${title}`
+      return actions.includes('allow') ? `${title}: a model has no price` : `${title} is spent`
     case 'outcome':
       return `Accept the outcome: ${title}`
     case 'dead_letter':
@@ -80,6 +81,8 @@ export const DECISIONS: Record<Decision, { words: string; done: string }> = {
   retry: { words: 'Try again', done: 'Queued again' },
   resume: { words: 'Resume', done: 'Resumed' },
   raise: { words: 'Raise the budget', done: 'Budget raised' },
+  move: { words: 'Move from another budget', done: 'Moved' },
+  allow: { words: 'Allow the model', done: 'Model allowed' },
   release: { words: 'Let any agent take it', done: 'Any agent may take it' },
   archive: { words: 'Archive', done: 'Archived' },
   pause: { words: 'Pause the agent', done: 'Agent paused' },
@@ -98,11 +101,21 @@ export function buttonWords(decision: Decision, { about, kind, waitsFor }: Inbox
   if (kind === 'outcome' && decision === 'replan') return 'Reject, and let its planner plan'
   if (decision === 'verify') return waitsFor === null ? 'Verify again' : 'Let another agent verify'
   if (decision !== 'cancel') return DECISIONS[decision].words
+  if (about.budgetId !== null) return 'Cancel what it has stopped'
   return about.taskId === null ? 'Cancel the mission' : 'Cancel the task'
 }
 
 /** The decision that lets it continue, which `a` takes. Cancelling is never one. */
-const WAYS_ON: readonly Decision[] = ['approve', 'answer', 'raise', 'retry', 'resume', 'release', 'seen']
+const WAYS_ON: readonly Decision[] = [
+  'approve',
+  'answer',
+  'raise',
+  'allow',
+  'retry',
+  'resume',
+  'release',
+  'seen',
+]
 export const wayOn = (actions: readonly Decision[]): Decision | null =>
   WAYS_ON.find((one) => actions.includes(one)) ?? null
 
@@ -119,7 +132,7 @@ export const otherWays = ({ actions, waitsFor, reason }: InboxItem): Decision[] 
     : OTHER_WAYS.filter((one) => one !== wayOn(actions) && actions.includes(one))
 
 /** Decisions that need words as well, so they are not taken for several items at once. */
-const NEEDS_WORDS: readonly Decision[] = ['answer', 'raise']
+const NEEDS_WORDS: readonly Decision[] = ['answer', 'raise', 'move']
 export const canBeTogether = (decision: Decision) => !NEEDS_WORDS.includes(decision)
 
 /** What cannot be undone asks for confirmation. */

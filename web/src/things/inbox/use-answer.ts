@@ -12,7 +12,7 @@ import { DECISIONS, type Decision, type InboxItem } from './kinds.ts'
 /** Names of what is written about an item and not sent yet. An answer may be written on the page of its task as well. */
 export const answerDraft = ({ about, generation }: Pick<InboxItem, 'about' | 'generation'>) =>
   `answer:${about.taskId}:${generation}`
-export const budgetDraft = ({ id }: Pick<InboxItem, 'id'>) => `budget:${id}`
+export const budgetDraft = ({ id }: Pick<InboxItem, 'id'>) => `new-limits:${id}`
 
 export interface Given {
   decision: Decision
@@ -23,6 +23,8 @@ export interface Given {
   /** The next attempt starts over. */
   fresh?: boolean
   budget?: { maxUsd?: string; maxTokens?: number }
+  /** A part of another budget. */
+  move?: { from: string; usd?: string; tokens?: number }
 }
 
 /** What changed between reading and answering. */

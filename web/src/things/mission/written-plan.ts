@@ -4,7 +4,7 @@ import type {
   MissionTask,
   VerificationRule,
 } from '../../../../src/kinds/mission/plan/mission-plan.ts'
-
+import { countText } from '../../parts/wording.ts'
 import { fieldNoun } from './plan-words.ts'
 
 /** A plan as the server writes it: what has its default value is left out. Pure. */
@@ -82,7 +82,28 @@ const valueWords = (value: unknown): string => {
   return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE - 1)}…` : text
 }
 
-export function changesByTask(changes: PlanChanges | null): Map<string, PlanMark> {
+/** Of more tasks than that only their number is told. */
+const MOST_NAMED = 3
+
+/** “A”, “B” and 397 more. */
+function named(tempIds: readonly string[], names: ReadonlyMap<string, string>): string {
+  const shown = tempIds.slice(0, MOST_NAMED).map((tempId) => `“${valueWords(names.get(tempId) ?? tempId)}”`)
+  const left = tempIds.length - shown.length
+  return left > 0 ? `${shown.join(', ')} and ${countText(left)} more` : shown.join(', ')
+}
+
+/** What each task waits for now, or no longer. */
+function byWaiting(edges: readonly { readonly from: string; readonly to: string }[]): Map<string, string[]> {
+  const waits = new Map<string, string[]>()
+  for (const { from, to } of edges) waits.set(to, [...(waits.get(to) ?? []), from])
+  return waits
+}
+
+/** `names`: the titles of the tasks of both versions. */
+export function changesByTask(
+  changes: PlanChanges | null,
+  names: ReadonlyMap<string, string> = new Map(),
+): Map<string, PlanMark> {
   const marks = new Map<string, PlanMark>()
   for (const tempId of changes?.added ?? []) marks.set(tempId, { kind: 'added', words: [] })
   const say = (tempId: string, words: string) => {
@@ -93,10 +114,16 @@ export function changesByTask(changes: PlanChanges | null): Map<string, PlanMark
   for (const { tempId, fields } of changes?.changed ?? [])
     for (const { field, before, after } of fields)
       say(tempId, `${fieldNoun(field)}: ${valueWords(before)} → ${valueWords(after)}`)
-  for (const { from, to } of changes?.edges.added ?? []) say(to, `now after ${from}`)
-  for (const { from, to } of changes?.edges.removed ?? []) say(to, `no longer after ${from}`)
+  for (const [to, from] of byWaiting(changes?.edges.added ?? [])) say(to, `now after ${named(from, names)}`)
+  const removed = new Set(changes?.removed)
+  for (const [to, from] of byWaiting(changes?.edges.removed ?? []))
+    if (!removed.has(to)) say(to, `no longer after ${named(from, names)}`)
   return marks
 }
+
+/** The titles of the tasks of a plan, by their ids; of a task that is in several, as the last one says. */
+export const titlesIn = (...plans: readonly unknown[]): ReadonlyMap<string, string> =>
+  new Map(plans.flatMap((plan) => tasksOf(plan).map(({ tempId, title }) => [tempId, title])))
 
 /** What differs from another version, as the server says it; null: it did not say. */
 export const planChangesOf = (changes: unknown): PlanChanges | null =>

@@ -9,6 +9,7 @@ import { Money } from '../../parts/money.tsx'
 import { StateChip } from '../../parts/state-chip.tsx'
 import { Tokens } from '../../parts/tokens.tsx'
 import { tokensOf } from '../../parts/wording.ts'
+import { nameOfTask, shortKey } from '../../requests/act-words.ts'
 import { failureWords, type ListedRun, SOURCE_WORDS, shortId } from './run.ts'
 
 /** The row as it is now: values of later events replace what was read. */
@@ -40,7 +41,8 @@ function Used({ run }: { run: ListedRun }) {
 
 function Cost({ run }: { run: ListedRun }) {
   const { costUsd } = useNow(run)
-  return costUsd === null ? null : <Money usd={costUsd} />
+  if (costUsd === null && run.costBasis !== 'unknown') return null
+  return <Money notional={run.costBasis === 'notional' && 'short'} usd={costUsd} />
 }
 
 function Failure({ run }: { run: ListedRun }) {
@@ -64,7 +66,9 @@ function Task({ run }: { run: ListedRun }) {
   if (run.taskId === null) return <span className="text-faint">no task</span>
   return (
     <PageLink className="hover:text-accent hover:underline" to={`/tasks/${run.taskKey ?? run.taskId}`}>
-      {run.taskKey && <span className="mr-1.5 font-medium">{run.taskKey}</span>}
+      <span className="mr-1.5 font-mono text-label text-muted">
+        {shortKey(nameOfTask(run.taskId, { key: run.taskKey }))}
+      </span>
       {run.taskTitle}
     </PageLink>
   )

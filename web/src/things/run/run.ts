@@ -1,7 +1,7 @@
 import type { AnswerTo } from '../../../../src/client/client.ts'
 import { runErrorWords } from '../../../../src/kinds/run/rules/outcomes.ts'
 import type { WakeupSource } from '../../../../src/kinds/run/rules/wakeups.ts'
-import { causeOf } from '../task/cause.ts'
+import { causeOf } from '../../../../src/pure/cause.ts'
 
 /** What all lists of runs share. Pure. */
 

@@ -1,3 +1,4 @@
+import { causeOf } from '../../../../src/pure/cause.ts'
 import type { ShownCard } from '../../live/pending-acts.ts'
 import { useLive } from '../../live/provider.tsx'
 import { AgentChip } from '../../parts/agent-chip.tsx'
@@ -8,7 +9,6 @@ import { durationText, exactText, moneyText } from '../../parts/wording.ts'
 import { HUE_TEXT } from '../../theme/hues.ts'
 import { STATE_LOOKS } from '../../theme/marks.ts'
 import { agentOf, agesFrom, attemptWords, reasonOf, waitsWords } from './card-words.ts'
-import { causeOf } from './cause.ts'
 
 /** Why it does not move and what comes next, or what it does now. */
 export function CardReason({ card, isBesideState = false }: { card: ShownCard; isBesideState?: boolean }) {

@@ -1,8 +1,8 @@
+import { causeOf } from '../../../../src/pure/cause.ts'
 import type { BoardColumn } from '../../../../src/views/board/columns.ts'
 import type { Card } from '../../live/card.ts'
 import { countText, reasonText } from '../../parts/wording.ts'
 import { nameOfTask, shortKey } from '../../requests/act-words.ts'
-import { causeOf } from './cause.ts'
 
 /** What a card says, in as few words as fit. Pure. */
 

@@ -60,6 +60,11 @@ function nobody({
 }): NotTaken {
   if (agent !== null)
     return { why: `there is no agent ${agent}`, next: `taken when ${agent} connects`, resume: null }
-  const that = capabilities.length > 0 ? ` that can do ${capabilities.join(', ')}` : ''
-  return { why: `there is no agent${that}`, next: `taken when an agent${that} connects`, resume: null }
+  // There may be agents: those that are reserved, or take other types, may not have it.
+  const needs = capabilities.length > 0 ? `: it needs one that can ${capabilities.join(', ')}` : ''
+  return {
+    why: `no agent can take it${needs}`,
+    next: 'give it to an agent, or add one that can take it',
+    resume: null,
+  }
 }

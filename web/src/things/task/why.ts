@@ -1,8 +1,8 @@
+import { causeOf } from '../../../../src/pure/cause.ts'
 import { FAILURE_WORDS, wordsOf } from '../../../../src/pure/code-words.ts'
 import { reasonText } from '../../parts/wording.ts'
 import { shortKey } from '../../requests/act-words.ts'
 import { REVIEW_REQUIRED } from './card-words.ts'
-import { causeOf } from './cause.ts'
 import { whyNotTaken } from './eligible.ts'
 import type { Neighbour, ShownTask, Task } from './use-task.ts'
 

@@ -5,6 +5,7 @@ import { AgentChip } from '../../../parts/agent-chip.tsx'
 import { Empty } from '../../../parts/empty.tsx'
 import { Icon } from '../../../parts/icon.tsx'
 import { Loading } from '../../../parts/loaded.tsx'
+import { LongMarkdown } from '../../../parts/long-markdown.tsx'
 import { Moment } from '../../../parts/moment.tsx'
 import { Segmented } from '../../../parts/segmented.tsx'
 import { VirtualList } from '../../../parts/virtual-list.tsx'
@@ -79,7 +80,7 @@ export function Activity(props: {
 }
 
 function ActivityLine({ row, addressOf }: { row: ActivityRow; addressOf: (task: string) => string }) {
-  const { icon, hue, parts, quote, at, run, task } = row
+  const { icon, hue, parts, quote, error, at, run, task } = row
   const time = Date.parse(at)
   return (
     <div className="flex items-start gap-2.5 border-b border-line px-1 py-1.5 text-row">
@@ -93,13 +94,18 @@ function ActivityLine({ row, addressOf }: { row: ActivityRow; addressOf: (task: 
           {run !== null && (
             <>
               {' '}
-              <PageLink className="text-accent hover:underline" to={`/runs/${run}`}>
+              <PageLink className="text-accent underline underline-offset-2" to={`/runs/${run}`}>
                 Open the run
               </PageLink>
             </>
           )}
         </p>
-        {quote && <p className="mt-0.5 line-clamp-3 break-words whitespace-pre-wrap text-muted">{quote}</p>}
+        {quote && (
+          <div className="mt-0.5 max-w-prose text-muted">
+            <LongMarkdown text={quote} />
+          </div>
+        )}
+        {error && <p className="mt-0.5 line-clamp-3 break-words whitespace-pre-wrap text-muted">{error}</p>}
       </div>
       <span className="flex shrink-0 gap-2 text-muted tabular-nums">
         <span className="text-faint @max-[600px]:hidden">{clockText(time)}</span>

@@ -19,7 +19,7 @@ export const MISSION_RULES: Partial<Record<EventType, Rule>> = {
   mission_created: plan((event) => [...who(event), ' created the mission.']),
   mission_planning_started: plan((event) => {
     const agent = textOf(event.payload.agent)
-    return agent === null ? ['The plan is being made.'] : [{ agent }, ' makes the plan.']
+    return agent === null ? ['The plan is being made.'] : [{ agent }, ' is making the plan.']
   }),
   mission_plan_ready: plan(({ payload: { version, taskCount } }) => [
     `Version ${version} of the plan is ready: ${tasksText(taskCount)}.`,
@@ -66,6 +66,9 @@ export const MISSION_RULES: Partial<Record<EventType, Rule>> = {
     ...who(event),
     ' changed the settings of the mission.',
   ]),
+  mission_budget_warning: badlyEnded(({ payload }) => [
+    `${typeof payload.percentUsed === 'number' ? `${payload.percentUsed} %` : 'Most'} of the budget is used.`,
+  ]),
   mission_budget_exceeded: badlyEnded((event) => [
     `The budget is spent${costOf(event)}. It waits for a person.`,
   ]),
@@ -89,15 +92,15 @@ export const MISSION_RULES: Partial<Record<EventType, Rule>> = {
     words('reason'),
   ),
   mission_outcome_ready: said('people', 'ask', ['plan'])(() => [
-    'The work is done: a person decides about the outcome.',
+    'The work is done: a person decides whether to accept the outcome.',
   ]),
   mission_outcome_declined: said('people', 'ask', ['plan', 'people'])(
     (event) => [...who(event), ' rejected the outcome.'],
     words('missing'),
   ),
-  mission_reopened: plan((event) => [`The mission is open again: ${tasksText(event.payload.tasks)} to do.`]),
+  mission_reopened: plan((event) => [`The mission was reopened: ${tasksText(event.payload.tasks)} to do.`]),
   mission_retrying: said('retry', null, ['plan', 'people'])(
-    (event) => [...who(event), ` had ${tasksText(event.payload.tasks)} that failed done again.`],
+    (event) => [...who(event), ` retried ${tasksText(event.payload.tasks)} that failed.`],
     words('reason'),
   ),
   comment_added: said('comment', null, ['people'])(

@@ -1,4 +1,5 @@
 import type { LiveEvent } from '../../../live/card.ts'
+import { REVIEW_REQUIRED } from '../../../things/task/card-words.ts'
 
 /** The pieces of a sentence about an event. Pure. */
 
@@ -34,6 +35,8 @@ const CODES: Record<string, string> = {
   dependency_failed: 'A task that it waits for failed.',
   'a task it depends on is failed': 'A task that it waits for failed.',
   question: '',
+  // The sentence says that already.
+  [REVIEW_REQUIRED]: '',
   human: '',
   verification: 'Its result did not pass the verification.',
 }

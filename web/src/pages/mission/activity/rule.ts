@@ -1,8 +1,8 @@
+import { causeOf } from '../../../../../src/pure/cause.ts'
 import type { LiveEvent } from '../../../live/card.ts'
 import { countText } from '../../../parts/wording.ts'
 import type { IconName } from '../../../theme/icons.ts'
 import type { Hue } from '../../../theme/marks.ts'
-import { causeOf } from '../../../things/task/cause.ts'
 import { codeInWords, type Part, textOf } from './parts.ts'
 
 /** What is said about a type of event: a sentence, and what somebody wrote. Pure. */
@@ -13,9 +13,13 @@ export interface Said {
   icon: IconName
   hue: Hue | null
   parts: Part[]
-  /** In the words of a person, an agent or a program. */
+  /** In the words of a person or an agent: Markdown. */
   quote?: string | null
+  /** What a program said when it failed: no Markdown. */
+  error?: string | null
 }
+
+type Written = Pick<Said, 'quote' | 'error'>
 
 export interface Rule {
   of: readonly Group[]
@@ -24,20 +28,21 @@ export interface Rule {
 
 export const said =
   (icon: IconName, hue: Hue | null, of: readonly Group[]) =>
-  (parts: (event: LiveEvent) => Part[], quote?: (event: LiveEvent) => string | null): Rule => ({
+  (parts: (event: LiveEvent) => Part[], written?: (event: LiveEvent) => Written): Rule => ({
     of,
-    say: (event) => ({ icon, hue, parts: parts(event), quote: quote?.(event) ?? null }),
+    say: (event) => ({ icon, hue, parts: parts(event), ...written?.(event) }),
   })
 
 /** Of the payload. A code is no quote; of an error, its cause. */
 export const words =
   (...fields: string[]) =>
-  ({ payload }: LiveEvent): string | null => {
+  ({ payload }: LiveEvent): Written => {
     for (const field of fields) {
       const text = textOf(payload[field])
-      if (text !== null) return codeInWords(field === 'error' ? causeOf(text) : text)
+      if (text !== null)
+        return field === 'error' ? { error: codeInWords(causeOf(text)) } : { quote: codeInWords(text) }
     }
-    return null
+    return {}
   }
 
 export const tasksText = (count: unknown) =>

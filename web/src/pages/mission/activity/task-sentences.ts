@@ -81,18 +81,19 @@ export const TASK_RULES: Partial<Record<EventType, Rule>> = {
     () => [THE_TASK, ' was skipped.'],
     words('because'),
   ),
-  task_retrying: problem(
-    (event) => [THE_TASK, ` failed and is tried again${attemptOf(event)}.`],
-    words('error'),
-  ),
+  task_retrying: problem((event) => [THE_TASK, ` failed and is retried${attemptOf(event)}.`], words('error')),
   task_failed: problem(() => [THE_TASK, ' failed.'], words('error', 'comment', 'verdict', 'reason')),
   task_lease_expired: lost('did not renew its lease'),
-  task_worker_lost: lost('was silent'),
-  task_agent_lost: lost('was silent'),
-  task_stalled: lost('gave no sign of life'),
+  task_worker_lost: lost('stopped responding'),
+  task_agent_lost: lost('stopped responding'),
+  task_stalled: lost('stopped responding'),
   task_hung: lost('made no progress'),
   task_expired: problem(() => ['Nobody took ', THE_TASK, ' in time.']),
-  task_budget_exceeded: problem(() => [THE_TASK, ' has spent its budget.'], words('error')),
+  task_budget_exceeded: problem(() => [THE_TASK, ' was stopped: a budget is spent.'], words('error')),
+  task_budget_too_small: problem(
+    () => [THE_TASK, ' does not begin: a budget has less left than its estimate.'],
+    words('error'),
+  ),
   task_paused: said('pause', 'held', ['tasks', 'people'])(
     (event) => [...who(event), ' paused ', THE_TASK, '.'],
     words('reason'),
@@ -104,7 +105,7 @@ export const TASK_RULES: Partial<Record<EventType, Rule>> = {
     '.',
   ]),
   task_retried: said('retry', null, ['tasks', 'people'])(
-    (event) => [...who(event), ' had ', THE_TASK, ' done again.'],
+    (event) => [...who(event), ' retried ', THE_TASK, '.'],
     words('reason'),
   ),
   task_reset: said('retry', null, ['tasks', 'people'])(
@@ -122,13 +123,13 @@ export const TASK_RULES: Partial<Record<EventType, Rule>> = {
     '.',
   ]),
   stall_detected: problem((event) =>
-    event.taskId === null ? ['The mission does not move.'] : [THE_TASK, ' does not move.'],
+    event.taskId === null ? ['The mission makes no progress.'] : [THE_TASK, ' makes no progress.'],
   ),
   model_fallback: said('info', 'wait', ['tasks', 'problems'])((event) => [
     agentOf(event),
-    ` works on `,
+    ` switched to the model ${event.payload.to} for `,
     THE_TASK,
-    ` with the model ${event.payload.to}.`,
+    '.',
   ]),
   run_started: said('runs', null, ['tasks'])((event) => [
     agentOf(event),

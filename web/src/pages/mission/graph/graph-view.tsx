@@ -123,11 +123,19 @@ function Drawn(
     const next = current && towards(current, direction, layout.places, graph.edges)
     if (next) focusOn(box.current, next)
   }
+  const step = (by: number) => {
+    const at = graph.nodes.findIndex(({ id }) => id === current)
+    // From elsewhere on the page it leads to the task that is current.
+    const next = graph.nodes[Math.min(graph.nodes.length - 1, Math.max(0, isInside ? at + by : at))]
+    if (next) focusOn(box.current, next.id)
+  }
   const only = place.only === 'failed'
   const showFailed = () => go(addressOf({ only: only ? undefined : 'failed' }), { replace: true })
   const focusOnTask = (task: string | undefined) => go(addressOf({ focus: task }))
   useShortcuts('Graph', {
     ...arrows(move, !isInside),
+    j: { words: 'Next task', run: () => step(1), repeats: true },
+    k: { words: 'Previous task', run: () => step(-1), repeats: true },
     n: {
       words: 'Show only the task and its neighbours',
       run: () => current && focusOnTask(current),

@@ -7,13 +7,19 @@ export function TimelineBar(props: {
   shownMs: number
   /** Null: all of it is in view. */
   wholeMs: number | null
+  /** Of what is in view: idle, and folded. */
+  foldedMs: number
+  /** Null: there is nothing to fold. */
+  isFolding: boolean | null
+  onFolding: () => void
   onlyFailed: boolean
   onFailed: () => void
   onZoom: (by: number) => void
   onMove: (part: number) => void
   onWhole: () => void
 }) {
-  const { shownMs, wholeMs, onlyFailed, onFailed, onZoom, onMove, onWhole } = props
+  const { shownMs, wholeMs, foldedMs, isFolding, onFolding, onlyFailed, onFailed, onZoom, onMove, onWhole } =
+    props
   const refusal = wholeMs === null ? 'All of it is shown.' : null
   const step = { size: 'small', disabledReason: refusal } as const
   return (
@@ -21,8 +27,20 @@ export function TimelineBar(props: {
       <span>
         {durationText(shownMs)}
         {wholeMs === null ? ' in all' : ` of ${durationText(wholeMs)}`}
+        {foldedMs > 0 && `, of which ${durationText(foldedMs)} idle are folded`}
       </span>
       <span className="ml-auto flex flex-wrap items-center gap-1">
+        {isFolding !== null && (
+          <Button
+            aria-pressed={isFolding}
+            kind={isFolding ? 'primary' : 'plain'}
+            onClick={onFolding}
+            shortcut="i"
+            size="small"
+          >
+            Fold idle time
+          </Button>
+        )}
         <Button
           aria-pressed={onlyFailed}
           kind={onlyFailed ? 'primary' : 'plain'}

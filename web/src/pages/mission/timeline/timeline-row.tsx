@@ -1,4 +1,5 @@
-import { type Drawn, drawnIn, type Row, type Span } from '../../../graphs/timeline.ts'
+import type { FoldedTime, Span } from '../../../graphs/folded-time.ts'
+import { type Drawn, drawnIn, type Row } from '../../../graphs/timeline.ts'
 import { PageLink, useGo } from '../../../links.tsx'
 import { LOOKS } from './patterns.tsx'
 import { barWords, rowWords } from './words.ts'
@@ -21,14 +22,16 @@ export function TimelineRow(props: {
   name: string
   title: string
   address: string
+  /** On the clock of the timeline. */
   view: Span
+  time: FoldedTime
   width: number
   labelWidth: number
   now: number
   relation: Relation
   onChoose: (task: string | null) => void
 }) {
-  const { row, name, title, address, view, width, labelWidth, now, relation, onChoose } = props
+  const { row, name, title, address, view, time, width, labelWidth, now, relation, onChoose } = props
   const { task } = row
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it shows what belongs together; the same is told below in words
@@ -53,7 +56,7 @@ export function TimelineRow(props: {
         <span className="sr-only">: {rowWords(row, now)}</span>
       </span>
       <svg aria-label={`Bars of ${name}`} className="block shrink-0" height={ROW_HEIGHT} width={width}>
-        {drawnIn(row, view, width, now).map((piece) => (
+        {drawnIn(row, view, width, now, time).map((piece) => (
           <Bar isChosen={relation === 'chosen'} key={`${piece.from} ${piece.look}`} piece={piece} />
         ))}
       </svg>

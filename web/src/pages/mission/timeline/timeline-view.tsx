@@ -1,4 +1,6 @@
-import { useMemo, useRef, useState } from 'react'
+import { type RefObject, useMemo, useRef, useState } from 'react'
+import { idleIn } from '../../../graphs/concurrency.ts'
+import { foldedTime, idleMsIn, type Span } from '../../../graphs/folded-time.ts'
 import { isLasting, type Row, spanOf } from '../../../graphs/timeline.ts'
 import { useShortcuts } from '../../../keys/shortcuts.ts'
 import { useListOf } from '../../../keys/siblings.ts'
@@ -13,9 +15,10 @@ import { shortName } from '../../../things/task/card-words.ts'
 import type { TaskGraph } from '../task-rows.ts'
 import { useGraphOf, useTimelineOf } from '../use-mission.ts'
 import type { MissionAddress } from '../views.ts'
+import { FoldBands } from './fold-bands.tsx'
 import { Legend, Patterns } from './patterns.tsx'
 import { TimelineBar } from './timeline-bar.tsx'
-import { HEAD_HEIGHT, TimelineHead } from './timeline-head.tsx'
+import { HEAD_HEIGHT, STRIP_HEIGHT, TimelineHead } from './timeline-head.tsx'
 import { type Relation, ROW_HEIGHT, TimelineRow } from './timeline-row.tsx'
 import { useTimeZoom, useZoomByWheel } from './use-time-zoom.ts'
 import { waitWords } from './words.ts'
@@ -64,6 +67,26 @@ function useRelations(graph: TaskGraph | undefined, active: string | null) {
   }, [edges, active])
 }
 
+/** Which part of the time is in view, on a clock that folds what was idle, unless that is wanted, too. */
+function useTimeShown(rows: readonly Row[], now: number) {
+  const [wantsFolds, setWantsFolds] = useState(true)
+  const whole = useMemo(() => spanOf(rows, now) ?? { from: now - 1_000, to: now }, [rows, now])
+  const idle = useMemo(() => idleIn(rows, whole, now), [rows, whole, now])
+  const clockWith = (isFolded: boolean) => foldedTime(isFolded ? idle : [], whole)
+  const time = useMemo(() => foldedTime(wantsFolds ? idle : [], whole), [wantsFolds, idle, whole])
+  const shownOn = (clock: typeof time, { from, to }: Span) => ({ from: clock.of(from), to: clock.of(to) })
+  const zoom = useTimeZoom(shownOn(time, whole))
+  // The same stretch stays in view.
+  const turnFolding = () => {
+    const next = clockWith(!wantsFolds)
+    const { view, isWhole, showPart } = zoom
+    setWantsFolds(!wantsFolds)
+    if (!isWhole)
+      showPart(shownOn(next, { from: time.at(view.from), to: time.at(view.to) }), shownOn(next, whole))
+  }
+  return { ...zoom, whole, time, isFolding: idle.length === 0 ? null : wantsFolds, turnFolding }
+}
+
 type DrawnProps = Props & { rows: readonly Row[]; graph: TaskGraph | undefined }
 
 function Drawn({ rows: all, graph, place, addressOf }: DrawnProps) {
@@ -76,8 +99,8 @@ function Drawn({ rows: all, graph, place, addressOf }: DrawnProps) {
   const clock = useClockWhileConnected(isLive ? 1_000 : 60_000)
   const [chosen, setChosen] = useState<string | null>(null)
   const now = Math.floor(clock / 1_000) * 1_000
-  const whole = spanOf(all, now) ?? { from: now - 1_000, to: now }
-  const { view, isWhole, zoomTo, moveBy, showWhole } = useTimeZoom(whole)
+  const { whole, time, isFolding, view, isWhole, zoomTo, moveBy, showWhole, showPart, turnFolding } =
+    useTimeShown(all, now)
   const nodes = useMemo(() => new Map(graph?.nodes.map((node) => [node.id, node])), [graph])
   const only = place.only === 'failed'
   const rows = only ? all.filter(({ task }) => nodes.get(task)?.state === 'failed') : all
@@ -88,28 +111,23 @@ function Drawn({ rows: all, graph, place, addressOf }: DrawnProps) {
     rows.map(({ task }) => task),
   )
   useZoomByWheel(box, labelWidth, (by, x) => zoomTo(by, view.from + (x / width) * (view.to - view.from)))
-  const step = (by: number) => {
-    const at = rows.findIndex(({ task }) => task === active)
-    const next = rows[Math.min(rows.length - 1, Math.max(0, at === -1 ? 0 : at + by))]
-    if (next) focusRow(box.current, next.task)
-  }
   const showFailed = () => go(addressOf({ only: only ? undefined : 'failed' }), { replace: true })
-  useShortcuts('Timeline', {
-    j: { words: 'Next task', run: () => step(1), repeats: true },
-    k: { words: 'Previous task', run: () => step(-1), repeats: true },
-    f: { words: 'Failed tasks only', run: showFailed },
-  })
-  const nowX = ((now - view.from) / (view.to - view.from)) * width
+  useTimelineKeys({ box, rows, active, isFolding, showFailed, turnFolding })
+  const nowX = ((time.of(now) - view.from) / (view.to - view.from)) * width
+  const shown = { from: time.at(view.from), to: time.at(view.to) }
   return (
     <section aria-label="Timeline" className="flex min-w-0 flex-col gap-2">
       <Patterns />
       <TimelineBar
+        foldedMs={idleMsIn(time, shown)}
+        isFolding={isFolding}
         onFailed={showFailed}
+        onFolding={turnFolding}
         onMove={moveBy}
         onWhole={showWhole}
         onZoom={zoomTo}
         onlyFailed={only}
-        shownMs={view.to - view.from}
+        shownMs={shown.to - shown.from}
         wholeMs={isWhole ? null : whole.to - whole.from}
       />
       {/* biome-ignore lint/a11y/noStaticElementInteractions: what is chosen by the mouse is no longer so when it leaves */}
@@ -119,7 +137,16 @@ function Drawn({ rows: all, graph, place, addressOf }: DrawnProps) {
         ref={box}
         style={{ height: HEAD_HEIGHT + Math.max(1, rows.length) * ROW_HEIGHT }}
       >
-        <TimelineHead labelWidth={labelWidth} now={now} rows={rows} view={view} width={width} />
+        <TimelineHead
+          labelWidth={labelWidth}
+          now={now}
+          onShow={showPart}
+          onWhole={showWhole}
+          rows={rows}
+          time={time}
+          view={view}
+          width={width}
+        />
         {rows.length === 0 && <p className="py-3 text-muted">No task has failed.</p>}
         <VirtualList
           items={rows}
@@ -134,6 +161,7 @@ function Drawn({ rows: all, graph, place, addressOf }: DrawnProps) {
               onChoose={setChosen}
               relation={relationOf(row.task)}
               row={row}
+              time={time}
               title={nodes.get(row.task)?.title ?? ''}
               view={view}
               width={width}
@@ -141,14 +169,8 @@ function Drawn({ rows: all, graph, place, addressOf }: DrawnProps) {
           )}
           rowHeight={ROW_HEIGHT}
         />
-        {isLive && nowX >= 0 && nowX <= width + 1 && (
-          <div
-            aria-hidden="true"
-            className="pointer-events-none absolute top-8 bottom-0 border-l border-bad"
-            style={{ left: labelWidth + nowX }}
-            title="Now"
-          />
-        )}
+        <FoldBands left={labelWidth} time={time} top={STRIP_HEIGHT} view={view} width={width} />
+        {isLive && nowX >= 0 && nowX <= width + 1 && <NowLine left={labelWidth + nowX} />}
       </div>
       <Waited
         active={active}
@@ -161,6 +183,37 @@ function Drawn({ rows: all, graph, place, addressOf }: DrawnProps) {
       <Legend />
     </section>
   )
+}
+
+const NowLine = ({ left }: { left: number }) => (
+  <div
+    aria-hidden="true"
+    className="pointer-events-none absolute top-8 bottom-0 border-l border-bad"
+    style={{ left }}
+    title="Now"
+  />
+)
+
+function useTimelineKeys(of: {
+  box: RefObject<HTMLDivElement | null>
+  rows: readonly Row[]
+  active: string | null
+  isFolding: boolean | null
+  showFailed: () => void
+  turnFolding: () => void
+}) {
+  const { box, rows, active, isFolding, showFailed, turnFolding } = of
+  const step = (by: number) => {
+    const at = rows.findIndex(({ task }) => task === active)
+    const next = rows[Math.min(rows.length - 1, Math.max(0, at === -1 ? 0 : at + by))]
+    if (next) focusRow(box.current, next.task)
+  }
+  useShortcuts('Timeline', {
+    j: { words: 'Next task', run: () => step(1), repeats: true },
+    k: { words: 'Previous task', run: () => step(-1), repeats: true },
+    f: { words: 'Failed tasks only', run: showFailed },
+    i: { words: 'Fold idle time, or show it', run: turnFolding, isOff: isFolding === null },
+  })
 }
 
 /** Who waited for whom, of the task that is looked at. */

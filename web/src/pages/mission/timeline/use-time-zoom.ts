@@ -1,6 +1,6 @@
 import { type RefObject, useCallback, useEffect, useRef, useState } from 'react'
-import { movedBy, viewOf, type Zoom, zoomedBy } from '../../../graphs/time-axis.ts'
-import type { Span } from '../../../graphs/timeline.ts'
+import type { Span } from '../../../graphs/folded-time.ts'
+import { movedBy, viewOf, type Zoom, zoomedBy, zoomOn } from '../../../graphs/time-axis.ts'
 import { useShortcuts } from '../../../keys/shortcuts.ts'
 
 const PER_WHEEL_PX = 0.002
@@ -13,6 +13,8 @@ export function useTimeZoom(whole: Span) {
   const zoomTo = (by: number, around?: number) => setZoom(zoomedBy(view, whole, by, around))
   const moveBy = (part: number) => setZoom(movedBy(view, whole, part))
   const showWhole = () => setZoom('all')
+  /** `all` is given when what is seen is on another clock from now on. */
+  const showPart = (part: Span, all = whole) => setZoom(zoomOn(part, all))
   useShortcuts('Timeline', {
     '+': { words: 'Shorter time', run: () => zoomTo(0.5), repeats: true },
     '-': { words: 'Longer time', run: () => zoomTo(2), repeats: true },
@@ -20,7 +22,7 @@ export function useTimeZoom(whole: Span) {
     '<': { words: 'Earlier', run: () => moveBy(-0.5), repeats: true, isOff: isWhole },
     '>': { words: 'Later', run: () => moveBy(0.5), repeats: true, isOff: isWhole },
   })
-  return { view, isWhole, zoomTo, moveBy, showWhole }
+  return { view, isWhole, zoomTo, moveBy, showWhole, showPart }
 }
 
 /** The wheel with Ctrl zooms around the pointer. */

@@ -1,3 +1,4 @@
+import type { Span } from '../../../graphs/folded-time.ts'
 import { type Drawn, type Look, type Piece, piecesOf, type Row, waitedFor } from '../../../graphs/timeline.ts'
 import { clockText, countText, durationText } from '../../../parts/wording.ts'
 
@@ -22,6 +23,13 @@ export function barWords(piece: Drawn | Piece): string {
   const until = bar.to === null && !hasBegun ? ' until now' : ` to ${clockText(to)}`
   const folded = 'folded' in piece && piece.folded > 0 ? `, and ${countText(piece.folded)} shorter ones` : ''
   return `${LOOK_WORDS[look]}, ${durationText(to - from)}${attemptOf(piece)}, from ${clockText(from)}${until}${folded}`
+}
+
+/** Where the mark of the strip is, or what is drawn with it. */
+export function brushWords(mark: number, drawn: Span | null, atOnce: number): string {
+  const count = atOnce === 0 ? 'none at once' : `${countText(atOnce)} at once`
+  if (!drawn) return `${clockText(mark)}, ${count}`
+  return `${clockText(drawn.from)} to ${clockText(drawn.to)}, ${durationText(drawn.to - drawn.from)}. Enter shows it`
 }
 
 const MOST_PIECES = 12

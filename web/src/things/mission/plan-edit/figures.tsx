@@ -39,7 +39,7 @@ export function Figures(props: {
         <span className="font-medium text-ink">
           {counted(tasks.length, 'task')} in {counted(steps, 'step')}
         </span>
-        {answer && (
+        {answer && problems.length === 0 && (
           <>
             {' · '}
             {estimateWords(answer.estimate)}

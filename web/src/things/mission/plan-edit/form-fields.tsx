@@ -1,10 +1,10 @@
 import { type ReactNode, useState } from 'react'
 import { isPlainEnter } from '../../../keys/keystrokes.ts'
 import { Chip } from '../../../parts/chip.tsx'
-import { Field } from '../../../parts/field.tsx'
+import { Field, FieldProblem } from '../../../parts/field.tsx'
 import { Switch } from '../../../parts/switch.tsx'
 import { TextInput } from '../../../parts/text-input.tsx'
-import { type PlanProblem, saidAt } from './plan-problems.ts'
+import { type PlanProblem, saidAt, saidIn, saidOfRest } from './plan-problems.ts'
 import {
   type Json,
   listIn,
@@ -17,6 +17,8 @@ import {
 } from './plan-value.ts'
 
 /** The fields of one task, each with its problem. */
+
+export const GRID = 'grid grid-cols-2 gap-3 @max-[420px]:grid-cols-1'
 
 export interface FormOf {
   readonly task: Json
@@ -33,13 +35,17 @@ interface FieldProps {
   hint?: ReactNode
 }
 
-/** A problem inside a group is said at the group's first field by the group's name. */
-const problemOf = ({ form, field, group }: FieldProps) => saidAt(form.problems, group ?? field)
+const problemOf = ({ form, field, group }: FieldProps) =>
+  group === undefined ? saidAt(form.problems, field) : saidIn(form.problems, group, field)
 
-export function TextField(
-  props: FieldProps & { placeholder?: string; rows?: number; isNumber?: boolean; saysProblem?: boolean },
-) {
-  const { form, field, label, group, hint, placeholder, rows, isNumber = false, saysProblem = true } = props
+/** What is wrong with a mapping, and not with one of its fields that are shown. */
+export function GroupProblem(props: { form: FormOf; group: string; shown: readonly string[] }) {
+  const words = saidOfRest(props.form.problems, props.group, props.shown)
+  return words === null ? null : <FieldProblem>{words}</FieldProblem>
+}
+
+export function TextField(props: FieldProps & { placeholder?: string; rows?: number; isNumber?: boolean }) {
+  const { form, field, label, group, hint, placeholder, rows, isNumber = false } = props
   const value = textIn(group === undefined ? form.task : recordIn(form.task, group), field)
   const onChange = (text: string) => {
     const next = isNumber ? (text.trim() === '' ? '' : numberFrom(text)) : text
@@ -48,7 +54,7 @@ export function TextField(
     )
   }
   return (
-    <Field hint={hint} label={label} problem={saysProblem ? problemOf(props) : null}>
+    <Field hint={hint} label={label} problem={problemOf(props)}>
       {rows === undefined ? (
         <TextInput
           autoComplete="off"

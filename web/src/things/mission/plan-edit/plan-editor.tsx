@@ -9,6 +9,7 @@ import { EMPTY_ROSTER, notesOf, type Roster } from './agent-notes.ts'
 import { Figures, ProblemList } from './figures.tsx'
 import { Outline } from './outline.tsx'
 import { upstreamPlaces } from './plan-figures.ts'
+import { PlanForm } from './plan-form.tsx'
 import { byTask, type PlanProblem } from './plan-problems.ts'
 import { tasksIn } from './plan-value.ts'
 import { TaskForm } from './task-form.tsx'
@@ -95,6 +96,7 @@ export function PlanEditor(props: {
       ) : (
         <ProblemList onShow={show} problems={problems} tasks={tasks} />
       )}
+      <PlanForm edit={drafting.edit} isLocked={isLocked} plan={draft.plan} problems={problems} />
       <BesideChoice onChange={setBeside} value={beside} />
       <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 @min-[640px]:grid-cols-[minmax(0,0.9fr)_minmax(0,1.1fr)] @min-[1000px]:grid-cols-[minmax(0,0.9fr)_minmax(0,1.1fr)_minmax(0,1.1fr)]">
         <Outline

@@ -10,6 +10,8 @@ export interface PlanProblem {
   readonly task: number | null
   /** Of the task or the plan, by our name; null: of it as a whole. */
   readonly field: string | null
+  /** Inside a field that is a mapping, such as the budget: which of its fields. */
+  readonly part?: string
   readonly words: string
   /** In the text; null: it is of none. */
   readonly line: number | null
@@ -59,6 +61,9 @@ function located(at: string): { task: number | null; steps: string[] } {
 const lineOf = (problem: object) =>
   'line' in problem && typeof problem.line === 'number' && problem.line > 0 ? problem.line : null
 
+/** Fields that are mappings of fields. */
+const GROUPS = new Set(['budget', 'timeouts', 'verification', 'contractor'])
+
 /** All that the server found in a plan; null: it was refused for another reason. */
 export function problemsIn(error: unknown): PlanProblem[] | null {
   if (!(error instanceof Problem) || error.code !== 'PLAN_INVALID') return null
@@ -67,9 +72,12 @@ export function problemsIn(error: unknown): PlanProblem[] | null {
   if (!isProblemList(problems)) return []
   return problems.map((problem) => {
     const { task, steps } = located(problem.at)
+    const field = steps[0] === undefined ? null : fieldNamed(steps[0])
+    const part = field !== null && GROUPS.has(field) ? steps[1] : undefined
     return {
       task,
-      field: steps[0] === undefined ? null : fieldNamed(steps[0]),
+      field,
+      ...(part !== undefined && { part: fieldNamed(part) }),
       words: wordsOf(steps, problem.message),
       line: lineOf(problem),
     }
@@ -87,9 +95,22 @@ export function byTask(problems: readonly PlanProblem[]): ReadonlyMap<number, re
   return tasks
 }
 
-/** What is said at a field: its first problem, and how many more it has. */
-export function saidAt(problems: readonly PlanProblem[], field: string): string | null {
-  const own = problems.filter((problem) => problem.field === field)
-  if (own.length === 0) return null
-  return own.length === 1 ? own[0]!.words : `${own[0]!.words} ${own.length - 1} more.`
+const said = (problems: readonly PlanProblem[]): string | null => {
+  if (problems.length === 0) return null
+  return problems.length === 1 ? problems[0]!.words : `${problems[0]!.words} ${problems.length - 1} more.`
 }
+
+/** What is said at a field: its first problem, and how many more it has. */
+export const saidAt = (problems: readonly PlanProblem[], field: string) =>
+  said(problems.filter((problem) => problem.field === field))
+
+/** At one field of a mapping. */
+export const saidIn = (problems: readonly PlanProblem[], group: string, part: string) =>
+  said(problems.filter((problem) => problem.field === group && problem.part === part))
+
+/** Of a mapping: what is not said at one of its fields that are shown. */
+export const saidOfRest = (problems: readonly PlanProblem[], group: string, shown: readonly string[]) =>
+  said(problems.filter(({ field, part }) => field === group && !(part && shown.includes(part))))
+
+/** Of the plan itself, at one of its own fields. */
+export const ofPlan = (problems: readonly PlanProblem[]) => problems.filter(({ task }) => task === null)

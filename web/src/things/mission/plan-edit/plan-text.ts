@@ -78,10 +78,15 @@ function merged(document: Document, node: Written, value: unknown): Node {
     const pairs = node.items as Pair<Node, Written>[]
     const keyOf = ({ key }: Pair<Node, Written>) => (isScalar(key) ? String(key.value) : '')
     const known = new Map(pairs.map((pair) => [keyOf(pair), pair]))
-    for (const [key, inside] of Object.entries(value)) {
+    const keys = Object.keys(value)
+    for (const [place, key] of keys.entries()) {
       const pair = known.get(key)
-      if (pair) pair.value = merged(document, pair.value, inside)
-      else pairs.push(document.createPair(key, noded(document, inside)) as Pair<Node, Written>)
+      if (pair) pair.value = merged(document, pair.value, value[key])
+      else {
+        const made = document.createPair(key, noded(document, value[key])) as Pair<Node, Written>
+        const next = keys.slice(place + 1).find((later) => known.has(later))
+        pairs.splice(next === undefined ? pairs.length : pairs.indexOf(known.get(next)!), 0, made)
+      }
     }
     node.items = pairs.filter((pair) => Object.hasOwn(value, keyOf(pair))) as typeof node.items
     return node

@@ -75,6 +75,19 @@ export function withValue(of: Json, field: string, value: unknown): Json {
   return { ...of, [key]: value }
 }
 
+const PLAN_ORDER = ['title', 'project', 'strategy', 'tasks']
+
+/** A field of the plan itself: above its tasks, which are many. */
+export function withPlanValue(plan: Json, field: string, value: unknown): Json {
+  const after = withValue(plan, field, value)
+  const key = keyIn(after, field)
+  if (Object.hasOwn(plan, key) || !Object.hasOwn(after, key)) return after
+  const later = PLAN_ORDER.slice(PLAN_ORDER.indexOf(field) + 1)
+  const others = Object.entries(plan)
+  const place = others.findIndex(([name]) => later.includes(name))
+  return Object.fromEntries(others.toSpliced(place === -1 ? others.length : place, 0, [key, after[key]]))
+}
+
 /** Inside a field that is a mapping, such as the budget. */
 export const withinValue = (of: Json, group: string, field: string, value: unknown): Json =>
   withValue(of, group, withValue(recordIn(of, group), field, value))
@@ -82,6 +95,19 @@ export const withinValue = (of: Json, group: string, field: string, value: unkno
 /** A whole or decimal number is one in the plan, too; anything else stays text, which the server refuses in words. */
 export const numberFrom = (text: string): number | string =>
   /^\d{1,15}(\.\d{1,9})?$/.test(text.trim()) ? Number(text.trim()) : text.trim()
+
+/** JSON is what it says; what cannot be read as JSON stays text. */
+export function jsonFrom(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+/** A value as it may be edited: text as it is, all else as JSON. */
+export const jsonText = (value: unknown): string =>
+  value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value, null, 2)
 
 export const tasksIn = (plan: Json): readonly Json[] => {
   const tasks = valueIn(plan, 'tasks')

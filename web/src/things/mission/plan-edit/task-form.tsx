@@ -1,6 +1,7 @@
 import type { Roster } from './agent-notes.ts'
 import { EdgesField } from './edges-field.tsx'
-import { type FormOf, IdField, SwitchField, TextField, WordsField } from './form-fields.tsx'
+import { type FormOf, IdField, SwitchField, TextField } from './form-fields.tsx'
+import { MoreFields } from './more-fields.tsx'
 import { renamed, withTask } from './plan-changes.ts'
 import { type PlanProblem, saidAt } from './plan-problems.ts'
 import { idOf, type Json } from './plan-value.ts'
@@ -24,7 +25,7 @@ const SHOWN = new Set([
   ],
   ...['capabilities', 'dependsOn', 'triggerRule', 'verification', 'model', 'complexity', 'estimatedTokens'],
   ...['estimatedDurationMinutes', 'maxRetries', 'maxContinuations', 'priority', 'tags', 'systemPrompt'],
-  ...['budget', 'timeouts'],
+  ...['budget', 'timeouts', 'outputSchema', 'toolsRequested', 'input', 'optional', 'cancel', 'fresh'],
 ])
 
 /** All fields of one task of the plan. */
@@ -93,7 +94,7 @@ export function TaskForm(props: {
       )}
       <MoreFields
         form={form}
-        hasProblem={problems.some(({ field }) => field !== null && RARE.has(field))}
+        roster={roster}
         id={
           <IdField
             onChange={(id) => edit((plan) => renamed(plan, at, id))}
@@ -103,83 +104,5 @@ export function TaskForm(props: {
         }
       />
     </fieldset>
-  )
-}
-
-const RARE = new Set([
-  ...[
-    'tempId',
-    'taskType',
-    'model',
-    'complexity',
-    'estimatedTokens',
-    'estimatedDurationMinutes',
-    'maxRetries',
-  ],
-  ...['maxContinuations', 'priority', 'tags', 'systemPrompt', 'budget', 'timeouts'],
-])
-
-const GRID = 'grid grid-cols-2 gap-3 @max-[420px]:grid-cols-1'
-
-/** What most tasks leave to the mission. */
-function MoreFields({ form, hasProblem, id }: { form: FormOf; hasProblem: boolean; id: React.ReactNode }) {
-  const number = (field: string, label: string, placeholder = '', group?: string, saysProblem = true) => (
-    <TextField
-      field={field}
-      form={form}
-      isNumber
-      label={label}
-      placeholder={placeholder}
-      saysProblem={saysProblem}
-      {...(group === undefined ? {} : { group })}
-    />
-  )
-  return (
-    <details className="rounded-card border border-line" open={hasProblem || undefined}>
-      <summary className="px-3 py-2 text-row font-medium text-muted hover:text-ink">
-        Id, type, estimates and limits
-      </summary>
-      <div className="flex flex-col gap-4 px-3 pt-1 pb-4">
-        <div className={GRID}>
-          {id}
-          <TextField field="taskType" form={form} label="Type" placeholder="other" />
-          <TextField field="model" form={form} label="Model" placeholder="the agent’s" />
-          {number('priority', 'Priority', 'the mission’s')}
-        </div>
-        <h4 className="text-label font-medium text-muted">Estimates</h4>
-        <div className={GRID}>
-          {number('estimatedDurationMinutes', 'Minutes')}
-          {number('complexity', 'Complexity, 1 to 10', '5')}
-          {number('estimatedTokens', 'Tokens')}
-        </div>
-        <h4 className="text-label font-medium text-muted">Limits</h4>
-        <div className={GRID}>
-          <TextField field="maxUsd" form={form} group="budget" label="Budget in dollars" placeholder="none" />
-          {number('maxTokens', 'Budget in tokens', 'none', 'budget', false)}
-          {number('maxRetries', 'Retries', '3')}
-          {number('maxContinuations', 'Continuations')}
-          {number('attemptSeconds', 'Seconds for one attempt', '', 'timeouts')}
-          {number('deadlineSeconds', 'Seconds for all attempts', '', 'timeouts', false)}
-          {number('stallSeconds', 'Longest silence in seconds', '', 'timeouts', false)}
-          {number('verifySeconds', 'Seconds for its review', '', 'timeouts', false)}
-          {number('assignSeconds', 'Seconds until it starts', '', 'timeouts', false)}
-        </div>
-        <WordsField field="tags" form={form} label="Tags" />
-        <TextField
-          field="systemPrompt"
-          form={form}
-          hint="Before all else that the agent is told."
-          label="System prompt"
-          rows={3}
-        />
-        <SwitchField
-          field="fresh"
-          form={form}
-          hint="Without the work of earlier attempts."
-          label="Each attempt starts over"
-        />
-        <p className="text-label text-muted">Its output schema, tools and input are edited in the YAML.</p>
-      </div>
-    </details>
   )
 }

@@ -1,8 +1,8 @@
 import { Field } from '../../../parts/field.tsx'
 import { Select } from '../../../parts/select.tsx'
 import { agentNote, agentOption, choosable, notesOf, type Roster } from './agent-notes.ts'
-import { type FormOf, Note, TextField, WordsField } from './form-fields.tsx'
-import { saidAt } from './plan-problems.ts'
+import { type FormOf, GRID, Note, TextField, WordsField } from './form-fields.tsx'
+import { saidAt, saidIn, saidOfRest } from './plan-problems.ts'
 import { recordIn, textIn, withinValue, withValue } from './plan-value.ts'
 
 /** Those that there are, and the one that is named, also if there is none of this name. */
@@ -39,9 +39,9 @@ export function WhoFields(props: { form: FormOf; roster: Roster; hasPreferred?: 
   const capabilities = [...new Set(roster.agents.flatMap((one) => one.capabilities))].sort()
   return (
     <>
-      <div className="grid grid-cols-2 gap-3 @max-[420px]:grid-cols-1">
+      <div className={GRID}>
         <div className="min-w-0">
-          <Field label="Agent" problem={saidAt(problems, 'agent') ?? saidAt(problems, 'contractor')}>
+          <Field label="Agent" problem={saidAt(problems, 'agent')}>
             <AgentSelect
               none={template === '' ? 'Any agent' : `Made from ${template}`}
               onChange={(slug) =>
@@ -97,6 +97,12 @@ const JUDGES = [
   { value: 'auto', words: 'Baton, by its shape' },
 ]
 
+/** Fields of a review that its form shows, by who judges. */
+const SHOWN_OF: Readonly<Record<string, readonly string[]>> = {
+  agent: ['agent', 'threshold'],
+  command: ['command'],
+}
+
 /** Who judges its result. */
 export function ReviewFields({ form, roster }: { form: FormOf; roster: Roster }) {
   const { task, change, problems } = form
@@ -106,7 +112,7 @@ export function ReviewFields({ form, roster }: { form: FormOf; roster: Roster })
   const note = agentNote(judge, roster)
   return (
     <>
-      <Field label="Reviewed by" problem={saidAt(problems, 'verification')}>
+      <Field label="Reviewed by" problem={saidOfRest(problems, 'verification', SHOWN_OF[kind] ?? [])}>
         <Select
           onChange={(next) =>
             change((before) => withValue(before, 'verification', next === '' ? '' : { kind: next }))
@@ -116,9 +122,9 @@ export function ReviewFields({ form, roster }: { form: FormOf; roster: Roster })
         />
       </Field>
       {kind === 'agent' && (
-        <div className="grid grid-cols-2 gap-3 @max-[420px]:grid-cols-1">
+        <div className={GRID}>
           <div className="min-w-0">
-            <Field label="Reviewer">
+            <Field label="Reviewer" problem={saidIn(problems, 'verification', 'agent')}>
               <AgentSelect
                 none="Any other agent"
                 onChange={(slug) => change((before) => withinValue(before, 'verification', 'agent', slug))}
@@ -135,7 +141,6 @@ export function ReviewFields({ form, roster }: { form: FormOf; roster: Roster })
             isNumber
             label="Least score"
             placeholder="0.7"
-            saysProblem={false}
           />
         </div>
       )}
@@ -147,9 +152,54 @@ export function ReviewFields({ form, roster }: { form: FormOf; roster: Roster })
           hint="Exit code 0 passes."
           label="Command"
           placeholder="npm test"
-          saysProblem={false}
         />
       )}
     </>
+  )
+}
+
+/** Instead of an agent that there is: one that is made from it, for this mission alone. */
+export function ContractorFields({ form, roster }: { form: FormOf; roster: Roster }) {
+  const { task, change, problems } = form
+  const template = textIn(recordIn(task, 'contractor'), 'template')
+  return (
+    <div className={GRID}>
+      <Field
+        hint="One more of its kind, for this mission alone."
+        label="Made from the agent"
+        problem={
+          saidIn(problems, 'contractor', 'template') ??
+          saidOfRest(problems, 'contractor', ['template', 'name'])
+        }
+      >
+        <AgentSelect
+          none="None is made for it"
+          onChange={(slug) =>
+            change((before) =>
+              slug === ''
+                ? withValue(before, 'contractor', '')
+                : withinValue(
+                    withValue(withValue(before, 'agent', ''), 'preferredAgent', ''),
+                    'contractor',
+                    'template',
+                    slug,
+                  ),
+            )
+          }
+          roster={roster}
+          value={template}
+        />
+      </Field>
+      {template !== '' && (
+        <TextField
+          field="name"
+          form={form}
+          group="contractor"
+          hint="Tasks with the same agent and name share it."
+          label="Its name"
+          placeholder="none"
+        />
+      )}
+    </div>
   )
 }

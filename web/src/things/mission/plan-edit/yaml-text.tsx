@@ -112,6 +112,8 @@ const stateFor = (latest: { readonly current: Props }, typed: { current: string[
       keymap.of([{ key: 'Enter', run: insertNewlineAndIndent }, ...historyKeymap, ...standardKeymap]),
       EditorView.contentAttributes.of(() => ({
         'aria-labelledby': label,
+        // It scrolls, so that the keyboard has to reach it: what is editable alone does not count as that.
+        tabindex: '0',
         'aria-multiline': 'true',
         ...(latest.current.problems.length > 0 ? { 'aria-invalid': 'true' } : {}),
       })),

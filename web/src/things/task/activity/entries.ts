@@ -131,18 +131,24 @@ const WORDS: Partial<Record<EventType, Words>> = {
   task_lease_expired: lost('its lease expired'),
   task_worker_lost: lost('its worker stopped responding'),
   task_agent_lost: lost('it stopped responding'),
-  task_stalled: lost('it gave no sign of life'),
+  task_stalled: lost('it stopped responding'),
   task_hung: lost('it made no progress'),
-  task_hang_suspected: happened((event) => `${agentOf(event)} is late and may hang`, 'warning', 'ask'),
-  task_budget_exceeded: happened(() => 'The budget is spent', 'budgets', 'ask'),
+  task_hang_suspected: happened((event) => `${agentOf(event)} is late and may be stuck`, 'warning', 'ask'),
+  task_budget_exceeded: happened(() => 'A budget is spent', 'budgets', 'ask', 'error'),
+  task_budget_too_small: happened(
+    () => 'A budget has less left than the estimate',
+    'budgets',
+    'ask',
+    'error',
+  ),
   task_paused: act('paused the task', 'pause'),
   task_unpaused: act('resumed the task', 'play'),
   task_unpaused_to_wait: act('resumed the task; it waits as before', 'play'),
-  task_retried: act('started another try', 'retry'),
-  task_retried_to_wait: act('started another try; it begins when its parts are done', 'retry'),
+  task_retried: act('retried the task', 'retry'),
+  task_retried_to_wait: act('retried the task; it starts when its parts are done', 'retry'),
   task_reset: act('put the task back in the queue', 'arrow-left'),
   task_reset_to_wait: act('put the task back; it waits for its parts', 'arrow-left'),
-  task_reopened: happened(() => 'The task waits again', 'arrow-left', undefined, 'because'),
+  task_reopened: happened(() => 'The task was reopened and waits again', 'arrow-left', undefined, 'because'),
   task_cancelled: act('cancelled the task', 'cancel', 'bad'),
   task_skipped: (event) =>
     event.by.kind === 'system'
@@ -152,8 +158,8 @@ const WORDS: Partial<Record<EventType, Words>> = {
   task_queued: (event) => ({
     words:
       event.payload.because === 'due'
-        ? 'Its time has come: it is queued'
-        : 'Nothing is left to wait for: it is queued',
+        ? 'The wait is over: the task is queued'
+        : 'It no longer waits for anything: the task is queued',
     ...{ icon: 'play', isPassive: true },
   }),
   task_held_back: (event) => {

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { causeOf } from '../../../../../src/pure/cause.ts'
 import { AgentChip } from '../../../parts/agent-chip.tsx'
 import { Button } from '../../../parts/button.tsx'
 import { Icon } from '../../../parts/icon.tsx'
@@ -6,7 +7,6 @@ import { Markdown } from '../../../parts/markdown.tsx'
 import { Moment } from '../../../parts/moment.tsx'
 import { HUE_TEXT } from '../../../theme/hues.ts'
 import { useComments } from '../../comments/thread.ts'
-import { causeOf } from '../cause.ts'
 import { ValueText } from '../value-text.tsx'
 import { actorName, type Entry } from './entries.ts'
 

@@ -12,7 +12,7 @@ const LINK = 'touchable text-accent hover:underline'
 
 /** A run of an attempt: how it ended, how long it took, what it cost, and where to read more. */
 export function RunLine({ run }: { run: TaskRun }) {
-  const { id, status, startedAt, finishedAt, costUsd, errorCode } = run
+  const { id, status, startedAt, finishedAt, costUsd, costBasis, errorCode } = run
   const failure = errorCode && runErrorWords(errorCode, run.exitCode)
   const cause = errorCode && causeOfRun(errorCode, run)
   return (
@@ -28,7 +28,9 @@ export function RunLine({ run }: { run: TaskRun }) {
           ) : (
             finishedAt !== null && <Duration ms={Date.parse(finishedAt) - Date.parse(startedAt)} />
           ))}
-        {costUsd !== null && <Money usd={costUsd} />}
+        {(costUsd !== null || costBasis === 'unknown') && (
+          <Money notional={costBasis === 'notional' && 'words'} usd={costUsd} />
+        )}
         <PageLink className={LINK} to={`/runs/${id}?view=details`}>
           What was it told?
         </PageLink>

@@ -3,7 +3,7 @@ import { useGo } from '../../../links.tsx'
 import { useDraft } from '../../../parts/drafts.ts'
 import { api } from '../../../requests/api.ts'
 import { shownInPlace, useAct } from '../../use-act.ts'
-import { bodyOf, type Draft, draftOfNext, problemsIn } from './draft.ts'
+import { bodyOf, budgetProblemsIn, type Draft, draftOfNext, problemsIn } from './draft.ts'
 import { TaskFields } from './task-fields.tsx'
 import { TaskForm } from './task-form.tsx'
 
@@ -38,6 +38,8 @@ export function CreateTask(props: {
     { onRefused: shownInPlace },
   )
   const { byField, rest } = problemsIn(create.error)
+  const limits = budgetProblemsIn(draft)
+  const budgetProblem = limits.usd ?? limits.tokens
   return (
     <TaskForm
       beside={
@@ -61,7 +63,7 @@ export function CreateTask(props: {
       onClose={close}
       onDiscard={discard}
       onSubmit={() => create.run()}
-      refused={create.whyNot ?? (draft.title.trim() === '' ? 'A title is needed.' : null)}
+      refused={create.whyNot ?? (draft.title.trim() === '' ? 'A title is needed.' : budgetProblem)}
       rest={rest}
       title={title}
     >

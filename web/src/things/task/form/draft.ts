@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { TaskCreate, TaskPatchBody } from '../../../../../src/kinds/task/shapes/tasks.ts'
+import { limitProblems } from '../../budget/budget.ts'
 import type { Task } from '../use-task.ts'
 
 /** A task that is being written, and what the server did not accept of it. Pure. */
@@ -21,6 +22,9 @@ export interface Draft {
   dependsOn: readonly Upstream[]
   verification: (typeof VERIFICATIONS)[number]['value']
   maxRetries: string
+  /** Limits of all that it uses; '': none. */
+  budgetUsd: string
+  budgetTokens: string
 }
 
 export const VERIFICATIONS = [
@@ -41,6 +45,8 @@ export const EMPTY_DRAFT: Draft = {
   dependsOn: [],
   verification: 'none',
   maxRetries: '',
+  budgetUsd: '',
+  budgetTokens: '',
 }
 
 export const tagsIn = (text: string): string[] => [
@@ -68,11 +74,28 @@ export function bodyOf(draft: Draft): TaskCreate {
     ...(verification !== 'none' && { verification: { kind: verification } }),
     // The server refuses what is not a number, at its field.
     ...(maxRetries.trim() !== '' && { maxRetries: Number(maxRetries) }),
+    ...(hasBudget(draft) && { budget: budgetOf(draft) }),
   }
 }
 
+const hasBudget = ({ budgetUsd = '', budgetTokens = '' }: Partial<Draft>) => budgetUsd + budgetTokens !== ''
+const budgetOf = ({ budgetUsd = '', budgetTokens = '' }: Partial<Draft>) => ({
+  ...(budgetUsd !== '' && { maxUsd: budgetUsd }),
+  ...(budgetTokens !== '' && { maxTokens: Number(budgetTokens) }),
+})
+
+/** What is wrong with the limits before they are sent. */
+export const budgetProblemsIn = ({ budgetUsd = '', budgetTokens = '' }: Partial<Draft>) =>
+  limitProblems({ usd: budgetUsd, tokens: budgetTokens })
+
 /** "tags[0]" and "tags.0" are about the field tags. */
 const fieldOf = (path: string) => /^\w+/.exec(path)?.[0] ?? ''
+
+/** Fields of the API that have another name in the form. */
+const SHOWN_AT: Record<string, keyof Draft> = {
+  ...{ removeDependsOn: 'dependsOn', budget: 'budgetUsd' },
+  ...{ 'budget.maxUsd': 'budgetUsd', 'budget.maxTokens': 'budgetTokens' },
+}
 
 /** Each problem at its field; `rest` is what belongs to none. */
 export function problemsIn(error: unknown): { byField: Partial<Record<string, string>>; rest: unknown } {
@@ -81,7 +104,7 @@ export function problemsIn(error: unknown): { byField: Partial<Record<string, st
   const byField: Partial<Record<string, string>> = {}
   for (const { field, message } of errors) {
     const name = fieldOf(field)
-    const shown = name === 'removeDependsOn' ? 'dependsOn' : name
+    const shown = SHOWN_AT[field] ?? SHOWN_AT[name] ?? name
     if (Object.hasOwn(EMPTY_DRAFT, shown)) byField[shown] ??= message
   }
   return { byField, rest: Object.keys(byField).length > 0 ? null : error }
@@ -102,6 +125,8 @@ export const draftOfTask = (task: Task, nameOf: (upstream: Task['blockedBy'][num
   dependsOn: task.blockedBy.map((one) => ({ id: one.taskId, words: nameOf(one) })),
   verification: verificationOf(task),
   maxRetries: String(task.maxRetries),
+  budgetUsd: task.budget?.maxUsd ?? '',
+  budgetTokens: task.budget?.maxTokens?.toString() ?? '',
 })
 
 /** What of a new task the next one begins with: where it belongs, not what it says. */
@@ -114,7 +139,9 @@ export function patchOf(before: Draft, after: Draft): Patch {
   const ids = ({ dependsOn }: Draft) => dependsOn.map(({ id }) => id)
   const added = ids(after).filter((id) => !ids(before).includes(id))
   const removed = ids(before).filter((id) => !ids(after).includes(id))
-  const isChanged = (name: Exclude<keyof Draft, 'dependsOn'>) => before[name].trim() !== after[name].trim()
+  // Drafts that were kept before a field was added do not have it.
+  const of = (draft: Partial<Draft>, name: Exclude<keyof Draft, 'dependsOn'>) => (draft[name] ?? '').trim()
+  const isChanged = (name: Exclude<keyof Draft, 'dependsOn'>) => of(before, name) !== of(after, name)
   return {
     ...(isChanged('title') && { title: after.title.trim() }),
     ...(isChanged('description') && { description: after.description.trim() || null }),
@@ -124,6 +151,9 @@ export function patchOf(before: Draft, after: Draft): Patch {
     ...(tagsIn(before.tags).join() !== tagsIn(after.tags).join() && { tags: tagsIn(after.tags) }),
     // The server refuses what is not a number, at its field.
     ...(isChanged('maxRetries') && { maxRetries: Number(after.maxRetries) }),
+    ...((isChanged('budgetUsd') || isChanged('budgetTokens')) && {
+      budget: hasBudget(after) ? budgetOf(after) : null,
+    }),
     ...(added.length > 0 && { dependsOn: added }),
     ...(removed.length > 0 && { removeDependsOn: removed }),
   }

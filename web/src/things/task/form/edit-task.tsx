@@ -7,7 +7,7 @@ import { statePhrase } from '../../../theme/marks.ts'
 import { shownInPlace, useAct } from '../../use-act.ts'
 import { shortName } from '../task-heading.tsx'
 import type { Neighbour, ShownTask, Task } from '../use-task.ts'
-import { type Draft, draftOfTask, patchOf, problemsIn } from './draft.ts'
+import { budgetProblemsIn, type Draft, draftOfTask, patchOf, problemsIn } from './draft.ts'
 import { TaskFields } from './task-fields.tsx'
 import { TaskForm } from './task-form.tsx'
 
@@ -36,14 +36,15 @@ export function EditTask({ task, now, onClose }: { task: Task; now: ShownTask; o
     { onRefused: shownInPlace },
   )
   const { byField, rest } = problemsIn(save.error)
+  const limits = budgetProblemsIn(draft)
   const missing =
     draft.title.trim() === ''
       ? 'A title is needed.'
       : draft.taskType.trim() === ''
         ? 'A type is needed.'
-        : Object.keys(patch).length === 0
-          ? 'Nothing is changed yet.'
-          : null
+        : (limits.usd ??
+          limits.tokens ??
+          (Object.keys(patch).length === 0 ? 'Nothing is changed yet.' : null))
   return (
     <TaskForm
       confirm="Save"

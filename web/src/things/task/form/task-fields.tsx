@@ -5,6 +5,7 @@ import { Select } from '../../../parts/select.tsx'
 import { TextInput } from '../../../parts/text-input.tsx'
 import { agentNamesQuery, projectNamesQuery } from '../../../requests/names.ts'
 import { isOwnAgent } from '../../agent/own-agent.ts'
+import { LimitFields } from '../../budget/limit-fields.tsx'
 import { PRIORITIES } from '../card-words.ts'
 import { DependsOn } from './depends-on.tsx'
 import { type Draft, VERIFICATIONS } from './draft.ts'
@@ -94,6 +95,14 @@ function Details({ draft, byField, set, isNew, whyNotType, whyNotDependsOn }: Pr
           value={draft.maxRetries}
         />
       </Field>
+      <div className="col-span-full">
+        <LimitFields
+          labels={{ usd: 'Budget in dollars', tokens: 'Budget in tokens' }}
+          limits={{ usd: draft.budgetUsd ?? '', tokens: draft.budgetTokens ?? '' }}
+          onChange={({ usd, tokens }) => set({ budgetUsd: usd, budgetTokens: tokens })}
+          refused={{ usd: byField.budgetUsd ?? null, tokens: byField.budgetTokens ?? null }}
+        />
+      </div>
       <div className="col-span-full">
         <DependsOn
           chosen={draft.dependsOn}
