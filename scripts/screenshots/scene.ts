@@ -96,7 +96,7 @@ const TRACKS: [track: string, maxAgents: number, purpose: string, tasks: string[
 ]
 
 /** A routine with its missions, a project with tracks of which one is full, a worker, and what it holds. */
-async function makePlaces(call: Call): Promise<Pick<Filled, 'routineId' | 'project'>> {
+async function makePlaces(call: Call): Promise<Pick<Filled, 'routineId' | 'project' | 'budgetId'>> {
   const project = 'rebuild'
   await call('POST', '/projects', { slug: project, name: 'Rebuild of the shop' })
   await call('POST', '/workers', { worker: 'importer-1', capacity: 4, heartbeatSeconds: 3_600, project })
@@ -129,7 +129,29 @@ async function makePlaces(call: Call): Promise<Pick<Filled, 'routineId' | 'proje
     await call('POST', `/routines/${routine.id}/run`, { variables: { what } })
   const runs = () => itemsOf(call, `/routines/${routine.id}/runs`)
   await holds(async () => (await runs()).every(({ completedAt }) => completedAt !== null))
-  return { routineId: String(routine.id), project }
+  return { routineId: String(routine.id), project, budgetId: await makeBudgets(call) }
+}
+
+/** What agents of others told that they have used, in the budgets that cover it. */
+const REPORTED = [
+  ['Describe the cache', 'ada', 'docs', 'claude-sonnet-4-5', '2.4138'],
+  ['Port the search', 'ben', 'port', 'claude-opus-4-1', '6.9120'],
+  ['Translate the pages', 'ben', 'docs', 'claude-sonnet-4-5', '0.0412'],
+] as const
+
+async function makeBudgets(call: Call): Promise<string> {
+  const week = { period: 'week', maxUsd: '50' }
+  const { id } = await call('POST', '/budgets', { scope: 'workspace', ...week })
+  await call('POST', '/budgets', { scope: 'project', scopeId: 'shop', period: 'month', maxUsd: '10' })
+  for (const [title, agent, taskType, model, costUsd] of REPORTED) {
+    await call('PUT', `/agents/${agent}`, { adapterType: 'external', maxConcurrentTasks: null })
+    const task = await call('POST', '/tasks', { title, agent, taskType, project: 'shop' })
+    const fence = { session: `${agent}-${task.id}`, generation: 1 }
+    await call('POST', `/tasks/${task.id}/claim`, { agent, session: fence.session, leaseSeconds: 3_600 })
+    const usage = { model, inputTokens: 170_000, cachedInputTokens: 640_000, outputTokens: 48_000, costUsd }
+    await call('POST', `/tasks/${task.id}/submit`, { ...fence, result: { done: true }, usage })
+  }
+  return String(id)
 }
 
 const itemsOf = async (call: Call, path: string) => (await call('GET', path)).items as Json[]
