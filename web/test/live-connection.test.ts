@@ -72,6 +72,29 @@ describe('the numbers of the log', () => {
     expect(board.status).toBe('ready')
   })
 
+  test('a card that the database before it answered changes nothing', async () => {
+    const { server, page, isTrue } = await opened(60)
+    const last = server.seq
+    const task = server.create({ purpose: 'work' })
+    for (let n = 0; n < 5; n++) server.create()
+    page.deliver(last)
+    await page.clock.pass(500)
+    // The answer is made at once, and comes late.
+    const delays = [0, 2_000]
+    page.delayMs = () => delays.shift() ?? 0
+    page.live.world.readCardAgain(task.id)
+    await page.clock.pass(200)
+    expect(page.calls.at(-1)).toBe('cards')
+    server.restore(5, 20)
+    page.hello()
+    await page.clock.pass(3_000)
+    const restored = server.seq
+    server.move(task, 'task_assigned')
+    page.deliver(restored)
+    await page.clock.pass(3_000)
+    isTrue()
+  })
+
   test('a head that the events after it overtook on the way is no shorter log', async () => {
     const { server, page, happen, isTrue } = await opened()
     const last = server.seq

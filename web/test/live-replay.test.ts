@@ -62,8 +62,7 @@ async function follows(seed: number, events: number): Promise<number> {
 describe('a store that follows the log', () => {
   test('shows what a fresh snapshot shows, through ten thousand random events', async () => {
     let compared = 0
-    // Seed 7 is open: the counts of one column drift by two, about once in 400 seeds.
-    for (const seed of [1, 2, 3, 4, 5, 6, 8, 9, 10, 11]) compared += await follows(seed, 1_000)
+    for (const seed of [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]) compared += await follows(seed, 1_000)
     expect(compared).toBeGreaterThan(20)
   })
 })
@@ -112,6 +111,65 @@ describe('a task that is archived', () => {
     await page.clock.pass(3_000)
     isTrue()
   })
+})
+
+describe('a task that is done, and edited so that a board no longer shows it', () => {
+  async function edited(whileBoardIsRead: boolean) {
+    const server = new ModelServer(seeded(6))
+    const task = server.create({ purpose: 'work', tags: ['red'] })
+    server.move(task, 'task_cancelled')
+    const page = new LivePage(server)
+    await page.start()
+    const board = page.board({ tag: 'red' })
+    await page.clock.pass(100)
+    expect(board.column('done').count).toBe(1)
+    if (whileBoardIsRead) {
+      // The answer is made at once, and comes late.
+      const delays = [0, 5_000]
+      page.delayMs = () => delays.shift() ?? 0
+      void page.live.world.boards.load(board)
+      await page.clock.pass(0)
+    }
+    const last = server.seq
+    server.edit(task, { tags: ['blue'] })
+    page.deliver(last)
+    await page.clock.pass(10_000)
+    expect(board.column('done').count).toBe(0)
+    expect(onScreen(page, board)).toEqual(onServer(server, board))
+  }
+
+  test('is no longer counted there', () => edited(false))
+  test('is not counted again by an answer that is older than its edit', () => edited(true))
+})
+
+/** A task that was archived before its card was read: events do not say that it was not counted. */
+test('counts are read again if the board was read while they were on their way, and changed since', async () => {
+  const server = new ModelServer(seeded(6))
+  const tasks = [1, 2].map(() => server.create({ purpose: 'work' }))
+  for (const task of tasks) {
+    server.move(task, 'task_cancelled')
+    server.archive(task)
+  }
+  const page = new LivePage(server)
+  await page.start()
+  const board = page.board()
+  await page.clock.pass(100)
+  const reset = (task: (typeof tasks)[number]) => {
+    const last = server.seq
+    server.move(task, 'task_reset')
+    page.deliver(last)
+  }
+  reset(tasks[0]!)
+  page.delayMs = () => 500
+  // Counts are asked for after a second.
+  await page.clock.pass(1_100)
+  expect(page.calls.filter((call) => call === 'counts')).toHaveLength(1)
+  page.delayMs = () => 0
+  void page.live.world.boards.load(board)
+  await page.clock.pass(100)
+  reset(tasks[1]!)
+  await page.clock.pass(5_000)
+  expect(onScreen(page, board)).toEqual(onServer(server, board))
 })
 
 test('a graph of 400 tasks reads their cards with one request', async () => {

@@ -93,21 +93,21 @@ export class Boards {
     let wantsCard = false
     for (const board of this.#watched()) {
       const { card, counts } = board.applied(event, applied, shown)
-      if (counts) this.#countSoon(board)
+      if (counts) this.#wantCounts(board)
       wantsCard ||= card
     }
     return wantsCard
   }
 
   cardRead(before: Card | undefined, shown: ShownCard, isAskedFor: boolean): void {
-    for (const board of this.#watched()) if (board.read(before, shown, isAskedFor)) this.#countSoon(board)
+    for (const board of this.#watched()) if (board.read(before, shown, isAskedFor)) this.#wantCounts(board)
   }
 
-  /** Boards on which this card would be new are read again; on the others it gets its place. */
-  readAgainIfNew(shown: ShownCard): void {
+  /** Boards on which this card would be new are read again; on the others it gets its place, or leaves. */
+  readAgainIfNew(before: Card | undefined, shown: ShownCard): void {
     for (const board of this.#watched())
-      if (board.list.has(shown.id)) board.list.place(shown)
-      else if (board.belongs(shown)) void this.load(board)
+      if (!board.list.has(shown.id) && board.belongs(shown)) void this.load(board)
+      else if (board.read(before, shown, false)) this.#wantCounts(board)
   }
 
   /** An act moves a card before its answer, or the card goes back. */
@@ -136,18 +136,20 @@ export class Boards {
     this.#loads.set(board, turn)
     const loaded = Math.max(atLeast, ...BOARD_COLUMNS.map((name) => board.list.loadedIn(name)))
     const limit = String(Math.min(loaded, MOST_IN_PAGE))
+    const wanted = board.countsWanted
     const reading = this.#deps.beginReading()
     try {
       const answer = await readBoard({ ...board.filter, limit })
       // Another read of it has begun since.
       if (this.#loads.get(board) !== turn) return
       for (const name of BOARD_COLUMNS) this.#take(board, name, answer, true)
-      board.list.setCounts(answer.counts)
-      board.countedUpTo = answer.seq
+      board.setCounts(answer.counts, answer.seq, wanted)
       board.status = 'ready'
       board.error = null
       this.#recovered(board)
       replay(reading.after(answer.seq))
+      // Newer counts may have been read while this read was on its way.
+      if (board.areCountsWanted) this.#countSoon(board)
       this.#deps.flush()
       board.notify()
     } catch (error) {
@@ -205,6 +207,11 @@ export class Boards {
     }
   }
 
+  #wantCounts(board: OpenBoard): void {
+    board.countsWanted += 1
+    this.#countSoon(board)
+  }
+
   #countSoon(board: OpenBoard): void {
     if (this.#countTimers.has(board)) return
     const timer = this.#deps.clock.setTimeout(() => void this.#readCounts(board), COUNTS_EVERY_MS)
@@ -218,20 +225,22 @@ export class Boards {
 
   async #readCounts(board: OpenBoard): Promise<void> {
     const turn = this.#loads.get(board)
+    const wanted = board.countsWanted
     const reading = this.#deps.beginReading()
     try {
       const { counts, seq } = await this.#deps.readBoard({ ...board.filter, counts: '1' })
-      this.#countTimers.delete(board)
+      // Another read of the board has begun since, and its answer has counts too.
       if (this.#loads.get(board) !== turn) return
-      board.list.setCounts(counts)
-      board.countedUpTo = seq
+      board.setCounts(counts, seq, wanted)
       this.#deps.replay(reading.after(seq))
       this.#deps.flush()
     } catch {
-      this.#countTimers.delete(board)
-      if (board.watchers > 0) this.#countSoon(board)
+      // Nothing is lost: they are still wanted.
     } finally {
       reading.end()
+      this.#countTimers.delete(board)
+      // What was wanted while this read was on its way may be in no answer.
+      if (board.watchers > 0 && board.areCountsWanted) this.#countSoon(board)
     }
   }
 }

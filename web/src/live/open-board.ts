@@ -16,6 +16,7 @@ import type { ShownCard } from './pending-acts.ts'
 
 export type BoardStatus = 'loading' | 'ready' | 'failed'
 type Listener = () => void
+type Counts = Partial<Record<TaskState, number>>
 
 /** What has to be read after an event. */
 export interface StillToRead {
@@ -29,6 +30,10 @@ export class OpenBoard {
   readonly filter: CardFilter
   /** The event that the counts contain. */
   countedUpTo = Number.POSITIVE_INFINITY
+  /** How often counts were wanted, since an event did not say enough. */
+  countsWanted = 0
+  /** The last of these that the counts answer: it came before they were asked for. */
+  #countsAnswered = 0
   status: BoardStatus = 'loading'
   error: unknown = null
   watchers = 0
@@ -51,6 +56,17 @@ export class OpenBoard {
 
   /** A new object whenever something changed. */
   version = (): number => this.#version
+
+  get areCountsWanted(): boolean {
+    return this.countsWanted > this.#countsAnswered
+  }
+
+  /** Counts as they were at `seq`; `wanted`: how often they had been wanted when they were asked for. */
+  setCounts(counts: Counts, seq: number, wanted: number): void {
+    this.list.setCounts(counts)
+    this.countedUpTo = seq
+    this.#countsAnswered = wanted
+  }
 
   setStatus(status: BoardStatus, error: unknown = null): void {
     this.status = status

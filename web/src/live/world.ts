@@ -36,6 +36,9 @@ export class World {
   /** Asked for because a board may show it, not because this card is on the screen. */
   readonly #forBoards = new Map<string, 'moved' | 'updated'>()
 
+  /** How often everything was read again. */
+  #resyncs = 0
+
   /** `late`: what a reader shows is old until that time; null: it is not. */
   constructor(requests: WorldRequests, clock: Clock, late: (reader: object, at: number | null) => void) {
     this.#requests = requests
@@ -102,6 +105,7 @@ export class World {
 
   /** After this nothing is continued from what is known: it is read again. */
   resync(): void {
+    this.#resyncs += 1
     this.recent.forget()
     this.#wanted.clear()
     this.entities.forgetSeqs()
@@ -212,8 +216,14 @@ export class World {
 
   async #readCards(ids: readonly string[]): Promise<void> {
     const reading = this.recent.begin()
+    const resyncs = this.#resyncs
     try {
       const { items, seq } = await this.#requests.readCards(ids)
+      // The answer may be of another log: with a higher number it would hide the events of this one.
+      if (resyncs !== this.#resyncs) {
+        for (const id of ids) this.#wanted.want(id)
+        return
+      }
       for (const item of items) {
         const before = this.entities.get('card', item.id)
         this.#keep(cardFrom(item), seq)
@@ -231,7 +241,7 @@ export class World {
   #show(before: Card | undefined, shown: ShownCard): void {
     const because = this.#forBoards.get(shown.id)
     // A finished task that was only edited may be archived, which its card does not say; a board does.
-    if (because === 'updated' && isTerminal(shown.state)) this.boards.readAgainIfNew(shown)
+    if (because === 'updated' && isTerminal(shown.state)) this.boards.readAgainIfNew(before, shown)
     else this.boards.cardRead(before, shown, because !== undefined)
     if (isTerminal(shown.state) && !this.boards.has(shown.id)) this.#perhapsArchived.add(shown.id)
   }

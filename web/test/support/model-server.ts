@@ -176,13 +176,19 @@ export class ModelServer {
   }
 
   #update(task: Task): void {
-    const change = this.pick([
-      { priority: 1 + Math.floor(this.#random() * 10) },
-      { title: `${this.pick(WORDS)} again` },
-      { tags: [this.pick(WORDS)] },
-      { agent: this.pick([null, ...AGENTS]) },
-      { taskType: this.pick(TYPES) },
-    ])
+    this.edit(
+      task,
+      this.pick([
+        { priority: 1 + Math.floor(this.#random() * 10) },
+        { title: `${this.pick(WORDS)} again` },
+        { tags: [this.pick(WORDS)] },
+        { agent: this.pick([null, ...AGENTS]) },
+        { taskType: this.pick(TYPES) },
+      ]),
+    )
+  }
+
+  edit(task: Task, change: Partial<Task>): void {
     Object.assign(task, change, { version: task.version + 1, updatedAt: new Date(this.#now).toISOString() })
     this.#tell(task, 'task_updated', { fields: Object.keys(change) })
   }
