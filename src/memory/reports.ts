@@ -2,6 +2,7 @@ import type { Changes } from '../kernel/batch/requests.ts'
 import type { Reported, ReportSubject, StoredReport } from '../kernel/store/run-store.ts'
 import type { MissionMaterial, TaskMaterial } from '../kinds/report/rules/material.ts'
 import { LIVE_RUN_STATES } from '../kinds/run/states.ts'
+import type { UsageSource } from '../kinds/usage/record.ts'
 import { byId } from './missions.ts'
 import { usedForTask } from './used.ts'
 import type { Workspace } from './workspace.ts'
@@ -98,10 +99,13 @@ export function acceptedAnswer(workspace: Workspace, id: number): { data: unknow
   return found ? { data: found.data } : null
 }
 
-function spentOn(workspace: Workspace, id: number): { tokens: number; usd: string | null } {
+function spentOn(workspace: Workspace, id: number) {
   const { tokens, costUsd } = usedForTask(workspace, id)
-  return { tokens, usd: costUsd }
+  return { tokens, usd: costUsd, isSimulated: isSimulated(workspace, ({ taskId }) => taskId === id) }
 }
+
+const isSimulated = ({ usageSources }: Workspace, isWanted: (source: UsageSource) => boolean) =>
+  [...usageSources.values()].some((one) => one.isSimulated && isWanted(one))
 
 export function materialOfMission(
   workspace: Workspace,
@@ -126,6 +130,7 @@ export function materialOfMission(
       }
     }),
     timeline: own.filter(({ taskId, type }) => taskId === null && type.startsWith('mission_')).slice(-100),
+    isSimulated: isSimulated(workspace, (one) => one.missionId === missionId),
     verdicts: {
       passed: count('task_verification_passed'),
       failed: count('task_verification_failed'),

@@ -46,6 +46,11 @@ export const include = (...names: string[]) =>
     .optional()
     .describe(`Large fields to include, separated by commas: ${names.join(', ')}`)
 
+/** Beside a cost. */
+export const IsSimulated = z
+  .boolean()
+  .describe('True: simulated agents spent it, or a part of it, and nobody pays that')
+
 /** What a holder sends with every write. */
 export const fence = { session: Name, generation: Generation }
 

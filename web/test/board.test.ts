@@ -38,6 +38,7 @@ function card(change: Partial<ShownCard> = {}): ShownCard {
       verification: null,
       tags: [],
       costUsd: null,
+      isSimulated: false,
       tokensUsed: null,
       runId: null,
       workNote: null,

@@ -33,7 +33,7 @@ import { bodyOf as bodyOfTask, EMPTY_DRAFT, patchOf } from '../src/things/task/f
 const NOW = Date.parse('2026-11-19T12:00:00Z')
 
 const budget = (more: Partial<Budget> = {}): Budget => ({
-  ...{ id: 'b', scope: 'workspace', scopeId: null, scopeName: null, period: 'none' },
+  ...{ id: 'b', scope: 'workspace', scopeId: null, scopeName: null, period: 'none', isSimulated: false },
   ...{ periodStart: '2026-11-01T00:00:00Z', periodEnd: null, maxUsd: '50', consumedUsd: '18.2' },
   ...{ reservedUsd: '2.1', remainingUsd: '29.7', maxTokens: null, consumedTokens: 0, reservedTokens: 0 },
   ...{ remainingTokens: null, percentUsed: 36.4, state: 'open', blockedBecause: null, unknownModel: null },

@@ -98,7 +98,7 @@ describe('ways through a graph', () => {
 
 const node = (id: string, state: TaskNode['state'], more: Partial<TaskNode> = {}): TaskNode => ({
   ...{ id, state, number: 1, title: `Do ${id}`, layer: 0, purpose: 'work', agent: null, attempt: 0 },
-  ...{ costUsd: null, ...more },
+  ...{ costUsd: null, isSimulated: false, ...more },
 })
 const graph = (nodes: TaskNode[], ...all: string[]): TaskGraph => ({
   nodes,
@@ -114,6 +114,7 @@ describe('a graph of tasks', () => {
       nodes: {
         ...{ id: of('id'), number: of('number'), title: of('title'), state: of('state'), layer: of('layer') },
         ...{ purpose: of('purpose'), agent: of('agent'), attempt: of('attempt'), costUsd: of('costUsd') },
+        isSimulated: of('isSimulated'),
       },
       // The second edge comes from a task of another mission.
       edges: { from: [0, 3], to: [2, 2], kind: ['data' as const, 'order' as const] },

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Dollars } from '../../pure/budget.ts'
-import { Name, ShortText, Uuid } from '../../pure/shapes.ts'
+import { IsSimulated, Name, ShortText, Uuid } from '../../pure/shapes.ts'
 import { PERIODS, SCOPES, UNKNOWN_PRICE } from './record.ts'
 
 const MaxTokens = z.int().min(1).max(Number.MAX_SAFE_INTEGER)
@@ -62,6 +62,7 @@ export const BudgetQuery = {
 const Amounts = {
   maxUsd: z.string().nullable(),
   consumedUsd: z.string(),
+  isSimulated: IsSimulated,
   reservedUsd: z.string(),
   remainingUsd: z.string().nullable().describe('Neither consumed nor reserved; null: no limit'),
   maxTokens: z.int().nullable(),

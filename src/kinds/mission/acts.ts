@@ -18,7 +18,7 @@ import { missionView, planVersionView } from './acts/views.ts'
 import * as api from './api/missions.ts'
 import type { ListQuery } from './api/reads.ts'
 import * as reading from './api/reads.ts'
-import { listMissions, plansOfMission } from './postgres/reads.ts'
+import { listMissions, plansOfMission, simulatedMissions } from './postgres/reads.ts'
 import { MISSION_STATES, type MissionState, missionStates } from './states.ts'
 
 /** Missions and what people do to them. */
@@ -49,7 +49,13 @@ export const missionReads = actsOf(reading)({
   listMissions: async ({ kernel }, { query, caller, page }) => {
     const filter = { states: statesIn(query), tag: query.tag, text: query.q, before: page.after }
     const missions = await listMissions(kernel.store.readers, caller.workspaceId, filter, page.rows)
-    return page.of(missions, missionView, ({ id }) => id)
+    const ids = missions.map(({ id }) => id)
+    const simulated = await simulatedMissions(kernel.store.readers, caller.workspaceId, ids)
+    return page.of(
+      missions,
+      (one) => missionView(one, simulated.has(one.id)),
+      ({ id }) => id,
+    )
   },
   readMission: ({ kernel }, { params, caller }) => showMission(kernel, caller, params.id),
   listPlanVersions: async ({ kernel }, { params, caller }) => {

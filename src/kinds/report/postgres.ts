@@ -4,7 +4,7 @@ import type { Reported, ReportSubject, StoredReport } from '../../kernel/store/r
 import { bind, type Connections } from '../../postgres/statements/connections.ts'
 import { isLive } from '../../postgres/statements/run-states.ts'
 import { inside } from '../../postgres/statements/scoped-query.ts'
-import { usedForTask } from '../../postgres/statements/spent.ts'
+import { isMissionSimulated, usedForTask } from '../../postgres/statements/spent.ts'
 import { type Bound, columnsOf, insertInto } from '../../postgres/statements/statements.ts'
 import type { Stored } from '../../postgres/statements/stored-kind.ts'
 import type { MissionMaterial, TaskMaterial } from './rules/material.ts'
@@ -47,7 +47,7 @@ const OF_TASKS = `select t.id, t.uuid, t.generation, t.purpose, t.state, t.agent
         'verifier', v.agent, 'answer', (select a.data from attempts a where a.workspace_id = $1 and a.task_id = v.id and a.accepted
           order by a.epoch desc limit 1)) order by v.id)
       from tasks v where v.workspace_id = $1 and v.serves is not null and (v.serves ->> 'taskId')::bigint = t.id), '[]') as verdicts,
-    u.tokens, u.usd
+    u.tokens, u.usd, u."isSimulated"
   from unnest($2::bigint[]) as x(id)
   join tasks t on t.workspace_id = $1 and t.id = x.id
   join task_details d on d.workspace_id = $1 and d.task_id = t.id
@@ -62,7 +62,7 @@ export const materialOfTasks = (
 // Those that failed first. $1 workspace, $2 mission, $3 limit.
 const TASKS_OF_MISSION = `select t.uuid, t.state, t.agent, t.attempt, t.optional, d.title, left(d.error, 2000) as error,
     d.failure_class as "failureClass", left((select a.summary from attempts a where a.workspace_id = $1 and a.task_id = t.id and a.accepted
-      and a.epoch = t.epoch), 2000) as summary, u.tokens, u.usd
+      and a.epoch = t.epoch), 2000) as summary, u.tokens, u.usd, u."isSimulated"
   from tasks t join task_details d on d.workspace_id = $1 and d.task_id = t.id
   cross join lateral ${usedForTask('t.id')} u
  where t.workspace_id = $1 and t.mission_id = $2 and t.purpose = 'work'
@@ -80,7 +80,8 @@ const OF_MISSION = `select
         'approved', count(*) filter (where e.type = 'task_human_approved'),
         'rejected', count(*) filter (where e.type = 'task_human_rejected'))
       from events e join tasks t on t.workspace_id = e.workspace_id and t.id = e.task_id and t.purpose = 'work'
-     where e.workspace_id = $1 and e.mission_id = $2) as verdicts`
+     where e.workspace_id = $1 and e.mission_id = $2) as verdicts,
+    ${isMissionSimulated('$2::bigint')} as "isSimulated"`
 
 export async function materialOfMission(
   pool: pg.Pool,
@@ -93,7 +94,7 @@ export async function materialOfMission(
       missionId,
       limit,
     ]),
-    inside<Pick<MissionMaterial, 'timeline' | 'verdicts'> & pg.QueryResultRow>(
+    inside<Pick<MissionMaterial, 'timeline' | 'verdicts' | 'isSimulated'> & pg.QueryResultRow>(
       pool,
       workspaceId,
       OF_MISSION,

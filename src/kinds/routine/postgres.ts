@@ -6,6 +6,7 @@ import { plainRows } from '../../postgres/statements/plain-rows.ts'
 import { arrayLiteral } from '../../postgres/statements/rows.ts'
 import { isLive } from '../../postgres/statements/run-states.ts'
 import { scopedQuery } from '../../postgres/statements/scoped-query.ts'
+import { isMissionSimulated } from '../../postgres/statements/spent.ts'
 import { type Bound, columnsOf, insertInto, statement } from '../../postgres/statements/statements.ts'
 import type { StoredKind } from '../../postgres/statements/stored-kind.ts'
 import { idCarriedBy } from '../../pure/ids.ts'
@@ -147,6 +148,7 @@ export interface RoutineMission extends MissionFigures {
   state: MissionState
   title: string
   variables: VariableValues
+  isSimulated: boolean
 }
 
 // Of missions m: the mean of the scores in the accepted answers of its verifications.
@@ -167,7 +169,8 @@ export const runsOfRoutine = (
 ): Promise<RoutineMission[]> =>
   scopedQuery<RoutineMission & pg.QueryResultRow>(pool, 'baton.workspace_id', String(workspaceId), {
     text: `select m.mission_id as id, m.uuid as "missionId", ms(f.scheduled_for) as "scheduledFor", ms(m.created_at) as "startedAt",
-                  ms(m.completed_at) as "completedAt", m.state, m.title, m.config -> 'routine' -> 'variables' as variables, ${FIGURES}
+                  ms(m.completed_at) as "completedAt", m.state, m.title, m.config -> 'routine' -> 'variables' as variables, ${FIGURES},
+                  ${isMissionSimulated('m.mission_id')} as "isSimulated"
              from routine_fires f join missions m on m.workspace_id = f.workspace_id and m.mission_id = f.mission_id ${COUNTED}
             where f.workspace_id = $1 and f.routine_id = $2 and ($3::bigint is null or f.mission_id < $3)
               and (not $4 or m.phase = 'completed')

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Slug, Tag, Text, Title, Uuid } from '../../pure/shapes.ts'
+import { IsSimulated, Slug, Tag, Text, Title, Uuid } from '../../pure/shapes.ts'
 import { AUTONOMIES, MissionSettings } from '../mission/shapes/missions.ts'
 import { missionStates } from '../mission/states.ts'
 import { VariablesSchema, VariableValues } from './rules/variables.ts'
@@ -156,4 +156,5 @@ export const RoutineRunView = z.object({
   variables: VariableValues,
   completedAt: z.string().nullable(),
   ...Figures.shape,
+  isSimulated: IsSimulated,
 })

@@ -26,7 +26,12 @@ const tokens = {
   outputTokens: z.int().nullable(),
 }
 /** All runs of the task together, after this one; null where it is not known. Without a task, nothing. */
-const spentOnTask = { taskTokens: z.int().optional(), taskCostUsd: text.nullable().optional() }
+const spentOnTask = {
+  taskTokens: z.int().optional(),
+  taskCostUsd: text.nullable().optional(),
+  /** Its agent is simulated, and nobody pays that. */
+  isSimulated: z.boolean().optional(),
+}
 
 /** Events of runs, wakeups, and the runtime state of agents. */
 export const runEvents = {

@@ -10,7 +10,15 @@ const ofTask = (task: string) =>
 /** What a task cost; null: nothing of it is known. */
 export const costOfTask = (task: string) => `(select trim_scale(sum(${costOf('s')}))::text ${ofTask(task)})`
 
-/** The same as a row, with the tokens. */
+/** Whether a part of what a task cost is simulated money, which nobody pays. */
+export const isTaskSimulated = (task: string) =>
+  `exists (select from usage_sources s where s.workspace_id = $1 and s.task_id = ${task} and s.is_simulated)`
+
+/** The same of a mission. */
+export const isMissionSimulated = (mission: string) =>
+  `exists (select from usage_sources s where s.workspace_id = $1 and s.mission_id = ${mission} and s.is_simulated)`
+
+/** What a task cost, with its tokens, as a row. */
 export const usedForTask = (task: string) =>
   `(select coalesce(sum(s.input_tokens + s.cached_input_tokens + s.output_tokens), 0)::bigint as tokens,
-      trim_scale(sum(${costOf('s')}))::text as usd ${ofTask(task)})`
+      trim_scale(sum(${costOf('s')}))::text as usd, coalesce(bool_or(s.is_simulated), false) as "isSimulated" ${ofTask(task)})`

@@ -122,6 +122,7 @@ const cardView = (row: CardRow): AnswerOf<typeof Card> => ({
   verification: row.verification === 'none' ? null : row.verification,
   tags: row.tags,
   costUsd: row.costUsd,
+  isSimulated: row.isSimulated,
   tokensUsed: row.tokens,
   runId: row.runId,
   workNote: row.work && workNote(row.work),

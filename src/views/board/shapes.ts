@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { PURPOSES } from '../../kinds/task/record.ts'
 import { EligibleAgent, TaskPatchBody } from '../../kinds/task/shapes/tasks.ts'
-import { Generation, ShortText, Tag, Uuid } from '../../pure/shapes.ts'
+import { Generation, IsSimulated, ShortText, Tag, Uuid } from '../../pure/shapes.ts'
 import { taskStates } from '../../pure/states.ts'
 import { BOARD_COLUMNS, COLUMN_ORDER, MOST_CARDS } from './columns.ts'
 
@@ -46,6 +46,7 @@ export const Card = z.object({
   verification: z.enum(['human', 'verifier', 'baton']).nullable(),
   tags: z.array(z.string()),
   costUsd: z.string().nullable().describe('Of all its runs'),
+  isSimulated: IsSimulated,
   tokensUsed: z.int().nullable().describe('Of all its runs'),
   runId: Uuid.nullable().describe('Its last run'),
   workNote: z

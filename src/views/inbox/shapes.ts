@@ -8,7 +8,7 @@ import { Answer, Digest } from '../../kinds/task/shapes/people.ts'
 import { ResultView } from '../../kinds/task/shapes/results.ts'
 import { TaskView } from '../../kinds/task/shapes/tasks.ts'
 import { Budget, Dollars } from '../../pure/budget.ts'
-import { Fresh, Generation, listOf, ShortText, Slug, Uuid } from '../../pure/shapes.ts'
+import { Fresh, Generation, IsSimulated, listOf, ShortText, Slug, Uuid } from '../../pure/shapes.ts'
 
 /** What waits for a person. */
 
@@ -84,7 +84,7 @@ export const InboxDetail = InboxItem.extend({
   plan: PlanVersionView.nullable().describe('Without the plan itself'),
   budget: Budget.nullable().describe('Of the task or the mission'),
   spent: z
-    .object({ costUsd: z.string().nullable(), tokensUsed: z.int() })
+    .object({ costUsd: z.string().nullable(), tokensUsed: z.int(), isSimulated: IsSimulated })
     .nullable()
     .describe('By its runs, where the item is about a budget or a mission'),
   limit: BudgetView.nullable().describe('The budget that the item is about, whole'),

@@ -5,7 +5,7 @@ import type { MissionState } from '../../kinds/mission/states.ts'
 import { ASKING_KINDS, type InboxKind } from '../../kinds/task/rules/waiting.ts'
 import { LAST_SEQ, seqAt } from '../../postgres/statements/log-head.ts'
 import { BY_KEYS, scopedQueries } from '../../postgres/statements/scoped-query.ts'
-import { costOfTask } from '../../postgres/statements/spent.ts'
+import { costOfTask, isMissionSimulated, isTaskSimulated } from '../../postgres/statements/spent.ts'
 import { statement } from '../../postgres/statements/statements.ts'
 import type { Budget } from '../../pure/budget.ts'
 import { type AgentState, type TaskState, taskStates } from '../../pure/states.ts'
@@ -31,6 +31,7 @@ interface RunningRow {
   maxRetries: number | null
   tokensUsed: number | null
   costUsd: string | null
+  isSimulated: boolean
   flag: { code: string; detail: string; at: number } | null
 }
 
@@ -84,6 +85,7 @@ export interface OverviewRead {
       workMs: number | null
       summary: string | null
       costUsd: string | null
+      isSimulated: boolean
       runs: number
     }[]
     missions: {
@@ -95,6 +97,7 @@ export interface OverviewRead {
       tasksCompleted: number
       tasksFailed: number
       costUsd: string | null
+      isSimulated: boolean
       runs: number
       unknownRuns: number
     }[]
@@ -189,7 +192,8 @@ const MISSIONS = `json_build_object(
 
 // Of each only what belongs to it is read (offset 0): the planner would read all of the workspace.
 const ENDED_TASKS = `select t.uuid as id, t.key, ${cut('d.title')} as title, t.state, t.agent, ms(t.completed_at) as at,
-      w.ms as "workMs", ${cut('coalesce(a.summary, d.error)')} as summary, ${costOfTask('t.id')} as "costUsd", r.runs
+      w.ms as "workMs", ${cut('coalesce(a.summary, d.error)')} as summary, ${costOfTask('t.id')} as "costUsd",
+      ${isTaskSimulated('t.id')} as "isSimulated", r.runs
     from (select * from tasks t where ${DONE_WORK} and t.completed_at >= ${BEGAN}
            order by t.completed_at desc, t.id desc limit ${MOST_ENDED_SHOWN}) t
     cross join lateral (select x.title, x.error from task_details x where x.workspace_id = $1 and x.task_id = t.id offset 0) d
@@ -200,7 +204,8 @@ const ENDED_TASKS = `select t.uuid as id, t.key, ${cut('d.title')} as title, t.s
     cross join lateral (select sum(ms(x.ended_at) - ms(x.acquired_at)) as ms from attempts x
       where x.workspace_id = $1 and x.task_id = t.id) w
    order by t.completed_at desc, t.id desc`
-const ENDED_MISSIONS = `select m.uuid as id, ${cut('m.title')} as title, m.state, ms(m.completed_at) as at, ${COUNTS_OF_MISSION}
+const ENDED_MISSIONS = `select m.uuid as id, ${cut('m.title')} as title, m.state, ms(m.completed_at) as at, ${COUNTS_OF_MISSION},
+      ${isMissionSimulated('m.mission_id')} as "isSimulated"
     from (select n.* from (select * from missions x where x.workspace_id = $1 order by x.mission_id desc limit ${MISSIONS_LOOKED_AT}) n
            where n.completed_at >= ${BEGAN} order by n.completed_at desc limit ${MOST_ENDED_SHOWN}) m
     join ${OF_MISSION} order by m.completed_at desc`

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { missionStates } from '../../kinds/mission/states.ts'
 import { Budget } from '../../pure/budget.ts'
-import { Uuid } from '../../pure/shapes.ts'
+import { IsSimulated, Uuid } from '../../pure/shapes.ts'
 import { AGENT_STATES, taskStates } from '../../pure/states.ts'
 import { InboxItem } from '../inbox/shapes.ts'
 import { overviewWindows } from './periods.ts'
@@ -26,6 +26,7 @@ const RunningNow = z.object({
   maxAttempts: count.nullable(),
   tokensUsed: count.nullable().describe('Of this run'),
   costUsd: dollars.describe('Of this run; null: unknown'),
+  isSimulated: IsSimulated,
   flag: z
     .object({ code: z.string(), detail: z.string(), at: z.string() })
     .nullable()
@@ -114,6 +115,7 @@ export const Overview = z.object({
             ),
           summary: z.string().nullable().describe('Of its result, or why it failed'),
           costUsd: dollars.describe('Of all its runs; null: unknown, or there was none'),
+          isSimulated: IsSimulated,
           runs: z.int(),
         }),
       ),
@@ -127,6 +129,7 @@ export const Overview = z.object({
           tasksCompleted: count,
           tasksFailed: count,
           costUsd: dollars,
+          isSimulated: IsSimulated,
           runs: z.int(),
           unknownRuns: z.int(),
         }),

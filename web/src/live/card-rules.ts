@@ -131,7 +131,10 @@ export function spent(card: Card, event: LiveEvent): Card {
   const tokensUsed = payloadField(event, 'taskTokens', 'number') ?? card.tokensUsed
   const cost = event.payload.taskCostUsd
   const costUsd = typeof cost === 'string' || cost === null ? cost : card.costUsd
-  return tokensUsed === card.tokensUsed && costUsd === card.costUsd ? card : { ...card, tokensUsed, costUsd }
+  const isSimulated = card.isSimulated || event.payload.isSimulated === true
+  return tokensUsed === card.tokensUsed && costUsd === card.costUsd && isSimulated === card.isSimulated
+    ? card
+    : { ...card, tokensUsed, costUsd, isSimulated }
 }
 
 /**

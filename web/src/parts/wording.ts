@@ -16,6 +16,10 @@ export function moneyText(usd: string | number | null): string {
   return dollars.format(amount)
 }
 
+/** The same of simulated agents, whose dollars nobody pays: it says so. */
+export const spentText = (usd: string | number | null, isSimulated: boolean) =>
+  isSimulated && usd !== null ? `${moneyText(usd)} simulated` : moneyText(usd)
+
 /** All tokens of a run: cached input is beside the input in the API, and a part of it here. Null: unknown. */
 export const tokensOf = (tokens: Tokens | null): number | null =>
   tokens && tokens.input + (tokens.cachedInput ?? 0) + tokens.output

@@ -1,7 +1,9 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { useBrowser } from '../../../test/support/browser/use-browser.ts'
+import { FULL_AUTO, makeMission, showMission, tasksByTitle } from '../../../test/support/http-missions.ts'
 import type { Task, Workspace } from '../../../test/support/http-workspace.ts'
+import { until } from '../../../test/support/nodes.ts'
 
 /** What people do about money: set limits, stop, raise, move, allow. */
 
@@ -164,4 +166,50 @@ test.skipIf(!isHere)('a project is made with a budget, which its page shows and 
   await dialog.getByRole('button', { name: 'Double' }).click()
   await dialog.getByRole('button', { name: 'Raise', exact: true }).click()
   await expect.poll(() => bar.getAttribute('aria-valuetext')).toBe('$0.00 used, of $8.00')
+})
+
+test.skipIf(!isHere)(
+  'the overview shows the budgets of the workspace, and nothing where there is none',
+  async () => {
+    const w = await workspace()
+    await w.make()
+    const opened = await openPage(w, '/')
+    const { page } = opened
+    const budgets = page.getByRole('list', { name: 'Budgets of the workspace' })
+    await page.getByRole('heading', { name: 'Running now' }).waitFor()
+    expect(await budgets.count()).toBe(0)
+    expect((await w.post('/budgets', { scope: 'workspace', period: 'week', maxUsd: '50' })).status).toBe(201)
+    expect((await uses(w, await w.held(), '18.2')).status).toBe(200)
+    const bar = budgets.getByRole('progressbar', { name: 'Used of the workspace a week' })
+    await expect.poll(() => bar.getAttribute('aria-valuetext')).toMatch(/^\$18\.20 used, .*of \$50\.00$/)
+    await budgets.getByText('an hour').waitFor()
+    expect(await budgets.innerText()).toMatch(/\$18\.20.* of \$50\.00 a week/)
+    await budgets.getByRole('link', { name: 'Budget of the workspace, Each week' }).click()
+    await page.getByRole('complementary', { name: 'Budget of the workspace' }).waitFor()
+  },
+)
+
+test.skipIf(!isHere)('money of simulated agents is marked wherever it is shown', async () => {
+  const w = await workspace()
+  const steps = [{ result: { done: true }, summary: 'Done.' }]
+  await w.call('PUT', '/agents/actor', { adapterType: 'simulated', adapterConfig: { steps, costUsd: '0.3' } })
+  const config = { ...FULL_AUTO, budget: { maxUsd: '5' } }
+  const mission = await makeMission(w, [{ tempId: 'a', title: 'a', agent: 'actor' }], { config })
+  const { a: task } = await tasksByTitle(w, mission)
+  await until(async () => (await showMission(w, mission)).costUsd === '0.3')
+  const { items } = (await w.call('GET', '/runs')).body
+  const opened = await openPage(w, '/')
+  const { page } = opened
+  const main = page.getByRole('main')
+  const amounts = async (text: RegExp) => (await main.innerText()).match(text)?.length ?? 0
+  const places = ['/', '/board', '/board?view=list', '/missions', `/missions/${mission.id}`, '/budgets']
+  const things = [`/tasks/${task!.id}`, '/runs', `/runs/${items[0].id}`, '/agents/actor']
+  for (const path of [...places, ...things]) {
+    await opened.goto(path)
+    await main
+      .getByText(/\$0\.30\s+sim/)
+      .first()
+      .waitFor()
+    expect(await amounts(/\$0\.30/g), path).toBe(await amounts(/\$0\.30\s+sim/g))
+  }
 })

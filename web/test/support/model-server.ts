@@ -103,6 +103,7 @@ export class ModelServer {
       ...{
         tags: [this.pick(WORDS)],
         costUsd: null,
+        isSimulated: false,
         tokensUsed: null,
         runId: null,
         workNote: null,

@@ -20,6 +20,7 @@ export function budgetView(budget: NamedBudget): AnswerOf<typeof BudgetView> {
     ...{ id: budget.budgetId, scope: budget.scope, scopeId: budget.scopeId, scopeName: budget.scopeName },
     ...{ period: budget.period, periodStart: instant(budget.periodStart), periodEnd: at(budget.periodEnd) },
     ...{ maxUsd: budget.maxUsd, consumedUsd: budget.consumedUsd, reservedUsd: budget.reservedUsd },
+    isSimulated: budget.isSimulated,
     ...{ remainingUsd: left.usd, maxTokens: budget.maxTokens, consumedTokens: budget.consumedTokens },
     ...{
       reservedTokens: budget.reservedTokens,

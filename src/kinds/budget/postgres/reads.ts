@@ -2,6 +2,7 @@ import type pg from 'pg'
 import { bind, type Connections } from '../../../postgres/statements/connections.ts'
 import { isLive } from '../../../postgres/statements/run-states.ts'
 import { inside } from '../../../postgres/statements/scoped-query.ts'
+import { isMissionSimulated, isTaskSimulated } from '../../../postgres/statements/spent.ts'
 import { inScope } from '../../task/postgres/due.ts'
 import { type BudgetPlace, LISTED_SCOPES } from '../paging.ts'
 import type { BudgetRecord, Scope } from '../record.ts'
@@ -14,6 +15,8 @@ import { budgetRows } from './rows.ts'
 export interface NamedBudget extends BudgetRecord {
   /** What it is about, as people call it. */
   scopeName: string | null
+  /** A part of what is consumed is simulated money: only that of missions and tasks can be. */
+  isSimulated: boolean
 }
 
 // Of budgets b.
@@ -22,6 +25,9 @@ const NAME = `case b.scope
     when 'task' then (select d.title from task_details d where d.workspace_id = b.workspace_id and d.task_id = split_part(b.scope_key, ':', 2)::bigint)
     when 'agent' then (select a.name from agents a where a.workspace_id = b.workspace_id and a.slug = b.scope_id)
     when 'project' then (select p.name from projects p where p.workspace_id = b.workspace_id and p.slug = b.scope_id) end`
+
+const NUMBER = `split_part(b.scope_key, ':', 2)::bigint`
+const IS_SIMULATED = `case b.scope when 'mission' then ${isMissionSimulated(NUMBER)} when 'task' then ${isTaskSimulated(NUMBER)} else false end`
 
 const IS_SPENT = `(b.max_tokens is not null and b.consumed_tokens >= b.max_tokens or b.max_usd is not null and b.consumed_usd >= b.max_usd)
     and (b.period_end is null or b.period_end > clock_timestamp())`
@@ -107,7 +113,7 @@ export async function listBudgets(
   return inside<NamedBudget & pg.QueryResultRow>(
     pool,
     workspaceId,
-    `select ${budgetRows.named('b')}, ${NAME} as "scopeName" from budgets b
+    `select ${budgetRows.named('b')}, ${NAME} as "scopeName", ${IS_SIMULATED} as "isSimulated" from budgets b
       where b.workspace_id = $1 and ($2::uuid is null or b.budget_id = $2) and ($3::text is null or b.scope = $3)
         and ($4::text is null or b.scope_id = $4) and ($5::int is null or (${RANK}, b.budget_id) > ($5, $6::uuid))
         ${state ? `and ${STATES[state]}` : ''}

@@ -51,6 +51,7 @@ function graphOfPlan(body: unknown, mission: MissionRecord): Pick<Graph, 'nodes'
       agent: contractorOf(contractor)?.slug ?? agent,
       attempt: 0,
       costUsd: null,
+      isSimulated: false,
     })),
     edges: tasks.flatMap(({ tempId, dependsOn }) =>
       dependsOn
@@ -81,6 +82,7 @@ export function inColumns({ nodes, edges, seq }: Graph): AnswerOf<typeof Mission
       agent: nodes.map(({ agent }) => agent),
       attempt: nodes.map(({ attempt }) => attempt),
       costUsd: nodes.map(({ costUsd }) => costUsd),
+      isSimulated: nodes.map(({ isSimulated }) => isSimulated),
     },
     edges: {
       from: edges.map(({ from }) => place(from)),

@@ -17,6 +17,7 @@ import type { MissionPlan } from '../plan/mission-plan.ts'
 import { defaultTitle } from '../plan/plan.ts'
 import { storedPlan } from '../plan/stored-plan.ts'
 import { planAsWritten } from '../plan/write.ts'
+import { simulatedMissions } from '../postgres/reads.ts'
 import type { MissionRecord, PlanVersion } from '../record.ts'
 import type { MissionCommand, ProposedPlan } from '../rules/command.ts'
 import { awaitsAcceptance } from '../rules/outcome.ts'
@@ -184,7 +185,8 @@ async function act(
 
 export async function showMission(kernel: ServerKernel, caller: Caller, uuid: string): Promise<Answer> {
   const mission = await requireMission(kernel, caller, uuid)
-  const shown = missionView(mission)
+  const simulated = await simulatedMissions(kernel.store.readers, caller.workspaceId, [mission.id])
+  const shown = missionView(mission, simulated.has(mission.id))
   if (!hasProposal(mission)) return shown
   const { plan } = await newestPlan(kernel, caller, mission)
   return { ...shown, preview: (await replanningOf(kernel, caller, mission, plan)).preview }

@@ -13,19 +13,20 @@ import { MISSION_STATES, stateOf } from '../states.ts'
 /** Missions as API answers. */
 
 /** What became of the tasks of a mission that has ended. */
-function summaryOf(counts: MissionRecord['counts']): string {
+function summaryOf(counts: MissionRecord['counts'], isSimulated: boolean): string {
   const { completed = 0, failed = 0, cancelled = 0, skipped = 0 } = counts.byState
   const others = Object.entries({ failed, cancelled, skipped }).filter(([, count]) => count > 0)
   const how = [
     `${completed} of ${taskCount(counts)} tasks completed`,
     ...others.map(([name, n]) => `${n} ${name}`),
   ]
-  return `${how.join(', ')}; ${counts.tokens.toLocaleString('en-US')} tokens, ${costText(counts)}.`
+  return `${how.join(', ')}; ${counts.tokens.toLocaleString('en-US')} tokens, ${costText(counts, isSimulated)}.`
 }
 
 const viewOfMission = viewOf(MISSION_FIELDS, MissionView)
 
-export function missionView(record: MissionRecord): AnswerOf<typeof MissionView> {
+/** `isSimulated`: a part of what it cost is. */
+export function missionView(record: MissionRecord, isSimulated: boolean): AnswerOf<typeof MissionView> {
   const { plan, counts, completedAt } = record
   const state = stateOf(record)
   return {
@@ -45,8 +46,9 @@ export function missionView(record: MissionRecord): AnswerOf<typeof MissionView>
     tasksFailed: counts.byState.failed ?? 0,
     tokensUsed: counts.tokens,
     costUsd: knownCost(counts),
+    isSimulated,
     ...{ runs: counts.runs, unknownRuns: counts.unknownRuns },
-    resultSummary: completedAt === null ? null : summaryOf(counts),
+    resultSummary: completedAt === null ? null : summaryOf(counts, isSimulated),
     errorMessage: record.error,
     after: record.after,
     durationMs: durationMs(record),

@@ -3,7 +3,7 @@ import type { StoredPlanTask } from '../../../kernel/store/run-store.ts'
 import { bind, type Connections } from '../../../postgres/statements/connections.ts'
 import { LAST_SEQ } from '../../../postgres/statements/log-head.ts'
 import { scopedQuery } from '../../../postgres/statements/scoped-query.ts'
-import { costOfTask } from '../../../postgres/statements/spent.ts'
+import { costOfTask, isMissionSimulated, isTaskSimulated } from '../../../postgres/statements/spent.ts'
 import type { TaskState } from '../../../pure/states.ts'
 import type { Purpose } from '../../task/record.ts'
 import type { MissionRecord, PlanVersion } from '../record.ts'
@@ -63,6 +63,17 @@ export async function listMissions(
   return rows.map(readMission)
 }
 
+/** Which of these missions have spent simulated money. */
+export async function simulatedMissions(
+  pool: pg.Pool,
+  workspaceId: number,
+  ids: readonly number[],
+): Promise<ReadonlySet<number>> {
+  const text = `select m.id from unnest($2::bigint[]) m (id) where ${isMissionSimulated('m.id')}`
+  const rows = await inWorkspace(pool, workspaceId, text, [ids])
+  return new Set(rows.map(([id]) => Number(id)))
+}
+
 /** Every version of its plan, newest first, without the plans themselves. */
 export async function plansOfMission(pool: pg.Pool, workspaceId: number, id: number): Promise<PlanVersion[]> {
   const text = `select ${planColumns} from mission_plans p where workspace_id = $1 and mission_id = $2 order by version desc`
@@ -103,7 +114,7 @@ async function newestPlanning(pool: pg.Pool, workspaceId: number, missionId: num
 
 // Arrays of its fields, in the order of their creation.
 const NODES = `select json_agg(json_build_array(t.uuid, (d.plan ->> 'sequenceNumber')::int, d.title, t.state, t.purpose,
-      coalesce(t.agent, t.only_agent), t.attempt, ${costOfTask('t.id')}) order by t.id)
+      coalesce(t.agent, t.only_agent), t.attempt, ${costOfTask('t.id')}, ${isTaskSimulated('t.id')}) order by t.id)
   from tasks t join task_details d on d.workspace_id = t.workspace_id and d.task_id = t.id
  where t.workspace_id = $1 and t.mission_id = $2 and t.purpose = 'work'`
 const EDGES = `select json_agg(json_build_array(u.uuid, t.uuid, x.kind) order by x.task_id, x.depends_on) from tasks t
@@ -120,6 +131,7 @@ interface GraphNode {
   agent: string | null
   attempt: number
   costUsd: string | null
+  isSimulated: boolean
 }
 
 export interface MissionEdges {
@@ -136,8 +148,8 @@ export async function taskGraphOf(pool: pg.Pool, workspaceId: number, id: number
   return {
     seq,
     nodes: (nodes ?? []).map(
-      ([uuid, number, title, state, purpose, agent, attempt, costUsd]) =>
-        ({ id: uuid, number, title, state, purpose, agent, attempt, costUsd }) as GraphNode,
+      ([uuid, number, title, state, purpose, agent, attempt, costUsd, isSimulated]) =>
+        ({ id: uuid, number, title, state, purpose, agent, attempt, costUsd, isSimulated }) as GraphNode,
     ),
     edges: (edges ?? []).map(([from, to, kind]) => ({ from, to, kind }) as MissionEdges['edges'][number]),
   }

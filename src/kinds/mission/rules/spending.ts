@@ -16,12 +16,17 @@ export function knownCost({ tokens, usd, notionalUsd, runs, unknownRuns }: CostO
   return cost === '0' && (runs > 0 ? unknownRuns > 0 : tokens > 0) ? null : cost
 }
 
+/** "$1.20", "$1.20 of simulated money". */
+export const spentWords = (usd: string, isSimulated: boolean): string =>
+  isSimulated ? `$${usd} of simulated money` : `$${usd}`
+
 /** For people: "$1.20", "$1.20 (unknown for 6 of 9 runs)", "unknown cost". */
-export function costText(counts: CostOfRuns): string {
+export function costText(counts: CostOfRuns, isSimulated: boolean): string {
   const cost = knownCost(counts)
   if (cost === null) return 'unknown cost'
   const { runs, unknownRuns } = counts
-  return unknownRuns === 0 ? `$${cost}` : `$${cost} (unknown for ${unknownRuns} of ${runs} runs)`
+  const dollars = spentWords(cost, isSimulated)
+  return unknownRuns === 0 ? dollars : `${dollars} (unknown for ${unknownRuns} of ${runs} runs)`
 }
 
 /** Whether its runs have used up its budget. */

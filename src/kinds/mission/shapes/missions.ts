@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Budget, Dollars } from '../../../pure/budget.ts'
-import { Instant, Name, ShortText, Slug, Tag, Text, Title, Uuid } from '../../../pure/shapes.ts'
+import { Instant, IsSimulated, Name, ShortText, Slug, Tag, Text, Title, Uuid } from '../../../pure/shapes.ts'
 import { taskStates } from '../../../pure/states.ts'
 import { VariableValues } from '../../routine/rules/variables.ts'
 import { PURPOSES } from '../../task/record.ts'
@@ -157,6 +157,7 @@ export const MissionView = z.object({
   tasksFailed: z.int(),
   tokensUsed: z.int(),
   costUsd: z.string().nullable().describe('Of the runs whose cost is known; null: it is known of none'),
+  isSimulated: IsSimulated,
   runs: z.int().describe('Runs that have ended'),
   unknownRuns: z.int().describe('Of them, those whose cost is unknown'),
   contractors: z.array(z.string()).describe('Slugs of all contractors that were made for it'),
@@ -199,6 +200,7 @@ const node = {
   agent: z.string().nullable(),
   attempt: z.int(),
   costUsd: z.string().nullable(),
+  isSimulated: IsSimulated,
 }
 const EdgeKind = z.enum(['data', 'order'])
 const GraphSeq = z.int().describe('The last event that this answer contains')
@@ -221,6 +223,7 @@ export const MissionColumns = z.object({
     agent: z.array(node.agent),
     attempt: z.array(node.attempt),
     costUsd: z.array(node.costUsd),
+    isSimulated: z.array(node.isSimulated),
   }),
   edges: z
     .object({ from: z.array(z.int()), to: z.array(z.int()), kind: z.array(EdgeKind) })

@@ -35,6 +35,8 @@ interface Spent {
   tokens: number
   /** Exact dollars; null: no price is known. */
   usd: string | null
+  /** A part of them is simulated money. */
+  isSimulated: boolean
 }
 
 export interface TaskMaterial extends Spent {
@@ -87,6 +89,8 @@ export interface MissionMaterial {
   tasks: readonly TaskOfMission[]
   timeline: readonly EventOfMission[]
   verdicts: { passed: number; failed: number; approved: number; rejected: number }
+  /** A part of what it cost is simulated money. */
+  isSimulated: boolean
 }
 
 /** The event with which it ended. */

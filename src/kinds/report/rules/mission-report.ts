@@ -1,7 +1,7 @@
 import { causeOf } from '../../../pure/cause.ts'
 import { idCarriedBy } from '../../../pure/ids.ts'
 import { taskCount } from '../../mission/rules/counts.ts'
-import { costText, knownCost } from '../../mission/rules/spending.ts'
+import { costText, knownCost, spentWords } from '../../mission/rules/spending.ts'
 import {
   against,
   counted,
@@ -87,7 +87,7 @@ function verdictsOf({ verdicts }: MissionMaterial): string {
   return `Verifiers passed ${passed} results and sent ${failed} back. People approved ${approved} and rejected ${rejected}.`
 }
 
-function costOf({ mission }: MissionMaterial): string {
+function costOf({ mission, isSimulated }: MissionMaterial): string {
   const { counts, plan, config } = mission
   const tokens = `${counted(counts.tokens)} tokens`
   const estimate =
@@ -102,15 +102,18 @@ function costOf({ mission }: MissionMaterial): string {
   const { maxUsd, maxTokens } = config.budget ?? {}
   const limits = [maxUsd && `$${maxUsd}`, maxTokens && `${counted(maxTokens)} tokens`].filter(Boolean)
   const budget = limits.length === 0 ? '' : `\nThe budget was ${limits.join(' and ')}.`
-  return `${tokens}${estimate}.\n${knownCost(counts) === null ? 'The cost is not known' : costText(counts)}${price}.${budget}`
+  return `${tokens}${estimate}.\n${knownCost(counts) === null ? 'The cost is not known' : costText(counts, isSimulated)}${price}.${budget}`
 }
 
 function tasksOf({ tasks, mission }: MissionMaterial): string {
   if (tasks.length === 0) return ''
-  const lines = tasks.map(({ uuid, title, state, agent, attempt, tokens, usd, summary }) => {
+  const lines = tasks.map(({ uuid, title, state, agent, attempt, tokens, usd, isSimulated, summary }) => {
     const who = agent === null ? '' : `, ${inLine(agent)}`
     const tried = attempt > 1 ? `, ${attempt} attempts` : ''
-    const cost = tokens === 0 ? '' : `, ${counted(tokens)} tokens${usd === null ? '' : `, $${usd}`}`
+    const cost =
+      tokens === 0
+        ? ''
+        : `, ${counted(tokens)} tokens${usd === null ? '' : `, ${spentWords(usd, isSimulated)}`}`
     const said =
       summary === null || summary.trim() === ''
         ? ''

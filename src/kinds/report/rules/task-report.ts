@@ -1,4 +1,5 @@
 import { CLAIM_ENDS } from '../../../pure/states.ts'
+import { spentWords } from '../../mission/rules/spending.ts'
 import { readVerdict } from '../../verification/rules.ts'
 import {
   against,
@@ -85,12 +86,12 @@ const verdictsOf = ({ verdicts }: TaskMaterial) =>
     })
     .join('\n')
 
-function costOf({ tokens, usd, estimatedTokens }: TaskMaterial): string {
+function costOf({ tokens, usd, isSimulated, estimatedTokens }: TaskMaterial): string {
   const estimate =
     estimatedTokens === null
       ? ''
       : `; ${counted(estimatedTokens)} were estimated${against(tokens, estimatedTokens)}`
-  return `${counted(tokens)} tokens${estimate}. ${usd === null ? 'The price is not known.' : `$${usd}.`}`
+  return `${counted(tokens)} tokens${estimate}. ${usd === null ? 'The price is not known.' : `${spentWords(usd, isSimulated)}.`}`
 }
 
 const linksOf = ({ uuid, runs }: TaskMaterial) =>

@@ -48,7 +48,7 @@ export const runView = (run: RoutineMission): AnswerOf<typeof RoutineRunView> =>
   startedAt: instant(run.startedAt),
   ...{ state: run.state, title: run.title, variables: run.variables },
   completedAt: instant(run.completedAt),
-  ...{ costUsd: run.costUsd, durationMs: run.durationMs, score: run.score },
+  ...{ costUsd: run.costUsd, durationMs: run.durationMs, score: run.score, isSimulated: run.isSimulated },
 })
 
 /** How the last missions differ from the origin, on average. */

@@ -290,13 +290,14 @@ function eventsOf(
 
 /** All runs and claims of its task together, for the events of one of them. */
 export function spentOnTask(
-  run: Pick<RunRecord, 'inputTokens' | 'cachedInputTokens' | 'outputTokens' | 'costUsd'>,
+  run: Pick<RunRecord, 'inputTokens' | 'cachedInputTokens' | 'outputTokens' | 'costUsd' | 'adapterType'>,
   others: UsedByRuns = { tokens: 0, costUsd: null },
 ) {
   const { costUsd } = others
   return {
     taskTokens: others.tokens + tokensIn(run),
     taskCostUsd: costUsd === null ? run.costUsd : addDollars(costUsd, run.costUsd),
+    ...(run.adapterType === 'simulated' && { isSimulated: true }),
   }
 }
 

@@ -11,7 +11,7 @@ import { runFolderOf } from '../../run/shapes/folder.ts'
 import { type Efficiency, efficiencyOf } from '../../usage/rules/efficiency.ts'
 import { readVerdict } from '../../verification/rules.ts'
 import { tasksAround } from '../postgres/graph.ts'
-import { eligibleFor, verificationRows } from '../postgres/of-others.ts'
+import { eligibleFor, isSimulated, verificationRows } from '../postgres/of-others.ts'
 import type { TaskRecord } from '../record.ts'
 import { NEIGHBOURS, type TaskInGraph, type VerifiedTask } from '../shapes/tasks.ts'
 import { standingResult } from './standing-results.ts'
@@ -64,13 +64,14 @@ export async function showTask(
   const { record, details } = task
   const { workspaceId } = caller
   const isQueued = record.state === 'queued'
-  const [around, verified, result, spent, runs, eligible] = await Promise.all([
+  const [around, verified, result, spent, runs, eligible, simulated] = await Promise.all([
     tasksAround(kernel.store.readers, workspaceId, record.id, NEIGHBOURS),
     verificationsView(kernel, workspaceId, record),
     standingResult(kernel, caller, record),
     kernel.store.runs.usageOfTask(workspaceId, record.id),
     kernel.store.runs.workOf(workspaceId, record.id),
     isQueued ? whoMayClaim(kernel, workspaceId, task) : null,
+    isSimulated(kernel.store.readers, workspaceId, record.id),
   ])
   const perLine =
     record.projectId === 0 ? null : await kernel.store.projects.tokensPerLine(workspaceId, record.projectId)
@@ -81,6 +82,7 @@ export async function showTask(
     tokensUsed: tokensIn(spent),
     costUsd: spent.costUsd,
     notionalUsd: spent.notionalUsd,
+    isSimulated: simulated,
     efficiency: efficiencyIn(runs, spent, perLine),
     durationMs: durationMs(record),
     eligible,

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { inside, scopedQuery } from '../../../postgres/statements/scoped-query.ts'
-import { costOfTask } from '../../../postgres/statements/spent.ts'
+import { costOfTask, isTaskSimulated } from '../../../postgres/statements/spent.ts'
 import type { AgentState, TaskState } from '../../../pure/states.ts'
 
 /** What other kinds have of a task: who may claim it, who judged it, and for whom it was held. */
@@ -78,12 +78,13 @@ interface VerificationRow {
   /** Its accepted answer. */
   answer: unknown
   costUsd: string | null
+  isSimulated: boolean
 }
 
 // $1 workspace, $2 task.
 const VERIFICATIONS = `select t.uuid as "taskId", (t.serves ->> 'generation')::int as generation, t.state, t.agent as verifier,
     (select a.data from attempts a where a.workspace_id = $1 and a.task_id = t.id and a.accepted order by a.epoch desc limit 1) as answer,
-    ${costOfTask('t.id')} as "costUsd"
+    ${costOfTask('t.id')} as "costUsd", ${isTaskSimulated('t.id')} as "isSimulated"
   from tasks t where t.workspace_id = $1 and t.serves is not null and (t.serves ->> 'taskId')::bigint = $2 order by t.id`
 
 /** Oldest first. */
@@ -92,6 +93,17 @@ export const verificationRows = (pool: pg.Pool, workspaceId: number, taskId: num
     text: VERIFICATIONS,
     values: [workspaceId, taskId],
   })
+
+/** Whether a part of what it cost is simulated money. */
+export async function isSimulated(pool: pg.Pool, workspaceId: number, taskId: number): Promise<boolean> {
+  const [row] = await inside<{ is: boolean }>(
+    pool,
+    workspaceId,
+    `select ${isTaskSimulated('$2::bigint')} as is`,
+    [taskId],
+  )
+  return row!.is
+}
 
 /** The users of these sessions, where they named one. */
 export async function usersOf(

@@ -4,6 +4,7 @@ import {
   Fresh,
   Generation,
   Instant,
+  IsSimulated,
   listOf,
   Name,
   ShortText,
@@ -264,6 +265,7 @@ export const VerifiedTask = z.object({
         feedback: z.string().nullable(),
         evidence: z.array(z.unknown()),
         costUsd: z.string().nullable(),
+        isSimulated: IsSimulated,
       }),
     )
     .describe('Oldest first'),
@@ -291,6 +293,7 @@ export const TaskInGraph = TaskView.extend({
   tokensUsed: z.int().describe('By all its runs and claims'),
   costUsd: z.string().nullable().describe('Of all its runs and claims; null: none has a known cost'),
   notionalUsd: z.string().nullable().describe('Of that, what is not paid by use, as with a subscription'),
+  isSimulated: IsSimulated,
   efficiency: z
     .object({
       changedLines: z.int(),

@@ -59,6 +59,7 @@ export interface CardRow {
   verification: VerifiedBy
   tags: string[]
   costUsd: string | null
+  isSimulated: boolean
   tokens: number | null
   runId: string | null
   work: LackingWork | null
@@ -83,7 +84,7 @@ const isWaiting = 't.blocked and t.completed_at is null'
 
 /** What is read separately, since most cards have none: the last run, what was used, what an ended task came to, why nobody takes a queued one. */
 type OfRuns = 'runId' | 'work'
-type OfUsage = 'costUsd' | 'tokens'
+type OfUsage = 'costUsd' | 'isSimulated' | 'tokens'
 type OfEnds = 'summary' | 'workMs'
 
 const SQL_OF: Record<Exclude<keyof CardRow, OfRuns | OfUsage | OfEnds | 'notTaken'>, string> = {
@@ -208,9 +209,9 @@ export const selectCards = (ids: string): Record<keyof StoredCards, string> => (
        select x.task_uuid as id,
               (array_agg(x.run_id order by x.run_id desc))[1] as "runId"
          from runs x where x.workspace_id = $1 and x.task_id = any (${ids}) group by x.task_id, x.task_uuid) r) c)`,
-  used: `(select ${inColumns(['id', 'costUsd', 'tokens'])} from (
-     select t.uuid as id, u.usd as "costUsd", u.tokens from (
-       select s.task_id, trim_scale(sum(${costOf('s')}))::text as usd, sum(s.input_tokens + s.cached_input_tokens + s.output_tokens) as tokens
+  used: `(select ${inColumns(['id', 'costUsd', 'isSimulated', 'tokens'])} from (
+     select t.uuid as id, u.usd as "costUsd", u.is_simulated as "isSimulated", u.tokens from (
+       select s.task_id, trim_scale(sum(${costOf('s')}))::text as usd, bool_or(s.is_simulated) as is_simulated, sum(s.input_tokens + s.cached_input_tokens + s.output_tokens) as tokens
          from usage_sources s where s.workspace_id = $1 and s.task_id = any (${ids}) and s.rows > 0 group by s.task_id) u
        cross join lateral (select k.uuid from tasks k where k.workspace_id = $1 and k.id = u.task_id offset 0) t) c)`,
   ends: endsOf(ids),
@@ -221,7 +222,7 @@ type Runs = Pick<CardRow, OfRuns>
 type Ends = Pick<CardRow, OfEnds>
 const NO_RUNS: Runs = { runId: null, work: null }
 type Used = Pick<CardRow, OfUsage>
-const NOTHING_USED: Used = { costUsd: null, tokens: null }
+const NOTHING_USED: Used = { costUsd: null, isSimulated: false, tokens: null }
 const NO_END: Ends = { summary: null, workMs: null }
 
 // Generated once as code: a board has thousands of them.
@@ -232,7 +233,7 @@ const readCard = new Function(
   'used',
   'end',
   'notTaken',
-  `return { ${FIELDS.map((field, i) => `${field}: columns[${i}][n]`).join(', ')}, costUsd: used.costUsd, tokens: used.tokens, runId: runs.runId, work: runs.work,
+  `return { ${FIELDS.map((field, i) => `${field}: columns[${i}][n]`).join(', ')}, costUsd: used.costUsd, isSimulated: used.isSimulated, tokens: used.tokens, runId: runs.runId, work: runs.work,
     summary: end.summary, workMs: end.workMs, notTaken }`,
 ) as (columns: Columns, n: number, runs: Runs, used: Used, end: Ends, notTaken: NotTaken | null) => CardRow
 
@@ -242,8 +243,15 @@ function runsIn(columns: Columns): Map<unknown, Runs> {
 }
 
 function usedIn(columns: Columns): Map<unknown, Used> {
-  const [tasks, costs, tokens] = columns as [string[] | null, (string | null)[], number[]]
-  return new Map(tasks?.map((id, n) => [id, { costUsd: costs[n]!, tokens: tokens[n]! }]))
+  const [tasks, costs, simulated, tokens] = columns as [
+    string[] | null,
+    (string | null)[],
+    boolean[],
+    number[],
+  ]
+  return new Map(
+    tasks?.map((id, n) => [id, { costUsd: costs[n]!, isSimulated: simulated[n]!, tokens: tokens[n]! }]),
+  )
 }
 
 function endsIn(columns: Columns): Map<unknown, Ends> {

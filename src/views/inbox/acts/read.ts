@@ -9,12 +9,14 @@ import { budgetView, requireBudget } from '../../../kinds/budget/acts/operate.ts
 import { budgetState } from '../../../kinds/budget/rules/room.ts'
 import { requireMission } from '../../../kinds/mission/acts/missions.ts'
 import { missionView, planVersionView } from '../../../kinds/mission/acts/views.ts'
+import { simulatedMissions } from '../../../kinds/mission/postgres/reads.ts'
 import { knownCost } from '../../../kinds/mission/rules/spending.ts'
 import { stateOf } from '../../../kinds/mission/states.ts'
 import { tokensIn } from '../../../kinds/run/rules/budget.ts'
 import { standingResult } from '../../../kinds/task/acts/standing-results.ts'
 import { readTask, requireRecord } from '../../../kinds/task/acts/tasks.ts'
 import { listedResultView, taskView } from '../../../kinds/task/acts/views.ts'
+import { isSimulated } from '../../../kinds/task/postgres/of-others.ts'
 import { resultHeads } from '../../../kinds/task/postgres/result-pages.ts'
 import { resultDigestOf } from '../../../kinds/task/rules/standing-result.ts'
 import { Refused } from '../../../pure/errors.ts'
@@ -93,7 +95,7 @@ async function ofBudget(kernel: ServerKernel, caller: Caller, id: string): Promi
   return {
     limit: budgetView(record),
     budget: { ...(maxUsd !== null && { maxUsd }), ...(maxTokens !== null && { maxTokens }) },
-    spent: { costUsd: consumedUsd, tokensUsed: consumedTokens },
+    spent: { costUsd: consumedUsd, tokensUsed: consumedTokens, isSimulated: record.isSimulated },
   }
 }
 
@@ -114,12 +116,16 @@ async function budgetOf(
   { workspaceId }: Caller,
   { record, details }: StoredTask,
 ): Promise<Pick<Detail, 'budget' | 'spent'>> {
-  const spent = await kernel.store.runs.usageOfTask(workspaceId, record.id)
+  const [spent, simulated] = await Promise.all([
+    kernel.store.runs.usageOfTask(workspaceId, record.id),
+    isSimulated(kernel.store.readers, workspaceId, record.id),
+  ])
   return {
     budget: details.plan?.budget ?? null,
     spent: {
       costUsd: spent.costUsd ?? (tokensIn(spent) === 0 ? '0' : null),
       tokensUsed: tokensIn(spent),
+      isSimulated: simulated,
     },
   }
 }
@@ -131,11 +137,13 @@ async function ofMission(
 ): Promise<Partial<Detail>> {
   const mission = await requireMission(kernel, caller, missionId!)
   const { plan, config, counts } = mission
+  const simulated = await simulatedMissions(kernel.store.readers, caller.workspaceId, [mission.id])
+  const isMissions = simulated.has(mission.id)
   return {
-    mission: missionView(mission),
+    mission: missionView(mission, isMissions),
     plan: plan && planVersionView({ ...plan, body: null }, mission),
     budget: config.budget ?? null,
-    spent: { costUsd: knownCost(counts), tokensUsed: counts.tokens },
+    spent: { costUsd: knownCost(counts), tokensUsed: counts.tokens, isSimulated: isMissions },
   }
 }
 

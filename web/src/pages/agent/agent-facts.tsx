@@ -4,6 +4,7 @@ import { Money } from '../../parts/money.tsx'
 import { Tokens } from '../../parts/tokens.tsx'
 import { countText } from '../../parts/wording.ts'
 import { reasonText } from '../../things/agent/reason-text.ts'
+import { isSimulated } from '../../things/run/run.ts'
 import { type ByType, byTypeOf, successText } from './figures.ts'
 import { type AgentRead, useSuccessOfAgent } from './use-agent.ts'
 
@@ -19,7 +20,9 @@ export function AgentFacts({ agent }: { agent: AgentRead }) {
       <dl className="flex flex-wrap gap-x-8 gap-y-3">
         <Figure label="Ended runs">{countText(totals.runs)}</Figure>
         <Figure label="Tasks done, 30 days">{success.data ? successText(types) : '…'}</Figure>
-        <Figure label="Cost">{totals.runs === 0 ? <NoneYet /> : <Cost totals={totals} />}</Figure>
+        <Figure label="Cost">
+          {totals.runs === 0 ? <NoneYet /> : <Cost isSimulated={isSimulated(agent)} totals={totals} />}
+        </Figure>
         <Figure label="Tokens">
           {totals.runs === 0 ? <NoneYet /> : <Tokens count={tokensIn(totals)} />}
         </Figure>
@@ -47,11 +50,12 @@ const NoneYet = () => <span className="text-muted">none yet</span>
 
 const tokensIn = ({ tokens }: Totals) => tokens.input + (tokens.cachedInput ?? 0) + tokens.output
 
-function Cost({ totals: { runs, unknownRuns, costUsd } }: { totals: Totals }) {
+function Cost(props: { totals: Totals; isSimulated: boolean }) {
+  const { runs, unknownRuns, costUsd } = props.totals
   const isUnknown = runs > 0 && unknownRuns >= runs
   return (
     <>
-      <Money usd={isUnknown ? null : costUsd} />
+      <Money simulated={props.isSimulated && 'words'} usd={isUnknown ? null : costUsd} />
       {!isUnknown && unknownRuns > 0 && (
         <span className="text-label text-muted"> unknown for {countText(unknownRuns)} of them</span>
       )}

@@ -63,9 +63,10 @@ const DRAWN: Record<Exclude<ListColumnName, 'task'>, Drawn> = {
   priority: { width: '76px', align: 'end', draw: ({ priority }) => priority, phone: 'hidden' },
   attempt: { width: '76px', align: 'end', draw: attemptWords, phone: 'hidden' },
   cost: {
-    width: '72px',
+    width: '88px',
     align: 'end',
-    draw: ({ costUsd }) => costUsd !== null && <Money usd={costUsd} />,
+    draw: ({ costUsd, isSimulated }) =>
+      costUsd !== null && <Money simulated={isSimulated && 'short'} usd={costUsd} />,
     phone: 'hidden',
   },
   tokens: {

@@ -86,7 +86,7 @@ function Pace({ id }: { id: string }) {
 }
 
 function Figures({ amount, budget }: { amount: Amount; budget: Budget }) {
-  const { unit, used, reserved, limit, left } = amount
+  const { unit, used, reserved, limit, left, isSimulated } = amount
   const rows = [
     { words: 'Limit', value: limit, note: PERIOD_WORDS[budget.period].limit },
     { words: 'Used', value: used, note: budget.period === 'none' ? '' : 'in this period' },
@@ -100,6 +100,7 @@ function Figures({ amount, budget }: { amount: Amount; budget: Budget }) {
     >
       <p className="text-figure font-semibold tabular-nums">
         {amountText(unit, used)}{' '}
+        {isSimulated && <span className="text-title font-normal text-muted">simulated </span>}
         <span className="text-title font-normal text-muted">of {amountText(unit, limit)}</span>
       </p>
       <BudgetBar amount={amount} hue={barHue(budget)} label={`Used of ${nameOfBudget(budget)}, exactly`} />

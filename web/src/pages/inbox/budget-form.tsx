@@ -32,9 +32,10 @@ function amountsIn({ limit, budget, spent }: InboxDetail): Amount[] {
   if (limit) return amountsOf(limit)
   const [usd, tokens] = [spent?.costUsd ?? '0', String(spent?.tokensUsed ?? 0)]
   const { maxUsd, maxTokens } = budget ?? {}
-  if (maxUsd === undefined && maxTokens === undefined) return [amount('usd', usd, '0', '0')]
+  if (maxUsd === undefined && maxTokens === undefined)
+    return [amount('usd', usd, '0', '0', spent?.isSimulated)]
   return [
-    ...(maxUsd === undefined ? [] : [amount('usd', usd, '0', maxUsd)]),
+    ...(maxUsd === undefined ? [] : [amount('usd', usd, '0', maxUsd, spent?.isSimulated)]),
     ...(maxTokens === undefined ? [] : [amount('tokens', tokens, '0', String(maxTokens))]),
   ].sort((a, b) => b.usedPercent - a.usedPercent)
 }

@@ -95,7 +95,7 @@ type Mission = NonNullable<InboxDetail['mission']>
 
 /** How a mission ended, in figures, and what it changed. */
 function Finished({ mission, reason }: { mission: Mission; reason: string | null }) {
-  const { tasksCompleted, tasksFailed, taskCount, durationMs, costUsd } = mission
+  const { tasksCompleted, tasksFailed, taskCount, durationMs, costUsd, isSimulated } = mission
   return (
     <div className="flex flex-col gap-4">
       <Part title="Goal">
@@ -113,7 +113,7 @@ function Finished({ mission, reason }: { mission: Mission; reason: string | null
         {tasksFailed > 0 && <span className="text-bad">{tasksFailed} failed</span>}
         {durationMs !== null && <Duration ms={durationMs} />}
         <span>
-          cost <Money usd={costUsd} />
+          cost <Money simulated={isSimulated && 'words'} usd={costUsd} />
         </span>
       </p>
       <Part title="Changes">

@@ -126,6 +126,7 @@ function TaskRow(props: { node: TaskNode; isOpen: boolean; addressOf: (task: str
   const agent = card ? (card.holder?.agent ?? card.agent) : node.agent
   const state = card?.state ?? node.state
   const cost = card?.costUsd ?? node.costUsd
+  const isSimulated = card?.isSimulated ?? node.isSimulated
   const isRunning = card?.state === 'running' || card?.state === 'continuing'
   return (
     <tr
@@ -162,7 +163,7 @@ function TaskRow(props: { node: TaskNode; isOpen: boolean; addressOf: (task: str
         {card && attemptWords(card)}
       </td>
       <td className={`${CELL} text-muted @max-[1000px]:hidden!`}>
-        {cost !== null && Number(cost) > 0 && <Money usd={cost} />}
+        {cost !== null && Number(cost) > 0 && <Money simulated={isSimulated && 'short'} usd={cost} />}
       </td>
       <td className={`${CELL} text-right text-muted tabular-nums`}>
         {card && (isRunning ? <Duration since={card.stateSince} /> : <Moment at={agesFrom(card)} />)}

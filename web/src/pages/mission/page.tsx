@@ -12,7 +12,7 @@ import { Segmented } from '../../parts/segmented.tsx'
 import { Select } from '../../parts/select.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { StateChip } from '../../parts/state-chip.tsx'
-import { moneyText, tokensText } from '../../parts/wording.ts'
+import { spentText, tokensText } from '../../parts/wording.ts'
 import { writeSearch } from '../../search-params.ts'
 import { HUE_TEXT } from '../../theme/hues.ts'
 import { type Amount, amount, amountText, figureText } from '../../things/budget/budget.ts'
@@ -126,6 +126,7 @@ function View(props: {
     case 'activity':
       return (
         <Activity
+          isSimulated={mission.isSimulated}
           addressOf={(task) => addressOf({ task })}
           filter={place.what ?? 'all'}
           id={id}
@@ -180,7 +181,7 @@ const leftWords = ({ unit, limit, left }: Amount) =>
 
 /** Progress of the mission, what it cost, and why it does not continue. */
 function Standing({ mission, isShort }: { mission: Shown; isShort: boolean }) {
-  const { title, goal, costUsd, tokensUsed, config, errorMessage } = mission
+  const { title, goal, costUsd, isSimulated, tokensUsed, config, errorMessage } = mission
   const { maxUsd, maxTokens } = config.budget ?? {}
   return (
     <div className="flex flex-col gap-3">
@@ -192,7 +193,7 @@ function Standing({ mission, isShort }: { mission: Shown; isShort: boolean }) {
       <div className="flex flex-col gap-1.5">
         <Progress height={6} mission={mission} />
         <p className="text-row text-muted tabular-nums">
-          {progressWords(mission)} · {moneyText(costUsd)}
+          {progressWords(mission)} · {spentText(costUsd, isSimulated)}
           {unknownCostWords(mission)}
           {maxUsd !== undefined && leftWords(amount('usd', costUsd ?? '0', '0', maxUsd))}
           {maxTokens !== undefined && (

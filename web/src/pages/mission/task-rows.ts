@@ -36,6 +36,7 @@ function fromColumns({ nodes, edges, outside }: Exclude<Answer, Rows>): Pick<Row
       agent: nodes.agent[place] ?? null,
       attempt: nodes.attempt[place] ?? 0,
       costUsd: nodes.costUsd[place] ?? null,
+      isSimulated: nodes.isSimulated[place] ?? false,
     })),
     edges: edges.from.map((from, place) => ({
       from: idAt(from),

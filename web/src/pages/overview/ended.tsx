@@ -30,7 +30,7 @@ export function Ended({ ended, window }: { ended: readonly EndedTask[]; window: 
 }
 
 function EndedRow({ task }: { task: EndedTask }) {
-  const { id, key, title, state, agent, at, workMs, summary, costUsd, runs } = task
+  const { id, key, title, state, agent, at, workMs, summary, costUsd, isSimulated, runs } = task
   const isBad = state === 'failed'
   return (
     <li className="flex items-start gap-2 border-t border-line px-4 py-1.5 text-row">
@@ -57,7 +57,7 @@ function EndedRow({ task }: { task: EndedTask }) {
         )}
         {runs > 0 && (
           <span className="max-sm:hidden">
-            <Money usd={costUsd} />
+            <Money simulated={isSimulated && 'short'} usd={costUsd} />
           </span>
         )}
         <span className="w-16 text-right">

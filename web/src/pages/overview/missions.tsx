@@ -63,7 +63,7 @@ function OpenMission({ mission }: { mission: Open }) {
 }
 
 function EndedMission({ mission }: { mission: Ended }) {
-  const { id, title, state, at, taskCount, tasksCompleted, costUsd, runs } = mission
+  const { id, title, state, at, taskCount, tasksCompleted, costUsd, isSimulated, runs } = mission
   return (
     <div className="flex items-center gap-3 text-row">
       <StateMark label={STATE_LOOKS[state].word} size={14} state={state} />
@@ -74,7 +74,7 @@ function EndedMission({ mission }: { mission: Ended }) {
         </span>
         {runs > 0 && (
           <span>
-            <Money usd={costUsd} />
+            <Money simulated={isSimulated && 'short'} usd={costUsd} />
           </span>
         )}
         <Moment at={at} />

@@ -11,8 +11,10 @@ import { useSession } from '../../requests/session.ts'
 import { writeSearch } from '../../search-params.ts'
 import type { AnyState } from '../../theme/marks.ts'
 import { hasLeftWelcome } from '../../things/agent/onboarding.ts'
+import { useBudgetsOf } from '../../things/budget/use-budgets.ts'
 import { RunDemo } from '../../things/mission/run-demo.tsx'
 import { Agents } from './agents.tsx'
+import { shownBudgets, WorkspaceBudgets } from './budgets.tsx'
 import { Spend, Throughput } from './charts.tsx'
 import { Ended } from './ended.tsx'
 import { Missions } from './missions.tsx'
@@ -25,7 +27,11 @@ export function Overview() {
   const { window = '24h' } = useSearch({ from: '/' })
   const go = useGo()
   const read = useOverview(window)
-  const { data } = read
+  const limits = useBudgetsOf('workspace')
+  // Together: what comes later would move the acts below it.
+  const isRead = limits.data !== undefined || limits.error !== null
+  const data = isRead ? read.data : undefined
+  const budgets = shownBudgets(limits.data?.items ?? [])
   const { workspace } = useSession()
   // Nothing was ever done here, and this user has not opened another page yet.
   if (data && isNew(data) && !hasLeftWelcome(workspace.id)) return <Navigate replace to="/welcome" />
@@ -57,6 +63,7 @@ export function Overview() {
             <Throughput overview={data} />
             <Spend overview={data} />
           </div>
+          {budgets.length > 0 && <WorkspaceBudgets budgets={budgets} />}
           <Running count={data.running.count} items={data.running.items} />
           <div className="grid grid-cols-[minmax(0,1.6fr)_minmax(0,1fr)] items-start gap-3 @max-[1000px]:flex @max-[1000px]:flex-col @max-[1000px]:items-stretch">
             <Ended ended={data.ended.tasks} window={data.window} />

@@ -122,7 +122,7 @@ function RunningRow({ row, isSelected }: { row: RunningNow; isSelected: boolean 
         <Tokens count={tokens} />
       </span>
       <span className={`text-right ${cost === null ? '@max-[800px]:hidden' : ''}`}>
-        <Money usd={cost} />
+        <Money simulated={row.isSimulated && 'short'} usd={cost} />
       </span>
     </li>
   )

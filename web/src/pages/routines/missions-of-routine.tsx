@@ -98,10 +98,10 @@ const COLUMNS: Column<StartedMission>[] = [
   {
     name: 'cost',
     words: 'Cost',
-    width: '72px',
+    width: '88px',
     align: 'end',
     phone: 'hidden',
-    cell: ({ costUsd }) => <Money usd={costUsd} />,
+    cell: ({ costUsd, isSimulated }) => <Money simulated={isSimulated && 'short'} usd={costUsd} />,
   },
   {
     name: 'score',

@@ -7,7 +7,7 @@ import { StateChip } from '../../parts/state-chip.tsx'
 import { StatusMessage } from '../../parts/status-message.tsx'
 import { Tokens } from '../../parts/tokens.tsx'
 import { nameOfTask, shortKey } from '../../requests/act-words.ts'
-import { shortId } from '../../things/run/run.ts'
+import { isSimulated, shortId } from '../../things/run/run.ts'
 import { isRunLive, type Run } from './use-run.ts'
 
 export const runTitle = (run: Run) => `Run ${shortId(run.id)} of ${run.agent}`
@@ -56,7 +56,11 @@ export function RunFacts({ run }: { run: Run }) {
       {(run.costUsd !== null || run.costBasis === 'unknown') && (
         <span>
           {run.costUsd === null && 'cost '}
-          <Money notional={run.costBasis === 'notional' && 'words'} usd={run.costUsd} />
+          <Money
+            notional={run.costBasis === 'notional' && 'words'}
+            simulated={isSimulated(run) && 'words'}
+            usd={run.costUsd}
+          />
         </span>
       )}
       {run.statusMessage && isRunLive(run) && (

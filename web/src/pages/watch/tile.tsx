@@ -14,6 +14,7 @@ import { StatusMessage } from '../../parts/status-message.tsx'
 import { Tokens } from '../../parts/tokens.tsx'
 import { tokensOf } from '../../parts/wording.ts'
 import { nameOfTask, shortKey } from '../../requests/act-words.ts'
+import { isSimulated } from '../../things/run/run.ts'
 import type { TailLine } from './step-lines.ts'
 import { endWords, type Trouble, type WatchedRun } from './wall.ts'
 
@@ -161,7 +162,7 @@ function Figures({ run, card }: { run: WatchedRun; card: ShownCard | undefined }
         {run.tokens && <Tokens count={tokensOf(run.tokens)} />}
         {cost !== null && (
           <span title={run.costUsd === null ? 'Of the task, with its earlier runs' : undefined}>
-            <Money usd={cost} />
+            <Money simulated={isSimulated(run) && 'words'} usd={cost} />
           </span>
         )}
       </p>

@@ -31,11 +31,12 @@ const shown = (percent: number, amount: string) => (isNothing(amount) ? 0 : Math
 
 /** "$18.20 + $2.10 reserved of $50.00", each to the last digit on hover. */
 export function BudgetAmount({ amount, period }: { amount: Amount; period?: string }) {
-  const { unit, used, reserved, limit } = amount
+  const { unit, used, reserved, limit, isSimulated } = amount
   const figure = (value: string, words: string) => <span title={exactAmount(unit, value)}>{words}</span>
   return (
     <span className="text-muted tabular-nums">
       <span className="font-medium text-ink">{figure(used, figureText(unit, used))}</span>
+      {isSimulated && ' simulated'}
       {!isNothing(reserved) && <> + {figure(reserved, `${figureText(unit, reserved)} reserved`)}</>} of{' '}
       {figure(limit, amountText(unit, limit))}
       {period && ` ${period}`}

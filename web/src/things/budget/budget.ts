@@ -61,22 +61,30 @@ export interface Amount {
   left: string
   usedPercent: number
   reservedPercent: number
+  /** A part of what is used was spent by simulated agents: nobody pays that. */
+  isSimulated: boolean
 }
 
-export function amount(unit: Amount['unit'], used: string, reserved: string, limit: string): Amount {
+export function amount(
+  unit: Amount['unit'],
+  used: string,
+  reserved: string,
+  limit: string,
+  isSimulated = false,
+): Amount {
   const share = (part: string) => Math.min(100, percentOf(picosOf(part), picosOf(limit)))
   const usedPercent = share(used)
   const reservedPercent = Math.min(100 - usedPercent, share(reserved))
   const rest = picosOf(limit) - picosOf(used) - picosOf(reserved)
   const left = rest > 0n ? textOfPicos(rest) : '0'
-  return { unit, used, reserved, limit, left, usedPercent, reservedPercent }
+  return { unit, used, reserved, limit, left, usedPercent, reservedPercent, isSimulated }
 }
 
 /** The limit that is nearer to its end first. */
 export function amountsOf(budget: Budget): Amount[] {
-  const { maxUsd, maxTokens, consumedTokens, reservedTokens } = budget
+  const { maxUsd, maxTokens, consumedTokens, reservedTokens, isSimulated } = budget
   const amounts = [
-    maxUsd !== null && amount('usd', budget.consumedUsd, budget.reservedUsd, maxUsd),
+    maxUsd !== null && amount('usd', budget.consumedUsd, budget.reservedUsd, maxUsd, isSimulated),
     maxTokens !== null && amount('tokens', String(consumedTokens), String(reservedTokens), String(maxTokens)),
   ].filter((one) => one !== false)
   return amounts.sort((a, b) => b.usedPercent - a.usedPercent)
@@ -94,9 +102,10 @@ export const exactAmount = (unit: Amount['unit'], amount: string) =>
 export const isNothing = (amount: string) => picosOf(amount) === 0n
 
 /** "$18.20 used, $2.10 reserved, of $50.00": what a bar shows, for those who hear it. */
-export const amountWords = ({ unit, used, reserved, limit }: Amount) =>
+export const amountWords = ({ unit, used, reserved, limit, isSimulated }: Amount) =>
   [
     `${figureText(unit, used)} used`,
+    isSimulated && 'simulated',
     !isNothing(reserved) && `${figureText(unit, reserved)} reserved`,
     `of ${amountText(unit, limit)}`,
   ]

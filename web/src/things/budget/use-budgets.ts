@@ -14,10 +14,11 @@ export const useBudgets = () =>
   })
 
 /** The budgets of one thing: an agent or a project may have one for each period. */
-export const useBudgetsOf = (scope: Scope, scopeId: string) =>
+export const useBudgetsOf = (scope: Scope, scopeId?: string) =>
   useSnapshot(
-    ['budgets-of', scope, scopeId],
-    ({ signal }) => api().read('/budgets', { query: { scope, scopeId }, signal }),
+    ['budgets-of', scope, scopeId ?? ''],
+    ({ signal }) =>
+      api().read('/budgets', { query: { scope, ...(scopeId !== undefined && { scopeId }) }, signal }),
     { follows: about.spending },
   )
 

@@ -30,8 +30,12 @@ export function Progress({ mission, height }: { mission: ListedMission; height?:
 }
 
 /** Of the runs whose cost is known; on hover, of how many it is not. */
-export const MissionCost = ({ mission: { costUsd, runs, unknownRuns } }: { mission: ListedMission }) => (
+export const MissionCost = ({
+  mission: { costUsd, isSimulated, runs, unknownRuns },
+}: {
+  mission: ListedMission
+}) => (
   <span title={unknownRuns > 0 ? `Unknown for ${unknownRuns} of ${runs} runs` : undefined}>
-    <Money usd={costUsd} />
+    <Money simulated={isSimulated && 'short'} usd={costUsd} />
   </span>
 )

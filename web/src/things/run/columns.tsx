@@ -10,7 +10,7 @@ import { StateChip } from '../../parts/state-chip.tsx'
 import { Tokens } from '../../parts/tokens.tsx'
 import { tokensOf } from '../../parts/wording.ts'
 import { nameOfTask, shortKey } from '../../requests/act-words.ts'
-import { failureWords, type ListedRun, SOURCE_WORDS, shortId } from './run.ts'
+import { failureWords, isSimulated, type ListedRun, SOURCE_WORDS, shortId } from './run.ts'
 
 /** The row as it is now: values of later events replace what was read. */
 function useNow(run: ListedRun) {
@@ -42,7 +42,13 @@ function Used({ run }: { run: ListedRun }) {
 function Cost({ run }: { run: ListedRun }) {
   const { costUsd } = useNow(run)
   if (costUsd === null && run.costBasis !== 'unknown') return null
-  return <Money notional={run.costBasis === 'notional' && 'short'} usd={costUsd} />
+  return (
+    <Money
+      notional={run.costBasis === 'notional' && 'short'}
+      simulated={isSimulated(run) && 'short'}
+      usd={costUsd}
+    />
+  )
 }
 
 function Failure({ run }: { run: ListedRun }) {
@@ -143,7 +149,7 @@ export const RUN_COLUMNS: Column<ListedRun>[] = [
   {
     name: 'cost',
     words: 'Cost',
-    width: '56px',
+    width: '76px',
     align: 'end',
     phone: 'second',
     cell: (run) => <Cost run={run} />,

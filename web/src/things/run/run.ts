@@ -7,6 +7,9 @@ import { causeOf } from '../../../../src/pure/cause.ts'
 
 export type ListedRun = AnswerTo<'GET', '/runs'>['items'][number]
 
+/** Its money is simulated: nobody pays what it cost. */
+export const isSimulated = ({ adapterType }: Pick<ListedRun, 'adapterType'>) => adapterType === 'simulated'
+
 /** People distinguish runs by the end of their ids: the beginning is the minute of their creation. */
 export const shortId = (id: string) => id.slice(-4)
 

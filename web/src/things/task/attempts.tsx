@@ -9,7 +9,7 @@ import { Loading } from '../../parts/loaded.tsx'
 import { Money } from '../../parts/money.tsx'
 import { StateChip } from '../../parts/state-chip.tsx'
 import type { Hue } from '../../theme/marks.ts'
-import { causeOfRun, shortId } from '../run/run.ts'
+import { causeOfRun, isSimulated, shortId } from '../run/run.ts'
 import {
   type Generation,
   type ShownTask,
@@ -91,7 +91,7 @@ function GenerationRow(props: {
               {run.costUsd !== null && (
                 <span className="text-muted">
                   {' '}
-                  <Money usd={run.costUsd} />
+                  <Money simulated={isSimulated(run) && 'words'} usd={run.costUsd} />
                 </span>
               )}
             </PageLink>

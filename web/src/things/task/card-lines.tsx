@@ -5,7 +5,7 @@ import { AgentChip } from '../../parts/agent-chip.tsx'
 import { useClock } from '../../parts/clock.ts'
 import { Countdown } from '../../parts/countdown.tsx'
 import { Icon } from '../../parts/icon.tsx'
-import { durationText, exactText, moneyText } from '../../parts/wording.ts'
+import { durationText, exactText, spentText } from '../../parts/wording.ts'
 import { HUE_TEXT } from '../../theme/hues.ts'
 import { STATE_LOOKS } from '../../theme/marks.ts'
 import { agentOf, agesFrom, attemptWords, reasonOf, waitsWords } from './card-words.ts'
@@ -64,7 +64,7 @@ export function CardFacts({ card }: { card: ShownCard }) {
     card.priority === USUAL_PRIORITY || card.completedAt !== null ? null : `P${card.priority}`,
     card.state === 'completed' ? null : attemptWords(card),
     card.workMs === null ? null : durationText(card.workMs),
-    card.costUsd !== null && Number(card.costUsd) > 0 ? moneyText(card.costUsd) : null,
+    card.costUsd !== null && Number(card.costUsd) > 0 ? spentText(card.costUsd, card.isSimulated) : null,
     card.tags[0] ?? null,
   ].filter((fact) => fact !== null)
   if (card.workNote !== null)

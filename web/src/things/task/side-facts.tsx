@@ -69,7 +69,12 @@ function Facts({ task, now }: { task: Task; now: ShownTask }) {
   const budget = spent.filter(Boolean).join(', ')
   const track = task.key && parseTaskKey(task.key)?.track
   const rows: [string, ReactNode][] = [
-    ['Cost', now.costUsd === null && now.tokensUsed === 0 ? null : <Money key="cost" usd={now.costUsd} />],
+    [
+      'Cost',
+      now.costUsd === null && now.tokensUsed === 0 ? null : (
+        <Money key="cost" simulated={task.isSimulated && 'words'} usd={now.costUsd} />
+      ),
+    ],
     ['Tokens', now.tokensUsed === 0 ? null : <Tokens count={now.tokensUsed} key="tokens" />],
     ['Budget', budget === '' ? null : budget],
     [task.durationMs === null ? 'Since start' : 'Time', timeOf(task)],

@@ -33,7 +33,7 @@ export function Verdicts({ verdicts }: { verdicts: readonly Verdict[] }) {
             {verdict.verifier && <AgentChip slug={verdict.verifier} />}
             {verdict.costUsd !== null && (
               <span className="text-muted">
-                <Money usd={verdict.costUsd} />
+                <Money simulated={verdict.isSimulated && 'words'} usd={verdict.costUsd} />
               </span>
             )}
             <PageLink className="ml-auto text-accent hover:underline" to={`/tasks/${verdict.taskId}`}>

@@ -35,13 +35,15 @@ const NOTHING: Record<Filter, string> = {
 /** What happened to the mission, in words, the newest first. */
 export function Activity(props: {
   id: string
+  /** Its agents are simulated: so is what it cost. */
+  isSimulated: boolean
   filter: Filter
   onFilter: (filter: Filter) => void
   addressOf: (task: string) => string
 }) {
-  const { id, filter, onFilter, addressOf } = props
+  const { id, isSimulated, filter, onFilter, addressOf } = props
   const { read, log, loadMore } = useActivity(id, filter)
-  const rows = useMemo(() => rowsOf(filter, log?.events ?? []), [filter, log])
+  const rows = useMemo(() => rowsOf(filter, log?.events ?? [], isSimulated), [filter, log, isSimulated])
   return (
     <div className="flex min-w-0 flex-col gap-3">
       <div>

@@ -1,6 +1,6 @@
 import type { EventType } from '../../../../../src/kinds/events.ts'
 import type { LiveEvent } from '../../../live/card.ts'
-import { moneyText } from '../../../parts/wording.ts'
+import { spentText } from '../../../parts/wording.ts'
 import { THE_TASK, textOf, who } from './parts.ts'
 import { type Rule, said, tasksText, words } from './rule.ts'
 
@@ -10,9 +10,9 @@ const plan = said('list', 'held', ['plan'])
 const ended = said('missions', 'done', ['plan'])
 const badlyEnded = said('missions', 'bad', ['plan', 'problems'])
 
-const costOf = ({ payload }: LiveEvent) => {
+const costOf = ({ payload }: LiveEvent, isSimulated: boolean) => {
   const cost = textOf(payload.totalCost)
-  return cost === null ? '' : `, ${moneyText(cost)}`
+  return cost === null ? '' : `, ${spentText(cost, isSimulated)}`
 }
 
 export const MISSION_RULES: Partial<Record<EventType, Rule>> = {
@@ -69,8 +69,8 @@ export const MISSION_RULES: Partial<Record<EventType, Rule>> = {
   mission_budget_warning: badlyEnded(({ payload }) => [
     `${typeof payload.percentUsed === 'number' ? `${payload.percentUsed} %` : 'Most'} of the budget is used.`,
   ]),
-  mission_budget_exceeded: badlyEnded((event) => [
-    `The budget is spent${costOf(event)}. It waits for a person.`,
+  mission_budget_exceeded: badlyEnded((event, isSimulated) => [
+    `The budget is spent${costOf(event, isSimulated)}. It waits for a person.`,
   ]),
   mission_budget_increased: said('people', 'done', ['plan', 'people'])((event) => [
     ...who(event),
@@ -80,11 +80,13 @@ export const MISSION_RULES: Partial<Record<EventType, Rule>> = {
     (event) => [`The mission is being stopped: ${tasksText(event.payload.tasksRemaining)} left.`],
     words('reason'),
   ),
-  mission_completed: ended((event) => [
-    `The mission is done: ${tasksText(event.payload.tasksCompleted)}${costOf(event)}.`,
+  mission_completed: ended((event, isSimulated) => [
+    `The mission is done: ${tasksText(event.payload.tasksCompleted)}${costOf(event, isSimulated)}.`,
   ]),
   mission_failed: badlyEnded(
-    (event) => [`The mission failed: ${tasksText(event.payload.tasksFailed)} failed${costOf(event)}.`],
+    (event, isSimulated) => [
+      `The mission failed: ${tasksText(event.payload.tasksFailed)} failed${costOf(event, isSimulated)}.`,
+    ],
     words('reason'),
   ),
   mission_cancelled: said('cancel', 'wait', ['plan', 'people'])(

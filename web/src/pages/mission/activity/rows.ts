@@ -37,14 +37,14 @@ export function isTold(filter: Filter, event: LiveEvent): boolean {
 const FAILURES: readonly string[] = ['task_failed', 'task_retrying']
 
 /** Rows from events, given the oldest first. A run belongs to the row that says who took the task. */
-export function rowsOf(filter: Filter, events: readonly LiveEvent[]): ActivityRow[] {
+export function rowsOf(filter: Filter, events: readonly LiveEvent[], isSimulated = false): ActivityRow[] {
   const rows: ActivityRow[] = []
   const taken = new Map<string, ActivityRow>()
   /** Runs whose task says already that they failed. */
   const told = new Set<string>()
   for (const event of events) {
     if (!isTold(filter, event)) continue
-    const said = RULES[event.type]!.say(event)
+    const said = RULES[event.type]!.say(event, isSimulated)
     if (!said) continue
     const { seq, at, type, runId } = event
     const task = taskOf(event)

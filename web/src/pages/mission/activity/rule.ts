@@ -23,14 +23,18 @@ type Written = Pick<Said, 'quote' | 'error'>
 
 export interface Rule {
   of: readonly Group[]
-  say: (event: LiveEvent) => Said | null
+  /** `isSimulated`: what the mission cost is simulated money. */
+  say: (event: LiveEvent, isSimulated: boolean) => Said | null
 }
 
 export const said =
   (icon: IconName, hue: Hue | null, of: readonly Group[]) =>
-  (parts: (event: LiveEvent) => Part[], written?: (event: LiveEvent) => Written): Rule => ({
+  (
+    parts: (event: LiveEvent, isSimulated: boolean) => Part[],
+    written?: (event: LiveEvent) => Written,
+  ): Rule => ({
     of,
-    say: (event) => ({ icon, hue, parts: parts(event), ...written?.(event) }),
+    say: (event, isSimulated) => ({ icon, hue, parts: parts(event, isSimulated), ...written?.(event) }),
   })
 
 /** Of the payload. A code is no quote; of an error, its cause. */

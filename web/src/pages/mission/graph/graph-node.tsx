@@ -5,7 +5,7 @@ import type { Place } from '../../../graphs/layers.ts'
 import { useCard } from '../../../live/hooks.ts'
 import { useClockWhileConnected } from '../../../parts/clock.ts'
 import { MarkPaths } from '../../../parts/state-mark.tsx'
-import { durationText, moneyText } from '../../../parts/wording.ts'
+import { durationText, spentText } from '../../../parts/wording.ts'
 import { HUE_TEXT } from '../../../theme/hues.ts'
 import { STATE_LOOKS } from '../../../theme/marks.ts'
 import { shortName } from '../../../things/task/card-words.ts'
@@ -34,7 +34,15 @@ interface Props {
 export const GraphNode = memo(function GraphNode(props: Props) {
   // The tasks of a plan have no cards.
   return props.node.state === null ? (
-    <Shape {...props} agent={props.node.agent} cost={null} name={props.node.id} now={null} state={null} />
+    <Shape
+      {...props}
+      agent={props.node.agent}
+      cost={null}
+      isSimulated={false}
+      name={props.node.id}
+      now={null}
+      state={null}
+    />
   ) : (
     <LiveNode {...props} />
   )
@@ -50,6 +58,7 @@ function LiveNode(props: Props) {
       {...props}
       agent={card ? (card.holder?.agent ?? card.agent ?? node.agent) : node.agent}
       cost={card?.costUsd ?? node.costUsd}
+      isSimulated={card?.isSimulated ?? node.isSimulated}
       name={shortName(node.id, card)}
       now={isRunning && card ? { percent: card.percent, since: card.stateSince } : null}
       state={state}
@@ -63,14 +72,17 @@ function Shape(
     state: TaskState | null
     agent: string | null
     cost: string | null
+    isSimulated: boolean
     now: { percent: number | null; since: number } | null
   },
 ) {
   const { node, place, isCurrent, isOnPath, isDim, isOpen, address, onOpen, onFocus } = props
-  const { name, state, agent, cost, now } = props
+  const { name, state, agent, cost, isSimulated, now } = props
   const look = state === null ? null : STATE_LOOKS[state]
   const tone = look ? HUE_TEXT[look.hue] : 'text-muted'
-  const facts = [agent, cost !== null && Number(cost) > 0 ? moneyText(cost) : null].filter(Boolean)
+  const facts = [agent, cost !== null && Number(cost) > 0 ? spentText(cost, isSimulated) : null].filter(
+    Boolean,
+  )
   const percent = now?.percent == null ? null : `${Math.round(now.percent)} %`
   const said = [`${name} ${cutText(node.title, NAME_LETTERS)}`, look?.word, percent, ...facts].filter(Boolean)
   return (

@@ -4,7 +4,7 @@ import { PageLink } from '../../../links.tsx'
 import { Duration } from '../../../parts/duration.tsx'
 import { Money } from '../../../parts/money.tsx'
 import { StateChip } from '../../../parts/state-chip.tsx'
-import { causeOfRun, shortId } from '../../run/run.ts'
+import { causeOfRun, isSimulated, shortId } from '../../run/run.ts'
 import { OpenFolder } from '../open-folder.tsx'
 import type { TaskRun } from '../use-task.ts'
 
@@ -29,7 +29,11 @@ export function RunLine({ run }: { run: TaskRun }) {
             finishedAt !== null && <Duration ms={Date.parse(finishedAt) - Date.parse(startedAt)} />
           ))}
         {(costUsd !== null || costBasis === 'unknown') && (
-          <Money notional={costBasis === 'notional' && 'words'} usd={costUsd} />
+          <Money
+            notional={costBasis === 'notional' && 'words'}
+            simulated={isSimulated(run) && 'words'}
+            usd={costUsd}
+          />
         )}
         <PageLink className={LINK} to={`/runs/${id}?view=details`}>
           What was it told?

@@ -2,7 +2,7 @@ import { AskDialog } from '../../../parts/ask-dialog.tsx'
 import { useDraft } from '../../../parts/drafts.ts'
 import { Field } from '../../../parts/field.tsx'
 import { TextInput } from '../../../parts/text-input.tsx'
-import { moneyText } from '../../../parts/wording.ts'
+import { spentText } from '../../../parts/wording.ts'
 import { completeByHand, setBudget } from '../../../requests/task-decisions.ts'
 import { useAct } from '../../use-act.ts'
 import { shortName } from '../task-heading.tsx'
@@ -47,7 +47,7 @@ export function AskBudget({ task, now, onClose }: Props) {
       missing={missing}
       onClose={onClose}
       onConfirm={() => save.run()}
-      text={`Used so far: ${moneyText(now.costUsd)}, ${now.tokensUsed} tokens. When it is used up, a person is asked.`}
+      text={`Used so far: ${spentText(now.costUsd, task.isSimulated)}, ${now.tokensUsed} tokens. When it is used up, a person is asked.`}
       title={`Budget of ${shortName(task)}`}
     >
       <Field hint="Of all its runs together." label="Dollars">
