@@ -201,15 +201,13 @@ test.skipIf(!isHere)('money of simulated agents is marked wherever it is shown',
   const opened = await openPage(w, '/')
   const { page } = opened
   const main = page.getByRole('main')
+  const marked = /\$0\.30\s+sim|sim\. \$0\.30/g
   const amounts = async (text: RegExp) => (await main.innerText()).match(text)?.length ?? 0
   const places = ['/', '/board', '/board?view=list', '/missions', `/missions/${mission.id}`, '/budgets']
   const things = [`/tasks/${task!.id}`, '/runs', `/runs/${items[0].id}`, '/agents/actor']
   for (const path of [...places, ...things]) {
     await opened.goto(path)
-    await main
-      .getByText(/\$0\.30\s+sim/)
-      .first()
-      .waitFor()
-    expect(await amounts(/\$0\.30/g), path).toBe(await amounts(/\$0\.30\s+sim/g))
+    await main.getByText(marked).first().waitFor()
+    expect(await amounts(/\$0\.30/g), path).toBe(await amounts(marked))
   }
 })

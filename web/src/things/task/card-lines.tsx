@@ -5,7 +5,7 @@ import { AgentChip } from '../../parts/agent-chip.tsx'
 import { useClock } from '../../parts/clock.ts'
 import { Countdown } from '../../parts/countdown.tsx'
 import { Icon } from '../../parts/icon.tsx'
-import { durationText, exactText, spentText } from '../../parts/wording.ts'
+import { durationText, exactText, moneyText } from '../../parts/wording.ts'
 import { HUE_TEXT } from '../../theme/hues.ts'
 import { STATE_LOOKS } from '../../theme/marks.ts'
 import { agentOf, agesFrom, attemptWords, reasonOf, waitsWords } from './card-words.ts'
@@ -57,6 +57,12 @@ function Line(props: { className: string; title?: string | null; children: React
 /** Most tasks have it, so it is not shown: a narrow card has room for other values. */
 const USUAL_PRIORITY = 5
 
+/** Of simulated agents with the mark first: where the line is cut off, the amount is, and does not look like dollars. */
+function costOf({ costUsd, isSimulated }: ShownCard): string | null {
+  if (costUsd === null || Number(costUsd) === 0) return null
+  return isSimulated ? `sim. ${moneyText(costUsd)}` : moneyText(costUsd)
+}
+
 /** Who, how urgent, which attempt, how much, how long. */
 export function CardFacts({ card }: { card: ShownCard }) {
   const agent = agentOf(card)
@@ -64,7 +70,7 @@ export function CardFacts({ card }: { card: ShownCard }) {
     card.priority === USUAL_PRIORITY || card.completedAt !== null ? null : `P${card.priority}`,
     card.state === 'completed' ? null : attemptWords(card),
     card.workMs === null ? null : durationText(card.workMs),
-    card.costUsd !== null && Number(card.costUsd) > 0 ? spentText(card.costUsd, card.isSimulated) : null,
+    costOf(card),
     card.tags[0] ?? null,
   ].filter((fact) => fact !== null)
   if (card.workNote !== null)
