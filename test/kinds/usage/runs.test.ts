@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { isGitHere } from '../../support/git.ts'
+import { expectRefusal } from '../../support/http-workspace.ts'
 import { type Fleet, type Seen, useFleets } from '../../support/runs.ts'
 import { workshop } from '../../support/working-agent.ts'
 
@@ -65,5 +66,40 @@ describe('the model of a run', () => {
     ]
     for (const more of tasks) await w.taskIn(await w.assign('dev', more), 'completed')
     expect(modelsOf(dev.calls())).toEqual(['haiku', 'opus', 'sonnet', 'own'])
+  })
+
+  test('is that of the tiers of the workspace for its adapter, unless the agent has tiers of its own', async () => {
+    const w = await fleet()
+    const named = { small: 'haiku', medium: null, large: 'opus' }
+    const set = await w.call('PUT', '/model-tiers/claude_local', named)
+    expect(set.body).toEqual({ adapterType: 'claude_local', ...named })
+    await w.call('PUT', '/model-tiers/codex_local', { small: 'gpt-5-nano' })
+    const tiers = (await w.call('GET', '/model-tiers')).body.items
+    expect(tiers.map(({ adapterType }: Seen) => adapterType)).toEqual(['claude_local', 'codex_local'])
+    const small = { taskType: 'boilerplate' }
+    const dev = await w.claude('dev', '', { config: { model: 'sonnet' } })
+    for (const more of [small, { priority: 10 }, {}, { ...small, model: 'own' }])
+      await w.taskIn(await w.assign('dev', more), 'completed')
+    expect(modelsOf(dev.calls())).toEqual(['haiku', 'opus', 'sonnet', 'own'])
+    const other = await w.claude('other', '', {
+      config: { model: 'sonnet' },
+      runtimeConfig: { modelTiers: { large: 'fable' } },
+    })
+    for (const more of [small, { priority: 10 }]) await w.taskIn(await w.assign('other', more), 'completed')
+    expect(modelsOf(other.calls())).toEqual(['sonnet', 'fable'])
+    await w.call('PUT', '/model-tiers/claude_local', {})
+    await w.taskIn(await w.assign('dev', small), 'completed')
+    expect(modelsOf(dev.calls()).at(-1)).toBe('sonnet')
+    expect(await w.count('model_tiers_changed')).toBe(3)
+  })
+
+  test('is named only for adapters that have one, as they take it', async () => {
+    const w = await fleet()
+    const set = (adapter: string, body: object) => w.call('PUT', `/model-tiers/${adapter}`, body)
+    expectRefusal(await set('process', { small: 'haiku' }), 404, 'NOT_FOUND')
+    expectRefusal(await set('external', { small: 'haiku' }), 404, 'NOT_FOUND')
+    for (const small of ['--dangerous', 'a b', ''])
+      expectRefusal(await set('claude_local', { small }), 400, 'VALIDATION_FAILED')
+    expect((await w.call('GET', '/model-tiers')).body.items).toEqual([])
   })
 })

@@ -43,7 +43,7 @@ export const RuntimeConfig = z.looseObject({
     .default([])
     .describe('Stand in for its model, in turn, after a rate limit or a result that was not good enough'),
   modelTiers: ModelTiersShape.optional().describe(
-    'The models for small, medium and large tasks that name none; where none is named, that of the agent',
+    'The models for small, medium and large tasks that name none; where none is named, that of the agent. They replace those of the workspace, also without any',
   ),
   node: z.string().min(1).max(200).optional().describe('Only the node with this name runs it'),
   fresh: z
