@@ -86,12 +86,11 @@ export interface Process {
 /** Every process that works in this folder or has a path in it as an argument: the postmaster, its children, an initdb. */
 export function processesOn(folder: string): Process[] {
   return allPids().flatMap((pid) => {
-    const start = startOf(pid)
+    if (pid === process.pid) return []
     const command = commandLineOf(pid)
-    if (start === undefined || pid === process.pid) return []
-    return workingFolderOf(pid).startsWith(folder) || command.includes(folder)
-      ? [{ pid, start, command }]
-      : []
+    if (!command.includes(folder) && !workingFolderOf(pid).startsWith(folder)) return []
+    const start = startOf(pid)
+    return start === undefined ? [] : [{ pid, start, command }]
   })
 }
 
@@ -116,7 +115,9 @@ export function killProcess(process_: Process): void {
 
 /** For processes that are not our children, so that no event reports their end. */
 export async function allGone(folder: string): Promise<void> {
-  while (processesOn(folder).length > 0) await sleep(10)
+  // To look at all processes of the machine takes long: while some are left, only at these.
+  for (let left = processesOn(folder); left.length > 0; left = processesOn(folder))
+    while (left.some(isRunning)) await sleep(10)
 }
 
 /** The embedded database in this data folder, as its superuser. */

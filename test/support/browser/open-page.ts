@@ -141,6 +141,17 @@ export class OpenedPage {
     await this.atRest()
   }
 
+  /**
+   * Leads to a path of the workspace as a link in the app does: the tab keeps what it has loaded, which takes a third of the work of
+   * opening the address. An empty tab opens it.
+   */
+  async visit(path: string): Promise<void> {
+    const address = this.address(path)
+    if (!this.page.url().startsWith(`${this.#url}${this.#base}`)) return this.goto(path)
+    await this.page.evaluate(`history.pushState({}, '', ${JSON.stringify(address)})`)
+    await this.atRest()
+  }
+
   address = (path: string) => `${this.#url}${this.#base}${path}`
 
   /** Waits until the page has its heading, nothing loads, and it has asked nothing for a while. */

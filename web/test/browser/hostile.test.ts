@@ -31,7 +31,7 @@ describe.skipIf(!isHere).each(PAGES)('hostile text on the page $name', ({ path }
   beforeAll(async () => {
     opened = reader = reader.again()
     dialogs.length = 0
-    await opened.goto(path(made))
+    await opened.visit(path(made))
   })
 
   test('stays text', async () => {

@@ -14,6 +14,7 @@ const MOST_CALLS = 5
 const IDLE_MS = 60_000
 /** A usual screen at a zoom of 200 %. */
 const HALF = { width: 720, height: 450 }
+const SKIP = 'Skip to content'
 
 const { isHere, filledWorkspace, prepare } = useBrowser()
 
@@ -42,6 +43,18 @@ test('every route of the app is a page that is checked', () => {
   const routes = [...table.matchAll(/\bpage\(\s*'([^']+)'/g)].map(([, route]) => route!)
   expect(routes.length).toBeGreaterThan(0)
   expect(routes.filter((one) => !PAGES.some(({ route }) => route === one))).toEqual([])
+})
+
+test.skipIf(!isHere)('the keyboard reaches the frame of a page first, and then the page', async () => {
+  desk = desk.again()
+  await desk.goto('/settings/keys')
+  const stops = await tabThrough(desk.page)
+  expect(stops[0]).toBe(SKIP)
+  const places = [/^Theme$/, /^Inbox/, /^Settings$/, /^New key/].map((name) =>
+    stops.findIndex((one) => name.test(one)),
+  )
+  expect(places).toEqual(places.toSorted((a, b) => a - b))
+  expect(places).not.toContain(-1)
 })
 
 describe.skipIf(!isHere).each(PAGES)('the page $name', ({ path, mainAct }) => {
@@ -80,6 +93,8 @@ describe.skipIf(!isHere).each(PAGES)('the page $name', ({ path, mainAct }) => {
   })
 
   test.skipIf(mainAct === null)('offers its main act to the keyboard', async () => {
+    // As people do who know the frame: it is the same on every page.
+    await opened.page.getByRole('button', { name: SKIP }).press('Enter')
     expect(await tabThrough(opened.page)).toContainEqual(expect.stringMatching(mainAct!))
   })
 
@@ -98,7 +113,7 @@ describe.skipIf(!isHere).each(PAGES)('the page $name', ({ path, mainAct }) => {
 
   test('fits a phone', async () => {
     phones = phones.again()
-    await phones.goto(path(made))
+    await phones.visit(path(made))
     expect(await phones.overflow()).toBe(0)
     expect(await phones.documentScroll()).toBe(0)
     expect(await axe(phones.page)).toEqual([])

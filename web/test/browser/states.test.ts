@@ -82,7 +82,7 @@ async function whereNothingIs(path: string, expected: RegExp[], act: (opened: Op
   const opened = empty!.again()
   empty = opened
   opened.expected.push(...expected)
-  await opened.goto(path)
+  await opened.visit(path)
   await act(opened)
   expect([await axe(opened.page), await opened.overflow(), opened.faults]).toEqual([[], 0, []])
 }
