@@ -347,9 +347,11 @@ class Batch {
     }
     const decision = records.kind.decide(before, { key, uuid }, command, context)
     if (decision.refusal) return decision.refusal
-    const { comments = [], reports = [], mission = null, others } = decision
+    const { comments = [], reports = [], mission = null, others, also = null } = decision
     const made = mission && this.#onRecord({ on: 'mission', key: mission.uuid, ...mission, actor })
     if (made && !made.ok) return made
+    const joined = also && this.#onRecord({ ...also, actor, origin })
+    if (joined && !joined.ok) return joined
     const apply = () => {
       records.decided(key, decision)
       this.#effects.events.push(...decision.events)
@@ -360,6 +362,8 @@ class Batch {
     const isWork = tasks.length + changes.length > 0
     const worked = isWork ? this.#creation.create({ tasks, changes }, actor, apply) : apply()
     if (worked && !worked.ok) return worked
+    const record = worked && decision.withTasks ? decision.withTasks(worked.records) : decision.record
+    if (record !== decision.record) records.set(key, record)
     const settled = holding.flatMap((task) => {
       const then = decision.settle(task)
       if (!then) return []
@@ -367,7 +371,7 @@ class Batch {
       return { taskId, generation, reply: this.#apply({ taskId: id, uuid: taskId, command: then }, actor) }
     })
     return records.kind.granted({
-      ...{ record: decision.record, before, holding, settled, comments, reports, mission, others },
+      ...{ record, before, holding, settled, comments, reports, mission, others },
       holds: () => this.#heldBy(records, key),
       seen,
     })
