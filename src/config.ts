@@ -1,6 +1,7 @@
 import { isAbsolute, resolve } from 'node:path'
 import { z } from 'zod'
 import type { AgentPolicy } from './kinds/agent/rules/allowed-on-node.ts'
+import { isAllowable } from './outgoing/addresses.ts'
 import { StartRefused } from './pure/refusal.ts'
 
 /** All settings. Read once, here; no other code reads the environment. */
@@ -44,6 +45,8 @@ export interface Config {
   wrongKeysPerMinute: number
   /** How many streams may be open under one key. */
   streamsPerKey: number
+  /** Inner addresses, nets and hosts that webhooks may be sent to. */
+  webhookAllow: string[]
   /** The URL at which agents reach this node, if not the one it listens on. */
   publicUrl: string | undefined
   /** Baton's own environment. Agents get only the variables listed in src/executor/environment.ts. */
@@ -143,6 +146,10 @@ const Environment = z.object({
     .regex(/^[1-9]\d{0,8}$/, 'must be a number of streams')
     .transform(Number)
     .default(50),
+  BATON_WEBHOOK_ALLOW: list.refine(
+    (allowed) => allowed.every(isAllowable),
+    'must list addresses, nets such as 10.0.0.0/8, and host names',
+  ),
   BATON_PUBLIC_URL: z
     .string()
     .regex(/^https?:\/\//, 'must begin with http:// or https://')
@@ -191,6 +198,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     mostConnections: set.BATON_MAX_CONNECTIONS,
     wrongKeysPerMinute: set.BATON_WRONG_KEYS_PER_MINUTE,
     streamsPerKey: set.BATON_STREAMS_PER_KEY,
+    webhookAllow: set.BATON_WEBHOOK_ALLOW,
     publicUrl: set.BATON_PUBLIC_URL?.replace(/\/+$/, ''),
     environment: env,
   }

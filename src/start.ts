@@ -22,6 +22,7 @@ import { hasBeenSignedInTo } from './kinds/sign-in/postgres.ts'
 import { FIRST_WORKSPACE } from './kinds/workspace/postgres.ts'
 import { USUAL_LIMITS } from './logs/limits.ts'
 import { parseLogSettings } from './logs/settings.ts'
+import { forWebhooks } from './outgoing/addresses.ts'
 import { refuseUnsafeData } from './private-files.ts'
 import { StartRefused } from './pure/refusal.ts'
 import { listen, probe } from './server/loopback.ts'
@@ -85,6 +86,8 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
     })
     stops.push(() => node.stop())
     let url = ''
+    const appUrl = () => config.publicUrl ?? reachable(url)
+    const outgoing = { rule: forWebhooks(config.webhookAllow), appUrl }
     const { context, execution, bucket, close } = await composeExecutor(
       {
         ...{ kernel, node, dataFolder: config.dataFolder, agentRoots: config.agentRoots, log: logger },
@@ -92,7 +95,7 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
           ...{ own: config.environment, policy: config.agentPolicy },
           nodeSecrets: await secretsOfNode(config.dataFolder, databaseUrl, config.environment),
           mostRuns: config.mostRuns,
-          baseUrl: () => config.publicUrl ?? reachable(url),
+          baseUrl: appUrl,
         },
       },
       { logs, kinds, ...logSettingsOf(config) },
@@ -100,9 +103,10 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
     stops.push(async () => close())
     // Before any claim is possible: processes left over from an earlier run would work on the same tasks.
     await recoverAtStart(context, thisMachine())
-    const coordinator = new Coordinator(kernel, new Leadership(store, node.id), node.id, logger).start()
+    const leadership = new Leadership(store, node.id)
+    const coordinator = new Coordinator(kernel, leadership, node.id, logger, outgoing).start()
     stops.push(() => coordinator.stop())
-    url = await serve(config, { kernel, coordinator, execution, logger }, stops)
+    url = await serve(config, { kernel, coordinator, execution, outgoing, logger }, stops)
     const keepLogsMs = config.keepLogsDays === null ? null : config.keepLogsDays * DAY_MS
     // Last to start and first to stop: agents need all the rest.
     const executor = new Executor(context).start()
@@ -150,7 +154,7 @@ const inFirstWorkspace = (
 /** Starts the HTTP server and returns its URL. */
 async function serve(
   config: Config,
-  parts: Pick<ServerOptions, 'kernel' | 'coordinator' | 'execution' | 'logger'>,
+  parts: Pick<ServerOptions, 'kernel' | 'coordinator' | 'execution' | 'outgoing' | 'logger'>,
   stops: Stops,
 ): Promise<string> {
   const allowed = { hosts: config.hosts, origins: config.origins, insteadOfLocalhost: loopbackOf(config) }

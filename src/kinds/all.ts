@@ -28,6 +28,8 @@ import { sessionKind } from './session/kind.ts'
 import { signInKind } from './sign-in/kind.ts'
 import { taskEvents } from './task/events.ts'
 import { usageEvents } from './usage/events.ts'
+import { webhookEvents } from './webhook/events.ts'
+import { webhookKind } from './webhook/kind.ts'
 import { workspaceEvents } from './workspace/events.ts'
 import { workspaceKind } from './workspace/kind.ts'
 
@@ -109,6 +111,14 @@ export const ALL = {
     kind: hookDeliveryKind,
     events: hookDeliveryEvents,
     stored: async () => (await import('./hook-delivery/postgres.ts')).storedHookDeliveries,
+  },
+  webhook: {
+    kind: webhookKind,
+    events: webhookEvents,
+    stored: async () => (await import('./webhook/postgres.ts')).storedWebhooks,
+    acts: async () => (await import('./webhook/acts.ts')).webhookActs,
+    upkeep: async () => (await import('./webhook/upkeep.ts')).webhookSteps,
+    follows: { webhooks: { from: 'now', where: 'webhooks' } },
   },
   workspace: {
     kind: workspaceKind,
@@ -212,6 +222,7 @@ type EndpointFiles =
   | typeof import('./task/api/tasks.ts')
   | typeof import('./usage/api/reads.ts')
   | typeof import('./usage/api/reports.ts')
+  | typeof import('./webhook/api.ts')
   | typeof import('./workspace/api.ts')
   | typeof import('../views/board/api.ts')
   | typeof import('../views/coordinator/api.ts')
@@ -244,7 +255,7 @@ interface Follows {
   /** Where it begins in a workspace that is older than it; a new workspace has all of them from its first event. */
   from: 'beginning' | 'now'
   /** Which workspaces can concern it: those that have something. */
-  where: 'blockedTasks' | 'missions'
+  where: 'blockedTasks' | 'missions' | 'webhooks'
 }
 
 /** The followers of the log, by name. */

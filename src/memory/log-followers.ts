@@ -95,9 +95,11 @@ export class MemoryFollowers implements LogFollowers {
   }
 }
 
-const HAS: Record<'blockedTasks' | 'missions', (workspace: Workspace) => boolean> = {
+const HAS: Record<'blockedTasks' | 'missions' | 'webhooks', (workspace: Workspace) => boolean> = {
   blockedTasks: ({ tasks }) => [...tasks.values()].some(({ blocked }) => blocked),
   missions: ({ missions }) => missions.size > 0,
+  // Only a server has them.
+  webhooks: () => false,
 }
 
 const isWanted =

@@ -6,6 +6,7 @@ import type { Coordination } from '../door/coordination.ts'
 import type { Door, NodeStart } from '../door/door.ts'
 import type { Execution } from '../door/execution.ts'
 import type { ServerKernel } from '../door/server-kernel.ts'
+import { type Outgoing, USUAL_OUTGOING } from '../outgoing/outgoing.ts'
 import { Refused } from '../pure/errors.ts'
 import { ALL_ACTS } from './all-acts.ts'
 import { type BodyLimits, installJsonParser, takeSigned } from './bodies.ts'
@@ -41,6 +42,8 @@ export interface ServerOptions {
   coordinator: Coordination
   execution: Execution
   started: NodeStart
+  /** How this node reaches programs outside. */
+  outgoing?: Outgoing | undefined
   allowed: AllowedSources
   logger: Logger
   connections?: Partial<ConnectionLimits>
@@ -105,7 +108,8 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     setTimeout(() => app.server.closeAllConnections(), GRACE_MS).unref()
   })
 
-  const door = doorOf({ kernel, coordinator, execution, started }, keys)
+  const { outgoing = USUAL_OUTGOING } = options
+  const door = doorOf({ kernel, coordinator, execution, started, outgoing }, keys)
   await app.register(
     async (api) => {
       browserSessionRoutes(api, kernel, {
@@ -150,7 +154,9 @@ async function registerSockets(app: FastifyInstance): Promise<void> {
   await app.register(websocket, { options: { maxPayload: 64 * 1024 } })
 }
 
-function doorOf(of: Pick<Door, 'kernel' | 'coordinator' | 'execution' | 'started'>, keys: KeyRing): Door {
+type Parts = Pick<Door, 'kernel' | 'coordinator' | 'execution' | 'started' | 'outgoing'>
+
+function doorOf(of: Parts, keys: KeyRing): Door {
   const shared = new Map<unknown, unknown>()
   return {
     ...of,

@@ -4,6 +4,7 @@ import { keeper } from '../door/upkeep-step.ts'
 import { StoreUnavailable } from '../kernel/store/store.ts'
 import { BATCH, isEndOfPass } from '../kernel/upkeep-context.ts'
 import { Assignable, assignIn } from '../kinds/run/upkeep.ts'
+import { type Outgoing, USUAL_OUTGOING } from '../outgoing/outgoing.ts'
 import { Refused } from '../pure/errors.ts'
 import { Beside } from './follower.ts'
 import type { Leadership } from './leadership.ts'
@@ -43,6 +44,7 @@ export class Coordinator implements Coordination {
   readonly #leadership: Leadership
   readonly #nodeId: string
   readonly #log: Log
+  readonly #outgoing: Outgoing
   readonly #stopping = new AbortController()
   /** When each step last ran. */
   readonly #doneAt = new Map<PassStep, number>()
@@ -63,11 +65,18 @@ export class Coordinator implements Coordination {
   #lastPass: { at: number; ms: number } | null = null
   #outage: { since: number; waitMs: number; isLogged: boolean } | null = null
 
-  constructor(kernel: ServerKernel, leadership: Leadership, nodeId: string, log: Log) {
+  constructor(
+    kernel: ServerKernel,
+    leadership: Leadership,
+    nodeId: string,
+    log: Log,
+    outgoing: Outgoing = USUAL_OUTGOING,
+  ) {
     this.#kernel = kernel
     this.#leadership = leadership
     this.#nodeId = nodeId
     this.#log = log
+    this.#outgoing = outgoing
   }
 
   start(): this {
@@ -246,6 +255,8 @@ export class Coordinator implements Coordination {
       listeningSince: since,
       kept: this.#kept,
       beside: this.#beside,
+      outgoing: this.#outgoing,
+      again: () => this.#noticed(),
     }
   }
 

@@ -115,6 +115,7 @@ describe('a key may do what its role and scopes say', () => {
     // Only read, and tried on what the request itself contains.
     prompts: ['read', 'read'],
     prices: ['read', 'admin'],
+    hooks: ['read', 'admin'],
     budgets: ['read', 'operate'],
     // Holders report what they have used.
     usage: ['read', 'work'],
@@ -149,6 +150,7 @@ describe('a key may do what its role and scopes say', () => {
     // Starts the program of the agent.
     'POST /agents/{id}/test': 'configure_agents',
     'POST /adapters/{type}/test': 'configure_agents',
+    'POST /hooks/{id}/test': 'operate',
   }
   const needOf = (route: Route) => {
     const [reading, writing] = NEEDS[route.tag] ?? USUAL

@@ -168,7 +168,7 @@ const SAYS_TIME_LEFT = [
 const withoutTimeLeft = (text: string) => text.replace(/"ttlMs":\d+/g, '"ttlMs":0')
 
 /** Their answers have a secret in them, which is stored nowhere: a repeat is refused with the id of what was made. */
-const GIVES_A_SECRET = ['POST /session/link', 'POST /keys']
+const GIVES_A_SECRET = ['POST /session/link', 'POST /keys', 'POST /hooks', 'POST /hooks/{id}/rotate']
 
 /** What their samples are about is as useful to others afterwards. */
 const LEAVES_THE_REST = new Set([
@@ -203,6 +203,10 @@ const LEAVES_THE_REST = new Set([
   'POST /missions/{id}/report',
   'POST /routines',
   'PATCH /routines/{id}',
+  'POST /hooks',
+  'PATCH /hooks/{id}',
+  'POST /hooks/{id}/rotate',
+  'POST /hooks/{id}/test',
   'POST /workspaces',
   'POST /keys',
   'PUT /prices/{model}',

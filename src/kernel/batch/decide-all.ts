@@ -341,29 +341,28 @@ class Batch {
     const holding = this.#heldBy(records, key)
     const { now, limits } = this.#view
     const [seen, { outside }] = [records.seen(key), this.#context]
-    const context = {
+    const decision = records.kind.decide(before, { key, uuid }, command, {
       ...{ now, limits, actor, origin, outside, holding, seen },
       ...{ all: records.all, counted: records.counted, missionOf: this.#missions.progress },
-    }
-    const decision = records.kind.decide(before, { key, uuid }, command, context)
+    })
     if (decision.refusal) return decision.refusal
     const { comments = [], reports = [], mission = null, others, also = null } = decision
-    const made = mission && this.#onRecord({ on: 'mission', key: mission.uuid, ...mission, actor })
-    if (made && !made.ok) return made
-    const joined = also && this.#onRecord({ ...also, actor, origin })
-    if (joined && !joined.ok) return joined
+    for (const one of [mission && { on: 'mission' as const, key: mission.uuid, ...mission }, also]) {
+      const made = one && this.#onRecord({ ...one, actor, origin })
+      if (made && !made.ok) return made
+    }
     const apply = () => {
       records.decided(key, decision)
       this.#effects.events.push(...decision.events)
       this.#effects.comments.push(...comments)
       this.#effects.reports.push(...reports)
     }
-    const { tasks, changes } = decision.creates ?? NO_TASKS
-    const isWork = tasks.length + changes.length > 0
-    const worked = isWork ? this.#creation.create({ tasks, changes }, actor, apply) : apply()
+    const work = decision.creates ?? NO_TASKS
+    const isWork = work.tasks.length + work.changes.length > 0
+    const worked = isWork ? this.#creation.create(work, actor, apply) : apply()
     if (worked && !worked.ok) return worked
-    const record = worked && decision.withTasks ? decision.withTasks(worked.records) : decision.record
-    if (record !== decision.record) records.set(key, record)
+    const record = (worked && decision.withTasks?.(worked.records)) || decision.record
+    records.set(key, record)
     const settled = holding.flatMap((task) => {
       const then = decision.settle(task)
       if (!then) return []

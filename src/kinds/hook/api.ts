@@ -85,6 +85,8 @@ export const rotateHook = endpoint({
   tag,
   needs: 'admin',
   params: HookParams,
+  body: z.strictObject({}),
+  bodyIsOptional: true,
   answer: HookWithSecret,
   isSecret: true,
 })

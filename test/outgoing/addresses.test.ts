@@ -2,7 +2,8 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo, LookupFunction } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { httpAdapter } from '../../src/adapters/http.ts'
-import { exchange } from '../../src/adapters/http-exchange.ts'
+import { FOR_AGENTS } from '../../src/outgoing/addresses.ts'
+import { exchange } from '../../src/outgoing/exchange.ts'
 import { inputFor, never, recordingHooks } from '../support/adapter-runs.ts'
 import { CallbacksInMemory } from '../support/callbacks.ts'
 
@@ -74,7 +75,13 @@ describe('a forbidden address of an agent', () => {
       errors: ['url must not be a link-local address or a metadata service.'],
     })
     expect(await run(url)).toMatchObject({ outcome: 'failed', errorCode: 'invalid_configuration' })
-    const request = { url: new URL(url), method: 'POST', headers: {}, signal: AbortSignal.timeout(5_000) }
+    const request = {
+      url: new URL(url),
+      method: 'POST',
+      headers: {},
+      signal: AbortSignal.timeout(5_000),
+      rule: FOR_AGENTS,
+    }
     expect(await exchange(request)).toEqual({
       kind: 'forbidden',
       message: `${new URL(url).hostname} is a link-local address or a metadata service; requests to it are not allowed.`,
