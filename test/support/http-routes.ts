@@ -222,6 +222,7 @@ const NAMING: Record<string, keyof Things> = {
   tracks: 'track',
   mission: 'runningMission',
   after: 'runningMission',
+  routine: 'routine',
   to: 'otherBudget',
   from: 'otherBudget',
 }
