@@ -47,6 +47,8 @@ interface CallWith<Params, Query, Body, Place> {
   readonly query: Query
   readonly body: Body
   readonly caller: Caller
+  /** Where the request comes from. */
+  readonly address: string
   /** The version that If-Match names; null: any. */
   readonly ifVersion: number | null
   readonly page: Page<Place>

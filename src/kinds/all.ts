@@ -6,6 +6,10 @@ import { budgetEvents } from './budget/events.ts'
 import { budgetKind } from './budget/kind.ts'
 import { commentEvents } from './comment/events.ts'
 import type { Catalogue } from './events.ts'
+import { hookEvents } from './hook/events.ts'
+import { hookKind } from './hook/kind.ts'
+import { hookDeliveryEvents } from './hook-delivery/events.ts'
+import { hookDeliveryKind } from './hook-delivery/kind.ts'
 import { keyEvents } from './key/events.ts'
 import { keyKind } from './key/kind.ts'
 import type { Kind, KindChanges, KindName, KindTypes, KindViews } from './kind.ts'
@@ -105,6 +109,17 @@ export const ALL = {
     acts: async () => (await import('./budget/acts.ts')).budgetActs,
     upkeep: async () => (await import('./budget/upkeep.ts')).budgetSteps,
   },
+  hook: {
+    kind: hookKind,
+    events: hookEvents,
+    stored: async () => (await import('./hook/postgres.ts')).storedHooks,
+    acts: async () => (await import('./hook/acts.ts')).hookActs,
+  },
+  hookDelivery: {
+    kind: hookDeliveryKind,
+    events: hookDeliveryEvents,
+    stored: async () => (await import('./hook-delivery/postgres.ts')).storedHookDeliveries,
+  },
   webhook: {
     kind: webhookKind,
     events: webhookEvents,
@@ -191,6 +206,7 @@ type EndpointFiles =
   | typeof import('./budget/api.ts')
   | typeof import('./comment/api.ts')
   | typeof import('./demo/api.ts')
+  | typeof import('./hook/api.ts')
   | typeof import('./mission/api/children.ts')
   | typeof import('./mission/api/missions.ts')
   | typeof import('./mission/api/plans.ts')

@@ -7,8 +7,9 @@ import type { Door, NodeStart } from '../door/door.ts'
 import type { Execution } from '../door/execution.ts'
 import type { ServerKernel } from '../door/server-kernel.ts'
 import { type Outgoing, USUAL_OUTGOING } from '../outgoing/outgoing.ts'
+import { Refused } from '../pure/errors.ts'
 import { ALL_ACTS } from './all-acts.ts'
-import { type BodyLimits, installJsonParser } from './bodies.ts'
+import { type BodyLimits, installJsonParser, takeSigned } from './bodies.ts'
 import { BodyPermits } from './body-permits.ts'
 import {
   answerMalformed,
@@ -117,7 +118,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
       })
       streamRoutes(api, kernel, { feed, keys, live: execution.live })
       healthRoutes(api, kernel, coordinator)
-      await serveActs(api, door, keys, bodies)
+      await serveActs(api, door, { keys, wrongKeys }, bodies)
     },
     { prefix: PREFIX },
   )
@@ -167,13 +168,42 @@ function doorOf(of: Parts, keys: KeyRing): Door {
   }
 }
 
-/** Plans are served in a scope of their own, which leaves their text as it is. */
-async function serveActs(api: FastifyInstance, door: Door, keys: KeyRing, bodies: BodyLimits): Promise<void> {
+/** Plans and signed bodies are served in scopes of their own, which leave them as they were sent. */
+async function serveActs(
+  api: FastifyInstance,
+  door: Door,
+  { keys, wrongKeys }: Guards,
+  bodies: BodyLimits,
+): Promise<void> {
   const ofPlans = ALL_ACTS.filter(({ endpoint }) => endpoint.takesPlan)
-  for (const act of ALL_ACTS) if (!ofPlans.includes(act)) serveAct(api, act, door, keys)
+  const ofSigned = ALL_ACTS.filter(({ endpoint }) => endpoint.takesSigned)
+  const others = ALL_ACTS.filter(({ endpoint }) => !endpoint.takesPlan && !endpoint.takesSigned)
+  for (const act of others) serveAct(api, act, door, keys)
+  await api.register(async (signed) => {
+    takeSigned(signed, bodies)
+    countWrongSignatures(signed, wrongKeys)
+    for (const act of ofSigned) serveAct(signed, act, door, keys)
+  })
   await api.register(async (plans) => {
     takePlans(plans, bodies)
     for (const act of ofPlans) serveAct(plans, act, door, keys)
+  })
+}
+
+interface Guards {
+  keys: KeyRing
+  wrongKeys: WrongKeys
+}
+
+/** A wrong signature is a wrong key: whoever tries many is told to wait. */
+function countWrongSignatures(app: FastifyInstance, wrongKeys: WrongKeys): void {
+  app.setErrorHandler((error: Error, request, reply) => {
+    try {
+      if (error instanceof Refused && error.code === 'NOT_FOUND') wrongKeys.count(request.ip)
+    } catch (tooMany) {
+      return onError(tooMany as Refused, request, reply)
+    }
+    return onError(error, request, reply)
   })
 }
 

@@ -171,7 +171,10 @@ const withoutTimes = (text: string) => text.replace(/"id":"\w+"|"durationMs":\d+
 const withoutTimeLeft = (text: string) => text.replace(/"ttlMs":\d+/g, '"ttlMs":0')
 
 /** Their answers have a secret in them, which is stored nowhere: a repeat is refused with the id of what was made. */
-const GIVES_A_SECRET = ['POST /session/link', 'POST /keys', 'POST /webhooks', 'POST /webhooks/{id}/rotate']
+const GIVES_A_SECRET = [
+  ...['POST /session/link', 'POST /keys', 'POST /webhooks', 'POST /webhooks/{id}/rotate'],
+  ...['POST /hooks', 'POST /hooks/{id}/rotate'],
+]
 
 /** What their samples are about is as useful to others afterwards. */
 const LEAVES_THE_REST = new Set([
@@ -206,6 +209,10 @@ const LEAVES_THE_REST = new Set([
   'POST /missions/{id}/report',
   'POST /routines',
   'PATCH /routines/{id}',
+  'POST /hooks',
+  'PATCH /hooks/{id}',
+  'POST /hooks/{id}/rotate',
+  'POST /hooks/{id}/test',
   'POST /workspaces',
   'POST /keys',
   'PUT /prices/{model}',

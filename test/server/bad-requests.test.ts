@@ -265,6 +265,8 @@ describe('queries', () => {
         `[9007199254740991,"${own.run}",2147483647,"zzz",2147483647,"priced"]`,
       ]),
     ],
+    '/hooks': [encoded(['', '-x', 'a b', '\u0000', 'x'.repeat(101)]), encoded(['a', 'zzz'])],
+    '/hooks/{id}/deliveries': UUIDS,
     '/runs': UUIDS,
     '/agents/{id}/runs': UUIDS,
     '/agents/{id}/wakeups': UUIDS,

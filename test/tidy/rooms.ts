@@ -72,6 +72,8 @@ export const KIND_USES: Readonly<Record<string, readonly string[]>> = {
   comment: ['mission', 'task'],
   report: ['mission', 'task'],
   routine: ['mission', 'project', 'task'],
+  hook: ['hook-delivery', 'project', 'routine', 'run', 'task'],
+  'hook-delivery': [],
   alert: ['agent', 'task'],
   demo: ['agent', 'mission'],
   timeline: [],
