@@ -44,6 +44,10 @@ export interface Config {
   wrongKeysPerMinute: number
   /** How many streams may be open under one key. */
   streamsPerKey: number
+  /** Where metrics are served to everybody on this machine; null: only with a key. */
+  metricsPort: number | null
+  /** How many workspaces, and how many projects, have series of their own. */
+  metricsLabels: number
   /** The URL at which agents reach this node, if not the one it listens on. */
   publicUrl: string | undefined
   /** Baton's own environment. Agents get only the variables listed in src/executor/environment.ts. */
@@ -143,6 +147,18 @@ const Environment = z.object({
     .regex(/^[1-9]\d{0,8}$/, 'must be a number of streams')
     .transform(Number)
     .default(50),
+  BATON_METRICS_PORT: z
+    .string()
+    .regex(/^\d{1,5}$/, 'must be a port number')
+    .transform(Number)
+    .refine((port) => port <= 65_535, 'must be a port number')
+    .optional(),
+  BATON_METRICS_LABELS: z
+    .string()
+    .regex(/^\d{1,4}$/, 'must be a number of workspaces, at most 1000')
+    .transform(Number)
+    .refine((most) => most <= 1_000, 'must be a number of workspaces, at most 1000')
+    .default(100),
   BATON_PUBLIC_URL: z
     .string()
     .regex(/^https?:\/\//, 'must begin with http:// or https://')
@@ -191,6 +207,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     mostConnections: set.BATON_MAX_CONNECTIONS,
     wrongKeysPerMinute: set.BATON_WRONG_KEYS_PER_MINUTE,
     streamsPerKey: set.BATON_STREAMS_PER_KEY,
+    metricsPort: set.BATON_METRICS_PORT ?? null,
+    metricsLabels: set.BATON_METRICS_LABELS,
     publicUrl: set.BATON_PUBLIC_URL?.replace(/\/+$/, ''),
     environment: env,
   }

@@ -22,9 +22,11 @@ import { hasBeenSignedInTo } from './kinds/sign-in/postgres.ts'
 import { FIRST_WORKSPACE } from './kinds/workspace/postgres.ts'
 import { USUAL_LIMITS } from './logs/limits.ts'
 import { parseLogSettings } from './logs/settings.ts'
+import { Metrics } from './metrics/metrics.ts'
 import { refuseUnsafeData } from './private-files.ts'
 import { StartRefused } from './pure/refusal.ts'
 import { listen, probe } from './server/loopback.ts'
+import { serveMetricsHere } from './server/metrics.ts'
 import { buildServer, type ServerOptions } from './server/server.ts'
 import { serverDirectory } from './store/directory.ts'
 import { PostgresStore } from './store/store.ts'
@@ -45,6 +47,8 @@ type Stops = (() => Promise<unknown>)[]
 
 export interface Baton {
   url: string
+  /** Where metrics are served to this machine without a key; null: nowhere. */
+  metricsUrl: string | null
   /** One line about an external database; null: the embedded one. */
   database: string | null
   /** Starts the demonstration in the first workspace. */
@@ -100,9 +104,19 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
     stops.push(async () => close())
     // Before any claim is possible: processes left over from an earlier run would work on the same tasks.
     await recoverAtStart(context, thisMachine())
-    const coordinator = new Coordinator(kernel, new Leadership(store, node.id), node.id, logger).start()
+    const coordinator: Coordinator = new Coordinator(
+      ...([kernel, new Leadership(store, node.id), node.id, logger] as const),
+      (ms) => metrics.passed(ms),
+    )
+    const metrics = new Metrics({
+      ...{ kernel, coordinator, version: VERSION, node: node.name, mostLabels: config.metricsLabels },
+      runsActive: () => context.working.size,
+    })
+    stops.push(async () => metrics.close())
+    coordinator.start()
     stops.push(() => coordinator.stop())
-    url = await serve(config, { kernel, coordinator, execution, logger }, stops)
+    url = await serve(config, { kernel, coordinator, execution, metrics, logger }, stops)
+    const metricsUrl = await metricsPort(config, metrics, stops)
     const keepLogsMs = config.keepLogsDays === null ? null : config.keepLogsDays * DAY_MS
     // Last to start and first to stop: agents need all the rest.
     const executor = new Executor(context).start()
@@ -117,7 +131,7 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
     const database = config.databaseUrl === null ? null : store.found
     const owner = await ownerKeyOf(store, config.dataFolder)
     return {
-      ...{ url, database, stop },
+      ...{ url, metricsUrl, database, stop },
       ...inFirstWorkspace(kernel, owner, config.publicUrl ?? reachable(url)),
     }
   } catch (error) {
@@ -150,7 +164,7 @@ const inFirstWorkspace = (
 /** Starts the HTTP server and returns its URL. */
 async function serve(
   config: Config,
-  parts: Pick<ServerOptions, 'kernel' | 'coordinator' | 'execution' | 'logger'>,
+  parts: Pick<ServerOptions, 'kernel' | 'coordinator' | 'execution' | 'metrics' | 'logger'>,
   stops: Stops,
 ): Promise<string> {
   const allowed = { hosts: config.hosts, origins: config.origins, insteadOfLocalhost: loopbackOf(config) }
@@ -175,6 +189,22 @@ async function serve(
   closeOther = listening.closeOther
   startMs = Math.round(performance.now())
   return urlOf(config.host, listening)
+}
+
+/** Serves metrics on a port of their own, if one is set. Returns the URL. */
+async function metricsPort(
+  { metricsPort: port }: Config,
+  metrics: Metrics,
+  stops: Stops,
+): Promise<string | null> {
+  if (port === null) return null
+  const { url, close } = await serveMetricsHere(metrics, port).catch((error: ListenError) => {
+    throw error.code === 'EADDRINUSE' || error.code === 'EACCES'
+      ? new StartRefused(`Metrics cannot be served on port ${port} (${error.code}); set BATON_METRICS_PORT.`)
+      : error
+  })
+  stops.push(close)
+  return url
 }
 
 /**

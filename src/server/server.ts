@@ -6,6 +6,7 @@ import type { Coordination } from '../door/coordination.ts'
 import type { Door, NodeStart } from '../door/door.ts'
 import type { Execution } from '../door/execution.ts'
 import type { ServerKernel } from '../door/server-kernel.ts'
+import type { Metrics } from '../metrics/metrics.ts'
 import { ALL_ACTS } from './all-acts.ts'
 import { type BodyLimits, installJsonParser } from './bodies.ts'
 import { BodyPermits } from './body-permits.ts'
@@ -24,6 +25,7 @@ import { streamRoutes } from './live/event-routes.ts'
 import { GOING_AWAY } from './live/event-socket.ts'
 import { EventFeed } from './live/feed.ts'
 import { installLogHead } from './log-head.ts'
+import { measureRequests, metricsRoute } from './metrics.ts'
 import { takePlans } from './plan-bodies.ts'
 import { onError } from './problems.ts'
 import { ReceivedBodies } from './received-bodies.ts'
@@ -39,6 +41,7 @@ export interface ServerOptions {
   kernel: ServerKernel
   coordinator: Coordination
   execution: Execution
+  metrics: Metrics
   started: NodeStart
   allowed: AllowedSources
   logger: Logger
@@ -62,7 +65,7 @@ const GRACE_MS = 3_000
 const COMPILERS = compilers()
 
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
-  const { kernel, coordinator, execution, started, allowed, logger } = options
+  const { kernel, coordinator, execution, metrics, started, allowed, logger } = options
   const { connections, bounds, version, publicUrl, webApp } = options
   const limits = { ...CONNECTION_LIMITS, ...connections }
   const app = Fastify({
@@ -80,6 +83,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   })
   limitConnections(app.server, limits.most, logger)
   installSafeHeaders(app)
+  measureRequests(app, metrics)
   app.setErrorHandler(onError)
   const bodies = { received: new ReceivedBodies(), permits: new BodyPermits() }
   bodies.permits.install(app)
@@ -113,11 +117,13 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
       })
       streamRoutes(api, kernel, { feed, keys, live: execution.live })
       healthRoutes(api, kernel, coordinator)
+      metricsRoute(api, metrics)
       await serveActs(api, door, keys, bodies)
     },
     { prefix: PREFIX },
   )
   healthRoutes(app, kernel, coordinator)
+  metricsRoute(app, metrics)
   app.get('/openapi.json', { config: { needs: 'nothing' }, schema: { hide: true } }, async () =>
     app.swagger(),
   )

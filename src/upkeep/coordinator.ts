@@ -61,10 +61,18 @@ export class Coordinator implements Coordination {
   #listening: { term: number; since: number } | null = null
   #passes = 0
   #lastPass: { at: number; ms: number } | null = null
+  readonly #passed: (ms: number) => void
   #outage: { since: number; waitMs: number; isLogged: boolean } | null = null
 
-  constructor(kernel: ServerKernel, leadership: Leadership, nodeId: string, log: Log) {
+  constructor(
+    kernel: ServerKernel,
+    leadership: Leadership,
+    nodeId: string,
+    log: Log,
+    passed: (ms: number) => void = () => undefined,
+  ) {
     this.#kernel = kernel
+    this.#passed = passed
     this.#leadership = leadership
     this.#nodeId = nodeId
     this.#log = log
@@ -226,6 +234,7 @@ export class Coordinator implements Coordination {
     }
     this.#passes += 1
     this.#lastPass = { at: Date.now(), ms: performance.now() - began }
+    this.#passed(this.#lastPass.ms)
   }
 
   /** Repeats while a full batch was due. Renews the leader lease in between, and stops when that fails. */
