@@ -48,6 +48,10 @@ export interface Config {
   metricsPort: number | null
   /** How many workspaces, and how many projects, have series of their own. */
   metricsLabels: number
+  /** Where spans are sent (OTLP over HTTP); null: nothing is traced. */
+  traceEndpoint: string | null
+  /** The page of a trace, with {traceId} in place of its id. */
+  traceUrl: string | null
   /** The URL at which agents reach this node, if not the one it listens on. */
   publicUrl: string | undefined
   /** Baton's own environment. Agents get only the variables listed in src/executor/environment.ts. */
@@ -159,6 +163,17 @@ const Environment = z.object({
     .transform(Number)
     .refine((most) => most <= 1_000, 'must be a number of workspaces, at most 1000')
     .default(100),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z
+    .string()
+    .regex(/^https?:\/\//, 'must begin with http:// or https://')
+    .refine((url) => URL.canParse(url), 'is not a URL')
+    .optional(),
+  BATON_TRACE_URL: z
+    .string()
+    .regex(/^https?:\/\//, 'must begin with http:// or https://')
+    .refine((url) => URL.canParse(url), 'is not a URL')
+    .refine((url) => url.includes('{traceId}'), 'must contain {traceId}')
+    .optional(),
   BATON_PUBLIC_URL: z
     .string()
     .regex(/^https?:\/\//, 'must begin with http:// or https://')
@@ -209,6 +224,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     streamsPerKey: set.BATON_STREAMS_PER_KEY,
     metricsPort: set.BATON_METRICS_PORT ?? null,
     metricsLabels: set.BATON_METRICS_LABELS,
+    traceEndpoint: set.OTEL_EXPORTER_OTLP_ENDPOINT ?? null,
+    traceUrl: set.BATON_TRACE_URL ?? null,
     publicUrl: set.BATON_PUBLIC_URL?.replace(/\/+$/, ''),
     environment: env,
   }

@@ -30,6 +30,7 @@ import { serveMetricsHere } from './server/metrics.ts'
 import { buildServer, type ServerOptions } from './server/server.ts'
 import { serverDirectory } from './store/directory.ts'
 import { PostgresStore } from './store/store.ts'
+import type { Traces } from './tracing/traces.ts'
 import { Coordinator } from './upkeep/coordinator.ts'
 import { Leadership } from './upkeep/leadership.ts'
 import { Node } from './upkeep/node.ts'
@@ -47,8 +48,6 @@ type Stops = (() => Promise<unknown>)[]
 
 export interface Baton {
   url: string
-  /** Where metrics are served to this machine without a key; null: nowhere. */
-  metricsUrl: string | null
   /** One line about an external database; null: the embedded one. */
   database: string | null
   /** Starts the demonstration in the first workspace. */
@@ -86,12 +85,21 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
     const node = await Node.start(store, {
       ...{ name: config.nodeName, version: VERSION },
       ...{ host: thisMachine(), bootId: bootId(), pidStarted: startTimeOf(process.pid) },
+      mostRuns: config.mostRuns,
     })
     stops.push(() => node.stop())
+    const traces = await openTraces(config, { store, node, logger }, stops)
     let url = ''
     const { context, execution, bucket, close } = await composeExecutor(
       {
-        ...{ kernel, node, dataFolder: config.dataFolder, agentRoots: config.agentRoots, log: logger },
+        ...{
+          kernel,
+          node,
+          dataFolder: config.dataFolder,
+          agentRoots: config.agentRoots,
+          log: logger,
+          traces,
+        },
         ...{
           ...{ own: config.environment, policy: config.agentPolicy },
           nodeSecrets: await secretsOfNode(config.dataFolder, databaseUrl, config.environment),
@@ -116,7 +124,7 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
     coordinator.start()
     stops.push(() => coordinator.stop())
     url = await serve(config, { kernel, coordinator, execution, metrics, logger }, stops)
-    const metricsUrl = await metricsPort(config, metrics, stops)
+    await metricsPort(config, metrics, stops)
     const keepLogsMs = config.keepLogsDays === null ? null : config.keepLogsDays * DAY_MS
     // Last to start and first to stop: agents need all the rest.
     const executor = new Executor(context).start()
@@ -131,7 +139,7 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
     const database = config.databaseUrl === null ? null : store.found
     const owner = await ownerKeyOf(store, config.dataFolder)
     return {
-      ...{ url, metricsUrl, database, stop },
+      ...{ url, database, stop },
       ...inFirstWorkspace(kernel, owner, config.publicUrl ?? reachable(url)),
     }
   } catch (error) {
@@ -175,7 +183,7 @@ async function serve(
   const started = { isEmbedded: config.databaseUrl === null, startMs: () => startMs, dataFolder }
   const app = await buildServer({
     ...{ ...parts, started, allowed, connections, bounds: config },
-    ...{ version: VERSION, publicUrl: config.publicUrl, webApp: WEB_APP },
+    ...{ version: VERSION, publicUrl: config.publicUrl, traceUrl: config.traceUrl, webApp: WEB_APP },
   })
   let closeOther = async () => {}
   stops.push(async () => {
@@ -191,20 +199,29 @@ async function serve(
   return urlOf(config.host, listening)
 }
 
-/** Serves metrics on a port of their own, if one is set. Returns the URL. */
-async function metricsPort(
-  { metricsPort: port }: Config,
-  metrics: Metrics,
+/** Loaded only where a collector is set: a server without one has nothing of it. */
+async function openTraces(
+  { traceEndpoint: endpoint }: Config,
+  { store, node, logger }: { store: PostgresStore; node: Node; logger: pino.Logger },
   stops: Stops,
-): Promise<string | null> {
-  if (port === null) return null
-  const { url, close } = await serveMetricsHere(metrics, port).catch((error: ListenError) => {
+): Promise<Traces | null> {
+  if (endpoint === null) return null
+  const { Traces } = await import('./tracing/traces.ts')
+  const warn = (err: unknown, what: string) => logger.warn({ err }, what)
+  const traces = new Traces({ store, endpoint, version: VERSION, node: node.name, warn })
+  stops.push(() => traces.close())
+  return traces
+}
+
+/** Serves metrics on a port of their own, if one is set. */
+async function metricsPort({ metricsPort: port }: Config, metrics: Metrics, stops: Stops): Promise<void> {
+  if (port === null) return
+  const close = await serveMetricsHere(metrics, port).catch((error: ListenError) => {
     throw error.code === 'EADDRINUSE' || error.code === 'EACCES'
       ? new StartRefused(`Metrics cannot be served on port ${port} (${error.code}); set BATON_METRICS_PORT.`)
       : error
   })
   stops.push(close)
-  return url
 }
 
 /**

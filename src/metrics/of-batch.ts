@@ -1,4 +1,5 @@
 import type { Written } from '../door/server-store.ts'
+import { endOfMission } from '../kinds/mission/states.ts'
 import { isTerminal } from '../pure/states.ts'
 import type { Count } from './counting.ts'
 
@@ -32,16 +33,12 @@ export function countOfBatch({ view, changes }: WrittenBatch, count: Count): voi
     count((labels, all) => all.baton_task_completion_time_seconds.observe(labels, seconds), projectId)
   }
   sums.count(count)
-  for (const { type, to } of changes.events)
-    if (MISSION_ENDS.has(type))
-      count(({ workspace }, all) => all.baton_missions_ended_total.inc({ workspace, state: to! }), 0)
+  for (const event of changes.events) {
+    const state = endOfMission(event)
+    if (state !== null)
+      count(({ workspace }, all) => all.baton_missions_ended_total.inc({ workspace, state }), 0)
+  }
 }
-
-const MISSION_ENDS: ReadonlySet<string> = new Set([
-  'mission_completed',
-  'mission_failed',
-  'mission_cancelled',
-])
 
 type Sum = 'created' | 'granted' | 'expired' | 'failed' | 'exhausted'
 

@@ -1,5 +1,4 @@
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Metrics } from '../metrics/metrics.ts'
 import * as api from '../views/health/api.ts'
@@ -31,10 +30,7 @@ const LOOPBACK = '127.0.0.1'
 const LOOPBACK_NAMES: readonly string[] = ['localhost', LOOPBACK]
 
 /** On the loopback interface only. A web page that was rebound to it asks under another host. */
-export async function serveMetricsHere(
-  metrics: Metrics,
-  port: number,
-): Promise<{ url: string; close: () => Promise<void> }> {
+export async function serveMetricsHere(metrics: Metrics, port: number): Promise<() => Promise<void>> {
   const server = createServer((request, response) => {
     const refuse = (status: number, sentence: string) =>
       response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${sentence}\n`)
@@ -51,8 +47,7 @@ export async function serveMetricsHere(
     server.once('error', reject)
     server.listen(port, LOOPBACK, resolve)
   })
-  const { port: own } = server.address() as AddressInfo
-  return { url: `http://${LOOPBACK}:${own}/metrics`, close: () => closed(server) }
+  return () => closed(server)
 }
 
 const closed = (server: Server) =>

@@ -52,6 +52,8 @@ export interface ServerOptions {
   version: string
   /** The address that people use, if it is another than that of their request. */
   publicUrl?: string | undefined
+  /** The page of a trace, with {traceId} in it. */
+  traceUrl?: string | null | undefined
   webApp: BuiltWebApp
 }
 
@@ -66,7 +68,7 @@ const COMPILERS = compilers()
 
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
   const { kernel, coordinator, execution, metrics, started, allowed, logger } = options
-  const { connections, bounds, version, publicUrl, webApp } = options
+  const { connections, bounds, version, publicUrl, traceUrl = null, webApp } = options
   const limits = { ...CONNECTION_LIMITS, ...connections }
   const app = Fastify({
     ...serverTimes(limits),
@@ -112,7 +114,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   await app.register(
     async (api) => {
       browserSessionRoutes(api, kernel, {
-        ...{ keys, wrongKeys, version, publicUrl },
+        ...{ keys, wrongKeys, publicUrl, server: { version, traceUrl } },
         loopback: allowed.insteadOfLocalhost,
       })
       streamRoutes(api, kernel, { feed, keys, live: execution.live })

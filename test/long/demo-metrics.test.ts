@@ -21,16 +21,19 @@ const CAUSED = [
 test('the demonstration leaves no figure at zero that it causes', async () => {
   const w = await openWorkspace(server)
   const { missionId } = (await w.post('/demo')).body
-  await until(async () => {
-    const { items } = (await w.call('GET', '/inbox')).body
-    for (const { id, actions, digest, generation } of items) {
-      const given = actions.includes('answer')
-        ? { decision: 'answer', answer: 'green' }
-        : actions.includes('approve') && { decision: 'approve' }
-      if (given) await w.post(`/inbox/${id}/answer`, { ...given, generation, ...(digest && { digest }) })
-    }
-    return (await w.call('GET', `/missions/${missionId}`)).body.stateType === 'terminal'
-  }, 300_000)
+  await until(
+    async () => {
+      const { items } = (await w.call('GET', '/inbox')).body
+      for (const { id, actions, digest, generation } of items) {
+        const given = actions.includes('answer')
+          ? { decision: 'answer', answer: 'green' }
+          : actions.includes('approve') && { decision: 'approve' }
+        if (given) await w.post(`/inbox/${id}/answer`, { ...given, generation, ...(digest && { digest }) })
+      }
+      return (await w.call('GET', `/missions/${missionId}`)).body.stateType === 'terminal'
+    },
+    { lastMs: 500 },
+  )
   const scraped = await scrape(server)
   const of = (name: string, labels = {}) => scraped.sum(name, { workspace: w.id, ...labels })
   for (const name of CAUSED) expect(of(name), name).toBeGreaterThan(0)
