@@ -6,6 +6,7 @@ import type { Coordination } from '../door/coordination.ts'
 import type { Door, NodeStart } from '../door/door.ts'
 import type { Execution } from '../door/execution.ts'
 import type { ServerKernel } from '../door/server-kernel.ts'
+import type { Metrics } from '../metrics/metrics.ts'
 import { type Outgoing, USUAL_OUTGOING } from '../outgoing/outgoing.ts'
 import { Refused } from '../pure/errors.ts'
 import { ALL_ACTS } from './all-acts.ts'
@@ -26,6 +27,7 @@ import { streamRoutes } from './live/event-routes.ts'
 import { GOING_AWAY } from './live/event-socket.ts'
 import { EventFeed } from './live/feed.ts'
 import { installLogHead } from './log-head.ts'
+import { measureRequests, metricsRoute } from './metrics.ts'
 import { takePlans } from './plan-bodies.ts'
 import { onError } from './problems.ts'
 import { ReceivedBodies } from './received-bodies.ts'
@@ -41,6 +43,7 @@ export interface ServerOptions {
   kernel: ServerKernel
   coordinator: Coordination
   execution: Execution
+  metrics: Metrics
   started: NodeStart
   /** How this node reaches programs outside. */
   outgoing?: Outgoing | undefined
@@ -53,6 +56,8 @@ export interface ServerOptions {
   version: string
   /** The address that people use, if it is another than that of their request. */
   publicUrl?: string | undefined
+  /** The page of a trace, with {traceId} in it. */
+  traceUrl?: string | null | undefined
   webApp: BuiltWebApp
 }
 
@@ -66,8 +71,8 @@ const GRACE_MS = 3_000
 const COMPILERS = compilers()
 
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
-  const { kernel, coordinator, execution, started, allowed, logger } = options
-  const { connections, bounds, version, publicUrl, webApp } = options
+  const { kernel, coordinator, execution, metrics, started, allowed, logger } = options
+  const { connections, bounds, version, publicUrl, traceUrl = null, webApp } = options
   const limits = { ...CONNECTION_LIMITS, ...connections }
   const app = Fastify({
     ...serverTimes(limits),
@@ -84,6 +89,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   })
   limitConnections(app.server, limits.most, logger)
   installSafeHeaders(app)
+  measureRequests(app, metrics)
   app.setErrorHandler(onError)
   const bodies = { received: new ReceivedBodies(), permits: new BodyPermits() }
   bodies.permits.install(app)
@@ -113,16 +119,18 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   await app.register(
     async (api) => {
       browserSessionRoutes(api, kernel, {
-        ...{ keys, wrongKeys, version, publicUrl },
+        ...{ keys, wrongKeys, publicUrl, server: { version, traceUrl } },
         loopback: allowed.insteadOfLocalhost,
       })
       streamRoutes(api, kernel, { feed, keys, live: execution.live })
       healthRoutes(api, kernel, coordinator)
+      metricsRoute(api, metrics)
       await serveActs(api, door, { keys, wrongKeys }, bodies)
     },
     { prefix: PREFIX },
   )
   healthRoutes(app, kernel, coordinator)
+  metricsRoute(app, metrics)
   app.get('/openapi.json', { config: { needs: 'nothing' }, schema: { hide: true } }, async () =>
     app.swagger(),
   )

@@ -33,6 +33,13 @@ interface Log {
   error(about: object, message: string): void
 }
 
+interface Around {
+  /** Where webhooks may be sent. */
+  outgoing: Outgoing
+  /** Hears how long each pass took. */
+  passed: (ms: number) => void
+}
+
 /**
  * One node, the elected leader, coordinates. On a tick it runs all steps, if anything was committed since they ran or
  * something is due by time (`store.nextDue`); otherwise it rests. It assigns at once after a commit that may allow an
@@ -45,6 +52,7 @@ export class Coordinator implements Coordination {
   readonly #nodeId: string
   readonly #log: Log
   readonly #outgoing: Outgoing
+  readonly #passed: (ms: number) => void
   readonly #stopping = new AbortController()
   /** When each step last ran. */
   readonly #doneAt = new Map<PassStep, number>()
@@ -70,9 +78,10 @@ export class Coordinator implements Coordination {
     leadership: Leadership,
     nodeId: string,
     log: Log,
-    outgoing: Outgoing = USUAL_OUTGOING,
+    { outgoing = USUAL_OUTGOING, passed = () => undefined }: Partial<Around> = {},
   ) {
     this.#kernel = kernel
+    this.#passed = passed
     this.#leadership = leadership
     this.#nodeId = nodeId
     this.#log = log
@@ -235,6 +244,7 @@ export class Coordinator implements Coordination {
     }
     this.#passes += 1
     this.#lastPass = { at: Date.now(), ms: performance.now() - began }
+    this.#passed(this.#lastPass.ms)
   }
 
   /** Repeats while a full batch was due. Renews the leader lease in between, and stops when that fails. */

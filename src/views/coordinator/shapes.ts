@@ -40,6 +40,12 @@ export const NodeView = z.object({
   leads: z.boolean(),
   term: z.int().nullable().describe('The term that it leads'),
   runs: z.int().describe('How many runs it has now, of all workspaces'),
+  mostRuns: z
+    .int()
+    .nullable()
+    .describe('How many runs it executes at once; 0: it executes none; null: it does not say'),
+  cpu: z.number().nullable().describe('The share of a core that its process uses'),
+  lagMs: z.number().nullable().describe('How late its event loop is'),
   startedAt: z.string(),
   lastSeenAt: z.string(),
   stoppedAt: z.string().nullable(),
@@ -90,7 +96,7 @@ export const CoordinatorHealth = z.object({
   }),
   database: z.literal('connected'),
   valkey: z.literal('not used'),
-  gateway: z.literal('not used'),
+  gateway: z.enum(['reachable', 'unreachable']).describe('Whether a live node executes runs of agents'),
 })
 
 export const HealthAnswer = z.object({ status: z.literal('ok') })
