@@ -38,6 +38,7 @@ const NOTHING_RUNS: Execution = {
   adapters: () => [],
   knows: () => true,
   hasModelSetting: () => false,
+  faultsOfModel: () => [],
   faultsOf: () => [],
   withWholeFolder: ({ adapterConfig }) => ({ ok: true, adapterConfig }),
   objectionsTo: async () => [],

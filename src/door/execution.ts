@@ -115,6 +115,8 @@ export interface Execution {
   knows(adapterType: string): boolean
   /** Whether its settings have a model, so that it can be run with one. */
   hasModelSetting(adapterType: string): boolean
+  /** Why its settings cannot have this model, one message each. */
+  faultsOfModel(adapterType: string, model: string): string[]
   /** Faults in the settings of an agent, one message each. */
   faultsOf(
     agent: Pick<AgentRecord, 'adapterType' | 'adapterConfig' | 'runtimeConfig'>,

@@ -122,6 +122,7 @@ export class ActiveRun {
 
   /** Called by the executor four times a second. */
   tick(): void {
+    this.#report?.tick()
     if (this.#watch) this.#judge(elapsed(this.#watch, this.#context.timers.now()))
     if (this.#held && this.#context.timers.now() >= this.#renewAt && !this.#isRenewing) {
       this.#isRenewing = true

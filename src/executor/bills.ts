@@ -1,4 +1,5 @@
 import { overBudget } from '../kinds/run/rules/ending.ts'
+import { timeOf } from '../kinds/run/rules/policy.ts'
 import { ledgerOf } from '../kinds/usage/rules/priced.ts'
 import type { ActiveRun } from './active-run.ts'
 import type { ExecutorContext } from './context.ts'
@@ -19,5 +20,6 @@ export const billingOfRun = (
     const used = { usage, costUsd: null }
     return ledgerOf(priceOfRun({ agent: agent.slug, adapter, used, model: choice.model, billing, prices }))
   },
+  time: timeOf(agent),
   stop: (over) => active.stop(overBudget(over, over.reason)),
 })

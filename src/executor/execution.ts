@@ -86,6 +86,18 @@ export class NodeExecution implements Execution {
     return adapter !== undefined && hasModelSetting(adapter)
   }
 
+  faultsOfModel(adapterType: string, model: string) {
+    const adapter = this.#context.registry.get(adapterType)
+    if (!adapter) return []
+    const faultsIn = (config: object) => {
+      const valid = adapter.validateConfig(config)
+      return valid.ok ? [] : valid.errors
+    }
+    // Settings that are missing are faults without a model, too.
+    const usual = new Set(faultsIn({}))
+    return faultsIn({ model }).filter((fault) => !usual.has(fault))
+  }
+
   objectionsTo(workspaceId: number, agent: Pick<AgentSettings, 'adapterType' | 'adapterConfig'>) {
     return allObjections(this.#context, workspaceId, agent)
   }

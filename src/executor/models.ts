@@ -9,7 +9,7 @@ import type { ExecutorContext } from './context.ts'
 import { asAgent, type Held } from './holding.ts'
 import type { PlannedTask } from './task-plan.ts'
 
-/** The model of a run: the task's, that of its tier, the agent's, or a fallback. */
+/** The model of a run: the task's, that of its tier (of the agent, else of the workspace), the agent's, or a fallback. */
 
 /** Limits of one model, on one account. */
 const keyOf = (credential: string, model: string | null) => `${credential} model ${model ?? ''}`
@@ -22,7 +22,7 @@ export async function modelOf(
   credential: string,
 ): Promise<ModelChoice> {
   const plan = task?.plan ?? null
-  const own = plan?.model ?? ofTier(agent, task) ?? modelOfAgent(agent)
+  const own = plan?.model ?? (await ofTier(kernel, workspaceId, agent, task)) ?? modelOfAgent(agent)
   const ofAgent = fallbackModelsOf(agent.runtimeConfig)
   const models = task ? modelsInTurn(own, plan?.fallbackModels ?? [], ofAgent) : [own]
   const { modelSwitches: switches = 0, usedModel: used } = task?.record.modelUse ?? {}
@@ -33,11 +33,19 @@ export async function modelOf(
 }
 
 /** Null: no model is named for tasks like this one. Only work has a tier: who judges or plans was chosen for that. */
-function ofTier({ runtimeConfig }: AgentRecord, task: PlannedTask | null): string | null {
+async function ofTier(
+  kernel: ExecutorContext['kernel'],
+  workspaceId: number,
+  { runtimeConfig, adapterType }: AgentRecord,
+  task: PlannedTask | null,
+): Promise<string | null> {
   if (task?.record.purpose !== 'work') return null
   const { complexity, estimatedTokens } = task.plan ?? {}
   const size = { priority: task.record.priority, taskType: task.taskType, complexity, estimatedTokens }
-  return modelOfTier(size, modelTiersOf(runtimeConfig))
+  const ofAgent = modelTiersOf(runtimeConfig)
+  if (ofAgent) return modelOfTier(size, ofAgent)
+  const named = await kernel.store.modelTiers.list(workspaceId)
+  return modelOfTier(size, named.find((one) => one.adapterType === adapterType) ?? null)
 }
 
 async function parkedAmong(

@@ -4,6 +4,7 @@ import { type OverBudget, reportRun } from '../kinds/run/rules/report.ts'
 import type { NewRunEvent } from '../kinds/run/rules/step.ts'
 import type { TokenUsage } from '../kinds/run/rules/usage.ts'
 import type { ModelTotals } from '../kinds/usage/record.ts'
+import { PRICED_EVERY_MS, type Timed } from '../kinds/usage/rules/time.ts'
 import type { Timers } from './timers.ts'
 
 const WRITE_EVERY_MS = 500
@@ -29,6 +30,8 @@ export interface ReportedRun {
 export interface Bills {
   /** What the usage so far costs, by model. */
   bill: (usage: TokenUsage) => Promise<Readonly<Record<string, ModelTotals>>>
+  /** What its time costs. */
+  time?: Timed | undefined
   /** What it has used is more than a budget has. */
   stop: (over: OverBudget) => void
 }
@@ -48,7 +51,9 @@ export class RunReport {
   #isChanged = false
   #isUsageUntold = false
   #isUnbooked = false
+  #isTimeUnbooked = false
   #bookedAt = Number.NEGATIVE_INFINITY
+  #timeFrom: number
   /** The number of the last booking. */
   #booking: number
   #usageToldAt = Number.NEGATIVE_INFINITY
@@ -76,6 +81,7 @@ export class RunReport {
     this.#usage = before?.usage ?? null
     this.#sessionId = before?.sessionId ?? null
     this.#timers = timers
+    this.#timeFrom = timers.now()
     this.#store = store
     this.#run = run
     this.#warn = warn
@@ -135,6 +141,15 @@ export class RunReport {
     return this.#writing
   }
 
+  /** Called while the run is active: time that costs is booked though its agent says nothing, since a budget may stop it. */
+  tick(): void {
+    if (this.#billing.time?.usdPerHour == null || this.#isTimeUnbooked) return
+    if (this.#timers.now() - this.#timeFrom < PRICED_EVERY_MS) return
+    this.#timeFrom = this.#timers.now()
+    this.#isTimeUnbooked = true
+    this.#changed()
+  }
+
   #changed(): void {
     this.#isChanged = true
     this.#cancelWrite ??= this.#timers.after(WRITE_EVERY_MS, () => void this.write())
@@ -152,16 +167,18 @@ export class RunReport {
   /** Null: nothing is new, or too soon; then the rest waits for the next write. */
   async #nextBooking() {
     const now = this.#timers.now()
-    if (!this.#isUnbooked || this.#usage === null) return null
+    if (!this.#isUnbooked && !this.#isTimeUnbooked) return null
     if (now - this.#bookedAt < BOOK_EVERY_MS) {
       this.#cancelWrite ??= this.#timers.after(BOOK_EVERY_MS, () => void this.write())
       this.#isChanged = true
       return null
     }
+    const models = this.#isUnbooked && this.#usage ? await this.#billing.bill(this.#usage) : null
     this.#isUnbooked = false
+    this.#isTimeUnbooked = false
     this.#bookedAt = now
     this.#booking += 1
-    return { number: this.#booking, models: await this.#billing.bill(this.#usage) }
+    return { number: this.#booking, models, time: this.#billing.time }
   }
 
   async #send(): Promise<void> {

@@ -23,6 +23,7 @@ import {
   timeOf,
 } from '../kinds/run/rules/ending.ts'
 import { RUN_ERRORS } from '../kinds/run/rules/outcomes.ts'
+import { timeOf as timeOfAgent } from '../kinds/run/rules/policy.ts'
 import { bookUsage, finishRun } from '../kinds/run/rules/run-life.ts'
 import { parkCredential } from '../kinds/run/rules/runtime-state.ts'
 import type { TokenUsage } from '../kinds/run/rules/usage.ts'
@@ -229,6 +230,7 @@ function endOf(
     usage: asUsage(answer.usage ?? partial),
     usageBasis: answer.usage ? (answer.usageBasis ?? 'reported') : partial ? 'partial' : null,
     ...costOf(answer),
+    time: timeOfAgent(agent),
     provider: answer.provider ?? null,
     model: answer.model ?? null,
     sessionId,

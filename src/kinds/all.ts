@@ -11,6 +11,8 @@ import { keyKind } from './key/kind.ts'
 import type { Kind, KindChanges, KindName, KindTypes, KindViews } from './kind.ts'
 import { missionEvents } from './mission/events.ts'
 import { missionKind } from './mission/kind.ts'
+import { modelTierEvents } from './model-tier/events.ts'
+import { modelTierKind } from './model-tier/kind.ts'
 import { priceEvents } from './price/events.ts'
 import { priceKind } from './price/kind.ts'
 import { projectEvents } from './project/events.ts'
@@ -78,6 +80,12 @@ export const ALL = {
     events: priceEvents,
     stored: async () => (await import('./price/postgres.ts')).storedPrices,
     acts: async () => (await import('./price/acts.ts')).priceActs,
+  },
+  modelTier: {
+    kind: modelTierKind,
+    events: modelTierEvents,
+    stored: async () => (await import('./model-tier/postgres.ts')).storedModelTiers,
+    acts: async () => (await import('./model-tier/acts.ts')).modelTierActs,
   },
   key: {
     kind: keyKind,
@@ -177,6 +185,7 @@ type EndpointFiles =
   | typeof import('./mission/api/missions.ts')
   | typeof import('./mission/api/plans.ts')
   | typeof import('./mission/api/reads.ts')
+  | typeof import('./model-tier/api.ts')
   | typeof import('./price/api.ts')
   | typeof import('./project/api.ts')
   | typeof import('./report/api.ts')

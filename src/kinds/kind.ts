@@ -88,12 +88,19 @@ export interface KindDecision<T extends KindShape> {
   creates?: TaskWork | undefined
   /** A mission to create in the same transaction. If it is refused, so is the command. */
   mission?: NewRecord | null | undefined
+  /** Commands on missions and tasks that are locked with it, in the same transaction. If one is refused, so are all. */
+  along?: Along | undefined
 }
 
 interface Others<T extends KindShape> {
   written: readonly T['record'][]
   /** Keys. */
   removed: readonly string[]
+}
+
+export interface Along {
+  missions: readonly NewRecord[]
+  tasks: readonly OnTask[]
 }
 
 interface NewRecord {

@@ -124,6 +124,10 @@ export class MemoryRunStore extends MemoryStore implements RunStore {
         .slice(0, limit),
   }
 
+  readonly modelTiers: RunStore['modelTiers'] = {
+    list: async (workspaceId) => [...this.inside(workspaceId).plain.modelTier.values()],
+  }
+
   readonly prices: RunStore['prices'] = {
     list: async (workspaceId) => [...this.inside(workspaceId).plain.price.values()],
   }

@@ -20,6 +20,7 @@ import { budgetReads } from '../kinds/budget/postgres/reads.ts'
 import { commentReads } from '../kinds/comment/postgres.ts'
 import { MissionCounters } from '../kinds/mission/postgres/counters.ts'
 import { missionReads } from '../kinds/mission/postgres/reads.ts'
+import { modelTierReads } from '../kinds/model-tier/postgres.ts'
 import { priceReads } from '../kinds/price/postgres.ts'
 import { findProject, newProjectId, projectReads, slugOfProject } from '../kinds/project/postgres.ts'
 import { reportReads } from '../kinds/report/postgres.ts'
@@ -92,6 +93,7 @@ export class PostgresStore extends Pools implements ServerStore {
   readonly agents = agentReads(this)
   readonly assignment = assignmentReads(this)
   readonly cluster = clusterOf(this)
+  readonly modelTiers = modelTierReads(this)
   readonly prices = priceReads(this)
   readonly projects = projectReads(this)
   readonly comments = commentReads(this)

@@ -115,6 +115,7 @@ describe('a key may do what its role and scopes say', () => {
     // Only read, and tried on what the request itself contains.
     prompts: ['read', 'read'],
     prices: ['read', 'admin'],
+    'model tiers': ['read', 'admin'],
     budgets: ['read', 'operate'],
     // Holders report what they have used.
     usage: ['read', 'work'],

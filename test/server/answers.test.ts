@@ -182,6 +182,8 @@ describe('answers about work match their declared schemas', () => {
     const longContext = { fromTokens: 200_000, input: '3', output: '20' }
     await ask(
       ['PUT', '/prices/own-model', { input: '1', cacheWrite: '2', output: '10', longContext }],
+      ['PUT', '/model-tiers/claude_local', { small: 'haiku' }],
+      ['GET', '/model-tiers'],
       ...[['GET', '/prices'] as [string, string], ['GET', '/prices/own-model'] as [string, string]],
     )
     const task = await own.held({ estimatedTokens: 100, taskType: 'research' })

@@ -206,6 +206,7 @@ const LEAVES_THE_REST = new Set([
   'POST /workspaces',
   'POST /keys',
   'PUT /prices/{model}',
+  'PUT /model-tiers/{type}',
   'POST /budgets/{id}/move',
   'POST /budgets/{id}/allow-model',
 ])

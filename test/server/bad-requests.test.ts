@@ -20,7 +20,7 @@ describe('ids', () => {
   const canBeUnknown = (route: Route, thing: keyof Things) => thing !== 'track' && !takesAnyModel(route)
 
   /** Adapters are the same in all workspaces, and those who run the server set the limits of all. */
-  const named = withId.filter(({ path }) => !/^\/(adapters|workspaces)\//.test(path))
+  const named = withId.filter(({ path }) => !/^\/(adapters|workspaces|model-tiers)\//.test(path))
   test.each(byTag(named))(
     'of %s: another workspace’s and unknown ones are answered with 404, wherever they are',
     (_, of) =>

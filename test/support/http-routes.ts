@@ -125,6 +125,7 @@ const STANDS_FOR: Record<string, keyof Things> = {
   '/adapters/{type}': 'adapter',
   '/workspaces/{id}': 'workspace',
   '/prices/{model}': 'model',
+  '/model-tiers/{type}': 'adapter',
   '/budgets/{id}': 'budget',
 }
 

@@ -97,6 +97,7 @@ export function reportOf(
 ) {
   const step = reportClaim({
     ...{ taskId: task.id, taskUuid: task.uuid, agent, session, generation, number: null, models },
+    endedAt: null,
     ...more,
   })
   const then: typeof step = { ...step, decide: (view) => step.decide({ ...view, now: view.now - agoMs }) }

@@ -55,6 +55,7 @@ export const KIND_USES: Readonly<Record<string, readonly string[]>> = {
   key: [],
   workspace: ['key'],
   'sign-in': ['inbox', 'key'],
+  'model-tier': [],
   price: [],
   project: [],
   task: ['project', 'workspace'],

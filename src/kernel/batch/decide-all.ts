@@ -1,7 +1,7 @@
 import type { AgentTypes } from '../../kinds/agent/kind.ts'
 import { NO_RECORDS } from '../../kinds/all.ts'
 import type { Origin } from '../../kinds/events.ts'
-import type { Kind, KindShape, PortableKind, TaskWork } from '../../kinds/kind.ts'
+import type { Along, Kind, KindShape, PortableKind, TaskWork } from '../../kinds/kind.ts'
 import type { GrantedTask, NextGranted, Reply, TaskReply } from '../../kinds/replies.ts'
 import type { SessionTypes } from '../../kinds/session/kind.ts'
 import type { OnTask, RuleContext, TaskCommand } from '../../kinds/task/command.ts'
@@ -347,7 +347,9 @@ class Batch {
     }
     const decision = records.kind.decide(before, { key, uuid }, command, context)
     if (decision.refusal) return decision.refusal
-    const { comments = [], reports = [], mission = null, others } = decision
+    const { comments = [], reports = [], mission = null, others, along } = decision
+    const notAlong = along && this.#whyNotAlong(along, actor)
+    if (notAlong) return notAlong
     const made = mission && this.#onRecord({ on: 'mission', key: mission.uuid, ...mission, actor })
     if (made && !made.ok) return made
     const apply = () => {
@@ -360,6 +362,9 @@ class Batch {
     const isWork = tasks.length + changes.length > 0
     const worked = isWork ? this.#creation.create({ tasks, changes }, actor, apply) : apply()
     if (worked && !worked.ok) return worked
+    for (const item of along?.tasks ?? []) this.#apply(item, actor)
+    for (const one of along?.missions ?? [])
+      this.#onRecord({ on: 'mission', key: one.uuid, ...one, actor, origin })
     const settled = holding.flatMap((task) => {
       const then = decision.settle(task)
       if (!then) return []
@@ -371,6 +376,30 @@ class Batch {
       holds: () => this.#heldBy(records, key),
       seen,
     })
+  }
+
+  /** Each is decided once for its refusal alone: nothing is kept of that. They are of different records. */
+  #whyNotAlong({ missions, tasks }: Along, actor: Actor): Refusal | null {
+    for (const { taskId, uuid, command } of tasks) {
+      const record = this.#record(taskId)
+      if (!record) return refuse('NOT_FOUND', `There is no task ${uuid} in this workspace.`)
+      const { reply } = decide(record, command, this.#contextFor(command, actor), noEffects())
+      if (!reply.ok) return reply
+    }
+    const records = this.#kinds.of('mission')
+    const { now, limits } = this.#view
+    for (const { uuid, command } of missions) {
+      const context = {
+        ...{ now, limits, actor, origin: { actor }, outside: undefined, holding: [] },
+        counted: 0,
+      }
+      const { refusal } = records.kind.decide(records.current(uuid), { key: uuid, uuid }, command, {
+        ...context,
+        ...{ seen: records.seen(uuid), all: records.all, missionOf: this.#missions.progress },
+      })
+      if (refusal) return refusal
+    }
+    return null
   }
 
   /** The tasks a record holds now, in the order of their creation: those that were read, with the changes of this batch. */

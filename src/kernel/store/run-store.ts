@@ -6,6 +6,7 @@ import type { KindName } from '../../kinds/kind.ts'
 import type { MissionRecord, PlanVersion } from '../../kinds/mission/record.ts'
 import type { CostOfTask } from '../../kinds/mission/rules/command.ts'
 import type { SkippedTask } from '../../kinds/mission/rules/retry.ts'
+import type { ModelTierRecord } from '../../kinds/model-tier/record.ts'
 import type { PriceRecord } from '../../kinds/price/record.ts'
 import type { MissionMaterial, TaskMaterial } from '../../kinds/report/rules/material.ts'
 import type { ReportAdded } from '../../kinds/report/rules/report.ts'
@@ -59,6 +60,8 @@ export interface RunStore extends Store<KindName>, Followed {
     orphans(limit: number, only?: number): Promise<{ workspaceId: number; id: number; uuid: string }[]>
   }
   readonly budgets: BudgetReads
+  /** The models that the workspace has named for tasks by their size. */
+  readonly modelTiers: { list(workspaceId: number): Promise<ModelTierRecord[]> }
   /** What the workspace has set, by model. */
   readonly prices: { list(workspaceId: number): Promise<PriceRecord[]> }
   readonly projects: {

@@ -13,15 +13,15 @@ import { operateMission, requireMission } from '../mission/acts/missions.ts'
 import { requireProject } from '../project/acts.ts'
 import { requireRecord } from '../task/acts/tasks.ts'
 import { updateTask } from '../task/acts/update.ts'
-import { budgetView, isOfWork, moveBetween, operateBudget, requireBudget } from './acts/operate.ts'
+import { budgetView, moveBetween, operateBudget, requireBudget } from './acts/operate.ts'
 import * as api from './api.ts'
 import { placeOf } from './paging.ts'
 import { listBudgets, type NamedBudget } from './postgres/reads.ts'
-import type { BudgetRecord } from './record.ts'
+import { type BudgetRecord, isOfWork } from './record.ts'
 import type { BudgetSettings } from './rules.ts'
 import type { BudgetBody, BudgetPatch } from './shapes.ts'
 
-/** Budgets: set, changed, moved and stopped. Those of missions and tasks are changed with the mission or the task. */
+/** Budgets: set, changed, moved and stopped. The limits of missions and tasks are changed with the mission or the task. */
 
 const show = async (kernel: ServerKernel, caller: Caller, id: string) =>
   budgetView(await requireBudget(kernel, caller, id))

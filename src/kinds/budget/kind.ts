@@ -1,6 +1,7 @@
 import type { Kind } from '../kind.ts'
 import type { KindGranted } from '../replies.ts'
 import type { BudgetRecord } from './record.ts'
+import { missionsOf, tasksOf } from './rules/move.ts'
 import { type BudgetCommand, type Counted, decideBudget } from './rules.ts'
 
 export interface BudgetTypes {
@@ -24,6 +25,9 @@ export const budgetKind: Kind<BudgetTypes> = {
   mayHoldBeforeItExists: false,
   counts: () => false,
   keysIn: (command) => (command.kind === 'move' ? [command.to] : []),
+  // With their counters: what is booked locks those before budgets, too.
+  missionsIn: (command) => (command.kind === 'move' ? missionsOf(command) : []),
+  tasksIn: (command) => (command.kind === 'move' ? { tasks: [], changes: tasksOf(command) } : null),
   decide(before, { key }, command, { now, limits, origin, seen, all }) {
     const { others, ...decision } = decideBudget(before, key, command, {
       ...{ now, timeZone: limits.timeZone, origin, counted: seen?.counted ?? null },

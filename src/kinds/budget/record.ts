@@ -18,6 +18,9 @@ import {
 
 export const SCOPES = ['workspace', 'project', 'mission', 'task', 'agent'] as const
 export type Scope = (typeof SCOPES)[number]
+/** Limits of missions and tasks are said with them, and their budgets follow. */
+export const isOfWork = ({ scope }: { scope: Scope }): boolean => scope === 'mission' || scope === 'task'
+
 export const PERIODS = ['none', 'day', 'week', 'month'] as const
 export type Period = (typeof PERIODS)[number]
 /** What happens when a model without a price works under a budget in dollars. */

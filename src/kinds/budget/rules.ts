@@ -1,9 +1,11 @@
-import { type Refusal, refuse, refuseField } from '../../pure/errors.ts'
-import { picosOf, sumOfDollars, textOfPicos } from '../../pure/money.ts'
+import { type Refusal, refuse } from '../../pure/errors.ts'
+import { picosOf, sumOfDollars } from '../../pure/money.ts'
 import { type EventDraft, type Origin, workspaceEvent } from '../events.ts'
-import type { BudgetRecord, OnUnknownPrice, Period, Scope } from './record.ts'
+import type { Along } from '../kind.ts'
+import { type BudgetRecord, isOfWork, type OnUnknownPrice, type Period, type Scope } from './record.ts'
 import { crossed, factsOf, renewed } from './rules/charge.ts'
 import { inboxChanges } from './rules/inbox.ts'
+import { alongWith, type Move, moved, whyNotMoved } from './rules/move.ts'
 import { periodAt, turned } from './rules/period.ts'
 import { isSpent } from './rules/room.ts'
 
@@ -36,7 +38,7 @@ export type BudgetCommand =
   | { kind: 'update'; ifVersion: number | null; set: Partial<BudgetSettings> }
   | { kind: 'remove' }
   /** A part of it goes to another one, which gets it in the same transaction. */
-  | { kind: 'move'; to: string; usd: string | null; tokens: number | null }
+  | ({ kind: 'move' } & Move)
   | { kind: 'stop'; reason: string | null }
   | { kind: 'release' }
   /** A model without a price may work under it from now on. */
@@ -59,6 +61,8 @@ export interface BudgetDecision {
   record: BudgetRecord | null
   events: EventDraft[]
   others: BudgetRecord[]
+  /** What changes with it: limits of missions and tasks are said there. */
+  along?: Along | undefined
 }
 
 const COUNT_AGAIN_MS = 10_000
@@ -137,10 +141,9 @@ function create(
       before,
     )
   const span = periodAt(period, timeZone, now)
-  const isOfWork = scope === 'mission' || scope === 'task'
   const record: BudgetRecord = {
     ...{ budgetId, scope, scopeKey, scopeId, period },
-    ...{ periodStart: period === 'none' && isOfWork ? EVER : span.start, periodEnd: span.end },
+    ...{ periodStart: period === 'none' && isOfWork({ scope }) ? EVER : span.start, periodEnd: span.end },
     ...settings,
     ...{ allowedModels: [], unknownModel: null },
     ...{ consumedUsd: '0', consumedTokens: 0, reservedUsd: '0', reservedTokens: 0 },
@@ -225,56 +228,21 @@ const remove: Act<'remove'> = (budget, _command, context) => {
   return done(null, [workspaceEvent('budget_changed', facts, eventBy(context))])
 }
 
-const lessUsd = (from: string, part: string) => textOfPicos(picosOf(from) - picosOf(part))
-
-const move: Act<'move'> = (budget, { to, usd, tokens }, context) => {
+const move: Act<'move'> = (budget, command, context) => {
   const { origin, now } = context
+  const { to, usd, tokens } = command
   const target = to === budget.budgetId ? undefined : context.other(to)
-  if (!target)
-    return refused(refuseField('VALIDATION_FAILED', 'to', 'is not another budget of this workspace'), budget)
-  if (usd !== null) {
-    if (budget.maxUsd === null || target.maxUsd === null)
-      return refused(
-        refuseField('VALIDATION_FAILED', 'usd', 'can only be moved between budgets in dollars'),
-        budget,
-      )
-    const left = picosOf(budget.maxUsd) - picosOf(budget.consumedUsd) - picosOf(budget.reservedUsd)
-    if (picosOf(usd) > left)
-      return refused(
-        refuseField('VALIDATION_FAILED', 'usd', 'is more than is neither used nor reserved'),
-        budget,
-      )
-  }
-  if (tokens !== null) {
-    if (budget.maxTokens === null || target.maxTokens === null)
-      return refused(
-        refuseField('VALIDATION_FAILED', 'tokens', 'can only be moved between budgets in tokens'),
-        budget,
-      )
-    if (tokens > budget.maxTokens - budget.consumedTokens - budget.reservedTokens)
-      return refused(
-        refuseField('VALIDATION_FAILED', 'tokens', 'is more than is neither used nor reserved'),
-        budget,
-      )
-    if (tokens >= budget.maxTokens)
-      return refused(
-        refuseField('VALIDATION_FAILED', 'tokens', 'must leave the budget at least one token'),
-        budget,
-      )
-  }
-  const less = {
-    ...(usd !== null && { maxUsd: lessUsd(budget.maxUsd!, usd) }),
-    ...(tokens !== null && { maxTokens: budget.maxTokens! - tokens }),
-  }
-  const more = {
-    ...(usd !== null && { maxUsd: sumOfDollars(target.maxUsd, usd) }),
-    ...(tokens !== null && { maxTokens: target.maxTokens! + tokens }),
-  }
+  const refusal = whyNotMoved(budget, target, command)
+  if (refusal || !target) return refused(refusal!, budget)
+  const { less, more } = moved(budget, target, command)
   const from = crossed(changed(budget, less, now), budget, now)
   const given = withLimits(turned(target, context.timeZone, now), more, context)
-  const moved = { ...factsOf(from.budget), toBudgetId: to, usd, tokens, by: origin.actor }
-  const event = workspaceEvent('budget_moved', moved, eventBy(context))
-  return done(from.budget, [event, ...from.events, ...given.events], [given.record])
+  // A mission or a task tells itself that it has another limit.
+  const told = isOfWork(target) ? given.events.slice(1) : given.events
+  const facts = { ...factsOf(from.budget), toBudgetId: to, usd, tokens, by: origin.actor }
+  const event = workspaceEvent('budget_moved', facts, eventBy(context))
+  const along = alongWith([from.budget, given.record], command)
+  return { ...done(from.budget, [event, ...from.events, ...told], [given.record]), along }
 }
 
 const stop: Act<'stop'> = (budget, { reason }, context) => {

@@ -14,6 +14,7 @@ import {
   uuid,
 } from '../../pure/fields.ts'
 import type { CostBasis, ModelTotals } from '../usage/record.ts'
+import type { Timed } from '../usage/rules/time.ts'
 import type { RunErrorCode } from './rules/outcomes.ts'
 import type { UsageBasis } from './rules/usage.ts'
 import type { TriggerDetail, WakeupSource } from './rules/wakeups.ts'
@@ -258,6 +259,8 @@ export interface RunEnd {
   costBasis: CostBasis | null
   /** The same by model; null: what was reported on the way stays. */
   models: Readonly<Record<string, ModelTotals>> | null
+  /** What the time that it has worked costs; null: the time that was booked on the way stays, since nobody saw its end. */
+  time?: Timed | null | undefined
   provider: string | null
   model: string | null
   sessionId: string | null

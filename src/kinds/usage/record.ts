@@ -37,8 +37,15 @@ export interface Counts {
   reasoningTokens: number | null
 }
 
-/** What one model has used so far. */
+/**
+ * The name under which the time of a run is booked, beside its models: from its start to its end, in which its agent works. What waits
+ * for an agent is no run yet.
+ */
+export const RUN_TIME = 'run time'
+
+/** What one model has used so far, or under `RUN_TIME` how long the run has worked. */
 export interface ModelTotals extends Counts {
+  workMs?: number | undefined
   /** Null: unknown. */
   costUsd: string | null
   basis: CostBasis

@@ -42,6 +42,7 @@ const Used = {
   tokens: Tokens,
   tokensUsed: z.int().describe('Of all kinds together'),
 }
+const Seconds = z.number().describe('How long runs have worked, exact to a millisecond')
 const Costs = {
   costUsd: z.string().nullable().describe('What is paid by use; null: nothing of it is known'),
   notionalUsd: z
@@ -97,8 +98,9 @@ export const UsageGroup = z.object({
     .describe('The id, slug, name or day (YYYY-MM-DD in the time zone of the workspace)'),
   name: z.string().nullable(),
   ...Used,
+  seconds: Seconds,
   ...Costs,
-  runs: z.int().describe('Runs and claims that used something'),
+  runs: z.int().describe('Runs and claims that used something, if only time'),
   runsOfUnknownCost: z.int(),
   estimatedTokens: z
     .int()
@@ -109,7 +111,9 @@ export const UsageGroup = z.object({
   savedUsd: z
     .string()
     .nullable()
-    .describe('What the dearest of the models would have cost, less what it has cost; by model only'),
+    .describe(
+      'What the dearest of all models that were used would have cost for its tokens, less what they have cost, as far as that is known',
+    ),
 })
 
 export const UsageSums = z.object({
@@ -117,7 +121,7 @@ export const UsageSums = z.object({
   from: z.string(),
   to: z.string(),
   timeZone: z.string(),
-  savedUsd: z.string().nullable().describe('Of all models together; by model only'),
+  savedUsd: z.string().nullable().describe('Of all of it together'),
   total: UsageGroup.omit({
     key: true,
     name: true,
@@ -149,6 +153,7 @@ export const UsageRowView = z.object({
   cacheWrite5mTokens: z.int(),
   cacheWrite1hTokens: z.int(),
   reasoningTokens: z.int().nullable(),
+  seconds: Seconds,
   costUsd: z.string().nullable(),
 })
 

@@ -41,6 +41,27 @@ const tokens = (outputTokens: number, costUsd?: string) => ({
   ...(costUsd !== undefined && { costUsd }),
 })
 
+describe('what a claim reserves', () => {
+  test('after twenty runs of a type is within 20 % of what the next ones use', async () => {
+    const w = await withAgent()
+    const budget = await made(w, { maxTokens: 10_000_000 })
+    // Between 85 and 115 % of 20,000, in no order.
+    const uses = (i: number) => 17_000 + ((i * 7_919) % 61) * 100
+    const next = async (i: number) => {
+      const task = await w.held({ taskType: 'fix' })
+      const { reservedTokens } = await show(w, budget)
+      await report(w, task, tokens(uses(i)))
+      await w.on(task, 'release', fence('s-alpha', 1))
+      return { expected: Number(reservedTokens), used: uses(i) }
+    }
+    for (let i = 0; i < 20; i++) await next(i)
+    for (let i = 20; i < 25; i++) {
+      const { expected, used } = await next(i)
+      expect(Math.abs(expected - used) / used).toBeLessThan(0.2)
+    }
+  })
+})
+
 describe('a budget', () => {
   test('answers with its limits, what is consumed, reserved and left, and its period', async () => {
     const w = await withAgent()

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { BudgetRecord } from '../../../src/kinds/budget/record.ts'
 import { chargeAll } from '../../../src/kinds/budget/rules/charge.ts'
-import { type Expected, roomIn } from '../../../src/kinds/budget/rules/room.ts'
+import { type Expected, roomIn, whyBlocked } from '../../../src/kinds/budget/rules/room.ts'
 import type { Reservation, UsageSource } from '../../../src/kinds/usage/record.ts'
 import { book } from '../../../src/kinds/usage/rules/book.ts'
 import { lessDollars, picosOf, sumOfDollars, textOfPicos } from '../../../src/pure/money.ts'
@@ -64,6 +64,47 @@ describe('a report', () => {
     const { budgets } = charge([old], { opus: used(1, '0.25') }, { now: old.periodEnd! })
     expect(budgets[0]).toMatchObject({ consumedUsd: '0.25', exceededAt: null, periodStart: old.periodEnd })
   })
+})
+
+test('no budget stops without its warning, whatever is used in whatever steps', () => {
+  const steps = fc.array(fc.tuple(fc.integer({ min: -40, max: 400 }), fc.integer({ min: 0, max: 300 })), {
+    maxLength: 12,
+  })
+  fc.assert(
+    fc.property(fc.constantFrom('workspace', 'task', 'mission'), steps, (scope, used_) => {
+      let budget = inPeriod('day', NOON, {
+        ...{ scope, scopeKey: scope === 'workspace' ? scope : `${scope}:1` },
+        ...{ scopeId: scope === 'workspace' ? null : 'x', maxUsd: '10', maxTokens: 1_000 },
+      })
+      let source = aSource()
+      let now = NOON
+      let warnings = 0
+      for (const [tokens, cents] of used_) {
+        now += 3_600_000
+        const totals = source.booked.opus ?? used(0, '0')
+        const models = {
+          opus: used(
+            Math.max(0, totals.outputTokens + tokens),
+            sumOfDollars(
+              totals.costUsd,
+              `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`,
+            ),
+          ),
+        }
+        const booked = book(source, { number: source.number + 1, isWhole: true, models }, now)
+        if (!booked) continue
+        source = booked.source
+        const after = chargeAll([budget], booked, { reservation: null, isFinal: false, timeZone: ZONE, now })
+        const told = after.events.map(({ type }) => type)
+        const renewedAt = told.indexOf('budget_renewed')
+        if (renewedAt >= 0) warnings = 0
+        warnings += told.filter((type) => /budget_warning$/.test(type)).length
+        budget = after.budgets[0]!
+        if (whyBlocked(budget) === 'spent') expect(warnings).toBe(1)
+      }
+    }),
+    { numRuns: rounds(200, 20_000) },
+  )
 })
 
 describe('a budget tells people', () => {

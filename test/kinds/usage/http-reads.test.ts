@@ -171,6 +171,43 @@ describe('what was used', () => {
     expect((await usage(w, 'groupBy=agent')).items[0].estimatedTokens).toBeNull()
   })
 
+  test('says what was saved against the dearest model, of each group and in all', async () => {
+    const w = await workspace()
+    // The cheap one costs an eighth: 0.5 and 4 dollars of 1,000,000 and 100,000 tokens less than 4 and 32.
+    for (const [model, input, output] of [
+      ['cheap', '0.5', '4'],
+      ['dear', '4', '32'],
+    ] as const)
+      expect((await w.call('PUT', `/prices/${model}`, { input, output })).status).toBe(200)
+    const tokens = { inputTokens: 1_000_000, outputTokens: 100_000, costUsd: undefined }
+    await worked(w, used({ ...tokens, model: 'cheap' }), { taskType: 'fix' })
+    await worked(w, used({ ...tokens, model: 'dear' }), { taskType: 'plan' }, 'beta')
+    await worked(w, used({ ...tokens, model: 'x/own' }), { taskType: 'odd' }, 'gamma')
+    const saved = async (groupBy: string) => {
+      const { items, savedUsd } = await usage(w, `groupBy=${groupBy}`)
+      expect(savedUsd, groupBy).toBe('6.3')
+      return Object.fromEntries(items.map((one: Json) => [one.key, one.savedUsd]))
+    }
+    expect(await saved('model')).toEqual({ cheap: '6.3', dear: '0', 'x/own': null })
+    expect(await saved('agent')).toEqual({ alpha: '6.3', beta: '0', gamma: null })
+    expect(await saved('taskType')).toEqual({ fix: '6.3', plan: '0', odd: null })
+    const days: (string | null)[] = Object.values(await saved('day'))
+    expect(days).toContain('6.3')
+  })
+
+  test('of ten tasks by the models of their tiers is 40 % less than by the large one for all', async () => {
+    const w = await workspace()
+    const tiers = { small: 'claude-haiku-4-5', medium: 'claude-sonnet-4-5', large: 'claude-opus-4-5' }
+    const plan = [...Array(4).fill('small'), ...Array(5).fill('medium'), 'large'] as (keyof typeof tiers)[]
+    for (const tier of plan)
+      await worked(
+        w,
+        used({ model: tiers[tier], inputTokens: 80_000, outputTokens: 20_000, costUsd: undefined }),
+      )
+    const { total, savedUsd } = await usage(w, 'groupBy=agent')
+    expect(Number(savedUsd) / (Number(savedUsd) + Number(total.costUsd))).toBeGreaterThan(0.4)
+  })
+
   test('is a file for spreadsheets, in which no name is a formula', async () => {
     const w = await workspace()
     await w.call('PUT', '/agents/evil', { name: '=HYPERLINK("http://x","y")' })

@@ -136,6 +136,27 @@ describe('a report', () => {
 })
 
 describe('a holder whose claim is over', () => {
+  test('is booked for a day after its end, and not later', async () => {
+    const w = await withAgent()
+    const task = await w.held()
+    await w.on(task, 'release', fence('s-alpha', 1))
+    const endedAgo = (hours: number) =>
+      superuser(served().databaseUrl, (client) =>
+        client.query(
+          `update baton.attempts set ended_at = now() - interval '${hours} hours', acquired_at = now() - interval '${hours + 1} hours'
+            where task_id = (select id from baton.tasks where uuid = '${task.id}')`,
+        ),
+      )
+    await endedAgo(23)
+    expectRefusal(await report(w, task, used(100)), 409, 'NO_CLAIM')
+    await endedAgo(25)
+    expectRefusal(await report(w, task, used(900)), 409, 'WRONG_STATE')
+    expect((await w.on(task, 'submit', { ...fence('s-alpha', 1), result: 1, usage: used(900) })).status).toBe(
+      409,
+    )
+    expect((await rowsOf(w)).map(({ tokensUsed }) => tokensUsed)).toEqual([100])
+  })
+
   test('is refused like any of its writes, and what it used is booked all the same', async () => {
     const w = await withAgent()
     await budget(w)

@@ -4,8 +4,12 @@ import { type Caller, granted } from '../../../kernel/kernel.ts'
 import { Refused } from '../../../pure/errors.ts'
 import { instant } from '../../../pure/instant.ts'
 import type { AnswerOf } from '../../../pure/shapes.ts'
-import { command } from '../../task/acts/tasks.ts'
+import { requireMission } from '../../mission/acts/missions.ts'
+import { command, readTask } from '../../task/acts/tasks.ts'
+import { NOTHING_SAID } from '../../task/rules/plan-fields.ts'
 import { listBudgets, type NamedBudget, tasksStoppedBy } from '../postgres/reads.ts'
+import { isOfWork } from '../record.ts'
+import type { WorkOfBudget } from '../rules/move.ts'
 import { budgetState, percentUsed, unreserved, whyBlocked } from '../rules/room.ts'
 import type { BudgetCommand } from '../rules.ts'
 import type { BudgetMove, BudgetView } from '../shapes.ts'
@@ -57,7 +61,7 @@ export const operateBudget = async (
   command: BudgetCommand,
 ) => granted(await kernel.run(caller, { on: 'budget', key: id, uuid: id, command })).record
 
-/** A part of one goes to another. Those of missions and tasks are changed with the mission or the task. */
+/** A part of one goes to another. Missions and tasks change in the same transaction. */
 export async function moveBetween(
   kernel: ServerKernel,
   caller: Caller,
@@ -66,12 +70,36 @@ export async function moveBetween(
   if (usd === undefined && tokens === undefined)
     throw Refused.field('VALIDATION_FAILED', 'usd', 'or tokens is needed')
   const budgets = [await requireBudget(kernel, caller, from), await requireBudget(kernel, caller, to)]
-  if (budgets.some(isOfWork))
-    throw Refused.field('VALIDATION_FAILED', 'to', 'is of a mission or a task: those are changed with it')
-  await operateBudget(kernel, caller, from, { kind: 'move', to, usd: usd ?? null, tokens: tokens ?? null })
+  const amount = { usd: usd ?? null, tokens: tokens ?? null }
+  for (let tries = 1; ; tries++) {
+    const work = await Promise.all(budgets.filter(isOfWork).map((one) => workOf(kernel, caller, one)))
+    try {
+      await operateBudget(kernel, caller, from, { kind: 'move', to, ...amount, work })
+      return
+    } catch (error) {
+      if (!(error instanceof Refused) || !error.refusal.shouldRetry || tries === TRIES) throw error
+    }
+  }
 }
 
-export const isOfWork = ({ scope }: Pick<NamedBudget, 'scope'>) => scope === 'mission' || scope === 'task'
+/** A task may change between its read and the move. */
+const TRIES = 10
+
+/** The mission or the task whose budget it is. */
+async function workOf(
+  kernel: ServerKernel,
+  caller: Caller,
+  { budgetId, scope, scopeId }: NamedBudget,
+): Promise<WorkOfBudget> {
+  if (scope === 'mission') {
+    const { id, uuid } = await requireMission(kernel, caller, scopeId!)
+    return { budgetId, mission: { id, uuid } }
+  }
+  const { record, details } = await readTask(kernel, caller, scopeId!)
+  const { id, uuid, missionId, version } = record
+  const spent = await kernel.store.runs.usageOfTask(caller.workspaceId, id)
+  return { budgetId, task: { id, uuid, missionId, version, spent, plan: details.plan ?? NOTHING_SAID } }
+}
 
 /** How many tasks one request cancels. */
 const MOST_CANCELLED = 1_000

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { Dollars } from '../../../pure/budget.ts'
+import type { Timed } from '../../usage/rules/time.ts'
 import { ModelTiersShape } from './tiers.ts'
 import { WatchSettings } from './watchdog.ts'
 
@@ -43,7 +45,10 @@ export const RuntimeConfig = z.looseObject({
     .default([])
     .describe('Stand in for its model, in turn, after a rate limit or a result that was not good enough'),
   modelTiers: ModelTiersShape.optional().describe(
-    'The models for small, medium and large tasks that name none; where none is named, that of the agent',
+    'The models for small, medium and large tasks that name none; where none is named, that of the agent. They replace those of the workspace, also without any',
+  ),
+  usdPerHour: Dollars.optional().describe(
+    'What an hour of its runs costs beside their tokens, as of the machine that they work on; without it their time costs nothing',
   ),
   node: z.string().min(1).max(200).optional().describe('Only the node with this name runs it'),
   fresh: z
@@ -87,6 +92,10 @@ export const isFreshAgent = (runtimeConfig: unknown) => settingsOf(runtimeConfig
 export const policyOf = (runtimeConfig: unknown): WakeupPolicy => settingsOf(runtimeConfig).heartbeat
 export const fallbackModelsOf = (runtimeConfig: unknown) => settingsOf(runtimeConfig).fallbackModels
 export const modelTiersOf = (runtimeConfig: unknown) => settingsOf(runtimeConfig).modelTiers ?? null
+/** What the time of its runs costs. */
+export const timeOf = ({ runtimeConfig }: { runtimeConfig: unknown }): Timed => ({
+  usdPerHour: settingsOf(runtimeConfig).usdPerHour ?? null,
+})
 /** The name of the node that alone runs it; null: any may. */
 export const nodeIn = (runtimeConfig: unknown): string | null => settingsOf(runtimeConfig).node ?? null
 export const watchSettingsOf = (runtimeConfig: unknown): WatchSettings => settingsOf(runtimeConfig).watch

@@ -2,7 +2,8 @@ import type { BudgetRecord } from '../../budget/record.ts'
 import { whyStopped } from '../../budget/rules/words.ts'
 import { workspaceEvent } from '../../events.ts'
 import type { ModelTotals } from '../../usage/record.ts'
-import { NO_USAGE, type Recorded, record } from '../../usage/rules/step.ts'
+import { NO_USAGE, type Recorded, record, type SeenUsage } from '../../usage/rules/step.ts'
+import { type Timed, withTime } from '../../usage/rules/time.ts'
 import type { RunEnd, RunRecord, Usage } from '../record.ts'
 import { isStarted } from '../states.ts'
 import { spentOnTask, usageAskOf } from './run-life.ts'
@@ -11,8 +12,15 @@ import { type NewRunEvent, NOTHING_ASKED, NOTHING_CHANGED, type RunsStep } from 
 /** What the program of a run reports on the way: a lost run leaves at least this behind. */
 export interface RunReported {
   usage: Usage | null
-  /** What is booked in the ledger: the totals by model, under the number of this report; null: nothing new. */
-  booking: { number: number; models: Readonly<Record<string, ModelTotals>> } | null
+  /**
+   * What is booked in the ledger, under the number of this report: the totals by model (null: they are as they were), and the time that it
+   * has worked; null: nothing new.
+   */
+  booking: {
+    number: number
+    models: Readonly<Record<string, ModelTotals>> | null
+    time?: Timed | undefined
+  } | null
   /** Readers of the log get its usage. */
   isUsageReported?: boolean | undefined
   status: { message: string; color: string } | null
@@ -66,7 +74,7 @@ export const reportRun = (
       const isChanged = isRunning && Object.keys(set).length > 0
       const recorded =
         isRunning && usage && booking
-          ? record(usage, { sourceId: runId, generation: 0 }, { ...booking, isWhole: true }, now)
+          ? record(usage, { sourceId: runId, generation: 0 }, reportOf(booking, usage, before, now), now)
           : null
       const changes = {
         ...NOTHING_CHANGED,
@@ -79,6 +87,16 @@ export const reportRun = (
       return { answer: recorded && overBudget(recorded.stop), changes }
     },
   }
+}
+
+function reportOf(
+  { number, models, time }: NonNullable<RunReported['booking']>,
+  { source }: SeenUsage,
+  { startedAt }: Pick<RunRecord, 'startedAt'>,
+  now: number,
+) {
+  const working = { time: time ?? null, startedAt, now, isFinal: false }
+  return { number, isWhole: true, models: withTime(models ?? source?.booked ?? {}, source, working) }
 }
 
 /** Of the mission of its task; it is counted as a run when it ends. */

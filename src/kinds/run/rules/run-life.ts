@@ -7,6 +7,7 @@ import {
   type UsageAsk,
   type UsageChanges,
 } from '../../usage/rules/step.ts'
+import { withTime } from '../../usage/rules/time.ts'
 import type { RunEnd, RunRecord, RunStart, RuntimeState, TaskSession, WakeupRecord } from '../record.ts'
 import { isOver, isPending, movedRun, movedWakeup, WAKEUP_END_OF } from '../states.ts'
 import { statusChange } from './agent-status.ts'
@@ -181,10 +182,14 @@ const totalsAfter = (kept: RuntimeState, run: RunRecord, end: RunEnd, now: numbe
 })
 
 /** In the ledger, whose last report this is. */
-function bookedAtEnd(view: RunsView, run: RunRecord, { models }: Pick<RunEnd, 'models'>): Recorded | null {
+function bookedAtEnd(view: RunsView, run: RunRecord, end: Pick<RunEnd, 'models' | 'time'>): Recorded | null {
   const { usage, now } = view
   if (!usage) return null
-  const report = { number: null, isWhole: true, isFinal: true, models: models ?? usage.source?.booked ?? {} }
+  // What comes after its usage was booked for the result is no work of its agent.
+  const time = run.isBooked ? null : (end.time ?? null)
+  const working = { time, startedAt: run.startedAt, now, isFinal: true }
+  const models = withTime(end.models ?? usage.source?.booked ?? {}, usage.source, working)
+  const report = { number: null, isWhole: true, isFinal: true, models }
   return record(usage, { sourceId: run.id, generation: 0 }, report, now)
 }
 
@@ -238,7 +243,7 @@ export const usageAskOf = ({ runId, agent, task }: Pick<RunEnd, 'runId' | 'agent
   claim: task ? { taskId: task.id, taskUuid: task.uuid, generation: task.generation } : null,
 })
 
-type UsedByRun = Pick<RunEnd, 'runId' | 'agent' | 'task' | 'models' | 'costUsd'>
+type UsedByRun = Pick<RunEnd, 'runId' | 'agent' | 'task' | 'models' | 'costUsd' | 'time'>
 
 const sessionAfter = (end: RunEnd, now: number): TaskSession => ({
   agent: end.agent,

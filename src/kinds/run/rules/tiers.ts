@@ -33,6 +33,7 @@ export function tierOf({ priority, taskType, complexity = null, estimatedTokens 
   return taskType === SIMPLE || isSmall ? 'small' : 'medium'
 }
 
+type Named = { readonly [T in Tier]?: string | null | undefined }
+
 /** Null: no model is named for it. */
-export const modelOfTier = (task: Sized, tiers: ModelTiers | null): string | null =>
-  tiers?.[tierOf(task)] ?? null
+export const modelOfTier = (task: Sized, tiers: Named | null): string | null => tiers?.[tierOf(task)] ?? null

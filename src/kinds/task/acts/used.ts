@@ -76,7 +76,7 @@ export async function reportUsage(
   const claims = await kernel.store.claims(caller.workspaceId, record.id)
   const holder = claims.find((one) => one.generation === generation && one.session === session)
   if (!holder) return null
-  const { agent } = holder
+  const { agent, endedAt } = holder
   const refusal = whyNotHolder(caller.outside, agent, record.purpose)
   if (refusal) throw Refused.because(refusal)
   const { record: known } = await requireAgent(kernel, caller, agent)
@@ -94,6 +94,7 @@ export async function reportUsage(
       session,
       agent,
       number: number ?? null,
+      endedAt,
       models,
     }),
   )

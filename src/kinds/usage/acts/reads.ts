@@ -20,7 +20,7 @@ import { type GroupRead, MOST_GROUPS, type SumsRead, sumsOf } from '../postgres/
 import { csvOf } from '../rules/csv.ts'
 import { dayName, daysIn } from '../rules/days.ts'
 import { type Burn, type Projected, projected } from '../rules/projection.ts'
-import { savedOf } from '../rules/saved.ts'
+import { savings } from '../rules/saved.ts'
 import type {
   Projection,
   UsageGroup,
@@ -79,6 +79,7 @@ const flat = <T extends Pick<RowView, 'tokens'>>(view: T) => ({
 
 const sumsView = (read: SumsRead) => ({
   ...tokensIn(read),
+  seconds: read.workMs / 1000,
   ...{ costUsd: read.costUsd, notionalUsd: read.notionalUsd },
   ...{ runs: read.runs, runsOfUnknownCost: read.runsOfUnknownCost },
 })
@@ -94,11 +95,6 @@ const groupView = (
 })
 
 type Sums = AnswerOf<typeof UsageSums>
-
-async function savedBy(kernel: ServerKernel, { workspaceId }: Caller, groups: readonly GroupRead[]) {
-  const models = groups.map((one) => ({ ...one, model: one.key as string | null }))
-  return savedOf(models, await kernel.prices(workspaceId))
-}
 
 export async function addUp(
   kernel: ServerKernel,
@@ -117,15 +113,14 @@ export async function addUp(
     )
   const days = groupBy === 'day' ? daysIn(timeZone, from, to) : []
   const by = groupBy === 'day' ? ({ by: 'day', days } as const) : { by: groupBy }
-  const { total, groups, count } = await sumsOf(readers, caller.workspaceId, asked, by)
-  const saved = groupBy === 'model' ? await savedBy(kernel, caller, groups) : []
-  const known = saved.filter((one) => one !== null)
+  const { total, groups, models, count } = await sumsOf(readers, caller.workspaceId, asked, by)
+  const savedBy = savings(models, await kernel.prices(caller.workspaceId))
   const keyOf = ({ key }: GroupRead) => (typeof key === 'number' ? dayName(timeZone, days[key]!) : key)
   return {
     ...{ groupBy, from: instant(from), to: instant(to), timeZone },
-    savedUsd: known.length === 0 ? null : sumOfDollars(...known),
+    savedUsd: savedBy(models),
     total: sumsView(total),
-    items: groups.map((one, place) => groupView(one, keyOf(one), saved[place] ?? null)),
+    items: groups.map((one) => groupView(one, keyOf(one), savedBy(one.models))),
     groupsLeftOut: Math.max(0, count - MOST_GROUPS),
   }
 }
@@ -140,13 +135,13 @@ const rowView = (row: RowRead): RowView => ({
   ...{ missionId: row.missionId, project: row.project, model: row.model, operation: row.operation },
   ...{ basis: row.basis, ...tokensIn(row, row.cacheWrite5mTokens + row.cacheWrite1hTokens) },
   ...{ cacheWrite5mTokens: row.cacheWrite5mTokens, cacheWrite1hTokens: row.cacheWrite1hTokens },
-  ...{ reasoningTokens: row.reasoningTokens, costUsd: row.costUsd },
+  ...{ reasoningTokens: row.reasoningTokens, seconds: row.workMs / 1000, costUsd: row.costUsd },
 })
 
 const GROUP_COLUMNS = [
   ...(['key', 'name', 'inputTokens', 'cachedInputTokens', 'outputTokens', 'tokensUsed', 'costUsd'] as const),
   ...(['notionalUsd', 'runs', 'runsOfUnknownCost', 'estimatedTokens', 'estimatedTasks'] as const),
-  ...(['tokensOfEstimated', 'savedUsd'] as const),
+  ...(['tokensOfEstimated', 'savedUsd', 'seconds'] as const),
 ] as const
 const ROW_COLUMNS = [
   ...(['at', 'runId', 'taskId', 'generation', 'number', 'agent', 'session', 'missionId', 'project'] as const),
@@ -159,7 +154,7 @@ const ROW_COLUMNS = [
     'outputTokens',
     'tokensUsed',
   ] as const),
-  ...(['cacheWrite5mTokens', 'cacheWrite1hTokens', 'reasoningTokens', 'costUsd'] as const),
+  ...(['cacheWrite5mTokens', 'cacheWrite1hTokens', 'reasoningTokens', 'costUsd', 'seconds'] as const),
 ] as const
 
 /** As a file; the query says nothing of its name, which could contain anything. */

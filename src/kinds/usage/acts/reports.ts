@@ -29,6 +29,11 @@ export const usageReports = actsOf(api)({
   reportUsage: ({ kernel }, { params, body, caller }) =>
     once(kernel, caller, async (alone) => {
       const booked = await reportUsage(kernel, alone, params.id, body)
+      if (booked?.isTooLate)
+        throw new Refused(
+          'WRONG_STATE',
+          'The claim ended more than 24 hours ago: what it used is booked no more.',
+        )
       const { record } = await readTask(kernel, alone, params.id)
       const refusal = judgeFence(record, body, booked?.now ?? 0, 'STALE_OR_FUTURE')
       if (refusal) throw Refused.because(refusal)

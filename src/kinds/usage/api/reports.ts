@@ -7,7 +7,7 @@ export const reportUsage = endpoint({
   path: '/tasks/:id/usage',
   summary: 'Report what the holder of a task has used so far',
   description:
-    'Totals of the claim. A report of a holder whose claim is over is booked, too, and answered with the refusal of any of its writes.',
+    'Totals of the claim. A report of a holder whose claim is over is booked, too, until 24 hours after its end, and answered with the refusal of any of its writes.',
   tag: 'usage',
   needs: 'work',
   params: IdParams,

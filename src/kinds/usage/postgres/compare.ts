@@ -10,21 +10,22 @@ const PAID = `x.basis in ('reported', 'priced')`
 // The rows of a source, added up: as `totalsOf` does it.
 const ROWS = (source: string) => `select coalesce(sum(x.input_tokens), 0)::bigint as input_tokens,
     coalesce(sum(x.cached_input_tokens), 0)::bigint as cached_input_tokens, coalesce(sum(x.output_tokens), 0)::bigint as output_tokens,
+    coalesce(sum(x.work_ms), 0)::bigint as work_ms,
     trim_scale(coalesce(sum(x.cost_usd) filter (where ${PAID}), 0))::text as cost_usd,
     trim_scale(coalesce(sum(x.cost_usd) filter (where x.basis = 'notional'), 0))::text as notional_usd
   from usage x where x.workspace_id = ${source}.workspace_id and x.source_id = ${source}.source_id and x.generation = ${source}.generation`
 const TOTALS = (source: string) =>
-  `${source}.input_tokens, ${source}.cached_input_tokens, ${source}.output_tokens,
+  `${source}.input_tokens, ${source}.cached_input_tokens, ${source}.output_tokens, ${source}.work_ms,
     trim_scale(coalesce(${source}.cost_usd, 0))::text as cost_usd, trim_scale(coalesce(${source}.notional_usd, 0))::text as notional_usd`
-const NAMES = ['input_tokens', 'cached_input_tokens', 'output_tokens', 'cost_usd', 'notional_usd']
+const NAMES = ['input_tokens', 'cached_input_tokens', 'output_tokens', 'work_ms', 'cost_usd', 'notional_usd']
 
 // What is booked of a source by model, from its rows. A model's last basis is the one that its cost has now: what it had before was taken back.
 const BOOKED = `select coalesce(json_object_agg(m.model, json_build_object('inputTokens', m.input, 'cachedInputTokens', m.cached,
-      'cacheWrite5mTokens', m.written_5m, 'cacheWrite1hTokens', m.written_1h, 'outputTokens', m.output, 'reasoningTokens', m.reasoning,
+      'cacheWrite5mTokens', m.written_5m, 'cacheWrite1hTokens', m.written_1h, 'outputTokens', m.output, 'workMs', m.work_ms, 'reasoningTokens', m.reasoning,
       'costUsd', m.usd, 'basis', m.basis)), '{}')
   from (select x.model, sum(x.input_tokens)::bigint as input, sum(x.cached_input_tokens)::bigint as cached,
           sum(x.cache_write_5m_tokens)::bigint as written_5m, sum(x.cache_write_1h_tokens)::bigint as written_1h,
-          sum(x.output_tokens)::bigint as output, sum(x.reasoning_tokens)::bigint as reasoning, trim_scale(sum(x.cost_usd))::text as usd,
+          sum(x.output_tokens)::bigint as output, sum(x.work_ms)::bigint as work_ms, sum(x.reasoning_tokens)::bigint as reasoning, trim_scale(sum(x.cost_usd))::text as usd,
           (array_agg(x.basis order by x.number desc, x.cost_usd desc nulls last))[1] as basis
           from usage x where x.workspace_id = $1 and x.source_id = $2 and x.generation = $3 group by x.model) m`
 
@@ -41,8 +42,8 @@ export const usedBySource: CounterRows = {
   ),
   set: statement(
     'set_totals_of_source',
-    `update usage_sources set input_tokens = $4, cached_input_tokens = $5, output_tokens = $6,
-       cost_usd = nullif($7::numeric, 0), notional_usd = nullif($8::numeric, 0), booked = (${BOOKED})
+    `update usage_sources set input_tokens = $4, cached_input_tokens = $5, output_tokens = $6, work_ms = $7,
+       cost_usd = nullif($8::numeric, 0), notional_usd = nullif($9::numeric, 0), booked = (${BOOKED})
       where workspace_id = $1 and source_id = $2 and generation = $3`,
   ),
 }

@@ -26,6 +26,7 @@ export interface RowRead {
   cacheWrite5mTokens: number
   cacheWrite1hTokens: number
   outputTokens: number
+  workMs: number
   reasoningTokens: number | null
   costUsd: string | null
 }
@@ -74,7 +75,7 @@ export async function rowsOf(
         (select p.slug from projects p where p.workspace_id = $1 and p.project_id = s.project_id) as project,
         u.model, s.operation, u.basis, u.input_tokens as "inputTokens", u.cached_input_tokens as "cachedInputTokens",
         u.cache_write_5m_tokens as "cacheWrite5mTokens", u.cache_write_1h_tokens as "cacheWrite1hTokens",
-        u.output_tokens as "outputTokens", u.reasoning_tokens as "reasoningTokens", trim_scale(u.cost_usd)::text as "costUsd"
+        u.output_tokens as "outputTokens", u.work_ms as "workMs", u.reasoning_tokens as "reasoningTokens", trim_scale(u.cost_usd)::text as "costUsd"
       from usage u join usage_sources s on s.workspace_id = $1 and s.source_id = u.source_id and s.generation = u.generation
      where u.workspace_id = $1 and ${wanted.join(' and ')} ${whichSources(asked, values)}
      order by u.at desc, u.source_id, u.generation, u.model, u.number, u.basis limit ${values.add(limit)}`,

@@ -13,6 +13,7 @@ export const sourceRows = plainRows('usage_sources', SOURCE_FIELDS, {
     input_tokens: ['bigint', total(({ inputTokens }) => inputTokens)],
     cached_input_tokens: ['bigint', total(({ cachedInputTokens }) => cachedInputTokens)],
     output_tokens: ['bigint', total(({ outputTokens }) => outputTokens)],
+    work_ms: ['bigint', total(({ workMs }) => workMs)],
     cost_usd: ['numeric', total(({ costUsd }) => costUsd)],
     notional_usd: ['numeric', total(({ notionalUsd }) => notionalUsd)],
     is_cost_unknown: ['boolean', total(({ isCostUnknown }) => isCostUnknown)],

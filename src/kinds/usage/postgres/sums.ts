@@ -1,12 +1,15 @@
 import type pg from 'pg'
 import { inside } from '../../../postgres/statements/scoped-query.ts'
 import { estimatedTokensOf } from '../../mission/plan/estimate.ts'
+import { RUN_TIME } from '../record.ts'
+import type { UsedModel } from '../rules/saved.ts'
 import type { UsageGroupName } from '../shapes.ts'
 import { type UsageOf, Values, whichSources } from './asked.ts'
 
 /** What the ledger has, added up in groups. */
 
 export interface SumsRead {
+  workMs: number
   inputTokens: number
   cachedInputTokens: number
   outputTokens: number
@@ -23,11 +26,14 @@ export interface GroupRead extends SumsRead {
   estimatedTokens: number | null
   estimatedTasks: number | null
   tokensOfEstimated: number | null
+  models: readonly UsedModel[]
 }
 
 export interface SumsOfGroups {
   total: SumsRead
   groups: GroupRead[]
+  /** All of them, also in groups that are left out. */
+  models: UsedModel[]
   /** With those that are left out. */
   count: number
 }
@@ -42,7 +48,7 @@ const QUARTER_MS = 900_000
 export const MOST_GROUPS = 1_000
 
 const COLUMNS =
-  'u.source_id, u.generation, u.model, u.basis, u.input_tokens, u.cached_input_tokens, u.output_tokens, u.cost_usd'
+  'u.source_id, u.generation, u.model, u.basis, u.input_tokens, u.cached_input_tokens, u.output_tokens, u.cost_usd, u.work_ms'
 
 /** Rows u of the ledger within the period: whole quarters of an hour, and single rows before and after them. */
 function rowsIn({ from, to, task, mission, model }: UsageOf, values: Values): string {
@@ -112,7 +118,7 @@ const placeIn = (days: readonly number[], values: Values) => {
 }
 
 const KEY_OF_SOURCE = 'u.source_id = s.source_id and u.generation = s.generation'
-const AMOUNTS = `sum(u.input_tokens) as input, sum(u.cached_input_tokens) as cached, sum(u.output_tokens) as output,
+const AMOUNTS = `sum(u.input_tokens) as input, sum(u.cached_input_tokens) as cached, sum(u.output_tokens) as output, sum(u.work_ms) as work,
     sum(u.cost_usd) filter (where u.basis in ('reported', 'priced')) as usd, sum(u.cost_usd) filter (where u.basis = 'notional') as notional`
 
 /** What each group used. Of most questions all sources are meant but the few that are simulated. */
@@ -122,10 +128,10 @@ function amountsOf(asked: UsageOf, { ofRow, ofSource }: Grouping, values: Values
     (one) => one === undefined,
   )
   if (ofRow !== null && isAny)
-    return `select ${ofRow} as key, ${AMOUNTS} from ${rows} where not exists (select from usage_sources s
-        where s.workspace_id = $1 and s.is_simulated and ${KEY_OF_SOURCE}) group by 1`
-  return `select ${ofRow ?? ofSource} as key, ${AMOUNTS} from ${rows} join usage_sources s on s.workspace_id = $1 and ${KEY_OF_SOURCE}
-      ${whichSources(asked, values)} group by 1`
+    return `select ${ofRow} as key, u.model, ${AMOUNTS} from ${rows} where not exists (select from usage_sources s
+        where s.workspace_id = $1 and s.is_simulated and ${KEY_OF_SOURCE}) group by 1, 2`
+  return `select ${ofRow ?? ofSource} as key, u.model, ${AMOUNTS} from ${rows} join usage_sources s on s.workspace_id = $1 and ${KEY_OF_SOURCE}
+      ${whichSources(asked, values)} group by 1, 2`
 }
 
 /**
@@ -141,7 +147,7 @@ function usedBy(
   const { ofRow, ofSource } = grouping
   if (ofSource === null && placeOf === null)
     return `select u.model as key, false as is_whole, s.source_id, s.generation, s.is_cost_unknown and u.is_unknown as is_cost_unknown
-        from (select u.source_id, u.generation, u.model, bool_or(u.basis = 'unknown') as is_unknown from (${rowsIn(asked, values)}) u group by 1, 2, 3) u
+        from (select u.source_id, u.generation, u.model, bool_or(u.basis = 'unknown' and u.model <> '${RUN_TIME}') as is_unknown from (${rowsIn(asked, values)}) u group by 1, 2, 3) u
         join usage_sources s on s.workspace_id = $1 and ${KEY_OF_SOURCE} ${whichSources(asked, values)}`
   const [from, to] = [values.at(asked.from), values.at(asked.to)]
   const ofModel = asked.model === undefined ? '' : `and u.model = ${values.add(asked.model)}`
@@ -159,15 +165,20 @@ function usedBy(
 
 /** What is not known is null; where nothing of it is unknown, it is nothing. */
 const costOf = (usd: string) => `trim_scale(coalesce(${usd}, case when g.unknown = 0 then 0 end))::text`
-const SHOWN = `'inputTokens', g.input, 'cachedInputTokens', g.cached, 'outputTokens', g.output, 'costUsd', ${costOf('g.usd')},
+const SHOWN = `'workMs', g.work, 'inputTokens', g.input, 'cachedInputTokens', g.cached, 'outputTokens', g.output, 'costUsd', ${costOf('g.usd')},
     'notionalUsd', ${costOf('g.notional')}, 'runs', g.runs, 'runsOfUnknownCost', g.unknown`
-const SUMS = `coalesce(sum(k.input), 0)::bigint as input, coalesce(sum(k.cached), 0)::bigint as cached,
+const SUMS = `coalesce(sum(k.work), 0)::bigint as work, coalesce(sum(k.input), 0)::bigint as input, coalesce(sum(k.cached), 0)::bigint as cached,
     coalesce(sum(k.output), 0)::bigint as output, sum(k.usd) as usd, sum(k.notional) as notional`
+const WHOLE = `sum(a.input)::bigint as input, sum(a.cached)::bigint as cached, sum(a.output)::bigint as output,
+    sum(a.usd) as usd, sum(a.notional) as notional`
 const COUNTS = 'coalesce(sum(k.runs), 0)::int as runs, coalesce(sum(k.unknown), 0)::int as unknown'
 /** Each once, also those that are in several groups. */
 const ALL_RUNS = `select count(*)::int as runs, count(*) filter (where d.is_cost_unknown)::int as unknown from (
     select u.is_cost_unknown from used u where u.is_whole
     union all select bool_or(u.is_cost_unknown) from used u where not u.is_whole group by u.source_id, u.generation) d`
+/** What was saved depends on the models: of amounts a. */
+const MODELS = `coalesce(json_agg(json_build_object('model', a.model, 'inputTokens', a.input, 'cachedInputTokens', a.cached,
+    'outputTokens', a.output, 'costUsd', trim_scale(a.usd)::text, 'notionalUsd', trim_scale(a.notional)::text)), '[]')`
 const LARGEST_FIRST = 'g.usd desc nulls last, g.input + g.cached + g.output desc, g.key'
 
 /** By type of task: what was said of those that were worked on, and all that the same tasks have used. */
@@ -204,14 +215,15 @@ export async function sumsOf(
     `with amounts as materialized (${amountsOf(asked, group, values)}),
      used as materialized (${usedBy(asked, group, values, placeOf)}),
      groups as materialized (select k.key, ${SUMS}, ${COUNTS} from (
-       select a.*, 0 as runs, 0 as unknown from amounts a
-       union all select u.key, 0, 0, 0, null, null, count(*), count(*) filter (where u.is_cost_unknown) from used u group by u.key) k group by k.key),
+       select a.key, a.input, a.cached, a.output, a.work, a.usd, a.notional, 0 as runs, 0 as unknown from amounts a
+       union all select u.key, 0, 0, 0, 0, null, null, count(*), count(*) filter (where u.is_cost_unknown) from used u group by u.key) k group by k.key),
      shown as (select g.* from groups g order by ${LARGEST_FIRST} limit ${MOST_GROUPS})
      ${hasEstimates ? `, ${ESTIMATES}` : ''}
      select (select json_build_object(${SHOWN}) from (
          select ${SUMS}, r.runs, r.unknown from groups k, (${ALL_RUNS}) r group by r.runs, r.unknown) g) as total,
        (select count(*)::int from groups) as count,
-       (select coalesce(json_agg(json_build_object('key', ${group.outside}, 'name', ${group.name}, ${SHOWN}, ${
+       (select ${MODELS} from (select a.model, ${WHOLE} from amounts a group by a.model) a) as models,
+       (select coalesce(json_agg(json_build_object('key', ${group.outside}, 'name', ${group.name}, 'models', (select ${MODELS} from amounts a where a.key is not distinct from g.key), ${SHOWN}, ${
          hasEstimates ? ESTIMATED : NOT_ESTIMATED
        }) order by ${order}), '[]')
           from shown g ${hasEstimates ? 'left join estimates e on e.task_type is not distinct from g.key' : ''}) as groups`,
@@ -221,6 +233,6 @@ export async function sumsOf(
 }
 
 const NOTHING: SumsRead = {
-  ...{ inputTokens: 0, cachedInputTokens: 0, outputTokens: 0 },
+  ...{ workMs: 0, inputTokens: 0, cachedInputTokens: 0, outputTokens: 0 },
   ...{ costUsd: '0', notionalUsd: '0', runs: 0, runsOfUnknownCost: 0 },
 }

@@ -19,8 +19,9 @@ const LEDGER = columnsOf({
   output_tokens: 'bigint',
   reasoning_tokens: 'bigint',
   cost_usd: 'numeric',
+  work_ms: 'bigint',
 })
-const ADDED = ['input_tokens', 'cached_input_tokens', 'output_tokens']
+const ADDED = ['input_tokens', 'cached_input_tokens', 'output_tokens', 'work_ms']
 const ALL_ADDED = [...ADDED, 'cache_write_5m_tokens', 'cache_write_1h_tokens']
 const adding = (table: string, columns: readonly string[]) =>
   columns.map((name) => `${name} = ${table}.${name} + excluded.${name}`).join(', ')
@@ -45,6 +46,7 @@ const QUARTER = columnsOf({
   cached_input_tokens: 'bigint',
   output_tokens: 'bigint',
   cost_usd: 'numeric',
+  work_ms: 'bigint',
 })
 const QUARTER_MS = 900_000
 // What was used in quarters of an hour.
@@ -69,6 +71,7 @@ const ledgerValues = (rows: readonly UsageRow[]) => [
   rows.map((row) => row.outputTokens),
   rows.map((row) => row.reasoningTokens),
   rows.map((row) => row.costUsd),
+  rows.map((row) => row.workMs ?? 0),
 ]
 
 const quarterValues = (rows: readonly UsageRow[]) => [
@@ -81,6 +84,7 @@ const quarterValues = (rows: readonly UsageRow[]) => [
   rows.map((row) => row.cachedInputTokens),
   rows.map((row) => row.outputTokens),
   rows.map((row) => row.costUsd),
+  rows.map((row) => row.workMs ?? 0),
 ]
 
 /** Sources before the rows that name them. */

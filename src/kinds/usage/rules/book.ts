@@ -31,7 +31,11 @@ const COUNTED = [
   'cacheWrite5mTokens',
   'cacheWrite1hTokens',
   'outputTokens',
-] as const satisfies readonly (keyof Counts)[]
+  'workMs',
+] as const satisfies readonly (keyof ModelTotals)[]
+type Counted = Record<(typeof COUNTED)[number], number>
+const countsOf = (of: (field: (typeof COUNTED)[number]) => number): Counted =>
+  Object.fromEntries(COUNTED.map((field) => [field, of(field)])) as Counted
 
 export const NO_TOTALS: ModelTotals = {
   ...{ inputTokens: 0, cachedInputTokens: 0, cacheWrite5mTokens: 0, cacheWrite1hTokens: 0, outputTokens: 0 },
@@ -92,17 +96,25 @@ const rowOf = ({ sourceId, generation, model, number, at, ...row }: UsageRow): U
   ...{ cacheWrite5mTokens: row.cacheWrite5mTokens, cacheWrite1hTokens: row.cacheWrite1hTokens },
   ...{ outputTokens: row.outputTokens, reasoningTokens: row.reasoningTokens },
   ...{ costUsd: row.costUsd, basis: row.basis },
+  ...(row.workMs && { workMs: row.workMs }),
 })
 
-export const tokensOf = ({ inputTokens, cachedInputTokens, outputTokens }: Counts) =>
+export const tokensOf = ({
+  inputTokens,
+  cachedInputTokens,
+  outputTokens,
+}: Pick<Counts, 'inputTokens' | 'cachedInputTokens' | 'outputTokens'>) =>
   inputTokens + cachedInputTokens + outputTokens
 
 const isPaid = (basis: CostBasis) => basis === 'reported' || basis === 'priced'
 const groupOf = (basis: CostBasis) => (isPaid(basis) ? 'paid' : basis)
 
+/** Models have none. */
+const withoutNoTime = ({ workMs, ...counts }: Counted) => ({ ...counts, ...(workMs !== 0 && { workMs }) })
+
 /** Of each figure the larger one. */
 function grown(was: ModelTotals, said: ModelTotals): ModelTotals {
-  const counts = Object.fromEntries(COUNTED.map((field) => [field, Math.max(was[field], said[field])]))
+  const counts = countsOf((field) => Math.max(was[field] ?? 0, said[field] ?? 0))
   const reasoningTokens =
     said.reasoningTokens === null
       ? was.reasoningTokens
@@ -111,7 +123,7 @@ function grown(was: ModelTotals, said: ModelTotals): ModelTotals {
     said.costUsd !== null && (was.costUsd === null || picosOf(said.costUsd) > picosOf(was.costUsd))
   const { costUsd, basis } = isMore ? said : was
   return {
-    ...(counts as unknown as Counts),
+    ...withoutNoTime(counts),
     reasoningTokens,
     costUsd,
     basis: costUsd === null ? said.basis : basis,
@@ -120,9 +132,7 @@ function grown(was: ModelTotals, said: ModelTotals): ModelTotals {
 
 /** One row; two where the cost has another basis now, which takes back the old one whole. */
 function differences(was: ModelTotals, is: ModelTotals): ModelTotals[] {
-  const counts = Object.fromEntries(
-    COUNTED.map((field) => [field, is[field] - was[field]]),
-  ) as unknown as Counts
+  const counts = countsOf((field) => (is[field] ?? 0) - (was[field] ?? 0))
   const reasoning = is.reasoningTokens === null ? null : is.reasoningTokens - (was.reasoningTokens ?? 0)
   const tokens = { ...counts, reasoningTokens: reasoning }
   const hasMoved = COUNTED.some((field) => counts[field] !== 0) || (reasoning ?? 0) !== 0
@@ -150,6 +160,7 @@ export const nothingMore = (source: UsageSource): Booked => ({
 /** All models of a source together. */
 export interface Totals extends Counts {
   tokens: number
+  workMs: number
   /** What is paid by use; null: nothing of it is known. */
   costUsd: string | null
   notionalUsd: string | null
@@ -159,13 +170,13 @@ export interface Totals extends Counts {
 
 export function totalsOf(booked: UsageSource['booked']): Totals {
   const models = Object.values(booked)
-  const sum = (field: (typeof COUNTED)[number]) => models.reduce((all, one) => all + one[field], 0)
+  const sum = (field: (typeof COUNTED)[number]) => models.reduce((all, one) => all + (one[field] ?? 0), 0)
   const costs = (isWanted: (basis: CostBasis) => boolean) => {
     const known = models.flatMap(({ basis, costUsd }) => (isWanted(basis) ? (costUsd ?? []) : []))
     return known.length === 0 ? null : sumOfDollars(...known)
   }
   const reasoning = models.flatMap(({ reasoningTokens }) => reasoningTokens ?? [])
-  const counts = Object.fromEntries(COUNTED.map((field) => [field, sum(field)])) as unknown as Counts
+  const counts = countsOf(sum)
   return {
     ...counts,
     reasoningTokens: reasoning.length === 0 ? null : reasoning.reduce((all, one) => all + one, 0),

@@ -14,13 +14,20 @@ export interface ClaimReport {
   session: string
   agent: string
   number: number | null
+  /** When its claim ended; null: it had not. */
+  endedAt: number | null
   models: Readonly<Record<string, ModelTotals>>
 }
+
+/** What a past holder has used is told at most so long after its claim. */
+const LATEST_MS = 24 * 3_600_000
 
 export interface ClaimBooked {
   /** When it was decided. */
   now: number
   isBooked: boolean
+  /** It came so late after the end of its claim that it counts no more. */
+  isTooLate: boolean
   totals: Totals
   budget: BudgetLeft | null
 }
@@ -28,7 +35,10 @@ export interface ClaimBooked {
 /** The log is told of a claim at most this often. */
 const TELL_EVERY_MS = 5_000
 
-/** Null: there is no such claim. One that is over is booked, too: what it has used was used. */
+/**
+ * Null: there is no such claim. One that is over is booked, too: what it has used was used. Not for ever, since nobody else can say
+ * whether it is true.
+ */
 export const reportClaim = (claim: ClaimReport): RunsStep<ClaimBooked | null> => ({
   on: 'runs',
   reads: {
@@ -48,12 +58,15 @@ export const reportClaim = (claim: ClaimReport): RunsStep<ClaimBooked | null> =>
       return { answer: null, changes: NOTHING_CHANGED }
     const before = usage.source
     const id = { sourceId: claim.taskUuid, generation: claim.generation }
-    const recorded = record(usage, id, { number: claim.number, isWhole: false, models: claim.models }, now)
-    const { booked } = recorded
+    const isTooLate = claim.endedAt !== null && now - claim.endedAt > LATEST_MS
+    const report = { number: claim.number, isWhole: false, models: claim.models }
+    const recorded = isTooLate ? null : record(usage, id, report, now)
+    const booked = recorded?.booked ?? null
     const after = booked?.source ?? before
     const totals = totalsOf(after.booked)
-    const budget = leastLeft(withCharged(usage.budgets, recorded.changes.budgets))
-    if (!booked) return { answer: { now, isBooked: false, totals, budget }, changes: NOTHING_CHANGED }
+    const budget = leastLeft(withCharged(usage.budgets, recorded?.changes.budgets ?? []))
+    const answer = { now, isBooked: booked !== null, isTooLate, totals, budget }
+    if (!recorded || !booked) return { answer, changes: NOTHING_CHANGED }
     const isTold = before.toldAt === null || now - before.toldAt >= TELL_EVERY_MS
     const source = isTold ? { ...after, toldAt: now } : after
     const used = {
@@ -71,7 +84,7 @@ export const reportClaim = (claim: ClaimReport): RunsStep<ClaimBooked | null> =>
       usage: { ...recorded.changes, sources: [source] },
       events: [...told, ...recorded.events],
     }
-    return { answer: { now, isBooked: true, totals, budget }, changes }
+    return { answer, changes }
   },
 })
 

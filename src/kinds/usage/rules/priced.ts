@@ -1,9 +1,12 @@
 import { lessDollars, sumOfDollars } from '../../../pure/money.ts'
 import type { BilledCost, BilledModel } from '../../run/prices/billed.ts'
-import type { CostBasis, ModelTotals } from '../record.ts'
+import { type CostBasis, type ModelTotals, RUN_TIME } from '../record.ts'
 
 /** The name under which the usage of a model is booked that nobody has named. */
 const UNNAMED = 'unknown'
+
+/** Nobody else books under the name of the time. */
+const nameOf = ({ model }: BilledModel) => (model === null || model === RUN_TIME ? UNNAMED : model)
 
 const totalsOfModel = ({ used, costUsd, basis }: BilledModel): ModelTotals => {
   const { inputTokens, outputTokens, cachedInputTokens = 0, reasoningTokens = null } = used
@@ -20,7 +23,7 @@ const totalsOfModel = ({ used, costUsd, basis }: BilledModel): ModelTotals => {
 export function ledgerOf({ costUsd, basis, models }: BilledCost): Record<string, ModelTotals> {
   const byName = new Map<string, ModelTotals>()
   for (const one of models) {
-    const name = one.model ?? UNNAMED
+    const name = nameOf(one)
     const [is, before] = [totalsOfModel(one), byName.get(name)]
     byName.set(name, before ? together(before, is) : is)
   }
