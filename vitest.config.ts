@@ -35,7 +35,7 @@ const ALONE = [
 
 /** Short files that take long. They start first, so that the run does not wait for them at the end. */
 const SLOW =
-  /\/(recovery\/\w+|kinds\/demo\/demo|start\/start|server\/bad-input|kinds\/(mission|routine|run)\/restart(-around)?|kinds\/mission\/runs-plans|kinds\/run\/(acceptance|crash|every-node|outcomes|questions|shutdown)|simulation\/\w+|upkeep\/leadership-processes|postgres\/distribution|browser\/(board|changes|inbox|pages|runs|states))\.test\.ts$/
+  /\/(recovery\/\w+|executor\/work|hostile\/bodies|start\/start|server\/bad-input|simulation\/\w+|upkeep\/leadership-processes|postgres\/distribution|kinds\/(\w+\/(demo|recovery|restart(-around)?|runs(-[\w-]+)?)|run\/(acceptance|chains|crash|every-node|forgotten|outcomes|questions|shutdown))|browser\/(board|changes|inbox|pages|runs|states))\.test\.ts$/
 
 /** One kind after the other, since a process is reused for files of its own kind only. First those that wait more than they work. */
 const KINDS = ['alone', 'pure', 'web', 'real', 'browser']
