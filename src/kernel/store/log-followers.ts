@@ -13,6 +13,9 @@ export const DEPENDENTS = 'dependents'
 /** Writes reports on tasks and missions that ended. */
 export const REPORTS = 'reports'
 
+/** Raises and resolves alerts. */
+export const ALERTS = 'alerts'
+
 /** The events after `after` up to `upTo`. */
 export interface LogRange {
   workspaceId: number
@@ -27,10 +30,11 @@ export interface LogRange {
   isIdle: boolean
 }
 
-/** Which events a follower handles: those that lead to, or away from, one of these states. */
+/** Which events a follower handles: those that lead to, or away from, one of these states, and those of these types. */
 export interface WantedEvents {
   to: readonly string[]
   from?: readonly string[]
+  types?: readonly string[]
   /** Only events of missions and of their tasks. */
   inMissions?: boolean
 }

@@ -23,7 +23,7 @@ const NAME = `case b.scope
     when 'agent' then (select a.name from agents a where a.workspace_id = b.workspace_id and a.slug = b.scope_id)
     when 'project' then (select p.name from projects p where p.workspace_id = b.workspace_id and p.slug = b.scope_id) end`
 
-const IS_SPENT = `(b.max_tokens is not null and b.consumed_tokens >= b.max_tokens or b.max_usd is not null and b.consumed_usd >= b.max_usd)
+export const IS_SPENT = `(b.max_tokens is not null and b.consumed_tokens >= b.max_tokens or b.max_usd is not null and b.consumed_usd >= b.max_usd)
     and (b.period_end is null or b.period_end > clock_timestamp())`
 /** Whether nothing begins or goes on under a budget b. */
 export const IS_BLOCKED = `(b.stopped_at is not null or b.unknown_model is not null and b.max_usd is not null or ${IS_SPENT})`
