@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { forgetOldAlerts } from '../kinds/alert/postgres/alerts.ts'
 import { forgetOldDeliveries } from '../kinds/hook-delivery/postgres.ts'
 import { forgetOldSignIns } from '../kinds/sign-in/postgres.ts'
 import { firstUnseenAt } from '../postgres/statements/log-cursors.ts'
@@ -68,4 +69,5 @@ export async function applyRetention(pool: pg.Pool): Promise<void> {
   await forgetOldTails(pool)
   await forgetOldSignIns(pool)
   await forgetOldDeliveries(pool)
+  await forgetOldAlerts(pool)
 }

@@ -15,6 +15,8 @@ export const REPORTS = 'reports'
 
 /** Notes which webhooks have something to send. */
 export const WEBHOOKS = 'webhooks'
+/** Raises and resolves alerts. */
+export const ALERTS = 'alerts'
 
 /** The events after `after` up to `upTo`. */
 export interface LogRange {
@@ -30,10 +32,11 @@ export interface LogRange {
   isIdle: boolean
 }
 
-/** Which events a follower handles: those that lead to, or away from, one of these states, or that are for a webhook. */
+/** Which events a follower handles: those that lead to, or away from, one of these states, those of these types, or those for a webhook. */
 export interface WantedEvents {
   to: readonly string[]
   from?: readonly string[]
+  types?: readonly string[]
   /** Only events of missions and of their tasks. */
   inMissions?: boolean
   /** Instead: events of the types that webhooks of their workspace name. */

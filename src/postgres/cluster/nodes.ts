@@ -32,6 +32,9 @@ export interface NodeLoad {
 }
 
 export interface ListedNode extends Pick<NodeIdentity, 'nodeId' | 'name' | 'pid' | 'version'> {
+  host: string
+  /** How long it has not been heard. */
+  silentMs: number
   startedAt: number
   lastSeenAt: number
   stoppedAt: number | null
@@ -87,7 +90,8 @@ export async function nodeStopped(pool: pg.Pool, nodeId: string): Promise<void> 
 export const listNodes = (pool: pg.Pool, limit = 1_000) =>
   inClusterScope<ListedNode & pg.QueryResultRow>(
     pool,
-    `select n.node_id as "nodeId", n.name, n.pid, n.version, ms(n.started_at) as "startedAt",
+    `select n.node_id as "nodeId", n.name, n.pid, n.version, n.host, ms(n.started_at) as "startedAt",
+            ms(clock_timestamp()) - ms(n.last_seen_at) as "silentMs",
             ms(n.last_seen_at) as "lastSeenAt", ms(n.stopped_at) as "stoppedAt",
             case when n.stopped_at is not null then 'stopped'
                  when n.last_seen_at < clock_timestamp() - make_interval(secs => $2::double precision / 1000) then 'silent'

@@ -55,7 +55,7 @@ interface WrongCounter {
 
 export function recount(
   of: RecountAsk['of'],
-  alert: string,
+  counter: string,
   sentence: (wrong: readonly WrongCounter[]) => string,
 ): RecountStep {
   return {
@@ -67,8 +67,8 @@ export function recount(
       )
       if (wrong.length === 0) return { answer: false, changes: { set: null, events: [] } }
       const event = workspaceEvent(
-        'alert_raised',
-        { alert, error: sentence(wrong) },
+        'counters_corrected',
+        { counter, error: sentence(wrong) },
         { actor: 'system', now },
       )
       return { answer: true, changes: { set: counted, events: [event] } }

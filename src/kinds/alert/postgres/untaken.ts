@@ -1,12 +1,11 @@
 import type pg from 'pg'
-import { OPEN_LANES } from '../../postgres/statements/lanes.ts'
-import { BY_KEYS, scopedQueries, scopedQuery } from '../../postgres/statements/scoped-query.ts'
-import { statement } from '../../postgres/statements/statements.ts'
-import type { Stored } from '../../postgres/statements/stored-kind.ts'
-import { IS_WOKEN } from '../agent/postgres/rows.ts'
-import { MISSION_ENDED } from '../agent/rules/contractor.ts'
-import { inScope } from '../task/postgres/due.ts'
-import type { RaisedAlert, Untaken } from './rules.ts'
+import { OPEN_LANES } from '../../../postgres/statements/lanes.ts'
+import { BY_KEYS, scopedQueries, scopedQuery } from '../../../postgres/statements/scoped-query.ts'
+import { statement } from '../../../postgres/statements/statements.ts'
+import { IS_WOKEN } from '../../agent/postgres/rows.ts'
+import { MISSION_ENDED } from '../../agent/rules/contractor.ts'
+import { inScope } from '../../task/postgres/due.ts'
+import type { MarkedTask, Untaken } from '../rules/untaken.ts'
 
 /** Queued tasks that nobody takes, found by walking the lanes of the queue, as assignment does. */
 
@@ -118,9 +117,9 @@ const LOOK = statement(
      (select ms(c.due_at) from alert_checks c where c.workspace_id = $1) as "dueAt", ms(clock_timestamp()) as now`,
 )
 
-export interface AlertLook {
+export interface UntakenLook {
   untaken: Untaken[]
-  raised: RaisedAlert[]
+  raised: MarkedTask[]
   /** How long something waits for an agent before people are asked. */
   longMs: number
   /** When it is looked at again, as stored. */
@@ -128,10 +127,10 @@ export interface AlertLook {
   now: number
 }
 
-export async function lookForAlerts(pool: pg.Pool, workspaceId: number): Promise<AlertLook> {
+export async function lookForUntaken(pool: pg.Pool, workspaceId: number): Promise<UntakenLook> {
   const query = { ...LOOK, values: [workspaceId] }
   const answers = await scopedQueries(pool, 'baton.workspace_id', String(workspaceId), [BY_KEYS, query])
-  return answers[1]![0] as unknown as AlertLook
+  return answers[1]![0] as unknown as UntakenLook
 }
 
 /** When time alone may raise the next alert; null: only a change does. */
@@ -150,7 +149,7 @@ export const scheduleAlertCheck = (pool: pg.Pool, workspaceId: number, at: numbe
   )
 
 /** For `nextDue`. */
-const EARLIEST_ALERT_CHECK = 'select min(c.due_at) from alert_checks c'
+export const EARLIEST_ALERT_CHECK = 'select min(c.due_at) from alert_checks c'
 
 const walk = (name: string, condition: string) => `${name}(id) as (
      (select t.workspace_id from tasks t where t.rank is not null and ${condition} order by t.workspace_id limit 1)
@@ -181,8 +180,3 @@ export interface WorkspaceToLookAt {
 
 export const workspacesWithUntaken = (pool: pg.Pool, only?: number) =>
   inScope<WorkspaceToLookAt & pg.QueryResultRow>(pool, only, WORKSPACES)
-
-export const storedAlerts: Stored = {
-  tables: { alert_checks: 'select, insert, update, delete' },
-  due: [EARLIEST_ALERT_CHECK],
-}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { alertChanges, type RaisedAlert, type Untaken } from '../../../src/kinds/alert/rules.ts'
+import { type MarkedTask, markChanges, type Untaken } from '../../../src/kinds/alert/rules/untaken.ts'
 
 /** Of which tasks people are told that nobody takes them. */
 
@@ -18,7 +18,7 @@ const untaken = (id: number, more: Partial<Untaken> = {}): Untaken => ({
   },
   ...more,
 })
-const raised = (id: number, more: Partial<RaisedAlert> = {}): RaisedAlert => ({
+const raised = (id: number, more: Partial<MarkedTask> = {}): MarkedTask => ({
   ...{
     id,
     uuid: `task-${id}`,
@@ -29,8 +29,8 @@ const raised = (id: number, more: Partial<RaisedAlert> = {}): RaisedAlert => ({
   },
   ...{ isOpen: true, ...more },
 })
-const changes = (of: readonly Untaken[], known: readonly RaisedAlert[] = []) => {
-  const { raise, clear, nextAt } = alertChanges(of, known, NOW, GRACE_MS)
+const changes = (of: readonly Untaken[], known: readonly MarkedTask[] = []) => {
+  const { raise, clear, nextAt } = markChanges(of, known, NOW, GRACE_MS)
   return { raise: raise.map(({ id }) => id), clear: clear.map(({ id }) => id), nextAt }
 }
 const NOTHING = { raise: [], clear: [], nextAt: null }

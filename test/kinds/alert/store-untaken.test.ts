@@ -2,15 +2,15 @@ import { describe, expect, test } from 'vitest'
 import type { ServerKernel } from '../../../src/door/server-kernel.ts'
 import { Combiner } from '../../../src/kernel/combiner.ts'
 import { NO_GROUPS } from '../../../src/kernel/store/watch-column.ts'
-import { lookForAlerts } from '../../../src/kinds/alert/postgres.ts'
-import { type AlertLooks, settleAlerts } from '../../../src/kinds/alert/upkeep.ts'
+import { type MarkLooks, settleMarks } from '../../../src/kinds/alert/acts/untaken.ts'
+import { lookForUntaken } from '../../../src/kinds/alert/postgres/untaken.ts'
 import type { PostgresStore } from '../../../src/store/store.ts'
 import { pause, register, resume } from '../../support/agents.ts'
 import { kernelOf } from '../../support/mission-upkeep.ts'
 import { earlier, storeKinds, useNodes } from '../../support/nodes.ts'
 import { granted, holder, newTask, outcome, type Task, Work } from '../../support/tasks.ts'
 
-/** Alerts about tasks that nobody takes: each is an event in the transaction that raises or clears it. */
+/** The mark of tasks that nobody takes: each is an event in the transaction that makes or removes it. */
 
 const alpha = holder('alpha')
 const raise = async (work: Work, task: Task, reason = 'nobody is there', behind = 0) => {
@@ -19,7 +19,7 @@ const raise = async (work: Work, task: Task, reason = 'nobody is there', behind 
 }
 const clear = async (work: Work, task: Task) => outcome(await work.command(task, { kind: 'clearAlert' }))
 const typesOf = async (work: Work, task: Task) => (await work.eventsOf(task)).map(({ type }) => type)
-const RAISED = ['alert_raised', 'inbox_added']
+const RAISED = ['task_untaken', 'inbox_added']
 
 describe.each(storeKinds)('on %s, an alert', (kind) => {
   const nodes = useNodes(kind)
@@ -34,7 +34,7 @@ describe.each(storeKinds)('on %s, an alert', (kind) => {
       ...{ waitsKind: 'alert', waitsBecause: 'nobody is there', waitsSince: updatedAt },
     })
     expect((await work.eventsOf(task)).slice(-2)).toMatchObject([
-      { type: 'alert_raised', payload: { alert: 'TASK_NOT_TAKEN', error: 'nobody is there' } },
+      { type: 'task_untaken', payload: { reason: 'nobody is there' } },
       {
         type: 'inbox_added',
         payload: { item: { id: `alert:${task.uuid}`, kind: 'alert', since: updatedAt } },
@@ -51,7 +51,7 @@ describe.each(storeKinds)('on %s, an alert', (kind) => {
     expect(await raise(work, task, 'somebody is paused')).toBe('RAISED')
     expect((await typesOf(work, task)).slice(-5)).toEqual([
       ...RAISED,
-      ...['alert_raised', 'inbox_closed', 'inbox_added'],
+      ...['task_untaken', 'inbox_closed', 'inbox_added'],
     ])
     const held = await work.create()
     granted(await work.claim(held, alpha))
@@ -66,7 +66,7 @@ describe.each(storeKinds)('on %s, an alert', (kind) => {
     expect(await clear(work, task)).toBe('CLEARED')
     expect(await work.record(task)).toMatchObject({ ...NO_GROUPS })
     expect(await work.details(task)).toMatchObject({ waitsKind: null, waitsBecause: null })
-    expect((await typesOf(work, task)).slice(-2)).toEqual(['inbox_closed', 'alert_cleared'])
+    expect((await typesOf(work, task)).slice(-2)).toEqual(['inbox_closed', 'task_takable'])
     expect(await raise(work, task)).toBe('RAISED')
   })
 
@@ -98,13 +98,13 @@ describe('on postgres, upkeep', () => {
   const HOUR_MS = 3_600_000
   const aMinuteAgo = ({ store, workspace }: Work) =>
     new Work(store, workspace, new Combiner(earlier(store, 60_000)))
-  const pass = (work: Work, looks: AlertLooks = new Map()) =>
-    settleAlerts({
+  const pass = (work: Work, looks: MarkLooks = new Map()) =>
+    settleMarks({
       kernel: kernelOf(work) as unknown as ServerKernel,
       only: work.workspace,
-      alertLooks: looks,
+      looks,
     })
-  const look = (work: Work) => lookForAlerts((work.store as PostgresStore).readers, work.workspace)
+  const look = (work: Work) => lookForUntaken((work.store as PostgresStore).readers, work.workspace)
 
   test('raises what an agent does not take in time, and is due at that time', async () => {
     const work = await nodes.work({ verifyTimeoutSeconds: 3_600 })
@@ -133,12 +133,12 @@ describe('on postgres, upkeep', () => {
     expect(events.filter(({ type }) => type === 'inbox_added')).toMatchObject([{ taskId: tasks[0]!.id }])
     await register(work, 'old hand', { capabilities: ['cobol'] })
     expect(await pass(work)).toBe(1)
-    expect((await work.events()).at(-1)).toMatchObject({ type: 'alert_cleared' })
+    expect((await work.events()).at(-1)).toMatchObject({ type: 'task_takable' })
   })
 
   test('looks again only where the log has moved, or time is up', async () => {
     const work = await nodes.work()
-    const looks: AlertLooks = new Map()
+    const looks: MarkLooks = new Map()
     await aMinuteAgo(work).createAll([newTask({ capabilities: ['cobol'] })])
     await pass(work, looks)
     await pass(work, looks)

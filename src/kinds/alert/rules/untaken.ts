@@ -15,7 +15,7 @@ export interface Untaken {
 }
 
 /** A task that people were told about. */
-export interface RaisedAlert {
+export interface MarkedTask {
   readonly id: number
   readonly uuid: string
   readonly version: number
@@ -27,25 +27,25 @@ export interface RaisedAlert {
   readonly isOpen: boolean
 }
 
-export interface AlertChanges {
+export interface MarkChanges {
   raise: Pick<Untaken, 'id' | 'uuid' | 'version' | 'reason'>[]
-  clear: Pick<RaisedAlert, 'id' | 'uuid'>[]
+  clear: Pick<MarkedTask, 'id' | 'uuid'>[]
   /** When time alone raises the next one. */
   nextAt: number | null
 }
 
 /** An alert stays with its task while anything of its group counts: what a person reads is not replaced by its neighbour. */
-export function alertChanges(
+export function markChanges(
   untaken: readonly Untaken[],
-  raised: readonly RaisedAlert[],
+  raised: readonly MarkedTask[],
   now: number,
   graceMs: number,
-): AlertChanges {
+): MarkChanges {
   const counting = untaken.filter(({ at }) => at <= now)
   // Sets: each of ten thousand tasks may wait for something else.
   const ids = new Set(counting.map(({ id }) => id))
   const groups = new Set(counting.map(({ group }) => group))
-  const stays = ({ id, group, isOpen }: RaisedAlert) => ids.has(id) || (isOpen && groups.has(group))
+  const stays = ({ id, group, isOpen }: MarkedTask) => ids.has(id) || (isOpen && groups.has(group))
   const staying = raised.filter(stays)
   const told = new Set(staying.map(({ group }) => group))
   const untold = untaken.filter(({ group }) => !told.has(group))
