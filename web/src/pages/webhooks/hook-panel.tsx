@@ -54,7 +54,11 @@ export function HookPanel(props: {
         />
         <section aria-label="Address" className="flex flex-col gap-2">
           <h3 className="text-row font-medium">Address</h3>
-          <Copyable isBlock text={hook.scheme === 'secret_url' ? `${address}?token=…` : address} />
+          {hook.scheme === 'secret_url' ? (
+            <p className="font-mono text-row wrap-anywhere">{address}?token=…</p>
+          ) : (
+            <Copyable isBlock text={address} />
+          )}
           <p className="text-row text-muted">
             {SCHEME_WORDS[hook.scheme].text} The secret was shown when the hook was made; a new one can be
             made.

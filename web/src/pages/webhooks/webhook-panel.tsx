@@ -63,7 +63,7 @@ function State({ webhook }: { webhook: Webhook }) {
       )}
       {behind > 0 && <li>It is {countText(behind)} events behind.</li>}
       <li>
-        Its key ends with <span className="font-mono">{secretHint}</span>
+        Its key is <span className="font-mono">{secretHint}</span>
         {formerSecretUntil !== null && (
           <>
             ; the one before it signs as well until <Moment at={formerSecretUntil} />
