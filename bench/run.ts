@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { type AnyPostgresFigures, anyPostgres } from './any-postgres.ts'
 import { bareClaims, bareResults } from './bare.ts'
 import { barRows } from './bars.ts'
+import { budgetFigures, budgetVerdicts } from './budgets.ts'
 import { coordinatorPasses } from './coordinator.ts'
 import { machine, type Tables, writeFigures } from './document.ts'
 import type { Measured } from './drive.ts'
@@ -49,6 +50,7 @@ const PARTS = [
   'board',
   'pages',
   'usage',
+  'budgets',
   'live',
   'web',
 ] as const
@@ -175,6 +177,7 @@ const missions = wants('missions') ? await missionFigures({ tasks: 10_000, times
 const pages = wants('board') ? await pageFigures(MANY, say) : null
 const insight = wants('pages') ? await insightFigures(MANY, say) : null
 const usage = wants('usage') ? await usageFigures(MANY, say) : null
+const budgets = wants('budgets') ? await budgetFigures(quick ? 10_000 : 50_000, quick ? 5 : 9, say) : null
 const live = wants('live') ? await liveFigures(quick ? 5_000 : 20_000, say) : null
 const web = wants('web')
   ? await webFigures(
@@ -202,6 +205,7 @@ if (missions) console.log(missionVerdicts(missions))
 if (pages) console.log(pageVerdicts(pages))
 if (insight) console.log(insightVerdicts(insight))
 if (usage) console.log(usageVerdicts(usage))
+if (budgets) console.log(budgetVerdicts(budgets))
 if (live) console.log(liveVerdicts(live))
 if (web) console.log(webVerdicts(web))
 if (migrated) console.log(migrationVerdicts(migrated))
@@ -223,6 +227,7 @@ const kept = {
   pages,
   insight,
   usage,
+  budgets,
   live,
   web,
 }

@@ -157,7 +157,7 @@ const group = (more: Partial<UsageGroup> = {}): UsageGroup => ({
     tokens: { input: 10, cachedInput: 5, cacheWrite: null, output: 5 },
     tokensUsed: 20,
   },
-  ...{ costUsd: '1', notionalUsd: '0', runs: 1, runsOfUnknownCost: 0, estimatedTokens: null },
+  ...{ seconds: 1, costUsd: '1', notionalUsd: '0', runs: 1, runsOfUnknownCost: 0, estimatedTokens: null },
   ...{ estimatedTasks: null, tokensOfEstimated: null, savedUsd: null },
   ...more,
 })
