@@ -35,12 +35,16 @@ const ALONE = [
 
 /** Short files that take long. They start first, so that the run does not wait for them at the end. */
 const SLOW =
-  /\/(recovery\/\w+|kinds\/demo\/demo|start\/start|server\/bad-input|kinds\/(mission|routine|run)\/restart(-around)?|kinds\/mission\/runs-plans|kinds\/run\/(acceptance|crash|every-node|outcomes|questions|shutdown)|simulation\/\w+|upkeep\/leadership-processes|postgres\/distribution|browser\/(pages|states))\.test\.ts$/
+  /\/(recovery\/\w+|executor\/work|hostile\/bodies|start\/start|server\/bad-input|simulation\/\w+|upkeep\/leadership-processes|postgres\/distribution|kinds\/(\w+\/(demo|recovery|restart(-around)?|runs(-[\w-]+)?)|run\/(acceptance|chains|crash|every-node|forgotten|outcomes|questions|shutdown))|browser\/(board|changes|inbox|pages|runs|states))\.test\.ts$/
+
+/** One kind after the other, since a process is reused for files of its own kind only. First those that wait more than they work. */
+const KINDS = ['alone', 'pure', 'web', 'real', 'browser']
 
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isQuick = ({ moduleId }: TestSpecification) => (SLOW.test(moduleId) ? 0 : 1)
-    return (await super.sort(files)).sort((a, b) => isQuick(a) - isQuick(b))
+    const place = ({ moduleId, project }: TestSpecification) =>
+      2 * KINDS.indexOf(project.name) + (SLOW.test(moduleId) ? 0 : 1)
+    return (await super.sort(files)).sort((a, b) => place(a) - place(b))
   }
 }
 
@@ -72,8 +76,6 @@ export default defineConfig({
           // Real servers, real signals: in processes. They share a server where a workspace of their own is enough.
           pool: 'forks',
           isolate: false,
-          // One kind after the other: a process is reused for files of its own kind only.
-          sequence: { groupOrder: 1 },
         },
       },
       // The web app without a browser.
@@ -93,8 +95,8 @@ export default defineConfig({
           pool: 'forks',
           isolate: false,
           // After all others, and fewer at a time: the browser itself keeps a core busy.
-          maxWorkers: 3,
-          sequence: { groupOrder: 2 },
+          maxWorkers: 4,
+          sequence: { groupOrder: 1 },
         },
       },
     ],

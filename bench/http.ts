@@ -7,6 +7,7 @@ import type { Execution } from '../src/door/execution.ts'
 import { LiveOutput } from '../src/kernel/live-output.ts'
 import { createKey } from '../src/kinds/key/postgres.ts'
 import { ClaimBody } from '../src/kinds/task/shapes/claims.ts'
+import { Metrics } from '../src/metrics/metrics.ts'
 import { IdParams } from '../src/pure/shapes.ts'
 import { route } from '../src/server/schema.ts'
 import { buildServer } from '../src/server/server.ts'
@@ -63,11 +64,16 @@ export interface HttpBed {
 /** The server as it is served, with one route more: it checks key and body like a claim and returns the body. */
 export async function makeHttpBed(bed: Bed): Promise<HttpBed> {
   const kernel = openKernel(bed.store, serverDirectory(bed.store))
+  const metrics = new Metrics({
+    ...{ kernel, coordinator: NO_LEADER, version: 'bench', node: 'bench', mostLabels: 100 },
+    runsActive: () => 0,
+  })
   const allowed = { hosts: ['127.0.0.1'], origins: [], insteadOfLocalhost: null }
   const app = await buildServer({
     kernel,
     coordinator: NO_LEADER,
     execution: NOTHING_RUNS,
+    metrics,
     started: { isEmbedded: false, startMs: () => null, dataFolder: '' },
     allowed,
     logger: pino({ level: 'silent' }),

@@ -1,6 +1,7 @@
 import { isAbsolute, resolve } from 'node:path'
 import { z } from 'zod'
 import type { AgentPolicy } from './kinds/agent/rules/allowed-on-node.ts'
+import { isAllowable } from './outgoing/addresses.ts'
 import { StartRefused } from './pure/refusal.ts'
 
 /** All settings. Read once, here; no other code reads the environment. */
@@ -44,6 +45,16 @@ export interface Config {
   wrongKeysPerMinute: number
   /** How many streams may be open under one key. */
   streamsPerKey: number
+  /** Inner addresses, nets and hosts that webhooks may be sent to. */
+  webhookAllow: string[]
+  /** Where metrics are served to everybody on this machine; null: only with a key. */
+  metricsPort: number | null
+  /** How many workspaces, and how many projects, have series of their own. */
+  metricsLabels: number
+  /** Where spans are sent (OTLP over HTTP); null: nothing is traced. */
+  traceEndpoint: string | null
+  /** The page of a trace, with {traceId} in place of its id. */
+  traceUrl: string | null
   /** The URL at which agents reach this node, if not the one it listens on. */
   publicUrl: string | undefined
   /** Baton's own environment. Agents get only the variables listed in src/executor/environment.ts. */
@@ -143,6 +154,33 @@ const Environment = z.object({
     .regex(/^[1-9]\d{0,8}$/, 'must be a number of streams')
     .transform(Number)
     .default(50),
+  BATON_WEBHOOK_ALLOW: list.refine(
+    (allowed) => allowed.every(isAllowable),
+    'must list addresses, nets such as 10.0.0.0/8, and host names',
+  ),
+  BATON_METRICS_PORT: z
+    .string()
+    .regex(/^\d{1,5}$/, 'must be a port number')
+    .transform(Number)
+    .refine((port) => port <= 65_535, 'must be a port number')
+    .optional(),
+  BATON_METRICS_LABELS: z
+    .string()
+    .regex(/^\d{1,4}$/, 'must be a number of workspaces, at most 1000')
+    .transform(Number)
+    .refine((most) => most <= 1_000, 'must be a number of workspaces, at most 1000')
+    .default(100),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z
+    .string()
+    .regex(/^https?:\/\//, 'must begin with http:// or https://')
+    .refine((url) => URL.canParse(url), 'is not a URL')
+    .optional(),
+  BATON_TRACE_URL: z
+    .string()
+    .regex(/^https?:\/\//, 'must begin with http:// or https://')
+    .refine((url) => URL.canParse(url), 'is not a URL')
+    .refine((url) => url.includes('{traceId}'), 'must contain {traceId}')
+    .optional(),
   BATON_PUBLIC_URL: z
     .string()
     .regex(/^https?:\/\//, 'must begin with http:// or https://')
@@ -191,6 +229,11 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     mostConnections: set.BATON_MAX_CONNECTIONS,
     wrongKeysPerMinute: set.BATON_WRONG_KEYS_PER_MINUTE,
     streamsPerKey: set.BATON_STREAMS_PER_KEY,
+    webhookAllow: set.BATON_WEBHOOK_ALLOW,
+    metricsPort: set.BATON_METRICS_PORT ?? null,
+    metricsLabels: set.BATON_METRICS_LABELS,
+    traceEndpoint: set.OTEL_EXPORTER_OTLP_ENDPOINT ?? null,
+    traceUrl: set.BATON_TRACE_URL ?? null,
     publicUrl: set.BATON_PUBLIC_URL?.replace(/\/+$/, ''),
     environment: env,
   }

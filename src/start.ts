@@ -22,12 +22,17 @@ import { hasBeenSignedInTo } from './kinds/sign-in/postgres.ts'
 import { FIRST_WORKSPACE } from './kinds/workspace/postgres.ts'
 import { USUAL_LIMITS } from './logs/limits.ts'
 import { parseLogSettings } from './logs/settings.ts'
+import { Metrics } from './metrics/metrics.ts'
+import { forWebhooks } from './outgoing/addresses.ts'
+import type { Outgoing } from './outgoing/outgoing.ts'
 import { refuseUnsafeData } from './private-files.ts'
 import { StartRefused } from './pure/refusal.ts'
 import { listen, probe } from './server/loopback.ts'
+import { serveMetricsHere } from './server/metrics.ts'
 import { buildServer, type ServerOptions } from './server/server.ts'
 import { serverDirectory } from './store/directory.ts'
 import { PostgresStore } from './store/store.ts'
+import type { Traces } from './tracing/traces.ts'
 import { Coordinator } from './upkeep/coordinator.ts'
 import { Leadership } from './upkeep/leadership.ts'
 import { Node } from './upkeep/node.ts'
@@ -82,17 +87,27 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
     const node = await Node.start(store, {
       ...{ name: config.nodeName, version: VERSION },
       ...{ host: thisMachine(), bootId: bootId(), pidStarted: startTimeOf(process.pid) },
+      mostRuns: config.mostRuns,
     })
     stops.push(() => node.stop())
+    const traces = await openTraces(config, { store, node, logger }, stops)
     let url = ''
+    const outgoing = outgoingOf(config, () => url)
     const { context, execution, bucket, close } = await composeExecutor(
       {
-        ...{ kernel, node, dataFolder: config.dataFolder, agentRoots: config.agentRoots, log: logger },
+        ...{
+          kernel,
+          node,
+          dataFolder: config.dataFolder,
+          agentRoots: config.agentRoots,
+          log: logger,
+          traces,
+        },
         ...{
           ...{ own: config.environment, policy: config.agentPolicy },
           nodeSecrets: await secretsOfNode(config.dataFolder, databaseUrl, config.environment),
           mostRuns: config.mostRuns,
-          baseUrl: () => config.publicUrl ?? reachable(url),
+          baseUrl: outgoing.appUrl,
         },
       },
       { logs, kinds, ...logSettingsOf(config) },
@@ -100,9 +115,20 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
     stops.push(async () => close())
     // Before any claim is possible: processes left over from an earlier run would work on the same tasks.
     await recoverAtStart(context, thisMachine())
-    const coordinator = new Coordinator(kernel, new Leadership(store, node.id), node.id, logger).start()
+    const leads = new Leadership(store, node.id)
+    const coordinator: Coordinator = new Coordinator(kernel, leads, node.id, logger, {
+      outgoing,
+      passed: (ms) => metrics.passed(ms),
+    })
+    const metrics = new Metrics({
+      ...{ kernel, coordinator, version: VERSION, node: node.name, mostLabels: config.metricsLabels },
+      runsActive: () => context.working.size,
+    })
+    stops.push(async () => metrics.close())
+    coordinator.start()
     stops.push(() => coordinator.stop())
-    url = await serve(config, { kernel, coordinator, execution, logger }, stops)
+    url = await serve(config, { kernel, coordinator, execution, metrics, outgoing, logger }, stops)
+    await metricsPort(config, metrics, stops)
     const keepLogsMs = config.keepLogsDays === null ? null : config.keepLogsDays * DAY_MS
     // Last to start and first to stop: agents need all the rest.
     const executor = new Executor(context).start()
@@ -150,7 +176,7 @@ const inFirstWorkspace = (
 /** Starts the HTTP server and returns its URL. */
 async function serve(
   config: Config,
-  parts: Pick<ServerOptions, 'kernel' | 'coordinator' | 'execution' | 'logger'>,
+  parts: Pick<ServerOptions, 'kernel' | 'coordinator' | 'execution' | 'metrics' | 'outgoing' | 'logger'>,
   stops: Stops,
 ): Promise<string> {
   const allowed = { hosts: config.hosts, origins: config.origins, insteadOfLocalhost: loopbackOf(config) }
@@ -161,7 +187,7 @@ async function serve(
   const started = { isEmbedded: config.databaseUrl === null, startMs: () => startMs, dataFolder }
   const app = await buildServer({
     ...{ ...parts, started, allowed, connections, bounds: config },
-    ...{ version: VERSION, publicUrl: config.publicUrl, webApp: WEB_APP },
+    ...{ version: VERSION, publicUrl: config.publicUrl, traceUrl: config.traceUrl, webApp: WEB_APP },
   })
   let closeOther = async () => {}
   stops.push(async () => {
@@ -175,6 +201,31 @@ async function serve(
   closeOther = listening.closeOther
   startMs = Math.round(performance.now())
   return urlOf(config.host, listening)
+}
+
+/** Loaded only where a collector is set: a server without one has nothing of it. */
+async function openTraces(
+  { traceEndpoint: endpoint }: Config,
+  { store, node, logger }: { store: PostgresStore; node: Node; logger: pino.Logger },
+  stops: Stops,
+): Promise<Traces | null> {
+  if (endpoint === null) return null
+  const { Traces } = await import('./tracing/traces.ts')
+  const warn = (err: unknown, what: string) => logger.warn({ err }, what)
+  const traces = new Traces({ store, endpoint, version: VERSION, node: node.name, warn })
+  stops.push(() => traces.close())
+  return traces
+}
+
+/** Serves metrics on a port of their own, if one is set. */
+async function metricsPort({ metricsPort: port }: Config, metrics: Metrics, stops: Stops): Promise<void> {
+  if (port === null) return
+  const close = await serveMetricsHere(metrics, port).catch((error: ListenError) => {
+    throw error.code === 'EADDRINUSE' || error.code === 'EACCES'
+      ? new StartRefused(`Metrics cannot be served on port ${port} (${error.code}); set BATON_METRICS_PORT.`)
+      : error
+  })
+  stops.push(close)
 }
 
 /**
@@ -191,6 +242,10 @@ const logSettingsOf = ({ maxLogBytes, minFreeBytes, databaseUrl, dataFolder, ...
   excerptBytes: config.excerptBytes,
   limits: { ...USUAL_LIMITS, maxBytes: maxLogBytes ?? Number.POSITIVE_INFINITY, minFreeBytes },
   databaseFolder: databaseUrl === null ? dataFolder : null,
+})
+
+const outgoingOf = ({ webhookAllow, publicUrl }: Config, url: () => string): Outgoing => ({
+  ...{ rule: forWebhooks(webhookAllow), appUrl: () => publicUrl ?? reachable(url()) },
 })
 
 /** A server that listens on all addresses is reachable on this one. */

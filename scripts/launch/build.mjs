@@ -43,15 +43,13 @@ export async function ensureAppBuilt() {
   return !isBuilt(APP) && (await alone(() => buildUnlessDone(APP, buildApp)))
 }
 
-/** Server and app, side by side. */
-export async function ensureAllBuilt() {
-  if (isBuilt(SERVER) && isBuilt(APP)) return
-  await alone(() =>
-    Promise.all([
-      buildUnlessDone(SERVER, () => compile('tsconfig.build.json')),
-      buildUnlessDone(APP, buildApp),
-    ]),
+/** Server and app, side by side. Returns whether it had to compile the server. */
+export async function ensureAllBuilt(project = 'tsconfig.build.json') {
+  if (isBuilt(SERVER) && isBuilt(APP)) return false
+  const [isCompiled] = await alone(() =>
+    Promise.all([buildUnlessDone(SERVER, () => compile(project)), buildUnlessDone(APP, buildApp)]),
   )
+  return isCompiled
 }
 
 async function buildUnlessDone(what, build) {

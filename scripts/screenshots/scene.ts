@@ -96,7 +96,7 @@ const TRACKS: [track: string, maxAgents: number, purpose: string, tasks: string[
 ]
 
 /** A routine with its missions, a project with tracks of which one is full, a worker, and what it holds. */
-async function makePlaces(call: Call): Promise<Pick<Filled, 'routineId' | 'project' | 'budgetId'>> {
+async function makePlaces(call: Call): Promise<Omit<Filled, 'taskId' | 'runId' | 'missionId' | 'agent'>> {
   const project = 'rebuild'
   await call('POST', '/projects', { slug: project, name: 'Rebuild of the shop' })
   await call('POST', '/workers', { worker: 'importer-1', capacity: 4, heartbeatSeconds: 3_600, project })
@@ -129,7 +129,30 @@ async function makePlaces(call: Call): Promise<Pick<Filled, 'routineId' | 'proje
     await call('POST', `/routines/${routine.id}/run`, { variables: { what } })
   const runs = () => itemsOf(call, `/routines/${routine.id}/runs`)
   await holds(async () => (await runs()).every(({ completedAt }) => completedAt !== null))
-  return { routineId: String(routine.id), project, budgetId: await makeBudgets(call) }
+  const budgetId = await makeBudgets(call)
+  return { routineId: String(routine.id), project, budgetId, ...(await makeHooks(call)) }
+}
+
+/** Two webhooks, and two hooks, of which one has been called. */
+async function makeHooks(call: Call): Promise<Pick<Filled, 'webhookId' | 'hookId'>> {
+  const addressed = (name: string, path: string, events: string[], format = 'baton') =>
+    call('POST', '/webhooks', { name, url: `https://${name}.example.test/${path}`, events, format })
+  const webhook = await addressed('ci', 'hooks/baton', ['mission_*', 'task_failed'])
+  const slack = await addressed('slack', 'services/T0/B0', ['inbox_added', 'alert_raised'], 'slack')
+  for (const { id } of [webhook, slack]) await call('POST', `/webhooks/${id}/pause`)
+  const issue = { kind: 'task', title: 'Look at {{/issue/title}}', project: 'shop', agent: 'importer' }
+  await call('POST', '/hooks', { name: 'shop-issues', scheme: 'github', events: ['issues'], does: issue })
+  const does = {
+    ...issue,
+    title: 'Find out about {{/alarm/name}}',
+    description: 'Say what it is, and how bad.',
+  }
+  const conditions = [{ at: '/state', is: ['firing'] }]
+  const hook = await call('POST', '/hooks', { name: 'alarms', scheme: 'secret_url', does, conditions })
+  const at = String(hook.path).replace('/api/v1', '')
+  await call('POST', at, { type: 'alarm', state: 'firing', alarm: { name: 'slow checkout' } })
+  await call('POST', at, { type: 'alarm', state: 'resolved', alarm: { name: 'slow checkout' } })
+  return { webhookId: String(webhook.id), hookId: String(hook.id) }
 }
 
 /** What agents of others told that they have used, in the budgets that cover it. */

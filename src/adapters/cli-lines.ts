@@ -14,7 +14,8 @@ export type Used = Tokens & Pick<TokenUsage, 'models'>
 /** Reported while the run is in progress. */
 export type ReaderEvent =
   | { kind: 'session'; sessionId: string }
-  | { kind: 'call'; signature: string; isError: boolean }
+  /** `tookMs` where its begin was reported, too. */
+  | { kind: 'call'; signature: string; isError: boolean; tookMs?: number }
   | { kind: 'activity' }
   | { kind: 'usage'; usage: Used }
   | { kind: 'rate_limit'; until: string | null }
@@ -92,20 +93,21 @@ function inOrder(value: unknown, depth: number): string {
 /** Stores calls until their results come. Bounded, in case a program never reports results. */
 export class OpenCalls {
   static readonly most = 10_000
-  readonly #signatures = new Map<string, string>()
+  readonly #calls = new Map<string, { signature: string; begunAt: number }>()
 
   begun(id: string | null, signature: string): void {
     if (id === null) return
-    const [oldest] = this.#signatures.keys()
-    if (this.#signatures.size >= OpenCalls.most && oldest !== undefined) this.#signatures.delete(oldest)
-    this.#signatures.set(id, signature)
+    const [oldest] = this.#calls.keys()
+    if (this.#calls.size >= OpenCalls.most && oldest !== undefined) this.#calls.delete(oldest)
+    this.#calls.set(id, { signature, begunAt: performance.now() })
   }
 
-  ended(id: string | null, isError: boolean): ReaderEvent[] {
-    const signature = id === null ? undefined : this.#signatures.get(id)
-    if (id === null || signature === undefined) return []
-    this.#signatures.delete(id)
-    return [{ kind: 'call', signature, isError }]
+  ended(id: string | null, isError: boolean): Extract<ReaderEvent, { kind: 'call' }>[] {
+    const call = id === null ? undefined : this.#calls.get(id)
+    if (id === null || call === undefined) return []
+    this.#calls.delete(id)
+    const tookMs = Math.round(performance.now() - call.begunAt)
+    return [{ kind: 'call', signature: call.signature, isError, tookMs }]
   }
 }
 

@@ -233,7 +233,10 @@ function reporter(hooks: Required<AdapterHooks>): (event: ReaderEvent) => Promis
         lastUsage = JSON.stringify(event.usage)
         return hooks.usage(event.usage)
       case 'call':
-        return hooks.event('call', { signature: event.signature, isError: event.isError })
+        return hooks.event('call', {
+          ...{ signature: event.signature, isError: event.isError },
+          ...(event.tookMs !== undefined && { tookMs: event.tookMs }),
+        })
       case 'rate_limit':
         return hooks.event('rate_limit', { until: event.until })
       case 'activity':

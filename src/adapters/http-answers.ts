@@ -1,7 +1,7 @@
 import { agentStateIn } from '../kinds/run/rules/agent-state.ts'
+import type { Exchange } from '../outgoing/exchange.ts'
 import { objectIn } from '../transcript/json.ts'
 import { failed } from './config.ts'
-import type { Exchange } from './http-exchange.ts'
 import type { AdapterInvokeResult, TokenUsage } from './protocol.ts'
 import { dollarsIn, sessionIn, textIn, usageIn } from './reported.ts'
 

@@ -2,14 +2,14 @@ import type { LookupFunction } from 'node:net'
 import { z } from 'zod'
 import { agentStateIn, MOST_STATE_BYTES } from '../kinds/run/rules/agent-state.ts'
 import type { CallbackMessage } from '../kinds/run/shapes/callbacks.ts'
+import { FOR_AGENTS, namesForbiddenAddress, withoutValues } from '../outgoing/addresses.ts'
+import { exchange } from '../outgoing/exchange.ts'
 import { REDACTED } from '../pure/secrets/redaction.ts'
 import type { Callbacks, Expected } from './callbacks.ts'
 import { commonSettings, configOf, failed } from './config.ts'
 import { Deadline } from './deadline.ts'
 import { quietHooks } from './hooks.ts'
-import { namesForbiddenAddress, withoutValues } from './http-addresses.ts'
 import { type AgentAnswer, answerIn, failureIn } from './http-answers.ts'
-import { exchange } from './http-exchange.ts'
 import type {
   AdapterHooks,
   AdapterInvokeInput,
@@ -52,7 +52,7 @@ const Url = z
   )
   .refine((text) => {
     const url = urlOf(text)
-    return !url || !namesForbiddenAddress(url)
+    return !url || !namesForbiddenAddress(url, FOR_AGENTS)
   }, 'must not be a link-local address or a metadata service')
 
 const config = configOf(
@@ -156,7 +156,7 @@ class HttpRun {
     })
     const answer = await exchange({
       ...{ url: this.#url, method, headers: sent, body, signal },
-      lookup: this.#lookup,
+      ...{ rule: FOR_AGENTS, lookup: this.#lookup },
     })
     if (this.#deadline.stopped) return this.#stopped(this.#deadline.stopped)
     if (answer.kind === 'answer' && answer.body !== '')
@@ -273,7 +273,9 @@ class HttpRun {
     const { headers, graceSec } = this.#settings
     const deadline = new Deadline(NEVER, Math.min(graceSec * 1_000, LONGEST_STOP_REQUEST_MS) || 1)
     const { signal } = deadline
-    const answer = await exchange({ url, method: 'DELETE', headers, signal, lookup: this.#lookup })
+    const answer = await exchange({
+      ...{ url, method: 'DELETE', headers, signal, rule: FOR_AGENTS, lookup: this.#lookup },
+    })
     deadline.close()
     const isDelivered = answer.kind === 'answer' || answer.kind === 'too_large'
     await this.#log(isDelivered ? 'The agent was asked to stop.' : 'The agent could not be asked to stop.')

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { Waiter } from '../kernel/commit-waiters.ts'
 import type { Caller } from '../kernel/kernel.ts'
+import type { Outgoing } from '../outgoing/outgoing.ts'
 import type { AnswerOfEndpoint, Endpoint, PlaceOf, RouteOf } from '../pure/endpoint.ts'
 import type { Coordination } from './coordination.ts'
 import type { Execution } from './execution.ts'
@@ -16,6 +17,8 @@ export interface Door {
   readonly execution: Execution
   readonly coordinator: Coordination
   readonly started: NodeStart
+  /** How this node reaches programs outside. */
+  readonly outgoing: Outgoing
   /** Ends all that is open under these revoked keys or ended sessions. */
   revoked(ids: readonly string[]): Promise<void>
   /** The one object of a class that all requests share. */
@@ -44,6 +47,8 @@ interface CallWith<Params, Query, Body, Place> {
   readonly query: Query
   readonly body: Body
   readonly caller: Caller
+  /** Where the request comes from. */
+  readonly address: string
   /** The version that If-Match names; null: any. */
   readonly ifVersion: number | null
   readonly page: Page<Place>

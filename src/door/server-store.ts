@@ -1,13 +1,21 @@
+import type { Changes, View } from '../kernel/batch/requests.ts'
 import type { NodeMessage, OnNodeMessage } from '../kernel/store/node-messages.ts'
 import type { RunStore } from '../kernel/store/run-store.ts'
 import type { ServerStep } from '../kernel/store/store.ts'
 import type { AgentSeen } from '../kinds/agent/record.ts'
+import type { RunsChanges, RunsView } from '../kinds/run/rules/step.ts'
 import type { EventWithTask } from '../kinds/task/record.ts'
 import type { Cluster } from '../postgres/cluster/cluster.ts'
 import type { LogHeads } from '../postgres/connection/log-heads.ts'
 import type { Revoked } from '../postgres/connection/notices.ts'
 import type { Connections } from '../postgres/statements/connections.ts'
 import type { LogTailRows } from '../postgres/statements/log-tail.ts'
+
+/** What a transaction has written, and what it had read. */
+export type Written =
+  | { on: 'batch'; view: View; changes: Changes }
+  | { on: 'runs'; view: RunsView; changes: RunsChanges }
+export type OnWritten = (workspaceId: number, written: Written) => void
 
 /**
  * The store of a server, as acts see it: what every store that holds runs offers, the pools, and what only Postgres has. What one kind
@@ -25,6 +33,10 @@ export interface ServerStore extends RunStore, Connections {
     drifted(only?: number): Promise<{ workspaceId: number; missionId: number; uuid: string }[]>
   }
   readonly cluster: Cluster
+  readonly followers: RunStore['followers'] & {
+    /** Cursors that are further than they are written: workspaces, followers, numbers. */
+    readonly cached: readonly [number[], string[], number[]]
+  }
   /** How far each log is known to be: a lower bound of what a read from now on contains. */
   readonly heads: LogHeads
   readonly logTail: LogTailRows
@@ -37,6 +49,8 @@ export interface ServerStore extends RunStore, Connections {
   broadcast(message: NodeMessage): void
   /** What other nodes tell. */
   onNodeMessage(listener: OnNodeMessage): () => void
+  /** Called after each commit of this node that changed tasks, records beside them, or runs. A listener must not throw. */
+  onWritten(listener: OnWritten): () => void
   /** Throws when the database does not answer, or has no room for what is written. */
   ping(): Promise<void>
 }

@@ -1,6 +1,6 @@
 import type { Follower } from '../kernel/follower.ts'
-import type { RunStore } from '../kernel/store/run-store.ts'
 import type { UpkeepContext } from '../kernel/upkeep-context.ts'
+import type { Outgoing } from '../outgoing/outgoing.ts'
 import type { ServerStore } from './server-store.ts'
 
 /** The parts of a pass of the coordinator, in their order. Steps of the last are chores: they depend on time alone, and are not reported. */
@@ -12,6 +12,18 @@ export interface StepContext extends UpkeepContext<ServerStore> {
   kept<T>(made: new () => T): T
   /** A person asked for everything that is due. */
   isRequested?: boolean
+  /** How this node reaches programs outside. */
+  outgoing?: Outgoing | undefined
+  /** For work that a pass does not wait for. Without it, such work is left alone. */
+  beside?: WorkBeside | undefined
+}
+
+/** Work beside the passes of the coordinator: under one name, one at a time. */
+export interface WorkBeside {
+  /** The names under which work is under way that begin like this. */
+  busy(beginning: string): string[]
+  /** `work` ends soon after it is told to stop, and does not fail. */
+  start(name: string, work: (stopping: AbortSignal) => Promise<void>): void
 }
 
 interface Step {
@@ -30,7 +42,7 @@ export interface UpkeepStep extends Step {
 
 /** A step that follows the log. */
 export interface FollowingStep extends Step {
-  follower: Follower<RunStore>
+  follower: Follower<ServerStore>
 }
 
 /** Keeps one object of each class. */

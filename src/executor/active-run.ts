@@ -16,6 +16,7 @@ import { renewTask, reportProgress } from '../kinds/task/acts/claims.ts'
 import { renewAfterMs } from '../kinds/task/rules/retry.ts'
 import { Refused } from '../pure/errors.ts'
 import { type KnownSecrets, redactDeep, redactText } from '../pure/secrets/redaction.ts'
+import type { TracedRun } from '../pure/trace.ts'
 import { AddedTasks } from './added-tasks.ts'
 import type { ExecutorContext } from './context.ts'
 import { asAgent, type Held, lengthenLease } from './holding.ts'
@@ -52,6 +53,7 @@ export class ActiveRun {
   #isSilenceConfirmed = false
   #isAccepted = false
   #isLeft = false
+  #trace: TracedRun | null = null
 
   constructor(context: ExecutorContext, run: { runId: string; workspaceId: number; agent: string }) {
     this.#context = context
@@ -130,6 +132,11 @@ export class ActiveRun {
         this.#isRenewing = false
       })
     }
+  }
+
+  /** Null: nothing is traced. */
+  traceAs(trace: TracedRun | null): void {
+    this.#trace = trace
   }
 
   writeRequestsTo(file: RequestsFile | null): void {
@@ -249,6 +256,7 @@ export class ActiveRun {
       case 'checkpoint':
         return this.#progress({ checkpointData: payload.data })
       case 'call':
+        this.#traceCall(payload)
         return this.#observe({
           kind: 'call',
           signature: String(payload.signature),
@@ -262,6 +270,18 @@ export class ActiveRun {
       default:
         report.event({ type: 'structured', message: type, payload })
     }
+  }
+
+  /** Of a call only its tool is sent: its arguments may hold secrets. */
+  #traceCall({ signature, isError, tookMs }: Record<string, unknown>): void {
+    const { traces } = this.#context
+    if (!traces || !this.#trace) return
+    const endedAt = Date.now()
+    traces.toolCalled(this.#trace, {
+      tool: String(signature).split(' ', 1)[0]!.slice(0, 100),
+      ...{ isError: isError === true, endedAt },
+      startedAt: typeof tookMs === 'number' ? endedAt - tookMs : endedAt,
+    })
   }
 
   /** How its agent is called, on record before it is. */

@@ -86,6 +86,7 @@ export async function resume(context: ExecutorContext, adopted: Adopted, active:
   )
   report.event({ type: 'lifecycle', level: 'info', message: 'taken over', payload: { from: run.nodeId } })
   await output.systemLine('baton: another node waits for the agent from here on.')
+  active.traceAs(prepared.trace)
   active.takeOver(held)
   const watch = watching(watchSettingsOf(agent.runtimeConfig), timers.now(), {
     stallMs: held?.stallMs ?? null,

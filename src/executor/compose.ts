@@ -77,6 +77,7 @@ export async function composeExecutor(
     | 'baseUrl'
     | 'mostRuns'
     | 'log'
+    | 'traces'
   > & { kernel: ServerKernel },
   settings: ExecutorOptions,
 ): Promise<{

@@ -4,6 +4,7 @@ import type { RunKernel } from '../door/server-kernel.ts'
 import type { LiveOutput } from '../kernel/live-output.ts'
 import type { AgentPolicy } from '../kinds/agent/rules/allowed-on-node.ts'
 import type { LogStoreType, RunLogStore } from '../logs/protocol.ts'
+import type { TracedRun } from '../pure/trace.ts'
 import type { RunCallbacks } from './callbacks.ts'
 import type { Environment } from './environment.ts'
 import type { RequestsFile } from './requests-file.ts'
@@ -12,6 +13,17 @@ import type { StoreRetry } from './store-retry.ts'
 import type { Processes, Timers } from './timers.ts'
 import type { WorkFolders } from './work/folders.ts'
 import type { WorkingRun } from './work/work-to-keep.ts'
+
+/** Traces of runs, where a collector is set. */
+export interface RunTraces {
+  /** The trace of a run, before it begins. */
+  traceOf(workspaceId: number, runId: string, task: { id: number; uuid: string } | null): Promise<TracedRun>
+  /** A call of a tool has ended. */
+  toolCalled(
+    run: TracedRun,
+    call: { tool: string; isError: boolean; startedAt: number; endedAt: number },
+  ): void
+}
 
 /** What a node needs to run agents. */
 export interface ExecutorContext {
@@ -48,4 +60,6 @@ export interface ExecutorContext {
   /** Runs in progress on this node, by id: what is needed to save their work. */
   working: Map<string, WorkingRun>
   log: Logger
+  /** Null: nothing is traced. */
+  traces: RunTraces | null
 }

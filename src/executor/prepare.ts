@@ -11,6 +11,7 @@ import type { ModelChoice } from '../kinds/run/rules/models.ts'
 import { timeoutSecAfter } from '../kinds/run/rules/timeout.ts'
 import type { RunFolder } from '../kinds/run/shapes/folder.ts'
 import { Refused } from '../pure/errors.ts'
+import { type TracedRun, traceparentOf } from '../pure/trace.ts'
 import { configOf } from './adapter-config.ts'
 import { operatorsObjections } from './allowed.ts'
 import { billingOf } from './billing.ts'
@@ -70,6 +71,8 @@ export interface Prepared {
   sessionIdBefore: string | null
   /** The last comments that its prompt contains. */
   promptedComments: ToldComments['upTo']
+  /** Null: nothing is traced. */
+  trace: TracedRun | null
 }
 
 /** The adapter of an agent, after checks of its settings and of the policy of this node. */
@@ -159,7 +162,9 @@ export async function prepare(context: ExecutorContext, about: About): Promise<P
   const prompt = promptOf(agent, { ...values, 'upstream.conflicts': conflicts }) + work + reviewed
   // The last step that can fail, so the file is removed with what was prepared.
   const requests = held && adapter.usesFolder !== false ? await context.requestsFile() : null
+  const trace = await traceOf(context, about)
   const baton = {
+    ...(trace && { TRACEPARENT: traceparentOf(trace) }),
     ...(await environmentOfCheck(context, workspaceId, agent, held)),
     ...{ BATON_URL: baseUrl, BATON_API_KEY: token, BATON_RUN_ID: runId },
     ...variablesOf(agent, String(values['workspace.id']), held),
@@ -205,7 +210,19 @@ export async function prepare(context: ExecutorContext, about: About): Promise<P
     taskKey: held?.uuid ?? '',
     sessionIdBefore: resumed?.sessionDisplayId ?? null,
     promptedComments: unread.upTo,
+    trace,
   }
+}
+
+/** A trace that cannot be told must not keep the run from beginning. */
+async function traceOf({ traces, log }: ExecutorContext, { workspaceId, runId, held }: About) {
+  const task = held && { id: held.taskId, uuid: held.uuid }
+  return traces
+    ? traces.traceOf(workspaceId, runId, task).catch((error) => {
+        log.warn({ err: error, runId }, 'the trace of a run is not known')
+        return null
+      })
+    : null
 }
 
 const variablesOf = ({ slug, uuid }: AgentRecord, workspace: string, held: Held | null) => ({

@@ -89,6 +89,7 @@ export async function run(
     if (held) active.setClaim(held)
     prepared = await context.storeRetry.whileUnavailable(() => prepare(context, { ...dispatched, held }))
     const { credential, requests } = prepared
+    active.traceAs(prepared.trace)
     active.writeRequestsTo(requests)
     await context.storeRetry.whileUnavailable(() => mustNotBeOverBudget(context, dispatched, held, active))
     await context.storeRetry.whileUnavailable(() => mustNotBeParked(context, workspaceId, credential))

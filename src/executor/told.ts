@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { withoutValues } from '../adapters/http-addresses.ts'
 import { plainText } from '../kinds/run/rules/answers.ts'
 import type { AgentCall, Told } from '../kinds/run/shapes/told.ts'
+import { withoutValues } from '../outgoing/addresses.ts'
 import { isSecretName } from '../pure/secrets/names.ts'
 import { type KnownSecrets, REDACTED, Redactor, redactText } from '../pure/secrets/redaction.ts'
 import { isSecretValue, looksSecret } from '../pure/secrets/values.ts'

@@ -1,6 +1,7 @@
 import type { Reply } from '../kinds/replies.ts'
 import { ProjectFairness } from '../pure/fairness.ts'
 import { grouped } from '../pure/grouped.ts'
+import type { Answered } from './batch/answered.ts'
 import { decideAll } from './batch/decide-all.ts'
 import type { Change } from './batch/moved.ts'
 import { type NewWork, type Request, readSetOf, workOf } from './batch/requests.ts'
@@ -65,6 +66,9 @@ const SMALLEST_FULL_BATCH = 500
 const CACHED_WORKSPACES = 10_000
 const AFTERWARDS: Following = {}
 
+/** Hears of each batch, once it is committed and before its callers are answered. Must not throw. */
+export type OnAnswered = (workspaceId: number, answered: Answered) => void
+
 /**
  * Combines concurrent requests into few transactions: all requests that are waiting when a transaction can start go into
  * it. No request is delayed to fill a batch; under load batches fill on their own. Each caller is answered after commit.
@@ -72,6 +76,7 @@ const AFTERWARDS: Following = {}
 export class Combiner {
   readonly #store: Transactor
   readonly #follow: Follow
+  readonly #answered: OnAnswered
   readonly #batches = new Map<number, WorkspaceBatch>()
   /** The fairness state of each workspace. It outlives the waiting batch; the least recently used is evicted first. */
   readonly #fairness = new Map<number, ProjectFairness>()
@@ -87,9 +92,11 @@ export class Combiner {
     store: Transactor,
     options: { largestBatch?: number; underWayPerWorkspace?: number } = {},
     follow: Follow = async () => undefined,
+    answered: OnAnswered = () => undefined,
   ) {
     this.#store = store
     this.#follow = follow
+    this.#answered = answered
     // Large: under overload, larger batches have a higher throughput.
     this.#smallestFullBatch = store.smallestFullBatch ?? SMALLEST_FULL_BATCH
     this.#largestBatch = options.largestBatch ?? 2_000
@@ -196,14 +203,16 @@ export class Combiner {
     const requests = batch.map(({ request }) => request)
     const fairness = this.#fairnessOf(workspaceId)
     try {
-      const { replies, moved } = await this.#store.transact(workspaceId, {
+      const { replies, moved, records, newKeys } = await this.#store.transact(workspaceId, {
         on: 'batch',
         reads: readSetOf(requests),
         decide(view) {
           const { changes, ...answer } = decideAll(view, requests, fairness)
-          return { answer, changes }
+          const newKeys = new Set(changes.newReplies.map(({ key }) => key))
+          return { answer: { ...answer, records: view.records, newKeys }, changes }
         },
       })
+      this.#answered(workspaceId, { requests, replies, records, newKeys })
       if (moved.length === 0) return batch.map((one, i) => resolving(one, replies[i]!))
       const movedBy = grouped(moved, ({ place }) => place)
       return batch.map((one, i) => {

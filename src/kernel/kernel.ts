@@ -15,7 +15,7 @@ import type { Right } from '../pure/rights.ts'
 import { ActorNames } from './actor-names.ts'
 import type { Idempotency, Request } from './batch/requests.ts'
 import { BatchLoader } from './batch-loader.ts'
-import { Combiner } from './combiner.ts'
+import { Combiner, type OnAnswered } from './combiner.ts'
 import { CommitWaiters } from './commit-waiters.ts'
 import { freshUuid } from './fresh-uuid.ts'
 import { type Follow, type Following, follower, type Reaction } from './reactions.ts'
@@ -134,6 +134,7 @@ export class Kernel<S extends Store = Store> {
   readonly follow: Follow
   /** Events record keys by id; people know them by name. */
   readonly actorNames: ActorNames
+  readonly #answeredListeners = new Set<OnAnswered>()
   readonly #directory: Directory
   readonly #combiner: Combiner
   readonly #limits = new TtlCache<Limits>(KNOWN_FOR_MS, 10_000)
@@ -150,7 +151,9 @@ export class Kernel<S extends Store = Store> {
       async (...asked) => (await directory.namesOfKeys?.(...asked)) ?? new Map(),
     )
     this.follow = follower<Kernel>(this, reactions)
-    this.#combiner = new Combiner(store, {}, this.follow)
+    this.#combiner = new Combiner(store, {}, this.follow, (...answered) => {
+      for (const listener of this.#answeredListeners) listener(...answered)
+    })
     this.arrivals = new CommitWaiters(store, ({ tasksWaiting }) => tasksWaiting)
     this.changes = new CommitWaiters(store, ({ events }) => events > 0)
     this.details = new BatchLoader((workspaceId, records) => store.detailsOf(workspaceId, records))
@@ -186,6 +189,12 @@ export class Kernel<S extends Store = Store> {
     const answer = await this.store.transact(by.workspaceId, { ...step, ...sent })
     if (wakes) this.woken.fire()
     return answer
+  }
+
+  /** Called with each batch that was committed, before its callers are answered. A listener must not throw. */
+  onAnswered(listener: OnAnswered): () => void {
+    this.#answeredListeners.add(listener)
+    return () => this.#answeredListeners.delete(listener)
   }
 
   limits(workspaceId: number): Limits | Promise<Limits> {

@@ -13,6 +13,8 @@ export interface UpkeepContext<S extends Store = Store> {
   listeningSince?: number | undefined
   /** Limits the step to this workspace, on request. */
   only?: number | undefined
+  /** Says that something is due now, of which no commit tells. */
+  again?: (() => void) | undefined
 }
 
 /** The leadership or the database is lost, so every further step would fail as well. */

@@ -2,10 +2,15 @@ import { inboxEvents } from '../views/inbox/events.ts'
 import { agentEvents } from './agent/events.ts'
 import { agentKind } from './agent/kind.ts'
 import { alertEvents } from './alert/events.ts'
+import { alertKind } from './alert/kind.ts'
 import { budgetEvents } from './budget/events.ts'
 import { budgetKind } from './budget/kind.ts'
 import { commentEvents } from './comment/events.ts'
 import type { Catalogue } from './events.ts'
+import { hookEvents } from './hook/events.ts'
+import { hookKind } from './hook/kind.ts'
+import { hookDeliveryEvents } from './hook-delivery/events.ts'
+import { hookDeliveryKind } from './hook-delivery/kind.ts'
 import { keyEvents } from './key/events.ts'
 import { keyKind } from './key/kind.ts'
 import type { Kind, KindChanges, KindName, KindTypes, KindViews } from './kind.ts'
@@ -25,7 +30,11 @@ import { sessionEvents } from './session/events.ts'
 import { sessionKind } from './session/kind.ts'
 import { signInKind } from './sign-in/kind.ts'
 import { taskEvents } from './task/events.ts'
+import { thresholdEvents } from './threshold/events.ts'
+import { thresholdKind } from './threshold/kind.ts'
 import { usageEvents } from './usage/events.ts'
+import { webhookEvents } from './webhook/events.ts'
+import { webhookKind } from './webhook/kind.ts'
 import { workspaceEvents } from './workspace/events.ts'
 import { workspaceKind } from './workspace/kind.ts'
 
@@ -103,6 +112,39 @@ export const ALL = {
     acts: async () => (await import('./budget/acts.ts')).budgetActs,
     upkeep: async () => (await import('./budget/upkeep.ts')).budgetSteps,
   },
+  hook: {
+    kind: hookKind,
+    events: hookEvents,
+    stored: async () => (await import('./hook/postgres.ts')).storedHooks,
+    acts: async () => (await import('./hook/acts.ts')).hookActs,
+  },
+  hookDelivery: {
+    kind: hookDeliveryKind,
+    events: hookDeliveryEvents,
+    stored: async () => (await import('./hook-delivery/postgres.ts')).storedHookDeliveries,
+  },
+  webhook: {
+    kind: webhookKind,
+    events: webhookEvents,
+    stored: async () => (await import('./webhook/postgres.ts')).storedWebhooks,
+    acts: async () => (await import('./webhook/acts.ts')).webhookActs,
+    upkeep: async () => (await import('./webhook/upkeep.ts')).webhookSteps,
+    follows: { webhooks: { from: 'now', where: 'webhooks' } },
+  },
+  alert: {
+    kind: alertKind,
+    events: alertEvents,
+    stored: async () => (await import('./alert/postgres/alerts.ts')).storedAlerts,
+    acts: async () => (await import('./alert/acts.ts')).alertActs,
+    upkeep: async () => (await import('./alert/upkeep.ts')).alertSteps,
+    follows: { alerts: { from: 'now', where: 'keys' } },
+  },
+  threshold: {
+    kind: thresholdKind,
+    events: thresholdEvents,
+    stored: async () => (await import('./threshold/postgres.ts')).storedThresholds,
+    acts: async () => (await import('./threshold/acts.ts')).thresholdActs,
+  },
   workspace: {
     kind: workspaceKind,
     events: workspaceEvents,
@@ -159,11 +201,6 @@ export const ALL = {
     upkeep: async () => (await import('./report/upkeep.ts')).reportSteps,
     follows: { reports: { from: 'now', where: 'missions' } },
   },
-  alert: {
-    events: alertEvents,
-    stored: async () => (await import('./alert/postgres.ts')).storedAlerts,
-    upkeep: async () => (await import('./alert/upkeep.ts')).alertSteps,
-  },
   demo: { acts: async () => (await import('./demo/acts.ts')).demoActs },
   board: { acts: async () => (await import('../views/board/acts.ts')).boardActs },
   coordinator: { acts: async () => (await import('../views/coordinator/acts.ts')).coordinatorActs },
@@ -178,9 +215,11 @@ export const ALL = {
 /** The files of endpoints, as types: a client that imports them loads no shapes. */
 type EndpointFiles =
   | typeof import('./agent/api.ts')
+  | typeof import('./alert/api.ts')
   | typeof import('./budget/api.ts')
   | typeof import('./comment/api.ts')
   | typeof import('./demo/api.ts')
+  | typeof import('./hook/api.ts')
   | typeof import('./mission/api/children.ts')
   | typeof import('./mission/api/missions.ts')
   | typeof import('./mission/api/plans.ts')
@@ -203,8 +242,10 @@ type EndpointFiles =
   | typeof import('./task/api/people.ts')
   | typeof import('./task/api/results.ts')
   | typeof import('./task/api/tasks.ts')
+  | typeof import('./threshold/api.ts')
   | typeof import('./usage/api/reads.ts')
   | typeof import('./usage/api/reports.ts')
+  | typeof import('./webhook/api.ts')
   | typeof import('./workspace/api.ts')
   | typeof import('../views/board/api.ts')
   | typeof import('../views/coordinator/api.ts')
@@ -237,7 +278,7 @@ interface Follows {
   /** Where it begins in a workspace that is older than it; a new workspace has all of them from its first event. */
   from: 'beginning' | 'now'
   /** Which workspaces can concern it: those that have something. */
-  where: 'blockedTasks' | 'missions'
+  where: 'blockedTasks' | 'missions' | 'webhooks' | 'keys'
 }
 
 /** The followers of the log, by name. */

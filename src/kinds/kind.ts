@@ -90,7 +90,16 @@ export interface KindDecision<T extends KindShape> {
   mission?: NewRecord | null | undefined
   /** Commands on missions and tasks that are locked with it, in the same transaction. If one is refused, so are all. */
   along?: Along | undefined
+  /** A command on a record of another kind, in the same transaction. If it is refused, so is this one. It must be in `alsoIn`. */
+  also?: AnyCommand | null | undefined
+  /** The record, when it names a task of `creates`, which has its id by then. */
+  withTasks?: ((created: readonly TaskRecord[]) => T['record']) | undefined
 }
+
+/** A command on a record of any kind. */
+export type AnyCommand = {
+  [K in KindName]: { on: K; key: string; uuid: string; command: KindTypes[K]['command'] }
+}[KindName]
 
 interface Others<T extends KindShape> {
   written: readonly T['record'][]
@@ -155,6 +164,8 @@ export interface Kind<T extends KindShape> {
   repeated?: (granted: T['granted'], command: T['command']) => Refusal | T['granted'] | null
   /** The tasks that a command may create and change: what they need is locked and read with the record. */
   tasksIn?: (command: T['command']) => TaskWork | null
+  /** The command on a record of another kind that a command brings with it: what that one needs is locked and read, too. */
+  alsoIn?: (command: T['command']) => AnyCommand | null
   /** Other records of this kind that a command depends on: they are locked with it. */
   keysIn?: (command: T['command']) => readonly string[]
   /** Missions, by their number, that a command depends on: they are locked with the record. */

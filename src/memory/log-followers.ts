@@ -95,14 +95,17 @@ export class MemoryFollowers implements LogFollowers {
   }
 }
 
-const HAS: Record<'blockedTasks' | 'missions', (workspace: Workspace) => boolean> = {
+const HAS: Record<'blockedTasks' | 'missions' | 'webhooks' | 'keys', (workspace: Workspace) => boolean> = {
   blockedTasks: ({ tasks }) => [...tasks.values()].some(({ blocked }) => blocked),
   missions: ({ missions }) => missions.size > 0,
+  // Only a server has them.
+  webhooks: () => false,
+  keys: ({ plain }) => plain.key.size > 0,
 }
 
 const isWanted =
-  ({ to, from = [], inMissions }: WantedEvents) =>
+  ({ to, from = [], types = [], inMissions }: WantedEvents) =>
   (event: StoredEvent) =>
-    event.to !== null &&
-    (to.includes(event.to) || (event.from !== null && from.includes(event.from))) &&
+    (types.includes(event.type) ||
+      (event.to !== null && (to.includes(event.to) || (event.from !== null && from.includes(event.from))))) &&
     (!inMissions || event.missionId != null)

@@ -71,16 +71,6 @@ export const WAITING_WORDS: Words = {
   finished: 'A mission has ended',
 }
 
-/** Alerts, by their codes. */
-const ALERT_WORDS: Words = {
-  TASK_NOT_TAKEN: 'No agent takes the task',
-  OUT_OF_MEMORY: 'The task ran out of memory',
-}
-export const alertWords = (alert: string): string =>
-  Object.hasOwn(ALERT_WORDS, alert)
-    ? ALERT_WORDS[alert]!
-    : `Alert: ${alert.toLowerCase().replaceAll('_', ' ')}`
-
 /** Who acted, where only the actor is known and not their name. */
 export function actorWords(actor: string): string {
   if (actor === 'system') return 'Baton'

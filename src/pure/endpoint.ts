@@ -30,6 +30,8 @@ export interface Endpoint {
   readonly bodyIsOptional?: boolean
   /** The body is a plan, as YAML or JSON. It has no shape: its route reads the text, to report problems by line. */
   readonly takesPlan?: true
+  /** The body is signed as it was sent: its handler gets the bytes, and reads them when it knows who sent them. */
+  readonly takesSigned?: true
   readonly bodyLimit?: number
   /** The status of a successful answer (200), or each of them: then its handler chooses. */
   readonly status?: number | readonly number[]
@@ -49,6 +51,13 @@ export interface Endpoint {
 
 export const endpoint = <const E extends Endpoint>(one: E): E => one
 
+/** A body as it was sent. */
+export interface SignedBody {
+  readonly bytes: Buffer
+  /** Its JSON, refused like that of every other body. */
+  read(): Promise<unknown>
+}
+
 type OutputOf<S> = S extends { _zod: { output: infer Output } } ? Output : unknown
 export type InputOf<S> = S extends { _zod: { input: infer Input } } ? Input : unknown
 
@@ -56,7 +65,13 @@ export type InputOf<S> = S extends { _zod: { input: infer Input } } ? Input : un
 export interface RouteOf<E> {
   Params: E extends { params: infer S } ? OutputOf<S> : unknown
   Querystring: E extends { query: infer S } ? OutputOf<S> : unknown
-  Body: E extends { body: infer S } ? OutputOf<S> : E extends { takesPlan: true } ? { text: string } : unknown
+  Body: E extends { body: infer S }
+    ? OutputOf<S>
+    : E extends { takesPlan: true }
+      ? { text: string }
+      : E extends { takesSigned: true }
+        ? SignedBody
+        : unknown
 }
 
 /** What it answers. */

@@ -2,6 +2,7 @@
 export const ERRORS = {
   VALIDATION_FAILED: { status: 400, title: 'The request is not valid' },
   MALFORMED_REQUEST: { status: 400, title: 'The request is not valid HTTP' },
+  DELIVERY_FAILED: { status: 422, title: 'The delivery cannot do what the hook does' },
   PLAN_INVALID: { status: 422, title: 'The plan has problems' },
   MALFORMED_JSON: { status: 400, title: 'The body is not valid JSON' },
   LEASE_OUT_OF_RANGE: { status: 400, title: 'The lease is outside the limits of this workspace' },
@@ -51,6 +52,7 @@ export const ERRORS = {
   WORK_KEPT: { status: 409, title: 'No other branch has this accepted work' },
   CHANGES_UNAVAILABLE: { status: 409, title: 'The changes of the run cannot be read here' },
   TOO_MANY_MESSAGES: { status: 429, title: 'Too many messages' },
+  TOO_MANY_DELIVERIES: { status: 429, title: 'The hook has reached its limit of deliveries' },
   TOO_MANY_WRONG_KEYS: { status: 429, title: 'Too many requests with wrong keys from this address' },
   TOO_MANY_STREAMS: { status: 429, title: 'The key has reached its limit of open streams' },
   LIMIT_BELOW_USE: { status: 409, title: 'Current usage exceeds the new limit' },

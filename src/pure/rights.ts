@@ -3,9 +3,9 @@ export type Role = (typeof ROLES)[number]
 
 /**
  * The rights of a key: read; work as an agent; operate tasks; configure what agents run; administer the workspace; own it;
- * run the server: create workspaces, see its nodes, widen the limits of any workspace.
+ * run the server: create workspaces, see its nodes, widen the limits of any workspace; read its metrics, of all workspaces.
  */
-const RIGHTS = ['read', 'work', 'operate', 'configure_agents', 'admin', 'own', 'instance'] as const
+const RIGHTS = ['read', 'work', 'operate', 'configure_agents', 'admin', 'own', 'instance', 'metrics'] as const
 export type Right = (typeof RIGHTS)[number]
 
 const RIGHTS_OF: Record<Role, readonly Right[]> = {

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify'
+import type { SignedBody } from '../pure/endpoint.ts'
 import { Refused } from '../pure/errors.ts'
 import { DEEPEST_JSON, JsonStructure } from '../pure/json-structure.ts'
 import type { BodyPermits } from './body-permits.ts'
@@ -43,7 +44,28 @@ export interface BodyLimits {
 
 type Done = (error: Error | null, body?: unknown) => void
 
+type ReadJson = (request: FastifyRequest, bytes: Buffer, done: Done) => void
+
 export function installJsonParser(app: FastifyInstance, limits: BodyLimits): void {
+  const read = jsonReader(app)
+  app.removeAllContentTypeParsers()
+  installParser(app, ['application/json'], limits, valuesIn, read)
+}
+
+/** Bodies are signed here: their bytes are kept, and are read when it is known who sent them. */
+export function takeSigned(app: FastifyInstance, limits: BodyLimits): void {
+  const read = jsonReader(app)
+  app.removeAllContentTypeParsers()
+  installParser(app, ['application/json'], limits, valuesIn, (request, bytes, done) => {
+    const json = () =>
+      new Promise((resolve, reject) =>
+        read(request, bytes, (error, body) => (error ? reject(error) : resolve(body))),
+      )
+    done(null, { bytes, read: json } satisfies SignedBody)
+  })
+}
+
+function jsonReader(app: FastifyInstance): ReadJson {
   const secureParse = app.getDefaultJsonParser('error', 'error')
   const parse = (request: FastifyRequest, text: string): unknown => {
     let outcome: { error: FastifyError | Error | null; body?: unknown } | undefined
@@ -53,8 +75,7 @@ export function installJsonParser(app: FastifyInstance, limits: BodyLimits): voi
     if (outcome!.error) throw poisonIn(text) ?? outcome!.error
     return outcome!.body
   }
-  app.removeAllContentTypeParsers()
-  installParser(app, ['application/json'], limits, valuesIn, (request, bytes, done) => {
+  return (request, bytes, done) => {
     // Some clients send a content type without a body. The schema decides whether a body is required.
     if (bytes.length === 0) return done(null, undefined)
     // Decoding would silently replace broken characters and change what the client sent.
@@ -62,7 +83,7 @@ export function installJsonParser(app: FastifyInstance, limits: BodyLimits): voi
     const checked = (text: string, at: PieceAt) => checkedPiece(parse(request, text), text, at)
     if (bytes.length <= AT_ONCE_BYTES) return parseAtOnce(bytes, checked, done)
     parseInPieces(bytes, checked).then((body) => done(null, body), done)
-  })
+  }
 }
 
 /**

@@ -42,6 +42,10 @@ export class HttpCall implements Call<Endpoint> {
     return this.#request.caller
   }
 
+  get address() {
+    return this.#request.ip
+  }
+
   get headers() {
     return this.#request.headers
   }

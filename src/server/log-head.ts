@@ -7,9 +7,12 @@ import type { ServerKernel } from '../door/server-kernel.ts'
  */
 const SEQ_HEADER = 'baton-seq'
 
+/** What shows nothing of a workspace: health and metrics. */
+const OF_NO_WORKSPACE: readonly unknown[] = [undefined, 'nothing', 'metrics']
+
 /** Whether the answers of a route show what is, and change nothing. */
 export const isRead = (method: string, needs: string | undefined) =>
-  needs === 'read' || (method === 'GET' && needs !== undefined && needs !== 'nothing')
+  needs === 'read' || (method === 'GET' && !OF_NO_WORKSPACE.includes(needs))
 
 const isReading = ({ method, caller, routeOptions }: FastifyRequest) =>
   Boolean(caller) && isRead(method, routeOptions.config.needs)

@@ -1,6 +1,6 @@
 import type { RouteShorthandOptions } from 'fastify'
 import { z } from 'zod'
-import type { Endpoint, Shape } from '../pure/endpoint.ts'
+import type { Endpoint, Shape, SignedBody } from '../pure/endpoint.ts'
 import { isRead } from './log-head.ts'
 
 /**
@@ -147,6 +147,7 @@ const SEQ_OF_ANSWER = {
   },
 }
 
+const UNSENT: SignedBody = { bytes: Buffer.alloc(0), read: async () => undefined }
 const NO_QUERY = z.strictObject({})
 
 export function route(shape: Omit<Endpoint, 'method' | 'path'>): RouteShorthandOptions {
@@ -156,6 +157,7 @@ export function route(shape: Omit<Endpoint, 'method' | 'path'>): RouteShorthandO
       answers: shape,
       ...(shape.bodyIsOptional ? { emptyBody: () => ({}) } : {}),
       ...(shape.takesPlan ? { emptyBody: () => ({ text: '' }) } : {}),
+      ...(shape.takesSigned ? { emptyBody: () => UNSENT } : {}),
     },
     ...(shape.bodyLimit ? { bodyLimit: shape.bodyLimit } : {}),
     schema: {

@@ -6,8 +6,11 @@ import type { Coordination } from '../door/coordination.ts'
 import type { Door, NodeStart } from '../door/door.ts'
 import type { Execution } from '../door/execution.ts'
 import type { ServerKernel } from '../door/server-kernel.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import { type Outgoing, USUAL_OUTGOING } from '../outgoing/outgoing.ts'
+import { Refused } from '../pure/errors.ts'
 import { ALL_ACTS } from './all-acts.ts'
-import { type BodyLimits, installJsonParser } from './bodies.ts'
+import { type BodyLimits, installJsonParser, takeSigned } from './bodies.ts'
 import { BodyPermits } from './body-permits.ts'
 import {
   answerMalformed,
@@ -24,6 +27,7 @@ import { streamRoutes } from './live/event-routes.ts'
 import { GOING_AWAY } from './live/event-socket.ts'
 import { EventFeed } from './live/feed.ts'
 import { installLogHead } from './log-head.ts'
+import { measureRequests, metricsRoute } from './metrics.ts'
 import { takePlans } from './plan-bodies.ts'
 import { onError } from './problems.ts'
 import { ReceivedBodies } from './received-bodies.ts'
@@ -39,7 +43,10 @@ export interface ServerOptions {
   kernel: ServerKernel
   coordinator: Coordination
   execution: Execution
+  metrics: Metrics
   started: NodeStart
+  /** How this node reaches programs outside. */
+  outgoing?: Outgoing | undefined
   allowed: AllowedSources
   logger: Logger
   connections?: Partial<ConnectionLimits>
@@ -49,6 +56,8 @@ export interface ServerOptions {
   version: string
   /** The address that people use, if it is another than that of their request. */
   publicUrl?: string | undefined
+  /** The page of a trace, with {traceId} in it. */
+  traceUrl?: string | null | undefined
   webApp: BuiltWebApp
 }
 
@@ -62,8 +71,8 @@ const GRACE_MS = 3_000
 const COMPILERS = compilers()
 
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
-  const { kernel, coordinator, execution, started, allowed, logger } = options
-  const { connections, bounds, version, publicUrl, webApp } = options
+  const { kernel, coordinator, execution, metrics, started, allowed, logger } = options
+  const { connections, bounds, version, publicUrl, traceUrl = null, webApp } = options
   const limits = { ...CONNECTION_LIMITS, ...connections }
   const app = Fastify({
     ...serverTimes(limits),
@@ -80,6 +89,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   })
   limitConnections(app.server, limits.most, logger)
   installSafeHeaders(app)
+  measureRequests(app, metrics)
   app.setErrorHandler(onError)
   const bodies = { received: new ReceivedBodies(), permits: new BodyPermits() }
   bodies.permits.install(app)
@@ -104,20 +114,23 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     setTimeout(() => app.server.closeAllConnections(), GRACE_MS).unref()
   })
 
-  const door = doorOf({ kernel, coordinator, execution, started }, keys)
+  const { outgoing = USUAL_OUTGOING } = options
+  const door = doorOf({ kernel, coordinator, execution, started, outgoing }, keys)
   await app.register(
     async (api) => {
       browserSessionRoutes(api, kernel, {
-        ...{ keys, wrongKeys, version, publicUrl },
+        ...{ keys, wrongKeys, publicUrl, server: { version, traceUrl } },
         loopback: allowed.insteadOfLocalhost,
       })
       streamRoutes(api, kernel, { feed, keys, live: execution.live })
       healthRoutes(api, kernel, coordinator)
-      await serveActs(api, door, keys, bodies)
+      metricsRoute(api, metrics)
+      await serveActs(api, door, { keys, wrongKeys }, bodies)
     },
     { prefix: PREFIX },
   )
   healthRoutes(app, kernel, coordinator)
+  metricsRoute(app, metrics)
   app.get('/openapi.json', { config: { needs: 'nothing' }, schema: { hide: true } }, async () =>
     app.swagger(),
   )
@@ -149,7 +162,9 @@ async function registerSockets(app: FastifyInstance): Promise<void> {
   await app.register(websocket, { options: { maxPayload: 64 * 1024 } })
 }
 
-function doorOf(of: Pick<Door, 'kernel' | 'coordinator' | 'execution' | 'started'>, keys: KeyRing): Door {
+type Parts = Pick<Door, 'kernel' | 'coordinator' | 'execution' | 'started' | 'outgoing'>
+
+function doorOf(of: Parts, keys: KeyRing): Door {
   const shared = new Map<unknown, unknown>()
   return {
     ...of,
@@ -161,13 +176,42 @@ function doorOf(of: Pick<Door, 'kernel' | 'coordinator' | 'execution' | 'started
   }
 }
 
-/** Plans are served in a scope of their own, which leaves their text as it is. */
-async function serveActs(api: FastifyInstance, door: Door, keys: KeyRing, bodies: BodyLimits): Promise<void> {
+/** Plans and signed bodies are served in scopes of their own, which leave them as they were sent. */
+async function serveActs(
+  api: FastifyInstance,
+  door: Door,
+  { keys, wrongKeys }: Guards,
+  bodies: BodyLimits,
+): Promise<void> {
   const ofPlans = ALL_ACTS.filter(({ endpoint }) => endpoint.takesPlan)
-  for (const act of ALL_ACTS) if (!ofPlans.includes(act)) serveAct(api, act, door, keys)
+  const ofSigned = ALL_ACTS.filter(({ endpoint }) => endpoint.takesSigned)
+  const others = ALL_ACTS.filter(({ endpoint }) => !endpoint.takesPlan && !endpoint.takesSigned)
+  for (const act of others) serveAct(api, act, door, keys)
+  await api.register(async (signed) => {
+    takeSigned(signed, bodies)
+    countWrongSignatures(signed, wrongKeys)
+    for (const act of ofSigned) serveAct(signed, act, door, keys)
+  })
   await api.register(async (plans) => {
     takePlans(plans, bodies)
     for (const act of ofPlans) serveAct(plans, act, door, keys)
+  })
+}
+
+interface Guards {
+  keys: KeyRing
+  wrongKeys: WrongKeys
+}
+
+/** A wrong signature is a wrong key: whoever tries many is told to wait. */
+function countWrongSignatures(app: FastifyInstance, wrongKeys: WrongKeys): void {
+  app.setErrorHandler((error: Error, request, reply) => {
+    try {
+      if (error instanceof Refused && error.code === 'NOT_FOUND') wrongKeys.count(request.ip)
+    } catch (tooMany) {
+      return onError(tooMany as Refused, request, reply)
+    }
+    return onError(error, request, reply)
   })
 }
 

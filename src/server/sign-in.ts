@@ -28,8 +28,8 @@ import type { WrongKeys } from './wrong-keys.ts'
 export interface SignInOptions {
   keys: KeyRing
   wrongKeys: WrongKeys
-  /** Of the server. */
-  version: string
+  /** What pages learn of the server. */
+  server: Parameters<typeof showSession>[3]
   publicUrl: string | undefined
   /** Where sessions are instead of at "localhost"; null: there, too. */
   loopback: string | null
@@ -38,7 +38,7 @@ export interface SignInOptions {
 export function browserSessionRoutes(
   app: FastifyInstance,
   kernel: ServerKernel,
-  { keys, wrongKeys, version, publicUrl, loopback }: SignInOptions,
+  { keys, wrongKeys, server, publicUrl, loopback }: SignInOptions,
 ): void {
   const forgetCookie = async (request: FastifyRequest, reply: FastifyReply) => {
     const { uuid } = await kernel.store.workspaces.read(request.caller.workspaceId)
@@ -50,7 +50,7 @@ export function browserSessionRoutes(
     refuseSessionAtLocalhost(request, loopback)
     refuseSignInWithoutTls(request, publicUrl)
     const { answer, cookie, ended } = await presentedKey(keys, request.body)
-      .then((by) => signIn(kernel, by, browserOf(request), version))
+      .then((by) => signIn(kernel, by, browserOf(request), server))
       .catch((error) => {
         if (error instanceof Refused && error.refusal.code === 'UNAUTHENTICATED') wrongKeys.count(request.ip)
         throw error
@@ -63,7 +63,7 @@ export function browserSessionRoutes(
 
   serve(app, api.readSession, (request) => {
     const key = keyOf(request)
-    return showSession(kernel, key, key.session, version)
+    return showSession(kernel, key, key.session, server)
   })
 
   serve(app, api.signOut, async (request, reply) => {

@@ -75,7 +75,7 @@ async function serveAssets(app: FastifyInstance, folder: string): Promise<void> 
   })
 }
 
-const NOT_PAGES = /^\/(api|assets|health|openapi\.json)(\/|$)/
+const NOT_PAGES = /^\/(api|assets|health|metrics|openapi\.json)(\/|$)/
 
 /** A person who follows a link or enters an address, and no program. */
 function wantsPage({ method, url, headers }: FastifyRequest): boolean {

@@ -1,4 +1,6 @@
 import type pg from 'pg'
+import { forgetOldAlerts } from '../kinds/alert/postgres/alerts.ts'
+import { forgetOldDeliveries } from '../kinds/hook-delivery/postgres.ts'
 import { forgetOldSignIns } from '../kinds/sign-in/postgres.ts'
 import { firstUnseenAt } from '../postgres/statements/log-cursors.ts'
 import { forgetOldTails } from '../postgres/statements/log-tail.ts'
@@ -66,4 +68,6 @@ export async function applyRetention(pool: pg.Pool): Promise<void> {
   await forgetOldClaims(pool)
   await forgetOldTails(pool)
   await forgetOldSignIns(pool)
+  await forgetOldDeliveries(pool)
+  await forgetOldAlerts(pool)
 }

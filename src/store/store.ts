@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type pg from 'pg'
-import type { ServerStore } from '../door/server-store.ts'
+import type { OnWritten, ServerStore } from '../door/server-store.ts'
 import type { NodeMessage, OnNodeMessage } from '../kernel/store/node-messages.ts'
 import { runAlone } from '../kernel/store/run-alone.ts'
 import type { NextDue } from '../kernel/store/run-store.ts'
@@ -116,6 +116,7 @@ export class PostgresStore extends Pools implements ServerStore {
   readonly #disk = new DiskWatch()
   readonly #notices: Notices
   readonly #listeners = new Set<Committed>()
+  readonly #writtenListeners = new Set<OnWritten>()
   readonly #revocationListeners = new Set<Revoked>()
   readonly #nodeListeners = new Set<OnNodeMessage>()
   #followAgainAt = 0
@@ -131,7 +132,9 @@ export class PostgresStore extends Pools implements ServerStore {
       messaged: (...message) => this.#nodeListeners.forEach((listener) => void listener(...message)),
     })
     this.logTail = new LogTailRows(this, this.#notices)
-    this.#transactor = new PostgresTransactor(this.writers, this.#log)
+    this.#transactor = new PostgresTransactor(this.writers, this.#log, (...written) => {
+      for (const listener of this.#writtenListeners) listener(...written)
+    })
   }
 
   static async open(url: string, role = SERVER_ROLE): Promise<PostgresStore> {
@@ -254,6 +257,11 @@ export class PostgresStore extends Pools implements ServerStore {
   onCommit(listener: Committed): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
+  }
+
+  onWritten(listener: OnWritten): () => void {
+    this.#writtenListeners.add(listener)
+    return () => this.#writtenListeners.delete(listener)
   }
 
   /** Notifies of revoked keys, whichever node revoked them. */

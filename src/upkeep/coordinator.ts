@@ -4,6 +4,7 @@ import { keeper } from '../door/upkeep-step.ts'
 import { StoreUnavailable } from '../kernel/store/store.ts'
 import { BATCH, isEndOfPass } from '../kernel/upkeep-context.ts'
 import { Assignable, assignIn } from '../kinds/run/upkeep.ts'
+import { type Outgoing, USUAL_OUTGOING } from '../outgoing/outgoing.ts'
 import { Refused } from '../pure/errors.ts'
 import { Beside } from './follower.ts'
 import type { Leadership } from './leadership.ts'
@@ -32,6 +33,13 @@ interface Log {
   error(about: object, message: string): void
 }
 
+interface Around {
+  /** Where webhooks may be sent. */
+  outgoing: Outgoing
+  /** Hears how long each pass took. */
+  passed: (ms: number) => void
+}
+
 /**
  * One node, the elected leader, coordinates. On a tick it runs all steps, if anything was committed since they ran or
  * something is due by time (`store.nextDue`); otherwise it rests. It assigns at once after a commit that may allow an
@@ -43,6 +51,8 @@ export class Coordinator implements Coordination {
   readonly #leadership: Leadership
   readonly #nodeId: string
   readonly #log: Log
+  readonly #outgoing: Outgoing
+  readonly #passed: (ms: number) => void
   readonly #stopping = new AbortController()
   /** When each step last ran. */
   readonly #doneAt = new Map<PassStep, number>()
@@ -63,11 +73,19 @@ export class Coordinator implements Coordination {
   #lastPass: { at: number; ms: number } | null = null
   #outage: { since: number; waitMs: number; isLogged: boolean } | null = null
 
-  constructor(kernel: ServerKernel, leadership: Leadership, nodeId: string, log: Log) {
+  constructor(
+    kernel: ServerKernel,
+    leadership: Leadership,
+    nodeId: string,
+    log: Log,
+    { outgoing = USUAL_OUTGOING, passed = () => undefined }: Partial<Around> = {},
+  ) {
     this.#kernel = kernel
+    this.#passed = passed
     this.#leadership = leadership
     this.#nodeId = nodeId
     this.#log = log
+    this.#outgoing = outgoing
   }
 
   start(): this {
@@ -226,6 +244,7 @@ export class Coordinator implements Coordination {
     }
     this.#passes += 1
     this.#lastPass = { at: Date.now(), ms: performance.now() - began }
+    this.#passed(this.#lastPass.ms)
   }
 
   /** Repeats while a full batch was due. Renews the leader lease in between, and stops when that fails. */
@@ -246,6 +265,8 @@ export class Coordinator implements Coordination {
       listeningSince: since,
       kept: this.#kept,
       beside: this.#beside,
+      outgoing: this.#outgoing,
+      again: () => this.#noticed(),
     }
   }
 

@@ -1,3 +1,4 @@
+import type { WorkBeside } from '../door/upkeep-step.ts'
 import type { Follower } from '../kernel/follower.ts'
 import type { FollowedStore, LogRange, ReadRange } from '../kernel/store/log-followers.ts'
 import { BATCH, isEndOfPass, type UpkeepContext } from '../kernel/upkeep-context.ts'
@@ -61,14 +62,24 @@ function fault(follower: Follower<never>, { kernel }: UpkeepContext, error: unkn
 }
 
 /** What followers do beside the passes of the coordinator: in each workspace one range after the other, as slow as it may be. */
-export class Beside {
+export class Beside implements WorkBeside {
   readonly #underWay = new Map<string, Promise<void>>()
   /** Logs that grew meanwhile. */
   readonly #grown = new Set<string>()
   readonly #again: () => void
+  readonly #stopping = new AbortController()
 
   constructor(again: () => void) {
     this.#again = again
+  }
+
+  busy(beginning: string): string[] {
+    return [...this.#underWay.keys()].filter((name) => name.startsWith(beginning))
+  }
+
+  start(name: string, work: (stopping: AbortSignal) => Promise<void>): void {
+    const ended = work(this.#stopping.signal).finally(() => this.#underWay.delete(name))
+    this.#underWay.set(name, ended)
   }
 
   isBusy({ workspaceId, follower }: LogRange): boolean {
@@ -95,6 +106,7 @@ export class Beside {
   }
 
   async ended(): Promise<void> {
+    this.#stopping.abort()
     await Promise.all(this.#underWay.values())
   }
 }

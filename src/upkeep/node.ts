@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { ServerStore } from '../door/server-store.ts'
 import { StoreUnavailable } from '../kernel/store/store.ts'
-import { HEARTBEAT_EVERY_MS, type NodeIdentity } from '../postgres/cluster/nodes.ts'
+import { HEARTBEAT_EVERY_MS, type NodeIdentity, type NodeLoad } from '../postgres/cluster/nodes.ts'
 
 /** This process as a node of the cluster: registered in the database, with a heartbeat until it stops. */
 export class Node {
@@ -11,6 +11,7 @@ export class Node {
   readonly #store: ServerStore
   readonly #identity: NodeIdentity
   #timer: NodeJS.Timeout | undefined
+  readonly #load = new Load()
   #sending: Promise<void> = Promise.resolve()
   #isStopped = false
 
@@ -49,20 +50,41 @@ export class Node {
   #scheduleHeartbeat(): void {
     if (this.#isStopped) return
     // Jitter: other nodes may have started at the same time.
-    this.#timer = setTimeout(
-      () => {
-        this.#sending = this.#heartbeat()
-          // Whatever the error, the next heartbeat is the retry.
-          .catch(() => undefined)
-          .finally(() => this.#scheduleHeartbeat())
-      },
-      HEARTBEAT_EVERY_MS * (0.75 + Math.random() / 2),
-    )
+    const inMs = HEARTBEAT_EVERY_MS * (0.75 + Math.random() / 2)
+    const due = performance.now() + inMs
+    this.#timer = setTimeout(() => {
+      this.#load.noteLateness(performance.now() - due)
+      this.#sending = this.#heartbeat()
+        // Whatever the error, the next heartbeat is the retry.
+        .catch(() => undefined)
+        .finally(() => this.#scheduleHeartbeat())
+    }, inMs)
     this.#timer.unref()
   }
 
   async #heartbeat(): Promise<void> {
-    const isKnown = await this.#store.cluster.heartbeat(this.id)
+    const isKnown = await this.#store.cluster.heartbeat(this.id, this.#load.sinceLast())
     if (!isKnown) await this.#store.cluster.register(this.#identity)
+  }
+}
+
+/** How busy this process is, told with its heartbeats: nothing is measured in between. */
+class Load {
+  #at = performance.now()
+  #used = process.cpuUsage()
+  #lagMs = 0
+
+  /** A timer came so much later than it was set for: the event loop was busy. */
+  noteLateness(ms: number): void {
+    this.#lagMs = Math.max(0, ms)
+  }
+
+  sinceLast(): NodeLoad {
+    const [now, used] = [performance.now(), process.cpuUsage()]
+    const micros = used.user - this.#used.user + used.system - this.#used.system
+    const cpu = micros / 1000 / Math.max(now - this.#at, 1)
+    this.#at = now
+    this.#used = used
+    return { cpu, lagMs: this.#lagMs }
   }
 }

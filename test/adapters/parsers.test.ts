@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { ClaudeReader } from '../../src/adapters/claude/reader.ts'
 import type { OutputReader, Verdict } from '../../src/adapters/cli-lines.ts'
 import { dollarText, picoDollars, sessionIdIn, signatureOf } from '../../src/adapters/cli-lines.ts'
@@ -10,6 +10,12 @@ import { GeminiReader } from '../../src/adapters/gemini/reader.ts'
 import { OpencodeReader } from '../../src/adapters/opencode/reader.ts'
 import { timeOf } from '../../src/transcript/json.ts'
 import { rounds } from '../support/rounds.ts'
+
+/** How long a call took is no part of what was recorded. */
+beforeEach(() => {
+  vi.spyOn(performance, 'now').mockReturnValue(0)
+  return () => vi.restoreAllMocks()
+})
 
 const folder = join(import.meta.dirname, '../contracts')
 const part = (name: string, kind: string) => readFileSync(join(folder, `${name}.${kind}`), 'utf8')
@@ -192,7 +198,12 @@ describe('claude', () => {
       model: 'claude-opus-5-5',
     })
     expect(kinds(happenings, 'call')).toEqual([
-      { kind: 'call', signature: 'Bash {"command":"echo hi","description":"say hi"}', isError: false },
+      {
+        kind: 'call',
+        signature: 'Bash {"command":"echo hi","description":"say hi"}',
+        isError: false,
+        tookMs: 0,
+      },
     ])
     expect(kinds(happenings, 'activity')).toHaveLength(2)
     expect(kinds(happenings, 'session')).toHaveLength(1)
@@ -486,7 +497,12 @@ describe('codex', () => {
   test('reports its commands, and warnings as such', () => {
     const { happenings } = read('codex.tool')
     expect(kinds(happenings, 'call')).toEqual([
-      { kind: 'call', signature: `command "/bin/bash -lc 'echo hi'"`, isError: false },
+      {
+        kind: 'call',
+        signature: `command "/bin/bash -lc 'echo hi'"`,
+        isError: false,
+        tookMs: 0,
+      },
     ])
     expect(kinds(happenings, 'activity')).toHaveLength(2)
     expect(kinds(happenings, 'status')[0]).toMatchObject({ color: 'yellow' })
@@ -545,7 +561,12 @@ describe('gemini', () => {
       costUsd: null,
     })
     expect(kinds(happenings, 'call')).toEqual([
-      { kind: 'call', signature: 'list_directory {"dir_path":"."}', isError: false },
+      {
+        kind: 'call',
+        signature: 'list_directory {"dir_path":"."}',
+        isError: false,
+        tookMs: 0,
+      },
     ])
   })
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { git, isGitHere } from '../support/git.ts'
 import { actOn, makeMission, planOf, tasksByTitle } from '../support/http-missions.ts'
 import { eventually } from '../support/recovery.ts'
+import { samples } from '../support/rounds.ts'
 import { type Fleet, type Seen, useFleets } from '../support/runs.ts'
 import { hireWorker, workshop } from '../support/working-agent.ts'
 
@@ -81,13 +82,14 @@ describe.skipIf(!isGitHere)('work that is not committed', () => {
     expect(attempt.body.diff.text).toContain('+dev 2')
   })
 
-  test.each([
+  const ends: [what: string, how: string][] = [
     ['a failure', 'fail'],
     ['a question', 'ask'],
     ['a pause', 'pause'],
     ['a run that a person stopped', 'stop'],
     ['a reassignment to another agent', 'reassign'],
-  ])('is in the next attempt after %s', async (_name, how) => {
+  ]
+  test.each(samples(3, ends))('is in the next attempt after %s', async (_name, how) => {
     const w = await fleet()
     const repository = await workshop(w)
     const plan = how === 'fail' || how === 'ask' ? [how] : ['hang']

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectRefusal, fence, type Json, openWorkspace, type Workspace } from '../support/http-workspace.ts'
+import { samples } from '../support/rounds.ts'
 import { startWatchedServer, type WatchedServer } from '../support/watched-server.ts'
 
 /** Bodies that are made to use up the memory or the time of the server. It has as much memory as `npm start` gives it. */
@@ -54,7 +55,7 @@ async function submitted(result: unknown, asText?: string) {
 }
 
 describe('a body that is refused holds the event loop for less than 200 ms of CPU', () => {
-  test.each([
+  const bodies: [what: string, body: () => string, status: number, code: string][] = [
     ['25 MB of {}', () => `{"tasks":${listOf('{}', 25 * MB)}}`, 413, 'BODY_TOO_LARGE'],
     ['25 MB of []', () => listOf('[]', 25 * MB), 413, 'BODY_TOO_LARGE'],
     ['25 MB of numbers', () => listOf('1', 25 * MB), 413, 'BODY_TOO_LARGE'],
@@ -108,7 +109,8 @@ describe('a body that is refused holds the event loop for less than 200 ms of CP
       400,
       'VALIDATION_FAILED',
     ],
-  ])('%s', async (_, body, status, code) => {
+  ]
+  test.each(samples(6, bodies))('%s', async (_, body, status, code) => {
     const text = body()
     let answer: Awaited<ReturnType<Workspace['post']>>
     const heldMs = await server.heldBy(async () => {
@@ -177,11 +179,11 @@ test('ten thousand tasks with all their fields are created with one request', as
 
 describe('results', () => {
   const tenMegabytes: [string, () => string][] = [
+    ['with as many values as are allowed', () => `[${'"12345",'.repeat(1_250_000)}1]`],
     ['of text', () => JSON.stringify({ text: 'x'.repeat(10 * MB) })],
     ['of characters of three bytes', () => JSON.stringify({ text: '日本'.repeat((10 * MB) / 6) })],
-    ['with as many values as are allowed', () => `[${'"12345",'.repeat(1_250_000)}1]`],
   ]
-  test.each(tenMegabytes)(
+  test.each(samples(1, tenMegabytes))(
     'eight of ten megabytes at once are all accepted: %s',
     async (_, made) => {
       const text = made()
@@ -204,7 +206,7 @@ describe('results', () => {
 })
 
 describe('a plan that is refused holds the event loop for less than 200 ms of CPU', () => {
-  test.each([
+  const plans: [what: string, plan: () => string][] = [
     ['2 MB of a list', () => filled('- a\n', 2 * MB)],
     ['a list in brackets', () => `[${filled('a,', MB / 3)}a]`],
     ['a list of {}', () => listOf('{}', 1.4 * MB)],
@@ -218,7 +220,8 @@ describe('a plan that is refused holds the event loop for less than 200 ms of CP
       'JSON of twenty thousand tasks without anything',
       () => JSON.stringify({ tasks: Array(20_000).fill({}) }),
     ],
-  ])(
+  ]
+  test.each(samples(4, plans))(
     '%s',
     async (_, made) => {
       const text = made()

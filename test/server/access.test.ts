@@ -116,6 +116,8 @@ describe('a key may do what its role and scopes say', () => {
     prompts: ['read', 'read'],
     prices: ['read', 'admin'],
     'model tiers': ['read', 'admin'],
+    webhooks: ['read', 'admin'],
+    hooks: ['read', 'admin'],
     budgets: ['read', 'operate'],
     // Holders report what they have used.
     usage: ['read', 'work'],
@@ -150,6 +152,7 @@ describe('a key may do what its role and scopes say', () => {
     // Starts the program of the agent.
     'POST /agents/{id}/test': 'configure_agents',
     'POST /adapters/{type}/test': 'configure_agents',
+    'POST /hooks/{id}/test': 'operate',
   }
   const needOf = (route: Route) => {
     const [reading, writing] = NEEDS[route.tag] ?? USUAL

@@ -165,10 +165,16 @@ const SAYS_TIME_LEFT = [
   'POST /agents/{id}/heartbeat',
   'POST /sessions/{id}/heartbeat',
 ]
+/** It sends another test, with an id of its own. */
+const TESTS = 'POST /webhooks/{id}/test'
+const withoutTimes = (text: string) => text.replace(/"id":"\w+"|"durationMs":\d+/g, '""')
 const withoutTimeLeft = (text: string) => text.replace(/"ttlMs":\d+/g, '"ttlMs":0')
 
 /** Their answers have a secret in them, which is stored nowhere: a repeat is refused with the id of what was made. */
-const GIVES_A_SECRET = ['POST /session/link', 'POST /keys']
+const GIVES_A_SECRET = [
+  ...['POST /session/link', 'POST /keys', 'POST /webhooks', 'POST /webhooks/{id}/rotate'],
+  ...['POST /hooks', 'POST /hooks/{id}/rotate'],
+]
 
 /** What their samples are about is as useful to others afterwards. */
 const LEAVES_THE_REST = new Set([
@@ -203,12 +209,39 @@ const LEAVES_THE_REST = new Set([
   'POST /missions/{id}/report',
   'POST /routines',
   'PATCH /routines/{id}',
+  'POST /hooks',
+  'PATCH /hooks/{id}',
+  'POST /hooks/{id}/rotate',
+  'POST /hooks/{id}/test',
   'POST /workspaces',
   'POST /keys',
   'PUT /prices/{model}',
   'PUT /model-tiers/{type}',
+  'POST /webhooks',
+  'PATCH /webhooks/{id}',
+  'POST /webhooks/{id}/test',
+  'POST /webhooks/{id}/pause',
+  'POST /webhooks/{id}/resume',
+  'POST /webhooks/{id}/rotate',
+  'POST /webhooks/{id}/redeliver',
   'POST /budgets/{id}/move',
   'POST /budgets/{id}/allow-model',
+])
+
+/** What they make or change is not what the samples of the others are about. They have one workspace for themselves. */
+const IS_APART = new Set([
+  'PATCH /budgets/{id}',
+  'POST /agents/{id}/heartbeat',
+  'POST /agents/{id}/heartbeat/invoke',
+  'POST /agents/{id}/pause',
+  'POST /agents/{id}/resume',
+  'POST /agents/{id}/wakeup',
+  'POST /budgets',
+  'POST /dead-letters/retry',
+  'POST /routines/{id}/run',
+  'POST /tasks',
+  'POST /tasks/batch',
+  'PUT /agents/{id}',
 ])
 
 /** A workspace of its own for a route, with a run where it needs one, or for all routes. */
@@ -219,10 +252,13 @@ async function elsewhereFor(route?: Route) {
 const shared = new Map<string, ReturnType<typeof elsewhereFor>>()
 
 function placeFor(route: Route, isRefused: boolean): ReturnType<typeof elsewhereFor> {
-  const leaves = LEAVES_THE_REST.has(label(route))
-  if (!isRefused && !leaves) return elsewhereFor(route)
   // What is refused changes nothing.
-  const kind = isRefused ? 'unchanged' : 'left'
+  const kind = isRefused
+    ? 'unchanged'
+    : LEAVES_THE_REST.has(label(route))
+      ? 'left'
+      : IS_APART.has(label(route)) && 'apart'
+  if (!kind) return elsewhereFor(route)
   const place = shared.get(kind) ?? elsewhereFor()
   shared.set(kind, place)
   return place
@@ -269,7 +305,8 @@ describe('bodies', () => {
         expect([again.status, JSON.parse(again.text).code]).toEqual([409, 'ALREADY_EXISTS'])
         expect(again.text).not.toContain(reply.text.slice(1, -1))
       } else {
-        const shown = SAYS_TIME_LEFT.includes(label(route)) ? withoutTimeLeft : (text: string) => text
+        const same = label(route) === TESTS ? withoutTimes : (text: string) => text
+        const shown = SAYS_TIME_LEFT.includes(label(route)) ? withoutTimeLeft : same
         expect([again.status, shown(again.text)]).toEqual([reply.status, shown(reply.text)])
       }
       expect(await doneByKeys(elsewhere), 'what the repeat did').toEqual(before)

@@ -26,6 +26,7 @@ async function serve(connections: Partial<ConnectionLimits> = {}): Promise<Fasti
     kernel: kernel as never,
     coordinator: {} as never,
     execution: {} as never,
+    metrics: { answered: () => undefined } as never,
     started: {} as never,
     allowed: { hosts: ['127.0.0.1'], origins: [], insteadOfLocalhost: null },
     logger: pino({ level: 'silent' }),

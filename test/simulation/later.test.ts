@@ -4,7 +4,7 @@ import { reportOfRuns, runSeedOfRuns } from './runs/run.ts'
 
 /** The same simulation with agents that accept their work and answer later, while their nodes die between any two commits. */
 
-const SEEDS = rounds(8, 200)
+const SEEDS = rounds(5, 200)
 
 test(`${SEEDS} seeds of agents that answer later break no invariant, and their runs go on on other nodes`, async () => {
   const seen = new Map<string, number>()

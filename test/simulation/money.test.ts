@@ -6,7 +6,7 @@ import { reportOfRuns, runSeedOfRuns } from './runs/run.ts'
 
 /** Agents that spend under budgets, on nodes that die: the ledger, what is reserved, and what stops. */
 
-const SEEDS = rounds(12, 250)
+const SEEDS = rounds(8, 250)
 
 test(`${SEEDS} seeds break no invariant, and they reach what they are to show`, async () => {
   const seen = new Map<string, number>()

@@ -16,16 +16,16 @@ export const RARE_BUGS: readonly BugName[] = [
 ]
 
 const SHOWS_AT: ShowsAt<BugName> = {
-  promotesBeside: 309,
-  continuesThoughBlocked: 127,
+  promotesBeside: 317,
+  continuesThoughBlocked: 129,
   countsBeforeTheLock: 120,
   acceptsTwice: 92,
   renewsTheExpired: 79,
-  leavingAgentsGetWork: 54,
+  leavingAgentsGetWork: 55,
   noFence: 22,
   hungTasksKeepTheirPriority: 15,
   capacityCountedOnceABatch: 13,
-  countsTwice: 12,
+  countsTwice: 45,
   cyclesAreLeftAlone: 12,
   pausedAgentsGetWork: 11,
 }

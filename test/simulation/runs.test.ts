@@ -59,6 +59,6 @@ test('two live runs of one claim, which stores refuse to write, would be noticed
 })
 
 describePlantedBugs(RUN_BUGS, runSeedOfRuns, ENOUGH, {
-  lostClaimsAreForgotten: 9,
+  lostClaimsAreForgotten: 11,
   runsEndTwice: 6,
 })

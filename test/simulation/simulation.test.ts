@@ -4,7 +4,7 @@ import { BUG_NAMES, notice, RARE_BUGS } from './noticed.ts'
 import { type Outcome, report, runSeed } from './run.ts'
 
 /** More of them, and what they cover: test/long/simulation.test.ts. */
-const SEEDS = 20
+const SEEDS = 12
 const LONG = 600_000
 
 /** How many of them run a second time, and how they ended the first time. */

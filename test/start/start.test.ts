@@ -589,7 +589,10 @@ describe('a signal to stop', () => {
     const baton = startBaton({ BATON_DATA: usedData() })
     // The database runs, and the server has yet to check it.
     const isReady = () => existsSync(pidFile) && /^ready\b/m.test(readFileSync(pidFile, 'utf8'))
-    while (!isReady()) await sleep(5)
+    while (!isReady()) {
+      expect(baton.child.exitCode, baton.stderr()).toBeNull()
+      await sleep(5)
+    }
     expect(processesOn(folder).length).toBeGreaterThan(0)
     baton.child.kill('SIGTERM')
     const ending = await baton.ended

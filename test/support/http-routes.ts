@@ -93,6 +93,7 @@ export interface Things {
   /** One that tasks may join, in the project. */
   runningMission: string
   routine: string
+  hook: string
   browserSession: string
   /** Whose price the workspace has set; no list has it. */
   model: string
@@ -121,6 +122,7 @@ const STANDS_FOR: Record<string, keyof Things> = {
   '/inbox/{id}': 'item',
   '/reports/{id}': 'report',
   '/routines/{id}': 'routine',
+  '/hooks/{id}': 'hook',
   '/session/all/{id}': 'browserSession',
   '/adapters/{type}': 'adapter',
   '/workspaces/{id}': 'workspace',
@@ -153,6 +155,10 @@ const samplePlan = ({ path }: Pick<Route, 'path'>, { project }: Things) =>
   JSON.stringify(
     path.startsWith('/missions') ? MISSION_PLAN : { project, tracks: { A: [{ id: 'A-001-sample' }] } },
   )
+
+/** A delivery has no key and proves itself: a hook notes it when it cannot. Its tests are those of hooks. */
+export const takesSigned = ({ method, path }: Pick<Route, 'method' | 'path'>) =>
+  method === 'POST' && path === '/hooks/{id}'
 
 /** The body of a valid request, as JSON; undefined where there is none. */
 export function bodyFor(route: Route, things: Things): string | undefined {
@@ -217,6 +223,7 @@ const NAMING: Record<string, keyof Things> = {
   tracks: 'track',
   mission: 'runningMission',
   after: 'runningMission',
+  routine: 'routine',
   to: 'otherBudget',
   from: 'otherBudget',
 }
@@ -255,6 +262,10 @@ const KNOWN: Record<string, unknown> = {
   plan: MISSION_PLAN,
   cron: '0 2 * * *',
   timeZone: 'Europe/Berlin',
+  // Nothing answers there, and such an event does not happen.
+  ...{ url: 'http://127.0.0.1:9/hook', events: 'routine_failed' },
+  // One that there is; without it, all of them.
+  delivery: undefined,
   // Nobody works on it.
   toHolder: false,
   // Instead of a plan.
@@ -263,6 +274,10 @@ const KNOWN: Record<string, unknown> = {
   scopeId: undefined,
   maxUsd: '5.00',
   approveBelowUsd: '1.00',
+  // Baton makes one.
+  secret: undefined,
+  // A JSON pointer.
+  at: '/sample',
   // Old names of maxUsd and maxTokens.
   ...{ limitUsd: undefined, limitTokens: undefined },
 }

@@ -10,6 +10,7 @@ import {
   routesOf,
   send,
   type Things,
+  takesSigned,
 } from './http-routes.ts'
 import { expectRefusal, fence, openWorkspace, type Workspace } from './http-workspace.ts'
 import { until } from './nodes.ts'
@@ -20,7 +21,7 @@ export async function serverUnderAttack() {
   const server = await startServer()
   const database = new pg.Client({ connectionString: server.databaseUrl })
   await database.connect()
-  const routes = await routesOf(server)
+  const routes = (await routesOf(server)).filter((route) => !takesSigned(route))
   const w = await openWorkspace(server)
   const own = await thingsIn(w, routes)
   const other = await openWorkspace(server)
@@ -97,9 +98,22 @@ export async function thingsIn(
   const config = { autonomy: 'full_auto' }
   const running = (await workspace.post('/missions', { goal: 'Go on', plan, project, config })).body.id
   const routine = (await workspace.post('/routines', { name: 'Nightly', plan })).body.id
+  const does = { kind: 'task', title: 'Look' }
+  const hook = (await workspace.post('/hooks', { name: `hook-${own}`, scheme: 'github', does })).body.id
   const browserSession = (await workspace.post('/session', { key: workspace.ownerKey })).body.id
   const names = {
-    ...{ worker, agent, project, track, workspace: home, mission, report, routine, runningMission: running },
+    ...{
+      worker,
+      agent,
+      project,
+      track,
+      workspace: home,
+      mission,
+      report,
+      routine,
+      runningMission: running,
+      hook,
+    },
     item: `plan:${mission}:1`,
     browserSession,
     model: `model-${own}`,

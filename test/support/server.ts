@@ -71,6 +71,8 @@ async function startOn(
       BATON_LOG_LEVEL: 'silent',
       // Tests work in workspaces of their own; what other workspaces may run by default is tested in agents-allowed.
       BATON_AGENT_ADAPTERS: '*',
+      // Receivers of tests are on this machine.
+      BATON_WEBHOOK_ALLOW: '127.0.0.1',
       // Tests may use wrong keys without limit; those about that set a limit.
       BATON_WRONG_KEYS_PER_MINUTE: '1000000',
       ...env,

@@ -213,7 +213,7 @@ export class RunningNode {
     const { context } = await composeExecutor(
       {
         ...{ kernel, node, own: {}, dataFolder: join(folder, name), agentRoots: [], mostRuns },
-        ...{ policy: ANY_AGENT, nodeSecrets: [] },
+        ...{ policy: ANY_AGENT, nodeSecrets: [], traces: null },
         ...{ baseUrl: () => 'http://127.0.0.1:1', log: pino({ level: 'silent' }) },
       },
       { logs: { store: 'postgres' }, kinds: await composeAdapters([], ANY_AGENT) },

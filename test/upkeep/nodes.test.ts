@@ -51,6 +51,10 @@ describe('nodes', () => {
     expect(node).toMatchObject({ nodeId, name: 'east-1', pid: 4711, version: '1.2.3' })
     expect(node).toMatchObject({ state: 'alive', leadsTerm: null, stoppedAt: null })
     expect(node!.lastSeenAt).toBeGreaterThanOrEqual(node!.startedAt)
+    // One of a version that says no more.
+    expect(node).toMatchObject({ mostRuns: null, cpu: null, lagMs: null })
+    await heartbeatNode(store.control, nodeId, { cpu: 0.25, lagMs: 3 })
+    expect(await listed(nodeId)).toMatchObject({ cpu: 0.25, lagMs: 3 })
   })
 
   test('are silent when three heartbeats are missing, alive with the next one, and stopped when they say so', async () => {

@@ -12,6 +12,7 @@ import { OVERVIEW_SEARCH } from './pages/overview/search.ts'
 import { ROUTINE_TABS } from './pages/routines/tabs.ts'
 import { OLDER_RUN_VIEWS, RUN_VIEWS } from './pages/run/views.ts'
 import { RUNS_SEARCH } from './pages/runs/search.ts'
+import { WEBHOOKS_SEARCH } from './pages/webhooks/search.ts'
 import { WORKER_TABS } from './pages/workers/tabs.ts'
 import { param, parseSearch, type SearchTable, writeSearch } from './search-params.ts'
 import { Frame } from './shell/frame.tsx'
@@ -176,6 +177,11 @@ const pages = [
     '/nodes',
     {},
     lazyPage(() => import('./pages/nodes/page.tsx'), 'Nodes'),
+  ),
+  page(
+    '/webhooks',
+    WEBHOOKS_SEARCH,
+    lazyPage(() => import('./pages/webhooks/page.tsx'), 'Webhooks'),
   ),
   page(
     '/settings/$section',

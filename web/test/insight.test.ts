@@ -21,7 +21,15 @@ import {
   retryBars,
   verdictBars,
 } from '../src/pages/insight/insight-words.ts'
-import { endWords, healthOf, recoveredWords, type Status } from '../src/pages/nodes/node-words.ts'
+import {
+  endWords,
+  healthOf,
+  lagWords,
+  loadWords,
+  recoveredWords,
+  runsWords,
+  type Status,
+} from '../src/pages/nodes/node-words.ts'
 import { parseSearch, readSearch } from '../src/search-params.ts'
 
 /** The log, the figures of a period and the nodes, in the words of their pages. */
@@ -228,6 +236,15 @@ describe('the coordinator', () => {
       hue: 'bad',
       title: 'No node coordinates',
     })
+  })
+
+  test('says what a node does, and how busy it is', () => {
+    expect(runsWords({ runs: 0, mostRuns: 0 })).toBe('executes no runs')
+    expect(runsWords({ runs: 1, mostRuns: 64 })).toBe('1 run of at most 64')
+    expect(runsWords({ runs: 2, mostRuns: null })).toBe('2 runs')
+    expect([loadWords(0.124), lagWords(3), lagWords(1_200)]).toEqual([
+      ...['12 % of a core', 'answers at once', 'answers 1,200 ms late'],
+    ])
   })
 
   test('says what a recovery did, and nothing of what it did not', () => {

@@ -9,6 +9,7 @@ import {
   type FileReader,
   failureOfStatus,
   isAtLeast,
+  OpenCalls,
   type ReaderEvent,
   sessionIdIn,
   signatureOf,
@@ -53,6 +54,7 @@ export class CodexReader implements FileReader {
   #sessionId: string | null = null
   /** Of the thread, as it says at the end. */
   #said: Counters | null = null
+  readonly #calls = new OpenCalls()
   #isCompleted = false
   #failure: string | null = null
   #text: string | null = null
@@ -109,8 +111,9 @@ export class CodexReader implements FileReader {
     return [{ kind: 'session', sessionId }]
   }
 
-  #started({ type }: Json): ReaderEvent[] {
+  #started({ type, id }: Json): ReaderEvent[] {
     if (typeof type !== 'string' || !(type in CALLS)) return []
+    this.#calls.begun(text(id), type)
     return [{ kind: 'status', message: `uses ${type.replaceAll('_', ' ')}`, color: 'blue' }]
   }
 
@@ -128,7 +131,9 @@ export class CodexReader implements FileReader {
       item.status === 'declined' ||
       (item.exit_code ?? 0) !== 0 ||
       item.error != null
-    return [{ kind: 'call', signature: CALLS[type]!(item), isError }, activity]
+    // It says only at the end what exactly it did.
+    const [begun] = this.#calls.ended(text(item.id), isError)
+    return [{ kind: 'call', ...begun, signature: CALLS[type]!(item), isError }, activity]
   }
 
   #completed(usage: Json): ReaderEvent[] {

@@ -341,30 +341,33 @@ class Batch {
     const holding = this.#heldBy(records, key)
     const { now, limits } = this.#view
     const [seen, { outside }] = [records.seen(key), this.#context]
-    const context = {
+    const decision = records.kind.decide(before, { key, uuid }, command, {
       ...{ now, limits, actor, origin, outside, holding, seen },
       ...{ all: records.all, counted: records.counted, missionOf: this.#missions.progress },
-    }
-    const decision = records.kind.decide(before, { key, uuid }, command, context)
+    })
     if (decision.refusal) return decision.refusal
-    const { comments = [], reports = [], mission = null, others, along } = decision
+    const { comments = [], reports = [], mission = null, others, along, also = null } = decision
     const notAlong = along && this.#whyNotAlong(along, actor)
     if (notAlong) return notAlong
-    const made = mission && this.#onRecord({ on: 'mission', key: mission.uuid, ...mission, actor })
-    if (made && !made.ok) return made
+    for (const one of [mission && { on: 'mission' as const, key: mission.uuid, ...mission }, also]) {
+      const made = one && this.#onRecord({ ...one, actor, origin })
+      if (made && !made.ok) return made
+    }
     const apply = () => {
       records.decided(key, decision)
       this.#effects.events.push(...decision.events)
       this.#effects.comments.push(...comments)
       this.#effects.reports.push(...reports)
     }
-    const { tasks, changes } = decision.creates ?? NO_TASKS
-    const isWork = tasks.length + changes.length > 0
-    const worked = isWork ? this.#creation.create({ tasks, changes }, actor, apply) : apply()
+    const work = decision.creates ?? NO_TASKS
+    const isWork = work.tasks.length + work.changes.length > 0
+    const worked = isWork ? this.#creation.create(work, actor, apply) : apply()
     if (worked && !worked.ok) return worked
     for (const item of along?.tasks ?? []) this.#apply(item, actor)
     for (const one of along?.missions ?? [])
       this.#onRecord({ on: 'mission', key: one.uuid, ...one, actor, origin })
+    const record = (worked && decision.withTasks?.(worked.records)) || decision.record
+    records.set(key, record)
     const settled = holding.flatMap((task) => {
       const then = decision.settle(task)
       if (!then) return []
@@ -372,7 +375,7 @@ class Batch {
       return { taskId, generation, reply: this.#apply({ taskId: id, uuid: taskId, command: then }, actor) }
     })
     return records.kind.granted({
-      ...{ record: decision.record, before, holding, settled, comments, reports, mission, others },
+      ...{ record, before, holding, settled, comments, reports, mission, others },
       holds: () => this.#heldBy(records, key),
       seen,
     })

@@ -280,6 +280,8 @@ class ReadSetBuilder {
     for (const id of kindOf(request).missionsIn?.(request.command) ?? []) this.#missions.add(id)
     const work = workOf(request)
     if (work) this.#new(work)
+    const also = kindOf(request).alsoIn?.(request.command)
+    if (also) this.#record(also)
   }
 
   #kindKeys(kind: KindName): Set<string> {

@@ -13,6 +13,11 @@ export const DEPENDENTS = 'dependents'
 /** Writes reports on tasks and missions that ended. */
 export const REPORTS = 'reports'
 
+/** Notes which webhooks have something to send. */
+export const WEBHOOKS = 'webhooks'
+/** Raises and resolves alerts. */
+export const ALERTS = 'alerts'
+
 /** The events after `after` up to `upTo`. */
 export interface LogRange {
   workspaceId: number
@@ -27,12 +32,15 @@ export interface LogRange {
   isIdle: boolean
 }
 
-/** Which events a follower handles: those that lead to, or away from, one of these states. */
+/** Which events a follower handles: those that lead to, or away from, one of these states, those of these types, or those for a webhook. */
 export interface WantedEvents {
   to: readonly string[]
   from?: readonly string[]
+  types?: readonly string[]
   /** Only events of missions and of their tasks. */
   inMissions?: boolean
+  /** Instead: events of the types that webhooks of their workspace name. */
+  forWebhooks?: boolean
 }
 
 /** Without payload: most followers need none, and it is the larger part. */

@@ -1,91 +1,42 @@
-import type { ServerKernel } from '../../door/server-kernel.ts'
-import type { ServerStore } from '../../door/server-store.ts'
-import type { UpkeepStep } from '../../door/upkeep-step.ts'
-import { systemCaller, throwIfNotLeader } from '../../kernel/caller.ts'
-import type { UpkeepContext } from '../../kernel/upkeep-context.ts'
-import type { TaskCommand } from '../task/command.ts'
-import { lookForAlerts, scheduleAlertCheck, workspacesWithUntaken } from './postgres.ts'
-import { alertChanges } from './rules.ts'
+import type { FollowingStep, StepContext, UpkeepStep } from '../../door/upkeep-step.ts'
+import { FIRST_WORKSPACE } from '../workspace/postgres.ts'
+import { alerts } from './acts/follow.ts'
+import { settleAlerts } from './acts/look.ts'
+import { PassFigures } from './acts/pass-figures.ts'
+import { MarkLooks, settleMarks } from './acts/untaken.ts'
+import { watchedWorkspaces } from './postgres/look.ts'
 
-/** Tells people about tasks that nobody takes, and that it is over: each an event in the transaction that changes the task. */
+/** How far the log of each workspace was when it was last looked at. */
+class SweptLogs extends Map<number, number> {}
 
-/** What is true at once must last this long before upkeep tells people: tasks are often made before their agents. */
-const GRACE_MS = 5_000
-/** A workspace whose log did not move is looked at again after this long: a preference ends without an event. */
-const LOOK_ANYWAY_MS = 60_000
-
-/** How many tasks one transaction changes. */
-const TASKS_AT_A_TIME = 500
-
-/** When each workspace was last looked at, and how far its log was. Only what is lost with it is looked at again. */
-export class AlertLooks extends Map<number, { seq: number; at: number }> {}
-
-interface Context extends UpkeepContext<ServerStore> {
-  alertLooks: AlertLooks
-  /** 0: a person asks for everything that is due. */
-  alertGraceMs?: number | undefined
-}
-
-/** Looks at the workspaces whose log has moved, or whose time has come. Returns how many alerts were raised or cleared. */
-export async function settleAlerts(context: Context): Promise<number> {
-  const { kernel, term, only, alertLooks: looks, alertGraceMs: graceMs = GRACE_MS } = context
-  const waiting = await workspacesWithUntaken(kernel.store.readers, only)
-  const known = new Map(looks)
-  const asked = performance.now()
-  if (only === undefined) looks.clear()
+/** What changes with time alone, and what no event says: rates, ages and nodes. */
+async function sweep({ kernel, term, only, kept, isRequested }: StepContext): Promise<number> {
+  const watched = await watchedWorkspaces(kernel.store.readers, FIRST_WORKSPACE, only)
+  const swept = kept(SweptLogs)
+  // Whoever asks for a pass may be on another node than the leader.
+  const instance = { figures: isRequested ? null : kept(PassFigures) }
   let changed = 0
-  for (const { workspaceId, seq, isDue } of waiting) {
-    const last = known.get(workspaceId)
-    if (last?.seq === seq && !isDue && asked - last.at < LOOK_ANYWAY_MS) {
-      looks.set(workspaceId, last)
-      continue
-    }
-    changed += await settleAlertsOf(kernel, workspaceId, { term, graceMs })
-    looks.set(workspaceId, { seq, at: asked })
+  for (const { workspaceId, seq, mayChange } of watched) {
+    if (!mayChange && !isRequested && swept.get(workspaceId) === seq) continue
+    changed += await settleAlerts({ kernel, workspaceId, term, instance })
+    swept.set(workspaceId, seq)
   }
   return changed
 }
 
-/** Without a grace: a person who looks is told what is true now. */
-export async function settleAlertsOf(
-  kernel: ServerKernel,
-  workspaceId: number,
-  { term, graceMs = 0 }: { term?: number | undefined; graceMs?: number } = {},
-): Promise<number> {
-  const { readers, writers } = kernel.store
-  const { untaken, raised, longMs, dueAt, now } = await lookForAlerts(readers, workspaceId)
-  const { raise, clear, nextAt } = alertChanges(untaken, raised, now, Math.min(graceMs, longMs))
-  const items = [
-    ...clear.map(({ id, uuid }) => ({ taskId: id, uuid, command: { kind: 'clearAlert' } as TaskCommand })),
-    ...raise.map(({ id, uuid, reason, version }) => ({
-      ...{ taskId: id, uuid },
-      command: { kind: 'raiseAlert', reason, version } as TaskCommand,
-    })),
-  ]
-  for (let from = 0; from < items.length; from += TASKS_AT_A_TIME) {
-    const some = items.slice(from, from + TASKS_AT_A_TIME)
-    throwIfNotLeader(await kernel.run(systemCaller(workspaceId, term), { on: 'many', items: some }))
-  }
-  // Someone who reads the inbox does not postpone what upkeep waits for.
-  if (graceMs > 0 && !isSameTime(nextAt, dueAt)) await scheduleAlertCheck(writers, workspaceId, nextAt)
-  return items.length
-}
-
-/** A stored time may differ by a rounded millisecond. */
-const isSameTime = (one: number | null, other: number | null) =>
-  one === null || other === null ? one === other : Math.abs(one - other) <= 1
-
-export const alertSteps: readonly UpkeepStep[] = [
+export const alertSteps: readonly (UpkeepStep | FollowingStep)[] = [
   {
     name: 'alertsSettled',
     // After assignment: what somebody took is nothing to tell people about.
     phase: 'tell',
     everyMs: 1_000,
     run: (context) =>
-      settleAlerts({
+      settleMarks({
         ...context,
-        alertLooks: context.kept(AlertLooks),
-        alertGraceMs: context.isRequested ? 0 : undefined,
+        looks: context.kept(MarkLooks),
+        graceMs: context.isRequested ? 0 : undefined,
       }),
   },
+  { name: 'alertsFollowed', phase: 'tell', everyMs: 0, follower: alerts },
+  { name: 'alertsSwept', phase: 'tell', everyMs: 60_000, run: sweep },
 ]

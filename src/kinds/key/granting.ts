@@ -23,7 +23,9 @@ const RIGHTS_OF_AGENTS: readonly Right[] = ['read', 'work']
 export function allRightsOf({ role, scopes, instanceAdmin, agent }: KeyGrant): ReadonlySet<Right> {
   const rights = rightsOf(role, scopes)
   if (agent != null) return new Set(rights.filter((right) => RIGHTS_OF_AGENTS.includes(right)))
-  return new Set(instanceAdmin ? [...rights, 'instance'] : rights)
+  // Of the instance, so no role has it: who runs the server has it, and keys that are given this scope.
+  if (scopes?.includes('metrics')) rights.push('metrics')
+  return new Set(instanceAdmin ? [...rights, 'instance', 'metrics'] : rights)
 }
 
 const beyond = (key: KeyGrant, rights: ReadonlySet<Right>) =>

@@ -117,3 +117,7 @@ export function moved(name: MissionTransition, before: MissionProgress | typeof 
   const closedBy = before.closedBy.filter((reason) => reason !== opens && reason !== closes)
   return { phase: after, closedBy: closes === undefined ? closedBy : [...closedBy, closes] }
 }
+
+/** The state in which a mission ended with this event; null: none did. */
+export const endOfMission = ({ type, to }: { type: string; to: string | null }): MissionPhase | null =>
+  Object.hasOwn(MISSION_TRANSITIONS, type) ? (MISSION_ENDS.find((end) => end === to) ?? null) : null

@@ -25,7 +25,7 @@ import { type RoutineCreate, type RoutinePatch, type RoutineView, Schedule } fro
 
 type Answer = AnswerOf<typeof RoutineView>
 
-async function requireRoutine(
+export async function requireRoutine(
   kernel: ServerKernel,
   { workspaceId }: Caller,
   uuid: string,

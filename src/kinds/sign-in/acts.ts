@@ -51,12 +51,15 @@ interface SignIn {
   ended: readonly string[]
 }
 
+/** What pages learn of the server. */
+type ShownServer = Pick<AnswerOf<typeof SessionAnswer>, 'version' | 'traceUrl'>
+
 /** Begins a session, with the token of a link or with a key that was found valid. */
 export async function signIn(
   kernel: ServerKernel,
   by: string | ApiKey,
   browser: Browser,
-  version: string,
+  server: ShownServer,
 ): Promise<SignIn> {
   const { readers } = kernel.store
   const of = typeof by === 'string' ? await rows.findLink(readers, by) : by
@@ -87,7 +90,7 @@ export async function signIn(
   // From the reply: where many begin at once, this one may have ended already to make room for the others.
   const begun = record.sessions.find((one) => one.sessionId === sessionId)!
   const expiresAt = Math.min(begun.expiresAt, key.expiresAt ?? Number.POSITIVE_INFINITY)
-  const shown = await showSession(kernel, key, { id: sessionId, expiresAt }, version)
+  const shown = await showSession(kernel, key, { id: sessionId, expiresAt }, server)
   const answer = { ...shown, id: sessionId, pageValue, expiresAt: instant(expiresAt) }
   return { answer, cookie, ended: [...new Set([...ended, ...forgotten.map((one) => one.sessionId)])] }
 }
@@ -104,7 +107,7 @@ export async function showSession(
   kernel: ServerKernel,
   key: ApiKey,
   session: { id: string; expiresAt: number } | null,
-  version: string,
+  server: ShownServer,
 ): Promise<AnswerOf<typeof SessionAnswer>> {
   const { store } = kernel
   const { uuid, name } = await store.workspaces.read(key.workspaceId)
@@ -118,7 +121,7 @@ export async function showSession(
     rights: [...allRightsOf(key)],
     head: seq,
     inboxCount: ASKING_KINDS.reduce((sum, kind) => sum + counts[kind], 0),
-    version,
+    ...server,
     instance: store.instance,
     expiresAt: instant(session ? session.expiresAt : key.expiresAt),
   }

@@ -21,6 +21,10 @@ export const SessionAnswer = z.object({
   head: z.int().describe('The number of the last event'),
   inboxCount: z.int().describe('How many items wait for people; missions that have ended are not counted'),
   version: z.string().describe('Of the server'),
+  traceUrl: z
+    .string()
+    .nullable()
+    .describe('Where a trace is shown, with {traceId} in place of its id; null: runs are not traced'),
   instance: z.string().describe('Of the database: its event numbers mean nothing in another one'),
   expiresAt: z.string().nullable(),
 })

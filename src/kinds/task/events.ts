@@ -319,6 +319,12 @@ export const taskEvents = {
     },
     ({ verifier, attempt }) => `${verifier} verifies the result (attempt ${attempt}).`,
   ),
+  /** Nobody takes it: people are told, in the transaction of this. */
+  task_untaken: event.warn({ reason: text }, ({ reason }) => `Nobody takes the task${why(reason)}.`),
+  task_takable: event.info(
+    {},
+    () => 'Nobody needs to look after the task any more: it can be taken, or its mission is closed.',
+  ),
   task_result_rejected: event.warn(
     {
       code: text,

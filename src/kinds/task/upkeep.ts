@@ -6,8 +6,8 @@ import { BATCH, type UpkeepContext } from '../../kernel/upkeep-context.ts'
 import { isTerminal, taskStates } from '../../pure/states.ts'
 import { failCycles } from './acts/dependencies.ts'
 import { unblockAll } from './acts/unblock.ts'
-import { driftedCounters, driftedTaskCounts } from './postgres/counters.ts'
-import { recountClaims, recountMission, recountTasks } from './rules/recount.ts'
+import { driftedCounters, driftedProjectCounts, driftedTaskCounts } from './postgres/counters.ts'
+import { recountClaims, recountMission, recountProject, recountTasks } from './rules/recount.ts'
 
 /** Expired leases, due retries and scheduled starts, assignments that were not started, stalled and hung work. */
 export async function settleDueTasks({ kernel, term, only }: UpkeepContext): Promise<number> {
@@ -62,7 +62,10 @@ async function reconcile(context: StepContext): Promise<number> {
 async function reconcileTasks({ kernel, term, only }: StepContext): Promise<number> {
   const drifted = await driftedTaskCounts(kernel.store.readers, only)
   for (const { workspaceId } of drifted) await kernel.step({ workspaceId, term }, recountTasks)
-  return drifted.length
+  const projects = await driftedProjectCounts(kernel.store.readers, only)
+  for (const { workspaceId, projectId } of projects)
+    await kernel.step({ workspaceId, term }, recountProject(projectId))
+  return drifted.length + projects.length
 }
 
 export const taskSteps: readonly (UpkeepStep | FollowingStep)[] = [

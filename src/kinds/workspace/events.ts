@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { eventsAbout, text } from '../../pure/event.ts'
-import { brief, list } from '../../pure/words.ts'
+import { brief, list, why } from '../../pure/words.ts'
 
 const event = eventsAbout({ entity: 'workspace' }, {})
 
@@ -16,6 +16,11 @@ export const workspaceEvents = {
       allWorkspaces
         ? 'Recovery was forced in all workspaces.'
         : `Recovery was forced: ${list(Object.entries(did).map(([what, times]) => `${what} ${times}`))}.`,
+  ),
+  /** What is counted in one place and written in another differed, which is a fault. */
+  counters_corrected: event.error(
+    { counter: text, error: text },
+    ({ error }) => `A counter was wrong, and was corrected${why(error)}.`,
   ),
   /** One for each cycle: it belongs to no single task. */
   dependency_cycle_found: event.error(

@@ -7,10 +7,12 @@ export const KeyBody = z.strictObject({
   name: Name,
   role: z.enum(ROLES).default('member'),
   scopes: z
-    .array(z.enum(['read', 'work', 'operate', 'configure_agents', 'admin']))
+    .array(z.enum(['read', 'work', 'operate', 'configure_agents', 'admin', 'metrics']))
     .min(1)
     .optional()
-    .describe('Restricts the rights of the role'),
+    .describe(
+      'Restricts the rights of the role. "metrics" is the right to read the metrics of the whole instance, which only a key with the right "instance" can give',
+    ),
   expiresAt: Instant.optional(),
   instanceAdmin: z
     .boolean()

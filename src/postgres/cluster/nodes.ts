@@ -19,15 +19,32 @@ export interface NodeIdentity {
   host?: string | undefined
   bootId?: string | null | undefined
   pidStarted?: string | null | undefined
+  /** How many runs it executes at once; 0: none. */
+  mostRuns?: number | undefined
+}
+
+/** How busy a node was since its last heartbeat. */
+export interface NodeLoad {
+  /** The share of a core that its process used. */
+  cpu: number
+  /** How late its event loop was. */
+  lagMs: number
 }
 
 export interface ListedNode extends Pick<NodeIdentity, 'nodeId' | 'name' | 'pid' | 'version'> {
+  host: string
+  /** How long it has not been heard. */
+  silentMs: number
   startedAt: number
   lastSeenAt: number
   stoppedAt: number | null
   state: 'alive' | 'silent' | 'stopped'
   /** The term it leads; null: it does not lead. */
   leadsTerm: number | null
+  /** These are null of a node that does not say so: it is of an earlier version, or has just started. */
+  mostRuns: number | null
+  cpu: number | null
+  lagMs: number | null
 }
 
 const inClusterScope = <T extends pg.QueryResultRow>(pool: pg.Pool, text: string, values: unknown[] = []) =>
@@ -35,21 +52,29 @@ const inClusterScope = <T extends pg.QueryResultRow>(pool: pg.Pool, text: string
 
 /** Idempotent: a node that was deleted while it was unreachable registers again under its own id. */
 export async function registerNode(pool: pg.Pool, node: NodeIdentity): Promise<void> {
-  const { nodeId, name, pid, version, host = '', bootId = null, pidStarted = null } = node
+  const { nodeId, name, pid, version, host = '', bootId = null, pidStarted = null, mostRuns = null } = node
   await inClusterScope(
     pool,
-    `insert into nodes (node_id, name, pid, version, host, boot_id, pid_started, started_at, last_seen_at)
-     values ($1, $2, $3, $4, $5, $6, $7, clock_timestamp(), clock_timestamp())
+    `insert into nodes (node_id, name, pid, version, host, boot_id, pid_started, most_runs, started_at, last_seen_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp(), clock_timestamp())
      on conflict (workspace_id, node_id) do update set last_seen_at = clock_timestamp(), stopped_at = null`,
-    [nodeId, name, pid, version, host, bootId, pidStarted],
+    [nodeId, name, pid, version, host, bootId, pidStarted, mostRuns],
   )
 }
 
 /** Whether the node is registered. */
-export async function heartbeatNode(pool: pg.Pool, nodeId: string): Promise<boolean> {
-  const text = `update nodes set last_seen_at = clock_timestamp() where workspace_id = 0 and node_id = $1 returning node_id`
+export async function heartbeatNode(
+  pool: pg.Pool,
+  nodeId: string,
+  load: NodeLoad | null = null,
+): Promise<boolean> {
+  const text = `update nodes set last_seen_at = clock_timestamp(), cpu = $2, lag_ms = $3 where workspace_id = 0 and node_id = $1 returning node_id`
   // Named, since it is repeated for as long as the node lives: parsed and planned once.
-  const statement = { name: 'heartbeat_of_node', text, values: [nodeId] }
+  const statement = {
+    name: 'heartbeat_of_node',
+    text,
+    values: [nodeId, load?.cpu ?? null, load?.lagMs ?? null],
+  }
   return (await scopedQuery(pool, 'baton.scope', 'cluster', statement)).length > 0
 }
 
@@ -65,12 +90,13 @@ export async function nodeStopped(pool: pg.Pool, nodeId: string): Promise<void> 
 export const listNodes = (pool: pg.Pool, limit = 1_000) =>
   inClusterScope<ListedNode & pg.QueryResultRow>(
     pool,
-    `select n.node_id as "nodeId", n.name, n.pid, n.version, ms(n.started_at) as "startedAt",
+    `select n.node_id as "nodeId", n.name, n.pid, n.version, n.host, ms(n.started_at) as "startedAt",
+            ms(clock_timestamp()) - ms(n.last_seen_at) as "silentMs",
             ms(n.last_seen_at) as "lastSeenAt", ms(n.stopped_at) as "stoppedAt",
             case when n.stopped_at is not null then 'stopped'
                  when n.last_seen_at < clock_timestamp() - make_interval(secs => $2::double precision / 1000) then 'silent'
                  else 'alive' end as state,
-            l.term as "leadsTerm"
+            l.term as "leadsTerm", n.most_runs as "mostRuns", n.cpu, n.lag_ms as "lagMs"
        from nodes n left join leader_leases l on l.workspace_id = n.workspace_id and l.node_id = n.node_id
         and l.role = $1 and l.ended_at is null and l.expires_at > clock_timestamp()
       where n.workspace_id = 0

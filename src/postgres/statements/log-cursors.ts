@@ -38,6 +38,9 @@ const behind = (has: string) => `
 const BEHIND = {
   blockedTasks: behind('exists (select from tasks t where t.workspace_id = c.workspace_id and t.blocked)'),
   missions: behind('exists (select from missions m where m.workspace_id = c.workspace_id)'),
+  webhooks: behind('exists (select from webhooks h where h.workspace_id = c.workspace_id)'),
+  /** A queue in a library has no keys. */
+  keys: behind('exists (select from api_keys k where k.workspace_id = c.workspace_id)'),
   anything: behind('true'),
 }
 
@@ -55,15 +58,28 @@ export const EARLIEST_FOLLOWER_RETRY = `select min(f.retry_at) from log_cursors 
    where f.follower in (${NAMES}) and f.retry_at > (select clock_timestamp())`
 
 // The wanted events of some ranges. $1 workspaces, $2 after which seq, $3 up to which seq, $4 states that they lead to, $5 states
-// that they leave, $6 only of missions.
+// that they leave, $6 only of missions, $7 types.
 const READ = `
   select r.place, e.* from unnest($1::int[], $2::bigint[], $3::bigint[]) with ordinality as r(workspace_id, after, up_to, place)
    cross join lateral (
      select e.seq, e.type, e.task_id as "taskId", e.mission_id as "missionId", e.from_state as "from", e.to_state as "to",
             e.actor, ms(e.at) as at
        from events e where e.workspace_id = r.workspace_id and e.seq > r.after and e.seq <= r.up_to
-        and (e.to_state = any($4) or (e.to_state is not null and e.from_state = any($5)))
+        and (e.to_state = any($4) or (e.to_state is not null and e.from_state = any($5)) or e.type = any($7))
         and (not $6 or e.mission_id is not null) offset 0) e
+   order by r.place, e.seq`
+
+// The events in some ranges that are for a webhook of their workspace, whatever its state. $1 to $3 as before.
+const READ_FOR_WEBHOOKS = `
+  select r.place, e.* from unnest($1::int[], $2::bigint[], $3::bigint[]) with ordinality as r(workspace_id, after, up_to, place)
+   cross join lateral (
+     select array_agg(distinct replace(replace(p.pattern, '_', '\\_'), '*', '%')) as patterns
+       from webhooks h cross join unnest(h.events) as p(pattern) where h.workspace_id = r.workspace_id) w
+   cross join lateral (
+     select e.seq, e.type, e.task_id as "taskId", e.mission_id as "missionId", e.from_state as "from", e.to_state as "to",
+            e.actor, ms(e.at) as at
+       from events e where e.workspace_id = r.workspace_id and e.seq > r.after and e.seq <= r.up_to
+        and e.type like any(w.patterns) offset 0) e
    order by r.place, e.seq`
 
 const UNFOLLOWED = `select w.workspace_id as "workspaceId", f.follower from workspaces w cross join unnest($1::text[]) as f(follower)
@@ -128,12 +144,19 @@ export class PostgresFollowers implements LogFollowers {
   }
 
   async read(ranges: readonly LogRange[], wanted: WantedEvents): Promise<FollowedEvent[][]> {
-    const rows = await this.#everywhere<FollowedEvent & { place: number }>('log_cursors_read', READ, [
+    const of = [
       ranges.map(({ workspaceId }) => workspaceId),
       ranges.map(({ after }) => after),
       ranges.map(({ upTo }) => upTo),
-      ...[wanted.to, wanted.from ?? [], wanted.inMissions ?? false],
-    ])
+    ]
+    const states = [wanted.to, wanted.from ?? [], wanted.inMissions ?? false, wanted.types ?? []]
+    const rows = await (wanted.forWebhooks
+      ? this.#everywhere<FollowedEvent & { place: number }>(
+          'log_cursors_read_for_webhooks',
+          READ_FOR_WEBHOOKS,
+          of,
+        )
+      : this.#everywhere<FollowedEvent & { place: number }>('log_cursors_read', READ, [...of, ...states]))
     const found: FollowedEvent[][] = ranges.map(() => [])
     for (const { place, ...event } of rows) found[place - 1]!.push(event)
     return found

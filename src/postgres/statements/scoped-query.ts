@@ -4,7 +4,12 @@ import { asUnavailable, connectionFrom } from '../connection/unavailable.ts'
 import * as sql from './statements.ts'
 
 /** The setting that a transaction makes for the row policies: it decides which rows are visible. */
-type Scope = 'baton.workspace_id' | 'baton.workspace_name' | 'baton.key_hash' | 'baton.scope'
+type Scope =
+  | 'baton.workspace_id'
+  | 'baton.workspace_name'
+  | 'baton.key_hash'
+  | 'baton.hook_id'
+  | 'baton.scope'
 
 // $1 which setting, $2 its value, for this transaction.
 const setScope = sql.statement('set_scope', 'select set_config($1, $2, true)')

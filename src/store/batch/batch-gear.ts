@@ -1,8 +1,9 @@
 import type { Changes, ReadSet, View } from '../../kernel/batch/requests.ts'
 import { mayLetCallersProceed } from '../../kernel/batch/waiting-callers.ts'
 import { unboundAgents } from '../../kinds/agent/postgres/write.ts'
+import { projectCountWrites } from '../../kinds/task/postgres/counters.ts'
 import { statementsForGranted } from '../../kinds/task/postgres/details.ts'
-import { countChanges } from '../../kinds/task/rules/counts.ts'
+import { countChanges, projectChanges } from '../../kinds/task/rules/counts.ts'
 import { isTransient } from '../../postgres/connection/unavailable.ts'
 import type { Gear } from '../../postgres/statements/gear.ts'
 import { ChangedMeanwhile } from '../../postgres/statements/stored-kind.ts'
@@ -18,14 +19,16 @@ export function batchGear(): Gear<ReadSet, View, Changes> {
     lastWrites(workspaceId, view, changes) {
       const details = statementsForGranted(workspaceId, changes.grantedTasks)
       const writes = writesOf(workspaceId, view, changes, details.statements)
-      const checks = kindChecks(workspaceId, view, changes)
       const { events, activeClaimsDelta } = changes
       const created = changes.created.map(({ record }) => record)
+      const before = (id: number) => view.records.get(id)!
+      const counted = projectChanges(changes.tasks, created, before)
+      const checks = [...kindChecks(workspaceId, view, changes), ...projectCountWrites(workspaceId, counted)]
       if (writes.length + events.length + checks.length === 0) return null
       return {
         ...{ writes, events, checks },
         claims: { delta: activeClaimsDelta, most: view.limits.maxConcurrentClaims },
-        counts: countChanges(changes.tasks, created, (id) => view.records.get(id)!),
+        counts: countChanges(changes.tasks, created, before),
         unbound: unboundAgents(view, changes),
         tasksWaiting: mayLetCallersProceed(changes),
         written(results) {

@@ -1,5 +1,10 @@
 import { missionCounterRows } from '../../kinds/mission/postgres/counters.ts'
-import { type CounterRows, claimCounter, taskCounters } from '../../kinds/task/postgres/counters.ts'
+import {
+  type CounterRows,
+  claimCounter,
+  projectCounters,
+  taskCounters,
+} from '../../kinds/task/postgres/counters.ts'
 import type { Counters, RecountAsk, RecountChanges, RecountView } from '../../kinds/task/rules/recount.ts'
 import { usedBySource, usedForMission } from '../../kinds/usage/postgres/compare.ts'
 import { isTransient } from '../../postgres/connection/unavailable.ts'
@@ -45,12 +50,14 @@ export const recountGear: Gear<RecountAsk, RecountView & { of: RecountAsk['of'] 
 function rowsOf(of: RecountAsk['of']): CounterRows {
   if (of === 'claims') return claimCounter
   if (of === 'tasks') return taskCounters
+  if ('projectId' in of) return projectCounters
   if ('missionId' in of) return missionCounterRows
   return 'usedFor' in of ? usedForMission : usedBySource
 }
 
 function keyOf(of: RecountAsk['of']): unknown[] {
   if (typeof of === 'string') return []
+  if ('projectId' in of) return [of.projectId]
   if ('missionId' in of) return [of.missionId]
   return 'usedFor' in of ? [of.usedFor] : [of.usedBy.sourceId, of.usedBy.generation]
 }

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import type { OnWritten, Written } from '../../door/server-store.ts'
 import { type ServerStep, StoreUnavailable } from '../../kernel/store/store.ts'
 import { runsGear } from '../../kinds/run/postgres/transact-runs.ts'
 import { newWorkspaceGear } from '../../kinds/workspace/postgres.ts'
@@ -19,6 +20,7 @@ type AnyGear = Gear<unknown, unknown, unknown>
 export class PostgresTransactor {
   readonly #pool: pg.Pool
   readonly #log: EventWriter
+  readonly #written: OnWritten
   /** By what a step is on. A new kind of step is one more entry. */
   readonly #gears: Record<ServerStep<unknown>['on'], unknown> = {
     batch: batchGear(),
@@ -27,9 +29,10 @@ export class PostgresTransactor {
     newWorkspace: newWorkspaceGear,
   }
 
-  constructor(pool: pg.Pool, log: EventWriter) {
+  constructor(pool: pg.Pool, log: EventWriter, written: OnWritten) {
     this.#pool = pool
     this.#log = log
+    this.#written = written
   }
 
   async transact<T>(workspaceId: number, { on, reads, decide }: ServerStep<T>): Promise<T> {
@@ -38,7 +41,10 @@ export class PostgresTransactor {
     let asked: unknown = reads
     for (let tries = 1; ; tries++) {
       try {
-        return await this.#once(gear, workspaceId, asked, decide as Decide<T>)
+        const { answer, written } = await this.#once(gear, workspaceId, asked, decide as Decide<T>)
+        if (written && (on === 'batch' || on === 'runs'))
+          this.#written(workspaceId, { on, ...written } as Written)
+        return answer
       } catch (error) {
         asked = gear.readsAfter(error, asked)
         if (asked === null) throw error
@@ -49,7 +55,7 @@ export class PostgresTransactor {
   }
 
   /** Two round trips: begin, lock and read; then write and commit. Each is sent as a whole before its answers are read. */
-  #once<T>(gear: AnyGear, workspaceId: number, reads: unknown, decide: Decide<T>): Promise<T> {
+  #once<T>(gear: AnyGear, workspaceId: number, reads: unknown, decide: Decide<T>) {
     return onConnection(this.#pool, async (client) => {
       const view = await gear.lockAndRead(client, workspaceId, reads)
       const { answer, changes } = decide(view)
@@ -58,7 +64,7 @@ export class PostgresTransactor {
         const results = await this.#log.commit(client, workspaceId, last)
         last.written?.(results)
       } else await send(client, [[sql.rollback, []]])
-      return answer
+      return { answer, written: last && { view, changes } }
     })
   }
 }

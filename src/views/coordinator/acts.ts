@@ -27,6 +27,9 @@ const nodeView = (node: ListedNode, runs: ReadonlyMap<string, number>): Node => 
   leads: node.leadsTerm !== null,
   term: node.leadsTerm,
   runs: runs.get(node.nodeId) ?? 0,
+  mostRuns: node.mostRuns,
+  cpu: node.cpu,
+  lagMs: node.lagMs,
   startedAt: instant(node.startedAt),
   lastSeenAt: instant(node.lastSeenAt),
   stoppedAt: instant(node.stoppedAt),
@@ -44,6 +47,9 @@ async function workspaceToRecover(
   if (asked !== uuid) throw new Refused('NOT_FOUND', `There is no workspace ${asked} for this key.`)
   return workspaceId
 }
+
+/** One that does not say how many runs it executes is of an earlier version, where all did. */
+const executes = ({ state, mostRuns }: ListedNode) => state === 'alive' && mostRuns !== 0
 
 /** In Mosaic's format. Whether a leader exists is read from the database, which all nodes share. */
 export async function coordinatorHealth(
@@ -64,7 +70,7 @@ export async function coordinatorHealth(
     },
     database: 'connected',
     valkey: 'not used',
-    gateway: 'not used',
+    gateway: nodes.some(executes) ? 'reachable' : 'unreachable',
   }
 }
 

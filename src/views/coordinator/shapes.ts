@@ -19,7 +19,9 @@ export const PassReport = z
     contractorsSettled: z.int().describe('Contractors that ended with their missions, or work again'),
     orphansCancelled: z.int().describe('Verifications and planning that nothing waited for'),
     tasksAssigned: z.int(),
-    alertsSettled: z.int().describe('Alerts about tasks that nobody takes, raised or cleared'),
+    alertsSettled: z.int().describe('Tasks that nobody takes, marked, or no longer'),
+    alertsFollowed: z.int().describe('Events that alerts were raised or resolved for'),
+    alertsSwept: z.int().describe('Alerts that were raised or resolved because time passed'),
     reportsWritten: z.int().describe('Ends of tasks and missions that were seen, to report on them'),
     agentsWoken: z.int(),
     countersCorrected: z.int(),
@@ -40,6 +42,12 @@ export const NodeView = z.object({
   leads: z.boolean(),
   term: z.int().nullable().describe('The term that it leads'),
   runs: z.int().describe('How many runs it has now, of all workspaces'),
+  mostRuns: z
+    .int()
+    .nullable()
+    .describe('How many runs it executes at once; 0: it executes none; null: it does not say'),
+  cpu: z.number().nullable().describe('The share of a core that its process uses'),
+  lagMs: z.number().nullable().describe('How late its event loop is'),
   startedAt: z.string(),
   lastSeenAt: z.string(),
   stoppedAt: z.string().nullable(),
@@ -90,7 +98,7 @@ export const CoordinatorHealth = z.object({
   }),
   database: z.literal('connected'),
   valkey: z.literal('not used'),
-  gateway: z.literal('not used'),
+  gateway: z.enum(['reachable', 'unreachable']).describe('Whether a live node executes runs of agents'),
 })
 
 export const HealthAnswer = z.object({ status: z.literal('ok') })

@@ -1,7 +1,8 @@
+import { z } from 'zod'
 import { endpoint } from '../../pure/endpoint.ts'
 import { CoordinatorHealth, HealthAnswer } from '../coordinator/shapes.ts'
 
-/** Checks that need no key. */
+/** Checks that need no key, and metrics, which do. */
 
 export const checkLive = endpoint({
   method: 'GET',
@@ -29,4 +30,15 @@ export const checkCoordinator = endpoint({
   needs: 'nothing',
   status: [200, 503],
   answer: CoordinatorHealth,
+})
+
+export const readMetrics = endpoint({
+  method: 'GET',
+  path: '/metrics',
+  summary: 'Read the metrics of this node, in the text format of Prometheus',
+  description: 'Those of all nodes together only on the node that coordinates. docs/metrics.md lists them.',
+  tag: 'health',
+  needs: 'metrics',
+  answer: z.string(),
+  mediaTypes: ['text/plain'],
 })

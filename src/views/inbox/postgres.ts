@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { StoredReply } from '../../kernel/batch/requests.ts'
-import { IN_MISSIONS, ITS_AGENT, PLAIN } from '../../kinds/alert/postgres.ts'
+import { ALERT_CAUSES, type AlertCause, causeOf, type Severity } from '../../kinds/alert/causes.ts'
+import { IN_MISSIONS, ITS_AGENT, PLAIN } from '../../kinds/alert/postgres/untaken.ts'
 import { BUDGET_IN_WORDS, IS_ASKING, STOPPED_BY, TOLD_OF_BUDGET } from '../../kinds/budget/postgres/reads.ts'
 import type { Blocked } from '../../kinds/budget/rules/room.ts'
 import type { BlockingBudget } from '../../kinds/budget/rules/words.ts'
@@ -24,6 +25,9 @@ const MOST_COUNTED = 1_000
 
 /** Missions that have ended and that nobody has seen: of ten thousand runs of a routine, the newest. */
 const MOST_FINISHED = 1_000
+
+/** The causes of alerts that the inbox has no other item about. */
+const OWN_ITEMS = ALERT_CAUSES.filter((cause) => !causeOf(cause).isItemAlready).join(',')
 
 /** Beside tasks. One item is looked for without a limit. */
 const othersOf = (most: number | null) => `waiting_missions as (
@@ -50,7 +54,10 @@ const othersOf = (most: number | null) => `waiting_missions as (
      select 'agent', 0, date_trunc('milliseconds', a.updated_at), a.slug from agents a where a.workspace_id = $1 and a.state = 'error'
      union all
      select 'budget', 0, date_trunc('milliseconds', coalesce(b.exceeded_at, b.updated_at)), b.budget_id::text from budgets b
-      where b.workspace_id = $1 and ${IS_ASKING})`
+      where b.workspace_id = $1 and ${IS_ASKING}
+     union all
+     select 'alert', 0, date_trunc('milliseconds', n.first_at), n.alert_id::text from alerts n
+      where n.workspace_id = $1 and n.resolved_at is null and n.acknowledged_at is null and n.cause = any ('{${OWN_ITEMS}}'))`
 
 const isOfMission = (task: string) =>
   `($2::bigint is null or exists (select from tasks t where t.workspace_id = $1 and t.id = ${task} and t.mission_id = $2))`
@@ -82,6 +89,7 @@ const blocks = (direct: string) => `case
        else least(${MOST_COUNTED}, ${stopped} + ${forAgent('b.scope_id')}) end
      from budgets b where b.workspace_id = $1 and b.budget_id = i.ref::uuid)
    when i.kind = 'agent' then ${forAgent('i.ref')}
+   when i.kind = 'alert' and i.ref <> '' then 0
    when i.kind = 'alert' then (select case when h.only_agent is null
        then ${queued('t.only_agent is null and t.lane = h.lane')} else ${forAgent('h.only_agent')} end
      from tasks h where h.workspace_id = $1 and h.id = i.num)
@@ -137,13 +145,13 @@ const PREVIEW = `left(case i.kind when 'question' then d.question ->> 'question'
        select a.summary from attempts a where a.workspace_id = $1 and a.task_id = t.id and a.generation = t.generation and a.promoted_in = 0) end, 300)`
 
 const ITEMS = `select i.kind, ms(i.since) as since, i.num, i.ref, coalesce(i.blocks, (${blocks(DIRECT)})::int) as blocks,
-     coalesce(t.title, m.title, a.name, b.title) as title, t.uuid as "taskId", coalesce(m.uuid, t.mission) as "missionId",
+     coalesce(t.title, m.title, a.name, b.title, n.title) as title, coalesce(t.uuid, n.task) as "taskId", coalesce(m.uuid, t.mission, n.mission) as "missionId",
      t."runId", coalesce(t.agent, a.slug, b.agent) as agent, t.state as "taskState", m.phase as "missionPhase",
      coalesce(t.generation, case i.kind when 'plan' then m.plan_version else coalesce(m.version, a.version, b.version) end) as generation,
      coalesce(t.digest, case i.kind when 'plan' then m.digest end) as digest,
-     coalesce(t.waits_because, case when i.kind = 'outcome' then m.config -> 'outcome' ->> 'missing' else m.error end, a.state_reason) as reason,
+     coalesce(t.waits_because, case when i.kind = 'outcome' then m.config -> 'outcome' ->> 'missing' else m.error end, a.state_reason, n.detail) as reason,
      t.preview, case when i.kind <> 'alert' then ms(t.due_at) end as "dueAt", a.adapter_type as "adapterType", t.only_agent as "onlyAgent", t.capabilities,
-     t.only_agent_state as "onlyAgentState", t.purpose, t.verification, t.judge, t.judge_state as "judgeState", b.budget
+     t.only_agent_state as "onlyAgentState", t.purpose, t.verification, t.judge, t.judge_state as "judgeState", b.budget, n.alert
    from page i
    left join lateral (
      select t.*, ${RESULT_DIGEST} as digest, d.title, d.waits_because, ${PREVIEW} as preview, (select x.uuid from missions x where x.workspace_id = $1 and x.mission_id = t.mission_id) as mission,
@@ -160,6 +168,11 @@ const ITEMS = `select i.kind, ms(i.since) as since, i.num, i.ref, coalesce(i.blo
    left join lateral (
      select ${BUDGET_IN_WORDS} as title, b.version, ${TOLD_OF_BUDGET} as budget, case b.scope when 'agent' then b.scope_id end as agent
        from budgets b where b.workspace_id = $1 and i.kind = 'budget' and i.num = 0 and b.budget_id = i.ref::uuid offset 0) b on true
+   left join lateral (
+     select coalesce(x.name, '') as title, x.detail, json_build_object('id', x.alert_id, 'cause', x.cause, 'severity', x.severity, 'count', x.count) as alert,
+            (select t.uuid from tasks t where t.workspace_id = $1 and t.id = x.task_id) as task,
+            (select o.uuid from missions o where o.workspace_id = $1 and o.mission_id = x.mission_id) as mission
+       from alerts x where x.workspace_id = $1 and i.kind = 'alert' and i.num = 0 and x.alert_id = i.ref::uuid offset 0) n on true
    left join lateral (
      select a.* from agents a where a.workspace_id = $1 and a.slug = i.ref and i.kind = 'agent' offset 0) a on true`
 
@@ -221,6 +234,8 @@ export interface InboxRow extends Required<InboxPlace> {
   judge: string | null
   judgeState: AgentState | null
   capabilities: string[] | null
+  /** An alert of which there is no item about something else. */
+  alert: { id: string; cause: AlertCause; severity: Severity; count: number } | null
   /** Of an item about one. */
   budget: (BlockingBudget & { why: Blocked }) | null
 }

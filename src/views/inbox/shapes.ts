@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { AgentView } from '../../kinds/agent/shapes.ts'
+import { ALERT_CAUSES, type AlertCause, SEVERITIES } from '../../kinds/alert/causes.ts'
 import { BudgetView } from '../../kinds/budget/shapes.ts'
 import { MissionView, PlanVersionView } from '../../kinds/mission/shapes/missions.ts'
 import { MISSION_ENDS } from '../../kinds/mission/states.ts'
@@ -31,6 +32,7 @@ const DECISIONS = [
   'skip',
   'cancel',
   'seen',
+  'acknowledge',
 ] as const
 export type Decision = (typeof DECISIONS)[number]
 
@@ -67,6 +69,16 @@ export const InboxItem = z.object({
     .describe('Of the task; of a plan its version; of a mission or an agent its version'),
   digest: z.string().nullable().describe('Of the result, or of the plan'),
   end: z.enum(MISSION_ENDS).nullable().describe('Of a mission that has ended: how'),
+  alert: z
+    .object({
+      id: Uuid,
+      cause: z.enum(ALERT_CAUSES as [AlertCause, ...AlertCause[]]),
+      severity: z.enum(SEVERITIES),
+      count: z.int(),
+      words: z.string(),
+    })
+    .nullable()
+    .describe('The alert, where the item is about nothing else'),
   actions: z.array(z.enum(DECISIONS)),
 })
 

@@ -4,7 +4,7 @@ import { systemCaller } from '../../../src/kernel/caller.ts'
 import type { RunStore } from '../../../src/kernel/store/run-store.ts'
 import { Assignment } from '../../../src/kinds/agent/acts/assignment.ts'
 import type { AgentRecord } from '../../../src/kinds/agent/record.ts'
-import { settleAlertsOf } from '../../../src/kinds/alert/upkeep.ts'
+import { settleMarksOf } from '../../../src/kinds/alert/acts/untaken.ts'
 import { settleContractors } from '../../../src/kinds/mission/upkeep.ts'
 import type { NewTask, OnTask } from '../../../src/kinds/task/command.ts'
 import type { Purpose } from '../../../src/kinds/task/record.ts'
@@ -398,7 +398,7 @@ describe.each(kinds)('on %s, a contractor', (kind) => {
 describe('on postgres, what waits for a contractor', () => {
   const nodes = useNodes('postgres')
   const alerts = async (work: Work) => {
-    await settleAlertsOf(kernelOf(work) as ServerKernel, work.workspace)
+    await settleMarksOf(kernelOf(work) as ServerKernel, work.workspace)
     const filter = { kinds: ['alert'], missionId: null, sort: 'oldest', after: null } as const
     return (await readInbox((work.store as PostgresStore).readers, work.workspace, filter, 10)).counts.alert
   }

@@ -4,6 +4,7 @@ import { isGitHere, makeRepository } from '../../support/git.ts'
 import { planOf } from '../../support/http-missions.ts'
 import type { Json } from '../../support/http-workspace.ts'
 import { eventually } from '../../support/recovery.ts'
+import { samples } from '../../support/rounds.ts'
 import { type Cluster, useRunNodes } from '../../support/run-nodes.ts'
 
 /** An agent that Baton runs adds tasks to its mission, and continues when they have ended. */
@@ -136,7 +137,7 @@ test.runIf(isGitHere).each(['line', 'token'])(
   },
 )
 
-test.runIf(isGitHere && isLinux).each(['line', 'token'])(
+test.runIf(isGitHere && isLinux).each(samples(1, ['token', 'line']))(
   'a node that is killed when an agent has added tasks by a %s, and not yet continued, leaves them: the next attempt finds them by name',
   MINUTES,
   async (addsBy) => {

@@ -6,6 +6,7 @@ import { isAlive } from '../../support/adapter-runs.ts'
 import type { Json, Task } from '../../support/http-workspace.ts'
 import { superuser } from '../../support/nodes.ts'
 import { eventually } from '../../support/recovery.ts'
+import { samples } from '../../support/rounds.ts'
 import { type Fleet, listen, numberIn, type Seen, scripts, useFleets } from '../../support/runs.ts'
 
 /**
@@ -120,7 +121,8 @@ describe('a claude run', () => {
       },
     ],
   ]
-  test.concurrent.each(cases)('%s ends as the table says', async (_, mode, ends) => {
+  // The others are told apart by the adapter (claude.test.ts) and by the rules.
+  test.concurrent.each(samples(4, cases))('%s ends as the table says', async (_, mode, ends) => {
     const w = await fleet()
     await w.claude('dev', mode)
     await expectEnd(w, await w.assign('dev'), 'dev', ends)
@@ -160,7 +162,7 @@ describe('a codex run', () => {
       },
     ],
   ]
-  test.concurrent.each(cases)('%s ends as the table says', async (_, mode, ends) => {
+  test.concurrent.each(samples(2, cases))('%s ends as the table says', async (_, mode, ends) => {
     const w = await fleet()
     await w.codex('dev', mode)
     await expectEnd(w, await w.assign('dev'), 'dev', ends)

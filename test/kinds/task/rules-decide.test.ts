@@ -7,7 +7,7 @@ import { history, JUDGED, type Moment, replayHistory } from '../../support/histo
 import { replay } from '../../support/replay.ts'
 import { rounds } from '../../support/rounds.ts'
 
-const RUNS = rounds(100, 1_000)
+const RUNS = rounds(40, 1_000)
 
 const inEveryHistory = (visit: (moment: Moment) => void, numRuns = RUNS, options: { seed?: number } = {}) =>
   fc.assert(

@@ -68,7 +68,7 @@ export class RunNode implements StoreUser {
       ...{ baseUrl: () => 'http://127.0.0.1:1', mostRuns: 8, excerptBytes: 32_768 },
       ...{ timers: this.timers, processes: this.#processes, log: this.#log },
       folders: world.buggedFolders(simulatedFolders(world, machine, this.timers)),
-      ...{ working: new Map(), requestsFile: async () => null },
+      ...{ working: new Map(), requestsFile: async () => null, traces: null },
     }
     this.executor = new Executor(this.context)
   }

@@ -12,6 +12,8 @@ export interface Filled {
   routineId: string
   project: string
   budgetId: string
+  webhookId: string
+  hookId: string
 }
 
 /** What people and agents write. Each field is shown somewhere. */
@@ -145,7 +147,7 @@ async function makePlaces(
   w: Workspace,
   done: Json,
   { title, text }: Words,
-): Promise<Pick<Filled, 'routineId' | 'project' | 'budgetId'>> {
+): Promise<Omit<Filled, 'taskId' | 'runId' | 'missionId' | 'agent'>> {
   const variables = {
     properties: { what: { type: 'string', title: upTo(200, title), default: upTo(500, title) } },
   }
@@ -178,7 +180,21 @@ async function makePlaces(
     error,
   })
   expect(failed.status).toBe(200)
-  return { routineId: routine.body.id, project, budgetId: await makeBudgets(w, held, project) }
+  const budgetId = await makeBudgets(w, held, project)
+  return { routineId: routine.body.id, project, budgetId, ...(await makeHooks(w, { title, text })) }
+}
+
+/** A webhook that is paused, so that nothing happens, and a hook that creates tasks. */
+async function makeHooks(w: Workspace, { title, text }: Pick<Words, 'title' | 'text'>) {
+  const named = { name: upTo(200, title), events: ['mission_*', 'task_failed'] }
+  const webhook = await w.post('/webhooks', { url: 'https://ci.example.test/hook', ...named })
+  expect(webhook, JSON.stringify(webhook.body)).toMatchObject({ status: 201 })
+  expect((await w.post(`/webhooks/${webhook.body.id}/pause`)).status).toBe(200)
+  const does = { kind: 'task', title, description: upTo(2_000, text), agent: 'alpha' }
+  const conditions = [{ at: '/action', is: ['opened', upTo(200, title)] }]
+  const hook = await w.post('/hooks', { name: 'shop-issues', scheme: 'github', does, conditions })
+  expect(hook, JSON.stringify(hook.body)).toMatchObject({ status: 201 })
+  return { webhookId: String(webhook.body.id), hookId: String(hook.body.id) }
 }
 
 /** A budget of each scope but missions and tasks, and what counts in them. None of it is spent. */

@@ -152,4 +152,17 @@ export const PAGES: readonly PageUnderTest[] = [
     path: () => '/workers?tab=dead-letters',
     mainAct: /^Retry all/,
   },
+  { name: 'webhooks', route: '/webhooks', path: () => '/webhooks', mainAct: /^New webhook/ },
+  {
+    name: 'a webhook',
+    route: '/webhooks',
+    path: ({ webhookId }) => `/webhooks?webhook=${webhookId}`,
+    mainAct: /^Send a test/,
+  },
+  {
+    name: 'a hook',
+    route: '/webhooks',
+    path: ({ hookId }) => `/webhooks?hook=${hookId}`,
+    mainAct: /^Show what it would do/,
+  },
 ]

@@ -79,9 +79,10 @@ export async function quit(code, complaint = '') {
 
 /** What any program may do to its parent, between its first event and its last. */
 export async function misbehave(mode) {
-  if (mode === 'flood_100mb') {
+  if (mode === 'flood') {
     const noise = `${JSON.stringify({ type: 'noise', filling: 'x'.repeat(100_000) })}\n`
-    for (let printed = 0; printed < 100 * 1024 * 1024; printed += noise.length) await print(noise)
+    for (let printed = 0; printed < Number(process.env.FAKE_CLI_FLOOD) * 1024 * 1024; printed += noise.length)
+      await print(noise)
   }
   if (mode === 'ignores_sigterm' || mode === 'silent' || mode === 'hang') await forever()
   if (mode === 'pipe_holder') await grandchild({ stdio: ['ignore', 'inherit', 'inherit'] })

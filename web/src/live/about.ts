@@ -101,6 +101,10 @@ export const about = {
   modelTiers: (({ type }) => type === 'model_tiers_changed') satisfies Follows,
   prices: (({ type }) => type.startsWith('price_')) satisfies Follows,
 
+  /** Hooks, and what comes to them. */
+  hooks: (({ entityType }) => entityType === 'hook') satisfies Follows,
+  hook: of(({ entityType, entityId }, id) => entityType === 'hook' && entityId === id),
+
   keys: (({ entityType }) => entityType === 'key') satisfies Follows,
   /** The limits and their use, which every claim changes. */
   limits: isNews,

@@ -20,6 +20,7 @@ const NEEDED = {
   admin: 'to administer the workspace',
   own: 'to own the workspace',
   instance: 'to run this server',
+  metrics: 'to read the metrics of this server',
 } as const satisfies Record<Right, string>
 
 /** Who is signed in, and what they may do. `whyNot` is null or the sentence that a disabled button shows. Below the shell, which has read it. */

@@ -27,7 +27,7 @@ describe.skipIf(!isHere)('a viewer', () => {
 
   test.each(acting)('finds the main act of the page $name disabled, with the reason', async (one) => {
     const { page } = opened
-    await opened.visit(one.path(made))
+    await opened.goto(one.path(made))
     const act = page.getByRole('button', { name: one.mainAct! }).first()
     expect(await act.getAttribute('aria-disabled')).toBe('true')
     await act.hover()

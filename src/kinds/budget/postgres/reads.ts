@@ -29,7 +29,7 @@ const NAME = `case b.scope
 const NUMBER = `split_part(b.scope_key, ':', 2)::bigint`
 const IS_SIMULATED = `case b.scope when 'mission' then ${isMissionSimulated(NUMBER)} when 'task' then ${isTaskSimulated(NUMBER)} else false end`
 
-const IS_SPENT = `(b.max_tokens is not null and b.consumed_tokens >= b.max_tokens or b.max_usd is not null and b.consumed_usd >= b.max_usd)
+export const IS_SPENT = `(b.max_tokens is not null and b.consumed_tokens >= b.max_tokens or b.max_usd is not null and b.consumed_usd >= b.max_usd)
     and (b.period_end is null or b.period_end > clock_timestamp())`
 /** Whether nothing begins or goes on under a budget b. */
 export const IS_BLOCKED = `(b.stopped_at is not null or b.unknown_model is not null and b.max_usd is not null or ${IS_SPENT})`

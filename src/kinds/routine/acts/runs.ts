@@ -12,6 +12,7 @@ import { planAsWritten } from '../../mission/plan/write.ts'
 import { MissionConfig } from '../../mission/shapes/missions.ts'
 import type { RoutineRecord } from '../record.ts'
 import type { NewMission } from '../rules/command.ts'
+import { explained, markedValues } from '../rules/material.ts'
 import { type VariableValues, valuesOf } from '../rules/variables.ts'
 import { fillIn } from './fill-in.ts'
 
@@ -23,6 +24,8 @@ export async function missionOf(
   caller: Caller,
   routine: RoutineRecord,
   given: VariableValues,
+  /** Whether another program gave the values. */
+  { areMaterial = false }: { areMaterial?: boolean } = {},
 ): Promise<NewMission> {
   const { workspaceId } = caller
   const found = valuesOf(routine.variables, given)
@@ -30,7 +33,10 @@ export async function missionOf(
   const { values } = found
   const { goal, title, description } = routine
   // Replaced after the plan was read: what a value contains is never read as a part of the plan.
-  const filled = fillIn({ goal, title, description, plan: missionPlan(JSON.parse(routine.plan!)) }, values)
+  const templated = { goal, title, description, plan: missionPlan(JSON.parse(routine.plan!)) }
+  const filled = areMaterial
+    ? explained(fillIn(templated, markedValues(routine.variables, values)))
+    : fillIn(templated, values)
   const plan = missionPlan(planAsWritten(filled.plan))
   refuseTexts(filled)
   await refuseAgents(kernel, workspaceId, plan, null)

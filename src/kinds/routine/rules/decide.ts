@@ -24,9 +24,6 @@ export interface RoutineDecision {
 
 type Command<K extends RoutineCommand['kind']> = Extract<RoutineCommand, { kind: K }>
 
-/** So many in a row, and somebody should look at it. */
-const SKIPS_FOR_ALERT = 3
-
 export function decideRoutine(
   before: RoutineRecord | null,
   uuid: string,
@@ -70,10 +67,6 @@ class RoutineDraft {
     const about = { routineId: this.record.uuid, ...payload }
     const event = workspaceEvent(type, about, this.#context)
     this.#events.push(missionId === undefined ? event : { ...event, missionId })
-  }
-
-  alert(alert: string, error: string): void {
-    this.#events.push(workspaceEvent('alert_raised', { alert, error }, this.#context))
   }
 
   /** Null: by hand. */
@@ -233,11 +226,6 @@ function overlap(draft: RoutineDraft, scheduledFor: number): void {
   } else {
     record.skippedInRow++
     draft.emit('routine_skipped', { ...when, inRow: record.skippedInRow })
-    if (record.skippedInRow === SKIPS_FOR_ALERT)
-      draft.alert(
-        'routine_skipped',
-        `The routine "${record.name}" was skipped ${SKIPS_FOR_ALERT} times in a row: its last mission has not ended.`,
-      )
   }
 }
 
@@ -247,7 +235,6 @@ function fail(draft: RoutineDraft, reason: string, { now }: RoutineContext): voi
   const scheduledFor = isDue(record, now) ? dropDue(draft, now) : dropWaiting(record)
   if (scheduledFor === null) return
   draft.emit('routine_failed', { scheduledFor: instant(scheduledFor), reason })
-  draft.alert('routine_failed', `The routine "${record.name}" could not start a mission: ${reason}`)
 }
 
 /** The time that should have started now, if any. Those before it would fail for the same reason, so they are missed. */

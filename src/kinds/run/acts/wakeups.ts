@@ -80,6 +80,21 @@ export async function wakeAgent(
   return { wakeup: shown! }
 }
 
+/** A program outside calls back. Its idempotency key is its own: it begins with who it is. Null: there is no such agent. */
+export async function wakeByCallback(
+  { requests }: WakeupRequests,
+  caller: Caller,
+  agent: string,
+  about: Pick<WakeupCause, 'id' | 'reason' | 'payload' | 'idempotencyKey'>,
+): Promise<Wakeup | null> {
+  const cause = { source: 'automation', triggerDetail: 'callback' } as const
+  const request = { ...cause, ...originOf(caller), ...about }
+  const [wakeup] = await requests.ask(caller.workspaceId, [
+    { agent: unlessOwn(agent), asked: asked(request) },
+  ])
+  return wakeup ?? null
+}
+
 /** A run cannot claim another source: its wakeups count as automation, one level deeper than the run itself. */
 function causeOf({ run }: Caller, { source, triggerDetail }: z.output<typeof WakeupBody>) {
   if (run) return { source: 'automation', triggerDetail: null, depth: run.depth + 1 } as const

@@ -141,7 +141,7 @@ The payload of the wakeup:
 {{wakeup.payload}}
 
 {{/wakeup.payload}}
-Do what it requests, if anything, and end with a short summary of what you did. If there is nothing to do, say so and end.
+Do what you were woken for, if anything, and end with a short summary of what you did. If there is nothing to do, say so and end.
 {{/task.id}}
 
 {{baton.skill}}

@@ -29,15 +29,15 @@ export function taskIdOf(uuid: string): number {
   return id
 }
 
-/** All of them or none. */
-export async function createTasks(
+/** Tasks as they can be created. Refused when they name what does not exist. */
+export async function newTasks(
   kernel: Kernel,
   caller: Caller,
   tasks: readonly Create[],
   missions: NamedMissions = NO_MISSIONS,
   /** What else a task is, beside what its creator says. */
   as: (task: NewTask) => NewTask = (task) => task,
-): Promise<AnswerOf<typeof TaskView>[]> {
+): Promise<NewTask[]> {
   refuseCommands(
     caller,
     tasks.flatMap(({ verification }, i) =>
@@ -49,6 +49,18 @@ export async function createTasks(
   const wanted = tasks.map((task, index) => as(taskOf(task, index, { projects, missions }, caller)))
   await findParents(kernel, caller, tasks, wanted)
   await refuseCycles(kernel, caller, wanted)
+  return wanted
+}
+
+/** All of them or none. */
+export async function createTasks(
+  kernel: Kernel,
+  caller: Caller,
+  tasks: readonly Create[],
+  missions?: NamedMissions,
+  as?: (task: NewTask) => NewTask,
+): Promise<AnswerOf<typeof TaskView>[]> {
+  const wanted = await newTasks(kernel, caller, tasks, missions, as)
   const first = granted(await kernel.run(caller, { on: 'new', tasks: wanted }))
   const { records } = first.unlocked
     ? granted(await kernel.run(caller, { on: 'new', tasks: wanted, alsoLock: first.unlocked }))

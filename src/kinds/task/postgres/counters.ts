@@ -1,6 +1,13 @@
 import type pg from 'pg'
-import { type Statement, statement } from '../../../postgres/statements/statements.ts'
-import { taskStates } from '../../../pure/states.ts'
+import {
+  type Bound,
+  columnsOf,
+  insertInto,
+  type Statement,
+  statement,
+} from '../../../postgres/statements/statements.ts'
+import { TASK_STATES, taskStates } from '../../../pure/states.ts'
+import type { ProjectCounts } from '../rules/counts.ts'
 import { inScope } from './due.ts'
 
 /** The counters of a workspace, compared with its tasks. */
@@ -70,4 +77,67 @@ export const taskCounters: CounterRows = {
     `select ${NUMBERS} from tasks t where t.workspace_id = $1 and ${WORK}`,
   ),
   set: statement('set_task_counters', `update workspace_counters set ${SET_NUMBERS} where workspace_id = $1`),
+}
+
+const PENDING = taskStates
+  .filter((state) => TASK_STATES[state].type === 'pending')
+  .map((state) => `'${state}'`)
+  .join(', ')
+const IN_PROJECT = `count(*) filter (where t.state in (${PENDING}) and ${WORK})::int as pending,
+    count(*) filter (where t.state = 'completed' and ${WORK})::int as completed,
+    count(*) filter (where t.claim_state = 'active' and t.session is not null)::int as active_claims`
+const NUMBERS_OF_PROJECT = ['pending', 'completed', 'active_claims'] as const
+
+// A project has a row from its first task on. What has none yet begins with what is added.
+const addToProjects = insertInto(
+  'project_counters',
+  columnsOf({ project_id: 'int', pending: 'int', completed: 'int', active_claims: 'int' }),
+  `on conflict (workspace_id, project_id) do update set ${NUMBERS_OF_PROJECT.map(
+    (name) => `${name} = project_counters.${name} + excluded.${name}`,
+  ).join(', ')}`,
+  'count_in_projects',
+)
+
+/** Under the lock of the workspace's counter: so no two transactions wait for each other here. */
+export const projectCountWrites = (workspaceId: number, changed: readonly ProjectCounts[]): Bound[] =>
+  changed.length === 0
+    ? []
+    : [
+        addToProjects(workspaceId, [
+          changed.map(({ projectId }) => projectId),
+          changed.map(({ pending }) => pending),
+          changed.map(({ completed }) => completed),
+          changed.map(({ activeClaims }) => activeClaims),
+        ]),
+      ]
+
+/** Projects whose numbers differ from their tasks. It reads all tasks of projects. */
+export const driftedProjectCounts = (pool: pg.Pool, only?: number) =>
+  inScope<{ workspaceId: number; projectId: number }>(
+    pool,
+    only,
+    `select k.workspace_id as "workspaceId", k.project_id as "projectId" from project_counters k left join (
+       select t.workspace_id, t.project_id, ${IN_PROJECT} from tasks t where t.project_id <> 0 group by 1, 2) c
+         on c.workspace_id = k.workspace_id and c.project_id = k.project_id
+      where ${NUMBERS_OF_PROJECT.map((name) => `k.${name} <> coalesce(c.${name}, 0)`).join(' or ')}`,
+  )
+
+// Every change of these numbers is under the lock of the workspace's counter. $2 is the project.
+export const projectCounters: CounterRows = {
+  names: NUMBERS_OF_PROJECT,
+  lock: statement(
+    'lock_project_counters',
+    `select ${NUMBERS_OF_PROJECT.map((name) => `p.${name}`).join(', ')} from workspace_counters k
+       join project_counters p on p.workspace_id = k.workspace_id and p.project_id = $2
+      where k.workspace_id = $1 for update of k`,
+  ),
+  count: statement(
+    'count_tasks_of_project',
+    `select ${IN_PROJECT} from tasks t where t.workspace_id = $1 and t.project_id = $2`,
+  ),
+  set: statement(
+    'set_project_counters',
+    `update project_counters set ${NUMBERS_OF_PROJECT.map((name, i) => `${name} = $${i + 3}`).join(', ')}
+      where workspace_id = $1 and project_id = $2`,
+  ),
 }

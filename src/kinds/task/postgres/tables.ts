@@ -8,6 +8,7 @@ export const storedTasks: Stored = {
     task_dependencies: 'select, insert, update, delete',
     task_tags: 'select, insert',
     track_claims: 'select, insert, delete',
+    project_counters: 'select, insert, update',
     attempts: 'select, insert, update, delete',
     rejected_results: 'select, insert, update',
   },

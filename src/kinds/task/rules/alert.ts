@@ -4,9 +4,10 @@ import type { TaskDraft } from '../record.ts'
 import { closed, taskItemId, taskItemsChanged } from './inbox-events.ts'
 import { dropAlert, WAITS_NO_MORE } from './waiting.ts'
 
-/** Alerts: queued tasks that nobody takes. Who could take them is read from agents and workers by upkeep (kinds/alert/rules.ts). */
-
-const ALERT = 'TASK_NOT_TAKEN'
+/**
+ * The mark of queued tasks that nobody takes. Who could take them is read from agents and workers by upkeep
+ * (kinds/alert/rules/untaken.ts). The mark is what is true, and the item of the inbox; the alert about it follows (kinds/alert/acts/look.ts).
+ */
 
 type Raise = Extract<TaskCommand, { kind: 'raiseAlert' }>
 
@@ -20,8 +21,8 @@ export function raiseAlert(draft: TaskDraft, { reason, version }: Raise, { actor
   draft.mark()
   const set = { waitsKind: 'alert', waitsSince: record.updatedAt, waitsBecause: reason } as const
   draft.effects.details.push({ taskId: record.id, set })
-  draft.note('alert_raised', actor, { alert: ALERT, error: reason })
-  for (const [type, payload] of taskItemsChanged(told, record, set, 'alert_raised'))
+  draft.note('task_untaken', actor, { reason })
+  for (const [type, payload] of taskItemsChanged(told, record, set, 'task_untaken'))
     draft.note(type, actor, payload)
   return { ok: true, reason: 'RAISED', record }
 }
@@ -31,8 +32,8 @@ export function clearAlert(draft: TaskDraft, { actor }: RuleContext): TaskReply 
   const { record } = draft
   if (record.attention?.alert === undefined) return { ok: true, reason: 'NOTHING_DUE', record }
   draft.mark()
-  endAlert(draft, actor, 'alert_cleared')
-  draft.note('alert_cleared', actor, { alert: ALERT })
+  endAlert(draft, actor, 'task_takable')
+  draft.note('task_takable', actor, {})
   return { ok: true, reason: 'CLEARED', record }
 }
 

@@ -266,7 +266,6 @@ function fail(draft: TaskDraft, command: Command<'fail'>, context: RuleContext):
     case 'out_of_memory':
       // ADE 8: the next attempt would run out of memory as well; a person must decide.
       draft.endClaim('ERROR')
-      draft.note('alert_raised', actor, { alert: 'OUT_OF_MEMORY', error })
       failForGood(draft, actor, failure, 'out_of_memory')
       break
     case 'rate_limited':

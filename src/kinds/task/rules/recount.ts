@@ -11,10 +11,16 @@ export type Counters = Readonly<Record<string, number | string>>
 
 export interface RecountAsk {
   /**
-   * Of a workspace: its active claims, or its tasks by state. Of a mission: its tasks, or what was used for it. Of a run or a claim: what
-   * it has used.
+   * Of a workspace: its active claims, or its tasks by state. Of a project: its tasks. Of a mission: its tasks, or what was used for it.
+   * Of a run or a claim: what it has used.
    */
-  of: 'claims' | 'tasks' | { missionId: number } | { usedFor: number } | { usedBy: SourceId }
+  of:
+    | 'claims'
+    | 'tasks'
+    | { projectId: number }
+    | { missionId: number }
+    | { usedFor: number }
+    | { usedBy: SourceId }
   /** Leader terms, under which the coordinator acts: they last until this is written. */
   terms: readonly number[]
 }
@@ -49,7 +55,7 @@ interface WrongCounter {
 
 export function recount(
   of: RecountAsk['of'],
-  alert: string,
+  counter: string,
   sentence: (wrong: readonly WrongCounter[]) => string,
 ): RecountStep {
   return {
@@ -61,8 +67,8 @@ export function recount(
       )
       if (wrong.length === 0) return { answer: false, changes: { set: null, events: [] } }
       const event = workspaceEvent(
-        'alert_raised',
-        { alert, error: sentence(wrong) },
+        'counters_corrected',
+        { counter, error: sentence(wrong) },
         { actor: 'system', now },
       )
       return { answer: true, changes: { set: counted, events: [event] } }
@@ -78,6 +84,12 @@ export const recountTasks = recount('tasks', 'COUNTER_DRIFT', (wrong) => {
   const each = wrong.map(({ name, stored, counted }) => `${name} ${stored} instead of ${counted}`)
   return `The numbers of tasks by state were wrong: ${each.join(', ')}.`
 })
+
+export const recountProject = (projectId: number): RecountStep =>
+  recount({ projectId }, 'COUNTER_DRIFT', (wrong) => {
+    const each = wrong.map(({ name, stored, counted }) => `${name} ${stored} instead of ${counted}`)
+    return `The numbers of tasks of a project were wrong: ${each.join(', ')}.`
+  })
 
 export const recountMission = ({ missionId, uuid }: { missionId: number; uuid: string }): RecountStep =>
   recount({ missionId }, 'MISSION_COUNTER_DRIFT', (wrong) => {

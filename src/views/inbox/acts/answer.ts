@@ -6,6 +6,7 @@ import type { Caller } from '../../../kernel/kernel.ts'
 import { forOne } from '../../../kernel/many.ts'
 import { once } from '../../../kernel/once.ts'
 import { operateAgent } from '../../../kinds/agent/acts/agents.ts'
+import { acknowledgeAlert } from '../../../kinds/alert/acts.ts'
 import {
   cancelStopped,
   moveBetween,
@@ -102,6 +103,7 @@ function perform(
   given: Given,
 ): Promise<Outcome> {
   if (row.kind === 'agent') return onAgent(kernel, execution, caller, row, given)
+  if (row.alert) return acknowledgeAlert(kernel, caller, row.alert.id, given.comment ?? null)
   if (row.budget) return onBudget(kernel, forOne(caller, 'budget'), row.budget, row, given)
   if (row.ref === 'mission') return onMission(kernel, caller, row, given)
   const agent = row.kind === 'alert' ? row.onlyAgent : row.judge
@@ -235,7 +237,16 @@ function raise(
 
 type OfTask = Exclude<
   Decision,
-  'replan' | 'raise' | 'move' | 'allow' | 'release' | 'pause' | 'terminate' | 'verify' | 'seen'
+  | 'replan'
+  | 'raise'
+  | 'move'
+  | 'allow'
+  | 'release'
+  | 'pause'
+  | 'terminate'
+  | 'verify'
+  | 'seen'
+  | 'acknowledge'
 >
 
 type OnItem = Extract<TaskCommand, { kind: Exclude<OfTask, 'fail'> }>

@@ -2,6 +2,7 @@ import type { ServerKernel } from '../../../door/server-kernel.ts'
 import { firstAnswer as firstReply } from '../../../kernel/batch/first-answer.ts'
 import { type Caller, granted } from '../../../kernel/kernel.ts'
 import { shownState } from '../../../kinds/agent/rules/decide.ts'
+import { showAlert } from '../../../kinds/alert/acts.ts'
 import type { MissionRecord } from '../../../kinds/mission/record.ts'
 import { stateOf } from '../../../kinds/mission/states.ts'
 import type { AgentGranted, AnyGranted } from '../../../kinds/replies.ts'
@@ -34,17 +35,23 @@ export async function firstAnswer(
   return { id: named.id, decision, ...(await outcomeOf(kernel, caller, named, first)) }
 }
 
-/** By what the item is about, the record is that of an agent, a mission or a task. */
+/** By what the item is about, the record is that of an agent, an alert, a mission or a task. */
 function outcomeOf(
   kernel: ServerKernel,
   caller: Caller,
   { about, name }: NamedItem,
   first: AnyGranted & { record: unknown },
 ): Pick<Outcome, 'about' | 'state'> | Promise<Pick<Outcome, 'about' | 'state'>> {
+  if (about === 'raised') return ofAlert(kernel, caller, name)
   if (about === 'agent') return ofAgent(first as AgentGranted)
   if (isOfMission(about))
     return { about: { ...NOTHING, missionId: name }, state: stateOf(first.record as MissionRecord) }
   return ofTask(kernel, caller, first.record as TaskRecord)
+}
+
+const ofAlert = async (kernel: ServerKernel, caller: Caller, id: string) => {
+  const { about, state } = await showAlert(kernel, caller, id)
+  return { about: { ...NOTHING, taskId: about.taskId, missionId: about.missionId }, state }
 }
 
 const ofAgent = ({ record, holding }: AgentGranted) => ({

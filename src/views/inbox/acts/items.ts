@@ -1,3 +1,5 @@
+import { type AlertCause, alertWords } from '../../../kinds/alert/causes.ts'
+import { alertItemId } from '../../../kinds/alert/rules/decide.ts'
 import { budgetItemId } from '../../../kinds/budget/rules/inbox.ts'
 import { whyStopped } from '../../../kinds/budget/rules/words.ts'
 import { isEnd } from '../../../kinds/mission/states.ts'
@@ -13,7 +15,7 @@ import type { Decision, InboxItem } from '../shapes.ts'
 /** What an id says. */
 export interface NamedItem {
   id: string
-  about: 'task' | 'plan' | 'budget' | 'outcome' | 'finished' | 'agent' | 'alert' | 'spending'
+  about: 'task' | 'plan' | 'budget' | 'outcome' | 'finished' | 'agent' | 'alert' | 'spending' | 'raised'
   /** The UUID of the task, mission or budget, or the slug of the agent. */
   name: string
   /** The generation of the task, or the version of the plan, that the item was about. */
@@ -22,7 +24,7 @@ export interface NamedItem {
 
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 const IDS = new RegExp(
-  `^(?:(task|plan):(${UUID}):(\\d{1,10})|(budget|outcome|finished|alert|spending):(${UUID})|(agent):([A-Za-z0-9][A-Za-z0-9._@-]{0,99}))$`,
+  `^(?:(task|plan):(${UUID}):(\\d{1,10})|(budget|outcome|finished|alert|spending|raised):(${UUID})|(agent):([A-Za-z0-9][A-Za-z0-9._@-]{0,99}))$`,
 )
 
 export const noItem = (id: string) => new Refused('NOT_FOUND', `There is no item ${id} in this inbox.`)
@@ -46,13 +48,15 @@ export const isOfMission = (about: NamedItem['about']) =>
 export function placeOf({ about, name, id }: NamedItem) {
   if (about === 'agent') return { kind: 'agent' as const, num: 0, ref: name }
   if (about === 'spending') return { kind: 'budget' as const, num: 0, ref: name }
+  if (about === 'raised') return { kind: 'alert' as const, num: 0, ref: name }
   const num = idCarriedBy(name)
   if (num === null) throw noItem(id)
   return { kind: about, num, ref: isOfMission(about) ? 'mission' : '' }
 }
 
-export function idOf({ kind, ref, taskId, missionId, generation, budget }: InboxRow): string {
+export function idOf({ kind, ref, taskId, missionId, generation, budget, alert }: InboxRow): string {
   if (kind === 'agent') return `agent:${ref}`
+  if (alert) return alertItemId(alert.id)
   if (budget) return budgetItemId(budget.budgetId)
   if (kind === 'alert') return `alert:${taskId}`
   if (ref !== 'mission') return `task:${taskId}:${generation}`
@@ -88,6 +92,7 @@ export function actionsFor(row: InboxRow): Decision[] {
       // An agent that claims its work itself comes back with its next heartbeat.
       return adapterType === 'external' ? ['pause', 'terminate'] : ['resume', 'pause', 'terminate']
     case 'alert':
+      if (row.alert) return ['acknowledge']
       return [...forItsAgent(row), 'skip', 'cancel']
   }
 }
@@ -109,10 +114,13 @@ const canResume = (state: InboxRow['judgeState']) => state === 'paused' || state
 
 const endIn = ({ missionPhase }: InboxRow) => (missionPhase && isEnd(missionPhase) ? missionPhase : null)
 
+const titleOf = (cause: AlertCause, name: string) =>
+  name === '' ? alertWords(cause) : `${alertWords(cause)}: ${name}`
+
 export const itemView = (row: InboxRow): AnswerOf<typeof InboxItem> => ({
   id: idOf(row),
   kind: row.kind,
-  title: row.title,
+  title: row.alert ? titleOf(row.alert.cause, row.title) : row.title,
   about: {
     ...{ taskId: row.taskId, missionId: row.missionId, runId: row.runId, agent: row.agent },
     budgetId: row.budget?.budgetId ?? null,
@@ -127,5 +135,6 @@ export const itemView = (row: InboxRow): AnswerOf<typeof InboxItem> => ({
   generation: row.generation,
   digest: row.digest,
   end: row.kind === 'finished' ? endIn(row) : null,
+  alert: row.alert && { ...row.alert, words: alertWords(row.alert.cause) },
   actions: actionsFor(row),
 })

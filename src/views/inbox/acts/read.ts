@@ -4,7 +4,8 @@ import type { ServerKernel } from '../../../door/server-kernel.ts'
 import type { Caller } from '../../../kernel/kernel.ts'
 import { type StoredTask, StoreUnavailable } from '../../../kernel/store/store.ts'
 import { showAgent } from '../../../kinds/agent/acts/agents.ts'
-import { settleAlertsOf } from '../../../kinds/alert/upkeep.ts'
+import { settleMarksOf } from '../../../kinds/alert/acts/untaken.ts'
+import { showAlert } from '../../../kinds/alert/acts.ts'
 import { budgetView, requireBudget } from '../../../kinds/budget/acts/operate.ts'
 import { budgetState } from '../../../kinds/budget/rules/room.ts'
 import { requireMission } from '../../../kinds/mission/acts/missions.ts'
@@ -48,7 +49,7 @@ export async function inboxPage(
  */
 export async function settleBeforeReading(kernel: ServerKernel, workspaceId: number): Promise<void> {
   try {
-    await settleAlertsOf(kernel, workspaceId)
+    await settleMarksOf(kernel, workspaceId)
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error
   }
@@ -82,6 +83,7 @@ export async function showInboxItem(
   if (!row || idOf(row) !== id) throw noItem(id)
   const item = { ...NOTHING, ...itemView(row) }
   if (row.kind === 'agent') return { ...item, agent: await showAgent(kernel, execution, caller, row.ref) }
+  if (row.alert) return item
   if (row.budget) return { ...item, ...(await ofBudget(kernel, caller, row.budget.budgetId)) }
   return {
     ...item,
@@ -163,6 +165,8 @@ export async function changedSince(
 }
 
 async function stateNow(kernel: ServerKernel, caller: Caller, { about, name }: NamedItem) {
+  if (about === 'raised')
+    return { state: (await showAlert(kernel, caller, name)).state, generation: null, digest: null }
   if (about === 'agent') {
     const { state, version } = (await requireAgent(kernel, caller, name)).record
     return { state, generation: version, digest: null }

@@ -2,7 +2,7 @@ import { Chip } from '../../parts/chip.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { countText } from '../../parts/wording.ts'
 import type { Hue } from '../../theme/marks.ts'
-import { type Node, STATE_WORDS } from './node-words.ts'
+import { lagWords, loadWords, type Node, runsWords, STATE_WORDS } from './node-words.ts'
 
 const HUES: Record<Node['state'], Hue> = { alive: 'done', silent: 'bad', stopped: 'wait' }
 
@@ -28,9 +28,9 @@ export function NodeTable({ nodes, lastPassAt }: { nodes: readonly Node[]; lastP
                 last pass <Moment at={lastPassAt} />
               </span>
             )}
-            <span>
-              {countText(node.runs)} {node.runs === 1 ? 'run' : 'runs'}
-            </span>
+            <span>{runsWords(node)}</span>
+            {node.state === 'alive' && node.cpu !== null && <span>{loadWords(node.cpu)}</span>}
+            {node.state === 'alive' && node.lagMs !== null && <span>{lagWords(node.lagMs)}</span>}
             <span>version {node.version}</span>
             <span>process {node.pid}</span>
             <span>{seen(node)}</span>

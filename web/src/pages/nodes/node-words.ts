@@ -1,4 +1,5 @@
 import type { AnswerTo } from '../../../../src/client/client.ts'
+import { countText } from '../../parts/wording.ts'
 
 /** Nodes and their coordinator in words. Pure. */
 
@@ -80,3 +81,18 @@ const spaced = (name: string) => name.replace(/[A-Z]/g, (letter) => ` ${letter.t
 const END_WORDS: Record<string, string> = { RESIGNED: 'handed over', EXPIRED: 'its node fell silent' }
 export const endWords = (reason: string | null) =>
   reason === null ? 'ended' : (END_WORDS[reason] ?? 'ended')
+
+/** What a node does beside answering requests. */
+export function runsWords({ runs, mostRuns }: Pick<Node, 'runs' | 'mostRuns'>): string {
+  if (mostRuns === 0 && runs === 0) return 'executes no runs'
+  const words = `${countText(runs)} ${runs === 1 ? 'run' : 'runs'}`
+  return mostRuns === null ? words : `${words} of at most ${countText(mostRuns)}`
+}
+
+/** The share of a core that its process uses. Several cores are more than all of one. */
+export const loadWords = (cpu: number) => `${Math.round(cpu * 100)} % of a core`
+
+/** Below this nobody notices. */
+const NOTICED_MS = 50
+export const lagWords = (lagMs: number) =>
+  lagMs < NOTICED_MS ? 'answers at once' : `answers ${countText(Math.round(lagMs))} ms late`

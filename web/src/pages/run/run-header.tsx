@@ -1,3 +1,4 @@
+import { traceIdOf } from '../../../../src/pure/trace.ts'
 import { PageLink } from '../../links.tsx'
 import { AgentChip } from '../../parts/agent-chip.tsx'
 import { Duration } from '../../parts/duration.tsx'
@@ -7,6 +8,7 @@ import { StateChip } from '../../parts/state-chip.tsx'
 import { StatusMessage } from '../../parts/status-message.tsx'
 import { Tokens } from '../../parts/tokens.tsx'
 import { nameOfTask, shortKey } from '../../requests/act-words.ts'
+import { useSession } from '../../requests/session.ts'
 import { isSimulated, shortId } from '../../things/run/run.ts'
 import { isRunLive, type Run } from './use-run.ts'
 
@@ -63,12 +65,29 @@ export function RunFacts({ run }: { run: Run }) {
           />
         </span>
       )}
+      {!isRunLive(run) && <TraceLink run={run} />}
       {run.statusMessage && isRunLive(run) && (
         <span className="min-w-0 max-w-96 truncate text-ink">
           <StatusMessage color={run.statusColor} message={run.statusMessage} />
         </span>
       )}
     </span>
+  )
+}
+
+/** To another program, where the server was told of one. A run is sent there when it has ended. */
+function TraceLink({ run }: { run: Run }) {
+  const { traceUrl } = useSession()
+  if (traceUrl === null || run.startedAt === null) return null
+  return (
+    <a
+      className="text-accent hover:underline"
+      href={traceUrl.replaceAll('{traceId}', traceIdOf(run))}
+      rel="noreferrer"
+      target="_blank"
+    >
+      trace
+    </a>
   )
 }
 

@@ -21,6 +21,7 @@ export const RIGHT_WORDS: Record<Right, string> = {
   admin: 'administer',
   own: 'own the workspace',
   instance: 'run the server',
+  metrics: 'read its metrics',
 }
 
 /** What a key may do, in one line: all that its role may, or what is left of it. */
@@ -40,9 +41,9 @@ export const rolesWithin = (rights: ReadonlySet<Right>): Role[] =>
   ROLES.filter((role) => rightsOf(role, null).every((right) => rights.has(right)))
 
 /** The rights of a role that a key can be restricted to. Owning cannot be taken from an owner alone: it goes with the rest. */
-export const scopesOf = (role: Role) =>
-  rightsOf(role, null).filter((right): right is Scope => right !== 'own' && right !== 'instance')
-export type Scope = Exclude<Right, 'own' | 'instance'>
+export const scopesOf = (role: Role) => rightsOf(role, null).filter(isOfWorkspace)
+export type Scope = Exclude<Right, 'own' | 'instance' | 'metrics'>
+const isOfWorkspace = (right: Right): right is Scope => !['own', 'instance', 'metrics'].includes(right)
 
 export type KeyStatus = 'valid' | 'expired' | 'revoked'
 export const statusOf = (
