@@ -27,6 +27,7 @@ import { runFigures } from './runs.ts'
 import { type Bed, makeBed } from './setup.ts'
 import { aligned } from './text-table.ts'
 import { webFigures, webVerdicts } from './web/web.ts'
+import { webhookFigures, webhookVerdicts } from './webhooks/webhooks.ts'
 
 /**
  * `npm run bench`: all figures in one run on one machine, since only their ratios mean something elsewhere.
@@ -50,6 +51,7 @@ const PARTS = [
   'pages',
   'usage',
   'live',
+  'webhooks',
   'web',
 ] as const
 const { values: options, positionals } = parseArgs({
@@ -176,6 +178,8 @@ const pages = wants('board') ? await pageFigures(MANY, say) : null
 const insight = wants('pages') ? await insightFigures(MANY, say) : null
 const usage = wants('usage') ? await usageFigures(MANY, say) : null
 const live = wants('live') ? await liveFigures(quick ? 5_000 : 20_000, say) : null
+const hooked = { deliveries: quick ? 5_000 : 20_000, claims: CLAIMS, rounds: quick ? 3 : 5 }
+const webhooks = wants('webhooks') ? await webhookFigures(hooked, say) : null
 const web = wants('web')
   ? await webFigures(
       { cards: 5_000, eventsPerSecond: 3_000, seconds: quick ? 3 : 10, megabytes: quick ? 20 : 100 },
@@ -203,6 +207,7 @@ if (pages) console.log(pageVerdicts(pages))
 if (insight) console.log(insightVerdicts(insight))
 if (usage) console.log(usageVerdicts(usage))
 if (live) console.log(liveVerdicts(live))
+if (webhooks) console.log(webhookVerdicts(webhooks))
 if (web) console.log(webVerdicts(web))
 if (migrated) console.log(migrationVerdicts(migrated))
 if (anywhere?.distribution) console.log(report.anyPostgresVerdicts(anywhere.embedded, anywhere.distribution))
@@ -224,6 +229,7 @@ const kept = {
   insight,
   usage,
   live,
+  webhooks,
   web,
 }
 writeFileSync(file, JSON.stringify(kept, null, 2))
