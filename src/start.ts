@@ -94,8 +94,7 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
         ...{
           ...{ own: config.environment, policy: config.agentPolicy },
           nodeSecrets: await secretsOfNode(config.dataFolder, databaseUrl, config.environment),
-          mostRuns: config.mostRuns,
-          baseUrl: outgoing.appUrl,
+          ...{ mostRuns: config.mostRuns, baseUrl: outgoing.appUrl },
         },
       },
       { logs, kinds, ...logSettingsOf(config) },
@@ -103,8 +102,7 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
     stops.push(async () => close())
     // Before any claim is possible: processes left over from an earlier run would work on the same tasks.
     await recoverAtStart(context, thisMachine())
-    const leads = new Leadership(store, node.id)
-    const coordinator = new Coordinator(kernel, leads, node.id, logger, outgoing).start()
+    const coordinator = coordinatorOf(kernel, node.id, logger, outgoing).start()
     stops.push(() => coordinator.stop())
     url = await serve(config, { kernel, coordinator, execution, outgoing, logger }, stops)
     const keepLogsMs = config.keepLogsDays === null ? null : config.keepLogsDays * DAY_MS
@@ -196,6 +194,9 @@ const logSettingsOf = ({ maxLogBytes, minFreeBytes, databaseUrl, dataFolder, ...
   limits: { ...USUAL_LIMITS, maxBytes: maxLogBytes ?? Number.POSITIVE_INFINITY, minFreeBytes },
   databaseFolder: databaseUrl === null ? dataFolder : null,
 })
+
+const coordinatorOf = (kernel: ServerKernel, nodeId: string, logger: pino.Logger, outgoing: Outgoing) =>
+  new Coordinator(kernel, new Leadership(kernel.store, nodeId), nodeId, logger, outgoing)
 
 const outgoingOf = ({ webhookAllow, publicUrl }: Config, url: () => string): Outgoing => ({
   ...{ rule: forWebhooks(webhookAllow), appUrl: () => publicUrl ?? reachable(url()) },

@@ -140,7 +140,9 @@ async function sendAll(
     while (performance.now() < until && !stopping.aborted) {
       const job = turn.next()
       if (!job) return
-      const message = messageFor(begun.format, told.get(job.seq)!)
+      // A restored database may have deliveries of events that it does not have.
+      const one = told.get(job.seq)
+      const message = one ? messageFor(begun.format, one) : null
       const id = deliveryId(webhook.webhookId, job.seq)
       const attempt = message && (await sender.send(id, message, stopping))
       if (message && !attempt) turn.stopped(job)
