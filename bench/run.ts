@@ -28,6 +28,7 @@ import { runFigures } from './runs.ts'
 import { type Bed, makeBed } from './setup.ts'
 import { aligned } from './text-table.ts'
 import { webFigures, webVerdicts } from './web/web.ts'
+import { webhookFigures, webhookVerdicts } from './webhooks/webhooks.ts'
 
 /**
  * `npm run bench`: all figures in one run on one machine, since only their ratios mean something elsewhere.
@@ -52,6 +53,7 @@ const PARTS = [
   'usage',
   'budgets',
   'live',
+  'webhooks',
   'web',
 ] as const
 const { values: options, positionals } = parseArgs({
@@ -179,6 +181,8 @@ const insight = wants('pages') ? await insightFigures(MANY, say) : null
 const usage = wants('usage') ? await usageFigures(MANY, say) : null
 const budgets = wants('budgets') ? await budgetFigures(quick ? 10_000 : 50_000, quick ? 5 : 9, say) : null
 const live = wants('live') ? await liveFigures(quick ? 5_000 : 20_000, say) : null
+const hooked = { deliveries: quick ? 5_000 : 20_000, claims: CLAIMS, rounds: quick ? 3 : 5 }
+const webhooks = wants('webhooks') ? await webhookFigures(hooked, say) : null
 const web = wants('web')
   ? await webFigures(
       { cards: 5_000, eventsPerSecond: 3_000, seconds: quick ? 3 : 10, megabytes: quick ? 20 : 100 },
@@ -207,6 +211,7 @@ if (insight) console.log(insightVerdicts(insight))
 if (usage) console.log(usageVerdicts(usage))
 if (budgets) console.log(budgetVerdicts(budgets))
 if (live) console.log(liveVerdicts(live))
+if (webhooks) console.log(webhookVerdicts(webhooks))
 if (web) console.log(webVerdicts(web))
 if (migrated) console.log(migrationVerdicts(migrated))
 if (anywhere?.distribution) console.log(report.anyPostgresVerdicts(anywhere.embedded, anywhere.distribution))
@@ -229,6 +234,7 @@ const kept = {
   usage,
   budgets,
   live,
+  webhooks,
   web,
 }
 writeFileSync(file, JSON.stringify(kept, null, 2))
