@@ -23,6 +23,7 @@ import { FIRST_WORKSPACE } from './kinds/workspace/postgres.ts'
 import { USUAL_LIMITS } from './logs/limits.ts'
 import { parseLogSettings } from './logs/settings.ts'
 import { forWebhooks } from './outgoing/addresses.ts'
+import type { Outgoing } from './outgoing/outgoing.ts'
 import { refuseUnsafeData } from './private-files.ts'
 import { StartRefused } from './pure/refusal.ts'
 import { listen, probe } from './server/loopback.ts'
@@ -86,8 +87,7 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
     })
     stops.push(() => node.stop())
     let url = ''
-    const appUrl = () => config.publicUrl ?? reachable(url)
-    const outgoing = { rule: forWebhooks(config.webhookAllow), appUrl }
+    const outgoing = outgoingOf(config, () => url)
     const { context, execution, bucket, close } = await composeExecutor(
       {
         ...{ kernel, node, dataFolder: config.dataFolder, agentRoots: config.agentRoots, log: logger },
@@ -95,7 +95,7 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
           ...{ own: config.environment, policy: config.agentPolicy },
           nodeSecrets: await secretsOfNode(config.dataFolder, databaseUrl, config.environment),
           mostRuns: config.mostRuns,
-          baseUrl: appUrl,
+          baseUrl: outgoing.appUrl,
         },
       },
       { logs, kinds, ...logSettingsOf(config) },
@@ -103,8 +103,8 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
     stops.push(async () => close())
     // Before any claim is possible: processes left over from an earlier run would work on the same tasks.
     await recoverAtStart(context, thisMachine())
-    const leadership = new Leadership(store, node.id)
-    const coordinator = new Coordinator(kernel, leadership, node.id, logger, outgoing).start()
+    const leads = new Leadership(store, node.id)
+    const coordinator = new Coordinator(kernel, leads, node.id, logger, outgoing).start()
     stops.push(() => coordinator.stop())
     url = await serve(config, { kernel, coordinator, execution, outgoing, logger }, stops)
     const keepLogsMs = config.keepLogsDays === null ? null : config.keepLogsDays * DAY_MS
@@ -195,6 +195,10 @@ const logSettingsOf = ({ maxLogBytes, minFreeBytes, databaseUrl, dataFolder, ...
   excerptBytes: config.excerptBytes,
   limits: { ...USUAL_LIMITS, maxBytes: maxLogBytes ?? Number.POSITIVE_INFINITY, minFreeBytes },
   databaseFolder: databaseUrl === null ? dataFolder : null,
+})
+
+const outgoingOf = ({ webhookAllow, publicUrl }: Config, url: () => string): Outgoing => ({
+  ...{ rule: forWebhooks(webhookAllow), appUrl: () => publicUrl ?? reachable(url()) },
 })
 
 /** A server that listens on all addresses is reachable on this one. */

@@ -116,6 +116,7 @@ describe('a key may do what its role and scopes say', () => {
     prompts: ['read', 'read'],
     prices: ['read', 'admin'],
     hooks: ['read', 'admin'],
+    webhooks: ['read', 'admin'],
     budgets: ['read', 'operate'],
     // Holders report what they have used.
     usage: ['read', 'work'],

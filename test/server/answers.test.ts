@@ -216,6 +216,22 @@ describe('answers about work match their declared schemas', () => {
     await ask(['DELETE', `/budgets/${other}`], ['DELETE', '/prices/own-model'])
   })
 
+  test('webhooks', async () => {
+    const url = 'http://127.0.0.1:9/hook'
+    const { body: hook } = await w.post('/webhooks', { url, events: ['task_created'] })
+    const path = `/webhooks/${hook.id}`
+    await w.make()
+    const { deliveries } = await until(async () => {
+      const { body } = await w.call('GET', `${path}/deliveries`)
+      return body.items.length > 0 && { deliveries: body.items }
+    })
+    await get('/webhooks', '/webhooks?limit=1', path, `${path}/deliveries?state=retrying&limit=1`)
+    await all(['POST', `${path}/redeliver`, { delivery: deliveries[0].id }])
+    for (const act of ['test', 'pause', 'resume', 'rotate', 'redeliver'])
+      await all(['POST', `${path}/${act}`])
+    await all(['PATCH', path, { name: 'ci' }], ['DELETE', path])
+  })
+
   test('writes of holders, single and in batches', async () => {
     const task = await w.held({ timeouts: { hangGraceSeconds: 0 }, estimatedDurationMinutes: 0.0001 })
     const progress = { ...held, percent: 10, step: 'one', checkpointData: { at: 1 } }

@@ -236,6 +236,7 @@ describe('queries', () => {
     '/projects': [encoded([...NUMBERED, 't2147483648', 't9999999999999999']), encoded(['t0', 't2147483647'])],
     '/agents': [encoded(['', '-x', 'a b', '\u0000', 'x'.repeat(101)]), encoded(['a', 'zzz'])],
     '/missions': [encoded(NUMBERED), encoded(['t0', 't4503599627370495'])],
+    '/webhooks/{id}/deliveries': [encoded(NUMBERED), encoded(['t0', 't4503599627370495'])],
     '/reports': [
       encoded(['', '[]', '[1]', '[1,-1]', '[-1,1]', '[1.5,1]', '{}']),
       encoded(['[0,0]', '[8640000000000000,9007199254740991]']),

@@ -128,7 +128,7 @@ async function test(
   const told = saying('webhook_test', new Date().toISOString(), sentence, uuid, outgoing.appUrl())
   const task = { taskId: freshUuid(), from: 'queued', to: 'running' } as const
   const message = messageFor(format, format === 'mosaic' ? { ...told, ...task } : told)!
-  const sender = new Sender(secrets, outgoing)
+  const sender = new Sender({ secrets, format }, outgoing)
   const messageId = `msg_${freshUuid().replaceAll('-', '')}`
   try {
     const attempt = await sender.send(messageId, message, new AbortController().signal)

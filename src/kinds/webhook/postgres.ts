@@ -1,6 +1,8 @@
 import type pg from 'pg'
 import type { Changes, View } from '../../kernel/batch/requests.ts'
 import { freshUuid } from '../../kernel/fresh-uuid.ts'
+import { WEBHOOKS } from '../../kernel/store/log-followers.ts'
+import { LAST_SEQ } from '../../postgres/statements/log-head.ts'
 import { plainKind } from '../../postgres/statements/plain-kind.ts'
 import { plainRows } from '../../postgres/statements/plain-rows.ts'
 import { arrayLiteral } from '../../postgres/statements/rows.ts'
@@ -19,6 +21,12 @@ const begin = statement(
   `insert into webhook_progress (workspace_id, webhook_id, seq, told_seq, turn)
    select $1, u.webhook_id, c.last_seq, c.last_seq, u.turn
      from unnest($2::uuid[], $3::uuid[]) as u(webhook_id, turn), workspace_counters c where c.workspace_id = $1`,
+)
+
+// Where an earlier version made the workspace, and is still the leader. $1 workspace.
+const follow = statement(
+  'follow_for_webhooks',
+  `insert into log_cursors (workspace_id, follower, seq) select $1, '${WEBHOOKS}', ${LAST_SEQ} on conflict do nothing`,
 )
 
 // It may be another address now, or active again: nothing that was true of the one before holds it. $1 workspace, $2 ids.
@@ -48,6 +56,7 @@ export const storedWebhooks: StoredKind<'webhook'> = {
     const writes = plain.write(workspaceId, view, changes)
     if (fresh.length > 0)
       writes.push([begin, [workspaceId, arrayLiteral(fresh), arrayLiteral(fresh.map(() => freshUuid()))]])
+    if (fresh.length > 0) writes.push([follow, [workspaceId]])
     if (known.length > 0) writes.push([goOn, [workspaceId, arrayLiteral(known)]])
     return writes
   },

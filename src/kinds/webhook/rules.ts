@@ -77,7 +77,15 @@ function create(
     return refused(null, refuse('LIMIT_REACHED', `A workspace may have ${MOST_WEBHOOKS} webhooks.`))
   const { name, url, events, format } = settings
   const record: WebhookRecord = {
-    ...{ webhookId, name, shownUrl: shownUrl(url), events, format, state: 'active', disabledBecause: null },
+    ...{
+      webhookId,
+      name,
+      shownUrl: shownUrl(url, format),
+      events,
+      format,
+      state: 'active',
+      disabledBecause: null,
+    },
     secrets: { url, signing, former: null },
     ...{ version: 1, createdBy: origin.actor, createdAt: now, updatedAt: now },
   }
@@ -97,16 +105,16 @@ type Act<K extends WebhookCommand['kind']> = (
   context: WebhookContext,
 ) => Decided
 
-const update: Act<'update'> = (webhook, { ifVersion, set: { url, ...plain } }) => {
+const update: Act<'update'> = (webhook, { ifVersion, set: { url = webhook.secrets.url, ...plain } }) => {
   if (ifVersion !== null && ifVersion !== webhook.version)
     return refuse('VERSION_MISMATCH', `The webhook is at version ${webhook.version}.`, {
       currentVersion: webhook.version,
     })
-  const address = url === undefined ? {} : { shownUrl: shownUrl(url), secrets: { ...webhook.secrets, url } }
-  const fields = [...Object.keys(plain), ...(url === undefined ? [] : ['url'])]
-  return fields.length === 0
-    ? null
-    : { type: 'webhook_updated', set: { ...plain, ...address }, payload: { fields } }
+  const fields = [...Object.keys(plain), ...(url === webhook.secrets.url ? [] : ['url'])]
+  if (fields.length === 0) return null
+  const shown = shownUrl(url, plain.format ?? webhook.format)
+  const set = { ...plain, shownUrl: shown, secrets: { ...webhook.secrets, url } }
+  return { type: 'webhook_updated', set, payload: { fields } }
 }
 
 const pause: Act<'pause'> = ({ state }) => {

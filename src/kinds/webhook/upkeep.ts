@@ -1,12 +1,21 @@
+import type { ServerKernel } from '../../door/server-kernel.ts'
 import type { ServerStore } from '../../door/server-store.ts'
 import type { FollowingStep, StepContext, UpkeepStep } from '../../door/upkeep-step.ts'
 import type { Follower } from '../../kernel/follower.ts'
 import { WEBHOOKS } from '../../kernel/store/log-followers.ts'
+import { isEndOfPass } from '../../kernel/upkeep-context.ts'
 import { USUAL_OUTGOING } from '../../outgoing/outgoing.ts'
 import { KnownWebhooks } from './acts/announce.ts'
 import { takeTurns } from './acts/turns.ts'
 import { activeWebhooks } from './postgres/known.ts'
-import { dueWebhooks, patternsIn, type ToldRange, tellWebhooks } from './postgres/turns.ts'
+import {
+  type DueWebhook,
+  dueWebhooks,
+  patternsIn,
+  postponeTurn,
+  type ToldRange,
+  tellWebhooks,
+} from './postgres/turns.ts'
 import { fits } from './rules/patterns.ts'
 
 /**
@@ -44,11 +53,18 @@ async function beginTurns(context: StepContext): Promise<number> {
   const due = await dueWebhooks(kernel.store.readers, ids, MOST_AT_ONCE - busy.length, only)
   for (const webhook of due)
     beside.start(keyOf(webhook.webhookId), (stopping) =>
-      takeTurns({ kernel, term, outgoing }, webhook, stopping).catch((error: unknown) => {
-        kernel.fault(error, 'events could not be sent to a webhook')
-      }),
+      takeTurns({ kernel, term, outgoing }, webhook, stopping).catch((error: unknown) =>
+        failed(kernel, webhook, error),
+      ),
     )
   return due.length
+}
+
+/** A fault of Baton's own must not be tried again all the time. */
+async function failed(kernel: ServerKernel, webhook: DueWebhook, error: unknown): Promise<void> {
+  if (isEndOfPass(error)) return
+  kernel.fault(error, 'events could not be sent to a webhook')
+  await postponeTurn(kernel.store.writers, webhook).catch(() => undefined)
 }
 
 async function rememberWebhooks({ kernel, kept }: StepContext): Promise<number> {

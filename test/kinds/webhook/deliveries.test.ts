@@ -1,12 +1,13 @@
+import type { ServerResponse } from 'node:http'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, test } from 'vitest'
-import { fence, type Json, useServer, type Workspace } from '../../support/http-workspace.ts'
-import { until } from '../../support/nodes.ts'
-import { type Receiver, status, useReceivers } from '../../support/receivers.ts'
+import { expectRefusal, fence, type Json, useServer, type Workspace } from '../../support/http-workspace.ts'
+import { superuser, until } from '../../support/nodes.ts'
+import { ok, type Receiver, status, useReceivers } from '../../support/receivers.ts'
 
 /** What a receiver gets, in which order, and what becomes of what it does not take. */
 
-const { workspace } = useServer()
+const { workspace, served } = useServer()
 const receiver = useReceivers()
 
 async function hooked(w: Workspace, to: Receiver, more: Json = {}) {
@@ -74,4 +75,199 @@ describe('a receiver', () => {
       'task_completed',
     ])
   })
+})
+
+/** As if the waits before the next attempts were over. */
+const hasten = ({ id }: { id: string }) =>
+  superuser(served().databaseUrl, async (client) => {
+    await client.query(
+      `update baton.webhook_deliveries set next_at = clock_timestamp() where webhook_id = $1 and state = 'retrying'`,
+      [id],
+    )
+    await client.query(
+      'update baton.webhook_progress set next_at = clock_timestamp(), held_until = null where webhook_id = $1',
+      [id],
+    )
+  })
+const show = async (w: Workspace, { id }: { id: string }) => (await w.call('GET', `/webhooks/${id}`)).body
+const CREATED = { events: ['task_created'] }
+
+describe('a receiver that does not answer well', () => {
+  test('delays no other one, and nothing about anything else', async () => {
+    const w = await workspace()
+    const [hanging, fast] = [await receiver(() => undefined), await receiver()]
+    await hooked(w, hanging, CREATED)
+    await hooked(w, fast, CREATED)
+    const tasks = [await w.make(), await w.make(), await w.make()]
+    // It hangs for fifteen seconds; nobody waits for that.
+    await fast.gets(3)
+    expect((await hanging.gets(3)).map(({ body }) => body.data.taskId).sort()).toEqual(
+      tasks.map(({ id }) => id).sort(),
+    )
+  })
+
+  test('with Retry-After is left alone for as long as it asks', async () => {
+    const w = await workspace()
+    const to = await receiver(status(429, { 'retry-after': '7200' }))
+    const hook = await hooked(w, to, CREATED)
+    await w.make()
+    await until(async () => (await show(w, hook)).heldUntil)
+    const until7200 = Date.parse((await show(w, hook)).heldUntil) - Date.now()
+    expect(until7200).toBeGreaterThan(7_100_000)
+    await w.make()
+    expect(await show(w, hook)).toMatchObject({ waiting: 1, failingSince: expect.any(String) })
+    to.answers(ok)
+    await hasten(hook)
+    await until(async () => (await deliveries(w, hook, '?state=delivered')).length === 2)
+    expect(await show(w, hook)).toMatchObject({ waiting: 0, failingSince: null, heldUntil: null })
+  })
+
+  test('that is gone disables its webhook; resumed, it gets what it missed', async () => {
+    const w = await workspace()
+    const to = await receiver(status(410))
+    const hook = await hooked(w, to, CREATED)
+    await w.make()
+    await until(async () => (await show(w, hook)).state === 'disabled')
+    expect(await show(w, hook)).toMatchObject({ disabledBecause: 'gone' })
+    expect(await w.count('webhook_disabled')).toBe(1)
+    await w.make()
+    to.answers(ok)
+    await w.post(`/webhooks/${hook.id}/resume`)
+    // The one that was refused waits for its time.
+    await to.gets(2)
+    await hasten(hook)
+    await to.gets(3)
+    expect(new Set(to.received.map(({ id }) => id)).size).toBe(2)
+  })
+
+  test('from which nothing has arrived for five days disables its webhook', async () => {
+    const w = await workspace()
+    const to = await receiver(status(500))
+    const hook = await hooked(w, to, CREATED)
+    await w.make()
+    await until(async () => (await show(w, hook)).failingSince)
+    await superuser(served().databaseUrl, (client) =>
+      client.query(
+        `update baton.webhook_progress set failing_since = now() - interval '6 days' where webhook_id = $1`,
+        [hook.id],
+      ),
+    )
+    await hasten(hook)
+    await until(async () => (await show(w, hook)).state === 'disabled')
+    expect(await show(w, hook)).toMatchObject({ disabledBecause: 'failing' })
+  })
+
+  test('is sent ten times at most; then what is behind goes on, and what was given up can be sent again', async () => {
+    const w = await workspace()
+    const to = await receiver((received, response) => {
+      response.writeHead(received.body.type === 'task_created' ? 500 : 200).end()
+    })
+    const hook = await hooked(w, to)
+    const task = await w.held()
+    const created = () => to.received.filter(({ body }) => body.type === 'task_created')
+    for (let attempt = 1; attempt < 10; attempt++) {
+      await until(async () => (await deliveries(w, hook, '?state=retrying'))[0]?.attempts === attempt)
+      await hasten(hook)
+    }
+    await to.gets(1, ({ body }) => body.type === 'task_assigned')
+    expect(created()).toHaveLength(10)
+    expect(new Set(created().map(({ id }) => id)).size).toBe(1)
+    const [failed] = await until(async () => {
+      const found = await deliveries(w, hook, '?state=failed')
+      return found.length === 1 && found
+    })
+    expect(failed).toMatchObject({ attempts: 10, httpStatus: 500, entityId: task.id, nextAttemptAt: null })
+    expect(await show(w, hook)).toMatchObject({ failed: 1, waiting: 0 })
+    to.answers(ok)
+    expect((await w.post(`/webhooks/${hook.id}/redeliver`)).body).toEqual({ count: 1 })
+    await until(async () => created().length === 11)
+    expect(created().at(-1)!.id).toBe(failed.id)
+    await until(async () => (await show(w, hook)).failed === 0)
+    expect((await w.post(`/webhooks/${hook.id}/redeliver`)).body).toEqual({ count: 0 })
+  })
+})
+
+describe('a person', () => {
+  test('pauses a webhook: nothing is sent until it is resumed, and then all of it', async () => {
+    const w = await workspace()
+    const to = await receiver()
+    const hook = await hooked(w, to, CREATED)
+    await w.post(`/webhooks/${hook.id}/pause`)
+    await w.make()
+    await w.make()
+    await until(async () => (await show(w, hook)).behind > 0)
+    expect(to.received).toEqual([])
+    await w.post(`/webhooks/${hook.id}/resume`)
+    await to.gets(2)
+  })
+
+  test('sends one again that has arrived, and not one that waits for another', async () => {
+    const w = await workspace()
+    const to = await receiver()
+    const hook = await hooked(w, to, CREATED)
+    await w.make()
+    const [delivered] = await until(async () => {
+      const found = await deliveries(w, hook, '?state=delivered')
+      return found.length === 1 && found
+    })
+    const again = (delivery: string) => w.post(`/webhooks/${hook.id}/redeliver`, { delivery })
+    expect((await again(delivered.id)).body).toEqual({ count: 1 })
+    expect(await to.gets(2)).toMatchObject([{ id: delivered.id }, { id: delivered.id }])
+    expectRefusal(await again('msg_1'), 404, 'NOT_FOUND')
+    expectRefusal(await again(`${delivered.id}99`), 404, 'NOT_FOUND')
+  })
+
+  test('removes a webhook while something is on its way to it', async () => {
+    const w = await workspace()
+    const open: ServerResponse[] = []
+    const to = await receiver((_received, response) => open.push(response))
+    const hook = await hooked(w, to, CREATED)
+    await w.make()
+    await until(async () => open.length === 1)
+    expect((await w.call('DELETE', `/webhooks/${hook.id}`)).status).toBe(204)
+    open[0]!.end('ok')
+    await w.make()
+    // Another one goes on.
+    const other = await receiver()
+    await hooked(w, other, CREATED)
+    await w.make()
+    await other.gets(1)
+    expect(to.received).toHaveLength(1)
+    const rows = await superuser(served().databaseUrl, (client) =>
+      client.query('select from baton.webhook_deliveries where webhook_id = $1', [hook.id]),
+    )
+    expect(rows.rowCount).toBe(0)
+  })
+
+  test('gives another address while the old one hangs: the next attempt goes there', async () => {
+    const w = await workspace()
+    const [old, next] = [await receiver(status(500)), await receiver()]
+    const hook = await hooked(w, old, CREATED)
+    await w.make()
+    await until(async () => (await show(w, hook)).waiting === 1)
+    await w.call('PATCH', `/webhooks/${hook.id}`, { url: next.url })
+    await hasten(hook)
+    const [arrived] = await next.gets(1)
+    expect(arrived!.id).toBe(old.received[0]!.id)
+  })
+})
+
+test('of those that arrived, the last thousand are kept', { timeout: 120_000 }, async () => {
+  const w = await workspace()
+  const to = await receiver()
+  const hook = await hooked(w, to, CREATED)
+  for (let batch = 0; batch < 3; batch++)
+    await w.post('/tasks/batch', { tasks: Array.from({ length: 500 }, () => ({ title: 'One of many' })) })
+  await to.gets(1_500)
+  const kept = () =>
+    superuser(served().databaseUrl, async (client) => {
+      const { rows } = await client.query(
+        `select count(*)::int as count, min(seq)::int as first from baton.webhook_deliveries where webhook_id = $1`,
+        [hook.id],
+      )
+      return rows[0]
+    })
+  await until(async () => (await show(w, hook)).behind === 0)
+  expect(await kept()).toMatchObject({ count: 1_000 })
+  expect(new Set(to.received.map(({ id }) => id)).size).toBe(1_500)
 })

@@ -59,7 +59,7 @@ async function tell(
   const told = saying(type, new Date(at).toISOString(), sentence, workspaceUuid, outgoing.appUrl())
   const message = messageFor(format, { ...told, severity })
   if (!message) return false
-  const sender = new Sender(secrets, outgoing)
+  const sender = new Sender({ secrets, format }, outgoing)
   try {
     const attempt = await sender.send(`msg_${freshUuid().replaceAll('-', '')}`, message, stopping)
     return attempt?.isDelivered ?? false

@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks'
 import type { Exchange } from '../../../outgoing/exchange.ts'
 import { exchange } from '../../../outgoing/exchange.ts'
 import type { Outgoing } from '../../../outgoing/outgoing.ts'
-import type { WebhookSecrets } from '../record.ts'
+import type { Format, WebhookSecrets } from '../record.ts'
 import { withoutTokens } from '../rules/address.ts'
 import type { Message } from '../rules/messages.ts'
 import { retryAfterIn } from '../rules/schedule.ts'
@@ -22,16 +22,24 @@ export const CONNECTIONS = 8
 const GONE = 410
 const ASKS_TO_WAIT = [429, 503]
 
+/** What a webhook is reached by. */
+export interface Receiving {
+  secrets: WebhookSecrets
+  format: Format
+}
+
 export class Sender {
   readonly #url: URL
   readonly #secrets: WebhookSecrets
+  readonly #format: Format
   readonly #signers: readonly Webhook[]
   readonly #outgoing: Outgoing
   readonly #agent: HttpAgent
 
-  constructor(secrets: WebhookSecrets, outgoing: Outgoing) {
+  constructor({ secrets, format }: Receiving, outgoing: Outgoing) {
     this.#url = new URL(secrets.url)
     this.#secrets = secrets
+    this.#format = format
     const { signing, former } = secrets
     // Whether the former one still counts is seen with each message.
     this.#signers = [signing, ...(former ? [former.signing] : [])].map((secret) => new Webhook(secret))
@@ -64,8 +72,7 @@ export class Sender {
         'webhook-signature': this.#signatures(id, at, body),
       },
     }
-    const once = () =>
-      exchange({ ...asked, signal: AbortSignal.any([stopping, AbortSignal.timeout(TIMEOUT_MS)]) })
+    const once = () => withDeadline(stopping, (signal) => exchange({ ...asked, signal }))
     const answer = await once()
     // A connection that the receiver had closed by the time it was used again: it has seen nothing.
     return answer.kind === 'broken' && answer.wasReused ? once() : answer
@@ -99,13 +106,28 @@ export class Sender {
 
   /** The beginning, without what nobody may see. A database holds no zero character. */
   #shown = (text: string) =>
-    withoutSecrets(withoutTokens(text.replaceAll('\0', '�'), this.#secrets.url), this.#secrets).slice(
-      0,
-      SHOWN_CHARACTERS,
-    )
+    withoutSecrets(
+      withoutTokens(text.replaceAll('\0', '�'), this.#secrets.url, this.#format),
+      this.#secrets,
+    ).slice(0, SHOWN_CHARACTERS)
 
   close(): void {
     this.#agent.destroy()
+  }
+}
+
+/** What is left of it ends with the request: thousands of them are sent in the time of one deadline. */
+async function withDeadline<T>(stopping: AbortSignal, act: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const ending = new AbortController()
+  const end = () => ending.abort()
+  const timer = setTimeout(end, TIMEOUT_MS)
+  stopping.addEventListener('abort', end, { once: true })
+  if (stopping.aborted) end()
+  try {
+    return await act(ending.signal)
+  } finally {
+    clearTimeout(timer)
+    stopping.removeEventListener('abort', end)
   }
 }
 
@@ -116,6 +138,6 @@ const withoutSecrets = (text: string, { signing, former }: WebhookSecrets) =>
   )
 
 const withReason = (message: string) =>
-  message === 'The operation was aborted due to timeout' || message === 'The operation was aborted'
+  message === 'The operation was aborted'
     ? `No answer within ${TIMEOUT_MS / 1000} seconds.`
     : `The receiver could not be reached: ${message}.`

@@ -3,12 +3,11 @@ import { systemCaller, throwIfNotLeader } from '../../../kernel/caller.ts'
 import type { Outgoing } from '../../../outgoing/outgoing.ts'
 import type { EventWithTask } from '../../task/record.ts'
 import * as rows from '../postgres/turns.ts'
-import type { WebhookSecrets } from '../record.ts'
 import { deliveryId } from '../rules/delivery.ts'
 import { messageFor } from '../rules/messages.ts'
 import { GIVEN_UP_AFTER_MS, holdMs } from '../rules/schedule.ts'
 import { type StoredDelivery, Turn } from '../rules/turn.ts'
-import { CONNECTIONS, Sender } from './send.ts'
+import { CONNECTIONS, type Receiving, Sender } from './send.ts'
 import { entityText, toldOf } from './told.ts'
 
 /**
@@ -37,7 +36,7 @@ export async function takeTurns(
     while (!stopping.aborted) {
       const begun = await rows.beginTurn(kernel.store.readers, webhook)
       if (begun?.state !== 'active') return
-      const turn = { kernel, term, outgoing, webhook, begun, sender: senders.for(begun.secrets) }
+      const turn = { kernel, term, outgoing, webhook, begun, sender: senders.for(begun) }
       if ((await takeTurn(turn, stopping)) !== true) return
     }
   } finally {
@@ -54,11 +53,11 @@ class Senders {
     this.#outgoing = outgoing
   }
 
-  for(secrets: WebhookSecrets): Sender {
-    const of = JSON.stringify(secrets)
+  for({ secrets, format }: Receiving): Sender {
+    const of = JSON.stringify([secrets, format])
     if (this.#last?.of !== of) {
       this.close()
-      this.#last = { of, sender: new Sender(secrets, this.#outgoing) }
+      this.#last = { of, sender: new Sender({ secrets, format }, this.#outgoing) }
     }
     return this.#last!.sender
   }
@@ -100,7 +99,9 @@ async function takeTurn(of: OneTurn, stopping: AbortSignal): Promise<boolean | n
 async function prepared({ kernel, webhook, begun }: OneTurn) {
   const { readers } = kernel.store
   const read = await rows.readTurn(readers, webhook, begun)
-  const fresh = read.fresh.map(asDelivery)
+  // Of those for which the format has no word, nothing is written.
+  const hasWord = (event: EventWithTask) => messageFor(begun.format, toldOf(event, '', '')) !== null
+  const fresh = read.fresh.filter(hasWord).map(asDelivery)
   const besides = await rows.readBesides(
     readers,
     webhook,

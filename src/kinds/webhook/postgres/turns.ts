@@ -86,6 +86,8 @@ const BEGUN = `select p.turn, w.version, w.state, w.format, w.events, w.secrets,
 const MOST_EVENTS = 250
 const MOST_LANES = 50
 export const MOST_OF_A_LANE = 50
+/** And of their payloads: memory is bounded, however many webhooks have a turn. */
+const MOST_BYTES = 1_000_000
 /** How far one turn looks for events that are wanted. */
 const LOOKED_AT = 20_000
 
@@ -103,8 +105,10 @@ const FRESH = `with e as materialized (
     select e.* from webhook_progress p cross join lateral (
       select e.* from events e where e.workspace_id = $1 and e.seq > p.seq and e.seq <= least(p.told_seq, p.seq + ${LOOKED_AT})
          and e.type like any($3::text[]) order by e.seq limit ${MOST_EVENTS}) e
-     where p.workspace_id = $1 and p.webhook_id = $2)
-  select ${EVENT_COLUMNS} from e order by e.seq`
+     where p.workspace_id = $1 and p.webhook_id = $2),
+  weighed as (select e.*, count(*) over () as found,
+      sum(pg_column_size(e.payload)) over (order by e.seq) - pg_column_size(e.payload) as before from e)
+  select ${EVENT_COLUMNS}, e.found from weighed e where e.before <= ${MOST_BYTES} order by e.seq`
 
 export interface TurnRead {
   rows: StoredDelivery[]
@@ -140,7 +144,7 @@ export async function readTurn(
     asked,
   )
   const news = found!.map((row) => readEvent(row))
-  const isFull = news.length === MOST_EVENTS
+  const isFull = news.length === MOST_EVENTS || (found![0]?.at(-1) ?? 0) !== news.length
   return {
     rows: rows!.map(readRow),
     fresh: news,
@@ -190,10 +194,18 @@ export async function readBesides(
   }
 }
 
+// What could not even be tried is tried again later.
+const POSTPONE = `update webhook_progress p set next_at = clock_timestamp() + interval '30 seconds'
+  where p.workspace_id = $1 and p.webhook_id = $2 and p.next_at is not null`
+
+export const postponeTurn = (pool: pg.Pool, { workspaceId, webhookId }: DueWebhook) =>
+  inside(pool, workspaceId, POSTPONE, [webhookId])
+
 export interface TurnEnd {
   seq: number
   rows: readonly WrittenDelivery[]
   lanes: readonly string[]
+  dropped: readonly number[]
   delivered: number
   failed: number
   /** For how long nothing is sent; null: it is not held. */
@@ -224,6 +236,9 @@ const WRITE = `insert into webhook_deliveries as d (workspace_id, webhook_id, se
   on conflict (workspace_id, webhook_id, seq) do update set state = excluded.state, attempts = excluded.attempts,
     first_at = excluded.first_at, last_at = excluded.last_at, next_at = excluded.next_at, duration_ms = excluded.duration_ms,
     http_status = excluded.http_status, answer = excluded.answer, error = excluded.error`
+
+// $4 numbers.
+const DROP = `delete from webhook_deliveries d where d.workspace_id = $1 and d.webhook_id = $2 and d.seq = any($4::bigint[]) and ${IS_MINE}`
 
 // The first row of a lane that nothing is due for is due now. $4 lanes.
 const PROMOTE = `update webhook_deliveries d set state = 'retrying', next_at = clock_timestamp()
@@ -258,7 +273,7 @@ export async function endTurn(
   pool: pg.Pool,
   { workspaceId, webhookId }: DueWebhook,
   turn: string,
-  { seq, rows, lanes, delivered, failed, heldForMs, holds }: TurnEnd,
+  { seq, rows, lanes, dropped, delivered, failed, heldForMs, holds }: TurnEnd,
 ): Promise<boolean | null> {
   const next = freshUuid()
   const mine = [workspaceId, webhookId, next]
@@ -270,6 +285,7 @@ export async function endTurn(
   const statements = [
     { text: END, values: end },
     ...(rows.length > 0 ? [{ text: WRITE, values: [...mine, ...columns] }] : []),
+    ...(dropped.length > 0 ? [{ text: DROP, values: [...mine, dropped] }] : []),
     ...(lanes.length > 0 ? [{ text: PROMOTE, values: [...mine, lanes] }] : []),
     ...(delivered > 0 ? [{ text: TRIM, values: mine }] : []),
     ...(failed > 0 ? [{ text: FORGET, values: mine }] : []),

@@ -60,6 +60,7 @@ export class Turn {
   /** New ones that were not sent. */
   readonly #unsent: Set<Job>
   readonly #written: WrittenDelivery[] = []
+  readonly #dropped: Job[] = []
   readonly #random: () => number
   #lastStarted = 0
   #failuresInRow = 0
@@ -108,11 +109,11 @@ export class Turn {
     return job
   }
 
-  /** Null: the format has no word for it. */
+  /** Null: the format has no word for it, since it was changed. */
   ended(job: Job, attempt: Attempt | null): void {
     if (attempt) this.#count(attempt)
     if (attempt) this.#written.push(written(job, attempt, this.#random()))
-    else if (!job.isNew) this.#written.push(skipped(job))
+    else if (!job.isNew) this.#dropped.push(job)
     // One that is given up is over like one that has arrived.
     if (attempt && !attempt.isDelivered && job.attempts + 1 < MOST_ATTEMPTS) this.#closed.add(job.lane)
     else this.#insert(this.#behind.get(job.lane)!.shift())
@@ -150,8 +151,10 @@ export class Turn {
     return {
       seq,
       rows,
+      /** The numbers of rows that are to be deleted. */
+      dropped: this.#dropped.map(({ seq: number }) => number),
       /** In which the first row that waits may have to be made due. */
-      lanes: [...new Set(rows.map(({ lane }) => lane))],
+      lanes: [...new Set([...rows, ...this.#dropped].map(({ lane }) => lane))],
       delivered: this.#delivered,
       failed: this.#failed,
     }
@@ -162,13 +165,6 @@ const NOTHING = { durationMs: null, httpStatus: null, answer: null, error: null 
 
 const waiting = ({ isNew: _isNew, ...job }: Job): WrittenDelivery => ({
   ...{ ...job, ...NOTHING, state: 'waiting', lastAt: null, retryInMs: null },
-})
-
-/** The format was changed since it failed. */
-const skipped = ({ isNew: _isNew, ...job }: Job): WrittenDelivery => ({
-  ...{ ...job, ...NOTHING, state: 'failed', lastAt: job.firstAt, retryInMs: null },
-  error: 'The format of the webhook has no word for this event.',
-  attempts: Math.max(job.attempts, 1),
 })
 
 function written({ isNew: _isNew, ...job }: Job, attempt: Attempt, random: number): WrittenDelivery {
