@@ -335,8 +335,7 @@ class Batch {
     const records = this.#kinds.of(on) as unknown as KindBatch<KindShape>
     const before = records.current(key)
     const holding = this.#heldBy(records, key)
-    const { now, limits } = this.#view
-    const [seen, { outside }] = [records.seen(key), this.#context]
+    const [seen, { now, limits }, { outside }] = [records.seen(key), this.#view, this.#context]
     const context = {
       ...{ now, limits, actor, origin, outside, holding, seen },
       ...{ all: records.all, counted: records.counted, missionOf: this.#missions.progress },
