@@ -232,22 +232,6 @@ const LEAVES_THE_REST = new Set([
   'POST /budgets/{id}/allow-model',
 ])
 
-/** What they make or change is not what the samples of the others are about. They have one workspace for themselves. */
-const IS_APART = new Set([
-  'PATCH /budgets/{id}',
-  'POST /agents/{id}/heartbeat',
-  'POST /agents/{id}/heartbeat/invoke',
-  'POST /agents/{id}/pause',
-  'POST /agents/{id}/resume',
-  'POST /agents/{id}/wakeup',
-  'POST /budgets',
-  'POST /dead-letters/retry',
-  'POST /routines/{id}/run',
-  'POST /tasks',
-  'POST /tasks/batch',
-  'PUT /agents/{id}',
-])
-
 /** A workspace of its own for a route, with a run where it needs one, or for all routes. */
 async function elsewhereFor(route?: Route) {
   const elsewhere = await openWorkspace(server)
@@ -256,13 +240,10 @@ async function elsewhereFor(route?: Route) {
 const shared = new Map<string, ReturnType<typeof elsewhereFor>>()
 
 function placeFor(route: Route, isRefused: boolean): ReturnType<typeof elsewhereFor> {
+  const leaves = LEAVES_THE_REST.has(label(route))
+  if (!isRefused && !leaves) return elsewhereFor(route)
   // What is refused changes nothing.
-  const kind = isRefused
-    ? 'unchanged'
-    : LEAVES_THE_REST.has(label(route))
-      ? 'left'
-      : IS_APART.has(label(route)) && 'apart'
-  if (!kind) return elsewhereFor(route)
+  const kind = isRefused ? 'unchanged' : 'left'
   const place = shared.get(kind) ?? elsewhereFor()
   shared.set(kind, place)
   return place

@@ -464,15 +464,12 @@ describe.skipIf(inject('valkeyUrl') === null)('valkey', () => {
     expect((await work.events()).map(({ taskId }) => taskId)).toEqual(tasks.map(({ id }) => id))
     const newest = await store.tasks(workspace, { userId: 'ann' }, 3)
     expect(newest.map(({ details }) => details.title)).toEqual(['task 9999', 'task 9998', 'task 9997'])
-    const CLAIMED = rounds(2_500, 4_000)
-    const replies = await Promise.all(
-      many(CLAIMED, (i) => work.next(holder(`agent-${i % 7}`, `session-${i}`))),
-    )
-    expect(replies.flatMap(grantedTasks).map(({ id }) => id)).toEqual(many(CLAIMED, (i) => i + 1))
+    const replies = await Promise.all(many(4_000, (i) => work.next(holder(`agent-${i % 7}`, `session-${i}`))))
+    expect(replies.flatMap(grantedTasks).map(({ id }) => id)).toEqual(many(4_000, (i) => i + 1))
     const submits = await Promise.all(
-      many(CLAIMED, (i) => work.submit(tasks[i]!, atGeneration(holder('any', `session-${i}`), 1))),
+      many(4_000, (i) => work.submit(tasks[i]!, atGeneration(holder('any', `session-${i}`), 1))),
     )
-    expect(tally(submits)).toEqual({ ACCEPTED: CLAIMED })
+    expect(tally(submits)).toEqual({ ACCEPTED: 4_000 })
   })
 
   test('numbers near 2^52 come back unchanged', async () => {
