@@ -29,9 +29,11 @@ import { buildServer, type ServerOptions } from './server/server.ts'
 import { serverDirectory } from './store/directory.ts'
 import { PostgresStore } from './store/store.ts'
 import { Coordinator } from './upkeep/coordinator.ts'
+import { FreeSpace } from './upkeep/free-space.ts'
 import { Leadership } from './upkeep/leadership.ts'
 import { Node } from './upkeep/node.ts'
 import { openKernel } from './upkeep/open-kernel.ts'
+import { Outages } from './upkeep/outages.ts'
 
 const DAY_MS = 86_400_000
 
@@ -100,8 +102,11 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
     stops.push(async () => close())
     // Before any claim is possible: processes left over from an earlier run would work on the same tasks.
     await recoverAtStart(context, thisMachine())
-    const coordinator = new Coordinator(kernel, new Leadership(store, node.id), node.id, logger).start()
+    const outages = new Outages(kernel, node.name, logger)
+    const leadership = new Leadership(store, node.id)
+    const coordinator = new Coordinator(kernel, leadership, node.id, logger, outages).start()
     stops.push(() => coordinator.stop())
+    stops.push(watchDisk(config, kernel, node.name, logger))
     url = await serve(config, { kernel, coordinator, execution, logger }, stops)
     const keepLogsMs = config.keepLogsDays === null ? null : config.keepLogsDays * DAY_MS
     // Last to start and first to stop: agents need all the rest.
@@ -126,6 +131,17 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
     if (made) await rmdir(config.dataFolder).catch(() => undefined)
     throw error
   }
+}
+
+/** Below what logs must leave free, they are cut: people are told before. */
+function watchDisk(
+  { dataFolder, minFreeBytes }: Config,
+  kernel: ServerKernel,
+  node: string,
+  log: pino.Logger,
+): () => Promise<void> {
+  const space = new FreeSpace({ kernel, node, folder: dataFolder, leastBytes: 2 * minFreeBytes, log }).start()
+  return () => space.stop()
 }
 
 /** Last: what a refused start says is one sentence. */

@@ -1,3 +1,4 @@
+import { alertsPage } from './alerts.ts'
 import { errorsPage } from './errors.ts'
 import { eventsPage } from './events.ts'
 import { stateMachines } from './state-machines.ts'
@@ -5,6 +6,7 @@ import { stateMachines } from './state-machines.ts'
 /** The generated pages, by their path in the repository. */
 export const pages: Record<string, () => string> = {
   'docs/state-machines.md': stateMachines,
+  'docs/alerts.md': alertsPage,
   'docs/errors.md': errorsPage,
   'docs/events.md': eventsPage,
 }

@@ -105,6 +105,5 @@ const isWanted =
   ({ to, from = [], types = [], inMissions }: WantedEvents) =>
   (event: StoredEvent) =>
     (types.includes(event.type) ||
-      (event.to !== null &&
-        (to.includes(event.to) || (event.from !== null && from.includes(event.from))))) &&
+      (event.to !== null && (to.includes(event.to) || (event.from !== null && from.includes(event.from))))) &&
     (!inMissions || event.missionId != null)

@@ -3,10 +3,12 @@ import type { ServerKernel } from '../door/server-kernel.ts'
 import { keeper } from '../door/upkeep-step.ts'
 import { StoreUnavailable } from '../kernel/store/store.ts'
 import { BATCH, isEndOfPass } from '../kernel/upkeep-context.ts'
+import { PassFigures } from '../kinds/alert/acts/pass-figures.ts'
 import { Assignable, assignIn } from '../kinds/run/upkeep.ts'
 import { Refused } from '../pure/errors.ts'
 import { Beside } from './follower.ts'
 import type { Leadership } from './leadership.ts'
+import type { Outages } from './outages.ts'
 import { CHORES, type PassStep, STEPS } from './pass.ts'
 import { pause } from './pause.ts'
 
@@ -21,7 +23,7 @@ const BATCH_WAIT_MS = 5
 /** Backoff while the database is unreachable. */
 const FIRST_WAIT_MS = 250
 const LONGEST_WAIT_MS = 5_000
-/** After this long without the database, an error is logged, so that an operator can act. */
+/** After this long without the database, operators are told, so that they can act. */
 const LONG_OUTAGE_MS = 300_000
 /** Batches of one step when recovery was requested for all workspaces. */
 const MOST_ROUNDS = 20
@@ -43,6 +45,7 @@ export class Coordinator implements Coordination {
   readonly #leadership: Leadership
   readonly #nodeId: string
   readonly #log: Log
+  readonly #outages: Pick<Outages, 'isLong' | 'isOver'> | undefined
   readonly #stopping = new AbortController()
   /** When each step last ran. */
   readonly #doneAt = new Map<PassStep, number>()
@@ -61,13 +64,20 @@ export class Coordinator implements Coordination {
   #listening: { term: number; since: number } | null = null
   #passes = 0
   #lastPass: { at: number; ms: number } | null = null
-  #outage: { since: number; waitMs: number; isLogged: boolean } | null = null
+  #outage: { since: number; waitMs: number } | null = null
 
-  constructor(kernel: ServerKernel, leadership: Leadership, nodeId: string, log: Log) {
+  constructor(
+    kernel: ServerKernel,
+    leadership: Leadership,
+    nodeId: string,
+    log: Log,
+    outages?: Pick<Outages, 'isLong' | 'isOver'>,
+  ) {
     this.#kernel = kernel
     this.#leadership = leadership
     this.#nodeId = nodeId
     this.#log = log
+    this.#outages = outages
   }
 
   start(): this {
@@ -135,7 +145,7 @@ export class Coordinator implements Coordination {
           await this.#lookAhead(term)
           await this.#pass(term)
         }
-        this.#endOutage()
+        await this.#endOutage()
         await this.#tick(term)
       } catch (error) {
         await pause(this.#retryDelayAfter(error), signal)
@@ -226,6 +236,7 @@ export class Coordinator implements Coordination {
     }
     this.#passes += 1
     this.#lastPass = { at: Date.now(), ms: performance.now() - began }
+    this.#kept(PassFigures).passed(this.#lastPass.ms)
   }
 
   /** Repeats while a full batch was due. Renews the leader lease in between, and stops when that fails. */
@@ -262,21 +273,20 @@ export class Coordinator implements Coordination {
     // Not at the first failure: this process may only have been busy for longer than its leader lease.
     if (this.#outage?.waitMs === FIRST_WAIT_MS * 2)
       this.#log.warn({ err: error }, 'the database is unreachable; the coordinator retries')
-    this.#outage ??= { since: Date.now(), waitMs: FIRST_WAIT_MS, isLogged: false }
+    this.#kept(PassFigures).failed()
+    this.#outage ??= { since: Date.now(), waitMs: FIRST_WAIT_MS }
     const outage = this.#outage
-    if (!outage.isLogged && Date.now() - outage.since > LONG_OUTAGE_MS) {
-      outage.isLogged = true
-      this.#log.error({ since: new Date(outage.since) }, 'the database has been unreachable for five minutes')
-    }
+    if (Date.now() - outage.since > LONG_OUTAGE_MS) this.#outages?.isLong(outage.since)
     const waitMs = outage.waitMs
     outage.waitMs = Math.min(outage.waitMs * 2, LONGEST_WAIT_MS)
     // Jitter: nodes that lost the database together must not all reconnect at once.
     return waitMs * (0.75 + Math.random() / 2)
   }
 
-  #endOutage(): void {
+  async #endOutage(): Promise<void> {
     if (this.#outage)
       this.#log.info({ since: new Date(this.#outage.since) }, 'the database is reachable again')
     this.#outage = null
+    await this.#outages?.isOver()
   }
 }
