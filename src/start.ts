@@ -34,9 +34,11 @@ import { serverDirectory } from './store/directory.ts'
 import { PostgresStore } from './store/store.ts'
 import type { Traces } from './tracing/traces.ts'
 import { Coordinator } from './upkeep/coordinator.ts'
+import { FreeSpace } from './upkeep/free-space.ts'
 import { Leadership } from './upkeep/leadership.ts'
 import { Node } from './upkeep/node.ts'
 import { openKernel } from './upkeep/open-kernel.ts'
+import { Outages } from './upkeep/outages.ts'
 
 const DAY_MS = 86_400_000
 
@@ -116,6 +118,7 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
     await recoverAtStart(context, thisMachine())
     const measured = { node, runsActive: () => context.working.size, mostLabels: config.metricsLabels }
     const { coordinator, metrics } = coordinate(kernel, { measured, outgoing, logger }, stops)
+    stops.push(watchDisk(config, kernel, node.name, logger))
     url = await serve(config, { kernel, coordinator, execution, metrics, outgoing, logger }, stops)
     await metricsPort(config, metrics, stops)
     const keepLogsMs = config.keepLogsDays === null ? null : config.keepLogsDays * DAY_MS
@@ -141,6 +144,17 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
     if (made) await rmdir(config.dataFolder).catch(() => undefined)
     throw error
   }
+}
+
+/** Below what logs must leave free, they are cut: people are told before. */
+function watchDisk(
+  { dataFolder, minFreeBytes }: Config,
+  kernel: ServerKernel,
+  node: string,
+  log: pino.Logger,
+): () => Promise<void> {
+  const space = new FreeSpace({ kernel, node, folder: dataFolder, leastBytes: 2 * minFreeBytes, log }).start()
+  return () => space.stop()
 }
 
 /** Last: what a refused start says is one sentence. */
@@ -242,7 +256,14 @@ function coordinate(
   const { node, runsActive, mostLabels } = measured
   const leadership = new Leadership(kernel.store, node.id)
   const passed = (ms: number) => metrics.passed(ms)
-  const coordinator: Coordinator = new Coordinator(kernel, leadership, node.id, logger, { outgoing, passed })
+  const outages = new Outages(kernel, node.name, logger, ({ title, detail, severity, at }) =>
+    coordinator.announce({
+      ...{ type: 'alert_raised', at, severity, workspaceId: null },
+      sentence: `${title}: ${detail}.`,
+    }),
+  )
+  const around = { outgoing, passed, outages }
+  const coordinator: Coordinator = new Coordinator(kernel, leadership, node.id, logger, around)
   const about = { version: VERSION, node: node.name, mostLabels, runsActive }
   const metrics = new Metrics({ kernel, coordinator, ...about })
   stops.push(async () => metrics.close())

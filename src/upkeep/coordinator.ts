@@ -3,11 +3,14 @@ import type { ServerKernel } from '../door/server-kernel.ts'
 import { keeper } from '../door/upkeep-step.ts'
 import { StoreUnavailable } from '../kernel/store/store.ts'
 import { BATCH, isEndOfPass } from '../kernel/upkeep-context.ts'
+import { PassFigures } from '../kinds/alert/acts/pass-figures.ts'
 import { Assignable, assignIn } from '../kinds/run/upkeep.ts'
+import { type Announcement, KnownWebhooks } from '../kinds/webhook/acts/announce.ts'
 import { type Outgoing, USUAL_OUTGOING } from '../outgoing/outgoing.ts'
 import { Refused } from '../pure/errors.ts'
 import { Beside } from './follower.ts'
 import type { Leadership } from './leadership.ts'
+import type { Outages } from './outages.ts'
 import { CHORES, type PassStep, STEPS } from './pass.ts'
 import { pause } from './pause.ts'
 
@@ -22,7 +25,7 @@ const BATCH_WAIT_MS = 5
 /** Backoff while the database is unreachable. */
 const FIRST_WAIT_MS = 250
 const LONGEST_WAIT_MS = 5_000
-/** After this long without the database, an error is logged, so that an operator can act. */
+/** After this long without the database, operators are told, so that they can act. */
 const LONG_OUTAGE_MS = 300_000
 /** Batches of one step when recovery was requested for all workspaces. */
 const MOST_ROUNDS = 20
@@ -38,6 +41,8 @@ interface Around {
   outgoing: Outgoing
   /** Hears how long each pass took. */
   passed: (ms: number) => void
+  /** Hears when the database is away for long, and when it is back. */
+  outages: Pick<Outages, 'isLong' | 'isOver'>
 }
 
 /**
@@ -53,6 +58,7 @@ export class Coordinator implements Coordination {
   readonly #log: Log
   readonly #outgoing: Outgoing
   readonly #passed: (ms: number) => void
+  readonly #outages: Pick<Outages, 'isLong' | 'isOver'> | undefined
   readonly #stopping = new AbortController()
   /** When each step last ran. */
   readonly #doneAt = new Map<PassStep, number>()
@@ -71,14 +77,14 @@ export class Coordinator implements Coordination {
   #listening: { term: number; since: number } | null = null
   #passes = 0
   #lastPass: { at: number; ms: number } | null = null
-  #outage: { since: number; waitMs: number; isLogged: boolean } | null = null
+  #outage: { since: number; waitMs: number } | null = null
 
   constructor(
     kernel: ServerKernel,
     leadership: Leadership,
     nodeId: string,
     log: Log,
-    { outgoing = USUAL_OUTGOING, passed = () => undefined }: Partial<Around> = {},
+    { outgoing = USUAL_OUTGOING, passed = () => undefined, outages }: Partial<Around> = {},
   ) {
     this.#kernel = kernel
     this.#passed = passed
@@ -86,6 +92,7 @@ export class Coordinator implements Coordination {
     this.#nodeId = nodeId
     this.#log = log
     this.#outgoing = outgoing
+    this.#outages = outages
   }
 
   start(): this {
@@ -107,6 +114,11 @@ export class Coordinator implements Coordination {
     await this.#running
     await this.#beside.ended()
     await this.#leadership.resign()
+  }
+
+  /** Tells webhooks what cannot be an event while the database is away: those that this node knew of when it last led. */
+  async announce(said: Announcement): Promise<void> {
+    await this.#kept(KnownWebhooks).announce(this.#outgoing, said, this.#stopping.signal)
   }
 
   state(): CoordinatorState {
@@ -153,7 +165,7 @@ export class Coordinator implements Coordination {
           await this.#lookAhead(term)
           await this.#pass(term)
         }
-        this.#endOutage()
+        await this.#endOutage()
         await this.#tick(term)
       } catch (error) {
         await pause(this.#retryDelayAfter(error), signal)
@@ -245,6 +257,7 @@ export class Coordinator implements Coordination {
     this.#passes += 1
     this.#lastPass = { at: Date.now(), ms: performance.now() - began }
     this.#passed(this.#lastPass.ms)
+    this.#kept(PassFigures).passed(this.#lastPass.ms)
   }
 
   /** Repeats while a full batch was due. Renews the leader lease in between, and stops when that fails. */
@@ -283,21 +296,20 @@ export class Coordinator implements Coordination {
     // Not at the first failure: this process may only have been busy for longer than its leader lease.
     if (this.#outage?.waitMs === FIRST_WAIT_MS * 2)
       this.#log.warn({ err: error }, 'the database is unreachable; the coordinator retries')
-    this.#outage ??= { since: Date.now(), waitMs: FIRST_WAIT_MS, isLogged: false }
+    this.#kept(PassFigures).failed()
+    this.#outage ??= { since: Date.now(), waitMs: FIRST_WAIT_MS }
     const outage = this.#outage
-    if (!outage.isLogged && Date.now() - outage.since > LONG_OUTAGE_MS) {
-      outage.isLogged = true
-      this.#log.error({ since: new Date(outage.since) }, 'the database has been unreachable for five minutes')
-    }
+    if (Date.now() - outage.since > LONG_OUTAGE_MS) this.#outages?.isLong(outage.since)
     const waitMs = outage.waitMs
     outage.waitMs = Math.min(outage.waitMs * 2, LONGEST_WAIT_MS)
     // Jitter: nodes that lost the database together must not all reconnect at once.
     return waitMs * (0.75 + Math.random() / 2)
   }
 
-  #endOutage(): void {
+  async #endOutage(): Promise<void> {
     if (this.#outage)
       this.#log.info({ since: new Date(this.#outage.since) }, 'the database is reachable again')
     this.#outage = null
+    await this.#outages?.isOver()
   }
 }

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { table } from '../../scripts/docs/markdown.ts'
 import { pages } from '../../scripts/docs/pages.ts'
+import { ALERT_CAUSES, causeOf } from '../../src/kinds/alert/causes.ts'
 import { eventTypes } from '../../src/kinds/catalogue.ts'
 import { MISSION_TRANSITIONS } from '../../src/kinds/mission/states.ts'
 import { RUN_TRANSITIONS, RUNTIME_CHANGES, WAKEUP_TRANSITIONS } from '../../src/kinds/run/states.ts'
@@ -143,6 +144,16 @@ test('every event has its row, with its level, its payload and whether it change
   expect(rowOf(page, 'task_failed')![1]).toBe('ERROR')
   expect(rowOf(page, 'alert_raised')![1]).toBe('CRITICAL')
   expect(rowOf(page, 'task_logged')![1]).toBe('set by the holder')
+})
+
+test('every cause of an alert has its row, its paragraph and what to do', () => {
+  const text = pages['docs/alerts.md']!()
+  for (const cause of ALERT_CAUSES) {
+    const { severity, words, when, todo, threshold } = causeOf(cause)
+    expect(text).toContain(`| [\`${cause}\`](#${cause}) | ${severity} |`)
+    expect(text).toContain(`### ${cause}\n\n**${words}** (${severity}). ${when}\n\nWhat to do: ${todo}`)
+    if (threshold) expect(rowOf(text, cause)![1]).toBe(String(threshold.value))
+  }
 })
 
 test('a bar in a cell does not end the cell', () => {

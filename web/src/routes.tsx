@@ -2,6 +2,7 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '
 import { AGENT_STATES, SESSION_STATES } from '../../src/pure/states.ts'
 import { searchBy, tellDropped } from './page-route.ts'
 import { AGENT_TABS, TEMPLATE_NAMES } from './pages/agent/tabs.ts'
+import { ALERTS_SEARCH } from './pages/alerts/search.ts'
 import { BOARD_SEARCH } from './pages/board/search.ts'
 import { BUDGETS_SEARCH } from './pages/budgets/search.ts'
 import { EVENTS_SEARCH } from './pages/events/search.ts'
@@ -132,6 +133,11 @@ const pages = [
     '/tasks/$idOrKey',
     { tab: param.oneOf(TASK_TABS, OLDER_TASK_TABS), result: param.text, order: param.oneOf(ORDERS) },
     lazyPage(() => import('./pages/task/page.tsx'), 'Task'),
+  ),
+  page(
+    '/alerts',
+    ALERTS_SEARCH,
+    lazyPage(() => import('./pages/alerts/page.tsx'), 'Alerts'),
   ),
   page(
     '/budgets',

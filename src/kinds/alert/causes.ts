@@ -9,16 +9,19 @@ export type Severity = (typeof SEVERITIES)[number]
 export const SCOPES = ['workspace', 'instance'] as const
 export type AlertScope = (typeof SCOPES)[number]
 
-/** What an alert is about: its subject is the id or the slug of that; of a workspace and of a counter, there is nothing more to name. */
-export type AlertAbout =
-  | 'task'
-  | 'agent'
-  | 'budget'
-  | 'routine'
-  | 'webhook'
-  | 'counter'
-  | 'node'
-  | 'workspace'
+/** What an alert is about: its subject is the id or the slug of that; a workspace and the instance need no name. */
+export const ABOUT = [
+  'task',
+  'agent',
+  'budget',
+  'routine',
+  'webhook',
+  'counter',
+  'node',
+  'workspace',
+  'instance',
+] as const
+export type AlertAbout = (typeof ABOUT)[number]
 
 interface Threshold {
   readonly value: number
@@ -206,14 +209,14 @@ const OF_THE_INSTANCE = {
     todo: 'While it lasts: start the database, or repair the way to it; Baton connects by itself. Afterwards: nothing, no acknowledged write is lost.',
   },
   database_errors: {
-    ...{ severity: 'warning', scope: 'instance', about: 'workspace' },
+    ...{ severity: 'warning', scope: 'instance', about: 'instance' },
     words: 'The database fails',
     when: 'Raised when the coordinator met more failures of the database than the threshold within ten minutes (Mosaic `valkey.connection.errors`; Baton has Postgres in its place). Over when it met no more than that.',
     todo: 'Read the log of the database: restarts, limits on connections, a full disk.',
     threshold: { value: 0, of: 'failures of the database within ten minutes', isOn: true },
   },
   coordinator_slow: {
-    ...{ severity: 'warning', scope: 'instance', about: 'workspace' },
+    ...{ severity: 'warning', scope: 'instance', about: 'instance' },
     words: 'The coordinator is slow',
     when: 'Raised when a pass of the coordinator took longer than the threshold within ten minutes (Mosaic `coordinator.cycle.duration_ms`). Over when none did.',
     todo: 'See whether the machine or the database is overloaded; the slow statements are in the log of Postgres (`log_min_duration_statement`).',

@@ -1,24 +1,13 @@
 import { z } from 'zod'
 import { ShortText, Uuid } from '../../pure/shapes.ts'
-import { ALERT_CAUSES, type AlertAbout, type AlertCause, SCOPES, SEVERITIES } from './causes.ts'
+import { ABOUT, ALERT_CAUSES, type AlertCause, SCOPES, SEVERITIES } from './causes.ts'
 import { ALERT_STATES } from './record.ts'
 
-const Causes = z.enum(ALERT_CAUSES as [AlertCause, ...AlertCause[]])
-const ABOUT = [
-  'task',
-  'agent',
-  'budget',
-  'routine',
-  'webhook',
-  'counter',
-  'node',
-  'workspace',
-] as const satisfies AlertAbout[]
-
+export const AlertCauses = z.enum(ALERT_CAUSES as [AlertCause, ...AlertCause[]])
 export const AlertQuery = {
   state: z.enum(ALERT_STATES).optional().describe('Only those in this state'),
   severity: z.enum(SEVERITIES).optional(),
-  cause: Causes.optional(),
+  cause: AlertCauses.optional(),
   scope: z
     .enum(SCOPES)
     .optional()
@@ -32,7 +21,7 @@ export const AcknowledgeBody = z.strictObject({ comment: ShortText.optional() })
 
 export const AlertView = z.object({
   id: Uuid,
-  cause: Causes,
+  cause: AlertCauses,
   severity: z.enum(SEVERITIES),
   scope: z.enum(SCOPES),
   state: z.enum(ALERT_STATES),

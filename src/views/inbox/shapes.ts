@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { AgentView } from '../../kinds/agent/shapes.ts'
-import { ALERT_CAUSES, type AlertCause, SEVERITIES } from '../../kinds/alert/causes.ts'
+import { SEVERITIES } from '../../kinds/alert/causes.ts'
+import { AlertCauses } from '../../kinds/alert/shapes.ts'
 import { BudgetView } from '../../kinds/budget/shapes.ts'
 import { MissionView, PlanVersionView } from '../../kinds/mission/shapes/missions.ts'
 import { MISSION_ENDS } from '../../kinds/mission/states.ts'
@@ -72,10 +73,11 @@ export const InboxItem = z.object({
   alert: z
     .object({
       id: Uuid,
-      cause: z.enum(ALERT_CAUSES as [AlertCause, ...AlertCause[]]),
+      cause: AlertCauses,
       severity: z.enum(SEVERITIES),
       count: z.int(),
       words: z.string(),
+      todo: z.string().describe('What a person can do'),
     })
     .nullable()
     .describe('The alert, where the item is about nothing else'),

@@ -1,6 +1,7 @@
 import { actsOf } from '../../door/door.ts'
 import type { ServerKernel } from '../../door/server-kernel.ts'
 import type { Caller } from '../../kernel/kernel.ts'
+import { alertWords, SEVERITIES } from '../../kinds/alert/causes.ts'
 import type { ListedNode } from '../../postgres/cluster/nodes.ts'
 import { instant } from '../../pure/instant.ts'
 import type { AnswerOf } from '../../pure/shapes.ts'
@@ -43,6 +44,16 @@ export async function showOverview(
         AGENT_STATES.map((state) => [state, agents.counts?.[state] ?? 0]),
       ) as Answer['agents']['counts'],
       inError: agents.inError.map((agent) => ({ ...agent, since: instant(agent.since) })),
+    },
+    alerts: {
+      counts: Object.fromEntries(
+        SEVERITIES.map((severity) => [severity, read.alerts.counts?.[severity] ?? 0]),
+      ) as Answer['alerts']['counts'],
+      items: read.alerts.items.map((one) => ({
+        ...one,
+        title: alertWords(one.cause),
+        since: instant(one.since),
+      })),
     },
     missions,
     ended: {

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { LISTED, SHOWN_STATE } from '../../kinds/agent/postgres/agents.ts'
+import { type AlertCause, SEVERITIES, type Severity } from '../../kinds/alert/causes.ts'
 import { KNOWN_COST } from '../../kinds/mission/postgres/rows.ts'
 import type { MissionState } from '../../kinds/mission/states.ts'
 import { ASKING_KINDS, type InboxKind } from '../../kinds/task/rules/waiting.ts'
@@ -102,10 +103,15 @@ export interface OverviewRead {
       unknownRuns: number
     }[]
   }
+  alerts: {
+    counts: Partial<Record<Severity, number>> | null
+    items: { id: string; cause: AlertCause; severity: Severity; name: string | null; since: number }[]
+  }
   eventsInLastMinute: number
 }
 
 const MOST_WAITING_SHOWN = 3
+const MOST_ALERTS_SHOWN = 3
 const MOST_AGENTS_SHOWN = 10
 const MOST_MISSIONS_SHOWN = 10
 const MOST_ENDED_SHOWN = 8
@@ -211,6 +217,19 @@ const ENDED_MISSIONS = `select m.uuid as id, ${cut('m.title')} as title, m.state
     join ${OF_MISSION} order by m.completed_at desc`
 const ENDED = `json_build_object('tasks', ${listed(ENDED_TASKS)}, 'missions', ${listed(ENDED_MISSIONS)})`
 
+const RANK = `array_position(array[${SEVERITIES.toReversed()
+  .map((severity) => `'${severity}'`)
+  .join(', ')}], n.severity::text)`
+/** Those that nobody looks after, the worst first. */
+const OPEN_ALERTS =
+  'from alerts n where n.workspace_id = $1 and n.resolved_at is null and n.acknowledged_at is null'
+const ALERTS = `json_build_object(
+  'counts', (select json_object_agg(c.severity, c.alerts) from (select n.severity, count(*) as alerts ${OPEN_ALERTS} group by 1) c),
+  'items', ${listed(
+    `select n.alert_id as id, n.cause, n.severity, ${cut('n.name')} as name, ms(n.first_at) as since ${OPEN_ALERTS}
+      order by ${RANK}, n.first_at desc, n.alert_id limit ${MOST_ALERTS_SHOWN}`,
+  )})`
+
 const EVENTS = `${LAST_SEQ} + 1 - ${seqAt(`now() - interval '1 minute'`)}`
 
 const OVERVIEW = statement(
@@ -218,7 +237,7 @@ const OVERVIEW = statement(
   `with ${SPAN}, ${FINISHED}, ${RAN}, ${SPENT}, pace as materialized (${PACE})
    select ${LAST_SEQ} as seq, (select ms(s.began) from span s) as began, (select ms(s.ended) from span s) as ended,
      (${STORED_COUNTS}) as counts, (select to_json(i) from (${MOST_BLOCKING_ITEMS.text}) i) as inbox, (${RUNNING}) as running,
-     ${THROUGHPUT} as throughput, ${SPEND} as spend, ${AGENTS} as agents, ${MISSIONS} as missions, ${ENDED} as "justEnded", (${EVENTS})::int as "eventsInLastMinute"`,
+     ${THROUGHPUT} as throughput, ${SPEND} as spend, ${AGENTS} as agents, ${MISSIONS} as missions, ${ENDED} as "justEnded", ${ALERTS} as alerts, (${EVENTS})::int as "eventsInLastMinute"`,
 )
 
 // No place in the inbox to continue from.

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { SEVERITIES } from '../../kinds/alert/causes.ts'
+import { AlertCauses } from '../../kinds/alert/shapes.ts'
 import { missionStates } from '../../kinds/mission/states.ts'
 import { Budget } from '../../pure/budget.ts'
 import { IsSimulated, Uuid } from '../../pure/shapes.ts'
@@ -78,6 +80,23 @@ export const Overview = z.object({
       )
       .describe('At most ten'),
   }),
+  alerts: z
+    .object({
+      counts: z.record(z.enum(SEVERITIES), count),
+      items: z
+        .array(
+          z.object({
+            id: Uuid,
+            cause: AlertCauses,
+            severity: z.enum(SEVERITIES),
+            title: z.string(),
+            name: z.string().nullable(),
+            since: z.string(),
+          }),
+        )
+        .describe('The worst three'),
+    })
+    .describe('Alerts that nobody looks after'),
   missions: z.object({
     count: count.describe('Missions that have not ended'),
     items: z

@@ -108,6 +108,7 @@ export const PAGES: readonly PageUnderTest[] = [
     mainAct: /^Approve/,
     isOfOneThing: true,
   },
+  { name: 'alerts', route: '/alerts', path: () => '/alerts', mainAct: /^Acknowledge/ },
   { name: 'budgets', route: '/budgets', path: () => '/budgets', mainAct: /^New budget/ },
   {
     name: 'a budget',

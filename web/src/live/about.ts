@@ -137,6 +137,9 @@ export const about = {
   inbox: isOfInbox,
   inboxOfMission: of((event, id) => event.missionId === id && isOfInbox(event)),
 
+  /** What is wrong. */
+  alerts: (({ type }) => /^alert_(raised|repeated|acknowledged|resolved)$/.test(type)) satisfies Follows,
+
   /** The first agents and missions of a workspace. */
   beginnings: (({ entityType, type }) =>
     (entityType === 'agent' || entityType === 'mission') &&

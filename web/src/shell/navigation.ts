@@ -40,6 +40,7 @@ const NAVIGATION: readonly NavigationEntry[] = [
   entry('/projects', 'Projects', 'folder', { place: 'more' }),
   entry('/workers', 'Workers', 'workers', { place: 'more' }),
   entry('/insight', 'Insight', 'insight', { place: 'more' }),
+  entry('/alerts', 'Alerts', 'bell', { place: 'more' }),
   entry('/events', 'Events', 'list', { place: 'more' }),
   entry('/nodes', 'Nodes', 'nodes', { place: 'more' }),
   entry('/webhooks', 'Webhooks', 'webhooks', { place: 'more' }),

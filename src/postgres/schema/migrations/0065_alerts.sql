@@ -55,3 +55,6 @@ create table alert_thresholds (
 alter table alert_thresholds enable row level security;
 alter table alert_thresholds force row level security;
 create policy own_workspace on alert_thresholds using (workspace_id = (select current_workspace()));
+
+-- A workspace that a server serves has keys; a queue in a library has none, and nobody follows its log.
+create policy upkeep_reads on api_keys for select using ((select current_setting('baton.scope', true)) = 'upkeep');

@@ -1,4 +1,4 @@
-import { type AlertCause, alertWords } from '../../../kinds/alert/causes.ts'
+import { type AlertCause, alertWords, causeOf } from '../../../kinds/alert/causes.ts'
 import { alertItemId } from '../../../kinds/alert/rules/decide.ts'
 import { budgetItemId } from '../../../kinds/budget/rules/inbox.ts'
 import { whyStopped } from '../../../kinds/budget/rules/words.ts'
@@ -135,6 +135,10 @@ export const itemView = (row: InboxRow): AnswerOf<typeof InboxItem> => ({
   generation: row.generation,
   digest: row.digest,
   end: row.kind === 'finished' ? endIn(row) : null,
-  alert: row.alert && { ...row.alert, words: alertWords(row.alert.cause) },
+  alert: row.alert && {
+    ...row.alert,
+    words: alertWords(row.alert.cause),
+    todo: causeOf(row.alert.cause).todo,
+  },
   actions: actionsFor(row),
 })

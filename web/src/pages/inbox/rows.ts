@@ -79,6 +79,7 @@ const ENDED_BY: Partial<Record<string, string>> = {
   budget_moved: 'The budget got more from another one',
   budget_renewed: 'A new period began',
   mission_seen: 'Seen',
+  alert_acknowledged: 'Acknowledged',
   mission_reopened: 'Opened again',
   agent_resumed: 'Resumed',
   agent_paused: 'Paused',
@@ -87,7 +88,8 @@ const ENDED_BY: Partial<Record<string, string>> = {
 
 /** How it ended and by whom, as far as events say. */
 export function closedWords({ by, because }: Closed): string {
-  if (because === 'alert_cleared') return 'An agent can take it again.'
+  if (because === 'alert_resolved') return 'Its cause is gone.'
+  if (because === 'task_takable' || because === 'alert_cleared') return 'An agent can take it again.'
   const did = ENDED_BY[because]
   return did === undefined ? 'This is no longer waiting.' : by === null ? `${did}.` : `${did} by ${by}.`
 }

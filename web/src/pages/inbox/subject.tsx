@@ -3,7 +3,7 @@ import { Duration } from '../../parts/duration.tsx'
 import { Markdown } from '../../parts/markdown.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Money } from '../../parts/money.tsx'
-import { reasonText, sentence } from '../../parts/wording.ts'
+import { plainWords, reasonText, sentence } from '../../parts/wording.ts'
 import { reasonText as withoutCodeIn } from '../../things/agent/reason-text.ts'
 import { Stopped } from '../../things/budget/stopped.tsx'
 import { MissionChanges } from '../../things/changes/mission-changes.tsx'
@@ -77,6 +77,7 @@ export function Subject({ item }: { item: InboxDetail }) {
     case 'agent':
       return <Failed text={withoutCode(agent?.stateReason ?? reason)} />
     case 'alert':
+      if (item.alert) return <Wrong alert={item.alert} reason={reason} />
       return (
         <div className="flex flex-col gap-2">
           <p className="break-words">
@@ -129,6 +130,23 @@ const Failed = ({ text }: { text: string | null }) => (
   <pre className="max-h-80 overflow-auto rounded-card border border-line bg-sunken p-3 font-mono text-row break-words whitespace-pre-wrap">
     {text ?? 'No reason was given.'}
   </pre>
+)
+
+/** What is wrong, and how often it was noticed. What to do about it is on the page of alerts. */
+const Wrong = ({ alert, reason }: { alert: NonNullable<InboxDetail['alert']>; reason: string | null }) => (
+  <div className="flex flex-col gap-2">
+    {reason && <p className="break-words">{sentence(plainWords(withoutCodeIn(reason)))}</p>}
+    <p className="break-words text-muted">
+      {alert.count > 1 && `It was noticed ${alert.count} times. `}
+      {alert.todo}
+    </p>
+    <PageLink
+      className="touchable inline-flex items-center self-start text-accent hover:underline"
+      to="/alerts"
+    >
+      All alerts
+    </PageLink>
+  </div>
 )
 
 /** A person may do it in place of an agent: make the plan, or give the result. */

@@ -14,6 +14,7 @@ import { hasLeftWelcome } from '../../things/agent/onboarding.ts'
 import { useBudgetsOf } from '../../things/budget/use-budgets.ts'
 import { RunDemo } from '../../things/mission/run-demo.tsx'
 import { Agents } from './agents.tsx'
+import { Alerts } from './alerts.tsx'
 import { shownBudgets, WorkspaceBudgets } from './budgets.tsx'
 import { Spend, Throughput } from './charts.tsx'
 import { Ended } from './ended.tsx'
@@ -57,6 +58,7 @@ export function Overview() {
         <NothingYet />
       ) : (
         <div className="flex flex-col gap-3">
+          <Alerts alerts={data.alerts} />
           <Waiting count={data.waiting.count} items={data.waiting.items} />
           <div className="grid grid-cols-[minmax(0,1.1fr)_minmax(0,1fr)_minmax(0,1fr)] gap-3 max-lg:grid-cols-2 max-sm:flex max-sm:flex-col">
             <Figures overview={data} />

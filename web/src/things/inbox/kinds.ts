@@ -3,6 +3,7 @@ import type { InboxKind } from '../../../../src/kinds/task/rules/waiting.ts'
 import { countText, isNoVerdict, plainWords } from '../../parts/wording.ts'
 import type { IconName } from '../../theme/icons.ts'
 import type { Hue } from '../../theme/marks.ts'
+import { SEVERITY_LOOKS } from '../alert/severity.ts'
 
 /** What waits, by the words of the page. Pure. */
 
@@ -37,11 +38,20 @@ export const KINDS: Record<InboxKind, { tab: InboxTab; words: string; icon: Icon
 }
 
 /** How an item looks; a mission that failed looks like a failure. */
-export const lookOf = ({ kind, end }: Pick<InboxItem, 'kind' | 'end'>) =>
-  end === 'failed' ? { ...KINDS[kind], icon: 'warning' as const, hue: 'bad' as const } : KINDS[kind]
+export const lookOf = ({ kind, end, alert }: Pick<InboxItem, 'kind' | 'end' | 'alert'>) =>
+  alert
+    ? {
+        ...KINDS[kind],
+        ...SEVERITY_LOOKS[alert.severity],
+        words: `${SEVERITY_LOOKS[alert.severity].words} alert`,
+      }
+    : end === 'failed'
+      ? { ...KINDS[kind], icon: 'warning' as const, hue: 'bad' as const }
+      : KINDS[kind]
 
 /** What is asked, in one line. */
-export function headline({ kind, title, digest, askedBy, preview, about, end, actions }: InboxItem): string {
+export function headline(item: InboxItem): string {
+  const { kind, title, digest, askedBy, preview, about, end, actions, alert } = item
   switch (kind) {
     case 'plan':
       return digest === null ? `No plan could be made: ${title}` : `Approve the plan: ${title}`
@@ -59,7 +69,7 @@ export function headline({ kind, title, digest, askedBy, preview, about, end, ac
     case 'agent':
       return `${about.agent ?? title} stopped`
     case 'alert':
-      return `No agent takes: ${title}`
+      return alert ? title : `No agent takes: ${title}`
     case 'finished':
       return `${end === 'failed' ? 'Failed' : 'Completed'}: ${title}`
   }
@@ -90,6 +100,7 @@ export const DECISIONS: Record<Decision, { words: string; done: string }> = {
   skip: { words: 'Skip the task', done: 'Task skipped' },
   cancel: { words: 'Cancel', done: 'Cancelled' },
   seen: { words: 'Mark as seen', done: 'Seen' },
+  acknowledge: { words: 'Acknowledge', done: 'Acknowledged' },
 }
 
 /** "Cancel" alone would not say what is cancelled, nor "Resume" what is resumed. */
@@ -115,6 +126,7 @@ const WAYS_ON: readonly Decision[] = [
   'resume',
   'release',
   'seen',
+  'acknowledge',
 ]
 export const wayOn = (actions: readonly Decision[]): Decision | null =>
   WAYS_ON.find((one) => actions.includes(one)) ?? null
