@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { type AnyPostgresFigures, anyPostgres } from './any-postgres.ts'
 import { bareClaims, bareResults } from './bare.ts'
 import { barRows } from './bars.ts'
+import { budgetFigures, budgetVerdicts } from './budgets.ts'
 import { coordinatorPasses } from './coordinator.ts'
 import { machine, type Tables, writeFigures } from './document.ts'
 import type { Measured } from './drive.ts'
@@ -27,6 +28,7 @@ import { runFigures } from './runs.ts'
 import { type Bed, makeBed } from './setup.ts'
 import { aligned } from './text-table.ts'
 import { webFigures, webVerdicts } from './web/web.ts'
+import { webhookFigures, webhookVerdicts } from './webhooks/webhooks.ts'
 
 /**
  * `npm run bench`: all figures in one run on one machine, since only their ratios mean something elsewhere.
@@ -49,7 +51,9 @@ const PARTS = [
   'board',
   'pages',
   'usage',
+  'budgets',
   'live',
+  'webhooks',
   'web',
 ] as const
 const { values: options, positionals } = parseArgs({
@@ -175,7 +179,10 @@ const missions = wants('missions') ? await missionFigures({ tasks: 10_000, times
 const pages = wants('board') ? await pageFigures(MANY, say) : null
 const insight = wants('pages') ? await insightFigures(MANY, say) : null
 const usage = wants('usage') ? await usageFigures(MANY, say) : null
+const budgets = wants('budgets') ? await budgetFigures(quick ? 10_000 : 50_000, quick ? 5 : 9, say) : null
 const live = wants('live') ? await liveFigures(quick ? 5_000 : 20_000, say) : null
+const hooked = { deliveries: quick ? 5_000 : 20_000, claims: CLAIMS, rounds: quick ? 3 : 5 }
+const webhooks = wants('webhooks') ? await webhookFigures(hooked, say) : null
 const web = wants('web')
   ? await webFigures(
       { cards: 5_000, eventsPerSecond: 3_000, seconds: quick ? 3 : 10, megabytes: quick ? 20 : 100 },
@@ -202,7 +209,9 @@ if (missions) console.log(missionVerdicts(missions))
 if (pages) console.log(pageVerdicts(pages))
 if (insight) console.log(insightVerdicts(insight))
 if (usage) console.log(usageVerdicts(usage))
+if (budgets) console.log(budgetVerdicts(budgets))
 if (live) console.log(liveVerdicts(live))
+if (webhooks) console.log(webhookVerdicts(webhooks))
 if (web) console.log(webVerdicts(web))
 if (migrated) console.log(migrationVerdicts(migrated))
 if (anywhere?.distribution) console.log(report.anyPostgresVerdicts(anywhere.embedded, anywhere.distribution))
@@ -223,7 +232,9 @@ const kept = {
   pages,
   insight,
   usage,
+  budgets,
   live,
+  webhooks,
   web,
 }
 writeFileSync(file, JSON.stringify(kept, null, 2))

@@ -106,8 +106,7 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
         ...{
           ...{ own: config.environment, policy: config.agentPolicy },
           nodeSecrets: await secretsOfNode(config.dataFolder, databaseUrl, config.environment),
-          mostRuns: config.mostRuns,
-          baseUrl: outgoing.appUrl,
+          ...{ mostRuns: config.mostRuns, baseUrl: outgoing.appUrl },
         },
       },
       { logs, kinds, ...logSettingsOf(config) },
@@ -115,18 +114,8 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
     stops.push(async () => close())
     // Before any claim is possible: processes left over from an earlier run would work on the same tasks.
     await recoverAtStart(context, thisMachine())
-    const leads = new Leadership(store, node.id)
-    const coordinator: Coordinator = new Coordinator(kernel, leads, node.id, logger, {
-      outgoing,
-      passed: (ms) => metrics.passed(ms),
-    })
-    const metrics = new Metrics({
-      ...{ kernel, coordinator, version: VERSION, node: node.name, mostLabels: config.metricsLabels },
-      runsActive: () => context.working.size,
-    })
-    stops.push(async () => metrics.close())
-    coordinator.start()
-    stops.push(() => coordinator.stop())
+    const measured = { node, runsActive: () => context.working.size, mostLabels: config.metricsLabels }
+    const { coordinator, metrics } = coordinate(kernel, { measured, outgoing, logger }, stops)
     url = await serve(config, { kernel, coordinator, execution, metrics, outgoing, logger }, stops)
     await metricsPort(config, metrics, stops)
     const keepLogsMs = config.keepLogsDays === null ? null : config.keepLogsDays * DAY_MS
@@ -243,6 +232,30 @@ const logSettingsOf = ({ maxLogBytes, minFreeBytes, databaseUrl, dataFolder, ...
   limits: { ...USUAL_LIMITS, maxBytes: maxLogBytes ?? Number.POSITIVE_INFINITY, minFreeBytes },
   databaseFolder: databaseUrl === null ? dataFolder : null,
 })
+
+/** Starts the coordinator of this node, and what counts its passes. */
+function coordinate(
+  kernel: ServerKernel,
+  { measured, outgoing, logger }: { measured: Measured; outgoing: Outgoing; logger: pino.Logger },
+  stops: Stops,
+) {
+  const { node, runsActive, mostLabels } = measured
+  const leadership = new Leadership(kernel.store, node.id)
+  const passed = (ms: number) => metrics.passed(ms)
+  const coordinator: Coordinator = new Coordinator(kernel, leadership, node.id, logger, { outgoing, passed })
+  const about = { version: VERSION, node: node.name, mostLabels, runsActive }
+  const metrics = new Metrics({ kernel, coordinator, ...about })
+  stops.push(async () => metrics.close())
+  coordinator.start()
+  stops.push(() => coordinator.stop())
+  return { coordinator, metrics }
+}
+
+interface Measured {
+  node: Node
+  runsActive: () => number
+  mostLabels: number
+}
 
 const outgoingOf = ({ webhookAllow, publicUrl }: Config, url: () => string): Outgoing => ({
   ...{ rule: forWebhooks(webhookAllow), appUrl: () => publicUrl ?? reachable(url()) },

@@ -10,7 +10,7 @@ import { isLive } from '../kinds/run/states.ts'
 import type { TaskRecord } from '../kinds/task/record.ts'
 import type { TaskPlan } from '../kinds/task/rules/plan-fields.ts'
 import { type Reservation, sourceName, type UsageSource } from '../kinds/usage/record.ts'
-import { tokensOf, totalsOf } from '../kinds/usage/rules/book.ts'
+import { hasTold, tokensOf, totalsOf } from '../kinds/usage/rules/book.ts'
 import type { SeenUsage, UsageAsk, UsageChanges } from '../kinds/usage/rules/step.ts'
 import type { Budget } from '../pure/budget.ts'
 import { lessDollars, picosOf, sumOfDollars } from '../pure/money.ts'
@@ -147,12 +147,13 @@ function typicalIn(workspace: Workspace, agents: readonly string[]): SeenBudgets
     if (group.length < LAST) groups.set(name, [...group, source])
   }
   return new Map(
-    [...groups].map(([name, group]) => {
-      const totals = group.map(({ booked }) => totalsOf(booked))
+    [...groups].flatMap(([name, group]) => {
+      const totals = group.filter(hasTold).map(({ booked }) => totalsOf(booked))
+      if (totals.length === 0) return []
       const tokens = totals.map((one) => one.tokens).sort((a, b) => a - b)
       const usd = totals.flatMap((one) => one.costUsd ?? []).sort((a, b) => Number(picosOf(a) - picosOf(b)))
       const middle = <T>(sorted: readonly T[]) => sorted[Math.ceil(sorted.length / 2) - 1]
-      return [name, { tokens: middle(tokens) ?? 0, usd: middle(usd) ?? '0' }]
+      return [[name, { tokens: middle(tokens) ?? 0, usd: middle(usd) ?? '0' }]]
     }),
   )
 }

@@ -11,6 +11,7 @@ import { isEnd } from '../kinds/mission/states.ts'
 import { picosOf } from '../kinds/run/rules/dollars.ts'
 import type { RunsChanges } from '../kinds/run/rules/step.ts'
 import type { TaskRecord } from '../kinds/task/record.ts'
+import { hasTold } from '../kinds/usage/rules/book.ts'
 import { sumOfDollars } from '../pure/money.ts'
 import { isHeld, isTerminal } from '../pure/states.ts'
 import { usedForTask } from './used.ts'
@@ -166,7 +167,7 @@ export function skippedIn({ tasks, dependencies }: Workspace, missionId: number)
 
 export function costliest(workspace: Workspace, missionId: number, limit: number): CostOfTask[] {
   const used = [...workspace.usageSources.values()].filter(
-    (one) => one.missionId === missionId && one.rows > 0,
+    (one) => one.missionId === missionId && hasTold(one),
   )
   const costs = [...new Set(used.map(({ taskId }) => taskId!))].map((id): CostOfTask => {
     return { taskId: workspace.tasks.get(id)!.uuid, ...usedForTask(workspace, id) }

@@ -1,6 +1,6 @@
 import type { SpentOnTask } from '../kinds/run/rules/budget.ts'
 import type { UsageSource } from '../kinds/usage/record.ts'
-import { totalsOf } from '../kinds/usage/rules/book.ts'
+import { hasTold, totalsOf } from '../kinds/usage/rules/book.ts'
 import { sumOfDollars } from '../pure/money.ts'
 import type { Workspace } from './workspace.ts'
 
@@ -22,7 +22,7 @@ export function usedForTask(
 }
 
 const sourcesOfTask = ({ usageSources }: Workspace, taskId: number | null) =>
-  [...usageSources.values()].filter((one) => taskId !== null && one.taskId === taskId && one.rows > 0)
+  [...usageSources.values()].filter((one) => taskId !== null && one.taskId === taskId && hasTold(one))
 
 /** Null: nothing of it is known. */
 function sumOfKnown(costs: readonly (string | null)[]): string | null {

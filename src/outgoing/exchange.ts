@@ -68,7 +68,9 @@ export function exchange(asked: ExchangeRequest): Promise<Exchange> {
         broken(error)
       })
       request.on('socket', (socket) => {
+        // One that was used before is connected already, and would keep what is added to it.
         hasConnected = request.reusedSocket
+        if (hasConnected) return
         // An agent may think for half an hour: network devices must not take the silence for a lost connection.
         socket.setKeepAlive(true, KEEP_ALIVE_MS)
         socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', () => {

@@ -172,8 +172,12 @@ const withoutTimeLeft = (text: string) => text.replace(/"ttlMs":\d+/g, '"ttlMs":
 
 /** Their answers have a secret in them, which is stored nowhere: a repeat is refused with the id of what was made. */
 const GIVES_A_SECRET = [
-  ...['POST /session/link', 'POST /keys', 'POST /webhooks', 'POST /webhooks/{id}/rotate'],
-  ...['POST /hooks', 'POST /hooks/{id}/rotate'],
+  'POST /session/link',
+  'POST /keys',
+  'POST /webhooks',
+  'POST /webhooks/{id}/rotate',
+  'POST /hooks',
+  'POST /hooks/{id}/rotate',
 ]
 
 /** What their samples are about is as useful to others afterwards. */

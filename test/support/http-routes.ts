@@ -274,8 +274,6 @@ const KNOWN: Record<string, unknown> = {
   scopeId: undefined,
   maxUsd: '5.00',
   approveBelowUsd: '1.00',
-  // Baton makes one.
-  secret: undefined,
   // A JSON pointer.
   at: '/sample',
   // Old names of maxUsd and maxTokens.

@@ -159,6 +159,10 @@ async function seedLedger(url: string, workspace: number, task: number) {
       [workspace, source],
     )
     await client.query(
+      `insert into model_tiers (workspace_id, adapter_type, small, changed_at) values ($1, 'claude_local', 'haiku', now())`,
+      [workspace],
+    )
+    await client.query(
       `insert into budgets (workspace_id, budget_id, scope, scope_key, period, period_start, created_by, created_at, updated_at)
        values ($1, $2, 'workspace', 'workspace', 'none', now(), 'test', now(), now())`,
       [workspace, freshUuid()],

@@ -93,12 +93,12 @@ describe('a budget', () => {
     expect(inPageOrder(all).map(({ id }) => id)).toEqual(['all', 'asks', 'much', 'little', 'task'])
   })
 
-  test('gives a part to those that have a limit of the same kind, never to missions and tasks', () => {
+  test('gives a part to those that have a limit of the same kind, missions and tasks among them', () => {
     const from = budget({ id: 'from' })
     const tokens = budget({ id: 'tokens', maxUsd: null, maxTokens: 5 })
     const all = [from, budget({ id: 'usd', scope: 'agent' }), tokens, budget({ id: 'm', scope: 'mission' })]
-    expect(canTake(from, all).map(({ id }) => id)).toEqual(['usd'])
-    expect(canTake(budget({ scope: 'task' }), all)).toEqual([])
+    expect(canTake(from, all).map(({ id }) => id)).toEqual(['usd', 'm'])
+    expect(canTake(budget({ id: 't', scope: 'task' }), all).map(({ id }) => id)).toEqual(['from', 'usd', 'm'])
   })
 
   test('is raised from what is used, where that is more than its limit', () => {
@@ -156,8 +156,9 @@ const group = (more: Partial<UsageGroup> = {}): UsageGroup => ({
     name: null,
     tokens: { input: 10, cachedInput: 5, cacheWrite: null, output: 5 },
     tokensUsed: 20,
+    seconds: 0,
   },
-  ...{ costUsd: '1', notionalUsd: '0', runs: 1, runsOfUnknownCost: 0, estimatedTokens: null },
+  ...{ seconds: 1, costUsd: '1', notionalUsd: '0', runs: 1, runsOfUnknownCost: 0, estimatedTokens: null },
   ...{ estimatedTasks: null, tokensOfEstimated: null, savedUsd: null },
   ...more,
 })

@@ -1,7 +1,7 @@
 import type { AgentTypes } from '../../kinds/agent/kind.ts'
 import { NO_RECORDS } from '../../kinds/all.ts'
 import type { Origin } from '../../kinds/events.ts'
-import type { Along, Kind, KindShape, PortableKind, TaskWork } from '../../kinds/kind.ts'
+import type { KindShape, PortableKind, TaskWork } from '../../kinds/kind.ts'
 import type { GrantedTask, NextGranted, Reply, TaskReply } from '../../kinds/replies.ts'
 import type { SessionTypes } from '../../kinds/session/kind.ts'
 import type { OnTask, RuleContext, TaskCommand } from '../../kinds/task/command.ts'
@@ -13,10 +13,12 @@ import { decide } from '../../kinds/task/rules/decide.ts'
 import type { CountedDependency } from '../../kinds/task/rules/upstream-counts.ts'
 import { notLeader, type Refusal, refuse } from '../../pure/errors.ts'
 import { ProjectFairness } from '../../pure/fairness.ts'
+import { whyNotAlong } from './along.ts'
 import { BudgetBatch } from './budget-batch.ts'
 import { Contracting } from './contracting.ts'
 import { Creation } from './creation.ts'
 import { FirstAnswers } from './first-answer.ts'
+import { type Holders, heldTasks } from './held-tasks.ts'
 import { type KindBatch, KindBatches } from './kind-batch.ts'
 import { MissionBatch } from './mission-batch.ts'
 import { type MovedTask, mayConcernOthers } from './moved.ts'
@@ -54,12 +56,6 @@ const NO_TASKS: TaskWork = { tasks: [], changes: [] }
 
 const add = (counts: Map<string, number>, name: string, change: number) =>
   counts.set(name, (counts.get(name) ?? 0) + change)
-
-/** The records of any kind that hold tasks. */
-interface Holders {
-  kind: Pick<Kind<KindShape>, 'holderOf' | 'mayHoldBeforeItExists'>
-  seen: (key: string) => { holding: number[] } | undefined
-}
 
 class Batch {
   readonly #view: View
@@ -339,15 +335,18 @@ class Batch {
     const records = this.#kinds.of(on) as unknown as KindBatch<KindShape>
     const before = records.current(key)
     const holding = this.#heldBy(records, key)
-    const { now, limits } = this.#view
-    const [seen, { outside }] = [records.seen(key), this.#context]
-    const decision = records.kind.decide(before, { key, uuid }, command, {
+    const [seen, { now, limits }, { outside }] = [records.seen(key), this.#view, this.#context]
+    const context = {
       ...{ now, limits, actor, origin, outside, holding, seen },
       ...{ all: records.all, counted: records.counted, missionOf: this.#missions.progress },
-    })
+    }
+    const decision = records.kind.decide(before, { key, uuid }, command, context)
     if (decision.refusal) return decision.refusal
     const { comments = [], reports = [], mission = null, others, along, also = null } = decision
-    const notAlong = along && this.#whyNotAlong(along, actor)
+    const contextOf = (one: TaskCommand) => this.#contextFor(one, actor)
+    const notAlong =
+      along &&
+      whyNotAlong(along, context, { contextOf, record: this.#record, missions: this.#kinds.of('mission') })
     if (notAlong) return notAlong
     for (const one of [mission && { on: 'mission' as const, key: mission.uuid, ...mission }, also]) {
       const made = one && this.#onRecord({ ...one, actor, origin })
@@ -381,39 +380,10 @@ class Batch {
     })
   }
 
-  /** Each is decided once for its refusal alone: nothing is kept of that. They are of different records. */
-  #whyNotAlong({ missions, tasks }: Along, actor: Actor): Refusal | null {
-    for (const { taskId, uuid, command } of tasks) {
-      const record = this.#record(taskId)
-      if (!record) return refuse('NOT_FOUND', `There is no task ${uuid} in this workspace.`)
-      const { reply } = decide(record, command, this.#contextFor(command, actor), noEffects())
-      if (!reply.ok) return reply
-    }
-    const records = this.#kinds.of('mission')
-    const { now, limits } = this.#view
-    for (const { uuid, command } of missions) {
-      const context = {
-        ...{ now, limits, actor, origin: { actor }, outside: undefined, holding: [] },
-        counted: 0,
-      }
-      const { refusal } = records.kind.decide(records.current(uuid), { key: uuid, uuid }, command, {
-        ...context,
-        ...{ seen: records.seen(uuid), all: records.all, missionOf: this.#missions.progress },
-      })
-      if (refusal) return refusal
-    }
-    return null
-  }
-
-  /** The tasks a record holds now, in the order of their creation: those that were read, with the changes of this batch. */
-  #heldBy({ kind, seen }: Holders, key: string): TaskRecord[] {
-    const known = seen(key)?.holding ?? (kind.mayHoldBeforeItExists ? this.#view.records.keys() : [])
-    const ids = new Set(known)
-    for (const claim of this.#effects.claims) if (kind.holderOf(claim) === key) ids.add(claim.taskId)
-    return Array.from(ids, (id) => this.#record(id)!)
-      .filter((task) => kind.holderOf(task) === key && task.claimState === 'active')
-      .sort((a, b) => a.id - b.id)
-  }
+  #heldBy = (holders: Holders, key: string): TaskRecord[] =>
+    heldTasks(holders, key, {
+      ...{ ids: () => this.#view.records.keys(), claims: this.#effects.claims, record: this.#record },
+    })
 
   /** The agent, if any limit applies to its claims, and how many tasks it holds by now. */
   #knownAgent(slug: string): RuleContext['agent'] {

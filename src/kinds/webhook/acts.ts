@@ -18,7 +18,8 @@ import * as api from './api.ts'
 import {
   type DeliveryRow,
   listDeliveries,
-  redeliver,
+  redeliverFailed,
+  redeliverOne,
   retryAtOnce,
   stateOfDelivery,
 } from './postgres/deliveries.ts'
@@ -144,7 +145,7 @@ async function again(kernel: ServerKernel, caller: Caller, id: string, delivery:
   await requireWebhook(kernel, caller, id)
   const { writers, readers } = kernel.store
   const { workspaceId } = caller
-  if (delivery === undefined) return redeliver(writers, workspaceId, id, null)
+  if (delivery === undefined) return redeliverFailed(writers, workspaceId, id)
   const seq = seqOfDelivery(id, delivery)
   const state = seq === null ? null : await stateOfDelivery(readers, workspaceId, id, seq)
   if (seq === null || state === null)
@@ -153,7 +154,7 @@ async function again(kernel: ServerKernel, caller: Caller, id: string, delivery:
     throw new Refused('WRONG_STATE', 'It waits for a delivery before it about the same thing: send that one.')
   return state === 'retrying'
     ? retryAtOnce(writers, workspaceId, id, seq)
-    : redeliver(writers, workspaceId, id, seq)
+    : redeliverOne(writers, workspaceId, id, seq)
 }
 
 const newSecret = () => signingSecret(randomBytes(SECRET_BYTES))

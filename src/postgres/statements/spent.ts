@@ -4,8 +4,12 @@
 export const costOf = (s: string) =>
   `coalesce(${s}.cost_usd + ${s}.notional_usd, ${s}.cost_usd, ${s}.notional_usd)`
 
+/** Whether something is known of a source s but its time: what a program tells nothing of is not nothing. */
+export const HAS_TOLD = (s: string) =>
+  `(${s}.input_tokens + ${s}.cached_input_tokens + ${s}.output_tokens > 0 or ${s}.cost_usd is not null or ${s}.notional_usd is not null)`
+
 const ofTask = (task: string) =>
-  `from usage_sources s where s.workspace_id = $1 and s.task_id = ${task} and s.rows > 0`
+  `from usage_sources s where s.workspace_id = $1 and s.task_id = ${task} and ${HAS_TOLD('s')}`
 
 /** What a task cost; null: nothing of it is known. */
 export const costOfTask = (task: string) => `(select trim_scale(sum(${costOf('s')}))::text ${ofTask(task)})`

@@ -31,6 +31,7 @@ import type {
   Causes,
   Durations,
   Failures,
+  Insight,
   Retries,
   SearchAnswer,
   Slowest,
@@ -227,6 +228,22 @@ export async function telemetry(
   }
 }
 
+/** What a page shows at once, in one answer: browsers ask for few things at a time. */
+async function insight(
+  kernel: ServerKernel,
+  caller: Caller,
+  asked: Asked,
+  page: TaskPage,
+): Promise<AnswerOf<typeof Insight>> {
+  const [why, slow, delays] = await Promise.all([
+    causes(kernel, caller, asked),
+    slowest(kernel, caller, asked, page),
+    bottlenecks(kernel, caller, asked, page),
+  ])
+  const seq = Math.min(why.seq, slow.seq, delays.seq)
+  return { causes: why, slowest: slow, bottlenecks: delays, seq }
+}
+
 const askedIn = (query: z.output<typeof AskedQuery>): Asked => ({
   ...periodIn(query),
   agent: query.agent,
@@ -244,5 +261,6 @@ export const insightActs = actsOf(api)({
     durations(kernel, caller, askedIn(query), query.by, page),
   listRetries: ({ kernel }, { query, caller, page }) => retries(kernel, caller, askedIn(query), page),
   listBottlenecks: ({ kernel }, { query, caller, page }) => bottlenecks(kernel, caller, askedIn(query), page),
+  readInsight: ({ kernel }, { query, caller, page }) => insight(kernel, caller, periodIn(query), page),
   readTelemetry: ({ kernel }, { query, caller }) => telemetry(kernel, caller, periodIn(query)),
 })

@@ -8,6 +8,7 @@ import {
   Causes,
   Durations,
   Failures,
+  Insight,
   Retries,
   SearchAnswer,
   Slowest,
@@ -119,6 +120,17 @@ export const listBottlenecks = endpoint({
   query: AskedQuery,
   answer: Bottlenecks,
   paging: byWeight,
+})
+
+export const readInsight = endpoint({
+  method: 'GET',
+  path: '/insight',
+  summary: 'Read causes, the slowest tasks and the bottlenecks of a period together, the first of each',
+  tag,
+  needs: 'read',
+  query: PeriodQuery.extend({ limit: limitUpTo(MOST_FOUND, `Of each, at most ${MOST_FOUND}`) }),
+  answer: Insight,
+  paging: { usual: MOST_FOUND, most: MOST_FOUND },
 })
 
 export const readTelemetry = endpoint({

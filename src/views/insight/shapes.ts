@@ -196,6 +196,14 @@ export const Bottlenecks = z.object({
   isBounded,
 })
 
+/** What is read of a whole workspace at once. Each part is as of an event of its own. */
+export const Insight = z.object({
+  causes: Causes,
+  slowest: Slowest,
+  bottlenecks: Bottlenecks,
+  seq: z.int().describe('The last event that all parts contain'),
+})
+
 const dollars = z.string().nullable().describe('Null: unknown')
 export const Telemetry = z.object({
   ...period,

@@ -271,3 +271,39 @@ test('of those that arrived, the last thousand are kept', { timeout: 120_000 }, 
   expect(await kept()).toMatchObject({ count: 1_000 })
   expect(new Set(to.received.map(({ id }) => id)).size).toBe(1_500)
 })
+
+test('a hundred thousand failures are sent again by indexes, however many wait', {
+  timeout: 240_000,
+}, async () => {
+  const w = await workspace()
+  const to = await receiver()
+  const hook = await hooked(w, to, CREATED)
+  await w.make()
+  await to.gets(1)
+  await until(async () => (await deliveries(w, hook)).length === 1)
+  await superuser(served().databaseUrl, async (client) => {
+    await client.query(
+      `insert into baton.webhook_deliveries (workspace_id, webhook_id, seq, type, entity, lane, state, attempts, first_at, last_at)
+       select p.workspace_id, p.webhook_id, 1000000 + n, 'task_created', 'task:x', 'lane ' || n % 20000, 'failed', 10, now(), now()
+         from baton.webhook_progress p, generate_series(1, 100000) n where p.webhook_id = $1`,
+      [hook.id],
+    )
+    await client.query('analyze baton.webhook_deliveries')
+  })
+  const scans = () =>
+    superuser(served().databaseUrl, async (client) => {
+      await client.query('select pg_stat_force_next_flush(), pg_stat_clear_snapshot()')
+      const { rows } = await client.query(
+        `select seq_scan::int as scans from pg_stat_user_tables where relname = 'webhook_deliveries'`,
+      )
+      return rows[0].scans
+    })
+  expect(await show(w, hook)).toMatchObject({ failed: 1_000 })
+  const before = await scans()
+  expect((await w.post(`/webhooks/${hook.id}/redeliver`)).body).toEqual({ count: 100_000 })
+  // Their events are not in the log: nothing is sent of them, and the webhook goes on with what is.
+  await w.make()
+  await to.gets(2)
+  expect(await scans()).toBe(before)
+  expect((await w.call('DELETE', `/webhooks/${hook.id}`)).status).toBe(204)
+})

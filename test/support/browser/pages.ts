@@ -74,6 +74,13 @@ export const PAGES: readonly PageUnderTest[] = [
   { name: 'events', route: '/events', path: () => '/events', mainAct: /^Go to/, isForReaders: true },
   { name: 'insight', route: '/insight', path: () => '/insight', mainAct: /^Check again/, isForReaders: true },
   {
+    name: 'a cause of failures',
+    route: '/insight',
+    path: () => '/insight?cause=quality',
+    mainAct: /^Check again/,
+    isForReaders: true,
+  },
+  {
     name: 'welcome',
     route: '/welcome',
     path: () => '/welcome',
@@ -109,6 +116,12 @@ export const PAGES: readonly PageUnderTest[] = [
     mainAct: /^New budget/,
   },
   { name: 'prices', route: '/settings/$section', path: () => '/settings/prices', mainAct: /^Set a price$/ },
+  {
+    name: 'models',
+    route: '/settings/$section',
+    path: () => '/settings/models',
+    mainAct: /^Name the models of Claude Code$/,
+  },
   { name: 'routines', route: '/routines', path: () => '/routines', mainAct: /^Run now/ },
   {
     name: 'routine',

@@ -98,6 +98,7 @@ export const about = {
     isOfRuns(event) ||
     isTasksMove(event) ||
     event.type.startsWith('mission_budget_')) satisfies Follows,
+  modelTiers: (({ type }) => type === 'model_tiers_changed') satisfies Follows,
   prices: (({ type }) => type.startsWith('price_')) satisfies Follows,
 
   /** Hooks, and what comes to them. */

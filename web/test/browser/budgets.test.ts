@@ -148,6 +148,47 @@ test.skipIf(!isHere)('a price is set for the workspace, and the one of the list 
   await row.waitFor({ state: 'detached' })
 })
 
+test.skipIf(!isHere)(
+  'models are named for small and large tasks, and one that is none is refused where it is written',
+  async () => {
+    const w = await workspace()
+    const { page, faults } = await openPage(w, '/settings/models')
+    const name = page.getByRole('button', { name: 'Name the models of Claude Code' })
+    await name.click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Small tasks').fill('haiku')
+    await dialog.getByLabel('Large tasks').fill('-x')
+    await dialog.getByRole('button', { name: 'Save models' }).click()
+    await dialog.getByText(/is no model that claude_local takes/).waitFor()
+    expect(faults.splice(0)).toEqual([expect.stringContaining('400')])
+    await dialog.getByLabel('Large tasks').fill('opus')
+    await dialog.getByRole('button', { name: 'Save models' }).click()
+    const row = page.getByRole('listitem').filter({ has: name })
+    await row.getByText('opus', { exact: true }).waitFor()
+    expect(await row.getByRole('definition').allInnerTexts()).toEqual(['haiku', 'the agent’s own', 'opus'])
+    expect((await w.call('GET', '/model-tiers')).body.items).toEqual([
+      { adapterType: 'claude_local', small: 'haiku', medium: null, large: 'opus' },
+    ])
+  },
+)
+
+test.skipIf(!isHere)('a part of the budget of the workspace is moved to a mission', async () => {
+  const w = await workspace()
+  expect((await w.post('/budgets', { scope: 'workspace', maxUsd: '10' })).status).toBe(201)
+  const config = { budget: { maxUsd: '2' } }
+  await makeMission(w, [{ tempId: 'a', title: 'a' }], { title: 'Move billing', config })
+  const { page } = await openPage(w, '/budgets')
+  await page.getByRole('button', { name: 'More: The workspace, in all' }).click()
+  await page.getByRole('menuitem', { name: 'Move a part to another budget…' }).click()
+  const dialog = page.getByRole('dialog')
+  const to = dialog.getByLabel('To the budget of').locator('option:checked')
+  expect(await to.innerText()).toBe('mission Move billing (no period), $2.00 left')
+  await dialog.getByLabel('Dollars to move').fill('3')
+  await dialog.getByRole('button', { name: 'Move', exact: true }).click()
+  const bar = page.getByRole('progressbar', { name: 'Used of Move billing in all' })
+  await expect.poll(() => bar.getAttribute('aria-valuetext')).toBe('$0.00 used, of $5.00')
+})
+
 test.skipIf(!isHere)('a project is made with a budget, which its page shows and raises', async () => {
   const w = await workspace()
   const { page } = await openPage(w, '/projects')
@@ -201,13 +242,13 @@ test.skipIf(!isHere)('money of simulated agents is marked wherever it is shown',
   const opened = await openPage(w, '/')
   const { page } = opened
   const main = page.getByRole('main')
-  const marked = /\$0\.30\s+sim|sim\. \$0\.30/g
+  const marked = /\$0\.30\s+sim|sim\. \$0\.30/
   const amounts = async (text: RegExp) => (await main.innerText()).match(text)?.length ?? 0
   const places = ['/', '/board', '/board?view=list', '/missions', `/missions/${mission.id}`, '/budgets']
   const things = [`/tasks/${task!.id}`, '/runs', `/runs/${items[0].id}`, '/agents/actor']
   for (const path of [...places, ...things]) {
     await opened.goto(path)
     await main.getByText(marked).first().waitFor()
-    expect(await amounts(/\$0\.30/g), path).toBe(await amounts(marked))
+    expect(await amounts(/\$0\.30/g), path).toBe(await amounts(new RegExp(marked, 'g')))
   }
 })

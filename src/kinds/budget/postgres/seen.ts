@@ -1,6 +1,7 @@
 import type { ReadSet } from '../../../kernel/batch/requests.ts'
 import type { Pipeline } from '../../../postgres/statements/pipeline.ts'
 import { arrayLiteral } from '../../../postgres/statements/rows.ts'
+import { HAS_TOLD } from '../../../postgres/statements/spent.ts'
 import { statement } from '../../../postgres/statements/statements.ts'
 import type { TaskRecord } from '../../task/record.ts'
 import { type BudgetRecord, scopeKeysOf } from '../record.ts'
@@ -37,9 +38,9 @@ const usual = statement(
     cross join lateral (
       select percentile_disc(0.5) within group (order by s.tokens) as tokens,
              coalesce(percentile_disc(0.5) within group (order by s.cost_usd), 0) as usd
-        from (select s.input_tokens + s.cached_input_tokens + s.output_tokens as tokens, s.cost_usd from usage_sources s
+        from (select s.input_tokens + s.cached_input_tokens + s.output_tokens as tokens, s.cost_usd, ${HAS_TOLD('s')} as has_told from usage_sources s
                where s.workspace_id = $1 and s.agent = a.agent and s.task_type = k.task_type
-               order by s.started_at desc limit ${LAST}) s) u
+               order by s.started_at desc limit ${LAST}) s where s.has_told) u
    where u.tokens is not null`,
 )
 // $1 workspace.

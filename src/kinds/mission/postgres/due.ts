@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { MissionToSettle, TaskChore } from '../../../kernel/store/run-store.ts'
 import { scopedQuery } from '../../../postgres/statements/scoped-query.ts'
-import { costOf } from '../../../postgres/statements/spent.ts'
+import { costOf, HAS_TOLD } from '../../../postgres/statements/spent.ts'
 import type { TaskState } from '../../../pure/states.ts'
 import { inScope } from '../../task/postgres/due.ts'
 import type { CostOfTask } from '../rules/command.ts'
@@ -99,7 +99,7 @@ export const costliestTasks = (pool: pg.Pool, workspaceId: number, missionId: nu
   scopedQuery<CostOfTask & pg.QueryResultRow>(pool, 'baton.workspace_id', String(workspaceId), {
     text: `select t.uuid as "taskId", trim_scale(u.usd)::text as "costUsd", u.tokens from (
              select s.task_id, sum(${costOf('s')}) as usd, sum(s.input_tokens + s.cached_input_tokens + s.output_tokens)::bigint as tokens
-               from usage_sources s where s.workspace_id = $1 and s.mission_id = $2 and s.rows > 0 group by s.task_id) u
+               from usage_sources s where s.workspace_id = $1 and s.mission_id = $2 and ${HAS_TOLD('s')} group by s.task_id) u
              join tasks t on t.workspace_id = $1 and t.id = u.task_id
             order by u.usd desc nulls last, u.tokens desc, t.uuid limit $3`,
     values: [workspaceId, missionId, limit],

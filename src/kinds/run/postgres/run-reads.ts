@@ -11,7 +11,7 @@ import {
 } from '../../../postgres/statements/pages.ts'
 import { isLive, isNotStarted, isRunning } from '../../../postgres/statements/run-states.ts'
 import { inside, scopedQuery } from '../../../postgres/statements/scoped-query.ts'
-import { costOf } from '../../../postgres/statements/spent.ts'
+import { costOf, HAS_TOLD } from '../../../postgres/statements/spent.ts'
 import { BLOCKED_BY } from '../../budget/postgres/reads.ts'
 import type { Run, RunWork } from '../record.ts'
 import type { KeptInvocation } from '../shapes/told.ts'
@@ -110,7 +110,7 @@ export async function usageOfTask(pool: pg.Pool, workspaceId: number, taskId: nu
             sum(s.input_tokens)::bigint as "inputTokens", sum(s.cached_input_tokens)::bigint as "cachedInputTokens",
             sum(s.output_tokens)::bigint as "outputTokens", trim_scale(sum(${costOf('s')}))::text as "costUsd",
             trim_scale(sum(s.notional_usd))::text as "notionalUsd"
-       from usage_sources s where s.workspace_id = $1 and s.task_id = $2 and s.rows > 0`,
+       from usage_sources s where s.workspace_id = $1 and s.task_id = $2 and ${HAS_TOLD('s')}`,
     [taskId],
   )
   return row!

@@ -1,10 +1,11 @@
 import type pg from 'pg'
 import { inside } from '../../../postgres/statements/scoped-query.ts'
 import { estimatedTokensOf } from '../../mission/plan/estimate.ts'
-import { RUN_TIME } from '../record.ts'
 import type { UsedModel } from '../rules/saved.ts'
 import type { UsageGroupName } from '../shapes.ts'
 import { type UsageOf, Values, whichSources } from './asked.ts'
+import { countedBy, type Grouping, KEY_OF_SOURCE } from './counted.ts'
+import { rowsIn } from './rows-in.ts'
 
 /** What the ledger has, added up in groups. */
 
@@ -43,46 +44,8 @@ export type GroupBy =
   /** When each of them begins. */
   | { by: 'day'; days: readonly number[] }
 
-const QUARTER_MS = 900_000
 /** Of more groups than that the largest are shown. */
 export const MOST_GROUPS = 1_000
-
-const COLUMNS =
-  'u.source_id, u.generation, u.model, u.basis, u.input_tokens, u.cached_input_tokens, u.output_tokens, u.cost_usd, u.work_ms'
-
-/** Rows u of the ledger within the period: whole quarters of an hour, and single rows before and after them. */
-function rowsIn({ from, to, task, mission, model }: UsageOf, values: Values): string {
-  const ofModel = model === undefined ? '' : `and u.model = ${values.add(model)}`
-  const singles = (since: string, until: string) =>
-    `select ${COLUMNS}, u.at from usage u where u.workspace_id = $1 and u.at >= ${since} and u.at < ${until} ${ofModel}`
-  // A task or a mission has few sources, and each of them few rows: they are found by their keys.
-  if (task !== undefined || mission !== undefined) {
-    const wanted =
-      task === undefined ? `s.mission_id = ${values.add(mission)}` : `s.task_id = ${values.add(task)}`
-    return `select ${COLUMNS}, u.at from usage_sources s join usage u
-        on u.workspace_id = $1 and u.source_id = s.source_id and u.generation = s.generation
-       where s.workspace_id = $1 and ${wanted} and u.at >= ${values.at(from)} and u.at < ${values.at(to)} ${ofModel}`
-  }
-  const first = Math.ceil(from / QUARTER_MS) * QUARTER_MS
-  const last = Math.max(first, Math.floor(to / QUARTER_MS) * QUARTER_MS)
-  const [began, ended, firstQuarter, lastQuarter] = [from, to, first, last].map((ms) => values.at(ms))
-  return [
-    singles(began!, `least(${firstQuarter}, ${ended})`),
-    `select ${COLUMNS}, u.quarter as at from usage_quarters u
-      where u.workspace_id = $1 and u.quarter >= ${firstQuarter} and u.quarter < ${lastQuarter} ${ofModel}`,
-    singles(lastQuarter!, ended!),
-  ].join(' union all ')
-}
-
-interface Grouping {
-  /** Of a row u. */
-  ofRow: string | null
-  /** Of a source s; null: its rows may be in several groups. */
-  ofSource: string | null
-  /** Of a group g: how clients know it, and how people call it. */
-  outside: string
-  name: string
-}
 
 const bySource = (ofSource: string, outside = 'g.key::text', name = 'null'): Grouping => ({
   ...{ ofRow: null, ofSource, outside, name },
@@ -117,7 +80,6 @@ const placeIn = (days: readonly number[], values: Values) => {
   return (at: string) => `width_bucket(${at}, ${begins}::timestamptz[]) - 1`
 }
 
-const KEY_OF_SOURCE = 'u.source_id = s.source_id and u.generation = s.generation'
 const AMOUNTS = `sum(u.input_tokens) as input, sum(u.cached_input_tokens) as cached, sum(u.output_tokens) as output, sum(u.work_ms) as work,
     sum(u.cost_usd) filter (where u.basis in ('reported', 'priced')) as usd, sum(u.cost_usd) filter (where u.basis = 'notional') as notional`
 
@@ -134,35 +96,6 @@ function amountsOf(asked: UsageOf, { ofRow, ofSource }: Grouping, values: Values
       ${whichSources(asked, values)} group by 1, 2`
 }
 
-/**
- * Which sources used something, in which group. Most began and ended within the period, and within one day: those are known from what is
- * said of them as a whole. The others are looked up, row by row.
- */
-function usedBy(
-  asked: UsageOf,
-  grouping: Grouping,
-  values: Values,
-  placeOf: ((at: string) => string) | null,
-) {
-  const { ofRow, ofSource } = grouping
-  if (ofSource === null && placeOf === null)
-    return `select u.model as key, false as is_whole, s.source_id, s.generation, s.is_cost_unknown and u.is_unknown as is_cost_unknown
-        from (select u.source_id, u.generation, u.model, bool_or(u.basis = 'unknown' and u.model <> '${RUN_TIME}') as is_unknown from (${rowsIn(asked, values)}) u group by 1, 2, 3) u
-        join usage_sources s on s.workspace_id = $1 and ${KEY_OF_SOURCE} ${whichSources(asked, values)}`
-  const [from, to] = [values.at(asked.from), values.at(asked.to)]
-  const ofModel = asked.model === undefined ? '' : `and u.model = ${values.add(asked.model)}`
-  const touched = `usage_sources s where s.workspace_id = $1 and s.rows > 0 and s.updated_at >= ${from} and s.started_at < ${to} ${whichSources(asked, values)}`
-  const own = `from usage u where u.workspace_id = $1 and ${KEY_OF_SOURCE} and u.at >= ${from} and u.at < ${to} ${ofModel}`
-  const isInside = `s.started_at >= ${from} and s.updated_at < ${to} ${asked.model === undefined ? '' : 'and false'}`
-  const of = 's.source_id, s.generation, s.is_cost_unknown'
-  if (ofSource !== null)
-    return `select ${ofSource} as key, true as is_whole, ${of} from ${touched} and (${isInside} or exists (select ${own}))`
-  const isOfOneDay = `${isInside} and ${placeOf!('s.started_at')} = ${placeOf!('s.updated_at')}`
-  return `select ${placeOf!('s.started_at')} as key, true as is_whole, ${of} from ${touched} and ${isOfOneDay}
-    union all select k.key, false, ${of} from ${touched.replace(' where ', ` cross join lateral (select distinct ${ofRow} as key ${own}) k where `)}
-      and not (${isOfOneDay})`
-}
-
 /** What is not known is null; where nothing of it is unknown, it is nothing. */
 const costOf = (usd: string) => `trim_scale(coalesce(${usd}, case when g.unknown = 0 then 0 end))::text`
 const SHOWN = `'workMs', g.work, 'inputTokens', g.input, 'cachedInputTokens', g.cached, 'outputTokens', g.output, 'costUsd', ${costOf('g.usd')},
@@ -172,10 +105,6 @@ const SUMS = `coalesce(sum(k.work), 0)::bigint as work, coalesce(sum(k.input), 0
 const WHOLE = `sum(a.input)::bigint as input, sum(a.cached)::bigint as cached, sum(a.output)::bigint as output,
     sum(a.usd) as usd, sum(a.notional) as notional`
 const COUNTS = 'coalesce(sum(k.runs), 0)::int as runs, coalesce(sum(k.unknown), 0)::int as unknown'
-/** Each once, also those that are in several groups. */
-const ALL_RUNS = `select count(*)::int as runs, count(*) filter (where d.is_cost_unknown)::int as unknown from (
-    select u.is_cost_unknown from used u where u.is_whole
-    union all select bool_or(u.is_cost_unknown) from used u where not u.is_whole group by u.source_id, u.generation) d`
 /** What was saved depends on the models: of amounts a. */
 const MODELS = `coalesce(json_agg(json_build_object('model', a.model, 'inputTokens', a.input, 'cachedInputTokens', a.cached,
     'outputTokens', a.output, 'costUsd', trim_scale(a.usd)::text, 'notionalUsd', trim_scale(a.notional)::text)), '[]')`
@@ -185,8 +114,7 @@ const LARGEST_FIRST = 'g.usd desc nulls last, g.input + g.cached + g.output desc
 const POINT_TOKENS = estimatedTokensOf({ complexity: 1 })
 const ESTIMATES = `estimates as materialized (
   select e.task_type, sum(e.tokens)::bigint as estimated, count(*) as tasks, sum(r.tokens)::bigint as used
-    from (select distinct s.task_id from used k join usage_sources s on s.workspace_id = $1 and s.source_id = k.source_id
-       and s.generation = k.generation where s.task_id is not null) t
+    from worked t
     cross join lateral (select d.task_type, coalesce((d.plan ->> 'estimatedTokens')::bigint, (d.plan ->> 'complexity')::bigint * ${POINT_TOKENS}) as tokens
       from task_details d where d.workspace_id = $1 and d.task_id = t.task_id offset 0) e
     cross join lateral (select sum(s.input_tokens + s.cached_input_tokens + s.output_tokens) as tokens
@@ -213,20 +141,22 @@ export async function sumsOf(
     pool,
     workspaceId,
     `with amounts as materialized (${amountsOf(asked, group, values)}),
-     used as materialized (${usedBy(asked, group, values, placeOf)}),
+     ${countedBy(asked, group, values, placeOf)},
      groups as materialized (select k.key, ${SUMS}, ${COUNTS} from (
        select a.key, a.input, a.cached, a.output, a.work, a.usd, a.notional, 0 as runs, 0 as unknown from amounts a
-       union all select u.key, 0, 0, 0, 0, null, null, count(*), count(*) filter (where u.is_cost_unknown) from used u group by u.key) k group by k.key),
-     shown as (select g.* from groups g order by ${LARGEST_FIRST} limit ${MOST_GROUPS})
+       union all select c.key, 0, 0, 0, 0, null, null, c.runs, c.unknown from counted c) k group by k.key),
+     shown as materialized (select g.* from groups g order by ${LARGEST_FIRST} limit ${MOST_GROUPS}),
+     parts as materialized (select a.key, ${MODELS} as models from amounts a
+       where a.key is null or a.key in (select g.key from shown g) group by a.key)
      ${hasEstimates ? `, ${ESTIMATES}` : ''}
      select (select json_build_object(${SHOWN}) from (
-         select ${SUMS}, r.runs, r.unknown from groups k, (${ALL_RUNS}) r group by r.runs, r.unknown) g) as total,
+         select ${SUMS}, r.runs, r.unknown from groups k, all_runs r group by r.runs, r.unknown) g) as total,
        (select count(*)::int from groups) as count,
        (select ${MODELS} from (select a.model, ${WHOLE} from amounts a group by a.model) a) as models,
-       (select coalesce(json_agg(json_build_object('key', ${group.outside}, 'name', ${group.name}, 'models', (select ${MODELS} from amounts a where a.key is not distinct from g.key), ${SHOWN}, ${
+       (select coalesce(json_agg(json_build_object('key', ${group.outside}, 'name', ${group.name}, 'models', coalesce(p.models, '[]'), ${SHOWN}, ${
          hasEstimates ? ESTIMATED : NOT_ESTIMATED
        }) order by ${order}), '[]')
-          from shown g ${hasEstimates ? 'left join estimates e on e.task_type is not distinct from g.key' : ''}) as groups`,
+          from shown g left join parts p on p.key is not distinct from g.key ${hasEstimates ? 'left join estimates e on e.task_type is not distinct from g.key' : ''}) as groups`,
     values.all,
   )
   return { ...row!, total: row!.total ?? NOTHING }

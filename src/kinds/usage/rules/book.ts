@@ -168,6 +168,12 @@ export interface Totals extends Counts {
   isCostUnknown: boolean
 }
 
+/** Whether something is known of it but its time: what a program tells nothing of is not nothing. */
+export function hasTold({ booked }: Pick<UsageSource, 'booked'>): boolean {
+  const { tokens, costUsd, notionalUsd } = totalsOf(booked)
+  return tokens > 0 || costUsd !== null || notionalUsd !== null
+}
+
 export function totalsOf(booked: UsageSource['booked']): Totals {
   const models = Object.values(booked)
   const sum = (field: (typeof COUNTED)[number]) => models.reduce((all, one) => all + (one[field] ?? 0), 0)

@@ -4,7 +4,7 @@ import type { Outgoing } from '../../../outgoing/outgoing.ts'
 import type { EventWithTask } from '../../task/record.ts'
 import * as rows from '../postgres/turns.ts'
 import { deliveryId } from '../rules/delivery.ts'
-import { messageFor } from '../rules/messages.ts'
+import { messageFor, type Told } from '../rules/messages.ts'
 import { GIVEN_UP_AFTER_MS, holdMs } from '../rules/schedule.ts'
 import { type StoredDelivery, Turn } from '../rules/turn.ts'
 import { CONNECTIONS, type Receiving, Sender } from './send.ts'
@@ -75,8 +75,8 @@ interface OneTurn extends Delivering {
 
 async function takeTurn(of: OneTurn, stopping: AbortSignal): Promise<boolean | null> {
   const { kernel, term, webhook, begun } = of
-  const { turn, events, upTo } = await prepared(of)
-  await sendAll(of, turn, events, stopping)
+  const { turn, told, upTo } = await prepared(of)
+  await sendAll(of, turn, told, stopping)
   const { delivered, failed, ...result } = turn.result(upTo)
   const hasFailed = turn.isHeld && delivered === 0
   const holds = turn.isHeld ? (hasFailed ? begun.holds + 1 : 1) : delivered > 0 ? 0 : begun.holds
@@ -95,13 +95,15 @@ async function takeTurn(of: OneTurn, stopping: AbortSignal): Promise<boolean | n
   return false
 }
 
-/** What is to be sent, in its order, with its events. */
-async function prepared({ kernel, webhook, begun }: OneTurn) {
+/** What is to be sent, in its order, and what is told of each event. */
+async function prepared({ kernel, webhook, begun, outgoing }: OneTurn) {
   const { readers } = kernel.store
   const read = await rows.readTurn(readers, webhook, begun)
+  const appUrl = outgoing.appUrl()
+  const tell = (event: EventWithTask): Told => toldOf(event, begun.workspaceUuid, appUrl)
   // Of those for which the format has no word, nothing is written.
-  const hasWord = (event: EventWithTask) => messageFor(begun.format, toldOf(event, '', '')) !== null
-  const fresh = read.fresh.filter(hasWord).map(asDelivery)
+  const news = read.fresh.map(tell).filter((one) => messageFor(begun.format, one) !== null)
+  const fresh = news.map(asDelivery)
   const besides = await rows.readBesides(
     readers,
     webhook,
@@ -110,13 +112,13 @@ async function prepared({ kernel, webhook, begun }: OneTurn) {
   )
   const whole = wholeLanes(read.rows)
   const closed = new Set([...besides.open].filter((lane) => !whole.has(lane)))
-  const events = new Map([...besides.events, ...read.fresh.map((event) => [event.seq, event] as const)])
-  return { turn: new Turn(read.rows, fresh, closed, Math.random), events, upTo: read.upTo }
+  const told = new Map([...besides.events.map(tell), ...news].map((one) => [one.seq!, one]))
+  return { turn: new Turn(read.rows, fresh, closed, Math.random), told, upTo: read.upTo }
 }
 
-function asDelivery(event: EventWithTask): StoredDelivery {
-  const entity = entityText(toldOf(event, '', ''))
-  return { seq: event.seq, type: event.type, entity, lane: entity, attempts: 0, firstAt: null }
+function asDelivery(told: Told): StoredDelivery {
+  const entity = entityText(told)
+  return { seq: told.seq!, type: told.type, entity, lane: entity, attempts: 0, firstAt: null }
 }
 
 /** The lanes of which all rows were read. */
@@ -127,19 +129,20 @@ function wholeLanes(found: readonly StoredDelivery[]): Set<string> {
 }
 
 async function sendAll(
-  { webhook, begun, sender, outgoing }: OneTurn,
+  { webhook, begun, sender }: OneTurn,
   turn: Turn,
-  events: ReadonlyMap<number, EventWithTask>,
+  told: ReadonlyMap<number, Told>,
   stopping: AbortSignal,
 ): Promise<void> {
   const until = performance.now() + SENDING_MS
-  const appUrl = outgoing.appUrl()
   // What comes next in a lane is sent by the one that sent what was before it.
   const sending = async () => {
     while (performance.now() < until && !stopping.aborted) {
       const job = turn.next()
       if (!job) return
-      const message = messageFor(begun.format, toldOf(events.get(job.seq)!, begun.workspaceUuid, appUrl))
+      // A restored database may have deliveries of events that it does not have.
+      const one = told.get(job.seq)
+      const message = one ? messageFor(begun.format, one) : null
       const id = deliveryId(webhook.webhookId, job.seq)
       const attempt = message && (await sender.send(id, message, stopping))
       if (message && !attempt) turn.stopped(job)

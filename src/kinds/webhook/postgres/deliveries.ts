@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { inside } from '../../../postgres/statements/scoped-query.ts'
+import { inside, insideByKeys } from '../../../postgres/statements/scoped-query.ts'
 import type { DeliveryState } from '../rules/delivery.ts'
 
 /** Deliveries as people see them. */
@@ -42,51 +42,47 @@ export const listDeliveries = (
 /** How many rows one statement changes: a hundred thousand at once would hold up those who deliver. */
 const AT_A_TIME = 2_000
 
-// In a lane of its own: what came after it has been sent, so it has no place in that order any more. $1 workspace, $2 webhook, $3 the
-// only one, or null, $4 states, $5 how many.
-const AGAIN = `with again as (
+const DUE_NOW = (changed: string) => `due as (
+    update webhook_progress p set next_at = clock_timestamp(), held_until = null from webhooks w
+     where p.workspace_id = $1 and p.webhook_id = $2 and w.workspace_id = $1 and w.webhook_id = $2 and w.state = 'active'
+       and exists (select from ${changed}))
+  select count(*)::int as count from ${changed}`
+
+// In a lane of its own: what came after it has been sent, so it has no place in that order any more. $1 workspace, $2 webhook.
+const again = (which: string) => `with again as (
     update webhook_deliveries d set state = 'retrying', next_at = clock_timestamp(), lane = 'again:' || d.seq, attempts = 0,
         first_at = null, last_at = null
      where d.workspace_id = $1 and d.webhook_id = $2 and d.seq in (
-       select x.seq from webhook_deliveries x where x.workspace_id = $1 and x.webhook_id = $2 and x.state = any($4::text[])
-          and ($3::bigint is null or x.seq = $3) order by x.seq limit $5 for no key update)
+       select x.seq from webhook_deliveries x where x.workspace_id = $1 and x.webhook_id = $2 and ${which} for no key update)
     returning 1),
-  due as (
-    update webhook_progress p set next_at = clock_timestamp(), held_until = null from webhooks w
-     where p.workspace_id = $1 and p.webhook_id = $2 and w.workspace_id = $1 and w.webhook_id = $2 and w.state = 'active'
-       and exists (select from again))
-  select count(*)::int as count from again`
+  ${DUE_NOW('again')}`
+const ALL_AGAIN = again(`x.state = 'failed' order by x.seq limit ${AT_A_TIME}`)
+// $3 which.
+const ONE_AGAIN = again(`x.state in ('failed', 'delivered') and x.seq = $3`)
 
-/** Makes deliveries due again: one, or all that were given up. Returns how many. */
-export async function redeliver(
-  pool: pg.Pool,
-  workspaceId: number,
-  webhookId: string,
-  seq: number | null,
-): Promise<number> {
-  const states = seq === null ? ['failed'] : ['failed', 'delivered']
+const changing = async (pool: pg.Pool, workspaceId: number, text: string, values: unknown[]) =>
+  (await insideByKeys<{ count: number }>(pool, workspaceId, text, values))[0]!.count
+
+/** Makes all deliveries due again that were given up. Returns how many. */
+export async function redeliverFailed(pool: pg.Pool, workspaceId: number, webhookId: string) {
   for (let all = 0; ; ) {
-    const values = [webhookId, seq, states, AT_A_TIME]
-    const [row] = await inside<{ count: number }>(pool, workspaceId, AGAIN, values)
-    all += row!.count
-    if (row!.count < AT_A_TIME) return all
+    const count = await changing(pool, workspaceId, ALL_AGAIN, [webhookId])
+    all += count
+    if (count < AT_A_TIME) return all
   }
 }
+
+export const redeliverOne = (pool: pg.Pool, workspaceId: number, webhookId: string, seq: number) =>
+  changing(pool, workspaceId, ONE_AGAIN, [webhookId, seq])
 
 // A single one that is to be tried again later is tried now. $1 workspace, $2 webhook, $3 which.
 const AT_ONCE = `with now as (
     update webhook_deliveries d set next_at = clock_timestamp()
      where d.workspace_id = $1 and d.webhook_id = $2 and d.seq = $3 and d.state = 'retrying' returning 1),
-  due as (
-    update webhook_progress p set next_at = clock_timestamp(), held_until = null from webhooks w
-     where p.workspace_id = $1 and p.webhook_id = $2 and w.workspace_id = $1 and w.webhook_id = $2 and w.state = 'active'
-       and exists (select from now))
-  select count(*)::int as count from now`
+  ${DUE_NOW('now')}`
 
-export async function retryAtOnce(pool: pg.Pool, workspaceId: number, webhookId: string, seq: number) {
-  const [row] = await inside<{ count: number }>(pool, workspaceId, AT_ONCE, [webhookId, seq])
-  return row!.count
-}
+export const retryAtOnce = (pool: pg.Pool, workspaceId: number, webhookId: string, seq: number) =>
+  changing(pool, workspaceId, AT_ONCE, [webhookId, seq])
 
 export async function stateOfDelivery(pool: pg.Pool, workspaceId: number, webhookId: string, seq: number) {
   const text = `select d.state from webhook_deliveries d where d.workspace_id = $1 and d.webhook_id = $2 and d.seq = $3`

@@ -170,7 +170,7 @@ export async function readBesides(
   { workspaceId, webhookId }: DueWebhook,
   lanes: readonly string[],
   seqs: readonly number[],
-): Promise<{ open: Set<string>; events: Map<number, EventWithTask> }> {
+): Promise<{ open: Set<string>; events: EventWithTask[] }> {
   const open = {
     text: `select l.lane from unnest($3::text[]) as l(lane) where exists (select from webhook_deliveries d where d.workspace_id = $1
        and d.webhook_id = $2 and d.lane = l.lane and d.state in ('retrying', 'waiting'))`,
@@ -190,7 +190,7 @@ export async function readBesides(
   )
   return {
     open: new Set(lanesFound!.map(([lane]) => lane as string)),
-    events: new Map(found!.map((row) => [row[0] as number, readEvent(row)])),
+    events: found!.map((row) => readEvent(row)),
   }
 }
 

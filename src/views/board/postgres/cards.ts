@@ -7,7 +7,7 @@ import type { VerifiedBy } from '../../../kinds/task/rules/reviews.ts'
 import type { WaitKind } from '../../../kinds/task/rules/waiting.ts'
 import { LAST_SEQ } from '../../../postgres/statements/log-head.ts'
 import { BY_KEYS, scopedQueries } from '../../../postgres/statements/scoped-query.ts'
-import { costOf } from '../../../postgres/statements/spent.ts'
+import { costOf, HAS_TOLD } from '../../../postgres/statements/spent.ts'
 import type { AgentState, TaskState } from '../../../pure/states.ts'
 import { MOST_NAMED_AGENTS, SUMMARY_CHARS } from '../shapes.ts'
 
@@ -212,7 +212,7 @@ export const selectCards = (ids: string): Record<keyof StoredCards, string> => (
   used: `(select ${inColumns(['id', 'costUsd', 'isSimulated', 'tokens'])} from (
      select t.uuid as id, u.usd as "costUsd", u.is_simulated as "isSimulated", u.tokens from (
        select s.task_id, trim_scale(sum(${costOf('s')}))::text as usd, bool_or(s.is_simulated) as is_simulated, sum(s.input_tokens + s.cached_input_tokens + s.output_tokens) as tokens
-         from usage_sources s where s.workspace_id = $1 and s.task_id = any (${ids}) and s.rows > 0 group by s.task_id) u
+         from usage_sources s where s.workspace_id = $1 and s.task_id = any (${ids}) and ${HAS_TOLD('s')} group by s.task_id) u
        cross join lateral (select k.uuid from tasks k where k.workspace_id = $1 and k.id = u.task_id offset 0) t) c)`,
   ends: endsOf(ids),
   untaken: untakenOf(ids),

@@ -3,7 +3,7 @@ import { picosOf } from '../../../../src/pure/money.ts'
 import { PageLink } from '../../links.tsx'
 import { Money } from '../../parts/money.tsx'
 import { Tokens } from '../../parts/tokens.tsx'
-import { countText } from '../../parts/wording.ts'
+import { countText, durationText } from '../../parts/wording.ts'
 import type { Group } from './search.ts'
 import {
   againstEstimate,
@@ -103,6 +103,8 @@ function RowBar({ row, measure, most }: { row: UsageGroup; measure: Measure; mos
 
 function figuresOf(items: readonly UsageGroup[], total: UsageTotal, measure: Measure): Figure[] {
   const hasNotional = total.notionalUsd !== null && picosOf(total.notionalUsd) !== 0n
+  const hasSaved = items.some(({ savedUsd }) => savedUsd !== null && picosOf(savedUsd) > 0n)
+  const hasTime = total.seconds > 0
   const hasEstimate = items.some(({ estimatedTokens }) => estimatedTokens !== null)
   const figures: (Figure | false)[] = [
     { words: 'Cost', cell: (row) => <Cost row={row} />, onPhone: true },
@@ -118,6 +120,11 @@ function figuresOf(items: readonly UsageGroup[], total: UsageTotal, measure: Mea
       cell: ({ estimatedTokens }) => (estimatedTokens === null ? '–' : <Tokens count={estimatedTokens} />),
     },
     hasEstimate && { words: 'Against it', cell: (row) => againstEstimate(row) ?? '–' },
+    hasSaved && { words: 'Saved', cell: ({ savedUsd }) => <Some usd={savedUsd} /> },
+    hasTime && {
+      words: 'Time',
+      cell: ({ seconds }) => (seconds === 0 ? '–' : durationText(seconds * 1_000)),
+    },
     { words: 'Runs', cell: ({ runs }) => countText(runs) },
   ]
   return figures.filter((one) => one !== false)

@@ -96,8 +96,9 @@ const NOTHING: UsageGroup = {
     name: null,
     tokens: { input: 0, cachedInput: 0, cacheWrite: null, output: 0 },
     tokensUsed: 0,
+    seconds: 0,
   },
-  ...{ costUsd: '0', notionalUsd: '0', runs: 0, runsOfUnknownCost: 0 },
+  ...{ seconds: 0, costUsd: '0', notionalUsd: '0', runs: 0, runsOfUnknownCost: 0 },
   ...{ estimatedTokens: null, estimatedTasks: null, tokensOfEstimated: null, savedUsd: null },
 }
 

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { picosOf } from '../../../../src/pure/money.ts'
 import { Button } from '../../parts/button.tsx'
+import { Duration } from '../../parts/duration.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Money } from '../../parts/money.tsx'
 import { Segmented } from '../../parts/segmented.tsx'
@@ -85,7 +86,7 @@ const isSome = (usd: string | null) => usd !== null && picosOf(usd) !== 0n
 
 /** The figures of the whole window. Input from the cache stands apart, and so does what nobody pays by use. */
 function Totals({ total, savedUsd }: { total: UsageTotal; savedUsd: string | null }) {
-  const { costUsd, notionalUsd, tokens, runs, runsOfUnknownCost } = total
+  const { costUsd, notionalUsd, tokens, seconds, runs, runsOfUnknownCost } = total
   return (
     <dl className="flex flex-wrap gap-x-10 gap-y-3">
       <Figure
@@ -103,9 +104,15 @@ function Totals({ total, savedUsd }: { total: UsageTotal; savedUsd: string | nul
           <Money usd={notionalUsd} />
         </Figure>
       )}
-      {isSome(savedUsd) && (
-        <Figure label="Saved" note="against the dearest of these models">
+      {/* What a program says it cost may be more than the list says of the dearest model. */}
+      {savedUsd !== null && picosOf(savedUsd) > 0n && (
+        <Figure label="Saved" note="against the dearest of the models">
           <Money usd={savedUsd} />
+        </Figure>
+      )}
+      {seconds > 0 && (
+        <Figure label="Time of runs">
+          <Duration ms={seconds * 1_000} />
         </Figure>
       )}
       <Figure label="Tokens in">

@@ -15,13 +15,11 @@ import {
   type Budget,
   isNothing,
   limitProblems,
-  nameOfBudget,
   PERIOD_WORDS,
-  periodText,
 } from '../../things/budget/budget.ts'
 import { BudgetAmount, BudgetBar } from '../../things/budget/budget-bar.tsx'
 import { LimitFields, type Limits } from '../../things/budget/limit-fields.tsx'
-import { canTake } from '../../things/budget/move-amount.tsx'
+import { canTake, choiceWords } from '../../things/budget/move-amount.tsx'
 import { raisedBy } from '../../things/budget/raised.ts'
 import type { InboxDetail } from '../../things/inbox/kinds.ts'
 import { budgetDraft } from '../../things/inbox/use-answer.ts'
@@ -199,12 +197,7 @@ function MoveForm({ onAnswer, form, limit }: FormProps & { limit: Budget }) {
         <Field label="From the budget of">
           <Select
             onChange={setFrom}
-            options={sources.map((one) => ({
-              value: one.id,
-              words: `${nameOfBudget(one)} (${periodText(one).toLowerCase()}), ${amountsOf(one)
-                .map((each) => `${amountText(each.unit, each.left)} left`)
-                .join(', ')}`,
-            }))}
+            options={sources.map((one) => ({ value: one.id, words: choiceWords(one) }))}
             value={from?.id ?? ''}
           />
         </Field>

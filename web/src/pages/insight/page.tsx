@@ -24,9 +24,10 @@ export function Insight() {
     Esc: { words: 'Close the panel', run: () => show(window), isOff: cause === undefined },
   })
   const insight = useInsight(window)
-  const { causes, slowest, bottlenecks, telemetry, isReading, readAgain } = insight
-  const all = [causes, slowest, bottlenecks, telemetry]
-  const isBounded = all.some(({ data }) => data?.isBounded)
+  const { tasks, telemetry, isReading, readAgain } = insight
+  const all = [tasks, telemetry]
+  const { causes, slowest, bottlenecks } = tasks.data ?? {}
+  const isBounded = [causes, slowest, bottlenecks, telemetry.data].some((data) => data?.isBounded)
   const error = all.find((read) => read.error)?.error ?? null
   return (
     <Page
@@ -64,17 +65,17 @@ export function Insight() {
         <Nothing onLonger={window === '30d' ? null : () => show('30d')} window={window} />
       ) : (
         <div className="grid grid-cols-[repeat(auto-fit,minmax(min(100%,420px),1fr))] gap-3">
-          <Read again={readAgain} read={causes}>
-            {({ items }) => <Failures items={items} window={window} />}
+          <Read again={readAgain} read={tasks}>
+            {({ causes: { items } }) => <Failures items={items} window={window} />}
           </Read>
           <Read again={readAgain} read={telemetry}>
             {({ agents }) => <Success agents={agents} />}
           </Read>
-          <Read again={readAgain} read={slowest}>
-            {({ items }) => <Slowest items={items} />}
+          <Read again={readAgain} read={tasks}>
+            {({ slowest: { items } }) => <Slowest items={items} />}
           </Read>
-          <Read again={readAgain} read={bottlenecks}>
-            {({ items }) => <WhoWaits items={items} />}
+          <Read again={readAgain} read={tasks}>
+            {({ bottlenecks: { items } }) => <WhoWaits items={items} />}
           </Read>
           <Read again={readAgain} read={telemetry}>
             {({ retries }) => <RetriesThatHelped retries={retries} window={window} />}
@@ -88,11 +89,12 @@ export function Insight() {
   )
 }
 
-/** All four were read, and none of them counts anything. */
-const hasNothing = ({ causes, slowest, bottlenecks, telemetry }: ReturnType<typeof useInsight>): boolean =>
-  causes.data?.items.length === 0 &&
-  slowest.data?.items.length === 0 &&
-  bottlenecks.data?.items.length === 0 &&
+/** All was read, and nothing of it counts anything. */
+const hasNothing = ({ tasks, telemetry }: ReturnType<typeof useInsight>): boolean =>
+  tasks.data !== undefined &&
+  tasks.data.causes.items.length === 0 &&
+  tasks.data.slowest.items.length === 0 &&
+  tasks.data.bottlenecks.items.length === 0 &&
   telemetry.data !== undefined &&
   telemetry.data.agents.length + telemetry.data.retries.length === 0 &&
   telemetry.data.verdicts.passed + telemetry.data.verdicts.failed + telemetry.data.verdicts.unsure === 0

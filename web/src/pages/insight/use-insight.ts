@@ -14,21 +14,15 @@ const SHOWN = '8'
 export function useInsight(window: Window) {
   const live = useLive()
   const period = () => ({ from: fromOf(window, live.now()) })
-  const causes = useSnapshot(['insight', 'causes', window], ({ signal }) =>
-    api().read('/insight/causes', { query: period(), signal }),
-  )
-  const slowest = useSnapshot(['insight', 'slowest', window], ({ signal }) =>
-    api().read('/insight/slowest', { query: { ...period(), limit: SHOWN }, signal }),
-  )
-  const bottlenecks = useSnapshot(['insight', 'bottlenecks', window], ({ signal }) =>
-    api().read('/insight/bottlenecks', { query: { ...period(), limit: SHOWN }, signal }),
+  const tasks = useSnapshot(['insight', window], ({ signal }) =>
+    api().read('/insight', { query: { ...period(), limit: SHOWN }, signal }),
   )
   const telemetry = useSnapshot(['insight', 'telemetry', window], ({ signal }) =>
     api().read('/telemetry', { query: period(), signal }),
   )
-  const all = [causes, slowest, bottlenecks, telemetry]
+  const all = [tasks, telemetry]
   return {
-    ...{ causes, slowest, bottlenecks, telemetry },
+    ...{ tasks, telemetry },
     isReading: all.some(({ isFetching }) => isFetching),
     readAgain: () => {
       for (const read of all) void read.refetch()

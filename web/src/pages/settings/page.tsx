@@ -12,6 +12,7 @@ import { chooseEditor, EDITOR_WORDS, EDITORS, useEditor } from '../../things/tas
 import { Browsers } from './browsers.tsx'
 import { Keys } from './keys.tsx'
 import { Limits } from './limits.tsx'
+import { Models } from './models.tsx'
 import { Prices } from './prices.tsx'
 
 interface Section {
@@ -51,6 +52,11 @@ const SECTIONS: Record<string, Section> = {
     words: 'Prices',
     text: 'What the models cost that agents of this workspace use.',
     content: () => <Prices />,
+  },
+  models: {
+    words: 'Models',
+    text: 'Which models small, medium and large tasks get.',
+    content: () => <Models />,
   },
 }
 

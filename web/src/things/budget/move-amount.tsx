@@ -8,23 +8,23 @@ import { amountsOf, amountText, type Budget, limitProblems, nameOfBudget, period
 import { FormDialog } from './form-dialog.tsx'
 import { LimitFields, type Limits } from './limit-fields.tsx'
 
-/** Missions and tasks are given their budgets with what they are. */
-const isOwn = ({ scope }: Budget) => scope !== 'mission' && scope !== 'task'
-
 /** Where an amount of a budget can go: those that are limited in the same measure. */
 export const canTake = (from: Budget, all: readonly Budget[]): Budget[] =>
-  !isOwn(from)
-    ? []
-    : all.filter(
-        (one) =>
-          one.id !== from.id &&
-          isOwn(one) &&
-          ((from.maxUsd !== null && one.maxUsd !== null) ||
-            (from.maxTokens !== null && one.maxTokens !== null)),
-      )
+  all.filter(
+    (one) =>
+      one.id !== from.id &&
+      ((from.maxUsd !== null && one.maxUsd !== null) || (from.maxTokens !== null && one.maxTokens !== null)),
+  )
 
-const choiceWords = (budget: Budget) =>
-  `${nameOfBudget(budget)} (${periodText(budget).toLowerCase()}), ${amountsOf(budget)
+/** Missions and tasks have titles that say nothing of what they are. */
+const KIND_WORDS: Record<Budget['scope'], string> = {
+  ...{ workspace: '', project: 'project ', agent: 'agent ', mission: 'mission ', task: 'task ' },
+}
+
+export const choiceWords = (budget: Budget) =>
+  `${KIND_WORDS[budget.scope]}${nameOfBudget(budget)} (${periodText(budget).toLowerCase()}), ${amountsOf(
+    budget,
+  )
     .map(({ unit, left }) => `${amountText(unit, left)} left`)
     .join(', ')}`
 
