@@ -102,11 +102,8 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
     stops.push(async () => close())
     // Before any claim is possible: processes left over from an earlier run would work on the same tasks.
     await recoverAtStart(context, thisMachine())
-    const outages = new Outages(kernel, node.name, logger)
-    const leadership = new Leadership(store, node.id)
-    const coordinator = new Coordinator(kernel, leadership, node.id, logger, outages).start()
-    stops.push(() => coordinator.stop())
-    stops.push(watchDisk(config, kernel, node.name, logger))
+    const coordinator = coordinatorOf(kernel, node, logger).start()
+    stops.push(() => coordinator.stop(), watchDisk(config, kernel, node.name, logger))
     url = await serve(config, { kernel, coordinator, execution, logger }, stops)
     const keepLogsMs = config.keepLogsDays === null ? null : config.keepLogsDays * DAY_MS
     // Last to start and first to stop: agents need all the rest.
@@ -132,6 +129,9 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
     throw error
   }
 }
+
+const coordinatorOf = (kernel: ServerKernel, { id, name }: Node, logger: pino.Logger) =>
+  new Coordinator(kernel, new Leadership(kernel.store, id), id, logger, new Outages(kernel, name, logger))
 
 /** Below what logs must leave free, they are cut: people are told before. */
 function watchDisk(

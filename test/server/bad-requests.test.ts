@@ -19,8 +19,8 @@ describe('ids', () => {
   /** A track that does not exist is created by setting its limit of agents, and a model may have any name, so they cannot be unknown. */
   const canBeUnknown = (route: Route, thing: keyof Things) => thing !== 'track' && !takesAnyModel(route)
 
-  /** Adapters are the same in all workspaces, and those who run the server set the limits of all. */
-  const named = withId.filter(({ path }) => !/^\/(adapters|workspaces)\//.test(path))
+  /** Adapters and causes are the same in all workspaces, and those who run the server set the limits of all. */
+  const named = withId.filter(({ path }) => !/^\/(adapters|thresholds|workspaces)\//.test(path))
   test.each(byTag(named))(
     'of %s: another workspace’s and unknown ones are answered with 404, wherever they are',
     (_, of) =>

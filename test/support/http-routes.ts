@@ -102,6 +102,10 @@ export interface Things {
   otherBudget: string
   /** Of the node: the same for all workspaces. */
   adapter: string
+  /** One that is open. */
+  alert: string
+  /** The cause of that, with a threshold that the workspace has set; the causes are the same for all workspaces. */
+  threshold: string
   /** What else is named by an id, by the path of its list. */
   [list: `/${string}`]: string
 }
@@ -126,6 +130,8 @@ const STANDS_FOR: Record<string, keyof Things> = {
   '/workspaces/{id}': 'workspace',
   '/prices/{model}': 'model',
   '/budgets/{id}': 'budget',
+  '/alerts/{id}': 'alert',
+  '/thresholds/{cause}': 'threshold',
 }
 
 /** The things a path names, in order. */

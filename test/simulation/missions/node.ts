@@ -14,6 +14,8 @@ const NOT_HERE = new Set([
   'agentsWoken',
   'countersCorrected',
   'alertsSettled',
+  'alertsFollowed',
+  'alertsSwept',
   'ledgerCorrected',
 ])
 const UPKEEP = STEPS.filter(({ name }) => !NOT_HERE.has(name))
