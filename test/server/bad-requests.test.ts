@@ -121,7 +121,8 @@ describe('queries', () => {
   const known = closed.flatMap((route) => route.query.map((name) => ({ ...route, name })))
   const isText = ({ path, name }: { path: string; name: string }) =>
     (path === '/board' && name === 'type') ||
-    /^(q|tag|agent|model|taskType|userId|reason|capability|cause|errorCode|path|repository|cron|timeZone|scopeId)$/.test(
+    (path !== '/alerts' && name === 'cause') ||
+    /^(q|tag|agent|model|taskType|userId|reason|capability|errorCode|path|repository|cron|timeZone|scopeId)$/.test(
       name,
     )
   /** Holders choose their own names for the lines they add to a task's log. */
@@ -269,6 +270,13 @@ describe('queries', () => {
     '/agents/{id}/wakeups': UUIDS,
     '/tasks/{id}/runs': UUIDS,
     '/inbox': INBOX_PLACES,
+    '/alerts': [
+      encoded(['', 'x', '1.a', '99999999999999999.00000000-0000-7000-8000-000000000000']),
+      encoded([
+        '0.00000000-0000-7000-8000-000000000000',
+        '8640000000000000.ffffffff-ffff-7fff-bfff-ffffffffffff',
+      ]),
+    ],
     '/budgets': [
       encoded(['', 'x', '0.a', '9.00000000-0000-7000-8000-000000000000']),
       encoded(['1.00000000-0000-7000-8000-000000000000', '5.ffffffff-ffff-7fff-bfff-ffffffffffff']),
@@ -298,7 +306,7 @@ describe('queries', () => {
 
   /** Nothing of the other workspace is in it, by id or by name. */
   const expectNothingForeign = ({ text }: { text: string }, except: string[] = []) => {
-    const { track: _, adapter: __, ...things } = foreign
+    const { track: _, adapter: __, threshold: ___, ...things } = foreign
     const theirs = Object.values(things).filter((name) => !except.includes(name))
     expect(theirs.filter((name) => text.includes(name))).toEqual([])
   }
