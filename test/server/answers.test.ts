@@ -252,6 +252,20 @@ describe('answers about work match their declared schemas', () => {
     }
   })
 
+  test('alerts and their thresholds', async () => {
+    const own = await openWorkspace(server)
+    await own.make()
+    expect((await own.call('PUT', '/thresholds/pending_tasks', { value: 0 })).status).toBe(200)
+    const [{ id }] = await until(async () => {
+      const { items } = (await own.call('GET', '/alerts')).body
+      return items.length > 0 && items
+    })
+    for (const path of [`/alerts/${id}`, '/thresholds', '/inbox', `/inbox/raised:${id}`])
+      expect((await own.call('GET', path)).status, path).toBe(200)
+    expect((await own.post(`/alerts/${id}/acknowledge`, { comment: 'mine' })).status).toBe(200)
+    expect((await own.call('DELETE', '/thresholds/pending_tasks')).status).toBe(204)
+  })
+
   test('writes of holders, single and in batches', async () => {
     const task = await w.held({ timeouts: { hangGraceSeconds: 0 }, estimatedDurationMinutes: 0.0001 })
     const progress = { ...held, percent: 10, step: 'one', checkpointData: { at: 1 } }

@@ -14,6 +14,8 @@ const NOT_HERE = new Set([
   'agentsWoken',
   'countersCorrected',
   'alertsSettled',
+  'alertsFollowed',
+  'alertsSwept',
   'ledgerCorrected',
   'webhooksTold',
   'webhooksBegun',
