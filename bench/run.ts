@@ -19,6 +19,7 @@ import { migrationVerdicts, missionVerdicts } from './missions/verdicts.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 import { pageFigures, pageVerdicts } from './pages/board.ts'
 import { insightFigures, insightVerdicts } from './pages/insight.ts'
+import { metricsFigures, metricsVerdicts } from './pages/metrics.ts'
 import { usageFigures, usageVerdicts } from './pages/usage.ts'
 import { TIMES } from './peers/compare.ts'
 import { compareQueues, nextAmong, wakeUps } from './queue.ts'
@@ -49,6 +50,7 @@ const PARTS = [
   'board',
   'pages',
   'usage',
+  'metrics',
   'live',
   'web',
 ] as const
@@ -175,6 +177,7 @@ const missions = wants('missions') ? await missionFigures({ tasks: 10_000, times
 const pages = wants('board') ? await pageFigures(MANY, say) : null
 const insight = wants('pages') ? await insightFigures(MANY, say) : null
 const usage = wants('usage') ? await usageFigures(MANY, say) : null
+const metrics = wants('metrics') ? await metricsFigures(MANY, say) : null
 const live = wants('live') ? await liveFigures(quick ? 5_000 : 20_000, say) : null
 const web = wants('web')
   ? await webFigures(
@@ -202,6 +205,7 @@ if (missions) console.log(missionVerdicts(missions))
 if (pages) console.log(pageVerdicts(pages))
 if (insight) console.log(insightVerdicts(insight))
 if (usage) console.log(usageVerdicts(usage))
+if (metrics) console.log(metricsVerdicts(metrics))
 if (live) console.log(liveVerdicts(live))
 if (web) console.log(webVerdicts(web))
 if (migrated) console.log(migrationVerdicts(migrated))
@@ -223,6 +227,7 @@ const kept = {
   pages,
   insight,
   usage,
+  metrics,
   live,
   web,
 }

@@ -82,28 +82,16 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
     await ensureOwnerKey(store, config.dataFolder)
     const kernel = openKernel(store, serverDirectory(store), (err, what) => logger.error({ err }, what))
     stops.push(() => kernel.close())
-    const node = await Node.start(store, {
-      ...{ name: config.nodeName, version: VERSION },
-      ...{ host: thisMachine(), bootId: bootId(), pidStarted: startTimeOf(process.pid) },
-      mostRuns: config.mostRuns,
-    })
-    stops.push(() => node.stop())
+    const node = await startNode(config, store, stops)
     const traces = await openTraces(config, { store, node, logger }, stops)
     let url = ''
     const { context, execution, bucket, close } = await composeExecutor(
       {
-        ...{
-          kernel,
-          node,
-          dataFolder: config.dataFolder,
-          agentRoots: config.agentRoots,
-          log: logger,
-          traces,
-        },
+        ...{ kernel, node, dataFolder: config.dataFolder, agentRoots: config.agentRoots, log: logger },
         ...{
           ...{ own: config.environment, policy: config.agentPolicy },
           nodeSecrets: await secretsOfNode(config.dataFolder, databaseUrl, config.environment),
-          mostRuns: config.mostRuns,
+          ...{ mostRuns: config.mostRuns, traces },
           baseUrl: () => config.publicUrl ?? reachable(url),
         },
       },
@@ -112,17 +100,8 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
     stops.push(async () => close())
     // Before any claim is possible: processes left over from an earlier run would work on the same tasks.
     await recoverAtStart(context, thisMachine())
-    const coordinator: Coordinator = new Coordinator(
-      ...([kernel, new Leadership(store, node.id), node.id, logger] as const),
-      (ms) => metrics.passed(ms),
-    )
-    const metrics = new Metrics({
-      ...{ kernel, coordinator, version: VERSION, node: node.name, mostLabels: config.metricsLabels },
-      runsActive: () => context.working.size,
-    })
-    stops.push(async () => metrics.close())
-    coordinator.start()
-    stops.push(() => coordinator.stop())
+    const runsActive = () => context.working.size
+    const { coordinator, metrics } = startCoordinator(config, { kernel, node, logger, runsActive }, stops)
     url = await serve(config, { kernel, coordinator, execution, metrics, logger }, stops)
     await metricsPort(config, metrics, stops)
     const keepLogsMs = config.keepLogsDays === null ? null : config.keepLogsDays * DAY_MS
@@ -148,6 +127,36 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
     if (made) await rmdir(config.dataFolder).catch(() => undefined)
     throw error
   }
+}
+
+async function startNode(
+  { nodeName: name, mostRuns }: Config,
+  store: PostgresStore,
+  stops: Stops,
+): Promise<Node> {
+  const node = await Node.start(store, {
+    ...{ name, version: VERSION, mostRuns },
+    ...{ host: thisMachine(), bootId: bootId(), pidStarted: startTimeOf(process.pid) },
+  })
+  stops.push(() => node.stop())
+  return node
+}
+
+/** Coordinates when it is this node's turn; its passes are measured. */
+function startCoordinator(
+  { metricsLabels: mostLabels }: Config,
+  parts: { kernel: ServerKernel; node: Node; logger: pino.Logger; runsActive: () => number },
+  stops: Stops,
+): { coordinator: Coordinator; metrics: Metrics } {
+  const { kernel, node, logger, runsActive } = parts
+  const leadership = new Leadership(kernel.store, node.id)
+  const passed = (ms: number) => metrics.passed(ms)
+  const coordinator = new Coordinator(kernel, leadership, node.id, logger, passed)
+  const about = { kernel, coordinator, version: VERSION, node: node.name, mostLabels, runsActive }
+  const metrics = new Metrics(about)
+  coordinator.start()
+  stops.push(() => coordinator.stop().finally(() => metrics.close()))
+  return { coordinator, metrics }
 }
 
 /** Last: what a refused start says is one sentence. */
