@@ -329,6 +329,8 @@ describe('the server’s role', () => {
       'log_cursors',
       'mission_counters',
       'missions',
+      'project_counters',
+      'projects',
       'routine_fires',
       'routines',
       'run_log_tail',

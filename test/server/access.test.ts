@@ -149,6 +149,7 @@ describe('a key may do what its role and scopes say', () => {
     'GET /agents/{id}/prompt-preview': 'configure_agents',
     // For those who run the server.
     'GET /nodes': 'instance',
+    'GET /metrics': 'metrics',
     'GET /workspaces/{id}/limits': 'instance',
     'PATCH /workspaces/{id}/limits': 'instance',
     // Begins sessions.

@@ -594,6 +594,12 @@ describe('all other answers match their declared schemas', () => {
       const type = answer.headers.get('content-type')
       server.see('GET', path, { status: answer.status, type, body: await answer.json() })
     }
+    for (const path of ['/metrics', '/api/v1/metrics']) {
+      const headers = { authorization: `Bearer ${server.ownerKey}` }
+      const answer = await fetch(`${server.url}${path}`, { headers })
+      const type = answer.headers.get('content-type')
+      server.see('GET', path, { status: answer.status, type, body: await answer.text() })
+    }
   })
 
   test('events, as pages, as a stream and over a WebSocket', async () => {

@@ -27,7 +27,7 @@ export async function serverUnderAttack() {
   const other = await openWorkspace(server)
   const foreign = await thingsIn(other, routes)
   /** What is for those who run the server. */
-  const isOfServer = ({ tag, path }: Route) => tag === 'workspaces' || /^\/(workspaces|nodes)\b/.test(path)
+  const isOfServer = ({ tag, path }: Route) => tag === 'workspaces' || /^\/(workspaces|nodes|metrics)\b/.test(path)
   const keyFor = (route: Route) => (isOfServer(route) ? server.ownerKey : w.ownerKey)
 
   return {
