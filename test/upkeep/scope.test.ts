@@ -119,13 +119,10 @@ test('recovery on demand does what is due in its workspace, and touches no other
   await ago(other.work, 90 * MINUTE).renew(renewed, hold, 5 * HOUR)
   const before = await everythingIn(other)
   const did = await coordinator().recover(own.id)
-  // What concerns alerts, budgets and the ledger is in the tests of those.
+  // What concerns alerts, budgets, the ledger and webhooks is in the tests of those.
   const elsewhere = new Set([
-    'alertsFollowed',
-    'budgetsElapsed',
-    'budgetsResumed',
-    'reservationsSwept',
-    'ledgerCorrected',
+    ...['alertsFollowed', 'budgetsElapsed', 'budgetsResumed', 'reservationsSwept', 'ledgerCorrected'],
+    ...['webhooksTold', 'webhooksBegun', 'webhooksKnown'],
   ])
   expect(Object.entries(did).filter(([name, count]) => count === 0 && !elsewhere.has(name))).toEqual([])
   expect(await everythingIn(other)).toEqual(before)
