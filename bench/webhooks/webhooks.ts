@@ -36,7 +36,9 @@ export async function webhookFigures(sizes: Sizes, say: (what: string) => void):
   const node = await Node.start(bed.store, { version: 'bench' })
   const outgoing = { rule: forWebhooks(['127.0.0.1']), appUrl: () => 'http://127.0.0.1' }
   const leads = new Leadership(bed.store, node.id)
-  const coordinator = new Coordinator(bed.kernel, leads, node.id, pino({ level: 'silent' }), outgoing).start()
+  const coordinator = new Coordinator(bed.kernel, leads, node.id, pino({ level: 'silent' }), {
+    outgoing,
+  }).start()
   const receiver = fork(new URL('./receiver.js', import.meta.url))
   try {
     const { port } = await answerOf<{ port: number }>(receiver)

@@ -68,6 +68,7 @@ export async function thingsIn(
   workspace: Workspace,
   routes: readonly Route[] = [],
   needsRun = true,
+  needsAlert = needsRun,
 ): Promise<Things> {
   const own = randomUUID().slice(0, 8)
   const [project, worker, track] = [`shop-${own}`, `worker-${own}`, 'A']
@@ -119,6 +120,8 @@ export async function thingsIn(
     model: `model-${own}`,
     ...(await budgetsIn(workspace, own)),
     adapter: 'claude_local',
+    threshold: 'pending_tasks',
+    alert: needsAlert ? await alertIn(workspace, 'pending_tasks') : randomUUID(),
   }
   const known = { task: task.id, waiting: waiting.id, session: session.id, ref, key, run, ...names }
   return { ...known, ...(await othersIn(workspace, routes, known)) }
@@ -146,6 +149,12 @@ async function othersIn(workspace: Workspace, routes: readonly Route[], known: T
     others[path as `/${string}`] = (await workspace.post(path, JSON.parse(bodyFor(making, known)!))).body.id
   }
   return others
+}
+
+/** More tasks are queued than this threshold: upkeep raises its alert. */
+async function alertIn(workspace: Workspace, cause: string): Promise<string> {
+  await workspace.call('PUT', `/thresholds/${cause}`, { value: 0 })
+  return until(async () => (await workspace.call('GET', `/alerts?cause=${cause}`)).body.items[0]?.id)
 }
 
 /** A run of an agent that had nothing to do. */

@@ -228,6 +228,11 @@ async function seedRuns(
       [workspace, over],
     )
     await client.query('insert into alert_checks (workspace_id, due_at) values ($1, now())', [workspace])
+    await client.query(
+      `insert into alerts (workspace_id, alert_id, cause, subject, number, scope, severity, count, first_at, last_at, resolved_at)
+       values ($1, gen_random_uuid(), 'agent_error', 'dev-1', 1, 'workspace', 'critical', 1, now(), now(), now())`,
+      [workspace],
+    )
     await client.query(`insert into run_invocations (workspace_id, run_id, told) values ($1, $2, '{}')`, [
       workspace,
       running,

@@ -56,16 +56,20 @@ export class BudgetBatch {
     return this.isEmpty ? {} : { roomFor: this.#roomFor, budgetLeft: this.#left }
   }
 
+  /** The room that was found last: the claim that it was for reserves it next, and nothing has changed in between. */
+  #found: { taskId: number; agent: string; room: Room | null; budgets: readonly BudgetRecord[] } | null = null
+
   /** Null: no budget covers it. The last claim of the task may have just been found to have ended. */
   #roomFor = (task: TaskRecord, agent: string): Room | null => {
     this.#countClaims()
-    return this.#room(task, agent)
+    this.#found = this.#find(task, agent)
+    return this.#found.room
   }
 
-  #room(task: TaskRecord, agent: string): Room | null {
-    if (!this.#seen) return null
-    const budgets = this.#covering(task, agent)
-    return budgets.length === 0 ? null : roomForClaim(budgets, this.#seen, task, agent, this.#now)
+  #find(task: TaskRecord, agent: string) {
+    const budgets = this.#seen ? this.#covering(task, agent) : []
+    const room = budgets.length === 0 ? null : roomForClaim(budgets, this.#seen!, task, agent, this.#now)
+    return { taskId: task.id, agent, room, budgets }
   }
 
   #left = (task: TaskRecord): BudgetLeft | null =>
@@ -78,10 +82,13 @@ export class BudgetBatch {
   }
 
   #reserve({ agent, generation, at }: Claim & { kind: 'opened' }, task: TaskRecord): void {
-    const room = this.#room(task, agent)
+    const last = this.#found
+    this.#found = null
+    const isSame = last?.taskId === task.id && last.agent === agent
+    const { room, budgets } = isSame ? last : this.#find(task, agent)
     if (room?.kind !== 'reserve') return
     const { tokens, usd } = room.amount
-    const budgetIds = this.#covering(task, agent).map(({ budgetId }) => budgetId)
+    const budgetIds = budgets.map(({ budgetId }) => budgetId)
     for (const id of budgetIds) {
       const before = this.#added.get(id) ?? { tokens: 0, usd: '0' }
       this.#added.set(id, { tokens: before.tokens + tokens, usd: sumOfDollars(before.usd, usd) })

@@ -140,7 +140,7 @@ test('a database that was away for five minutes is told from memory, and written
       return null
     },
   } as unknown as Leadership
-  const coordinator = new Coordinator(kernel, leadership, randomUUID(), log, outages).start()
+  const coordinator = new Coordinator(kernel, leadership, randomUUID(), log, { outages }).start()
   const clock = vi.spyOn(Date, 'now')
   try {
     await until(async () => coordinator.state().awaySince !== null)

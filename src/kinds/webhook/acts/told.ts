@@ -10,7 +10,7 @@ const PAGES: Readonly<Record<string, string>> = {
   ...{ task: 'tasks', mission: 'missions', run: 'runs', agent: 'agents', project: 'projects' },
 }
 
-export function pageOf(
+function pageOf(
   appUrl: string,
   { entityType, entityId }: Pick<Told, 'entityType' | 'entityId'>,
 ): string {
