@@ -7,6 +7,7 @@ import {
   type FollowedStore,
   type LogRange,
 } from '../../src/kernel/store/log-followers.ts'
+import { FOLLOWERS } from '../../src/kinds/all.ts'
 import { Refused } from '../../src/pure/errors.ts'
 import { Beside, following } from '../../src/upkeep/follower.ts'
 import { openKernel } from '../../src/upkeep/open-kernel.ts'
