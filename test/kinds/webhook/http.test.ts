@@ -102,7 +102,8 @@ describe('a webhook', () => {
     [{ url: 'http://me:word@127.0.0.1/' }, 'url', 'must not contain a login'],
     [{ url: 'http://10.1.2.3/' }, 'url', 'is not allowed: 10.1.2.3 is an inner address'],
     [{ url: 'http://[::1]:9/' }, 'url', 'is not allowed: [::1] is an inner address'],
-    [{ secret: 'whsec_short' }, 'secret', 'must be "whsec_" and 24 to 64 bytes in base64'],
+    [{ secret: 'short' }, 'secret', 'does not have the right format'],
+    [{ secret: 'whsec_AAAA' }, 'secret', 'must be "whsec_" and 24 to 64 bytes in base64'],
   ])('with %j is refused, and nothing is written', async (wrong, field, message) => {
     const w = await workspace()
     const answer = await w.post('/webhooks', { url: CLOSED, events, ...wrong })
