@@ -38,20 +38,15 @@ export async function metricsFigures(tasks: number, say: (what: string) => void)
       tasks,
     ])
     await bed.calm()
-    const scrape = async (term: number | null) => {
+    const metricsUnder = (term: number | null) => {
       const coordinator = { state: () => ({ ...IDLE, term }) }
       const about = { kernel, coordinator, version: 'bench', node: 'bench', mostLabels: 100 }
-      // A new one has read nothing yet.
-      const metrics = new Metrics({ ...about, runsActive: () => 0 })
-      const text = await metrics.text()
-      metrics.close()
-      return text.length
+      return new Metrics({ ...about, runsActive: () => 0, knownForMs: 0 })
     }
-    const bytes = await scrape(1)
-    const [leader, other] = [
-      await timedOn(bed.pid, () => scrape(1)),
-      await timedOn(bed.pid, () => scrape(null)),
-    ]
+    const [ofLeader, ofOther] = [metricsUnder(1), metricsUnder(null)]
+    const bytes = (await ofLeader.text()).length
+    const leader = await timedOn(bed.pid, () => ofLeader.text())
+    const other = await timedOn(bed.pid, () => ofOther.text())
     return { tasks, projects: PROJECTS, bytes, leader, other }
   } finally {
     await bed.close()
