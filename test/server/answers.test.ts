@@ -94,6 +94,7 @@ describe('answers about work match their declared schemas', () => {
       expect(body.items.length, list).toBeGreaterThan(0)
     }
     await get(
+      '/insight',
       '/insight/causes',
       '/insight/slowest',
       '/insight/durations?by=agent',
