@@ -245,7 +245,7 @@ const KNOWN: Record<string, unknown> = {
   session: 's-alpha',
   agent: 'alpha',
   generation: 2,
-  leaseSeconds: 60,
+  leaseSeconds: 3_600,
   key: 'A-001-sample',
   // The minimum would be so small that the limits of the workspace, or time, would refuse it.
   minLeaseSeconds: 30,

@@ -64,6 +64,9 @@ interface Overrides {
   things?: Things
 }
 
+/** Nobody sends heartbeats for these agents: by default they would go offline after three minutes, in the middle of a test. */
+const NEVER_STALE = { staleThresholdSeconds: 604_800 }
+
 /** Names are of this workspace alone, as ids are; and nothing of it ends while a test runs. */
 export async function thingsIn(
   workspace: Workspace,
@@ -85,8 +88,7 @@ export async function thingsIn(
   await claim()
   const session = (await workspace.call('GET', '/sessions/s-alpha')).body
   await workspace.post('/workers', { worker, capacity: 1, heartbeatSeconds: 86_400 })
-  const agent = (await workspace.call('PUT', `/agents/agent-${own}`, { staleThresholdSeconds: 604_800 })).body
-    .id
+  const agent = (await workspace.call('PUT', `/agents/agent-${own}`, NEVER_STALE)).body.id
   await workspace.post(`/agents/${agent}/pause`)
   await workspace.post('/projects', { slug: project })
   await workspace.call('PUT', `/projects/${project}/tracks/${track}`, { maxAgents: 1 })
@@ -131,8 +133,7 @@ export async function thingsIn(
 /** Ids of budgets follow from what they are for: these are of agents that no other workspace has. */
 async function budgetsIn(workspace: Workspace, own: string): Promise<Pick<Things, 'budget' | 'otherBudget'>> {
   const budgetOf = async (agent: string) => {
-    // Silent for as long as the tests take, however slow the machine is.
-    await workspace.call('PUT', `/agents/${agent}`, { staleThresholdSeconds: 604_800 })
+    await workspace.call('PUT', `/agents/${agent}`, NEVER_STALE)
     const limits = { scope: 'agent', scopeId: agent, maxUsd: '100', maxTokens: 1_000_000 }
     const { status, body } = await workspace.post('/budgets', limits)
     expect(status).toBe(201)
