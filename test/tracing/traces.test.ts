@@ -41,9 +41,11 @@ describe('with a collector', () => {
   test('a mission, its runs and their calls are one trace, whichever node ends them', async () => {
     const w = await openWorkspace(api)
     await w.call('PUT', '/agents/dev', AGENT)
+    await w.call('PUT', '/agents/alpha', { coordinatorEnabled: false })
     const tasks = [
       { tempId: 'a', title: 'Build', taskType: 'coding', agent: 'dev' },
-      { tempId: 'b', title: 'Look', taskType: 'review', dependsOn: ['a'] },
+      // Not for the agent of the first: it would take both.
+      { tempId: 'b', title: 'Look', taskType: 'review', agent: 'alpha', dependsOn: ['a'] },
     ]
     const config = { autonomy: 'full_auto' }
     const mission = (
