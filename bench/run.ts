@@ -20,6 +20,7 @@ import { migrationVerdicts, missionVerdicts } from './missions/verdicts.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 import { pageFigures, pageVerdicts } from './pages/board.ts'
 import { insightFigures, insightVerdicts } from './pages/insight.ts'
+import { metricsFigures, metricsVerdicts } from './pages/metrics.ts'
 import { usageFigures, usageVerdicts } from './pages/usage.ts'
 import { TIMES } from './peers/compare.ts'
 import { compareQueues, nextAmong, wakeUps } from './queue.ts'
@@ -52,6 +53,7 @@ const PARTS = [
   'pages',
   'usage',
   'budgets',
+  'metrics',
   'live',
   'webhooks',
   'web',
@@ -180,6 +182,7 @@ const pages = wants('board') ? await pageFigures(MANY, say) : null
 const insight = wants('pages') ? await insightFigures(MANY, say) : null
 const usage = wants('usage') ? await usageFigures(MANY, say) : null
 const budgets = wants('budgets') ? await budgetFigures(quick ? 10_000 : 50_000, quick ? 5 : 9, say) : null
+const metrics = wants('metrics') ? await metricsFigures(MANY, say) : null
 const live = wants('live') ? await liveFigures(quick ? 5_000 : 20_000, say) : null
 const hooked = { deliveries: quick ? 5_000 : 20_000, claims: CLAIMS, rounds: quick ? 3 : 5 }
 const webhooks = wants('webhooks') ? await webhookFigures(hooked, say) : null
@@ -210,6 +213,7 @@ if (pages) console.log(pageVerdicts(pages))
 if (insight) console.log(insightVerdicts(insight))
 if (usage) console.log(usageVerdicts(usage))
 if (budgets) console.log(budgetVerdicts(budgets))
+if (metrics) console.log(metricsVerdicts(metrics))
 if (live) console.log(liveVerdicts(live))
 if (webhooks) console.log(webhookVerdicts(webhooks))
 if (web) console.log(webVerdicts(web))
@@ -233,6 +237,7 @@ const kept = {
   insight,
   usage,
   budgets,
+  metrics,
   live,
   webhooks,
   web,

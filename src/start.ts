@@ -22,7 +22,7 @@ import { hasBeenSignedInTo } from './kinds/sign-in/postgres.ts'
 import { FIRST_WORKSPACE } from './kinds/workspace/postgres.ts'
 import { USUAL_LIMITS } from './logs/limits.ts'
 import { parseLogSettings } from './logs/settings.ts'
-import { Metrics } from './metrics/metrics.ts'
+import type { Metrics } from './metrics/metrics.ts'
 import { forWebhooks } from './outgoing/addresses.ts'
 import type { Outgoing } from './outgoing/outgoing.ts'
 import { refuseUnsafeData } from './private-files.ts'
@@ -30,15 +30,12 @@ import { StartRefused } from './pure/refusal.ts'
 import { listen, probe } from './server/loopback.ts'
 import { serveMetricsHere } from './server/metrics.ts'
 import { buildServer, type ServerOptions } from './server/server.ts'
+import { startCoordinator } from './start-coordinator.ts'
 import { serverDirectory } from './store/directory.ts'
 import { PostgresStore } from './store/store.ts'
 import type { Traces } from './tracing/traces.ts'
-import { Coordinator } from './upkeep/coordinator.ts'
-import { FreeSpace } from './upkeep/free-space.ts'
-import { Leadership } from './upkeep/leadership.ts'
 import { Node } from './upkeep/node.ts'
 import { openKernel } from './upkeep/open-kernel.ts'
-import { Outages } from './upkeep/outages.ts'
 
 const DAY_MS = 86_400_000
 
@@ -86,29 +83,17 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
     await ensureOwnerKey(store, config.dataFolder)
     const kernel = openKernel(store, serverDirectory(store), (err, what) => logger.error({ err }, what))
     stops.push(() => kernel.close())
-    const node = await Node.start(store, {
-      ...{ name: config.nodeName, version: VERSION },
-      ...{ host: thisMachine(), bootId: bootId(), pidStarted: startTimeOf(process.pid) },
-      mostRuns: config.mostRuns,
-    })
-    stops.push(() => node.stop())
+    const node = await startNode(config, store, stops)
     const traces = await openTraces(config, { store, node, logger }, stops)
     let url = ''
     const outgoing = outgoingOf(config, () => url)
     const { context, execution, bucket, close } = await composeExecutor(
       {
-        ...{
-          kernel,
-          node,
-          dataFolder: config.dataFolder,
-          agentRoots: config.agentRoots,
-          log: logger,
-          traces,
-        },
+        ...{ kernel, node, dataFolder: config.dataFolder, agentRoots: config.agentRoots, log: logger },
         ...{
           ...{ own: config.environment, policy: config.agentPolicy },
           nodeSecrets: await secretsOfNode(config.dataFolder, databaseUrl, config.environment),
-          ...{ mostRuns: config.mostRuns, baseUrl: outgoing.appUrl },
+          ...{ mostRuns: config.mostRuns, traces, baseUrl: outgoing.appUrl },
         },
       },
       { logs, kinds, ...logSettingsOf(config) },
@@ -116,9 +101,9 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
     stops.push(async () => close())
     // Before any claim is possible: processes left over from an earlier run would work on the same tasks.
     await recoverAtStart(context, thisMachine())
-    const measured = { node, runsActive: () => context.working.size, mostLabels: config.metricsLabels }
-    const { coordinator, metrics } = coordinate(kernel, { measured, outgoing, logger }, stops)
-    stops.push(watchDisk(config, kernel, node.name, logger))
+    const runsActive = () => context.working.size
+    const parts = { kernel, node, logger, outgoing, runsActive, version: VERSION }
+    const { coordinator, metrics } = startCoordinator(config, parts, stops)
     url = await serve(config, { kernel, coordinator, execution, metrics, outgoing, logger }, stops)
     await metricsPort(config, metrics, stops)
     const keepLogsMs = config.keepLogsDays === null ? null : config.keepLogsDays * DAY_MS
@@ -146,15 +131,17 @@ export async function start(config: Config, pace: Partial<ChorePace> = {}): Prom
   }
 }
 
-/** Below what logs must leave free, they are cut: people are told before. */
-function watchDisk(
-  { dataFolder, minFreeBytes }: Config,
-  kernel: ServerKernel,
-  node: string,
-  log: pino.Logger,
-): () => Promise<void> {
-  const space = new FreeSpace({ kernel, node, folder: dataFolder, leastBytes: 2 * minFreeBytes, log }).start()
-  return () => space.stop()
+async function startNode(
+  { nodeName: name, mostRuns }: Config,
+  store: PostgresStore,
+  stops: Stops,
+): Promise<Node> {
+  const node = await Node.start(store, {
+    ...{ name, version: VERSION, mostRuns },
+    ...{ host: thisMachine(), bootId: bootId(), pidStarted: startTimeOf(process.pid) },
+  })
+  stops.push(() => node.stop())
+  return node
 }
 
 /** Last: what a refused start says is one sentence. */
@@ -246,37 +233,6 @@ const logSettingsOf = ({ maxLogBytes, minFreeBytes, databaseUrl, dataFolder, ...
   limits: { ...USUAL_LIMITS, maxBytes: maxLogBytes ?? Number.POSITIVE_INFINITY, minFreeBytes },
   databaseFolder: databaseUrl === null ? dataFolder : null,
 })
-
-/** Starts the coordinator of this node, and what counts its passes. */
-function coordinate(
-  kernel: ServerKernel,
-  { measured, outgoing, logger }: { measured: Measured; outgoing: Outgoing; logger: pino.Logger },
-  stops: Stops,
-) {
-  const { node, runsActive, mostLabels } = measured
-  const leadership = new Leadership(kernel.store, node.id)
-  const passed = (ms: number) => metrics.passed(ms)
-  const outages = new Outages(kernel, node.name, logger, ({ title, detail, severity, at }) =>
-    coordinator.announce({
-      ...{ type: 'alert_raised', at, severity, workspaceId: null },
-      sentence: `${title}: ${detail}.`,
-    }),
-  )
-  const around = { outgoing, passed, outages }
-  const coordinator: Coordinator = new Coordinator(kernel, leadership, node.id, logger, around)
-  const about = { version: VERSION, node: node.name, mostLabels, runsActive }
-  const metrics = new Metrics({ kernel, coordinator, ...about })
-  stops.push(async () => metrics.close())
-  coordinator.start()
-  stops.push(() => coordinator.stop())
-  return { coordinator, metrics }
-}
-
-interface Measured {
-  node: Node
-  runsActive: () => number
-  mostLabels: number
-}
 
 const outgoingOf = ({ webhookAllow, publicUrl }: Config, url: () => string): Outgoing => ({
   ...{ rule: forWebhooks(webhookAllow), appUrl: () => publicUrl ?? reachable(url()) },

@@ -14,7 +14,7 @@ const perSecond = (metric: string, by: string, more = '') =>
 const quantile = (metric: string, q: number, selector = `{${IN}}`) =>
   `histogram_quantile(${q}, sum by (le) (rate(${metric}_bucket${selector}[$__rate_interval])))`
 
-export const ROWS: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
+const ROWS: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
   [
     'Now',
     [

@@ -15,7 +15,7 @@ import type { WorkFolders } from './work/folders.ts'
 import type { WorkingRun } from './work/work-to-keep.ts'
 
 /** Traces of runs, where a collector is set. */
-export interface RunTraces {
+interface RunTraces {
   /** The trace of a run, before it begins. */
   traceOf(workspaceId: number, runId: string, task: { id: number; uuid: string } | null): Promise<TracedRun>
   /** A call of a tool has ended. */

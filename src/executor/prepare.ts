@@ -143,6 +143,7 @@ async function gather({ kernel }: ExecutorContext, about: About, baseUrl: string
 export async function prepare(context: ExecutorContext, about: About): Promise<Prepared> {
   const { workspaceId, wakeup, runId, token, held } = about
   const { agent, folderOf } = await withCheck(context, workspaceId, about.agent, held)
+  const trace = await traceOf(context, about)
   const adapter = adapterOf(context, workspaceId, agent)
   const baseUrl = context.baseUrl()
   const { session, values, timeouts, task, unread } = await gather(context, { ...about, agent }, baseUrl)
@@ -162,12 +163,10 @@ export async function prepare(context: ExecutorContext, about: About): Promise<P
   const prompt = promptOf(agent, { ...values, 'upstream.conflicts': conflicts }) + work + reviewed
   // The last step that can fail, so the file is removed with what was prepared.
   const requests = held && adapter.usesFolder !== false ? await context.requestsFile() : null
-  const trace = await traceOf(context, about)
   const baton = {
-    ...(trace && { TRACEPARENT: traceparentOf(trace) }),
     ...(await environmentOfCheck(context, workspaceId, agent, held)),
     ...{ BATON_URL: baseUrl, BATON_API_KEY: token, BATON_RUN_ID: runId },
-    ...variablesOf(agent, String(values['workspace.id']), held),
+    ...variablesOf(agent, String(values['workspace.id']), held, trace),
     ...(folder?.worktree && (await context.folders.identityIn(folder.path, agent))),
     ...(requests && { BATON_REQUESTS_FILE: requests.path }),
   }
@@ -203,14 +202,11 @@ export async function prepare(context: ExecutorContext, about: About): Promise<P
     requests,
     secrets,
     graceMs: numberOr(config.graceSec, DEFAULT_GRACE_SEC) * 1000,
-    credential,
-    choice,
-    billing,
+    ...{ credential, choice, billing, trace },
     failureClass: task?.failureClass ?? null,
     taskKey: held?.uuid ?? '',
     sessionIdBefore: resumed?.sessionDisplayId ?? null,
     promptedComments: unread.upTo,
-    trace,
   }
 }
 
@@ -225,8 +221,14 @@ async function traceOf({ traces, log }: ExecutorContext, { workspaceId, runId, h
     : null
 }
 
-const variablesOf = ({ slug, uuid }: AgentRecord, workspace: string, held: Held | null) => ({
+const variablesOf = (
+  { slug, uuid }: AgentRecord,
+  workspace: string,
+  held: Held | null,
+  trace: TracedRun | null,
+) => ({
   ...{ BATON_AGENT: slug, BATON_AGENT_ID: uuid, BATON_WORKSPACE_ID: workspace },
+  ...(trace && { TRACEPARENT: traceparentOf(trace) }),
   ...(held && {
     BATON_TASK_ID: held.uuid,
     BATON_GENERATION: String(held.generation),

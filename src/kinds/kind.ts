@@ -97,7 +97,7 @@ export interface KindDecision<T extends KindShape> {
 }
 
 /** A command on a record of any kind. */
-export type AnyCommand = {
+type AnyCommand = {
   [K in KindName]: { on: K; key: string; uuid: string; command: KindTypes[K]['command'] }
 }[KindName]
 

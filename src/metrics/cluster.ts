@@ -23,25 +23,28 @@ export class ClusterGauges {
   readonly #labels: Labels
   readonly #all: Instruments
   readonly #fault: (error: unknown, what: string) => void
+  readonly #knownForMs: number
   #readAt = Number.NEGATIVE_INFINITY
   #reading: Promise<void> | null = null
 
-  constructor(
-    store: ReadStore,
-    labels: Labels,
-    all: Instruments,
-    fault: (error: unknown, what: string) => void,
-  ) {
-    this.#store = store
-    this.#labels = labels
-    this.#all = all
-    this.#fault = fault
+  constructor(of: {
+    store: ReadStore
+    labels: Labels
+    all: Instruments
+    fault: (error: unknown, what: string) => void
+    knownForMs?: number | undefined
+  }) {
+    this.#store = of.store
+    this.#labels = of.labels
+    this.#all = of.all
+    this.#fault = of.fault
+    this.#knownForMs = of.knownForMs ?? KNOWN_FOR_MS
   }
 
   /** A node that does not lead has no such series, so a sum over nodes is right. */
   async refresh(isLeader: boolean): Promise<void> {
     if (!isLeader) return this.#clear()
-    if (performance.now() - this.#readAt < KNOWN_FOR_MS) return
+    if (performance.now() - this.#readAt < this.#knownForMs) return
     this.#reading ??= this.#read().finally(() => {
       this.#reading = null
     })

@@ -3,7 +3,8 @@ import { type Answered, answeredCommands } from '../kernel/batch/answered.ts'
 import type { OnAnswered } from '../kernel/combiner.ts'
 import type { TaskCommand } from '../kinds/task/command.ts'
 import type { ErrorCode } from '../pure/errors.ts'
-import type { Labels, WorkLabels } from './labels.ts'
+import type { Count } from './count.ts'
+import { type Labels, OTHER } from './labels.ts'
 import { countOfBatch } from './of-batch.ts'
 import { countOfRuns } from './of-runs.ts'
 import type { Instruments } from './registry.ts'
@@ -12,9 +13,6 @@ import type { Instruments } from './registry.ts'
  * Counts what was committed, where it was: each transaction once, however often it was decided again, and never what is only asked for
  * or repeated under an idempotency key.
  */
-
-/** Counts under the labels of a project; 0: of none. */
-export type Count = (count: (labels: WorkLabels, all: Instruments) => void, projectId: number) => void
 
 /** What a holder writes that has lost its claim. */
 const ZOMBIE: ReadonlySet<ErrorCode> = new Set([
@@ -71,7 +69,7 @@ export class Counting {
       this.#fault(error, 'the names of workspaces and projects could not be read')
     }
     for (const [count, projectId] of later) {
-      const unnamed = { workspace: this.#labels.workspace(workspaceId) ?? 'other', project: 'other' }
+      const unnamed = { workspace: this.#labels.workspace(workspaceId) ?? OTHER, project: OTHER }
       count(this.#labels.of(workspaceId, projectId) ?? unnamed, this.#all)
     }
   }

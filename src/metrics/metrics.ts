@@ -18,6 +18,8 @@ interface About {
   /** How many workspaces, and how many projects, have series of their own. */
   mostLabels: number
   runsActive: () => number
+  /** How long figures of all nodes are kept; by default ten seconds. */
+  knownForMs?: number
 }
 
 /** The metrics of a node. What is counted costs next to nothing; everything else is read when it is scraped. */
@@ -32,7 +34,7 @@ export class Metrics {
   readonly #stops: (() => void)[]
 
   constructor(about: About) {
-    const { kernel, version, node, mostLabels } = about
+    const { kernel, version, node, mostLabels, knownForMs } = about
     const { registry, all } = instruments()
     this.#about = about
     this.#registry = registry
@@ -40,7 +42,7 @@ export class Metrics {
     this.contentType = registry.contentType
     const labels = new Labels(kernel.store.readers, mostLabels)
     this.#counting = new Counting(all, labels, kernel.fault)
-    this.#cluster = new ClusterGauges(kernel.store, labels, all, kernel.fault)
+    this.#cluster = new ClusterGauges({ store: kernel.store, labels, all, fault: kernel.fault, knownForMs })
     all.baton_build_info.set({ version, node }, 1)
     this.#stops = [kernel.store.onWritten(this.#counting.written), kernel.onAnswered(this.#counting.answered)]
   }

@@ -1,7 +1,7 @@
 import type { Written } from '../door/server-store.ts'
 import { endOfMission } from '../kinds/mission/states.ts'
 import { isTerminal } from '../pure/states.ts'
-import type { Count } from './counting.ts'
+import type { Count } from './count.ts'
 
 type WrittenBatch = Extract<Written, { on: 'batch' }>
 

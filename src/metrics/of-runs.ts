@@ -1,6 +1,7 @@
 import type { Written } from '../door/server-store.ts'
+import { isOver, isStarted } from '../kinds/run/states.ts'
 import { sourceName } from '../kinds/usage/record.ts'
-import type { Count } from './counting.ts'
+import type { Count } from './count.ts'
 
 type WrittenRuns = Extract<Written, { on: 'runs' }>
 
@@ -11,10 +12,11 @@ export function countOfRuns({ view, changes }: WrittenRuns, count: Count): void 
     if (!run || set.status === undefined || set.status === run.status) continue
     const { status } = set
     const adapter = run.adapterType
-    if (status === 'running') {
+    if (isStarted(status)) {
       count(({ workspace }, all) => all.baton_runs_started_total.inc({ workspace, adapter }), 0)
       continue
     }
+    if (!isOver(status)) continue
     const { startedAt } = run
     count(({ workspace }, all) => {
       all.baton_runs_ended_total.inc({ workspace, adapter, status })

@@ -36,13 +36,13 @@ export async function labelNames(readers: pg.Pool, most: number): Promise<LabelN
 }
 
 /** A workspace (0: all that have no series of their own), its claims and its tasks by state. */
-export interface CountsRow {
+interface CountsRow {
   workspaceId: number
   activeClaims: number
   states: Record<string, number>
 }
 
-export interface ProjectRow {
+interface ProjectRow {
   workspaceId: number
   projectId: number
   pending: number

@@ -1,7 +1,5 @@
 /** JSON pointers (RFC 6901): "/issue/labels/0/name". */
 
-export const isPointer = (text: string) => /^(?:\/(?:[^~/]|~[01])*)*$/.test(text)
-
 /** What it points to; undefined: nothing. Only own fields count: "/constructor" points to nothing that was not sent. */
 export function valueAt(document: unknown, pointer: string): unknown {
   let value = document

@@ -67,6 +67,8 @@ export class Traces {
   readonly #provider: BasicTracerProvider
   readonly #tracer: Tracer
   readonly #stopListening: () => void
+  /** Ended runs whose mission is being looked up. */
+  #looking: Promise<void> = Promise.resolve()
   /** Of the span that begins next. */
   #ids = { traceId: '', spanId: '' }
 
@@ -123,14 +125,18 @@ export class Traces {
       timer = setTimeout(resolve, STOP_WITHIN_MS)
     })
     // What could not be sent was said already.
-    await Promise.race([this.#provider.shutdown().catch(() => undefined), late])
+    const sent = this.#looking.then(() => this.#provider.shutdown()).catch(() => undefined)
+    await Promise.race([sent, late])
     clearTimeout(timer)
   }
 
   #written: OnWritten = (workspaceId, written) => {
     try {
       if (written.on === 'batch') this.#missionsEnded(written)
-      else void this.#runsEnded(workspaceId, written)
+      else {
+        const ended = this.#runsEnded(workspaceId, written)
+        this.#looking = this.#looking.then(() => ended)
+      }
     } catch (error) {
       this.#about.warn(error, 'what ended could not be traced')
     }

@@ -110,6 +110,16 @@ test('a mission is created, shown, approved and begun by the commands of docs/mi
   expect(shown).toMatchObject({ id: approved.id, tasksByState: { queued: 1, pending: 1 } })
 })
 
+test('a hook is made, called, tried and looked at by the commands of docs/hooks.md', async () => {
+  const script = blocksIn('docs/hooks.md').join('\n').replaceAll('http://127.0.0.1:4400', server.url)
+  const [delivered, tried, log] = (await pasted(script))
+    .split(/(?<=\})(?=\{)/)
+    .map((text) => JSON.parse(text))
+  expect(delivered).toMatchObject({ verdict: 'done', isRepeat: false })
+  expect(tried).toMatchObject({ would: { make: 'task', title: 'Find out about ⟦full disk⟧' } })
+  expect(log.items).toMatchObject([{ id: delivered.id, made: { kind: 'task' } }])
+})
+
 test('every npm command in the documents is a script of package.json', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'))
   const pages = readdirSync('.').filter((name) => name.endsWith('.md'))

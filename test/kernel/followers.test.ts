@@ -7,6 +7,7 @@ import {
   type FollowedStore,
   type LogRange,
 } from '../../src/kernel/store/log-followers.ts'
+import { FOLLOWERS } from '../../src/kinds/all.ts'
 import { Refused } from '../../src/pure/errors.ts'
 import { Beside, following } from '../../src/upkeep/follower.ts'
 import { openKernel } from '../../src/upkeep/open-kernel.ts'
@@ -114,7 +115,7 @@ describe.each(['memory', 'postgres'] as const)('followers of the log on %s', (ki
     const work = await workspaceWith(6)
     const { workspace } = work
     const [fast, slow] = [newName(), newName()]
-    for (const name of ['dependents', 'reports']) await here.followers.unfollow(workspace, name)
+    for (const name of Object.keys(FOLLOWERS)) await here.followers.unfollow(workspace, name)
     expect(await here.followers.followedByAll(workspace), 'nobody follows').toBe(await lastSeqOf(work))
     for (const name of [fast, slow]) await here.followers.follow(workspace, name, 'beginning')
     const [all] = await next(fast)

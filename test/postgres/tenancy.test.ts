@@ -320,6 +320,7 @@ describe('the server’s role', () => {
       'agent_runtime_state',
       'agents',
       'alert_checks',
+      'api_keys',
       'attempts',
       'browser_sessions',
       'events',
@@ -328,6 +329,8 @@ describe('the server’s role', () => {
       'log_cursors',
       'mission_counters',
       'missions',
+      'project_counters',
+      'projects',
       'routine_fires',
       'routines',
       'run_log_tail',
@@ -346,10 +349,10 @@ describe('the server’s role', () => {
   })
 
   const FORGOTTEN = [
-    ...['attempts', 'idempotency_keys', 'run_log_tail'],
+    ...['alerts', 'attempts', 'idempotency_keys', 'run_log_tail'],
     ...['browser_sessions', 'sign_in_links', 'socket_tickets'],
   ]
-  test('in upkeep deletes old answers, attempts without a result, output for other nodes and sign-ins of every workspace, and nothing else', async () => {
+  test('in upkeep deletes old answers, alerts that are over, attempts without a result, output for other nodes and sign-ins of every workspace, and nothing else', async () => {
     for (const table of tables) {
       const forgotten = await asServer(null, `delete from ${table}`, [], upkeep)
       if (FORGOTTEN.includes(table)) expect((forgotten as pg.QueryResult).rowCount, table).toBeGreaterThan(1)

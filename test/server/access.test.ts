@@ -119,6 +119,7 @@ describe('a key may do what its role and scopes say', () => {
     webhooks: ['read', 'admin'],
     hooks: ['read', 'admin'],
     budgets: ['read', 'operate'],
+    alerts: ['read', 'operate'],
     // Holders report what they have used.
     usage: ['read', 'work'],
   }
@@ -131,6 +132,9 @@ describe('a key may do what its role and scopes say', () => {
     'POST /runs/tails': 'read',
     // A dry run, of what the request itself contains.
     'POST /plans/check': 'read',
+    // What the workspace is told of.
+    'PUT /thresholds/{cause}': 'admin',
+    'DELETE /thresholds/{cause}': 'admin',
     // Revokes tasks from holders that may still be alive: no agent should do that to others.
     'POST /workers/requeue-stalled': 'operate',
     // Shows keys, limits and all agents.
@@ -145,6 +149,7 @@ describe('a key may do what its role and scopes say', () => {
     'GET /agents/{id}/prompt-preview': 'configure_agents',
     // For those who run the server.
     'GET /nodes': 'instance',
+    'GET /metrics': 'metrics',
     'GET /workspaces/{id}/limits': 'instance',
     'PATCH /workspaces/{id}/limits': 'instance',
     // Begins sessions.

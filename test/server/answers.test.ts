@@ -94,6 +94,7 @@ describe('answers about work match their declared schemas', () => {
       expect(body.items.length, list).toBeGreaterThan(0)
     }
     await get(
+      '/insight',
       '/insight/causes',
       '/insight/slowest',
       '/insight/durations?by=agent',
@@ -232,6 +233,38 @@ describe('answers about work match their declared schemas', () => {
     for (const act of ['test', 'pause', 'resume', 'rotate', 'redeliver'])
       await all(['POST', `${path}/${act}`])
     await all(['PATCH', path, { name: 'ci' }], ['DELETE', path])
+  })
+
+  test('hooks', async () => {
+    for (const does of [
+      { kind: 'task', title: 'Look' },
+      { kind: 'wake', agent: 'alpha' },
+    ]) {
+      const { body: hook } = await w.post('/hooks', { name: does.kind, scheme: 'secret_url', does })
+      const path = `/hooks/${hook.id}`
+      await w.post(hook.path.replace('/api/v1', ''), { type: 'sample' })
+      await get('/hooks', '/hooks?limit=1', path, `${path}/deliveries`)
+      await all(
+        ['POST', `${path}/test`, { payload: {} }],
+        ['POST', `${path}/rotate`],
+        ['PATCH', path, { perMinute: 1, conditions: [{ at: '/a', is: ['b'] }] }],
+        ['DELETE', path],
+      )
+    }
+  })
+
+  test('alerts and their thresholds', async () => {
+    const own = await openWorkspace(server)
+    await own.make()
+    expect((await own.call('PUT', '/thresholds/pending_tasks', { value: 0 })).status).toBe(200)
+    const [{ id }] = await until(async () => {
+      const { items } = (await own.call('GET', '/alerts')).body
+      return items.length > 0 && items
+    })
+    for (const path of [`/alerts/${id}`, '/thresholds', '/inbox', `/inbox/raised:${id}`])
+      expect((await own.call('GET', path)).status, path).toBe(200)
+    expect((await own.post(`/alerts/${id}/acknowledge`, { comment: 'mine' })).status).toBe(200)
+    expect((await own.call('DELETE', '/thresholds/pending_tasks')).status).toBe(204)
   })
 
   test('writes of holders, single and in batches', async () => {
@@ -561,6 +594,12 @@ describe('all other answers match their declared schemas', () => {
       const answer = await fetch(`${server.url}${path}`)
       const type = answer.headers.get('content-type')
       server.see('GET', path, { status: answer.status, type, body: await answer.json() })
+    }
+    for (const path of ['/metrics', '/api/v1/metrics']) {
+      const headers = { authorization: `Bearer ${server.ownerKey}` }
+      const answer = await fetch(`${server.url}${path}`, { headers })
+      const type = answer.headers.get('content-type')
+      server.see('GET', path, { status: answer.status, type, body: await answer.text() })
     }
   })
 

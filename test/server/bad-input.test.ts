@@ -228,6 +228,7 @@ const LEAVES_THE_REST = new Set([
   'POST /webhooks/{id}/resume',
   'POST /webhooks/{id}/rotate',
   'POST /webhooks/{id}/redeliver',
+  'PUT /thresholds/{cause}',
   'POST /budgets/{id}/move',
   'POST /budgets/{id}/allow-model',
 ])
@@ -235,7 +236,9 @@ const LEAVES_THE_REST = new Set([
 /** A workspace of its own for a route, with a run where it needs one, or for all routes. */
 async function elsewhereFor(route?: Route) {
   const elsewhere = await openWorkspace(server)
-  return { elsewhere, things: await thingsIn(elsewhere, routes, route?.path.startsWith('/runs/') ?? true) }
+  const needs = (...lists: string[]) => lists.some((list) => route?.path.startsWith(list) ?? true)
+  const things = await thingsIn(elsewhere, routes, needs('/runs/'), needs('/alerts/', '/thresholds/'))
+  return { elsewhere, things }
 }
 const shared = new Map<string, ReturnType<typeof elsewhereFor>>()
 

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { afterAll, describe, expect, test } from 'vitest'
-import { allOf, namedIn, pathTo, type Route, send, type Things } from '../support/http-routes.ts'
+import { allOf, namedIn, pathTo, type Route, send, type Things, takesSigned } from '../support/http-routes.ts'
 import { all, byTag, label, problemIn, serverUnderAttack } from '../support/http-under-attack.ts'
 
 /** What a hostile client may put anywhere but into a body: ids, queries, headers, methods. */
@@ -19,8 +19,8 @@ describe('ids', () => {
   /** A track that does not exist is created by setting its limit of agents, and a model may have any name, so they cannot be unknown. */
   const canBeUnknown = (route: Route, thing: keyof Things) => thing !== 'track' && !takesAnyModel(route)
 
-  /** Adapters are the same in all workspaces, and those who run the server set the limits of all. */
-  const named = withId.filter(({ path }) => !/^\/(adapters|workspaces|model-tiers)\//.test(path))
+  /** Adapters and causes are the same in all workspaces, and those who run the server set the limits of all. */
+  const named = withId.filter(({ path }) => !/^\/(adapters|workspaces|model-tiers|thresholds)\//.test(path))
   test.each(byTag(named))(
     'of %s: another workspace’s and unknown ones are answered with 404, wherever they are',
     (_, of) =>
@@ -121,7 +121,8 @@ describe('queries', () => {
   const known = closed.flatMap((route) => route.query.map((name) => ({ ...route, name })))
   const isText = ({ path, name }: { path: string; name: string }) =>
     (path === '/board' && name === 'type') ||
-    /^(q|tag|agent|model|taskType|userId|reason|capability|cause|errorCode|path|repository|cron|timeZone|scopeId)$/.test(
+    (path !== '/alerts' && name === 'cause') ||
+    /^(q|tag|agent|model|taskType|userId|reason|capability|errorCode|path|repository|cron|timeZone|scopeId)$/.test(
       name,
     )
   /** Holders choose their own names for the lines they add to a task's log. */
@@ -272,6 +273,13 @@ describe('queries', () => {
     '/agents/{id}/wakeups': UUIDS,
     '/tasks/{id}/runs': UUIDS,
     '/inbox': INBOX_PLACES,
+    '/alerts': [
+      encoded(['', 'x', '1.a', '99999999999999999.00000000-0000-7000-8000-000000000000']),
+      encoded([
+        '0.00000000-0000-7000-8000-000000000000',
+        '8640000000000000.ffffffff-ffff-7fff-bfff-ffffffffffff',
+      ]),
+    ],
     '/budgets': [
       encoded(['', 'x', '0.a', '9.00000000-0000-7000-8000-000000000000']),
       encoded(['1.00000000-0000-7000-8000-000000000000', '5.ffffffff-ffff-7fff-bfff-ffffffffffff']),
@@ -301,7 +309,7 @@ describe('queries', () => {
 
   /** Nothing of the other workspace is in it, by id or by name. */
   const expectNothingForeign = ({ text }: { text: string }, except: string[] = []) => {
-    const { track: _, adapter: __, ...things } = foreign
+    const { track: _, adapter: __, threshold: ___, ...things } = foreign
     const theirs = Object.values(things).filter((name) => !except.includes(name))
     expect(theirs.filter((name) => text.includes(name))).toEqual([])
   }
@@ -386,6 +394,7 @@ describe('headers and methods', () => {
     const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'SEARCH']
     const missing = [...new Set(routes.map(({ path }) => path))].flatMap((path) =>
       methods
+        .filter((method) => !takesSigned({ method, path }))
         .filter((method) => !routes.some((route) => route.path === path && route.method === method))
         .map((method) => ({ method, path })),
     )

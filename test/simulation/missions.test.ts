@@ -58,15 +58,15 @@ test('the same seed gives the same run', async () => {
 })
 
 describePlantedBugs(MISSION_BUGS, runSeedOfMissions, ENOUGH, {
-  contractorsStay: 45,
-  dependentsAreForgotten: 99,
-  everythingIsCaughtUp: 405,
-  firstEndIsEnough: 28,
-  namesAreForgotten: 148,
+  contractorsStay: 51,
+  dependentsAreForgotten: 157,
+  everythingIsCaughtUp: 548,
+  firstEndIsEnough: 51,
+  namesAreForgotten: 157,
   orphansAreLeft: 57,
   overlapIsIgnored: 9,
   reportsComeTwice: 10,
-  resultsAreForgotten: 172,
-  verificationsComeTwice: 75,
+  resultsAreForgotten: 182,
+  verificationsComeTwice: 233,
   whatWaitsIsLost: 9,
 })

@@ -89,8 +89,9 @@ const kindOf = (value: unknown) =>
 
 /** Objects whose schema names fields have those and no others, unless it says `additionalProperties`. */
 export function* faultsIn(value: unknown, schema: Schema, path: string): Generator<string> {
-  if (schema.anyOf) {
-    const tries = schema.anyOf.map((one) => [...faultsIn(value, one, path)])
+  const forms = schema.anyOf ?? schema.oneOf
+  if (forms) {
+    const tries = forms.map((one) => [...faultsIn(value, one, path)])
     if (tries.every(({ length }) => length > 0))
       yield `${path} fits none of: ${tries.map(firstOf).join(' | ')}`
     return

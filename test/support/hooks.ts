@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { expect } from 'vitest'
 import type { Json, Workspace } from './http-workspace.ts'
+import { until } from './nodes.ts'
 import type { Answer, ServerUnderTest } from './server.ts'
 
 /** Hooks over HTTP, and what their senders send. */
@@ -55,6 +56,13 @@ export async function send(
   })
   return { status: answer.status, headers: answer.headers, body: await answer.json() }
 }
+
+/** What is refused is noted after its answer. */
+export const notedOf = (w: Workspace, hook: Pick<Hook, 'id'>, times: number) =>
+  until(async () => {
+    const items = await deliveriesOf(w, hook)
+    return items.length >= times && items
+  })
 
 export const deliveriesOf = async (w: Workspace, { id }: Pick<Hook, 'id'>) =>
   (await w.call('GET', `/hooks/${id}/deliveries`)).body.items

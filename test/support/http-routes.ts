@@ -103,6 +103,10 @@ export interface Things {
   otherBudget: string
   /** Of the node: the same for all workspaces. */
   adapter: string
+  /** One that is open. */
+  alert: string
+  /** The cause of that, with a threshold that the workspace has set; the causes are the same for all workspaces. */
+  threshold: string
   /** What else is named by an id, by the path of its list. */
   [list: `/${string}`]: string
 }
@@ -129,6 +133,8 @@ const STANDS_FOR: Record<string, keyof Things> = {
   '/prices/{model}': 'model',
   '/model-tiers/{type}': 'adapter',
   '/budgets/{id}': 'budget',
+  '/alerts/{id}': 'alert',
+  '/thresholds/{cause}': 'threshold',
 }
 
 /** The things a path names, in order. */

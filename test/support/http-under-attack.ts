@@ -27,7 +27,8 @@ export async function serverUnderAttack() {
   const other = await openWorkspace(server)
   const foreign = await thingsIn(other, routes)
   /** What is for those who run the server. */
-  const isOfServer = ({ tag, path }: Route) => tag === 'workspaces' || /^\/(workspaces|nodes)\b/.test(path)
+  const isOfServer = ({ tag, path }: Route) =>
+    tag === 'workspaces' || /^\/(workspaces|nodes|metrics)\b/.test(path)
   const keyFor = (route: Route) => (isOfServer(route) ? server.ownerKey : w.ownerKey)
 
   return {
@@ -71,6 +72,7 @@ export async function thingsIn(
   workspace: Workspace,
   routes: readonly Route[] = [],
   needsRun = true,
+  needsAlert = needsRun,
 ): Promise<Things> {
   const own = randomUUID().slice(0, 8)
   const [project, worker, track] = [`shop-${own}`, `worker-${own}`, 'A']
@@ -121,6 +123,8 @@ export async function thingsIn(
     model: `model-${own}`,
     ...(await budgetsIn(workspace, own)),
     adapter: 'claude_local',
+    threshold: 'pending_tasks',
+    alert: needsAlert ? await alertIn(workspace, 'pending_tasks') : randomUUID(),
   }
   const known = { task: task.id, waiting: waiting.id, session: session.id, ref, key, run, ...names }
   return { ...known, ...(await othersIn(workspace, routes, known)) }
@@ -148,6 +152,12 @@ async function othersIn(workspace: Workspace, routes: readonly Route[], known: T
     others[path as `/${string}`] = (await workspace.post(path, JSON.parse(bodyFor(making, known)!))).body.id
   }
   return others
+}
+
+/** More tasks are queued than this threshold: upkeep raises its alert. */
+async function alertIn(workspace: Workspace, cause: string): Promise<string> {
+  await workspace.call('PUT', `/thresholds/${cause}`, { value: 0 })
+  return until(async () => (await workspace.call('GET', `/alerts?cause=${cause}`)).body.items[0]?.id)
 }
 
 /** A run of an agent that had nothing to do. */

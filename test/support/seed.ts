@@ -167,6 +167,18 @@ async function seedLedger(url: string, workspace: number, task: number) {
        values ($1, $2, 'workspace', 'workspace', 'none', now(), 'test', now(), now())`,
       [workspace, freshUuid()],
     )
+    const hook = freshUuid()
+    await client.query(
+      `insert into hooks (workspace_id, hook_id, name, scheme, secret, does, events, conditions, per_minute, enabled, created_by,
+         created_at, updated_at, version)
+       values ($1, $2, 'issues', 'github', 'a secret', '{}', '{}', '[]', 1, true, 'test', now(), now(), 1)`,
+      [workspace, hook],
+    )
+    await client.query(
+      `insert into hook_deliveries (workspace_id, key, delivery_id, hook_id, bytes, verdict, reason, repeats, received_at)
+       values ($1, $2::uuid || ' id:one', $3, $2, 1, 'ignored', 'paused', 0, now())`,
+      [workspace, hook, freshUuid()],
+    )
     await client.query(
       `insert into budget_reservations (workspace_id, holder_id, generation, budget_ids, tokens, usd, step_tokens, step_usd, reserved_at)
        values ($1, $2, 1, '[]', 1, 0, 1, 0, now())`,
@@ -228,6 +240,11 @@ async function seedRuns(
       [workspace, over],
     )
     await client.query('insert into alert_checks (workspace_id, due_at) values ($1, now())', [workspace])
+    await client.query(
+      `insert into alerts (workspace_id, alert_id, cause, subject, number, scope, severity, count, first_at, last_at, resolved_at)
+       values ($1, gen_random_uuid(), 'agent_error', 'dev-1', 1, 'workspace', 'critical', 1, now(), now(), now())`,
+      [workspace],
+    )
     await client.query(`insert into run_invocations (workspace_id, run_id, told) values ($1, $2, '{}')`, [
       workspace,
       running,

@@ -35,6 +35,7 @@ export const USES: Readonly<Record<string, readonly string[]>> = {
   'config.ts': [...PLAIN, 'outgoing'],
   'first-start.ts': [...PLAIN, 'kernel', 'stored', 'store'],
   'private-files.ts': PLAIN,
+  'start-coordinator.ts': [...ACTING, 'upkeep', 'metrics', 'outgoing', 'config.ts'],
   'start.ts': [
     ...ACTING,
     'postgres',
@@ -52,6 +53,7 @@ export const USES: Readonly<Record<string, readonly string[]>> = {
     'config.ts',
     'first-start.ts',
     'private-files.ts',
+    'start-coordinator.ts',
   ],
   'main.ts': [...PLAIN, 'config.ts', 'start.ts'],
 }

@@ -60,7 +60,8 @@ test('a counter that differs from the rows is corrected, and an alert is raised'
   await asSuperuser('update baton.workspace_counters set active_claims = 7 where active_claims = 1')
   await w.call('POST', '/coordinator/recover')
   expect((await w.call('GET', '/limits')).body.usage.activeClaims).toBe(1)
+  await w.happens('alert_raised')
   const [alert] = (await w.call('GET', '/coordinator/logs?level=CRITICAL')).body.items
-  expect(alert).toMatchObject({ event: 'alert_raised', details: { alert: 'COUNTER_DRIFT' } })
+  expect(alert).toMatchObject({ event: 'alert_raised', details: { alert: 'counter_drift' } })
   expect((await w.call('POST', '/coordinator/recover')).body.did.countersCorrected).toBe(0)
 })

@@ -226,7 +226,7 @@ describe('the board', () => {
     expect((await board(w, '?counts=1')).counts).toMatchObject({ queued: 2, failed: 0 })
     const [alert] = await w.happens('alert_raised')
     expect(alert!.payload).toMatchObject({
-      alert: 'COUNTER_DRIFT',
+      ...{ alert: 'counter_drift', subject: 'COUNTER_DRIFT' },
       error: 'The numbers of tasks by state were wrong: queued 7 instead of 2, failed 1 instead of 0.',
     })
   })

@@ -8,7 +8,7 @@ import {
   type Task,
   type Workspace,
 } from '../support/http-workspace.ts'
-import { superuser } from '../support/nodes.ts'
+import { superuser, until } from '../support/nodes.ts'
 import { type ServerUnderTest, startServer } from '../support/server.ts'
 
 /** The log of a task and the coordinator's, as people read them; and what holders add to it. */
@@ -54,6 +54,8 @@ async function failedTask(w: Workspace): Promise<Task> {
   ])
   expect(said).toMatchObject({ status: 200, body: { reason: 'NOTED', task: { id: task.id } } })
   await w.on(task, 'fail', { ...first, failureClass: 'out_of_memory', error: 'heap\nfull' })
+  // The alert about it, and its item of the inbox.
+  await until(async () => (await logOf(w, task, '?event=inbox_added')).length > 0)
   return task
 }
 const ITS_LOG = [
@@ -63,8 +65,9 @@ const ITS_LOG = [
   'claim_renewed',
   'tests_run',
   'note',
-  'alert_raised',
   'task_failed',
+  'alert_raised',
+  'inbox_added',
 ]
 
 describe('the log of a task', () => {
@@ -79,7 +82,7 @@ describe('the log of a task', () => {
   test('shows what happened to it, newest first, with a level and a sentence', async () => {
     const entries = await logOf(w, task)
     expect(names(entries)).toEqual([...ITS_LOG].reverse())
-    expect(entries[0]).toMatchObject({
+    expect(entries[2]).toMatchObject({
       level: 'ERROR',
       event: 'task_failed',
       message: 'The task failed for good (it ran out of memory, attempt 1): heap full.',
@@ -92,7 +95,7 @@ describe('the log of a task', () => {
       actor: 'agent:alpha',
       createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
     })
-    expect(entries[3]).toMatchObject({
+    expect(entries[4]).toMatchObject({
       level: 'WARN',
       event: 'tests_run',
       message: 'Three tests fail',
@@ -103,7 +106,7 @@ describe('the log of a task', () => {
       session: 's-alpha',
       generation: 1,
     })
-    expect(entries[2]).toMatchObject({ level: 'INFO', event: 'note', details: null })
+    expect(entries[3]).toMatchObject({ level: 'INFO', event: 'note', details: null })
     expect(names(await logOf(w, task, '?order=asc'))).toEqual(ITS_LOG)
   })
 
@@ -113,7 +116,7 @@ describe('the log of a task', () => {
     ['level=WARN', ['tests_run']],
     ['level=DEBUG', ['claim_renewed']],
     ['level=WARN,CRITICAL', ['alert_raised', 'tests_run']],
-    ['minLevel=WARN', ['task_failed', 'alert_raised', 'tests_run']],
+    ['minLevel=WARN', ['alert_raised', 'task_failed', 'tests_run']],
     ['minLevel=ERROR&level=WARN,ERROR', ['task_failed']],
     ['minLevel=CRITICAL&level=INFO', []],
     ['event=task_started', ['task_started']],
@@ -152,7 +155,7 @@ describe('the log of a task', () => {
   test('is filtered and paged at once', async () => {
     const query = `/tasks/${task.id}/logs?minLevel=WARN&limit=2`
     const page = (await w.call('GET', query)).body
-    expect(names(page.items)).toEqual(['task_failed', 'alert_raised'])
+    expect(names(page.items)).toEqual(['alert_raised', 'task_failed'])
     const next = (await w.call('GET', `${query}&after=${page.nextCursor}`)).body
     expect([names(next.items), next.nextCursor]).toEqual([['tests_run'], null])
   })
@@ -323,7 +326,7 @@ describe("the coordinator's log", () => {
 
   test.each([
     ['level=ERROR', ['task_failed']],
-    ['minLevel=WARN', ['task_lease_expired', 'task_failed', 'alert_raised']],
+    ['minLevel=WARN', ['task_lease_expired', 'alert_raised', 'task_failed']],
     ['event=worker_registered,task_lease_expired', ['task_lease_expired', 'worker_registered']],
     ['event=task_started', []],
   ])('is filtered by %s', async (query, expected) => {

@@ -21,7 +21,7 @@ export const ABOUT = [
   'workspace',
   'instance',
 ] as const
-export type AlertAbout = (typeof ABOUT)[number]
+type AlertAbout = (typeof ABOUT)[number]
 
 interface Threshold {
   readonly value: number
@@ -224,12 +224,12 @@ const OF_THE_INSTANCE = {
   },
 } as const satisfies Record<string, Cause>
 
-export const CAUSES = { ...OF_THE_WORKSPACE, ...OF_THE_INSTANCE }
+const CAUSES = { ...OF_THE_WORKSPACE, ...OF_THE_INSTANCE }
 export type AlertCause = keyof typeof CAUSES
 export const ALERT_CAUSES = Object.keys(CAUSES) as AlertCause[]
 
 export const causeOf = (cause: AlertCause): Cause => CAUSES[cause]
-export const isCause = (text: string): text is AlertCause => Object.hasOwn(CAUSES, text)
+const isCause = (text: string): text is AlertCause => Object.hasOwn(CAUSES, text)
 
 /** The causes with a threshold, which a workspace may set. */
 export const THRESHOLD_CAUSES = ALERT_CAUSES.filter((cause) => causeOf(cause).threshold) as [

@@ -38,7 +38,8 @@ export const alertEvents = {
   /** Noticed again while it is open, or for another reason. */
   alert_repeated: event.info(
     ofAlert,
-    (alert) => `Noticed again, ${alert.count} times by now: ${what(alert)}${why(alert.error)}.`,
+    (alert) =>
+      `Noticed again${alert.count === undefined ? '' : `, ${alert.count} times by now`}: ${what(alert)}${why(alert.error)}.`,
   ),
   alert_acknowledged: event.info(
     { ...ofAlert, comment: text.optional() },

@@ -9,7 +9,7 @@ import type { DoneKind, HookDeliveryRecord, Verdict } from './record.ts'
 /** What a delivery to a hook does: once, in the transaction that notes it. */
 
 /** What it makes. An agent is woken before: the wakeup knows the delivery by its own idempotency key. */
-export type Makes =
+type Makes =
   | { kind: 'task'; task: NewTask }
   | { kind: 'mission'; routineId: string; command: Extract<RoutineCommand, { kind: 'run' }> }
   | { kind: 'wakeup'; id: string }

@@ -7,7 +7,7 @@ const NOT_A_POINTER = { error: 'must be a JSON pointer such as "/issue/title"' }
 const Pointer = z
   .string()
   .max(500)
-  .regex(/^(?:\/(?:[^~/]|~[01])*)*$/, NOT_A_POINTER)
+  .regex(/^(?:\/(?:[^~/]|~[01])*)+$/, NOT_A_POINTER)
 
 const PUT_IN = '`{{/issue/title}}` is replaced by what the payload has there'
 
@@ -38,7 +38,7 @@ const Start = z.strictObject({
     .default({})
     .describe('Variables of the routine, each with the JSON pointer to its value in the payload'),
 })
-export const Does = z.discriminatedUnion('kind', [Wake, NewTask, Start])
+const Does = z.discriminatedUnion('kind', [Wake, NewTask, Start])
 
 const Condition = z.strictObject({
   at: Pointer,

@@ -28,7 +28,7 @@ import { problemOfUrl } from './rules/address.ts'
 import { deliveryId, seqOfDelivery } from './rules/delivery.ts'
 import { messageFor } from './rules/messages.ts'
 import { asPattern } from './rules/patterns.ts'
-import { secretHint, signingSecret } from './rules/signing.ts'
+import { isSigningSecret, NOT_A_SECRET, secretHint, signingSecret } from './rules/signing.ts'
 import type { WebhookCommand, WebhookSettings } from './rules.ts'
 import type { DeliveryView, TestAnswer, WebhookPatch, WebhookView } from './shapes.ts'
 
@@ -157,10 +157,16 @@ async function again(kernel: ServerKernel, caller: Caller, id: string, delivery:
     : redeliverOne(writers, workspaceId, id, seq)
 }
 
-const newSecret = () => signingSecret(randomBytes(SECRET_BYTES))
+/** The one that is given, or a new one. How long it is, its shape does not say. */
+function secretIn(given: string | undefined): string {
+  if (given === undefined) return signingSecret(randomBytes(SECRET_BYTES))
+  if (!isSigningSecret(given)) throw Refused.field('VALIDATION_FAILED', 'secret', NOT_A_SECRET)
+  return given
+}
 
 export const webhookActs = actsOf(api)({
-  async createWebhook({ kernel, outgoing }, { body: { secret = newSecret(), ...given }, caller }) {
+  async createWebhook({ kernel, outgoing }, { body: { secret: own, ...given }, caller }) {
+    const secret = secretIn(own)
     const { url, name, format = 'baton' } = given
     await refuseAddress(url, outgoing)
     const events = patternsIn(given.events)
@@ -192,7 +198,8 @@ export const webhookActs = actsOf(api)({
     await act(kernel, caller, params.id, { kind: 'resume' })
     return shown(kernel, caller, params.id)
   },
-  async rotateWebhook({ kernel }, { params, body: { secret = newSecret(), keepHours }, caller }) {
+  async rotateWebhook({ kernel }, { params, body: { secret: own, keepHours }, caller }) {
+    const secret = secretIn(own)
     const keepFormerMs = keepHours * HOUR_MS
     await act(kernel, caller, params.id, { kind: 'rotate', signing: secret, keepFormerMs })
     return { ...(await shown(kernel, caller, params.id)), secret }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { limitUpTo, Name, Uuid } from '../../pure/shapes.ts'
 import { DISABLED_BECAUSE, FORMATS, WEBHOOK_STATES } from './record.ts'
 import { DELIVERY_STATES } from './rules/delivery.ts'
-import { isSigningSecret } from './rules/signing.ts'
+import { NOT_A_SECRET } from './rules/signing.ts'
 
 const LONGEST_URL = 2_000
 const MOST_PATTERNS = 100
@@ -18,8 +18,10 @@ const Pattern = z
   .regex(/^([a-z]+([._][a-z]+)*([._]?\*)?|\*)$/, {
     error: 'must be a type of event, such as "task_failed", or the beginning of one, such as "task_*"',
   })
-const NOT_A_SECRET = { error: 'must be "whsec_" and 24 to 64 bytes in base64' }
-const SigningSecret = z.string().max(200).refine(isSigningSecret, NOT_A_SECRET)
+const SigningSecret = z
+  .string()
+  .max(200)
+  .regex(/^whsec_[A-Za-z0-9+/]+={0,2}$/, { error: NOT_A_SECRET })
 const MOST_HOURS = 168
 const USUAL_HOURS = 24
 

@@ -248,3 +248,25 @@ test.each(OF_WORKSPACES)('%s is raised once, and over when its cause is gone', a
     { type: 'alert_resolved', payload: { alert: cause, alertId: alert!.alertId } },
   ])
 })
+
+test('events that are seen twice, as after a crash, count once, and another one is counted', async () => {
+  const { work, append, list } = await watched()
+  const kernel = kernelOf(work) as unknown as ServerKernel
+  const handle = async (after = 0) => {
+    const events = await work.events(after)
+    await alerts.handle({ kernel }, work.workspace, events)
+    return events.at(-1)!.seq
+  }
+  const drift = { counter: 'COUNTER_DRIFT', error: 'it was 3, but there are 2' }
+  await append('counters_corrected', drift)
+  await append('counters_corrected', drift)
+  const seen = await handle()
+  expect(await list()).toMatchObject([{ cause: 'counter_drift', count: 2 }])
+  await handle()
+  expect(await list()).toMatchObject([{ count: 2 }])
+  await append('counters_corrected', { ...drift, error: 'it was 9, but there are 2' })
+  await handle(seen)
+  expect(await list()).toMatchObject([{ count: 3, detail: 'it was 9, but there are 2' }])
+  const told = (await work.events()).filter(({ type }) => type.startsWith('alert_')).map(({ type }) => type)
+  expect(told).toEqual(['alert_raised', 'alert_repeated'])
+})

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { PostgresStore } from '../../../src/store/store.ts'
 import {
   A_TASK,
   deliveriesOf,
@@ -6,11 +7,13 @@ import {
   GITHUB_EVENT,
   hubSignature,
   makeHook,
+  notedOf,
   send,
 } from '../../support/hooks.ts'
 import { planOf, showMission } from '../../support/http-missions.ts'
 import { saved } from '../../support/http-routines.ts'
 import { expectRefusal, type Json, useServer, type Workspace } from '../../support/http-workspace.ts'
+import { superuser } from '../../support/nodes.ts'
 
 /** What deliveries to hooks do. */
 
@@ -280,9 +283,44 @@ describe('a delivery', () => {
     const hook = await makeHook(w)
     for (let i = 0; i < 30; i++)
       expectRefusal(await fromGitHub(served(), { ...hook, secret: 'wrong' }), 404, 'NOT_FOUND')
-    expect(await deliveriesOf(w, hook)).toHaveLength(10)
+    expect(await notedOf(w, hook, 10)).toHaveLength(10)
     expect(await fromGitHub(served(), hook)).toMatchObject({ status: 200 })
   })
+})
+
+test('deliveries are forgotten after three days, and then hooks that were removed', async () => {
+  const w = await workspace()
+  const [hook, other] = [await makeHook(w), await makeHook(w, { name: 'other' })]
+  await fromGitHub(served(), hook)
+  await fromGitHub(served(), other)
+  expect((await w.call('DELETE', `/hooks/${hook.id}`)).status).toBe(204)
+  const left = async () => {
+    const store = await PostgresStore.open(served().databaseUrl)
+    await store.applyRetention().finally(() => store.close())
+    const rows = await superuser(served().databaseUrl, (client) =>
+      client.query(
+        `select h.name, count(d.key)::int as deliveries from baton.hooks h left join baton.hook_deliveries d using (workspace_id, hook_id)
+          where h.hook_id = any($1) group by 1 order by 1`,
+        [[hook.id, other.id]],
+      ),
+    )
+    return rows.rows.map(({ name, deliveries }) => [name, deliveries])
+  }
+  const age = (set: string) =>
+    superuser(served().databaseUrl, (client) =>
+      client.query(`update baton.${set} where hook_id = any($1)`, [[hook.id, other.id]]),
+    )
+  expect(await left()).toEqual([
+    ['issues', 1],
+    ['other', 1],
+  ])
+  await age(`hook_deliveries set received_at = now() - interval '73 hours'`)
+  expect(await left()).toEqual([
+    ['issues', 0],
+    ['other', 0],
+  ])
+  await age(`hooks set removed_at = removed_at - interval '97 hours'`)
+  expect(await left()).toEqual([['other', 0]])
 })
 
 describe('a test of a hook', () => {

@@ -63,12 +63,12 @@ describe('counters of a mission', () => {
     await breakCounter(mission.id, 'queued = 7, completed = 2')
     await w.post('/coordinator/recover')
     expect((await showMission(w, mission)).tasksByState).toEqual({ queued: 2 })
-    const { items } = (await w.call('GET', '/events')).body
-    const alerts = items.filter(({ type }: Json) => type === 'alert_raised')
+    const alerts = await w.happens('alert_raised')
     expect(alerts).toMatchObject([
       {
         payload: {
-          alert: 'MISSION_COUNTER_DRIFT',
+          alert: 'counter_drift',
+          subject: 'MISSION_COUNTER_DRIFT',
           error: expect.stringContaining('queued was 7, but there are 2; completed was 2, but there are 0'),
         },
       },

@@ -129,20 +129,19 @@ describe('a routine with a schedule', () => {
     const clock = new Clock({})
     clock.now = at('01:00:01')
     clock.act({ kind: 'fail', version: 1, reason: 'gone' })
-    expect(clock.events).toEqual(['routine_failed', 'alert_raised'])
+    expect(clock.events).toEqual(['routine_failed'])
     expect(clock.nextAt).toBe(time('02:00'))
     clock.act({ kind: 'fail', version: 1, reason: 'gone' })
     expect(clock.events).toEqual([])
   })
 
-  test.each(['last', 'all'])('reports all times that could not be started, with one alert: %s', (catchUp) => {
+  test.each(['last', 'all'])('reports all times that could not be started, in one event: %s', (catchUp) => {
     const clock = new Clock({ catchUp })
     clock.now = at('05:00:01')
     clock.act({ kind: 'fail', version: 1, reason: 'gone' })
     expect(clock.last.events).toMatchObject([
       { type: 'routine_missed', payload: { since: time('01:00') } },
       { type: 'routine_failed', payload: { scheduledFor: time('05:00') } },
-      { type: 'alert_raised' },
     ])
     expect([clock.nextAt, clock.waiting]).toEqual([time('06:00'), []])
   })
@@ -169,14 +168,14 @@ describe('a routine with a schedule', () => {
 })
 
 describe('while its last mission has not ended, a routine', () => {
-  test('skips its times, and the third in a row raises an alert, once', () => {
+  test('skips its times, and counts them', () => {
     const clock = new Clock({ overlap: 'skip' })
     clock.look('01:00', true)
     expect(clock.events).toEqual(['routine_skipped'])
     clock.look('02:00')
     expect(clock.events).toEqual(['routine_skipped'])
     clock.look('03:00')
-    expect(clock.events).toEqual(['routine_skipped', 'alert_raised'])
+    expect(clock.last.events).toMatchObject([{ type: 'routine_skipped', payload: { inRow: 3 } }])
     clock.look('04:00')
     expect(clock.events).toEqual(['routine_skipped'])
     expect(clock.look('05:00', false)).toBe(time('05:00'))

@@ -152,14 +152,13 @@ describe('a failure by timeout', () => {
 })
 
 describe('a failure by lack of memory', () => {
-  test('is final at once, with an alert, and no dead letter', async () => {
+  test('is final at once, and no dead letter', async () => {
     const { work } = manualClock()
     const task = await work.create({ maxRetries: 9 })
     await work.fail(task, granted(await work.claim(task, alpha)), 'out_of_memory', 'heap')
     expect(await work.record(task)).toMatchObject({ state: 'failed', attempt: 1, claimState: 'error' })
-    const types = (await work.eventsOf(task)).slice(-2)
+    const types = (await work.eventsOf(task)).slice(-1)
     expect(types).toMatchObject([
-      { type: 'alert_raised', payload: { alert: 'OUT_OF_MEMORY', error: 'heap' } },
       { type: 'task_failed', payload: { failureClass: 'out_of_memory', reason: 'out_of_memory' } },
     ])
     expect(await work.details(task)).toMatchObject({

@@ -32,13 +32,13 @@ test('totals that differ from their rows in the ledger are repaired and told, of
   expect(await recovered()).toBe(2)
   expect(await showMission(w, mission)).toMatchObject({ tokensUsed: 220, costUsd: '0.5' })
   expect(await w.read(a!)).toMatchObject({ tokensUsed: 220, costUsd: '0.5' })
-  const alerts = (await w.events()).filter(({ type }: Json) => type === 'alert_raised')
+  const alerts = (await w.events()).filter(({ type }: Json) => type === 'counters_corrected')
   expect(alerts.map(({ payload }: { payload: Json }) => payload)).toMatchObject([
     {
-      alert: 'LEDGER_DRIFT',
+      counter: 'LEDGER_DRIFT',
       error: expect.stringContaining('input_tokens 7 instead of 200, cost_usd 9 instead of 0.5'),
     },
-    { alert: 'MISSION_SPENDING_DRIFT', error: expect.stringContaining('tokens 5 instead of 220, usd 0.1') },
+    { counter: 'MISSION_SPENDING_DRIFT', error: expect.stringContaining('tokens 5 instead of 220, usd 0.1') },
   ])
   // What is booked by model is known again: the same report adds nothing, and a larger one what is more.
   expect((await report(1, models)).body).toMatchObject({ isBooked: false, tokensUsed: 220 })

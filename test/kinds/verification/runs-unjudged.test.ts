@@ -177,9 +177,15 @@ test('people are told by events, by time alone, and when it is over: nobody has 
     taskId: task.id,
     payload: { item: { id: `alert:${task.id}`, kind: 'alert', reason: 'writer is paused' } },
   })
+  await w.happens('alert_raised')
   const { items } = (await w.call('GET', '/coordinator/logs?level=CRITICAL')).body
   expect(items).toMatchObject([
-    { event: 'alert_raised', message: 'No agent takes the task: writer is paused.' },
+    {
+      event: 'alert_raised',
+      message: expect.stringMatching(
+        /^A task waits for an agent that does not work \(.+\): writer is paused\.$/,
+      ),
+    },
   ])
   await w.put('cook', { adapterType: 'external', capabilities: ['cooking'] })
   await w.call('PATCH', `/tasks/${task.id}`, { agent: 'cook' })
@@ -192,6 +198,7 @@ test('an agent that can do what nobody could ends the alert with an event', asyn
   const task = await w.make({ requiredCapabilities: ['cobol'] })
   await w.happens('alert_raised')
   await w.put('old-hand', { adapterType: 'external', capabilities: ['cobol'] })
-  await w.happens('alert_cleared')
+  await w.happens('task_takable')
+  await w.happens('alert_resolved')
   expect((await w.read(task)).awaits).toBeNull()
 })

@@ -8,13 +8,18 @@ import { type StoreUser, storeOf } from '../runs/memory.ts'
 import type { Transaction } from '../transaction-pauses.ts'
 import type { MissionWorld } from './world.ts'
 
-/** No agent of this world is run or assigned work by Baton; and the memory store has no counters or ledger to correct, nor an inbox. */
+/** No agent of this world is run or assigned work by Baton; and the memory store has no counters or ledger to correct, no inbox and no webhooks. */
 const NOT_HERE = new Set([
   'tasksAssigned',
   'agentsWoken',
   'countersCorrected',
   'alertsSettled',
+  'alertsFollowed',
+  'alertsSwept',
   'ledgerCorrected',
+  'webhooksTold',
+  'webhooksBegun',
+  'webhooksKnown',
 ])
 const UPKEEP = STEPS.filter(({ name }) => !NOT_HERE.has(name))
 

@@ -1,5 +1,6 @@
 import { isEnd } from '../../../src/kinds/mission/states.ts'
 import { isTerminal } from '../../../src/pure/states.ts'
+import { atOneMoment } from '../one-moment.ts'
 import { START } from '../scheduler.ts'
 import { MISSION_BUGS, type MissionBugName } from './bugs.ts'
 import { ALWAYS } from './invariants.ts'
@@ -27,11 +28,16 @@ export interface MissionOutcome {
   world: MissionWorld
 }
 
+interface MissionOptions {
+  bug?: MissionBugName | undefined
+  lines?: number
+}
+
 /** The real flow of missions, plans and verdicts, and upkeep, on nodes that die, under a virtual clock. */
-export async function runSeedOfMissions(
-  seed: number,
-  { bug, lines = 40 }: { bug?: MissionBugName | undefined; lines?: number } = {},
-): Promise<MissionOutcome> {
+export const runSeedOfMissions = (seed: number, options: MissionOptions = {}): Promise<MissionOutcome> =>
+  atOneMoment(() => runSeed(seed, options))
+
+async function runSeed(seed: number, { bug, lines = 40 }: MissionOptions): Promise<MissionOutcome> {
   const world = new MissionWorld(seed, bug ? MISSION_BUGS[bug] : {}, lines)
   const { scheduler, pauses, trace, memory, workspace } = world
   const seen = new Seen()

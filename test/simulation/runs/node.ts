@@ -31,7 +31,7 @@ const RECOVER_MS = 10_000
 const FORGOTTEN_AFTER_MS = 35_000
 
 /** The memory store has no counters to correct, nor an inbox. */
-const NOT_HERE = new Set(['countersCorrected', 'alertsSettled'])
+const NOT_HERE = new Set(['countersCorrected', 'alertsSettled', 'alertsFollowed', 'alertsSwept'])
 
 /** A process of Baton that runs agents and coordinates: the real executor, recovery and upkeep, until it dies. */
 export class RunNode implements StoreUser {

@@ -1,4 +1,5 @@
 import { isTerminal } from '../../../src/pure/states.ts'
+import { atOneMoment } from '../one-moment.ts'
 import { START } from '../scheduler.ts'
 import { createTasks, interfere, repair } from './actors.ts'
 import { RUN_BUGS, type RunBugName } from './bugs.ts'
@@ -32,9 +33,12 @@ interface RunOptions {
 }
 
 /** The real executor, recovery and upkeep on nodes that die, under a virtual clock. */
-export async function runSeedOfRuns(
+export const runSeedOfRuns = (seed: number, options: RunOptions = {}): Promise<RunOutcome> =>
+  atOneMoment(() => runSeed(seed, options))
+
+async function runSeed(
   seed: number,
-  { bug, lines = 40, later = false, money }: RunOptions = {},
+  { bug, lines = 40, later = false, money }: RunOptions,
 ): Promise<RunOutcome> {
   const planted = bug ? RUN_BUGS[bug] : typeof money === 'string' ? MONEY_BUGS[money] : {}
   const world = new RunWorld(seed, { bug: planted, lines, later, money: money !== undefined })

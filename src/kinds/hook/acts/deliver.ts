@@ -65,7 +65,10 @@ export async function deliver(door: Door, call: Call<typeof deliverToHook>): Pro
   const scheme = schemeOf(hook)
   const arrived = { id: freshUuid(), sentAs: scheme.idIn(headers), event: null, bytes: bytes.length }
   if (whyNot !== null) {
-    await noteRefusal(kernel, limits, caller, hook, arrived, whyNot)
+    // Not waited for: the time of the answer would say that there is a hook.
+    noteRefusal(kernel, limits, caller, hook, arrived, whyNot).catch((error) =>
+      kernel.fault(error, 'a refused delivery could not be noted'),
+    )
     throw notHere()
   }
   const retryAfterSeconds = limits.waitSeconds(hook.hookId, hook.perMinute)

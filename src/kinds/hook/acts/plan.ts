@@ -18,7 +18,7 @@ import { whyIgnored } from '../rules/wanted.ts'
 
 type Makes = NonNullable<DeliverCommand['makes']>
 
-export interface Planned {
+interface Planned {
   make: Makes['kind']
   agent: string | null
   title: string | null
@@ -108,7 +108,8 @@ async function wouldCreate(
   const isSaid = !hasMaterial(title) || hasMaterial(text)
   const description = isSaid ? text : withMeaning(text)
   const given = {
-    ...{ title, description, input, priority, tags: [...tags] },
+    ...{ title, input, priority, tags: [...tags] },
+    ...(description !== '' && { description }),
     ...(project !== null && { project }),
     ...(agent !== null && { agent }),
     ...(taskType !== null && { taskType }),
@@ -118,7 +119,7 @@ async function wouldCreate(
     make: 'task',
     agent,
     title,
-    text: description,
+    text: description || null,
     variables: null,
     makes: { kind: 'task', task: task! },
   }

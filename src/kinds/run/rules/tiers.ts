@@ -11,7 +11,6 @@ export const ModelTiersShape = z.strictObject({
   medium: Model.optional(),
   large: Model.optional(),
 })
-export type ModelTiers = z.output<typeof ModelTiersShape>
 
 interface Sized {
   priority: number

@@ -10,10 +10,7 @@ const PAGES: Readonly<Record<string, string>> = {
   ...{ task: 'tasks', mission: 'missions', run: 'runs', agent: 'agents', project: 'projects' },
 }
 
-export function pageOf(
-  appUrl: string,
-  { entityType, entityId }: Pick<Told, 'entityType' | 'entityId'>,
-): string {
+function pageOf(appUrl: string, { entityType, entityId }: Pick<Told, 'entityType' | 'entityId'>): string {
   const page = PAGES[entityType]
   return page === undefined || entityId === null
     ? appUrl

@@ -5,6 +5,8 @@ const FEWEST_BYTES = 24
 const MOST_BYTES = 64
 const SHOWN = 4
 
+export const NOT_A_SECRET = 'must be "whsec_" and 24 to 64 bytes in base64'
+
 export const signingSecret = (bytes: Uint8Array) => `${PREFIX}${Buffer.from(bytes).toString('base64')}`
 
 export function isSigningSecret(text: string): boolean {

@@ -41,7 +41,9 @@ alter table alerts enable row level security;
 alter table alerts force row level security;
 create policy own_workspace on alerts using (workspace_id = (select current_workspace()));
 create policy upkeep_reads on alerts for select using ((select current_setting('baton.scope', true)) = 'upkeep');
-create policy upkeep_deletes on alerts for delete using ((select current_setting('baton.scope', true)) = 'upkeep');
+-- Retention: only what is over.
+create policy upkeep_deletes on alerts for delete
+  using ((select current_setting('baton.scope', true)) = 'upkeep' and resolved_at is not null);
 
 -- The thresholds that a workspace has set. What is not here is as the list of causes says.
 create table alert_thresholds (
