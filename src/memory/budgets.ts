@@ -86,9 +86,14 @@ export function settleReservations(workspace: Workspace, changes: BudgetChanges 
     workspace.reservations.delete(sourceName(id))
     addReserved(workspace, gone, -1)
   }
-  for (const reservation of changes.reserved) {
-    keep(workspace, reservation)
-    addReserved(workspace, reservation, 1)
+  for (const { amount, budgetIds, by, at: reservedAt } of changes.reserved) {
+    const { tokens, usd } = amount
+    for (const holder of by) {
+      const step = { stepTokens: tokens, stepUsd: usd }
+      const reservation = { ...holder, budgetIds, tokens, usd, ...step, reservedAt }
+      keep(workspace, reservation)
+      addReserved(workspace, reservation, 1)
+    }
   }
 }
 

@@ -2,7 +2,13 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { BudgetRecord } from '../../../src/kinds/budget/record.ts'
 import { chargeAll } from '../../../src/kinds/budget/rules/charge.ts'
-import { type Expected, roomIn, whyBlocked } from '../../../src/kinds/budget/rules/room.ts'
+import { type Amount, whyBlocked } from '../../../src/kinds/budget/rules/room.ts'
+import {
+  counted,
+  countedBudget,
+  roomIn as roomInCounted,
+  withReserved,
+} from '../../../src/kinds/budget/rules/room-for-claim.ts'
 import type { Reservation, UsageSource } from '../../../src/kinds/usage/record.ts'
 import { book } from '../../../src/kinds/usage/rules/book.ts'
 import { lessDollars, picosOf, sumOfDollars, textOfPicos } from '../../../src/pure/money.ts'
@@ -25,6 +31,17 @@ const charge = (
   models: Parameters<typeof book>[1]['models'],
   { reservation = null, isFinal = false, now = NOON }: Under = {},
 ) => chargeAll(budgets, report(models), { reservation, isFinal, timeZone: ZONE, now })
+
+/** Of an estimate that somebody made, or of a guess. */
+type Expected = Amount & { isEstimate: boolean }
+
+function roomIn(budgets: readonly BudgetRecord[], { isEstimate, ...amount }: Expected) {
+  const room = roomInCounted(budgets.map(countedBudget), { ...counted(amount), isEstimate })
+  if (room.kind !== 'reserve') return room
+  const { tokens, usd, picos } = room.amount
+  expect(picos).toBe(picosOf(usd))
+  return { kind: room.kind, amount: { tokens, usd } }
+}
 
 describe('a report', () => {
   test('is booked in full in every budget that covers it, also in one that is spent', () => {
@@ -224,6 +241,20 @@ describe('room for a claim', () => {
   const estimate = (tokens: number, usd = '0'): Expected => ({ tokens, usd, isEstimate: true })
   const guess = (tokens: number, usd = '0'): Expected => ({ tokens, usd, isEstimate: false })
   const tight = aBudget({ maxTokens: 100, consumedTokens: 30, reservedTokens: 50 })
+
+  test('a budget that is counted on through a batch is as if it was read again after each claim', () => {
+    const budget = aBudget({
+      maxTokens: 100,
+      maxUsd: '2',
+      consumedTokens: 30,
+      consumedUsd: '0.7',
+      isPaced: true,
+    })
+    const taken = [counted({ tokens: 20, usd: '0.000000000001' }), counted({ tokens: 60, usd: '1.5' })]
+    const on = taken.reduce(withReserved, countedBudget(budget))
+    const again = { ...budget, reservedTokens: 80, reservedUsd: '1.500000000001' }
+    expect(on).toEqual(countedBudget(again))
+  })
 
   test('an estimate is reserved whole, or it waits for others, or a person is asked', () => {
     expect(roomIn([tight], estimate(20))).toEqual({ kind: 'reserve', amount: { tokens: 20, usd: '0' } })

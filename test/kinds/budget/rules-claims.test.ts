@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { roomForClaim, type SeenBudgets } from '../../../src/kinds/budget/rules/claims.ts'
+import { expectedOf, roomForClaim, type SeenBudgets } from '../../../src/kinds/budget/rules/claims.ts'
+import { countedBudget } from '../../../src/kinds/budget/rules/room-for-claim.ts'
 import { inPeriod } from '../../support/budgets.ts'
 
 /** What a claim may begin under budgets that are paced. */
@@ -10,13 +11,10 @@ const SEEN: SeenBudgets = {
   ...{ budgets: [], timeZone: 'UTC', tasks: new Map(), typical: new Map() },
   agents: new Map([['dev', { model: null, isSimulated: false }]]),
 }
-const TASK = { id: 1, missionId: null, projectId: 0, purpose: 'work' } as const
 const roomAt = (now: number, used: number, isPaced = true) =>
   roomForClaim(
-    [inPeriod('day', NOON, { maxTokens: 1_000_000, consumedTokens: used, isPaced })],
-    SEEN,
-    TASK,
-    'dev',
+    [countedBudget(inPeriod('day', NOON, { maxTokens: 1_000_000, consumedTokens: used, isPaced }))],
+    expectedOf(SEEN, undefined, 'dev'),
     now,
   )
 

@@ -4,8 +4,8 @@ import { picosFor, priceOf } from '../../run/prices/cost.ts'
 import type { TaskRecord } from '../../task/record.ts'
 import { type BudgetRecord, scopeKeysOf } from '../record.ts'
 import { pacedUntil } from './pace.ts'
-import { turned } from './period.ts'
-import { type Amount, type Expected, percentUsed, type Room, roomIn, unconsumed, whyBlocked } from './room.ts'
+import { type Amount, percentUsed, unconsumed, whyBlocked } from './room.ts'
+import { type CountedBudget, counted, type Expected, type Room, roomIn } from './room-for-claim.ts'
 
 /** What claims see of budgets. They are read without a lock; what is reserved is checked again when it is written. */
 export interface SeenBudgets {
@@ -35,15 +35,18 @@ const scaled = (usd: string, tokens: number, of: number) =>
   of === 0 ? usd : textOfPicos((picosOf(usd) * BigInt(tokens)) / BigInt(of))
 
 /** An estimate that somebody made, else what is usual, else what a task of middle complexity is taken to use. */
-function expectedOf(seen: SeenBudgets, { id }: Pick<TaskRecord, 'id'>, agent: string): Expected {
-  const task = seen.tasks.get(id)
+export function expectedOf(
+  seen: SeenBudgets,
+  task: ReturnType<SeenBudgets['tasks']['get']>,
+  agent: string,
+): Expected {
   const typical = seen.typical.get(typicalName(agent, task?.taskType ?? ''))
   const model = seen.agents.get(agent)?.model ?? null
   const isEstimate = task !== undefined && (task.estimatedTokens !== null || task.complexity !== null)
-  if (!isEstimate && typical) return { ...typical, isEstimate: false }
+  if (!isEstimate && typical) return { ...counted(typical), isEstimate: false }
   const tokens = estimatedTokensOf(task ?? {})
   const usd = typical ? scaled(typical.usd, tokens, typical.tokens) : usdOf(tokens, model)
-  return { tokens, usd, isEstimate }
+  return { ...counted({ tokens, usd }), isEstimate }
 }
 
 /** Of what nothing is known yet. */
@@ -54,35 +57,40 @@ export function guessFor(model: string | null): Amount {
 
 type Claimed = Pick<TaskRecord, 'id' | 'missionId' | 'projectId' | 'purpose'>
 
-/** The budgets that a claim of this task by this agent counts in. */
-export function covering(
-  seen: SeenBudgets,
-  { id, missionId, projectId, purpose }: Claimed,
-  agent: string,
-  now: number,
-) {
-  const keys = scopeKeysOf({ agent, taskId: id, missionId, projectId })
-  const isSimulated = seen.agents.get(agent)?.isSimulated === true
-  return (
-    seen.budgets
-      // The report of a mission says what became of it, also where all of its budget is spent.
-      .filter(({ scope }) => purpose !== 'report' || scope !== 'mission')
-      .filter(({ scopeKey }) => keys.includes(scopeKey))
-      .filter(({ scope }) => !isSimulated || scope === 'mission' || scope === 'task')
-      .map((budget) => turned(budget, seen.timeZone, now))
-  )
+/** By what they are about. */
+export function budgetsByScope({ budgets }: SeenBudgets): ReadonlyMap<string, readonly BudgetRecord[]> {
+  const byScope = new Map<string, BudgetRecord[]>()
+  for (const budget of budgets) {
+    const others = byScope.get(budget.scopeKey)
+    if (others) others.push(budget)
+    else byScope.set(budget.scopeKey, [budget])
+  }
+  return byScope
 }
 
-export function roomForClaim(
-  budgets: readonly BudgetRecord[],
-  seen: SeenBudgets,
-  task: Claimed,
+/** The budgets that a claim of this task by this agent counts in, as they were seen. */
+export function covering(
+  { agents }: SeenBudgets,
+  byScope: ReadonlyMap<string, readonly BudgetRecord[]>,
+  { id, missionId, projectId, purpose }: Claimed,
   agent: string,
-  now: number,
-): Room {
-  const room = roomIn(budgets, expectedOf(seen, task, agent))
+): BudgetRecord[] {
+  const isSimulated = agents.get(agent)?.isSimulated === true
+  const found: BudgetRecord[] = []
+  for (const key of scopeKeysOf({ agent, taskId: id, missionId, projectId }))
+    for (const budget of byScope.get(key) ?? []) {
+      const { scope } = budget
+      // The report of a mission says what became of it, also where all of its budget is spent.
+      if (purpose === 'report' && scope === 'mission') continue
+      if (!isSimulated || scope === 'mission' || scope === 'task') found.push(budget)
+    }
+  return found
+}
+
+export function roomForClaim(budgets: readonly CountedBudget[], expected: Expected, now: number): Room {
+  const room = roomIn(budgets, expected)
   if (room.kind !== 'reserve') return room
-  for (const budget of budgets) {
+  for (const { budget } of budgets) {
     const until = pacedUntil(budget, now)
     if (until !== null) return { kind: 'paced', budget, until }
   }

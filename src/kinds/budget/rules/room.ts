@@ -62,10 +62,6 @@ export const unreserved = ({ maxUsd, maxTokens, ...used }: Reserving) => ({
 
 type Left = ReturnType<typeof unconsumed>
 
-const fits = ({ tokens, usd }: Amount, left: Left) =>
-  (left.tokens === null || tokens <= left.tokens) && (left.usd === null || picosOf(usd) <= picosOf(left.usd))
-const isEmpty = (left: Left) => left.tokens === 0 || (left.usd !== null && picosOf(left.usd) === 0n)
-
 const smaller = (a: string, b: string) => (picosOf(b) < picosOf(a) ? b : a)
 /** As much of it as is left in all of them. */
 export const cutTo = (wanted: Amount, lefts: readonly Left[]): Amount =>
@@ -76,36 +72,3 @@ export const cutTo = (wanted: Amount, lefts: readonly Left[]): Amount =>
     }),
     wanted,
   )
-
-/** How much a task is expected to use. An estimate that somebody made is kept to; a guess is cut to what is left. */
-export interface Expected extends Amount {
-  isEstimate: boolean
-}
-
-export type Room =
-  | { kind: 'reserve'; amount: Amount }
-  /** Nothing may begin under this budget. */
-  | { kind: 'blocked'; budget: BudgetRecord; why: Blocked }
-  /** It waits until others release what they have reserved. */
-  | { kind: 'reserved'; budget: BudgetRecord }
-  /** It hands out work again at that time. */
-  | { kind: 'paced'; budget: BudgetRecord; until: number }
-  /** The estimate is more than is left: a person is asked. */
-  | { kind: 'too_much'; budget: BudgetRecord }
-
-/** Whether a claim may begin under all of these budgets, and what it reserves. */
-export function roomIn(budgets: readonly BudgetRecord[], { isEstimate, ...wanted }: Expected): Room {
-  for (const budget of budgets) {
-    const why = whyBlocked(budget)
-    if (why) return { kind: 'blocked', budget, why }
-  }
-  if (isEstimate) {
-    const tooMuch = budgets.find((budget) => !fits(wanted, unconsumed(budget)))
-    if (tooMuch) return { kind: 'too_much', budget: tooMuch }
-    const inTheWay = budgets.find((budget) => !fits(wanted, unreserved(budget)))
-    return inTheWay ? { kind: 'reserved', budget: inTheWay } : { kind: 'reserve', amount: wanted }
-  }
-  const full = budgets.find((budget) => isEmpty(unreserved(budget)))
-  if (full) return { kind: 'reserved', budget: full }
-  return { kind: 'reserve', amount: cutTo(wanted, budgets.map(unreserved)) }
-}
