@@ -253,7 +253,7 @@ describe('what is about all nodes', () => {
     expect(forced.body.did.countersCorrected).toBe(1)
     const [raised] = await w.happens('alert_raised')
     expect(raised!.payload).toMatchObject({
-      alert: 'COUNTER_DRIFT',
+      alert: 'counter_drift',
       error: 'The numbers of tasks of a project were wrong: pending 7 instead of 1.',
     })
   })

@@ -128,7 +128,7 @@ const CHANGES: Change[] = [
     change: (workspace) => registerByClaim(here, workspace, new Map([['alpha', by]])),
   },
   {
-    event: 'alert_raised',
+    event: 'counters_corrected',
     before: (workspace) =>
       query('update baton.workspace_counters set active_claims = 3 where workspace_id = $1', [workspace]),
     change: (workspace) => here.transact(workspace, recountClaims),

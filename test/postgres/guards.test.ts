@@ -254,16 +254,19 @@ describe('no row points across workspaces', () => {
   /** Written with every task: a trigger checks them, once for all rows of a statement. */
   const HELD_BY_TRIGGER = ['attempts', 'rejected_results', 'task_details']
 
-  test('every table references a workspace, except the log, what lives for seconds and those that a trigger checks', async () => {
+  test('every table references a workspace, except the log, reservations, what lives for seconds and those that a trigger checks', async () => {
     const hanging = new Set((await foreignKeys()).map(({ table }) => table))
     const loose = (await workspaceTables(database.url)).filter((table) => !hanging.has(table))
-    expect(loose).toEqual([...HELD_BY_TRIGGER, 'tasks', 'events', 'run_log_tail', 'workspaces'].sort())
+    expect(loose).toEqual(
+      [...HELD_BY_TRIGGER, 'budget_reservations', 'tasks', 'events', 'run_log_tail', 'workspaces'].sort(),
+    )
   })
 
   /** What must differ for a copied row to reach its foreign keys. */
   const UNIQUE_EVERYWHERE: Record<string, object> = {
     api_keys: { key_hash: `\\x${'ab'.repeat(32)}`, created_by: '01890000-0000-7000-8000-00000000ffff' },
     event_origins: { seq: 1_000_000 },
+    hooks: { hook_id: '01890000-0000-7000-8000-00000000ffff' },
     runs: { token_hash: null },
     sign_in_links: { link_hash: `\\x${'ab'.repeat(32)}` },
     socket_tickets: { ticket_hash: `\\x${'ab'.repeat(32)}` },
@@ -335,8 +338,10 @@ describe('no row points across workspaces', () => {
       'browser_sessions',
       'comments',
       'event_origins',
+      'hook_deliveries',
       'mission_counters',
       'mission_plans',
+      'project_counters',
       'rejected_results',
       'reports',
       'routine_fires',
@@ -355,6 +360,8 @@ describe('no row points across workspaces', () => {
       'usage_quarters',
       'usage_sources',
       'wakeups',
+      'webhook_deliveries',
+      'webhook_progress',
     ])
   })
 

@@ -58,7 +58,9 @@ describe.each(PLAIN_KINDS)('records of the kind $kind', ({ kind, table, key: col
   async function both() {
     const { workspace } = database.a
     const { rows } = await superuser(database.url, (client) =>
-      client.query(`select ${column} as key from baton.${table} where workspace_id = $1`, [workspace]),
+      client.query(`select ${column} as key from baton.${table} where workspace_id = $1 order by 1`, [
+        workspace,
+      ]),
     )
     const { key } = rows[0]
     const twin = new MemoryStore({ now: () => Date.now() })

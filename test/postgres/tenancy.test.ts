@@ -192,6 +192,8 @@ describe('the server’s role', () => {
     sign_in_links: 'a link is valid for minutes',
     socket_tickets: 'a ticket is used once',
     budget_reservations: 'what a claim has left of it is free when it ends',
+    webhook_deliveries: 'the last of each webhook are kept',
+    webhook_progress: 'how far a webhook is goes with it',
     ...Object.fromEntries(
       PLAIN_KINDS.filter(({ may }) => may.includes('delete')).map(({ table }) => [table, 'its kind says so']),
     ),
@@ -344,15 +346,16 @@ describe('the server’s role', () => {
       'workspace_counters',
       'workspaces',
       ...['budget_reservations', 'usage', 'usage_quarters', 'usage_sources'],
+      ...['hook_deliveries', 'hooks', 'webhook_deliveries', 'webhook_progress'],
     ]
     expect(seen).toEqual(expected.sort())
   })
 
   const FORGOTTEN = [
-    ...['alerts', 'attempts', 'idempotency_keys', 'run_log_tail'],
+    ...['alerts', 'attempts', 'hook_deliveries', 'hooks', 'idempotency_keys', 'run_log_tail'],
     ...['browser_sessions', 'sign_in_links', 'socket_tickets'],
   ]
-  test('in upkeep deletes old answers, alerts that are over, attempts without a result, output for other nodes and sign-ins of every workspace, and nothing else', async () => {
+  test('in upkeep deletes old answers and deliveries, hooks, alerts that are over, attempts without a result, output for other nodes and sign-ins of every workspace, and nothing else', async () => {
     for (const table of tables) {
       const forgotten = await asServer(null, `delete from ${table}`, [], upkeep)
       if (FORGOTTEN.includes(table)) expect((forgotten as pg.QueryResult).rowCount, table).toBeGreaterThan(1)

@@ -167,17 +167,33 @@ async function seedLedger(url: string, workspace: number, task: number) {
        values ($1, $2, 'workspace', 'workspace', 'none', now(), 'test', now(), now())`,
       [workspace, freshUuid()],
     )
-    const hook = freshUuid()
+    const [unused, hook] = [freshUuid(), freshUuid()].sort()
     await client.query(
       `insert into hooks (workspace_id, hook_id, name, scheme, secret, does, events, conditions, per_minute, enabled, created_by,
          created_at, updated_at, version)
-       values ($1, $2, 'issues', 'github', 'a secret', '{}', '{}', '[]', 1, true, 'test', now(), now(), 1)`,
-      [workspace, hook],
+       select $1, id, name, 'github', 'a secret', '{}', '{}', '[]', 1, true, 'test', now(), now(), 1
+         from unnest($2::uuid[], array['unused', 'issues']) h(id, name)`,
+      [workspace, [unused, hook]],
     )
     await client.query(
       `insert into hook_deliveries (workspace_id, key, delivery_id, hook_id, bytes, verdict, reason, repeats, received_at)
        values ($1, $2::uuid || ' id:one', $3, $2, 1, 'ignored', 'paused', 0, now())`,
       [workspace, hook, freshUuid()],
+    )
+    const webhook = freshUuid()
+    await client.query(
+      `insert into webhooks (workspace_id, webhook_id, name, shown_url, events, format, state, secrets, created_by, created_at, updated_at)
+       values ($1, $2, 'ci', 'https://ci.example/', '{task_*}', 'baton', 'active', '{}', 'test', now(), now())`,
+      [workspace, webhook],
+    )
+    await client.query(
+      `insert into webhook_progress (workspace_id, webhook_id, seq, told_seq, turn) values ($1, $2, 1, 1, $2)`,
+      [workspace, webhook],
+    )
+    await client.query(
+      `insert into webhook_deliveries (workspace_id, webhook_id, seq, type, entity, lane, state, attempts, first_at, last_at, http_status)
+       values ($1, $2, 1, 'task_created', 'task:1', 'task:1', 'delivered', 1, now(), now(), 200)`,
+      [workspace, webhook],
     )
     await client.query(
       `insert into budget_reservations (workspace_id, holder_id, generation, budget_ids, tokens, usd, step_tokens, step_usd, reserved_at)
@@ -242,8 +258,8 @@ async function seedRuns(
     await client.query('insert into alert_checks (workspace_id, due_at) values ($1, now())', [workspace])
     await client.query(
       `insert into alerts (workspace_id, alert_id, cause, subject, number, scope, severity, count, first_at, last_at, resolved_at)
-       values ($1, gen_random_uuid(), 'agent_error', 'dev-1', 1, 'workspace', 'critical', 1, now(), now(), now())`,
-      [workspace],
+       values ($1, $2, 'agent_error', 'dev-1', 1, 'workspace', 'critical', 1, now(), now(), now())`,
+      [workspace, freshUuid()],
     )
     await client.query(`insert into run_invocations (workspace_id, run_id, told) values ($1, $2, '{}')`, [
       workspace,

@@ -51,7 +51,7 @@ create table hook_deliveries (
   repeats integer not null check (repeats >= 0),
   received_at timestamptz not null,
   primary key (workspace_id, key),
-  foreign key (workspace_id, hook_id) references hooks (workspace_id, hook_id),
+  foreign key (workspace_id, hook_id) references hooks on delete cascade,
   check ((made is null) = (made_id is null)),
   check ((verdict = 'done') = (made is not null)),
   check ((verdict = 'done') = (reason is null)),
