@@ -270,6 +270,7 @@ const KNOWN: Record<string, unknown> = {
   timeZone: 'Europe/Berlin',
   // Nothing answers there, and such an event does not happen.
   ...{ url: 'http://127.0.0.1:9/hook', events: 'routine_failed' },
+  secret: `whsec_${Buffer.alloc(32, 1).toString('base64')}`,
   // One that there is; without it, all of them.
   delivery: undefined,
   // Nobody works on it.
