@@ -281,7 +281,6 @@ const KNOWN: Record<string, unknown> = {
   scopeId: undefined,
   maxUsd: '5.00',
   approveBelowUsd: '1.00',
-  secret: `whsec_${Buffer.alloc(32, 1).toString('base64')}`,
   // A JSON pointer.
   at: '/sample',
   // Old names of maxUsd and maxTokens.
