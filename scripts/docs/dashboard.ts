@@ -194,6 +194,7 @@ const ROWS: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
   ],
 ]
 
+// biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of Grafana, which it fills in itself.
 const SOURCE = { type: 'prometheus', uid: '${datasource}' }
 const COLUMNS = 24
 const HEIGHT = { stat: 4, timeseries: 8 }

@@ -99,7 +99,6 @@ export function usageWrites(workspaceId: number, changes: UsageChanges): Bound[]
     )
   if (reservations.length > 0) writes.push(reservationRows.upsert(workspaceId, reservations))
   if (budgets.length > 0) writes.push(budgetRows.upsert(workspaceId, budgets))
-  if (released.length > 0)
-    writes.push(...reservationWrites(workspaceId, { reserved: [], released }))
+  if (released.length > 0) writes.push(...reservationWrites(workspaceId, { reserved: [], released }))
   return writes
 }
