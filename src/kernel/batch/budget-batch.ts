@@ -29,7 +29,7 @@ export interface BudgetChanges {
 }
 
 /** Most claims of a batch reserve the same in the same budgets. */
-export interface Reserved {
+interface Reserved {
   readonly amount: Counted
   readonly budgetIds: readonly string[]
   readonly by: readonly { readonly holderId: string; readonly generation: number }[]

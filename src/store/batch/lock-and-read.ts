@@ -95,7 +95,9 @@ export async function lockAndRead(
     terms: new Set(terms().flatMap(([term, until]) => ((until as number) > now ? [term as number] : []))),
     tracks: tracks?.uses ?? new Map(),
     gates: await gatesOf(client, workspaceId, { readSet, records, gates, last }),
-    budgets: state.hasBudgets ? await budgetsOf(client, workspaceId, readSet, records) : null,
+    budgets: state.hasBudgets
+      ? await budgetsOf(client, workspaceId, { readSet, records, ...state.limits })
+      : null,
   }
 }
 
@@ -199,11 +201,10 @@ const claimingIn = ({ claimants, claimingAgents }: ReadSet) => [
 async function budgetsOf(
   client: pg.PoolClient,
   workspaceId: number,
-  readSet: ReadSet,
-  records: ReadonlyMap<number, TaskRecord>,
+  { readSet, records, timeZone }: Pick<GatesWanted, 'readSet' | 'records'> & Pick<Limits, 'timeZone'>,
 ): Promise<SeenBudgets> {
   const pipeline = new Pipeline(workspaceId)
-  const budgets = askForBudgets(pipeline, readSet, records)
+  const budgets = askForBudgets(pipeline, readSet, records, timeZone)
   await pipeline.send(client)
   return budgets()
 }

@@ -1,5 +1,5 @@
 import type { ReadSet } from '../../../kernel/batch/requests.ts'
-import type { Pipeline } from '../../../postgres/statements/pipeline.ts'
+import type { Pipeline, Rows } from '../../../postgres/statements/pipeline.ts'
 import { arrayLiteral } from '../../../postgres/statements/rows.ts'
 import { HAS_TOLD } from '../../../postgres/statements/spent.ts'
 import { statement } from '../../../postgres/statements/statements.ts'
@@ -16,11 +16,11 @@ const ofScopes = statement(
   'budgets_of_scopes',
   `select ${budgetRows.select('b')} from budgets b where b.workspace_id = $1 and b.scope_key = any($2::text[]) order by b.budget_id`,
 )
-// $1 workspace, $2 tasks.
+// Most of a batch are of one type and nobody has estimated them: a row for all that are alike. $1 workspace, $2 tasks.
 const ofTasks = statement(
   'estimates_of_tasks',
-  `select d.task_id, d.task_type, (d.plan ->> 'estimatedTokens')::bigint, (d.plan ->> 'complexity')::int from task_details d
-    where d.workspace_id = $1 and d.task_id = any($2::bigint[])`,
+  `select d.task_type, (d.plan ->> 'estimatedTokens')::bigint, (d.plan ->> 'complexity')::int, string_agg(d.task_id::text, ',')
+     from task_details d where d.workspace_id = $1 and d.task_id = any($2::bigint[]) group by 1, 2, 3`,
 )
 // $1 workspace, $2 agents.
 const ofAgents = statement(
@@ -43,9 +43,6 @@ const usual = statement(
                order by s.started_at desc limit ${LAST}) s where s.has_told) u
    where u.tokens is not null`,
 )
-// $1 workspace.
-const zone = statement('zone_of_budgets', 'select l.time_zone from limits l where l.workspace_id = $1')
-
 // Agents under whose budget, or that of the workspace, nothing begins. Simulated money counts in neither. $1 workspace, $2 agents.
 export const stoppedAgents = statement(
   'agents_stopped_by_budgets',
@@ -57,6 +54,7 @@ export function askForBudgets(
   pipeline: Pipeline,
   { claimingAgents }: Pick<ReadSet, 'claimingAgents'>,
   records: ReadonlyMap<number, TaskRecord>,
+  timeZone: string,
 ): () => SeenBudgets {
   const all = [...records.values()]
   const holders = all.flatMap(({ agent, claimState }) => (claimState === 'active' ? (agent ?? []) : []))
@@ -73,16 +71,10 @@ export function askForBudgets(
   const tasks = pipeline.addIn(ofTasks, [ids])
   const ofEach = pipeline.addIn(ofAgents, [arrayLiteral(agents)])
   const typical = pipeline.addIn(usual, [arrayLiteral(claimingAgents), ids])
-  const zoneRow = pipeline.addIn(zone, [])
   return () => ({
     budgets: budgets().map((row) => budgetRows.read(row) as BudgetRecord),
-    timeZone: (zoneRow()[0]?.[0] as string | undefined) ?? 'UTC',
-    tasks: new Map(
-      tasks().map(([id, taskType, estimatedTokens, complexity]) => [
-        id as number,
-        { taskType, estimatedTokens, complexity } as never,
-      ]),
-    ),
+    timeZone,
+    tasks: estimatesIn(tasks()),
     agents: new Map(
       ofEach().map(([slug, model, isSimulated]) => [slug as string, { model, isSimulated } as never]),
     ),
@@ -93,4 +85,13 @@ export function askForBudgets(
       ]),
     ),
   })
+}
+
+function estimatesIn(rows: Rows): SeenBudgets['tasks'] {
+  const estimates = new Map<number, never>()
+  for (const [taskType, estimatedTokens, complexity, tasks] of rows) {
+    const alike = { taskType, estimatedTokens, complexity } as never
+    for (const id of (tasks as string).split(',')) estimates.set(Number(id), alike)
+  }
+  return estimates
 }
