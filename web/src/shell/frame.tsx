@@ -5,6 +5,7 @@ import { type Shortcuts, useShortcuts } from '../keys/shortcuts.ts'
 import { PageLink, useGo } from '../links.tsx'
 import { isConnected } from '../live/freshness.ts'
 import { useFreshness, useInboxCount } from '../live/hooks.ts'
+import { Notifications } from '../notifications/ask.tsx'
 import { copyText } from '../parts/copyable.tsx'
 import { setWaitingInTitle } from '../parts/document-title.ts'
 import { Skeleton } from '../parts/skeleton.tsx'
@@ -66,6 +67,7 @@ export function Frame({ newTask }: { newTask: LoadForm }) {
           </Suspense>
         </main>
       </div>
+      <Notifications />
       <BottomBar />
       <ShortcutHelp
         more={
