@@ -5,7 +5,6 @@ import { type Shortcuts, useShortcuts } from '../keys/shortcuts.ts'
 import { PageLink, useGo } from '../links.tsx'
 import { isConnected } from '../live/freshness.ts'
 import { useFreshness, useInboxCount } from '../live/hooks.ts'
-import { Notifications } from '../notifications/ask.tsx'
 import { copyText } from '../parts/copyable.tsx'
 import { setWaitingInTitle } from '../parts/document-title.ts'
 import { Skeleton } from '../parts/skeleton.tsx'
@@ -23,6 +22,13 @@ import { TopBar } from './top-bar.tsx'
 
 const loadPalette = () => import('./palette.tsx').then(({ Palette }) => ({ default: Palette }))
 const Palette = lazy(loadPalette)
+/** After the page, which does not wait for them. One that cannot be loaded is no reason to have no page. */
+const Notifications = lazy(() =>
+  import('../notifications/ask.tsx').then(
+    ({ Notifications: loaded }) => ({ default: loaded }),
+    () => ({ default: () => null }),
+  ),
+)
 
 type Layer = 'palette' | 'help' | 'new-task' | 'retry-failed'
 
@@ -67,7 +73,9 @@ export function Frame({ newTask }: { newTask: LoadForm }) {
           </Suspense>
         </main>
       </div>
-      <Notifications />
+      <Suspense>
+        <Notifications />
+      </Suspense>
       <BottomBar />
       <ShortcutHelp
         more={
