@@ -115,10 +115,11 @@ const WEB_USES: Record<string, readonly string[]> = {
   logs: DRAWN,
   graphs: DRAWN,
   forms: DRAWN,
-  shell: DRAWN,
+  notifications: [...DRAWN, 'things'],
+  shell: [...DRAWN, 'notifications'],
   // What several pages show of a task, a run, a mission or an agent.
   things: [...DRAWN, 'logs', 'graphs', 'forms'],
-  pages: [...DRAWN, 'logs', 'graphs', 'forms', 'things'],
+  pages: [...DRAWN, 'logs', 'graphs', 'forms', 'things', 'notifications'],
   'links.tsx': [],
   'search-params.ts': [],
   'page-route.ts': ['parts', 'search-params.ts'],

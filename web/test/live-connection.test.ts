@@ -241,6 +241,29 @@ describe('a hidden page', () => {
     isTrue()
   })
 
+  test('that tells of what waits keeps its socket, also when its turn to tell comes after it was closed', async () => {
+    const { page } = await opened()
+    const passHidden = async (times: number) => {
+      for (let n = 0; n < times; n++) {
+        await page.clock.pass(25_000)
+        page.hello()
+      }
+    }
+    page.live.shown(false)
+    page.live.staysWhileHidden(true)
+    await passHidden(20)
+    expect(page.sockets).toHaveLength(1)
+    expect(page.socket.isClosed).toBe(false)
+    page.live.staysWhileHidden(false)
+    await passHidden(11)
+    await page.clock.pass(30_000)
+    expect(page.socket.isClosed).toBe(true)
+    page.live.staysWhileHidden(true)
+    await page.clock.pass(0)
+    expect(page.sockets).toHaveLength(2)
+    expect(page.socket.isClosed).toBe(false)
+  })
+
   test('that is hidden for a moment keeps its socket', async () => {
     const { page } = await opened()
     page.live.shown(false)

@@ -61,6 +61,14 @@ export const PAGES: readonly PageUnderTest[] = [
     isForReaders: true,
     isStatic: true,
   },
+  {
+    name: 'notifications',
+    route: '/settings/$section',
+    path: () => '/settings/notifications',
+    mainAct: /^Questions/,
+    isForReaders: true,
+    isStatic: true,
+  },
   { name: 'keys', route: '/settings/$section', path: () => '/settings/keys', mainAct: /^New key/ },
   { name: 'limits', route: '/settings/$section', path: () => '/settings/limits', mainAct: /^Save limits/ },
   {

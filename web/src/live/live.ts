@@ -114,6 +114,11 @@ export class Live {
     this.#socket.shown(isShown)
   }
 
+  /** The connection stays while the page is hidden: this tab tells of what waits. */
+  staysWhileHidden(stays: boolean): void {
+    this.#socket.staysWhileHidden(stays)
+  }
+
   #take(events: readonly LiveEvent[]): void {
     const offered = this.#sequence.offer(events)
     if (offered.kind === 'hole') {

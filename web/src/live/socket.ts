@@ -62,6 +62,10 @@ export class EventSocket {
   #polledAt = 0
   #followed: readonly string[] = []
   #isStopped = true
+  #isShown = true
+  #staysWhileHidden = false
+  /** Closed because the page is hidden. */
+  #rests = false
 
   constructor(deps: SocketDeps) {
     this.#deps = deps
@@ -102,13 +106,23 @@ export class EventSocket {
   }
 
   shown(isShown: boolean): void {
+    this.#isShown = isShown
+    this.#restIfHidden()
+    // An open connection stays; a waiting attempt starts at once.
+    if (isShown && !this.#socket) this.#now()
+  }
+
+  staysWhileHidden(stays: boolean): void {
+    this.#staysWhileHidden = stays
+    this.#restIfHidden()
+    if (stays && this.#rests) this.#now()
+  }
+
+  #restIfHidden(): void {
     this.#cancel('hidden')
-    if (isShown) {
-      // An open connection stays; a waiting attempt starts at once.
-      if (!this.#socket) this.#now()
-      return
-    }
+    if (this.#isShown || this.#staysWhileHidden) return
     this.#after('hidden', HIDDEN_FOR_MS, () => {
+      this.#rests = true
       this.#drop()
       this.#cancel('again')
       this.#cancel('poll')
@@ -118,6 +132,7 @@ export class EventSocket {
 
   #now(): void {
     if (this.#isStopped || this.#socket) return
+    this.#rests = false
     this.#failures = 0
     this.#refusals = 0
     this.#cancel('again')

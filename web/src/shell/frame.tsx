@@ -22,6 +22,13 @@ import { TopBar } from './top-bar.tsx'
 
 const loadPalette = () => import('./palette.tsx').then(({ Palette }) => ({ default: Palette }))
 const Palette = lazy(loadPalette)
+/** After the page, which does not wait for them. One that cannot be loaded is no reason to have no page. */
+const Notifications = lazy(() =>
+  import('../notifications/ask.tsx').then(
+    ({ Notifications: loaded }) => ({ default: loaded }),
+    () => ({ default: () => null }),
+  ),
+)
 
 type Layer = 'palette' | 'help' | 'new-task' | 'retry-failed'
 
@@ -66,6 +73,9 @@ export function Frame({ newTask }: { newTask: LoadForm }) {
           </Suspense>
         </main>
       </div>
+      <Suspense>
+        <Notifications />
+      </Suspense>
       <BottomBar />
       <ShortcutHelp
         more={

@@ -13,6 +13,7 @@ import { Browsers } from './browsers.tsx'
 import { Keys } from './keys.tsx'
 import { Limits } from './limits.tsx'
 import { Models } from './models.tsx'
+import { NotificationSettings } from './notifications.tsx'
 import { Prices } from './prices.tsx'
 
 interface Section {
@@ -32,6 +33,11 @@ const SECTIONS: Record<string, Section> = {
         <FolderLinks />
       </div>
     ),
+  },
+  notifications: {
+    words: 'Notifications',
+    text: 'Kept in this browser, for all workspaces.',
+    content: () => <NotificationSettings />,
   },
   keys: {
     words: 'Keys',
