@@ -29,7 +29,7 @@ export const webhookEvents = {
   webhook_redelivered: event.info(
     { count: z.int() },
     ({ name, count }) =>
-      `${count === 1 ? 'One delivery' : `${count} deliveries`} of the webhook "${brief(name)}" ${count === 1 ? 'is' : 'are'} sent again.`,
+      `The webhook "${brief(name)}" is sent ${count === 1 ? 'one delivery' : `${count} deliveries`} again.`,
   ),
   webhook_removed: event.info({}, ({ name }) => `The webhook "${brief(name)}" was removed.`),
 }
