@@ -1,4 +1,10 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from '@tanstack/react-router'
 import { AGENT_STATES, SESSION_STATES } from '../../src/pure/states.ts'
 import { searchBy, tellDropped } from './page-route.ts'
 import { AGENT_TABS, TEMPLATE_NAMES } from './pages/agent/tabs.ts'
@@ -196,7 +202,16 @@ const pages = [
   ),
 ] as const
 
-const routeTree = root.addChildren([...pages])
+/** Settings have no page of their own above their sections. */
+const settings = createRoute({
+  getParentRoute: () => root,
+  path: '/settings',
+  beforeLoad: () => {
+    throw redirect({ to: '/settings/$section', params: { section: 'appearance' }, replace: true })
+  },
+})
+
+const routeTree = root.addChildren([...pages, settings])
 
 export function makeRouter(workspace: string) {
   const router = createRouter({

@@ -109,3 +109,8 @@ test.skipIf(!isHere)(
     expect(opened.calls.filter((call) => /keys|coordinator|nodes/.test(call))).toEqual([])
   },
 )
+
+test.skipIf(!isHere)('the address of the settings opens their first section', async () => {
+  const { page } = await openPage(await workspace(), '/settings')
+  await page.waitForURL(/\/settings\/appearance$/)
+})
