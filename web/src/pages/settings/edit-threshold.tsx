@@ -11,6 +11,7 @@ import {
   defaultOf,
   isOfInstance,
   measureOf,
+  refusalText,
   type Threshold,
   type ThresholdDraft,
   titleOf,
@@ -87,5 +88,5 @@ export function EditThreshold({ threshold, onClose }: { threshold: Threshold; on
 function refusalOfValue(error: Error | null): string | null {
   if (!(error instanceof Problem)) return null
   const found = error.errors?.find(({ field }) => field === 'value')
-  return found ? `It ${found.message}.` : null
+  return found ? refusalText(found.message) : null
 }

@@ -67,7 +67,7 @@ const SECTIONS: Record<string, Section> = {
   },
   alerts: {
     words: 'Alerts',
-    text: 'From which figures on this workspace raises alerts.',
+    text: 'Above which figures alerts are raised.',
     content: () => <Thresholds />,
   },
 }

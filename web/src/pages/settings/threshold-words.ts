@@ -35,3 +35,7 @@ export interface ThresholdDraft {
 /** What is wrong with the value as it is written. How large it may be, the server says. */
 export const valueProblem = (text: string) =>
   /^\d{1,15}$/.test(text) ? null : 'Write a whole number, 0 or more.'
+
+/** The words of the server after the name of the field: "must be <= 1000000000". */
+export const refusalText = (message: string) =>
+  `It ${message.replace('<=', 'at most').replace(/\d+/g, (digits) => countText(Number(digits)))}.`

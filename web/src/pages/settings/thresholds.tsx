@@ -19,8 +19,9 @@ export function Thresholds() {
   return (
     <div className="flex flex-col gap-4">
       <p className="max-w-prose text-row text-muted">
-        An alert is raised when a figure is above its threshold, and is over when it no longer is. Figures are
-        looked at once a minute. Alerts about single tasks, agents, budgets and the like have no threshold.
+        An alert is raised when a figure is above its threshold, and is over when it no longer is. Figures
+        that change with time alone are checked once a minute. Alerts about single tasks, agents, budgets and
+        the like have no threshold.
       </p>
       <Loaded read={read} rowHeight={52} rows={9}>
         {({ items }) => {
@@ -47,7 +48,7 @@ function Table({
   onEdit: (cause: Threshold['cause']) => void
 }) {
   return (
-    <table aria-label="Thresholds of alerts" className="w-full text-row">
+    <table aria-label="Thresholds of alerts" className="w-full max-w-200 text-row">
       <thead>
         <tr className="text-label text-muted">
           <th className="py-1.5 text-left font-medium" scope="col">
@@ -94,7 +95,7 @@ function Row({ threshold, onEdit }: { threshold: Threshold; onEdit: () => void }
         </span>
         <span className="block text-label text-muted">
           {measureOf(threshold)}
-          {isOfInstance(threshold) && ', of the instance: counts in its first workspace'}
+          {isOfInstance(threshold) && ' · whole instance, counts in its first workspace only'}
         </span>
       </th>
       <td className="py-1.5 pl-4 text-right tabular-nums max-sm:pl-2">
