@@ -131,6 +131,12 @@ export const PAGES: readonly PageUnderTest[] = [
     path: () => '/settings/models',
     mainAct: /^Name the models of Claude Code$/,
   },
+  {
+    name: 'thresholds of alerts',
+    route: '/settings/$section',
+    path: () => '/settings/alerts',
+    mainAct: /^Change the threshold: Many tasks fail$/,
+  },
   { name: 'routines', route: '/routines', path: () => '/routines', mainAct: /^Run now/ },
   {
     name: 'routine',

@@ -100,6 +100,7 @@ export const about = {
     event.type.startsWith('mission_budget_')) satisfies Follows,
   modelTiers: (({ type }) => type === 'model_tiers_changed') satisfies Follows,
   prices: (({ type }) => type.startsWith('price_')) satisfies Follows,
+  thresholds: (({ type }) => type.startsWith('threshold_')) satisfies Follows,
 
   /** Hooks, and what comes to them. */
   hooks: (({ entityType }) => entityType === 'hook') satisfies Follows,

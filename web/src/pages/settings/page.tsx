@@ -15,6 +15,7 @@ import { Limits } from './limits.tsx'
 import { Models } from './models.tsx'
 import { NotificationSettings } from './notifications.tsx'
 import { Prices } from './prices.tsx'
+import { Thresholds } from './thresholds.tsx'
 
 interface Section {
   words: string
@@ -63,6 +64,11 @@ const SECTIONS: Record<string, Section> = {
     words: 'Models',
     text: 'Which models small, medium and large tasks get.',
     content: () => <Models />,
+  },
+  alerts: {
+    words: 'Alerts',
+    text: 'Above which figures alerts are raised.',
+    content: () => <Thresholds />,
   },
 }
 
