@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { useShortcuts } from '../../keys/shortcuts.ts'
 import { useGo } from '../../links.tsx'
 import { Button } from '../../parts/button.tsx'
@@ -6,10 +6,13 @@ import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { IconButton } from '../../parts/icon-button.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import { api } from '../../requests/api.ts'
-import { BudgetOf } from '../../things/budget/budget-of.tsx'
 import type { Mission } from '../../things/mission/progress.tsx'
 import { useAct } from '../../things/use-act.ts'
 import { PlanActs } from './plan-acts.tsx'
+
+const BudgetOf = lazy(() =>
+  import('../../things/budget/budget-of.tsx').then(({ BudgetOf }) => ({ default: BudgetOf })),
+)
 
 type Act = 'pause' | 'resume' | 'cancel' | 'retry' | 'clone'
 
@@ -91,7 +94,11 @@ export function MissionActs({ mission }: { mission: Mission }) {
         ]}
         trigger={<IconButton icon="more" label="More actions" />}
       />
-      {isBudgetAsked && <BudgetOf onClose={() => setBudgetAsked(false)} scope="mission" scopeId={id} />}
+      {isBudgetAsked && (
+        <Suspense>
+          <BudgetOf onClose={() => setBudgetAsked(false)} scope="mission" scopeId={id} />
+        </Suspense>
+      )}
       <ConfirmDialog
         confirm="Cancel the mission"
         draft={id}
