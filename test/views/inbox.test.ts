@@ -377,7 +377,10 @@ describe('a decision', () => {
     await w.on(task, 'fail', { ...first, failureClass: 'budget', error: 'no money left' })
     const item = await only(w)
     const { budget: before, spent } = (await w.call('GET', `/inbox/${item.id}`)).body
-    expect({ before, spent }).toEqual({ before: { maxTokens: 500 }, spent: { costUsd: '0', tokensUsed: 0 } })
+    expect({ before, spent }).toEqual({
+      before: { maxTokens: 500 },
+      spent: { costUsd: '0', isSimulated: false, tokensUsed: 0 },
+    })
     expectRefusal(await decide(w, item, 'raise'), 400, 'VALIDATION_FAILED')
     const budget = { maxTokens: 1_000 }
     const underOldName = { budget: { limitTokens: 1_000 } }
@@ -439,7 +442,7 @@ describe('a decision', () => {
     })
     const detail = (await w.call('GET', `/inbox/${item.id}`)).body
     expect(detail.budget).toEqual({ maxTokens: 100 })
-    expect(detail.spent).toEqual({ costUsd: null, tokensUsed: 110 })
+    expect(detail.spent).toEqual({ costUsd: null, isSimulated: true, tokensUsed: 110 })
     expectRefusal(await decide(w, item, 'raise'), 400, 'VALIDATION_FAILED')
     const raised = await decide(w, item, 'raise', {
       budget: { maxTokens: 1_000 },
