@@ -65,6 +65,7 @@ describe('the token of a run', () => {
     'GET /coordinator/logs',
     'GET /coordinator/status',
     'GET /keys',
+    'GET /metrics',
     'GET /nodes',
     // It may read that of its own run.
     'GET /runs/{id}/invocation',
