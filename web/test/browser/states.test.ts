@@ -111,8 +111,12 @@ describe.skipIf(!isHere).each(PAGES)('the page $name', ({ path, isOfOneThing, is
       expect(await page.getByRole('button', { name: 'Try again' }).count()).toBeGreaterThan(0)
       expect(await axe(page)).toEqual([])
       await lift()
-      await page.getByRole('button', { name: 'Try again' }).first().click()
-      await page.getByText(BROKEN.detail).first().waitFor({ state: 'detached' })
+      const again = page.getByRole('button', { name: 'Try again' })
+      // One for the page and one for its panel, at most: each tries all that it stands for.
+      for (let left = await again.count(); left > 0; left--) {
+        await again.first().click()
+        await expect.poll(() => page.getByText(BROKEN.detail).count()).toBeLessThan(left)
+      }
     })
   })
 

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { CRASH_CLASSES, LOSS_EVENTS } from '../../../kinds/task/rules/outcomes.ts'
+import { RUN_TIME } from '../../../kinds/usage/record.ts'
 import { hasSucceeded } from '../../../postgres/statements/run-states.ts'
 import { insideByKeys } from '../../../postgres/statements/scoped-query.ts'
 import type { Decided, Judged } from '../overruled.ts'
@@ -81,14 +82,14 @@ const STARTED = `started as materialized (select r.model, r.status
     from runs r where r.workspace_id = $1 and r.run_id >= ${uuidAt(`${BEGAN} - interval '1 hour'`)}
      and r.run_id < ${uuidAt(`${ENDED} + interval '1 hour'`)} and r.created_at >= ${BEGAN} and r.created_at < ${ENDED}
    order by r.run_id desc limit ${MOST_LOOKED_AT})`
-// What each model used is counted in quarters of an hour, that in which the period begins included: a run may use several.
+// What each model used, without the time that runs took, is counted in quarters of an hour, that in which the period begins included: a run may use several.
 const USED = `used as materialized (select nullif(r.model, 'unknown') as model, sum(r.input_tokens + r.cached_input_tokens + r.output_tokens) as tokens,
       sum(r.cost_usd) filter (where r.basis <> 'unknown') as usd
     from (select * from usage_quarters u where u.workspace_id = $1 and u.quarter >= ${BEGAN} - interval '15 minutes' and u.quarter < ${ENDED}
            order by u.quarter desc limit ${MOST_LOOKED_AT}) r
     cross join lateral (select x.is_simulated from usage_sources x
       where x.workspace_id = $1 and x.source_id = r.source_id and x.generation = r.generation offset 0) s
-   where not s.is_simulated group by 1)`
+   where not s.is_simulated and r.model <> '${RUN_TIME}' group by 1)`
 const MODELS = `select m.model, sum(m.runs) as runs, sum(m.succeeded) as succeeded, sum(m.tokens) as "tokensUsed", trim_scale(sum(m.usd))::text as "costUsd"
   from (select r.model, count(*) as runs, count(*) filter (where ${hasSucceeded('r.status')}) as succeeded, null::numeric as tokens, null::numeric as usd
           from started r group by r.model

@@ -24,6 +24,8 @@ export function Models() {
   })
   const [edited, setEdited] = useState<Tiers | null>(null)
   const types = adapters.data?.items.filter(hasModel).map(({ type }) => type)
+  const tryAgain = () =>
+    Promise.all([read, adapters].filter(({ error }) => error).map((one) => one.refetch()))
   return (
     <div className="flex flex-col gap-4">
       <p className="max-w-prose text-row text-muted">
@@ -32,7 +34,7 @@ export function Models() {
         agent with tiers of its own goes by those. Where no model is named, the agent’s own works.
       </p>
       <Loaded
-        read={{ ...read, data: types && read.data, error: read.error ?? adapters.error }}
+        read={{ data: types && read.data, error: read.error ?? adapters.error, refetch: tryAgain }}
         rowHeight={44}
         rows={4}
       >
