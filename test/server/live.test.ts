@@ -105,10 +105,17 @@ async function openBoards(w: Workspace, filters: readonly CardFilter[]) {
     }
     world.flush()
   }
+  // A card that is drawn is read again when it is old; one that is not, when it is drawn.
+  const drawn = new Set<string>()
+  const draw = (id: string) => {
+    if (!drawn.has(id)) onTestFinished(world.entities.subscribe('card', id, () => undefined))
+    drawn.add(id)
+    return comparable(world.shown(id)!)
+  }
   const screen = (board: OpenBoard) =>
     BOARD_COLUMNS.map((name) => {
       const { ids: shown, count } = board.column(name)
-      return { name, count, cards: shown.map((id) => comparable(world.shown(id)!)) }
+      return { name, count, cards: shown.map(draw) }
     })
   const answer = async (board: OpenBoard) => {
     const { columns } = await readBoard({ ...board.filter, limit: '1000' })
@@ -154,6 +161,16 @@ test('the store shows what a fresh board shows, at random moments and for any fi
     for (let n = 0; n < 8; n++) await Promise.all(Array.from({ length: 8 }, () => actAtRandom(w, ids)))
     await areTrue()
   }
+})
+
+test('a card that waits for an agent says so no longer when the agent is there', async () => {
+  const w = await workspace()
+  await w.make({ agent: 'beta' })
+  const other = await w.make()
+  const { areTrue } = await openBoards(w, [{}])
+  await areTrue()
+  expect((await w.on(other, 'claim', { agent: 'beta', session: 's-beta' })).status).toBe(200)
+  await areTrue()
 })
 
 test('the board of an agent gets back a task that is reserved for it after its question was answered', async () => {
