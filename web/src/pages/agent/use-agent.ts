@@ -45,7 +45,7 @@ export const useWakeupsOfAgent = (slug: string) =>
 const PERIOD_MS = 30 * 86_400_000
 const ENDS: readonly (string | null)[] = ['completed', 'failed', 'cancelled']
 
-/** How its tasks of the last 30 days ended, by type. Read again when one of them ends. */
+/** How its tasks of the last 30 days ended, by type. Read again when one of them ends, and when its run does: that comes last. */
 export function useSuccessOfAgent(slug: string) {
   const live = useLive()
   return useSnapshot(
@@ -56,8 +56,8 @@ export function useSuccessOfAgent(slug: string) {
         signal,
       }),
     {
-      follows: ({ entityType, payload, to }) =>
-        entityType === 'task' && payload.agent === slug && ENDS.includes(to),
+      follows: ({ entityType, payload, to, type }) =>
+        payload.agent === slug && (type === 'run_finished' || (entityType === 'task' && ENDS.includes(to))),
     },
   )
 }
